@@ -1,0 +1,131 @@
+//! What a run has to say.
+
+use crate::ids::{HostId, MessageId};
+use crate::units::{Bytes, Span, Time};
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every message is delivered and complete.
+    Completed,
+    /// Nothing can happen any more, yet messages are open.
+    Stalled,
+    /// The time limit of the scenario passed.
+    TimeLimit,
+}
+
+/// One flow: a message, or the piece of it that a splitter put on a queue pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowRecord {
+    /// The message it is (a piece of).
+    pub message: MessageId,
+    /// Which piece, from 0.
+    pub piece: u32,
+    /// Sender.
+    pub src: HostId,
+    /// Receiver.
+    pub dst: HostId,
+    /// Payload.
+    pub bytes: Bytes,
+    /// When it was posted to the NIC.
+    pub start: Time,
+    /// When its last byte was at the receiver; `Time::NEVER` if that did not happen.
+    pub delivered: Time,
+    /// When its sender had the last acknowledgement; `Time::NEVER` if that did not happen.
+    pub completed: Time,
+    /// UDP source port of its queue pair (49152 and up, by pair and piece).
+    pub source_port: u16,
+}
+
+/// Packets counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Data packets that NICs put on the wire, retransmissions included.
+    pub sent: u64,
+    /// Data packets that reached their host.
+    pub delivered: u64,
+    /// Data packets sent again.
+    pub retransmitted: u64,
+    /// Data packets lost, in buffers and on failed links.
+    pub dropped: u64,
+    /// Data packets cut to their header.
+    pub trimmed: u64,
+    /// Data packets that were ECN marked on arrival.
+    pub marked: u64,
+    /// Data packets that arrived after one of a higher PSN.
+    pub out_of_order: u64,
+    /// Acknowledgements, NACKs and CNPs that NICs put on the wire.
+    pub control_sent: u64,
+    /// ... that reached their host.
+    pub control_delivered: u64,
+    /// ... that were lost.
+    pub control_dropped: u64,
+    /// Pause frames sent.
+    pub pfc_pauses: u64,
+    /// Packets that crossed a link.
+    pub packet_hops: u64,
+    /// Events of the simulation.
+    pub events: u64,
+}
+
+/// Queue pairs, counted at the NIC that sends on them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct QpCounts {
+    /// Most at one NIC.
+    pub per_nic_max: u64,
+    /// All.
+    pub total: u64,
+    /// Most beyond one a pair of peers and stream, at one NIC.
+    pub extra_per_nic_max: u64,
+    /// All beyond one a pair of peers and stream.
+    pub extra_total: u64,
+}
+
+/// Everything that a run measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// When the last event was.
+    pub ended: Time,
+    /// Messages of the workload.
+    pub messages: u64,
+    /// Completion minus start at the sender, of every message that completed, in order of
+    /// message ids.
+    pub message_fct: Vec<Span>,
+    /// From the first start to the last completion; `None` unless every message completed.
+    pub cct: Option<Span>,
+    /// Every flow, in order of message and piece.
+    pub flows: Vec<FlowRecord>,
+    /// Packets.
+    pub counters: Counters,
+    /// Queue pairs.
+    pub qps: QpCounts,
+    /// Most bytes that waited at one switch port.
+    pub queue_bytes_max: Bytes,
+    /// Mean of the bytes that data packets found waiting at switch ports.
+    pub queue_bytes_mean: f64,
+    /// Most bytes that one direction of a link carried.
+    pub link_bytes_max: Bytes,
+    /// Bytes that each port carried, by port id.
+    pub link_bytes: Vec<Bytes>,
+    /// Data packets still in a queue or on a wire at the end.
+    pub in_flight: u64,
+}
+
+/// What a caller is told while a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Simulated time.
+    pub now: Time,
+    /// Messages completed.
+    pub completed: u64,
+    /// Messages of the workload.
+    pub messages: u64,
+    /// Data bytes delivered for the first time, over all messages.
+    pub delivered_bytes: u64,
+    /// Data bytes of all messages.
+    pub total_bytes: u64,
+    /// Packets that crossed a link.
+    pub packet_hops: u64,
+}

@@ -1,0 +1,67 @@
+//! Names for things: newtypes over small integers, dense from zero, so that they index tables.
+
+/// Defines an id newtype over `u32` with its printed prefix.
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// Its place in a table.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{}{}", $prefix, self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// A host: one NIC port at the edge of the fabric.
+    HostId,
+    "host"
+);
+id!(
+    /// A switch, numbered over all tiers.
+    SwitchId,
+    "switch"
+);
+id!(
+    /// A full-duplex link.
+    LinkId,
+    "link"
+);
+id!(
+    /// One direction of a link: the output port of the node at its start. Link `l` has ports
+    /// `2l` (from its first end to its second) and `2l + 1` (back).
+    PortId,
+    "port"
+);
+id!(
+    /// A message of the workload.
+    MessageId,
+    "message"
+);
+id!(
+    /// A queue pair, as its own NIC numbers it.
+    QpId,
+    "qp"
+);
+
+impl PortId {
+    /// The link that this is a direction of.
+    pub const fn link(self) -> LinkId {
+        LinkId(self.0 / 2)
+    }
+
+    /// The other direction of the same link.
+    pub const fn reverse(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+}

@@ -1,0 +1,11 @@
+//! evenkeel.
+
+pub mod balance;
+pub mod fabric;
+pub mod ids;
+pub mod nic;
+pub mod packet;
+pub mod rng;
+pub mod topology;
+pub mod units;
+pub mod workload;

@@ -1,0 +1,49 @@
+//! What a NIC is set to.
+
+use serde::{Deserialize, Serialize};
+
+use super::congestion::CongestionControl;
+use crate::units::{Bytes, Span};
+
+/// How losses are made good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// Everything from the first missing packet on is sent again (RoCEv2).
+    GoBackN,
+    /// Each packet has a timer of its own and is sent again alone.
+    PerPacket,
+}
+
+/// How arrivals are acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AckConfig {
+    /// Length of an acknowledgement (and NACK, CNP) on the wire.
+    pub bytes: Bytes,
+    /// Data packets an acknowledgement; the last of a message is acknowledged at once.
+    pub every: u32,
+    /// Whether acknowledgements go before data, in NICs and switches.
+    pub priority: bool,
+}
+
+/// The settings of a NIC; the same for every host of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NicConfig {
+    /// Payload of a full packet.
+    pub payload: Bytes,
+    /// Headers of a data packet on the wire.
+    pub header: Bytes,
+    /// Acknowledgements.
+    pub ack: AckConfig,
+    /// What sets the sending rate.
+    pub congestion: CongestionControl,
+    /// What makes losses good.
+    pub recovery: Recovery,
+    /// How long a sender waits for an acknowledgement.
+    pub retransmit_timeout: Span,
+    /// How long a receiver waits before it repeats a NACK for the same PSN (go-back-N).
+    pub nack_interval: Span,
+    /// Smallest span between two congestion notification packets of a QP, where the congestion
+    /// control asks for them (DCQCN: 50 us).
+    pub cnp_interval: Span,
+}

@@ -1,0 +1,6 @@
+//! The RDMA NIC, sans-IO.
+
+mod config;
+pub mod congestion;
+
+pub use config::{AckConfig, NicConfig, Recovery};

@@ -1,0 +1,96 @@
+//! Exact fractions between whole numbers: probabilities, factors, oversubscription.
+
+use super::UnitError;
+
+/// A non-negative fraction, kept as it was written: `1/5`, `0.2`, `3`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fraction {
+    numerator: u32,
+    denominator: u32,
+}
+
+impl Fraction {
+    /// Nothing.
+    pub const ZERO: Self = Self { numerator: 0, denominator: 1 };
+    /// The whole.
+    pub const ONE: Self = Self { numerator: 1, denominator: 1 };
+
+    /// `numerator / denominator`; `None` if the denominator is zero.
+    pub const fn new(numerator: u32, denominator: u32) -> Option<Self> {
+        if denominator == 0 { None } else { Some(Self { numerator, denominator }) }
+    }
+
+    /// The number above the line.
+    pub const fn numerator(self) -> u32 {
+        self.numerator
+    }
+
+    /// The number below the line, never zero.
+    pub const fn denominator(self) -> u32 {
+        self.denominator
+    }
+
+    /// This part of `whole`, rounded down.
+    pub fn of(self, whole: u64) -> u64 {
+        let part = u128::from(whole) * u128::from(self.numerator) / u128::from(self.denominator);
+        u64::try_from(part).expect("a part beyond 64 bits")
+    }
+
+    /// Its value; for control laws and reports.
+    pub fn as_f64(self) -> f64 {
+        f64::from(self.numerator) / f64::from(self.denominator)
+    }
+}
+
+impl std::str::FromStr for Fraction {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let bad = || UnitError::NoFraction { text: text.into() };
+        let parsed = if let Some((above, below)) = text.split_once('/') {
+            let above = above.trim().parse().map_err(|_| bad())?;
+            Self::new(above, below.trim().parse().map_err(|_| bad())?)
+        } else {
+            let (whole, decimals) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+            let denominator = u32::try_from(decimals.len()).ok().and_then(|n| 10u32.checked_pow(n));
+            let numerator = format!("{whole}{decimals}").parse().map_err(|_| bad())?;
+            Self::new(numerator, denominator.ok_or_else(bad)?)
+        };
+        parsed.ok_or_else(bad)
+    }
+}
+
+impl std::fmt::Display for Fraction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.numerator, self.denominator)
+    }
+}
+
+impl serde::Serialize for Fraction {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Fraction {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        super::text::from_text(from, "1/5")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_people_write() {
+        let read = |text: &str| text.parse::<Fraction>().unwrap();
+        assert_eq!(read("1/5").of(100), 20);
+        assert_eq!(read("0.25").of(100), 25);
+        assert_eq!(read("2").of(100), 200);
+        assert_eq!(read("1/5").to_string(), "1/5");
+        for bad in ["1/0", "a/b", "", "-1", "1/2/3", "0.00000000001"] {
+            assert!(bad.parse::<Fraction>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What has to be sent: messages, and which of them wait for which.
+
+use crate::ids::{HostId, MessageId};
+use crate::units::{Bytes, Span, Time};
+
+/// A message that a rank sends to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// Who sends it.
+    pub src: HostId,
+    /// Who gets it; never the sender.
+    pub dst: HostId,
+    /// Its length.
+    pub bytes: Bytes,
+    /// Messages of one stream between the same pair share queue pairs, in order. Flows that
+    /// applications would open connections of their own for have streams of their own.
+    pub stream: u32,
+    /// The earliest it may start; without dependencies, when it starts.
+    pub start: Time,
+}
+
+/// Messages in order of their ids, and their dependencies.
+///
+/// A message starts at its `start`, or once every message that it waits for has been delivered
+/// (to its own sender), whichever is later.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Workload {
+    /// Every message; a [`MessageId`] is a place here.
+    pub messages: Vec<Message>,
+    /// For each message how many it waits for; empty if none waits.
+    pub waits_for: Vec<u32>,
+    /// `first_dependent[m]..first_dependent[m + 1]` are the places in `dependents` of those that
+    /// wait for `m`; empty if none waits.
+    pub first_dependent: Vec<u32>,
+    /// The waiting messages, grouped by what they wait for.
+    pub dependents: Vec<MessageId>,
+}
+
+impl Workload {
+    /// Messages that wait for nothing but their start times.
+    pub fn independent(messages: Vec<Message>) -> Self {
+        Self { messages, ..Self::default() }
+    }
+
+    /// Messages with dependencies: each pair is (what is waited for, who waits).
+    ///
+    /// Panics if a dependency is not delivered where the dependent is sent.
+    pub fn with_dependencies(
+        messages: Vec<Message>,
+        dependencies: &[(MessageId, MessageId)],
+    ) -> Self {
+        let mut waits_for = vec![0u32; messages.len()];
+        let mut first_dependent = vec![0u32; messages.len() + 1];
+        for &(before, after) in dependencies {
+            assert_eq!(
+                messages[before.index()].dst,
+                messages[after.index()].src,
+                "{after} waits for {before}, which is delivered elsewhere"
+            );
+            waits_for[after.index()] += 1;
+            first_dependent[before.index() + 1] += 1;
+        }
+        for index in 1..first_dependent.len() {
+            first_dependent[index] += first_dependent[index - 1];
+        }
+        let mut next = first_dependent.clone();
+        let mut dependents = vec![MessageId::default(); dependencies.len()];
+        for &(before, after) in dependencies {
+            dependents[next[before.index()] as usize] = after;
+            next[before.index()] += 1;
+        }
+        Self { messages, waits_for, first_dependent, dependents }
+    }
+
+    /// Those that wait for `message`.
+    pub fn dependents_of(&self, message: MessageId) -> &[MessageId] {
+        if self.first_dependent.is_empty() {
+            return &[];
+        }
+        let from = self.first_dependent[message.index()] as usize;
+        let to = self.first_dependent[message.index() + 1] as usize;
+        &self.dependents[from..to]
+    }
+
+    /// Payload bytes of all messages.
+    pub fn total_bytes(&self) -> Bytes {
+        self.messages.iter().fold(Bytes::ZERO, |sum, message| sum + message.bytes)
+    }
+
+    /// When the first message starts.
+    pub fn first_start(&self) -> Time {
+        self.messages.iter().map(|message| message.start).min().unwrap_or(Time::ZERO)
+    }
+
+    /// How long after `first_start` the last independent start is.
+    pub fn start_spread(&self) -> Span {
+        let last = self.messages.iter().map(|message| message.start).max();
+        last.unwrap_or(Time::ZERO).since(self.first_start())
+    }
+}
