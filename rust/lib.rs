@@ -7,6 +7,7 @@ pub mod fabric;
 pub mod ids;
 pub mod nic;
 pub mod packet;
+pub mod report;
 pub mod rng;
 pub mod split;
 pub mod topology;

@@ -10,16 +10,17 @@ const COUNT_UNITS: [(&str, f64); 5] = [("T", 1e12), ("G", 1e9), ("M", 1e6), ("k"
 
 /// `17.06us`: four digits of a simulated time.
 pub fn span(span: Span) -> String {
-    picoseconds(span.as_ps() as f64)
+    nanoseconds(span.as_ns_f64())
 }
 
 /// `17.06us`: four digits of nanoseconds as results hold them.
 pub fn nanoseconds(ns: f64) -> String {
-    picoseconds(ns * 1e3)
+    with_unit(ns * 1e3, 4, &TIME_UNITS)
 }
 
-fn picoseconds(ps: f64) -> String {
-    with_unit(ps, 4, &TIME_UNITS)
+/// `1.02us`: three digits, which is what a deviation is good for.
+pub fn deviation(ns: f64) -> String {
+    with_unit(ns * 1e3, 3, &TIME_UNITS)
 }
 
 /// `812KB`: three digits, powers of 1000.
@@ -75,6 +76,7 @@ mod tests {
             assert_eq!(span(Span::from_ps(ps)), text);
         }
         assert_eq!(nanoseconds(17_056.941), "17.06us");
+        assert_eq!(deviation(1_000.0), "1.00us");
         assert_eq!(seconds(0.0123), "12.3ms");
     }
 

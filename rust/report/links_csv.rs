@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::Identity;
 use crate::fabric::Outcome;
 use crate::ids::{LinkId, PortId};
-use crate::topology::{Node, Topology};
+use crate::topology::Topology;
 use crate::units::Bytes;
 
 /// Writes a comment that names the run, the columns' names, and two lines a link, one for each
@@ -29,20 +29,13 @@ pub fn write_links_csv(
             let bytes = outcome.link_bytes.get(port.index()).copied().unwrap_or(Bytes::ZERO);
             csv.write_record([
                 topology.link_name(LinkId(link)),
-                name_of(topology, from),
-                name_of(topology, onto),
+                topology.node_name(from),
+                topology.node_name(onto),
                 &bytes.get().to_string(),
             ])?;
         }
     }
     csv.flush()
-}
-
-fn name_of(topology: &Topology, node: Node) -> &str {
-    match node {
-        Node::Host(host) => &topology.host_names()[host.index()],
-        Node::Switch(switch) => &topology.switches()[switch.index()].name,
-    }
 }
 
 #[cfg(test)]
@@ -57,6 +50,6 @@ mod tests {
         write_links_csv(&mut text, &sample::identity(), &topology, &sample::stalled()).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert_eq!(text.lines().count(), 2 + 2 * topology.links().len());
-        sample::snapshot(|| insta::assert_snapshot!("links-csv", text));
+        sample::snapshot("links-csv", &text);
     }
 }

@@ -168,11 +168,7 @@ impl Summary {
 
     /// What determines the run.
     pub fn identity(&self) -> Identity {
-        Identity {
-            scenario: self.scenario.clone(),
-            policy: self.policy.clone(),
-            seed: self.seed,
-        }
+        Identity { scenario: self.scenario.clone(), policy: self.policy.clone(), seed: self.seed }
     }
 }
 
@@ -218,7 +214,7 @@ mod tests {
     #[test]
     fn keys_and_their_order_are_the_contract() {
         let json = serde_json::to_string_pretty(&sample::summary()).unwrap();
-        sample::snapshot(|| insta::assert_snapshot!("summary-json", json));
+        sample::snapshot("summary-json", &json);
     }
 
     #[test]
