@@ -6,6 +6,7 @@ pub mod ids;
 pub mod nic;
 pub mod packet;
 pub mod rng;
+pub mod scenario;
 pub mod split;
 pub mod topology;
 pub mod units;
