@@ -43,8 +43,7 @@ impl Context<'_> {
             "seed" => self.overrides.seed.is_some(),
             _ => false,
         };
-        let place =
-            if overridden { Place::CommandLine } else { self.source.place_of(key) };
+        let place = if overridden { Place::CommandLine } else { self.source.place_of(key) };
         ScenarioError { place: Box::new(place), fault: Box::new(fault) }
     }
 

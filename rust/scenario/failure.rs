@@ -81,8 +81,9 @@ fn timing(
         }
         FailureName::Loss => return Err(context.unavailable(&key("kind"), "loss", "down")),
     };
-    if let Some((name, value)) =
-        [("factor", section.factor), ("rate", section.rate)].iter().find_map(|&(n, v)| Some((n, v?)))
+    if let Some((name, value)) = [("factor", section.factor), ("rate", section.rate)]
+        .iter()
+        .find_map(|&(n, v)| Some((n, v?)))
     {
         let because = format!("{} = down has no {name} (it would be {value})", key("kind"));
         return Err(context.fault(&key(name), Fault::Misplaced { key: key(name), because }));

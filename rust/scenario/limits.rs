@@ -97,11 +97,7 @@ pub(super) fn whole_run(
 }
 
 /// Refuses `count` messages of `bytes` whose sum does not fit into 64 bits.
-pub(super) fn total(
-    context: &Context<'_>,
-    bytes: Bytes,
-    count: u128,
-) -> Result<(), ScenarioError> {
+pub(super) fn total(context: &Context<'_>, bytes: Bytes, count: u128) -> Result<(), ScenarioError> {
     let total = u128::from(bytes.get()) * count;
     if total <= u128::from(u64::MAX) {
         return Ok(());

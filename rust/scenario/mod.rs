@@ -135,8 +135,7 @@ impl Scenario {
         let (transport, nic) = transport::resolve(&context, &file.transport, around)?;
         let packet = nic.payload + nic.header;
         let (switch, switch_config) = switch::resolve(&context, &file.switch, packet)?;
-        let failures =
-            failure::resolve(&context, &file.failure, &built.topology, file.seed)?;
+        let failures = failure::resolve(&context, &file.failure, &built.topology, file.seed)?;
         let fabric = FabricConfig {
             switch: switch_config,
             ecn_by_rate: Vec::new(),

@@ -92,9 +92,10 @@ impl Source {
         let (line, column) = self.line_and_column(start);
         let text = self.text.lines().nth(line - 1).unwrap_or("").to_owned();
         let rest = text.chars().count().saturating_sub(column - 1);
-        let meant = self.text.get(start..span.end).map_or(1, |meant| {
-            meant.lines().next().unwrap_or("").chars().count()
-        });
+        let meant = self
+            .text
+            .get(start..span.end)
+            .map_or(1, |meant| meant.lines().next().unwrap_or("").chars().count());
         Place::Line { file: self.file.clone(), line, column, width: meant.min(rest), text }
     }
 

@@ -45,10 +45,7 @@ pub(super) fn resolve(
     Ok((section, SwitchConfig { buffer, ecn, ecn_point: typed.ecn.at }))
 }
 
-fn marking(
-    context: &Context<'_>,
-    typed: &EcnSection,
-) -> Result<(EcnSection, Ecn), ScenarioError> {
+fn marking(context: &Context<'_>, typed: &EcnSection) -> Result<(EcnSection, Ecn), ScenarioError> {
     let ramp = typed.kmin.is_some() || typed.kmax.is_some() || typed.pmax.is_some();
     if !ramp {
         let step = typed.step.unwrap_or(Bytes::new(800_000));
@@ -66,7 +63,12 @@ fn marking(
         return Err(context.senseless("switch.ecn.kmin", kmin, right));
     }
     context.part("switch.ecn.pmax", pmax)?;
-    let section =
-        EcnSection { step: None, kmin: Some(kmin), kmax: Some(kmax), pmax: Some(pmax), at: typed.at };
+    let section = EcnSection {
+        step: None,
+        kmin: Some(kmin),
+        kmax: Some(kmax),
+        pmax: Some(pmax),
+        at: typed.at,
+    };
     Ok((section, Ecn::Ramp { kmin, kmax, pmax }))
 }
