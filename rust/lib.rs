@@ -1,6 +1,8 @@
 //! evenkeel.
 
 pub mod balance;
+#[cfg(feature = "bridge")]
+mod bridge;
 pub mod fabric;
 pub mod ids;
 pub mod nic;
