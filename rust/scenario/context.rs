@@ -75,6 +75,16 @@ impl Context<'_> {
         self.fault(key, Fault::Missing { key: key.to_owned(), because, example })
     }
 
+    /// The text of a file that `key` names, and the file's name for errors.
+    pub(super) fn read(&self, key: &str, path: &str) -> Result<(String, String), ScenarioError> {
+        let path = self.folder.join(path);
+        let file = path.display().to_string();
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok((text, file)),
+            Err(reason) => Err(self.fault(key, Fault::Unreadable { path: file, reason })),
+        }
+    }
+
     /// Refuses keys of a section that do not apply to its kind.
     pub(super) fn only(
         &self,

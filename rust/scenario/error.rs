@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::balance::SchemeError;
-use crate::topology::TopologyError;
+use crate::topology::{HpccTopologyError, TopologyError};
 
 /// A fault and its place. Prints as `file:line:column: fault` and the line with a caret.
 #[derive(Debug, Error)]
@@ -174,6 +174,9 @@ pub enum Fault {
     /// A graph that is no fabric.
     #[error(transparent)]
     Topology(#[from] TopologyError),
+    /// A topology file, which has a place of its own.
+    #[error(transparent)]
+    TopologyFile(#[from] HpccTopologyError),
 }
 
 fn did_you_mean(nearest: &Option<String>) -> String {

@@ -41,7 +41,7 @@ use crate::fabric::{FabricConfig, Rounding, Setup};
 use crate::ids::HostId;
 use crate::nic::NicConfig;
 use crate::topology::Topology;
-use crate::units::{BitRate, Time};
+use crate::units::Time;
 use crate::workload::Workload;
 use context::Context;
 use source::Source;
@@ -78,6 +78,10 @@ pub struct Scenario {
     pub seed: u64,
     /// A run past it did not complete.
     pub time_limit: Time,
+    /// What readers of files want people to know.
+    pub warnings: Vec<String>,
+    /// By the number that flow files use: which host that is.
+    host_of_node: Arc<[Option<HostId>]>,
     origin: Arc<Typed>,
     overrides: Overrides,
 }
@@ -125,14 +129,14 @@ impl Scenario {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let context = Context { source: &source, overrides, folder: &folder };
         let mut file = typed.clone();
-        file.policy = policy::chosen(&typed.policy, overrides.policy.as_deref());
         file.seed = limits::seed(&context, overrides.seed.unwrap_or(typed.seed))?;
         let time_limit = limits::general(&context, &file)?;
 
-        let scheme = policy::resolve(&context, &file.policy)?;
+        let chosen = policy::chosen(&typed.policy, overrides.policy.as_deref());
+        let scheme;
+        (file.policy, scheme) = policy::resolve(&context, chosen)?;
         let built = topology::resolve(&context, &file.topology)?;
-        let around = surroundings(&scheme, &built.topology);
-        let (transport, nic) = transport::resolve(&context, &file.transport, around)?;
+        let (transport, nic) = transport::resolve(&context, &file.transport, scheme.recovery)?;
         let packet = nic.payload + nic.header;
         let (switch, switch_config) = switch::resolve(&context, &file.switch, packet)?;
         let failures = failure::resolve(&context, &file.failure, &built.topology, file.seed)?;
@@ -144,12 +148,19 @@ impl Scenario {
             rounding: Rounding::default(),
             failures,
         };
-        let (workload_section, workload) =
-            workload::resolve(&context, &file.workload, &built.topology, file.seed)?;
+        let place = workload::Place {
+            topology: &built.topology,
+            host_of_node: &built.host_of_node,
+            seed: file.seed,
+        };
+        let sent = workload::resolve(&context, &file.workload, place)?;
+        let workload = sent.workload;
+        let mut warnings = built.warnings;
+        warnings.extend(sent.warnings);
         file.topology = built.section;
         file.transport = transport;
         file.switch = switch;
-        file.workload = workload_section;
+        file.workload = sent.section;
         limits::whole_run(&context, &workload, &built.topology, (&nic, &fabric))?;
         Ok(Self {
             name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
@@ -157,6 +168,8 @@ impl Scenario {
             seed: file.seed,
             time_limit,
             topology: Arc::new(built.topology),
+            host_of_node: built.host_of_node.into(),
+            warnings,
             workload: Arc::new(workload),
             fabric,
             nic,
@@ -189,11 +202,11 @@ impl Scenario {
         let mut other = self.clone();
         other.overrides.policy = Some(name.to_owned());
         let context = self.origin.context(&other.overrides);
-        other.file.policy = policy::chosen(&self.origin.file.policy, Some(name));
-        other.scheme = policy::resolve(&context, &other.file.policy)?;
-        let around = surroundings(&other.scheme, &other.topology);
+        let chosen = policy::chosen(&self.origin.file.policy, Some(name));
+        (other.file.policy, other.scheme) = policy::resolve(&context, chosen)?;
         let typed = &self.origin.file.transport;
-        (other.file.transport, other.nic) = transport::resolve(&context, typed, around)?;
+        (other.file.transport, other.nic) =
+            transport::resolve(&context, typed, other.scheme.recovery)?;
         Ok(other)
     }
 
@@ -210,8 +223,9 @@ impl Scenario {
         other.file.seed = seed;
         let typed = &self.origin.file;
         other.fabric.failures = failure::resolve(&context, &typed.failure, &self.topology, seed)?;
-        let (_, workload) = workload::resolve(&context, &typed.workload, &self.topology, seed)?;
-        other.workload = Arc::new(workload);
+        let place =
+            workload::Place { topology: &self.topology, host_of_node: &self.host_of_node, seed };
+        other.workload = Arc::new(workload::resolve(&context, &typed.workload, place)?.workload);
         Ok(other)
     }
 }
@@ -220,11 +234,4 @@ impl Typed {
     fn context<'a>(&'a self, overrides: &'a Overrides) -> Context<'a> {
         Context { source: &self.source, overrides, folder: &self.folder }
     }
-}
-
-fn surroundings(scheme: &Scheme, topology: &Topology) -> transport::Surroundings {
-    let hosts = (0..topology.host_count()).map(HostId);
-    let rates = hosts.map(|host| topology.link(topology.host_port(host).link()).rate);
-    let slowest_host = rates.min().unwrap_or(BitRate::from_gbps(1));
-    transport::Surroundings { recovery: scheme.recovery, slowest_host }
 }

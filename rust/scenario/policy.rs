@@ -17,11 +17,21 @@ pub(super) fn chosen(typed: &PolicySection, name: Option<&str>) -> PolicySection
     }
 }
 
-/// The scheme of a section.
+/// The scheme of a section, and the section with its defaults.
 pub(super) fn resolve(
     context: &Context<'_>,
-    section: &PolicySection,
-) -> Result<Scheme, ScenarioError> {
+    section: PolicySection,
+) -> Result<(PolicySection, Scheme), ScenarioError> {
+    let scheme = scheme(context, &section)?;
+    let parameters = scheme.parameters();
+    // Presets may fix values of their own, which are no keys of theirs.
+    if balance::preset(&section.name, &parameters).as_ref() == Ok(&scheme) {
+        return Ok((PolicySection { parameters, ..section }, scheme));
+    }
+    Ok((section, scheme))
+}
+
+fn scheme(context: &Context<'_>, section: &PolicySection) -> Result<Scheme, ScenarioError> {
     balance::preset(&section.name, &section.parameters).map_err(|error| {
         let reason = match error {
             SchemeError::Unknown { name, known } => return unknown(context, name, known),

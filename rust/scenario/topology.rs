@@ -2,7 +2,8 @@
 
 use super::context::{AtLeast, Context};
 use super::error::{Fault, ScenarioError};
-use super::file::{TopologyFormat, TopologyKind, TopologySection};
+use super::file::{TopologyKind, TopologySection};
+use crate::ids::HostId;
 use crate::topology::{FatTree, LeafSpine, Topology, TopologyError};
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
@@ -12,6 +13,10 @@ pub(super) struct Built {
     pub section: TopologySection,
     /// The graph.
     pub topology: Topology,
+    /// By the number that flow files use: which host that is.
+    pub host_of_node: Vec<Option<HostId>>,
+    /// What a reader of files wants people to know.
+    pub warnings: Vec<String>,
 }
 
 const LINK_KEYS: [&str; 4] = ["host_rate", "fabric_rate", "delay", "parallel_links"];
@@ -70,7 +75,7 @@ fn leaf_spine(
         ..links.written_to(common)
     };
     let topology = shape.build().map_err(|error| unbuilt(context, error))?;
-    Ok(Built { section, topology })
+    Ok(generated(section, topology))
 }
 
 fn fat_tree(
@@ -97,7 +102,13 @@ fn fat_tree(
         ..links.written_to(common)
     };
     let topology = shape.build().map_err(|error| unbuilt(context, error))?;
-    Ok(Built { section, topology })
+    Ok(generated(section, topology))
+}
+
+/// A topology whose hosts have no numbers but their own.
+fn generated(section: TopologySection, topology: Topology) -> Built {
+    let host_of_node = (0..topology.host_count()).map(|host| Some(HostId(host))).collect();
+    Built { section, topology, host_of_node, warnings: Vec::new() }
 }
 
 /// What leaf-spines and fat-trees say of their links.

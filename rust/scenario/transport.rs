@@ -15,20 +15,12 @@ use crate::units::{BitRate, Bytes, Fraction, Span};
 /// An acknowledgement names at most so many packets: the bits of its `sack` field.
 const MOST_PACKETS_AN_ACK: u32 = 64;
 
-/// What recovery a run uses.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Surroundings {
-    /// The recovery that the policy is made for.
-    pub recovery: Recovery,
-    /// The slowest link of a host.
-    pub slowest_host: BitRate,
-}
-
-/// The settings of every NIC, and the section with its defaults.
+/// The settings of every NIC, and the section with its defaults. `of_the_policy` is the recovery
+/// that the policy is made for.
 pub(super) fn resolve(
     context: &Context<'_>,
     typed: &TransportSection,
-    around: Surroundings,
+    of_the_policy: Recovery,
 ) -> Result<(TransportSection, NicConfig), ScenarioError> {
     let one = Bytes::new(1);
     let span = |name: &str, span: Span| {
@@ -53,13 +45,13 @@ pub(super) fn resolve(
         every: typed.ack_every,
         priority: typed.ack_priority,
     };
-    let (congestion, parameters) = congestion(context, typed, around.slowest_host)?;
+    let (congestion, parameters) = congestion(context, typed)?;
     let nic = NicConfig {
         payload,
         header,
         ack,
         congestion,
-        recovery: recovery(context, typed.recovery, around.recovery)?,
+        recovery: recovery(context, typed.recovery, of_the_policy)?,
         retransmit_timeout: span("retransmit_timeout", typed.retransmit_timeout)?,
         nack_interval: span("nack_interval", typed.nack_interval)?,
         cnp_interval: span("cnp_interval", typed.cnp_interval)?,
@@ -85,7 +77,6 @@ fn recovery(
 fn congestion(
     context: &Context<'_>,
     typed: &TransportSection,
-    slowest: BitRate,
 ) -> Result<(CongestionControl, Parameters), ScenarioError> {
     let given = &typed.parameters;
     let value = match typed.congestion_control {
@@ -98,13 +89,13 @@ fn congestion(
             return Ok((CongestionControl::LineRate, Parameters::new()));
         }
         CongestionName::Dcqcn => {
-            return configured(context, given, slowest, CongestionControl::Dcqcn);
+            return configured(context, given, CongestionControl::Dcqcn);
         }
         CongestionName::DcqcnMlx => {
-            return configured(context, given, slowest, CongestionControl::DcqcnMlx);
+            return configured(context, given, CongestionControl::DcqcnMlx);
         }
         CongestionName::DctcpRate => {
-            return configured(context, given, slowest, CongestionControl::DctcpRate);
+            return configured(context, given, CongestionControl::DctcpRate);
         }
         CongestionName::DctcpWindow => "dctcp-window",
         CongestionName::Nscc => "nscc",
@@ -118,7 +109,6 @@ fn congestion(
 fn configured<C: DeserializeOwned + Serialize>(
     context: &Context<'_>,
     given: &Parameters,
-    slowest: BitRate,
     make: impl Fn(C) -> CongestionControl,
 ) -> Result<(CongestionControl, Parameters), ScenarioError> {
     let config: C = given.clone().try_into().map_err(|error: toml::de::Error| {
@@ -128,7 +118,7 @@ fn configured<C: DeserializeOwned + Serialize>(
     })?;
     let all = Parameters::try_from(&config).expect("a configuration is a table of plain values");
     for (key, value) in &all {
-        sensible(context, &format!("transport.parameters.{key}"), value.as_str(), slowest)?;
+        sensible(context, &format!("transport.parameters.{key}"), value.as_str())?;
     }
     Ok((make(config), all))
 }
@@ -153,12 +143,7 @@ pub(super) fn parameter_fault(section: &str, key: &str, message: &str) -> Fault 
 }
 
 /// Refuses values that would stop a control law: all of them spell the same things alike.
-fn sensible(
-    context: &Context<'_>,
-    key: &str,
-    value: Option<&str>,
-    slowest: BitRate,
-) -> Result<(), ScenarioError> {
+fn sensible(context: &Context<'_>, key: &str, value: Option<&str>) -> Result<(), ScenarioError> {
     let Some(value) = value else {
         return Ok(());
     };
@@ -179,9 +164,8 @@ fn sensible(
     }
     if name == "min_rate" {
         let rate: BitRate = value.parse().expect("printed by the same type");
-        if rate.as_bps() == 0 || rate > slowest {
-            let right = format!("it must be from 1bps to the slowest host's rate, {slowest}");
-            return Err(context.senseless(key, value, right));
+        if rate.as_bps() == 0 {
+            return Err(context.senseless(key, value, "it must be at least 1bps"));
         }
     }
     Ok(())
