@@ -10,6 +10,7 @@ mod network;
 mod outcome;
 mod pool;
 mod port;
+mod prefetch;
 mod simulation;
 mod switch;
 

@@ -5,6 +5,7 @@ use super::ecn::Marker;
 use super::event::{Event, EventQueue};
 use super::pool::{Place, Pool};
 use super::port::{Port, PortParts};
+use super::prefetch::{prefetch, prefetch_lines};
 use super::switch::Switch;
 use crate::balance::{Forwarding, Scheme};
 use crate::ids::{LinkId, PortId, SwitchId};
@@ -80,6 +81,23 @@ impl Network {
             forwarding: scheme.forwarding,
             outages: Vec::new(),
             ports,
+        }
+    }
+
+    /// Asks for the memory of coming events, in steps as each step needs the one before.
+    #[inline]
+    pub fn look_ahead(&self) {
+        if let Some(port) = self.queue.port_ahead(12) {
+            prefetch_lines(&self.ports[port.index()]);
+        }
+        if let Some(port) = self.queue.port_ahead(6) {
+            let heads = self.ports[port.index()].heads();
+            heads.into_iter().flatten().for_each(|place| prefetch(self.pool.get(place)));
+        }
+        if let Some(port) = self.queue.port_ahead(2)
+            && let Some(next) = self.pool.second(self.ports[port.index()].wire)
+        {
+            prefetch(self.pool.get(next));
         }
     }
 

@@ -104,6 +104,13 @@ impl Pool {
         Some(first)
     }
 
+    /// The second of a list, if there is one.
+    #[inline]
+    pub fn second(&self, list: List) -> Option<Place> {
+        let next = self.slots.get(list.head as usize)?.next;
+        (list.head != list.tail).then_some(Place(next))
+    }
+
     /// The packets of a list, first to last.
     pub fn iter(&self, list: List) -> impl Iterator<Item = &Slot> {
         let follow = |slot: &&Slot| self.slots.get(slot.next as usize);

@@ -8,6 +8,7 @@
 
 use super::config::Rounding;
 use super::pool::{List, Place, Pool};
+use super::prefetch::Lines;
 use crate::ids::{HostId, SwitchId};
 use crate::packet::Flags;
 use crate::topology::Node;
@@ -38,9 +39,9 @@ impl From<Node> for End {
     }
 }
 
-/// An output port: what every hop touches, in one cache line and a half.
+/// An output port. What every event needs is in the first cache line, in this order.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(super) struct Port {
     /// From when on the wire is free.
     pub free: Time,
@@ -50,12 +51,12 @@ pub(super) struct Port {
     waiting: [List; 2],
     /// Bytes that wait, likewise.
     waiting_bytes: [u32; 2],
+    /// Where packets come from.
+    pub start: End,
+    /// Where they arrive.
+    pub end: End,
     /// Picoseconds a byte, where that is a whole number; else 0.
     ps_per_byte: u32,
-    /// Where packets arrive.
-    pub end: End,
-    /// Where they come from.
-    pub start: End,
     /// True while an event of this port is pending.
     pub armed: bool,
     /// True once the link has ever failed.
@@ -63,13 +64,19 @@ pub(super) struct Port {
     rounding: Rounding,
     /// From last bit out to last bit in, forwarding delay of a switch there included.
     delay: Span,
+    /// Bytes carried.
+    pub carried: u64,
     /// Extra time the wire is busy after each packet.
     gap: Span,
     rate: BitRate,
-    /// Bytes carried.
-    pub carried: u64,
     /// Most bytes that ever waited.
     pub waiting_max: u32,
+}
+
+impl Lines for Port {
+    fn second_line(&self) -> &u64 {
+        &self.carried
+    }
 }
 
 /// What a port is made of.
@@ -149,6 +156,12 @@ impl Port {
     #[inline]
     pub fn bytes_waiting(&self, flags: Flags) -> u32 {
         self.waiting_bytes[class(flags)]
+    }
+
+    /// The packets that come next: on the wire, and in line.
+    #[inline]
+    pub fn heads(&self) -> [Option<Place>; 3] {
+        [self.wire.first(), self.waiting[0].first(), self.waiting[1].first()]
     }
 
     #[inline]

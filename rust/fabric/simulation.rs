@@ -106,6 +106,7 @@ impl<'a> Simulation<'a> {
                 return Verdict::TimeLimit;
             }
             self.now = now;
+            self.network.look_ahead();
             match event {
                 Event::Port(port) => self.handle_port(now, port),
                 Event::Host(host) => self.handle_host(now, host),
