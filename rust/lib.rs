@@ -8,6 +8,7 @@ pub mod ids;
 pub mod nic;
 pub mod packet;
 pub mod rng;
+pub mod split;
 pub mod topology;
 pub mod units;
 pub mod workload;

@@ -1,9 +1,17 @@
 //! The graph itself.
 
-use thiserror::Error;
-
+use super::{TopologyError, check, names};
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
 use crate::units::{BitRate, Span};
+
+/// Most hosts that a topology holds: what 16 GiB of state at 4 KiB a host allow.
+pub const MAX_HOSTS: u64 = 1 << 22;
+/// Most switches that a topology holds.
+pub const MAX_SWITCHES: u64 = 1 << 20;
+/// Most links that a topology holds.
+pub const MAX_LINKS: u64 = 1 << 24;
+/// Most pairs of a switch and an edge switch: 1 GiB of routing table at 4 bytes a pair.
+pub const MAX_ROUTES: u64 = 1 << 28;
 
 /// An end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -12,6 +20,33 @@ pub enum Node {
     Host(HostId),
     /// A switch.
     Switch(SwitchId),
+}
+
+impl Node {
+    /// The switch, if it is one.
+    pub const fn switch(self) -> Option<SwitchId> {
+        match self {
+            Self::Host(_) => None,
+            Self::Switch(switch) => Some(switch),
+        }
+    }
+
+    /// The host, if it is one.
+    pub const fn host(self) -> Option<HostId> {
+        match self {
+            Self::Host(host) => Some(host),
+            Self::Switch(_) => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Node {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Host(host) => host.fmt(f),
+            Self::Switch(switch) => switch.fmt(f),
+        }
+    }
 }
 
 /// A switch and where it stands.
@@ -34,7 +69,8 @@ pub struct Link {
     pub delay: Span,
 }
 
-/// A fabric's graph; sound once built.
+/// A fabric's graph; sound once built: every host has one link, and every host reaches every
+/// other over switches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topology {
     hosts: Vec<String>,
@@ -42,20 +78,34 @@ pub struct Topology {
     links: Vec<Link>,
     host_ports: Vec<PortId>,
     link_names: Vec<String>,
-}
-
-/// Why a graph is no fabric.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum TopologyError {
-    /// A host without a link.
-    #[error("{host} has no link: every host needs exactly one")]
-    HostWithoutLink {
-        /// Its name.
-        host: String,
-    },
+    /// The ports of switch `s` are `switch_ports[first_port[s]..first_port[s + 1]]`.
+    first_port: Vec<u32>,
+    switch_ports: Vec<PortId>,
 }
 
 impl Topology {
+    /// A fabric of named hosts, switches and links; ids are places in these lists.
+    ///
+    /// Fails if a host has not exactly one link, a link has no rate or no two ends that exist,
+    /// two nodes share a name, two hosts cannot reach each other, or there is more of anything
+    /// than [`MAX_HOSTS`], [`MAX_SWITCHES`], [`MAX_LINKS`] and [`MAX_ROUTES`] allow. Two hosts
+    /// wired back to back, without any switch, are a fabric.
+    pub fn new(
+        hosts: Vec<String>,
+        switches: Vec<Switch>,
+        links: Vec<Link>,
+    ) -> Result<Self, TopologyError> {
+        check::counts(hosts.len() as u128, switches.len() as u128, links.len() as u128)?;
+        check::names(&hosts, &switches)?;
+        check::links(&hosts, &switches, &links)?;
+        let host_ports = check::host_ports(&hosts, &switches, &links)?;
+        check::reachability(&hosts, &switches, &links)?;
+        check::routes(&switches, &links, &host_ports)?;
+        let link_names = names::of_links(&hosts, &switches, &links);
+        let (first_port, switch_ports) = ports_by_switch(switches.len(), &links);
+        Ok(Self { hosts, switches, links, host_ports, link_names, first_port, switch_ports })
+    }
+
     /// Names of the hosts, in order of their ids.
     pub fn host_names(&self) -> &[String] {
         &self.hosts
@@ -76,9 +126,27 @@ impl Topology {
         &self.links
     }
 
+    /// Names of the links, in order of their ids: the host or the switch nearer to the hosts
+    /// comes first (`host12-leaf0`, `leaf3-spine0`); parallel links are told apart by a number
+    /// (`leaf3-spine0#0`, `leaf3-spine0#1`), a link that is the only one between its ends has
+    /// none.
+    pub fn link_names(&self) -> &[String] {
+        &self.link_names
+    }
+
     /// The link of that id.
     pub fn link(&self, id: LinkId) -> &Link {
         &self.links[id.index()]
+    }
+
+    /// The name of a link, see [`Self::link_names`].
+    pub fn link_name(&self, id: LinkId) -> &str {
+        &self.link_names[id.index()]
+    }
+
+    /// The name of a host or switch.
+    pub fn node_name(&self, node: Node) -> &str {
+        names::of_node(&self.hosts, &self.switches, node)
     }
 
     /// Where packets that leave by `port` come from and where they arrive.
@@ -90,5 +158,142 @@ impl Topology {
     /// The port by which a host sends.
     pub fn host_port(&self, host: HostId) -> PortId {
         self.host_ports[host.index()]
+    }
+
+    /// The switch that a host is attached to; `None` if it is wired to another host.
+    pub fn edge_of(&self, host: HostId) -> Option<SwitchId> {
+        self.ends_of(self.host_port(host)).1.switch()
+    }
+
+    /// The ports by which a switch sends, in order of links.
+    pub fn ports_of(&self, switch: SwitchId) -> &[PortId] {
+        let from = self.first_port[switch.index()] as usize;
+        let to = self.first_port[switch.index() + 1] as usize;
+        &self.switch_ports[from..to]
+    }
+
+    /// The links of a switch, in order of their ids.
+    pub fn links_of(&self, switch: SwitchId) -> impl Iterator<Item = LinkId> + '_ {
+        self.ports_of(switch).iter().map(|port| port.link())
+    }
+
+    /// True for links between switches.
+    pub fn is_fabric_link(&self, id: LinkId) -> bool {
+        self.link(id).ends.iter().all(|end| end.switch().is_some())
+    }
+}
+
+/// Outgoing ports grouped by the switch that they leave, as offsets and a flat list.
+fn ports_by_switch(switches: usize, links: &[Link]) -> (Vec<u32>, Vec<PortId>) {
+    let mut first = vec![0u32; switches + 1];
+    let ends = || {
+        (0u32..).zip(links.iter().flat_map(|link| link.ends)).filter_map(|(port, end)| {
+            // Port 2l leaves ends[0] and port 2l + 1 leaves ends[1], so ends count ports.
+            end.switch().map(|switch| (switch, PortId(port)))
+        })
+    };
+    for (switch, _) in ends() {
+        first[switch.index() + 1] += 1;
+    }
+    for index in 1..first.len() {
+        first[index] += first[index - 1];
+    }
+    let mut next = first.clone();
+    let mut ports = vec![PortId::default(); first[switches] as usize];
+    for (switch, port) in ends() {
+        ports[next[switch.index()] as usize] = port;
+        next[switch.index()] += 1;
+    }
+    (first, ports)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn switch(name: &str) -> Switch {
+        Switch { name: name.into(), tier: 0 }
+    }
+
+    fn link(a: Node, b: Node) -> Link {
+        Link { ends: [a, b], rate: BitRate::from_gbps(100), delay: Span::from_ns(500) }
+    }
+
+    fn host(id: u32) -> Node {
+        Node::Host(HostId(id))
+    }
+
+    fn at(id: u32) -> Node {
+        Node::Switch(SwitchId(id))
+    }
+
+    fn fault(hosts: &[&str], switches: &[&str], links: Vec<Link>) -> String {
+        let hosts = hosts.iter().map(|name| (*name).to_owned()).collect();
+        let switches = switches.iter().map(|name| switch(name)).collect();
+        Topology::new(hosts, switches, links).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn two_hosts_back_to_back_are_a_fabric() {
+        let hosts = vec!["a".to_owned(), "b".to_owned()];
+        let topology = Topology::new(hosts, vec![], vec![link(host(1), host(0))]).unwrap();
+        assert_eq!(topology.host_port(HostId(0)), PortId(1));
+        assert_eq!(topology.link_name(LinkId(0)), "a-b");
+        assert_eq!(topology.edge_of(HostId(0)), None);
+    }
+
+    #[test]
+    fn ports_and_links_of_a_switch_are_its_own() {
+        let hosts = vec!["a".to_owned(), "b".to_owned()];
+        let links = vec![link(host(0), at(0)), link(at(1), host(1)), link(at(1), at(0))];
+        let topology = Topology::new(hosts, vec![switch("s"), switch("t")], links).unwrap();
+        assert_eq!(topology.ports_of(SwitchId(0)), [PortId(1), PortId(5)]);
+        assert_eq!(topology.ports_of(SwitchId(1)), [PortId(2), PortId(4)]);
+        assert!(topology.links_of(SwitchId(1)).eq([LinkId(1), LinkId(2)]));
+        assert!(topology.is_fabric_link(LinkId(2)) && !topology.is_fabric_link(LinkId(1)));
+        assert_eq!(topology.ends_of(PortId(5)), (at(0), at(1)));
+    }
+
+    #[test]
+    fn each_fault_names_what_is_wrong_and_what_would_be_right() {
+        assert_eq!(fault(&[], &["s"], vec![]), "there are no hosts: a fabric needs at least one");
+        assert_eq!(
+            fault(&["a", "b"], &["s"], vec![link(host(0), at(0))]),
+            "b has no link: every host needs exactly one"
+        );
+        let twice = vec![link(host(0), at(0)), link(host(0), at(0)), link(host(1), at(0))];
+        assert!(fault(&["a", "b"], &["s"], twice).starts_with("a has 2 links: every host needs"));
+        assert_eq!(
+            fault(&["a"], &["s"], vec![link(host(0), at(3))]),
+            "link 0 ends at switch3, but there are 1 hosts and 1 switches"
+        );
+        assert_eq!(
+            fault(&["a"], &["s"], vec![link(host(0), at(0)), link(at(0), at(0))]),
+            "link 1 connects s with itself: the ends of a link must differ"
+        );
+        let mut dead = link(host(0), at(0));
+        dead.rate = BitRate::from_bps(0);
+        assert!(fault(&["a"], &["s"], vec![dead]).starts_with("link 0 (a-s) has a rate of zero"));
+        let apart = vec![link(host(0), at(0)), link(host(1), at(1))];
+        assert!(fault(&["a", "b"], &["s", "t"], apart).starts_with("a and b cannot reach"));
+        let same = vec![link(host(0), at(0)), link(host(1), at(0))];
+        assert!(fault(&["a", "a"], &["s"], same).starts_with("two nodes are called 'a'"));
+    }
+
+    #[test]
+    fn a_ring_of_hosts_is_told_that_hosts_do_not_forward() {
+        let ring = (0..4).map(|i| link(host(i), host((i + 1) % 4))).collect();
+        assert_eq!(
+            fault(&["w", "x", "y", "z"], &[], ring),
+            "w has 2 links and there is no switch: hosts do not forward, so w and y cannot reach \
+             each other; connect each host to a switch by one link"
+        );
+    }
+
+    #[test]
+    fn pairs_of_hosts_beside_a_fabric_are_cut_off() {
+        let links = vec![link(host(0), at(0)), link(host(1), host(2))];
+        let says = fault(&["a", "b", "c"], &["s"], links);
+        assert!(says.starts_with("a and b cannot reach each other"), "{says}");
     }
 }

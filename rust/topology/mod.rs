@@ -3,6 +3,16 @@
 //! A topology knows no packets. Every host has exactly one port (a machine with several rails is
 //! several hosts here); hosts do not forward.
 
+mod check;
+mod error;
+pub mod fat_tree;
 mod graph;
+pub mod leaf_spine;
+mod names;
+pub mod routes;
 
-pub use graph::{Link, Node, Switch, Topology, TopologyError};
+pub use error::TopologyError;
+pub use fat_tree::FatTree;
+pub use graph::{Link, MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, Node, Switch, Topology};
+pub use leaf_spine::LeafSpine;
+pub use routes::Routes;

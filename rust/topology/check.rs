@@ -1,0 +1,176 @@
+//! What makes a graph a fabric, checked once, so that nothing later has to ask.
+
+use super::graph::MAX_ROUTES;
+use super::{
+    Link, MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, Node, Switch, TopologyError, names as node_names,
+};
+use crate::ids::{HostId, PortId};
+
+/// Refuses what no machine can hold; callers ask before they allocate.
+pub(super) fn counts(hosts: u128, switches: u128, links: u128) -> Result<(), TopologyError> {
+    limit("hosts", hosts, MAX_HOSTS)?;
+    limit("switches", switches, MAX_SWITCHES)?;
+    limit("links", links, MAX_LINKS)
+}
+
+fn limit(what: &'static str, count: u128, limit: u64) -> Result<(), TopologyError> {
+    if count > u128::from(limit) {
+        return Err(TopologyError::TooLarge { what, count, limit });
+    }
+    Ok(())
+}
+
+/// Every node has a name of its own.
+pub(super) fn names(hosts: &[String], switches: &[Switch]) -> Result<(), TopologyError> {
+    let mut names: Vec<&str> = hosts.iter().map(String::as_str).collect();
+    names.extend(switches.iter().map(|switch| switch.name.as_str()));
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(TopologyError::DuplicateName { name: pair[0].to_owned() }),
+        None => Ok(()),
+    }
+}
+
+/// Every link joins two nodes that exist and carries something.
+pub(super) fn links(
+    hosts: &[String],
+    switches: &[Switch],
+    links: &[Link],
+) -> Result<(), TopologyError> {
+    let exists = |node: Node| match node {
+        Node::Host(host) => host.index() < hosts.len(),
+        Node::Switch(switch) => switch.index() < switches.len(),
+    };
+    for (index, link) in links.iter().enumerate() {
+        if let Some(end) = link.ends.into_iter().find(|end| !exists(*end)) {
+            return Err(TopologyError::NoSuchEnd {
+                link: index,
+                node: end.to_string(),
+                hosts: hosts.len(),
+                switches: switches.len(),
+            });
+        }
+        let [a, b] = link.ends;
+        if a == b {
+            let node = node_names::of_node(hosts, switches, a).to_owned();
+            return Err(TopologyError::LinkToItself { link: index, node });
+        }
+        if link.rate.as_bps() == 0 {
+            let name = node_names::of_link(hosts, switches, link);
+            return Err(TopologyError::RateZero { link: index, name });
+        }
+    }
+    Ok(())
+}
+
+/// The port of each host, which has exactly one.
+pub(super) fn host_ports(
+    hosts: &[String],
+    switches: &[Switch],
+    links: &[Link],
+) -> Result<Vec<PortId>, TopologyError> {
+    if hosts.is_empty() {
+        return Err(TopologyError::NoHosts);
+    }
+    let mut ports = vec![PortId::default(); hosts.len()];
+    let mut counts = vec![0u32; hosts.len()];
+    for (port, end) in (0u32..).zip(links.iter().flat_map(|link| link.ends)) {
+        if let Node::Host(host) = end {
+            ports[host.index()] = PortId(port);
+            counts[host.index()] += 1;
+        }
+    }
+    if let Some(lonely) = counts.iter().position(|count| *count == 0) {
+        return Err(TopologyError::HostWithoutLink { host: hosts[lonely].clone() });
+    }
+    if let Some(many) = counts.iter().position(|count| *count > 1) {
+        return Err(several_links(hosts, switches, links, many, counts[many]));
+    }
+    Ok(ports)
+}
+
+/// Rings and meshes of hosts are a shape of their own that people know from other simulators, so
+/// they are told what is missing here.
+fn several_links(
+    hosts: &[String],
+    switches: &[Switch],
+    links: &[Link],
+    many: usize,
+    count: u32,
+) -> TopologyError {
+    let host = hosts[many].clone();
+    let ends = || links.iter().map(|link| link.ends);
+    let joined = |a: Node, b: Node| ends().any(|ends| ends == [a, b] || ends == [b, a]);
+    let node = |index: usize| Node::Host(HostId(u32::try_from(index).expect("ids are 32 bits")));
+    let apart = (0..hosts.len()).find(|&to| to != many && !joined(node(many), node(to)));
+    match apart {
+        Some(to) if switches.is_empty() => TopologyError::HostsDoNotForward {
+            from: host.clone(),
+            host,
+            links: count,
+            to: hosts[to].clone(),
+        },
+        _ => TopologyError::HostWithSeveralLinks { host, links: count },
+    }
+}
+
+/// Every host reaches every other over switches. Since each host has one link, joined sets of
+/// nodes tell: no host lies between two others.
+pub(super) fn reachability(
+    hosts: &[String],
+    switches: &[Switch],
+    links: &[Link],
+) -> Result<(), TopologyError> {
+    let place = |node: Node| match node {
+        Node::Host(host) => host.index(),
+        Node::Switch(switch) => hosts.len() + switch.index(),
+    };
+    let mut sets = Sets { parent: (0..hosts.len() + switches.len()).collect() };
+    for link in links {
+        sets.join(place(link.ends[0]), place(link.ends[1]));
+    }
+    let first = sets.root(0);
+    match (0..hosts.len()).find(|&host| sets.root(host) != first) {
+        Some(host) => {
+            Err(TopologyError::Unreachable { from: hosts[0].clone(), to: hosts[host].clone() })
+        }
+        None => Ok(()),
+    }
+}
+
+/// The routing table has an entry for each switch and edge switch.
+pub(super) fn routes(
+    switches: &[Switch],
+    links: &[Link],
+    host_ports: &[PortId],
+) -> Result<(), TopologyError> {
+    let mut is_edge = vec![false; switches.len()];
+    for port in host_ports {
+        let ends = links[port.link().index()].ends;
+        for switch in ends.into_iter().filter_map(Node::switch) {
+            is_edge[switch.index()] = true;
+        }
+    }
+    let edges = is_edge.iter().filter(|edge| **edge).count();
+    limit("pairs of switch and edge switch", edges as u128 * switches.len() as u128, MAX_ROUTES)
+}
+
+/// Disjoint sets, with path halving.
+struct Sets {
+    parent: Vec<usize>,
+}
+
+impl Sets {
+    fn root(&mut self, mut node: usize) -> usize {
+        while self.parent[node] != node {
+            self.parent[node] = self.parent[self.parent[node]];
+            node = self.parent[node];
+        }
+        node
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parent[a.max(b)] = a.min(b);
+    }
+}

@@ -1,0 +1,133 @@
+//! The leaf-spine fabric: every leaf has links to every spine.
+
+use super::{Link, Node, Switch, Topology, TopologyError, check};
+use crate::ids::{HostId, SwitchId};
+use crate::units::{BitRate, Span};
+
+/// A leaf-spine fabric.
+///
+/// Host `h` is at leaf `h / hosts_per_leaf`. Switches are numbered leaves first, then spines;
+/// link `h` is that of host `h`, the fabric's follow, leaf by leaf and spine by spine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeafSpine {
+    /// Leaf switches (ToRs), `leaf0` and on.
+    pub leaves: u32,
+    /// Spine switches, `spine0` and on.
+    pub spines: u32,
+    /// Hosts of each leaf.
+    pub hosts_per_leaf: u32,
+    /// Rate of the hosts' links.
+    pub host_rate: BitRate,
+    /// Rate of the links between leaves and spines.
+    pub fabric_rate: BitRate,
+    /// Propagation delay of each link.
+    pub delay: Span,
+    /// Links between each leaf and each spine.
+    pub parallel_links: u32,
+}
+
+impl LeafSpine {
+    /// Builds it. Fails if a count or a rate is zero, or a size beyond what a [`Topology`] holds.
+    pub fn build(&self) -> Result<Topology, TopologyError> {
+        let hosts = self.check()?;
+        let mut switches = Vec::new();
+        switches.extend((0..self.leaves).map(|leaf| switch(format!("leaf{leaf}"), 0)));
+        switches.extend((0..self.spines).map(|spine| switch(format!("spine{spine}"), 1)));
+        let mut links: Vec<Link> = (0..hosts)
+            .map(|host| {
+                let leaf = SwitchId(host / self.hosts_per_leaf);
+                let ends = [Node::Host(HostId(host)), Node::Switch(leaf)];
+                Link { ends, rate: self.host_rate, delay: self.delay }
+            })
+            .collect();
+        for leaf in 0..self.leaves {
+            for spine in 0..self.spines {
+                let ends = [leaf, self.leaves + spine].map(|id| Node::Switch(SwitchId(id)));
+                let link = Link { ends, rate: self.fabric_rate, delay: self.delay };
+                links.extend((0..self.parallel_links).map(|_| link.clone()));
+            }
+        }
+        Topology::new(host_names(hosts), switches, links)
+    }
+
+    /// The number of hosts, once everything is known to fit.
+    fn check(&self) -> Result<u32, TopologyError> {
+        let fields = [
+            ("leaves", u64::from(self.leaves)),
+            ("spines", u64::from(self.spines)),
+            ("hosts_per_leaf", u64::from(self.hosts_per_leaf)),
+            ("parallel_links", u64::from(self.parallel_links)),
+            ("host_rate", self.host_rate.as_bps()),
+            ("fabric_rate", self.fabric_rate.as_bps()),
+        ];
+        no_zero(&fields)?;
+        let leaves = u128::from(self.leaves);
+        let hosts = leaves * u128::from(self.hosts_per_leaf);
+        let uplinks = leaves * u128::from(self.spines) * u128::from(self.parallel_links);
+        check::counts(hosts, leaves + u128::from(self.spines), hosts + uplinks)?;
+        Ok(u32::try_from(hosts).expect("within the limit"))
+    }
+}
+
+/// A switch of that name and tier.
+pub(super) fn switch(name: String, tier: u8) -> Switch {
+    Switch { name, tier }
+}
+
+/// `host0` and on.
+pub(super) fn host_names(hosts: u32) -> Vec<String> {
+    (0..hosts).map(|host| HostId(host).to_string()).collect()
+}
+
+/// Refuses the first of these parameters that is zero.
+pub(super) fn no_zero(fields: &[(&'static str, u64)]) -> Result<(), TopologyError> {
+    match fields.iter().find(|(_, value)| *value == 0) {
+        Some((field, _)) => Err(TopologyError::Zero { field }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: LeafSpine = LeafSpine {
+        leaves: 3,
+        spines: 2,
+        hosts_per_leaf: 4,
+        host_rate: BitRate::from_gbps(100),
+        fabric_rate: BitRate::from_gbps(400),
+        delay: Span::from_ns(500),
+        parallel_links: 2,
+    };
+
+    #[test]
+    fn counts_names_and_rates_are_as_written() {
+        let topology = SMALL.build().unwrap();
+        assert_eq!(topology.host_count(), 12);
+        assert_eq!(topology.links().len(), 12 + 3 * 2 * 2);
+        let names: Vec<_> = topology.switches().iter().map(|s| s.name.as_str()).collect();
+        assert_eq!(names, ["leaf0", "leaf1", "leaf2", "spine0", "spine1"]);
+        assert_eq!(topology.edge_of(HostId(7)), Some(SwitchId(1)));
+        assert_eq!(topology.links()[11].rate, BitRate::from_gbps(100));
+        assert_eq!(topology.links()[12].rate, BitRate::from_gbps(400));
+        assert_eq!(topology.ports_of(SwitchId(4)).len(), 6);
+    }
+
+    #[test]
+    fn nonsense_and_monsters_are_refused_before_anything_is_allocated() {
+        let says = |shape: LeafSpine| shape.build().unwrap_err().to_string();
+        assert_eq!(
+            says(LeafSpine { spines: 0, ..SMALL }),
+            "spines = 0 builds nothing: it must be at least 1"
+        );
+        assert!(says(LeafSpine { host_rate: BitRate::from_bps(0), ..SMALL }).contains("host_rate"));
+        assert_eq!(
+            says(LeafSpine { leaves: u32::MAX, hosts_per_leaf: u32::MAX, ..SMALL }),
+            "18446744065119617025 hosts are too many: this version holds up to 4194304"
+        );
+        assert!(says(LeafSpine { parallel_links: u32::MAX, ..SMALL }).contains("links are too"));
+        let wide = LeafSpine { leaves: 1 << 18, hosts_per_leaf: 1, spines: 1 << 11, ..SMALL };
+        assert!(says(wide).contains("links are too many"));
+    }
+}
