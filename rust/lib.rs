@@ -9,6 +9,7 @@ pub mod nic;
 pub mod packet;
 pub mod report;
 pub mod rng;
+pub mod scenario;
 pub mod split;
 pub mod topology;
 pub mod units;
