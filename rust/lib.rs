@@ -3,11 +3,14 @@
 pub mod balance;
 #[cfg(feature = "bridge")]
 mod bridge;
+pub mod collective;
 pub mod fabric;
 pub mod ids;
 pub mod nic;
 pub mod packet;
+pub mod report;
 pub mod rng;
+pub mod scenario;
 pub mod split;
 pub mod topology;
 pub mod units;

@@ -18,7 +18,8 @@ macro_rules! registry {
         }
 
         /// A switch policy and its parameters.
-        #[derive(Debug, Clone, PartialEq)]
+        #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+        #[serde(untagged)]
         pub enum SwitchConfig {
             $(#[doc = concat!("See [`", stringify!($module), "`].")] $policy($module::Config),)*
         }
