@@ -1,6 +1,7 @@
 //! evenkeel.
 
 pub mod balance;
+pub mod bound;
 pub mod fabric;
 pub mod ids;
 pub mod nic;
