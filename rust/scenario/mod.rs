@@ -9,6 +9,7 @@ mod error;
 mod explain;
 mod failure;
 mod file;
+mod flow_file;
 mod limits;
 mod policy;
 mod sections;
