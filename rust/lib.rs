@@ -3,6 +3,7 @@
 pub mod balance;
 #[cfg(feature = "bridge")]
 mod bridge;
+pub mod collective;
 pub mod fabric;
 pub mod ids;
 pub mod nic;
