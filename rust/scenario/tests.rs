@@ -206,6 +206,13 @@ const BAD: &[&str] = &[
     "[workload]\nranks = 300",
     "[topology]\nleaves = 1024\nhosts_per_leaf = 32",
     "[workload]\nshift = 3",
+    "[workload]\nkind = \"shift\"\nshift = 512",
+    "[workload]\nkind = \"incast\"\nfan_in = 256",
+    "[workload]\nkind = \"all-reduce\"\nalgorithm = \"rung\"",
+    "[workload]\nkind = \"ring-all-reduce\"\nalgorithm = \"ring\"",
+    "[workload]\nkind = \"permutation\"\nranks = 8",
+    "[workload]\nstart_jitter = \"1000000s\"",
+    "[topology]\nhost_rate = \"1bps\"",
     "[[failure]]\nlink = \"leaf0-spin0\"",
     "[[failure]]\nlink = \"leaf0-spine16\"",
     "[[failure]]\nswitch = \"spine16\"",
@@ -245,4 +252,36 @@ fn each_fault_says_where_it_is_and_what_would_be_right() {
         faults[leaves].lines().skip(1).collect::<Vec<_>>(),
         ["  |", "2 | leaves = 0", "  |          ^"]
     );
+}
+
+#[test]
+fn every_example_is_sound_and_renders_to_itself() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut count = 0;
+    let entries = std::fs::read_dir(&folder).expect("the project has examples");
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let scenario = Scenario::load(&path, &Overrides::default()).unwrap();
+        let again =
+            Scenario::parse(&scenario.render(), "again", &folder, &Overrides::default()).unwrap();
+        assert_eq!(again.file, scenario.file, "{}", path.display());
+        assert_eq!(again.workload, scenario.workload, "{}", path.display());
+        count += 1;
+    }
+    assert!(count >= 7, "{count} examples");
+}
+
+#[test]
+fn another_seed_draws_another_permutation_on_the_same_topology() {
+    let scenario = parse("[workload]\nkind = \"permutation\"\nstart_jitter = \"1us\"\n").unwrap();
+    let other = scenario.with_seed(2).unwrap();
+    assert!(Arc::ptr_eq(&scenario.topology, &other.topology));
+    assert_ne!(scenario.workload, other.workload);
+    assert_eq!(other.with_seed(1).unwrap().workload, scenario.workload);
+    assert_eq!((other.seed, other.setup().seed, other.file.seed), (2, 2, 2));
+    assert!(other.render().contains("seed = 2  # command line"));
+    let error = scenario.with_seed(u64::MAX).unwrap_err().to_string();
+    assert!(error.starts_with("command line: seed = 18446744073709551615"), "{error}");
 }

@@ -66,7 +66,12 @@ fn permutation(
     let bytes = typed.bytes.unwrap_or(DEFAULT_BYTES);
     let pattern = Permutation { hosts: place.topology.host_count(), bytes, seed: place.seed };
     let built = pattern.build().map_err(|error| refused(context, error))?;
-    put_off(context, typed, place.seed, (WorkloadSection { bytes: Some(bytes), ..plain(typed) }, built))
+    put_off(
+        context,
+        typed,
+        place.seed,
+        (WorkloadSection { bytes: Some(bytes), ..plain(typed) }, built),
+    )
 }
 
 fn shift(
