@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::error::{Fault, ScenarioError};
-use super::file::{SCHEMA_VERSION, ScenarioFile};
+use super::file::{SCHEMA_VERSION, ScenarioFile, WorkloadSection};
 use crate::fabric::FabricConfig;
 use crate::nic::NicConfig;
 use crate::topology::Topology;
@@ -39,7 +39,7 @@ pub(super) fn general(context: &Context<'_>, file: &ScenarioFile) -> Result<Time
 /// sent, one packet after the other over the slowest link, must end before the latest time limit.
 pub(super) fn whole_run(
     context: &Context<'_>,
-    workload: &Workload,
+    (section, workload): (&WorkloadSection, &Workload),
     topology: &Topology,
     (nic, fabric): (&NicConfig, &FabricConfig),
 ) -> Result<(), ScenarioError> {
@@ -55,8 +55,12 @@ pub(super) fn whole_run(
     if seconds <= limit && wire <= u128::from(u64::MAX) {
         return Ok(());
     }
-    let key = "workload.bytes";
-    let value = context.shown(key, "its default");
+    let (key, value) = match (&section.file, section.bytes) {
+        (Some(file), _) => ("workload.file", file.clone()),
+        (None, bytes) => {
+            ("workload.bytes", context.shown("workload.bytes", bytes.unwrap_or_default()))
+        }
+    };
     let fault = Fault::TooLarge {
         key: key.to_owned(),
         value,
