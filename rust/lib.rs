@@ -8,6 +8,7 @@ pub mod fabric;
 pub mod ids;
 pub mod nic;
 pub mod packet;
+pub mod report;
 pub mod rng;
 pub mod scenario;
 pub mod split;
