@@ -6,6 +6,7 @@ use crate::balance::SchemeError;
 use crate::collective::CollectiveError;
 use crate::topology::{HpccTopologyError, TopologyError};
 use crate::workload::WorkloadError;
+use crate::workload::hpcc_flows::FlowFileError;
 
 /// A fault and its place. Prints as `file:line:column: fault` and the line with a caret.
 #[derive(Debug, Error)]
@@ -192,6 +193,9 @@ pub enum Fault {
         /// What is wrong.
         error: WorkloadError,
     },
+    /// A flow file, which has a place of its own.
+    #[error(transparent)]
+    FlowFile(#[from] FlowFileError),
     /// A topology file, which has a place of its own.
     #[error(transparent)]
     TopologyFile(#[from] HpccTopologyError),

@@ -41,7 +41,7 @@ pub(super) fn whole_run(
     context: &Context<'_>,
     (section, workload): (&WorkloadSection, &Workload),
     topology: &Topology,
-    (nic, fabric): (&NicConfig, &FabricConfig),
+    (nic, fabric, time_limit): (&NicConfig, &FabricConfig, Time),
 ) -> Result<(), ScenarioError> {
     let overhead = nic.header + nic.ack.bytes + fabric.gap + fabric.gap;
     let mut wire = 0u128;
@@ -52,6 +52,11 @@ pub(super) fn whole_run(
     let slowest = topology.links().iter().map(|link| link.rate.as_bps()).min().unwrap_or(1).max(1);
     let seconds = wire * 8 / u128::from(slowest);
     let limit = u128::from(LATEST_END.as_ps() / 1_000_000_000_000);
+    let last = workload.messages.iter().map(|message| message.start).max().unwrap_or(Time::ZERO);
+    if last >= time_limit {
+        let right = format!("it must be later than the start of the last message, {last}");
+        return Err(context.senseless("time_limit", time_limit, right));
+    }
     if seconds <= limit && wire <= u128::from(u64::MAX) {
         return Ok(());
     }

@@ -190,7 +190,8 @@ fn refused(context: &Context<'_>, error: WorkloadError) -> ScenarioError {
     context.fault(key, Fault::Workload { key: key.to_owned(), error })
 }
 
-fn plain(typed: &WorkloadSection) -> WorkloadSection {
+/// A section of the same kind and no other key.
+pub(super) fn plain(typed: &WorkloadSection) -> WorkloadSection {
     WorkloadSection { kind: typed.kind.clone(), ..WorkloadSection::default() }
 }
 
