@@ -5,6 +5,7 @@ pub mod balance;
 mod bridge;
 pub mod collective;
 pub mod fabric;
+pub mod hpcc;
 pub mod ids;
 pub mod nic;
 pub mod packet;
