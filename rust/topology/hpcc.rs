@@ -1,0 +1,417 @@
+//! The topology files of the HPCC family of ns-3 simulators (HPCC, ConWeave, PowerTCP, ASTRA-sim's
+//! network, SimAI), all dialects of their first line.
+//!
+//! ```text
+//! 6 2 5                     nodes, switches, links; in PowerTCP 'nodes switches tors links'
+//! 4 5                       ids of the switches; every other node is a host
+//! 0 4 100Gbps 1us 0         a link: two nodes, rate, delay, error rate
+//! ...
+//! ```
+//!
+//! Exactly the announced number of links is read: real files carry spare lines and comments after
+//! them. Hosts and switches are numbered in order of the file's node ids and keep these in their
+//! names (`host5`, `switch128`).
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::hpcc_error::{HpccTopologyError, HpccTopologyFault as Fault};
+use super::{Link, MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, Node, Switch, Topology};
+use crate::ids::{HostId, SwitchId};
+use crate::units::{BitRate, Span};
+
+/// What a topology file says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HpccTopology {
+    /// The fabric.
+    pub topology: Topology,
+    /// The host that each node of the file is; `None` for switches.
+    pub host_of_node: Vec<Option<HostId>>,
+    /// The file's id of each host.
+    pub node_of_host: Vec<u32>,
+    /// The file's id of each switch.
+    pub node_of_switch: Vec<u32>,
+    /// The probability that a packet is lost, by link id (a link's place in the file).
+    pub error_rate: Vec<f64>,
+    /// What a person should know, though it stops nothing.
+    pub warnings: Vec<String>,
+}
+
+/// Reads a topology file's text; `file` is what errors call it.
+pub fn read(text: &str, file: &str) -> Result<HpccTopology, HpccTopologyError> {
+    let at = |line: usize| {
+        move |fault| HpccTopologyError {
+            file: file.to_owned(),
+            line: Some(line),
+            fault: Box::new(fault),
+        }
+    };
+    // Blank lines separate nothing in this family.
+    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let (first, line) = lines.next().ok_or_else(|| at(1)(Fault::Empty))?;
+    let counts = Counts::read(line).map_err(at(first))?;
+    let mut is_switch = BTreeSet::new();
+    if counts.switches > 0 {
+        let (number, line) = lines.next().unwrap_or((first + 1, ""));
+        is_switch = switch_ids(line, &counts).map_err(at(number))?;
+    }
+    let mut links = Vec::new();
+    let announced = usize::try_from(counts.links).unwrap_or(usize::MAX);
+    for (number, line) in lines.by_ref().take(announced) {
+        links.push(FileLink::read(line, counts.nodes).map_err(at(number))?);
+    }
+    if links.len() < announced {
+        let fault = Fault::MissingLinks { announced: counts.links, found: links.len() };
+        return Err(at(first)(fault));
+    }
+    check_hosts(&counts, &is_switch, &links).map_err(at(first))?;
+    let spare = lines.filter(|(_, line)| FileLink::read(line, counts.nodes).is_ok()).count();
+    build(&counts, &is_switch, &links, spare).map_err(|fault| HpccTopologyError {
+        file: file.to_owned(),
+        line: None,
+        fault: Box::new(fault),
+    })
+}
+
+/// The first line's counts.
+struct Counts {
+    nodes: u64,
+    /// Those of servers (NVSwitch) included.
+    switches: u64,
+    links: u64,
+}
+
+impl Counts {
+    fn read(line: &str) -> Result<Self, Fault> {
+        let tokens: Vec<&str> = line.split_whitespace().collect();
+        let named = |index: usize| tokens[index].starts_with(|c: char| c.is_ascii_alphabetic());
+        let (switches, links) = match tokens.len() {
+            // SimAI; told from the others by the name of its GPU.
+            6.. if named(5) => {
+                let inside = count(tokens[2], "NVSwitches")?;
+                let outside = count(tokens[3], "switches")?;
+                (inside.saturating_add(outside), count(tokens[4], "links")?)
+            }
+            // HPCC, ConWeave, ASTRA-sim; with four more, Ethereal's fork.
+            3 | 7 => (count(tokens[1], "switches")?, count(tokens[2], "links")?),
+            // PowerTCP; with two capacities more, Reverie.
+            4 | 6 => (count(tokens[1], "switches")?, count(tokens[3], "links")?),
+            found => return Err(Fault::FirstLine { text: line.trim().into(), tokens: found }),
+        };
+        let nodes = count(tokens[0], "nodes")?;
+        let limits = [
+            ("nodes", nodes, MAX_HOSTS + MAX_SWITCHES),
+            ("switches", switches, MAX_SWITCHES),
+            ("links", links, MAX_LINKS),
+        ];
+        if let Some(&(what, count, limit)) = limits.iter().find(|(_, n, limit)| n > limit) {
+            return Err(Fault::TooMany { what, count, limit });
+        }
+        if switches > nodes {
+            return Err(Fault::MoreSwitchesThanNodes { switches, nodes });
+        }
+        Ok(Self { nodes, switches, links })
+    }
+}
+
+fn count(token: &str, what: &'static str) -> Result<u64, Fault> {
+    token.parse().map_err(|_| Fault::NoCount { token: token.into(), what })
+}
+
+fn node(token: &str, nodes: u64) -> Result<u32, Fault> {
+    match token.parse::<u32>() {
+        Ok(id) if u64::from(id) < nodes => Ok(id),
+        _ => Err(Fault::NoNode { token: token.into(), nodes }),
+    }
+}
+
+fn switch_ids(line: &str, counts: &Counts) -> Result<BTreeSet<u32>, Fault> {
+    let found = line.split_whitespace().count();
+    if found as u64 != counts.switches {
+        return Err(Fault::SwitchIds { found, announced: counts.switches });
+    }
+    let mut ids = BTreeSet::new();
+    for token in line.split_whitespace() {
+        let id = node(token, counts.nodes)?;
+        if !ids.insert(id) {
+            return Err(Fault::SwitchTwice { node: id });
+        }
+    }
+    Ok(ids)
+}
+
+/// A link line.
+struct FileLink {
+    ends: [u32; 2],
+    rate: BitRate,
+    delay: Span,
+    error_rate: f64,
+}
+
+impl FileLink {
+    fn read(line: &str, nodes: u64) -> Result<Self, Fault> {
+        let tokens: Vec<&str> = line.split_whitespace().collect();
+        let &[a, b, rate, delay, error_rate] = tokens.as_slice() else {
+            return Err(Fault::LinkTokens { text: line.trim().into(), tokens: tokens.len() });
+        };
+        let ends = [node(a, nodes)?, node(b, nodes)?];
+        if ends[0] == ends[1] {
+            return Err(Fault::LinkToItself { node: ends[0] });
+        }
+        let link = Self {
+            ends,
+            rate: read_rate(rate)?,
+            delay: delay.parse().map_err(|source| Fault::Delay { source })?,
+            error_rate: error_rate.parse().unwrap_or(f64::NAN),
+        };
+        if link.rate.as_bps() == 0 {
+            return Err(Fault::RateZero { token: rate.into() });
+        }
+        if !(0.0..=1.0).contains(&link.error_rate) {
+            return Err(Fault::ErrorRate { token: error_rate.into() });
+        }
+        Ok(link)
+    }
+}
+
+/// `100Gbps`, or bits per second as a bare number, with or without decimals.
+fn read_rate(token: &str) -> Result<BitRate, Fault> {
+    let bare = token.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let rate = if bare { format!("{token}bps").parse() } else { token.parse() };
+    rate.map_err(|source| Fault::Rate { source })
+}
+
+/// Each host is on a link line: otherwise the announced number of nodes is wrong, and nothing may
+/// be allocated by it.
+fn check_hosts(counts: &Counts, switches: &BTreeSet<u32>, links: &[FileLink]) -> Result<(), Fault> {
+    let mut seen = switches.clone();
+    seen.extend(links.iter().flat_map(|link| link.ends));
+    let missing = (0u64..).zip(&seen).find(|(expected, id)| *expected != u64::from(**id));
+    let first_missing = missing.map_or(seen.len() as u64, |(expected, _)| expected);
+    if first_missing < counts.nodes {
+        return Err(Fault::HostWithoutLink { node: first_missing });
+    }
+    Ok(())
+}
+
+fn build(
+    counts: &Counts,
+    switch_ids: &BTreeSet<u32>,
+    links: &[FileLink],
+    spare: usize,
+) -> Result<HpccTopology, Fault> {
+    let node_of_switch: Vec<u32> = switch_ids.iter().copied().collect();
+    let (mut host_of_node, mut node_of_host) = (Vec::new(), Vec::new());
+    let (mut nodes, mut hosts, mut switches) = (Vec::new(), 0u32.., 0u32..);
+    for id in (0u32..).take_while(|id| u64::from(*id) < counts.nodes) {
+        let is_switch = switch_ids.contains(&id);
+        let next = if is_switch { switches.next() } else { hosts.next() };
+        let next = next.expect("fewer nodes than 32 bits hold");
+        host_of_node.push((!is_switch).then_some(HostId(next)));
+        nodes.push(if is_switch { Node::Switch(SwitchId(next)) } else { Node::Host(HostId(next)) });
+        if !is_switch {
+            node_of_host.push(id);
+        }
+    }
+    let graph_links: Vec<Link> = links
+        .iter()
+        .map(|link| {
+            let ends = link.ends.map(|end| nodes[end as usize]);
+            Link { ends, rate: link.rate, delay: link.delay }
+        })
+        .collect();
+    let tiers = tiers(node_of_switch.len(), &graph_links);
+    let named = node_of_switch.iter().zip(tiers);
+    let topology = Topology::new(
+        node_of_host.iter().map(|id| format!("host{id}")).collect(),
+        named.map(|(id, tier)| Switch { name: format!("switch{id}"), tier }).collect(),
+        graph_links,
+    )
+    .map_err(Fault::Graph)?;
+    let warnings = warnings(&topology, links.len(), spare);
+    let error_rate = links.iter().map(|link| link.error_rate).collect();
+    Ok(HpccTopology { topology, host_of_node, node_of_host, node_of_switch, error_rate, warnings })
+}
+
+/// How many switches lie between each switch and its nearest host.
+fn tiers(switches: usize, links: &[Link]) -> Vec<u8> {
+    let mut neighbours = vec![Vec::new(); switches];
+    let mut tier = vec![None; switches];
+    for link in links {
+        match link.ends {
+            [Node::Switch(a), Node::Switch(b)] => {
+                neighbours[a.index()].push(b.index());
+                neighbours[b.index()].push(a.index());
+            }
+            [Node::Switch(edge), _] | [_, Node::Switch(edge)] => {
+                tier[edge.index()] = Some(0u8);
+            }
+            _ => {}
+        }
+    }
+    let mut queue: VecDeque<usize> = (0..switches).filter(|s| tier[*s].is_some()).collect();
+    while let Some(switch) = queue.pop_front() {
+        let above = tier[switch].unwrap_or(0).saturating_add(1);
+        for &next in &neighbours[switch] {
+            if tier[next].is_none() {
+                tier[next] = Some(above);
+                queue.push_back(next);
+            }
+        }
+    }
+    // A switch that no host reaches carries nothing, whatever its tier.
+    tier.into_iter().map(|tier| tier.unwrap_or(0)).collect()
+}
+
+fn warnings(topology: &Topology, links: usize, spare: usize) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if spare > 0 {
+        warnings.push(format!(
+            "{links} links are announced and read; {spare} more lines that look like links are \
+             ignored, as the simulators of this family do"
+        ));
+    }
+    if let Some(name) = topology.link_names().iter().find(|name| name.contains('#')) {
+        warnings.push(format!(
+            "there are parallel links ({name}); they are kept, where the simulators of this \
+             family use one of them"
+        ));
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::LinkId;
+
+    const SMALL: &str = "6 2 5\n4 5\n0 4 100Gbps 1us 0\n1 4 25000000000 1000ns 0.000000\n\
+                         2 5 25000000000.0 0.001ms 1e-3\n3 5 100Gbps 1us 0\n5 4 400Gbps 5us 0\n\
+                         \n# a comment\n0 5 100Gbps 1us 0\nsrc0 dst0 rate delay error_rate\n";
+
+    fn says(text: &str) -> String {
+        read(text, "t.txt").unwrap_err().to_string()
+    }
+
+    /// The small file with its line `number` replaced.
+    fn with_line(number: usize, line: &str) -> String {
+        let swap = |(n, old)| if n == number { line } else { old };
+        (1..).zip(SMALL.lines()).map(swap).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn a_small_file_says_what_it_means() {
+        let read = read(SMALL, "t.txt").unwrap();
+        let topology = &read.topology;
+        assert_eq!(topology.host_names(), ["host0", "host1", "host2", "host3"]);
+        let switches: Vec<_> = topology.switches().iter().map(|s| (&*s.name, s.tier)).collect();
+        assert_eq!(switches, [("switch4", 0), ("switch5", 0)]);
+        assert_eq!(topology.links().len(), 5);
+        for link in [1, 2] {
+            assert_eq!(topology.link(LinkId(link)).rate, BitRate::from_gbps(25));
+            assert_eq!(topology.link(LinkId(link)).delay, Span::from_us(1));
+        }
+        assert_eq!(topology.link_name(LinkId(4)), "switch4-switch5");
+        assert_eq!(read.error_rate, [0.0, 0.0, 1e-3, 0.0, 0.0]);
+        assert_eq!(read.node_of_switch, [4, 5]);
+        assert_eq!(read.host_of_node[3..5], [Some(HostId(3)), None]);
+        assert_eq!(read.warnings.len(), 1);
+        assert!(read.warnings[0].contains("1 more lines"), "{}", read.warnings[0]);
+    }
+
+    #[test]
+    fn every_dialect_of_the_first_line_is_read() {
+        let plain = read(SMALL, "t.txt").unwrap().topology;
+        for first in
+            ["6 2 2 5", "6 2 2 5 100 400", "6 2 5 0 1 2 3", "6 1 1 1 5 H100", "6 1 0 2 5 A100 8"]
+        {
+            assert_eq!(read(&with_line(1, first), "t").unwrap().topology, plain, "{first}");
+        }
+    }
+
+    #[test]
+    fn hosts_may_have_higher_ids_than_switches_and_links_may_be_parallel() {
+        let text = "4 2 4\n2 0\n0 1 1Gbps 1us 0\n2 3 1Gbps 1us 0\n0 2 1Gbps 1us 0\n2 0 1Gbps 1us 0";
+        let read = read(text, "t").unwrap();
+        assert_eq!(read.node_of_host, [1, 3]);
+        assert_eq!(read.topology.link_name(LinkId(3)), "switch0-switch2#1");
+        assert!(read.warnings[0].contains("switch0-switch2#0"), "{:?}", read.warnings);
+    }
+
+    #[test]
+    fn each_fault_names_file_line_value_and_what_would_be_right() {
+        let line = |number, text: &str| says(&with_line(number, text));
+        assert!(says("").starts_with("t.txt:1: the file is empty; its first line should be"));
+        assert!(line(1, "6 2").contains("t.txt:1: '6 2' has 2 values, which fits no dialect"));
+        assert!(line(1, "6 two 5").contains("'two' is no number of switches"));
+        assert!(line(1, "-6 2 5").contains("'-6' is no number of nodes"));
+        assert!(line(1, "1 2 5").contains("2 switches of 1 nodes"));
+        assert_eq!(line(2, "4"), "t.txt:2: 1 switch ids, but 2 switches are announced in line 1");
+        assert_eq!(line(2, "4 6"), "t.txt:2: '6' is no node: ids are whole numbers from 0 to 5");
+        assert!(line(2, "4 4").contains("switch 4 is listed twice"));
+        assert!(line(3, "0 4 100Gbps 1us").starts_with("t.txt:3: '0 4 100Gbps 1us' has 4 values"));
+        assert!(line(3, "0 9 100Gbps 1us 0").contains("'9' is no node"));
+        assert!(line(3, "4 4 100Gbps 1us 0").contains("connects node 4 with itself"));
+        assert!(line(3, "0 4 fast 1us 0").contains("rate: 'fast' does not start with a number"));
+        assert!(line(3, "0 4 100Gbit 1us 0").contains("'Gbit' in '100Gbit' is no unit"));
+        assert!(line(3, "0 4 0Gbps 1us 0").contains("'0Gbps' carries nothing"));
+        assert!(line(3, "0 4 1Gbps 1 0").contains("delay: '1' has no unit"));
+        for rate in ["-0.1", "1.5", "x", "NaN"] {
+            let says = line(3, &format!("0 4 1Gbps 1us {rate}"));
+            assert!(says.contains(&format!("'{rate}' is no error rate")), "{says}");
+        }
+        assert!(line(3, "1 4 1Gbps 1us 0").starts_with("t.txt:1: node 0 is no switch and has no"));
+    }
+
+    #[test]
+    fn counts_beyond_the_file_are_faults_and_allocate_nothing() {
+        let line = |text: &str| says(&with_line(1, text));
+        assert!(says("6 2 5\n4 5\n0 4 1Gbps 1us 0\n").contains("t.txt:1: 5 links are announced"));
+        assert!(says("2 0 9000000").contains("but only 0 lines hold any"));
+        assert!(line("5000000 2 5").contains("node 6 is no switch and has no link"));
+        assert!(line("99999999999 2 5").contains("99999999999 nodes are too many"));
+        assert!(line("6 2 99999999999").contains("99999999999 links are too many"));
+        assert!(line("99999999999999999999999 2 5").contains("is no number of nodes"));
+    }
+
+    #[test]
+    fn files_of_the_family_are_read_where_present() {
+        let files = [
+            ("hpcc/topology.txt", [65, 1, 65]),
+            ("powertcp/topology-256.txt", [256, 20, 288]),
+            ("astra/128_nodes_16_switch_topology.txt", [128, 16, 192]),
+            ("conweave/leaf_spine_128_100G_OS2.txt", [128, 16, 192]),
+            ("conweave/fat_k8_100G_OS2.txt", [256, 80, 512]),
+        ];
+        for (name, expected) in files {
+            let Some(text) = real(name) else { continue };
+            let topology = read(&text, name).unwrap().topology;
+            let hosts = topology.host_count() as usize;
+            assert_eq!([hosts, topology.switches().len(), topology.links().len()], expected);
+        }
+        if let Some(text) = real("astra/8nodes_ring_topology.txt") {
+            assert_eq!(
+                read(&text, "ring.txt").unwrap_err().to_string(),
+                "ring.txt: host0 has 2 links and there is no switch: hosts do not forward, so \
+                 host0 and host2 cannot reach each other; connect each host to a switch by one \
+                 link"
+            );
+        }
+    }
+
+    fn real(name: &str) -> Option<String> {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/hpcc/");
+        let text = std::fs::read_to_string(format!("{root}{name}")).ok();
+        if text.is_none() {
+            println!("skipped: ../shared/data/hpcc/{name} is not there");
+        }
+        text
+    }
+
+    #[test]
+    fn tiers_count_switches_from_the_hosts() {
+        let Some(text) = real("conweave/fat_k8_100G_OS2.txt") else { return };
+        let topology = read(&text, "fat").unwrap().topology;
+        let in_tier = |tier| topology.switches().iter().filter(|s| s.tier == tier).count();
+        assert_eq!([in_tier(0), in_tier(1), in_tier(2)], [32, 32, 16]);
+    }
+}
