@@ -21,10 +21,12 @@ std::string version();
 class SwitchChooser
 {
   public:
-    /// The chooser of switch number `switchId` under `policy` (today: "ecmp"). The same seed and
-    /// number give the same choices in every run and on every platform.
+    /// The chooser of switch number `switchId` under `policy`, a name that `evenkeel list policies`
+    /// prints and whose switches hash ("ecmp", "spray"). The same seed and number give the same
+    /// choices in every run and on every platform.
     ///
-    /// Throws std::invalid_argument, which names the policies there are, for an unknown one.
+    /// Throws std::invalid_argument for an unknown policy, naming those there are, and for one
+    /// whose switches do not choose by headers alone.
     SwitchChooser(const std::string& policy, std::uint64_t seed, std::uint32_t switchId);
     ~SwitchChooser();
     SwitchChooser(SwitchChooser&& other) noexcept;

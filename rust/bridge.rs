@@ -7,8 +7,9 @@
 
 use thiserror::Error;
 
-use crate::ids::SwitchId;
-use crate::rng::{Purpose, Stream, mix32};
+use crate::balance::switch::SwitchConfig;
+use crate::balance::switch::hash::Hash;
+use crate::balance::{self, Forwarding, Parameters, SchemeError};
 
 #[allow(unsafe_code, reason = "cxx generates the calls across the language border")]
 #[cxx::bridge(namespace = "evenkeel::contract")]
@@ -22,25 +23,23 @@ mod contract {
     }
 }
 
-/// Policies whose switch side can be had here.
-const POLICIES: [&str; 1] = ["ecmp"];
-
 /// Why a chooser cannot be made.
 #[derive(Debug, PartialEq, Eq, Error)]
 enum ChooserError {
-    /// No policy of that name has a switch side here.
-    #[error("no switch policy '{name}' on the bridge; there is {}", POLICIES.join(", "))]
-    Unknown {
-        /// What was given.
-        name: String,
-    },
+    /// No policy of that name.
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
+    /// Senders choose the path, so there is nothing to ask a switch.
+    #[error("policy '{0}' routes at the source: its switches choose nothing")]
+    SourceRouted(&'static str),
+    /// The policy decides by more than this call is told.
+    #[error("policy '{0}' looks at queues, which the bridge does not carry; take one that hashes")]
+    LooksAtQueues(&'static str),
 }
 
 /// The load-balancing policy of one switch: picks one of the equal-cost ports for each packet.
 #[derive(Debug)]
-struct SwitchChooser {
-    salt: u32,
-}
+struct SwitchChooser(Hash);
 
 impl SwitchChooser {
     /// An index below `candidates` for a packet with this flow label and entropy value; 0 where
@@ -48,30 +47,26 @@ impl SwitchChooser {
     ///
     /// It takes `&mut self` because policies with a memory will stand behind the same call.
     fn choose(&mut self, label: u32, entropy: u16, candidates: u32) -> u32 {
-        hashed(self.salt, label, entropy, candidates)
+        self.0.pick(label, entropy, candidates)
     }
 }
 
-/// The chooser of `switch` under the policy of that name. A run's `seed` and the switch's number
-/// fix its draws.
+/// The chooser of a switch under the policy of that name, with the policy's defaults. A run's
+/// `seed` and the switch's number fix its draws, as they do in the fabric.
 fn switch_chooser(
     policy: &str,
     seed: u64,
     switch_id: u32,
 ) -> Result<Box<SwitchChooser>, ChooserError> {
-    if !POLICIES.contains(&policy) {
-        return Err(ChooserError::Unknown { name: policy.to_owned() });
+    let scheme = balance::preset(policy, &Parameters::new())?;
+    if scheme.forwarding == Forwarding::SourceRouted {
+        return Err(ChooserError::SourceRouted(scheme.name));
     }
-    let id = u64::from(SwitchId(switch_id).0);
-    let salt = Stream::new(seed, Purpose::SwitchSalt, id).next_u32();
-    Ok(Box::new(SwitchChooser { salt }))
-}
-
-/// ECMP's choice: a hash of label and entropy, salted by switch, scaled to the candidates.
-fn hashed(salt: u32, label: u32, entropy: u16, candidates: u32) -> u32 {
-    let hash = mix32(label ^ salt ^ u32::from(entropy).wrapping_mul(0x9e37_79b1));
-    let scaled = u64::from(hash) * u64::from(candidates);
-    (scaled >> 32) as u32
+    #[allow(irrefutable_let_patterns, reason = "a second switch policy must be refused here")]
+    let SwitchConfig::Hash(config) = scheme.switch else {
+        return Err(ChooserError::LooksAtQueues(scheme.name));
+    };
+    Ok(Box::new(SwitchChooser(Hash::new(&config, seed, switch_id))))
 }
 
 /// The version of evenkeel that is linked.
@@ -101,8 +96,12 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_policy_is_told_which_exist() {
-        let error = switch_chooser("conga", 1, 0).unwrap_err().to_string();
-        assert_eq!(error, "no switch policy 'conga' on the bridge; there is ecmp");
+    fn a_policy_without_a_choice_at_switches_is_refused() {
+        let refusal = |policy| switch_chooser(policy, 1, 0).unwrap_err().to_string();
+        assert!(refusal("sprey").starts_with("no policy is called 'sprey'; there are ecmp, "));
+        assert_eq!(
+            refusal("ethereal"),
+            "policy 'ethereal' routes at the source: its switches choose nothing"
+        );
     }
 }

@@ -50,6 +50,18 @@ pub struct Scheme {
     pub recovery: Recovery,
 }
 
+impl Scheme {
+    /// Every key that `[policy]` could have for this scheme, with its value.
+    pub fn parameters(&self) -> Parameters {
+        let parts = [
+            Parameters::try_from(&self.split),
+            Parameters::try_from(&self.sender),
+            Parameters::try_from(&self.switch),
+        ];
+        parts.into_iter().flat_map(|part| part.expect("a configuration is a table")).collect()
+    }
+}
+
 /// Why a scheme cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SchemeError {

@@ -134,6 +134,7 @@ impl Requester {
             stamp: Stamp::at(now),
             wire_bytes,
             entropy,
+            route: entropy,
             kind: PacketKind::Data,
             flags: Flags::LAST.when(last).with(Flags::RETRANSMITTED.when(again)),
             ..Packet::default()

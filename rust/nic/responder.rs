@@ -242,6 +242,7 @@ impl Responder {
             stamp: packet.stamp,
             wire_bytes: config.ack_wire_bytes(),
             entropy: packet.entropy,
+            route: packet.entropy,
             kind,
             flags: Flags::PRIORITY
                 .when(config.ack.priority)

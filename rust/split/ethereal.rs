@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Flow, Request, Split, SplitConfig};
 use crate::balance::sender::{SenderConfig, pinned};
@@ -25,7 +25,7 @@ use crate::rng::{Purpose, Stream};
 use crate::units::{Bytes, Span, Time};
 
 /// Parameters; the defaults are those of the authors' public simulator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// How long messages are gathered before they are split together: 100 ns.

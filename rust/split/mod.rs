@@ -22,7 +22,8 @@ macro_rules! registry {
         }
 
         /// A splitter and its parameters.
-        #[derive(Debug, Clone, PartialEq)]
+        #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+        #[serde(untagged)]
         pub enum SplitConfig {
             $(#[doc = concat!("See [`", stringify!($module), "`].")] $splitter($module::Config),)*
         }

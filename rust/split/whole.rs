@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Flow, Request, Split};
 use crate::balance::Preset;
@@ -13,7 +13,7 @@ use crate::ids::HostId;
 use crate::units::Time;
 
 /// There is nothing to set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
 

@@ -55,6 +55,17 @@ fn cpp_files_name_their_licence() {
     expect_none(sources.iter().flat_map(house::source::licence).collect());
 }
 
+/// The module is used from copies in ns-3 trees, where it cannot ask the manifest.
+#[test]
+fn the_ns3_module_names_this_version() {
+    let expected = format!("set(_evenkeel_version \"{}\")", env!("CARGO_PKG_VERSION"));
+    let file = project::read("ns3-module/CMakeLists.txt");
+    assert!(file.text.contains(&expected), "{}: it must say {expected}", file.path);
+    let readme = project::read("ns3-module/README.md");
+    let expected = format!("**Version {} ", env!("CARGO_PKG_VERSION"));
+    assert!(readme.text.contains(&expected), "{}: it must say {expected}", readme.path);
+}
+
 #[test]
 fn no_path_of_a_machine_is_in_the_project() {
     let root = project::root().display().to_string();

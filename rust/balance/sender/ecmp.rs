@@ -4,7 +4,7 @@
 //! flow; InfiniBand Architecture Specification, annex A17 (RoCEv2, 2014), section A17.9.1, for
 //! the UDP source port as a queue pair's entropy.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{QpContext, SenderConfig, SenderPolicy};
 use crate::balance::switch::{SwitchConfig, hash};
@@ -15,7 +15,7 @@ use crate::split::{SplitConfig, whole};
 use crate::units::Time;
 
 /// There is nothing to set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
 

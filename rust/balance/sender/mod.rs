@@ -21,7 +21,8 @@ macro_rules! registry {
         }
 
         /// A sender policy and its parameters.
-        #[derive(Debug, Clone, PartialEq)]
+        #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+        #[serde(untagged)]
         pub enum SenderConfig {
             $(#[doc = concat!("See [`", stringify!($module), "`].")] $policy($module::Config),)*
         }

@@ -5,7 +5,7 @@
 //! simulator: on a time-out, a new path that differs at every tier, each choice uniform. It is
 //! what splitters with source routes put their pieces on; it names no preset of its own.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{FailedPath, PathSpace, QpContext, SenderPolicy};
 use crate::balance::Preset;
@@ -13,7 +13,7 @@ use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 
 /// There is nothing to set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
 

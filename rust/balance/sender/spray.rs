@@ -4,7 +4,7 @@
 //! Networks" (INFOCOM 2013), section 3; named OPS in "REPS: Recycled Entropy Packet Spraying"
 //! (EuroSys 2026), section 2, with entropy values of 16 bits.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{QpContext, SenderConfig, SenderPolicy};
 use crate::balance::switch::{SwitchConfig, hash};
@@ -15,7 +15,7 @@ use crate::split::{SplitConfig, whole};
 use crate::units::Time;
 
 /// There is nothing to set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
 

@@ -4,7 +4,7 @@
 //! 16-bit entropy value of Ultra Ethernet takes the place of the UDP source port. Salts differ
 //! from switch to switch, so that tiers do not choose alike (polarisation).
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Queues, SwitchPolicy};
 use crate::balance::Preset;
@@ -12,7 +12,7 @@ use crate::packet::Packet;
 use crate::rng::{Purpose, Stream, mix32};
 
 /// There is nothing to set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
 

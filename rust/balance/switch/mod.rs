@@ -18,7 +18,8 @@ macro_rules! registry {
         }
 
         /// A switch policy and its parameters.
-        #[derive(Debug, Clone, PartialEq)]
+        #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+        #[serde(untagged)]
         pub enum SwitchConfig {
             $(#[doc = concat!("See [`", stringify!($module), "`].")] $policy($module::Config),)*
         }
@@ -33,9 +34,18 @@ macro_rules! registry {
             }
         }
 
-        impl SwitchPolicy for Chooser {
+        impl Chooser {
+            /// Whether its policy asks for queue lengths.
             #[inline]
-            fn choose<Q: Queues>(&mut self, packet: &Packet, ports: u32, queues: &mut Q) -> u32 {
+            pub fn looks_at_queues(&self) -> bool {
+                match self {
+                    $(Self::$policy(_) => <$module::$policy as SwitchPolicy>::LOOKS_AT_QUEUES,)*
+                }
+            }
+
+            /// See [`SwitchPolicy::choose`].
+            #[inline]
+            pub fn choose<Q: Queues>(&mut self, packet: &Packet, ports: u32, queues: &mut Q) -> u32 {
                 match self { $(Self::$policy(policy) => policy.choose(packet, ports, queues),)* }
             }
         }
@@ -67,6 +77,9 @@ impl Queues for NoQueues {
 
 /// Picks ports.
 pub trait SwitchPolicy {
+    /// Whether it asks for queue lengths, which the world then has to have at hand.
+    const LOOKS_AT_QUEUES: bool = false;
+
     /// Which of `ports` equal-cost candidates (at least 2) `packet` leaves by: a number below it.
     fn choose<Q: Queues>(&mut self, packet: &Packet, ports: u32, queues: &mut Q) -> u32;
 }

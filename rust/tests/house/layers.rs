@@ -30,9 +30,8 @@ const LEVELS: [Level; 8] = [
     Level { modules: &["cli"], peers: Peers::Unseen },
 ];
 
-/// What the bridge to C++ sees. `rng` should not be among them: it is here because the bridge
-/// hashes by itself for as long as it does not ask a switch policy of `balance`.
-const BRIDGE_SEES: [&str; 7] = ["nic", "balance", "split", "rail", "units", "ids", "rng"];
+/// What the bridge to C++ sees.
+const BRIDGE_SEES: [&str; 6] = ["nic", "balance", "split", "rail", "units", "ids"];
 
 /// Files that stand above all layers, or beside them.
 const OUTSIDE: [&str; 4] = ["rust/lib.rs", "rust/main.rs", "rust/tests/", "rust/benches/"];
@@ -219,6 +218,7 @@ mod tests {
     #[test]
     fn the_bridge_sees_no_fabric_and_nobody_sees_the_bridge() {
         assert_eq!(faults("rust/bridge.rs", "use crate::fabric::run;").len(), 1);
+        assert_eq!(faults("rust/bridge.rs", "use crate::rng::mix32;").len(), 1);
         assert!(faults("rust/bridge.rs", "use crate::balance::switch;").is_empty());
         assert_eq!(faults("rust/cli/mod.rs", "use crate::bridge;").len(), 1);
     }
