@@ -1,10 +1,12 @@
 //! evenkeel.
 
 pub mod balance;
+pub mod bound;
 #[cfg(feature = "bridge")]
 mod bridge;
 pub mod collective;
 pub mod fabric;
+pub mod hpcc;
 pub mod ids;
 pub mod nic;
 pub mod packet;
