@@ -9,6 +9,7 @@ mod error;
 mod explain;
 mod failure;
 mod file;
+mod flow_file;
 mod limits;
 mod policy;
 mod sections;
@@ -161,7 +162,12 @@ impl Scenario {
         file.transport = transport;
         file.switch = switch;
         file.workload = sent.section;
-        limits::whole_run(&context, &workload, &built.topology, (&nic, &fabric))?;
+        limits::whole_run(
+            &context,
+            (&file.workload, &workload),
+            &built.topology,
+            (&nic, &fabric, time_limit),
+        )?;
         Ok(Self {
             name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             path: path.to_owned(),
