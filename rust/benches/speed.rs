@@ -64,7 +64,16 @@ fn main() {
         seed: 1,
         time_limit: Time::from_ps(1_000_000_000_000),
     };
-    let cpu = || std::fs::read_to_string("/proc/self/schedstat").unwrap().split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9;
+    let cpu = || {
+        std::fs::read_to_string("/proc/self/schedstat")
+            .unwrap()
+            .split(' ')
+            .next()
+            .unwrap()
+            .parse::<f64>()
+            .unwrap()
+            / 1e9
+    };
     let t = cpu();
     let o = run(&setup, &mut |_| {});
     let s = cpu() - t;
