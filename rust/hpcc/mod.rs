@@ -7,8 +7,18 @@
 
 pub mod config;
 mod config_line;
+mod differences;
+mod error;
+mod experiment;
+mod fabric;
+mod fct;
+mod files;
 mod keys;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 pub use config::HpccConfig;
 pub use config_line::ConfigError;
+pub use error::HpccError;
+pub use experiment::{Experiment, Overrides};
