@@ -4,12 +4,14 @@
 mod bound;
 mod check;
 mod compare;
+mod hpcc;
 mod incomplete;
 mod list;
 mod output;
 mod progress;
 mod run;
 mod scenario;
+mod single;
 
 use std::process::ExitCode;
 
@@ -28,6 +30,7 @@ const AFTER_HELP: &str = "\
 Examples:
   evenkeel compare examples/all-to-all-256.toml --policies ecmp,spray,ethereal
   evenkeel run examples/incast-32.toml --policy spray --out results/incast
+  evenkeel hpcc mix/config.txt --lb spray --out results/mix
   evenkeel list policies
 
 Exit status: 0 done; 1 a run did not complete (it stalled, or reached the time limit of its
@@ -65,6 +68,7 @@ struct Cli {
 enum Command {
     Run(run::Arguments),
     Compare(compare::Arguments),
+    Hpcc(hpcc::Arguments),
     Check(check::Arguments),
     Bound(bound::Arguments),
     List(list::Arguments),
@@ -86,6 +90,7 @@ pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Hpcc(arguments) => hpcc::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Bound(arguments) => bound::run(&arguments),
         Command::List(arguments) => list::run(&arguments),

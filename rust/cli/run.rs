@@ -3,13 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evenkeel::fabric::Outcome;
-use evenkeel::report::{self, Folder, Identity};
-use evenkeel::scenario::{Overrides, Scenario};
-use evenkeel::study::{self, Finished};
+use evenkeel::scenario::Overrides;
 
-use super::progress::{self, Bars};
-use super::{SCENARIO_HELP, Status, incomplete, output, scenario};
+use super::single::{self, Destination};
+use super::{SCENARIO_HELP, Status, scenario};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,46 +50,10 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let overrides = Overrides { policy: arguments.policy.clone(), seed: arguments.seed };
     let scenario = scenario::load(&arguments.scenario, &overrides)?;
-    let folder = arguments.out.as_deref().map(Folder::open).transpose()?;
+    let destination = Destination::open(arguments.out.as_deref(), arguments.json)?;
     let identity = scenario::identity(&scenario);
     let setup = scenario.setup();
-    let bound = study::lower_bound(&setup).time;
-
-    let bars = Bars::of_one();
-    let bar = bars.start(progress::label(&identity));
-    let (finished, outcome) =
-        study::run(&identity, &setup, bound, &mut |progress| progress::update(&bar, progress));
-    bar.finish_and_clear();
-
-    if let Some(folder) = &folder {
-        keep(folder, &identity, &scenario, (&finished, &outcome))?;
-    }
-    if arguments.json {
-        output::print_json(&finished.summary)?;
-    } else {
-        output::print(&report::run_table(&finished.summary))?;
-        if let Some(folder) = &folder {
-            output::print(&format!("results   {}\n", folder.path().display()))?;
-        }
-    }
-    Ok(incomplete::tell(&finished))
-}
-
-fn keep(
-    folder: &Folder,
-    identity: &Identity,
-    scenario: &Scenario,
-    (finished, outcome): (&Finished, &Outcome),
-) -> anyhow::Result<()> {
-    let topology = &scenario.topology;
-    let resolved = scenario.render();
-    folder.replace(
-        &[
-            ("flows.csv", &|to| report::write_flows_csv(to, identity, topology, outcome)),
-            ("links.csv", &|to| report::write_links_csv(to, identity, topology, outcome)),
-            ("scenario.toml", &|to| write!(to, "{}\n\n{resolved}", identity.header())),
-        ],
-        &|to| report::write_summary(to, &finished.summary),
-    )?;
-    Ok(())
+    let resolved = format!("{}\n\n{}", identity.header(), scenario.render());
+    single::simulate(&identity, &setup)
+        .report(&destination, &[("scenario.toml", &|to| to.write_all(resolved.as_bytes()))])
 }
