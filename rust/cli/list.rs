@@ -6,8 +6,16 @@ use evenkeel::{balance, collective};
 
 use super::{Status, output};
 
+const EXAMPLES: &str = "\
+Examples:
+  evenkeel list policies
+  evenkeel list collectives
+  evenkeel list topologies
+";
+
 /// List the policies, collectives or topologies that scenarios can name
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
     /// What to list
     what: What,

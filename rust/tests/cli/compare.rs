@@ -1,0 +1,92 @@
+//! `evenkeel compare`.
+
+use serde_json::Value;
+
+use super::bench::{Bench, SMALL};
+
+/// The runs without what they cost, which is not determined.
+fn determined(json: &Value) -> Vec<Value> {
+    let mut runs = json["runs"].as_array().expect("it is an array").clone();
+    for run in &mut runs {
+        let run = run.as_object_mut().expect("it is an object");
+        run.remove("wall_s").expect("it is there");
+        run.remove("peak_rss_bytes").expect("it is there");
+    }
+    runs
+}
+
+#[test]
+fn runs_come_in_the_order_asked_for_whatever_the_threads() {
+    let bench = Bench::with_small();
+    let compare = |jobs: &str| {
+        let left = bench.evenkeel(&[
+            "compare",
+            "small.toml",
+            "--policies",
+            "spray,ecmp,ethereal",
+            "--seeds",
+            "2",
+            "--jobs",
+            jobs,
+            "--json",
+        ]);
+        assert_eq!((left.status, left.err.as_str()), (0, ""));
+        determined(&left.json())
+    };
+    let runs = compare("1");
+    let which: Vec<(&str, u64)> = runs
+        .iter()
+        .map(|run| (run["policy"].as_str().unwrap(), run["seed"].as_u64().unwrap()))
+        .collect();
+    let expected =
+        [("spray", 1), ("spray", 2), ("ecmp", 1), ("ecmp", 2), ("ethereal", 1), ("ethereal", 2)];
+    assert_eq!(which, expected);
+    assert_eq!(runs, compare("4"));
+}
+
+#[test]
+fn a_run_in_a_comparison_is_the_run_alone() {
+    let bench = Bench::with_small();
+    let both = bench.evenkeel(&["compare", "small.toml", "--policies", "ethereal,spray", "--json"]);
+    let alone = bench.evenkeel(&["run", "small.toml", "--policy", "spray", "--json"]).json();
+    let alone = determined(&serde_json::json!({ "runs": [alone] }));
+    assert_eq!(determined(&both.json())[1..], alone);
+}
+
+#[test]
+fn people_get_a_table_of_80_columns() {
+    let left = Bench::with_small().evenkeel(&["compare", "small.toml", "--policies", "spray,ecmp"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    assert!(left.out.lines().all(|line| line.chars().count() <= 80), "{}", left.out);
+    let first_words: Vec<&str> =
+        left.out.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(first_words[first_words.len() - 2..], ["spray", "ecmp"]);
+}
+
+#[test]
+fn all_names_are_looked_at_before_anything_runs() {
+    let bench = Bench::with_small();
+    let refused = |arguments: &[&str], words: &[&str]| {
+        bench.evenkeel(&[&["compare", "small.toml"], arguments].concat()).refused(words);
+    };
+    refused(&["--policies", "ecmp,sprey"], &["'sprey'", "ecmp"]);
+    refused(&["--policies", "ecmp,"], &["''", "ecmp"]);
+    refused(&["--policies", "ecmp,spray,ecmp"], &["'ecmp' is named twice"]);
+    refused(&["--policies", "ecmp", "--seeds", "0"], &["'0'", "--seeds"]);
+    refused(&["--policies", "ecmp", "--jobs", "0"], &["'0'", "--jobs"]);
+    let last = u64::MAX.to_string();
+    refused(&["--policies", "ecmp", "--seeds", "2", "--seed", &last], &["seed", &last]);
+}
+
+#[test]
+fn one_run_that_does_not_complete_is_told_of_beside_the_table() {
+    let bench = Bench::new();
+    bench.write("short.toml", &format!("time_limit = \"4us\"\n{SMALL}"));
+    let left = bench.evenkeel(&["compare", "short.toml", "--policies", "ecmp,spray"]);
+    assert_eq!(left.status, 1, "{left:?}");
+    for policy in ["ecmp", "spray"] {
+        let told = format!("the run of short (policy {policy}, seed 1) did not complete");
+        assert!(left.err.contains(&told), "{}", left.err);
+    }
+    assert_eq!(left.out.matches(" open ").count(), 2, "{}", left.out);
+}

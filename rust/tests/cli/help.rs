@@ -1,0 +1,34 @@
+//! What a newcomer is told.
+
+use super::bench::Bench;
+
+const COMMANDS: [&str; 6] = ["run", "compare", "hpcc", "check", "bound", "list"];
+
+#[test]
+fn help_names_every_command_with_examples_and_exit_status() {
+    let help = Bench::new().evenkeel(&["--help"]);
+    assert_eq!((help.status, help.err.as_str()), (0, ""));
+    for command in COMMANDS {
+        assert!(help.out.contains(&format!("\n  {command} ")), "{command}: {}", help.out);
+    }
+    assert!(help.out.contains("Examples:") && help.out.contains("Exit status: 0 done; 1"));
+}
+
+#[test]
+fn every_command_has_help_with_examples() {
+    for command in COMMANDS {
+        let help = Bench::new().evenkeel(&[command, "--help"]);
+        assert_eq!((help.status, help.err.as_str()), (0, ""), "{command}");
+        let examples = help.out.contains(&format!("\n  evenkeel {command} "));
+        assert!(examples, "{command}: {}", help.out);
+    }
+}
+
+#[test]
+fn what_does_not_exist_is_a_usage_error() {
+    let bench = Bench::new();
+    for arguments in [&["sweep", "study.toml"][..], &[], &["run"], &["run", "--frob", "a.toml"]] {
+        let left = bench.evenkeel(arguments);
+        assert_eq!((left.status, left.out.as_str()), (2, ""), "{arguments:?}: {left:?}");
+    }
+}

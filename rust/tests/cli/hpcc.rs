@@ -1,0 +1,79 @@
+//! `evenkeel hpcc`.
+
+use std::path::Path;
+
+use super::bench::Bench;
+
+const TOPOLOGY: &str = "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 100Gbps 1us 0\n";
+const FLOWS: &str = "2\n0 2 3 100 100000 2.0\n1 2 3 100 50000 2.0\n";
+const CONFIG: &str = "\
+CC_MODE 1
+HAS_WIN 0
+TOPOLOGY_FILE mix/topology.txt
+FLOW_FILE mix/flow.txt
+KMIN_MAP 1 100000000000 400
+KMAX_MAP 1 100000000000 1600
+PMAX_MAP 1 100000000000 0.2
+SIMULATOR_STOP_TIME 4.0
+";
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    for (name, text) in [("topology.txt", TOPOLOGY), ("flow.txt", FLOWS), ("config.txt", CONFIG)] {
+        bench.write(name, text);
+    }
+    bench
+}
+
+#[test]
+fn an_experiment_leaves_the_table_of_its_family_beside_ours() {
+    let bench = bench();
+    let left = bench.evenkeel(&["hpcc", "config.txt", "--out", "results", "--truncate-ns"]);
+    assert_eq!(left.status, 0, "{left:?}");
+    assert!(left.out.contains("messages  2 of 2 completed"), "{}", left.out);
+    let names = ["fct.txt", "flows.csv", "links.csv", "summary.json"];
+    assert_eq!(bench.names("results"), names);
+    let fct = bench.read("results/fct.txt");
+    assert_eq!(fct.lines().count(), 2, "{fct}");
+    assert!(fct.lines().all(|line| line.split_whitespace().count() == 8), "{fct}");
+}
+
+#[test]
+fn warnings_keep_off_standard_output() {
+    let left = bench().evenkeel(&["hpcc", "config.txt", "--json", "--lb", "spray", "--seed", "9"]);
+    assert_eq!(left.status, 0, "{left:?}");
+    let summary = left.json();
+    assert_eq!((&summary["scenario"], &summary["policy"]), (&"config".into(), &"spray".into()));
+    assert_eq!(summary["seed"], 9);
+    assert!(left.err.starts_with("warning: "), "{}", left.err);
+}
+
+#[test]
+fn bad_input_is_refused() {
+    let bench = bench();
+    let refused = |arguments: &[&str], words: &[&str]| {
+        bench.evenkeel(&[&["hpcc", "config.txt"], arguments].concat()).refused(words);
+    };
+    refused(&["--flows", "none.txt"], &["none.txt"]);
+    refused(&["--lb", "conweave"], &["'conweave'", "ecmp"]);
+    bench.write("short.txt", "3\n0 2 3 100 100000 2.0\n");
+    refused(&["--flows", "short.txt"], &["short.txt"]);
+}
+
+#[test]
+fn the_family_s_own_files_run_as_they_are() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/hpcc");
+    let config = data.join("hpcc/config.txt");
+    if !config.is_file() {
+        println!(
+            "skipped: the_family_s_own_files_run_as_they_are: {} is not there",
+            config.display()
+        );
+        return;
+    }
+    let left = Bench::new().evenkeel(&["hpcc", config.to_str().expect("UTF-8"), "--json"]);
+    assert_eq!(left.status, 0, "{left:?}");
+    let summary = left.json();
+    assert_eq!(summary["messages_completed"], summary["messages"]);
+    assert!(left.err.contains("CC_MODE 3 (HPCC) is not held yet"), "{}", left.err);
+}

@@ -1,0 +1,62 @@
+//! `evenkeel check`, `bound` and `list`.
+
+use super::bench::Bench;
+
+#[test]
+fn check_has_a_line_a_file_and_refuses_if_one_is_bad() {
+    let bench = Bench::with_small();
+    let ok = "small.toml: ok (8 hosts, 4 switches, 12 links, 56 messages, policy ecmp)\n";
+    let left = bench.evenkeel(&["check", "small.toml"]);
+    assert_eq!((left.status, left.out.as_str(), left.err.as_str()), (0, ok, ""));
+    bench.write("bad.toml", "[topology]\nhost_rate = \"400\"\n");
+    bench.write("config.txt", "CC_MODE 1\n");
+    let left = bench.evenkeel(&["check", "bad.toml", "small.toml", "config.txt"]);
+    assert_eq!((left.status, left.out.as_str()), (2, ok));
+    assert!(left.err.contains("bad.toml:2"), "{}", left.err);
+    assert!(left.err.contains("'400' has no unit"), "{}", left.err);
+    assert!(left.err.contains("evenkeel hpcc config.txt"), "{}", left.err);
+}
+
+#[test]
+fn an_explained_scenario_says_where_values_are_from_and_is_one_itself() {
+    let bench = Bench::with_small();
+    let left = bench.evenkeel(&["check", "--explain", "small.toml"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    assert!(left.out.starts_with("# small.toml: ok ("), "{}", left.out);
+    assert!(left.out.contains("leaves = 2  # line 3\n"), "{}", left.out);
+    assert!(left.out.contains("# default\n"), "{}", left.out);
+    bench.write("explained.toml", &left.out);
+    assert_eq!(bench.evenkeel(&["check", "explained.toml"]).status, 0);
+}
+
+#[test]
+fn bound_prints_three_keys_or_three_lines() {
+    let bench = Bench::with_small();
+    let left = bench.evenkeel(&["bound", "small.toml", "--json"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    assert!(left.out.starts_with("{\"scenario\":\"small\",\"bound_ns\":"), "{}", left.out);
+    let bound = left.json();
+    assert_eq!(bound.as_object().unwrap().len(), 3);
+    let run = bench.evenkeel(&["run", "small.toml", "--json"]).json();
+    assert_eq!(bound["bound_ns"], run["bound_ns"]);
+    let lines = bench.evenkeel(&["bound", "small.toml"]).out;
+    assert_eq!(lines.lines().count(), 3, "{lines}");
+    assert!(lines.contains("by edge uplinks"), "{lines}");
+}
+
+#[test]
+fn list_shows_what_scenarios_can_name() {
+    let bench = Bench::new();
+    for (what, names) in [
+        ("policies", &["ecmp", "spray", "ethereal"][..]),
+        ("collectives", &["all-to-all", "ring-all-reduce"]),
+        ("topologies", &["leaf-spine", "fat-tree", "file"]),
+    ] {
+        let left = bench.evenkeel(&["list", what]);
+        assert_eq!((left.status, left.err.as_str()), (0, ""), "{what}");
+        for name in names {
+            assert!(left.out.contains(&format!("\n{name}  ")), "{name}: {}", left.out);
+        }
+        assert!(left.out.lines().all(|line| line.chars().count() <= 80), "{}", left.out);
+    }
+}

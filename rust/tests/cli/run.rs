@@ -1,0 +1,176 @@
+//! `evenkeel run`.
+
+use std::fs::OpenOptions;
+use std::process::Stdio;
+
+use super::bench::{Bench, SMALL};
+
+/// The keys of the contract, in its order.
+const KEYS: [&str; 25] = [
+    "scenario",
+    "policy",
+    "seed",
+    "version",
+    "hosts",
+    "switches",
+    "links",
+    "messages",
+    "messages_completed",
+    "flows",
+    "flows_completed",
+    "cct_ns",
+    "bound_ns",
+    "slowdown",
+    "fct_ns",
+    "packets",
+    "pfc_pauses",
+    "queue_bytes_max",
+    "queue_bytes_mean",
+    "link_bytes_max",
+    "qps",
+    "events",
+    "packet_hops",
+    "wall_s",
+    "peak_rss_bytes",
+];
+
+#[test]
+fn json_is_one_object_with_the_keys_of_the_contract() {
+    let left = Bench::with_small().evenkeel(&["run", "small.toml", "--json"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    let summary = left.json();
+    assert_eq!(summary["scenario"], "small");
+    assert_eq!(summary["policy"], "ecmp");
+    assert_eq!((summary["hosts"].as_u64(), summary["messages"].as_u64()), (Some(8), Some(56)));
+    assert!(summary["slowdown"].as_f64().unwrap() >= 1.0, "{summary}");
+    assert!(summary["peak_rss_bytes"].is_u64() || summary["peak_rss_bytes"].is_null());
+    let places = KEYS.map(|key| left.out.find(&format!("\"{key}\":")).expect(key));
+    assert!(places.is_sorted(), "{}", left.out);
+}
+
+#[test]
+fn people_get_a_table_and_no_progress_without_a_terminal() {
+    let left = Bench::with_small().evenkeel(&["run", "small.toml", "--policy", "spray"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    assert!(left.out.contains("\npolicy    spray\n"), "{}", left.out);
+    assert!(left.out.contains("\nmessages  56 of 56 completed\n"), "{}", left.out);
+    assert!(left.out.ends_with("\nresults   not kept; --out DIR keeps them\n"), "{}", left.out);
+}
+
+#[test]
+fn a_results_folder_is_the_same_for_the_same_seed() {
+    let bench = Bench::with_small();
+    let run = |out: &str, seed: &str| {
+        let left = bench.evenkeel(&[
+            "run",
+            "small.toml",
+            "--out",
+            out,
+            "--seed",
+            seed,
+            "--policy",
+            "spray",
+        ]);
+        assert_eq!(left.status, 0, "{left:?}");
+        assert!(left.out.ends_with(&format!("\nresults   {out}\n")), "{}", left.out);
+    };
+    for (out, seed) in [("one/a", "7"), ("one/b", "7"), ("one/c", "8")] {
+        run(out, seed);
+        let names = ["flows.csv", "links.csv", "scenario.toml", "summary.json"];
+        assert_eq!(bench.names(out), names);
+    }
+    for file in ["flows.csv", "links.csv", "scenario.toml"] {
+        let same = bench.read(&format!("one/a/{file}"));
+        assert!(
+            same.starts_with("# evenkeel ") && same.contains("policy=spray seed=7\n"),
+            "{same}"
+        );
+        assert_eq!(same, bench.read(&format!("one/b/{file}")), "{file}");
+        assert_ne!(same, bench.read(&format!("one/c/{file}")), "{file}");
+    }
+    // Earlier results are replaced, and by nothing else than the same once more.
+    let before = bench.read("one/c/flows.csv");
+    run("one/c", "7");
+    assert_ne!(bench.read("one/c/flows.csv"), before);
+    assert_eq!(bench.read("one/c/flows.csv"), bench.read("one/a/flows.csv"));
+}
+
+#[test]
+fn the_resolved_scenario_runs_as_the_original() {
+    let bench = Bench::with_small();
+    let run = |scenario: &str, out: &str| {
+        assert_eq!(bench.evenkeel(&["run", scenario, "--out", out]).status, 0, "{scenario}");
+        let flows = bench.read(&format!("{out}/flows.csv"));
+        flows.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(run("small.toml", "a"), run("a/scenario.toml", "b"));
+}
+
+#[test]
+fn a_run_that_does_not_complete_says_so_and_keeps_its_results() {
+    let bench = Bench::new();
+    bench.write("short.toml", &format!("time_limit = \"4us\"\n{SMALL}"));
+    let left = bench.evenkeel(&["run", "short.toml", "--json", "--out", "short"]);
+    assert_eq!(left.status, 1, "{left:?}");
+    let summary = left.json();
+    assert!(summary["cct_ns"].is_null() && summary["slowdown"].is_null(), "{summary}");
+    assert!(
+        left.err.contains("did not complete: it reached the scenario's time_limit"),
+        "{left:?}"
+    );
+    assert!(left.err.contains("\n  message 0 from host0 to host1, 32KB: not delivered\n"));
+    assert!(left.err.contains("\n  ... and 51 more\n"), "{}", left.err);
+    assert_eq!(bench.names("short").len(), 4);
+    let table = bench.evenkeel(&["run", "short.toml"]);
+    assert!(table.out.contains("CCT       did not complete"), "{}", table.out);
+}
+
+#[test]
+fn bad_input_writes_nothing() {
+    let bench = Bench::with_small();
+    bench.write("bad.toml", "[topology]\nleaves = 2\nspynes = 2\n");
+    let refused = |arguments: &[&str], words: &[&str]| {
+        bench.evenkeel(&[arguments, &["--out", "results"]].concat()).refused(words);
+        assert_eq!(bench.names("."), ["bad.toml", "config.txt", "small.toml"], "{arguments:?}");
+    };
+    bench.write("config.txt", "CC_MODE 1\n");
+    refused(&["run", "bad.toml"], &["bad.toml:3", "spynes", "spines"]);
+    refused(&["run", "none.toml"], &["none.toml"]);
+    refused(&["run", "small.toml", "--policy", "sprey"], &["'sprey'", "ecmp", "spray"]);
+    refused(&["run", "config.txt"], &["config.txt", "evenkeel hpcc config.txt"]);
+}
+
+#[test]
+fn a_folder_with_something_else_is_refused_before_the_run() {
+    let bench = Bench::with_small();
+    let left = bench.evenkeel(&["run", "small.toml", "--out", "."]);
+    left.refused(&["--out .", "'small.toml'", "name a new folder"]);
+    bench.evenkeel(&["run", "small.toml", "--out", "small.toml"]).refused(&["this is a file"]);
+    assert_eq!(bench.names("."), ["small.toml"]);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let bench = Bench::with_small();
+    for arguments in [&["run", "small.toml"][..], &["list", "policies"], &["--help"]] {
+        let (reader, writer) = std::io::pipe().expect("a pipe can be made");
+        drop(reader);
+        let output = bench.command(arguments).stdout(writer).output().expect("it starts");
+        let err = String::from_utf8(output.stderr).expect("it is UTF-8");
+        assert_eq!((output.status.code(), err.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn results_that_cannot_be_written_are_an_error() {
+    let Ok(full) = OpenOptions::new().write(true).open("/dev/full") else {
+        println!("skipped: results_that_cannot_be_written_are_an_error: there is no /dev/full");
+        return;
+    };
+    let bench = Bench::with_small();
+    let output = bench.command(&["run", "small.toml"]).stdout(Stdio::from(full)).output();
+    let output = output.expect("it starts");
+    let err = String::from_utf8(output.stderr).expect("it is UTF-8");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(err.starts_with("error: standard output: cannot write: "), "{err}");
+}
