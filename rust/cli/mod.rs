@@ -106,3 +106,26 @@ pub fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use clap::CommandFactory;
+    use evenkeel::scenario::{Overrides, Scenario};
+
+    use super::*;
+
+    #[test]
+    fn arguments_are_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_scenario_in_the_help_is_one() {
+        let lines = SCENARIO_HELP.lines().filter_map(|line| line.strip_prefix("  "));
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let scenario = Scenario::parse(&text, "help", Path::new("."), &Overrides::default());
+        assert_eq!(scenario.expect("it is sound").topology.host_count(), 256);
+    }
+}

@@ -37,7 +37,7 @@ pub fn in_order<T: Send>(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Barrier;
+    use std::sync::mpsc;
 
     use super::*;
 
@@ -47,12 +47,13 @@ mod tests {
 
     #[test]
     fn results_keep_their_order_though_the_first_ends_last() {
-        let second_is_done = Barrier::new(2);
+        let (second_ended, hears_of_it) = mpsc::channel();
+        let hears_of_it = Mutex::new(hears_of_it);
         let results = in_order(2, threads(2), |index| {
             if index == 0 {
-                second_is_done.wait();
+                hears_of_it.lock().unwrap().recv().unwrap();
             } else {
-                second_is_done.wait();
+                second_ended.send(()).unwrap();
             }
             index * 10
         });
