@@ -15,6 +15,8 @@ mod idle_path;
 mod load;
 mod permutation;
 mod rho;
+#[cfg(test)]
+mod schedule_test;
 
 pub use idle_path::{Hop, IdlePath, Path};
 
