@@ -42,6 +42,8 @@ pub struct Packet {
     pub wire_bytes: u16,
     /// Entropy value, or path where the source routes. An acknowledgement echoes it.
     pub entropy: u16,
+    /// What is left of the path at this point of the way, where the source routes.
+    pub route: u16,
     /// What it is.
     pub kind: PacketKind,
     /// Flags, see the constants of [`Flags`].

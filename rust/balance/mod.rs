@@ -1,8 +1,14 @@
 //! Load balancing: what a sender puts into a packet, and what a switch makes of it.
 //!
 //! Every scheme is a pair: a sender policy that picks an entropy value for each packet, and a
-//! switch policy that picks one of the equal-cost ports; a [`Preset`] names the pair.
+//! switch policy that picks one of the equal-cost ports. A [`Preset`] names the pair, together
+//! with what happens to a message before (the splitter) and the loss recovery it is made for.
+//! Policies know no world: they are given what hardware in their place can see, and no more.
 
+mod preset;
 mod scheme;
+pub mod sender;
+pub mod switch;
 
-pub use scheme::{Forwarding, Parameters, Preset, Scheme, SchemeError};
+pub use preset::{find, preset, presets};
+pub use scheme::{Forwarding, Parameters, Preset, Scheme, SchemeError, configured};

@@ -1,8 +1,12 @@
 //! Schemes and their names.
 
+use serde::Deserialize;
 use thiserror::Error;
 
+use super::sender::SenderConfig;
+use super::switch::SwitchConfig;
 use crate::nic::Recovery;
+use crate::split::SplitConfig;
 
 /// What switches do with an entropy value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,10 +38,28 @@ pub struct Preset {
 pub struct Scheme {
     /// The preset it was made from.
     pub name: &'static str,
+    /// What happens to a message before it becomes packets.
+    pub split: SplitConfig,
+    /// What a sender puts into each packet.
+    pub sender: SenderConfig,
+    /// How a switch picks among equal-cost ports.
+    pub switch: SwitchConfig,
     /// What switches do with entropy values.
     pub forwarding: Forwarding,
     /// The loss recovery that it is made for.
     pub recovery: Recovery,
+}
+
+impl Scheme {
+    /// Every key that `[policy]` could have for this scheme, with its value.
+    pub fn parameters(&self) -> Parameters {
+        let parts = [
+            Parameters::try_from(&self.split),
+            Parameters::try_from(&self.sender),
+            Parameters::try_from(&self.switch),
+        ];
+        parts.into_iter().flat_map(|part| part.expect("a configuration is a table")).collect()
+    }
 }
 
 /// Why a scheme cannot be made.
@@ -59,4 +81,18 @@ pub enum SchemeError {
         /// What is wrong, and what would be right.
         reason: String,
     },
+}
+
+/// The configuration of policy `name` from a scenario's keys; those left out have their defaults.
+///
+/// # Errors
+/// A key that the policy does not have, or a value of the wrong kind.
+pub fn configured<C: for<'de> Deserialize<'de>>(
+    name: &'static str,
+    parameters: &Parameters,
+) -> Result<C, SchemeError> {
+    parameters.clone().try_into().map_err(|error: toml::de::Error| SchemeError::Parameter {
+        name,
+        reason: error.message().to_owned(),
+    })
 }

@@ -1,12 +1,21 @@
-//! A run: everything wired together.
+//! A run: everything wired together, and the loop.
 
 use std::sync::Arc;
 
-use super::{FabricConfig, Outcome, Progress};
-use crate::balance::Scheme;
-use crate::nic::NicConfig;
-use crate::topology::Topology;
-use crate::units::Time;
+use super::event::Event;
+use super::failure::Plan;
+use super::host::Host;
+use super::ledger::{Connection, ConnectionKey, Ledger};
+use super::network::Network;
+use super::pool::Place;
+use super::{Counters, FabricConfig, Outcome, Progress, QpCounts, Verdict};
+use crate::balance::sender::{PathSpace, QpContext};
+use crate::balance::{Forwarding, Scheme};
+use crate::ids::{HostId, MessageId, PortId};
+use crate::nic::{NicConfig, NicEvent, SendHalf};
+use crate::split::{Flow, Request, Split};
+use crate::topology::{Node, Topology};
+use crate::units::{Bytes, Time};
 use crate::workload::Workload;
 
 /// Everything that determines a run: the same setup gives the same outcome, to the last bit.
@@ -28,7 +37,369 @@ pub struct Setup {
     pub time_limit: Time,
 }
 
+/// Events between two calls of `progress`.
+const PROGRESS_EVERY: u64 = 1 << 18;
+
 /// Runs to the end, telling `progress` from time to time (every 2^18 events or so).
-pub fn run(_setup: &Setup, _progress: &mut dyn FnMut(&Progress)) -> Outcome {
-    panic!("the engine is being written")
+pub fn run(setup: &Setup, progress: &mut dyn FnMut(&Progress)) -> Outcome {
+    let mut simulation = Simulation::new(setup);
+    let verdict = simulation.run(progress);
+    simulation.outcome(verdict)
+}
+
+/// The whole world.
+struct Simulation<'a> {
+    setup: &'a Setup,
+    network: Network,
+    hosts: Vec<Host>,
+    ledger: Ledger,
+    plan: Plan,
+    now: Time,
+    events: u64,
+}
+
+impl<'a> Simulation<'a> {
+    fn new(setup: &'a Setup) -> Self {
+        let topology = &setup.topology;
+        let mut network = Network::new(topology, &setup.fabric, &setup.scheme, setup.seed);
+        let plan = Plan::new(&setup.fabric.failures, &mut network);
+        let nic = Arc::new(setup.nic.clone());
+        let hosts = (0..topology.host_count())
+            .map(HostId)
+            .map(|id| Host::new(id, topology, nic.clone(), &setup.scheme, setup.seed));
+        let mut simulation = Self {
+            hosts: hosts.collect(),
+            ledger: Ledger::new(&setup.workload),
+            network,
+            plan,
+            setup,
+            now: Time::ZERO,
+            events: 0,
+        };
+        simulation.plan_starts();
+        simulation
+    }
+
+    /// Hands each host the messages that wait for nothing but the clock.
+    fn plan_starts(&mut self) {
+        let workload = &self.setup.workload;
+        let mut starts: Vec<(Time, MessageId)> = (0u32..)
+            .zip(&workload.messages)
+            .filter(|&(id, _)| workload.waits_for.get(id as usize).is_none_or(|&n| n == 0))
+            .map(|(id, message)| (message.start, MessageId(id)))
+            .collect();
+        starts.sort_unstable();
+        for (start, message) in starts {
+            let src = workload.messages[message.index()].src;
+            self.hosts[src.index()].starts.push_back((start, message));
+        }
+        for id in (0..self.setup.topology.host_count()).map(HostId) {
+            self.keep_wake(id);
+        }
+    }
+
+    fn run(&mut self, progress: &mut dyn FnMut(&Progress)) -> Verdict {
+        let messages = self.setup.workload.messages.len() as u64;
+        while self.ledger.completed < messages {
+            let Some((now, event)) = self.network.queue.pop() else { return Verdict::Stalled };
+            if now > self.setup.time_limit {
+                return Verdict::TimeLimit;
+            }
+            self.now = now;
+            self.network.look_ahead();
+            match event {
+                Event::Port(port) => self.handle_port(now, port),
+                Event::Host(host) => self.handle_host(now, host),
+                Event::Control(step) => {
+                    self.plan.carry_out(step, &self.setup.topology, &mut self.network);
+                }
+            }
+            self.events += 1;
+            if self.events.is_multiple_of(PROGRESS_EVERY) {
+                progress(&self.progress());
+            }
+        }
+        progress(&self.progress());
+        Verdict::Completed
+    }
+
+    /// The head of a port's wire arrives, or its wire is free.
+    #[inline]
+    fn handle_port(&mut self, now: Time, id: PortId) {
+        let arrived = self.network.take_arrival(now, id);
+        match self.network.ports[id.index()].start.node() {
+            Node::Switch(_) => {
+                self.network.settle(now, id);
+                self.network.arm(id, || false);
+            }
+            Node::Host(host) => self.pump(now, host),
+        }
+        if let Some(place) = arrived {
+            self.arrive(now, id, place);
+        }
+    }
+
+    #[inline]
+    fn arrive(&mut self, now: Time, id: PortId, place: Place) {
+        let port = &self.network.ports[id.index()];
+        let end = port.end.node();
+        if port.faulty {
+            let bytes = self.network.pool.get(place).packet.wire_bytes;
+            if self.network.lost_on_the_way(now, id, bytes) {
+                self.network.drop_packet(place);
+                return;
+            }
+        }
+        match end {
+            Node::Switch(switch) => self.network.forward(now, switch, place),
+            Node::Host(host) => {
+                let packet = self.network.pool.remove(place);
+                self.pump(now, host);
+                self.hosts[host.index()].nic.handle_packet(now, &packet);
+                self.follow_up(now, host);
+            }
+        }
+    }
+
+    /// A host asked to be woken now.
+    fn handle_host(&mut self, now: Time, id: HostId) {
+        if self.hosts[id.index()].wake != now {
+            return;
+        }
+        self.hosts[id.index()].wake = Time::NEVER;
+        self.pump(now, id);
+        let host = &mut self.hosts[id.index()];
+        host.nic.handle_timeout(now);
+        host.splitter.handle_timeout(now);
+        while let Some(&(start, message)) = self.hosts[id.index()].starts.front() {
+            if start > now {
+                break;
+            }
+            self.hosts[id.index()].starts.pop_front();
+            self.start(now, message);
+        }
+        self.follow_up(now, id);
+    }
+
+    /// Sends what the NIC would have sent by now, each packet at the moment the wire was free.
+    /// Nothing else has happened to the NIC since, so it decides as it would have then.
+    #[inline]
+    fn pump(&mut self, now: Time, id: HostId) {
+        let host = &mut self.hosts[id.index()];
+        loop {
+            let free = self.network.ports[host.port.index()].free;
+            if free > now || !host.nic.has_packets() {
+                break;
+            }
+            let Some(packet) = host.nic.poll_transmit(free) else { break };
+            self.network.inject(host.port, free, packet);
+        }
+        // With the wire free, what is left waits for its rate: the host's own event will come.
+        let busy = self.network.ports[host.port.index()].free > now;
+        self.network.arm(host.port, || busy && host.nic.has_packets());
+    }
+
+    /// After something went into a host: its news, its wire, its next wake-up.
+    #[inline]
+    fn follow_up(&mut self, now: Time, id: HostId) {
+        while let Some(event) = self.hosts[id.index()].nic.poll_event() {
+            self.handle_news(now, id, event);
+        }
+        while let Some(flow) = self.hosts[id.index()].splitter.poll_flow(now) {
+            self.post(now, id, &flow);
+        }
+        let host = &mut self.hosts[id.index()];
+        let port = &mut self.network.ports[host.port.index()];
+        if port.free <= now {
+            // Until now there was nothing to send.
+            port.free = now;
+            self.pump(now, id);
+        }
+        self.keep_wake(id);
+    }
+
+    #[inline]
+    fn keep_wake(&mut self, id: HostId) {
+        let host = &mut self.hosts[id.index()];
+        let Some(wake) = host.next_wake() else { return };
+        if wake < host.wake {
+            host.wake = wake;
+            self.network.queue.push(wake, Event::Host(id));
+        }
+    }
+
+    fn handle_news(&mut self, now: Time, id: HostId, event: NicEvent) {
+        match event {
+            NicEvent::Delivered { cookie, message } => {
+                let Some(message) = self.ledger.deliver(now, cookie, message) else { return };
+                let workload = &self.setup.workload;
+                for &dependent in workload.dependents_of(message) {
+                    if !self.ledger.release(dependent) {
+                        continue;
+                    }
+                    let start = workload.messages[dependent.index()].start;
+                    if start <= now {
+                        self.start(now, dependent);
+                    } else {
+                        let starts = &mut self.hosts[id.index()].starts;
+                        let place = starts.partition_point(|&other| other <= (start, dependent));
+                        starts.insert(place, (start, dependent));
+                    }
+                }
+            }
+            NicEvent::Completed { work, .. } => self.ledger.complete(now, work),
+            NicEvent::PathFailed { cookie, path } => {
+                let dst = self.ledger.connections[cookie as usize].dst;
+                let edge = self.network.intact.edge_of(dst);
+                self.hosts[id.index()].splitter.handle_failed_path(now, edge, path);
+            }
+        }
+    }
+
+    /// Hands a message to its sender's splitter.
+    fn start(&mut self, now: Time, id: MessageId) {
+        let message = &self.setup.workload.messages[id.index()];
+        self.ledger.start(now, id);
+        let request = Request {
+            message: id,
+            dst: message.dst,
+            edge: self.network.intact.edge_of(message.dst),
+            bytes: message.bytes,
+            paths: self.paths(message.src, message.dst),
+        };
+        self.hosts[message.src.index()].splitter.handle_message(now, &request);
+    }
+
+    fn paths(&self, src: HostId, dst: HostId) -> PathSpace {
+        if self.setup.scheme.forwarding == Forwarding::Hashed {
+            return PathSpace::SINGLE;
+        }
+        let choices = self.network.intact.choices(src, dst);
+        let add = |paths: PathSpace, &n: &u32| paths.with_tier(n as usize);
+        choices.iter().try_fold(PathSpace::SINGLE, add).expect("checked: at most 65,536 paths")
+    }
+
+    /// Puts a flow on its queue pair, which is made if there is none yet.
+    fn post(&mut self, now: Time, src: HostId, flow: &Flow) {
+        let stream = self.setup.workload.messages[flow.message.index()].stream;
+        // The pieces of a cut message have a queue pair for each path; whole ones share one.
+        let slot = if flow.pieces > 1 { u32::from(flow.path) } else { 0 };
+        let key = ConnectionKey { src, dst: flow.dst, stream, slot };
+        let connection = match self.ledger.connection(&key) {
+            Some(connection) => connection,
+            None => self.connect(key, flow),
+        };
+        let id = self.ledger.add_flow(now, flow, &key, connection);
+        let qp = self.ledger.connections[connection as usize].qp;
+        self.hosts[src.index()].nic.post(qp, flow.bytes, u64::from(id), flow.path);
+    }
+
+    fn connect(&mut self, key: ConnectionKey, flow: &Flow) -> u32 {
+        let cookie = u32::try_from(self.ledger.connections.len()).expect("fewer than 2^32");
+        let policy = self.setup.scheme.sender.build(&QpContext {
+            seed: self.setup.seed,
+            src: key.src,
+            dst: key.dst,
+            stream: key.stream,
+            piece: key.slot,
+            paths: self.paths(key.src, key.dst),
+            path: flow.path,
+        });
+        let siblings = self.ledger.streams.entry((key.src, key.dst, key.stream)).or_insert(0);
+        *siblings += 1;
+        let extra = *siblings > 1;
+        let label = key.label();
+        let half = SendHalf { peer: key.dst, label, cookie, extra, policy };
+        let qp = self.hosts[key.src.index()].nic.open_sender(half);
+        let receiver = self.hosts[key.dst.index()].nic.open_receiver(key.src, qp, label, cookie);
+        self.hosts[key.src.index()].nic.connect(qp, receiver);
+        let connection = Connection { dst: key.dst, qp, flows: Vec::new() };
+        self.ledger.add_connection(key, connection)
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            now: self.now,
+            completed: self.ledger.completed,
+            messages: self.setup.workload.messages.len() as u64,
+            delivered_bytes: self.ledger.delivered_bytes,
+            total_bytes: self.setup.workload.total_bytes().get(),
+            packet_hops: self.network.counters.hops,
+        }
+    }
+
+    fn outcome(mut self, verdict: Verdict) -> Outcome {
+        let in_flight = self.network.data_in_flight();
+        let counters = self.counters();
+        assert_eq!(
+            counters.sent,
+            counters.delivered + counters.dropped + in_flight,
+            "conservation: every data packet sent is delivered, dropped, or in flight"
+        );
+        if verdict == Verdict::Completed {
+            let accepted: u64 =
+                self.hosts.iter().map(|it| it.nic.counters().payload_received).sum();
+            let total = self.setup.workload.total_bytes().get();
+            assert_eq!(accepted, total, "conservation: every byte is delivered exactly once");
+        }
+        self.ledger.flows.sort_unstable_by_key(|flow| (flow.message, flow.piece));
+        let network = &self.network;
+        let switch_ports =
+            network.ports.iter().filter(|port| matches!(port.start.node(), Node::Switch(_)));
+        let queue_max = switch_ports.map(|port| port.waiting_max).max().unwrap_or(0);
+        let arrivals = network.counters.arrivals.max(1);
+        let first_start = self.setup.workload.first_start();
+        let done = verdict == Verdict::Completed;
+        Outcome {
+            verdict,
+            ended: self.now,
+            messages: self.setup.workload.messages.len() as u64,
+            message_fct: self.ledger.completions().map(|(start, end)| end.since(start)).collect(),
+            cct: done.then(|| self.ledger.last_completion.max(first_start).since(first_start)),
+            counters,
+            qps: self.qp_counts(),
+            queue_bytes_max: Bytes::new(u64::from(queue_max)),
+            queue_bytes_mean: network.counters.waiting_found as f64 / arrivals as f64,
+            link_bytes_max: network
+                .ports
+                .iter()
+                .map(|it| Bytes::new(it.carried))
+                .max()
+                .unwrap_or_default(),
+            link_bytes: network.ports.iter().map(|it| Bytes::new(it.carried)).collect(),
+            in_flight,
+            flows: self.ledger.flows,
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        let mut sum = Counters {
+            dropped: self.network.counters.data_dropped,
+            control_dropped: self.network.counters.control_dropped,
+            packet_hops: self.network.counters.hops,
+            events: self.events,
+            ..Counters::default()
+        };
+        for host in &self.hosts {
+            let nic = host.nic.counters();
+            sum.sent += nic.data_sent;
+            sum.delivered += nic.data_received;
+            sum.retransmitted += nic.retransmitted;
+            sum.marked += nic.marked;
+            sum.out_of_order += nic.out_of_order;
+            sum.control_sent += nic.control_sent;
+            sum.control_delivered += nic.control_received;
+        }
+        sum
+    }
+
+    fn qp_counts(&self) -> QpCounts {
+        let nics = || self.hosts.iter().map(|host| &host.nic);
+        QpCounts {
+            per_nic_max: nics().map(|nic| nic.send_qps()).max().unwrap_or(0),
+            total: nics().map(|nic| nic.send_qps()).sum(),
+            extra_per_nic_max: nics().map(|nic| nic.extra_qps()).max().unwrap_or(0),
+            extra_total: nics().map(|nic| nic.extra_qps()).sum(),
+        }
+    }
 }

@@ -22,7 +22,7 @@ pub struct AckConfig {
     pub bytes: Bytes,
     /// Data packets an acknowledgement; the last of a message is acknowledged at once.
     pub every: u32,
-    /// Whether acknowledgements go before data, in NICs and switches.
+    /// Whether acknowledgements go before data in switches; in NICs they always do.
     pub priority: bool,
 }
 
@@ -46,4 +46,11 @@ pub struct NicConfig {
     /// Smallest span between two congestion notification packets of a QP, where the congestion
     /// control asks for them (DCQCN: 50 us).
     pub cnp_interval: Span,
+}
+
+impl NicConfig {
+    /// Length of an acknowledgement on the wire; the constructor of scenarios keeps it in range.
+    pub(super) fn ack_wire_bytes(&self) -> u16 {
+        u16::try_from(self.ack.bytes.get()).expect("acknowledgements are shorter than 64 KiB")
+    }
 }

@@ -139,6 +139,13 @@ impl Routes {
         paths
     }
 
+    /// How many candidates there are at each switch on the way that always takes the first.
+    pub fn choices(&self, src: HostId, dst: HostId) -> Vec<u32> {
+        let mut choices = Vec::new();
+        self.walk(src, dst, 0, |_, candidates| choices.push(candidates));
+        choices
+    }
+
     /// The ports of source route `path`, from the sending host's own to the last switch's port to
     /// the receiving host; empty if there is no way.
     ///

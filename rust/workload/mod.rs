@@ -1,5 +1,17 @@
 //! What has to be sent: messages, and which of them wait for which.
 
+mod error;
+mod incast;
+mod permutation;
+mod shift;
+mod start_jitter;
+
+pub use error::WorkloadError;
+pub use incast::Incast;
+pub use permutation::Permutation;
+pub use shift::Shift;
+pub use start_jitter::StartJitter;
+
 use crate::ids::{HostId, MessageId};
 use crate::units::{Bytes, Span, Time};
 
@@ -97,4 +109,9 @@ impl Workload {
         let last = self.messages.iter().map(|message| message.start).max();
         last.unwrap_or(Time::ZERO).since(self.first_start())
     }
+}
+
+/// A flow of a pattern, with a stream of its own.
+fn flow(stream: u32, src: HostId, dst: HostId, bytes: Bytes) -> Message {
+    Message { src, dst, bytes, stream, start: Time::ZERO }
 }

@@ -1,7 +1,13 @@
-//! DCQCN as ConnectX NICs do it.
+//! DCQCN as ConnectX NICs do it: flags in acknowledgements, and three timers.
+//!
+//! Source: `rdma-hw.cc` of the HPCC simulator (alibaba-edu/High-Precision-Congestion-Control),
+//! its `cc_mode` 1, which its authors modelled on Mellanox firmware. The receiver echoes marks in
+//! acknowledgements; there are no notification packets.
+
 use serde::{Deserialize, Serialize};
 
-use crate::units::{BitRate, Fraction, Span};
+use super::{AckSample, CongestionController};
+use crate::units::{BitRate, Fraction, Span, Time};
 
 /// Parameters; the defaults are those of the HPCC simulator's run scripts at 100 Gbps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -25,7 +31,7 @@ pub struct Config {
     pub min_rate: BitRate,
     /// The rate after the first mark, as a part of line rate: 1.
     pub rate_on_first_cnp: Fraction,
-    /// Whether each cut also lowers the target rate: no.
+    /// Whether each cut also lowers the target rate; otherwise only the first after a rise: no.
     pub clamp_target_rate: bool,
 }
 
@@ -43,5 +49,206 @@ impl Default for Config {
             rate_on_first_cnp: Fraction::ONE,
             clamp_target_rate: false,
         }
+    }
+}
+
+/// The control of one queue pair.
+#[derive(Debug, Clone)]
+pub struct DcqcnMlx {
+    config: Box<Config>,
+    line_rate: f64,
+    current: f64,
+    target: f64,
+    alpha: f64,
+    /// A mark came since alpha was last renewed.
+    flagged_for_alpha: bool,
+    /// A mark came since the rate was last cut.
+    flagged_for_cut: bool,
+    stage: u32,
+    /// Timers; `NEVER` before the first mark (the increase timer: before the first cut).
+    alpha_due: Time,
+    decrease_due: Time,
+    increase_due: Time,
+}
+
+impl DcqcnMlx {
+    pub(super) fn new(config: &Config, line_rate: BitRate) -> Self {
+        let line_rate = line_rate.as_bps() as f64;
+        Self {
+            config: Box::new(*config),
+            line_rate,
+            current: line_rate,
+            target: line_rate,
+            alpha: 1.0,
+            flagged_for_alpha: false,
+            flagged_for_cut: false,
+            stage: 0,
+            alpha_due: Time::NEVER,
+            decrease_due: Time::NEVER,
+            increase_due: Time::NEVER,
+        }
+    }
+
+    /// Does what the timers would have done by `now`, each in its turn.
+    fn catch_up(&mut self, now: Time) {
+        loop {
+            let due = self.decrease_due.min(self.increase_due);
+            if due > now {
+                return;
+            }
+            if self.decrease_due <= self.increase_due {
+                self.decrease_due += self.config.decrease_timer;
+                self.cut_if_flagged(due);
+            } else {
+                self.increase_due += self.config.increase_timer;
+                self.rise();
+            }
+        }
+    }
+
+    /// Renews alpha for every tick of its timer up to `now`: only the first can be flagged.
+    fn renew_alpha(&mut self, now: Time) {
+        if self.alpha_due > now {
+            return;
+        }
+        let ticks = now.since(self.alpha_due).as_ps() / self.config.alpha_timer.as_ps() + 1;
+        let keep = 1.0 - self.config.g.as_f64();
+        self.alpha *= power(keep, ticks - 1) * keep;
+        if self.flagged_for_alpha {
+            self.alpha += (1.0 - keep) * power(keep, ticks - 1);
+            self.flagged_for_alpha = false;
+        }
+        self.alpha_due += self.config.alpha_timer * ticks;
+    }
+
+    fn cut_if_flagged(&mut self, at: Time) {
+        if !self.flagged_for_cut {
+            return;
+        }
+        self.flagged_for_cut = false;
+        self.renew_alpha(at);
+        if self.config.clamp_target_rate || self.stage > 0 {
+            self.target = self.current;
+        }
+        let floor = (self.config.min_rate.as_bps() as f64).clamp(1.0, self.line_rate);
+        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(floor);
+        self.stage = 0;
+        self.increase_due = at + self.config.increase_timer;
+    }
+
+    fn rise(&mut self) {
+        let increase = match self.stage.cmp(&self.config.fast_recovery_steps) {
+            std::cmp::Ordering::Less => 0,
+            std::cmp::Ordering::Equal => self.config.additive_increase.as_bps(),
+            std::cmp::Ordering::Greater => self.config.hyper_increase.as_bps(),
+        };
+        self.target = (self.target + increase as f64).min(self.line_rate);
+        self.current = f64::midpoint(self.current, self.target);
+        self.stage += 1;
+    }
+
+    fn start_timers(&mut self, now: Time) {
+        self.alpha = 1.0;
+        self.alpha_due = now + self.config.alpha_timer;
+        // One nanosecond later, so that each cut comes after alpha's renewal.
+        self.decrease_due = now + self.config.decrease_timer + Span::from_ns(1);
+        self.current *= self.config.rate_on_first_cnp.as_f64();
+        self.target = self.current;
+    }
+}
+
+/// `base` to the power of `exponent` by squaring: the same to the last bit on every platform.
+fn power(mut base: f64, mut exponent: u64) -> f64 {
+    let mut result = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    result
+}
+
+impl CongestionController for DcqcnMlx {
+    #[inline]
+    fn rate(&mut self, now: Time) -> BitRate {
+        self.catch_up(now);
+        BitRate::from_bps(self.current as u64)
+    }
+
+    fn handle_ack(&mut self, now: Time, sample: AckSample) {
+        if sample.marked == 0 {
+            return;
+        }
+        self.catch_up(now);
+        self.flagged_for_cut = true;
+        if self.alpha_due == Time::NEVER {
+            self.start_timers(now);
+            return;
+        }
+        self.renew_alpha(now);
+        self.flagged_for_alpha = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn control() -> DcqcnMlx {
+        DcqcnMlx::new(&Config::default(), BitRate::from_gbps(100))
+    }
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::from_us(us)
+    }
+
+    fn marked(control: &mut DcqcnMlx, time: Time) {
+        control.handle_ack(time, AckSample { ack: 1, next: 2, marked: 1 });
+    }
+
+    #[test]
+    fn the_first_mark_cuts_after_the_decrease_timer_by_half_of_alpha() {
+        let mut control = control();
+        marked(&mut control, at(0));
+        assert_eq!(control.rate(at(4)).as_bps(), 100_000_000_000);
+        let alpha = (255.0f64 / 256.0).powi(4);
+        let rate = control.rate(at(5)).as_bps() as f64;
+        assert!((rate / 1e11 - (1.0 - alpha / 2.0)).abs() < 1e-9, "{rate}");
+    }
+
+    #[test]
+    fn alpha_halves_in_177_ticks_without_marks() {
+        let mut control = control();
+        marked(&mut control, at(0));
+        control.renew_alpha(at(177));
+        assert!((control.alpha - 0.5).abs() < 0.001, "{}", control.alpha);
+    }
+
+    #[test]
+    fn recovery_goes_half_way_then_adds() {
+        let mut control = control();
+        marked(&mut control, at(0));
+        let cut = control.rate(at(10)).as_bps() as f64;
+        // The first rise goes half way to the old target, the second adds 20 Mbps before.
+        let first = control.rate(at(310)).as_bps() as f64;
+        assert!((first - f64::midpoint(cut, 1e11)).abs() < 2.0);
+        let second = control.rate(at(610)).as_bps() as f64;
+        assert!((second - f64::midpoint(first, 1e11)).abs() < 2.0, "the target stops at line rate");
+    }
+
+    #[test]
+    fn asking_often_or_seldom_gives_the_same_rate() {
+        let (mut often, mut seldom) = (control(), control());
+        for us in 0..2_000 {
+            if us % 37 == 0 {
+                marked(&mut often, at(us));
+                marked(&mut seldom, at(us));
+            }
+            often.rate(at(us));
+        }
+        let (often, seldom) = (often.rate(at(2_000)), seldom.rate(at(2_000)));
+        assert!(often.as_bps().abs_diff(seldom.as_bps()) < 100, "{often} {seldom}");
     }
 }

@@ -1,7 +1,13 @@
-//! DCTCP by rate.
+//! DCTCP by rate: what Ethereal was evaluated with.
+//!
+//! Source: the HPCC simulator's `dctcp` (alibaba-edu/High-Precision-Congestion-Control) with the
+//! parameters of Ethereal's public simulator; the law is that of Alizadeh et al., "Data Center
+//! TCP (DCTCP)" (SIGCOMM 2010), section 3.3, with a rate in place of the window.
+
 use serde::{Deserialize, Serialize};
 
-use crate::units::{BitRate, Fraction};
+use super::{AckSample, CongestionController};
+use crate::units::{BitRate, Fraction, Time};
 
 /// Parameters; the defaults are those of Ethereal's evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -22,5 +28,135 @@ impl Default for Config {
             additive_increase: BitRate::from_gbps(1),
             min_rate: BitRate::from_bps(100_000_000),
         }
+    }
+}
+
+/// The control of one queue pair.
+#[derive(Debug, Clone)]
+pub struct DctcpRate {
+    g: f64,
+    additive_increase: u64,
+    min_rate: u64,
+    line_rate: u64,
+    rate: u64,
+    /// Moving average of the part of packets that were marked; starts at 1.
+    alpha: f64,
+    /// Marked packets of this batch.
+    marked: u32,
+    /// Packets of this batch; 0 before the first.
+    batch_size: u64,
+    /// The batch ends when the acknowledgements pass this PSN.
+    batch_end: u64,
+    /// While set, the rate was cut for packets before this PSN (congestion window reduced).
+    reduced_until: Option<u64>,
+}
+
+impl DctcpRate {
+    pub(super) fn new(config: &Config, line_rate: BitRate) -> Self {
+        Self {
+            g: config.g.as_f64(),
+            additive_increase: config.additive_increase.as_bps(),
+            min_rate: config.min_rate.as_bps().clamp(1, line_rate.as_bps()),
+            line_rate: line_rate.as_bps(),
+            rate: line_rate.as_bps(),
+            alpha: 1.0,
+            marked: 0,
+            batch_size: 0,
+            batch_end: 0,
+            reduced_until: None,
+        }
+    }
+
+    /// Closes the batch that `sample` ends; true if a new one begins.
+    fn turn_batch(&mut self, sample: AckSample) -> bool {
+        if sample.ack <= self.batch_end && self.batch_size > 0 {
+            return false;
+        }
+        if self.batch_size > 0 {
+            let fraction = (f64::from(self.marked) / self.batch_size as f64).min(1.0);
+            self.alpha = (1.0 - self.g) * self.alpha + self.g * fraction;
+            self.marked = 0;
+        }
+        self.batch_end = sample.next;
+        self.batch_size = sample.next.saturating_sub(sample.ack) + 1;
+        true
+    }
+}
+
+impl CongestionController for DctcpRate {
+    #[inline]
+    fn rate(&mut self, _now: Time) -> BitRate {
+        BitRate::from_bps(self.rate)
+    }
+
+    fn handle_ack(&mut self, _now: Time, sample: AckSample) {
+        self.marked += sample.marked;
+        let new_batch = self.turn_batch(sample);
+        if self.reduced_until.is_some_and(|until| sample.ack > until) {
+            self.reduced_until = None;
+        }
+        if sample.marked > 0 && self.reduced_until.is_none() {
+            let cut = self.rate as f64 * (1.0 - self.alpha / 2.0);
+            self.rate = (cut as u64).max(self.min_rate);
+            self.reduced_until = Some(sample.next);
+        }
+        if new_batch && self.reduced_until.is_none() {
+            self.rate = self.line_rate.min(self.rate + self.additive_increase);
+        }
+    }
+
+    fn handle_loss(&mut self, _now: Time) {
+        // Ethereal's simulator: losses mean failures there, so a flow starts over at line rate.
+        self.rate = self.line_rate;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: BitRate = BitRate::from_gbps(400);
+
+    fn ack(control: &mut DctcpRate, ack: u64, marked: u32) -> f64 {
+        control.handle_ack(Time::ZERO, AckSample { ack, next: ack + 100, marked });
+        control.rate(Time::ZERO).as_bps() as f64 / 1e9
+    }
+
+    #[test]
+    fn a_mark_cuts_once_a_round_trip_by_half_of_alpha() {
+        let mut control = DctcpRate::new(&Config::default(), LINE);
+        assert_eq!(ack(&mut control, 1, 0), 400.0);
+        assert_eq!(ack(&mut control, 2, 1), 200.0, "alpha starts at 1");
+        assert_eq!(ack(&mut control, 3, 1), 200.0, "once a window");
+        assert_eq!(ack(&mut control, 101, 0), 200.0);
+        // 2 of 101 marked: alpha = 255/256 + 1/256 · 2/101; then the next mark cuts again.
+        let alpha: f64 = 255.0 / 256.0 + 2.0 / 101.0 / 256.0;
+        assert_eq!(ack(&mut control, 102, 0), 200.0, "still within the window of the cut");
+        assert!((control.alpha - alpha).abs() < 1e-12);
+        assert_eq!(ack(&mut control, 103, 0), 200.0, "the cut is over, the batch is not");
+        let cut = 200.0 * (1.0 - alpha / 2.0);
+        assert!((ack(&mut control, 104, 1) - cut).abs() < 1e-8);
+    }
+
+    #[test]
+    fn an_unmarked_round_trip_adds_one_gigabit() {
+        let mut control = DctcpRate::new(&Config::default(), LINE);
+        ack(&mut control, 1, 1);
+        let mut rates = Vec::new();
+        for step in 1..6 {
+            rates.push(ack(&mut control, 1 + 102 * step, 0));
+        }
+        assert_eq!(rates, [201.0, 202.0, 203.0, 204.0, 205.0]);
+    }
+
+    #[test]
+    fn a_loss_starts_over_at_line_rate_and_the_floor_holds() {
+        let mut control = DctcpRate::new(&Config::default(), LINE);
+        for step in 0..200 {
+            ack(&mut control, 1 + 102 * step, 1);
+        }
+        assert_eq!(control.rate(Time::ZERO), BitRate::from_bps(100_000_000));
+        control.handle_loss(Time::ZERO);
+        assert_eq!(control.rate(Time::ZERO), LINE);
     }
 }

@@ -1,0 +1,77 @@
+//! ECMP: one entropy value for all packets of a queue pair.
+//!
+//! Source: RFC 2992, "Analysis of an Equal-Cost Multi-Path Algorithm" (2000), for hashing by
+//! flow; InfiniBand Architecture Specification, annex A17 (RoCEv2, 2014), section A17.9.1, for
+//! the UDP source port as a queue pair's entropy.
+
+use serde::{Deserialize, Serialize};
+
+use super::{QpContext, SenderConfig, SenderPolicy};
+use crate::balance::switch::{SwitchConfig, hash};
+use crate::balance::{Forwarding, Preset, Scheme, configured};
+use crate::nic::Recovery;
+use crate::rng::Purpose;
+use crate::split::{SplitConfig, whole};
+use crate::units::Time;
+
+/// There is nothing to set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// A queue pair's one entropy value, drawn when it is made.
+#[derive(Debug, Clone, Copy)]
+pub struct Ecmp(u16);
+
+/// `ecmp`.
+pub const PRESETS: &[Preset] = &[Preset {
+    name: "ecmp",
+    summary: "one hashed path for each queue pair",
+    source: "RFC 2992 (2000); RoCEv2 annex A17 (2014), A17.9.1",
+    build: |parameters| {
+        Ok(Scheme {
+            name: "ecmp",
+            split: SplitConfig::Whole(whole::Config {}),
+            sender: SenderConfig::Ecmp(configured("ecmp", parameters)?),
+            switch: SwitchConfig::Hash(hash::Config {}),
+            forwarding: Forwarding::Hashed,
+            recovery: Recovery::GoBackN,
+        })
+    },
+}];
+
+impl Ecmp {
+    pub(super) fn new(_config: &Config, qp: &QpContext) -> Self {
+        Self(qp.random(Purpose::Entropy).next_u16())
+    }
+}
+
+impl SenderPolicy for Ecmp {
+    fn entropy(&mut self, _now: Time) -> u16 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::balance::sender::PathSpace;
+    use crate::ids::HostId;
+
+    #[test]
+    fn a_queue_pair_keeps_its_value_and_another_has_another() {
+        let qp = |piece| QpContext {
+            seed: 1,
+            src: HostId(0),
+            dst: HostId(1),
+            stream: 0,
+            piece,
+            paths: PathSpace::SINGLE,
+            path: 0,
+        };
+        let mut first = Ecmp::new(&Config {}, &qp(0));
+        let value = first.entropy(Time::ZERO);
+        assert!((0..20).all(|_| first.entropy(Time::ZERO) == value));
+        assert_ne!(Ecmp::new(&Config {}, &qp(1)).entropy(Time::ZERO), value);
+    }
+}

@@ -1,0 +1,82 @@
+//! Oblivious packet spraying (OPS): a fresh random entropy value for each packet.
+//!
+//! Source: Dixit, Prakash, Hu, Kompella, "On the Impact of Packet Spraying in Data Center
+//! Networks" (INFOCOM 2013), section 3; named OPS in "REPS: Recycled Entropy Packet Spraying"
+//! (EuroSys 2026), section 2, with entropy values of 16 bits.
+
+use serde::{Deserialize, Serialize};
+
+use super::{QpContext, SenderConfig, SenderPolicy};
+use crate::balance::switch::{SwitchConfig, hash};
+use crate::balance::{Forwarding, Preset, Scheme, configured};
+use crate::nic::Recovery;
+use crate::rng::{Purpose, Stream};
+use crate::split::{SplitConfig, whole};
+use crate::units::Time;
+
+/// There is nothing to set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// The queue pair's stream of entropy values.
+#[derive(Debug, Clone)]
+pub struct Spray(Stream);
+
+/// `spray`.
+pub const PRESETS: &[Preset] = &[Preset {
+    name: "spray",
+    summary: "a random entropy value for each packet (oblivious spraying, OPS)",
+    source: "Dixit et al., On the Impact of Packet Spraying (INFOCOM 2013), section 3",
+    build: |parameters| {
+        Ok(Scheme {
+            name: "spray",
+            split: SplitConfig::Whole(whole::Config {}),
+            sender: SenderConfig::Spray(configured("spray", parameters)?),
+            switch: SwitchConfig::Hash(hash::Config {}),
+            forwarding: Forwarding::Hashed,
+            recovery: Recovery::PerPacket,
+        })
+    },
+}];
+
+impl Spray {
+    pub(super) fn new(_config: &Config, qp: &QpContext) -> Self {
+        Self(qp.random(Purpose::Entropy))
+    }
+}
+
+impl SenderPolicy for Spray {
+    #[inline]
+    fn entropy(&mut self, _now: Time) -> u16 {
+        self.0.next_u16()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::balance::sender::PathSpace;
+    use crate::ids::HostId;
+
+    #[test]
+    fn values_spread_over_all_sixteen_bits() {
+        let mut spray = Spray::new(
+            &Config {},
+            &QpContext {
+                seed: 1,
+                src: HostId(0),
+                dst: HostId(1),
+                stream: 0,
+                piece: 0,
+                paths: PathSpace::SINGLE,
+                path: 0,
+            },
+        );
+        let mut counts = [0u32; 16];
+        for _ in 0..16_000 {
+            counts[usize::from(spray.entropy(Time::ZERO) >> 12)] += 1;
+        }
+        assert!(counts.iter().all(|&n| (850..1_150).contains(&n)), "{counts:?}");
+    }
+}

@@ -1,0 +1,70 @@
+//! The hash of ECMP: 5-tuple and entropy value, salted by switch.
+//!
+//! Source: RFC 2992, "Analysis of an Equal-Cost Multi-Path Algorithm" (2000), section 2; the
+//! 16-bit entropy value of Ultra Ethernet takes the place of the UDP source port. Salts differ
+//! from switch to switch, so that tiers do not choose alike (polarisation).
+
+use serde::{Deserialize, Serialize};
+
+use super::{Queues, SwitchPolicy};
+use crate::balance::Preset;
+use crate::packet::Packet;
+use crate::rng::{Purpose, Stream, mix32};
+
+/// There is nothing to set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// A switch's salt.
+#[derive(Debug, Clone, Copy)]
+pub struct Hash(u32);
+
+/// None of its own: every sender policy that switches hash for uses it.
+pub const PRESETS: &[Preset] = &[];
+
+impl Hash {
+    /// The hash of switch `id`.
+    pub fn new(_config: &Config, seed: u64, id: u32) -> Self {
+        Self(Stream::new(seed, Purpose::SwitchSalt, u64::from(id)).next_u32())
+    }
+
+    /// The choice among `ports` for a flow label and an entropy value.
+    #[inline]
+    pub fn pick(self, label: u32, entropy: u16, ports: u32) -> u32 {
+        let hash = mix32(label ^ self.0 ^ u32::from(entropy).wrapping_mul(0x9e37_79b1));
+        let scaled = u64::from(hash) * u64::from(ports);
+        (scaled >> 32) as u32
+    }
+}
+
+impl SwitchPolicy for Hash {
+    #[inline]
+    fn choose<Q: Queues>(&mut self, packet: &Packet, ports: u32, _queues: &mut Q) -> u32 {
+        self.pick(packet.label, packet.entropy, ports)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_packet_of_a_flow_takes_the_same_port_and_values_spread() {
+        let hash = Hash::new(&Config {}, 1, 0);
+        let mut counts = [0u32; 16];
+        for entropy in 0..16_000 {
+            let port = hash.pick(7, entropy, 16);
+            assert_eq!(port, hash.pick(7, entropy, 16));
+            counts[port as usize] += 1;
+        }
+        assert!(counts.iter().all(|&n| (850..1_150).contains(&n)), "{counts:?}");
+    }
+
+    #[test]
+    fn two_switches_choose_independently() {
+        let (a, b) = (Hash::new(&Config {}, 1, 0), Hash::new(&Config {}, 1, 1));
+        let same = (0..16_000).filter(|&e| a.pick(7, e, 16) == b.pick(7, e, 16)).count();
+        assert!((850..1_150).contains(&same), "{same} of 16000 alike, 1000 expected");
+    }
+}

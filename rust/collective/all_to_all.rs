@@ -1,0 +1,93 @@
+//! All-to-all, direct: every rank sends every other its block.
+//!
+//! Source: Message Passing Interface Forum, "MPI: A Message-Passing Interface Standard", version
+//! 4.1, 2023, section 6.8 (`MPI_ALLTOALL`); the staggered order of sends as in Thakur,
+//! Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005.
+
+use super::{Collective, CollectiveError, Plan};
+use crate::units::{Bytes, Time};
+use crate::workload::{Message, Workload};
+
+/// The registry line.
+pub(super) const ALL_TO_ALL: Collective = Collective {
+    name: "all-to-all",
+    summary: "every rank sends every other its share, right neighbour first, all at once",
+    source: "MPI standard 4.1 (2023), section 6.8; Thakur et al. (2005)",
+    build,
+};
+
+/// The messages, rank by rank: each rank sends to its right neighbour, then to the next, and so
+/// on round, so that at no place in the order do two ranks send to the same one. All start at 0.
+///
+/// A rank's bytes are one block a rank, its own included, which stays where it is; the bytes
+/// left over go to the blocks of the first ranks. An empty block is no message.
+fn build(plan: &Plan) -> Result<Workload, CollectiveError> {
+    let ranks = plan.ranks.len();
+    let wide = ranks as u128;
+    plan.check(wide * wide.saturating_sub(1), wide * u128::from(plan.bytes.get()))?;
+    let mut messages = Vec::with_capacity(ranks * (ranks - 1));
+    for rank in 0..ranks {
+        for ahead in 1..ranks {
+            let to = (rank + ahead) % ranks;
+            let bytes = plan.block(to);
+            if bytes == Bytes::ZERO {
+                continue;
+            }
+            messages.push(Message {
+                src: plan.ranks[rank],
+                dst: plan.ranks[to],
+                bytes,
+                stream: 0,
+                start: Time::ZERO,
+            });
+        }
+    }
+    Ok(Workload::independent(messages))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::HostId;
+
+    fn run(ranks: u32, bytes: u64) -> Workload {
+        let ranks = (0..ranks).map(|rank| HostId(10 + rank)).collect();
+        build(&Plan { ranks, bytes: Bytes::new(bytes) }).unwrap()
+    }
+
+    #[test]
+    fn each_rank_sends_all_but_its_own_block_and_gets_one_from_each() {
+        for (ranks, bytes) in [(2u64, 16), (3, 10), (16, 1 << 20), (33, 1_000_003)] {
+            let workload = run(ranks as u32, bytes);
+            for rank in 0..ranks {
+                let host = HostId(10 + rank as u32);
+                let block = bytes / ranks + u64::from(rank < bytes % ranks);
+                let sum = |keep: &dyn Fn(&&Message) -> bool| -> u64 {
+                    workload.messages.iter().filter(keep).map(|m| m.bytes.get()).sum()
+                };
+                assert_eq!(sum(&|m| m.src == host), bytes - block, "{ranks} ranks, {host} sends");
+                assert_eq!(sum(&|m| m.dst == host), (ranks - 1) * block, "{ranks} ranks, {host}");
+            }
+            assert_eq!(workload.messages.len() as u64, ranks * (ranks - 1));
+        }
+    }
+
+    #[test]
+    fn the_order_starts_at_the_right_neighbour() {
+        let order: Vec<(u32, u32)> =
+            run(4, 4096).messages.iter().map(|m| (m.src.0 - 10, m.dst.0 - 10)).collect();
+        let expected = [
+            [(0, 1), (0, 2), (0, 3)],
+            [(1, 2), (1, 3), (1, 0)],
+            [(2, 3), (2, 0), (2, 1)],
+            [(3, 0), (3, 1), (3, 2)],
+        ];
+        assert_eq!(order, expected.concat());
+    }
+
+    #[test]
+    fn fewer_bytes_than_ranks_are_sent_to_the_first_ranks() {
+        let to: Vec<u32> = run(4, 1).messages.iter().map(|m| m.dst.0 - 10).collect();
+        assert_eq!(to, [0, 0, 0]);
+    }
+}

@@ -1,0 +1,76 @@
+//! ECN marking.
+//!
+//! Source: RFC 3168 for the mark; the ramp between Kmin and Kmax is that of DCQCN's congestion
+//! point (Zhu et al., SIGCOMM 2015, section 5.1), the step that of DCTCP (Alizadeh et al.,
+//! SIGCOMM 2010, section 3.1).
+
+use super::config::Ecn;
+use crate::ids::PortId;
+use crate::rng::{Purpose, Stream};
+use crate::units::Bytes;
+
+/// The marker of one port.
+#[derive(Debug)]
+pub(super) struct Marker {
+    ecn: Ecn,
+    random: Stream,
+}
+
+impl Marker {
+    pub fn new(ecn: Ecn, seed: u64, port: PortId) -> Self {
+        Self { ecn, random: Stream::new(seed, Purpose::EcnMark, u64::from(port.0)) }
+    }
+
+    /// Whether a packet is marked when `waiting` bytes are in its queue without it.
+    pub fn marks(&mut self, waiting: Bytes) -> bool {
+        match self.ecn {
+            Ecn::Off => false,
+            Ecn::Step(step) => waiting > step,
+            Ecn::Ramp { kmin, kmax, pmax } => {
+                if waiting <= kmin {
+                    return false;
+                }
+                if waiting > kmax {
+                    return true;
+                }
+                // p = pmax · (waiting − kmin) / (kmax − kmin), judged in whole numbers.
+                let numerator = u128::from((waiting - kmin).get()) * u128::from(pmax.numerator());
+                let denominator = u128::from((kmax - kmin).get()) * u128::from(pmax.denominator());
+                let draw = u128::from(self.random.next_u32());
+                draw * denominator < numerator << 32
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Fraction;
+
+    fn share(ecn: Ecn, waiting: u64) -> f64 {
+        let mut marker = Marker::new(ecn, 1, PortId(0));
+        let marked = (0..100_000).filter(|_| marker.marks(Bytes::new(waiting))).count();
+        marked as f64 / 1e5
+    }
+
+    #[test]
+    fn the_ramp_rises_from_kmin_to_pmax_and_jumps_to_one() {
+        let ecn = Ecn::Ramp {
+            kmin: Bytes::new(100_000),
+            kmax: Bytes::new(400_000),
+            pmax: Fraction::new(1, 5).unwrap(),
+        };
+        assert_eq!(share(ecn, 100_000), 0.0);
+        assert!((share(ecn, 250_000) - 0.1).abs() < 0.005);
+        assert!((share(ecn, 400_000) - 0.2).abs() < 0.005);
+        assert_eq!(share(ecn, 400_001), 1.0);
+    }
+
+    #[test]
+    fn the_step_is_sharp() {
+        let ecn = Ecn::Step(Bytes::new(800_000));
+        assert_eq!((share(ecn, 800_000), share(ecn, 800_001)), (0.0, 1.0));
+        assert_eq!(share(Ecn::Off, u64::MAX), 0.0);
+    }
+}

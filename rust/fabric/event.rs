@@ -1,0 +1,246 @@
+//! The event queue: a calendar of narrow buckets, with a heap for what is far away.
+//!
+//! Events at the same time have a designed order: failures and routing first, then arrivals by
+//! the port they come from, then hosts by their number. It does not depend on the order in which
+//! events were made, and there is nothing to cancel: an event that turns out to be early does
+//! nothing. Each port has at most one event, so the order is total where it matters.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::ids::{HostId, PortId};
+use crate::units::Time;
+
+/// What comes due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    /// The next change of links or routing, by its place in the plan.
+    Control(u32),
+    /// The packet at the head of this port's wire arrives, or the port's wire is free.
+    Port(PortId),
+    /// The host asked to be woken.
+    Host(HostId),
+}
+
+const KIND_SHIFT: u32 = 30;
+const ID_MASK: u32 = (1 << KIND_SHIFT) - 1;
+
+impl Event {
+    /// Its rank among events at the same time.
+    const fn rank(self) -> u32 {
+        match self {
+            Self::Control(place) => place,
+            Self::Port(port) => 1 << KIND_SHIFT | port.0,
+            Self::Host(host) => 2 << KIND_SHIFT | host.0,
+        }
+    }
+
+    const fn of_rank(rank: u32) -> Self {
+        match rank >> KIND_SHIFT {
+            0 => Self::Control(rank),
+            1 => Self::Port(PortId(rank & ID_MASK)),
+            _ => Self::Host(HostId(rank & ID_MASK)),
+        }
+    }
+}
+
+/// An event in the calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    time: u64,
+    rank: u32,
+}
+
+const SLOTS: usize = 1 << 12;
+const WORDS: usize = SLOTS / 64;
+
+/// Pending events.
+#[derive(Debug)]
+pub(super) struct EventQueue {
+    /// Bucket `b` of `2^shift` picoseconds is `buckets[b % SLOTS]`, not sorted.
+    buckets: Vec<Vec<Entry>>,
+    /// Which buckets hold anything.
+    occupied: [u64; WORDS],
+    shift: u32,
+    /// The bucket that `current` was.
+    bucket: u64,
+    /// Its events, sorted, from `cursor` on.
+    current: Vec<Entry>,
+    cursor: usize,
+    /// Events beyond the calendar.
+    far: BinaryHeap<Reverse<Entry>>,
+    /// Events in `buckets`.
+    near: usize,
+    last: u64,
+}
+
+impl EventQueue {
+    /// A queue made for events that are mostly less than `horizon_ps` ahead.
+    pub fn new(horizon_ps: u64) -> Self {
+        // A nanosecond a bucket, or as much more as the horizon needs.
+        let mut shift = 10;
+        while (SLOTS as u64) << shift < horizon_ps.saturating_mul(2) && shift < 40 {
+            shift += 1;
+        }
+        Self {
+            buckets: vec![Vec::new(); SLOTS],
+            occupied: [0; WORDS],
+            shift,
+            bucket: 0,
+            current: Vec::new(),
+            cursor: 0,
+            far: BinaryHeap::new(),
+            near: 0,
+            last: 0,
+        }
+    }
+
+    /// Adds an event; panics if it lies in the past.
+    #[inline]
+    pub fn push(&mut self, time: Time, event: Event) {
+        let entry = Entry { time: time.as_ps(), rank: event.rank() };
+        assert!(entry.time >= self.last, "{event:?} at {time} lies in the past");
+        let bucket = entry.time >> self.shift;
+        if bucket <= self.bucket {
+            let at = self.current[self.cursor..].partition_point(|other| *other < entry);
+            self.current.insert(self.cursor + at, entry);
+        } else if bucket - self.bucket < SLOTS as u64 {
+            let slot = bucket as usize % SLOTS;
+            self.buckets[slot].push(entry);
+            self.occupied[slot / 64] |= 1 << (slot % 64);
+            self.near += 1;
+        } else {
+            self.far.push(Reverse(entry));
+        }
+    }
+
+    /// The earliest event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Time, Event)> {
+        if self.cursor == self.current.len() && !self.turn() {
+            return None;
+        }
+        let entry = self.current[self.cursor];
+        self.cursor += 1;
+        self.last = entry.time;
+        Some((Time::from_ps(entry.time), Event::of_rank(entry.rank)))
+    }
+
+    /// The event that comes `ahead` after the next, if it is known already and of a port.
+    #[inline]
+    pub fn port_ahead(&self, ahead: usize) -> Option<PortId> {
+        let entry = self.current.get(self.cursor + ahead)?;
+        match Event::of_rank(entry.rank) {
+            Event::Port(port) => Some(port),
+            Event::Control(_) | Event::Host(_) => None,
+        }
+    }
+
+    /// Makes the next bucket that holds anything the current one; false if there is none.
+    fn turn(&mut self) -> bool {
+        self.current.clear();
+        self.cursor = 0;
+        let near = self.next_occupied();
+        let far = self.far.peek().map(|Reverse(entry)| entry.time >> self.shift);
+        let Some(bucket) = [near, far].into_iter().flatten().min() else { return false };
+        self.bucket = bucket;
+        if near == Some(bucket) {
+            let slot = bucket as usize % SLOTS;
+            std::mem::swap(&mut self.current, &mut self.buckets[slot]);
+            self.occupied[slot / 64] &= !(1 << (slot % 64));
+            self.near -= self.current.len();
+        }
+        while let Some(&Reverse(entry)) = self.far.peek() {
+            if entry.time >> self.shift != bucket {
+                break;
+            }
+            self.far.pop();
+            self.current.push(entry);
+        }
+        self.current.sort_unstable();
+        true
+    }
+
+    /// The first bucket after the current one that holds anything.
+    fn next_occupied(&self) -> Option<u64> {
+        if self.near == 0 {
+            return None;
+        }
+        let start = (self.bucket + 1) as usize % SLOTS;
+        // The word of `start` is looked at twice: its upper part first, its lower part last.
+        for step in 0..=WORDS {
+            let word = (start / 64 + step) % WORDS;
+            let mask = match step {
+                0 => u64::MAX << (start % 64),
+                WORDS => !(u64::MAX << (start % 64)),
+                _ => u64::MAX,
+            };
+            let bits = self.occupied[word] & mask;
+            if bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                let distance = (slot + SLOTS - start) % SLOTS;
+                return Some(self.bucket + 1 + distance as u64);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Purpose, Stream};
+
+    fn at(ps: u64) -> Time {
+        Time::from_ps(ps)
+    }
+
+    fn all(queue: &mut EventQueue) -> Vec<(u64, Event)> {
+        std::iter::from_fn(|| queue.pop()).map(|(time, event)| (time.as_ps(), event)).collect()
+    }
+
+    #[test]
+    fn equal_times_go_by_kind_then_number_whatever_the_order_of_pushes() {
+        let (control, port, host) =
+            (Event::Control(3), Event::Port(PortId(9)), Event::Host(HostId(0)));
+        for order in [[control, port, host], [host, port, control], [port, host, control]] {
+            let mut queue = EventQueue::new(1_000);
+            order.iter().for_each(|&event| queue.push(at(5), event));
+            queue.push(at(5), Event::Port(PortId(2)));
+            let expected = [control, Event::Port(PortId(2)), port, host].map(|event| (5, event));
+            assert_eq!(all(&mut queue), expected);
+        }
+    }
+
+    #[test]
+    fn any_mix_of_near_and_far_comes_out_in_order() {
+        let mut random = Stream::new(1, Purpose::Test, 0);
+        let mut queue = EventQueue::new(1_000_000);
+        let mut expected = Vec::new();
+        let mut got = Vec::new();
+        let mut now = 0;
+        for n in 0..20_000 {
+            let reach = [1, 100, 10_000, 1_000_000, 1_000_000_000][random.below(5) as usize];
+            let time = now + u64::from(random.below(reach));
+            queue.push(at(time), Event::Port(PortId(n)));
+            expected.push((time, Event::Port(PortId(n))));
+            if random.below(3) == 0 {
+                let (time, event) = queue.pop().unwrap();
+                now = time.as_ps();
+                got.push((now, event));
+            }
+        }
+        got.extend(all(&mut queue));
+        expected.sort_by_key(|&(time, event)| (time, event.rank()));
+        assert_eq!(got, expected);
+    }
+
+    #[test]
+    #[should_panic(expected = "lies in the past")]
+    fn the_past_is_closed() {
+        let mut queue = EventQueue::new(1_000);
+        queue.push(at(5_000_000), Event::Host(HostId(0)));
+        queue.pop();
+        queue.push(at(4_999_999), Event::Host(HostId(0)));
+    }
+}

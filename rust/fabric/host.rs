@@ -1,0 +1,51 @@
+//! A host: its splitter, its NIC, and the messages it has still to start.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::balance::Scheme;
+use crate::ids::{HostId, MessageId, PortId};
+use crate::nic::{Nic, NicConfig};
+use crate::split::{Split, Splitter};
+use crate::topology::Topology;
+use crate::units::Time;
+
+/// A host.
+#[derive(Debug)]
+pub(super) struct Host {
+    pub nic: Nic,
+    pub splitter: Splitter,
+    /// The port by which it sends.
+    pub port: PortId,
+    /// Messages that start by the clock, earliest first.
+    pub starts: VecDeque<(Time, MessageId)>,
+    /// When its pending event is due; `NEVER` if none is.
+    pub wake: Time,
+}
+
+impl Host {
+    pub fn new(
+        id: HostId,
+        topology: &Topology,
+        nic: Arc<NicConfig>,
+        scheme: &Scheme,
+        seed: u64,
+    ) -> Self {
+        let port = topology.host_port(id);
+        let rate = topology.link(port.link()).rate;
+        Self {
+            nic: Nic::new(id, rate, nic),
+            splitter: scheme.split.build(seed, id),
+            port,
+            starts: VecDeque::new(),
+            wake: Time::NEVER,
+        }
+    }
+
+    /// When it wants to be woken next, if nothing comes in before.
+    #[inline]
+    pub fn next_wake(&self) -> Option<Time> {
+        let start = self.starts.front().map(|&(start, _)| start);
+        [self.nic.poll_timeout(), self.splitter.poll_timeout(), start].into_iter().flatten().min()
+    }
+}

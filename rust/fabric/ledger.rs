@@ -1,0 +1,168 @@
+//! What became of each message and each flow.
+
+use std::collections::HashMap;
+
+use super::outcome::FlowRecord;
+use crate::ids::{HostId, MessageId, QpId};
+use crate::rng::mix64;
+use crate::split::Flow;
+use crate::units::Time;
+use crate::workload::Workload;
+
+/// A queue pair, both halves.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub dst: HostId,
+    pub qp: QpId,
+    /// Its flows, in order.
+    pub flows: Vec<u32>,
+}
+
+/// Which queue pair: sender, receiver, stream, and which of the stream's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct ConnectionKey {
+    pub src: HostId,
+    pub dst: HostId,
+    pub stream: u32,
+    pub slot: u32,
+}
+
+impl ConnectionKey {
+    /// The hash of its 5-tuple: it depends on nothing but the key.
+    pub fn label(self) -> u32 {
+        let pair = u64::from(self.src.0) << 32 | u64::from(self.dst.0);
+        let which = u64::from(self.stream) << 32 | u64::from(self.slot);
+        (mix64(mix64(pair) ^ which) >> 32) as u32
+    }
+
+    /// A UDP source port from the dynamic range (RFC 6335), by stream and slot.
+    pub fn source_port(self) -> u16 {
+        let ports = 1 << 14;
+        let offset = (self.stream.wrapping_mul(64).wrapping_add(self.slot)) % ports;
+        49_152 + offset as u16
+    }
+}
+
+/// Progress of one message.
+#[derive(Debug, Clone, Copy, Default)]
+struct Progress {
+    pieces: u32,
+    delivered: u32,
+    completed: u32,
+    waits_for: u32,
+    started: Time,
+    completed_at: Time,
+}
+
+/// Messages, flows and connections of a run.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    progress: Vec<Progress>,
+    pub flows: Vec<FlowRecord>,
+    pub connections: Vec<Connection>,
+    by_key: HashMap<ConnectionKey, u32>,
+    /// Queue pairs of each pair of hosts and stream.
+    pub streams: HashMap<(HostId, HostId, u32), u32>,
+    pub completed: u64,
+    pub delivered_bytes: u64,
+    pub last_completion: Time,
+}
+
+impl Ledger {
+    pub fn new(workload: &Workload) -> Self {
+        let waits = |message: usize| workload.waits_for.get(message).copied().unwrap_or(0);
+        let count = workload.messages.len();
+        let progress =
+            (0..count).map(|message| Progress { waits_for: waits(message), ..Progress::default() });
+        Self {
+            progress: progress.collect(),
+            flows: Vec::with_capacity(count),
+            connections: Vec::new(),
+            by_key: HashMap::new(),
+            streams: HashMap::new(),
+            completed: 0,
+            delivered_bytes: 0,
+            last_completion: Time::ZERO,
+        }
+    }
+
+    pub fn connection(&self, key: &ConnectionKey) -> Option<u32> {
+        self.by_key.get(key).copied()
+    }
+
+    pub fn add_connection(&mut self, key: ConnectionKey, connection: Connection) -> u32 {
+        let id = u32::try_from(self.connections.len()).expect("fewer than 2^32 queue pairs");
+        self.connections.push(connection);
+        self.by_key.insert(key, id);
+        id
+    }
+
+    /// Opens the record of a flow on `connection`; its number.
+    pub fn add_flow(
+        &mut self,
+        now: Time,
+        flow: &Flow,
+        key: &ConnectionKey,
+        connection: u32,
+    ) -> u32 {
+        let id = u32::try_from(self.flows.len()).expect("fewer than 2^32 flows");
+        self.progress[flow.message.index()].pieces = flow.pieces;
+        self.flows.push(FlowRecord {
+            message: flow.message,
+            piece: flow.piece,
+            src: key.src,
+            dst: key.dst,
+            bytes: flow.bytes,
+            start: now,
+            delivered: Time::NEVER,
+            completed: Time::NEVER,
+            source_port: key.source_port(),
+        });
+        self.connections[connection as usize].flows.push(id);
+        id
+    }
+
+    pub fn start(&mut self, now: Time, message: MessageId) {
+        self.progress[message.index()].started = now;
+    }
+
+    /// The `index`-th flow of `connection` has arrived; the message if that was its last piece.
+    pub fn deliver(&mut self, now: Time, connection: u32, index: u32) -> Option<MessageId> {
+        let flow = self.connections[connection as usize].flows[index as usize];
+        let flow = &mut self.flows[flow as usize];
+        assert_eq!(flow.delivered, Time::NEVER, "delivered twice");
+        flow.delivered = now;
+        self.delivered_bytes += flow.bytes.get();
+        let message = &mut self.progress[flow.message.index()];
+        message.delivered += 1;
+        (message.delivered == message.pieces).then_some(flow.message)
+    }
+
+    /// The sender knows that `flow` has arrived.
+    pub fn complete(&mut self, now: Time, flow: u64) {
+        let flow = &mut self.flows[flow as usize];
+        assert_ne!(flow.delivered, Time::NEVER, "complete before it was delivered");
+        assert_eq!(flow.completed, Time::NEVER, "completed twice");
+        flow.completed = now;
+        let message = &mut self.progress[flow.message.index()];
+        message.completed += 1;
+        if message.completed == message.pieces {
+            message.completed_at = now;
+            self.completed += 1;
+            self.last_completion = now;
+        }
+    }
+
+    /// One of the messages that `message` waits for is there; true if it waits no more.
+    pub fn release(&mut self, message: MessageId) -> bool {
+        let waits = &mut self.progress[message.index()].waits_for;
+        *waits -= 1;
+        *waits == 0
+    }
+
+    /// Start and completion of every message that completed, in order of ids.
+    pub fn completions(&self) -> impl Iterator<Item = (Time, Time)> + '_ {
+        let done = |it: &&Progress| it.pieces > 0 && it.completed == it.pieces;
+        self.progress.iter().filter(done).map(|it| (it.started, it.completed_at))
+    }
+}

@@ -1,0 +1,271 @@
+//! An output port and the wire behind it.
+//!
+//! A port decides as late as it can. A packet that cannot start at once waits in a list; which
+//! packet starts next is settled when time has come to it, by whatever touches the port first:
+//! a new packet, an arrival at the far end, a look at the queue. By then everything that could
+//! have been there at the start is there, so the outcome is as if it had been settled in the
+//! moment itself, and a packet costs one event a hop: its arrival.
+
+use super::config::Rounding;
+use super::pool::{List, Place, Pool};
+use super::prefetch::Lines;
+use crate::ids::{HostId, SwitchId};
+use crate::packet::Flags;
+use crate::topology::Node;
+use crate::units::{BitRate, Bytes, Span, Time};
+
+/// Where a wire ends, in four bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct End(u32);
+
+const HOST: u32 = 1 << 31;
+
+impl End {
+    pub fn node(self) -> Node {
+        if self.0 & HOST == 0 {
+            Node::Switch(SwitchId(self.0))
+        } else {
+            Node::Host(HostId(self.0 & !HOST))
+        }
+    }
+}
+
+impl From<Node> for End {
+    fn from(node: Node) -> Self {
+        match node {
+            Node::Switch(switch) => Self(switch.0),
+            Node::Host(host) => Self(host.0 | HOST),
+        }
+    }
+}
+
+/// An output port. What every event needs is in the first cache line, in this order.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(super) struct Port {
+    /// From when on the wire is free.
+    pub free: Time,
+    /// Packets on the wire, by arrival.
+    pub wire: List,
+    /// Packets that wait: those with priority, and the others.
+    waiting: [List; 2],
+    /// Bytes that wait, likewise.
+    waiting_bytes: [u32; 2],
+    /// Where packets come from.
+    pub start: End,
+    /// Where they arrive.
+    pub end: End,
+    /// Picoseconds a byte, where that is a whole number; else 0.
+    ps_per_byte: u32,
+    /// True while an event of this port is pending.
+    pub armed: bool,
+    /// True once the link has ever failed.
+    pub faulty: bool,
+    rounding: Rounding,
+    /// From last bit out to last bit in, forwarding delay of a switch there included.
+    delay: Span,
+    /// Bytes carried.
+    pub carried: u64,
+    /// Extra time the wire is busy after each packet.
+    gap: Span,
+    rate: BitRate,
+    /// Most bytes that ever waited.
+    pub waiting_max: u32,
+}
+
+impl Lines for Port {
+    fn second_line(&self) -> &u64 {
+        &self.carried
+    }
+}
+
+/// What a port is made of.
+pub(super) struct PortParts {
+    pub start: Node,
+    pub end: Node,
+    pub rate: BitRate,
+    pub delay: Span,
+    pub gap: Bytes,
+    pub rounding: Rounding,
+}
+
+const PS_BITS: u64 = 8_000_000_000_000;
+
+impl Port {
+    pub fn new(parts: &PortParts) -> Self {
+        let bps = parts.rate.as_bps();
+        let whole = PS_BITS.is_multiple_of(bps) && parts.rounding == Rounding::Exact;
+        let mut port = Self {
+            free: Time::ZERO,
+            wire: List::default(),
+            waiting: [List::default(); 2],
+            waiting_bytes: [0; 2],
+            ps_per_byte: if whole { u32::try_from(PS_BITS / bps).unwrap_or(0) } else { 0 },
+            end: parts.end.into(),
+            start: parts.start.into(),
+            armed: false,
+            faulty: false,
+            rounding: parts.rounding,
+            delay: parts.delay,
+            gap: Span::ZERO,
+            rate: parts.rate,
+            carried: 0,
+            waiting_max: 0,
+        };
+        port.gap = port.time_for(u32::try_from(parts.gap.get()).expect("a gap is short"));
+        port
+    }
+
+    /// How long `bytes` are on the wire.
+    #[inline]
+    pub fn time_for(&self, bytes: u32) -> Span {
+        if self.ps_per_byte != 0 {
+            return Span::from_ps(u64::from(bytes) * u64::from(self.ps_per_byte));
+        }
+        match self.rounding {
+            Rounding::Exact => self.rate.time_for(Bytes::new(u64::from(bytes))),
+            Rounding::TruncateNs => {
+                let ps = u64::from(bytes) * PS_BITS / self.rate.as_bps();
+                Span::from_ns(ps / 1_000)
+            }
+        }
+    }
+
+    /// From the start of a packet's first bit to its arrival.
+    pub fn flight(&self, bytes: u32) -> Span {
+        self.time_for(bytes) + self.delay
+    }
+
+    pub fn rate(&self) -> BitRate {
+        self.rate
+    }
+
+    /// Bytes of packets without priority that wait; the packet on the wire does not.
+    #[inline]
+    pub fn data_waiting(&self) -> u32 {
+        self.waiting_bytes[1]
+    }
+
+    /// Bytes that wait, priority or not.
+    #[inline]
+    pub fn all_waiting(&self) -> u32 {
+        self.waiting_bytes[0] + self.waiting_bytes[1]
+    }
+
+    /// Bytes that wait in the queue that `flags` belong to.
+    #[inline]
+    pub fn bytes_waiting(&self, flags: Flags) -> u32 {
+        self.waiting_bytes[class(flags)]
+    }
+
+    /// The packets that come next: on the wire, and in line.
+    #[inline]
+    pub fn heads(&self) -> [Option<Place>; 3] {
+        [self.wire.first(), self.waiting[0].first(), self.waiting[1].first()]
+    }
+
+    #[inline]
+    pub fn has_waiting(&self) -> bool {
+        !(self.waiting[0].is_empty() && self.waiting[1].is_empty())
+    }
+
+    /// Puts a packet on the wire at `start`.
+    #[inline]
+    pub fn transmit(&mut self, pool: &mut Pool, place: Place, start: Time) {
+        let slot = pool.get_mut(place);
+        let bytes = u32::from(slot.packet.wire_bytes);
+        let sent = start + self.time_for(bytes);
+        slot.arrives = sent + self.delay;
+        self.free = sent + self.gap;
+        self.carried += u64::from(bytes);
+        pool.push_back(&mut self.wire, place);
+    }
+
+    /// Puts a packet in line.
+    #[inline]
+    pub fn wait(&mut self, pool: &mut Pool, place: Place) {
+        let packet = &pool.get(place).packet;
+        let (class, bytes) = (class(packet.flags), u32::from(packet.wire_bytes));
+        pool.push_back(&mut self.waiting[class], place);
+        self.waiting_bytes[class] += bytes;
+        self.waiting_max = self.waiting_max.max(self.all_waiting());
+    }
+
+    /// Takes the packet whose turn it is out of line.
+    #[inline]
+    pub fn next_waiting(&mut self, pool: &Pool) -> Option<Place> {
+        let class = usize::from(self.waiting[0].is_empty());
+        let place = pool.pop_front(&mut self.waiting[class])?;
+        self.waiting_bytes[class] -= u32::from(pool.get(place).packet.wire_bytes);
+        Some(place)
+    }
+
+    /// Every packet in line or on the wire.
+    pub fn packets<'a>(&self, pool: &'a Pool) -> impl Iterator<Item = &'a crate::packet::Packet> {
+        let [first, second] = self.waiting;
+        [self.wire, first, second]
+            .into_iter()
+            .flat_map(|list| pool.iter(list))
+            .map(|slot| &slot.packet)
+    }
+}
+
+/// The queue that a packet joins: 0 with priority, 1 without.
+#[inline]
+fn class(flags: Flags) -> usize {
+    usize::from(!flags.has(Flags::PRIORITY))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn port(gbps: u64, rounding: Rounding) -> Port {
+        Port::new(&PortParts {
+            start: Node::Host(HostId(0)),
+            end: Node::Switch(SwitchId(0)),
+            rate: BitRate::from_gbps(gbps),
+            delay: Span::from_ns(500),
+            gap: Bytes::new(20),
+            rounding,
+        })
+    }
+
+    #[test]
+    fn a_packet_is_on_the_wire_for_its_bytes_and_the_wire_busy_for_the_gap_too() {
+        let (mut pool, mut port) = (Pool::default(), port(400, Rounding::Exact));
+        let place = pool.insert(crate::packet::Packet {
+            wire_bytes: 4_158,
+            ..crate::packet::Packet::default()
+        });
+        port.transmit(&mut pool, place, Time::from_ps(7));
+        assert_eq!(pool.get(place).arrives, Time::from_ps(7 + 4_158 * 20 + 500_000));
+        assert_eq!(port.free, Time::from_ps(7 + 4_178 * 20));
+    }
+
+    #[test]
+    fn truncation_is_to_the_nanosecond_below() {
+        assert_eq!(port(100, Rounding::TruncateNs).time_for(1_048), Span::from_ns(83));
+        assert_eq!(port(100, Rounding::Exact).time_for(1_048), Span::from_ps(83_840));
+        assert_eq!(port(3, Rounding::Exact).time_for(1), Span::from_ps(2_667));
+    }
+
+    #[test]
+    fn priority_goes_first() {
+        let (mut pool, mut port) = (Pool::default(), port(400, Rounding::Exact));
+        for (bytes, flags) in [(100, Flags::NONE), (64, Flags::PRIORITY), (200, Flags::NONE)] {
+            let place = pool.insert(crate::packet::Packet {
+                wire_bytes: bytes,
+                flags,
+                ..crate::packet::Packet::default()
+            });
+            port.wait(&mut pool, place);
+        }
+        assert_eq!((port.data_waiting(), port.waiting_max), (300, 364));
+        let order: Vec<u16> = std::iter::from_fn(|| port.next_waiting(&pool))
+            .map(|place| pool.get(place).packet.wire_bytes)
+            .collect();
+        assert_eq!(order, [64, 100, 200]);
+        assert!(!port.has_waiting());
+    }
+}

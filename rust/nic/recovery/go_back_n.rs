@@ -1,0 +1,153 @@
+//! Go-back-N: after a loss everything from the missing packet on is sent again.
+//!
+//! Source: InfiniBand Architecture Specification, volume 1, sections 9.7.5 and 9.9 (requester
+//! behaviour, PSN sequence errors and time-outs), as RoCEv2 NICs and the HPCC family of
+//! simulators do it. One timer a queue pair, started again by each packet sent and each
+//! acknowledgement (specification, o9-85; Ethereal's public simulator).
+
+use super::{Arrived, Expired, SendRecovery};
+use crate::units::{Span, Time};
+
+/// The window of one queue pair.
+#[derive(Debug)]
+pub struct GoBackN {
+    timeout: Span,
+    unacknowledged: u64,
+    next: u64,
+    never_sent: u64,
+    deadline: Time,
+    last_entropy: u16,
+}
+
+impl GoBackN {
+    pub(super) const fn new(timeout: Span) -> Self {
+        Self {
+            timeout,
+            unacknowledged: 0,
+            next: 0,
+            never_sent: 0,
+            deadline: Time::NEVER,
+            last_entropy: 0,
+        }
+    }
+
+    fn go_back(&mut self) {
+        self.next = self.unacknowledged;
+        self.deadline = Time::NEVER;
+    }
+
+    fn restart_timer(&mut self, now: Time) {
+        let waiting = self.unacknowledged < self.next;
+        self.deadline = if waiting { now.saturating_add(self.timeout) } else { Time::NEVER };
+    }
+}
+
+impl SendRecovery for GoBackN {
+    #[inline]
+    fn next(&self, end: u64) -> Option<u64> {
+        (self.next < end).then_some(self.next)
+    }
+
+    fn unacknowledged(&self) -> u64 {
+        self.unacknowledged
+    }
+
+    fn never_sent(&self) -> u64 {
+        self.never_sent
+    }
+
+    #[inline]
+    fn handle_sent(&mut self, now: Time, entropy: u16) {
+        self.next += 1;
+        self.never_sent = self.never_sent.max(self.next);
+        self.last_entropy = entropy;
+        self.deadline = now.saturating_add(self.timeout);
+    }
+
+    #[inline]
+    fn handle_ack(&mut self, now: Time, arrived: Arrived) {
+        // An acknowledgement of what was never sent is none of ours.
+        if arrived.ack < self.unacknowledged || arrived.ack > self.never_sent {
+            return;
+        }
+        self.unacknowledged = arrived.ack;
+        self.next = self.next.max(arrived.ack);
+        self.restart_timer(now);
+    }
+
+    fn handle_nack(&mut self, _now: Time, missing: u64) -> bool {
+        if missing < self.unacknowledged || missing >= self.never_sent {
+            return false;
+        }
+        self.unacknowledged = missing;
+        self.go_back();
+        true
+    }
+
+    fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    fn handle_timeout(&mut self, _now: Time) -> Option<Expired> {
+        self.go_back();
+        Some(Expired { entropy: self.last_entropy })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrived(ack: u64) -> Arrived {
+        Arrived { ack, base: 0, sack: 0 }
+    }
+
+    fn sent(packets: u64) -> GoBackN {
+        let mut window = GoBackN::new(Span::from_ms(1));
+        for _ in 0..packets {
+            window.handle_sent(Time::ZERO, 7);
+        }
+        window
+    }
+
+    #[test]
+    fn a_nack_goes_back_to_the_missing_packet() {
+        let mut window = sent(10);
+        assert!(window.handle_nack(Time::ZERO, 4));
+        assert_eq!((window.next(10), window.unacknowledged()), (Some(4), 4));
+        assert_eq!(window.never_sent(), 10);
+        // What is sent from here on is sent again, up to 10.
+        window.handle_ack(Time::ZERO, arrived(8));
+        assert_eq!(window.next(10), Some(8), "late acknowledgements still count");
+    }
+
+    #[test]
+    fn the_timer_runs_while_packets_are_out_and_starts_again_with_each_acknowledgement() {
+        let mut window = sent(2);
+        assert_eq!(window.deadline(), Time::from_ps(1_000_000_000));
+        window.handle_ack(Time::from_ps(500), arrived(1));
+        assert_eq!(window.deadline(), Time::from_ps(1_000_000_500));
+        window.handle_ack(Time::from_ps(600), arrived(2));
+        assert_eq!(window.deadline(), Time::NEVER);
+    }
+
+    #[test]
+    fn a_timeout_starts_from_the_oldest_unacknowledged() {
+        let mut window = sent(5);
+        window.handle_ack(Time::ZERO, arrived(2));
+        assert_eq!(window.handle_timeout(Time::ZERO), Some(Expired { entropy: 7 }));
+        assert_eq!(window.next(5), Some(2));
+    }
+
+    #[test]
+    fn nonsense_changes_nothing() {
+        let mut window = sent(5);
+        window.handle_ack(Time::ZERO, arrived(3));
+        for nack in [0, 2, 5, 900] {
+            assert!(!window.handle_nack(Time::ZERO, nack), "{nack}");
+        }
+        window.handle_ack(Time::ZERO, arrived(900));
+        window.handle_ack(Time::ZERO, arrived(1));
+        assert_eq!((window.unacknowledged(), window.next(5)), (3, None));
+    }
+}

@@ -1,0 +1,219 @@
+//! The sending half of a queue pair: work in, packets out, acknowledgements in, completions out.
+
+use std::collections::VecDeque;
+
+use super::congestion::{AckSample, CongestionController, Controller};
+use super::pacer::Pacer;
+use super::recovery::{Arrived, SendRecovery, Sending};
+use super::{NicConfig, NicEvent};
+use crate::balance::sender::{Feedback, Sender, SenderPolicy, Verdict};
+use crate::ids::{HostId, QpId};
+use crate::packet::{Flags, Packet, PacketKind, Psn, Stamp};
+use crate::units::{BitRate, Bytes, Time};
+
+/// A message on a queue pair, as packets.
+#[derive(Debug, Clone, Copy)]
+struct Work {
+    first: u64,
+    packets: u64,
+    bytes: u64,
+    id: u64,
+}
+
+/// Where a queue pair stands with the scheduler of its NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It has nothing to send.
+    Idle,
+    /// It waits for its turn.
+    Ready,
+    /// Its rate keeps it waiting.
+    Paced,
+}
+
+/// The sending half.
+#[derive(Debug)]
+pub(super) struct Requester {
+    pub place: Place,
+    /// When its entry among the NIC's timers is due; `NEVER` if it has none.
+    pub timer_entry: Time,
+    host: HostId,
+    peer: HostId,
+    peer_qp: QpId,
+    label: u32,
+    cookie: u32,
+    line_rate: BitRate,
+    /// One past the last packet of the last message.
+    end: u64,
+    recovery: Sending,
+    policy: Sender,
+    pacer: Pacer,
+    congestion: Controller,
+    work: VecDeque<Work>,
+}
+
+/// What a new sending half is made of.
+pub(super) struct RequesterParts {
+    pub host: HostId,
+    pub peer: HostId,
+    pub label: u32,
+    pub cookie: u32,
+    pub line_rate: BitRate,
+    pub policy: Sender,
+}
+
+impl Requester {
+    pub fn new(parts: RequesterParts, config: &NicConfig) -> Self {
+        Self {
+            place: Place::Idle,
+            timer_entry: Time::NEVER,
+            host: parts.host,
+            peer: parts.peer,
+            peer_qp: QpId::default(),
+            label: parts.label,
+            cookie: parts.cookie,
+            line_rate: parts.line_rate,
+            end: 0,
+            recovery: Sending::new(config.recovery, config.retransmit_timeout),
+            policy: parts.policy,
+            pacer: Pacer::default(),
+            congestion: config.congestion.build(parts.line_rate),
+            work: VecDeque::new(),
+        }
+    }
+
+    /// Learns the number of the receiving half.
+    pub fn connect(&mut self, peer_qp: QpId) {
+        self.peer_qp = peer_qp;
+    }
+
+    /// Takes a message; `path` is where it is pinned, if the policy pins.
+    pub fn post(&mut self, bytes: Bytes, id: u64, path: u16, config: &NicConfig) {
+        let packets = bytes.get().div_ceil(config.payload.get()).max(1);
+        self.work.push_back(Work { first: self.end, packets, bytes: bytes.get(), id });
+        if self.work.len() == 1 {
+            self.policy.move_to(path);
+        }
+        self.end += packets;
+    }
+
+    /// True if there is a packet to send, whatever the rate says.
+    pub fn has_packet(&self) -> bool {
+        self.recovery.next(self.end).is_some()
+    }
+
+    /// When the rate lets the next packet go.
+    pub fn next_start(&self) -> Time {
+        self.pacer.next()
+    }
+
+    /// When the retransmission timer runs out.
+    pub fn deadline(&self) -> Time {
+        self.recovery.deadline()
+    }
+
+    /// The next packet; there must be one.
+    pub fn transmit(&mut self, now: Time, config: &NicConfig) -> Packet {
+        let sequence = self.recovery.next(self.end).expect("asked only when there is a packet");
+        let work = self.work_of(sequence);
+        let index = sequence - work.first;
+        let last = index + 1 == work.packets;
+        let payload =
+            if last { work.bytes - index * config.payload.get() } else { config.payload.get() };
+        let wire_bytes = u16::try_from(payload + config.header.get()).expect("checked by config");
+        let again = sequence < self.recovery.never_sent();
+        let entropy = self.policy.entropy(now);
+        self.recovery.handle_sent(now, entropy);
+        self.pace(now, wire_bytes);
+        Packet {
+            src: self.host,
+            dst: self.peer,
+            qp: self.peer_qp,
+            label: self.label,
+            psn: Psn::on_wire(sequence),
+            stamp: Stamp::at(now),
+            wire_bytes,
+            entropy,
+            route: entropy,
+            kind: PacketKind::Data,
+            flags: Flags::LAST.when(last).with(Flags::RETRANSMITTED.when(again)),
+            ..Packet::default()
+        }
+    }
+
+    /// At line rate the wire itself is the pace.
+    fn pace(&mut self, now: Time, wire_bytes: u16) {
+        self.congestion.handle_sent(now, u32::from(wire_bytes));
+        let rate = self.congestion.rate(now);
+        if rate < self.line_rate {
+            self.pacer.handle_sent(now, u32::from(wire_bytes), rate);
+        }
+    }
+
+    fn work_of(&self, sequence: u64) -> Work {
+        let holds = |work: &&Work| sequence < work.first + work.packets;
+        *self.work.iter().find(holds).expect("every packet before the end is of a message")
+    }
+
+    /// An acknowledgement, NACK or CNP came in.
+    pub fn handle_control(&mut self, now: Time, packet: &Packet, events: &mut VecDeque<NicEvent>) {
+        match packet.kind {
+            PacketKind::Ack => self.handle_ack(now, packet, events),
+            PacketKind::Nack => self.handle_nack(now, packet, events),
+            PacketKind::Cnp => self.congestion.handle_cnp(now),
+            PacketKind::Data => unreachable!("data goes to the responder"),
+        }
+    }
+
+    fn handle_ack(&mut self, now: Time, packet: &Packet, events: &mut VecDeque<NicEvent>) {
+        let known = self.recovery.unacknowledged();
+        let ack = packet.ack.near(known);
+        self.recovery
+            .handle_ack(now, Arrived { ack, base: packet.psn.near(known), sack: packet.sack });
+        let marked = packet.flags.has(Flags::MARKED);
+        let verdict = if marked { Verdict::Marked } else { Verdict::Good };
+        self.policy.handle_feedback(now, Feedback { entropy: packet.entropy, verdict });
+        self.congestion.handle_ack(
+            now,
+            AckSample {
+                ack: self.recovery.unacknowledged(),
+                next: self.recovery.never_sent(),
+                marked: u32::from(packet.marked),
+            },
+        );
+        self.complete(events);
+    }
+
+    fn handle_nack(&mut self, now: Time, packet: &Packet, events: &mut VecDeque<NicEvent>) {
+        let missing = packet.ack.near(self.recovery.unacknowledged());
+        if !self.recovery.handle_nack(now, missing) {
+            return;
+        }
+        let verdict = Verdict::Nack;
+        self.policy.handle_feedback(now, Feedback { entropy: packet.entropy, verdict });
+        self.congestion.handle_loss(now);
+        self.complete(events);
+    }
+
+    fn complete(&mut self, events: &mut VecDeque<NicEvent>) {
+        let known = self.recovery.unacknowledged();
+        while let Some(work) = self.work.front() {
+            if work.first + work.packets > known {
+                return;
+            }
+            events.push_back(NicEvent::Completed { cookie: self.cookie, work: work.id });
+            self.work.pop_front();
+        }
+    }
+
+    /// The retransmission timer is due; it may turn out that it is not.
+    pub fn handle_timeout(&mut self, now: Time, events: &mut VecDeque<NicEvent>) {
+        while self.recovery.deadline() <= now {
+            let Some(expired) = self.recovery.handle_timeout(now) else { return };
+            if let Some(failed) = self.policy.handle_timeout(now, expired.entropy) {
+                events.push_back(NicEvent::PathFailed { cookie: self.cookie, path: failed.0 });
+            }
+            self.congestion.handle_loss(now);
+        }
+    }
+}

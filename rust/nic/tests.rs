@@ -1,0 +1,227 @@
+//! Two NICs back to back, as a dialogue: what goes in at which time, exactly what comes out.
+
+use std::sync::Arc;
+
+use super::congestion::CongestionControl;
+use super::*;
+use crate::balance::sender::{PathSpace, QpContext, SenderConfig, ecmp, spray};
+use crate::packet::Psn;
+use crate::units::Span;
+
+const RATE: BitRate = BitRate::from_gbps(400);
+
+fn config(recovery: Recovery, ack_every: u32) -> Arc<NicConfig> {
+    Arc::new(NicConfig {
+        payload: Bytes::new(1_000),
+        header: Bytes::new(62),
+        ack: AckConfig { bytes: Bytes::new(64), every: ack_every, priority: true },
+        congestion: CongestionControl::LineRate,
+        recovery,
+        retransmit_timeout: Span::from_ms(1),
+        nack_interval: Span::from_us(500),
+        cnp_interval: Span::from_us(50),
+    })
+}
+
+/// A sender at host 0, a receiver at host 1, one queue pair.
+fn pair(recovery: Recovery, ack_every: u32) -> (Nic, Nic, QpId) {
+    let config = config(recovery, ack_every);
+    let (mut a, mut b) =
+        (Nic::new(HostId(0), RATE, config.clone()), Nic::new(HostId(1), RATE, config));
+    let context = QpContext {
+        seed: 1,
+        src: HostId(0),
+        dst: HostId(1),
+        stream: 0,
+        piece: 0,
+        paths: PathSpace::SINGLE,
+        path: 0,
+    };
+    let policy = match recovery {
+        Recovery::GoBackN => SenderConfig::Ecmp(ecmp::Config {}),
+        Recovery::PerPacket => SenderConfig::Spray(spray::Config {}),
+    };
+    let policy = policy.build(&context);
+    let qp = a.open_sender(SendHalf { peer: HostId(1), label: 7, cookie: 0, extra: false, policy });
+    let receiver = b.open_receiver(HostId(0), qp, 7, 0);
+    a.connect(qp, receiver);
+    (a, b, qp)
+}
+
+fn at(ns: u64) -> Time {
+    Time::ZERO + Span::from_ns(ns)
+}
+
+fn drain(nic: &mut Nic, now: Time) -> Vec<Packet> {
+    std::iter::from_fn(|| nic.poll_transmit(now)).collect()
+}
+
+fn events(nic: &mut Nic) -> Vec<NicEvent> {
+    std::iter::from_fn(|| nic.poll_event()).collect()
+}
+
+#[test]
+fn a_message_becomes_packets_and_is_delivered_and_completed() {
+    let (mut a, mut b, qp) = pair(Recovery::GoBackN, 1);
+    a.post(qp, Bytes::new(2_500), 42, 0);
+    let packets = drain(&mut a, at(0));
+    let seen: Vec<_> =
+        packets.iter().map(|p| (p.psn.get(), p.wire_bytes, p.flags.has(Flags::LAST))).collect();
+    assert_eq!(seen, [(0, 1_062, false), (1, 1_062, false), (2, 562, true)]);
+
+    packets.iter().for_each(|packet| b.handle_packet(at(1), packet));
+    assert_eq!(events(&mut b), [NicEvent::Delivered { cookie: 0, message: 0 }]);
+    let acks = drain(&mut b, at(1));
+    assert_eq!(acks.iter().map(|ack| ack.ack.get()).collect::<Vec<_>>(), [1, 2, 3]);
+
+    acks.iter().for_each(|ack| a.handle_packet(at(2), ack));
+    assert_eq!(events(&mut a), [NicEvent::Completed { cookie: 0, work: 42 }]);
+    assert_eq!(b.counters().payload_received, 2_500);
+}
+
+#[test]
+fn a_message_of_no_bytes_is_one_packet() {
+    let (mut a, mut b, qp) = pair(Recovery::GoBackN, 1);
+    a.post(qp, Bytes::ZERO, 1, 0);
+    let packets = drain(&mut a, at(0));
+    assert_eq!(packets.iter().map(|p| p.wire_bytes).collect::<Vec<_>>(), [62]);
+    b.handle_packet(at(1), &packets[0]);
+    assert_eq!(events(&mut b).len(), 1);
+}
+
+#[test]
+fn go_back_n_nacks_a_gap_once_and_sends_everything_from_there_again() {
+    let (mut a, mut b, qp) = pair(Recovery::GoBackN, 1);
+    a.post(qp, Bytes::new(5_000), 1, 0);
+    let packets = drain(&mut a, at(0));
+    for lost in [0, 2, 3, 4] {
+        b.handle_packet(at(1), &packets[lost]);
+    }
+    let answers = drain(&mut b, at(1));
+    let kinds: Vec<_> = answers.iter().map(|p| (p.kind, p.ack.get())).collect();
+    assert_eq!(kinds, [(PacketKind::Ack, 1), (PacketKind::Nack, 1)]);
+
+    answers.iter().for_each(|answer| a.handle_packet(at(2), answer));
+    let again = drain(&mut a, at(2));
+    assert_eq!(again.iter().map(|p| p.psn.get()).collect::<Vec<_>>(), [1, 2, 3, 4]);
+    assert!(again.iter().all(|p| p.flags.has(Flags::RETRANSMITTED)));
+    assert_eq!(a.counters().retransmitted, 4);
+}
+
+#[test]
+fn a_nack_is_repeated_after_its_interval() {
+    let (mut a, mut b, qp) = pair(Recovery::GoBackN, 1);
+    a.post(qp, Bytes::new(4_000), 1, 0);
+    let packets = drain(&mut a, at(0));
+    b.handle_packet(at(0), &packets[1]);
+    b.handle_packet(at(499_999), &packets[2]);
+    assert_eq!(drain(&mut b, at(499_999)).len(), 1);
+    b.handle_packet(at(500_000), &packets[3]);
+    assert_eq!(drain(&mut b, at(500_000)).len(), 1);
+}
+
+#[test]
+fn duplicates_are_acknowledged_again_and_delivered_once() {
+    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+        let (mut a, mut b, qp) = pair(recovery, 1);
+        a.post(qp, Bytes::new(1_000), 1, 0);
+        let packet = a.poll_transmit(at(0)).unwrap();
+        b.handle_packet(at(1), &packet);
+        b.handle_packet(at(2), &packet);
+        assert_eq!(drain(&mut b, at(2)).len(), 2, "{recovery:?}");
+        assert_eq!(events(&mut b).len(), 1, "{recovery:?}");
+        assert_eq!(b.counters().duplicates, 1);
+    }
+}
+
+#[test]
+fn the_timer_brings_back_what_nobody_answered() {
+    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+        let (mut a, _, qp) = pair(recovery, 1);
+        a.post(qp, Bytes::new(2_000), 1, 0);
+        assert_eq!(drain(&mut a, at(10)).len(), 2);
+        assert_eq!(a.poll_timeout(), Some(at(1_000_010)));
+        a.handle_timeout(at(500_000));
+        assert!(drain(&mut a, at(500_000)).is_empty(), "early is harmless");
+        a.handle_timeout(at(1_000_010));
+        assert_eq!(drain(&mut a, at(1_000_010)).len(), 2, "{recovery:?}");
+    }
+}
+
+#[test]
+fn selective_repeat_takes_packets_in_any_order() {
+    let (mut a, mut b, qp) = pair(Recovery::PerPacket, 1);
+    a.post(qp, Bytes::new(200_000), 1, 0);
+    a.post(qp, Bytes::new(3_000), 2, 0);
+    let mut packets = drain(&mut a, at(0));
+    packets.reverse();
+    packets.iter().for_each(|packet| b.handle_packet(at(1), packet));
+    assert_eq!(events(&mut b).len(), 2, "both messages, in order");
+    assert_eq!(b.counters().out_of_order, 202);
+    for ack in drain(&mut b, at(2)) {
+        a.handle_packet(at(3), &ack);
+    }
+    let done: Vec<_> = events(&mut a);
+    assert_eq!(done.len(), 2);
+    assert_eq!(a.poll_timeout(), Some(at(1_000_000)), "the entry stays, and will find nothing");
+    a.handle_timeout(at(1_000_000));
+    assert_eq!(a.poll_timeout(), None);
+}
+
+#[test]
+fn acknowledgements_can_be_coalesced() {
+    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+        let (mut a, mut b, qp) = pair(recovery, 4);
+        a.post(qp, Bytes::new(10_000), 1, 0);
+        for packet in drain(&mut a, at(0)) {
+            b.handle_packet(at(1), &packet);
+        }
+        let acks = drain(&mut b, at(1));
+        let upto: Vec<_> = acks.iter().map(|ack| ack.ack.get()).collect();
+        assert_eq!(upto, [4, 8, 10], "{recovery:?}");
+        acks.iter().for_each(|ack| a.handle_packet(at(2), ack));
+        assert_eq!(events(&mut a).len(), 1);
+    }
+}
+
+#[test]
+fn queue_pairs_take_turns() {
+    let (mut a, mut b, first) = pair(Recovery::GoBackN, 1);
+    let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext {
+        seed: 1,
+        src: HostId(0),
+        dst: HostId(1),
+        stream: 0,
+        piece: 1,
+        paths: PathSpace::SINGLE,
+        path: 0,
+    });
+    let second =
+        a.open_sender(SendHalf { peer: HostId(1), label: 8, cookie: 1, extra: true, policy });
+    let receiver = b.open_receiver(HostId(0), second, 8, 1);
+    a.connect(second, receiver);
+    a.post(first, Bytes::new(3_000), 1, 0);
+    a.post(second, Bytes::new(3_000), 2, 0);
+    let order: Vec<_> = drain(&mut a, at(0)).iter().map(|p| (p.qp.0, p.psn.get())).collect();
+    assert_eq!(order, [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)]);
+    assert_eq!((a.send_qps(), a.extra_qps()), (2, 1));
+}
+
+#[test]
+fn sequence_numbers_wrap_on_the_wire() {
+    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+        let (mut a, mut b, qp) = pair(recovery, 64);
+        let packets = Psn::MODULUS + 1_000;
+        a.post(qp, Bytes::new(packets * 1_000), 1, 0);
+        let mut sent = 0;
+        while let Some(packet) = a.poll_transmit(at(0)) {
+            sent += 1;
+            b.handle_packet(at(0), &packet);
+            while let Some(ack) = b.poll_transmit(at(0)) {
+                a.handle_packet(at(0), &ack);
+            }
+        }
+        assert_eq!(sent, packets, "{recovery:?}");
+        assert_eq!((events(&mut a).len(), events(&mut b).len()), (1, 1), "{recovery:?}");
+    }
+}

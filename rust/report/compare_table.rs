@@ -1,0 +1,178 @@
+//! Several policies side by side, for people.
+
+use comfy_table::ColumnConstraint;
+
+use super::table::{finish, plain};
+use super::{Summary, human, run_table};
+
+/// One headed column each; two lines, so that ten of them fit into 80 columns.
+const HEADINGS: [&str; 10] = [
+    "\npolicy",
+    "\nCCT",
+    "\n/bound",
+    "p99\nFCT",
+    "max\nqueue",
+    "re-\nsent",
+    "\ndropped",
+    "out of\norder",
+    "extra\nQPs",
+    "wall\ntime",
+];
+
+/// The widest that the policy column may be, in characters; longer names go on in the next line.
+const POLICY_WIDTH: usize = 12;
+
+/// A line a policy, in the order in which policies first occur in `runs`. Over several seeds it
+/// holds means, and below those of times the sample standard deviations.
+///
+/// CCT is the completion time of the whole workload, `/bound` how many times the lower bound
+/// that is, extra QPs are those of the NIC that has most.
+pub fn compare_table(runs: &[Summary]) -> String {
+    let mut policies: Vec<&str> = Vec::new();
+    for run in runs {
+        if !policies.contains(&run.policy.as_str()) {
+            policies.push(&run.policy);
+        }
+    }
+    let mut table = plain();
+    table.set_header(HEADINGS);
+    for policy in policies {
+        let of_policy: Vec<&Summary> = runs.iter().filter(|run| run.policy == policy).collect();
+        table.add_row(row(policy, &of_policy));
+    }
+    for column in table.column_iter_mut() {
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    title(runs) + &finish(table, 1)
+}
+
+fn title(runs: &[Summary]) -> String {
+    let Some(first) = runs.first() else { return String::new() };
+    let mut seeds: Vec<u64> = runs.iter().map(|run| run.seed).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    let seeds = match seeds.as_slice() {
+        [one] => format!("seed {one}"),
+        [low, .., high] => format!("seeds {low} to {high} (means ± standard deviations)"),
+        [] => String::new(),
+    };
+    let bound = Spread::of(runs.iter().map(|run| run.bound_ns));
+    format!(
+        "{}: {}, {}\n{seeds}; lower bound of the CCT: {}\n\n",
+        first.scenario,
+        run_table::fabric(first),
+        human::plural(first.messages, "message"),
+        bound.times().replace('\n', " ")
+    )
+}
+
+fn row(policy: &str, runs: &[&Summary]) -> [String; 10] {
+    let spread =
+        |value: fn(&Summary) -> Option<f64>| Spread::of(runs.iter().filter_map(|run| value(run)));
+    let count = |value: fn(&Summary) -> u64| {
+        human::count(Spread::of(runs.iter().map(|run| value(run) as f64)).mean)
+    };
+    let mut cct = spread(|run| run.cct_ns).times();
+    let completed = runs.iter().filter(|run| run.cct_ns.is_some()).count();
+    if completed == 0 {
+        cct = "open".to_owned();
+    } else if completed < runs.len() {
+        cct.push_str(&format!("\n{completed} of {}", runs.len()));
+    }
+    [
+        in_lines(policy),
+        cct,
+        spread(|run| run.slowdown).ratio(),
+        spread(|run| run.fct_ns.p99).times(),
+        human::bytes(Spread::of(runs.iter().map(|run| run.queue_bytes_max as f64)).mean),
+        count(|run| run.packets.retransmitted),
+        count(|run| run.packets.dropped),
+        count(|run| run.packets.out_of_order),
+        count(|run| run.qps.extra_per_nic_max),
+        human::seconds(Spread::of(runs.iter().map(|run| run.wall_s)).mean),
+    ]
+}
+
+/// A name that is too long for its column goes on in the next line after a hyphen, which stays.
+fn in_lines(name: &str) -> String {
+    let mut lines = vec![String::new()];
+    for part in name.split_inclusive('-') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() || line.len() + part.len() <= POLICY_WIDTH => {
+                line.push_str(part);
+            }
+            _ => lines.push(part.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
+/// Mean and sample standard deviation of some values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Spread {
+    count: usize,
+    mean: f64,
+    deviation: f64,
+}
+
+impl Spread {
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let values: Vec<f64> = values.collect();
+        let count = values.len();
+        let mean = values.iter().sum::<f64>() / count.max(1) as f64;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let deviation = (squares / count.saturating_sub(1).max(1) as f64).sqrt();
+        Self { count, mean, deviation }
+    }
+
+    fn times(self) -> String {
+        self.shown(human::nanoseconds, human::deviation)
+    }
+
+    fn ratio(self) -> String {
+        let text = |ratio| format!("{ratio:.3}");
+        self.shown(text, text)
+    }
+
+    fn shown(self, text: fn(f64) -> String, deviation: fn(f64) -> String) -> String {
+        match self.count {
+            0 => "-".to_owned(),
+            _ if self.deviation == 0.0 => text(self.mean),
+            _ => format!("{}\n±{}", text(self.mean), deviation(self.deviation)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn ten_columns_fit_into_80_characters() {
+        let text = compare_table(&sample::comparison(1));
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        sample::snapshot("compare-table", &text);
+    }
+
+    #[test]
+    fn several_seeds_give_means_and_deviations() {
+        let text = compare_table(&sample::comparison(3));
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        sample::snapshot("compare-table-seeds", &text);
+    }
+
+    #[test]
+    fn long_names_break_after_hyphens() {
+        assert_eq!(in_lines("switch-rr-shuffled"), "switch-rr-\nshuffled");
+        assert_eq!(in_lines("ethereal"), "ethereal");
+        assert_eq!(in_lines("subflow-4"), "subflow-4");
+    }
+
+    #[test]
+    fn deviation_is_of_the_sample() {
+        let spread = Spread::of([1.0, 2.0, 3.0].into_iter());
+        assert_eq!((spread.mean, spread.deviation), (2.0, 1.0));
+        assert_eq!(Spread::of([].into_iter()).times(), "-");
+    }
+}

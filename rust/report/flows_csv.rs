@@ -1,0 +1,81 @@
+//! `flows.csv`: every flow of a run, in order of message and piece.
+
+use std::io::{self, Write};
+
+use super::Identity;
+use crate::fabric::{FlowRecord, Outcome};
+use crate::topology::Topology;
+use crate::units::Time;
+
+const COLUMNS: [&str; 10] = [
+    "message",
+    "piece",
+    "src",
+    "dst",
+    "bytes",
+    "source_port",
+    "start_ns",
+    "delivered_ns",
+    "completed_ns",
+    "fct_ns",
+];
+
+/// Writes a comment that names the run, the columns' names, and a line a flow. Times are
+/// nanoseconds with all three decimals; what did not happen is empty.
+///
+/// # Errors
+/// Those of `to`.
+pub fn write_flows_csv(
+    to: &mut dyn Write,
+    identity: &Identity,
+    topology: &Topology,
+    outcome: &Outcome,
+) -> io::Result<()> {
+    writeln!(to, "{}", identity.header())?;
+    let mut csv = csv::Writer::from_writer(to);
+    csv.write_record(COLUMNS)?;
+    let hosts = topology.host_names();
+    for flow in &outcome.flows {
+        csv.write_record([
+            flow.message.0.to_string(),
+            flow.piece.to_string(),
+            hosts[flow.src.index()].clone(),
+            hosts[flow.dst.index()].clone(),
+            flow.bytes.get().to_string(),
+            flow.source_port.to_string(),
+            nanoseconds(Some(flow.start.as_ps())),
+            nanoseconds(instant(flow.delivered)),
+            nanoseconds(instant(flow.completed)),
+            nanoseconds(completion(flow)),
+        ])?;
+    }
+    csv.flush()
+}
+
+fn instant(time: Time) -> Option<u64> {
+    (time != Time::NEVER).then(|| time.as_ps())
+}
+
+fn completion(flow: &FlowRecord) -> Option<u64> {
+    (flow.completed != Time::NEVER).then(|| flow.completed.since(flow.start).as_ps())
+}
+
+/// Exact, as no float is on the way.
+fn nanoseconds(ps: Option<u64>) -> String {
+    ps.map_or_else(String::new, |ps| format!("{}.{:03}", ps / 1000, ps % 1000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn a_line_a_flow_and_nothing_where_nothing_happened() {
+        let mut text = Vec::new();
+        let topology = sample::topology();
+        write_flows_csv(&mut text, &sample::identity(), &topology, &sample::stalled()).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        sample::snapshot("flows-csv", &text);
+    }
+}

@@ -1,0 +1,44 @@
+//! Which run a result is of.
+
+/// The version of this program; results of different versions need not agree.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What determines a run, together with the version: every output carries it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The preset.
+    pub policy: String,
+    /// The seed.
+    pub seed: u64,
+}
+
+impl Identity {
+    /// The first line of every text output, without its line end. Control characters of a
+    /// scenario's name (file names may have any) are escaped, so that it stays one line.
+    pub fn header(&self) -> String {
+        let Self { scenario, policy, seed } = self;
+        let scenario: String = scenario
+            .chars()
+            .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+            .collect();
+        format!("{MARK}{VERSION} scenario={scenario} policy={policy} seed={seed}")
+    }
+}
+
+/// How every header starts, by which outputs are known as such.
+pub(super) const MARK: &str = "# evenkeel ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_one_line_whatever_the_name() {
+        let identity =
+            Identity { scenario: "a\nb ü".to_owned(), policy: "ecmp".to_owned(), seed: 3 };
+        let expected = format!("# evenkeel {VERSION} scenario=a\\nb ü policy=ecmp seed=3");
+        assert_eq!(identity.header(), expected);
+    }
+}

@@ -1,0 +1,55 @@
+//! `links.csv`: what each direction of each link carried.
+
+use std::io::{self, Write};
+
+use super::Identity;
+use crate::fabric::Outcome;
+use crate::ids::{LinkId, PortId};
+use crate::topology::Topology;
+use crate::units::Bytes;
+
+/// Writes a comment that names the run, the columns' names, and two lines a link, one for each
+/// direction (`from` one end, `to` the other), in order of links.
+///
+/// # Errors
+/// Those of `to`.
+pub fn write_links_csv(
+    to: &mut dyn Write,
+    identity: &Identity,
+    topology: &Topology,
+    outcome: &Outcome,
+) -> io::Result<()> {
+    writeln!(to, "{}", identity.header())?;
+    let mut csv = csv::Writer::from_writer(to);
+    csv.write_record(["link", "from", "to", "bytes"])?;
+    for link in 0..topology.links().len() {
+        let link = u32::try_from(link).expect("ids are 32 bits");
+        for port in [PortId(2 * link), PortId(2 * link + 1)] {
+            let (from, onto) = topology.ends_of(port);
+            let bytes = outcome.link_bytes.get(port.index()).copied().unwrap_or(Bytes::ZERO);
+            csv.write_record([
+                topology.link_name(LinkId(link)),
+                topology.node_name(from),
+                topology.node_name(onto),
+                &bytes.get().to_string(),
+            ])?;
+        }
+    }
+    csv.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn both_directions_of_each_link() {
+        let mut text = Vec::new();
+        let topology = sample::topology();
+        write_links_csv(&mut text, &sample::identity(), &topology, &sample::stalled()).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(text.lines().count(), 2 + 2 * topology.links().len());
+        sample::snapshot("links-csv", &text);
+    }
+}

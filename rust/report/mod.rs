@@ -1,0 +1,32 @@
+//! What a run looks like from outside: one output format a file.
+//!
+//! Everything here turns an [`Outcome`](crate::fabric::Outcome) into bytes and knows neither how
+//! the run was made nor who asked for it. A run never draws; what is drawn is read from what was
+//! written here. All but the two costs of a run (wall time and memory) is the same, byte for
+//! byte, for the same scenario, seed and version.
+
+mod compare_table;
+mod cost;
+mod flows_csv;
+mod folder;
+pub mod human;
+mod identity;
+mod links_csv;
+mod open;
+mod run_table;
+mod summary;
+mod table;
+
+pub use compare_table::compare_table;
+pub use cost::{Cost, Stopwatch};
+pub use flows_csv::write_flows_csv;
+pub use folder::{Folder, FolderError, Writer};
+pub use identity::{Identity, VERSION};
+pub use links_csv::write_links_csv;
+pub use open::{OpenMessage, OpenMessages, Stage};
+pub use run_table::run_table;
+pub use summary::{Fct, Packets, Qps, Summary};
+pub use table::list_table;
+
+#[cfg(test)]
+mod sample;

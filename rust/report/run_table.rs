@@ -1,0 +1,137 @@
+//! One run, for people.
+
+use super::Summary;
+use super::human;
+use super::table::{finish, plain};
+
+/// The summary as two columns: what, and how much.
+pub fn run_table(summary: &Summary) -> String {
+    let mut table = plain();
+    for (what, much) in rows(summary) {
+        table.add_row([what, &much]);
+    }
+    finish(table, usize::MAX)
+}
+
+fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
+    let packets = &summary.packets;
+    let count = |number: u64| human::count(number as f64);
+    vec![
+        ("scenario", format!("{} (seed {})", summary.scenario, summary.seed)),
+        ("policy", summary.policy.clone()),
+        ("fabric", fabric(summary)),
+        ("messages", format!("{} of {} completed", summary.messages_completed, summary.messages)),
+        ("flows", format!("{} of {} completed", summary.flows_completed, summary.flows)),
+        ("CCT", cct(summary)),
+        ("FCT", fct(summary)),
+        (
+            "packets",
+            format!(
+                "{} sent, {} delivered, {} retransmitted, {} dropped",
+                count(packets.sent),
+                count(packets.delivered),
+                count(packets.retransmitted),
+                count(packets.dropped)
+            ),
+        ),
+        (
+            "",
+            format!(
+                "{} trimmed, {} ECN marked, {} out of order",
+                count(packets.trimmed),
+                count(packets.marked),
+                count(packets.out_of_order)
+            ),
+        ),
+        (
+            "queues",
+            format!(
+                "{} at most at a port, {} on average; PFC pauses: {}",
+                human::bytes(summary.queue_bytes_max as f64),
+                human::bytes(summary.queue_bytes_mean),
+                count(summary.pfc_pauses)
+            ),
+        ),
+        ("links", format!("{} at most", human::bytes(summary.link_bytes_max as f64))),
+        ("QPs", qps(summary)),
+        ("work", work(summary)),
+    ]
+}
+
+/// `256 hosts, 32 switches, 512 links`.
+pub(super) fn fabric(summary: &Summary) -> String {
+    [
+        human::plural(summary.hosts as u64, "host"),
+        plural_switches(summary.switches),
+        human::plural(summary.links as u64, "link"),
+    ]
+    .join(", ")
+}
+
+fn plural_switches(count: usize) -> String {
+    if count == 1 { "1 switch".to_owned() } else { format!("{count} switches") }
+}
+
+fn cct(summary: &Summary) -> String {
+    let bound = human::nanoseconds(summary.bound_ns);
+    match (summary.cct_ns, summary.slowdown) {
+        (Some(cct), Some(slowdown)) => {
+            format!("{} ({slowdown:.4} times the bound of {bound})", human::nanoseconds(cct))
+        }
+        (Some(cct), None) => human::nanoseconds(cct),
+        (None, _) => format!("did not complete (bound: {bound})"),
+    }
+}
+
+fn fct(summary: &Summary) -> String {
+    let fct = &summary.fct_ns;
+    let shown = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), human::nanoseconds);
+    format!(
+        "min {}, mean {}, p50 {}, p99 {}, max {}",
+        shown(fct.min),
+        shown(fct.mean),
+        shown(fct.p50),
+        shown(fct.p99),
+        shown(fct.max)
+    )
+}
+
+fn qps(summary: &Summary) -> String {
+    let qps = &summary.qps;
+    format!(
+        "{} at most at a NIC, {} in all; extra: {} and {}",
+        qps.per_nic_max, qps.total, qps.extra_per_nic_max, qps.extra_total
+    )
+}
+
+fn work(summary: &Summary) -> String {
+    let memory = summary
+        .peak_rss_bytes
+        .map_or_else(String::new, |bytes| format!(", {} of memory", human::bytes(bytes as f64)));
+    format!(
+        "{} events, {} packet-hops in {}{memory}",
+        human::count(summary.events as f64),
+        human::count(summary.packet_hops as f64),
+        human::seconds(summary.wall_s)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn a_run_on_one_screen() {
+        let text = run_table(&sample::summary());
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        sample::snapshot("run-table", &text);
+    }
+
+    #[test]
+    fn a_run_that_did_not_complete_says_so() {
+        let text = run_table(&sample::stalled_summary());
+        assert!(text.contains("CCT       did not complete (bound: 900.0ns)"), "{text}");
+        assert!(text.contains("messages  1 of 3 completed"), "{text}");
+    }
+}

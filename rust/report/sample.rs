@@ -1,0 +1,159 @@
+//! Small results made by hand, for the tests of the formats.
+
+use std::time::Duration;
+
+use super::{Cost, Identity, Summary};
+use crate::fabric::{Counters, FlowRecord, Outcome, QpCounts, Verdict};
+use crate::ids::{HostId, MessageId};
+use crate::topology::{LeafSpine, Topology};
+use crate::units::{BitRate, Bytes, Span, Time};
+use crate::workload::{Message, Workload};
+
+/// Compares with a file in the top-level `snapshots/`; a new version of the program alone does not
+/// make the text a new one.
+pub fn snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let text = text.replace(super::VERSION, "VERSION");
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+pub fn identity() -> Identity {
+    Identity { scenario: "sample".to_owned(), policy: "ecmp".to_owned(), seed: 1 }
+}
+
+/// Two leaves, one spine, four hosts.
+pub fn topology() -> Topology {
+    LeafSpine {
+        leaves: 2,
+        spines: 1,
+        hosts_per_leaf: 2,
+        host_rate: BitRate::from_gbps(400),
+        fabric_rate: BitRate::from_gbps(400),
+        delay: Span::from_ns(500),
+        parallel_links: 1,
+    }
+    .build()
+    .expect("it is sound")
+}
+
+/// Three messages; the last waits for the second.
+pub fn workload() -> Workload {
+    let message = |src, dst, bytes| Message {
+        src: HostId(src),
+        dst: HostId(dst),
+        bytes: Bytes::new(bytes),
+        stream: 0,
+        start: Time::ZERO,
+    };
+    Workload::with_dependencies(
+        vec![message(0, 3, 4096), message(1, 2, 8192), message(2, 3, 4096)],
+        &[(MessageId(1), MessageId(2))],
+    )
+}
+
+/// The second message in two pieces, of which one does not arrive.
+pub fn stalled() -> Outcome {
+    let flow = |message, piece, (src, dst), delivered, completed| FlowRecord {
+        message: MessageId(message),
+        piece,
+        src: HostId(src),
+        dst: HostId(dst),
+        bytes: Bytes::new(4096),
+        start: Time::ZERO,
+        delivered,
+        completed,
+        source_port: 49_152 + u16::try_from(piece).expect("pieces are few"),
+    };
+    let (at, never) = (Time::from_ps, Time::NEVER);
+    let mut flows = vec![
+        flow(0, 0, (0, 3), at(1_234_567), at(2_345_001)),
+        flow(1, 0, (1, 2), at(1_300_000), at(2_400_000)),
+        flow(1, 1, (1, 2), never, never),
+    ];
+    let fourth = FlowRecord { delivered: at(1_500_000), ..flow(1, 2, (1, 2), never, never) };
+    flows.push(fourth);
+    Outcome {
+        verdict: Verdict::Stalled,
+        ended: at(2_400_000),
+        messages: 3,
+        message_fct: vec![Span::from_ps(2_345_001)],
+        cct: None,
+        flows,
+        counters: Counters { sent: 4, delivered: 3, dropped: 1, ..Counters::default() },
+        qps: QpCounts { per_nic_max: 3, total: 4, extra_per_nic_max: 2, extra_total: 2 },
+        queue_bytes_max: Bytes::new(4_158),
+        queue_bytes_mean: 12.5,
+        link_bytes_max: Bytes::new(12_474),
+        link_bytes: (0..12).map(|port| Bytes::new(port * 1_000)).collect(),
+        in_flight: 0,
+    }
+}
+
+/// The same run, had nothing been lost.
+pub fn completed() -> Outcome {
+    let mut outcome = stalled();
+    outcome.verdict = Verdict::Completed;
+    let mut last = outcome.flows[0];
+    (last.message, last.src) = (MessageId(2), HostId(2));
+    outcome.flows.push(last);
+    for flow in &mut outcome.flows {
+        flow.delivered = Time::from_ps(1_500_000);
+        flow.completed = Time::from_ps(2_600_123);
+    }
+    outcome.message_fct =
+        vec![Span::from_ps(2_345_001), Span::from_ps(2_600_123), Span::from_us(1)];
+    outcome.cct = Some(Span::from_ps(2_600_123));
+    outcome.counters = Counters {
+        sent: 5,
+        delivered: 5,
+        marked: 1,
+        control_sent: 5,
+        control_delivered: 5,
+        packet_hops: 40,
+        events: 123,
+        ..Counters::default()
+    };
+    outcome
+}
+
+fn summary_of(outcome: &Outcome) -> Summary {
+    let cost = Cost { wall: Duration::from_micros(1_250), peak_rss_bytes: Some(12_345_678) };
+    Summary::new(&identity(), &topology(), outcome, Span::from_ns(900), cost)
+}
+
+pub fn summary() -> Summary {
+    summary_of(&completed())
+}
+
+pub fn stalled_summary() -> Summary {
+    summary_of(&stalled())
+}
+
+/// Policies with wide numbers under that many seeds; the last policy leaves messages open.
+pub fn comparison(seeds: u64) -> Vec<Summary> {
+    let mut runs = Vec::new();
+    for (index, policy) in ["ecmp", "switch-rr-shuffled", "ethereal"].into_iter().enumerate() {
+        for seed in 1..=seeds {
+            let mut run = summary();
+            run.policy = policy.to_owned();
+            run.seed = seed;
+            run.cct_ns = Some(817_123.456 + seed as f64 * 1_000.0);
+            run.slowdown = Some(12.345 + seed as f64 / 100.0);
+            run.fct_ns.p99 = Some(816_999.0 - seed as f64 * 10.0);
+            run.queue_bytes_max = 123_456 * seed;
+            run.packets.retransmitted = 12_345_678;
+            run.packets.dropped = 12_345;
+            run.packets.out_of_order = 999_999;
+            run.qps.extra_per_nic_max = 1_234;
+            run.wall_s = 123.4;
+            if index == 2 && seed == seeds {
+                (run.cct_ns, run.slowdown) = (None, None);
+            }
+            runs.push(run);
+        }
+    }
+    runs
+}

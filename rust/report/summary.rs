@@ -1,0 +1,256 @@
+//! `summary.json`: the JSON object that other programs may rely on. Its keys, their order and
+//! their units are a contract.
+
+use serde::Serialize;
+
+use super::{Cost, Identity, VERSION};
+use crate::fabric::{Outcome, QpCounts};
+use crate::topology::Topology;
+use crate::units::{Span, Time};
+
+/// One run in numbers. Times are nanoseconds with the picoseconds as decimals.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The preset.
+    pub policy: String,
+    /// The seed.
+    pub seed: u64,
+    /// Of this program.
+    pub version: &'static str,
+    /// Hosts of the topology.
+    pub hosts: usize,
+    /// Switches of the topology.
+    pub switches: usize,
+    /// Full-duplex links of the topology.
+    pub links: usize,
+    /// Messages of the workload.
+    pub messages: u64,
+    /// Messages whose sender had the last acknowledgement.
+    pub messages_completed: u64,
+    /// Messages and pieces of messages that were posted to NICs.
+    pub flows: usize,
+    /// Flows whose sender had the last acknowledgement.
+    pub flows_completed: usize,
+    /// From the first start to the last completion; none unless every message completed.
+    pub cct_ns: Option<f64>,
+    /// No scheme can be faster than this.
+    pub bound_ns: f64,
+    /// `cct_ns / bound_ns`.
+    pub slowdown: Option<f64>,
+    /// Completion minus start, over the messages that completed.
+    pub fct_ns: Fct,
+    /// Data packets.
+    pub packets: Packets,
+    /// Pause frames sent.
+    pub pfc_pauses: u64,
+    /// Most bytes that waited at one switch port.
+    pub queue_bytes_max: u64,
+    /// Mean of the bytes that data packets found waiting at switch ports.
+    pub queue_bytes_mean: f64,
+    /// Most bytes that one direction of a link carried.
+    pub link_bytes_max: u64,
+    /// Queue pairs.
+    pub qps: Qps,
+    /// Events of the simulation.
+    pub events: u64,
+    /// Packets that crossed a link.
+    pub packet_hops: u64,
+    /// Seconds that the simulation took.
+    pub wall_s: f64,
+    /// Most memory that the process held; none where the system does not tell.
+    pub peak_rss_bytes: Option<u64>,
+}
+
+/// Completion times, in nanoseconds; none where nothing completed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Fct {
+    /// The shortest.
+    pub min: Option<f64>,
+    /// The arithmetic mean, to the nearest picosecond.
+    pub mean: Option<f64>,
+    /// The median, by nearest rank.
+    pub p50: Option<f64>,
+    /// The 99th percentile, by nearest rank.
+    pub p99: Option<f64>,
+    /// The longest.
+    pub max: Option<f64>,
+}
+
+/// Data packets, counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Packets {
+    /// Put on the wire by NICs, retransmissions included.
+    pub sent: u64,
+    /// Arrived at their hosts.
+    pub delivered: u64,
+    /// Sent again.
+    pub retransmitted: u64,
+    /// Lost, in buffers and on links.
+    pub dropped: u64,
+    /// Cut to their headers.
+    pub trimmed: u64,
+    /// ECN marked on arrival.
+    pub marked: u64,
+    /// Arrived after one of a higher PSN.
+    pub out_of_order: u64,
+}
+
+/// Queue pairs, counted at the NIC that sends on them. An extra one is one that a splitter
+/// opened beyond one per pair of peers and message stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Qps {
+    /// Most at one NIC.
+    pub per_nic_max: u64,
+    /// All.
+    pub total: u64,
+    /// Most extra ones at one NIC.
+    pub extra_per_nic_max: u64,
+    /// All extra ones.
+    pub extra_total: u64,
+}
+
+impl From<QpCounts> for Qps {
+    fn from(counts: QpCounts) -> Self {
+        let QpCounts { per_nic_max, total, extra_per_nic_max, extra_total } = counts;
+        Self { per_nic_max, total, extra_per_nic_max, extra_total }
+    }
+}
+
+impl Summary {
+    /// The summary of a run on `topology` whose workload has the lower bound `bound`.
+    pub fn new(
+        identity: &Identity,
+        topology: &Topology,
+        outcome: &Outcome,
+        bound: Span,
+        cost: Cost,
+    ) -> Self {
+        let count = &outcome.counters;
+        let completed = outcome.flows.iter().filter(|flow| flow.completed != Time::NEVER).count();
+        Self {
+            scenario: identity.scenario.clone(),
+            policy: identity.policy.clone(),
+            seed: identity.seed,
+            version: VERSION,
+            hosts: topology.host_names().len(),
+            switches: topology.switches().len(),
+            links: topology.links().len(),
+            messages: outcome.messages,
+            messages_completed: outcome.message_fct.len() as u64,
+            flows: outcome.flows.len(),
+            flows_completed: completed,
+            cct_ns: outcome.cct.map(Span::as_ns_f64),
+            bound_ns: bound.as_ns_f64(),
+            slowdown: slowdown(outcome.cct, bound),
+            fct_ns: Fct::of(&outcome.message_fct),
+            packets: Packets {
+                sent: count.sent,
+                delivered: count.delivered,
+                retransmitted: count.retransmitted,
+                dropped: count.dropped,
+                trimmed: count.trimmed,
+                marked: count.marked,
+                out_of_order: count.out_of_order,
+            },
+            pfc_pauses: count.pfc_pauses,
+            queue_bytes_max: outcome.queue_bytes_max.get(),
+            queue_bytes_mean: outcome.queue_bytes_mean,
+            link_bytes_max: outcome.link_bytes_max.get(),
+            qps: outcome.qps.into(),
+            events: count.events,
+            packet_hops: count.packet_hops,
+            wall_s: cost.wall.as_secs_f64(),
+            peak_rss_bytes: cost.peak_rss_bytes,
+        }
+    }
+
+    /// What determines the run.
+    pub fn identity(&self) -> Identity {
+        Identity { scenario: self.scenario.clone(), policy: self.policy.clone(), seed: self.seed }
+    }
+}
+
+/// Nothing is slow against a workload of nothing, whose bound is zero.
+fn slowdown(cct: Option<Span>, bound: Span) -> Option<f64> {
+    let cct = cct.filter(|_| bound > Span::ZERO)?;
+    Some(cct.as_ps() as f64 / bound.as_ps() as f64)
+}
+
+impl Fct {
+    /// Of these completion times, in any order.
+    pub fn of(times: &[Span]) -> Self {
+        let mut sorted = times.to_vec();
+        sorted.sort_unstable();
+        Self {
+            min: sorted.first().copied().map(Span::as_ns_f64),
+            mean: mean(&sorted).map(Span::as_ns_f64),
+            p50: nearest_rank(&sorted, 50).map(Span::as_ns_f64),
+            p99: nearest_rank(&sorted, 99).map(Span::as_ns_f64),
+            max: sorted.last().copied().map(Span::as_ns_f64),
+        }
+    }
+}
+
+/// The smallest of `sorted` that at least `percent` in a hundred of them do not exceed.
+fn nearest_rank(sorted: &[Span], percent: usize) -> Option<Span> {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied()
+}
+
+fn mean(times: &[Span]) -> Option<Span> {
+    let count = times.len() as u128;
+    let sum: u128 = times.iter().map(|time| u128::from(time.as_ps())).sum();
+    let nearest = (sum + count / 2).checked_div(count)?;
+    Some(Span::from_ps(u64::try_from(nearest).expect("a mean is no larger than the largest")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn keys_and_their_order_are_the_contract() {
+        let json = serde_json::to_string_pretty(&sample::summary()).unwrap();
+        sample::snapshot("summary-json", &json);
+    }
+
+    #[test]
+    fn what_did_not_complete_has_no_completion_time() {
+        let summary = sample::stalled_summary();
+        assert_eq!((summary.cct_ns, summary.slowdown), (None, None));
+        assert_eq!((summary.messages, summary.messages_completed), (3, 1));
+        assert_eq!((summary.flows, summary.flows_completed), (4, 2));
+        let nothing = serde_json::to_string(&Fct::of(&[])).unwrap();
+        assert_eq!(nothing, r#"{"min":null,"mean":null,"p50":null,"p99":null,"max":null}"#);
+    }
+
+    #[test]
+    fn times_keep_their_picoseconds() {
+        let ns = |ps: u64| serde_json::to_string(&Span::from_ps(ps).as_ns_f64()).unwrap();
+        assert_eq!(ns(17_056_941), "17056.941");
+        assert_eq!(ns(1_000), "1.0");
+        // An hour and a picosecond.
+        assert_eq!(ns(3_600_000_000_000_001), "3600000000000.001");
+    }
+
+    #[test]
+    fn percentiles_are_by_nearest_rank() {
+        let times: Vec<Span> = (1..=200).map(Span::from_ns).collect();
+        let fct = Fct::of(&times);
+        assert_eq!((fct.min, fct.p50, fct.p99, fct.max), {
+            (Some(1.0), Some(100.0), Some(198.0), Some(200.0))
+        });
+        assert_eq!(fct.mean, Some(100.5));
+        let one = Fct::of(&[Span::from_ps(7)]);
+        assert_eq!((one.min, one.p50, one.p99), (Some(0.007), Some(0.007), Some(0.007)));
+    }
+
+    #[test]
+    fn a_workload_of_nothing_has_no_slowdown() {
+        assert_eq!(slowdown(Some(Span::ZERO), Span::ZERO), None);
+        assert_eq!(slowdown(Some(Span::from_ns(3)), Span::from_ns(2)), Some(1.5));
+    }
+}

@@ -1,0 +1,60 @@
+//! Tables for people, 80 columns wide at most: no frames, two spaces between columns.
+
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
+
+/// The width of a terminal that nobody has changed.
+pub(super) const WIDTH: u16 = 80;
+
+/// An empty table without frames.
+pub(super) fn plain() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    table
+}
+
+/// Its text, one space between what touches, lines ended. Columns are separated by the padding
+/// on their left, which the first has not; those from `numbers_from` on are right-aligned.
+pub(super) fn finish(mut table: Table, numbers_from: usize) -> String {
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((if index == 0 { 0 } else { 2 }, 0));
+        if index >= numbers_from {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt() + "\n"
+}
+
+/// A table of named things: a heading each for the columns and a row each.
+pub fn list_table(headings: [&str; 3], rows: impl Iterator<Item = [&'static str; 3]>) -> String {
+    let mut table = plain();
+    table.set_header(headings);
+    for row in rows {
+        table.add_row(row);
+    }
+    // Names are what is copied: they stay whole.
+    if let Some(names) = table.column_mut(0) {
+        names.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    if let Some(sources) = table.column_mut(2) {
+        sources.set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(30)));
+    }
+    finish(table, usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_wrap_within_their_columns() {
+        let row = [
+            "switch-rr-shuffled",
+            "Switches take equal-cost ports in turn, in an order drawn anew after five turns",
+            "An Example of a Paper with a Long Title, 2024, section 3",
+        ];
+        let text = list_table(["name", "what it does", "source"], [row].into_iter());
+        assert!(text.lines().all(|line| line.chars().count() <= usize::from(WIDTH)), "{text}");
+        assert!(text.lines().nth(1).unwrap().starts_with("switch-rr-shuffled  Switches"), "{text}");
+    }
+}

@@ -1,0 +1,168 @@
+//! `[[failure]]`: from names and probabilities to links.
+
+use super::context::{AtLeast, Context};
+use super::error::{Fault, ScenarioError};
+use super::sections::{FailureName, FailureSection, SpanOrNever};
+use crate::fabric::{Failure, FailureKind};
+use crate::ids::LinkId;
+use crate::rng::{Purpose, Stream};
+use crate::topology::{Node, Topology};
+use crate::units::{Fraction, Span, Time};
+
+/// The failures of all links, section by section and in order of link ids.
+///
+/// A section with a probability draws once for each link between switches, from the link's own
+/// stream; the n-th such section takes the n-th draw, so that adding one moves no other.
+pub(super) fn resolve(
+    context: &Context<'_>,
+    sections: &[FailureSection],
+    topology: &Topology,
+    seed: u64,
+) -> Result<Vec<Failure>, ScenarioError> {
+    let mut failures = Vec::new();
+    let mut streams: Vec<(LinkId, Stream)> = Vec::new();
+    for (index, section) in sections.iter().enumerate() {
+        let key = |name: &str| format!("failure[{index}].{name}");
+        let model = timing(context, section, &key)?;
+        let links = match target(context, section, &key)? {
+            Target::Link(name) => vec![link_named(context, &key("link"), name, topology)?],
+            Target::Switch(name) => links_of(context, &key("switch"), name, topology)?,
+            Target::Each(probability) => {
+                context.part(&key("probability"), probability)?;
+                if streams.is_empty() {
+                    streams = link_streams(topology, seed);
+                }
+                drawn(&mut streams, probability)
+            }
+        };
+        failures.extend(links.into_iter().map(|link| Failure { link, ..model }));
+    }
+    Ok(failures)
+}
+
+/// What a section is about.
+enum Target<'a> {
+    Link(&'a str),
+    Switch(&'a str),
+    Each(Fraction),
+}
+
+fn target<'a>(
+    context: &Context<'_>,
+    section: &'a FailureSection,
+    key: &dyn Fn(&str) -> String,
+) -> Result<Target<'a>, ScenarioError> {
+    let right = "a failure has exactly one of link, switch and probability; leave out the others";
+    match (section.link.as_deref(), section.switch.as_deref(), section.probability) {
+        (Some(link), None, None) => Ok(Target::Link(link)),
+        (None, Some(switch), None) => Ok(Target::Switch(switch)),
+        (None, None, Some(probability)) => Ok(Target::Each(probability)),
+        (None, None, None) => {
+            let because = "a failure needs one of link, switch and probability".to_owned();
+            Err(context.missing(&key("link"), because, "link = \"leaf0-spine0\""))
+        }
+        (_, _, Some(probability)) => {
+            Err(context.senseless(&key("probability"), probability, right))
+        }
+        (_, Some(switch), None) => Err(context.senseless(&key("switch"), switch, right)),
+    }
+}
+
+/// Kind and times of a section, on no particular link.
+fn timing(
+    context: &Context<'_>,
+    section: &FailureSection,
+    key: &dyn Fn(&str) -> String,
+) -> Result<Failure, ScenarioError> {
+    let kind = match section.kind {
+        FailureName::Down => FailureKind::Down,
+        FailureName::Degrade => {
+            return Err(context.unavailable(&key("kind"), "degrade", "down"));
+        }
+        FailureName::Loss => return Err(context.unavailable(&key("kind"), "loss", "down")),
+    };
+    if let Some((name, value)) = [("factor", section.factor), ("rate", section.rate)]
+        .iter()
+        .find_map(|&(n, v)| Some((n, v?)))
+    {
+        let because = format!("{} = down has no {name} (it would be {value})", key("kind"));
+        return Err(context.fault(&key(name), Fault::Misplaced { key: key(name), because }));
+    }
+    let at = Time::ZERO + context.span(&key("at"), section.at, AtLeast::Zero)?;
+    let until = match section.until {
+        SpanOrNever::Never => Time::NEVER,
+        SpanOrNever::Span(span) => {
+            Time::ZERO + context.span(&key("until"), span, AtLeast::OnePicosecond)?
+        }
+    };
+    if until <= at {
+        let right = format!("it must be later than {}, which is {at}", key("at"));
+        return Err(context.senseless(&key("until"), until, right));
+    }
+    let convergence = match section.convergence {
+        SpanOrNever::Never => Span::MAX,
+        SpanOrNever::Span(span) => context.span(&key("convergence"), span, AtLeast::Zero)?,
+    };
+    let detection = context.span(&key("detection"), section.detection, AtLeast::Zero)?;
+    Ok(Failure { link: LinkId::default(), kind, at, until, detection, convergence })
+}
+
+fn link_named(
+    context: &Context<'_>,
+    key: &str,
+    name: &str,
+    topology: &Topology,
+) -> Result<LinkId, ScenarioError> {
+    topology.link_named(name).ok_or_else(|| {
+        let examples = topology.link_names();
+        context.fault(key, unknown(key, "link", name, &topology.links_like(name), examples))
+    })
+}
+
+fn links_of(
+    context: &Context<'_>,
+    key: &str,
+    name: &str,
+    topology: &Topology,
+) -> Result<Vec<LinkId>, ScenarioError> {
+    let Some(switch) = topology.switch_named(name) else {
+        let names: Vec<String> = topology.switches().iter().map(|s| s.name.clone()).collect();
+        let fault = unknown(key, "switch", name, &topology.switches_like(name), &names);
+        return Err(context.fault(key, fault));
+    };
+    Ok(topology.links_of(switch).collect())
+}
+
+/// The fault of a name that is not in the topology; of long lists only the ends are shown.
+fn unknown(key: &str, what: &'static str, name: &str, like: &[&str], all: &[String]) -> Fault {
+    let known = match all {
+        [first, second, .., last] if all.len() > 6 => {
+            format!("{first}, {second}, ... {last} ({} in all)", all.len())
+        }
+        few => few.join(", "),
+    };
+    Fault::UnknownName {
+        key: key.to_owned(),
+        what,
+        name: name.to_owned(),
+        nearest: like.first().map(|&name| name.to_owned()),
+        known,
+    }
+}
+
+/// The stream of each link between switches.
+fn link_streams(topology: &Topology, seed: u64) -> Vec<(LinkId, Stream)> {
+    let links = topology.links().iter().zip(0..);
+    links
+        .filter(|(link, _)| link.ends.iter().all(|end| matches!(end, Node::Switch(_))))
+        .map(|(_, id)| (LinkId(id), Stream::new(seed, Purpose::Failure, u64::from(id))))
+        .collect()
+}
+
+fn drawn(streams: &mut [(LinkId, Stream)], probability: Fraction) -> Vec<LinkId> {
+    let (numerator, denominator) = (probability.numerator(), probability.denominator());
+    streams
+        .iter_mut()
+        .filter_map(|(link, stream)| stream.chance(numerator, denominator).then_some(*link))
+        .collect()
+}

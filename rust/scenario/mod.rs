@@ -1,0 +1,237 @@
+//! Scenarios: the TOML file that describes a run, parsed once into something sound.
+//!
+//! What was typed is a [`ScenarioFile`]; what a run is made from is a [`Scenario`]. Between the
+//! two every fault is found, each with its file, line, key and value and what would be right
+//! ([`ScenarioError`]). A scenario knows how to become a [`Setup`]; it does not run.
+
+mod context;
+mod error;
+mod explain;
+mod failure;
+mod file;
+mod limits;
+mod policy;
+mod sections;
+mod source;
+mod switch;
+mod topology;
+mod topology_file;
+mod transport;
+mod workload;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use error::{Fault, Place, ScenarioError};
+pub use explain::{Explained, Origin};
+pub use file::{
+    PolicySection, SCHEMA_VERSION, ScenarioFile, TopologyFormat, TopologyKind, TopologySection,
+    WorkloadSection,
+};
+pub use sections::{
+    CongestionName, EcnSection, FailureName, FailureSection, RecoveryName, SpanOrNever,
+    SwitchSection, TransportSection,
+};
+
+use crate::balance::Scheme;
+use crate::fabric::{FabricConfig, Rounding, Setup};
+use crate::ids::HostId;
+use crate::nic::NicConfig;
+use crate::topology::Topology;
+use crate::units::Time;
+use crate::workload::Workload;
+use context::Context;
+use source::Source;
+
+/// What the command line says in place of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Overrides {
+    /// The policy, with its default parameters unless it is the file's own.
+    pub policy: Option<String>,
+    /// The seed.
+    pub seed: Option<u64>,
+}
+
+/// A sound scenario: whatever can be wrong with it has been found.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// The stem of its file's name.
+    pub name: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// The file as resolved: overrides and defaults filled in, keys that do not apply left out.
+    pub file: ScenarioFile,
+    /// Who is wired to whom.
+    pub topology: Arc<Topology>,
+    /// What is sent.
+    pub workload: Arc<Workload>,
+    /// Links, switches and failures.
+    pub fabric: FabricConfig,
+    /// Every host's NIC.
+    pub nic: NicConfig,
+    /// How load is balanced.
+    pub scheme: Scheme,
+    /// Where every random draw comes from.
+    pub seed: u64,
+    /// A run past it did not complete.
+    pub time_limit: Time,
+    /// What readers of files want people to know.
+    pub warnings: Vec<String>,
+    /// By the number that flow files use: which host that is.
+    host_of_node: Arc<[Option<HostId>]>,
+    origin: Arc<Typed>,
+    overrides: Overrides,
+}
+
+/// The file as typed, kept so that a scenario can be resolved again with other overrides.
+#[derive(Debug)]
+struct Typed {
+    source: Source,
+    file: ScenarioFile,
+    folder: PathBuf,
+}
+
+impl Scenario {
+    /// Reads and resolves a scenario's file.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the file, with the files that it names, or with the overrides.
+    pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
+        let text = std::fs::read_to_string(path).map_err(|reason| {
+            let file = path.display().to_string();
+            ScenarioError {
+                place: Box::new(Place::File { file: file.clone() }),
+                fault: Box::new(Fault::Unreadable { path: file, reason }),
+            }
+        })?;
+        Self::resolve(text, path, overrides)
+    }
+
+    /// Resolves a scenario's text as if it stood in the file `name`.toml in `folder`.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn parse(
+        text: &str,
+        name: &str,
+        folder: &Path,
+        overrides: &Overrides,
+    ) -> Result<Self, ScenarioError> {
+        Self::resolve(text.to_owned(), &folder.join(format!("{name}.toml")), overrides)
+    }
+
+    fn resolve(text: String, path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
+        let source = Source::read(text, path.display().to_string())?;
+        let typed = source.typed()?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let context = Context { source: &source, overrides, folder: &folder };
+        let mut file = typed.clone();
+        file.seed = limits::seed(&context, overrides.seed.unwrap_or(typed.seed))?;
+        let time_limit = limits::general(&context, &file)?;
+
+        let chosen = policy::chosen(&typed.policy, overrides.policy.as_deref());
+        let scheme;
+        (file.policy, scheme) = policy::resolve(&context, chosen)?;
+        let built = topology::resolve(&context, &file.topology)?;
+        let (transport, nic) = transport::resolve(&context, &file.transport, scheme.recovery)?;
+        let packet = nic.payload + nic.header;
+        let (switch, switch_config) = switch::resolve(&context, &file.switch, packet)?;
+        let failures = failure::resolve(&context, &file.failure, &built.topology, file.seed)?;
+        let fabric = FabricConfig {
+            switch: switch_config,
+            ecn_by_rate: Vec::new(),
+            gap: built.section.gap.unwrap_or_default(),
+            forwarding_delay: built.section.forwarding_delay.unwrap_or_default(),
+            rounding: Rounding::default(),
+            failures,
+        };
+        let place = workload::Place {
+            topology: &built.topology,
+            host_of_node: &built.host_of_node,
+            seed: file.seed,
+        };
+        let sent = workload::resolve(&context, &file.workload, place)?;
+        let workload = sent.workload;
+        let mut warnings = built.warnings;
+        warnings.extend(sent.warnings);
+        file.topology = built.section;
+        file.transport = transport;
+        file.switch = switch;
+        file.workload = sent.section;
+        limits::whole_run(&context, &workload, &built.topology, (&nic, &fabric))?;
+        Ok(Self {
+            name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            path: path.to_owned(),
+            seed: file.seed,
+            time_limit,
+            topology: Arc::new(built.topology),
+            host_of_node: built.host_of_node.into(),
+            warnings,
+            workload: Arc::new(workload),
+            fabric,
+            nic,
+            scheme,
+            file,
+            overrides: overrides.clone(),
+            origin: Arc::new(Typed { source, file: typed, folder }),
+        })
+    }
+
+    /// What a run is given.
+    pub fn setup(&self) -> Setup {
+        Setup {
+            topology: Arc::clone(&self.topology),
+            fabric: self.fabric.clone(),
+            nic: self.nic.clone(),
+            scheme: self.scheme.clone(),
+            workload: Arc::clone(&self.workload),
+            seed: self.seed,
+            time_limit: self.time_limit,
+        }
+    }
+
+    /// The same scenario under another policy, with that policy's default parameters unless it
+    /// is the file's own; topology and workload are shared with this one.
+    ///
+    /// # Errors
+    /// No policy has that name, or the file's parameters are wrong.
+    pub fn with_policy(&self, name: &str) -> Result<Self, ScenarioError> {
+        let mut other = self.clone();
+        other.overrides.policy = Some(name.to_owned());
+        let context = self.origin.context(&other.overrides);
+        let chosen = policy::chosen(&self.origin.file.policy, Some(name));
+        (other.file.policy, other.scheme) = policy::resolve(&context, chosen)?;
+        let typed = &self.origin.file.transport;
+        (other.file.transport, other.nic) =
+            transport::resolve(&context, typed, other.scheme.recovery)?;
+        Ok(other)
+    }
+
+    /// The same scenario with another seed: random workloads and failures are drawn again, the
+    /// topology is shared with this one.
+    ///
+    /// # Errors
+    /// The seed is beyond what TOML can write.
+    pub fn with_seed(&self, seed: u64) -> Result<Self, ScenarioError> {
+        let mut other = self.clone();
+        other.overrides.seed = Some(seed);
+        let context = self.origin.context(&other.overrides);
+        other.seed = limits::seed(&context, seed)?;
+        other.file.seed = seed;
+        let typed = &self.origin.file;
+        other.fabric.failures = failure::resolve(&context, &typed.failure, &self.topology, seed)?;
+        let place =
+            workload::Place { topology: &self.topology, host_of_node: &self.host_of_node, seed };
+        other.workload = Arc::new(workload::resolve(&context, &typed.workload, place)?.workload);
+        Ok(other)
+    }
+}
+
+impl Typed {
+    fn context<'a>(&'a self, overrides: &'a Overrides) -> Context<'a> {
+        Context { source: &self.source, overrides, folder: &self.folder }
+    }
+}

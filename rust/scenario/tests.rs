@@ -1,0 +1,248 @@
+//! Dialogues with the scenario reader: texts in, sound scenarios or exact faults out.
+
+use std::path::Path;
+
+use super::*;
+use crate::units::{Bytes, Span};
+
+/// The format's reference, as the design prints it.
+const SAMPLE: &str = r#"
+schema_version = 1
+seed = 1
+time_limit = "10s"             # of simulated time; a run past it did not complete
+
+[topology]
+kind = "leaf-spine"            # leaf-spine | fat-tree | rail-optimized | file
+leaves = 16
+spines = 16
+hosts_per_leaf = 16
+host_rate = "400Gbps"
+fabric_rate = "400Gbps"
+delay = "500ns"                # of each link
+gap = "20B"                    # preamble and inter-frame gap
+forwarding_delay = "0ns"
+
+[switch]
+buffer = "64MB"                # shared; or port_buffer = "800KB" for separate ones
+ecn = { step = "800KB" }       # or { kmin = "100KB", kmax = "400KB", pmax = "1/5" }
+pfc = false
+trim = false
+
+[transport]
+payload = "4096B"
+header = "62B"
+ack = "64B"
+ack_every = 1                  # packets
+ack_priority = true
+congestion_control = "dcqcn"
+recovery = "auto"              # auto (what the policy is made for) | ...
+retransmit_timeout = "1ms"
+
+[policy]
+name = "ethereal"              # parameters of the policy follow as keys of its own
+
+[workload]
+kind = "all-to-all"
+bytes = "16MB"                 # per rank for a collective, per flow otherwise
+
+[[failure]]                    # none by default
+link = "leaf0-spine0"
+kind = "down"                  # down | degrade (factor) | loss (rate)
+at = "1us"
+until = "never"
+detection = "0s"               # by the switches at its ends
+convergence = "100ms"          # G: routing everywhere; "never" and "0s" are allowed
+"#;
+
+fn parse(text: &str) -> Result<Scenario, ScenarioError> {
+    Scenario::parse(text, "test", Path::new(""), &Overrides::default())
+}
+
+#[test]
+fn the_defaults_are_those_of_the_design() {
+    let sample = parse(SAMPLE).unwrap();
+    let empty = parse("").unwrap();
+    let without_failure = ScenarioFile { failure: Vec::new(), ..sample.file.clone() };
+    assert_eq!(without_failure, empty.file);
+    let failure = FailureSection { link: Some("leaf0-spine0".into()), ..FailureSection::default() };
+    assert_eq!(sample.file.failure, [failure]);
+    assert_eq!(empty.topology.host_count(), 256);
+    assert_eq!(empty.nic.payload, Bytes::new(4096));
+    assert_eq!(sample.fabric.failures[0].convergence, Span::from_ms(100));
+}
+
+#[test]
+fn a_resolved_scenario_parses_back_to_itself() {
+    for text in ["", SAMPLE, "[topology]\nkind = \"fat-tree\"\n[policy]\nname = \"spray\""] {
+        let scenario = parse(text).unwrap();
+        let again = parse(&scenario.render()).unwrap();
+        assert_eq!(again.file, scenario.file, "{}", scenario.render());
+        assert_eq!(again.workload, scenario.workload);
+        assert_eq!(again.fabric, scenario.fabric);
+        assert_eq!(again.nic, scenario.nic);
+        assert_eq!(again.scheme, scenario.scheme);
+        assert_eq!(again.topology, scenario.topology);
+    }
+}
+
+#[test]
+fn each_value_knows_who_set_it() {
+    let overrides = Overrides { policy: Some("spray".into()), seed: Some(7) };
+    let text = "[topology]\nleaves = 4\n[switch]\necn = { kmin = \"1KB\" }\n[[failure]]\n\
+        link = \"leaf0-spine1\"\n";
+    let scenario = Scenario::parse(text, "test", Path::new(""), &overrides).unwrap();
+    let explained = scenario.explain();
+    let of = |key: &str| {
+        let found = explained.iter().find(|explained| explained.key == key).expect(key);
+        format!("{} ({})", found.value, found.from)
+    };
+    assert_eq!(of("seed"), "7 (command line)");
+    assert_eq!(of("policy.name"), "\"spray\" (command line)");
+    assert_eq!(of("topology.leaves"), "4 (line 2)");
+    assert_eq!(of("topology.spines"), "16 (default)");
+    assert_eq!(of("switch.ecn.kmin"), "\"1KB\" (line 4)");
+    assert_eq!(of("switch.ecn.kmax"), "\"400KB\" (default)");
+    assert_eq!(of("transport.parameters.alpha_timer"), "\"55us\" (default)");
+    assert_eq!(of("failure[0].link"), "\"leaf0-spine1\" (line 6)");
+    assert_eq!(of("failure[0].until"), "\"never\" (default)");
+    snapshot("scenario_explained", &scenario.render());
+}
+
+fn snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+#[test]
+fn another_policy_keeps_what_it_can() {
+    let text = "[policy]\nname = \"ethereal\"\nbatch_timer = \"1us\"\n";
+    let typed = parse(text).unwrap();
+    let spray = typed.with_policy("spray").unwrap();
+    assert_eq!(spray.scheme.name, "spray");
+    assert_ne!(spray.nic.recovery, typed.nic.recovery, "recovery = auto follows the policy");
+    assert!(Arc::ptr_eq(&spray.topology, &typed.topology));
+    assert!(Arc::ptr_eq(&spray.workload, &typed.workload));
+    assert!(!spray.file.policy.parameters.contains_key("batch_timer"));
+    let back = spray.with_policy("ethereal").unwrap();
+    assert_eq!(back.scheme, typed.scheme, "the file's own policy has the file's parameters");
+    let error = typed.with_policy("sprey").unwrap_err().to_string();
+    assert!(error.starts_with("command line: policy.name: there is no policy 'sprey'"), "{error}");
+}
+
+#[test]
+fn a_failed_switch_takes_its_links_and_a_probability_draws_by_seed() {
+    let text = "[[failure]]\nswitch = \"spine3\"\n";
+    let scenario = parse(text).unwrap();
+    assert_eq!(scenario.fabric.failures.len(), 16);
+    for failure in &scenario.fabric.failures {
+        assert!(scenario.topology.link_name(failure.link).ends_with("-spine3"));
+    }
+    let drawn = parse("[[failure]]\nprobability = \"1/4\"\n").unwrap();
+    let count = drawn.fabric.failures.len();
+    assert!((40..90).contains(&count), "{count} of 256");
+    assert_eq!(drawn.with_seed(1).unwrap().fabric.failures, drawn.fabric.failures);
+    assert_ne!(drawn.with_seed(2).unwrap().fabric.failures, drawn.fabric.failures);
+    let after = parse("[[failure]]\nprobability = \"1/4\"\n[[failure]]\nprobability = \"1\"\n");
+    assert_eq!(after.unwrap().fabric.failures[..count], drawn.fabric.failures);
+}
+
+/// Bad scenarios, one fault each. Every one is a line of the snapshot `scenario_faults`.
+const BAD: &[&str] = &[
+    // Not TOML, or not this format.
+    "seed = ",
+    "seed = 1\nseed = 2",
+    "schema_version = 2",
+    "sede = 1",
+    "[topolgy]\nleaves = 4",
+    "[topology]\nleafs = 4",
+    "[policy]\nname = \"ethereal\"\nbatch_timmer = \"1us\"",
+    "[switch]\necn = { kmim = \"1KB\" }",
+    "[transport]\nparameters = { alpha_time = \"1us\" }",
+    "[transport]\ncongestion_control = \"line-rate\"\nparameters = { g = \"1/2\" }",
+    // Wrong types, units and ranges.
+    "seed = -1",
+    "time_limit = 10",
+    "time_limit = \"0s\"",
+    "time_limit = \"213days\"",
+    "time_limit = \"9000000s\"",
+    "[topology]\nhost_rate = \"400\"",
+    "[topology]\nhost_rate = 400",
+    "[topology]\nfabric_rate = \"0Gbps\"",
+    "[topology]\nfabric_rate = \"99999999999Tbps\"",
+    "[topology]\nleaves = 0",
+    "[topology]\nleaves = \"16\"",
+    "[topology]\nleaves = 99999999999",
+    "[topology]\nkind = \"leafspine\"",
+    "[topology]\nk = 8",
+    "[topology]\nkind = \"fat-tree\"\nk = 7",
+    "[topology]\nkind = \"fat-tree\"\ntiers = 4",
+    "[topology]\nkind = \"fat-tree\"\noversubscription = \"1/3\"",
+    "[topology]\nkind = \"fat-tree\"\nk = 4000000000",
+    "[topology]\nleaves = 4000000\nhosts_per_leaf = 4000000",
+    "[topology]\nkind = \"file\"",
+    "[topology]\nkind = \"file\"\npath = \"no-such-file.txt\"",
+    "[topology]\ngap = \"1MB\"",
+    "[switch]\nbuffer = \"1MB\"\nport_buffer = \"1MB\"",
+    "[switch]\nport_buffer = \"4KB\"",
+    "[switch]\necn = { kmin = \"2MB\" }",
+    "[switch]\necn = { pmax = \"6/5\" }",
+    "[switch]\necn = { step = \"1KB\", kmin = \"1KB\" }",
+    "[switch]\necn = { at = \"sometimes\" }",
+    "[switch]\npfc = \"yes\"",
+    "[transport]\npayload = \"0B\"",
+    "[transport]\npayload = \"65500B\"",
+    "[transport]\nack = \"70KB\"",
+    "[transport]\nack_every = 0",
+    "[transport]\nretransmit_timeout = \"0ms\"",
+    "[transport]\nparameters = { alpha_timer = \"0us\" }",
+    "[transport]\nparameters = { g = \"fast\" }",
+    "[policy]\nname = \"etherial\"",
+    "[policy]\nbatch_timer = 5",
+    "[workload]\nkind = \"all-to-al\"",
+    "[workload]\nbytes = \"0B\"",
+    "[workload]\nbytes = \"18446744TB\"",
+    "[workload]\nranks = 300",
+    "[topology]\nleaves = 1024\nhosts_per_leaf = 32",
+    "[workload]\nshift = 3",
+    "[[failure]]\nlink = \"leaf0-spin0\"",
+    "[[failure]]\nlink = \"leaf0-spine16\"",
+    "[[failure]]\nswitch = \"spine16\"",
+    "[[failure]]\nat = \"1us\"",
+    "[[failure]]\nlink = \"leaf0-spine0\"\nswitch = \"spine0\"",
+    "[[failure]]\nprobability = \"2\"",
+    "[[failure]]\nlink = \"leaf0-spine0\"\nat = \"2us\"\nuntil = \"1us\"",
+    "[[failure]]\nlink = \"leaf0-spine0\"\nuntil = \"later\"",
+    "[[failure]]\nlink = \"leaf0-spine0\"\nfactor = \"1/2\"",
+    // What this version does not have yet.
+    "[topology]\nkind = \"rail-optimized\"",
+    "[topology]\nkind = \"file\"\npath = \"x\"\nformat = \"htsim\"",
+    "[switch]\npfc = true",
+    "[switch]\ntrim = true",
+    "[transport]\ncongestion_control = \"swift\"",
+    "[transport]\nrecovery = \"sack\"",
+    "[workload]\nkind = \"chakra\"",
+    "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"degrade\"",
+    "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"",
+];
+
+#[test]
+fn each_fault_says_where_it_is_and_what_would_be_right() {
+    let faults: Vec<String> = BAD
+        .iter()
+        .map(|text| match parse(text) {
+            Ok(_) => panic!("accepted:\n{text}"),
+            Err(error) => error.to_string(),
+        })
+        .collect();
+    let file = "test.toml";
+    assert!(faults.iter().all(|fault| fault.starts_with(file)), "every fault names its file");
+    let first_lines: Vec<&str> = faults.iter().filter_map(|fault| fault.lines().next()).collect();
+    snapshot("scenario_faults", &first_lines.join("\n"));
+    let leaves = BAD.iter().position(|text| *text == "[topology]\nleaves = 0").expect("listed");
+    assert_eq!(
+        faults[leaves].lines().skip(1).collect::<Vec<_>>(),
+        ["  |", "2 | leaves = 0", "  |          ^"]
+    );
+}

@@ -1,0 +1,48 @@
+//! No splitting: a message is one flow, at once.
+//!
+//! Source: the InfiniBand Architecture Specification, volume 1, chapter 9: a message is one work
+//! request on one queue pair.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Flow, Request, Split};
+use crate::balance::Preset;
+use crate::ids::HostId;
+use crate::units::Time;
+
+/// There is nothing to set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// Messages as they came.
+#[derive(Debug, Default)]
+pub struct Whole(VecDeque<Flow>);
+
+/// None of its own.
+pub const PRESETS: &[Preset] = &[];
+
+impl Whole {
+    pub(super) fn new(_config: &Config, _seed: u64, _host: HostId) -> Self {
+        Self::default()
+    }
+}
+
+impl Split for Whole {
+    fn handle_message(&mut self, _now: Time, request: &Request) {
+        self.0.push_back(Flow {
+            message: request.message,
+            dst: request.dst,
+            bytes: request.bytes,
+            piece: 0,
+            pieces: 1,
+            path: 0,
+        });
+    }
+
+    fn poll_flow(&mut self, _now: Time) -> Option<Flow> {
+        self.0.pop_front()
+    }
+}

@@ -1,0 +1,123 @@
+//! Style is a test: the rules of the house that neither rustc nor clippy knows.
+//!
+//! Each rule is a function from text to faults, so that it can be shown to fail: its own tests
+//! feed it small bad texts, and the tests here feed it the project. A fault names file, line and
+//! what would be right.
+
+mod house {
+    pub mod layers;
+    pub mod lexer;
+    pub mod manifest;
+    pub mod policies;
+    pub mod project;
+    pub mod snapshots;
+    pub mod source;
+}
+
+use house::project::{self, Fault};
+
+/// Fails with all faults, one a line.
+fn expect_none(faults: Vec<Fault>) {
+    let lines: Vec<String> = faults.iter().map(Fault::to_string).collect();
+    assert!(lines.is_empty(), "\n{}\n", lines.join("\n"));
+}
+
+#[test]
+fn layers_use_only_what_is_below_them() {
+    let sources = project::files("rust", ".rs");
+    expect_none(sources.iter().flat_map(house::layers::check).collect());
+}
+
+#[test]
+fn no_file_is_over_700_lines() {
+    expect_none(project::sources().iter().flat_map(house::source::length).collect());
+}
+
+#[test]
+fn nothing_is_left_to_do_and_no_test_is_ignored() {
+    expect_none(project::rust_sources().iter().flat_map(house::source::unfinished).collect());
+}
+
+#[test]
+fn lints_are_silenced_only_with_a_reason() {
+    expect_none(project::rust_sources().iter().flat_map(house::source::silenced).collect());
+}
+
+#[test]
+fn no_hash_map_is_iterated() {
+    expect_none(project::rust_sources().iter().flat_map(house::source::hash_iteration).collect());
+}
+
+#[test]
+fn cpp_files_name_their_licence() {
+    let sources = project::cpp_sources();
+    assert!(!sources.is_empty(), "cpp-bridge/ must hold C++ files");
+    expect_none(sources.iter().flat_map(house::source::licence).collect());
+}
+
+/// The module is used from copies in ns-3 trees, where it cannot ask the manifest.
+#[test]
+fn the_ns3_module_names_this_version() {
+    let expected = format!("set(_evenkeel_version \"{}\")", env!("CARGO_PKG_VERSION"));
+    let file = project::read("ns3-module/CMakeLists.txt");
+    assert!(file.text.contains(&expected), "{}: it must say {expected}", file.path);
+    let readme = project::read("ns3-module/README.md");
+    let expected = format!("**Version {} ", env!("CARGO_PKG_VERSION"));
+    assert!(readme.text.contains(&expected), "{}: it must say {expected}", readme.path);
+}
+
+#[test]
+fn no_path_of_a_machine_is_in_the_project() {
+    let root = project::root().display().to_string();
+    expect_none(
+        project::everything()
+            .iter()
+            .flat_map(|file| house::source::machine_paths(file, &root))
+            .collect(),
+    );
+}
+
+#[test]
+fn each_policy_names_its_source() {
+    let folders = ["rust/balance/sender", "rust/balance/switch", "rust/split"];
+    expect_none(
+        folders
+            .iter()
+            .flat_map(|folder| project::files(folder, ".rs"))
+            .flat_map(|file| house::policies::source_named(&file))
+            .collect(),
+    );
+}
+
+#[test]
+fn each_example_starts_with_its_claim() {
+    let examples = project::files("examples", ".toml");
+    expect_none(examples.iter().flat_map(house::policies::claim).collect());
+}
+
+#[test]
+fn each_dependency_has_its_reason() {
+    expect_none(house::manifest::reasons(&project::read("Cargo.toml")));
+}
+
+/// Targets are listed by hand, so a file that is not listed would silently not be run.
+#[test]
+fn each_test_and_benchmark_is_a_target() {
+    let manifest = project::read("Cargo.toml");
+    let targets = ["rust/tests", "rust/benches"]
+        .iter()
+        .flat_map(|folder| project::files(folder, ".rs"))
+        .collect::<Vec<_>>();
+    expect_none(house::manifest::unlisted(&manifest, &targets));
+}
+
+#[test]
+fn each_module_file_is_compiled() {
+    expect_none(house::source::orphans(&project::files("rust", ".rs")));
+}
+
+#[test]
+fn each_snapshot_belongs_to_a_test() {
+    let snapshots = project::files("snapshots", "");
+    expect_none(house::snapshots::orphans(&snapshots, &project::rust_sources()));
+}

@@ -1,0 +1,154 @@
+//! Takes Rust text apart into code, comments and texts, just well enough for the rules.
+
+/// A Rust text three times, each of the same shape: what does not belong is blanks, so that lines
+/// and columns stay.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Layers {
+    /// Code alone; of string literals the quotes.
+    pub code: String,
+    /// Comments alone.
+    pub comments: String,
+    /// What is inside string literals alone.
+    pub literals: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Code,
+    Comment,
+    Literal,
+}
+
+/// Takes `text` apart.
+pub fn split(text: &str) -> Layers {
+    let characters: Vec<char> = text.chars().collect();
+    let mut layers = Layers::default();
+    let mut at = 0;
+    while at < characters.len() {
+        let (kind, length) = token(&characters, at);
+        // A literal that is never closed ends with the text.
+        let end = (at + length).min(characters.len());
+        for &character in &characters[at..end] {
+            layers.push(kind, character);
+        }
+        at = end;
+    }
+    layers
+}
+
+impl Layers {
+    fn push(&mut self, kind: Kind, character: char) {
+        let fill = if character == '\n' { '\n' } else { ' ' };
+        let pick = |wanted| if kind == wanted { character } else { fill };
+        self.code.push(pick(Kind::Code));
+        self.comments.push(pick(Kind::Comment));
+        self.literals.push(pick(Kind::Literal));
+    }
+}
+
+/// What starts at `at`, and how many characters it takes.
+fn token(characters: &[char], at: usize) -> (Kind, usize) {
+    let rest = &characters[at..];
+    match rest {
+        ['/', '/', ..] => (Kind::Comment, until(rest, |tail| tail[0] == '\n')),
+        ['/', '*', ..] => (Kind::Comment, block_comment(rest)),
+        ['"', ..] => (Kind::Literal, string(rest)),
+        ['r', '"' | '#', ..] if !is_word(characters, at) => match raw_string(rest) {
+            Some(length) => (Kind::Literal, length),
+            None => (Kind::Code, 1),
+        },
+        ['\'', '\\', _, tail @ ..] => (Kind::Literal, 4 + until(tail, |tail| tail[0] == '\'')),
+        ['\'', _, '\'', ..] => (Kind::Literal, 3),
+        _ => (Kind::Code, 1),
+    }
+}
+
+/// True if the character before `at` is part of the same word, as in `for"`.
+fn is_word(characters: &[char], at: usize) -> bool {
+    at > 0 && (characters[at - 1].is_alphanumeric() || characters[at - 1] == '_')
+}
+
+/// Characters before the first tail that `ends` accepts; all if none.
+fn until(rest: &[char], ends: impl Fn(&[char]) -> bool) -> usize {
+    (0..rest.len()).find(|&index| ends(&rest[index..])).unwrap_or(rest.len())
+}
+
+fn block_comment(rest: &[char]) -> usize {
+    let mut depth = 0;
+    let mut at = 0;
+    while at < rest.len() {
+        match rest[at..] {
+            ['/', '*', ..] => (depth, at) = (depth + 1, at + 2),
+            ['*', '/', ..] => (depth, at) = (depth - 1, at + 2),
+            _ => at += 1,
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    at
+}
+
+fn string(rest: &[char]) -> usize {
+    let mut at = 1;
+    while at < rest.len() && rest[at] != '"' {
+        at += if rest[at] == '\\' { 2 } else { 1 };
+    }
+    at + 1
+}
+
+/// The length of `r"…"` or `r#"…"#`; `None` for a raw identifier.
+fn raw_string(rest: &[char]) -> Option<usize> {
+    let hashes = rest[1..].iter().take_while(|&&character| character == '#').count();
+    if rest.get(1 + hashes) != Some(&'"') {
+        return None;
+    }
+    let closes = |tail: &[char]| {
+        tail[0] == '"' && tail.len() > hashes && tail[1..=hashes].iter().all(|&c| c == '#')
+    };
+    let body = 2 + hashes;
+    Some(body + until(&rest[body..], closes) + 1 + hashes)
+}
+
+/// The line, from 1, of a byte offset.
+pub fn line_of(text: &str, offset: usize) -> usize {
+    1 + text[..offset].matches('\n').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_literals_are_no_code() {
+        let layers = split("let a = \"b // c\"; // d \"e\"\n/* f /* g */ h */ i(r#\"j\"k\"#, 'l')");
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words(&layers.code), "let a = ; i( , )");
+        assert_eq!(words(&layers.comments), "// d \"e\" /* f /* g */ h */");
+        assert_eq!(words(&layers.literals), "\"b // c\" r#\"j\"k\"# 'l'");
+    }
+
+    #[test]
+    fn quotes_that_open_nothing_are_code() {
+        let text = "fn f<'a>(x: &'a str) { g('\"', '\\'', '\\u{1f}', r#type) } // h";
+        let layers = split(text);
+        assert!(layers.code.contains("fn f<'a>(x: &'a str) { g("), "{}", layers.code);
+        assert!(layers.code.contains("r#type) }"), "{}", layers.code);
+        assert_eq!(layers.comments.trim(), "// h");
+    }
+
+    #[test]
+    fn lines_stay_where_they_are() {
+        let text = "a\n/* b\nc */\nd \"e\\\n f\"\ng";
+        let layers = split(text);
+        let at = layers.code.find('g').expect("g is code");
+        assert_eq!(line_of(&layers.code, at), 6);
+    }
+
+    #[test]
+    fn unfinished_text_ends_with_the_file() {
+        for text in ["\"a", "/* a", "r#\"a", "'\\n", "// a", "\"\\"] {
+            assert_eq!(split(text).code.trim(), "", "{text}");
+        }
+    }
+}

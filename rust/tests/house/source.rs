@@ -1,0 +1,296 @@
+//! Rules on single files of program text.
+
+use super::lexer;
+use super::project::{Fault, SourceFile};
+
+const MOST_LINES: usize = 700;
+
+/// Faults of files that hold more than one concept.
+pub fn length(file: &SourceFile) -> Vec<Fault> {
+    let lines = file.text.lines().count();
+    if lines <= MOST_LINES {
+        return Vec::new();
+    }
+    let what = format!("{lines} lines: one concept, one file, of at most {MOST_LINES} lines");
+    vec![file.fault(MOST_LINES + 1, what)]
+}
+
+/// Faults of what is not done, or not run.
+pub fn unfinished(file: &SourceFile) -> Vec<Fault> {
+    let layers = lexer::split(&file.text);
+    let mut faults = Vec::new();
+    for (index, (code, comment)) in layers.code.lines().zip(layers.comments.lines()).enumerate() {
+        let line = index + 1;
+        for stub in ["todo!", "unimplemented!"] {
+            if code.contains(stub) {
+                faults.push(file.fault(line, format!("{stub}: write it, or leave it out")));
+            }
+        }
+        for note in ["TODO", "FIXME", "XXX"] {
+            if has_word(comment, note) {
+                faults.push(file.fault(line, format!("{note}: do it, or open an issue")));
+            }
+        }
+    }
+    for (line, attribute) in attributes(&layers.code) {
+        if attribute.starts_with("ignore") || attribute.contains(", ignore") {
+            let what = "an ignored test: assert what is so today, with why it is wrong";
+            faults.push(file.fault(line, what));
+        }
+    }
+    faults
+}
+
+/// Faults of lints that are switched off without saying why.
+pub fn silenced(file: &SourceFile) -> Vec<Fault> {
+    let code = lexer::split(&file.text).code;
+    attributes(&code)
+        .into_iter()
+        .filter(|(_, attribute)| has_word(attribute, "allow") || has_word(attribute, "expect"))
+        .filter(|(_, attribute)| !has_word(attribute, "reason"))
+        .map(|(line, _)| file.fault(line, "a lint is silenced: add `reason = \"…\"`, or mend it"))
+        .collect()
+}
+
+/// Faults of loops over hash maps and sets, whose order differs from run to run. Clippy sees the
+/// types and catches most; this sees names and catches the other methods.
+pub fn hash_iteration(file: &SourceFile) -> Vec<Fault> {
+    const METHODS: [&str; 11] = [
+        "iter",
+        "iter_mut",
+        "into_iter",
+        "keys",
+        "into_keys",
+        "values",
+        "values_mut",
+        "into_values",
+        "drain",
+        "retain",
+        "extract_if",
+    ];
+    let code = lexer::split(&file.text).code;
+    let names = hash_names(&code);
+    let mut faults = Vec::new();
+    for (index, line) in code.lines().enumerate() {
+        for name in &names {
+            let called = METHODS.iter().any(|method| has_word(line, &format!("{name}.{method}(")));
+            let looped = line.split_once(" in ").is_some_and(|(before, over)| {
+                let over = over.trim_end_matches([' ', '{']).trim_start_matches(['&', ' ']);
+                let over = over.trim_start_matches("mut ").trim_start_matches("self.");
+                has_word(before, "for") && over == name
+            });
+            if called || looped {
+                let what = format!(
+                    "{name} is a hash map or set, whose order is not defined: take a BTreeMap, \
+                     BTreeSet or Vec"
+                );
+                faults.push(file.fault(index + 1, what));
+            }
+        }
+    }
+    faults
+}
+
+/// What is declared as a hash map or set: `name: HashMap<…>` and `let name = HashMap::…`.
+fn hash_names(code: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for kind in ["HashMap", "HashSet"] {
+        for (offset, _) in code.match_indices(kind) {
+            let from = code[..offset].rfind(['{', '}', ';', ',', '(']).map_or(0, |at| at + 1);
+            let declaration = code[from..offset].replace("::", " ");
+            let head = match declaration.split_once(':') {
+                Some((head, _)) => head,
+                None if has_word(&declaration, "let") => {
+                    declaration.split('=').next().unwrap_or_default()
+                }
+                None => continue,
+            };
+            names.extend(head.split_whitespace().next_back().map(str::to_owned));
+        }
+    }
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Faults of C++ files that do not begin with the licence that linking with ns-3 asks for.
+pub fn licence(file: &SourceFile) -> Vec<Fault> {
+    const LINE: &str = "// SPDX-License-Identifier: GPL-2.0-only";
+    if file.text.lines().next() == Some(LINE) {
+        return Vec::new();
+    }
+    vec![file.fault(1, format!("the first line must be `{LINE}`"))]
+}
+
+/// Faults of paths that exist on one machine only: homes, and `root`, where the project lies.
+pub fn machine_paths(file: &SourceFile, root: &str) -> Vec<Fault> {
+    // In halves, so that this file has none of them.
+    let homes = [concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/Us", "ers/")];
+    let mut faults = Vec::new();
+    for (index, line) in file.text.lines().enumerate() {
+        let home = homes.iter().find(|home| starts_path(line, home));
+        let own = (root.len() > 1 && line.contains(root)).then_some(&root);
+        for path in home.into_iter().chain(own) {
+            let what = format!("{path} is of one machine: write it relative to the project");
+            faults.push(file.fault(index + 1, what));
+        }
+    }
+    faults
+}
+
+/// True if `path` occurs in `line` where a path can begin.
+fn starts_path(line: &str, path: &str) -> bool {
+    line.match_indices(path).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        before.is_none_or(|c| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '}')))
+    })
+}
+
+/// Faults of files that no `mod` names, so that nothing in them is compiled or tested.
+pub fn orphans(files: &[SourceFile]) -> Vec<Fault> {
+    let roots = ["rust", "rust/tests", "rust/benches"];
+    let mut faults = Vec::new();
+    for file in files {
+        let module = file.path.trim_end_matches("/mod.rs").trim_end_matches(".rs");
+        let Some((folder, name)) = module.rsplit_once('/') else { continue };
+        // What stands in these folders is a target, which the manifest names.
+        if roots[1..].contains(&folder) || ["rust/lib", "rust/main"].contains(&module) {
+            continue;
+        }
+        let parents = if folder == roots[0] {
+            ["rust/lib.rs".to_owned(), "rust/main.rs".to_owned()]
+        } else {
+            [format!("{folder}.rs"), format!("{folder}/mod.rs")]
+        };
+        let named = files.iter().filter(|parent| parents.contains(&parent.path)).any(|parent| {
+            let code = lexer::split(&parent.text).code;
+            // A registry makes modules of lines like `hash::Hash,`.
+            has_word(&code, &format!("mod {name}")) || has_word(&code, &format!("{name}::"))
+        });
+        if !named {
+            let what = format!("nothing compiles this file: add `mod {name};` to its parent");
+            faults.push(file.fault(1, what));
+        }
+    }
+    faults
+}
+
+/// Line and inside of every attribute, `#[…]` and `#![…]`.
+fn attributes(code: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for opening in ["#[", "#!["] {
+        for (offset, _) in code.match_indices(opening) {
+            let inside = &code[offset + opening.len()..];
+            let mut nesting = 1;
+            let end = inside.find(|character| {
+                nesting += match character {
+                    '[' => 1,
+                    ']' => -1,
+                    _ => 0,
+                };
+                nesting == 0
+            });
+            let text = &inside[..end.unwrap_or(inside.len())];
+            found.push((lexer::line_of(code, offset), text.to_owned()));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// True if `word` occurs in `text` and no word goes on at an end of it that is a letter.
+pub fn has_word(text: &str, word: &str) -> bool {
+    let in_word = |character: char| character.is_alphanumeric() || character == '_';
+    let open_end = word.ends_with(in_word);
+    text.match_indices(word).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !(before.is_some_and(in_word) || open_end && after.is_some_and(in_word))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(check: impl Fn(&SourceFile) -> Vec<Fault>, text: &str) -> Vec<usize> {
+        check(&SourceFile::new("rust/a.rs", text)).iter().map(|fault| fault.line).collect()
+    }
+
+    #[test]
+    fn long_files_are_faults() {
+        assert!(lines(length, &"a\n".repeat(700)).is_empty());
+        assert_eq!(lines(length, &"a\n".repeat(701)), [701]);
+    }
+
+    #[test]
+    fn stubs_notes_and_ignored_tests_are_faults() {
+        assert_eq!(lines(unfinished, "fn f() {\n    todo!(\"x\")\n}"), [2]);
+        assert_eq!(lines(unfinished, "fn f() { unimplemented!() }"), [1]);
+        assert_eq!(lines(unfinished, "\n// TODO: more\n"), [2]);
+        assert_eq!(lines(unfinished, "#[test]\n#[ignore]\nfn f() {}"), [2]);
+        assert_eq!(lines(unfinished, "#[ignore = \"slow\"]\nfn f() {}"), [1]);
+        assert_eq!(lines(unfinished, "#[cfg_attr(windows, ignore)]\nfn f() {}"), [1]);
+        assert!(lines(unfinished, "// ignore\nlet x = \"todo! TODO #[ignore]\";").is_empty());
+    }
+
+    #[test]
+    fn silenced_lints_need_a_reason() {
+        assert_eq!(lines(silenced, "\n#[allow(dead_code)]\nfn f() {}"), [2]);
+        assert_eq!(lines(silenced, "#![expect(\n    missing_docs\n)]"), [1]);
+        assert_eq!(lines(silenced, "#[cfg_attr(test, allow(dead_code))]\nfn f() {}"), [1]);
+        assert_eq!(lines(silenced, "#[allow(dead_code)] // reason = \"none\""), [1]);
+        assert!(lines(silenced, "#[allow(dead_code, reason = \"a\")]\nfn f() {}").is_empty());
+        assert!(lines(silenced, "#[derive(Debug)]\nfn f() { a[0].expect(\"b\") }").is_empty());
+    }
+
+    #[test]
+    fn loops_over_hash_maps_are_faults() {
+        let field = "struct A {\n    seen: std::collections::HashSet<u32>,\n}\n";
+        assert_eq!(lines(hash_iteration, &format!("{field}self.seen.drain();")), [4]);
+        assert_eq!(lines(hash_iteration, &format!("{field}for x in &self.seen {{")), [4]);
+        let local = "let mut by_id = HashMap::new();\n";
+        assert_eq!(lines(hash_iteration, &format!("{local}f(by_id.values())")), [2]);
+        assert_eq!(lines(hash_iteration, &format!("{local}for (a, b) in by_id {{")), [2]);
+        assert!(lines(hash_iteration, &format!("{local}by_id.get(&3);")).is_empty());
+        assert!(lines(hash_iteration, "use std::collections::HashMap;\nv.iter();").is_empty());
+        assert!(lines(hash_iteration, "let a: BTreeMap<u8, u8> = b;\na.iter();").is_empty());
+    }
+
+    #[test]
+    fn cpp_without_its_licence_is_a_fault() {
+        assert_eq!(lines(licence, "#include <a>\n"), [1]);
+        assert_eq!(lines(licence, "// SPDX-License-Identifier: GPL-2.0-or-later\n"), [1]);
+        assert!(lines(licence, "// SPDX-License-Identifier: GPL-2.0-only\n").is_empty());
+    }
+
+    #[test]
+    fn paths_of_a_machine_are_faults() {
+        let check = |file: &SourceFile| machine_paths(file, "/srv/x");
+        let home = concat!("\"/ho", "me/me/a\"");
+        assert_eq!(lines(check, &format!("a\n{home}\n")), [2]);
+        assert_eq!(lines(check, "see /srv/x/README.md"), [1]);
+        assert!(
+            lines(check, concat!("rust/ro", "ot/a and ../shared/data and /usr/include")).is_empty()
+        );
+    }
+
+    #[test]
+    fn files_that_no_mod_names_are_faults() {
+        let file = SourceFile::new;
+        let mut files = vec![
+            file("rust/lib.rs", "pub mod nic;\n// mod packet;"),
+            file("rust/main.rs", ""),
+            file("rust/nic/mod.rs", "mod qp;\nregistry! { hash::Hash }"),
+            file("rust/nic/qp.rs", "#[cfg(test)]\nmod tests;"),
+            file("rust/nic/qp/tests.rs", ""),
+            file("rust/nic/hash.rs", ""),
+            file("rust/tests/cli.rs", ""),
+        ];
+        assert_eq!(orphans(&files), []);
+        files.push(file("rust/packet.rs", ""));
+        files.push(file("rust/nic/q.rs", ""));
+        let paths: Vec<String> = orphans(&files).into_iter().map(|fault| fault.path).collect();
+        assert_eq!(paths, ["rust/packet.rs", "rust/nic/q.rs"]);
+    }
+}
