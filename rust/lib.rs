@@ -1,6 +1,7 @@
 //! evenkeel.
 
 pub mod balance;
+pub mod bound;
 #[cfg(feature = "bridge")]
 mod bridge;
 pub mod collective;

@@ -39,7 +39,11 @@ pub struct HpccTopology {
 /// Reads a topology file's text; `file` is what errors call it.
 pub fn read(text: &str, file: &str) -> Result<HpccTopology, HpccTopologyError> {
     let at = |line: usize| {
-        move |fault| HpccTopologyError { file: file.to_owned(), line: Some(line), fault }
+        move |fault| HpccTopologyError {
+            file: file.to_owned(),
+            line: Some(line),
+            fault: Box::new(fault),
+        }
     };
     // Blank lines separate nothing in this family.
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
@@ -64,7 +68,7 @@ pub fn read(text: &str, file: &str) -> Result<HpccTopology, HpccTopologyError> {
     build(&counts, &is_switch, &links, spare).map_err(|fault| HpccTopologyError {
         file: file.to_owned(),
         line: None,
-        fault,
+        fault: Box::new(fault),
     })
 }
 
@@ -222,7 +226,7 @@ fn build(
         named.map(|(id, tier)| Switch { name: format!("switch{id}"), tier }).collect(),
         graph_links,
     )
-    .map_err(|error| Fault::Graph(Box::new(error)))?;
+    .map_err(Fault::Graph)?;
     let warnings = warnings(&topology, links.len(), spare);
     let error_rate = links.iter().map(|link| link.error_rate).collect();
     Ok(HpccTopology { topology, host_of_node, node_of_host, node_of_switch, error_rate, warnings })

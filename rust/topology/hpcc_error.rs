@@ -14,7 +14,7 @@ pub struct HpccTopologyError {
     /// The line, from 1; `None` if the fault is of the graph as a whole.
     pub line: Option<usize>,
     /// What is wrong there.
-    pub fault: HpccTopologyFault,
+    pub fault: Box<HpccTopologyFault>,
 }
 
 /// What is wrong, and what would be right.
@@ -139,5 +139,5 @@ pub enum HpccTopologyFault {
     },
     /// Sound lines that make no fabric.
     #[error("{0}")]
-    Graph(Box<TopologyError>),
+    Graph(TopologyError),
 }

@@ -1,0 +1,77 @@
+//! Edge switches: what their hosts send to and get from elsewhere must cross their uplinks.
+//!
+//! Assumes that load is balanced perfectly over all links that an edge switch has to other
+//! switches, so it binds where the edge is oversubscribed. Where there are several
+//! paths, one acknowledgement a message is charged: it may overtake the others. \[inferred: the cut bound of any
+//! network\]
+
+use super::Wire;
+use super::idle_path::Catalogue;
+use super::load::{Loads, latest_first};
+use crate::ids::SwitchId;
+use crate::topology::{Routes, Topology};
+use crate::workload::Workload;
+
+/// When the busiest edge switch's uplinks can be done at the soonest.
+pub(super) fn busiest(
+    topology: &Topology,
+    routes: &Routes,
+    workload: &Workload,
+    wire: &Wire,
+    (starts, paths): (&[u128], &Catalogue),
+) -> u128 {
+    let bundles = uplinks(topology);
+    let mut out = vec![Loads::NONE; bundles.len()];
+    let mut into = vec![Loads::NONE; bundles.len()];
+    let ack_bytes = u128::from((wire.ack + wire.gap).get());
+    let mut latest = 0;
+    for group in latest_first(starts) {
+        let mut touched = Vec::with_capacity(2 * group.len());
+        for id in group {
+            let message = &workload.messages[id];
+            let Some(idle) = paths.get(id) else { continue };
+            if routes.same_edge(message.src, message.dst) {
+                continue;
+            }
+            let ends = [routes.edge_of(message.src), routes.edge_of(message.dst)];
+            let [src, dst] = ends.map(SwitchId::index);
+            let (start, acks) = (starts[id], u128::from(idle.acks_through) * ack_bytes);
+            let [_, data_up, data_down, _] = idle.data;
+            let [_, ack_down, ack_up, _] = idle.ack;
+            out[src].add_data(idle.wire_bytes, start + data_up.head, data_up.tail);
+            into[dst].add_data(idle.wire_bytes, start + data_down.head, data_down.tail);
+            out[dst].add_acks(acks, start + ack_up.head, ack_up.tail);
+            into[src].add_acks(acks, start + ack_down.head, ack_down.tail);
+            touched.extend(ends);
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        for switch in touched {
+            let Bundle { bps, links } = bundles[switch.index()];
+            let gaps = links * u128::from(wire.gap.get());
+            let ends = [&out, &into].map(|loads| loads[switch.index()].end(bps, gaps));
+            latest = latest.max(ends[0]).max(ends[1]);
+        }
+    }
+    latest
+}
+
+/// The links of a switch to other switches.
+#[derive(Clone, Copy, Default)]
+struct Bundle {
+    bps: u128,
+    links: u128,
+}
+
+fn uplinks(topology: &Topology) -> Vec<Bundle> {
+    let mut bundles = vec![Bundle::default(); topology.switches().len()];
+    for link in topology.links() {
+        let [Some(a), Some(b)] = link.ends.map(crate::topology::Node::switch) else { continue };
+        for switch in [a, b] {
+            let bundle = &mut bundles[switch.index()];
+            bundle.bps += u128::from(link.rate.as_bps());
+            bundle.links += 1;
+        }
+    }
+    bundles
+}

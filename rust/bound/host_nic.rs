@@ -1,0 +1,56 @@
+//! The hosts' own links: each must carry its data and its acknowledgements.
+//!
+//! Assumes only that a link carries one packet at a time, each followed by the gap, and that an
+//! acknowledgement answers every `ack_every` packets. The first packet needs its way there, the
+//! last one its way on and the acknowledgement's way back. Where there are several paths, a
+//! downlink is charged with one acknowledgement a message only: the last may overtake others,
+//! and the message is complete without them. \[inferred: `../shared/papers/ofan.md` section 1
+//! names it as the natural bound for all-to-all, without a formula\]
+
+use super::Wire;
+use super::idle_path::Catalogue;
+use super::load::{Loads, latest_first};
+use crate::topology::Topology;
+use crate::workload::Workload;
+
+/// When the busiest host's link can be done at the soonest.
+pub(super) fn busiest(
+    topology: &Topology,
+    workload: &Workload,
+    wire: &Wire,
+    (starts, paths): (&[u128], &Catalogue),
+) -> u128 {
+    let hosts = topology.host_count() as usize;
+    let mut up = vec![Loads::NONE; hosts];
+    let mut down = vec![Loads::NONE; hosts];
+    let ack_bytes = u128::from((wire.ack + wire.gap).get());
+    let gap = u128::from(wire.gap.get());
+    let mut latest = 0;
+    for group in latest_first(starts) {
+        let mut touched = Vec::with_capacity(2 * group.len());
+        for id in group {
+            let Some(idle) = paths.get(id) else { continue };
+            let message = &workload.messages[id];
+            let (src, dst) = (message.src.index(), message.dst.index());
+            let start = starts[id];
+            let [acks_up, acks_down] =
+                [idle.acks, idle.acks_through].map(|acks| u128::from(acks) * ack_bytes);
+            let [data_up, .., data_down] = idle.data;
+            let [ack_down, .., ack_up] = idle.ack;
+            up[src].add_data(idle.wire_bytes, start + data_up.head, data_up.tail);
+            down[dst].add_data(idle.wire_bytes, start + data_down.head, data_down.tail);
+            up[dst].add_acks(acks_up, start + ack_up.head, ack_up.tail);
+            down[src].add_acks(acks_down, start + ack_down.head, ack_down.tail);
+            touched.extend([message.src, message.dst]);
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        for host in touched {
+            let link = topology.link(topology.host_port(host).link());
+            let bps = u128::from(link.rate.as_bps());
+            let ends = [&up, &down].map(|loads| loads[host.index()].end(bps, gap));
+            latest = latest.max(ends[0]).max(ends[1]);
+        }
+    }
+    latest
+}

@@ -1,0 +1,397 @@
+//! One message alone: how long it takes at least, and when its packets can be where.
+//!
+//! On a path of H links of rate R and delay p, a message of n equal packets takes
+//! `n·(D + gap)/R − gap/R + (H−1)·D/R + H·p + H·A/R + H·p` (`../shared/design.md`, "Semantics"). Here that is
+//! generalised to links of different rates and delays and to a shorter last packet. Where several
+//! paths exist, packets share only the first and the last link, and each hop is taken to be as
+//! fast as the fastest link there is for it.
+
+use std::collections::BTreeMap;
+
+use super::Wire;
+use crate::ids::{HostId, SwitchId};
+use crate::topology::{Routes, Topology};
+use crate::units::{BitRate, Bytes, Span};
+use crate::workload::Workload;
+
+/// A link as a path sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hop {
+    /// The best rate there is for this hop.
+    pub rate: BitRate,
+    /// The least delay there is for this hop.
+    pub delay: Span,
+}
+
+/// What a shortest path offers at best.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path {
+    /// Every hop from the sender to the receiver; never empty.
+    pub hops: Vec<Hop>,
+    /// How many paths there are, see [`Routes::path_count`]; alone, packets cannot overtake.
+    pub count: u32,
+}
+
+/// When things can happen at one link, in picoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Stage {
+    /// From the message's start to the first packet's first bit.
+    pub head: u128,
+    /// From the last packet's last bit to the message's completion.
+    pub tail: u128,
+}
+
+/// A message alone on its path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdlePath {
+    /// Data packets.
+    pub packets: u64,
+    /// Acknowledgements.
+    pub acks: u64,
+    /// Those that are through every link once the message is complete: all on a single path; on
+    /// several, the last may overtake the rest of them.
+    pub(super) acks_through: u64,
+    /// From start to delivery.
+    pub delivered: Span,
+    /// From start to completion at the sender.
+    pub completed: Span,
+    /// All data packets with their gaps, in bytes on the wire.
+    pub(super) wire_bytes: u128,
+    /// The same before the last packet starts.
+    pub(super) wire_bytes_before_last: u128,
+    /// From the last packet's delivery to the completion.
+    pub(super) ack_way: u128,
+    /// Data at the sender's link, the link after it, the one before the receiver's, the
+    /// receiver's.
+    pub(super) data: [Stage; 4],
+    /// Acknowledgements at the same links.
+    pub(super) ack: [Stage; 4],
+}
+
+impl Path {
+    /// What paths from `src` to `dst` offer; `None` if there are none.
+    pub fn between(topology: &Topology, routes: &Routes, src: HostId, dst: HostId) -> Option<Self> {
+        let count = routes.path_count(src, dst);
+        if count == 0 {
+            return None;
+        }
+        let hop = |port: crate::ids::PortId| {
+            let link = topology.link(port.link());
+            Hop { rate: link.rate, delay: link.delay }
+        };
+        let mut hops = vec![hop(topology.host_port(src))];
+        let mut at: Vec<SwitchId> = topology.edge_of(src).into_iter().collect();
+        while !at.is_empty() {
+            let ports = || at.iter().flat_map(|switch| routes.next_hops(*switch, dst)).copied();
+            let best = ports()
+                .map(hop)
+                .reduce(|a, b| Hop { rate: a.rate.max(b.rate), delay: a.delay.min(b.delay) });
+            hops.extend(best);
+            let mut next: Vec<SwitchId> =
+                ports().filter_map(|port| topology.ends_of(port).1.switch()).collect();
+            next.sort_unstable();
+            next.dedup();
+            at = next;
+        }
+        Some(Self { hops, count })
+    }
+}
+
+/// Transmission times of the packets of one message over one path, in picoseconds.
+struct Times {
+    full: Vec<u128>,
+    full_busy: Vec<u128>,
+    last: Vec<u128>,
+    last_busy: Vec<u128>,
+    ack: Vec<u128>,
+    /// Propagation and, after the first hop, nothing else: forwarding is counted before a hop.
+    delay: Vec<u128>,
+    forwarding: u128,
+}
+
+impl Times {
+    fn new(path: &Path, wire: &Wire, last: Bytes) -> Self {
+        let full = wire.payload + wire.header;
+        let over = |bytes: Bytes| path.hops.iter().map(|hop| ps(hop.rate, bytes)).collect();
+        Self {
+            full: over(full),
+            full_busy: over(full + wire.gap),
+            last: over(last),
+            last_busy: over(last + wire.gap),
+            ack: over(wire.ack),
+            delay: path.hops.iter().map(|hop| u128::from(hop.delay.as_ps())).collect(),
+            forwarding: u128::from(wire.forwarding_delay.as_ps()),
+        }
+    }
+
+    /// From the first bit on the first of `hops` to when a packet can start on the hop after.
+    fn way(&self, packet: &[u128], hops: std::ops::Range<usize>) -> u128 {
+        hops.map(|hop| packet[hop] + self.delay[hop] + self.forwarding).sum()
+    }
+
+    /// The same to where the last of the hops ends: nobody forwards there.
+    fn whole_way(&self, packet: &[u128], hops: std::ops::Range<usize>) -> u128 {
+        let way = self.way(packet, hops.clone());
+        if hops.is_empty() { 0 } else { way - self.forwarding }
+    }
+}
+
+impl IdlePath {
+    /// The message of `bytes` alone on `path`. A message of no bytes is one packet of headers.
+    pub fn new(path: &Path, bytes: Bytes, wire: &Wire) -> Self {
+        let payload = wire.payload.get().max(1);
+        let packets = bytes.get().div_ceil(payload).max(1);
+        let last_payload = bytes.get() - (packets - 1) * payload;
+        let last = Bytes::new(last_payload) + wire.header;
+        let times = Times::new(path, wire, last);
+        let hops = path.hops.len();
+        let delivered = if packets == 1 {
+            times.whole_way(&times.last, 0..hops)
+        } else if path.count == 1 {
+            in_order(&times, packets)
+        } else {
+            overtaking(&times, packets)
+        };
+        let ack_way = times.whole_way(&times.ack, 0..hops);
+        let acks = packets.div_ceil(u64::from(wire.ack_every.max(1)));
+        let before =
+            u128::from(packets - 1) * u128::from((wire.payload + wire.header + wire.gap).get());
+        let stages = [0, 1.min(hops - 1), hops.saturating_sub(2), hops - 1];
+        Self {
+            packets,
+            acks,
+            acks_through: if path.count == 1 { acks } else { 1 },
+            delivered: span(delivered),
+            completed: span(delivered + ack_way),
+            wire_bytes: before + u128::from((last + wire.gap).get()),
+            wire_bytes_before_last: before,
+            ack_way,
+            data: stages.map(|hop| data_stage(&times, packets, hop, ack_way)),
+            ack: stages.map(|hop| ack_stage(&times, packets, hop)),
+        }
+    }
+}
+
+/// Delivery where every packet takes the same links: full packets leave a hop as far apart as
+/// the slowest hop so far sets them, and the last one never overtakes them.
+fn in_order(times: &Times, packets: u64) -> u128 {
+    let between = u128::from(packets - 2);
+    let (mut first, mut spacing, mut last) = (0, 0, 0);
+    let hops = times.full.len();
+    for hop in 0..hops {
+        spacing = times.full_busy[hop].max(spacing);
+        let last_full = first + between * spacing;
+        last = (last_full + times.full_busy[hop]).max(last);
+        first += times.way(&times.full, hop..hop + 1);
+        last += times.way(&times.last, hop..hop + 1);
+    }
+    last - times.forwarding
+}
+
+/// Delivery where the last packet may overtake the full ones between the first and last link.
+fn overtaking(times: &Times, packets: u64) -> u128 {
+    let down = times.full.len() - 1;
+    let way_full = times.way(&times.full, 0..down);
+    let full = u128::from(packets - 2) * times.full_busy[0] + way_full;
+    let last = u128::from(packets - 1) * times.full_busy[0] + times.way(&times.last, 0..down);
+    let full_first = (full + times.full_busy[down]).max(last) + times.last[down];
+    let last_first = (last + times.last_busy[down]).max(full) + times.full[down];
+    // The last link carries all packets from when the first of them is there.
+    let work = u128::from(packets - 1) * times.full_busy[down] + times.last[down];
+    full_first.min(last_first).max(way_full.min(last) + work) + times.delay[down]
+}
+
+/// The soonest that any packet is at `hop`: the first, or the last if it is short enough.
+fn first_arrival(times: &Times, packets: u64, hop: usize) -> u128 {
+    let last = u128::from(packets - 1) * times.full_busy[0] + times.way(&times.last, 0..hop);
+    if packets == 1 { last } else { last.min(times.way(&times.full, 0..hop)) }
+}
+
+fn data_stage(times: &Times, packets: u64, hop: usize, ack_way: u128) -> Stage {
+    let rest = hop + 1..times.last.len();
+    let forwarded = if rest.is_empty() { 0 } else { times.forwarding };
+    let tail = times.delay[hop] + forwarded + times.whole_way(&times.last, rest) + ack_way;
+    Stage { head: first_arrival(times, packets, hop), tail }
+}
+
+fn ack_stage(times: &Times, packets: u64, hop: usize) -> Stage {
+    let hops = times.last.len();
+    let last = hops - 1;
+    let shorter = times.last[last].min(times.full[last]);
+    let delivered = first_arrival(times, packets, last) + shorter + times.delay[last];
+    let forwarded = if hop == 0 { 0 } else { times.forwarding };
+    Stage {
+        head: delivered + times.way(&times.ack, hop + 1..hops),
+        tail: times.delay[hop] + forwarded + times.whole_way(&times.ack, 0..hop),
+    }
+}
+
+/// The idle path of every message; alike ones are computed once.
+pub(super) struct Catalogue {
+    kinds: Vec<IdlePath>,
+    of_message: Vec<Option<u32>>,
+}
+
+impl Catalogue {
+    /// Looks at every message.
+    pub fn of(topology: &Topology, routes: &Routes, workload: &Workload, wire: &Wire) -> Self {
+        let host_kinds = host_kinds(topology);
+        let mut paths: BTreeMap<_, Option<(usize, Path)>> = BTreeMap::new();
+        let mut known: BTreeMap<(usize, Bytes), u32> = BTreeMap::new();
+        let mut kinds = Vec::new();
+        let mut find = |message: &crate::workload::Message| {
+            let (src, dst) = (message.src, message.dst);
+            let ends = [src, dst].map(|host| (routes.edge_of(host), host_kinds[host.index()]));
+            let number = paths.len();
+            let path = paths.entry(ends).or_insert_with(|| {
+                Path::between(topology, routes, src, dst).map(|path| (number, path))
+            });
+            let (number, path) = path.as_ref()?;
+            let kind = known.entry((*number, message.bytes)).or_insert_with(|| {
+                kinds.push(IdlePath::new(path, message.bytes, wire));
+                u32::try_from(kinds.len() - 1).expect("message ids are 32 bits")
+            });
+            Some(*kind)
+        };
+        let of_message = workload.messages.iter().map(&mut find).collect();
+        Self { kinds, of_message }
+    }
+
+    /// The idle path of a message; `None` if it has no path.
+    pub fn get(&self, message: usize) -> Option<&IdlePath> {
+        self.of_message[message].map(|kind| &self.kinds[kind as usize])
+    }
+}
+
+/// Hosts with links of the same rate and delay have the same number.
+fn host_kinds(topology: &Topology) -> Vec<usize> {
+    let mut kinds = BTreeMap::new();
+    let hosts = (0..topology.host_count()).map(HostId);
+    hosts
+        .map(|host| {
+            let link = topology.link(topology.host_port(host).link());
+            let next = kinds.len();
+            *kinds.entry((link.rate, link.delay)).or_insert(next)
+        })
+        .collect()
+}
+
+/// When the last of the messages that wait for no other can be complete, if each is alone.
+pub(super) fn longest(workload: &Workload, starts: &[u128], paths: &Catalogue) -> u128 {
+    let waits = |message: usize| workload.waits_for.get(message).is_some_and(|count| *count > 0);
+    let alone = starts.iter().enumerate().filter(|(message, _)| !waits(*message));
+    let ends = alone.filter_map(|(message, start)| {
+        Some(start + u128::from(paths.get(message)?.completed.as_ps()))
+    });
+    ends.max().unwrap_or(0)
+}
+
+fn ps(rate: BitRate, bytes: Bytes) -> u128 {
+    u128::from(rate.time_for(bytes).as_ps())
+}
+
+fn span(ps: u128) -> Span {
+    Span::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bound::fixtures::{OFAN, fat_tree, leaf_spine};
+
+    fn path(gbps: &[u64], count: u32) -> Path {
+        let hop = |gbps: &u64| Hop { rate: BitRate::from_gbps(*gbps), delay: Span::from_ns(500) };
+        Path { hops: gbps.iter().map(hop).collect(), count }
+    }
+
+    #[test]
+    fn equal_links_give_the_formula_to_the_picosecond() {
+        for gbps in [10, 25, 100, 400, 800, 1_600] {
+            for hops in [1u64, 2, 4, 6] {
+                for n in [1u64, 2, 3, 256, 100_000] {
+                    let byte = 8_000 / gbps;
+                    let (d, a, gap, p) = (4_158 * byte, 64 * byte, 20 * byte, 500_000);
+                    let formula = n * (d + gap) - gap + (hops - 1) * d + hops * (p + a + p);
+                    for count in [1, 16] {
+                        let path = path(&vec![gbps; hops as usize], count);
+                        let idle = IdlePath::new(&path, Bytes::new(n * 4_096), &OFAN);
+                        assert_eq!(idle.completed, Span::from_ps(formula), "{gbps} {hops} {n}");
+                        assert_eq!(idle.completed - idle.delivered, Span::from_ps(hops * (a + p)));
+                        assert_eq!((idle.packets, idle.acks), (n, n));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_bytes_are_one_packet_of_headers() {
+        let idle = IdlePath::new(&path(&[800, 800], 1), Bytes::ZERO, &OFAN);
+        assert_eq!(idle.delivered, Span::from_ps(2 * (620 + 500_000)));
+        assert_eq!(idle.completed, Span::from_ps(2 * (620 + 500_000) + 2 * (640 + 500_000)));
+    }
+
+    /// Every packet over every link, one at a time.
+    fn simulated(rates: &[u64], bytes: u64, wire: &Wire) -> u64 {
+        let (mut free, mut end) = (vec![0; rates.len()], 0);
+        let packets = bytes.div_ceil(4_096).max(1);
+        for packet in 0..packets {
+            let payload = (bytes - packet * 4_096).min(4_096);
+            let mut at = 0;
+            for (hop, gbps) in rates.iter().enumerate() {
+                let start = free[hop].max(at);
+                free[hop] = start + (payload + 62 + 20) * 8_000 / gbps;
+                at = start + (payload + 62) * 8_000 / gbps + 500_000;
+                end = at;
+                at += wire.forwarding_delay.as_ps();
+            }
+        }
+        end
+    }
+
+    #[test]
+    fn any_rates_and_a_shorter_last_packet_give_what_packets_do() {
+        let wire = Wire { forwarding_delay: Span::from_ns(7), ..OFAN };
+        let paths: [&[u64]; 5] =
+            [&[400, 400, 400], &[100, 25, 400, 100], &[25, 100, 100, 25], &[800], &[10, 400, 25]];
+        for rates in paths {
+            for bytes in [0, 1, 4_096, 4_097, 8_000, 8_192, 12_289, 50_000, 1_000_000] {
+                let idle = IdlePath::new(&path(rates, 1), Bytes::new(bytes), &wire);
+                let expected = Span::from_ps(simulated(rates, bytes, &wire));
+                assert_eq!(idle.delivered, expected, "{rates:?} {bytes}");
+            }
+        }
+    }
+
+    #[test]
+    fn overtaking_helps_only_where_a_short_packet_can() {
+        for bytes in [4_097, 8_000, 8_193, 12_289, 50_000, 1_000_001] {
+            let [alone, many] = [1, 4].map(|count| {
+                IdlePath::new(&path(&[400; 4], count), Bytes::new(bytes), &OFAN).delivered
+            });
+            assert!(many <= alone, "{bytes}");
+            // Of 4,097 or 8,193 bytes, the last packet is at the last link before all others.
+            assert_eq!(many < alone, bytes == 4_097 || bytes == 8_193, "{bytes}: {many} {alone}");
+        }
+        // Slow links in the middle hold nobody up where there are enough of them.
+        let slow = IdlePath::new(&path(&[400, 100, 100, 400], 16), Bytes::new(1 << 20), &OFAN);
+        let spread = 256 * 4_178 * 20 - 20 * 20 + 3 * 4_158 * 20 + 2 * 3 * 4_158 * 20;
+        assert_eq!(slow.delivered, Span::from_ps(spread + 2_000_000));
+    }
+
+    #[test]
+    fn paths_are_read_off_the_fabric() {
+        let rate = BitRate::from_gbps(400);
+        let hosts = |a, b| (HostId(a), HostId(b));
+        for (topology, (src, dst), hops, count) in [
+            (leaf_spine(4, 3, 2, rate), hosts(0, 7), 4, 3),
+            (leaf_spine(4, 3, 2, rate), hosts(0, 1), 2, 1),
+            (fat_tree(4, rate), hosts(0, 15), 6, 4),
+        ] {
+            let routes = Routes::new(&topology, &|_| true);
+            let path = Path::between(&topology, &routes, src, dst).unwrap();
+            assert_eq!((path.hops.len(), path.count), (hops, count));
+            assert!(path.hops.iter().all(|hop| hop.rate == rate));
+        }
+    }
+}

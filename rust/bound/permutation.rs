@@ -1,0 +1,170 @@
+//! Every host sends at most one message and receives at most one, an acknowledgement a packet,
+//! acknowledgements first: then those that a host sends delay its own data.
+//!
+//! For flows of H hops, equal lengths and rates it is the bound of "Load Balancing for AI Training
+//! Workloads" (arXiv 2507.21372, appendix B):
+//! `i1·d + (m − i1)·(d + a) + 2·p + (H − 1)·T_d + H·T_a`, with `i1 = ceil((p + (H−1)·T_d)/d) + 1`.
+//! The paper gives inputs and result; \[inferred\]: this closed form.
+//!
+//! \[inferred\]: the argument here, which needs no equal hops or lengths. Say that n
+//! acknowledgements leave a host before its last data packet starts. The more there are, the
+//! later that packet, and with it the host's own message (`sent`). The fewer there are, the more
+//! packets of the inbound message are still to arrive after it, one at a time (`received`). The
+//! least over n of the later of the two holds for any schedule.
+//!
+//! As in the paper, the gap after the last data packet is counted where acknowledgements delay
+//! it: one gap (0.2 ns at 800 Gbps) more than the argument proves.
+
+use super::Wire;
+use super::idle_path::{Catalogue, IdlePath};
+use crate::ids::HostId;
+use crate::topology::Topology;
+use crate::units::BitRate;
+use crate::workload::Workload;
+
+/// When the slowest host can be done at the soonest; 0 where this bound does not apply.
+pub(super) fn slowest(
+    topology: &Topology,
+    workload: &Workload,
+    wire: &Wire,
+    (starts, paths): (&[u128], &Catalogue),
+) -> u128 {
+    if wire.ack_every != 1 || !wire.ack_priority {
+        return 0;
+    }
+    let hosts = topology.host_count() as usize;
+    let (mut sends, mut receives) = (vec![None; hosts], vec![None; hosts]);
+    for (id, message) in workload.messages.iter().enumerate() {
+        let sent = sends[message.src.index()].replace(id);
+        let received = receives[message.dst.index()].replace(id);
+        if sent.is_some() || received.is_some() {
+            return 0;
+        }
+    }
+    let ends = (0..topology.host_count()).map(HostId).filter_map(|host| {
+        let (out, into) = (sends[host.index()]?, receives[host.index()]?);
+        // An acknowledgement that leaves before the host's own message starts delays nothing.
+        if starts[out] != starts[into] {
+            return None;
+        }
+        let rate = topology.link(topology.host_port(host).link()).rate;
+        let host = Exchange { rate, wire, out: paths.get(out)?, into: paths.get(into)? };
+        Some(starts[out] + host.end())
+    });
+    ends.max().unwrap_or(0)
+}
+
+/// A host's two messages on its one link.
+struct Exchange<'a> {
+    rate: BitRate,
+    wire: &'a Wire,
+    out: &'a IdlePath,
+    into: &'a IdlePath,
+}
+
+impl Exchange<'_> {
+    /// The least over n of the later of both messages.
+    fn end(&self) -> u128 {
+        // `sent` grows with n faster than `received`, so they cross once.
+        let (mut low, mut high) = (0, self.into.packets);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.sent(middle) >= self.received(middle) {
+                high = middle
+            } else {
+                low = middle + 1
+            }
+        }
+        let crossing = self.sent(low);
+        if low == 0 {
+            return crossing;
+        }
+        // Below the crossing `received` is the later; it is linear but for a shorter last packet.
+        let later = [low - 1, low.saturating_sub(2), 0].map(|acks| self.received(acks));
+        later.into_iter().fold(crossing, u128::min)
+    }
+
+    /// When the last data packet starts after `acks` acknowledgements.
+    fn last_start(&self, acks: u64) -> u128 {
+        let ack = u128::from((self.wire.ack + self.wire.gap).get());
+        self.ps(self.out.wire_bytes_before_last + u128::from(acks) * ack)
+    }
+
+    fn sent(&self, acks: u64) -> u128 {
+        let last = self.out.wire_bytes - self.out.wire_bytes_before_last;
+        let gap = u128::from(self.wire.gap.get());
+        let last = self.ps(if acks == 0 { last - gap } else { last });
+        self.last_start(acks) + last + self.out.data[0].tail
+    }
+
+    /// The inbound packet after the first `acks` arrives once the last data packet has started,
+    /// or its acknowledgement would have gone before; the rest of them follow it.
+    fn received(&self, acks: u64) -> u128 {
+        let rest = self.into.packets - acks;
+        if rest == 0 {
+            return 0;
+        }
+        let full = u128::from((self.wire.payload + self.wire.header + self.wire.gap).get());
+        let last = self.into.wire_bytes - self.into.wire_bytes_before_last;
+        let after = if rest == 1 { 0 } else { u128::from(rest - 2) * full + last };
+        self.last_start(acks) + self.ps(after) + self.into.ack_way
+    }
+
+    fn ps(&self, bytes: u128) -> u128 {
+        bytes.saturating_mul(8_000_000_000_000) / u128::from(self.rate.as_bps())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::bound::fixtures::{OFAN, fat_tree, flow, flows};
+    use crate::bound::{Bound, bound};
+    use crate::topology::Routes;
+    use crate::units::{BitRate, Span};
+    use crate::workload::Workload;
+
+    /// Messages of that many full packets from each host to the one `shift` further.
+    fn shifted(shift: u32, packets: u64) -> Workload {
+        flows((0..128).map(|src| flow(src, (src + shift) % 128, packets * 4_096)))
+    }
+
+    fn bound_of(workload: &Workload) -> Bound {
+        let topology = fat_tree(8, BitRate::from_gbps(800));
+        bound(&topology, &Routes::new(&topology, &|_| true), workload, &OFAN)
+    }
+
+    #[test]
+    fn the_paper_s_bound_comes_out_to_all_its_digits() {
+        for (packets, ps) in [(256, 17_056_940), (2_048, 93_431_980), (4_096, 180_717_740)] {
+            let bound = bound_of(&shifted(64, packets));
+            assert_eq!(bound.time, Span::from_ps(ps), "{packets} packets");
+            assert_eq!((bound.because, bound.rho_max), ("permutation", 1.0));
+        }
+    }
+
+    #[test]
+    fn one_flow_across_the_pods_in_each_direction_is_enough_for_it() {
+        let pairs = [flow(0, 64, 256 * 4_096), flow(64, 0, 256 * 4_096), flow(1, 2, 4_096)];
+        assert_eq!(bound_of(&flows(pairs.into_iter())).time, Span::from_ps(17_056_940));
+    }
+
+    #[test]
+    fn acknowledgements_that_come_too_late_delay_nothing() {
+        // 78 packets have left before the first acknowledgement can (i1 of the paper).
+        let idle = |packets: u64| 41_780 * packets - 200 + 5 * 41_580 + 6_000_000 + 6 * 640;
+        for packets in [1, 2, 77, 78] {
+            assert_eq!(bound_of(&shifted(64, packets)).time, Span::from_ps(idle(packets)));
+        }
+        assert_eq!(bound_of(&shifted(64, 79)).time, Span::from_ps(idle(79) + 840 + 200));
+    }
+
+    #[test]
+    fn a_nearer_flow_is_acknowledged_sooner_but_its_slack_is_counted() {
+        // Host 0 sends across the pods and gets from its own edge switch.
+        let far = flow(0, 64, 256 * 4_096);
+        let mixed = bound_of(&flows([far, flow(1, 0, 256 * 4_096)].into_iter())).time;
+        let idle = bound_of(&flows([far].into_iter())).time;
+        let both_far = Span::from_ps(17_056_940);
+        assert!(idle < mixed && mixed < both_far, "{idle} {mixed} {both_far}");
+    }
+}
