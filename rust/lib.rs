@@ -6,6 +6,7 @@ pub mod bound;
 mod bridge;
 pub mod collective;
 pub mod fabric;
+pub mod hpcc;
 pub mod ids;
 pub mod nic;
 pub mod packet;

@@ -132,7 +132,7 @@ mod tests {
         let mut waits_for = workload.waits_for.clone();
         let mut draws = Stream::new(seed, Purpose::Test, ranks as u64);
         let mut under_way: Vec<(usize, Vec<u64>)> = Vec::new();
-        let mut start = |machine: &Machine, message: usize| {
+        let start = |machine: &Machine, message: usize| {
             let from = workload.messages[message].src.index();
             let range = machine.range(&workload, message);
             (message, machine.vectors[from][range].to_vec())

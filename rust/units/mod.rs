@@ -4,12 +4,14 @@
 //! within; only operators that make sense exist. Nothing here knows of networks.
 
 mod bytes;
+mod decimal;
 mod fraction;
 mod rate;
 mod text;
 mod time;
 
 pub use bytes::Bytes;
+pub use decimal::{DecimalError, decimal};
 pub use fraction::Fraction;
 pub use rate::BitRate;
 pub use text::UnitError;

@@ -1,6 +1,7 @@
 //! What has to be sent: messages, and which of them wait for which.
 
 mod error;
+pub mod hpcc_flows;
 mod incast;
 mod permutation;
 mod shift;

@@ -1,0 +1,140 @@
+//! An experiment: three files, made into what a run needs.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::config::{self, Family, HpccConfig, Numbered};
+use super::{HpccError, differences, fabric, fct, files, wire};
+use crate::balance::{self, Parameters, Scheme};
+use crate::fabric::{Outcome, Rounding, Setup};
+use crate::topology::hpcc;
+use crate::units::{Span, Time};
+use crate::workload::hpcc_flows::{self, FlowFile};
+
+/// What the caller says in place of the configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// A policy, in place of `LB_POLICY` and `LB_MODE`.
+    pub lb: Option<String>,
+    /// A topology file, in place of `TOPOLOGY_FILE`.
+    pub topology: Option<PathBuf>,
+    /// A flow file, in place of `FLOW_FILE`.
+    pub flows: Option<PathBuf>,
+    /// How transmission times are rounded; exactly by default.
+    pub rounding: Rounding,
+    /// A seed, in place of `RANDOM_SEED`.
+    pub seed: Option<u64>,
+}
+
+/// An experiment of the HPCC family, ready to run.
+#[derive(Debug, Clone)]
+pub struct Experiment {
+    /// The configuration's file name without its extension.
+    pub name: String,
+    /// What determines the run.
+    pub setup: Setup,
+    /// What of the files is ignored, or is done otherwise here; a sentence each.
+    pub warnings: Vec<String>,
+    /// The configuration.
+    pub config: HpccConfig,
+    /// Where the topology was found.
+    pub topology_file: PathBuf,
+    /// Where the flows were found.
+    pub flow_file: PathBuf,
+    /// The flows; the one at place i is message i.
+    pub flows: FlowFile,
+}
+
+impl Experiment {
+    /// Reads the configuration at `path` and the files that it, or `overrides`, names.
+    ///
+    /// # Errors
+    /// A file that is nowhere or cannot be read, and every fault in one; a policy that is none;
+    /// marking thresholds that are missing; a link to go down that does not exist.
+    pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, HpccError> {
+        let config_file = files::given("the configuration", path)?;
+        let config = config::read(&files::text(&config_file)?, &path.display().to_string())?;
+        let folder = config_file.parent().unwrap_or(Path::new(""));
+        let scheme = scheme(&config, overrides)?;
+        let keys = [
+            ("TOPOLOGY_FILE", "--topology", &overrides.topology, &config.topology_file),
+            ("FLOW_FILE", "--flows", &overrides.flows, &config.flow_file),
+        ];
+        let [topology_file, flow_file] =
+            keys.map(|(key, option, given, written)| match (given, written) {
+                (Some(path), _) => files::given(option, path),
+                (None, Some(written)) => {
+                    files::named(&format!("{}: {key}", config.file), written, folder)
+                }
+                (None, None) => Err(HpccError::NoFile { file: config.file.clone(), key, option }),
+            });
+        let (topology_file, flow_file) = (topology_file?, flow_file?);
+        let topology_name = topology_file.display().to_string();
+        let read = hpcc::read(&files::text(&topology_file)?, &topology_name)?;
+        let flow_name = flow_file.display().to_string();
+        let flows = hpcc_flows::read(&files::text(&flow_file)?, &flow_name)?;
+        let workload = flows.workload(&read.host_of_node)?;
+
+        let mut warnings = config.warnings.clone();
+        warnings.extend(read.warnings.iter().cloned());
+        warnings.extend(flows.warnings.iter().cloned());
+        warnings.extend(differences::differences(&config, &read));
+        let setup = Setup {
+            fabric: fabric::fabric(&config, &read, &topology_name, overrides.rounding)?,
+            nic: fabric::nic(&config, &scheme),
+            topology: Arc::new(read.topology),
+            scheme,
+            workload: Arc::new(workload),
+            seed: overrides.seed.or(config.seed).unwrap_or(1),
+            time_limit: time_limit(&config),
+        };
+        let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        Ok(Self { name, setup, warnings, config, topology_file, flow_file, flows })
+    }
+
+    /// The results in the columns of the family's `fct.txt`: a line for each flow that
+    /// completed, in order of completion.
+    pub fn fct_table(&self, outcome: &Outcome) -> String {
+        fct::table(&self.setup, &self.flows, outcome)
+    }
+}
+
+/// The caller's policy, else the configuration's, else ECMP where it asks for that.
+fn scheme(config: &HpccConfig, overrides: &Overrides) -> Result<Scheme, HpccError> {
+    let file = &config.file;
+    let (place, name) = match (&overrides.lb, &config.lb_policy, &config.lb_mode) {
+        (Some(name), _, _) => ("--lb".to_owned(), name.as_str()),
+        (None, Some(policy), _) => {
+            (format!("{file}:{}: LB_POLICY", policy.line), policy.value.as_str())
+        }
+        (None, None, Some(mode)) if mode.value != 0 => return Err(other_mode(file, mode)),
+        (None, None, _) => (format!("{file}: LB_MODE"), "ecmp"),
+    };
+    balance::preset(name, &Parameters::new()).map_err(|source| HpccError::Scheme { place, source })
+}
+
+fn other_mode(file: &str, mode: &Numbered<u32>) -> HpccError {
+    HpccError::LbMode {
+        file: file.to_owned(),
+        line: mode.line,
+        mode: mode.value,
+        name: match mode.value {
+            2 => Some("DRILL"),
+            3 => Some("CONGA"),
+            6 => Some("LetFlow"),
+            9 => Some("ConWeave"),
+            _ => None,
+        },
+        known: balance::presets().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// When the family would stop: at `SIMULATOR_STOP_TIME`; in ConWeave 10 s after
+/// `FLOWGEN_STOP_TIME`, 2.5 s by default.
+fn time_limit(config: &HpccConfig) -> Time {
+    let flowgen = config.flowgen_stop.unwrap_or(Time::ZERO.saturating_add(Span::from_ms(2_500)));
+    config.stop.unwrap_or(match config.family() {
+        Family::ConWeave => flowgen.saturating_add(wire::STOP_EXTRA),
+        Family::Hpcc => Time::from_ps(wire::STOP_PS),
+    })
+}

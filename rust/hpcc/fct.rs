@@ -1,0 +1,143 @@
+//! `fct.txt`, the table that the family's scripts read:
+//! `src dst src_port dst_port bytes start_ns fct_ns standalone_fct_ns`.
+//!
+//! A line a flow that completed, in order of completion (flows that complete in the same
+//! picosecond in order of the flow file). Nodes and ports are written as the simulator does
+//! whose flow file it is: HPCC's (six columns) prints addresses in hexadecimal and counts source
+//! ports a pair of hosts, ConWeave's (five) prints node ids and counts source ports a sender and
+//! destination ports a receiver.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::fabric::{FlowRecord, Outcome, Setup};
+use crate::topology::{Routes, Topology};
+use crate::units::{Bytes, Time};
+use crate::workload::Message;
+use crate::workload::hpcc_flows::{Dialect, FlowFile, FlowLine};
+
+use super::wire;
+
+/// Nanoseconds in a second times bits in a byte.
+const NS_BITS: u128 = 8_000_000_000;
+
+/// Picoseconds in a nanosecond.
+const PS: u64 = 1_000;
+
+/// The whole table.
+pub(super) fn table(setup: &Setup, flows: &FlowFile, outcome: &Outcome) -> String {
+    let completed = completions(setup.workload.messages.len(), &outcome.flows);
+    let routes = Routes::new(&setup.topology, &|_| true);
+    let ports = ports(flows);
+    let mut order: Vec<(Time, usize)> = completed
+        .iter()
+        .enumerate()
+        .filter(|(_, at)| **at != Time::NEVER)
+        .map(|(flow, at)| (*at, flow))
+        .collect();
+    order.sort_unstable();
+    let mut table = String::new();
+    for (at, flow) in order {
+        let (line, message) = (&flows.flows[flow], &setup.workload.messages[flow]);
+        let [src, dst] = [line.src, line.dst].map(|node| name(flows.dialect, node));
+        let (src_port, dst_port) = ports[flow];
+        let start_ns = message.start.as_ps() / PS;
+        let fct_ns = at.since(message.start).as_ps() / PS;
+        let standalone_ns = standalone_ns(setup, &routes, message);
+        writeln!(
+            table,
+            "{src} {dst} {src_port} {dst_port} {} {start_ns} {fct_ns} {standalone_ns}",
+            line.bytes
+        )
+        .expect("a string takes all that is written");
+    }
+    table
+}
+
+/// When each message's last piece was complete; `Time::NEVER` if one was not.
+fn completions(messages: usize, flows: &[FlowRecord]) -> Vec<Time> {
+    let mut completed = vec![None; messages];
+    for flow in flows {
+        let latest = &mut completed[flow.message.index()];
+        *latest = Some(latest.unwrap_or(Time::ZERO).max(flow.completed));
+    }
+    completed.into_iter().map(|at| at.unwrap_or(Time::NEVER)).collect()
+}
+
+/// A node, as the simulator of that dialect prints it: HPCC the address 11.x.y.1 of node
+/// 256x + y (`node_id_to_ip`).
+fn name(dialect: Dialect, node: u32) -> String {
+    match dialect {
+        Dialect::ConWeave => node.to_string(),
+        Dialect::Hpcc => {
+            let address = 0x0b00_0001u32.wrapping_add(node.wrapping_shl(8));
+            format!("{address:08x}")
+        }
+    }
+}
+
+/// Source and destination port of each flow. Both kinds are 16 bits wide and wrap.
+fn ports(flows: &FlowFile) -> Vec<(u16, u32)> {
+    let mut sources: BTreeMap<(u32, u32), u16> = BTreeMap::new();
+    let mut destinations: BTreeMap<u32, u16> = BTreeMap::new();
+    let mut ports = |flow: &FlowLine| {
+        let owner = match flows.dialect {
+            Dialect::Hpcc => (flow.src, flow.dst),
+            Dialect::ConWeave => (flow.src, flow.src),
+        };
+        let source = next(sources.entry(owner).or_insert(10_000));
+        let counted = next(destinations.entry(flow.dst).or_insert(100));
+        (source, flow.dst_port.unwrap_or(u32::from(counted)))
+    };
+    flows.flows.iter().map(&mut ports).collect()
+}
+
+fn next(port: &mut u16) -> u16 {
+    let this = *port;
+    *port = this.wrapping_add(1);
+    this
+}
+
+/// The family's own estimate of what a flow takes alone (`qp_finish`): the base round-trip time
+/// (propagation both ways and a payload's serialisation on each link of the way there) and all
+/// bytes with headers at the slowest link. Each term is rounded down to a nanosecond.
+///
+/// Bytes are not wrapped at 32 bits, as the family does.
+fn standalone_ns(setup: &Setup, routes: &Routes, message: &Message) -> u128 {
+    let (topology, payload): (&Topology, Bytes) = (&setup.topology, setup.nic.payload);
+    let ports = routes.path_ports(message.src, message.dst, 0);
+    let links = || ports.iter().map(|port| topology.link(port.link()));
+    let delay_ns: u128 = links().map(|link| u128::from(link.delay.as_ps() / PS)).sum();
+    let payload_ns: u128 =
+        links().map(|link| time_ns(u128::from(payload.get()), link.rate.as_bps())).sum();
+    let slowest = links().map(|link| link.rate.as_bps()).min().unwrap_or(u64::MAX);
+    let packets = u128::from(message.bytes.get().div_ceil(payload.get()));
+    let bytes = u128::from(message.bytes.get()) + packets * u128::from(wire::HEADER.get());
+    2 * delay_ns + payload_ns + time_ns(bytes, slowest)
+}
+
+/// Whole nanoseconds that `bytes` take.
+fn time_ns(bytes: u128, bits_per_second: u64) -> u128 {
+    bytes * NS_BITS / u128::from(bits_per_second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::hpcc_flows;
+
+    #[test]
+    fn nodes_are_named_as_each_simulator_does() {
+        assert_eq!(name(Dialect::Hpcc, 0xcc), "0b00cc01");
+        assert_eq!(name(Dialect::Hpcc, 0x1_02), "0b010201");
+        assert_eq!(name(Dialect::ConWeave, 204), "204");
+    }
+
+    #[test]
+    fn ports_count_by_pair_in_hpcc_and_by_host_in_conweave() {
+        let six = hpcc_flows::read("3\n2 1 3 7 9 2\n2 1 3 8 9 2\n2 4 3 9 9 2\n", "f").unwrap();
+        assert_eq!(ports(&six), [(10_000, 7), (10_001, 8), (10_000, 9)]);
+        let five = hpcc_flows::read("3\n2 1 3 9 2\n3 1 3 9 2\n2 4 3 9 2\n", "f").unwrap();
+        assert_eq!(ports(&five), [(10_000, 100), (10_000, 101), (10_001, 100)]);
+    }
+}

@@ -1,0 +1,24 @@
+//! Experiments of the HPCC family of ns-3 simulators, from their own files.
+//!
+//! The family (HPCC, ConWeave, PowerTCP, ASTRA-sim's network and others) is driven by a
+//! configuration, a topology and a flow file. [`Experiment`] makes of the three what a run
+//! needs, says what of them is not modelled here, and writes results in the family's own
+//! `fct.txt` columns. It stands beside `scenario`: both end in the same setup.
+
+pub mod config;
+mod config_line;
+mod differences;
+mod error;
+mod experiment;
+mod fabric;
+mod fct;
+mod files;
+mod keys;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+pub use config::HpccConfig;
+pub use config_line::ConfigError;
+pub use error::HpccError;
+pub use experiment::{Experiment, Overrides};

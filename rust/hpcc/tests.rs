@@ -1,0 +1,320 @@
+//! The family's real files, where they are; and experiments written on the spot.
+
+use std::path::{Path, PathBuf};
+
+use super::{Experiment, HpccError, Overrides};
+use crate::fabric::{self, Ecn, FlowRecord, Outcome, Rounding, Verdict};
+use crate::ids::{HostId, LinkId, MessageId};
+use crate::nic::congestion::CongestionControl;
+use crate::units::{Bytes, Span, Time};
+
+/// The folder of real files; says what is skipped where there is none.
+fn real_files(test: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/hpcc");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("skipped: {test}: the HPCC family's files are not at ../shared/data/hpcc");
+    None
+}
+
+fn conweave(folder: &Path, flows: &str, rounding: Rounding) -> Experiment {
+    let folder = folder.join("conweave");
+    let flows = Some(folder.join(flows));
+    let overrides = Overrides { flows, rounding, ..Overrides::default() };
+    Experiment::load(&folder.join("config_perm.txt"), &overrides).unwrap()
+}
+
+fn run(experiment: &Experiment) -> Outcome {
+    let outcome = fabric::run(&experiment.setup, &mut |_| ());
+    assert_eq!(outcome.verdict, Verdict::Completed);
+    outcome
+}
+
+/// The `fct_ns` column.
+fn fct_ns(table: &str) -> Vec<u64> {
+    table.lines().map(|line| line.split(' ').nth(6).unwrap().parse().unwrap()).collect()
+}
+
+#[test]
+fn every_real_experiment_maps() {
+    let Some(folder) = real_files("every_real_experiment_maps") else { return };
+    let permutation = "conweave/flow_perm.txt";
+    for (config, topology, flows, hosts) in [
+        ("hpcc/config.txt", None, None, 65),
+        ("conweave/config_perm.txt", None, None, 128),
+        ("conweave/config_perm.txt", Some("conweave/fat_k8_100G_OS2.txt"), None, 256),
+        ("powertcp/config-burst.txt", None, Some("powertcp/flow-burstExp-10.txt"), 256),
+        (
+            "astra/config.txt",
+            Some("astra/128_nodes_16_switch_topology.txt"),
+            Some(permutation),
+            128,
+        ),
+    ] {
+        let path = |name: Option<&str>| name.map(|name| folder.join(name));
+        let overrides =
+            Overrides { topology: path(topology), flows: path(flows), ..Overrides::default() };
+        let experiment = Experiment::load(&folder.join(config), &overrides)
+            .unwrap_or_else(|error| panic!("{config}: {error}"));
+        assert_eq!(experiment.setup.topology.host_count(), hosts, "{config}");
+        assert_eq!(experiment.flows.flows.len(), experiment.setup.workload.messages.len());
+        let unknown = experiment.warnings.iter().find(|warning| warning.contains("is no key"));
+        assert_eq!(unknown, None, "{config}");
+    }
+}
+
+#[test]
+fn what_is_done_otherwise_is_said() {
+    let Some(folder) = real_files("what_is_done_otherwise_is_said") else { return };
+    let hpcc = Experiment::load(&folder.join("hpcc/config.txt"), &Overrides::default()).unwrap();
+    let says = |start: &str| hpcc.warnings.iter().any(|warning| warning.starts_with(start));
+    assert!(says("CC_MODE 3 (HPCC) is not held yet: DCQCN"), "{:?}", hpcc.warnings);
+    assert!(says("HAS_WIN 1") && says("ENABLE_PFC 1"), "{:?}", hpcc.warnings);
+    let plain = conweave(&folder, "flow_one.txt", Rounding::Exact);
+    assert_eq!(plain.warnings.len(), 1, "only PFC: {:?}", plain.warnings);
+}
+
+#[test]
+fn the_ring_and_the_missing_file_are_clear_errors() {
+    let Some(folder) = real_files("the_ring_and_the_missing_file_are_clear_errors") else { return };
+    let config = folder.join("astra/config.txt");
+    let ring = Overrides {
+        topology: Some(folder.join("astra/8nodes_ring_topology.txt")),
+        flows: Some(folder.join("conweave/flow_one.txt")),
+        ..Overrides::default()
+    };
+    let error = Experiment::load(&config, &ring).unwrap_err().to_string();
+    assert!(error.contains("hosts do not forward"), "{error}");
+    let error = Experiment::load(&config, &Overrides::default()).unwrap_err();
+    let HpccError::NotFound { tried, .. } = &error else { panic!("{error}") };
+    assert_eq!(tried.len(), 3);
+    assert!(error.to_string().contains("astra/8_nodes_1_switch_topology.txt'"), "{error}");
+}
+
+/// An outcome in which each flow of the reference completes when it did there.
+fn replayed(experiment: &Experiment, reference: &str) -> Outcome {
+    let mut outcome = empty_outcome();
+    for line in reference.lines() {
+        let columns: Vec<u64> = line.split_whitespace().map(|c| c.parse().unwrap()).collect();
+        let flow = experiment
+            .flows
+            .flows
+            .iter()
+            .position(|flow| [u64::from(flow.src), u64::from(flow.dst)] == columns[..2])
+            .unwrap();
+        let completed = Time::from_ps((columns[5] + columns[6]) * 1_000 + 999);
+        outcome.flows.push(record(flow, completed));
+    }
+    outcome
+}
+
+fn record(message: usize, completed: Time) -> FlowRecord {
+    FlowRecord {
+        message: MessageId(u32::try_from(message).unwrap()),
+        piece: 0,
+        src: HostId(0),
+        dst: HostId(1),
+        bytes: Bytes::ZERO,
+        start: Time::ZERO,
+        delivered: completed,
+        completed,
+        source_port: 0,
+    }
+}
+
+fn empty_outcome() -> Outcome {
+    Outcome {
+        verdict: Verdict::Completed,
+        ended: Time::ZERO,
+        messages: 0,
+        message_fct: Vec::new(),
+        cct: None,
+        flows: Vec::new(),
+        counters: fabric::Counters::default(),
+        qps: fabric::QpCounts::default(),
+        queue_bytes_max: Bytes::ZERO,
+        queue_bytes_mean: 0.0,
+        link_bytes_max: Bytes::ZERO,
+        link_bytes: Vec::new(),
+        in_flight: 0,
+    }
+}
+
+/// Every column but `fct_ns` is computed here; that one is put in, with a part of a nanosecond
+/// that must be cut off.
+#[test]
+fn fct_tables_equal_those_of_the_simulator() {
+    let Some(folder) = real_files("fct_tables_equal_those_of_the_simulator") else { return };
+    for case in ["one", "onesame", "inc2", "inc8", "perm"] {
+        let experiment = conweave(&folder, &format!("flow_{case}.txt"), Rounding::Exact);
+        let reference = folder.join(format!("conweave/reference_fct_{case}.txt"));
+        let reference = std::fs::read_to_string(reference).unwrap();
+        let outcome = replayed(&experiment, &reference);
+        assert_eq!(experiment.fct_table(&outcome), reference, "{case}");
+    }
+}
+
+/// One flow on an idle path is exact arithmetic: the simulator's times to the nanosecond when
+/// transmission times are truncated as it does, the true ones otherwise.
+#[test]
+fn one_flow_takes_as_long_as_in_the_simulator() {
+    let Some(folder) = real_files("one_flow_takes_as_long_as_in_the_simulator") else { return };
+    for (case, truncated_ns, exact_ns) in [("onesame", 87_091, 87_933), ("one", 91_265, 92_110)] {
+        let flows = format!("flow_{case}.txt");
+        let times = |rounding| {
+            let experiment = conweave(&folder, &flows, rounding);
+            fct_ns(&experiment.fct_table(&run(&experiment)))
+        };
+        assert_eq!(times(Rounding::TruncateNs), [truncated_ns], "{case}, truncated");
+        assert_eq!(times(Rounding::Exact), [exact_ns], "{case}, exact");
+    }
+}
+
+/// Two hosts and a switch, written on the spot.
+struct OnTheSpot(tempfile::TempDir);
+
+impl OnTheSpot {
+    fn new(config: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text);
+        write("config.txt", config).unwrap();
+        write("t.txt", "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n").unwrap();
+        write("f.txt", "2\n0 1 3 100 5000 2\n1 0 3 100 1000 2.000001\n").unwrap();
+        Self(folder)
+    }
+
+    fn load(&self, overrides: &Overrides) -> Result<Experiment, HpccError> {
+        Experiment::load(&self.0.path().join("config.txt"), overrides)
+    }
+
+    /// The error without the folder.
+    fn says(&self) -> String {
+        let error = self.load(&Overrides::default()).unwrap_err().to_string();
+        error.replace(&format!("{}/", self.0.path().display()), "")
+    }
+}
+
+const PLAIN: &str = "TOPOLOGY_FILE mix/t.txt\nFLOW_FILE f.txt\nENABLE_PFC 0\nHAS_WIN 0\n\
+                     KMIN_MAP 1 100000000000 100\nKMAX_MAP 1 100000000000 400\n\
+                     PMAX_MAP 1 100000000000 0.2\n";
+
+#[test]
+fn a_configuration_becomes_a_setup() {
+    let files = OnTheSpot::new(&format!("{PLAIN}LINK_DOWN 7 2 1\nCC_MODE 8\n"));
+    let experiment = files.load(&Overrides { seed: Some(9), ..Overrides::default() }).unwrap();
+    let setup = &experiment.setup;
+    assert_eq!(experiment.warnings, Vec::<String>::new());
+    assert_eq!((setup.seed, setup.scheme.name), (9, "ecmp"));
+    assert_eq!(setup.time_limit, Time::from_ps(3_010_000_000_000));
+    assert!(matches!(setup.nic.congestion, CongestionControl::DctcpRate(_)));
+    assert!(!setup.nic.ack.priority, "HPCC's default");
+    assert_eq!(setup.nic.nack_interval, Span::from_us(500));
+    let (kmin, kmax) = (Bytes::new(100_000), Bytes::new(400_000));
+    let [(_, Ecn::Ramp { kmin: low, kmax: high, .. })] = setup.fabric.ecn_by_rate[..] else {
+        panic!("{:?}", setup.fabric.ecn_by_rate)
+    };
+    assert_eq!((low, high), (kmin, kmax));
+    let [failure] = setup.fabric.failures[..] else { panic!("{:?}", setup.fabric.failures) };
+    assert_eq!((failure.link, failure.at), (LinkId(1), Time::from_ps(2_000_007_000_000)));
+}
+
+#[test]
+fn conweave_configurations_keep_conweaves_constants() {
+    let files =
+        OnTheSpot::new(&format!("{PLAIN}LB_MODE 0\nFLOWGEN_START_TIME 1\nLINK_DOWN 1 0 2\n"));
+    let setup = files.load(&Overrides::default()).unwrap().setup;
+    assert!(setup.nic.ack.priority);
+    assert_eq!(setup.nic.nack_interval, Span::from_us(4));
+    assert_eq!(setup.fabric.failures[0].at, Time::from_ps(1_000_001_000_000));
+    assert_eq!(setup.time_limit, Time::from_ps(12_500_000_000_000));
+}
+
+#[test]
+fn policies_come_from_the_option_then_the_file() {
+    let files = OnTheSpot::new(&format!("{PLAIN}LB_MODE 9\nLB_POLICY spray\n"));
+    assert_eq!(files.load(&Overrides::default()).unwrap().setup.scheme.name, "spray");
+    let lb = Some("ethereal".to_owned());
+    let setup = files.load(&Overrides { lb, ..Overrides::default() }).unwrap().setup;
+    assert_eq!((setup.scheme.name, setup.nic.recovery), ("ethereal", setup.scheme.recovery));
+    let lb = Some("sprey".to_owned());
+    let error = files.load(&Overrides { lb, ..Overrides::default() }).unwrap_err().to_string();
+    assert!(error.starts_with("--lb: no policy is called 'sprey'; there are ecmp, "), "{error}");
+}
+
+#[test]
+fn each_fault_names_file_line_value_and_what_would_be_right() {
+    for (config, expected) in [
+        (
+            format!("{PLAIN}LB_MODE 9\n"),
+            "config.txt:8: LB_MODE 9 (ConWeave) is not held here, LB_MODE 0 (ECMP) is; name one \
+             of this project's policies with --lb POLICY or a line 'LB_POLICY POLICY': ecmp, ",
+        ),
+        (format!("{PLAIN}LB_MODE 77\n"), "config.txt:8: LB_MODE 77 is not held here"),
+        (
+            format!("{PLAIN}LB_POLICY sprey\n"),
+            "config.txt:8: LB_POLICY: no policy is called 'sprey'; there are ",
+        ),
+        (
+            "TOPOLOGY_FILE t.txt\n".to_owned(),
+            "config.txt: there is no FLOW_FILE; add a line 'FLOW_FILE PATH', or use --flows PATH",
+        ),
+        (
+            "TOPOLOGY_FILE t.txt\nFLOW_FILE f.txt\nKMIN_MAP 1 100000000000 100\n".to_owned(),
+            "config.txt: KMAX_MAP says nothing of 100Gbps, the rate of link host0-switch2; add the \
+             pair '100000000000 VALUE' to it, or switch marking off with ENABLE_QCN 0",
+        ),
+        (
+            format!("{PLAIN}KMIN_MAP 1 100000000000 500\n"),
+            "config.txt: for 100Gbps, KMIN_MAP says 500000 bytes and KMAX_MAP 400000; the first",
+        ),
+        (
+            format!("{PLAIN}LINK_DOWN 5 0 1\n"),
+            "config.txt:8: LINK_DOWN: no link joins nodes 0 and 1; name the two ends of a link \
+             line of t.txt",
+        ),
+        (format!("{PLAIN}LINK_DOWN 18446744073709 0 2\n"), "config.txt:8: LINK_DOWN: the time is"),
+        (
+            "TOPOLOGY_FILE f.txt\nFLOW_FILE f.txt\n".to_owned(),
+            "f.txt:1: '2' has 1 values, which fits no dialect",
+        ),
+        (
+            "TOPOLOGY_FILE t.txt\nFLOW_FILE t.txt\n".to_owned(),
+            "t.txt:1: '3 1 2' is not the number of flows",
+        ),
+        ("TOPOLOGY_FILE u.txt\n".to_owned(), "config.txt: TOPOLOGY_FILE 'u.txt' is not there; "),
+    ] {
+        let said = OnTheSpot::new(&config).says();
+        assert!(said.starts_with(expected), "{said}");
+    }
+}
+
+/// A flow that a splitter cut is complete with its last piece; one that is not complete has no
+/// line; the same instant is told in order of flows.
+#[test]
+fn lines_are_in_order_of_completion() {
+    let files = OnTheSpot::new(PLAIN);
+    let experiment = files.load(&Overrides::default()).unwrap();
+    let at = |ns: u64| Time::from_ps(2_000_000_000_000 + ns * 1_000 + 500);
+    let mut outcome = empty_outcome();
+    outcome.flows = vec![record(0, at(9_000)), record(0, at(7_000)), record(1, at(8_000))];
+    // 2 x 2 us, 80 ns a link, and 5 x 1,048 or 1 x 1,048 bytes at 100 Gbps.
+    let second = "0b000101 0b000001 10000 100 1000 2000001000 7000 4243\n";
+    let first = "0b000001 0b000101 10000 100 5000 2000000000 9000 4579\n";
+    assert_eq!(experiment.fct_table(&outcome), format!("{second}{first}"));
+    outcome.flows[2].completed = at(9_000);
+    let second = second.replace("7000", "8000");
+    assert_eq!(experiment.fct_table(&outcome), format!("{first}{second}"));
+    outcome.flows[1].completed = Time::NEVER;
+    assert_eq!(experiment.fct_table(&outcome), second);
+}
+
+#[test]
+fn an_experiment_on_the_spot_runs() {
+    let files = OnTheSpot::new(PLAIN);
+    let rounding = Rounding::Exact;
+    let experiment = files.load(&Overrides { rounding, ..Overrides::default() }).unwrap();
+    let table = experiment.fct_table(&run(&experiment));
+    assert_eq!(table.lines().count(), 2);
+    assert!(table.lines().all(|line| line.split(' ').count() == 8), "{table}");
+}
