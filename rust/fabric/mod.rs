@@ -19,3 +19,6 @@ pub use config::{
 };
 pub use outcome::{Counters, FlowRecord, Outcome, Progress, QpCounts, Verdict};
 pub use simulation::{Setup, run};
+
+#[cfg(test)]
+mod tests;

@@ -336,6 +336,12 @@ impl<'a> Simulation<'a> {
             counters.delivered + counters.dropped + in_flight,
             "conservation: every data packet sent is delivered, dropped, or in flight"
         );
+        if verdict == Verdict::Completed {
+            let accepted: u64 =
+                self.hosts.iter().map(|it| it.nic.counters().payload_received).sum();
+            let total = self.setup.workload.total_bytes().get();
+            assert_eq!(accepted, total, "conservation: every byte is delivered exactly once");
+        }
         self.ledger.flows.sort_unstable_by_key(|flow| (flow.message, flow.piece));
         let network = &self.network;
         let switch_ports =

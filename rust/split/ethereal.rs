@@ -8,7 +8,7 @@
 //! laid over the paths in the same turn. Every path gets `n·f/s` bytes for `r·(s/g − 1)` more
 //! queue pairs.
 //!
-//! [inferred] Where a batch holds flows of several sizes (the paper assumes one), flows of each
+//! \[inferred\] Where a batch holds flows of several sizes (the paper assumes one), flows of each
 //! size are a group of their own; a flow shorter than its number of pieces goes whole.
 
 use std::collections::{BTreeMap, VecDeque};
