@@ -10,7 +10,7 @@ use crate::units::{Bytes, Fraction, Span};
 
 /// No span of a scenario may be longer than this: 100,000 s, so that sums of a few of them and
 /// of the time limit stay within 64 bits of picoseconds.
-const LONGEST_SPAN: Span = Span::from_ms(100_000_000);
+pub(super) const LONGEST_SPAN: Span = Span::from_ms(100_000_000);
 
 /// Nothing on the wire is longer: the length field of a packet has 16 bits.
 pub(super) const LONGEST_PACKET: Bytes = Bytes::new(65_535);
@@ -38,24 +38,42 @@ pub(super) enum AtLeast {
 impl Context<'_> {
     /// `fault`, at the place of `key`.
     pub(super) fn fault(&self, key: &str, fault: Fault) -> ScenarioError {
-        let overridden = match key {
-            "policy.name" => self.overrides.policy.is_some(),
-            "seed" => self.overrides.seed.is_some(),
-            _ => false,
+        let overridden = self.is_overridden(key);
+        // Where the key itself is wrong, it is shown; otherwise its value is.
+        let place = match fault {
+            _ if overridden => Place::CommandLine,
+            Fault::UnknownKey { .. } | Fault::Misplaced { .. } => self.source.place_of_key(key),
+            _ => self.source.place_of(key),
         };
-        let place = if overridden { Place::CommandLine } else { self.source.place_of(key) };
         ScenarioError { place: Box::new(place), fault: Box::new(fault) }
     }
 
-    /// A value that makes no sense.
+    /// A value that makes no sense; shown as it was typed, or as `value` where it was not.
     pub(super) fn senseless(
         &self,
         key: &str,
         value: impl Display,
         right: impl Into<String>,
     ) -> ScenarioError {
-        let (key_text, value) = (key.to_owned(), value.to_string());
+        let (key_text, value) = (key.to_owned(), self.shown(key, value));
         self.fault(key, Fault::Senseless { key: key_text, value, right: right.into() })
+    }
+
+    /// The value of `key` as it was typed, or `value` where it was not.
+    pub(super) fn shown(&self, key: &str, value: impl Display) -> String {
+        match self.source.value_text(key) {
+            Some(typed) if !self.is_overridden(key) => typed.trim_matches('"').to_owned(),
+            _ => value.to_string(),
+        }
+    }
+
+    /// True if the command line sets `key`.
+    pub(super) fn is_overridden(&self, key: &str) -> bool {
+        match key {
+            "policy.name" => self.overrides.policy.is_some(),
+            "seed" => self.overrides.seed.is_some(),
+            _ => false,
+        }
     }
 
     /// A feature that does not exist yet.

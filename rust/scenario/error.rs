@@ -3,7 +3,10 @@
 use thiserror::Error;
 
 use crate::balance::SchemeError;
+use crate::collective::CollectiveError;
 use crate::topology::{HpccTopologyError, TopologyError};
+use crate::workload::WorkloadError;
+use crate::workload::hpcc_flows::FlowFileError;
 
 /// A fault and its place. Prints as `file:line:column: fault` and the line with a caret.
 #[derive(Debug, Error)]
@@ -174,6 +177,25 @@ pub enum Fault {
     /// A graph that is no fabric.
     #[error(transparent)]
     Topology(#[from] TopologyError),
+    /// A collective that cannot be.
+    #[error("{key}: {error}")]
+    Collective {
+        /// The key that it is about.
+        key: String,
+        /// What is wrong.
+        error: CollectiveError,
+    },
+    /// A traffic pattern that cannot be.
+    #[error("{key}: {error}")]
+    Workload {
+        /// The key that it is about.
+        key: String,
+        /// What is wrong.
+        error: WorkloadError,
+    },
+    /// A flow file, which has a place of its own.
+    #[error(transparent)]
+    FlowFile(#[from] FlowFileError),
     /// A topology file, which has a place of its own.
     #[error(transparent)]
     TopologyFile(#[from] HpccTopologyError),

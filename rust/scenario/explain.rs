@@ -66,12 +66,7 @@ impl Scenario {
     }
 
     fn origin_of(&self, key: &str) -> Origin {
-        let overridden = match key {
-            "seed" => self.overrides.seed.is_some(),
-            "policy.name" => self.overrides.policy.is_some(),
-            _ => false,
-        };
-        if overridden {
+        if self.origin.context(&self.overrides).is_overridden(key) {
             return Origin::CommandLine;
         }
         self.origin.source.line_of(key).map_or(Origin::Default, Origin::Line)

@@ -9,7 +9,7 @@ use crate::rng::{Purpose, Stream};
 use crate::topology::{Node, Topology};
 use crate::units::{Fraction, Span, Time};
 
-/// The failures of all links, section by section and in order of link ids.
+/// The failures of all links, in order of link ids and times; those of one link never overlap.
 ///
 /// A section with a probability draws once for each link between switches, from the link's own
 /// stream; the n-th such section takes the n-th draw, so that adding one moves no other.
@@ -35,9 +35,42 @@ pub(super) fn resolve(
                 drawn(&mut streams, probability)
             }
         };
-        failures.extend(links.into_iter().map(|link| Failure { link, ..model }));
+        failures.extend(links.into_iter().map(|link| (Failure { link, ..model }, index)));
     }
-    Ok(failures)
+    failures.sort_by_key(|(failure, index)| (failure.link, failure.at, *index));
+    joined(context, &failures, topology)
+}
+
+/// Makes one failure of those of a link that overlap: a link is up when none of them holds.
+///
+/// They must agree on who learns of a change when, for it is one change.
+fn joined(
+    context: &Context<'_>,
+    failures: &[(Failure, usize)],
+    topology: &Topology,
+) -> Result<Vec<Failure>, ScenarioError> {
+    let mut apart: Vec<Failure> = Vec::new();
+    let mut last_index = 0;
+    for &(failure, index) in failures {
+        let before =
+            apart.last_mut().filter(|it| it.link == failure.link && it.until >= failure.at);
+        let Some(before) = before else {
+            apart.push(failure);
+            last_index = index;
+            continue;
+        };
+        if (before.detection, before.convergence) != (failure.detection, failure.convergence) {
+            let key = format!("failure[{index}].at");
+            let name = topology.link_name(failure.link);
+            let right = format!(
+                "{name} is still down by failure[{last_index}], with another detection or \
+                 convergence; write the same ones, or let the failures not overlap"
+            );
+            return Err(context.senseless(&key, failure.at, right));
+        }
+        before.until = before.until.max(failure.until);
+    }
+    Ok(apart)
 }
 
 /// What a section is about.

@@ -9,6 +9,7 @@ mod error;
 mod explain;
 mod failure;
 mod file;
+mod flow_file;
 mod limits;
 mod policy;
 mod sections;
@@ -161,7 +162,12 @@ impl Scenario {
         file.transport = transport;
         file.switch = switch;
         file.workload = sent.section;
-        limits::whole_run(&context, &workload, &built.topology, (&nic, &fabric))?;
+        limits::whole_run(
+            &context,
+            (&file.workload, &workload),
+            &built.topology,
+            (&nic, &fabric, time_limit),
+        )?;
         Ok(Self {
             name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             path: path.to_owned(),
@@ -223,6 +229,10 @@ impl Scenario {
         other.file.seed = seed;
         let typed = &self.origin.file;
         other.fabric.failures = failure::resolve(&context, &typed.failure, &self.topology, seed)?;
+        // Flows of a file draw nothing, and the file may have changed since it was read.
+        if typed.workload.kind == "flows" {
+            return Ok(other);
+        }
         let place =
             workload::Place { topology: &self.topology, host_of_node: &self.host_of_node, seed };
         other.workload = Arc::new(workload::resolve(&context, &typed.workload, place)?.workload);

@@ -48,11 +48,6 @@ impl Source {
         })
     }
 
-    /// True if the text has that key or section.
-    pub(super) fn has(&self, key: &str) -> bool {
-        self.places.contains_key(key)
-    }
-
     /// The keys directly below a section, as full paths.
     pub(super) fn keys_below(&self, section: &str) -> impl Iterator<Item = &str> {
         let prefix = format!("{section}.");
@@ -81,6 +76,12 @@ impl Source {
         };
         // Of a section, its header is shown and not its whole content.
         self.places.get(section).map_or_else(|| self.whole(), |(name, _)| self.at(name.clone()))
+    }
+
+    /// Where a key stands, or the closest section around it.
+    pub(super) fn place_of_key(&self, key: &str) -> Place {
+        let place = self.places.get(key).map(|(name, _)| self.at(name.clone()));
+        place.unwrap_or_else(|| self.place_of(key))
     }
 
     fn whole(&self) -> Place {

@@ -74,7 +74,7 @@ fn leaf_spine(
         hosts_per_leaf: Some(shape.hosts_per_leaf),
         ..links.written_to(common)
     };
-    let topology = shape.build().map_err(|error| unbuilt(context, error))?;
+    let topology = shape.build().map_err(|error| unbuilt(context, error, "topology.leaves"))?;
     Ok(generated(section, topology))
 }
 
@@ -101,7 +101,7 @@ fn fat_tree(
         oversubscription: Some(shape.oversubscription),
         ..links.written_to(common)
     };
-    let topology = shape.build().map_err(|error| unbuilt(context, error))?;
+    let topology = shape.build().map_err(|error| unbuilt(context, error, "topology.k"))?;
     Ok(generated(section, topology))
 }
 
@@ -149,13 +149,15 @@ impl Links {
     }
 }
 
-/// The error of a builder, at the key that it is about.
-fn unbuilt(context: &Context<'_>, error: TopologyError) -> ScenarioError {
+/// The error of a builder, at the key that it is about; `largest` is the key that most decides
+/// the size of what it builds.
+fn unbuilt(context: &Context<'_>, error: TopologyError, largest: &str) -> ScenarioError {
     let key = match &error {
         TopologyError::Zero { field } => format!("topology.{field}"),
         TopologyError::Radix { .. } => "topology.k".into(),
         TopologyError::Tiers { .. } => "topology.tiers".into(),
         TopologyError::PartOfAHost { .. } => "topology.oversubscription".into(),
+        TopologyError::TooLarge { .. } => largest.into(),
         _ => "topology.kind".into(),
     };
     context.fault(&key, Fault::Topology(error))

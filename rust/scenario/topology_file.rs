@@ -1,6 +1,6 @@
 //! `[topology] kind = "file"`: a graph that somebody else wrote down.
 
-use super::context::{AtLeast, Context};
+use super::context::{Context, LONGEST_SPAN};
 use super::error::{Fault, ScenarioError};
 use super::file::{TopologyFormat, TopologySection};
 use super::topology::Built;
@@ -37,10 +37,15 @@ pub(super) fn resolve(
 /// Refuses what the format can say and this version cannot do.
 fn check(context: &Context<'_>, read: &HpccTopology) -> Result<(), ScenarioError> {
     for (link, name) in read.topology.links().iter().zip(read.topology.link_names()) {
-        context.span("topology.path", link.delay, AtLeast::Zero).map_err(|_| {
-            let right = "no delay of a link may be so long".to_owned();
-            context.senseless("topology.path", format!("{name} with {}", link.delay), right)
-        })?;
+        if link.delay > LONGEST_SPAN {
+            let fault = Fault::TooLarge {
+                key: "topology.path".into(),
+                value: context.shown("topology.path", ""),
+                amount: format!("the delay of {name} is {}", link.delay),
+                limit: LONGEST_SPAN.to_string(),
+            };
+            return Err(context.fault("topology.path", fault));
+        }
     }
     let lossy = read.error_rate.iter().position(|&rate| rate > 0.0);
     if let Some(link) = lossy {

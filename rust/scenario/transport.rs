@@ -134,7 +134,12 @@ fn culprit<C: DeserializeOwned>(given: &Parameters) -> Option<(String, toml::de:
 /// The fault behind serde's message about a parameter.
 pub(super) fn parameter_fault(section: &str, key: &str, message: &str) -> Fault {
     match unknown_name(message, "unknown field ") {
-        Some((unknown, known)) => unknown_key(section, &unknown, &known),
+        Some((unknown, mut known)) => {
+            if section == "policy" {
+                known.insert(0, "name".into());
+            }
+            unknown_key(section, &unknown, &known)
+        }
         None => Fault::BadValue {
             key: key.to_owned(),
             reason: humanised(message.lines().next().unwrap_or_default()),

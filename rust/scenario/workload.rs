@@ -3,11 +3,14 @@
 use super::context::{AtLeast, Context};
 use super::error::{Fault, ScenarioError, nearest};
 use super::file::WorkloadSection;
-use super::limits;
+use crate::collective::{self, Collective, CollectiveError, Plan};
 use crate::ids::HostId;
 use crate::topology::Topology;
-use crate::units::{Bytes, Span, Time};
-use crate::workload::{Message, Workload};
+use crate::units::{Bytes, Span};
+use crate::workload::{Incast, Permutation, Shift, StartJitter, Workload, WorkloadError};
+
+/// Payload a rank or a flow, where the section does not say.
+const DEFAULT_BYTES: Bytes = Bytes::new(16_000_000);
 
 /// What a workload is laid over.
 #[derive(Debug, Clone, Copy)]
@@ -42,17 +45,61 @@ pub(super) fn resolve(
     place: Place<'_>,
 ) -> Result<Sent, ScenarioError> {
     let kind = typed.kind.as_str();
-    if LATER_KINDS.contains(&kind) {
-        return Err(context.unavailable("workload.kind", kind, known_kinds()));
+    match kind {
+        "permutation" => permutation(context, typed, place),
+        "shift" => shift(context, typed, place),
+        "incast" => incast(context, typed, place),
+        "flows" => super::flow_file::resolve(context, typed, place),
+        _ if LATER_KINDS.contains(&kind) => {
+            Err(context.unavailable("workload.kind", kind, known_kinds()))
+        }
+        _ => collective(context, typed, place),
     }
-    if FLOW_KINDS.contains(&kind) {
-        return Err(context.unavailable("workload.kind", kind, "all-to-all"));
-    }
-    collective(context, typed, place)
 }
 
-fn known_kinds() -> String {
-    [&["all-to-all"], &FLOW_KINDS[..]].concat().join(", ")
+fn permutation(
+    context: &Context<'_>,
+    typed: &WorkloadSection,
+    place: Place<'_>,
+) -> Result<Sent, ScenarioError> {
+    context.only("workload", &typed.kind, &["bytes", "start_jitter"])?;
+    let bytes = typed.bytes.unwrap_or(DEFAULT_BYTES);
+    let pattern = Permutation { hosts: place.topology.host_count(), bytes, seed: place.seed };
+    let built = pattern.build().map_err(|error| refused(context, error))?;
+    put_off(
+        context,
+        typed,
+        place.seed,
+        (WorkloadSection { bytes: Some(bytes), ..plain(typed) }, built),
+    )
+}
+
+fn shift(
+    context: &Context<'_>,
+    typed: &WorkloadSection,
+    place: Place<'_>,
+) -> Result<Sent, ScenarioError> {
+    context.only("workload", &typed.kind, &["bytes", "shift", "start_jitter"])?;
+    let bytes = typed.bytes.unwrap_or(DEFAULT_BYTES);
+    let shift = typed.shift.unwrap_or(1);
+    let pattern = Shift { hosts: place.topology.host_count(), shift, bytes };
+    let built = pattern.build().map_err(|error| refused(context, error))?;
+    let section = WorkloadSection { bytes: Some(bytes), shift: Some(shift), ..plain(typed) };
+    put_off(context, typed, place.seed, (section, built))
+}
+
+fn incast(
+    context: &Context<'_>,
+    typed: &WorkloadSection,
+    place: Place<'_>,
+) -> Result<Sent, ScenarioError> {
+    context.only("workload", &typed.kind, &["bytes", "fan_in", "start_jitter"])?;
+    let bytes = typed.bytes.unwrap_or(DEFAULT_BYTES);
+    let fan_in = typed.fan_in.unwrap_or(8);
+    let pattern = Incast { hosts: place.topology.host_count(), fan_in, receiver: None, bytes };
+    let built = pattern.build().map_err(|error| refused(context, error))?;
+    let section = WorkloadSection { bytes: Some(bytes), fan_in: Some(fan_in), ..plain(typed) };
+    put_off(context, typed, place.seed, (section, built))
 }
 
 fn collective(
@@ -60,57 +107,104 @@ fn collective(
     typed: &WorkloadSection,
     place: Place<'_>,
 ) -> Result<Sent, ScenarioError> {
-    let kind = typed.kind.as_str();
-    if kind != "all-to-all" {
-        let known = known_kinds();
-        let fault = Fault::UnknownName {
-            key: "workload.kind".into(),
-            what: "workload",
-            name: kind.to_owned(),
-            nearest: nearest(kind, known.split(", ")),
-            known,
-        };
-        return Err(context.fault("workload.kind", fault));
-    }
-    context.only("workload", kind, &["bytes", "algorithm", "ranks", "start_jitter"])?;
+    let (algorithm, collective) = algorithm(context, typed)?;
+    context.only("workload", &typed.kind, &["bytes", "algorithm", "ranks", "start_jitter"])?;
     let hosts = place.topology.host_count();
     let ranks = typed.ranks.unwrap_or(hosts);
     if ranks < 2 || ranks > hosts {
         let right = format!("it must be from 2 to the number of hosts, {hosts}");
         return Err(context.senseless("workload.ranks", ranks, right));
     }
-    let bytes = payload(context, typed)?;
-    let messages = u128::from(ranks) * u128::from(ranks) * 2;
-    limits::messages(context, "workload.ranks", &ranks.to_string(), messages)?;
-    limits::total(context, bytes, messages)?;
-    let start_jitter = jitter(context, typed)?;
-    let mut messages = Vec::new();
-    for src in 0..ranks {
-        for step in 1..ranks {
-            let dst = HostId((src + step) % ranks);
-            let bytes = Bytes::new(bytes.get() / u64::from(ranks));
-            messages.push(Message { src: HostId(src), dst, bytes, stream: 0, start: Time::ZERO });
+    let bytes = typed.bytes.unwrap_or(DEFAULT_BYTES);
+    let plan = Plan { ranks: (0..ranks).map(HostId).collect(), bytes };
+    let built = (collective.build)(&plan).map_err(|error| {
+        let key = match error {
+            CollectiveError::NoBytes | CollectiveError::TooManyBytes { .. } => "workload.bytes",
+            CollectiveError::TooFewRanks { .. } | CollectiveError::TooManyMessages { .. } => {
+                "workload.ranks"
+            }
+            _ => "workload.kind",
+        };
+        context.fault(key, Fault::Collective { key: key.to_owned(), error })
+    })?;
+    let section =
+        WorkloadSection { bytes: Some(bytes), algorithm, ranks: Some(ranks), ..plain(typed) };
+    put_off(context, typed, place.seed, (section, built))
+}
+
+/// The collective of a kind, which is a collective's whole name (`ring-all-reduce`) or what it
+/// does (`all-reduce`) with an `algorithm` (`ring`): the first of the registry if it is not said.
+fn algorithm(
+    context: &Context<'_>,
+    typed: &WorkloadSection,
+) -> Result<(Option<String>, &'static Collective), ScenarioError> {
+    let kind = typed.kind.as_str();
+    if let Ok(collective) = collective::find(kind) {
+        if typed.algorithm.is_some() {
+            let key = "workload.algorithm".to_owned();
+            let because = format!("workload.kind = {kind} names the algorithm already");
+            return Err(context.fault(&key.clone(), Fault::Misplaced { key, because }));
         }
+        return Ok((None, collective));
     }
-    let section = WorkloadSection {
-        kind: typed.kind.clone(),
-        bytes: Some(bytes),
-        ranks: Some(ranks),
-        start_jitter: Some(start_jitter),
-        ..WorkloadSection::default()
+    let suffix = format!("-{kind}");
+    let choices: Vec<(&str, &'static Collective)> = collective::ALL
+        .iter()
+        .filter_map(|each| Some((each.name.strip_suffix(&suffix)?, each)))
+        .collect();
+    let Some(&(first, _)) = choices.first() else {
+        return Err(unknown(context, "workload.kind", ("workload", kind), known_kinds()));
     };
-    Ok(Sent { section, workload: Workload::independent(messages), warnings: Vec::new() })
+    let wanted = typed.algorithm.as_deref().unwrap_or(first);
+    let found = choices.iter().find(|(name, _)| *name == wanted);
+    found.map(|&(name, each)| (Some(name.to_owned()), each)).ok_or_else(|| {
+        let known = choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        unknown(context, "workload.algorithm", ("algorithm", wanted), known)
+    })
 }
 
-fn payload(context: &Context<'_>, typed: &WorkloadSection) -> Result<Bytes, ScenarioError> {
-    let bytes = typed.bytes.unwrap_or(Bytes::new(16_000_000));
-    if bytes == Bytes::ZERO {
-        return Err(context.senseless("workload.bytes", bytes, "it must be at least 1B"));
-    }
-    Ok(bytes)
+fn known_kinds() -> String {
+    let collectives = collective::ALL.iter().map(|collective| collective.name);
+    collectives.chain(FLOW_KINDS).collect::<Vec<_>>().join(", ")
 }
 
-fn jitter(context: &Context<'_>, typed: &WorkloadSection) -> Result<Span, ScenarioError> {
+fn unknown(
+    context: &Context<'_>,
+    key: &str,
+    (what, name): (&'static str, &str),
+    known: String,
+) -> ScenarioError {
+    let nearest = nearest(name, known.split(", "));
+    let (key_text, name) = (key.to_owned(), name.to_owned());
+    context.fault(key, Fault::UnknownName { key: key_text, what, name, nearest, known })
+}
+
+/// The error of a pattern, at the key that it is about.
+fn refused(context: &Context<'_>, error: WorkloadError) -> ScenarioError {
+    let key = match error {
+        WorkloadError::NoBytes { .. } | WorkloadError::TooManyBytes { .. } => "workload.bytes",
+        WorkloadError::ShiftToSelf { .. } => "workload.shift",
+        WorkloadError::FanIn { .. } => "workload.fan_in",
+        _ => "workload.kind",
+    };
+    context.fault(key, Fault::Workload { key: key.to_owned(), error })
+}
+
+/// A section of the same kind and no other key.
+pub(super) fn plain(typed: &WorkloadSection) -> WorkloadSection {
+    WorkloadSection { kind: typed.kind.clone(), ..WorkloadSection::default() }
+}
+
+/// Applies the section's start jitter.
+fn put_off(
+    context: &Context<'_>,
+    typed: &WorkloadSection,
+    seed: u64,
+    (section, mut workload): (WorkloadSection, Workload),
+) -> Result<Sent, ScenarioError> {
     let jitter = typed.start_jitter.unwrap_or(Span::ZERO);
-    context.span("workload.start_jitter", jitter, AtLeast::Zero)
+    let at_most = context.span("workload.start_jitter", jitter, AtLeast::Zero)?;
+    StartJitter { at_most, seed }.apply(&mut workload);
+    let section = WorkloadSection { start_jitter: Some(at_most), ..section };
+    Ok(Sent { section, workload, warnings: Vec::new() })
 }
