@@ -14,6 +14,7 @@ pub mod report;
 pub mod rng;
 pub mod scenario;
 pub mod split;
+pub mod study;
 pub mod topology;
 pub mod units;
 pub mod workload;

@@ -1,2 +1,9 @@
-//! The command line.
-fn main() {}
+//! The command line of evenkeel: arguments in, one object or one table out.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

@@ -1,6 +1,8 @@
 //! `summary.json`: the JSON object that other programs may rely on. Its keys, their order and
 //! their units are a contract.
 
+use std::io::{self, Write};
+
 use serde::Serialize;
 
 use super::{Cost, Identity, VERSION};
@@ -172,6 +174,15 @@ impl Summary {
     }
 }
 
+/// Writes `summary.json`: the object in lines that a person can read.
+///
+/// # Errors
+/// Those of `to`.
+pub fn write_summary(to: &mut dyn Write, summary: &Summary) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *to, summary)?;
+    writeln!(to)
+}
+
 /// Nothing is slow against a workload of nothing, whose bound is zero.
 fn slowdown(cct: Option<Span>, bound: Span) -> Option<f64> {
     let cct = cct.filter(|_| bound > Span::ZERO)?;
@@ -213,8 +224,9 @@ mod tests {
 
     #[test]
     fn keys_and_their_order_are_the_contract() {
-        let json = serde_json::to_string_pretty(&sample::summary()).unwrap();
-        sample::snapshot("summary-json", &json);
+        let mut json = Vec::new();
+        write_summary(&mut json, &sample::summary()).unwrap();
+        sample::snapshot("summary-json", &String::from_utf8(json).unwrap());
     }
 
     #[test]

@@ -1,0 +1,108 @@
+//! The command line: one subcommand a file. Everything that computes is in the library; what is
+//! here reads arguments, shows progress, prints, and chooses the exit status.
+
+mod bound;
+mod check;
+mod compare;
+mod hpcc;
+mod incomplete;
+mod list;
+mod output;
+mod progress;
+mod run;
+mod scenario;
+mod single;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+const ABOUT: &str = "Compare ways of balancing load in AI-training networks";
+
+const LONG_ABOUT: &str = "\
+Compare ways of balancing load in AI-training networks.
+
+With this fabric, this workload and these failures, what does each policy cost, in completion \
+time and in NIC state? A scenario, one TOML file, says what is simulated; the same scenario, \
+seed and version give the same results everywhere.";
+
+const AFTER_HELP: &str = "\
+Examples:
+  evenkeel compare examples/all-to-all-256.toml --policies ecmp,spray,ethereal
+  evenkeel run examples/incast-32.toml --policy spray --out results/incast
+  evenkeel hpcc mix/config.txt --lb spray --out results/mix
+  evenkeel list policies
+
+Exit status: 0 done; 1 a run did not complete (it stalled, or reached the time limit of its
+scenario); 2 bad input, or results that could not be written.
+Results go to standard output, everything else (progress, warnings, errors) to standard error.";
+
+/// A scenario in brief, for the help of the commands that take one.
+const SCENARIO_HELP: &str = "\
+A scenario is a TOML file. Every key has a default, so this is a whole one:
+
+  [topology]
+  kind = \"leaf-spine\"        # leaf-spine, fat-tree, or a file; see: evenkeel list topologies
+  leaves = 16
+  spines = 16
+  hosts_per_leaf = 16
+  host_rate = \"400Gbps\"      # values carry their units: bps Gbps, ns us ms s, B KB MB KiB MiB
+  [policy]
+  name = \"ethereal\"          # see: evenkeel list policies
+  [workload]
+  kind = \"all-to-all\"        # see: evenkeel list collectives
+  bytes = \"16MB\"             # each rank's
+
+`evenkeel check --explain FILE` prints a scenario with all its keys and where each value is from;
+examples/ holds scenarios to start from.";
+
+#[derive(Debug, Parser)]
+#[command(name = "evenkeel", version, about = ABOUT, long_about = LONG_ABOUT)]
+#[command(after_help = AFTER_HELP, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Arguments),
+    Compare(compare::Arguments),
+    Hpcc(hpcc::Arguments),
+    Check(check::Arguments),
+    Bound(bound::Arguments),
+    List(list::Arguments),
+}
+
+/// How a command ended that had no error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Status {
+    /// All is done.
+    Done,
+    /// A run did not complete; its results are there all the same.
+    Incomplete,
+    /// Errors, which have been told already.
+    Refused,
+}
+
+/// Runs the command that the arguments name.
+pub fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Hpcc(arguments) => hpcc::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Bound(arguments) => bound::run(&arguments),
+        Command::List(arguments) => list::run(&arguments),
+    };
+    match result {
+        Ok(Status::Done) => ExitCode::SUCCESS,
+        Ok(Status::Incomplete) => ExitCode::from(1),
+        Ok(Status::Refused) => ExitCode::from(2),
+        Err(error) => {
+            // Errors of the library say all there is in their own text, causes included.
+            output::error(&error.to_string());
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What the commands that make a single run share: showing it go on, keeping it, printing it.
+
+use std::path::Path;
+
+use evenkeel::fabric::{Outcome, Setup};
+use evenkeel::report::{self, Folder, Identity, Writer};
+use evenkeel::study::{self, Finished};
+
+use super::progress::{self, Bars};
+use super::{Status, incomplete, output};
+
+/// Where results go.
+#[derive(Debug)]
+pub struct Destination {
+    folder: Option<Folder>,
+    format: Format,
+}
+
+/// What is printed on standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A table for people.
+    Table,
+    /// The JSON object.
+    Json,
+}
+
+/// A single run and all it said.
+pub struct Single<'a> {
+    identity: &'a Identity,
+    setup: &'a Setup,
+    finished: Finished,
+    outcome: Outcome,
+}
+
+impl Destination {
+    /// `--out` and `--json`. The folder is made and seen to be writable before anything runs.
+    pub fn open(out: Option<&Path>, json: bool) -> anyhow::Result<Self> {
+        let format = if json { Format::Json } else { Format::Table };
+        Ok(Self { folder: out.map(Folder::open).transpose()?, format })
+    }
+}
+
+/// Runs it, with a bar on standard error where that is a terminal.
+pub fn simulate<'a>(identity: &'a Identity, setup: &'a Setup) -> Single<'a> {
+    let bound = study::lower_bound(setup).time;
+    let bars = Bars::of_one();
+    let bar = bars.start(progress::label(identity));
+    let (finished, outcome) =
+        study::run(identity, setup, bound, &mut |progress| progress::update(&bar, progress));
+    bar.finish_and_clear();
+    Single { identity, setup, finished, outcome }
+}
+
+impl Single<'_> {
+    /// All that was measured.
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+
+    /// Keeps the results with `others` beside them, prints them, and tells if the run did not
+    /// complete.
+    pub fn report(
+        &self,
+        to: &Destination,
+        others: &[(&'static str, Writer<'_>)],
+    ) -> anyhow::Result<Status> {
+        if let Some(folder) = &to.folder {
+            self.keep(folder, others)?;
+        }
+        match to.format {
+            Format::Json => output::print_json(&self.finished.summary)?,
+            Format::Table => {
+                output::print(&report::run_table(&self.finished.summary))?;
+                let place = match &to.folder {
+                    Some(folder) => folder.path().display().to_string(),
+                    None => "not kept; --out DIR keeps them".to_owned(),
+                };
+                output::print(&format!("results   {place}\n"))?;
+            }
+        }
+        Ok(incomplete::tell(&self.finished))
+    }
+
+    fn keep(&self, folder: &Folder, others: &[(&'static str, Writer<'_>)]) -> anyhow::Result<()> {
+        let Self { identity, setup, finished, outcome } = self;
+        let topology = &setup.topology;
+        let flows: Writer<'_> = &|to| report::write_flows_csv(to, identity, topology, outcome);
+        let links: Writer<'_> = &|to| report::write_links_csv(to, identity, topology, outcome);
+        let files = [&[("flows.csv", flows), ("links.csv", links)], others].concat();
+        folder.replace(&files, &|to| report::write_summary(to, &finished.summary))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,38 @@
+//! One run, measured.
+
+use crate::fabric::{self, Outcome, Progress, Setup, Verdict};
+use crate::report::{Identity, OpenMessages, Stopwatch, Summary};
+use crate::units::{Span, Time};
+
+/// A run that ended, however it ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    /// What it measured, as reports hold it.
+    pub summary: Summary,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// When the last event was.
+    pub ended: Time,
+    /// The messages it left open; none if it completed.
+    pub open: OpenMessages,
+}
+
+/// Runs `setup`, whose workload has the lower bound `bound`, telling `progress` from time to
+/// time, and measures what that costs.
+pub fn run(
+    identity: &Identity,
+    setup: &Setup,
+    bound: Span,
+    progress: &mut dyn FnMut(&Progress),
+) -> (Finished, Outcome) {
+    let stopwatch = Stopwatch::start();
+    let outcome = fabric::run(setup, progress);
+    let cost = stopwatch.stop();
+    let finished = Finished {
+        summary: Summary::new(identity, &setup.topology, &outcome, bound, cost),
+        verdict: outcome.verdict,
+        ended: outcome.ended,
+        open: OpenMessages::of(&outcome, &setup.workload, &setup.topology),
+    };
+    (finished, outcome)
+}
