@@ -1,7 +1,8 @@
 //! Edge switches: what their hosts send to and get from elsewhere must cross their uplinks.
 //!
 //! Assumes that load is balanced perfectly over all links that an edge switch has to other
-//! switches, so it binds where the edge is oversubscribed. \[inferred: the cut bound of any
+//! switches, so it binds where the edge is oversubscribed. Where there are several
+//! paths, one acknowledgement a message is charged: it may overtake the others. \[inferred: the cut bound of any
 //! network\]
 
 use super::Wire;
@@ -34,7 +35,7 @@ pub(super) fn busiest(
             }
             let ends = [routes.edge_of(message.src), routes.edge_of(message.dst)];
             let [src, dst] = ends.map(SwitchId::index);
-            let (start, acks) = (starts[id], u128::from(idle.acks) * ack_bytes);
+            let (start, acks) = (starts[id], u128::from(idle.acks_through) * ack_bytes);
             let [_, data_up, data_down, _] = idle.data;
             let [_, ack_down, ack_up, _] = idle.ack;
             out[src].add_data(idle.wire_bytes, start + data_up.head, data_up.tail);

@@ -2,7 +2,9 @@
 //!
 //! Assumes only that a link carries one packet at a time, each followed by the gap, and that an
 //! acknowledgement answers every `ack_every` packets. The first packet needs its way there, the
-//! last one its way on and the acknowledgement's way back. \[inferred: `../shared/papers/ofan.md` section 1
+//! last one its way on and the acknowledgement's way back. Where there are several paths, a
+//! downlink is charged with one acknowledgement a message only: the last may overtake others,
+//! and the message is complete without them. \[inferred: `../shared/papers/ofan.md` section 1
 //! names it as the natural bound for all-to-all, without a formula\]
 
 use super::Wire;
@@ -30,13 +32,15 @@ pub(super) fn busiest(
             let Some(idle) = paths.get(id) else { continue };
             let message = &workload.messages[id];
             let (src, dst) = (message.src.index(), message.dst.index());
-            let (start, acks) = (starts[id], u128::from(idle.acks) * ack_bytes);
+            let start = starts[id];
+            let [acks_up, acks_down] =
+                [idle.acks, idle.acks_through].map(|acks| u128::from(acks) * ack_bytes);
             let [data_up, .., data_down] = idle.data;
             let [ack_down, .., ack_up] = idle.ack;
             up[src].add_data(idle.wire_bytes, start + data_up.head, data_up.tail);
             down[dst].add_data(idle.wire_bytes, start + data_down.head, data_down.tail);
-            up[dst].add_acks(acks, start + ack_up.head, ack_up.tail);
-            down[src].add_acks(acks, start + ack_down.head, ack_down.tail);
+            up[dst].add_acks(acks_up, start + ack_up.head, ack_up.tail);
+            down[src].add_acks(acks_down, start + ack_down.head, ack_down.tail);
             touched.extend([message.src, message.dst]);
         }
         touched.sort_unstable();

@@ -48,6 +48,9 @@ pub struct IdlePath {
     pub packets: u64,
     /// Acknowledgements.
     pub acks: u64,
+    /// Those that are through every link once the message is complete: all on a single path; on
+    /// several, the last may overtake the rest of them.
+    pub(super) acks_through: u64,
     /// From start to delivery.
     pub delivered: Span,
     /// From start to completion at the sender.
@@ -157,6 +160,7 @@ impl IdlePath {
         Self {
             packets,
             acks,
+            acks_through: if path.count == 1 { acks } else { 1 },
             delivered: span(delivered),
             completed: span(delivered + ack_way),
             wire_bytes: before + u128::from((last + wire.gap).get()),

@@ -15,6 +15,8 @@ mod idle_path;
 mod load;
 mod permutation;
 mod rho;
+#[cfg(test)]
+mod schedule_test;
 
 pub use idle_path::{Hop, IdlePath, Path};
 
@@ -166,6 +168,29 @@ mod tests {
         let fast = leaf_spine(2, 2, 8, RATE);
         let across = flows((0..8).map(|src| flow(src, src + 8, 1)));
         assert_eq!(bound_on(&fast, &across).rho_max, 0.25);
+    }
+
+    #[test]
+    fn back_to_back_hosts_have_bounds_too() {
+        use crate::ids::{HostId, LinkId};
+        use crate::topology::{Link, Node};
+        let ends = [Node::Host(HostId(0)), Node::Host(HostId(1))];
+        let link = Link { ends, rate: RATE, delay: Span::from_ns(500) };
+        let topology = Topology::new(vec!["a".into(), "b".into()], vec![], vec![link]).unwrap();
+        assert_eq!(topology.link_name(LinkId(0)), "a-b");
+        let bound = bound_on(&topology, &flows([flow(0, 1, 4_096)].into_iter()));
+        assert_eq!(bound.time, Span::from_ns(1_000) + Span::from_ps(41_580 + 640));
+        assert_eq!((bound.rho_max, bound.because), (1.0, "idle path"));
+    }
+
+    #[test]
+    fn hosts_that_no_route_joins_are_left_out() {
+        let topology = leaf_spine(2, 1, 2, RATE);
+        let cut = topology.link_named("leaf1-spine0").unwrap();
+        let routes = Routes::new(&topology, &|link| link != cut);
+        let apart = flows([flow(0, 3, 4_096)].into_iter());
+        let bound = bound(&topology, &routes, &apart, &OFAN);
+        assert_eq!((bound.time, bound.rho_max), (Span::ZERO, 1.0));
     }
 
     #[test]

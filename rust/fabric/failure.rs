@@ -4,7 +4,7 @@
 //! carrying at once, the switches at its ends know after their detection delay, routing
 //! everywhere after the convergence time. Senders are told nothing.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::config::{Failure, FailureKind};
 use super::event::Event;
@@ -41,7 +41,8 @@ struct Step {
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     steps: Vec<Step>,
-    routed_around: BTreeSet<LinkId>,
+    /// How many failures each witness knows of, by link: failures of one link may overlap.
+    known: BTreeMap<(Witness, LinkId), u32>,
 }
 
 impl Plan {
@@ -70,39 +71,43 @@ impl Plan {
         for (place, step) in (0u32..).zip(&steps) {
             network.queue.push(step.at, Event::Control(place));
         }
-        Self { steps, routed_around: BTreeSet::new() }
+        Self { steps, known: BTreeMap::new() }
     }
 
     /// Carries out step `place`.
     pub fn carry_out(&mut self, place: u32, topology: &Topology, network: &mut Network) {
         let step = self.steps[place as usize];
+        let known = self.known.entry((step.witness, step.link)).or_insert(0);
+        match step.state {
+            State::Down => *known += 1,
+            State::Up => *known -= 1,
+        }
         match step.witness {
-            Witness::Ends => tell_ends(step, network),
+            Witness::Ends => tell_ends(step.link, *known > 0, network),
             Witness::Routing => {
-                match step.state {
-                    State::Down => self.routed_around.insert(step.link),
-                    State::Up => self.routed_around.remove(&step.link),
-                };
                 let next = self.steps.get(place as usize + 1);
                 let more =
                     next.is_some_and(|next| (next.at, next.witness) == (step.at, Witness::Routing));
                 // Links that routing learns of together cost one computation.
                 if !more {
-                    let usable = |link| !self.routed_around.contains(&link);
-                    network.routes = Routes::new(topology, &usable);
+                    network.routes = Routes::new(topology, &|link| self.routed_over(link));
                 }
             }
         }
     }
+
+    fn routed_over(&self, link: LinkId) -> bool {
+        self.known.get(&(Witness::Routing, link)).is_none_or(|&failures| failures == 0)
+    }
 }
 
-fn tell_ends(step: Step, network: &mut Network) {
-    for id in ports_of(step.link) {
+fn tell_ends(link: LinkId, dead: bool, network: &mut Network) {
+    for id in ports_of(link) {
         let Node::Switch(switch) = network.ports[id.index()].start.node() else { continue };
-        let dead = &mut network.switches[switch.index()].dead;
-        dead.retain(|&port| port != id);
-        if step.state == State::Down {
-            dead.push(id);
+        let known = &mut network.switches[switch.index()].dead;
+        known.retain(|&port| port != id);
+        if dead {
+            known.push(id);
         }
     }
 }

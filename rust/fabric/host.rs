@@ -42,10 +42,13 @@ impl Host {
         }
     }
 
-    /// When it wants to be woken next, if nothing comes in before.
+    /// When it wants to be woken next, if nothing comes in before and its wire is free from
+    /// `free` on. A packet that its rate lets go earlier goes then, without being woken for.
     #[inline]
-    pub fn next_wake(&self) -> Option<Time> {
+    pub fn next_wake(&self, free: Time) -> Option<Time> {
+        let paced = self.nic.next_paced().filter(|&start| start > free);
         let start = self.starts.front().map(|&(start, _)| start);
-        [self.nic.poll_timeout(), self.splitter.poll_timeout(), start].into_iter().flatten().min()
+        let others = [self.nic.next_timer(), self.splitter.poll_timeout(), start];
+        others.into_iter().chain([paced]).flatten().min()
     }
 }

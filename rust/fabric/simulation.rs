@@ -221,7 +221,8 @@ impl<'a> Simulation<'a> {
     #[inline]
     fn keep_wake(&mut self, id: HostId) {
         let host = &mut self.hosts[id.index()];
-        let Some(wake) = host.next_wake() else { return };
+        let free = self.network.ports[host.port.index()].free;
+        let Some(wake) = host.next_wake(free) else { return };
         if wake < host.wake {
             host.wake = wake;
             self.network.queue.push(wake, Event::Host(id));

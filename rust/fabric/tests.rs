@@ -355,6 +355,41 @@ fn a_fabric_that_is_cut_stalls_until_the_limit_and_never_panics() {
 }
 
 #[test]
+fn failures_of_one_link_may_overlap() {
+    let topology = leaf_spine(2, 2, 1, 400);
+    let link = topology.link_named("leaf0-spine0").unwrap();
+    let ms = |ms| Time::ZERO + Span::from_ms(ms);
+    let mut setup = setup(topology, "spray", messages(&[(0, 1)], 200_000_000));
+    // Down from 1 us to 3 ms and, within that, from 1 us to 1 ms: it is up from 3 ms on.
+    setup.fabric.failures =
+        vec![failure(link, ms(3), Span::ZERO), failure(link, ms(1), Span::ZERO)];
+    let outcome = complete(&setup);
+    let port = |name| setup.topology.link_named(name).unwrap().index() * 2;
+    let carried = |name| {
+        let port = port(name);
+        outcome.link_bytes[port].get().max(outcome.link_bytes[port + 1].get())
+    };
+    // 4.1 ms in all: a quarter of the time both links carry.
+    let share = carried("leaf0-spine0") as f64 / carried("leaf0-spine1") as f64;
+    assert!((0.1..0.25).contains(&share), "{share}");
+    assert!(outcome.counters.dropped < 20, "only what was on the wire: {:?}", outcome.counters);
+}
+
+#[test]
+fn queue_pairs_that_wait_for_their_rates_share_a_busy_wire() {
+    use crate::nic::congestion::dctcp_rate;
+    // Several flows a host, cut by marks, so that paced queue pairs find the wire busy.
+    let pairs: Vec<(u32, u32)> =
+        (0..8).flat_map(|src| (8..16).map(move |dst| (src, dst))).collect();
+    let mut setup = setup(leaf_spine(2, 2, 8, 100), "ethereal", messages(&pairs, 1_000_000));
+    setup.nic.congestion = CongestionControl::DctcpRate(dctcp_rate::Config::default());
+    setup.fabric.switch.ecn = Ecn::Step(Bytes::new(50_000));
+    let outcome = complete(&setup);
+    assert!(outcome.counters.marked > 0);
+    assert!(outcome.counters.events < 2 * outcome.counters.packet_hops);
+}
+
+#[test]
 fn messages_wait_for_those_they_depend_on() {
     use crate::ids::MessageId;
     let hop = |src, dst| messages(&[(src, dst)], PAYLOAD)[0];

@@ -268,14 +268,22 @@ impl Nic {
         None
     }
 
-    /// When to call `handle_timeout` and `poll_transmit` next, if nothing comes in before.
+    /// When to call `handle_timeout` and `poll_transmit` next, if nothing comes in before. With
+    /// the wire busy then, the call may wait until it is free.
     pub fn poll_timeout(&self) -> Option<Time> {
-        let paced = self.paced.peek().map(|&Reverse((start, _))| start);
-        let timer = self.timers.peek().map(|&Reverse((due, _))| due);
-        match (paced, timer) {
-            (Some(paced), Some(timer)) => Some(paced.min(timer)),
-            (one, other) => one.or(other),
-        }
+        [self.next_paced(), self.next_timer()].into_iter().flatten().min()
+    }
+
+    /// When the rate of a queue pair first lets a packet go that it keeps back now.
+    #[inline]
+    pub fn next_paced(&self) -> Option<Time> {
+        self.paced.peek().map(|&Reverse((start, _))| start)
+    }
+
+    /// When a retransmission timer may run out; it may turn out to be early.
+    #[inline]
+    pub fn next_timer(&self) -> Option<Time> {
+        self.timers.peek().map(|&Reverse((due, _))| due)
     }
 
     /// What happened, oldest first.

@@ -125,6 +125,7 @@ fn another_policy_keeps_what_it_can() {
     assert!(Arc::ptr_eq(&spray.topology, &typed.topology));
     assert!(Arc::ptr_eq(&spray.workload, &typed.workload));
     assert!(!spray.file.policy.parameters.contains_key("batch_timer"));
+    assert!(typed.render().contains("\npath_memory = \"100ms\"  # default\n"));
     let back = spray.with_policy("ethereal").unwrap();
     assert_eq!(back.scheme, typed.scheme, "the file's own policy has the file's parameters");
     let error = typed.with_policy("sprey").unwrap_err().to_string();

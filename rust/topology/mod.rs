@@ -15,7 +15,7 @@ pub mod routes;
 
 pub use error::TopologyError;
 pub use fat_tree::FatTree;
-pub use graph::{Link, MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, Node, Switch, Topology};
+pub use graph::{Link, MAX_HOSTS, MAX_LINKS, MAX_ROUTES, MAX_SWITCHES, Node, Switch, Topology};
 pub use hpcc::HpccTopology;
 pub use hpcc_error::{HpccTopologyError, HpccTopologyFault};
 pub use leaf_spine::LeafSpine;
