@@ -171,6 +171,27 @@ fn one_flow_takes_as_long_as_in_the_simulator() {
     }
 }
 
+/// Contended runs can only be near: marks are drawn from other streams, ECMP hashes otherwise,
+/// and the simulator's PFC is not modelled here. Means of all flows, seed 1; what is asserted is
+/// the distance as it is, 5, 21 and 6 per cent when this was written. The 8-to-1 incast is the
+/// one that is far; there the mean moves by some 10 per cent with the seed, and no seed reaches
+/// the simulator's. Why is not settled.
+#[test]
+fn contended_flows_take_about_as_long_as_in_the_simulator() {
+    let Some(folder) = real_files("contended_flows_take_about_as_long_as_in_the_simulator") else {
+        return;
+    };
+    let mean = |times: &[u64]| times.iter().sum::<u64>() as f64 / times.len() as f64;
+    for (case, at_most) in [("inc2", 0.10), ("inc8", 0.30), ("perm", 0.15)] {
+        let reference = folder.join(format!("conweave/reference_fct_{case}.txt"));
+        let theirs = mean(&fct_ns(&std::fs::read_to_string(reference).unwrap()));
+        let experiment = conweave(&folder, &format!("flow_{case}.txt"), Rounding::TruncateNs);
+        let ours = mean(&fct_ns(&experiment.fct_table(&run(&experiment))));
+        let distance = ours / theirs - 1.0;
+        assert!(distance.abs() < at_most, "{case}: {ours:.0} ns for {theirs:.0}: {distance:+.3}");
+    }
+}
+
 /// Two hosts and a switch, written on the spot.
 struct OnTheSpot(tempfile::TempDir);
 
