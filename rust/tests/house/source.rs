@@ -154,13 +154,18 @@ pub fn orphans(files: &[SourceFile]) -> Vec<Fault> {
         let module = file.path.trim_end_matches("/mod.rs").trim_end_matches(".rs");
         let Some((folder, name)) = module.rsplit_once('/') else { continue };
         // What stands in these folders is a target, which the manifest names.
-        if roots[1..].contains(&folder) || ["rust/lib", "rust/main"].contains(&module) {
+        let in_a_target = roots[1..].iter().any(|root| parent_folder(folder) == Some(root));
+        if roots[1..].contains(&folder)
+            || in_a_target && name == "main"
+            || ["rust/lib", "rust/main"].contains(&module)
+        {
             continue;
         }
         let parents = if folder == roots[0] {
             ["rust/lib.rs".to_owned(), "rust/main.rs".to_owned()]
         } else {
-            [format!("{folder}.rs"), format!("{folder}/mod.rs")]
+            let parent = if in_a_target { "main" } else { "mod" };
+            [format!("{folder}.rs"), format!("{folder}/{parent}.rs")]
         };
         let named = files.iter().filter(|parent| parents.contains(&parent.path)).any(|parent| {
             let code = lexer::split(&parent.text).code;
@@ -173,6 +178,11 @@ pub fn orphans(files: &[SourceFile]) -> Vec<Fault> {
         }
     }
     faults
+}
+
+/// The folder that `folder` is in.
+fn parent_folder(folder: &str) -> Option<&str> {
+    folder.rsplit_once('/').map(|(parent, _)| parent)
 }
 
 /// Line and inside of every attribute, `#[…]` and `#![…]`.
