@@ -12,7 +12,9 @@ pub fn tell(finished: &Finished) -> Status {
     let reason = match finished.verdict {
         Verdict::Completed => return Status::Done,
         Verdict::Stalled => "it stalled (nothing can happen any more)",
-        Verdict::TimeLimit => "it reached the scenario's time_limit",
+        Verdict::TimeLimit => {
+            "it reached its time limit (time_limit; of the HPCC family, SIMULATOR_STOP_TIME)"
+        }
     };
     let summary = &finished.summary;
     output::error(&format!(

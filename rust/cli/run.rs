@@ -53,7 +53,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let destination = Destination::open(arguments.out.as_deref(), arguments.json)?;
     let identity = scenario::identity(&scenario);
     let setup = scenario.setup();
-    let resolved = format!("{}\n\n{}", identity.header(), scenario.render());
+    // Where the original lies is no part of the results: they are the same bytes everywhere.
+    let resolved = format!(
+        "{}\n# Resolved; paths are relative to the original file.\n\n{}",
+        identity.header(),
+        scenario.render()
+    );
     single::simulate(&identity, &setup)
         .report(&destination, &[("scenario.toml", &|to| to.write_all(resolved.as_bytes()))])
 }

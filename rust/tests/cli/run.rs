@@ -114,10 +114,7 @@ fn a_run_that_does_not_complete_says_so_and_keeps_its_results() {
     assert_eq!(left.status, 1, "{left:?}");
     let summary = left.json();
     assert!(summary["cct_ns"].is_null() && summary["slowdown"].is_null(), "{summary}");
-    assert!(
-        left.err.contains("did not complete: it reached the scenario's time_limit"),
-        "{left:?}"
-    );
+    assert!(left.err.contains("did not complete: it reached its time limit"), "{left:?}");
     assert!(left.err.contains("\n  message 0 from host0 to host1, 32KB: not delivered\n"));
     assert!(left.err.contains("\n  ... and 51 more\n"), "{}", left.err);
     assert_eq!(bench.names("short").len(), 4);
