@@ -64,7 +64,6 @@ pub(super) struct Ledger {
     /// Queue pairs of each pair of hosts and stream.
     pub streams: HashMap<(HostId, HostId, u32), u32>,
     pub completed: u64,
-    pub delivered_bytes: u64,
     pub last_completion: Time,
 }
 
@@ -81,7 +80,6 @@ impl Ledger {
             by_key: HashMap::new(),
             streams: HashMap::new(),
             completed: 0,
-            delivered_bytes: 0,
             last_completion: Time::ZERO,
         }
     }
@@ -132,7 +130,6 @@ impl Ledger {
         let flow = &mut self.flows[flow as usize];
         assert_eq!(flow.delivered, Time::NEVER, "delivered twice");
         flow.delivered = now;
-        self.delivered_bytes += flow.bytes.get();
         let message = &mut self.progress[flow.message.index()];
         message.delivered += 1;
         (message.delivered == message.pieces).then_some(flow.message)

@@ -123,7 +123,7 @@ impl<'a> Simulation<'a> {
         Verdict::Completed
     }
 
-    /// The head of a port's wire arrives, or its wire is free.
+    /// The head of a port's wire arrives, or the wire is free.
     #[inline]
     fn handle_port(&mut self, now: Time, id: PortId) {
         let arrived = self.network.take_arrival(now, id);
@@ -132,7 +132,10 @@ impl<'a> Simulation<'a> {
                 self.network.settle(now, id);
                 self.network.arm(id, || false);
             }
-            Node::Host(host) => self.pump(now, host),
+            Node::Host(host) => {
+                self.pump(now, host);
+                self.keep_wake(host);
+            }
         }
         if let Some(place) = arrived {
             self.arrive(now, id, place);
@@ -181,22 +184,26 @@ impl<'a> Simulation<'a> {
         self.follow_up(now, id);
     }
 
-    /// Sends what the NIC would have sent by now, each packet at the moment the wire was free.
-    /// Nothing else has happened to the NIC since, so it decides as it would have then.
+    /// Sends what the NIC would have sent by now, each packet at the moment it could go: when the
+    /// wire was free and its rate let it. Nothing else has happened to the NIC since, so it
+    /// decides as it would have then.
     #[inline]
     fn pump(&mut self, now: Time, id: HostId) {
         let host = &mut self.hosts[id.index()];
-        loop {
-            let free = self.network.ports[host.port.index()].free;
-            if free > now || !host.nic.has_packets() {
-                break;
+        let port = host.port;
+        while self.network.ports[port.index()].free <= now && host.nic.has_packets() {
+            let free = self.network.ports[port.index()].free;
+            match (host.nic.poll_transmit(free), host.nic.next_paced()) {
+                (Some(packet), _) => self.network.inject(port, free, packet),
+                (None, Some(start)) if start <= now => {
+                    self.network.ports[port.index()].free = start;
+                }
+                (None, _) => break,
             }
-            let Some(packet) = host.nic.poll_transmit(free) else { break };
-            self.network.inject(host.port, free, packet);
         }
         // With the wire free, what is left waits for its rate: the host's own event will come.
-        let busy = self.network.ports[host.port.index()].free > now;
-        self.network.arm(host.port, || busy && host.nic.has_packets());
+        let busy = self.network.ports[port.index()].free > now;
+        self.network.arm(port, || busy && host.nic.has_packets());
     }
 
     /// After something went into a host: its news, its wire, its next wake-up.
@@ -323,10 +330,15 @@ impl<'a> Simulation<'a> {
             now: self.now,
             completed: self.ledger.completed,
             messages: self.setup.workload.messages.len() as u64,
-            delivered_bytes: self.ledger.delivered_bytes,
+            delivered_bytes: self.accepted_bytes(),
             total_bytes: self.setup.workload.total_bytes().get(),
             packet_hops: self.network.counters.hops,
         }
+    }
+
+    /// Payload bytes that NICs accepted, each once.
+    fn accepted_bytes(&self) -> u64 {
+        self.hosts.iter().map(|host| host.nic.counters().payload_received).sum()
     }
 
     fn outcome(mut self, verdict: Verdict) -> Outcome {

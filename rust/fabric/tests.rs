@@ -6,7 +6,7 @@ use super::*;
 use crate::balance::sender::{SenderConfig, pinned};
 use crate::balance::{Forwarding, Parameters, preset};
 use crate::ids::{HostId, LinkId, PortId};
-use crate::nic::congestion::CongestionControl;
+use crate::nic::congestion::{CongestionControl, line_rate};
 use crate::nic::{AckConfig, NicConfig};
 use crate::topology::{FatTree, LeafSpine, Topology};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
@@ -65,7 +65,7 @@ fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
             payload: Bytes::new(PAYLOAD),
             header: Bytes::new(HEADER),
             ack: AckConfig { bytes: Bytes::new(ACK), every: 1, priority: true },
-            congestion: CongestionControl::LineRate,
+            congestion: CongestionControl::LineRate(line_rate::Config::default()),
             recovery: scheme.recovery,
             retransmit_timeout: Span::from_ms(1),
             nack_interval: Span::from_us(500),
@@ -151,6 +151,35 @@ fn a_wire_shorter_than_its_gap_is_still_exact() {
     };
     let setup = setup(topology.build().unwrap(), "ecmp", messages(&[(0, 1)], 50 * PAYLOAD));
     assert_eq!(complete(&setup).cct, Some(Span::from_ps(idle_path_ps(50, PAYLOAD, 4, 20, 0))));
+}
+
+#[test]
+fn a_fixed_rate_spaces_packets_exactly() {
+    for share in [Fraction::new(1, 2), Fraction::new(1, 3), Fraction::new(1, 1_000)] {
+        for (delay, packets) in [(0, 50), (500, 50), (50_000, 50)] {
+            let share = share.unwrap();
+            let topology = LeafSpine {
+                leaves: 2,
+                spines: 1,
+                hosts_per_leaf: 1,
+                host_rate: BitRate::from_gbps(400),
+                fabric_rate: BitRate::from_gbps(400),
+                delay: Span::from_ns(delay),
+                parallel_links: 1,
+            };
+            let one = messages(&[(0, 1)], packets * PAYLOAD);
+            let mut setup = setup(topology.build().unwrap(), "ecmp", one);
+            setup.nic.congestion = CongestionControl::LineRate(line_rate::Config { share });
+            // The last of n packets starts n − 1 packet times, at the rate of the share, after the
+            // first; from there on it is alone.
+            let data = PAYLOAD + HEADER;
+            let rate = BitRate::from_gbps(400).scaled(share);
+            let bits = u128::from((packets - 1) * data * 8) * 1_000_000_000_000;
+            let last_start = (bits / u128::from(rate.as_bps())) as u64;
+            let expected = last_start + idle_path_ps(1, PAYLOAD, 4, 20, delay * 1_000);
+            assert_eq!(complete(&setup).cct, Some(Span::from_ps(expected)), "{share}, {delay} ns");
+        }
+    }
 }
 
 /// Each of `n` hosts sends to the one half way round.
@@ -271,7 +300,7 @@ fn congestion_control_keeps_the_queue_that_line_rate_fills() {
         let outcome = complete(&setup);
         (outcome.counters.marked > 0, outcome.queue_bytes_mean)
     };
-    let (marked, unchecked) = queue(CongestionControl::LineRate);
+    let (marked, unchecked) = queue(CongestionControl::LineRate(line_rate::Config::default()));
     assert!(marked && unchecked > 1e7, "{unchecked}");
     for control in [
         CongestionControl::Dcqcn(dcqcn::Config::default()),

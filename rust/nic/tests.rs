@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::congestion::CongestionControl;
+use super::congestion::{CongestionControl, line_rate};
 use super::*;
 use crate::balance::sender::{PathSpace, QpContext, SenderConfig, ecmp, spray};
 use crate::packet::Psn;
@@ -15,7 +15,7 @@ fn config(recovery: Recovery, ack_every: u32) -> Arc<NicConfig> {
         payload: Bytes::new(1_000),
         header: Bytes::new(62),
         ack: AckConfig { bytes: Bytes::new(64), every: ack_every, priority: true },
-        congestion: CongestionControl::LineRate,
+        congestion: CongestionControl::LineRate(line_rate::Config::default()),
         recovery,
         retransmit_timeout: Span::from_ms(1),
         nack_interval: Span::from_us(500),

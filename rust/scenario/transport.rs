@@ -81,12 +81,7 @@ fn congestion(
     let given = &typed.parameters;
     let value = match typed.congestion_control {
         CongestionName::LineRate => {
-            if let Some(key) = given.keys().next() {
-                let key = format!("transport.parameters.{key}");
-                let because = "line-rate has no parameters".to_owned();
-                return Err(context.fault(&key.clone(), Fault::Misplaced { key, because }));
-            }
-            return Ok((CongestionControl::LineRate, Parameters::new()));
+            return configured(context, given, CongestionControl::LineRate);
         }
         CongestionName::Dcqcn => {
             return configured(context, given, CongestionControl::Dcqcn);
@@ -160,7 +155,7 @@ fn sensible(context: &Context<'_>, key: &str, value: Option<&str>) -> Result<(),
     if name == "byte_counter" && value.parse() == Ok(Bytes::ZERO) {
         return Err(context.senseless(key, value, "it must be at least 1B"));
     }
-    if matches!(name, "g" | "rate_on_first_cnp") {
+    if matches!(name, "g" | "rate_on_first_cnp" | "share") {
         let part: Fraction = value.parse().expect("printed by the same type");
         if part.numerator() == 0 {
             return Err(context.senseless(key, value, "it must be more than 0"));

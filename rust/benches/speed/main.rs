@@ -17,7 +17,7 @@ use evenkeel::fabric::{
     Buffer, Ecn, EcnPoint, FabricConfig, Rounding, Setup, SwitchConfig, Verdict, run,
 };
 use evenkeel::ids::HostId;
-use evenkeel::nic::congestion::CongestionControl;
+use evenkeel::nic::congestion::{CongestionControl, line_rate};
 use evenkeel::nic::{AckConfig, NicConfig};
 use evenkeel::topology::FatTree;
 use evenkeel::units::{BitRate, Bytes, Fraction, Span, Time};
@@ -152,7 +152,7 @@ fn ours(policy: &str, case: Case) -> u64 {
             payload: Bytes::new(4096),
             header: Bytes::new(62),
             ack: AckConfig { bytes: Bytes::new(64), every: 1, priority: true },
-            congestion: CongestionControl::LineRate,
+            congestion: CongestionControl::LineRate(line_rate::Config::default()),
             recovery: scheme.recovery,
             retransmit_timeout: Span::from_ms(100),
             nack_interval: Span::from_us(500),

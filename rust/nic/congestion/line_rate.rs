@@ -1,18 +1,36 @@
-//! No congestion control: always line rate.
+//! No congestion control: always line rate, or a fixed share of it.
 //!
-//! Source: the ideal control without failures of "Load Balancing for AI Training Workloads"
-//! (arXiv 2507.21372 v2, 2026), section 2.
+//! Source: the ideal control of "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2,
+//! 2026), section 2: line rate without failures, and with failures the share of line rate that
+//! even splitting can carry (rho_max).
+
+use serde::{Deserialize, Serialize};
 
 use super::CongestionController;
-use crate::units::{BitRate, Time};
+use crate::units::{BitRate, Fraction, Time};
 
-/// The rate of the port.
+/// Parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The rate as a part of line rate: 1.
+    pub share: Fraction,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { share: Fraction::ONE }
+    }
+}
+
+/// The rate, which never changes.
 #[derive(Debug, Clone, Copy)]
 pub struct LineRate(BitRate);
 
 impl LineRate {
-    pub(super) const fn new(line_rate: BitRate) -> Self {
-        Self(line_rate)
+    pub(super) fn new(config: &Config, line_rate: BitRate) -> Self {
+        let share = line_rate.scaled(config.share).as_bps();
+        Self(BitRate::from_bps(share.clamp(1, line_rate.as_bps())))
     }
 }
 

@@ -17,8 +17,8 @@ use crate::units::{BitRate, Time};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CongestionControl {
-    /// Always line rate.
-    LineRate,
+    /// Always line rate, or a fixed share of it.
+    LineRate(line_rate::Config),
     /// DCQCN in its authors' form, with congestion notification packets.
     Dcqcn(dcqcn::Config),
     /// DCQCN as ConnectX NICs do it, driven by flags in acknowledgements.
@@ -31,7 +31,9 @@ impl CongestionControl {
     /// The control of a new queue pair on a port of `line_rate`.
     pub fn build(&self, line_rate: BitRate) -> Controller {
         match self {
-            Self::LineRate => Controller::LineRate(line_rate::LineRate::new(line_rate)),
+            Self::LineRate(config) => {
+                Controller::LineRate(line_rate::LineRate::new(config, line_rate))
+            }
             Self::Dcqcn(config) => Controller::Dcqcn(dcqcn::Dcqcn::new(config, line_rate)),
             Self::DcqcnMlx(config) => {
                 Controller::DcqcnMlx(dcqcn_mlx::DcqcnMlx::new(config, line_rate))
