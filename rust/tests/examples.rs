@@ -1,0 +1,85 @@
+//! The claims of the examples, and the proofs that need fabrics of real size: each scenario is
+//! run as a user would run it, policy by policy.
+
+use std::path::Path;
+
+use evenkeel::fabric::{self, Outcome, Verdict};
+use evenkeel::scenario::{Overrides, Scenario};
+use evenkeel::study::lower_bound;
+
+/// An example under a policy: its scenario and what came out.
+fn run(example: &str, policy: &str) -> (Scenario, Outcome) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
+    let overrides = Overrides { policy: Some(policy.to_owned()), ..Overrides::default() };
+    let scenario = Scenario::load(&path, &overrides).unwrap_or_else(|error| panic!("{error}"));
+    let outcome = fabric::run(&scenario.setup(), &mut |_| {});
+    assert_eq!(outcome.verdict, Verdict::Completed, "{example} under {policy}");
+    (scenario, outcome)
+}
+
+/// Completion time in nanoseconds, and in parts of the lower bound.
+fn cct(example: &str, policy: &str) -> (f64, f64) {
+    let (scenario, outcome) = run(example, policy);
+    let cct = outcome.cct.expect("it completed").as_ns_f64();
+    let slowdown = cct / lower_bound(&scenario.setup()).time.as_ns_f64();
+    assert!(slowdown >= 0.999_98, "{example} under {policy} beats the bound: {slowdown}");
+    (cct, slowdown)
+}
+
+#[test]
+fn all_to_all_256_ethereal_is_within_a_hundredth_of_spray_and_ecmp_is_behind_both() {
+    let [(ecmp, _), (spray, _), (ethereal, slowdown)] =
+        ["ecmp", "spray", "ethereal"].map(|policy| cct("all-to-all-256.toml", policy));
+    assert!(ethereal <= 1.01 * spray, "{ethereal} against {spray}");
+    assert!(ecmp >= 1.08 * spray.max(ethereal), "{ecmp} is not clearly behind {spray}");
+    assert!(slowdown < 1.03, "{slowdown}");
+}
+
+#[test]
+fn link_failure_costs_ethereal_one_timeout_spray_several_and_ecmp_the_repair() {
+    let [(ecmp, _), (spray, _), (ethereal, _)] =
+        ["ecmp", "spray", "ethereal"].map(|policy| cct("link-failure.toml", policy));
+    let (one_timeout, repair) = (1e6, 100e6);
+    assert!((one_timeout..1.5 * one_timeout).contains(&ethereal), "{ethereal}");
+    assert!(spray > 2.0 * one_timeout && spray < repair, "{spray}");
+    assert!(ecmp >= repair, "{ecmp}");
+}
+
+#[test]
+fn idle_path_completes_after_exactly_the_closed_form() {
+    for policy in ["ecmp", "spray", "ethereal"] {
+        let (scenario, outcome) = run("idle-path.toml", policy);
+        assert_eq!(outcome.cct, Some(lower_bound(&scenario.setup()).time), "{policy}");
+    }
+}
+
+#[test]
+fn incast_32_is_bound_by_the_last_link_whatever_the_policy() {
+    for policy in ["ecmp", "spray", "ethereal"] {
+        let (_, slowdown) = cct("incast-32.toml", policy);
+        assert!(slowdown < 1.01, "{policy}: {slowdown}");
+    }
+}
+
+#[test]
+fn ofan_permutation_has_the_published_bound_and_ethereal_comes_near() {
+    let (scenario, _) = run("ofan-permutation.toml", "ethereal");
+    assert_eq!(lower_bound(&scenario.setup()).time.as_ps(), 17_056_940);
+    let (_, ethereal) = cct("ofan-permutation.toml", "ethereal");
+    let (_, spray) = cct("ofan-permutation.toml", "spray");
+    assert!(ethereal < 1.05 && spray < 1.2, "{ethereal} {spray}");
+}
+
+#[test]
+fn permutation_1024_orders_the_policies() {
+    let [(ecmp, _), (spray, _), (ethereal, _)] =
+        ["ecmp", "spray", "ethereal"].map(|policy| cct("permutation-1024.toml", policy));
+    assert!(ethereal < spray && spray < ecmp / 2.0, "{ethereal} {spray} {ecmp}");
+}
+
+#[test]
+fn ring_all_reduce_is_about_the_same_for_all() {
+    let times = ["ecmp", "spray", "ethereal"].map(|policy| cct("ring-all-reduce.toml", policy).0);
+    let (least, most) = times.iter().fold((f64::MAX, 0f64), |(a, b), &t| (a.min(t), b.max(t)));
+    assert!(most < 1.02 * least, "{times:?}");
+}
