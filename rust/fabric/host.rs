@@ -3,12 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::balance::Scheme;
+use super::simulation::Setup;
 use crate::ids::{HostId, MessageId, PortId};
-use crate::nic::{Nic, NicConfig};
+use crate::nic::{Nic, NicConfig, PortFacts};
 use crate::split::{Split, Splitter};
-use crate::topology::Topology;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// A host.
 #[derive(Debug)]
@@ -24,18 +23,13 @@ pub(super) struct Host {
 }
 
 impl Host {
-    pub fn new(
-        id: HostId,
-        topology: &Topology,
-        nic: Arc<NicConfig>,
-        scheme: &Scheme,
-        seed: u64,
-    ) -> Self {
+    pub fn new(id: HostId, base_rtt: Span, setup: &Setup, nic: Arc<NicConfig>) -> Self {
+        let topology = &setup.topology;
         let port = topology.host_port(id);
-        let rate = topology.link(port.link()).rate;
+        let line_rate = topology.link(port.link()).rate;
         Self {
-            nic: Nic::new(id, rate, nic),
-            splitter: scheme.split.build(seed, id),
+            nic: Nic::new(id, PortFacts { line_rate, base_rtt }, nic),
+            splitter: setup.scheme.split.build(setup.seed, id),
             port,
             starts: VecDeque::new(),
             wake: Time::NEVER,

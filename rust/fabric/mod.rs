@@ -1,5 +1,6 @@
 //! The pure-Rust world: links, switches, queues and the event loop.
 
+mod base_rtt;
 mod config;
 mod ecn;
 mod event;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::base_rtt::base_rtt;
 use super::event::Event;
 use super::failure::Plan;
 use super::host::Host;
@@ -64,9 +65,10 @@ impl<'a> Simulation<'a> {
         let mut network = Network::new(topology, &setup.fabric, &setup.scheme, setup.seed);
         let plan = Plan::new(&setup.fabric.failures, &mut network);
         let nic = Arc::new(setup.nic.clone());
+        let base_rtt = base_rtt(setup, &network.intact);
         let hosts = (0..topology.host_count())
             .map(HostId)
-            .map(|id| Host::new(id, topology, nic.clone(), &setup.scheme, setup.seed));
+            .map(|id| Host::new(id, base_rtt, setup, nic.clone()));
         let mut simulation = Self {
             hosts: hosts.collect(),
             ledger: Ledger::new(&setup.workload),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::congestion::CongestionControl;
-use crate::units::{Bytes, Span};
+use crate::units::{BitRate, Bytes, Span};
 
 /// How losses are made good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +13,16 @@ pub enum Recovery {
     GoBackN,
     /// Each packet has a timer of its own and is sent again alone.
     PerPacket,
+}
+
+/// What a NIC is told of the network it is plugged into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortFacts {
+    /// The rate of its port.
+    pub line_rate: BitRate,
+    /// Round-trip time of a full packet and its acknowledgement on the longest idle path, as an
+    /// operator would set it: windows are sized by it.
+    pub base_rtt: Span,
 }
 
 /// How arrivals are acknowledged.

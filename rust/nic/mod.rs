@@ -20,7 +20,7 @@ mod recovery;
 mod requester;
 mod responder;
 
-pub use config::{AckConfig, NicConfig, Recovery};
+pub use config::{AckConfig, NicConfig, PortFacts, Recovery};
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -32,7 +32,7 @@ use crate::balance::sender::Sender;
 use crate::ids::{HostId, QpId};
 use crate::packet::{Flags, Packet, PacketKind};
 use crate::rng::mix32;
-use crate::units::{BitRate, Bytes, Time};
+use crate::units::{Bytes, Time};
 
 /// What happened to messages and paths. The cookie is the one given when the half was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +104,7 @@ pub struct SendHalf {
 #[derive(Debug)]
 pub struct Nic {
     host: HostId,
-    line_rate: BitRate,
+    port: PortFacts,
     config: std::sync::Arc<NicConfig>,
     requesters: Vec<Requester>,
     responders: Vec<Responder>,
@@ -122,11 +122,11 @@ pub struct Nic {
 }
 
 impl Nic {
-    /// The NIC of `host` on a port of `line_rate`.
-    pub fn new(host: HostId, line_rate: BitRate, config: std::sync::Arc<NicConfig>) -> Self {
+    /// The NIC of `host`.
+    pub fn new(host: HostId, port: PortFacts, config: std::sync::Arc<NicConfig>) -> Self {
         Self {
             host,
-            line_rate,
+            port,
             config,
             requesters: Vec::new(),
             responders: Vec::new(),
@@ -147,7 +147,7 @@ impl Nic {
             peer: half.peer,
             label: half.label,
             cookie: half.cookie,
-            line_rate: self.line_rate,
+            port: self.port,
             policy: half.policy,
         };
         self.requesters.push(Requester::new(parts, &self.config));
@@ -260,7 +260,7 @@ impl Nic {
             let packet = requester.transmit(now, &self.config);
             self.counters.data_sent += 1;
             self.counters.retransmitted += u64::from(packet.flags.has(Flags::RETRANSMITTED));
-            let wire = self.line_rate.time_for(Bytes::new(u64::from(packet.wire_bytes)));
+            let wire = self.port.line_rate.time_for(Bytes::new(u64::from(packet.wire_bytes)));
             self.take_place(qp, now + wire);
             self.keep_timer(qp);
             return Some(packet);

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use super::congestion::{AckSample, CongestionController, Controller};
+use super::congestion::{AckSample, CongestionController, Controller, Loss, PathFacts};
 use super::pacer::Pacer;
 use super::recovery::{Arrived, SendRecovery, Sending};
-use super::{NicConfig, NicEvent};
+use super::{NicConfig, NicEvent, PortFacts};
 use crate::balance::sender::{Feedback, Sender, SenderPolicy, Verdict};
 use crate::ids::{HostId, QpId};
 use crate::packet::{Flags, Packet, PacketKind, Psn, Stamp};
-use crate::units::{BitRate, Bytes, Time};
+use crate::units::{BitRate, Bytes, Span, Time};
 
 /// A message on a queue pair, as packets.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +43,8 @@ pub(super) struct Requester {
     label: u32,
     cookie: u32,
     line_rate: BitRate,
+    /// A full packet on the wire.
+    packet_bytes: u64,
     /// One past the last packet of the last message.
     end: u64,
     recovery: Sending,
@@ -58,12 +60,17 @@ pub(super) struct RequesterParts {
     pub peer: HostId,
     pub label: u32,
     pub cookie: u32,
-    pub line_rate: BitRate,
+    pub port: PortFacts,
     pub policy: Sender,
 }
 
 impl Requester {
     pub fn new(parts: RequesterParts, config: &NicConfig) -> Self {
+        let path = PathFacts {
+            line_rate: parts.port.line_rate,
+            base_rtt: parts.port.base_rtt,
+            packet: config.payload + config.header,
+        };
         Self {
             place: Place::Idle,
             timer_entry: Time::NEVER,
@@ -72,12 +79,13 @@ impl Requester {
             peer_qp: QpId::default(),
             label: parts.label,
             cookie: parts.cookie,
-            line_rate: parts.line_rate,
+            line_rate: parts.port.line_rate,
+            packet_bytes: path.packet.get(),
             end: 0,
             recovery: Sending::new(config.recovery, config.retransmit_timeout),
             policy: parts.policy,
             pacer: Pacer::default(),
-            congestion: config.congestion.build(parts.line_rate),
+            congestion: config.congestion.build(&path),
             work: VecDeque::new(),
         }
     }
@@ -99,7 +107,18 @@ impl Requester {
 
     /// True if there is a packet to send, whatever the rate says.
     pub fn has_packet(&self) -> bool {
-        self.recovery.next(self.end).is_some()
+        self.recovery.next(self.end).is_some() && self.window_is_open()
+    }
+
+    /// Whether the congestion control lets one more packet out; one may always be.
+    #[inline]
+    fn window_is_open(&self) -> bool {
+        let window = self.congestion.window();
+        if window == u64::MAX {
+            return true;
+        }
+        let out = self.recovery.in_flight();
+        out == 0 || (out + 1) * self.packet_bytes <= window
     }
 
     /// When the rate lets the next packet go.
@@ -168,7 +187,8 @@ impl Requester {
     fn handle_ack(&mut self, now: Time, packet: &Packet, events: &mut VecDeque<NicEvent>) {
         let known = self.recovery.unacknowledged();
         let ack = packet.ack.near(known);
-        self.recovery
+        let new = self
+            .recovery
             .handle_ack(now, Arrived { ack, base: packet.psn.near(known), sack: packet.sack });
         let marked = packet.flags.has(Flags::MARKED);
         let verdict = if marked { Verdict::Marked } else { Verdict::Good };
@@ -178,7 +198,10 @@ impl Requester {
             AckSample {
                 ack: self.recovery.unacknowledged(),
                 next: self.recovery.never_sent(),
+                packets: u32::try_from(new).unwrap_or(u32::MAX),
                 marked: u32::from(packet.marked),
+                rtt: Span::from_ps(packet.stamp.ps_until(now)),
+                in_flight: self.recovery.in_flight() * self.packet_bytes,
             },
         );
         self.complete(events);
@@ -191,7 +214,7 @@ impl Requester {
         }
         let verdict = Verdict::Nack;
         self.policy.handle_feedback(now, Feedback { entropy: packet.entropy, verdict });
-        self.congestion.handle_loss(now);
+        self.congestion.handle_loss(now, Loss::Nack);
         self.complete(events);
     }
 
@@ -213,7 +236,7 @@ impl Requester {
             if let Some(failed) = self.policy.handle_timeout(now, expired.entropy) {
                 events.push_back(NicEvent::PathFailed { cookie: self.cookie, path: failed.0 });
             }
-            self.congestion.handle_loss(now);
+            self.congestion.handle_loss(now, Loss::Timeout);
         }
     }
 }

@@ -6,9 +6,10 @@ use super::congestion::{CongestionControl, line_rate};
 use super::*;
 use crate::balance::sender::{PathSpace, QpContext, SenderConfig, ecmp, spray};
 use crate::packet::Psn;
-use crate::units::Span;
+use crate::units::{BitRate, Span};
 
-const RATE: BitRate = BitRate::from_gbps(400);
+const PORT: PortFacts =
+    PortFacts { line_rate: BitRate::from_gbps(400), base_rtt: Span::from_us(10) };
 
 fn config(recovery: Recovery, ack_every: u32) -> Arc<NicConfig> {
     Arc::new(NicConfig {
@@ -27,7 +28,7 @@ fn config(recovery: Recovery, ack_every: u32) -> Arc<NicConfig> {
 fn pair(recovery: Recovery, ack_every: u32) -> (Nic, Nic, QpId) {
     let config = config(recovery, ack_every);
     let (mut a, mut b) =
-        (Nic::new(HostId(0), RATE, config.clone()), Nic::new(HostId(1), RATE, config));
+        (Nic::new(HostId(0), PORT, config.clone()), Nic::new(HostId(1), PORT, config));
     let context = QpContext {
         seed: 1,
         src: HostId(0),

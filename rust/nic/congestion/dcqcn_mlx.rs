@@ -205,7 +205,7 @@ mod tests {
     }
 
     fn marked(control: &mut DcqcnMlx, time: Time) {
-        control.handle_ack(time, AckSample { ack: 1, next: 2, marked: 1 });
+        control.handle_ack(time, AckSample::for_test(1, 2, 1));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AckSample, CongestionController};
+use super::{AckSample, CongestionController, Loss};
 use crate::units::{BitRate, Fraction, Time};
 
 /// Parameters; the defaults are those of Ethereal's evaluation.
@@ -105,7 +105,7 @@ impl CongestionController for DctcpRate {
         }
     }
 
-    fn handle_loss(&mut self, _now: Time) {
+    fn handle_loss(&mut self, _now: Time, _loss: Loss) {
         // Ethereal's simulator: losses mean failures there, so a flow starts over at line rate.
         self.rate = self.line_rate;
     }
@@ -118,7 +118,8 @@ mod tests {
     const LINE: BitRate = BitRate::from_gbps(400);
 
     fn ack(control: &mut DctcpRate, ack: u64, marked: u32) -> f64 {
-        control.handle_ack(Time::ZERO, AckSample { ack, next: ack + 100, marked });
+        let sample = AckSample::for_test(ack, ack + 100, marked);
+        control.handle_ack(Time::ZERO, sample);
         control.rate(Time::ZERO).as_bps() as f64 / 1e9
     }
 
@@ -156,7 +157,7 @@ mod tests {
             ack(&mut control, 1 + 102 * step, 1);
         }
         assert_eq!(control.rate(Time::ZERO), BitRate::from_bps(100_000_000));
-        control.handle_loss(Time::ZERO);
+        control.handle_loss(Time::ZERO, Loss::Timeout);
         assert_eq!(control.rate(Time::ZERO), LINE);
     }
 }

@@ -11,7 +11,7 @@ pub mod line_rate;
 
 use serde::Serialize;
 
-use crate::units::{BitRate, Time};
+use crate::units::{BitRate, Bytes, Span, Time};
 
 /// A congestion control and its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,18 +28,18 @@ pub enum CongestionControl {
 }
 
 impl CongestionControl {
-    /// The control of a new queue pair on a port of `line_rate`.
-    pub fn build(&self, line_rate: BitRate) -> Controller {
+    /// The control of a new queue pair.
+    pub fn build(&self, path: &PathFacts) -> Controller {
         match self {
             Self::LineRate(config) => {
-                Controller::LineRate(line_rate::LineRate::new(config, line_rate))
+                Controller::LineRate(line_rate::LineRate::new(config, path.line_rate))
             }
-            Self::Dcqcn(config) => Controller::Dcqcn(dcqcn::Dcqcn::new(config, line_rate)),
+            Self::Dcqcn(config) => Controller::Dcqcn(dcqcn::Dcqcn::new(config, path.line_rate)),
             Self::DcqcnMlx(config) => {
-                Controller::DcqcnMlx(dcqcn_mlx::DcqcnMlx::new(config, line_rate))
+                Controller::DcqcnMlx(dcqcn_mlx::DcqcnMlx::new(config, path.line_rate))
             }
             Self::DctcpRate(config) => {
-                Controller::DctcpRate(dctcp_rate::DctcpRate::new(config, line_rate))
+                Controller::DctcpRate(dctcp_rate::DctcpRate::new(config, path.line_rate))
             }
         }
     }
@@ -63,6 +63,24 @@ pub enum Controller {
     DctcpRate(dctcp_rate::DctcpRate),
 }
 
+/// What a NIC knows of the way that its packets take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathFacts {
+    /// The rate of its port.
+    pub line_rate: BitRate,
+    /// Round-trip time of a full packet and its acknowledgement on the longest idle path.
+    pub base_rtt: Span,
+    /// A full packet on the wire.
+    pub packet: Bytes,
+}
+
+impl PathFacts {
+    /// Bandwidth-delay product: what a sender has out that keeps an idle path full.
+    pub fn bdp(&self) -> Bytes {
+        self.line_rate.bytes_in(self.base_rtt)
+    }
+}
+
 /// What an acknowledgement tells a congestion control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckSample {
@@ -70,14 +88,44 @@ pub struct AckSample {
     pub ack: u64,
     /// The next new packet to be sent.
     pub next: u64,
+    /// Packets that it is the first to acknowledge.
+    pub packets: u32,
     /// How many of the packets acknowledged were marked.
     pub marked: u32,
+    /// From the sending of the packet that it answers to now.
+    pub rtt: Span,
+    /// Bytes on the wire that are sent and neither acknowledged nor given up.
+    pub in_flight: u64,
+}
+
+#[cfg(test)]
+impl AckSample {
+    /// A sample of one packet, for controls that look at marks alone.
+    fn for_test(ack: u64, next: u64, marked: u32) -> Self {
+        Self { ack, next, packets: 1, marked, rtt: Span::ZERO, in_flight: 0 }
+    }
+}
+
+/// How the sender learns that a packet did not get through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// The receiver misses it.
+    Nack,
+    /// A switch cut it to its header.
+    Trimmed,
+    /// Its retransmission timer ran out.
+    Timeout,
 }
 
 /// Decides how fast a queue pair may send.
 pub trait CongestionController {
     /// The rate for a packet that is sent at `now`.
     fn rate(&mut self, now: Time) -> BitRate;
+
+    /// Bytes on the wire that may be out at once; one packet may always be.
+    fn window(&self) -> u64 {
+        u64::MAX
+    }
 
     /// Learns from an acknowledgement.
     fn handle_ack(&mut self, _now: Time, _sample: AckSample) {}
@@ -88,8 +136,8 @@ pub trait CongestionController {
     /// Learns that `bytes` were put on the wire.
     fn handle_sent(&mut self, _now: Time, _bytes: u32) {}
 
-    /// Learns of a NACK or of a retransmission timer that ran out.
-    fn handle_loss(&mut self, _now: Time) {}
+    /// Learns that a packet did not get through.
+    fn handle_loss(&mut self, _now: Time, _loss: Loss) {}
 }
 
 /// Calls the control at hand.
@@ -110,6 +158,10 @@ impl CongestionController for Controller {
         dispatch!(self, control => control.rate(now))
     }
     #[inline]
+    fn window(&self) -> u64 {
+        dispatch!(self, control => control.window())
+    }
+    #[inline]
     fn handle_ack(&mut self, now: Time, sample: AckSample) {
         dispatch!(self, control => control.handle_ack(now, sample));
     }
@@ -120,7 +172,7 @@ impl CongestionController for Controller {
     fn handle_sent(&mut self, now: Time, bytes: u32) {
         dispatch!(self, control => control.handle_sent(now, bytes));
     }
-    fn handle_loss(&mut self, now: Time) {
-        dispatch!(self, control => control.handle_loss(now));
+    fn handle_loss(&mut self, now: Time, loss: Loss) {
+        dispatch!(self, control => control.handle_loss(now, loss));
     }
 }

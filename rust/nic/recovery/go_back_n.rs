@@ -65,14 +65,21 @@ impl SendRecovery for GoBackN {
     }
 
     #[inline]
-    fn handle_ack(&mut self, now: Time, arrived: Arrived) {
+    fn in_flight(&self) -> u64 {
+        self.next - self.unacknowledged
+    }
+
+    #[inline]
+    fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
         // An acknowledgement of what was never sent is none of ours.
         if arrived.ack < self.unacknowledged || arrived.ack > self.never_sent {
-            return;
+            return 0;
         }
+        let new = arrived.ack - self.unacknowledged;
         self.unacknowledged = arrived.ack;
         self.next = self.next.max(arrived.ack);
         self.restart_timer(now);
+        new
     }
 
     fn handle_nack(&mut self, _now: Time, missing: u64) -> bool {

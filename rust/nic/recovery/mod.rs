@@ -41,11 +41,14 @@ pub(super) trait SendRecovery {
     /// The first packet that was never sent.
     fn never_sent(&self) -> u64;
 
+    /// Packets sent that are neither acknowledged nor given up.
+    fn in_flight(&self) -> u64;
+
     /// The packet named by `next` went out.
     fn handle_sent(&mut self, now: Time, entropy: u16);
 
-    /// Packets arrived.
-    fn handle_ack(&mut self, now: Time, arrived: Arrived);
+    /// Packets arrived; how many of them this is the first to say so of.
+    fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64;
 
     /// The receiver misses packet `missing`; true if anything is sent again for it.
     fn handle_nack(&mut self, now: Time, missing: u64) -> bool;
@@ -101,8 +104,12 @@ impl SendRecovery for Sending {
         dispatch!(self, recovery => recovery.handle_sent(now, entropy));
     }
     #[inline]
-    fn handle_ack(&mut self, now: Time, arrived: Arrived) {
-        dispatch!(self, recovery => recovery.handle_ack(now, arrived));
+    fn in_flight(&self) -> u64 {
+        dispatch!(self, recovery => recovery.in_flight())
+    }
+    #[inline]
+    fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
+        dispatch!(self, recovery => recovery.handle_ack(now, arrived))
     }
     fn handle_nack(&mut self, now: Time, missing: u64) -> bool {
         dispatch!(self, recovery => recovery.handle_nack(now, missing))

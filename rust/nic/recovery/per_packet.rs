@@ -26,6 +26,8 @@ pub struct PerPacket {
     never_sent: u64,
     /// Arrived packets from `unacknowledged / 64 * 64` on, 64 a word.
     arrived: VecDeque<u64>,
+    /// How many of them there are from `unacknowledged` on.
+    arrived_ahead: u64,
     /// Packets sent, oldest first, until their turn shows that they arrived.
     flying: VecDeque<Flying>,
     /// Packets given up, oldest first.
@@ -39,6 +41,7 @@ impl PerPacket {
             unacknowledged: 0,
             never_sent: 0,
             arrived: VecDeque::new(),
+            arrived_ahead: 0,
             flying: VecDeque::new(),
             lost: VecDeque::new(),
         }
@@ -62,6 +65,8 @@ impl PerPacket {
         let first = self.unacknowledged / 64;
         // A block of 64 from any base touches two words of ours.
         for (word, bits) in [(base / 64, sack << (base % 64)), (base / 64 + 1, high(sack, base))] {
+            // What is acknowledged already, or was never sent, is not counted.
+            let bits = bits & from(self.unacknowledged, word) & !from(self.never_sent, word);
             if bits == 0 || word < first || word > self.never_sent / 64 {
                 continue;
             }
@@ -69,13 +74,21 @@ impl PerPacket {
             if self.arrived.len() <= index {
                 self.arrived.resize(index + 1, 0);
             }
+            self.arrived_ahead += u64::from((bits & !self.arrived[index]).count_ones());
             self.arrived[index] |= bits;
         }
     }
 
     fn advance_to(&mut self, ack: u64) {
         let words = ack / 64 - self.unacknowledged / 64;
-        self.arrived.drain(..(words as usize).min(self.arrived.len()));
+        let drained = self.arrived.drain(..(words as usize).min(self.arrived.len()));
+        let mut passed: u64 = drained.map(|bits| u64::from(bits.count_ones())).sum();
+        if let Some(first) = self.arrived.front_mut() {
+            let below = *first & !from(ack, ack / 64);
+            *first ^= below;
+            passed += u64::from(below.count_ones());
+        }
+        self.arrived_ahead -= passed;
         self.unacknowledged = ack;
     }
 
@@ -102,9 +115,23 @@ impl PerPacket {
     }
 
     fn forget_found(&mut self) {
-        while self.lost.front().is_some_and(|&sequence| self.has_arrived(sequence)) {
-            self.lost.pop_front();
+        if self.lost.is_empty() {
+            return;
         }
+        let mut lost = std::mem::take(&mut self.lost);
+        lost.retain(|&sequence| !self.has_arrived(sequence));
+        self.lost = lost;
+    }
+}
+
+/// The bits of `word` that stand for sequence numbers from `first` on.
+const fn from(first: u64, word: u64) -> u64 {
+    if word < first / 64 {
+        0
+    } else if word > first / 64 {
+        u64::MAX
+    } else {
+        u64::MAX << (first % 64)
     }
 }
 
@@ -138,15 +165,21 @@ impl SendRecovery for PerPacket {
             self.never_sent += 1;
             self.never_sent - 1
         };
-        self.forget_found();
         self.flying.push_back(Flying { sent: now, sequence: sequence as u32, entropy });
     }
 
     #[inline]
-    fn handle_ack(&mut self, _now: Time, arrived: Arrived) {
+    fn in_flight(&self) -> u64 {
+        let known = self.unacknowledged + self.arrived_ahead + self.lost.len() as u64;
+        self.never_sent - known
+    }
+
+    #[inline]
+    fn handle_ack(&mut self, _now: Time, arrived: Arrived) -> u64 {
         if arrived.ack > self.never_sent {
-            return;
+            return 0;
         }
+        let before = self.unacknowledged + self.arrived_ahead;
         if arrived.ack > self.unacknowledged {
             self.advance_to(arrived.ack);
         }
@@ -156,6 +189,7 @@ impl SendRecovery for PerPacket {
         }
         self.forget_arrived();
         self.forget_found();
+        self.unacknowledged + self.arrived_ahead - before
     }
 
     fn handle_nack(&mut self, _now: Time, _missing: u64) -> bool {
@@ -228,6 +262,29 @@ mod tests {
             let mut window = sent(300);
             window.handle_ack(Time::ZERO, Arrived { ack: base, base, sack: u64::MAX });
             assert_eq!(window.unacknowledged(), base + 64, "from {base}");
+        }
+    }
+
+    #[test]
+    fn what_is_in_flight_is_counted_packet_by_packet() {
+        let mut random = crate::rng::Stream::new(2, crate::rng::Purpose::Test, 0);
+        let mut window = sent(300);
+        let mut arrived = std::collections::BTreeSet::new();
+        let mut lost = std::collections::BTreeSet::new();
+        for _ in 0..2_000 {
+            if random.below(20) == 0
+                && let Some(&Flying { sent, sequence, .. }) = window.flying.front()
+            {
+                window.handle_timeout(sent.saturating_add(Span::from_ns(100)));
+                lost.insert(u64::from(sequence));
+            }
+            let sequence = u64::from(random.below(300));
+            let first = (0..).find(|n| !arrived.contains(n)).unwrap();
+            let new =
+                window.handle_ack(Time::ZERO, Arrived { ack: first, base: sequence, sack: 1 });
+            assert_eq!(new, u64::from(arrived.insert(sequence)));
+            lost.remove(&sequence);
+            assert_eq!(window.in_flight(), 300 - arrived.len() as u64 - lost.len() as u64);
         }
     }
 
