@@ -190,14 +190,7 @@ impl Ethereal {
 impl Split for Ethereal {
     fn handle_message(&mut self, now: Time, request: &Request) {
         if request.paths.count() == 1 {
-            self.at_once.push_back(Flow {
-                message: request.message,
-                dst: request.dst,
-                bytes: request.bytes,
-                piece: 0,
-                pieces: 1,
-                path: 0,
-            });
+            self.at_once.push_back(Flow::whole(request));
             return;
         }
         self.batch.entry(request.edge).or_default().push(*request);
