@@ -8,7 +8,7 @@ use crate::ids::{HostId, MessageId, PortId};
 use crate::nic::{Nic, NicConfig};
 use crate::split::{Split, Splitter};
 use crate::topology::Topology;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// A host.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub(super) struct Host {
     pub starts: VecDeque<(Time, MessageId)>,
     /// When its pending event is due; `NEVER` if none is.
     pub wake: Time,
+    /// The retransmission timer of its NIC.
+    timeout: Span,
 }
 
 impl Host {
@@ -34,6 +36,7 @@ impl Host {
         let port = topology.host_port(id);
         let rate = topology.link(port.link()).rate;
         Self {
+            timeout: nic.retransmit_timeout,
             nic: Nic::new(id, rate, nic),
             splitter: scheme.split.build(seed, id),
             port,
@@ -43,12 +46,15 @@ impl Host {
     }
 
     /// When it wants to be woken next, if nothing comes in before and its wire is free from
-    /// `free` on. A packet that its rate lets go earlier goes then, without being woken for.
+    /// `free` on. A packet that its rate lets go earlier goes then, without being woken for; but
+    /// before the timer of the first that goes so can run out, it wakes.
     #[inline]
-    pub fn next_wake(&self, free: Time) -> Option<Time> {
+    pub fn next_wake(&self, now: Time, free: Time) -> Option<Time> {
         let paced = self.nic.next_paced().filter(|&start| start > free);
+        let unseen = free > now && self.nic.has_packets();
+        let unseen = unseen.then(|| free.saturating_add(self.timeout));
         let start = self.starts.front().map(|&(start, _)| start);
         let others = [self.nic.next_timer(), self.splitter.poll_timeout(), start];
-        others.into_iter().chain([paced]).flatten().min()
+        others.into_iter().chain([paced, unseen]).flatten().min()
     }
 }
