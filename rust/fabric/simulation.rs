@@ -103,6 +103,7 @@ impl<'a> Simulation<'a> {
         while self.ledger.completed < messages {
             let Some((now, event)) = self.network.queue.pop() else { return Verdict::Stalled };
             if now > self.setup.time_limit {
+                self.now = self.setup.time_limit;
                 return Verdict::TimeLimit;
             }
             self.now = now;
