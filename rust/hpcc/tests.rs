@@ -247,6 +247,11 @@ fn conweave_configurations_keep_conweaves_constants() {
     let setup = files.load(&Overrides::default()).unwrap().setup;
     assert!(setup.nic.ack.priority);
     assert_eq!(setup.nic.nack_interval, Span::from_us(4));
+    // The first 1,049 bytes of a queue do not count there.
+    let [(_, Ecn::Ramp { kmin, kmax, .. })] = setup.fabric.ecn_by_rate[..] else {
+        panic!("{:?}", setup.fabric.ecn_by_rate)
+    };
+    assert_eq!((kmin, kmax), (Bytes::new(101_049), Bytes::new(401_049)));
     assert_eq!(setup.fabric.failures[0].at, Time::from_ps(1_000_001_000_000));
     assert_eq!(setup.time_limit, Time::from_ps(12_500_000_000_000));
 }

@@ -96,13 +96,25 @@ impl DcqcnMlx {
             if due > now {
                 return;
             }
-            if self.decrease_due <= self.increase_due {
-                self.decrease_due += self.config.decrease_timer;
-                self.cut_if_flagged(due);
-            } else {
+            if self.rises_next() {
                 self.increase_due += self.config.increase_timer;
                 self.rise();
+            } else {
+                self.decrease_due += self.config.decrease_timer;
+                self.cut_if_flagged(due);
             }
+        }
+    }
+
+    /// Which timer is next. Where the increase timer is a multiple of the decrease timer, as by
+    /// default, both run out in the same instant. There the simulator takes the one that was
+    /// started first, which is the longer one: a rise comes before the cut of the same instant,
+    /// so that the cut lowers the target rate too (`CheckRateDecreaseMlx` starts both).
+    fn rises_next(&self) -> bool {
+        match self.increase_due.cmp(&self.decrease_due) {
+            std::cmp::Ordering::Less => true,
+            std::cmp::Ordering::Equal => self.config.increase_timer > self.config.decrease_timer,
+            std::cmp::Ordering::Greater => false,
         }
     }
 
@@ -236,6 +248,20 @@ mod tests {
         assert!((first - f64::midpoint(cut, 1e11)).abs() < 2.0);
         let second = control.rate(at(610)).as_bps() as f64;
         assert!((second - f64::midpoint(first, 1e11)).abs() < 2.0, "the target stops at line rate");
+    }
+
+    #[test]
+    fn a_rise_comes_before_the_cut_of_the_same_instant() {
+        let mut control = control();
+        marked(&mut control, at(0));
+        let cut = control.rate(at(10)).as_bps() as f64;
+        // The cut was at 4.001 us; the rise is due at 304.001 us, with the 75th look at marks.
+        marked(&mut control, at(302));
+        assert_eq!(control.rate(at(304)).as_bps() as f64, cut.floor());
+        let rate = control.rate(at(305)).as_bps() as f64;
+        let risen = f64::midpoint(cut, 1e11);
+        assert!((rate / risen - (1.0 - control.alpha / 2.0)).abs() < 1e-9, "{rate} {risen}");
+        assert!((control.target - risen).abs() < 2.0, "the cut lowers the target rate as well");
     }
 
     #[test]
