@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::congestion::CongestionControl;
+use super::verbs::QpConfig;
 use crate::units::{BitRate, Bytes, Span};
 
 /// How losses are made good.
@@ -56,6 +57,8 @@ pub struct NicConfig {
     /// Smallest span between two congestion notification packets of a QP, where the congestion
     /// control asks for them (DCQCN: 50 us).
     pub cnp_interval: Span,
+    /// Queue pairs: their queues, their retries, what they cost.
+    pub queue_pairs: QpConfig,
 }
 
 impl NicConfig {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::congestion::{CongestionControl, line_rate};
+use super::verbs::QpConfig;
 use super::*;
 use crate::balance::sender::{PathSpace, QpContext, SenderConfig, ecmp, spray};
 use crate::packet::Psn;
@@ -21,6 +22,7 @@ fn config(recovery: Recovery, ack_every: u32) -> Arc<NicConfig> {
         retransmit_timeout: Span::from_ms(1),
         nack_interval: Span::from_us(500),
         cnp_interval: Span::from_us(50),
+        queue_pairs: QpConfig::default(),
     })
 }
 

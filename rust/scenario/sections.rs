@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::balance::Parameters;
 use crate::fabric::EcnPoint;
+use crate::nic::CacheConfig;
 use crate::units::{Bytes, Fraction, Span};
 
 /// `[switch]`: what every switch is set to.
@@ -110,6 +111,9 @@ pub struct TransportSection {
     pub nack_interval: Span,
     /// Smallest span between two CNPs of a queue pair: 50 us (Zhu et al., SIGCOMM 2015).
     pub cnp_interval: Span,
+    /// The cache of queue pair contexts in each NIC: none, every context is at hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qp_cache: Option<CacheConfig>,
 }
 
 impl Default for TransportSection {
@@ -126,6 +130,7 @@ impl Default for TransportSection {
             retransmit_timeout: Span::from_ms(1),
             nack_interval: Span::from_us(500),
             cnp_interval: Span::from_us(50),
+            qp_cache: None,
         }
     }
 }

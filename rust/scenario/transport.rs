@@ -9,7 +9,8 @@ use super::sections::{CongestionName, RecoveryName, TransportSection};
 use super::source::{from_serde, unknown_key, unknown_name};
 use crate::balance::Parameters;
 use crate::nic::congestion::{CongestionControl, Preset, Presets};
-use crate::nic::{AckConfig, NicConfig, Recovery};
+use crate::nic::verbs::QpConfig;
+use crate::nic::{AckConfig, CacheConfig, NicConfig, Recovery};
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
 /// An acknowledgement names at most so many packets: the bits of its `sack` field.
@@ -55,8 +56,21 @@ pub(super) fn resolve(
         retransmit_timeout: span("retransmit_timeout", typed.retransmit_timeout)?,
         nack_interval: span("nack_interval", typed.nack_interval)?,
         cnp_interval: span("cnp_interval", typed.cnp_interval)?,
+        queue_pairs: QpConfig { cache: cache(context, typed.qp_cache)?, ..QpConfig::default() },
     };
     Ok((TransportSection { parameters, ..typed.clone() }, nic))
+}
+
+fn cache(
+    context: &Context<'_>,
+    typed: Option<CacheConfig>,
+) -> Result<Option<CacheConfig>, ScenarioError> {
+    let Some(cache) = typed else { return Ok(None) };
+    if cache.entries == 0 {
+        let right = "it must be at least 1; leave qp_cache out for one that never misses";
+        return Err(context.senseless("transport.qp_cache.entries", cache.entries, right));
+    }
+    Ok(Some(cache))
 }
 
 fn recovery(
