@@ -199,8 +199,7 @@ impl DcqcnMlx {
         if self.config.clamp_target_rate || self.stage > 0 {
             self.target = self.current;
         }
-        let floor = (self.config.min_rate.as_bps() as f64).clamp(1.0, self.line_rate);
-        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(floor);
+        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(self.floor());
         self.stage = 0;
         self.increase_due = at + self.config.increase_timer;
     }
@@ -221,8 +220,14 @@ impl DcqcnMlx {
         self.alpha_due = now + self.config.alpha_timer;
         // One nanosecond later, so that each cut comes after alpha's renewal.
         self.decrease_due = now + self.config.decrease_timer + Span::from_ns(1);
-        self.current *= self.config.rate_on_first_cnp.as_f64();
+        let cut = self.current * self.config.rate_on_first_cnp.as_f64();
+        self.current = cut.max(self.floor());
         self.target = self.current;
+    }
+
+    /// The rate that no cut goes below.
+    fn floor(&self) -> f64 {
+        (self.config.min_rate.as_bps() as f64).clamp(1.0, self.line_rate)
     }
 }
 
@@ -333,5 +338,14 @@ mod tests {
         }
         let (often, seldom) = (often.rate(at(2_000)), seldom.rate(at(2_000)));
         assert!(often.as_bps().abs_diff(seldom.as_bps()) < 100, "{often} {seldom}");
+    }
+
+    #[test]
+    fn the_first_cut_stops_at_the_floor_too() {
+        let share = Fraction::new(1, u32::MAX).expect("not zero");
+        let config = Config { rate_on_first_cnp: share, ..Config::default() };
+        let mut control = DcqcnMlx::new(&config, BitRate::from_gbps(100));
+        marked(&mut control, at(0));
+        assert_eq!(control.rate(at(0)), config.min_rate);
     }
 }
