@@ -103,7 +103,8 @@ impl Nic {
             let WorkRequest { operation, bytes, path, .. } = request;
             let header = queues.header(Meaning::of(operation, bytes.get()));
             let payload = if operation == Operation::Read { Bytes::ZERO } else { bytes };
-            requester.post_verb(header, payload, number, path, &self.config);
+            requester.post(payload, number, path, &self.config);
+            requester.set_verb(header);
         }
         self.make_ready(slot);
     }
@@ -243,7 +244,8 @@ impl Nic {
         let Qp { queues, requester: slot, .. } = self.qps[id.index()];
         let Some(requester) = self.requesters.get_mut(slot.index()) else { return };
         let header = self.queues[queues.index()].header(Some(Meaning::ReadResponse));
-        requester.post_verb(header, Bytes::new(bytes), ANSWER | bytes, 0, &self.config);
+        requester.post(Bytes::new(bytes), ANSWER | bytes, 0, &self.config);
+        requester.set_verb(header);
         self.make_ready(slot);
     }
 

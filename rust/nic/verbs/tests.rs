@@ -401,7 +401,7 @@ fn bad_posts_are_errors_by_name() {
     let queue_pairs = QpConfig { send_queue: 2, receive_queue: 1, ..QpConfig::default() };
     let mut world = World::new(Recovery::GoBackN, queue_pairs);
     let nic = &mut world.a;
-    let mut fails = |nic: &mut Nic, qp, operation, bytes| {
+    let fails = |nic: &mut Nic, qp, operation, bytes| {
         let error = nic.post_send(qp, request(0, operation, bytes)).unwrap_err();
         format!("{}: {error}", error.errno())
     };
