@@ -297,11 +297,11 @@ impl Nic {
     /// where it is pinned if the policy pins and the queue pair is idle.
     ///
     /// # Panics
-    /// If `qp` is not ready to send: [`Nic::post_send`] is the verb that says so.
+    /// If `qp` is not ready to send or has completions: [`Nic::post_send`] is the verb for those.
     #[inline]
     pub fn post(&mut self, qp: QpId, bytes: Bytes, work: u64, path: u16) {
-        let Qp { state, requester: slot, .. } = self.qps[qp.index()];
-        assert_eq!(state, QpState::ReadyToSend, "{qp} must be ready to send");
+        let Qp { state, requester: slot, queues, .. } = self.qps[qp.index()];
+        assert!(queues.is_none() && state == QpState::ReadyToSend, "{qp} must be ready to send");
         self.requesters[slot.index()].post(bytes, work, path, &self.config);
         self.make_ready(slot);
     }
