@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+mod queue_pairs;
+
 use super::*;
 use crate::balance::sender::{SenderConfig, pinned};
 use crate::balance::{Forwarding, Parameters, preset};

@@ -33,6 +33,27 @@ pub struct QpAccount {
     pub cache: CacheCounters,
 }
 
+impl QpAccount {
+    /// The most of each over several NICs; what their caches counted is added up.
+    pub fn most(accounts: &[Self]) -> Self {
+        accounts.iter().fold(Self::default(), |most, it| Self {
+            opened: most.opened.max(it.opened),
+            live: most.live.max(it.live),
+            peak: most.peak.max(it.peak),
+            sending: most.sending.max(it.sending),
+            extra: most.extra.max(it.extra),
+            peers: most.peers.max(it.peers),
+            per_peer_max: most.per_peer_max.max(it.per_peer_max),
+            context_bytes: most.context_bytes.max(it.context_bytes),
+            cache: CacheCounters {
+                hits: most.cache.hits + it.cache.hits,
+                send_misses: most.cache.send_misses + it.cache.send_misses,
+                receive_misses: most.cache.receive_misses + it.cache.receive_misses,
+            },
+        })
+    }
+}
+
 /// The live queue pairs that a NIC has with one peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PeerAccount {

@@ -4,14 +4,76 @@
 //! world (the fabric here, ns-3, a test) hands it packets and the time, and takes packets, a
 //! wake-up time and events. The verbs:
 //!
-//! - [`Nic::post`] puts a message on a queue pair;
+//! - [`Nic::create_qp`], [`Nic::set_peer_qp`] and [`Nic::modify_qp`] make a queue pair and take it
+//!   through its states;
+//! - [`Nic::post_send`] and [`Nic::post_receive`] put work on it, [`Nic::poll_completion`] gives
+//!   what became of it ([`verbs`] has the rules); or, for a world that wants no more than WRITEs
+//!   and their delivery, [`Nic::post`];
 //! - [`Nic::handle_packet`] and [`Nic::handle_timeout`] are what goes in;
 //! - [`Nic::poll_transmit`] gives the packet that starts on the wire now: to be called whenever
 //!   the wire is free, at times that never go back;
 //! - [`Nic::poll_timeout`] says when to call again although nothing came in;
-//! - [`Nic::poll_event`] gives what happened to messages.
+//! - [`Nic::poll_event`] gives what happened to messages and paths;
+//! - [`Nic::account`] tells what queue pairs there are and what they cost.
 //!
 //! It knows no topology and no other host but by name.
+//!
+//! # Two NICs back to back
+//!
+//! `examples/two_nics.rs`, in full:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use evenkeel::ids::HostId;
+//! use evenkeel::nic::verbs::{CompletionStatus, Operation, WorkRequest};
+//! use evenkeel::nic::{Nic, NicConfig, PortFacts, QpAttributes, QpState};
+//! use evenkeel::units::{BitRate, Bytes, Span, Time};
+//!
+//! fn main() {
+//!     let config = Arc::new(NicConfig::default());
+//!     let port = PortFacts { line_rate: BitRate::from_gbps(400), base_rtt: Span::from_us(2) };
+//!     let [mut a, mut b] = [0, 1].map(|host| Nic::new(HostId(host), port, config.clone()));
+//!
+//!     // A queue pair at each end, taken through its states.
+//!     let at_a = a.create_qp(QpAttributes::single_path(HostId(0), HostId(1))).unwrap();
+//!     let at_b = b.create_qp(QpAttributes::single_path(HostId(1), HostId(0))).unwrap();
+//!     for (nic, qp, peer_qp) in [(&mut a, at_a, at_b), (&mut b, at_b, at_a)] {
+//!         nic.modify_qp(qp, QpState::Init).unwrap();
+//!         nic.set_peer_qp(qp, peer_qp).unwrap();
+//!         nic.modify_qp(qp, QpState::ReadyToReceive).unwrap();
+//!         nic.modify_qp(qp, QpState::ReadyToSend).unwrap();
+//!     }
+//!
+//!     // A message of 1 MiB, and a receive that takes it.
+//!     b.post_receive(at_b, 7).unwrap();
+//!     let (operation, bytes) = (Operation::Send, Bytes::new(1 << 20));
+//!     a.post_send(at_a, WorkRequest { id: 42, operation, bytes, path: 0 }).unwrap();
+//!
+//!     // The world: moves packets and time. Its wire has no length, and a packet each way at a time.
+//!     let mut now = Time::ZERO;
+//!     let sent = loop {
+//!         let packets = [a.poll_transmit(now), b.poll_transmit(now)];
+//!         let longest = packets.iter().flatten().map(|packet| packet.wire_bytes).max();
+//!         let wakes = [a.poll_timeout(), b.poll_timeout()].into_iter().flatten().min();
+//!         now = match longest {
+//!             Some(bytes) => now + port.line_rate.time_for(Bytes::new(bytes.into())),
+//!             None => wakes.expect("a NIC with work to do waits for something"),
+//!         };
+//!         for (packet, to) in packets.iter().zip([&mut b, &mut a]) {
+//!             packet.iter().for_each(|packet| to.handle_packet(now, packet));
+//!             to.handle_timeout(now);
+//!         }
+//!         if let Some(completion) = a.poll_completion() {
+//!             break completion;
+//!         }
+//!     };
+//!     let received = b.poll_completion().unwrap();
+//!     assert_eq!((sent.id, sent.status), (42, CompletionStatus::Success));
+//!     assert_eq!((received.id, received.bytes), (7, bytes));
+//!     println!("{bytes} sent and acknowledged after {} ns: {}", now.as_ps() / 1_000, sent.status);
+//! }
+//! ```
 
 mod accounting;
 mod config;
@@ -178,19 +240,19 @@ impl Nic {
     }
 
     /// Makes a queue pair to send on; [`Nic::connect`] completes it. With [`Nic::open_receiver`]
-    /// it is the short way to one whose news are events.
+    /// it is the short way to one whose news are events, and takes an MTU of any size.
     ///
     /// # Panics
-    /// If the MTU is out of range: see [`Nic::create_qp`], which says so.
+    /// If all queue pair numbers are given: see [`Nic::create_qp`], which says so.
     pub fn open_sender(&mut self, half: SendHalf) -> QpId {
-        let qp = self.create_qp(QpAttributes {
+        let qp = self.add_qp(QpAttributes {
             peer: half.peer,
             label: half.label,
             policy: Some(half.policy),
             news: News::Events(half.cookie),
             origin: if half.extra { Origin::Extra } else { Origin::Regular },
         });
-        let qp = qp.expect("a NIC with a sound MTU and numbers left");
+        let qp = qp.expect("fewer than 2^24 queue pairs");
         self.modify_qp(qp, QpState::Init).expect("it is new");
         qp
     }
@@ -201,14 +263,14 @@ impl Nic {
     /// # Panics
     /// As [`Nic::open_sender`].
     pub fn open_receiver(&mut self, peer: HostId, peer_qp: QpId, label: u32, cookie: u32) -> QpId {
-        let qp = self.create_qp(QpAttributes {
+        let qp = self.add_qp(QpAttributes {
             peer,
             label: answer_label(label),
             policy: None,
             news: News::Events(cookie),
             origin: Origin::Regular,
         });
-        let qp = qp.expect("a NIC with a sound MTU and numbers left");
+        let qp = qp.expect("fewer than 2^24 queue pairs");
         let ready = |nic: &mut Self| {
             nic.modify_qp(qp, QpState::Init)?;
             nic.set_peer_qp(qp, peer_qp)?;
@@ -235,11 +297,11 @@ impl Nic {
     /// where it is pinned if the policy pins and the queue pair is idle.
     ///
     /// # Panics
-    /// If `qp` is not ready to send: [`Nic::post_send`] is the verb that says so.
+    /// If `qp` is not ready to send or has completions: [`Nic::post_send`] is the verb for those.
     #[inline]
     pub fn post(&mut self, qp: QpId, bytes: Bytes, work: u64, path: u16) {
-        let Qp { state, requester: slot, .. } = self.qps[qp.index()];
-        assert_eq!(state, QpState::ReadyToSend, "{qp} must be ready to send");
+        let Qp { state, requester: slot, queues, .. } = self.qps[qp.index()];
+        assert!(queues.is_none() && state == QpState::ReadyToSend, "{qp} must be ready to send");
         self.requesters[slot.index()].post(bytes, work, path, &self.config);
         self.make_ready(slot);
     }

@@ -104,17 +104,19 @@ impl Requester {
 
     /// Takes a message; `path` is where it is pinned, if the policy pins.
     pub fn post(&mut self, bytes: Bytes, id: u64, path: u16, config: &NicConfig) {
-        self.post_verb(0, bytes, id, path, config);
-    }
-
-    /// Takes a message of another verb than WRITE.
-    pub fn post_verb(&mut self, verb: u64, bytes: Bytes, id: u64, path: u16, config: &NicConfig) {
         let packets = bytes.get().div_ceil(config.payload.get()).max(1);
-        self.work.push_back(Work { first: self.end, packets, bytes: bytes.get(), id, verb });
+        self.work.push_back(Work { first: self.end, packets, bytes: bytes.get(), id, verb: 0 });
         if self.work.len() == 1 {
             self.policy.move_to(path);
         }
         self.end += packets;
+    }
+
+    /// The message posted last is of another verb than WRITE: what its packets say of it.
+    pub fn set_verb(&mut self, verb: u64) {
+        if let Some(work) = self.work.back_mut() {
+            work.verb = verb;
+        }
     }
 
     /// Takes back the messages of which nothing was sent, newest first: their names.

@@ -64,6 +64,23 @@ fn events(nic: &mut Nic) -> Vec<NicEvent> {
 }
 
 #[test]
+fn the_documentation_quotes_the_example() {
+    let documentation: Vec<_> = include_str!("mod.rs")
+        .lines()
+        .skip_while(|line| *line != "//! ```")
+        .skip(1)
+        .take_while(|line| *line != "//! ```")
+        .map(|line| line.trim_start_matches("//!").strip_prefix(' ').unwrap_or(""))
+        .collect();
+    let example: Vec<_> = include_str!("../../examples/two_nics.rs")
+        .lines()
+        .skip(2)
+        .take_while(|line| *line != "#[cfg(test)]")
+        .collect();
+    assert_eq!(documentation.join("\n").trim_end(), example.join("\n").trim_end());
+}
+
+#[test]
 fn a_message_becomes_packets_and_is_delivered_and_completed() {
     let (mut a, mut b, qp) = pair(Recovery::GoBackN, 1);
     a.post(qp, Bytes::new(2_500), 42, 0);

@@ -68,12 +68,15 @@ fn the_defaults_are_those_of_the_design() {
     assert_eq!(sample.file.failure, [failure]);
     assert_eq!(empty.topology.host_count(), 256);
     assert_eq!(empty.nic.payload, Bytes::new(4096));
+    assert_eq!(empty.nic, crate::nic::NicConfig::default());
     assert_eq!(sample.fabric.failures[0].convergence, Span::from_ms(100));
 }
 
 #[test]
 fn a_resolved_scenario_parses_back_to_itself() {
-    for text in ["", SAMPLE, "[topology]\nkind = \"fat-tree\"\n[policy]\nname = \"spray\""] {
+    let other = "[topology]\nkind = \"fat-tree\"\n[policy]\nname = \"spray\"";
+    let cache = "[transport]\nqp_cache = { entries = 8 }";
+    for text in ["", SAMPLE, other, cache] {
         let scenario = parse(text).unwrap();
         let again = parse(&scenario.render()).unwrap();
         assert_eq!(again.file, scenario.file, "{}", scenario.render());
@@ -257,6 +260,7 @@ const BAD: &[&str] = &[
     "[transport]\nack = \"70KB\"",
     "[transport]\nack_every = 0",
     "[transport]\nretransmit_timeout = \"0ms\"",
+    "[transport]\nqp_cache = { entries = 0 }",
     "[transport]\nparameters = { alpha_timer = \"0us\" }",
     "[transport]\nparameters = { g = \"fast\" }",
     "[transport]\nparameters = { preset = \"papre\" }",

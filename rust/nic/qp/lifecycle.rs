@@ -1,7 +1,7 @@
 //! From Reset to Error: making queue pairs, taking them through their states, and their end.
 
 use super::{Life, Origin, Qp, QpState, Role, Slot};
-use crate::balance::sender::Sender;
+use crate::balance::sender::{PathSpace, QpContext, Sender, SenderConfig, ecmp};
 use crate::ids::{HostId, QpId};
 use crate::nic::Nic;
 use crate::nic::requester::{Place, Requester, RequesterParts};
@@ -23,6 +23,29 @@ pub struct QpAttributes {
     pub news: News,
     /// Whether it is beyond the one of its pair of peers and message stream.
     pub origin: Origin,
+}
+
+impl QpAttributes {
+    /// A queue pair from `host` to `peer` as most programs have it: its packets carry one entropy
+    /// value (ECMP), and its work requests have completions.
+    pub fn single_path(host: HostId, peer: HostId) -> Self {
+        let context = QpContext {
+            seed: 0,
+            src: host,
+            dst: peer,
+            stream: 0,
+            piece: 0,
+            paths: PathSpace::SINGLE,
+            path: 0,
+        };
+        Self {
+            peer,
+            label: mix32(host.0 ^ peer.0.rotate_left(16)),
+            policy: Some(SenderConfig::Ecmp(ecmp::Config {}).build(&context)),
+            news: News::Completions,
+            origin: Origin::Regular,
+        }
+    }
 }
 
 /// How a queue pair tells its news.
@@ -58,6 +81,11 @@ impl Nic {
         if mtu < SMALLEST_MTU || mtu > LARGEST_MTU {
             return Err(VerbsError::Mtu { mtu });
         }
+        self.add_qp(attributes)
+    }
+
+    /// Makes a queue pair whatever the MTU is: simulators have packets of any size.
+    pub(in crate::nic) fn add_qp(&mut self, attributes: QpAttributes) -> Result<QpId, VerbsError> {
         // Queue pair numbers have 24 bits, as PSNs (specification, volume 1, section 9.2).
         if self.qps.len() as u64 >= Psn::MODULUS {
             return Err(VerbsError::TooManyQueuePairs);

@@ -103,7 +103,8 @@ impl Nic {
             let WorkRequest { operation, bytes, path, .. } = request;
             let header = queues.header(Meaning::of(operation, bytes.get()));
             let payload = if operation == Operation::Read { Bytes::ZERO } else { bytes };
-            requester.post_verb(header, payload, number, path, &self.config);
+            requester.post(payload, number, path, &self.config);
+            requester.set_verb(header);
         }
         self.make_ready(slot);
     }
@@ -185,13 +186,21 @@ impl Nic {
         let delivered = u64::from(responder.messages());
         let header = VerbHeader::from_bits(packet.sack)
             .filter(|header| header.message_near(delivered) >= delivered);
-        // In ordered delivery a packet after a gap is refused for the gap.
-        let in_turn = self.config.recovery != Recovery::GoBackN
-            || packet.psn.near(responder.expected()) == responder.expected();
+        let (sequence, expected) = (packet.psn.near(responder.expected()), responder.expected());
+        let ordered = self.config.recovery == Recovery::GoBackN;
+        if ordered && sequence > expected && queues.has_refused(expected) {
+            // The gap is of our making: what follows a refused packet is dropped without a word.
+            self.counters.data_received += 1;
+            self.counters.refused += 1;
+            return;
+        }
+        // In ordered delivery a packet after another gap is refused for the gap.
+        let in_turn = !ordered || sequence == expected;
         let why = header.filter(|_| in_turn).and_then(|it| refusal(it, packet, queues, qp));
         if let Some(why) = why {
             self.counters.data_received += 1;
             self.counters.not_ready += 1;
+            queues.refuse(sequence);
             let nak = responder.answer(PacketKind::Refusal, packet, &self.config);
             self.control.push_back(Packet { psn: packet.psn, sack: why, ..nak });
             return;
@@ -243,7 +252,8 @@ impl Nic {
         let Qp { queues, requester: slot, .. } = self.qps[id.index()];
         let Some(requester) = self.requesters.get_mut(slot.index()) else { return };
         let header = self.queues[queues.index()].header(Some(Meaning::ReadResponse));
-        requester.post_verb(header, Bytes::new(bytes), ANSWER | bytes, 0, &self.config);
+        requester.post(Bytes::new(bytes), ANSWER | bytes, 0, &self.config);
+        requester.set_verb(header);
         self.make_ready(slot);
     }
 

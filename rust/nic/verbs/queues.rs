@@ -49,6 +49,8 @@ pub(in crate::nic) struct WorkQueues {
     messages: u64,
     /// ... of which consume a receive of the peer's.
     consuming: u64,
+    /// The packet refused last because no receive was posted.
+    refused: Option<u64>,
     /// Messages under way to here, by number.
     inbound: BTreeMap<u64, Inbound>,
     /// The oldest packet that was not acknowledged at the last trouble, and how often since.
@@ -66,6 +68,7 @@ impl WorkQueues {
             consumed: 0,
             messages: 0,
             consuming: 0,
+            refused: None,
             inbound: BTreeMap::new(),
             troubled: (0, [0; 2]),
         }
@@ -119,6 +122,16 @@ impl WorkQueues {
     /// Whether the receive that a message consumes is posted.
     pub fn is_ready_for(&self, header: VerbHeader) -> bool {
         header.receive_near(self.consumed) < self.consumed + self.receives.len() as u64
+    }
+
+    /// The packet of that number was refused.
+    pub fn refuse(&mut self, sequence: u64) {
+        self.refused = Some(sequence);
+    }
+
+    /// Whether the packet of that number was the last that was refused.
+    pub fn has_refused(&self, sequence: u64) -> bool {
+        self.refused == Some(sequence)
     }
 
     /// A packet of message `number` brought `bytes` that were not there.

@@ -10,6 +10,7 @@ use evenkeel::fabric::{
 };
 use evenkeel::ids::HostId;
 use evenkeel::nic::congestion::CongestionControl;
+use evenkeel::nic::verbs::QpConfig;
 use evenkeel::nic::{AckConfig, NicConfig};
 use evenkeel::topology::LeafSpine;
 use evenkeel::units::{BitRate, Bytes, Fraction, Span, Time};
@@ -108,6 +109,7 @@ fn outcome(case: Case) -> Outcome {
             retransmit_timeout: Span::from_ms(100),
             nack_interval: Span::from_us(500),
             cnp_interval: Span::from_us(50),
+            queue_pairs: QpConfig::default(),
         },
         scheme,
         workload: Arc::new(Workload::independent(case.messages)),
