@@ -1,5 +1,7 @@
 //! Whole runs: closed forms first, then conservation, determinism, queues, failures.
 
+mod golden;
+
 use std::sync::Arc;
 
 use super::*;
