@@ -26,6 +26,8 @@ pub(super) fn fabric(
             buffer: Buffer::Shared(config.buffer),
             ecn: Ecn::Off,
             ecn_point: EcnPoint::Dequeue,
+            pfc: None,
+            trim: None,
         },
         ecn_by_rate: ecn_by_rate(config, &read.topology)?,
         gap: Bytes::ZERO,

@@ -138,6 +138,7 @@ fn empty_outcome() -> Outcome {
         link_bytes_max: Bytes::ZERO,
         link_bytes: Vec::new(),
         in_flight: 0,
+        pauses: Vec::new(),
     }
 }
 

@@ -181,6 +181,7 @@ impl Requester {
             PacketKind::Nack => self.handle_nack(now, packet, events),
             PacketKind::Cnp => self.congestion.handle_cnp(now),
             PacketKind::Data => unreachable!("data goes to the responder"),
+            PacketKind::Pause | PacketKind::Resume => {}
         }
     }
 

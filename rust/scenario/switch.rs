@@ -42,7 +42,7 @@ pub(super) fn resolve(
         pfc: false,
         trim: false,
     };
-    Ok((section, SwitchConfig { buffer, ecn, ecn_point: typed.ecn.at }))
+    Ok((section, SwitchConfig { buffer, ecn, ecn_point: typed.ecn.at, pfc: None, trim: None }))
 }
 
 fn marking(context: &Context<'_>, typed: &EcnSection) -> Result<(EcnSection, Ecn), ScenarioError> {
