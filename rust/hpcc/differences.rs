@@ -8,13 +8,6 @@ use crate::units::Bytes;
 pub(super) fn differences(config: &HpccConfig, read: &HpccTopology) -> Vec<String> {
     let mut found = Vec::new();
     found.extend(control(config.cc_mode));
-    if config.pfc {
-        found.push(
-            "ENABLE_PFC 1 (the default): PFC is not modelled yet; where it would pause a sender, \
-             packets beyond BUFFER_SIZE are dropped here and sent again"
-                .to_owned(),
-        );
-    }
     if config.window {
         found.push(
             "HAS_WIN 1 (the default): windows are not modelled yet; the rate alone limits a flow"

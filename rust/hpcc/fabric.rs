@@ -4,14 +4,15 @@ use super::config::{Family, HpccConfig};
 use super::{HpccError, wire};
 use crate::balance::Scheme;
 use crate::fabric::{
-    Buffer, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Rounding, SwitchConfig,
+    Buffer, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcConfig, Rounding,
+    SwitchConfig,
 };
 use crate::ids::LinkId;
 use crate::nic::congestion::{CongestionControl, dcqcn_mlx, dctcp_rate};
 use crate::nic::{AckConfig, NicConfig};
 use crate::topology::hpcc::HpccTopology;
 use crate::topology::{Node, Topology};
-use crate::units::{BitRate, Bytes, Span, Time};
+use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
 /// Switches and links. Marking is judged as a packet leaves, by what is left behind it
 /// (`SwitchNode::SwitchNotifyDequeue`); there is no gap and no forwarding delay.
@@ -26,7 +27,7 @@ pub(super) fn fabric(
             buffer: Buffer::Shared(config.buffer),
             ecn: Ecn::Off,
             ecn_point: EcnPoint::Dequeue,
-            pfc: None,
+            pfc: config.pfc.then(|| pfc(config)),
             trim: None,
         },
         ecn_by_rate: ecn_by_rate(config, &read.topology)?,
@@ -35,6 +36,20 @@ pub(super) fn fabric(
         rounding,
         failures: failures(config, read, topology_file)?,
     })
+}
+
+/// `ENABLE_PFC`: each family's own constants, in `third.cc` and `network-load-balance.cc`.
+/// `USE_DYNAMIC_PFC_THRESHOLD` sets an attribute that their switches do not look at: the
+/// threshold is always dynamic.
+fn pfc(config: &HpccConfig) -> PfcConfig {
+    match config.family() {
+        Family::Hpcc => PfcConfig::HPCC,
+        Family::ConWeave => PfcConfig {
+            headroom: Headroom::ConWeave { packet: config.payload + wire::HEADER },
+            alpha: Fraction::new(1, 16).expect("not zero"),
+            ..PfcConfig::HPCC
+        },
+    }
 }
 
 /// The thresholds of every rate that a switch port has. As in the family, each must be there.

@@ -77,6 +77,25 @@ fn a_pause_takes_its_way_and_each_is_followed_by_a_resume() {
     assert!((2 * 160_000..2 * 240_000).contains(&queue), "{queue}");
 }
 
+#[test]
+fn hpccs_headroom_is_for_small_packets_and_long_links() {
+    // Three times rate and delay is 18,750 B here. Twice is under way, and beside it two packets
+    // of 4,158 B: one that the frame waits for, one that its hearer has begun. HPCC's own runs
+    // have packets of 1,048 B and links of 1 us.
+    let dropped = |headroom, payload| {
+        let incast: Vec<(u32, u32)> = (1..8).map(|src| (src, 0)).collect();
+        let pairs = messages(&incast, 1_000_000);
+        let mut setup = setup(leaf_spine(1, 1, 8, 100), "ecmp", pairs);
+        setup.nic.payload = Bytes::new(payload);
+        lossless(&mut setup, headroom, 300_000);
+        complete(&setup).counters.dropped
+    };
+    assert!(dropped(Headroom::Hpcc, PAYLOAD) > 0);
+    assert_eq!(dropped(Headroom::Hpcc, 1_000), 0);
+    let packet = Bytes::new(PAYLOAD + HEADER);
+    assert_eq!(dropped(Headroom::ConWeave { packet }, PAYLOAD), 0);
+}
+
 /// Four hosts fill one at leaf 1; a victim goes from leaf 0 to another host at leaf 1.
 fn victim(pfc: bool) -> Span {
     let mut pairs = messages(&[(0, 4), (5, 4), (6, 4), (7, 4)], 4_000_000);
@@ -97,7 +116,8 @@ fn victim(pfc: bool) -> Span {
     }
     let mut setup = setup(topology.build().unwrap(), "ecmp", pairs);
     if pfc {
-        lossless(&mut setup, Headroom::Hpcc, 300_000);
+        let packet = Bytes::new(PAYLOAD + HEADER);
+        lossless(&mut setup, Headroom::ConWeave { packet }, 300_000);
     }
     let outcome = complete(&setup);
     assert_eq!(outcome.counters.dropped, 0);
