@@ -22,6 +22,8 @@ pub(super) fn fabric(
     topology_file: &str,
     rounding: Rounding,
 ) -> Result<FabricConfig, HpccError> {
+    let mut failures = failures(config, read, topology_file)?;
+    failures.extend(losses(config, read));
     Ok(FabricConfig {
         switch: SwitchConfig {
             buffer: Buffer::Shared(config.buffer),
@@ -34,7 +36,7 @@ pub(super) fn fabric(
         gap: Bytes::ZERO,
         forwarding_delay: Span::ZERO,
         rounding,
-        failures: failures(config, read, topology_file)?,
+        failures,
     })
 }
 
@@ -144,6 +146,28 @@ fn failures(
         return Err(HpccError::NoSuchLink { file, line, a, b, topology });
     }
     Ok(failures)
+}
+
+/// Links that lose packets: a link's own error rate, else `ERROR_RATE_PER_LINK`, for ever. The
+/// family counts in packets (`ERROR_UNIT_PACKET`); rates are rounded up to 10^-9.
+fn losses<'a>(
+    config: &HpccConfig,
+    read: &'a HpccTopology,
+) -> impl Iterator<Item = Failure> + use<'a> {
+    let parts = |rate: f64| (rate * 1e9).ceil() as u32;
+    let every = u32::try_from(config.error_rate.div_ceil(1_000)).expect("at most 10^12");
+    (0..).map(LinkId).zip(&read.error_rate).filter_map(move |(link, &own)| {
+        let billionths = if own > 0.0 { parts(own) } else { every };
+        let rate = Fraction::new(billionths, 1_000_000_000).filter(|rate| rate.numerator() > 0)?;
+        Some(Failure {
+            link,
+            kind: FailureKind::Loss { rate },
+            at: Time::ZERO,
+            until: Time::NEVER,
+            detection: Span::ZERO,
+            convergence: Span::ZERO,
+        })
+    })
 }
 
 /// Every host's NIC. Loss recovery is what the scheme is made for: go-back-N for ECMP.

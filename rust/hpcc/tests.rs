@@ -242,6 +242,36 @@ fn a_configuration_becomes_a_setup() {
 }
 
 #[test]
+fn flow_control_and_error_rates_are_the_fabrics() {
+    use crate::fabric::{FailureKind, Headroom, PfcConfig};
+    let pfc = |lines: &str| {
+        let files = OnTheSpot::new(&PLAIN.replace("ENABLE_PFC 0\n", lines));
+        files.load(&Overrides::default()).unwrap().setup.fabric.switch.pfc
+    };
+    assert_eq!(pfc("ENABLE_PFC 0\n"), None);
+    assert_eq!(pfc(""), Some(PfcConfig::HPCC));
+    let conweave = pfc("LB_MODE 0\n").unwrap();
+    assert_eq!(conweave.headroom, Headroom::ConWeave { packet: Bytes::new(1_048) });
+    assert_eq!(conweave.alpha.as_f64(), 1.0 / 16.0);
+    let files = OnTheSpot::new(&format!("{PLAIN}ERROR_RATE_PER_LINK 0.001\n"));
+    let topology = "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0.25\n";
+    std::fs::write(files.0.path().join("t.txt"), topology).unwrap();
+    let experiment = files.load(&Overrides::default()).unwrap();
+    assert_eq!(experiment.warnings, Vec::<String>::new());
+    let rates: Vec<f64> = experiment
+        .setup
+        .fabric
+        .failures
+        .iter()
+        .map(|failure| {
+            let FailureKind::Loss { rate } = failure.kind else { panic!("{failure:?}") };
+            rate.as_f64()
+        })
+        .collect();
+    assert_eq!(rates, [0.001, 0.25]);
+}
+
+#[test]
 fn conweave_configurations_keep_conweaves_constants() {
     let files =
         OnTheSpot::new(&format!("{PLAIN}LB_MODE 0\nFLOWGEN_START_TIME 1\nLINK_DOWN 1 0 2\n"));
