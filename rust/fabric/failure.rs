@@ -60,6 +60,7 @@ impl Plan {
             }
             plan.add(failure, network);
         }
+        network.faults.sort();
         plan.steps.sort_unstable();
         for (place, step) in (0u32..).zip(&plan.steps) {
             network.queue.push(step.at, Event::Control(place));

@@ -8,7 +8,8 @@ use super::pool::Slot;
 use super::port::Port;
 use crate::ids::{LinkId, PortId};
 use crate::rng::{Purpose, Stream};
-use crate::units::{BitRate, Fraction, Time};
+use crate::topology::Node;
+use crate::units::{BitRate, Fraction, Span, Time};
 
 /// A time in which a link loses packets.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +24,9 @@ struct Lossy {
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     seed: u64,
-    /// When links are down: from, until.
+    /// From a packet's arrival in a switch to its event, which is part of the wire's delay.
+    forwarding_delay: Span,
+    /// When links are down: from, until; in order of links and times.
     outages: Vec<(LinkId, Time, Time)>,
     lossy: Vec<Lossy>,
     /// A stream for each port of a lossy link: its draws depend on no other link.
@@ -34,8 +37,13 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    pub fn new(seed: u64) -> Self {
-        Self { seed, ..Self::default() }
+    pub fn new(seed: u64, forwarding_delay: Span) -> Self {
+        Self { seed, forwarding_delay, ..Self::default() }
+    }
+
+    /// To be called once all are added.
+    pub fn sort(&mut self) {
+        self.outages.sort_unstable();
     }
 
     pub fn add_outage(&mut self, link: LinkId, from: Time, until: Time) {
@@ -64,11 +72,17 @@ impl Faults {
         if slot.packet.is_flow_control() {
             return false;
         }
-        let (link, start, end) = (id.link(), self.start(id, port, slot), slot.arrives);
-        let overlaps = |&(down, from, until): &(LinkId, Time, Time)| {
-            down == link && from < end && until > start
+        let (link, start) = (id.link(), self.start(id, port, slot));
+        // What a switch is at work on is off the wire.
+        let inside = match port.end.node() {
+            Node::Switch(_) => self.forwarding_delay.as_ps(),
+            Node::Host(_) => 0,
         };
-        if self.outages.iter().any(overlaps) {
+        let end = Time::from_ps(slot.arrives.as_ps() - inside);
+        let first = self.outages.partition_point(|&(down, ..)| down < link);
+        let before = |&&(down, from, _): &&(LinkId, Time, Time)| down == link && from < end;
+        let mut outages = self.outages[first..].iter().take_while(before);
+        if outages.any(|&(_, _, until)| until > start) {
             return true;
         }
         let Some(stream) = self.streams.get_mut(&id) else { return false };
@@ -104,8 +118,7 @@ mod tests {
     use super::*;
     use crate::ids::{HostId, SwitchId};
     use crate::packet::{Packet, PacketKind};
-    use crate::topology::Node;
-    use crate::units::{Bytes, Span};
+    use crate::units::Bytes;
 
     const ID: PortId = PortId(1);
 
@@ -124,7 +137,8 @@ mod tests {
 
     #[test]
     fn a_packet_keeps_the_rate_that_it_started_at() {
-        let (mut faults, mut pool, mut port) = (Faults::new(1), Pool::default(), port());
+        let (mut faults, mut pool, mut port) =
+            (Faults::new(1, Span::ZERO), Pool::default(), port());
         let mut send = |port: &mut Port, start| {
             let place = pool.insert(Packet { wire_bytes: 1_000, ..Packet::default() });
             port.transmit(&mut pool, place, Time::from_ps(start));
@@ -143,7 +157,8 @@ mod tests {
 
     #[test]
     fn an_outage_loses_what_is_on_the_wire_and_loss_what_starts_in_its_time() {
-        let (mut faults, mut pool, mut port) = (Faults::new(1), Pool::default(), port());
+        let (mut faults, mut pool, mut port) =
+            (Faults::new(1, Span::ZERO), Pool::default(), port());
         let mut send = |start, kind| {
             let place = pool.insert(Packet { wire_bytes: 1_000, kind, ..Packet::default() });
             port.transmit(&mut pool, place, Time::from_ps(start));
@@ -159,7 +174,7 @@ mod tests {
         let window = (Time::from_ps(1_300_000), Time::NEVER);
         faults.add_loss(ID.link(), window, Fraction::ONE);
         assert!(!faults.loses(ID, &port, &pause));
-        let mut others = Faults::new(1);
+        let mut others = Faults::new(1, Span::ZERO);
         others.add_loss(ID.link(), (Time::ZERO, Time::from_ps(1_200_000)), Fraction::ONE);
         others.add_outage(LinkId(5), Time::ZERO, Time::NEVER);
         assert_eq!(data.map(|slot| others.loses(ID, &port, &slot)), [true, true, false]);

@@ -88,7 +88,7 @@ impl Network {
             buffer: config.switch.buffer,
             marking: marks.then_some(config.switch.ecn_point),
             forwarding: scheme.forwarding,
-            faults: Faults::new(seed),
+            faults: Faults::new(seed, config.forwarding_delay),
             pfc: config.switch.pfc.map(|pfc| Box::new(Pfc::new(&pfc, config, topology))),
             trim: config.switch.trim,
             ports,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::context::Context;
 use super::error::{Fault, ScenarioError};
 use super::sections::SwitchSection;
+use super::switch::LARGEST_BUFFER;
 use crate::fabric::{Buffer, FabricConfig, Headroom, PfcConfig, TrimConfig};
 use crate::ids::SwitchId;
 use crate::topology::Topology;
@@ -170,18 +171,15 @@ pub(super) fn trim(
         let right = format!("it must be from 1B to a full packet (payload and header: {packet})");
         return Err(context.senseless("switch.trim.size", size, right));
     }
-    let twice = Bytes::new(buffer.get().saturating_mul(2).min(LARGEST.get()));
+    let twice = Bytes::new(2 * buffer.get()).min(LARGEST_BUFFER);
     let limit = section.limit.unwrap_or(twice);
-    if limit < size {
-        let right = format!("it must be at least switch.trim.size, which is {size}");
+    if limit < size || limit > LARGEST_BUFFER {
+        let right = format!("it must be from switch.trim.size ({size}) to {LARGEST_BUFFER}");
         return Err(context.senseless("switch.trim.limit", limit, right));
     }
     let section = TrimSection { size, limit: Some(limit) };
     Ok((Toggle::On(section), Some(TrimConfig { size, limit })))
 }
-
-/// The largest number that TOML can write.
-const LARGEST: Bytes = Bytes::new(i64::MAX as u64);
 
 /// Refuses a buffer in which reserves and headrooms of a switch leave nothing to share.
 pub(super) fn pool(
