@@ -20,6 +20,11 @@ pub enum PacketKind {
     /// The packet of PSN `psn` is refused for the reason in `sack`: receiver not ready, or a
     /// request that it cannot serve (the NAK syndromes of the InfiniBand specification).
     Refusal,
+    /// Flow control on one link (IEEE 802.1Qbb): send no more of the paused class. Ports make and
+    /// take it; no queue pair ever sees one.
+    Pause,
+    /// ... go on.
+    Resume,
 }
 
 /// A packet, as headers and lengths; payloads are not carried.
@@ -60,6 +65,11 @@ impl Packet {
     /// True for everything but data.
     pub const fn is_control(&self) -> bool {
         !matches!(self.kind, PacketKind::Data)
+    }
+
+    /// True for what ports say to each other: it is made and taken by the ends of one link.
+    pub const fn is_flow_control(&self) -> bool {
+        matches!(self.kind, PacketKind::Pause | PacketKind::Resume)
     }
 }
 
@@ -106,6 +116,8 @@ impl Flags {
     pub const PRIORITY: Self = Self(1 << 3);
     /// Cut to its header by a switch.
     pub const TRIMMED: Self = Self(1 << 4);
+    /// Beside `TRIMMED`: cut by the last switch before its host.
+    pub const LAST_HOP: Self = Self(1 << 5);
 
     /// True if every flag of `other` is set.
     pub const fn has(self, other: Self) -> bool {

@@ -42,6 +42,59 @@ pub enum EcnPoint {
     Dequeue,
 }
 
+/// How much of a switch's memory is kept for what is under way to it after it said "pause".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Headroom {
+    /// Three times the rate times the delay of the link: that of the HPCC simulator (`third.cc`).
+    Hpcc,
+    /// Twice the rate times the delay, and two full packets: that of the ConWeave simulator.
+    ConWeave {
+        /// A full packet on the wire.
+        packet: Bytes,
+    },
+    /// So much for each link.
+    Fixed(Bytes),
+}
+
+/// Priority flow control (IEEE 802.1Qbb), as the switches of the HPCC simulator do it
+/// (`switch-mmu.cc`). It guards the class without priority; what has priority is never paused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PfcConfig {
+    /// For each link that ends at the switch, beside the pool.
+    pub headroom: Headroom,
+    /// Memory of its own for each link that ends at the switch. HPCC: 4 KiB.
+    pub reserve: Bytes,
+    /// A link may take this part of what is left of the pool; twice as much for each doubling of
+    /// its rate over that of the NICs, up to all. HPCC: 1/8. ConWeave: 1/16.
+    pub alpha: Fraction,
+    /// "Go on" is said this far below the threshold. HPCC: 3 KiB.
+    pub resume_offset: Bytes,
+}
+
+impl PfcConfig {
+    /// HPCC's numbers.
+    pub const HPCC: Self = Self {
+        headroom: Headroom::Hpcc,
+        reserve: Bytes::new(4 * 1024),
+        alpha: match Fraction::new(1, 8) {
+            Some(eighth) => eighth,
+            None => Fraction::ONE,
+        },
+        resume_offset: Bytes::new(3 * 1024),
+    };
+}
+
+/// Trimming: what does not fit is cut to its header instead of being dropped, and goes on with
+/// priority (Handley et al., "NDP", SIGCOMM 2017; Ultra Ethernet 1.0, packet trimming).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TrimConfig {
+    /// What is left of a packet, on the wire. Ultra Ethernet's simulator (htsim): 64 B.
+    pub size: Bytes,
+    /// How much may wait with priority at one port. With trimming, what has priority has this
+    /// much room of its own, beside the buffer.
+    pub limit: Bytes,
+}
+
 /// What a switch is set to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SwitchConfig {
@@ -51,6 +104,11 @@ pub struct SwitchConfig {
     pub ecn: Ecn,
     /// When marking is decided.
     pub ecn_point: EcnPoint,
+    /// Flow control, if any. With it the buffer is one pool a switch, which only admits what the
+    /// link it came by has room for; what has priority is always admitted.
+    pub pfc: Option<PfcConfig>,
+    /// Trimming, if any.
+    pub trim: Option<TrimConfig>,
 }
 
 /// How transmission times become picoseconds.
@@ -69,6 +127,17 @@ pub enum Rounding {
 pub enum FailureKind {
     /// Nothing gets through.
     Down,
+    /// Packets that start meanwhile take longer. Nobody is told; factors of failures that overlap
+    /// are multiplied.
+    Degrade {
+        /// What is left of the rate: more than 0, at most 1.
+        factor: Fraction,
+    },
+    /// Each packet that starts meanwhile is lost with this probability. Nobody is told.
+    Loss {
+        /// The probability, at most 1.
+        rate: Fraction,
+    },
 }
 
 /// A failure of a link, both directions.
@@ -82,9 +151,9 @@ pub struct Failure {
     pub at: Time,
     /// When it ends; `Time::NEVER` if it does not.
     pub until: Time,
-    /// How long after each change the switches at its ends know.
+    /// `Down`: how long after each change the switches at its ends know.
     pub detection: Span,
-    /// How long after each change routing everywhere knows (G); `Span::MAX` for never.
+    /// `Down`: how long after each change routing everywhere knows (G); `Span::MAX` for never.
     pub convergence: Span,
 }
 

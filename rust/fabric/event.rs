@@ -1,9 +1,9 @@
 //! The event queue: a calendar of narrow buckets, with a heap for what is far away.
 //!
-//! Events at the same time have a designed order: failures and routing first, then arrivals by
-//! the port they come from, then hosts by their number. It does not depend on the order in which
+//! Events at the same time have a designed order: failures and routing first, then starts, then
+//! arrivals by the port they come from, then hosts by their number. It does not depend on the order in which
 //! events were made, and there is nothing to cancel: an event that turns out to be early does
-//! nothing. Each port has at most one event, so the order is total where it matters.
+//! nothing. Each port has at most one event of a kind, so the order is total where it matters.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,6 +16,8 @@ use crate::units::Time;
 pub(super) enum Event {
     /// The next change of links or routing, by its place in the plan.
     Control(u32),
+    /// The wire of this port is free for what waits (with flow control alone).
+    Start(PortId),
     /// The packet at the head of this port's wire arrives, or the port's wire is free.
     Port(PortId),
     /// The host asked to be woken.
@@ -30,15 +32,17 @@ impl Event {
     const fn rank(self) -> u32 {
         match self {
             Self::Control(place) => place,
-            Self::Port(port) => 1 << KIND_SHIFT | port.0,
-            Self::Host(host) => 2 << KIND_SHIFT | host.0,
+            Self::Start(port) => 1 << KIND_SHIFT | port.0,
+            Self::Port(port) => 2 << KIND_SHIFT | port.0,
+            Self::Host(host) => 3 << KIND_SHIFT | host.0,
         }
     }
 
     const fn of_rank(rank: u32) -> Self {
         match rank >> KIND_SHIFT {
             0 => Self::Control(rank),
-            1 => Self::Port(PortId(rank & ID_MASK)),
+            1 => Self::Start(PortId(rank & ID_MASK)),
+            2 => Self::Port(PortId(rank & ID_MASK)),
             _ => Self::Host(HostId(rank & ID_MASK)),
         }
     }
@@ -131,7 +135,7 @@ impl EventQueue {
     pub fn port_ahead(&self, ahead: usize) -> Option<PortId> {
         let entry = self.current.get(self.cursor + ahead)?;
         match Event::of_rank(entry.rank) {
-            Event::Port(port) => Some(port),
+            Event::Port(port) | Event::Start(port) => Some(port),
             Event::Control(_) | Event::Host(_) => None,
         }
     }
@@ -205,10 +209,12 @@ mod tests {
             (Event::Control(3), Event::Port(PortId(9)), Event::Host(HostId(0)));
         for order in [[control, port, host], [host, port, control], [port, host, control]] {
             let mut queue = EventQueue::new(1_000);
+            queue.push(at(5), Event::Start(PortId(9)));
             order.iter().for_each(|&event| queue.push(at(5), event));
             queue.push(at(5), Event::Port(PortId(2)));
-            let expected = [control, Event::Port(PortId(2)), port, host].map(|event| (5, event));
-            assert_eq!(all(&mut queue), expected);
+            let start = Event::Start(PortId(9));
+            let expected = [control, start, Event::Port(PortId(2)), port, host];
+            assert_eq!(all(&mut queue), expected.map(|event| (5, event)));
         }
     }
 

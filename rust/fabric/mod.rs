@@ -1,14 +1,18 @@
 //! The pure-Rust world: links, switches, queues and the event loop.
 
+mod admission;
 mod base_rtt;
 mod config;
 mod ecn;
 mod event;
 mod failure;
+mod fault;
+mod flow_control;
 mod host;
 mod ledger;
 mod network;
 mod outcome;
+mod pfc;
 mod pool;
 mod port;
 mod prefetch;
@@ -16,9 +20,12 @@ mod simulation;
 mod switch;
 
 pub use config::{
-    Buffer, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Rounding, SwitchConfig,
+    Buffer, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcConfig, Rounding,
+    SwitchConfig, TrimConfig,
 };
-pub use outcome::{Counters, FlowRecord, Outcome, Progress, QpCounts, Verdict};
+pub use outcome::{
+    Counters, FlowRecord, Outcome, PauseOrder, PauseRecord, Progress, QpCounts, Verdict,
+};
 pub use simulation::{Setup, run};
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
 //! Ports, switches and the packets between NICs.
 
-use super::config::{Buffer, Ecn, EcnPoint, FabricConfig};
+use super::config::{Buffer, Ecn, EcnPoint, FabricConfig, TrimConfig};
 use super::ecn::Marker;
 use super::event::{Event, EventQueue};
+use super::fault::Faults;
+use super::pfc::Pfc;
 use super::pool::{Place, Pool};
 use super::port::{Port, PortParts};
 use super::prefetch::{prefetch, prefetch_lines};
 use super::switch::Switch;
 use crate::balance::{Forwarding, Scheme};
-use crate::ids::{LinkId, PortId, SwitchId};
+use crate::ids::{PortId, SwitchId};
 use crate::packet::{Flags, Packet};
 use crate::topology::{Node, Routes, Topology};
 use crate::units::{Bytes, Span, Time};
@@ -25,6 +27,10 @@ pub(super) struct NetworkCounters {
     /// Sum of the bytes that data packets found waiting at switch ports, and how many they were.
     pub waiting_found: u128,
     pub arrivals: u64,
+    /// Data packets cut to their header.
+    pub trimmed: u64,
+    /// Pause frames sent.
+    pub pauses: u64,
 }
 
 /// Everything between the NICs.
@@ -40,13 +46,14 @@ pub(super) struct Network {
     /// Next hops of the fabric without failures: what source routes are numbers in.
     pub intact: Routes,
     markers: Vec<Marker>,
-    buffer: Buffer,
+    pub(super) buffer: Buffer,
     marking: Option<EcnPoint>,
     forwarding: Forwarding,
-    /// From a packet's arrival in a switch to its event, which is part of the wire's delay.
-    forwarding_delay: Span,
-    /// Outages of links, in order of links and times: from, until.
-    pub outages: Vec<(LinkId, Time, Time)>,
+    /// What links that fail do.
+    pub faults: Faults,
+    /// Flow control, if there is any.
+    pub pfc: Option<Box<Pfc>>,
+    pub(super) trim: Option<TrimConfig>,
 }
 
 impl Network {
@@ -81,8 +88,9 @@ impl Network {
             buffer: config.switch.buffer,
             marking: marks.then_some(config.switch.ecn_point),
             forwarding: scheme.forwarding,
-            forwarding_delay: config.forwarding_delay,
-            outages: Vec::new(),
+            faults: Faults::new(seed, config.forwarding_delay),
+            pfc: config.switch.pfc.map(|pfc| Box::new(Pfc::new(&pfc, config, topology))),
+            trim: config.switch.trim,
             ports,
         }
     }
@@ -132,12 +140,16 @@ impl Network {
         let port = &mut self.ports[id.index()];
         let Some(place) = port.next_waiting(&self.pool) else { return };
         let start = port.free;
-        port.transmit(&mut self.pool, place, start);
+        let told = if self.pfc.is_some() { self.leave(place) } else { None };
+        self.ports[id.index()].transmit(&mut self.pool, place, start);
         let packet = self.pool.get(place).packet;
         if let Node::Switch(switch) = self.ports[id.index()].start.node() {
             self.switches[switch.index()].buffered -= u64::from(packet.wire_bytes);
         }
         self.mark_if(EcnPoint::Dequeue, id, place);
+        if let Some((link, order)) = told {
+            self.tell(start, link, order);
+        }
     }
 
     /// Puts a packet from a NIC on its wire, which is free at `start`.
@@ -257,49 +269,25 @@ impl Network {
             self.counters.waiting_found += u128::from(found);
             self.counters.arrivals += 1;
         }
-        let port = &self.ports[id.index()];
-        if port.free <= now && !port.has_waiting() {
+        if self.ports[id.index()].is_clear(now, packet.flags) {
             // An empty queue: the packet passes through without being stored.
             self.mark_if(EcnPoint::Enqueue, id, place);
             self.ports[id.index()].transmit(&mut self.pool, place, now);
             self.mark_if(EcnPoint::Dequeue, id, place);
         } else {
-            if !self.admits(now, switch, id, &packet) {
+            if !self.admits(now, switch, id, place) && !self.trims(id, place) {
                 self.drop_packet(place);
                 return;
             }
             self.mark_if(EcnPoint::Enqueue, id, place);
-            self.switches[switch.index()].buffered += u64::from(packet.wire_bytes);
+            let bytes = u64::from(self.pool.get(place).packet.wire_bytes);
+            self.switches[switch.index()].buffered += bytes;
             self.ports[id.index()].wait(&mut self.pool, place);
+            if self.pfc.is_some() {
+                self.stay(now, id, place);
+            }
         }
         self.arm(id, || false);
-    }
-
-    /// Whether the buffer has room for `bytes` more.
-    fn admits(&mut self, now: Time, switch: SwitchId, id: PortId, packet: &Packet) -> bool {
-        let (bytes, flags) = (u64::from(packet.wire_bytes), packet.flags);
-        match self.buffer {
-            Buffer::PerPort(limit) => {
-                let waiting = self.ports[id.index()].bytes_waiting(flags);
-                u64::from(waiting) + bytes <= limit.get()
-            }
-            Buffer::Shared(limit) => {
-                // The count may lag behind packets that have left; only near the limit is it
-                // worth a look at every port.
-                if self.switches[switch.index()].buffered + bytes > limit.get() {
-                    self.settle_switch(now, switch);
-                }
-                self.switches[switch.index()].buffered + bytes <= limit.get()
-            }
-        }
-    }
-
-    fn settle_switch(&mut self, now: Time, switch: SwitchId) {
-        for index in 0..self.switches[switch.index()].ports.len() {
-            let id = self.switches[switch.index()].ports[index];
-            self.settle(now, id);
-            self.arm(id, || false);
-        }
     }
 
     #[inline]
@@ -315,34 +303,6 @@ impl Network {
         if self.markers[id.index()].marks(Bytes::new(u64::from(port.data_waiting()))) {
             slot.packet.flags = slot.packet.flags.with(Flags::MARKED);
         }
-    }
-
-    /// A packet is lost.
-    pub fn drop_packet(&mut self, place: Place) {
-        let packet = self.pool.remove(place);
-        if packet.is_control() {
-            self.counters.control_dropped += 1;
-        } else {
-            self.counters.data_dropped += 1;
-        }
-    }
-
-    /// True if the link behind `id` was down at any time while a packet of `bytes` that arrives
-    /// at `now` was on it.
-    pub fn lost_on_the_way(&self, now: Time, id: PortId, bytes: u16) -> bool {
-        let port = &self.ports[id.index()];
-        let flight = port.flight(u32::from(bytes)).as_ps();
-        let start = Time::from_ps(now.as_ps() - flight);
-        // What a switch is at work on is off the wire.
-        let inside = match port.end.node() {
-            Node::Switch(_) => self.forwarding_delay.as_ps(),
-            Node::Host(_) => 0,
-        };
-        let end = Time::from_ps(now.as_ps() - inside);
-        let first = self.outages.partition_point(|&(link, ..)| link < id.link());
-        let before = |&&(link, from, _): &&(LinkId, Time, Time)| link == id.link() && from < end;
-        let mut outages = self.outages[first..].iter().take_while(before);
-        outages.any(|&(_, _, until)| until > start)
     }
 
     /// Data packets in queues and on wires, counted one by one.

@@ -1,6 +1,6 @@
 //! What a run has to say.
 
-use crate::ids::{HostId, MessageId};
+use crate::ids::{HostId, MessageId, PortId};
 use crate::nic::QpAccount;
 use crate::units::{Bytes, Span, Time};
 
@@ -43,13 +43,13 @@ pub struct FlowRecord {
 pub struct Counters {
     /// Data packets that NICs put on the wire, retransmissions included.
     pub sent: u64,
-    /// Data packets that reached their host.
+    /// Data packets that reached their host, whole or cut to their header.
     pub delivered: u64,
     /// Data packets sent again.
     pub retransmitted: u64,
     /// Data packets lost, in buffers and on failed links.
     pub dropped: u64,
-    /// Data packets cut to their header.
+    /// Data packets cut to their header, each once; those that were dropped at once are `dropped`.
     pub trimmed: u64,
     /// Data packets that were ECN marked on arrival.
     pub marked: u64,
@@ -61,12 +61,32 @@ pub struct Counters {
     pub control_delivered: u64,
     /// ... that were lost.
     pub control_dropped: u64,
-    /// Pause frames sent.
+    /// Pause frames put on wires by switches.
     pub pfc_pauses: u64,
     /// Packets that crossed a link.
     pub packet_hops: u64,
     /// Events of the simulation.
     pub events: u64,
+}
+
+/// A pause or a resume frame that reached the port it is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PauseRecord {
+    /// When it took effect.
+    pub at: Time,
+    /// The output port that it stops or lets go; the node is the one that this port starts at.
+    pub port: PortId,
+    /// Which of the two.
+    pub order: PauseOrder,
+}
+
+/// What a frame of flow control says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PauseOrder {
+    /// Stop after the packet on the wire.
+    Pause,
+    /// Go on.
+    Resume,
 }
 
 /// Queue pairs, counted at the NIC that sends on them.
@@ -114,6 +134,8 @@ pub struct Outcome {
     pub link_bytes: Vec<Bytes>,
     /// Data packets still in a queue or on a wire at the end.
     pub in_flight: u64,
+    /// Every frame of flow control that took effect, by time; empty without flow control.
+    pub pauses: Vec<PauseRecord>,
 }
 
 /// What a caller is told while a run goes on.

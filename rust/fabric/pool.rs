@@ -21,6 +21,9 @@ pub(super) struct Slot {
     /// When it arrives at the end of the wire it is on.
     pub arrives: Time,
     next: u32,
+    /// In line, with flow control: the port that it came by and is counted at, plus 1; 0 where it
+    /// is not counted. On a wire that was ever degraded: which of the port's rates it is sent at.
+    pub aside: u32,
 }
 
 /// All packets in the fabric.
@@ -59,7 +62,7 @@ impl List {
 impl Pool {
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> Place {
-        let slot = Slot { packet, arrives: Time::ZERO, next: NONE };
+        let slot = Slot { packet, arrives: Time::ZERO, next: NONE, aside: 0 };
         if let Some(place) = self.free.pop() {
             self.slots[place as usize] = slot;
             return Place(place);
@@ -95,6 +98,14 @@ impl Pool {
             self.slots[list.tail as usize].next = place.0;
         }
         list.tail = place.0;
+    }
+
+    pub fn push_front(&mut self, list: &mut List, place: Place) {
+        self.slots[place.0 as usize].next = list.head;
+        if list.head == NONE {
+            list.tail = place.0;
+        }
+        list.head = place.0;
     }
 
     #[inline]
@@ -138,8 +149,13 @@ mod tests {
             let list = if index % 2 == 0 { &mut first } else { &mut second };
             pool.push_back(list, place);
         }
+        let insert_front = pool.insert(Packet { qp: QpId(6), ..Packet::default() });
         let held = |list| pool.iter(list).map(|slot| slot.packet.qp.0).collect::<Vec<_>>();
         assert_eq!((held(first), held(second)), (vec![0, 2, 4], vec![1, 3, 5]));
+        pool.push_front(&mut first, insert_front);
+        assert_eq!(pool.iter(first).map(|slot| slot.packet.qp.0).collect::<Vec<_>>(), [6, 0, 2, 4]);
+        assert_eq!(pool.pop_front(&mut first), Some(insert_front));
+        pool.remove(insert_front);
         let taken = pool.pop_front(&mut first).unwrap();
         assert_eq!(pool.remove(taken).qp, QpId(0));
         assert_eq!(pool.insert(Packet::default()), taken);

@@ -61,6 +61,8 @@ pub(super) struct Port {
     pub armed: bool,
     /// True once the link has ever failed.
     pub faulty: bool,
+    /// True while the far end asks for no more of what has no priority.
+    pub paused: bool,
     rounding: Rounding,
     /// From last bit out to last bit in, forwarding delay of a switch there included.
     delay: Span,
@@ -68,9 +70,14 @@ pub(super) struct Port {
     pub carried: u64,
     /// Extra time the wire is busy after each packet.
     gap: Span,
+    gap_bytes: u32,
     rate: BitRate,
+    /// Which of its rates this is, from 0.
+    rate_number: u32,
     /// Most bytes that ever waited.
     pub waiting_max: u32,
+    /// True while a start is pending (with flow control).
+    pub start_armed: bool,
 }
 
 impl Lines for Port {
@@ -93,27 +100,37 @@ const PS_BITS: u64 = 8_000_000_000_000;
 
 impl Port {
     pub fn new(parts: &PortParts) -> Self {
-        let bps = parts.rate.as_bps();
-        let whole = PS_BITS.is_multiple_of(bps) && parts.rounding == Rounding::Exact;
         let mut port = Self {
             free: Time::ZERO,
             wire: List::default(),
             waiting: [List::default(); 2],
             waiting_bytes: [0; 2],
-            ps_per_byte: if whole { u32::try_from(PS_BITS / bps).unwrap_or(0) } else { 0 },
+            ps_per_byte: whole_ps_per_byte(parts.rate, parts.rounding),
             end: parts.end.into(),
             start: parts.start.into(),
             armed: false,
             faulty: false,
+            paused: false,
             rounding: parts.rounding,
             delay: parts.delay,
             gap: Span::ZERO,
+            gap_bytes: u32::try_from(parts.gap.get()).expect("a gap is short"),
             rate: parts.rate,
+            rate_number: 0,
             carried: 0,
             waiting_max: 0,
+            start_armed: false,
         };
-        port.gap = port.time_for(u32::try_from(parts.gap.get()).expect("a gap is short"));
+        port.gap = port.time_for(port.gap_bytes);
         port
+    }
+
+    /// From now on packets start at `rate`, which is the `number`-th that the port has, from 0.
+    pub fn set_rate(&mut self, rate: BitRate, number: u32) {
+        self.rate = rate;
+        self.rate_number = number;
+        self.ps_per_byte = whole_ps_per_byte(rate, self.rounding);
+        self.gap = self.time_for(self.gap_bytes);
     }
 
     /// How long `bytes` are on the wire.
@@ -122,13 +139,22 @@ impl Port {
         if self.ps_per_byte != 0 {
             return Span::from_ps(u64::from(bytes) * u64::from(self.ps_per_byte));
         }
+        self.time_at(self.rate, bytes)
+    }
+
+    fn time_at(&self, rate: BitRate, bytes: u32) -> Span {
         match self.rounding {
-            Rounding::Exact => self.rate.time_for(Bytes::new(u64::from(bytes))),
+            Rounding::Exact => rate.time_for(Bytes::new(u64::from(bytes))),
             Rounding::TruncateNs => {
-                let ps = u64::from(bytes) * PS_BITS / self.rate.as_bps();
+                let ps = u64::from(bytes) * PS_BITS / rate.as_bps();
                 Span::from_ns(ps / 1_000)
             }
         }
+    }
+
+    /// From the start of a packet's first bit to its arrival, had it started at `rate`.
+    pub fn flight_at(&self, rate: BitRate, bytes: u32) -> Span {
+        self.time_at(rate, bytes) + self.delay
     }
 
     /// From the start of a packet's first bit to its arrival.
@@ -164,9 +190,16 @@ impl Port {
         [self.wire.first(), self.waiting[0].first(), self.waiting[1].first()]
     }
 
+    /// True if something waits that may go once the wire is free.
     #[inline]
     pub fn has_waiting(&self) -> bool {
-        !(self.waiting[0].is_empty() && self.waiting[1].is_empty())
+        !(self.waiting[0].is_empty() && (self.waiting[1].is_empty() || self.paused))
+    }
+
+    /// True if a packet with these flags goes at once: nothing is before it, nothing holds it.
+    #[inline]
+    pub fn is_clear(&self, now: Time, flags: Flags) -> bool {
+        self.free <= now && !self.has_waiting() && !(self.paused && class(flags) == 1)
     }
 
     /// Puts a packet on the wire at `start`.
@@ -176,6 +209,9 @@ impl Port {
         let bytes = u32::from(slot.packet.wire_bytes);
         let sent = start + self.time_for(bytes);
         slot.arrives = sent + self.delay;
+        if self.faulty {
+            slot.aside = self.rate_number;
+        }
         self.free = sent + self.gap;
         self.carried += u64::from(bytes);
         pool.push_back(&mut self.wire, place);
@@ -191,10 +227,24 @@ impl Port {
         self.waiting_max = self.waiting_max.max(self.all_waiting());
     }
 
+    /// Puts a frame of flow control in line, before everything else.
+    pub fn wait_first(&mut self, pool: &mut Pool, place: Place) {
+        self.waiting_bytes[0] += u32::from(pool.get(place).packet.wire_bytes);
+        pool.push_front(&mut self.waiting[0], place);
+    }
+
+    /// The next packet with priority, if one waits.
+    pub fn first_with_priority(&self) -> Option<Place> {
+        self.waiting[0].first()
+    }
+
     /// Takes the packet whose turn it is out of line.
     #[inline]
     pub fn next_waiting(&mut self, pool: &Pool) -> Option<Place> {
         let class = usize::from(self.waiting[0].is_empty());
+        if class == 1 && self.paused {
+            return None;
+        }
         let place = pool.pop_front(&mut self.waiting[class])?;
         self.waiting_bytes[class] -= u32::from(pool.get(place).packet.wire_bytes);
         Some(place)
@@ -208,6 +258,13 @@ impl Port {
             .flat_map(|list| pool.iter(list))
             .map(|slot| &slot.packet)
     }
+}
+
+/// Picoseconds a byte, where that is a whole number; else 0.
+fn whole_ps_per_byte(rate: BitRate, rounding: Rounding) -> u32 {
+    let bps = rate.as_bps();
+    let whole = PS_BITS.is_multiple_of(bps) && rounding == Rounding::Exact;
+    if whole { u32::try_from(PS_BITS / bps).unwrap_or(0) } else { 0 }
 }
 
 /// The queue that a packet joins: 0 with priority, 1 without.
@@ -267,5 +324,23 @@ mod tests {
             .collect();
         assert_eq!(order, [64, 100, 200]);
         assert!(!port.has_waiting());
+    }
+
+    #[test]
+    fn a_paused_port_holds_what_has_no_priority() {
+        let (mut pool, mut port) = (Pool::default(), port(400, Rounding::Exact));
+        let mut packet = |flags| {
+            pool.insert(crate::packet::Packet { flags, ..crate::packet::Packet::default() })
+        };
+        let (data, control) = (packet(Flags::NONE), packet(Flags::PRIORITY));
+        port.paused = true;
+        port.wait(&mut pool, data);
+        assert!(!port.has_waiting() && port.next_waiting(&pool).is_none());
+        assert!(port.is_clear(Time::ZERO, Flags::PRIORITY));
+        assert!(!port.is_clear(Time::ZERO, Flags::NONE));
+        port.wait(&mut pool, control);
+        assert_eq!(port.next_waiting(&pool), Some(control));
+        port.paused = false;
+        assert_eq!(port.next_waiting(&pool), Some(data));
     }
 }

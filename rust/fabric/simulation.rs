@@ -5,11 +5,12 @@ use std::sync::Arc;
 use super::base_rtt::base_rtt;
 use super::event::Event;
 use super::failure::Plan;
+use super::fault::link_ports;
 use super::host::Host;
 use super::ledger::{Connection, ConnectionKey, Ledger};
 use super::network::Network;
 use super::pool::Place;
-use super::{Counters, FabricConfig, Outcome, Progress, QpCounts, Verdict};
+use super::{Counters, FabricConfig, Outcome, PauseOrder, Progress, QpCounts, Verdict};
 use crate::balance::sender::{PathSpace, QpContext};
 use crate::balance::{Forwarding, Scheme};
 use crate::ids::{HostId, MessageId, PortId};
@@ -112,10 +113,9 @@ impl<'a> Simulation<'a> {
             self.network.look_ahead();
             match event {
                 Event::Port(port) => self.handle_port(now, port),
+                Event::Start(port) => self.network.handle_start(now, port),
                 Event::Host(host) => self.handle_host(now, host),
-                Event::Control(step) => {
-                    self.plan.carry_out(step, &self.setup.topology, &mut self.network);
-                }
+                Event::Control(step) => self.handle_control(now, step),
             }
             self.events += 1;
             if self.events.is_multiple_of(PROGRESS_EVERY) {
@@ -126,10 +126,23 @@ impl<'a> Simulation<'a> {
         Verdict::Completed
     }
 
-    /// The head of a port's wire arrives, or the wire is free.
+    /// Links or routing change.
+    fn handle_control(&mut self, now: Time, step: u32) {
+        if let Some(link) = self.plan.changes_rate(step)
+            && now > Time::ZERO
+        {
+            // What started before now started at the old rate; ports decide late.
+            let before = Time::from_ps(now.as_ps() - 1);
+            for id in link_ports(link) {
+                self.settle(before, id);
+            }
+        }
+        self.plan.carry_out(step, &self.setup.topology, &mut self.network);
+    }
+
+    /// Starts what started on a port by `now`, and sees to its next event.
     #[inline]
-    fn handle_port(&mut self, now: Time, id: PortId) {
-        let arrived = self.network.take_arrival(now, id);
+    fn settle(&mut self, now: Time, id: PortId) {
         match self.network.ports[id.index()].start.node() {
             Node::Switch(_) => {
                 self.network.settle(now, id);
@@ -140,6 +153,13 @@ impl<'a> Simulation<'a> {
                 self.keep_wake(host);
             }
         }
+    }
+
+    /// The head of a port's wire arrives, or the wire is free.
+    #[inline]
+    fn handle_port(&mut self, now: Time, id: PortId) {
+        let arrived = self.network.take_arrival(now, id);
+        self.settle(now, id);
         if let Some(place) = arrived {
             self.arrive(now, id, place);
         }
@@ -149,12 +169,16 @@ impl<'a> Simulation<'a> {
     fn arrive(&mut self, now: Time, id: PortId, place: Place) {
         let port = &self.network.ports[id.index()];
         let end = port.end.node();
-        if port.faulty {
-            let bytes = self.network.pool.get(place).packet.wire_bytes;
-            if self.network.lost_on_the_way(now, id, bytes) {
-                self.network.drop_packet(place);
+        if port.faulty && self.network.lost_on_the_way(id, place) {
+            self.network.drop_packet(place);
+            return;
+        }
+        if self.network.pfc.is_some() {
+            if let Some((port, order)) = self.network.take_frame(id, place) {
+                self.obey(now, port, order);
                 return;
             }
+            self.network.note_ingress(id, place);
         }
         match end {
             Node::Switch(switch) => self.network.forward(now, switch, place),
@@ -165,6 +189,19 @@ impl<'a> Simulation<'a> {
                 self.follow_up(now, host);
             }
         }
+    }
+
+    /// A frame of flow control takes effect at the port that it is for.
+    fn obey(&mut self, now: Time, id: PortId, order: PauseOrder) {
+        let Node::Host(host) = self.network.ports[id.index()].start.node() else {
+            self.network.obey(now, id, order);
+            return;
+        };
+        // What went by now went by the old order.
+        self.pump(now, host);
+        self.network.obey(now, id, order);
+        self.follow_up(now, host);
+        self.pump(now, host);
     }
 
     /// A host asked to be woken now.
@@ -194,6 +231,10 @@ impl<'a> Simulation<'a> {
     fn pump(&mut self, now: Time, id: HostId) {
         let host = &mut self.hosts[id.index()];
         let port = host.port;
+        if self.network.ports[port.index()].paused {
+            self.pump_control(now, id);
+            return;
+        }
         while self.network.ports[port.index()].free <= now && host.nic.has_packets() {
             let free = self.network.ports[port.index()].free;
             match (host.nic.poll_transmit(free), host.nic.next_paced()) {
@@ -206,6 +247,22 @@ impl<'a> Simulation<'a> {
         }
         // With the wire free, what is left waits for its rate: the host's own event will come.
         let busy = self.network.ports[port.index()].free > now;
+        self.network.arm(port, || busy && host.nic.has_packets());
+    }
+
+    /// The same while the host's port is paused: only answers go, if they have priority.
+    fn pump_control(&mut self, now: Time, id: HostId) {
+        let host = &mut self.hosts[id.index()];
+        let port = host.port;
+        while self.setup.nic.ack.priority && self.network.ports[port.index()].free <= now {
+            let free = self.network.ports[port.index()].free;
+            let Some(packet) = host.nic.poll_transmit_control() else { break };
+            self.network.inject(port, free, packet);
+        }
+        // Data that its rate let go meanwhile goes when the port may go on, not before.
+        let wire = &mut self.network.ports[port.index()];
+        wire.free = wire.free.max(now);
+        let busy = wire.free > now;
         self.network.arm(port, || busy && host.nic.has_packets());
     }
 
@@ -388,6 +445,7 @@ impl<'a> Simulation<'a> {
                 .unwrap_or_default(),
             link_bytes: network.ports.iter().map(|it| Bytes::new(it.carried)).collect(),
             in_flight,
+            pauses: self.network.pfc.take().map(|pfc| pfc.records).unwrap_or_default(),
             flows: self.ledger.flows,
         }
     }
@@ -396,6 +454,8 @@ impl<'a> Simulation<'a> {
         let mut sum = Counters {
             dropped: self.network.counters.data_dropped,
             control_dropped: self.network.counters.control_dropped,
+            trimmed: self.network.counters.trimmed,
+            pfc_pauses: self.network.counters.pauses,
             packet_hops: self.network.counters.hops,
             events: self.events,
             ..Counters::default()

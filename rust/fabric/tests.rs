@@ -1,5 +1,10 @@
 //! Whole runs: closed forms first, then conservation, determinism, queues, failures.
 
+mod golden;
+mod links;
+mod lossless;
+mod trimming;
+
 use std::sync::Arc;
 
 mod queue_pairs;
@@ -57,6 +62,8 @@ fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
                 buffer: Buffer::Shared(Bytes::new(64_000_000)),
                 ecn: Ecn::Off,
                 ecn_point: EcnPoint::Enqueue,
+                pfc: None,
+                trim: None,
             },
             ecn_by_rate: Vec::new(),
             gap: Bytes::new(GAP),

@@ -1,20 +1,12 @@
 //! What a configuration asks for that is done otherwise here: a sentence each.
 
 use super::config::HpccConfig;
-use crate::topology::hpcc::HpccTopology;
 use crate::units::Bytes;
 
 /// One warning for each thing that is not modelled, or not alike, and would matter.
-pub(super) fn differences(config: &HpccConfig, read: &HpccTopology) -> Vec<String> {
+pub(super) fn differences(config: &HpccConfig) -> Vec<String> {
     let mut found = Vec::new();
     found.extend(control(config.cc_mode));
-    if config.pfc {
-        found.push(
-            "ENABLE_PFC 1 (the default): PFC is not modelled yet; where it would pause a sender, \
-             packets beyond BUFFER_SIZE are dropped here and sent again"
-                .to_owned(),
-        );
-    }
     if config.window {
         found.push(
             "HAS_WIN 1 (the default): windows are not modelled yet; the rate alone limits a flow"
@@ -34,13 +26,6 @@ pub(super) fn differences(config: &HpccConfig, read: &HpccTopology) -> Vec<Strin
         found.push(
             "L2_BACK_TO_ZERO 1: a loss restarts from the lost packet here, not from the border of \
              its chunk"
-                .to_owned(),
-        );
-    }
-    if config.error_rate > 0 || read.error_rate.iter().any(|&rate| rate > 0.0) {
-        found.push(
-            "ERROR_RATE_PER_LINK, or the error rate of a link, is not 0: lossy links are not \
-             modelled yet, none loses a packet here"
                 .to_owned(),
         );
     }

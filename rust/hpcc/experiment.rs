@@ -78,7 +78,7 @@ impl Experiment {
         let mut warnings = config.warnings.clone();
         warnings.extend(read.warnings.iter().cloned());
         warnings.extend(flows.warnings.iter().cloned());
-        warnings.extend(differences::differences(&config, &read));
+        warnings.extend(differences::differences(&config));
         let setup = Setup {
             fabric: fabric::fabric(&config, &read, &topology_name, overrides.rounding)?,
             nic: fabric::nic(&config, &scheme),

@@ -4,7 +4,8 @@ use super::config::{Family, HpccConfig};
 use super::{HpccError, wire};
 use crate::balance::Scheme;
 use crate::fabric::{
-    Buffer, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Rounding, SwitchConfig,
+    Buffer, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcConfig, Rounding,
+    SwitchConfig,
 };
 use crate::ids::LinkId;
 use crate::nic::congestion::{CongestionControl, dcqcn_mlx, dctcp_rate};
@@ -12,7 +13,7 @@ use crate::nic::verbs::QpConfig;
 use crate::nic::{AckConfig, NicConfig};
 use crate::topology::hpcc::HpccTopology;
 use crate::topology::{Node, Topology};
-use crate::units::{BitRate, Bytes, Span, Time};
+use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
 /// Switches and links. Marking is judged as a packet leaves, by what is left behind it
 /// (`SwitchNode::SwitchNotifyDequeue`); there is no gap and no forwarding delay.
@@ -22,18 +23,36 @@ pub(super) fn fabric(
     topology_file: &str,
     rounding: Rounding,
 ) -> Result<FabricConfig, HpccError> {
+    let mut failures = failures(config, read, topology_file)?;
+    failures.extend(losses(config, read));
     Ok(FabricConfig {
         switch: SwitchConfig {
             buffer: Buffer::Shared(config.buffer),
             ecn: Ecn::Off,
             ecn_point: EcnPoint::Dequeue,
+            pfc: config.pfc.then(|| pfc(config)),
+            trim: None,
         },
         ecn_by_rate: ecn_by_rate(config, &read.topology)?,
         gap: Bytes::ZERO,
         forwarding_delay: Span::ZERO,
         rounding,
-        failures: failures(config, read, topology_file)?,
+        failures,
     })
+}
+
+/// `ENABLE_PFC`: each family's own constants, in `third.cc` and `network-load-balance.cc`.
+/// `USE_DYNAMIC_PFC_THRESHOLD` sets an attribute that their switches do not look at: the
+/// threshold is always dynamic.
+fn pfc(config: &HpccConfig) -> PfcConfig {
+    match config.family() {
+        Family::Hpcc => PfcConfig::HPCC,
+        Family::ConWeave => PfcConfig {
+            headroom: Headroom::ConWeave { packet: config.payload + wire::HEADER },
+            alpha: Fraction::new(1, 16).expect("not zero"),
+            ..PfcConfig::HPCC
+        },
+    }
 }
 
 /// The thresholds of every rate that a switch port has. As in the family, each must be there.
@@ -137,6 +156,28 @@ fn failures(
         return Err(HpccError::NoSuchLink { file, line, a, b, topology });
     }
     Ok(failures)
+}
+
+/// Links that lose packets: a link's own error rate, else `ERROR_RATE_PER_LINK`, for ever. The
+/// family counts in packets (`ERROR_UNIT_PACKET`); rates are rounded up to 10^-9.
+fn losses<'a>(
+    config: &HpccConfig,
+    read: &'a HpccTopology,
+) -> impl Iterator<Item = Failure> + use<'a> {
+    let parts = |rate: f64| (rate * 1e9).ceil() as u32;
+    let every = u32::try_from(config.error_rate.div_ceil(1_000)).expect("at most 10^12");
+    (0..).map(LinkId).zip(&read.error_rate).filter_map(move |(link, &own)| {
+        let billionths = if own > 0.0 { parts(own) } else { every };
+        let rate = Fraction::new(billionths, 1_000_000_000).filter(|rate| rate.numerator() > 0)?;
+        Some(Failure {
+            link,
+            kind: FailureKind::Loss { rate },
+            at: Time::ZERO,
+            until: Time::NEVER,
+            detection: Span::ZERO,
+            convergence: Span::ZERO,
+        })
+    })
 }
 
 /// Every host's NIC. Loss recovery is what the scheme is made for: go-back-N for ECMP.

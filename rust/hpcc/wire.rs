@@ -22,8 +22,8 @@ pub(super) const NACK_INTERVAL_HPCC: Span = Span::from_us(500);
 pub(super) const NACK_INTERVAL_CONWEAVE: Span = Span::from_us(4);
 
 /// How long a sender waits for an acknowledgement: ConWeave's `L2Timeout`, 4 ms. HPCC has none,
-/// because PFC leaves nothing to lose; here, where PFC is not modelled, a flow whose last packet
-/// is lost would never end without one.
+/// because PFC leaves nothing to lose; with `ENABLE_PFC 0`, or a link that fails, a flow whose last
+/// packet is lost would never end without one.
 pub(super) const RETRANSMIT_TIMEOUT: Span = Span::from_ms(4);
 
 /// What each queue of ConWeave's switches has for itself, a packet of 1,048 bytes and one byte

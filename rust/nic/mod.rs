@@ -337,6 +337,11 @@ impl Nic {
 
     #[inline]
     fn handle_data(&mut self, now: Time, packet: &Packet, slot: Slot) {
+        if packet.flags.has(Flags::TRIMMED) {
+            // A header without its payload is no arrival: the sender's timer makes it good.
+            self.counters.data_received += 1;
+            return;
+        }
         let mut out = Outbox {
             config: &self.config,
             control: &mut self.control,
@@ -376,11 +381,18 @@ impl Nic {
         }
     }
 
+    /// The answer that starts on the wire now, if there is one: what a port may send while its
+    /// data is paused.
+    pub fn poll_transmit_control(&mut self) -> Option<Packet> {
+        let packet = self.control.pop_front()?;
+        self.counters.control_sent += 1;
+        Some(packet)
+    }
+
     /// The packet that starts on the wire at `now`, if there is one: answers first, then queue
     /// pairs in turn.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        if let Some(packet) = self.control.pop_front() {
-            self.counters.control_sent += 1;
+        if let Some(packet) = self.poll_transmit_control() {
             return Some(packet);
         }
         while let Some(&Reverse((start, slot))) = self.paced.peek() {

@@ -251,6 +251,7 @@ impl Requester {
             PacketKind::Cnp => self.congestion.handle_cnp(now),
             PacketKind::Refusal => {}
             PacketKind::Data => unreachable!("data goes to the responder"),
+            PacketKind::Pause | PacketKind::Resume => {}
         }
     }
 

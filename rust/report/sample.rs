@@ -101,6 +101,7 @@ pub fn stalled() -> Outcome {
         link_bytes_max: Bytes::new(12_474),
         link_bytes: (0..12).map(|port| Bytes::new(port * 1_000)).collect(),
         in_flight: 0,
+        pauses: Vec::new(),
     }
 }
 

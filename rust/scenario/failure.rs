@@ -9,7 +9,8 @@ use crate::rng::{Purpose, Stream};
 use crate::topology::{Node, Topology};
 use crate::units::{Fraction, Span, Time};
 
-/// The failures of all links, in order of link ids and times; those of one link never overlap.
+/// The failures of all links, in order of link ids and times. A link is down once at a time;
+/// degraded and lossy ones may overlap.
 ///
 /// A section with a probability draws once for each link between switches, from the link's own
 /// stream; the n-th such section takes the n-th draw, so that adding one moves no other.
@@ -38,10 +39,15 @@ pub(super) fn resolve(
         failures.extend(links.into_iter().map(|link| (Failure { link, ..model }, index)));
     }
     failures.sort_by_key(|(failure, index)| (failure.link, failure.at, *index));
-    joined(context, &failures, topology)
+    let is_down = |it: &(Failure, usize)| it.0.kind == FailureKind::Down;
+    let (down, others): (Vec<_>, Vec<_>) = failures.into_iter().partition(is_down);
+    let mut failures = joined(context, &down, topology)?;
+    failures.extend(others.into_iter().map(|(failure, _)| failure));
+    failures.sort_by_key(|failure| (failure.link, failure.at));
+    Ok(failures)
 }
 
-/// Makes one failure of those of a link that overlap: a link is up when none of them holds.
+/// Makes one of the times in which a link is down that overlap: it is up when none holds.
 ///
 /// They must agree on who learns of a change when, for it is one change.
 fn joined(
@@ -107,20 +113,7 @@ fn timing(
     section: &FailureSection,
     key: &dyn Fn(&str) -> String,
 ) -> Result<Failure, ScenarioError> {
-    let kind = match section.kind {
-        FailureName::Down => FailureKind::Down,
-        FailureName::Degrade => {
-            return Err(context.unavailable(&key("kind"), "degrade", "down"));
-        }
-        FailureName::Loss => return Err(context.unavailable(&key("kind"), "loss", "down")),
-    };
-    if let Some((name, value)) = [("factor", section.factor), ("rate", section.rate)]
-        .iter()
-        .find_map(|&(n, v)| Some((n, v?)))
-    {
-        let because = format!("{} = down has no {name} (it would be {value})", key("kind"));
-        return Err(context.fault(&key(name), Fault::Misplaced { key: key(name), because }));
-    }
+    let kind = kind(context, section, key)?;
     let at = Time::ZERO + context.span(&key("at"), section.at, AtLeast::Zero)?;
     let until = match section.until {
         SpanOrNever::Never => Time::NEVER,
@@ -138,6 +131,44 @@ fn timing(
     };
     let detection = context.span(&key("detection"), section.detection, AtLeast::Zero)?;
     Ok(Failure { link: LinkId::default(), kind, at, until, detection, convergence })
+}
+
+fn kind(
+    context: &Context<'_>,
+    section: &FailureSection,
+    key: &dyn Fn(&str) -> String,
+) -> Result<FailureKind, ScenarioError> {
+    let (name, needs) = match section.kind {
+        FailureName::Down => ("down", None),
+        FailureName::Degrade => ("degrade", Some("factor")),
+        FailureName::Loss => ("loss", Some("rate")),
+    };
+    let given = [("factor", section.factor), ("rate", section.rate)];
+    let spare = given.iter().find(|(of, value)| Some(*of) != needs && value.is_some());
+    if let Some(&(of, Some(value))) = spare {
+        let because = format!("{} = {name} has no {of} (it would be {value})", key("kind"));
+        return Err(context.fault(&key(of), Fault::Misplaced { key: key(of), because }));
+    }
+    let missing = |of: &str, example: &str| {
+        let because = format!("{} = {name} needs it", key("kind"));
+        context.missing(&key(of), because, example)
+    };
+    match section.kind {
+        FailureName::Down => Ok(FailureKind::Down),
+        FailureName::Degrade => {
+            let factor = section.factor.ok_or_else(|| missing("factor", "factor = \"1/4\""))?;
+            let factor = context.part(&key("factor"), factor)?;
+            if factor.numerator() == 0 {
+                let right = "something must be left of the rate; a link without any is kind = down";
+                return Err(context.senseless(&key("factor"), factor, right));
+            }
+            Ok(FailureKind::Degrade { factor })
+        }
+        FailureName::Loss => {
+            let rate = section.rate.ok_or_else(|| missing("rate", "rate = \"1/1000\""))?;
+            Ok(FailureKind::Loss { rate: context.part(&key("rate"), rate)? })
+        }
+    }
 }
 
 fn link_named(

@@ -3,10 +3,11 @@
 use super::context::Context;
 use super::error::{Fault, ScenarioError};
 use super::file::{SCHEMA_VERSION, ScenarioFile, WorkloadSection};
+use super::sections::FailureSection;
 use crate::fabric::FabricConfig;
 use crate::nic::NicConfig;
 use crate::topology::Topology;
-use crate::units::{Span, Time};
+use crate::units::{BitRate, Span, Time};
 use crate::workload::Workload;
 
 /// The latest time limit: 4,000,000 s (46 days); timers set at the very end still fit into 64
@@ -35,12 +36,20 @@ pub(super) fn general(context: &Context<'_>, file: &ScenarioFile) -> Result<Time
     Ok(Time::ZERO + file.time_limit)
 }
 
+/// The rate of the slowest link, in bits per second, as if every degradation hit it: whatever
+/// links another seed draws, none is slower.
+fn slowest(topology: &Topology, failures: &[FailureSection]) -> u64 {
+    let slowest = topology.links().iter().map(|link| link.rate).min().unwrap_or_default();
+    let factors = failures.iter().filter_map(|failure| failure.factor);
+    factors.fold(slowest, BitRate::scaled).as_bps().max(1)
+}
+
 /// Refuses a run whose bytes cannot be counted, or whose clock would run out: everything that is
 /// sent, one packet after the other over the slowest link, must end before the latest time limit.
 pub(super) fn whole_run(
     context: &Context<'_>,
     (section, workload): (&WorkloadSection, &Workload),
-    topology: &Topology,
+    (topology, failures): (&Topology, &[FailureSection]),
     (nic, fabric, time_limit): (&NicConfig, &FabricConfig, Time),
 ) -> Result<(), ScenarioError> {
     let overhead = nic.header + nic.ack.bytes + fabric.gap + fabric.gap;
@@ -49,7 +58,7 @@ pub(super) fn whole_run(
         let packets = u128::from(message.bytes.get()).div_ceil(u128::from(nic.payload.get()));
         wire += u128::from(message.bytes.get()) + packets.max(1) * u128::from(overhead.get());
     }
-    let slowest = topology.links().iter().map(|link| link.rate.as_bps()).min().unwrap_or(1).max(1);
+    let slowest = slowest(topology, failures);
     let seconds = wire * 8 / u128::from(slowest);
     let limit = u128::from(LATEST_END.as_ps() / 1_000_000_000_000);
     let last = workload.messages.iter().map(|message| message.start).max().unwrap_or(Time::ZERO);

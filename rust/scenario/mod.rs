@@ -4,6 +4,7 @@
 //! two every fault is found, each with its file, line, key and value and what would be right
 //! ([`ScenarioError`]). A scenario knows how to become a [`Setup`]; it does not run.
 
+mod buffering;
 mod context;
 mod error;
 mod explain;
@@ -26,6 +27,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use buffering::{HeadroomName, PfcSection, Toggle, TrimSection};
 pub use error::{Fault, Place, ScenarioError};
 pub use explain::{Explained, Origin};
 pub use file::{
@@ -149,6 +151,7 @@ impl Scenario {
             rounding: Rounding::default(),
             failures,
         };
+        buffering::pool(&context, &fabric, &built.topology)?;
         let place = workload::Place {
             topology: &built.topology,
             host_of_node: &built.host_of_node,
@@ -165,7 +168,7 @@ impl Scenario {
         limits::whole_run(
             &context,
             (&file.workload, &workload),
-            &built.topology,
+            (&built.topology, &file.failure),
             (&nic, &fabric, time_limit),
         )?;
         Ok(Self {

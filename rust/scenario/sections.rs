@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::buffering::{PfcSection, Toggle, TrimSection};
 use crate::balance::Parameters;
 use crate::fabric::EcnPoint;
 use crate::nic::CacheConfig;
@@ -20,9 +21,9 @@ pub struct SwitchSection {
     /// Marking.
     pub ecn: EcnSection,
     /// Priority flow control: no.
-    pub pfc: bool,
+    pub pfc: Toggle<PfcSection>,
     /// Trimming in place of dropping: no.
-    pub trim: bool,
+    pub trim: Toggle<TrimSection>,
 }
 
 /// `ecn`: a step, or a ramp of `kmin`, `kmax` and `pmax`.

@@ -1,5 +1,6 @@
 //! `[switch]`: buffers and marking.
 
+use super::buffering;
 use super::context::Context;
 use super::error::ScenarioError;
 use super::sections::{EcnSection, SwitchSection};
@@ -8,7 +9,7 @@ use crate::units::{Bytes, Fraction};
 
 /// No buffer is larger: lengths of queues are counted in 32 bits. The largest switches of 2025
 /// hold a tenth of it.
-const LARGEST_BUFFER: Bytes = Bytes::new(2_000_000_000);
+pub(super) const LARGEST_BUFFER: Bytes = Bytes::new(2_000_000_000);
 
 /// The settings of every switch, and the section with its defaults. A buffer must hold at least
 /// one packet of `packet` bytes.
@@ -17,12 +18,6 @@ pub(super) fn resolve(
     typed: &SwitchSection,
     packet: Bytes,
 ) -> Result<(SwitchSection, SwitchConfig), ScenarioError> {
-    if typed.pfc {
-        return Err(context.unavailable("switch.pfc", true, "false"));
-    }
-    if typed.trim {
-        return Err(context.unavailable("switch.trim", true, "false"));
-    }
     let (key, buffer, size) = match (typed.buffer, typed.port_buffer) {
         (Some(_), Some(each)) => {
             let right = "buffer and port_buffer exclude each other; leave one of them out";
@@ -43,14 +38,16 @@ pub(super) fn resolve(
         return Err(context.senseless(key, size, right));
     }
     let (ecn_section, ecn) = marking(context, &typed.ecn)?;
+    let pfc = buffering::pfc(context, typed, packet)?;
+    let (trim_section, trim) = buffering::trim(context, typed, size, packet)?;
     let section = SwitchSection {
         buffer: if let Buffer::Shared(bytes) = buffer { Some(bytes) } else { None },
         port_buffer: if let Buffer::PerPort(bytes) = buffer { Some(bytes) } else { None },
         ecn: ecn_section,
-        pfc: false,
-        trim: false,
+        pfc: typed.pfc,
+        trim: trim_section,
     };
-    Ok((section, SwitchConfig { buffer, ecn, ecn_point: typed.ecn.at }))
+    Ok((section, SwitchConfig { buffer, ecn, ecn_point: typed.ecn.at, pfc, trim }))
 }
 
 fn marking(context: &Context<'_>, typed: &EcnSection) -> Result<(EcnSection, Ecn), ScenarioError> {

@@ -76,7 +76,8 @@ fn the_defaults_are_those_of_the_design() {
 fn a_resolved_scenario_parses_back_to_itself() {
     let other = "[topology]\nkind = \"fat-tree\"\n[policy]\nname = \"spray\"";
     let cache = "[transport]\nqp_cache = { entries = 8 }";
-    for text in ["", SAMPLE, other, cache] {
+    let on = "[switch]\npfc = true\ntrim = { limit = \"1MB\" }\n";
+    for text in ["", SAMPLE, on, other, cache] {
         let scenario = parse(text).unwrap();
         let again = parse(&scenario.render()).unwrap();
         assert_eq!(again.file, scenario.file, "{}", scenario.render());
@@ -160,6 +161,44 @@ fn each_congestion_control_and_each_preset_is_sound() {
             assert_eq!(again.nic, scenario.nic, "{name}, {preset}");
         }
     }
+}
+
+#[test]
+fn flow_control_and_trimming_are_on_or_off_or_tables() {
+    use crate::fabric::{Headroom, PfcConfig, TrimConfig};
+    let switch = |text: &str| parse(&format!("[switch]\n{text}\n")).unwrap().fabric.switch;
+    assert_eq!((switch("").pfc, switch("").trim), (None, None));
+    assert_eq!((switch("pfc = false").pfc, switch("trim = false").trim), (None, None));
+    let packet = Bytes::new(4096 + 62);
+    let default = PfcConfig { headroom: Headroom::ConWeave { packet }, ..PfcConfig::HPCC };
+    assert_eq!(switch("pfc = true").pfc, Some(default));
+    assert_eq!(switch("pfc = {}").pfc, Some(default));
+    assert_eq!(switch("pfc = { headroom = \"hpcc\" }").pfc, Some(PfcConfig::HPCC));
+    let fixed = PfcConfig { headroom: Headroom::Fixed(Bytes::new(75_000)), ..PfcConfig::HPCC };
+    assert_eq!(switch("pfc = { headroom = \"75KB\" }").pfc, Some(fixed));
+    let twice = TrimConfig { size: Bytes::new(64), limit: Bytes::new(128_000_000) };
+    assert_eq!(switch("trim = true").trim, Some(twice));
+    let trim = switch("port_buffer = \"1MB\"\ntrim = { size = \"80B\" }").trim;
+    assert_eq!(trim, Some(TrimConfig { size: Bytes::new(80), limit: Bytes::new(2_000_000) }));
+}
+
+#[test]
+fn a_degraded_or_lossy_link_may_be_down_too() {
+    use crate::fabric::FailureKind;
+    let link = "[[failure]]\nlink = \"leaf0-spine0\"\n";
+    let text = format!(
+        "{link}{link}kind = \"degrade\"\nfactor = \"1/4\"\ndetection = \"5us\"\n\
+         {link}kind = \"loss\"\nrate = \"1/1000\"\nat = \"0s\"\n{link}"
+    );
+    let kinds = |text: &str| -> Vec<FailureKind> {
+        parse(text).unwrap().fabric.failures.iter().map(|failure| failure.kind).collect()
+    };
+    let fraction = |text: &str| text.parse().unwrap();
+    let (loss, degrade) = (
+        FailureKind::Loss { rate: fraction("1/1000") },
+        FailureKind::Degrade { factor: fraction("1/4") },
+    );
+    assert_eq!(kinds(&text), [loss, FailureKind::Down, degrade]);
 }
 
 #[test]
@@ -255,6 +294,15 @@ const BAD: &[&str] = &[
     "[switch]\necn = { step = \"1KB\", kmin = \"1KB\" }",
     "[switch]\necn = { at = \"sometimes\" }",
     "[switch]\npfc = \"yes\"",
+    "[switch]\npfc = { headrom = \"hpcc\" }",
+    "[switch]\npfc = { headroom = \"large\" }",
+    "[switch]\npfc = { headroom = \"5MB\" }",
+    "[switch]\npfc = { alpha = \"2\" }",
+    "[switch]\npfc = true\nport_buffer = \"1MB\"",
+    "[switch]\npfc = true\nbuffer = \"1MB\"",
+    "[switch]\ntrim = 1",
+    "[switch]\ntrim = { size = \"5KB\" }",
+    "[switch]\ntrim = { limit = \"10B\" }",
     "[transport]\npayload = \"0B\"",
     "[transport]\npayload = \"65500B\"",
     "[transport]\nack = \"70KB\"",
@@ -301,15 +349,17 @@ const BAD: &[&str] = &[
     "[[failure]]\nlink = \"leaf0-spine0\"\nat = \"2us\"\nuntil = \"1us\"",
     "[[failure]]\nlink = \"leaf0-spine0\"\nuntil = \"later\"",
     "[[failure]]\nlink = \"leaf0-spine0\"\nfactor = \"1/2\"",
+    "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"degrade\"",
+    "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"degrade\"\nfactor = \"0/1\"",
+    "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"degrade\"\nfactor = \"2\"",
+    "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"",
+    "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"\nrate = \"3/2\"",
+    "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"\nrate = \"1/2\"\nfactor = \"1/2\"",
     // What this version does not have yet.
     "[topology]\nkind = \"rail-optimized\"",
     "[topology]\nkind = \"file\"\npath = \"x\"\nformat = \"htsim\"",
-    "[switch]\npfc = true",
-    "[switch]\ntrim = true",
     "[transport]\nrecovery = \"sack\"",
     "[workload]\nkind = \"chakra\"",
-    "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"degrade\"",
-    "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"",
 ];
 
 #[test]
@@ -379,7 +429,7 @@ fn no_extreme_value_panics() {
     ] {
         let base = format!(
             "[topology]\n{kind}\n[[failure]]\nprobability = \"1/2\"\n[switch]\n\
-             ecn = {{ kmin = \"1KB\" }}\n[transport]\ncongestion_control = \"dcqcn-mlx\"\n\
+             ecn = {{ kmin = \"1KB\" }}\npfc = true\ntrim = true\n[transport]\ncongestion_control = \"dcqcn-mlx\"\n\
              [workload]\nkind = \"incast\"\nfan_in = 2\n"
         );
         let resolved = parse(&base).unwrap().render();

@@ -40,7 +40,8 @@ fn check(context: &Context<'_>, read: &HpccTopology) -> Result<(), ScenarioError
     if let Some(link) = lossy {
         let name = &read.topology.link_names()[link];
         let value = format!("a file whose link {name} has an error rate");
-        let available = "files whose links have an error rate of 0";
+        let available =
+            "files whose links have an error rate of 0, and failures of kind = \"loss\"";
         return Err(context.unavailable("topology.path", value, available));
     }
     Ok(())

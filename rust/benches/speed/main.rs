@@ -176,6 +176,8 @@ fn fabric() -> FabricConfig {
             buffer: Buffer::Shared(Bytes::new(1 << 30)),
             ecn: Ecn::Step(Bytes::new(800_000)),
             ecn_point: EcnPoint::Enqueue,
+            pfc: None,
+            trim: None,
         },
         ecn_by_rate: Vec::new(),
         gap: Bytes::new(20),

@@ -93,6 +93,8 @@ fn outcome(case: Case) -> Outcome {
                 buffer: Buffer::Shared(Bytes::new(64_000_000)),
                 ecn: case.ecn,
                 ecn_point: EcnPoint::Enqueue,
+                pfc: None,
+                trim: None,
             },
             ecn_by_rate: Vec::new(),
             gap: Bytes::new(GAP),

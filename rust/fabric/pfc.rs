@@ -1,0 +1,283 @@
+//! Priority flow control: how a switch shares its memory among the links that end at it, and when
+//! it stops one of them.
+//!
+//! Source: IEEE 802.1Qbb for the frames; the rules are those of the HPCC simulator's
+//! `switch-mmu.cc`. A link has a reserve of its own, then its part of what is left of a pool that
+//! all share, then its headroom, which is for what was under way when it was told to stop. A
+//! packet counts from when it joins a queue until it starts on a wire; one that passes through
+//! without waiting never does.
+
+use super::config::{Buffer, FabricConfig, Headroom, PfcConfig};
+use super::outcome::{PauseOrder, PauseRecord};
+use crate::ids::{HostId, PortId, SwitchId};
+use crate::topology::Topology;
+use crate::units::{BitRate, Bytes, Span};
+
+/// A pause frame on the wire: the smallest Ethernet frame.
+pub(super) const FRAME_BYTES: u16 = 64;
+
+/// A link that ends at a switch.
+#[derive(Debug, Clone, Copy)]
+struct Ingress {
+    /// Whose memory it fills; none for a link that ends at a host.
+    pool: Option<SwitchId>,
+    reserve: u64,
+    headroom: u64,
+    /// The part of the pool: above and below the line.
+    alpha: (u64, u64),
+    /// Bytes in reserve and pool.
+    used: u64,
+    /// Bytes in headroom.
+    in_headroom: u64,
+    /// What it was told last.
+    paused: bool,
+}
+
+/// A switch's memory that links share.
+#[derive(Debug, Clone, Copy)]
+struct SharedPool {
+    size: u64,
+    used: u64,
+}
+
+/// Flow control of every switch.
+#[derive(Debug)]
+pub(super) struct Pfc {
+    resume_offset: u64,
+    /// By the output port at the other end of the link.
+    links: Vec<Ingress>,
+    /// By switch.
+    pools: Vec<SharedPool>,
+    /// Frames that took effect.
+    pub records: Vec<PauseRecord>,
+}
+
+impl PfcConfig {
+    /// What the links that end at `switch` keep for themselves, reserve and headroom: the shared
+    /// pool is what a buffer has beyond it.
+    pub fn private_bytes(
+        &self,
+        fabric: &FabricConfig,
+        topology: &Topology,
+        switch: SwitchId,
+    ) -> Bytes {
+        let links = topology.ports_of(switch).iter().map(|port| port.reverse());
+        let kept = links.map(|port| self.headroom_of(fabric, topology, port));
+        let sum = kept.fold(0u64, |sum, headroom| {
+            sum.saturating_add(headroom).saturating_add(self.reserve.get())
+        });
+        Bytes::new(sum)
+    }
+
+    /// The headroom of the link behind `port`. Its delay is all that lies between the last bit
+    /// out and the queue at the other end, the forwarding delay of the switch there included.
+    fn headroom_of(&self, fabric: &FabricConfig, topology: &Topology, port: PortId) -> u64 {
+        let link = topology.link(port.link());
+        let under_way = bytes_in(link.rate, link.delay + fabric.forwarding_delay);
+        match self.headroom {
+            Headroom::Hpcc => under_way.saturating_mul(3),
+            Headroom::ConWeave { packet } => {
+                under_way.saturating_mul(2).saturating_add(packet.get().saturating_mul(2))
+            }
+            Headroom::Fixed(bytes) => bytes.get(),
+        }
+    }
+
+    /// The part of the pool for a link of `rate`, doubled for each doubling over `nic`.
+    fn alpha_of(&self, mut rate: BitRate, nic: BitRate) -> (u64, u64) {
+        let mut alpha = (u64::from(self.alpha.numerator()), u64::from(self.alpha.denominator()));
+        while rate > nic && alpha.0 < alpha.1 {
+            alpha.0 = (2 * alpha.0).min(alpha.1);
+            rate = BitRate::from_bps(rate.as_bps() / 2);
+        }
+        alpha
+    }
+}
+
+/// What a wire holds, rounded down; what 64 bits cannot count is more than any buffer.
+fn bytes_in(rate: BitRate, span: Span) -> u64 {
+    let bytes = u128::from(span.as_ps()) * u128::from(rate.as_bps()) / 8_000_000_000_000;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+impl Pfc {
+    pub fn new(config: &PfcConfig, fabric: &FabricConfig, topology: &Topology) -> Self {
+        let nic = match topology.host_count() {
+            0 => BitRate::default(),
+            _ => topology.link(topology.host_port(HostId(0)).link()).rate,
+        };
+        let ports = (0..2 * topology.links().len()).map(|id| PortId(id as u32));
+        let links = ports.map(|port| {
+            let pool = topology.ends_of(port).1.switch();
+            Ingress {
+                pool,
+                reserve: config.reserve.get(),
+                headroom: config.headroom_of(fabric, topology, port),
+                alpha: config.alpha_of(topology.link(port.link()).rate, nic),
+                used: 0,
+                in_headroom: 0,
+                paused: false,
+            }
+        });
+        let switches = (0u32..).map(SwitchId).take(topology.switches().len());
+        let pools = switches.map(|switch| {
+            let buffer = match fabric.switch.buffer {
+                Buffer::Shared(bytes) => bytes.get(),
+                Buffer::PerPort(bytes) => {
+                    bytes.get().saturating_mul(topology.ports_of(switch).len() as u64)
+                }
+            };
+            let private = config.private_bytes(fabric, topology, switch).get();
+            SharedPool { size: buffer.saturating_sub(private), used: 0 }
+        });
+        Self {
+            resume_offset: config.resume_offset.get(),
+            pools: pools.collect(),
+            links: links.collect(),
+            records: Vec::new(),
+        }
+    }
+
+    /// Whether there is room for `bytes` that came by `link`.
+    pub fn admits(&self, link: PortId, bytes: u64) -> bool {
+        let ingress = &self.links[link.index()];
+        bytes + ingress.used <= ingress.reserve
+            || bytes + ingress.in_headroom <= ingress.headroom
+            || bytes + ingress.shared() <= self.threshold(ingress)
+    }
+
+    /// Counts bytes that were admitted; what the link is to be told, if anything.
+    pub fn add(&mut self, link: PortId, bytes: u64) -> Option<PauseOrder> {
+        let before = self.links[link.index()];
+        let threshold = self.threshold(&before);
+        let ingress = &mut self.links[link.index()];
+        let after = ingress.used + bytes;
+        if after <= ingress.reserve {
+            ingress.used = after;
+        } else if after - ingress.reserve > threshold {
+            ingress.in_headroom += bytes;
+        } else {
+            ingress.used = after;
+            let pool = ingress.pool?;
+            self.pools[pool.index()].used += bytes.min(after - before.reserve);
+        }
+        let ingress = self.links[link.index()];
+        let full = ingress.in_headroom > 0 || ingress.shared() >= self.threshold(&ingress);
+        if ingress.paused || !full {
+            return None;
+        }
+        self.links[link.index()].paused = true;
+        Some(PauseOrder::Pause)
+    }
+
+    /// Counts bytes that left; what the link is to be told, if anything.
+    pub fn remove(&mut self, link: PortId, bytes: u64) -> Option<PauseOrder> {
+        let ingress = &mut self.links[link.index()];
+        let from_headroom = ingress.in_headroom.min(bytes);
+        let from_shared = (bytes - from_headroom).min(ingress.shared());
+        ingress.in_headroom -= from_headroom;
+        ingress.used -= bytes - from_headroom;
+        let pool = ingress.pool?;
+        self.pools[pool.index()].used -= from_shared;
+        let ingress = self.links[link.index()];
+        let shared = ingress.shared();
+        let room = shared == 0 || shared + self.resume_offset <= self.threshold(&ingress);
+        if !ingress.paused || ingress.in_headroom > 0 || !room {
+            return None;
+        }
+        self.links[link.index()].paused = false;
+        Some(PauseOrder::Resume)
+    }
+
+    /// How much of the pool the link may take now.
+    fn threshold(&self, ingress: &Ingress) -> u64 {
+        let Some(pool) = ingress.pool else { return 0 };
+        let pool = &self.pools[pool.index()];
+        let free = u128::from(pool.size.saturating_sub(pool.used));
+        let part = free * u128::from(ingress.alpha.0) / u128::from(ingress.alpha.1);
+        u64::try_from(part).unwrap_or(u64::MAX)
+    }
+}
+
+impl Ingress {
+    /// Bytes in the pool.
+    const fn shared(&self) -> u64 {
+        self.used.saturating_sub(self.reserve)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINK: PortId = PortId(0);
+
+    /// One link of 1,000 reserve and 2,000 headroom at a pool of 8,000, of which it may take a
+    /// half of what is left.
+    fn one() -> Pfc {
+        let ingress = Ingress {
+            pool: Some(SwitchId(0)),
+            reserve: 1_000,
+            headroom: 2_000,
+            alpha: (1, 2),
+            used: 0,
+            in_headroom: 0,
+            paused: false,
+        };
+        Pfc {
+            resume_offset: 300,
+            links: vec![ingress],
+            pools: vec![SharedPool { size: 8_000, used: 0 }],
+            records: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn reserve_then_pool_then_headroom_then_nothing() {
+        let mut pfc = one();
+        assert_eq!(pfc.add(LINK, 1_000), None);
+        assert_eq!(pfc.pools[0].used, 0, "the reserve is its own");
+        assert_eq!(pfc.add(LINK, 2_000), None, "2,000 of a threshold of 3,000");
+        assert_eq!(pfc.pools[0].used, 2_000);
+        // 3,000 would be at the threshold of (8,000 − 2,000) / 2 as it was before.
+        assert_eq!(pfc.add(LINK, 1_000), Some(PauseOrder::Pause), "3,000 of 2,500 now");
+        assert_eq!(pfc.add(LINK, 1_500), None, "told once; this one is in headroom");
+        assert_eq!((pfc.links[0].in_headroom, pfc.pools[0].used), (1_500, 3_000));
+        assert!(pfc.admits(LINK, 500) && !pfc.admits(LINK, 501));
+    }
+
+    #[test]
+    fn headroom_drains_first_and_the_link_goes_on_below_the_threshold_by_the_offset() {
+        let mut pfc = one();
+        for bytes in [1_000, 2_000, 1_000, 1_500] {
+            pfc.add(LINK, bytes);
+        }
+        assert_eq!(pfc.remove(LINK, 1_000), None);
+        assert_eq!((pfc.links[0].in_headroom, pfc.links[0].used), (500, 4_000));
+        assert_eq!(pfc.remove(LINK, 500), None, "headroom is empty, but 3,000 + 300 > 2,500");
+        // 2,567 of a threshold of 2,716, then 2,466 of 2,767: 301 below.
+        assert_eq!(pfc.remove(LINK, 433), None);
+        assert_eq!(pfc.remove(LINK, 101), Some(PauseOrder::Resume));
+        assert_eq!(pfc.remove(LINK, 100), None, "told once");
+        assert_eq!(pfc.remove(LINK, 3_366), None);
+        assert_eq!((pfc.links[0].used, pfc.pools[0].used), (0, 0));
+    }
+
+    #[test]
+    fn without_headroom_and_pool_nothing_is_admitted_beyond_the_reserve() {
+        let mut pfc = one();
+        pfc.links[0].headroom = 0;
+        pfc.pools[0].size = 0;
+        assert!(pfc.admits(LINK, 1_000));
+        pfc.add(LINK, 1_000);
+        assert!(!pfc.admits(LINK, 1));
+    }
+
+    #[test]
+    fn a_faster_link_has_a_larger_part_up_to_all() {
+        let alpha =
+            |gbps| PfcConfig::HPCC.alpha_of(BitRate::from_gbps(gbps), BitRate::from_gbps(100));
+        let parts = [25, 100, 200, 400, 800, 3_200].map(alpha);
+        assert_eq!(parts, [(1, 8), (1, 8), (2, 8), (4, 8), (8, 8), (8, 8)]);
+    }
+}
