@@ -123,7 +123,7 @@ fn flow_control_and_trimming_are_on_or_off_or_tables() {
     assert_eq!((switch("").pfc, switch("").trim), (None, None));
     assert_eq!((switch("pfc = false").pfc, switch("trim = false").trim), (None, None));
     let packet = Bytes::new(4096 + 62);
-    let default = PfcConfig { headroom: Headroom::ConWeave { packet }, ..PfcConfig::HPCC };
+    let default = PfcConfig { headroom: Headroom::WorstCase { packet }, ..PfcConfig::HPCC };
     assert_eq!(switch("pfc = true").pfc, Some(default));
     assert_eq!(switch("pfc = {}").pfc, Some(default));
     assert_eq!(switch("pfc = { headroom = \"hpcc\" }").pfc, Some(PfcConfig::HPCC));
