@@ -52,6 +52,13 @@ pub enum Headroom {
         /// A full packet on the wire.
         packet: Bytes,
     },
+    /// What can be under way at most, so that nothing is ever lost \[inferred\]: twice the rate
+    /// times the delay; the packet that crosses the threshold, the one that the frame waits for
+    /// and the one that its hearer has begun; the frame; gaps.
+    WorstCase {
+        /// A full packet on the wire.
+        packet: Bytes,
+    },
     /// So much for each link.
     Fixed(Bytes),
 }

@@ -79,6 +79,11 @@ impl PfcConfig {
             Headroom::ConWeave { packet } => {
                 under_way.saturating_mul(2).saturating_add(packet.get().saturating_mul(2))
             }
+            Headroom::WorstCase { packet } => {
+                let packets = packet.get().saturating_mul(3);
+                let frame = u64::from(FRAME_BYTES) + fabric.gap.get().saturating_mul(2);
+                under_way.saturating_mul(2).saturating_add(packets).saturating_add(frame)
+            }
             Headroom::Fixed(bytes) => bytes.get(),
         }
     }

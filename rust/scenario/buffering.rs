@@ -55,8 +55,8 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Toggle<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PfcSection {
-    /// For what is under way to a switch that said "pause", each link: `conweave`, which is right
-    /// for packets of any size; HPCC's takes small packets and long links for granted.
+    /// For what is under way to a switch that said "pause", each link: `worst-case`. HPCC's rule
+    /// takes small packets and long links for granted, ConWeave's leaves out a packet.
     pub headroom: HeadroomName,
     /// For each link, before it takes of the pool: 4 KiB (HPCC).
     pub reserve: Bytes,
@@ -69,7 +69,7 @@ pub struct PfcSection {
 impl Default for PfcSection {
     fn default() -> Self {
         Self {
-            headroom: HeadroomName::ConWeave,
+            headroom: HeadroomName::WorstCase,
             reserve: PfcConfig::HPCC.reserve,
             alpha: PfcConfig::HPCC.alpha,
             resume_offset: PfcConfig::HPCC.resume_offset,
@@ -84,6 +84,8 @@ pub enum HeadroomName {
     Hpcc,
     /// Twice rate and delay, and two packets.
     ConWeave,
+    /// Twice rate and delay, three packets and a frame: whatever can be under way.
+    WorstCase,
     /// That many bytes.
     Bytes(Bytes),
 }
@@ -93,6 +95,7 @@ impl Serialize for HeadroomName {
         match self {
             Self::Hpcc => to.serialize_str("hpcc"),
             Self::ConWeave => to.serialize_str("conweave"),
+            Self::WorstCase => to.serialize_str("worst-case"),
             Self::Bytes(bytes) => bytes.serialize(to),
         }
     }
@@ -104,14 +107,15 @@ impl<'de> Deserialize<'de> for HeadroomName {
         impl Visitor<'_> for Text {
             type Value = HeadroomName;
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("\"hpcc\", \"conweave\", or a size such as \"75KB\"")
+                f.write_str("\"worst-case\", \"hpcc\", \"conweave\", or a size such as \"75KB\"")
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<HeadroomName, E> {
                 match text {
                     "hpcc" => Ok(HeadroomName::Hpcc),
                     "conweave" => Ok(HeadroomName::ConWeave),
+                    "worst-case" => Ok(HeadroomName::WorstCase),
                     _ => text.parse().map(HeadroomName::Bytes).map_err(|error| {
-                        E::custom(format!("{error}, or one of 'hpcc' and 'conweave'"))
+                        E::custom(format!("{error}, or one of 'worst-case', 'hpcc' and 'conweave'"))
                     }),
                 }
             }
@@ -152,6 +156,7 @@ pub(super) fn pfc(
     let headroom = match section.headroom {
         HeadroomName::Hpcc => Headroom::Hpcc,
         HeadroomName::ConWeave => Headroom::ConWeave { packet },
+        HeadroomName::WorstCase => Headroom::WorstCase { packet },
         HeadroomName::Bytes(bytes) => Headroom::Fixed(bytes),
     };
     let PfcSection { reserve, alpha, resume_offset, .. } = section;

@@ -74,9 +74,9 @@ fn the_defaults_are_those_of_the_design() {
 
 #[test]
 fn a_resolved_scenario_parses_back_to_itself() {
+    let on = "[switch]\npfc = true\ntrim = { limit = \"1MB\" }\n";
     let other = "[topology]\nkind = \"fat-tree\"\n[policy]\nname = \"spray\"";
     let cache = "[transport]\nqp_cache = { entries = 8 }";
-    let on = "[switch]\npfc = true\ntrim = { limit = \"1MB\" }\n";
     for text in ["", SAMPLE, on, other, cache] {
         let scenario = parse(text).unwrap();
         let again = parse(&scenario.render()).unwrap();
@@ -117,6 +117,44 @@ fn snapshot(name: &str, text: &str) {
     settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
     settings.set_prepend_module_to_snapshot(false);
     settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+#[test]
+fn flow_control_and_trimming_are_on_or_off_or_tables() {
+    use crate::fabric::{Headroom, PfcConfig, TrimConfig};
+    let switch = |text: &str| parse(&format!("[switch]\n{text}\n")).unwrap().fabric.switch;
+    assert_eq!((switch("").pfc, switch("").trim), (None, None));
+    assert_eq!((switch("pfc = false").pfc, switch("trim = false").trim), (None, None));
+    let packet = Bytes::new(4096 + 62);
+    let default = PfcConfig { headroom: Headroom::WorstCase { packet }, ..PfcConfig::HPCC };
+    assert_eq!(switch("pfc = true").pfc, Some(default));
+    assert_eq!(switch("pfc = {}").pfc, Some(default));
+    assert_eq!(switch("pfc = { headroom = \"hpcc\" }").pfc, Some(PfcConfig::HPCC));
+    let fixed = PfcConfig { headroom: Headroom::Fixed(Bytes::new(75_000)), ..PfcConfig::HPCC };
+    assert_eq!(switch("pfc = { headroom = \"75KB\" }").pfc, Some(fixed));
+    let twice = TrimConfig { size: Bytes::new(64), limit: Bytes::new(128_000_000) };
+    assert_eq!(switch("trim = true").trim, Some(twice));
+    let trim = switch("port_buffer = \"1MB\"\ntrim = { size = \"80B\" }").trim;
+    assert_eq!(trim, Some(TrimConfig { size: Bytes::new(80), limit: Bytes::new(2_000_000) }));
+}
+
+#[test]
+fn a_degraded_or_lossy_link_may_be_down_too() {
+    use crate::fabric::FailureKind;
+    let link = "[[failure]]\nlink = \"leaf0-spine0\"\n";
+    let text = format!(
+        "{link}{link}kind = \"degrade\"\nfactor = \"1/4\"\ndetection = \"5us\"\n\
+         {link}kind = \"loss\"\nrate = \"1/1000\"\nat = \"0s\"\n{link}"
+    );
+    let kinds = |text: &str| -> Vec<FailureKind> {
+        parse(text).unwrap().fabric.failures.iter().map(|failure| failure.kind).collect()
+    };
+    let fraction = |text: &str| text.parse().unwrap();
+    let (loss, degrade) = (
+        FailureKind::Loss { rate: fraction("1/1000") },
+        FailureKind::Degrade { factor: fraction("1/4") },
+    );
+    assert_eq!(kinds(&text), [loss, FailureKind::Down, degrade]);
 }
 
 #[test]
@@ -161,44 +199,6 @@ fn each_congestion_control_and_each_preset_is_sound() {
             assert_eq!(again.nic, scenario.nic, "{name}, {preset}");
         }
     }
-}
-
-#[test]
-fn flow_control_and_trimming_are_on_or_off_or_tables() {
-    use crate::fabric::{Headroom, PfcConfig, TrimConfig};
-    let switch = |text: &str| parse(&format!("[switch]\n{text}\n")).unwrap().fabric.switch;
-    assert_eq!((switch("").pfc, switch("").trim), (None, None));
-    assert_eq!((switch("pfc = false").pfc, switch("trim = false").trim), (None, None));
-    let packet = Bytes::new(4096 + 62);
-    let default = PfcConfig { headroom: Headroom::ConWeave { packet }, ..PfcConfig::HPCC };
-    assert_eq!(switch("pfc = true").pfc, Some(default));
-    assert_eq!(switch("pfc = {}").pfc, Some(default));
-    assert_eq!(switch("pfc = { headroom = \"hpcc\" }").pfc, Some(PfcConfig::HPCC));
-    let fixed = PfcConfig { headroom: Headroom::Fixed(Bytes::new(75_000)), ..PfcConfig::HPCC };
-    assert_eq!(switch("pfc = { headroom = \"75KB\" }").pfc, Some(fixed));
-    let twice = TrimConfig { size: Bytes::new(64), limit: Bytes::new(128_000_000) };
-    assert_eq!(switch("trim = true").trim, Some(twice));
-    let trim = switch("port_buffer = \"1MB\"\ntrim = { size = \"80B\" }").trim;
-    assert_eq!(trim, Some(TrimConfig { size: Bytes::new(80), limit: Bytes::new(2_000_000) }));
-}
-
-#[test]
-fn a_degraded_or_lossy_link_may_be_down_too() {
-    use crate::fabric::FailureKind;
-    let link = "[[failure]]\nlink = \"leaf0-spine0\"\n";
-    let text = format!(
-        "{link}{link}kind = \"degrade\"\nfactor = \"1/4\"\ndetection = \"5us\"\n\
-         {link}kind = \"loss\"\nrate = \"1/1000\"\nat = \"0s\"\n{link}"
-    );
-    let kinds = |text: &str| -> Vec<FailureKind> {
-        parse(text).unwrap().fabric.failures.iter().map(|failure| failure.kind).collect()
-    };
-    let fraction = |text: &str| text.parse().unwrap();
-    let (loss, degrade) = (
-        FailureKind::Loss { rate: fraction("1/1000") },
-        FailureKind::Degrade { factor: fraction("1/4") },
-    );
-    assert_eq!(kinds(&text), [loss, FailureKind::Down, degrade]);
 }
 
 #[test]

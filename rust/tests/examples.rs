@@ -54,6 +54,21 @@ fn idle_path_completes_after_exactly_the_closed_form() {
 }
 
 #[test]
+fn lossless_incast_loses_nothing_and_is_bound_by_the_last_link() {
+    let (scenario, outcome) = run("lossless-incast.toml", "ecmp");
+    assert!(outcome.counters.pfc_pauses > 0);
+    assert_eq!((outcome.counters.dropped, outcome.counters.retransmitted), (0, 0));
+    let bound = lower_bound(&scenario.setup()).time.as_ns_f64();
+    let lossless = outcome.cct.expect("it completed").as_ns_f64();
+    assert!(lossless < 1.01 * bound, "{lossless} ns for {bound}");
+    let mut setup = scenario.setup();
+    setup.fabric.switch.pfc = None;
+    let lossy = fabric::run(&setup, &mut |_| {});
+    assert!(lossy.counters.dropped > 0);
+    assert!(lossy.cct.expect("it completed").as_ns_f64() > 1.2 * lossless);
+}
+
+#[test]
 fn incast_32_is_bound_by_the_last_link_whatever_the_policy() {
     for policy in ["ecmp", "spray", "ethereal"] {
         let (_, slowdown) = cct("incast-32.toml", policy);

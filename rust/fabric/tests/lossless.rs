@@ -96,6 +96,32 @@ fn hpccs_headroom_is_for_small_packets_and_long_links() {
     assert_eq!(dropped(Headroom::ConWeave { packet }, PAYLOAD), 0);
 }
 
+#[test]
+fn the_worst_case_is_enough_for_any_packet_and_rate() {
+    let incast: Vec<(u32, u32)> = (1..8).map(|src| (src, 0)).collect();
+    let mut short = 0;
+    for gbps in [10, 100, 400, 1_600] {
+        for payload in [256, 1_024, 4_096, 9_000] {
+            for forwarding in [0, 300] {
+                let pairs = messages(&incast, 100 * payload);
+                let mut setup = setup(leaf_spine(2, 2, 4, gbps), "spray", pairs);
+                setup.nic.payload = Bytes::new(payload);
+                setup.fabric.forwarding_delay = Span::from_ns(forwarding);
+                let packet = Bytes::new(payload + HEADER);
+                lossless(&mut setup, Headroom::WorstCase { packet }, 50_000);
+                let outcome = complete(&setup);
+                let case = format!("{gbps} Gbps, {payload} B, {forwarding} ns");
+                assert_eq!(outcome.counters.dropped, 0, "{case}");
+                assert!(outcome.counters.pfc_pauses > 0, "{case}");
+                // ConWeave's leaves out the packet that crosses the threshold, and the frame.
+                lossless(&mut setup, Headroom::ConWeave { packet }, 50_000);
+                short += u32::from(complete(&setup).counters.dropped > 0);
+            }
+        }
+    }
+    assert!(short > 0, "ConWeave's is enough here");
+}
+
 /// Four hosts fill one at leaf 1; a victim goes from leaf 0 to another host at leaf 1.
 fn victim(pfc: bool) -> Span {
     let mut pairs = messages(&[(0, 4), (5, 4), (6, 4), (7, 4)], 4_000_000);

@@ -40,7 +40,9 @@ fn an_experiment_leaves_the_table_of_its_family_beside_ours() {
 
 #[test]
 fn warnings_keep_off_standard_output() {
-    let left = bench().evenkeel(&["hpcc", "config.txt", "--json", "--lb", "spray", "--seed", "9"]);
+    let bench = bench();
+    bench.write("config.txt", &CONFIG.replace("HAS_WIN 0", "HAS_WIN 1"));
+    let left = bench.evenkeel(&["hpcc", "config.txt", "--json", "--lb", "spray", "--seed", "9"]);
     assert_eq!(left.status, 0, "{left:?}");
     let summary = left.json();
     assert_eq!((&summary["scenario"], &summary["policy"]), (&"config".into(), &"spray".into()));
