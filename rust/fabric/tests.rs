@@ -64,7 +64,12 @@ fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
         nic: NicConfig {
             payload: Bytes::new(PAYLOAD),
             header: Bytes::new(HEADER),
-            ack: AckConfig { bytes: Bytes::new(ACK), every: 1, priority: true },
+            ack: AckConfig {
+                bytes: Bytes::new(ACK),
+                every: 1,
+                priority: true,
+                ..AckConfig::default()
+            },
             congestion: CongestionControl::LineRate(line_rate::Config::default()),
             recovery: scheme.recovery,
             retransmit_timeout: Span::from_ms(1),

@@ -13,14 +13,17 @@
 //!
 //! It knows no topology and no other host but by name.
 
+mod ack;
 mod config;
 pub mod congestion;
 mod pacer;
-mod recovery;
+pub mod recovery;
 mod requester;
 mod responder;
+mod sent_entropies;
 
-pub use config::{AckConfig, NicConfig, PortFacts, Recovery};
+pub use ack::{AckConfig, Entropies};
+pub use config::{NicConfig, PortFacts, Recovery};
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -32,7 +35,7 @@ use crate::balance::sender::Sender;
 use crate::ids::{HostId, QpId};
 use crate::packet::{Flags, Packet, PacketKind};
 use crate::rng::mix32;
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// What happened to messages and paths. The cookie is the one given when the half was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,8 +72,10 @@ pub struct NicCounters {
     pub retransmitted: u64,
     /// Acknowledgements, NACKs and CNPs put on the wire.
     pub control_sent: u64,
-    /// Data packets received.
+    /// Data packets received, whole or cut.
     pub data_received: u64,
+    /// ... of which cut to their headers by a switch.
+    pub trimmed: u64,
     /// ... of which ECN marked.
     pub marked: u64,
     /// ... of which behind one of a higher PSN.
@@ -117,6 +122,8 @@ pub struct Nic {
     paced: BinaryHeap<Reverse<(Time, QpId)>>,
     /// Retransmission timers; an entry that turns out to be early is put back.
     timers: BinaryHeap<Reverse<(Time, QpId)>>,
+    /// Acknowledgement timers of receiving halves, in the same way; empty where `within` is off.
+    ack_timers: BinaryHeap<Reverse<(Time, QpId)>>,
     events: VecDeque<NicEvent>,
     counters: NicCounters,
 }
@@ -135,6 +142,7 @@ impl Nic {
             ready: VecDeque::new(),
             paced: BinaryHeap::new(),
             timers: BinaryHeap::new(),
+            ack_timers: BinaryHeap::new(),
             events: VecDeque::new(),
             counters: NicCounters::default(),
         }
@@ -209,6 +217,9 @@ impl Nic {
             };
             let responder = &mut self.responders[packet.qp.index()];
             responder.handle_data(now, packet, &mut out);
+            if self.config.ack.within != Span::MAX {
+                self.keep_ack_timer(packet.qp);
+            }
             return;
         }
         self.counters.control_received += 1;
@@ -220,6 +231,7 @@ impl Nic {
 
     /// Time has come to a deadline, or a moment that `poll_timeout` named; early is harmless.
     pub fn handle_timeout(&mut self, now: Time) {
+        self.handle_ack_timeouts(now);
         while let Some(&Reverse((due, qp))) = self.timers.peek() {
             if due > now {
                 return;
@@ -233,6 +245,25 @@ impl Nic {
             requester.handle_timeout(now, &mut self.events);
             self.make_ready(qp);
             self.keep_timer(qp);
+        }
+    }
+
+    fn handle_ack_timeouts(&mut self, now: Time) {
+        while let Some(&Reverse((due, qp))) = self.ack_timers.peek() {
+            if due > now {
+                return;
+            }
+            self.ack_timers.pop();
+            let mut out = Outbox {
+                config: &self.config,
+                control: &mut self.control,
+                events: &mut self.events,
+                counters: &mut self.counters,
+            };
+            let responder = &mut self.responders[qp.index()];
+            responder.timer_entry = Time::NEVER;
+            responder.handle_timeout(now, &mut out);
+            self.keep_ack_timer(qp);
         }
     }
 
@@ -280,10 +311,14 @@ impl Nic {
         self.paced.peek().map(|&Reverse((start, _))| start)
     }
 
-    /// When a retransmission timer may run out; it may turn out to be early.
+    /// When a retransmission or acknowledgement timer may run out; it may turn out to be early.
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
-        self.timers.peek().map(|&Reverse((due, _))| due)
+        let first = |timers: &BinaryHeap<Reverse<(Time, QpId)>>| {
+            timers.peek().map_or(Time::NEVER, |&Reverse((due, _))| due)
+        };
+        let due = first(&self.timers).min(first(&self.ack_timers));
+        (due != Time::NEVER).then_some(due)
     }
 
     /// What happened, oldest first.
@@ -322,6 +357,17 @@ impl Nic {
         if deadline < requester.timer_entry {
             requester.timer_entry = deadline;
             self.timers.push(Reverse((deadline, qp)));
+        }
+    }
+
+    /// Sees to it that a running acknowledgement timer has an entry; there is one at a time, which
+    /// is put back if what it was for was acknowledged before.
+    fn keep_ack_timer(&mut self, qp: QpId) {
+        let responder = &mut self.responders[qp.index()];
+        let deadline = responder.deadline(&self.config);
+        if deadline < responder.timer_entry {
+            responder.timer_entry = deadline;
+            self.ack_timers.push(Reverse((deadline, qp)));
         }
     }
 }
