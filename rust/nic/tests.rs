@@ -231,3 +231,5 @@ fn sequence_numbers_wrap_on_the_wire() {
         assert_eq!((events(&mut a).len(), events(&mut b).len()), (1, 1), "{recovery:?}");
     }
 }
+
+mod recovery;

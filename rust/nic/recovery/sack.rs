@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(window.poll_lost(), Some(Lost { entropy: 2, place: LostPlace::Later }));
         assert_eq!(resend(&mut window, at(2)), [1, 2]);
         ack(&mut window, at(2), 1, 4);
-        assert_eq!(resend(&mut window, at(2)), [], "each is sent again once");
+        assert!(resend(&mut window, at(2)).is_empty(), "each is sent again once");
         ack(&mut window, at(2), 1, 8);
         assert_eq!(resend(&mut window, at(2)), [5, 6, 7]);
         assert_eq!(window.poll_lost().unwrap().place, LostPlace::Later, "the same recovery");
