@@ -83,7 +83,7 @@ impl Board {
 
     /// The arrived packet beyond which exactly `more` have arrived; `None` if no more than `more`
     /// arrived beyond the first that is missing.
-    pub fn from_the_end(&self, more: u64) -> Option<u64> {
+    pub fn arrival_before(&self, more: u64) -> Option<u64> {
         if self.ahead <= more {
             return None;
         }
@@ -200,7 +200,7 @@ mod tests {
                 assert_eq!(board.has(sequence), set.contains(&sequence));
                 let more = random.below(9) as usize;
                 let expected = set.range(first..).rev().nth(more).copied();
-                assert_eq!(board.from_the_end(more as u64), expected);
+                assert_eq!(board.arrival_before(more as u64), expected);
             }
         }
     }
