@@ -57,6 +57,14 @@ pub struct NicConfig {
 }
 
 impl NicConfig {
+    /// How soon after a packet was sent a retransmission timer may run out.
+    pub fn shortest_timeout(&self) -> Span {
+        match self.recovery {
+            Recovery::Sack(sack) => self.retransmit_timeout.min(sack.rto_low),
+            _ => self.retransmit_timeout,
+        }
+    }
+
     /// Length of an acknowledgement on the wire; the constructor of scenarios keeps it in range.
     pub(super) fn ack_wire_bytes(&self) -> u16 {
         u16::try_from(self.ack.bytes.get()).expect("acknowledgements are shorter than 64 KiB")

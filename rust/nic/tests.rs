@@ -191,6 +191,34 @@ fn acknowledgements_can_be_coalesced() {
 }
 
 #[test]
+fn an_acknowledgement_never_speaks_of_two_blocks() {
+    let (mut a, mut b, qp) = pair(Recovery::PerPacket, 4);
+    a.post(qp, Bytes::new(130_000), 1, 0);
+    let packets = drain(&mut a, at(0));
+    // The copy of packet 0 comes while packet 65, of the next block of 64, is unreported.
+    for arrived in [0, 65, 0] {
+        b.handle_packet(at(1), &packets[arrived]);
+    }
+    drain(&mut b, at(1)).iter().for_each(|ack| a.handle_packet(at(2), ack));
+    a.handle_timeout(at(1_000_000));
+    let again: Vec<_> = drain(&mut a, at(1_000_000)).iter().map(|p| p.psn.get()).collect();
+    assert_eq!(again, (1..130).filter(|&psn| psn != 65).collect::<Vec<_>>());
+}
+
+#[test]
+fn no_more_is_out_than_sequence_numbers_can_tell_apart() {
+    let (mut a, mut b, qp) = pair(Recovery::GoBackN, 1);
+    let half = Psn::MODULUS / 2;
+    a.post(qp, Bytes::new((half + 10) * 1_000), 1, 0);
+    let first = a.poll_transmit(at(0)).unwrap();
+    let others = std::iter::from_fn(|| a.poll_transmit(at(0))).count() as u64;
+    assert_eq!(1 + others, half - 1);
+    b.handle_packet(at(1), &first);
+    drain(&mut b, at(1)).iter().for_each(|ack| a.handle_packet(at(2), ack));
+    assert_eq!(drain(&mut a, at(2)).len(), 1, "one arrived, one more may go");
+}
+
+#[test]
 fn queue_pairs_take_turns() {
     let (mut a, mut b, first) = pair(Recovery::GoBackN, 1);
     let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext {

@@ -174,7 +174,9 @@ impl Sack {
 
     /// Finds what is lost by how much beyond it has arrived.
     fn judge(&mut self) {
-        let Some(edge) = self.board.arrival_before(u64::from(self.config.reordering)) else { return };
+        let Some(edge) = self.board.arrival_before(u64::from(self.config.reordering)) else {
+            return;
+        };
         for sequence in self.judged.max(self.board.first())..edge {
             if !self.flies(sequence) {
                 continue;
