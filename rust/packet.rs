@@ -39,7 +39,8 @@ pub struct Packet {
     /// Acknowledgements: which of the 64 PSNs from `psn` on arrived since the last one.
     pub sack: u64,
     /// Acknowledgements: which of the packets of `sack`, at most 32, were ECN marked; the lowest
-    /// bit stands for the first of them. See [`Packet::marks`].
+    /// bit stands for the first of them. See [`Packet::marks`]. Data, with an erasure code: the
+    /// length of the message, in bytes.
     pub marked: u32,
     /// Data: when it was sent, in steps of 1,024 ps; an acknowledgement echoes it.
     pub stamp: Stamp,

@@ -10,17 +10,22 @@
 //! packets holds back none after it at the receiver; the sender completes them in order.
 //!
 //! On the wire, data says which message it is of (`ack`), which of its coded packets it is (`psn`)
-//! and how long the message is (`sack`, in bytes). An acknowledgement says which message (`ack`),
-//! which of its packets (`psn` and `sack`), and with the flag `LAST` that no more are needed.
+//! and how long the message is (`marked`, in bytes: at most [`LONGEST_MESSAGE`]). An
+//! acknowledgement says which message (`ack`), which of its packets (`psn` and `sack`), and with the
+//! flag `LAST` that no more are needed.
 
 use std::collections::VecDeque;
 
 use super::{Arrived, Board, Expired, Missed, SendRecovery, Why};
 use crate::packet::{Flags, Packet, Psn};
-use crate::units::{Span, Time};
+use crate::units::{Bytes, Span, Time};
+
+/// The longest message that can be coded: its length is a field of 32 bits. InfiniBand's longest is
+/// half of it (specification, volume 1, 9.3.3).
+pub const LONGEST_MESSAGE: Bytes = Bytes::new(u32::MAX as u64);
 
 /// A message that is not known to have arrived.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Message {
     /// Its first packet in the sequence of all messages' packets.
     first: u64,
@@ -81,7 +86,7 @@ struct Flying {
 }
 
 /// The messages of one queue pair.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in crate::nic) struct Erasure {
     timeout: Span,
     /// Number of `messages[0]`, the oldest that is not complete.
@@ -136,7 +141,7 @@ impl Erasure {
         let number = self.next_message();
         packet.psn = Psn::on_wire(self.message(number).map_or(0, |message| message.sent));
         packet.ack = Psn::on_wire(number);
-        packet.sack = bytes;
+        packet.marked = u32::try_from(bytes).unwrap_or(u32::MAX);
     }
 
     /// What an acknowledgement says.

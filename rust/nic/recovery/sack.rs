@@ -110,7 +110,7 @@ enum State {
 }
 
 /// The window of one queue pair.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in crate::nic) struct Sack {
     config: Config,
     /// The timer while many packets are out.
