@@ -43,7 +43,8 @@ pub struct Packet {
     /// the verb's headers say (RETH, immediate data); 0 for a plain WRITE. Refusals: why.
     pub sack: u64,
     /// Acknowledgements: which of the packets of `sack`, at most 32, were ECN marked; the lowest
-    /// bit stands for the first of them. See [`Packet::marks`].
+    /// bit stands for the first of them. See [`Packet::marks`]. Data, with an erasure code: the
+    /// length of the message, in bytes.
     pub marked: u32,
     /// Data: when it was sent, in steps of 1,024 ps; an acknowledgement echoes it.
     pub stamp: Stamp,

@@ -7,7 +7,7 @@ use crate::balance::sender::Verdict;
 use crate::packet::Packet;
 
 /// The entropy values of one queue pair's packets, from the oldest unacknowledged on.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct SentEntropies {
     first: u64,
     values: VecDeque<u16>,

@@ -231,6 +231,7 @@ const BAD: &[&str] = &[
     "[workload]\nkind = \"all-to-al\"",
     "[workload]\nbytes = \"0B\"",
     "[workload]\nbytes = \"18446744TB\"",
+    "[transport]\nrecovery = \"erasure\"\n[workload]\nkind = \"shift\"\nbytes = \"4GiB\"",
     "[workload]\nranks = 300",
     "[topology]\nleaves = 1024\nhosts_per_leaf = 32",
     "[workload]\nshift = 3",

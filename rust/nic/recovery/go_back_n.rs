@@ -32,7 +32,7 @@ pub enum BackTo {
 }
 
 /// The window of one queue pair.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in crate::nic) struct GoBackN {
     timeout: Span,
     back_to: BackTo,

@@ -121,13 +121,14 @@ pub(super) trait SendRecovery {
     fn handle_timeout(&mut self, now: Time) -> Option<Expired>;
 }
 
-/// The recovery of one queue pair.
-#[derive(Debug)]
+/// The recovery of one queue pair. Those with much state are boxed, so that a run with a million
+/// queue pairs of another does not pay for it.
+#[derive(Debug, Clone)]
 pub(super) enum Sending {
     GoBackN(GoBackN),
-    Sack(Sack),
+    Sack(Box<Sack>),
     PerPacket(PerPacket),
-    Erasure(Erasure),
+    Erasure(Box<Erasure>),
 }
 
 impl Sending {
@@ -135,9 +136,9 @@ impl Sending {
         match recovery {
             Recovery::GoBackN => Self::GoBackN(GoBackN::new(BackTo::Missing, timeout)),
             Recovery::GoBackToZero => Self::GoBackN(GoBackN::new(BackTo::Message, timeout)),
-            Recovery::Sack(config) => Self::Sack(Sack::new(config, timeout)),
+            Recovery::Sack(config) => Self::Sack(Box::new(Sack::new(config, timeout))),
             Recovery::PerPacket => Self::PerPacket(PerPacket::new(timeout)),
-            Recovery::Erasure => Self::Erasure(Erasure::new(timeout)),
+            Recovery::Erasure => Self::Erasure(Box::new(Erasure::new(timeout))),
         }
     }
 }

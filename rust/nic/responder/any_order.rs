@@ -14,7 +14,7 @@ use crate::packet::{Flags, Packet};
 use crate::units::Time;
 
 /// The receiver of selective repeat.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct AnyOrder {
     /// There is a gap when more than so many packets beyond the missing one have arrived.
     reordering: u32,

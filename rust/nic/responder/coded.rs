@@ -11,7 +11,7 @@ use crate::packet::{Flags, Packet};
 use crate::units::Time;
 
 /// A message that is arriving, or has arrived before one that was posted before it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Partial {
     /// Packets that are still needed.
     needed: u64,
@@ -22,7 +22,7 @@ struct Partial {
 }
 
 /// The receiver of an erasure code.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Coded {
     /// Every message before this one is there.
     oldest: u64,
@@ -88,7 +88,7 @@ impl Coded {
         shared: &Shared,
         out: &mut Outbox,
     ) {
-        let bytes = packet.sack;
+        let bytes = u64::from(packet.marked);
         let needed = bytes.div_ceil(out.config.payload.get()).max(1);
         let message = self.messages.entry(number).or_insert_with(|| Partial {
             needed,

@@ -24,7 +24,7 @@ struct Begun {
 }
 
 /// The receiver of go-back-N.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct InOrder {
     /// Every packet before this one has arrived.
     expected: u64,

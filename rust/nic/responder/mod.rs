@@ -40,7 +40,7 @@ pub(super) struct Peer {
 }
 
 /// The receiving half.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Responder {
     /// When its entry among the NIC's acknowledgement timers is due; `NEVER` if it has none.
     pub timer_entry: Time,
@@ -49,7 +49,7 @@ pub(super) struct Responder {
 }
 
 /// Which packets it accepts.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Accepting {
     InOrder(InOrder),
     AnyOrder(AnyOrder),
@@ -57,7 +57,7 @@ enum Accepting {
 }
 
 /// What every recovery needs.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Shared {
     peer: Peer,
     /// One past the highest that has arrived.
