@@ -58,7 +58,7 @@ pub enum CongestionName {
     DcqcnMlx,
     /// DCTCP by rate.
     DctcpRate,
-    /// DCTCP by window.
+    /// DCTCP by window, as REPS was evaluated with.
     DctcpWindow,
     /// NSCC of Ultra Ethernet.
     Nscc,
@@ -107,7 +107,8 @@ pub struct TransportSection {
     pub ack_priority: bool,
     /// What sets the sending rate: `dcqcn`.
     pub congestion_control: CongestionName,
-    /// Parameters of the congestion control; those left out have its defaults.
+    /// Parameters of the congestion control; those left out are its preset's. `preset` names a
+    /// set of them where a control has several; the first one is the default.
     #[serde(skip_serializing_if = "Parameters::is_empty")]
     pub parameters: Parameters,
     /// How losses are made good: `auto`.

@@ -119,6 +119,50 @@ fn snapshot(name: &str, text: &str) {
 }
 
 #[test]
+fn a_preset_sets_what_is_not_given_beside_it() {
+    use crate::nic::congestion::{CongestionControl, dcqcn};
+    let dcqcn = |parameters: &str| {
+        let scenario = parse(&format!("[transport]\nparameters = {{ {parameters} }}")).unwrap();
+        let again = parse(&scenario.render()).unwrap();
+        assert_eq!((&again.nic, &again.file), (&scenario.nic, &scenario.file));
+        match scenario.nic.congestion {
+            CongestionControl::Dcqcn(config) => config,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(dcqcn(""), dcqcn::Config::default());
+    assert_eq!(dcqcn("preset = \"authors\""), dcqcn::Config::default());
+    let paper = dcqcn("preset = \"paper\"");
+    assert_eq!(paper.byte_counter, Bytes::new(10_000_000));
+    let mine = dcqcn("rate_timer = \"70us\", preset = \"paper\"");
+    assert_eq!(mine, dcqcn::Config { rate_timer: Span::from_us(70), ..paper });
+}
+
+#[test]
+fn each_congestion_control_and_each_preset_is_sound() {
+    for (name, presets) in [
+        ("line-rate", vec![]),
+        ("dcqcn", vec!["authors", "paper"]),
+        ("dcqcn-mlx", vec!["hpcc", "hpcc-paper", "conweave", "connectx"]),
+        ("dctcp-rate", vec!["ethereal", "hpcc"]),
+        ("dctcp-window", vec![]),
+        ("nscc", vec!["no-trimming", "trimming"]),
+        ("swift", vec![]),
+    ] {
+        let section = format!("[transport]\ncongestion_control = \"{name}\"\n");
+        let scenario = parse(&section).unwrap();
+        let shown = scenario.file.transport.parameters.get("preset").and_then(|it| it.as_str());
+        assert_eq!(shown, presets.first().copied(), "{name}");
+        for preset in presets {
+            let text = format!("{section}parameters = {{ preset = \"{preset}\" }}");
+            let scenario = parse(&text).unwrap();
+            let again = parse(&scenario.render()).unwrap();
+            assert_eq!(again.nic, scenario.nic, "{name}, {preset}");
+        }
+    }
+}
+
+#[test]
 fn another_policy_keeps_what_it_can() {
     let text = "[policy]\nname = \"ethereal\"\nbatch_timer = \"1us\"\n";
     let typed = parse(text).unwrap();
@@ -226,6 +270,12 @@ const BAD: &[&str] = &[
     "[transport]\nqp_cache = { entries = 0 }",
     "[transport]\nparameters = { alpha_timer = \"0us\" }",
     "[transport]\nparameters = { g = \"fast\" }",
+    "[transport]\nparameters = { preset = \"papre\" }",
+    "[transport]\nparameters = { preset = 1 }",
+    "[transport]\nparameters = { clamp_target = \"never\" }",
+    "[transport]\ncongestion_control = \"swift\"\nparameters = { preset = \"paper\" }",
+    "[transport]\ncongestion_control = \"swift\"\nparameters = { beta = \"2\" }",
+    "[transport]\ncongestion_control = \"nscc\"\nparameters = { target = \"0\" }",
     "[policy]\nname = \"etherial\"",
     "[policy]\nbatch_timer = 5",
     "[workload]\nkind = \"all-to-al\"",
@@ -264,7 +314,6 @@ const BAD: &[&str] = &[
     "[topology]\nkind = \"file\"\npath = \"x\"\nformat = \"htsim\"",
     "[switch]\npfc = true",
     "[switch]\ntrim = true",
-    "[transport]\ncongestion_control = \"swift\"",
     "[workload]\nkind = \"chakra\"",
     "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"degrade\"",
     "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"",
