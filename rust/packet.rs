@@ -140,6 +140,8 @@ impl Flags {
     pub const TRIMMED: Self = Self(1 << 4);
     /// Cut by the switch that the receiver is attached to; a NACK echoes it.
     pub const LAST_HOP: Self = Self(1 << 5);
+    /// Data: to be acknowledged at once (BTH bit AckReq). Its sender waits for it.
+    pub const ACK_REQUEST: Self = Self(1 << 6);
 
     /// True if every flag of `other` is set.
     pub const fn has(self, other: Self) -> bool {

@@ -3,7 +3,8 @@
 //! One acknowledgement covers up to 32 packets within 64 PSNs, as the SACK bitmap of Ultra
 //! Ethernet 1.0 does; it says of each whether it arrived and whether it was ECN marked. It goes
 //! out after a number of packets, a number of bytes or a time, whichever comes first, and at once
-//! with the last packet of a message. It echoes the stamp, the mark and the entropy value of the
+//! with the last packet of a message and with one that fills its sender's window, which says so: a
+//! window of less than an acknowledgement's packets would wait for ever. It echoes the stamp, the mark and the entropy value of the
 //! last packet that it covers.
 
 use serde::{Deserialize, Serialize};

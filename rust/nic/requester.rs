@@ -250,6 +250,10 @@ impl Requester {
         }
         self.recovery.handle_sent(now, entropy);
         self.pace(now, wire_bytes);
+        if config.ack.every > 1 && !self.window_is_open() {
+            // Nothing follows it that would make its acknowledgement due.
+            packet.flags = packet.flags.with(Flags::ACK_REQUEST);
+        }
         packet
     }
 

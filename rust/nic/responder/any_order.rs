@@ -73,7 +73,7 @@ impl AnyOrder {
         self.board.insert(sequence);
         let delivered = self.deliver(shared, out);
         let gap = self.board.ahead() > u64::from(self.reordering);
-        if last || delivered > 0 || gap || shared.unreported.is_full(&out.config.ack) {
+        if delivered > 0 || gap || shared.is_due(packet, out) {
             shared.report(self.answer(), out);
         }
     }

@@ -75,7 +75,7 @@ impl Coded {
         } else {
             self.accept((number, index), packet, shared, out);
         }
-        if known || self.is_whole(number) || shared.unreported.is_full(&out.config.ack) {
+        if known || self.is_whole(number) || shared.is_due(packet, out) {
             shared.report(self.answer(), out);
         }
     }

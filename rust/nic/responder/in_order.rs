@@ -81,7 +81,7 @@ impl InOrder {
             shared.report(Answer::ack(sequence), out);
         }
         shared.unreported.note(now, sequence, packet);
-        if last || shared.unreported.is_full(&out.config.ack) {
+        if shared.is_due(packet, out) {
             shared.report(self.answer(), out);
         }
     }

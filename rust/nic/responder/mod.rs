@@ -180,6 +180,15 @@ impl Answer {
 }
 
 impl Shared {
+    /// Whether what is unreported must be acknowledged with `packet`: it is the last of its
+    /// message, its sender asks for it, or it is time by count or bytes.
+    #[inline]
+    fn is_due(&self, packet: &Packet, out: &Outbox) -> bool {
+        packet.flags.has(Flags::LAST)
+            || packet.flags.has(Flags::ACK_REQUEST)
+            || self.unreported.is_full(&out.config.ack)
+    }
+
     /// Counts a packet that arrives whole behind one that was sent later.
     #[inline]
     fn count_order(&mut self, sequence: u64, out: &mut Outbox) {

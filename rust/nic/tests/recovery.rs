@@ -97,6 +97,26 @@ fn with_sack_one_bandwidth_delay_product_is_out_at_most() {
 }
 
 #[test]
+fn a_window_smaller_than_an_acknowledgement_does_not_wait_for_more() {
+    let flow_control = sack::FlowControl::Bytes(Bytes::new(3_500));
+    let sack = sack::Config { flow_control, ..sack::Config::default() };
+    let mut config = settings(Recovery::Sack(sack));
+    config.ack.every = 8;
+    let (mut a, mut b, qp) = wired(config);
+    a.post(qp, Bytes::new(9_000), 1, 0);
+    for round in 0..3 {
+        let packets = drain(&mut a, at(round));
+        let asks: Vec<_> = packets.iter().map(|p| p.flags.has(Flags::ACK_REQUEST)).collect();
+        assert_eq!(asks, [false, false, true]);
+        packets.iter().for_each(|packet| b.handle_packet(at(round), packet));
+        let acks = drain(&mut b, at(round));
+        assert_eq!(acks.len(), 1);
+        a.handle_packet(at(round), &acks[0]);
+    }
+    assert_eq!(events(&mut a).len(), 1);
+}
+
+#[test]
 fn what_a_switch_cut_is_asked_for_again_by_name() {
     for (recovery, expected) in [
         (Recovery::GoBackN, vec![1, 2, 3]),
