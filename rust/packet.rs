@@ -13,7 +13,8 @@ pub enum PacketKind {
     Data,
     /// Acknowledges what arrived.
     Ack,
-    /// Negative acknowledgement: the packet of PSN `ack` is missing (go-back-N).
+    /// Negative acknowledgement: the packet of PSN `ack` is missing. With the flag `TRIMMED`,
+    /// that of PSN `psn` was cut to its header.
     Nack,
     /// Congestion notification (DCQCN).
     Cnp,
@@ -40,11 +41,16 @@ pub struct Packet {
     pub label: u32,
     /// Data: its packet sequence number. Acknowledgements: the first PSN of `sack`.
     pub psn: Psn,
-    /// Acknowledgements: every PSN before this one has arrived.
+    /// Acknowledgements: every PSN before this one has arrived. With an erasure code, data and
+    /// acknowledgements: the number of the message.
     pub ack: Psn,
     /// Acknowledgements: which of the 64 PSNs from `psn` on arrived since the last one. Data: what
     /// the verb's headers say (RETH, immediate data); 0 for a plain WRITE. Refusals: why.
     pub sack: u64,
+    /// Acknowledgements: which of the packets of `sack`, at most 32, were ECN marked; the lowest
+    /// bit stands for the first of them. See [`Packet::marks`]. Data, with an erasure code: the
+    /// length of the message, in bytes.
+    pub marked: u32,
     /// Data: when it was sent, in steps of 1,024 ps; an acknowledgement echoes it.
     pub stamp: Stamp,
     /// Length on the wire without the gap, in bytes.
@@ -57,11 +63,36 @@ pub struct Packet {
     pub kind: PacketKind,
     /// Flags, see the constants of [`Flags`].
     pub flags: Flags,
-    /// Acknowledgements: how many of the packets acknowledged were ECN marked.
-    pub marked: u8,
 }
 
 impl Packet {
+    /// An acknowledgement reports at most so many packets: the bits of its `marked` field.
+    pub const MOST_REPORTED: u32 = u32::BITS;
+
+    /// Acknowledgements: which of the 64 PSNs from `psn` on were ECN marked, of those in `sack`.
+    pub const fn marks(&self) -> u64 {
+        let (mut left, mut marks, mut reported) = (self.marked, 0, self.sack);
+        while left != 0 && reported != 0 {
+            if left & 1 == 1 {
+                marks |= reported & reported.wrapping_neg();
+            }
+            reported &= reported - 1;
+            left >>= 1;
+        }
+        marks
+    }
+
+    /// `marks`, a part of `sack`, as the field `marked` holds them.
+    pub const fn marked_field(sack: u64, marks: u64) -> u32 {
+        let (mut left, mut marked) = (marks & sack, 0u64);
+        while left != 0 {
+            let below = (1u64 << left.trailing_zeros()) - 1;
+            marked |= 1 << (sack & below).count_ones();
+            left &= left - 1;
+        }
+        marked as u32
+    }
+
     /// True for everything but data.
     pub const fn is_control(&self) -> bool {
         !matches!(self.kind, PacketKind::Data)
@@ -108,7 +139,8 @@ impl Flags {
     pub const NONE: Self = Self(0);
     /// ECN: congestion experienced; in an acknowledgement, its echo.
     pub const MARKED: Self = Self(1);
-    /// The last packet of a message (BTH opcodes LAST and ONLY).
+    /// The last packet of a message (BTH opcodes LAST and ONLY). In an acknowledgement, with an
+    /// erasure code: the message needs no more packets.
     pub const LAST: Self = Self(1 << 1);
     /// Sent more than once.
     pub const RETRANSMITTED: Self = Self(1 << 2);
@@ -116,8 +148,10 @@ impl Flags {
     pub const PRIORITY: Self = Self(1 << 3);
     /// Cut to its header by a switch.
     pub const TRIMMED: Self = Self(1 << 4);
-    /// Beside `TRIMMED`: cut by the last switch before its host.
+    /// Cut by the switch that the receiver is attached to; a NACK echoes it.
     pub const LAST_HOP: Self = Self(1 << 5);
+    /// Data: to be acknowledged at once (BTH bit AckReq). Its sender waits for it.
+    pub const ACK_REQUEST: Self = Self(1 << 6);
 
     /// True if every flag of `other` is set.
     pub const fn has(self, other: Self) -> bool {
@@ -170,6 +204,23 @@ mod tests {
     #[test]
     fn a_packet_fits_beside_its_bookkeeping_in_one_cache_line() {
         assert!(size_of::<Packet>() <= 48, "{}", size_of::<Packet>());
+    }
+
+    #[test]
+    fn marks_of_32_packets_find_their_places_among_64() {
+        let mut random = crate::rng::Stream::new(4, crate::rng::Purpose::Test, 0);
+        let mut draw = || u64::from(random.next_u32()) << 32 | u64::from(random.next_u32());
+        for _ in 0..1_000 {
+            let mut sack = draw() & draw();
+            while sack.count_ones() > Packet::MOST_REPORTED {
+                sack &= sack - 1;
+            }
+            let marks = sack & draw();
+            let packet =
+                Packet { sack, marked: Packet::marked_field(sack, marks), ..Packet::default() };
+            assert_eq!(packet.marks(), marks, "{sack:#x}");
+            assert_eq!(packet.marked.count_ones(), marks.count_ones());
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(super) struct Host {
     pub starts: VecDeque<(Time, MessageId)>,
     /// When its pending event is due; `NEVER` if none is.
     pub wake: Time,
-    /// The retransmission timer of its NIC.
+    /// The shortest retransmission timer of its NIC.
     timeout: Span,
 }
 
@@ -30,7 +30,7 @@ impl Host {
         let port = topology.host_port(id);
         let line_rate = topology.link(port.link()).rate;
         Self {
-            timeout: nic.retransmit_timeout,
+            timeout: nic.shortest_timeout(),
             nic: Nic::new(id, PortFacts { line_rate, base_rtt }, nic),
             splitter: setup.scheme.split.build(setup.seed, id),
             port,

@@ -74,7 +74,12 @@ fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
         nic: NicConfig {
             payload: Bytes::new(PAYLOAD),
             header: Bytes::new(HEADER),
-            ack: AckConfig { bytes: Bytes::new(ACK), every: 1, priority: true },
+            ack: AckConfig {
+                bytes: Bytes::new(ACK),
+                every: 1,
+                priority: true,
+                ..AckConfig::default()
+            },
             congestion: CongestionControl::LineRate(line_rate::Config::default()),
             recovery: scheme.recovery,
             retransmit_timeout: Span::from_ms(1),
@@ -506,3 +511,5 @@ fn messages_wait_for_those_they_depend_on() {
     assert_eq!(flows[2].start, flows[1].delivered);
     assert!(flows[0].completed > flows[0].delivered);
 }
+
+mod recovery;

@@ -191,6 +191,7 @@ pub(super) fn nic(config: &HpccConfig, scheme: &Scheme) -> NicConfig {
             every: config.ack_interval,
             // ConWeave's script sets `AckHighPrio` for every switch.
             priority: config.ack_priority.unwrap_or(family == Family::ConWeave),
+            ..AckConfig::default()
         },
         congestion: congestion(config),
         recovery: scheme.recovery,

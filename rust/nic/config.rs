@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::AckConfig;
 use super::congestion::{CongestionControl, dcqcn};
+use super::recovery::sack;
 use super::verbs::QpConfig;
 use crate::units::{BitRate, Bytes, Span};
 
@@ -12,8 +14,14 @@ use crate::units::{BitRate, Bytes, Span};
 pub enum Recovery {
     /// Everything from the first missing packet on is sent again (RoCEv2).
     GoBackN,
+    /// Everything from the first packet of the message on is sent again (the first RoCE NICs).
+    GoBackToZero,
+    /// Selective acknowledgements and BDP flow control (IRN).
+    Sack(sack::Config),
     /// Each packet has a timer of its own and is sent again alone.
     PerPacket,
+    /// An ideal rateless erasure code.
+    Erasure,
 }
 
 /// What a NIC is told of the network it is plugged into.
@@ -24,17 +32,6 @@ pub struct PortFacts {
     /// Round-trip time of a full packet and its acknowledgement on the longest idle path, as an
     /// operator would set it: windows are sized by it.
     pub base_rtt: Span,
-}
-
-/// How arrivals are acknowledged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AckConfig {
-    /// Length of an acknowledgement (and NACK, CNP) on the wire.
-    pub bytes: Bytes,
-    /// Data packets an acknowledgement; the last of a message is acknowledged at once.
-    pub every: u32,
-    /// Whether acknowledgements go before data in switches; in NICs they always do.
-    pub priority: bool,
 }
 
 /// The settings of a NIC; the same for every host of a run.
@@ -50,7 +47,8 @@ pub struct NicConfig {
     pub congestion: CongestionControl,
     /// What makes losses good.
     pub recovery: Recovery,
-    /// How long a sender waits for an acknowledgement.
+    /// How long a sender waits for an acknowledgement; with selective acknowledgements, while
+    /// more than a few packets are out (RTO_high).
     pub retransmit_timeout: Span,
     /// How long a receiver waits before it repeats a NACK for the same PSN (go-back-N).
     pub nack_interval: Span,
@@ -67,7 +65,7 @@ impl Default for NicConfig {
         Self {
             payload: Bytes::new(4_096),
             header: Bytes::new(62),
-            ack: AckConfig { bytes: Bytes::new(64), every: 1, priority: true },
+            ack: AckConfig::default(),
             congestion: CongestionControl::Dcqcn(dcqcn::Config::default()),
             recovery: Recovery::GoBackN,
             retransmit_timeout: Span::from_ms(1),
@@ -79,6 +77,14 @@ impl Default for NicConfig {
 }
 
 impl NicConfig {
+    /// How soon after a packet was sent a retransmission timer may run out.
+    pub fn shortest_timeout(&self) -> Span {
+        match self.recovery {
+            Recovery::Sack(sack) => self.retransmit_timeout.min(sack.rto_low),
+            _ => self.retransmit_timeout,
+        }
+    }
+
     /// Length of an acknowledgement on the wire; the constructor of scenarios keeps it in range.
     pub(super) fn ack_wire_bytes(&self) -> u16 {
         u16::try_from(self.ack.bytes.get()).expect("acknowledgements are shorter than 64 KiB")

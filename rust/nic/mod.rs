@@ -76,18 +76,21 @@
 //! ```
 
 mod accounting;
+mod ack;
 mod config;
 pub mod congestion;
 mod context_cache;
 mod pacer;
 mod qp;
-mod recovery;
+pub mod recovery;
 mod requester;
 mod responder;
+mod sent_entropies;
 pub mod verbs;
 
 pub use accounting::{PeerAccount, QpAccount};
-pub use config::{AckConfig, NicConfig, PortFacts, Recovery};
+pub use ack::{AckConfig, Entropies};
+pub use config::{NicConfig, PortFacts, Recovery};
 pub use context_cache::{CacheConfig, CacheCounters};
 pub use qp::{News, Origin, QpAttributes, QpState, answer_label};
 
@@ -103,7 +106,7 @@ use verbs::{Completion, WorkQueues};
 use crate::balance::sender::Sender;
 use crate::ids::{HostId, QpId};
 use crate::packet::{Flags, Packet, PacketKind};
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// What happened to messages and paths. The cookie is the one given when the half was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,8 +143,10 @@ pub struct NicCounters {
     pub retransmitted: u64,
     /// Acknowledgements, NACKs and CNPs put on the wire.
     pub control_sent: u64,
-    /// Data packets received.
+    /// Data packets received, whole or cut.
     pub data_received: u64,
+    /// ... of which cut to their headers by a switch.
+    pub trimmed: u64,
     /// ... of which ECN marked.
     pub marked: u64,
     /// ... of which behind one of a higher PSN.
@@ -204,6 +209,8 @@ pub struct Nic {
     paced: BinaryHeap<Reverse<(Time, Slot)>>,
     /// Retransmission timers; an entry that turns out to be early is put back.
     timers: BinaryHeap<Reverse<(Time, Slot)>>,
+    /// Acknowledgement timers of receiving halves, in the same way; empty where `within` is off.
+    ack_timers: BinaryHeap<Reverse<(Time, Slot)>>,
     events: VecDeque<NicEvent>,
     /// What is on its way to become completions.
     news: VecDeque<NicEvent>,
@@ -232,6 +239,7 @@ impl Nic {
             ready: VecDeque::new(),
             paced: BinaryHeap::new(),
             timers: BinaryHeap::new(),
+            ack_timers: BinaryHeap::new(),
             events: VecDeque::new(),
             news: VecDeque::new(),
             completions: VecDeque::new(),
@@ -319,11 +327,6 @@ impl Nic {
 
     /// A packet came in.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
-        if packet.kind == PacketKind::Data && packet.flags.has(Flags::TRIMMED) {
-            // A header without its payload is no arrival: the sender's timer makes it good.
-            self.counters.data_received += 1;
-            return;
-        }
         if let Some(cache) = &mut self.cache
             && packet.qp.index() < self.qps.len()
         {
@@ -349,6 +352,9 @@ impl Nic {
             counters: &mut self.counters,
         };
         self.responders[slot.index()].handle_data(now, packet, &mut out);
+        if self.config.ack.within != Span::MAX {
+            self.keep_ack_timer(slot);
+        }
     }
 
     #[inline]
@@ -361,6 +367,7 @@ impl Nic {
 
     /// Time has come to a deadline, or a moment that `poll_timeout` named; early is harmless.
     pub fn handle_timeout(&mut self, now: Time) {
+        self.handle_ack_timeouts(now);
         while let Some(&Reverse((due, slot))) = self.timers.peek() {
             if due > now {
                 return;
@@ -387,6 +394,25 @@ impl Nic {
         let packet = self.control.pop_front()?;
         self.counters.control_sent += 1;
         Some(packet)
+    }
+
+    fn handle_ack_timeouts(&mut self, now: Time) {
+        while let Some(&Reverse((due, slot))) = self.ack_timers.peek() {
+            if due > now {
+                return;
+            }
+            self.ack_timers.pop();
+            let mut out = Outbox {
+                config: &self.config,
+                control: &mut self.control,
+                events: &mut self.events,
+                counters: &mut self.counters,
+            };
+            let responder = &mut self.responders[slot.index()];
+            responder.timer_entry = Time::NEVER;
+            responder.handle_timeout(now, &mut out);
+            self.keep_ack_timer(slot);
+        }
     }
 
     /// The packet that starts on the wire at `now`, if there is one: answers first, then queue
@@ -439,10 +465,14 @@ impl Nic {
         self.paced.peek().map(|&Reverse((start, _))| start)
     }
 
-    /// When a retransmission timer may run out; it may turn out to be early.
+    /// When a retransmission or acknowledgement timer may run out; it may turn out to be early.
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
-        self.timers.peek().map(|&Reverse((due, _))| due)
+        let first = |timers: &BinaryHeap<Reverse<(Time, Slot)>>| {
+            timers.peek().map_or(Time::NEVER, |&Reverse((due, _))| due)
+        };
+        let due = first(&self.timers).min(first(&self.ack_timers));
+        (due != Time::NEVER).then_some(due)
     }
 
     /// What happened, oldest first.
@@ -481,6 +511,17 @@ impl Nic {
         if deadline < requester.timer_entry {
             requester.timer_entry = deadline;
             self.timers.push(Reverse((deadline, slot)));
+        }
+    }
+
+    /// Sees to it that a running acknowledgement timer has an entry; there is one at a time, which
+    /// is put back if what it was for was acknowledged before.
+    fn keep_ack_timer(&mut self, slot: Slot) {
+        let responder = &mut self.responders[slot.index()];
+        let deadline = responder.deadline(&self.config);
+        if deadline < responder.timer_entry {
+            responder.timer_entry = deadline;
+            self.ack_timers.push(Reverse((deadline, slot)));
         }
     }
 }

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 
 use super::congestion::{AckSample, CongestionController, Controller, Loss, PathFacts};
 use super::pacer::Pacer;
-use super::recovery::{Arrived, SendRecovery, Sending};
+use super::recovery::{Lost, LostPlace, Missed, SendRecovery, Sending, Why};
 use super::responder::Peer;
-use super::{NicConfig, NicEvent, PortFacts};
+use super::sent_entropies::SentEntropies;
+use super::{Entropies, NicConfig, NicEvent, PortFacts, Recovery};
 use crate::balance::sender::{Feedback, Sender, SenderPolicy, Verdict};
 use crate::ids::{HostId, QpId};
 use crate::packet::{Flags, Packet, PacketKind, Psn, Stamp};
@@ -39,7 +40,7 @@ pub(super) enum Place {
 }
 
 /// The sending half.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Requester {
     pub place: Place,
     /// When its entry among the NIC's timers is due; `NEVER` if it has none.
@@ -52,10 +53,14 @@ pub(super) struct Requester {
     line_rate: BitRate,
     /// A full packet on the wire.
     packet_bytes: u64,
+    /// What the recovery lets out at once, in bytes on the wire.
+    flow_control: u64,
     /// One past the last packet of the last message.
     end: u64,
     recovery: Sending,
     policy: Sender,
+    /// Where acknowledgements carry the entropy values of all that they cover.
+    entropies: Option<Box<SentEntropies>>,
     pacer: Pacer,
     congestion: Controller,
     work: VecDeque<Work>,
@@ -88,6 +93,14 @@ impl Requester {
             cookie: parts.cookie,
             line_rate: parts.port.line_rate,
             packet_bytes: path.packet.get(),
+            flow_control: match config.recovery {
+                Recovery::Sack(sack) => sack.flow_control.window(path.bdp(), path.packet),
+                _ => u64::MAX,
+            },
+            entropies: match (config.ack.entropies, config.recovery) {
+                (Entropies::Last, _) | (_, Recovery::Erasure) => None,
+                (Entropies::Carry, _) => Some(Box::default()),
+            },
             end: 0,
             recovery: Sending::new(config.recovery, config.retransmit_timeout),
             policy: parts.policy,
@@ -110,6 +123,7 @@ impl Requester {
             self.policy.move_to(path);
         }
         self.end += packets;
+        self.recovery.handle_posted(packets);
     }
 
     /// The message posted last is of another verb than WRITE: what its packets say of it.
@@ -119,10 +133,12 @@ impl Requester {
         }
     }
 
-    /// Takes back the messages of which nothing was sent, newest first: their names.
+    /// Takes back the messages of which nothing was sent, newest first: their names. An erasure
+    /// code keeps what it was given.
     pub fn withdraw(&mut self) -> impl Iterator<Item = u64> + '_ {
-        std::iter::from_fn(|| {
-            let begun = self.recovery.never_sent();
+        let coded = matches!(self.recovery, Sending::Erasure(_));
+        std::iter::from_fn(move || {
+            let begun = if coded { u64::MAX } else { self.recovery.never_sent() };
             let work = *self.work.back().filter(|work| work.first >= begun)?;
             self.work.pop_back();
             self.end = work.first;
@@ -133,8 +149,9 @@ impl Requester {
     /// The receiver has no room for the packet of `psn` yet: it is sent again, and nothing
     /// before `resume`.
     pub fn handle_refusal(&mut self, now: Time, psn: Psn, resume: Time) {
-        let missing = psn.near(self.recovery.unacknowledged());
-        self.recovery.handle_nack(now, missing);
+        let psn = psn.near(self.recovery.unacknowledged());
+        // As good as cut: it arrived, and was not taken.
+        self.recovery.handle_nack(now, Missed { missing: psn, psn, why: Why::Trimmed });
         self.pacer.hold_until(resume);
     }
 
@@ -172,10 +189,10 @@ impl Requester {
         self.recovery.next(self.window_end()).is_some() && self.window_is_open()
     }
 
-    /// Whether the congestion control lets one more packet out; one may always be.
+    /// Whether congestion control and recovery let one more packet out; one may always be.
     #[inline]
     fn window_is_open(&self) -> bool {
-        let window = self.congestion.window();
+        let window = self.congestion.window().min(self.flow_control);
         if window == u64::MAX {
             return true;
         }
@@ -210,9 +227,7 @@ impl Requester {
         let wire_bytes = u16::try_from(payload + config.header.get()).expect("checked by config");
         let again = sequence < self.recovery.never_sent();
         let entropy = self.policy.entropy(now);
-        self.recovery.handle_sent(now, entropy);
-        self.pace(now, wire_bytes);
-        Packet {
+        let mut packet = Packet {
             src: self.host,
             dst: self.peer,
             qp: self.peer_qp,
@@ -226,7 +241,20 @@ impl Requester {
             kind: PacketKind::Data,
             flags: Flags::LAST.when(last).with(Flags::RETRANSMITTED.when(again)),
             ..Packet::default()
+        };
+        if let Sending::Erasure(code) = &self.recovery {
+            code.label(&mut packet, work.bytes);
         }
+        if let Some(entropies) = &mut self.entropies {
+            entropies.handle_sent(sequence, entropy);
+        }
+        self.recovery.handle_sent(now, entropy);
+        self.pace(now, wire_bytes);
+        if config.ack.every > 1 && !self.window_is_open() {
+            // Nothing follows it that would make its acknowledgement due.
+            packet.flags = packet.flags.with(Flags::ACK_REQUEST);
+        }
+        packet
     }
 
     /// At line rate the wire itself is the pace.
@@ -256,21 +284,22 @@ impl Requester {
     }
 
     fn handle_ack(&mut self, now: Time, packet: &Packet, events: &mut VecDeque<NicEvent>) {
-        let known = self.recovery.unacknowledged();
-        let ack = packet.ack.near(known);
-        let new = self
-            .recovery
-            .handle_ack(now, Arrived { ack, base: packet.psn.near(known), sack: packet.sack });
-        let marked = packet.flags.has(Flags::MARKED);
-        let verdict = if marked { Verdict::Marked } else { Verdict::Good };
-        self.policy.handle_feedback(now, Feedback { entropy: packet.entropy, verdict });
+        let new = self.recovery.handle_ack(now, self.recovery.read(packet));
+        self.tell_policy(now, packet);
+        while let Some(Lost { entropy, place }) = self.recovery.poll_lost() {
+            self.policy.handle_feedback(now, Feedback { entropy, verdict: Verdict::Nack });
+            if place == LostPlace::First {
+                self.congestion.handle_loss(now, Loss::Nack);
+            }
+        }
+        let (ack, next) = self.recovery.progress();
         self.congestion.handle_ack(
             now,
             AckSample {
-                ack: self.recovery.unacknowledged(),
-                next: self.recovery.never_sent(),
+                ack,
+                next,
                 packets: u32::try_from(new).unwrap_or(u32::MAX),
-                marked: u32::from(packet.marked),
+                marked: packet.marked.count_ones(),
                 rtt: Span::from_ps(packet.stamp.ps_until(now)),
                 in_flight: self.recovery.in_flight() * self.packet_bytes,
             },
@@ -278,14 +307,40 @@ impl Requester {
         self.complete(events);
     }
 
+    /// Which entropy values did well: that of the last packet acknowledged, or those of all.
+    #[inline]
+    fn tell_policy(&mut self, now: Time, packet: &Packet) {
+        if let Some(entropies) = &mut self.entropies {
+            let known = self.recovery.unacknowledged();
+            entropies.handle_ack(packet, known, |entropy, verdict| {
+                self.policy.handle_feedback(now, Feedback { entropy, verdict });
+            });
+            return;
+        }
+        let marked = packet.flags.has(Flags::MARKED);
+        let verdict = if marked { Verdict::Marked } else { Verdict::Good };
+        self.policy.handle_feedback(now, Feedback { entropy: packet.entropy, verdict });
+    }
+
     fn handle_nack(&mut self, now: Time, packet: &Packet, events: &mut VecDeque<NicEvent>) {
-        let missing = packet.ack.near(self.recovery.unacknowledged());
-        if !self.recovery.handle_nack(now, missing) {
+        let why = if packet.flags.has(Flags::TRIMMED) { Why::Trimmed } else { Why::Gap };
+        if why == Why::Gap && matches!(self.recovery, Sending::Sack(_)) {
+            // It carries what has arrived; what is lost is for the sender to find.
+            self.handle_ack(now, packet, events);
+            return;
+        }
+        let said = self.recovery.read(packet);
+        let missed = Missed { missing: said.ack, psn: said.base, why };
+        // Going back beyond the oldest message that is not complete is no use: the NACK is late.
+        let late = self.work.front().is_none_or(|work| missed.missing < work.first);
+        let late = late && !matches!(self.recovery, Sending::Erasure(_));
+        if late || !self.recovery.handle_nack(now, missed) {
             return;
         }
         let verdict = Verdict::Nack;
         self.policy.handle_feedback(now, Feedback { entropy: packet.entropy, verdict });
-        self.congestion.handle_loss(now, Loss::Nack);
+        let loss = if why == Why::Trimmed { Loss::Trimmed } else { Loss::Nack };
+        self.congestion.handle_loss(now, loss);
         self.complete(events);
     }
 

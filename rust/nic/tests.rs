@@ -16,7 +16,12 @@ fn config(recovery: Recovery, ack_every: u32) -> Arc<NicConfig> {
     Arc::new(NicConfig {
         payload: Bytes::new(1_000),
         header: Bytes::new(62),
-        ack: AckConfig { bytes: Bytes::new(64), every: ack_every, priority: true },
+        ack: AckConfig {
+            bytes: Bytes::new(64),
+            every: ack_every,
+            priority: true,
+            ..AckConfig::default()
+        },
         congestion: CongestionControl::LineRate(line_rate::Config::default()),
         recovery,
         retransmit_timeout: Span::from_ms(1),
@@ -41,8 +46,8 @@ fn pair(recovery: Recovery, ack_every: u32) -> (Nic, Nic, QpId) {
         path: 0,
     };
     let policy = match recovery {
-        Recovery::GoBackN => SenderConfig::Ecmp(ecmp::Config {}),
-        Recovery::PerPacket => SenderConfig::Spray(spray::Config {}),
+        Recovery::GoBackN | Recovery::GoBackToZero => SenderConfig::Ecmp(ecmp::Config {}),
+        _ => SenderConfig::Spray(spray::Config {}),
     };
     let policy = policy.build(&context);
     let qp = a.open_sender(SendHalf { peer: HostId(1), label: 7, cookie: 0, extra: false, policy });
@@ -258,7 +263,7 @@ fn queue_pairs_take_turns() {
 #[test]
 fn sequence_numbers_wrap_on_the_wire() {
     for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
-        let (mut a, mut b, qp) = pair(recovery, 64);
+        let (mut a, mut b, qp) = pair(recovery, 32);
         let packets = Psn::MODULUS + 1_000;
         a.post(qp, Bytes::new(packets * 1_000), 1, 0);
         let mut sent = 0;
@@ -273,3 +278,5 @@ fn sequence_numbers_wrap_on_the_wire() {
         assert_eq!((events(&mut a).len(), events(&mut b).len()), (1, 1), "{recovery:?}");
     }
 }
+
+mod recovery;

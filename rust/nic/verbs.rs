@@ -12,8 +12,8 @@
 //!   the last byte. Any number of READs may be out (the specification: as many as agreed on).
 //! - *SEND* and immediate data name the receive that they consume by its number, as IRN does
 //!   (SIGCOMM 2018, section 5.3), so that they find it in whatever order packets arrive. A packet
-//!   whose receive is not posted is refused (RNR NAK); the sender goes on after the RNR timer. A
-//!   loss recovery that takes no NACKs sends the packet again when its own timer runs out.
+//!   whose receive is not posted is refused (RNR NAK); the sender goes on after the RNR timer.
+//!   With the ideal erasure code there are only WRITEs.
 //! - A queue pair has a completion queue of its NIC's, and each work request is signalled.
 
 mod engine;
@@ -240,6 +240,9 @@ pub enum VerbsError {
         /// Receives that it holds.
         depth: usize,
     },
+    /// The ideal erasure code has no room for other verbs' headers (EOPNOTSUPP).
+    #[error("with the erasure code as loss recovery there are only WRITEs; choose another")]
+    WritesOnly,
     /// Queue pair numbers have 24 bits (ENOMEM).
     #[error("all 2^24 queue pair numbers are given")]
     TooManyQueuePairs,
@@ -252,6 +255,7 @@ impl VerbsError {
             Self::SendQueueFull { .. }
             | Self::ReceiveQueueFull { .. }
             | Self::TooManyQueuePairs => "ENOMEM",
+            Self::WritesOnly => "EOPNOTSUPP",
             _ => "EINVAL",
         }
     }

@@ -5,7 +5,8 @@ use super::error::{Fault, ScenarioError};
 use super::file::{SCHEMA_VERSION, ScenarioFile, WorkloadSection};
 use super::sections::FailureSection;
 use crate::fabric::FabricConfig;
-use crate::nic::NicConfig;
+use crate::nic::recovery::erasure::LONGEST_MESSAGE;
+use crate::nic::{NicConfig, Recovery};
 use crate::topology::Topology;
 use crate::units::{BitRate, Span, Time};
 use crate::workload::Workload;
@@ -66,20 +67,21 @@ pub(super) fn whole_run(
         let right = format!("it must be later than the start of the last message, {last}");
         return Err(context.senseless("time_limit", time_limit, right));
     }
-    if seconds <= limit && wire <= u128::from(u64::MAX) {
+    let coded = nic.recovery == Recovery::Erasure;
+    let longest = workload.messages.iter().map(|message| message.bytes).max().unwrap_or_default();
+    let (amount, limit) = if seconds > limit || wire > u128::from(u64::MAX) {
+        (format!("{wire} bytes in all, {seconds} s on the slowest link"), format!("{limit} s"))
+    } else if coded && longest > LONGEST_MESSAGE {
+        (format!("with an erasure code, a message of {longest}"), LONGEST_MESSAGE.to_string())
+    } else {
         return Ok(());
-    }
+    };
     let (key, value) = match (&section.file, section.bytes) {
         (Some(file), _) => ("workload.file", file.clone()),
         (None, bytes) => {
             ("workload.bytes", context.shown("workload.bytes", bytes.unwrap_or_default()))
         }
     };
-    let fault = Fault::TooLarge {
-        key: key.to_owned(),
-        value,
-        amount: format!("{wire} bytes in all, {seconds} s on the slowest link"),
-        limit: format!("{limit} s"),
-    };
+    let fault = Fault::TooLarge { key: key.to_owned(), value, amount, limit };
     Err(context.fault(key, fault))
 }

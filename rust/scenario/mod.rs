@@ -13,6 +13,7 @@ mod file;
 mod flow_file;
 mod limits;
 mod policy;
+mod recovery;
 mod sections;
 mod source;
 mod switch;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::buffering::{PfcSection, Toggle, TrimSection};
 use crate::balance::Parameters;
 use crate::fabric::EcnPoint;
-use crate::nic::CacheConfig;
+use crate::nic::{CacheConfig, Entropies};
 use crate::units::{Bytes, Fraction, Span};
 
 /// `[switch]`: what every switch is set to.
@@ -96,6 +96,14 @@ pub struct TransportSection {
     pub ack: Bytes,
     /// Data packets an acknowledgement: 1.
     pub ack_every: u32,
+    /// Bytes of data packets on the wire an acknowledgement, if `ack_every` has not come before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_bytes: Option<Bytes>,
+    /// How long an arrival may wait to be acknowledged, if neither has come before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_time: Option<Span>,
+    /// Of which packets the sender learns the entropy values: `last`.
+    pub ack_entropies: Entropies,
     /// Whether acknowledgements go before data: yes.
     pub ack_priority: bool,
     /// What sets the sending rate: `dcqcn`.
@@ -106,6 +114,9 @@ pub struct TransportSection {
     pub parameters: Parameters,
     /// How losses are made good: `auto`.
     pub recovery: RecoveryName,
+    /// Parameters of the loss recovery; those left out have its defaults.
+    #[serde(skip_serializing_if = "Parameters::is_empty")]
+    pub recovery_parameters: Parameters,
     /// How long a sender waits for an acknowledgement: 1 ms.
     pub retransmit_timeout: Span,
     /// How long a receiver waits before it repeats a NACK: 500 us, the HPCC simulator's.
@@ -124,10 +135,14 @@ impl Default for TransportSection {
             header: Bytes::new(62),
             ack: Bytes::new(64),
             ack_every: 1,
+            ack_bytes: None,
+            ack_time: None,
+            ack_entropies: Entropies::default(),
             ack_priority: true,
             congestion_control: CongestionName::default(),
             parameters: Parameters::new(),
             recovery: RecoveryName::default(),
+            recovery_parameters: Parameters::new(),
             retransmit_timeout: Span::from_ms(1),
             nack_interval: Span::from_us(500),
             cnp_interval: Span::from_us(50),

@@ -307,6 +307,13 @@ const BAD: &[&str] = &[
     "[transport]\npayload = \"65500B\"",
     "[transport]\nack = \"70KB\"",
     "[transport]\nack_every = 0",
+    "[transport]\nack_time = \"1us\"",
+    "[transport]\nack_every = 8\nack_bytes = \"0B\"",
+    "[transport]\nrecovery = \"sack\"\nrecovery_parameters = { reorder = 3 }",
+    "[transport]\nrecovery = \"sack\"\nrecovery_parameters = { rto_low = \"0us\" }",
+    "[transport]\nrecovery = \"sack\"\nrecovery_parameters = { flow_control = \"some\" }",
+    "[transport]\nrecovery = \"go-back-n\"\nrecovery_parameters = { back_to = \"one\" }",
+    "[transport]\nrecovery = \"erasure\"\nrecovery_parameters = { overhead = 2 }",
     "[transport]\nretransmit_timeout = \"0ms\"",
     "[transport]\nqp_cache = { entries = 0 }",
     "[transport]\nparameters = { alpha_timer = \"0us\" }",
@@ -322,6 +329,7 @@ const BAD: &[&str] = &[
     "[workload]\nkind = \"all-to-al\"",
     "[workload]\nbytes = \"0B\"",
     "[workload]\nbytes = \"18446744TB\"",
+    "[transport]\nrecovery = \"erasure\"\n[workload]\nkind = \"shift\"\nbytes = \"4GiB\"",
     "[workload]\nranks = 300",
     "[topology]\nleaves = 1024\nhosts_per_leaf = 32",
     "[workload]\nshift = 3",
@@ -358,7 +366,6 @@ const BAD: &[&str] = &[
     // What this version does not have yet.
     "[topology]\nkind = \"rail-optimized\"",
     "[topology]\nkind = \"file\"\npath = \"x\"\nformat = \"htsim\"",
-    "[transport]\nrecovery = \"sack\"",
     "[workload]\nkind = \"chakra\"",
 ];
 
@@ -505,4 +512,28 @@ fn a_fault_in_a_file_that_a_scenario_names_is_found_there() {
         says("topology.txt", "absent.txt"),
     ];
     snapshot("scenario_file_faults", &faults.join("\n"));
+}
+
+#[test]
+fn recoveries_and_acknowledgements_are_chosen_by_name() {
+    use crate::nic::recovery::sack::{Config, FlowControl};
+    use crate::nic::{Entropies, Recovery};
+    let nic = |keys: &str| parse(&format!("[transport]\n{keys}")).unwrap().nic;
+    let recovery = |keys: &str| nic(keys).recovery;
+    assert_eq!(recovery("recovery = 'sack'"), Recovery::Sack(Config::default()));
+    let given = "recovery = 'sack'\nrecovery_parameters = { reordering = 6, flow_control = 'off' }";
+    let flow_control = FlowControl::Off;
+    let expected = Config { reordering: 6, flow_control, ..Config::default() };
+    assert_eq!(recovery(given), Recovery::Sack(expected));
+    assert_eq!(recovery("recovery = 'erasure'"), Recovery::Erasure);
+    // The default policy is made for go-back-N.
+    assert_eq!(recovery("recovery_parameters = { back_to = 'message' }"), Recovery::GoBackToZero);
+
+    let keys = "ack_every = 16\nack_bytes = '16KiB'\nack_time = '5us'\nack_entropies = 'carry'";
+    let ack = nic(keys).ack;
+    assert_eq!(
+        (ack.every, ack.every_bytes, ack.within),
+        (16, Bytes::new(16_384), Span::from_us(5))
+    );
+    assert_eq!(ack.entropies, Entropies::Carry);
 }

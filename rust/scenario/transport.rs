@@ -5,16 +5,15 @@ use serde::de::DeserializeOwned;
 
 use super::context::{AtLeast, Context, LONGEST_PACKET};
 use super::error::{Fault, ScenarioError, nearest};
-use super::sections::{CongestionName, RecoveryName, TransportSection};
+use super::recovery;
+use super::sections::{CongestionName, TransportSection};
 use super::source::{from_serde, unknown_key, unknown_name};
 use crate::balance::Parameters;
 use crate::nic::congestion::{CongestionControl, Preset, Presets};
 use crate::nic::verbs::QpConfig;
 use crate::nic::{AckConfig, CacheConfig, NicConfig, Recovery};
+use crate::packet::Packet;
 use crate::units::{BitRate, Bytes, Fraction, Span};
-
-/// An acknowledgement names at most so many packets: the bits of its `sack` field.
-const MOST_PACKETS_AN_ACK: u32 = 64;
 
 /// The settings of every NIC, and the section with its defaults. `of_the_policy` is the recovery
 /// that the policy is made for.
@@ -37,28 +36,21 @@ pub(super) fn resolve(
         );
         return Err(context.senseless("transport.payload", payload, right));
     }
-    if !(1..=MOST_PACKETS_AN_ACK).contains(&typed.ack_every) {
-        let right = format!("it must be from 1 to {MOST_PACKETS_AN_ACK} packets");
-        return Err(context.senseless("transport.ack_every", typed.ack_every, right));
-    }
-    let ack = AckConfig {
-        bytes: context.wire_bytes("transport.ack", typed.ack, one)?,
-        every: typed.ack_every,
-        priority: typed.ack_priority,
-    };
+    let ack = acknowledgements(context, typed)?;
     let (congestion, parameters) = congestion(context, typed)?;
+    let (recovery, recovery_parameters) = recovery::resolve(context, typed, of_the_policy)?;
     let nic = NicConfig {
         payload,
         header,
         ack,
         congestion,
-        recovery: recovery(context, typed.recovery, of_the_policy)?,
+        recovery,
         retransmit_timeout: span("retransmit_timeout", typed.retransmit_timeout)?,
         nack_interval: span("nack_interval", typed.nack_interval)?,
         cnp_interval: span("cnp_interval", typed.cnp_interval)?,
         queue_pairs: QpConfig { cache: cache(context, typed.qp_cache)?, ..QpConfig::default() },
     };
-    Ok((TransportSection { parameters, ..typed.clone() }, nic))
+    Ok((TransportSection { parameters, recovery_parameters, ..typed.clone() }, nic))
 }
 
 fn cache(
@@ -73,19 +65,45 @@ fn cache(
     Ok(Some(cache))
 }
 
-fn recovery(
+fn acknowledgements(
     context: &Context<'_>,
-    name: RecoveryName,
-    of_the_policy: Recovery,
-) -> Result<Recovery, ScenarioError> {
-    let value = match name {
-        RecoveryName::Auto => return Ok(of_the_policy),
-        RecoveryName::GoBackN => return Ok(Recovery::GoBackN),
-        RecoveryName::PerPacket => return Ok(Recovery::PerPacket),
-        RecoveryName::Sack => "sack",
-        RecoveryName::Erasure => "erasure",
+    typed: &TransportSection,
+) -> Result<AckConfig, ScenarioError> {
+    let most = Packet::MOST_REPORTED;
+    if !(1..=most).contains(&typed.ack_every) {
+        let right = format!("it must be from 1 to {most} packets");
+        return Err(context.senseless("transport.ack_every", typed.ack_every, right));
+    }
+    // Whatever comes first counts, and nothing comes before the first packet.
+    let sooner = |key: &str| {
+        let right = "with transport.ack_every = 1 it never counts: set that to more".to_owned();
+        context.senseless(key, context.shown(key, ""), right)
     };
-    Err(context.unavailable("transport.recovery", value, "auto, go-back-n, per-packet"))
+    let each = typed.ack_every == 1;
+    if let Some(bytes) = typed.ack_bytes {
+        let key = "transport.ack_bytes";
+        if each {
+            return Err(sooner(key));
+        }
+        if bytes == Bytes::ZERO {
+            return Err(context.senseless(key, bytes, "it must be at least 1B"));
+        }
+    }
+    if let Some(time) = typed.ack_time {
+        let key = "transport.ack_time";
+        if each {
+            return Err(sooner(key));
+        }
+        context.span(key, time, AtLeast::OnePicosecond)?;
+    }
+    Ok(AckConfig {
+        bytes: context.wire_bytes("transport.ack", typed.ack, Bytes::new(1))?,
+        every: typed.ack_every,
+        every_bytes: typed.ack_bytes.unwrap_or(Bytes::new(u64::MAX)),
+        within: typed.ack_time.unwrap_or(Span::MAX),
+        entropies: typed.ack_entropies,
+        priority: typed.ack_priority,
+    })
 }
 
 fn congestion(
@@ -155,7 +173,9 @@ fn preset<C: Presets>(
 }
 
 /// The first key that is wrong by itself.
-fn culprit<C: DeserializeOwned>(given: &Parameters) -> Option<(String, toml::de::Error)> {
+pub(super) fn culprit<C: DeserializeOwned>(
+    given: &Parameters,
+) -> Option<(String, toml::de::Error)> {
     given.iter().find_map(|(key, value)| {
         let alone = Parameters::from_iter([(key.clone(), value.clone())]);
         alone.try_into::<C>().err().map(|error| (key.clone(), error))

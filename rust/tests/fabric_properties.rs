@@ -83,9 +83,9 @@ fn switch() -> impl Strategy<Value = String> {
 }
 
 fn transport() -> impl Strategy<Value = String> {
-    let acks = (select(vec![1u32, 2, 3, 7, 64]), any::<bool>());
+    let acks = (select(vec![1u32, 2, 3, 7, 32]), any::<bool>());
     let control = select(vec!["line-rate", "dcqcn", "dcqcn-mlx", "dctcp-rate"]);
-    let recovery = select(vec!["auto", "go-back-n", "per-packet"]);
+    let recovery = select(vec!["auto", "go-back-n", "sack", "per-packet", "erasure"]);
     let timeout = select(vec!["1ns", "4us", "50us", "1ms"]);
     (select(vec![1_000u32, 4_096]), acks, control, recovery, timeout).prop_map(
         |(payload, (every, priority), control, recovery, timeout)| {

@@ -152,7 +152,12 @@ fn ours(policy: &str, case: Case) -> u64 {
         nic: NicConfig {
             payload: Bytes::new(4096),
             header: Bytes::new(62),
-            ack: AckConfig { bytes: Bytes::new(64), every: 1, priority: true },
+            ack: AckConfig {
+                bytes: Bytes::new(64),
+                every: 1,
+                priority: true,
+                ..AckConfig::default()
+            },
             congestion: CongestionControl::LineRate(line_rate::Config::default()),
             recovery: scheme.recovery,
             retransmit_timeout: Span::from_ms(100),

@@ -251,6 +251,10 @@ impl Nic {
         if let Some(queues) = self.queues.get_mut(qp.queues.index()) {
             *queues = WorkQueues::new(id);
         }
+        if let Some(responder) = self.responders.get_mut(qp.responder.index()) {
+            // Nothing that waits to be acknowledged is left behind.
+            *responder = Responder::new(responder.as_peer(), self.config.recovery);
+        }
         self.qps[id.index()].responder = Slot::NONE;
     }
 

@@ -5,13 +5,37 @@
 //! simulators do it. One timer a queue pair, started again by each packet sent and each
 //! acknowledgement (specification, o9-85; Ethereal's public simulator).
 
-use super::{Arrived, Expired, SendRecovery};
+use serde::{Deserialize, Serialize};
+
+use super::{Arrived, Expired, Missed, SendRecovery};
 use crate::units::{Span, Time};
 
+/// Parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Where both sides go back to after a gap: the missing packet.
+    pub back_to: BackTo,
+}
+
+/// Where both sides go back to after a gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BackTo {
+    /// The packet that is missing.
+    #[default]
+    Missing,
+    /// The first packet of its message, as the first RoCE NICs did (Guo et al., "RDMA over
+    /// Commodity Ethernet at Scale", SIGCOMM 2016, section 4.1, which shows that it livelocks;
+    /// `L2_BACK_TO_ZERO` in the HPCC simulator). The receiver gives up what it has of it.
+    Message,
+}
+
 /// The window of one queue pair.
-#[derive(Debug)]
-pub struct GoBackN {
+#[derive(Debug, Clone)]
+pub(in crate::nic) struct GoBackN {
     timeout: Span,
+    back_to: BackTo,
     unacknowledged: u64,
     next: u64,
     never_sent: u64,
@@ -20,9 +44,10 @@ pub struct GoBackN {
 }
 
 impl GoBackN {
-    pub(super) const fn new(timeout: Span) -> Self {
+    pub(super) const fn new(back_to: BackTo, timeout: Span) -> Self {
         Self {
             timeout,
+            back_to,
             unacknowledged: 0,
             next: 0,
             never_sent: 0,
@@ -82,8 +107,10 @@ impl SendRecovery for GoBackN {
         new
     }
 
-    fn handle_nack(&mut self, _now: Time, missing: u64) -> bool {
-        if missing < self.unacknowledged || missing >= self.never_sent {
+    fn handle_nack(&mut self, _now: Time, missed: Missed) -> bool {
+        let back_beyond = self.back_to == BackTo::Message;
+        let missing = missed.missing;
+        if missing >= self.never_sent || (missing < self.unacknowledged && !back_beyond) {
             return false;
         }
         self.unacknowledged = missing;
@@ -103,14 +130,19 @@ impl SendRecovery for GoBackN {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Why;
     use super::*;
 
     fn arrived(ack: u64) -> Arrived {
-        Arrived { ack, base: 0, sack: 0 }
+        Arrived { ack, ..Arrived::default() }
+    }
+
+    fn missed(missing: u64) -> Missed {
+        Missed { missing, psn: missing, why: Why::Gap }
     }
 
     fn sent(packets: u64) -> GoBackN {
-        let mut window = GoBackN::new(Span::from_ms(1));
+        let mut window = GoBackN::new(BackTo::Missing, Span::from_ms(1));
         for _ in 0..packets {
             window.handle_sent(Time::ZERO, 7);
         }
@@ -120,7 +152,7 @@ mod tests {
     #[test]
     fn a_nack_goes_back_to_the_missing_packet() {
         let mut window = sent(10);
-        assert!(window.handle_nack(Time::ZERO, 4));
+        assert!(window.handle_nack(Time::ZERO, missed(4)));
         assert_eq!((window.next(10), window.unacknowledged()), (Some(4), 4));
         assert_eq!(window.never_sent(), 10);
         // What is sent from here on is sent again, up to 10.
@@ -147,11 +179,19 @@ mod tests {
     }
 
     #[test]
+    fn back_to_zero_takes_back_what_was_acknowledged() {
+        let mut window = GoBackN { back_to: BackTo::Message, ..sent(9) };
+        window.handle_ack(Time::ZERO, arrived(6));
+        assert!(window.handle_nack(Time::ZERO, missed(4)));
+        assert_eq!((window.unacknowledged(), window.next(9), window.in_flight()), (4, Some(4), 0));
+    }
+
+    #[test]
     fn nonsense_changes_nothing() {
         let mut window = sent(5);
         window.handle_ack(Time::ZERO, arrived(3));
         for nack in [0, 2, 5, 900] {
-            assert!(!window.handle_nack(Time::ZERO, nack), "{nack}");
+            assert!(!window.handle_nack(Time::ZERO, missed(nack)), "{nack}");
         }
         window.handle_ack(Time::ZERO, arrived(900));
         window.handle_ack(Time::ZERO, arrived(1));

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Arrived, Expired, SendRecovery};
+use super::{Arrived, Board, Expired, Missed, SendRecovery, Why};
 use crate::units::{Span, Time};
 
 /// A packet on its way.
@@ -19,15 +19,11 @@ struct Flying {
 }
 
 /// The window of one queue pair.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct PerPacket {
     timeout: Span,
-    unacknowledged: u64,
     never_sent: u64,
-    /// Arrived packets from `unacknowledged / 64 * 64` on, 64 a word.
-    arrived: VecDeque<u64>,
-    /// How many of them there are from `unacknowledged` on.
-    arrived_ahead: u64,
+    board: Board,
     /// Packets sent, oldest first, until their turn shows that they arrived.
     flying: VecDeque<Flying>,
     /// Packets given up, oldest first.
@@ -35,24 +31,14 @@ pub struct PerPacket {
 }
 
 impl PerPacket {
-    pub(super) const fn new(timeout: Span) -> Self {
+    pub(super) fn new(timeout: Span) -> Self {
         Self {
             timeout,
-            unacknowledged: 0,
             never_sent: 0,
-            arrived: VecDeque::new(),
-            arrived_ahead: 0,
+            board: Board::default(),
             flying: VecDeque::new(),
             lost: VecDeque::new(),
         }
-    }
-
-    fn has_arrived(&self, sequence: u64) -> bool {
-        if sequence < self.unacknowledged {
-            return true;
-        }
-        let word = sequence / 64 - self.unacknowledged / 64;
-        self.arrived.get(word as usize).is_some_and(|bits| bits >> (sequence % 64) & 1 == 1)
     }
 
     /// The full sequence number of a packet in flight: the window spans less than 2^32.
@@ -61,53 +47,9 @@ impl PerPacket {
         self.never_sent - u64::from(behind)
     }
 
-    fn mark(&mut self, base: u64, sack: u64) {
-        let first = self.unacknowledged / 64;
-        // A block of 64 from any base touches two words of ours.
-        for (word, bits) in [(base / 64, sack << (base % 64)), (base / 64 + 1, high(sack, base))] {
-            // What is acknowledged already, or was never sent, is not counted.
-            let bits = bits & from(self.unacknowledged, word) & !from(self.never_sent, word);
-            if bits == 0 || word < first || word > self.never_sent / 64 {
-                continue;
-            }
-            let index = (word - first) as usize;
-            if self.arrived.len() <= index {
-                self.arrived.resize(index + 1, 0);
-            }
-            self.arrived_ahead += u64::from((bits & !self.arrived[index]).count_ones());
-            self.arrived[index] |= bits;
-        }
-    }
-
-    fn advance_to(&mut self, ack: u64) {
-        let words = ack / 64 - self.unacknowledged / 64;
-        let drained = self.arrived.drain(..(words as usize).min(self.arrived.len()));
-        let mut passed: u64 = drained.map(|bits| u64::from(bits.count_ones())).sum();
-        if let Some(first) = self.arrived.front_mut() {
-            let below = *first & !from(ack, ack / 64);
-            *first ^= below;
-            passed += u64::from(below.count_ones());
-        }
-        self.arrived_ahead -= passed;
-        self.unacknowledged = ack;
-    }
-
-    /// Moves on over everything that arrived in one run.
-    fn advance(&mut self) {
-        let mut ack = self.unacknowledged;
-        while let Some(&bits) = self.arrived.get((ack / 64 - self.unacknowledged / 64) as usize) {
-            let run = u64::from((bits >> (ack % 64)).trailing_ones());
-            ack += run;
-            if run == 0 || !ack.is_multiple_of(64) {
-                break;
-            }
-        }
-        self.advance_to(ack.min(self.never_sent));
-    }
-
     fn forget_arrived(&mut self) {
         while let Some(&oldest) = self.flying.front() {
-            if !self.has_arrived(self.sequence_of(oldest)) {
+            if !self.board.has(self.sequence_of(oldest)) {
                 return;
             }
             self.flying.pop_front();
@@ -119,25 +61,9 @@ impl PerPacket {
             return;
         }
         let mut lost = std::mem::take(&mut self.lost);
-        lost.retain(|&sequence| !self.has_arrived(sequence));
+        lost.retain(|&sequence| !self.board.has(sequence));
         self.lost = lost;
     }
-}
-
-/// The bits of `word` that stand for sequence numbers from `first` on.
-const fn from(first: u64, word: u64) -> u64 {
-    if word < first / 64 {
-        0
-    } else if word > first / 64 {
-        u64::MAX
-    } else {
-        u64::MAX << (first % 64)
-    }
-}
-
-/// What a block from `base` has beyond its first word.
-const fn high(sack: u64, base: u64) -> u64 {
-    if base.is_multiple_of(64) { 0 } else { sack >> (64 - base % 64) }
 }
 
 impl SendRecovery for PerPacket {
@@ -150,7 +76,7 @@ impl SendRecovery for PerPacket {
     }
 
     fn unacknowledged(&self) -> u64 {
-        self.unacknowledged
+        self.board.first()
     }
 
     fn never_sent(&self) -> u64 {
@@ -170,8 +96,7 @@ impl SendRecovery for PerPacket {
 
     #[inline]
     fn in_flight(&self) -> u64 {
-        let known = self.unacknowledged + self.arrived_ahead + self.lost.len() as u64;
-        self.never_sent - known
+        self.never_sent - self.board.count() - self.lost.len() as u64
     }
 
     #[inline]
@@ -179,21 +104,31 @@ impl SendRecovery for PerPacket {
         if arrived.ack > self.never_sent {
             return 0;
         }
-        let before = self.unacknowledged + self.arrived_ahead;
-        if arrived.ack > self.unacknowledged {
-            self.advance_to(arrived.ack);
-        }
-        if arrived.sack != 0 && arrived.base + 64 > self.unacknowledged {
-            self.mark(arrived.base, arrived.sack);
-            self.advance();
+        let before = self.board.count();
+        self.board.advance_to(arrived.ack);
+        if arrived.sack != 0 {
+            self.board.mark(arrived.base, arrived.sack, self.never_sent);
         }
         self.forget_arrived();
         self.forget_found();
-        self.unacknowledged + self.arrived_ahead - before
+        self.board.count() - before
     }
 
-    fn handle_nack(&mut self, _now: Time, _missing: u64) -> bool {
-        false
+    fn handle_nack(&mut self, _now: Time, missed: Missed) -> bool {
+        if missed.why != Why::Trimmed {
+            return false;
+        }
+        let sequence = missed.psn;
+        // Its timer goes with it: each packet has one, from when it was last sent.
+        let flies = |flying: &Flying| self.sequence_of(*flying) == sequence;
+        let Some(place) = self.flying.iter().position(flies) else { return false };
+        if self.board.has(sequence) {
+            return false;
+        }
+        self.flying.remove(place);
+        self.lost.push_front(sequence);
+        self.forget_arrived();
+        true
     }
 
     #[inline]
@@ -226,7 +161,7 @@ mod tests {
     }
 
     fn ack(window: &mut PerPacket, ack: u64, sequence: u64) {
-        window.handle_ack(Time::ZERO, Arrived { ack, base: sequence, sack: 1 });
+        window.handle_ack(Time::ZERO, Arrived { ack, base: sequence, sack: 1, complete: false });
     }
 
     #[test]
@@ -257,12 +192,19 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_64_may_start_anywhere() {
-        for base in [0u64, 1, 63, 64, 100] {
-            let mut window = sent(300);
-            window.handle_ack(Time::ZERO, Arrived { ack: base, base, sack: u64::MAX });
-            assert_eq!(window.unacknowledged(), base + 64, "from {base}");
+    fn a_trimmed_packet_goes_first_and_takes_its_timer_along() {
+        let mut window = sent(5);
+        let trimmed = Missed { missing: 0, psn: 3, why: Why::Trimmed };
+        assert!(window.handle_nack(Time::ZERO, trimmed));
+        assert!(!window.handle_nack(Time::ZERO, trimmed), "it waits already");
+        assert!(!window.handle_nack(Time::ZERO, Missed { psn: 9, ..trimmed }), "never sent");
+        assert_eq!((window.next(9), window.in_flight()), (Some(3), 4));
+        window.handle_sent(Time::from_ps(5_000), 8);
+        assert_eq!((window.next(5), window.in_flight()), (None, 5));
+        for sequence in [0, 1, 2, 4] {
+            ack(&mut window, 0, sequence);
         }
+        assert_eq!(window.deadline(), Time::from_ps(105_000), "from when it was last sent");
     }
 
     #[test]
@@ -280,8 +222,10 @@ mod tests {
             }
             let sequence = u64::from(random.below(300));
             let first = (0..).find(|n| !arrived.contains(n)).unwrap();
-            let new =
-                window.handle_ack(Time::ZERO, Arrived { ack: first, base: sequence, sack: 1 });
+            let new = window.handle_ack(
+                Time::ZERO,
+                Arrived { ack: first, base: sequence, sack: 1, complete: false },
+            );
             assert_eq!(new, u64::from(arrived.insert(sequence)));
             lost.remove(&sequence);
             assert_eq!(window.in_flight(), 300 - arrived.len() as u64 - lost.len() as u64);
@@ -299,7 +243,7 @@ mod tests {
                 ack(&mut window, 0, sequence);
             }
             assert_eq!(window.unacknowledged(), packets);
-            assert!(window.flying.is_empty() && window.arrived.len() <= 1);
+            assert!(window.flying.is_empty() && window.board.ahead() == 0);
         }
     }
 }

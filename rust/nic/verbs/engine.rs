@@ -10,7 +10,7 @@ use crate::nic::qp::{Posting, Qp, QpState, Role, Slot};
 use crate::nic::responder::Outbox;
 use crate::nic::{Nic, NicEvent, Recovery};
 use crate::packet::{Flags, Packet, PacketKind};
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// Why a packet is refused, as it is on the wire.
 const RECEIVER_NOT_READY: u64 = 0;
@@ -30,6 +30,10 @@ impl Nic {
         let posting = found.state.sending();
         if posting == Posting::Refused {
             return Err(VerbsError::WrongState { qp, state: found.state, verb: "post_send" });
+        }
+        let coded = self.config.recovery == Recovery::Erasure;
+        if coded && request.operation != Operation::Write {
+            return Err(VerbsError::WritesOnly);
         }
         if request.bytes > LONGEST_MESSAGE {
             return Err(VerbsError::MessageTooLong { bytes: request.bytes });
@@ -183,39 +187,43 @@ impl Nic {
     fn handle_verb(&mut self, now: Time, packet: &Packet, qp: Qp) {
         let responder = &mut self.responders[qp.responder.index()];
         let queues = &mut self.queues[qp.queues.index()];
-        let delivered = u64::from(responder.messages());
+        let delivered = responder.messages();
         let header = VerbHeader::from_bits(packet.sack)
+            .filter(|_| self.config.recovery != Recovery::Erasure)
             .filter(|header| header.message_near(delivered) >= delivered);
-        let (sequence, expected) = (packet.psn.near(responder.expected()), responder.expected());
-        let ordered = self.config.recovery == Recovery::GoBackN;
-        if ordered && sequence > expected && queues.has_refused(expected) {
+        let sequence = packet.psn.near(responder.arrived());
+        let ahead = responder.expected().filter(|&expected| sequence != expected);
+        if ahead.is_some_and(|expected| sequence > expected && queues.has_refused(expected)) {
             // The gap is of our making: what follows a refused packet is dropped without a word.
             self.counters.data_received += 1;
             self.counters.refused += 1;
             return;
         }
-        // In ordered delivery a packet after another gap is refused for the gap.
-        let in_turn = !ordered || sequence == expected;
-        let why = header.filter(|_| in_turn).and_then(|it| refusal(it, packet, queues, qp));
-        if let Some(why) = why {
-            self.counters.data_received += 1;
-            self.counters.not_ready += 1;
-            queues.refuse(sequence);
-            let nak = responder.answer(PacketKind::Refusal, packet, &self.config);
-            self.control.push_back(Packet { psn: packet.psn, sack: why, ..nak });
-            return;
-        }
-        let before = self.counters.payload_received;
         let mut out = Outbox {
             config: &self.config,
             control: &mut self.control,
             events: &mut self.news,
             counters: &mut self.counters,
         };
+        // In ordered delivery a packet after another gap is refused for the gap.
+        let asks = header.filter(|_| ahead.is_none());
+        if let Some(why) = asks.and_then(|header| refusal(header, packet, queues, qp)) {
+            out.counters.data_received += 1;
+            out.counters.not_ready += 1;
+            queues.refuse(sequence);
+            responder.refuse(packet, why, &mut out);
+            return;
+        }
+        let before = out.counters.payload_received;
         responder.handle_data(now, packet, &mut out);
-        if let Some(header) = header {
-            let new = self.counters.payload_received - before;
-            queues.note_inbound(header.message_near(delivered), header.meaning, new);
+        let after = self.counters.payload_received;
+        if after < before {
+            queues.forget_inbound(delivered, before - after);
+        } else if let Some(header) = header {
+            queues.note_inbound(header.message_near(delivered), header.meaning, after - before);
+        }
+        if self.config.ack.within != Span::MAX {
+            self.keep_ack_timer(qp.responder);
         }
     }
 

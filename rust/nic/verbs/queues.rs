@@ -139,6 +139,13 @@ impl WorkQueues {
         self.inbound.entry(number).or_insert(Inbound { meaning, bytes: 0 }).bytes += bytes;
     }
 
+    /// The receiver threw away `bytes` of message `number`, which is to come again.
+    pub fn forget_inbound(&mut self, number: u64, bytes: u64) {
+        if let Some(message) = self.inbound.get_mut(&number) {
+            message.bytes = message.bytes.saturating_sub(bytes);
+        }
+    }
+
     /// What message `number` was, now that it is all there; none for a plain WRITE.
     pub fn take_inbound(&mut self, number: u64) -> Option<Inbound> {
         self.inbound.remove(&number)

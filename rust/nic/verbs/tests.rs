@@ -6,18 +6,24 @@ use super::*;
 use crate::balance::sender::{PathSpace, QpContext, Sender, SenderConfig, ecmp};
 use crate::ids::HostId;
 use crate::nic::congestion::{CongestionControl, line_rate};
+use crate::nic::recovery::sack;
 use crate::nic::{AckConfig, News, Nic, NicConfig, Origin, PortFacts, QpAttributes, Recovery};
 use crate::packet::{Packet, PacketKind};
 use crate::units::{BitRate, Time};
 
-const RECOVERIES: [Recovery; 2] = [Recovery::GoBackN, Recovery::PerPacket];
+/// All that carry every verb.
+fn recoveries() -> [Recovery; 4] {
+    let sack = Recovery::Sack(sack::Config::default());
+    [Recovery::GoBackN, Recovery::GoBackToZero, sack, Recovery::PerPacket]
+}
+
 const QP: QpId = QpId(0);
 
 fn config(recovery: Recovery, queue_pairs: QpConfig) -> NicConfig {
     NicConfig {
         payload: Bytes::new(1_000),
         header: Bytes::new(62),
-        ack: AckConfig { bytes: Bytes::new(64), every: 1, priority: true },
+        ack: AckConfig::default(),
         congestion: CongestionControl::LineRate(line_rate::Config::default()),
         recovery,
         retransmit_timeout: Span::from_us(100),
@@ -126,7 +132,7 @@ const FLUSHED: CompletionStatus = CompletionStatus::Flushed;
 
 #[test]
 fn a_write_completes_at_the_sender_and_tells_the_receiver_nothing() {
-    for recovery in RECOVERIES {
+    for recovery in recoveries() {
         for bytes in [0, 1, 1_000, 2_500] {
             let mut world = World::new(recovery, QpConfig::default());
             world.a.post_send(QP, request(5, Operation::Write, bytes)).unwrap();
@@ -141,7 +147,7 @@ fn a_write_completes_at_the_sender_and_tells_the_receiver_nothing() {
 
 #[test]
 fn a_send_takes_a_receive_and_both_ends_complete() {
-    for recovery in RECOVERIES {
+    for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
         world.b.post_receive(QP, 70).unwrap();
         world.b.post_receive(QP, 71).unwrap();
@@ -157,7 +163,7 @@ fn a_send_takes_a_receive_and_both_ends_complete() {
 
 #[test]
 fn immediate_data_comes_with_the_last_byte_of_its_write() {
-    for recovery in RECOVERIES {
+    for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
         world.b.post_receive(QP, 9).unwrap();
         world.a.post_send(QP, request(1, Operation::Write, 5_000)).unwrap();
@@ -196,7 +202,7 @@ fn messages_find_their_receives_in_whatever_order_packets_come() {
 
 #[test]
 fn a_read_streams_the_peers_bytes_and_completes_in_its_turn() {
-    for recovery in RECOVERIES {
+    for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
         world.a.post_send(QP, request(1, Operation::Read, 10_500)).unwrap();
         world.a.post_send(QP, request(2, Operation::Write, 10)).unwrap();
@@ -213,7 +219,7 @@ fn a_read_streams_the_peers_bytes_and_completes_in_its_turn() {
 
 #[test]
 fn reads_are_answered_in_rtr_and_the_answer_survives_losses() {
-    for recovery in RECOVERIES {
+    for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
         world.b.modify_qp(QP, QpState::Reset).unwrap();
         world.b.modify_qp(QP, QpState::Init).unwrap();
@@ -229,13 +235,13 @@ fn reads_are_answered_in_rtr_and_the_answer_survives_losses() {
 
 #[test]
 fn without_a_receive_the_sender_waits_for_the_rnr_timer() {
-    for recovery in RECOVERIES {
+    for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
         world.a.post_send(QP, request(1, Operation::Send, 2_000)).unwrap();
         world.run_until(Time::ZERO + Span::from_ns(1));
         assert!(world.b.counters().not_ready > 0);
         assert_eq!(world.b.counters().payload_received, 0);
-        if recovery == Recovery::GoBackN {
+        if matches!(recovery, Recovery::GoBackN | Recovery::GoBackToZero) {
             assert_eq!(world.b.counters().control_sent, 1, "what follows is dropped in silence");
             assert_eq!(world.a.next_paced(), Some(Time::ZERO + Span::from_us(640)));
         }
@@ -249,7 +255,7 @@ fn without_a_receive_the_sender_waits_for_the_rnr_timer() {
 
 #[test]
 fn too_many_rnr_naks_in_a_row_end_the_queue_pair() {
-    for recovery in RECOVERIES {
+    for recovery in recoveries() {
         let queue_pairs = QpConfig { rnr_retries: Some(3), ..QpConfig::default() };
         let mut world = World::new(recovery, queue_pairs);
         world.a.post_send(QP, request(1, Operation::Send, 100)).unwrap();
@@ -271,7 +277,7 @@ fn too_many_rnr_naks_in_a_row_end_the_queue_pair() {
 
 #[test]
 fn too_many_timeouts_in_a_row_end_the_queue_pair() {
-    for recovery in RECOVERIES {
+    for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig { retries: Some(7), ..QpConfig::default() });
         world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
         world.a.post_send(QP, request(2, Operation::Read, 100)).unwrap();
@@ -318,7 +324,7 @@ fn a_read_from_a_queue_pair_that_only_receives_is_an_invalid_request() {
 
 #[test]
 fn sqd_finishes_what_was_begun_and_keeps_the_rest_for_rts() {
-    for recovery in RECOVERIES {
+    for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
         for id in 0..3 {
             world.b.post_receive(QP, 10 + id).unwrap();
@@ -460,6 +466,19 @@ fn an_mtu_is_from_256_to_9000_bytes() {
         let expected = if sound { Ok(QP) } else { Err(VerbsError::Mtu { mtu: payload }) };
         assert_eq!(made, expected);
     }
+}
+
+#[test]
+fn the_ideal_erasure_code_carries_writes_alone() {
+    let mut world = World::new(Recovery::Erasure, QpConfig::default());
+    for operation in [Operation::Send, Operation::Read, Operation::WriteWithImmediate(1)] {
+        let refused = world.a.post_send(QP, request(0, operation, 1)).unwrap_err();
+        assert_eq!((refused, refused.errno()), (VerbsError::WritesOnly, "EOPNOTSUPP"));
+    }
+    world.a.post_send(QP, request(1, Operation::Write, 2_500)).unwrap();
+    world.a.modify_qp(QP, QpState::SendQueueDrained).unwrap();
+    world.run();
+    assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 2_500)]);
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn outcome(case: Case) -> Outcome {
         nic: NicConfig {
             payload: Bytes::new(PAYLOAD),
             header: Bytes::new(HEADER),
-            ack: AckConfig { bytes: Bytes::new(64), every: 1, priority: true },
+            ack: AckConfig::default(),
             congestion: case.congestion,
             recovery: scheme.recovery,
             retransmit_timeout: Span::from_ms(100),

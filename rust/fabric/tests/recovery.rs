@@ -1,0 +1,65 @@
+//! Each loss recovery in whole runs.
+
+use super::*;
+use crate::nic::Recovery;
+use crate::nic::recovery::sack;
+
+fn all() -> [Recovery; 6] {
+    [
+        Recovery::GoBackN,
+        Recovery::GoBackToZero,
+        Recovery::Sack(sack::Config::default()),
+        Recovery::Sack(sack::Config { reordering: 6, ..sack::Config::default() }),
+        Recovery::PerPacket,
+        Recovery::Erasure,
+    ]
+}
+
+#[test]
+fn on_an_idle_path_all_take_what_the_closed_form_says() {
+    for recovery in all() {
+        for packets in [1, 7, 1_000] {
+            let one = messages(&[(0, 15)], packets * PAYLOAD);
+            let mut setup = setup(fat_tree(4, 400), "ecmp", one);
+            setup.nic.recovery = recovery;
+            let outcome = complete(&setup);
+            let expected = idle_path_ps(packets, PAYLOAD, 6, 20, 500_000);
+            assert_eq!(outcome.cct.unwrap().as_ps(), expected, "{recovery:?}, {packets} packets");
+            assert_eq!(outcome.counters.sent, packets, "{recovery:?}");
+        }
+    }
+}
+
+#[test]
+fn sprayed_packets_that_overtake_each_other_cost_only_those_who_ask_for_order() {
+    let resent = |recovery| {
+        let pairs: Vec<(u32, u32)> = (0..16).map(|host| (host, (host + 5) % 16)).collect();
+        let mut setup = setup(fat_tree(4, 400), "spray", messages(&pairs, 400_000));
+        setup.nic.recovery = recovery;
+        setup.nic.nack_interval = Span::from_us(10);
+        let outcome = complete(&setup);
+        assert!(outcome.counters.out_of_order > 0);
+        outcome.counters.retransmitted
+    };
+    // Back to zero would not end.
+    let [go_back_n, _, selective @ ..] = all();
+    let (go_back_n, [irn, sack, per_packet, erasure]) = (resent(go_back_n), selective.map(resent));
+    assert!(go_back_n > irn && irn > sack, "{go_back_n} {irn} {sack}");
+    assert_eq!((per_packet, erasure), (0, 0));
+}
+
+#[test]
+fn what_an_incast_drops_is_made_good() {
+    for recovery in all() {
+        let incast: Vec<(u32, u32)> = (1..8).map(|src| (src, 0)).collect();
+        let mut setup = setup(leaf_spine(2, 4, 4, 400), "ecmp", messages(&incast, 100_000));
+        setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(100_000));
+        setup.nic.recovery = recovery;
+        setup.nic.nack_interval = Span::from_us(10);
+        setup.nic.ack.every = 4;
+        setup.nic.ack.within = Span::from_us(2);
+        let outcome = complete(&setup);
+        assert!(outcome.counters.dropped > 0, "{recovery:?}");
+        assert!(outcome.counters.retransmitted >= outcome.counters.dropped, "{recovery:?}");
+    }
+}

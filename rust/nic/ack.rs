@@ -1,0 +1,217 @@
+//! Acknowledgements: what a receiver has still to report, and when it does.
+//!
+//! One acknowledgement covers up to 32 packets within 64 PSNs, as the SACK bitmap of Ultra
+//! Ethernet 1.0 does; it says of each whether it arrived and whether it was ECN marked. It goes
+//! out after a number of packets, a number of bytes or a time, whichever comes first, and at once
+//! with the last packet of a message and with one that fills its sender's window, which says so: a
+//! window of less than an acknowledgement's packets would wait for ever. It echoes the stamp, the mark and the entropy value of the
+//! last packet that it covers.
+
+use serde::{Deserialize, Serialize};
+
+use super::NicConfig;
+use crate::packet::{Flags, Packet, PacketKind, Psn, Stamp};
+use crate::units::{Bytes, Span, Time};
+
+/// How arrivals are acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AckConfig {
+    /// Length of an acknowledgement (and NACK, CNP) on the wire.
+    pub bytes: Bytes,
+    /// Data packets an acknowledgement, 1 to 32; the last of a message is acknowledged at once.
+    pub every: u32,
+    /// Bytes on the wire an acknowledgement, if `every` has not come before.
+    pub every_bytes: Bytes,
+    /// How long an arrival may wait to be acknowledged; `Span::MAX` without limit.
+    pub within: Span,
+    /// Whose entropy values its sender learns from it.
+    pub entropies: Entropies,
+    /// Whether acknowledgements go before data in switches; in NICs they always do.
+    pub priority: bool,
+}
+
+impl Default for AckConfig {
+    /// 64 bytes for each packet, before data.
+    fn default() -> Self {
+        Self {
+            bytes: Bytes::new(64),
+            every: 1,
+            every_bytes: Bytes::new(u64::MAX),
+            within: Span::MAX,
+            entropies: Entropies::Last,
+            priority: true,
+        }
+    }
+}
+
+/// Of which packets a sender learns the entropy values from an acknowledgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Entropies {
+    /// The last that it covers.
+    #[default]
+    Last,
+    /// All that it covers ("carry EVs" of REPS, arXiv 2407.21625): it is 2 bytes longer for each.
+    /// The packet of this simulator has no room for them; the sender reads them from its record
+    /// of what it sent, which holds the same values but where a packet was sent twice: then the
+    /// later. An erasure code has no such record and falls back to the last.
+    Carry,
+}
+
+/// What an acknowledgement echoes of the packet that it answers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Echo {
+    pub stamp: Stamp,
+    pub entropy: u16,
+    /// `MARKED` or nothing.
+    pub mark: Flags,
+}
+
+impl Echo {
+    #[inline]
+    pub fn of(packet: &Packet) -> Self {
+        let mark = Flags::MARKED.when(packet.flags.has(Flags::MARKED));
+        Self { stamp: packet.stamp, entropy: packet.entropy, mark }
+    }
+}
+
+/// Arrivals that were not yet acknowledged.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Unreported {
+    packets: u32,
+    bytes: u32,
+    /// The first of them.
+    base: u64,
+    /// Which of the 64 from `base` on arrived.
+    sack: u64,
+    /// ... and which of these were marked.
+    marks: u64,
+    /// When the first of them came.
+    since: Time,
+    /// The last of them.
+    echo: Echo,
+}
+
+impl Unreported {
+    /// Whether there is nothing to report.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.packets == 0
+    }
+
+    /// Whether one acknowledgement can cover `sequence` too.
+    #[inline]
+    pub fn has_room_for(&self, sequence: u64) -> bool {
+        if self.is_empty() {
+            return true;
+        }
+        let last = self.base + 63 - u64::from(self.sack.leading_zeros());
+        let (low, high) = (self.base.min(sequence), last.max(sequence));
+        high - low < 64 && self.packets < Packet::MOST_REPORTED
+    }
+
+    /// Adds an arrival, for which there is room.
+    #[inline]
+    pub fn note(&mut self, now: Time, sequence: u64, packet: &Packet) {
+        if self.is_empty() {
+            *self = Self { base: sequence, since: now, ..Self::default() };
+        } else if sequence < self.base {
+            let shift = self.base - sequence;
+            (self.sack, self.marks) = (self.sack << shift, self.marks << shift);
+            self.base = sequence;
+        }
+        let bit = 1 << (sequence - self.base);
+        self.packets += 1;
+        self.bytes += u32::from(packet.wire_bytes);
+        self.sack |= bit;
+        self.echo = Echo::of(packet);
+        if self.echo.mark != Flags::NONE {
+            self.marks |= bit;
+        }
+    }
+
+    /// Whether it is time to report, by count or bytes.
+    #[inline]
+    pub fn is_full(&self, config: &AckConfig) -> bool {
+        self.packets >= config.every || u64::from(self.bytes) >= config.every_bytes.get()
+    }
+
+    /// When it is time to report; `NEVER` if there is nothing to.
+    #[inline]
+    pub fn due(&self, config: &AckConfig) -> Time {
+        if self.is_empty() { Time::NEVER } else { self.since.saturating_add(config.within) }
+    }
+
+    /// The last packet noted.
+    pub const fn echo(&self) -> Echo {
+        self.echo
+    }
+
+    /// What goes into the acknowledgement that reports all of it; nothing is left then.
+    #[inline]
+    pub fn take(&mut self, kind: PacketKind, config: &NicConfig) -> Packet {
+        let this = std::mem::take(self);
+        let entropies = match config.ack.entropies {
+            Entropies::Last => 0,
+            Entropies::Carry => 2 * this.sack.count_ones() as u16,
+        };
+        Packet {
+            kind,
+            psn: Psn::on_wire(this.base),
+            sack: this.sack,
+            marked: Packet::marked_field(this.sack, this.marks),
+            wire_bytes: config.ack_wire_bytes().saturating_add(entropies),
+            ..Packet::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(mark: Flags) -> Packet {
+        Packet { wire_bytes: 100, flags: mark, ..Packet::default() }
+    }
+
+    fn noted(sequences: &[u64]) -> Unreported {
+        let mut unreported = Unreported::default();
+        for &sequence in sequences {
+            assert!(unreported.has_room_for(sequence), "{sequence}");
+            unreported.note(Time::from_ps(sequence), sequence, &packet(Flags::NONE));
+        }
+        unreported
+    }
+
+    #[test]
+    fn what_it_covers_lies_within_64_in_any_order() {
+        let all = noted(&[100, 163, 130]);
+        assert!(!all.has_room_for(99) && !all.has_room_for(164) && all.has_room_for(101));
+        let mut later = noted(&[100, 37]);
+        assert_eq!((later.base, later.sack), (37, 1 << 63 | 1));
+        later.note(Time::ZERO, 40, &packet(Flags::MARKED));
+        assert_eq!((later.marks, later.since), (1 << 3, Time::from_ps(100)));
+    }
+
+    #[test]
+    fn it_covers_32_packets_at_most() {
+        let all: Vec<u64> = (0..32).collect();
+        assert!(!noted(&all).has_room_for(32));
+    }
+
+    #[test]
+    fn count_bytes_and_time_each_make_it_due() {
+        let config = AckConfig {
+            every: 4,
+            every_bytes: Bytes::new(300),
+            within: Span::from_ns(1),
+            ..AckConfig::default()
+        };
+        assert!(!noted(&[5, 6]).is_full(&config) && noted(&[5, 6, 7]).is_full(&config));
+        let by_count = AckConfig { every: 2, ..AckConfig::default() };
+        assert!(noted(&[5, 6]).is_full(&by_count));
+        assert_eq!(noted(&[5, 6]).due(&config), Time::from_ps(1_005));
+        assert_eq!(noted(&[5]).due(&AckConfig::default()), Time::NEVER);
+        assert_eq!(Unreported::default().due(&config), Time::NEVER);
+    }
+}

@@ -1,0 +1,207 @@
+//! Which packets of a window have arrived: one bit each.
+
+use std::collections::VecDeque;
+
+/// Arrivals of one sequence; everything before [`Board::first`] is there.
+#[derive(Debug, Clone, Default)]
+pub(in crate::nic) struct Board {
+    first: u64,
+    /// From `first / 64 * 64` on, 64 a word.
+    words: VecDeque<u64>,
+    /// How many arrived beyond `first`.
+    ahead: u64,
+}
+
+impl Board {
+    /// The oldest packet that is missing, or has not been sent.
+    #[inline]
+    pub const fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// How many arrived beyond the first that is missing.
+    #[inline]
+    pub const fn ahead(&self) -> u64 {
+        self.ahead
+    }
+
+    /// How many arrived.
+    #[inline]
+    pub const fn count(&self) -> u64 {
+        self.first + self.ahead
+    }
+
+    /// True if `sequence` arrived.
+    #[inline]
+    pub fn has(&self, sequence: u64) -> bool {
+        if sequence < self.first {
+            return true;
+        }
+        let word = sequence / 64 - self.first / 64;
+        self.words.get(word as usize).is_some_and(|bits| bits >> (sequence % 64) & 1 == 1)
+    }
+
+    /// `sequence`, which had not arrived, is there.
+    #[inline]
+    pub fn insert(&mut self, sequence: u64) {
+        self.set(sequence / 64, 1 << (sequence % 64));
+        self.advance();
+    }
+
+    /// Those of the 64 from `base` on whose bit is set are there. What is not below `end` was
+    /// never sent and is not believed.
+    #[inline]
+    pub fn mark(&mut self, base: u64, sack: u64, end: u64) {
+        // A block of 64 from any base touches two words of ours.
+        for (word, bits) in [(base / 64, sack << (base % 64)), (base / 64 + 1, high(sack, base))] {
+            let bits = bits & from(self.first, word) & !from(end, word);
+            if bits != 0 {
+                self.set(word, bits);
+            }
+        }
+        self.advance();
+    }
+
+    /// Everything before `first` is there.
+    #[inline]
+    pub fn advance_to(&mut self, first: u64) {
+        if first <= self.first {
+            return;
+        }
+        let words = first / 64 - self.first / 64;
+        let drained = self.words.drain(..(words as usize).min(self.words.len()));
+        let mut passed: u64 = drained.map(|bits| u64::from(bits.count_ones())).sum();
+        self.first = first;
+        if let Some(front) = self.words.front_mut() {
+            let below = *front & !from(first, first / 64);
+            *front ^= below;
+            passed += u64::from(below.count_ones());
+        }
+        self.ahead -= passed;
+        self.advance();
+    }
+
+    /// The arrived packet beyond which exactly `more` have arrived; `None` if no more than `more`
+    /// arrived beyond the first that is missing.
+    pub fn arrival_before(&self, more: u64) -> Option<u64> {
+        if self.ahead <= more {
+            return None;
+        }
+        let mut left = more;
+        for (index, &bits) in self.words.iter().enumerate().rev() {
+            let word = self.first / 64 + index as u64;
+            let mut bits = bits & from(self.first, word);
+            let count = u64::from(bits.count_ones());
+            if count <= left {
+                left -= count;
+                continue;
+            }
+            for _ in 0..left {
+                bits ^= 1 << (63 - bits.leading_zeros());
+            }
+            return Some(word * 64 + 63 - u64::from(bits.leading_zeros()));
+        }
+        None
+    }
+
+    /// Sets bits from `first` on.
+    #[inline]
+    fn set(&mut self, word: u64, bits: u64) {
+        let index = (word - self.first / 64) as usize;
+        if self.words.len() <= index {
+            self.words.resize(index + 1, 0);
+        }
+        self.ahead += u64::from((bits & !self.words[index]).count_ones());
+        self.words[index] |= bits;
+    }
+
+    /// Moves on over everything that arrived in one run. What it passes is cleared, so that a bit
+    /// stands for a packet from `first` on.
+    #[inline]
+    fn advance(&mut self) {
+        while let Some(bits) = self.words.front_mut() {
+            let run = (*bits >> (self.first % 64)).trailing_ones();
+            self.first += u64::from(run);
+            self.ahead -= u64::from(run);
+            if run == 0 {
+                return;
+            }
+            if self.first.is_multiple_of(64) {
+                self.words.pop_front();
+                continue;
+            }
+            *bits &= u64::MAX << (self.first % 64);
+            return;
+        }
+    }
+}
+
+/// The bits of `word` that stand for sequence numbers from `first` on.
+const fn from(first: u64, word: u64) -> u64 {
+    if word < first / 64 {
+        0
+    } else if word > first / 64 {
+        u64::MAX
+    } else {
+        u64::MAX << (first % 64)
+    }
+}
+
+/// What a block from `base` has beyond its first word.
+const fn high(sack: u64, base: u64) -> u64 {
+    if base.is_multiple_of(64) { 0 } else { sack >> (64 - base % 64) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::rng::{Purpose, Stream};
+
+    #[test]
+    fn a_block_of_64_may_start_anywhere() {
+        for base in [0u64, 1, 63, 64, 100] {
+            let mut board = Board::default();
+            board.advance_to(base);
+            board.mark(base, u64::MAX, 300);
+            assert_eq!((board.first(), board.ahead()), (base + 64, 0), "from {base}");
+        }
+    }
+
+    #[test]
+    fn it_agrees_with_a_set() {
+        let mut random = Stream::new(3, Purpose::Test, 0);
+        for _ in 0..50 {
+            let (mut board, mut set) = (Board::default(), BTreeSet::new());
+            for _ in 0..300 {
+                match random.below(3) {
+                    0 => {
+                        let sequence = u64::from(random.below(300));
+                        if set.insert(sequence) {
+                            board.insert(sequence);
+                        }
+                    }
+                    1 => {
+                        let (base, sack) = (random.below(300).into(), random.next_u32().into());
+                        board.mark(base, sack, 300);
+                        set.extend((0..64).filter(|n| sack >> n & 1 == 1).map(|n| base + n));
+                        set.retain(|&sequence| sequence < 300);
+                    }
+                    _ => {
+                        let upto = board.first() + u64::from(random.below(3));
+                        board.advance_to(upto.min(300));
+                        set.extend(0..upto.min(300));
+                    }
+                }
+                let first = (0..).find(|n| !set.contains(n)).unwrap();
+                assert_eq!((board.first(), board.count()), (first, set.len() as u64));
+                let sequence = u64::from(random.below(300));
+                assert_eq!(board.has(sequence), set.contains(&sequence));
+                let more = random.below(9) as usize;
+                let expected = set.range(first..).rev().nth(more).copied();
+                assert_eq!(board.arrival_before(more as u64), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! An ideal rateless erasure code: any `m` packets of a message of `m` packets are the message.
+//!
+//! Source: the ideal loss recovery of Ofan (arXiv 2507.21372, section 2): zero overhead, no time
+//! to code or decode, and a receiver that answers each packet. No real code is that good; it is
+//! here so that load balancing can be judged apart from loss recovery.
+//!
+//! The sender sends coded packets of a message until `m` have arrived or are on their way, and
+//! one more for each that it learns is lost: cut by a switch, or not answered before its timer ran
+//! out. A run without losses sends `m`. Messages of a queue pair are coded apart: one that misses
+//! packets holds back none after it at the receiver; the sender completes them in order.
+//!
+//! On the wire, data says which message it is of (`ack`), which of its coded packets it is (`psn`)
+//! and how long the message is (`marked`, in bytes: at most [`LONGEST_MESSAGE`]). An
+//! acknowledgement says which message (`ack`), which of its packets (`psn` and `sack`), and with the
+//! flag `LAST` that no more are needed.
+
+use std::collections::VecDeque;
+
+use super::{Arrived, Board, Expired, Missed, SendRecovery, Why};
+use crate::packet::{Flags, Packet, Psn};
+use crate::units::{Bytes, Span, Time};
+
+/// The longest message that can be coded: its length is a field of 32 bits. InfiniBand's longest is
+/// half of it (specification, volume 1, 9.3.3).
+pub const LONGEST_MESSAGE: Bytes = Bytes::new(u32::MAX as u64);
+
+/// A message that is not known to have arrived.
+#[derive(Debug, Clone, Default)]
+struct Message {
+    /// Its first packet in the sequence of all messages' packets.
+    first: u64,
+    /// How many of its coded packets are needed.
+    needed: u64,
+    /// How many were sent.
+    sent: u64,
+    /// How many are out.
+    out: u64,
+    /// Those that arrived.
+    arrived: Board,
+    /// Those that arrived or were given up.
+    settled: Board,
+    complete: Complete,
+}
+
+/// Whether the receiver has a message.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Complete {
+    #[default]
+    No,
+    Yes,
+}
+
+impl Message {
+    /// Whether one more of its packets must be sent.
+    fn wants(&self) -> bool {
+        self.complete == Complete::No && self.arrived.count() + self.out < self.needed
+    }
+
+    /// Those from `base` on with a bit in `bits` arrived; how many that is news of.
+    fn handle_arrival(&mut self, base: u64, bits: u64) -> u64 {
+        let (arrived, settled) = (self.arrived.count(), self.settled.count());
+        self.arrived.mark(base, bits, self.sent);
+        self.settled.mark(base, bits, self.sent);
+        self.out -= self.settled.count() - settled;
+        self.arrived.count() - arrived
+    }
+
+    /// Gives up on one; false if it has arrived or been given up already.
+    fn give_up(&mut self, index: u64) -> bool {
+        if index >= self.sent || self.settled.has(index) {
+            return false;
+        }
+        self.settled.insert(index);
+        self.out -= 1;
+        true
+    }
+}
+
+/// A packet on its way.
+#[derive(Debug, Clone, Copy)]
+struct Flying {
+    sent: Time,
+    message: u64,
+    index: u64,
+    entropy: u16,
+}
+
+/// The messages of one queue pair.
+#[derive(Debug, Clone)]
+pub(in crate::nic) struct Erasure {
+    timeout: Span,
+    /// Number of `messages[0]`, the oldest that is not complete.
+    oldest: u64,
+    messages: VecDeque<Message>,
+    /// Packets of all messages up to the last.
+    posted: u64,
+    /// The next packet to be sent for the first time.
+    fresh: u64,
+    /// The message that it is of.
+    fresh_message: u64,
+    /// Messages that lost a packet, one entry a loss; the first of them wants a packet.
+    repairs: VecDeque<u64>,
+    /// Packets sent, oldest first, until their turn shows that they are settled.
+    flying: VecDeque<Flying>,
+    sent: u64,
+    out: u64,
+}
+
+impl Erasure {
+    pub fn new(timeout: Span) -> Self {
+        Self {
+            timeout,
+            oldest: 0,
+            messages: VecDeque::new(),
+            posted: 0,
+            fresh: 0,
+            fresh_message: 0,
+            repairs: VecDeque::new(),
+            flying: VecDeque::new(),
+            sent: 0,
+            out: 0,
+        }
+    }
+
+    fn message(&self, number: u64) -> Option<&Message> {
+        self.messages.get(usize::try_from(number.checked_sub(self.oldest)?).ok()?)
+    }
+
+    fn message_mut(&mut self, number: u64) -> Option<&mut Message> {
+        self.messages.get_mut(usize::try_from(number.checked_sub(self.oldest)?).ok()?)
+    }
+
+    /// The message that the next packet is of.
+    fn next_message(&self) -> u64 {
+        self.repairs.front().copied().unwrap_or(self.fresh_message)
+    }
+
+    /// Writes into the next packet what the receiver needs to know; `bytes` is the length of its
+    /// message.
+    pub(in crate::nic) fn label(&self, packet: &mut Packet, bytes: u64) {
+        let number = self.next_message();
+        packet.psn = Psn::on_wire(self.message(number).map_or(0, |message| message.sent));
+        packet.ack = Psn::on_wire(number);
+        packet.marked = u32::try_from(bytes).unwrap_or(u32::MAX);
+    }
+
+    /// What an acknowledgement says.
+    pub(in crate::nic) fn read(&self, packet: &Packet) -> Arrived {
+        let number = packet.ack.near(self.oldest);
+        let sent = self.message(number).map_or(0, |message| message.sent);
+        let complete = packet.flags.has(Flags::LAST);
+        Arrived { ack: number, base: packet.psn.near(sent), sack: packet.sack, complete }
+    }
+
+    /// Sees to it that the next packet, of a repair or fresh, is of a message that wants one.
+    fn tidy(&mut self) {
+        while let Some(&number) = self.repairs.front() {
+            if self.message(number).is_some_and(Message::wants) {
+                break;
+            }
+            self.repairs.pop_front();
+        }
+        while let Some(message) = self.message(self.fresh_message) {
+            let end = message.first + message.needed;
+            if message.wants() && self.fresh < end {
+                break;
+            }
+            self.fresh = end;
+            self.fresh_message += 1;
+        }
+        while self.messages.front().is_some_and(|message| message.complete == Complete::Yes) {
+            self.messages.pop_front();
+            self.oldest += 1;
+        }
+        while let Some(oldest) = self.flying.front() {
+            let message = self.message(oldest.message);
+            if message.is_some_and(|message| {
+                message.complete == Complete::No && !message.settled.has(oldest.index)
+            }) {
+                break;
+            }
+            self.flying.pop_front();
+        }
+    }
+
+    /// Gives up on one packet of a message; true if another must take its place.
+    fn give_up(&mut self, number: u64, index: u64) -> bool {
+        let Some(message) = self.message_mut(number) else { return false };
+        if message.complete == Complete::Yes || !message.give_up(index) {
+            return false;
+        }
+        self.out -= 1;
+        self.repairs.push_back(number);
+        self.tidy();
+        true
+    }
+}
+
+impl SendRecovery for Erasure {
+    fn handle_posted(&mut self, packets: u64) {
+        self.messages.push_back(Message {
+            first: self.posted,
+            needed: packets,
+            ..Message::default()
+        });
+        self.posted += packets;
+        self.tidy();
+    }
+
+    /// For a repair, the first packet of its message.
+    #[inline]
+    fn next(&self, end: u64) -> Option<u64> {
+        match self.repairs.front() {
+            Some(&number) => self.message(number).map(|message| message.first),
+            None => (self.fresh < end).then_some(self.fresh),
+        }
+    }
+
+    fn unacknowledged(&self) -> u64 {
+        self.messages.front().map_or(self.posted, |message| message.first)
+    }
+
+    fn never_sent(&self) -> u64 {
+        self.fresh
+    }
+
+    #[inline]
+    fn in_flight(&self) -> u64 {
+        self.out
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        (self.sent - self.out, self.sent)
+    }
+
+    #[inline]
+    fn handle_sent(&mut self, now: Time, entropy: u16) {
+        let number = self.next_message();
+        if self.repairs.pop_front().is_none() {
+            self.fresh += 1;
+        }
+        let Some(message) = self.message_mut(number) else { return };
+        let index = message.sent;
+        message.sent += 1;
+        message.out += 1;
+        self.sent += 1;
+        self.out += 1;
+        self.flying.push_back(Flying { sent: now, message: number, index, entropy });
+        self.tidy();
+    }
+
+    #[inline]
+    fn handle_ack(&mut self, _now: Time, arrived: Arrived) -> u64 {
+        let Some(message) = self.message_mut(arrived.ack) else { return 0 };
+        if message.complete == Complete::Yes {
+            return 0;
+        }
+        let out = message.out;
+        let mut new = message.handle_arrival(arrived.base, arrived.sack);
+        if arrived.complete || message.arrived.count() >= message.needed {
+            // What is still out is of no use any more, and will not be waited for.
+            new += message.out;
+            message.out = 0;
+            message.complete = Complete::Yes;
+        }
+        let settled = out - message.out;
+        self.out -= settled;
+        self.tidy();
+        new
+    }
+
+    fn handle_nack(&mut self, _now: Time, missed: Missed) -> bool {
+        missed.why == Why::Trimmed && self.give_up(missed.missing, missed.psn)
+    }
+
+    #[inline]
+    fn deadline(&self) -> Time {
+        self.flying.front().map_or(Time::NEVER, |oldest| oldest.sent.saturating_add(self.timeout))
+    }
+
+    fn handle_timeout(&mut self, now: Time) -> Option<Expired> {
+        let oldest = *self.flying.front()?;
+        if oldest.sent.saturating_add(self.timeout) > now {
+            return None;
+        }
+        self.flying.pop_front();
+        self.give_up(oldest.message, oldest.index);
+        Some(Expired { entropy: oldest.entropy })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! The ideal code, as dialogues.
+
+use super::*;
+
+const END: u64 = 1_000;
+
+fn posted(messages: &[u64]) -> Erasure {
+    let mut code = Erasure::new(Span::from_ns(100));
+    messages.iter().for_each(|&packets| code.handle_posted(packets));
+    code
+}
+
+/// Sends what there is to send; the message and coded number of each.
+fn send(code: &mut Erasure, now: u64) -> Vec<(u32, u32)> {
+    let mut sent = Vec::new();
+    while code.next(END.min(code.posted)).is_some() {
+        let mut packet = Packet::default();
+        code.label(&mut packet, 1);
+        sent.push((packet.ack.get(), packet.psn.get()));
+        code.handle_sent(Time::from_ps(now), sent.len() as u16);
+    }
+    sent
+}
+
+fn arrive(code: &mut Erasure, ack: u64, index: u64) -> u64 {
+    let complete = false;
+    code.handle_ack(Time::ZERO, Arrived { ack, base: index, sack: 1, complete })
+}
+
+fn complete(code: &mut Erasure, ack: u64, index: u64) -> u64 {
+    let complete = true;
+    code.handle_ack(Time::ZERO, Arrived { ack, base: index, sack: 1, complete })
+}
+
+#[test]
+fn without_losses_a_message_is_sent_once() {
+    let mut code = posted(&[3, 2]);
+    assert_eq!(send(&mut code, 0), [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)]);
+    assert_eq!(code.in_flight(), 5);
+    assert_eq!(arrive(&mut code, 0, 2) + arrive(&mut code, 0, 0), 2);
+    assert_eq!(complete(&mut code, 0, 1), 1);
+    assert_eq!((code.unacknowledged(), code.in_flight(), code.progress()), (3, 2, (3, 5)));
+    arrive(&mut code, 1, 0);
+    complete(&mut code, 1, 1);
+    assert_eq!((code.unacknowledged(), code.deadline()), (5, Time::NEVER));
+    assert!(send(&mut code, 1).is_empty());
+}
+
+#[test]
+fn each_known_loss_is_one_packet_more() {
+    let mut code = posted(&[4, 1]);
+    send(&mut code, 0);
+    let trimmed = |psn| Missed { missing: 0, psn, why: Why::Trimmed };
+    assert!(code.handle_nack(Time::ZERO, trimmed(1)));
+    assert!(!code.handle_nack(Time::ZERO, trimmed(1)), "once");
+    assert!(!code.handle_nack(Time::ZERO, trimmed(77)), "never sent");
+    assert_eq!(send(&mut code, 5), [(0, 4)]);
+    arrive(&mut code, 0, 0);
+    // The others are not heard of; the timers of 2, 3 and of message 1 run out.
+    let due = Time::from_ps(100_000);
+    assert_eq!(code.deadline(), due);
+    assert_eq!(std::iter::from_fn(|| code.handle_timeout(due)).count(), 3);
+    assert_eq!(send(&mut code, 6), [(0, 5), (0, 6), (1, 1)]);
+}
+
+#[test]
+fn what_was_given_up_and_arrives_after_all_counts() {
+    let mut code = posted(&[2]);
+    send(&mut code, 0);
+    let due = Time::from_ps(100_000);
+    while code.handle_timeout(due).is_some() {}
+    assert_eq!((code.in_flight(), code.next(2)), (0, Some(0)));
+    assert_eq!(arrive(&mut code, 0, 1), 1);
+    assert_eq!(send(&mut code, 7), [(0, 2)], "one is enough now");
+    assert_eq!(complete(&mut code, 0, 0), 2, "and the receiver needed none");
+    assert_eq!((code.in_flight(), code.unacknowledged()), (0, 2));
+}
+
+#[test]
+fn a_message_that_is_complete_early_is_sent_no_further() {
+    let mut code = posted(&[3, 1]);
+    code.label(&mut Packet::default(), 1);
+    code.handle_sent(Time::ZERO, 0);
+    complete(&mut code, 0, 0);
+    assert_eq!(send(&mut code, 1), [(1, 0)]);
+}
+
+#[test]
+fn messages_complete_in_order() {
+    let mut code = posted(&[1, 1]);
+    send(&mut code, 0);
+    complete(&mut code, 1, 0);
+    assert_eq!(code.unacknowledged(), 0);
+    complete(&mut code, 0, 0);
+    assert_eq!(code.unacknowledged(), 2);
+    assert_eq!(complete(&mut code, 9, 0), 0, "never posted");
+}

@@ -1,0 +1,92 @@
+//! Packets in any order: what selective repeat accepts.
+//!
+//! Source: the acknowledgements of Ultra Ethernet 1.0, with a cumulative number and a bitmap of 64
+//! PSNs; for selective acknowledgements, Mittal et al., "Revisiting Network Support for RDMA"
+//! (SIGCOMM 2018), section 3.1: with a gap, each packet is answered at once, with a NACK that has
+//! the cumulative number and the packet that made the receiver send it (the highest of its
+//! bitmap).
+
+use std::collections::VecDeque;
+
+use super::super::recovery::Board;
+use super::{Answer, Outbox, Shared, payload};
+use crate::packet::{Flags, Packet};
+use crate::units::Time;
+
+/// The receiver of selective repeat.
+#[derive(Debug, Clone)]
+pub(super) struct AnyOrder {
+    /// There is a gap when more than so many packets beyond the missing one have arrived.
+    reordering: u32,
+    board: Board,
+    /// Last packets of messages not yet delivered, in order.
+    ends: VecDeque<u64>,
+    messages: u64,
+}
+
+impl AnyOrder {
+    pub fn new(reordering: u32) -> Self {
+        Self { reordering, board: Board::default(), ends: VecDeque::new(), messages: 0 }
+    }
+
+    /// Messages delivered, all before that number.
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    pub fn answer(&self) -> Answer {
+        if self.board.ahead() > u64::from(self.reordering) {
+            return Answer::nack(self.board.first());
+        }
+        Answer::ack(self.board.first())
+    }
+
+    pub fn handle_data(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        shared: &mut Shared,
+        out: &mut Outbox,
+    ) {
+        let sequence = packet.psn.near(self.board.first());
+        let known = self.board.has(sequence);
+        if packet.flags.has(Flags::TRIMMED) && !known {
+            shared.refuse_trimmed(packet, self.board.first(), out);
+            return;
+        }
+        shared.count_order(sequence, out);
+        if !shared.unreported.has_room_for(sequence) {
+            shared.report(self.answer(), out);
+        }
+        shared.unreported.note(now, sequence, packet);
+        if known {
+            out.counters.duplicates += 1;
+            shared.report(self.answer(), out);
+            return;
+        }
+        out.counters.payload_received += payload(packet, out.config);
+        let last = packet.flags.has(Flags::LAST);
+        if last {
+            let place = self.ends.partition_point(|&end| end < sequence);
+            self.ends.insert(place, sequence);
+        }
+        self.board.insert(sequence);
+        let delivered = self.deliver(shared, out);
+        let gap = self.board.ahead() > u64::from(self.reordering);
+        if delivered > 0 || gap || shared.is_due(packet, out) {
+            shared.report(self.answer(), out);
+        }
+    }
+
+    /// Delivers every message that is whole; how many.
+    #[inline]
+    fn deliver(&mut self, shared: &Shared, out: &mut Outbox) -> u64 {
+        let before = self.messages;
+        while self.ends.front().is_some_and(|&end| end < self.board.first()) {
+            self.ends.pop_front();
+            shared.deliver(self.messages, out);
+            self.messages += 1;
+        }
+        self.messages - before
+    }
+}

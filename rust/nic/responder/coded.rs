@@ -1,0 +1,116 @@
+//! Coded packets: any `m` of a message are the message. See [`super::super::recovery::erasure`].
+//!
+//! Source: the ideal loss recovery of Ofan (arXiv 2507.21372, section 2). A message is delivered
+//! when its `m`-th packet is there, whatever others miss.
+
+use std::collections::BTreeMap;
+
+use super::super::recovery::Board;
+use super::{Answer, Outbox, Shared, payload};
+use crate::packet::{Flags, Packet};
+use crate::units::Time;
+
+/// A message that is arriving, or has arrived before one that was posted before it.
+#[derive(Debug, Clone, Default)]
+struct Partial {
+    /// Packets that are still needed.
+    needed: u64,
+    /// Bytes that are still needed.
+    bytes: u64,
+    /// Which of its coded packets arrived; nothing is kept of a whole message.
+    arrived: Board,
+}
+
+/// The receiver of an erasure code.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Coded {
+    /// Every message before this one is there.
+    oldest: u64,
+    /// Those that have begun, by number.
+    messages: BTreeMap<u64, Partial>,
+    /// The message that what is unreported is of.
+    reporting: u64,
+}
+
+impl Coded {
+    /// Messages delivered, all before that number.
+    pub fn messages(&self) -> u64 {
+        self.oldest
+    }
+
+    pub fn answer(&self) -> Answer {
+        let ack = Answer::ack(self.reporting);
+        Answer { flags: Flags::LAST.when(self.is_whole(self.reporting)), ..ack }
+    }
+
+    fn is_whole(&self, number: u64) -> bool {
+        let whole = |message: &Partial| message.needed == 0;
+        number < self.oldest || self.messages.get(&number).is_some_and(whole)
+    }
+
+    pub fn handle_data(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        shared: &mut Shared,
+        out: &mut Outbox,
+    ) {
+        let number = packet.ack.near(self.oldest);
+        let message = self.messages.get(&number);
+        let index = packet.psn.near(message.map_or(0, |message| message.arrived.first()));
+        let known = self.is_whole(number) || message.is_some_and(|it| it.arrived.has(index));
+        if packet.flags.has(Flags::TRIMMED) && !known {
+            shared.refuse_trimmed(packet, number, out);
+            return;
+        }
+        shared.count_order(number << 32 | index, out);
+        let other = self.reporting != number && !shared.unreported.is_empty();
+        if other || !shared.unreported.has_room_for(index) {
+            shared.report(self.answer(), out);
+        }
+        self.reporting = number;
+        shared.unreported.note(now, index, packet);
+        if known {
+            out.counters.duplicates += 1;
+        } else {
+            self.accept((number, index), packet, shared, out);
+        }
+        if known || self.is_whole(number) || shared.is_due(packet, out) {
+            shared.report(self.answer(), out);
+        }
+    }
+
+    /// Takes the `index`-th coded packet of message `number`.
+    fn accept(
+        &mut self,
+        (number, index): (u64, u64),
+        packet: &Packet,
+        shared: &Shared,
+        out: &mut Outbox,
+    ) {
+        let bytes = u64::from(packet.marked);
+        let needed = bytes.div_ceil(out.config.payload.get()).max(1);
+        let message = self.messages.entry(number).or_insert_with(|| Partial {
+            needed,
+            bytes,
+            arrived: Board::default(),
+        });
+        message.needed -= 1;
+        message.arrived.insert(index);
+        // A repair is as long as the longest packet: the last one that counts may be cut short.
+        let whole = message.needed == 0;
+        let credit = if whole { u64::MAX } else { payload(packet, out.config) };
+        let credit = credit.min(message.bytes);
+        message.bytes -= credit;
+        out.counters.payload_received += credit;
+        if !whole {
+            return;
+        }
+        message.arrived = Board::default();
+        shared.deliver(number, out);
+        while self.messages.get(&self.oldest).is_some_and(|oldest| oldest.needed == 0) {
+            self.messages.remove(&self.oldest);
+            self.oldest += 1;
+        }
+    }
+}

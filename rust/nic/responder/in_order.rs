@@ -1,0 +1,125 @@
+//! Packets in order: what go-back-N accepts.
+//!
+//! Source: InfiniBand Architecture Specification, volume 1, section 9.7.5.2 (responder, NAK
+//! generation: one for each missing PSN, duplicates are acknowledged again, C9-110), with the
+//! interval after which HPCC-family NICs repeat a NACK. Back to zero: Guo et al., "RDMA over
+//! Commodity Ethernet at Scale" (SIGCOMM 2016), section 4.1.
+
+use super::{Answer, Outbox, Shared, payload};
+use crate::packet::{Flags, Packet};
+use crate::units::Time;
+
+/// A NACK that was sent.
+#[derive(Debug, Clone, Copy)]
+struct Nacked {
+    missing: u64,
+    at: Time,
+}
+
+/// What the receiver has of the message that is arriving.
+#[derive(Debug, Clone, Copy, Default)]
+struct Begun {
+    first: u64,
+    payload: u64,
+}
+
+/// The receiver of go-back-N.
+#[derive(Debug, Clone, Default)]
+pub(super) struct InOrder {
+    /// Every packet before this one has arrived.
+    expected: u64,
+    /// Messages delivered (the MSN of the specification).
+    messages: u64,
+    nacked: Option<Nacked>,
+    /// Back to zero: what a gap throws away.
+    begun: Option<Begun>,
+}
+
+impl InOrder {
+    /// A gap throws away what is there of its message.
+    pub fn back_to_zero() -> Self {
+        Self { begun: Some(Begun::default()), ..Self::default() }
+    }
+
+    /// Messages delivered, all before that number.
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    pub fn answer(&self) -> Answer {
+        Answer::ack(self.expected)
+    }
+
+    pub fn handle_data(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        shared: &mut Shared,
+        out: &mut Outbox,
+    ) {
+        let sequence = packet.psn.near(self.expected);
+        let trimmed = packet.flags.has(Flags::TRIMMED);
+        if !trimmed {
+            shared.count_order(sequence, out);
+        }
+        if sequence < self.expected {
+            out.counters.duplicates += 1;
+            shared.report_with(packet, self.answer(), out);
+            return;
+        }
+        if sequence > self.expected || trimmed {
+            self.refuse(now, packet, shared, out);
+            return;
+        }
+        self.accept(packet, out);
+        let last = packet.flags.has(Flags::LAST);
+        if last {
+            shared.deliver(self.messages, out);
+            self.messages += 1;
+        }
+        if !shared.unreported.has_room_for(sequence) {
+            shared.report(Answer::ack(sequence), out);
+        }
+        shared.unreported.note(now, sequence, packet);
+        if shared.is_due(packet, out) {
+            shared.report(self.answer(), out);
+        }
+    }
+
+    fn accept(&mut self, packet: &Packet, out: &mut Outbox) {
+        self.expected += 1;
+        self.nacked = None;
+        let payload = payload(packet, out.config);
+        out.counters.payload_received += payload;
+        if let Some(begun) = &mut self.begun {
+            begun.payload += payload;
+            if packet.flags.has(Flags::LAST) {
+                *begun = Begun { first: self.expected, payload: 0 };
+            }
+        }
+    }
+
+    /// A gap, or a packet without its payload: nothing of it is kept, and the sender told what is
+    /// missing, once an interval.
+    fn refuse(&mut self, now: Time, packet: &Packet, shared: &mut Shared, out: &mut Outbox) {
+        let trimmed = packet.flags.has(Flags::TRIMMED);
+        out.counters.refused += u64::from(!trimmed);
+        if let Some(begun) = &mut self.begun {
+            self.expected = begun.first;
+            out.counters.payload_received -= begun.payload;
+            begun.payload = 0;
+        }
+        let told = self.nacked.is_some_and(|nack| {
+            nack.missing == self.expected && now < nack.at.saturating_add(out.config.nack_interval)
+        });
+        if told {
+            return;
+        }
+        self.nacked = Some(Nacked { missing: self.expected, at: now });
+        if trimmed {
+            shared.refuse_trimmed(packet, self.expected, out);
+        } else {
+            shared.answer(packet, Answer::nack(self.expected), out);
+        }
+    }
+}

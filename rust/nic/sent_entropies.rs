@@ -1,0 +1,73 @@
+//! Which entropy value each packet out was sent with: what a sender knows where acknowledgements
+//! carry the values of all packets that they cover.
+
+use std::collections::VecDeque;
+
+use crate::balance::sender::Verdict;
+use crate::packet::Packet;
+
+/// The entropy values of one queue pair's packets, from the oldest unacknowledged on.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SentEntropies {
+    first: u64,
+    values: VecDeque<u16>,
+}
+
+impl SentEntropies {
+    /// Packet `sequence` goes out with `entropy`; the later value counts.
+    pub fn handle_sent(&mut self, sequence: u64, entropy: u16) {
+        let Some(index) = sequence.checked_sub(self.first) else { return };
+        match self.values.get_mut(index as usize) {
+            Some(value) => *value = entropy,
+            None => self.values.push_back(entropy),
+        }
+    }
+
+    /// Tells of each packet that `packet` acknowledges for the first time how its value fared;
+    /// `acknowledged` is the oldest packet that is still missing after it.
+    pub fn handle_ack(
+        &mut self,
+        packet: &Packet,
+        acknowledged: u64,
+        mut tell: impl FnMut(u16, Verdict),
+    ) {
+        let (base, marks) = (packet.psn.near(acknowledged), packet.marks());
+        let mut left = packet.sack;
+        while left != 0 {
+            let bit = left & left.wrapping_neg();
+            left ^= bit;
+            let sequence = base + u64::from(bit.trailing_zeros());
+            let index = sequence.checked_sub(self.first);
+            let value = index.and_then(|index| self.values.get(index as usize));
+            if let Some(&entropy) = value {
+                tell(entropy, if marks & bit == 0 { Verdict::Good } else { Verdict::Marked });
+            }
+        }
+        let passed = acknowledged.saturating_sub(self.first) as usize;
+        self.values.drain(..passed.min(self.values.len()));
+        self.first = self.first.max(acknowledged);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Psn;
+
+    #[test]
+    fn one_acknowledgement_tells_of_all_that_it_covers() {
+        let mut sent = SentEntropies::default();
+        (0..10).for_each(|n| sent.handle_sent(n, 100 + n as u16));
+        let mut told = Vec::new();
+        let (sack, marks) = (0b1011, 0b0010);
+        let marked = Packet::marked_field(sack, marks);
+        let ack = Packet { psn: Psn::on_wire(4), sack, marked, ..Packet::default() };
+        sent.handle_ack(&ack, 6, |entropy, verdict| told.push((entropy, verdict)));
+        use Verdict::{Good, Marked};
+        assert_eq!(told, [(104, Good), (105, Marked), (107, Good)]);
+        sent.handle_sent(7, 9);
+        told.clear();
+        sent.handle_ack(&ack, 8, |entropy, verdict| told.push((entropy, verdict)));
+        assert_eq!(told, [(9, Good)], "what is acknowledged is forgotten");
+    }
+}

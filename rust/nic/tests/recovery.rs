@@ -1,0 +1,422 @@
+//! Loss recovery between two NICs: dialogues, then closed forms over a pipe that loses packets.
+
+use std::collections::VecDeque;
+
+use super::*;
+use crate::nic::Entropies;
+use crate::nic::recovery::sack;
+use crate::rng::{Purpose, Stream};
+
+/// A full packet on the wire: 1,062 bytes at 400 Gbps.
+const SLOT: Span = Span::from_ps(21_240);
+
+fn sack_beyond(reordering: u32) -> Recovery {
+    Recovery::Sack(sack::Config { reordering, ..sack::Config::default() })
+}
+
+fn all() -> [Recovery; 6] {
+    [
+        Recovery::GoBackN,
+        Recovery::GoBackToZero,
+        sack_beyond(0),
+        sack_beyond(6),
+        Recovery::PerPacket,
+        Recovery::Erasure,
+    ]
+}
+
+fn settings(recovery: Recovery) -> NicConfig {
+    NicConfig::clone(&config(recovery, 1))
+}
+
+/// A sender at host 0, a receiver at host 1, one queue pair, entropy values 0, 1, 2, ...
+fn wired(config: NicConfig) -> (Nic, Nic, QpId) {
+    let config = Arc::new(config);
+    let (mut a, mut b) =
+        (Nic::new(HostId(0), PORT, config.clone()), Nic::new(HostId(1), PORT, config));
+    let context = QpContext {
+        seed: 1,
+        src: HostId(0),
+        dst: HostId(1),
+        stream: 0,
+        piece: 0,
+        paths: PathSpace::SINGLE,
+        path: 0,
+    };
+    let policy = SenderConfig::Spray(spray::Config {}).build(&context);
+    let qp = a.open_sender(SendHalf { peer: HostId(1), label: 7, cookie: 0, extra: false, policy });
+    let receiver = b.open_receiver(HostId(0), qp, 7, 0);
+    a.connect(qp, receiver);
+    (a, b, qp)
+}
+
+fn cut(packet: &Packet, where_: Flags) -> Packet {
+    Packet { wire_bytes: 64, flags: packet.flags.with(Flags::TRIMMED).with(where_), ..*packet }
+}
+
+fn psns(packets: &[Packet]) -> Vec<u32> {
+    packets.iter().map(|packet| packet.psn.get()).collect()
+}
+
+#[test]
+fn with_sack_a_gap_is_answered_at_once_and_only_the_missing_packet_is_sent_again() {
+    let (mut a, mut b, qp) = wired(settings(sack_beyond(0)));
+    a.post(qp, Bytes::new(5_000), 1, 0);
+    let packets = drain(&mut a, at(0));
+    for index in [0, 2, 3, 4] {
+        b.handle_packet(at(1), &packets[index]);
+    }
+    let answers = drain(&mut b, at(1));
+    let seen: Vec<_> = answers.iter().map(|p| (p.kind, p.ack.get(), p.psn.get(), p.sack)).collect();
+    let nack = PacketKind::Nack;
+    assert_eq!(
+        seen,
+        [(PacketKind::Ack, 1, 0, 1), (nack, 1, 2, 1), (nack, 1, 3, 1), (nack, 1, 4, 1)]
+    );
+    answers.iter().for_each(|answer| a.handle_packet(at(2), answer));
+    let again = drain(&mut a, at(2));
+    assert_eq!(psns(&again), [1]);
+    b.handle_packet(at(3), &again[0]);
+    let last = drain(&mut b, at(3));
+    assert_eq!((last[0].kind, last[0].ack.get()), (PacketKind::Ack, 5));
+    a.handle_packet(at(4), &last[0]);
+    assert_eq!((events(&mut a).len(), events(&mut b).len()), (1, 1));
+    assert_eq!(a.counters().retransmitted, 1);
+}
+
+#[test]
+fn with_sack_one_bandwidth_delay_product_is_out_at_most() {
+    // 400 Gbps for 10 us are 500,000 B: 471 packets of 1,062 B, rounded up.
+    let (mut a, mut b, qp) = wired(settings(sack_beyond(0)));
+    a.post(qp, Bytes::new(1_000_000), 1, 0);
+    let packets = drain(&mut a, at(0));
+    assert_eq!(packets.len(), 471);
+    b.handle_packet(at(1), &packets[0]);
+    a.handle_packet(at(2), &b.poll_transmit(at(1)).unwrap());
+    assert_eq!(drain(&mut a, at(2)).len(), 1);
+}
+
+#[test]
+fn a_window_smaller_than_an_acknowledgement_does_not_wait_for_more() {
+    let flow_control = sack::FlowControl::Bytes(Bytes::new(3_500));
+    let sack = sack::Config { flow_control, ..sack::Config::default() };
+    let mut config = settings(Recovery::Sack(sack));
+    config.ack.every = 8;
+    let (mut a, mut b, qp) = wired(config);
+    a.post(qp, Bytes::new(9_000), 1, 0);
+    for round in 0..3 {
+        let packets = drain(&mut a, at(round));
+        let asks: Vec<_> = packets.iter().map(|p| p.flags.has(Flags::ACK_REQUEST)).collect();
+        assert_eq!(asks, [false, false, true]);
+        packets.iter().for_each(|packet| b.handle_packet(at(round), packet));
+        let acks = drain(&mut b, at(round));
+        assert_eq!(acks.len(), 1);
+        a.handle_packet(at(round), &acks[0]);
+    }
+    assert_eq!(events(&mut a).len(), 1);
+}
+
+#[test]
+fn what_a_switch_cut_is_asked_for_again_by_name() {
+    for (recovery, expected) in [
+        (Recovery::GoBackN, vec![1, 2, 3]),
+        (Recovery::GoBackToZero, vec![0, 1, 2, 3]),
+        (sack_beyond(0), vec![2]),
+        (Recovery::PerPacket, vec![2]),
+        (Recovery::Erasure, vec![4]),
+    ] {
+        let (mut a, mut b, qp) = wired(settings(recovery));
+        a.post(qp, Bytes::new(4_000), 1, 0);
+        let packets = drain(&mut a, at(0));
+        b.handle_packet(at(1), &packets[0]);
+        // The header of packet 2 overtakes packet 1.
+        b.handle_packet(at(1), &cut(&packets[2], Flags::LAST_HOP));
+        let answers = drain(&mut b, at(1));
+        let nack = answers[1];
+        let flags = nack.flags.has(Flags::TRIMMED.with(Flags::LAST_HOP));
+        assert_eq!((nack.kind, nack.psn.get(), flags), (PacketKind::Nack, 2, true), "{recovery:?}");
+        assert_eq!((b.counters().trimmed, b.counters().out_of_order), (1, 0));
+        answers.iter().for_each(|answer| a.handle_packet(at(2), answer));
+        assert_eq!(psns(&drain(&mut a, at(2))), expected, "{recovery:?}");
+    }
+}
+
+#[test]
+fn a_cut_duplicate_is_acknowledged_and_not_asked_for() {
+    for recovery in all() {
+        let (mut a, mut b, qp) = wired(settings(recovery));
+        a.post(qp, Bytes::new(1_000), 1, 0);
+        let packet = a.poll_transmit(at(0)).unwrap();
+        b.handle_packet(at(1), &packet);
+        b.handle_packet(at(2), &cut(&packet, Flags::NONE));
+        let answers = drain(&mut b, at(2));
+        assert_eq!(answers[1].kind, PacketKind::Ack, "{recovery:?}");
+        a.handle_packet(at(3), &answers[1]);
+        assert_eq!(events(&mut a).len(), 1, "{recovery:?}");
+    }
+}
+
+#[test]
+fn back_to_zero_gives_up_what_there_was_of_the_message_and_no_other() {
+    let (mut a, mut b, qp) = wired(settings(Recovery::GoBackToZero));
+    a.post(qp, Bytes::new(2_000), 1, 0);
+    a.post(qp, Bytes::new(4_000), 2, 0);
+    let packets = drain(&mut a, at(0));
+    for index in [0, 1, 2, 3, 5] {
+        b.handle_packet(at(1), &packets[index]);
+    }
+    assert_eq!(b.counters().payload_received, 2_000);
+    let answers = drain(&mut b, at(1));
+    assert_eq!((answers[4].kind, answers[4].ack.get()), (PacketKind::Nack, 2));
+    answers.iter().for_each(|answer| a.handle_packet(at(2), answer));
+    let again = drain(&mut a, at(2));
+    assert_eq!(psns(&again), [2, 3, 4, 5]);
+    again.iter().for_each(|packet| b.handle_packet(at(3), packet));
+    for answer in drain(&mut b, at(3)).iter().chain([&answers[4]]) {
+        a.handle_packet(at(4), answer);
+    }
+    assert_eq!((events(&mut a).len(), b.counters().payload_received), (2, 6_000));
+    assert!(drain(&mut a, at(4)).is_empty(), "a late NACK of a complete message is no news");
+}
+
+#[test]
+fn any_packets_of_a_coded_message_are_the_message() {
+    let (mut a, mut b, qp) = wired(settings(Recovery::Erasure));
+    a.post(qp, Bytes::new(2_500), 1, 0);
+    a.post(qp, Bytes::new(900), 2, 0);
+    let packets = drain(&mut a, at(0));
+    assert_eq!(packets.iter().map(|p| p.wire_bytes).collect::<Vec<_>>(), [1_062, 1_062, 562, 962]);
+    // Packet 2 of message 0 is lost; message 1 does not wait for it.
+    for index in [0, 3, 1] {
+        b.handle_packet(at(1), &packets[index]);
+    }
+    assert_eq!(events(&mut b), [NicEvent::Delivered { cookie: 0, message: 1 }]);
+    drain(&mut b, at(1)).iter().for_each(|ack| a.handle_packet(at(2), ack));
+    assert!(events(&mut a).is_empty(), "work completes in order");
+    a.handle_timeout(at(1_000_000));
+    let repair = drain(&mut a, at(1_000_000));
+    assert_eq!((repair.len(), repair[0].psn.get(), repair[0].wire_bytes), (1, 3, 1_062));
+    b.handle_packet(at(1_000_001), &repair[0]);
+    assert_eq!(events(&mut b), [NicEvent::Delivered { cookie: 0, message: 0 }]);
+    assert_eq!(b.counters().payload_received, 3_400);
+    drain(&mut b, at(1_000_001)).iter().for_each(|ack| a.handle_packet(at(1_000_002), ack));
+    assert_eq!(events(&mut a).len(), 2);
+    // The first one was late only.
+    b.handle_packet(at(1_000_003), &packets[2]);
+    assert!(events(&mut b).is_empty() && b.counters().duplicates == 1);
+}
+
+#[test]
+fn an_arrival_waits_for_its_acknowledgement_no_longer_than_the_timer() {
+    for recovery in all() {
+        let mut config = settings(recovery);
+        config.ack = AckConfig { every: 8, within: Span::from_us(5), ..config.ack };
+        let (mut a, mut b, qp) = wired(config);
+        a.post(qp, Bytes::new(10_000), 1, 0);
+        let packets = drain(&mut a, at(0));
+        b.handle_packet(at(100), &packets[0]);
+        b.handle_packet(at(200), &packets[1]);
+        assert_eq!((b.poll_timeout(), b.has_packets()), (Some(at(5_100)), false), "{recovery:?}");
+        b.handle_timeout(at(5_099));
+        assert!(!b.has_packets(), "early is harmless");
+        b.handle_timeout(at(5_100));
+        let ack = b.poll_transmit(at(5_100)).unwrap();
+        assert_eq!((ack.kind, ack.sack), (PacketKind::Ack, 0b11), "{recovery:?}");
+        assert_eq!((ack.entropy, ack.stamp), (packets[1].entropy, packets[1].stamp));
+        assert_eq!(b.poll_timeout(), None);
+        // The timer finds nothing if the count came first.
+        packets[2..10].iter().for_each(|packet| b.handle_packet(at(6_000), packet));
+        assert_eq!(drain(&mut b, at(6_000)).len(), 1);
+        b.handle_timeout(at(11_000));
+        assert_eq!((b.has_packets(), b.poll_timeout()), (false, None), "{recovery:?}");
+    }
+}
+
+#[test]
+fn bytes_make_an_acknowledgement_due_and_it_says_what_was_marked() {
+    let mut config = settings(Recovery::PerPacket);
+    config.ack = AckConfig {
+        every: 32,
+        every_bytes: Bytes::new(3 * 1_062),
+        entropies: Entropies::Carry,
+        ..config.ack
+    };
+    let (mut a, mut b, qp) = wired(config);
+    a.post(qp, Bytes::new(10_000), 1, 0);
+    let mut packets = drain(&mut a, at(0));
+    packets[5].flags = packets[5].flags.with(Flags::MARKED);
+    for index in [5, 3, 4] {
+        b.handle_packet(at(1), &packets[index]);
+    }
+    let ack = b.poll_transmit(at(1)).unwrap();
+    assert_eq!((ack.psn.get(), ack.sack, ack.marks(), ack.ack.get()), (3, 0b111, 0b100, 0));
+    assert_eq!(ack.wire_bytes, 64 + 3 * 2, "it carries three entropy values");
+    a.handle_packet(at(2), &ack);
+    assert!(b.poll_transmit(at(2)).is_none());
+}
+
+/// What happens to a packet in a pipe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Pass,
+    Lose,
+    Cut,
+    Twice,
+    Late,
+}
+
+/// Two NICs joined by a pipe in which data takes its slot and everything a fixed delay.
+struct Pipe {
+    a: Nic,
+    b: Nic,
+    delay: u64,
+    slot: u64,
+    data: VecDeque<(u64, Packet)>,
+    answers: VecDeque<(u64, Packet)>,
+    delivered: Vec<u32>,
+    completed: usize,
+}
+
+impl Pipe {
+    fn new(config: NicConfig, delay: u64, messages: &[u64]) -> Self {
+        let (mut a, b, qp) = wired(config);
+        for (work, &packets) in (0..).zip(messages) {
+            a.post(qp, Bytes::new(packets * 1_000), work, 0);
+        }
+        Self {
+            a,
+            b,
+            delay,
+            slot: 0,
+            data: VecDeque::new(),
+            answers: VecDeque::new(),
+            delivered: Vec::new(),
+            completed: 0,
+        }
+    }
+
+    fn put(&mut self, packet: Packet, fate: Fate) {
+        let arrives = self.slot + self.delay;
+        let queue = if packet.is_control() { &mut self.answers } else { &mut self.data };
+        match fate {
+            Fate::Pass => queue.push_back((arrives, packet)),
+            Fate::Lose => {}
+            Fate::Cut => queue.push_back((arrives, cut(&packet, Flags::NONE))),
+            Fate::Twice => queue.extend([(arrives, packet); 2]),
+            Fate::Late => queue.push_back((arrives + 5, packet)),
+        }
+    }
+
+    /// One slot: what arrives, what is due, what is sent.
+    fn step(&mut self, fate: &mut dyn FnMut(&Packet) -> Fate) {
+        let now = Time::from_ps(self.slot * SLOT.as_ps());
+        let slot = self.slot;
+        self.data.make_contiguous().sort_by_key(|&(arrives, _)| arrives);
+        self.answers.make_contiguous().sort_by_key(|&(arrives, _)| arrives);
+        let here = |queue: &VecDeque<(u64, Packet)>| queue.partition_point(|&(at, _)| at <= slot);
+        let data = here(&self.data);
+        self.data.drain(..data).for_each(|(_, packet)| self.b.handle_packet(now, &packet));
+        let answers = here(&self.answers);
+        self.answers.drain(..answers).for_each(|(_, packet)| self.a.handle_packet(now, &packet));
+        self.a.handle_timeout(now);
+        self.b.handle_timeout(now);
+        for packet in self.a.poll_transmit(now).into_iter().chain(drain(&mut self.b, now)) {
+            let fate = fate(&packet);
+            self.put(packet, fate);
+        }
+        self.completed += events(&mut self.a).len();
+        self.delivered.extend(events(&mut self.b).iter().map(|event| match event {
+            NicEvent::Delivered { message, .. } => *message,
+            other => unreachable!("the receiver does not say {other:?}"),
+        }));
+        self.slot += 1;
+    }
+
+    /// Until everything is complete; how many slots it took.
+    fn run(&mut self, messages: usize, fate: &mut dyn FnMut(&Packet) -> Fate) -> u64 {
+        while self.completed < messages {
+            self.step(fate);
+            assert!(self.slot < 3_000_000, "stalled");
+        }
+        self.slot
+    }
+}
+
+#[test]
+fn one_loss_costs_go_back_n_a_round_trip_of_packets_and_irn_one() {
+    // 10 us are 471 slots there and back: the bandwidth-delay product in packets.
+    let resent = |recovery| {
+        let mut pipe = Pipe::new(settings(recovery), 235, &[3_000]);
+        let mut seen = 0;
+        pipe.run(1, &mut |packet| {
+            seen += u32::from(!packet.is_control());
+            if !packet.is_control() && seen == 1_000 { Fate::Lose } else { Fate::Pass }
+        });
+        pipe.a.counters().retransmitted
+    };
+    assert_eq!(resent(sack_beyond(0)), 1);
+    let go_back_n = resent(Recovery::GoBackN);
+    assert!((460..=480).contains(&go_back_n), "{go_back_n}");
+    // An erasure code and a timer a packet find the loss by its timer, 1 ms, and send one packet.
+    assert_eq!((resent(Recovery::PerPacket), resent(Recovery::Erasure)), (1, 1));
+}
+
+#[test]
+fn goodput_of_go_back_n_under_random_loss_is_that_of_the_closed_form() {
+    let (delay, packets) = (32, 100_000);
+    for loss in [0.001, 0.005, 0.02] {
+        let mut config = settings(Recovery::GoBackN);
+        // A NACK that did not help is repeated when its retransmissions should have come.
+        config.nack_interval = Span::from_ps(2 * delay * SLOT.as_ps());
+        let mut pipe = Pipe::new(config, delay, &[packets]);
+        let mut random = Stream::new(5, Purpose::Test, 0);
+        let slots = pipe.run(1, &mut |packet| {
+            // Nothing follows the last packet that would show its loss, but its timer.
+            let body = !packet.is_control() && u64::from(packet.psn.get()) + 1 < packets;
+            let lost = f64::from(random.next_u32()) < loss * 4_294_967_296.;
+            if body && lost { Fate::Lose } else { Fate::Pass }
+        });
+        // From a packet's slot to that of the one sent after its NACK came back.
+        let window = (2 * delay + 2) as f64;
+        let expected = (1. - loss) / (1. - loss + window * loss);
+        let goodput = packets as f64 / slots as f64;
+        let error = (goodput / expected - 1.).abs();
+        assert!(error < 0.05, "loss {loss}: {goodput:.3}, expected {expected:.3}");
+    }
+}
+
+#[test]
+fn whatever_happens_to_packets_each_message_arrives_once() {
+    let messages = [1, 70, 3, 200, 1, 40];
+    for recovery in all() {
+        for seed in 0..30 {
+            let mut config = settings(recovery);
+            config.ack.every = 1 + seed as u32 % 5;
+            config.ack.within = Span::from_us(3);
+            config.nack_interval = Span::from_us(2);
+            config.retransmit_timeout = Span::from_us(50);
+            let mut pipe = Pipe::new(config, 20, &messages);
+            let mut random = Stream::new(seed, Purpose::Test, 1);
+            let mut fates = 3_000;
+            pipe.run(messages.len(), &mut |packet| {
+                fates -= i32::from(fates > 0);
+                match random.below(60) {
+                    _ if fates == 0 => Fate::Pass,
+                    0 => Fate::Lose,
+                    1 if !packet.is_control() => Fate::Cut,
+                    2 => Fate::Twice,
+                    3 => Fate::Late,
+                    _ => Fate::Pass,
+                }
+            });
+            let mut delivered = pipe.delivered.clone();
+            if recovery == Recovery::Erasure {
+                delivered.sort_unstable();
+            }
+            assert_eq!(delivered, [0, 1, 2, 3, 4, 5], "{recovery:?}, seed {seed}");
+            let bytes = messages.iter().sum::<u64>() * 1_000;
+            let received = pipe.b.counters().payload_received;
+            assert_eq!(received, bytes, "{recovery:?}, seed {seed}");
+        }
+    }
+}
