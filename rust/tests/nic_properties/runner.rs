@@ -1,0 +1,62 @@
+//! Draws cases, and shrinks and prints what fails.
+
+use std::fmt::Write as _;
+
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+
+use super::case::{Case, case};
+use super::pipe::WakeUps;
+use super::properties::{judge, run};
+use super::settings::{Settings, settings};
+
+/// Cases a pair without `EVENKEEL_CASES`.
+const CASES: u32 = 10_000;
+
+/// A failure prints at most so many lines of its trace, from the end.
+const TRACE_LINES: usize = 150;
+
+/// Checks all properties of a pair; panics with the seed, the shrunk case and its trace.
+pub fn check(recovery: &'static str, control: &str) {
+    let settings = settings(recovery, control).unwrap_or_else(|error| panic!("{error}"));
+    let seed = number("EVENKEEL_SEED").unwrap_or(1);
+    let cases = number("EVENKEEL_CASES").map_or(CASES, |cases| cases.try_into().expect("cases"));
+    let config =
+        Config { cases, failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() };
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    for (place, byte) in key[8..].iter_mut().zip(format!("{control}/{recovery}").bytes()) {
+        *place = byte;
+    }
+    let random = TestRng::from_seed(RngAlgorithm::ChaCha, &key);
+    let result = TestRunner::new_with_rng(config, random)
+        .run(&case(), |case| judge(&case, &settings).map_err(TestCaseError::fail));
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, case)) => panic!(
+            "{recovery} with {control} (EVENKEEL_SEED={seed}): {reason}\n{case:#?}\n{}",
+            trace(&case, &settings)
+        ),
+        Err(TestError::Abort(reason)) => panic!("{recovery} with {control}: {reason}"),
+    }
+}
+
+/// A number that the environment sets.
+fn number(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: it must be a whole number")))
+}
+
+/// What happened in a case, a line each, as far as it gets.
+fn trace(case: &Case, settings: &Settings) -> String {
+    let ran = std::panic::catch_unwind(|| run(case, settings, WakeUps::Asked).0.trace);
+    let Ok(trace) = ran else { return "the NIC panics: its trace ends there".to_owned() };
+    let mut text = String::new();
+    let skipped = trace.len().saturating_sub(TRACE_LINES);
+    if skipped > 0 {
+        writeln!(text, "... {skipped} lines").expect("a string takes all");
+    }
+    for (now, seen) in &trace[skipped..] {
+        writeln!(text, "{now} {}", seen.line()).expect("a string takes all");
+    }
+    text
+}
