@@ -94,8 +94,12 @@ impl Responder {
 
     /// A data packet came in.
     pub fn handle_data(&mut self, now: Time, packet: &Packet, out: &mut Outbox) {
-        let sequence = packet.psn.near(self.expected);
         out.counters.data_received += 1;
+        if packet.flags.has(Flags::TRIMMED) {
+            // Its payload is gone; the sender's timer brings it back.
+            return;
+        }
+        let sequence = packet.psn.near(self.expected);
         if sequence < self.highest {
             out.counters.out_of_order += 1;
         }

@@ -136,6 +136,20 @@ fn duplicates_are_acknowledged_again_and_delivered_once() {
 }
 
 #[test]
+fn a_trimmed_packet_is_not_taken_for_a_whole_one() {
+    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+        let (mut a, mut b, qp) = pair(recovery, 1);
+        a.post(qp, Bytes::new(1_000), 1, 0);
+        let whole = a.poll_transmit(at(0)).unwrap();
+        let cut = Packet { wire_bytes: 64, flags: whole.flags.with(Flags::TRIMMED), ..whole };
+        b.handle_packet(at(1), &cut);
+        assert_eq!((events(&mut b).len(), b.counters().payload_received), (0, 0), "{recovery:?}");
+        b.handle_packet(at(2), &whole);
+        assert_eq!((events(&mut b).len(), b.counters().duplicates), (1, 0), "{recovery:?}");
+    }
+}
+
+#[test]
 fn the_timer_brings_back_what_nobody_answered() {
     for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
         let (mut a, _, qp) = pair(recovery, 1);
