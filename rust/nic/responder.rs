@@ -152,15 +152,15 @@ impl Responder {
     }
 
     fn take_any_order(&mut self, sequence: u64, packet: &Packet, out: &mut Outbox) {
+        if self.unreported.packets > 0 && self.unreported.base != sequence / 64 * 64 {
+            // One acknowledgement covers one block of 64.
+            self.report(packet, out);
+        }
         if self.has_arrived(sequence) {
             out.counters.duplicates += 1;
             self.note(sequence, packet);
             self.report(packet, out);
             return;
-        }
-        if self.unreported.packets > 0 && self.unreported.base != sequence / 64 * 64 {
-            // One acknowledgement covers one block of 64.
-            self.report(packet, out);
         }
         out.counters.payload_received += payload(packet, out.config);
         let last = packet.flags.has(Flags::LAST);

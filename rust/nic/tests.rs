@@ -199,6 +199,19 @@ fn acknowledgements_can_be_coalesced() {
     }
 }
 
+/// Found by the property tests: a late duplicate moved waiting bits into its own block.
+#[test]
+fn a_duplicate_of_another_block_is_acknowledged_apart() {
+    let (mut a, mut b, qp) = pair(Recovery::PerPacket, 4);
+    a.post(qp, Bytes::new(100_000), 1, 0);
+    let packets = drain(&mut a, at(0));
+    for arrives in [0, 70, 0] {
+        b.handle_packet(at(1), &packets[arrives]);
+    }
+    let acks: Vec<_> = drain(&mut b, at(1)).iter().map(|ack| (ack.psn.get(), ack.sack)).collect();
+    assert_eq!(acks, [(0, 1), (64, 1 << 6), (0, 1)]);
+}
+
 #[test]
 fn queue_pairs_take_turns() {
     let (mut a, mut b, first) = pair(Recovery::GoBackN, 1);
