@@ -100,8 +100,8 @@ pub struct SendHalf {
     pub policy: Sender,
 }
 
-/// A NIC with one port.
-#[derive(Debug)]
+/// A NIC with one port. A clone goes on from the same state on its own.
+#[derive(Debug, Clone)]
 pub struct Nic {
     host: HostId,
     port: PortFacts,

@@ -32,7 +32,7 @@ pub(super) enum Place {
 }
 
 /// The sending half.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Requester {
     pub place: Place,
     /// When its entry among the NIC's timers is due; `NEVER` if it has none.

@@ -38,7 +38,7 @@ struct Unreported {
 }
 
 /// The receiving half.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Responder {
     host: HostId,
     peer: HostId,

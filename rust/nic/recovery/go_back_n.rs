@@ -9,7 +9,7 @@ use super::{Arrived, Expired, SendRecovery};
 use crate::units::{Span, Time};
 
 /// The window of one queue pair.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct GoBackN {
     timeout: Span,
     unacknowledged: u64,

@@ -61,7 +61,7 @@ pub(super) trait SendRecovery {
 }
 
 /// The recovery of one queue pair.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Sending {
     GoBackN(GoBackN),
     PerPacket(PerPacket),

@@ -19,7 +19,7 @@ struct Flying {
 }
 
 /// The window of one queue pair.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct PerPacket {
     timeout: Span,
     unacknowledged: u64,
