@@ -11,6 +11,7 @@ mod nic_properties {
     pub mod properties;
     pub mod runner;
     pub mod settings;
+    pub mod start;
 }
 
 use nic_properties::{runner, settings};
@@ -22,6 +23,10 @@ macro_rules! pairs {
         const RECOVERIES: &[&str] = &[$($recovery),*];
 
         $(mod $module {
+            #[test]
+            fn where_sequence_numbers_wrap() {
+                crate::runner::check_wrap($recovery);
+            }
             pairs!(controls of $recovery: $controls);
         })*
         pairs!(names $controls);

@@ -19,7 +19,7 @@ pub struct Post {
 }
 
 /// How each packet of one direction fares.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Script {
     /// Of 256 packets, about so many do not simply get through.
     pub hostility: u8,
@@ -27,7 +27,7 @@ pub struct Script {
 }
 
 /// All that a run is made from.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Case {
     /// For entropy values and extra wake-ups.
     pub seed: u16,

@@ -2,17 +2,16 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::Arc;
 
-use evenkeel::balance::sender::{PathSpace, QpContext};
-use evenkeel::ids::{HostId, QpId};
-use evenkeel::nic::{Nic, NicEvent, SendHalf};
+use evenkeel::ids::QpId;
+use evenkeel::nic::{Nic, NicEvent};
 use evenkeel::packet::{Flags, Packet, PacketKind};
 use evenkeel::rng::{Purpose, Stream};
 use evenkeel::units::{Bytes, Span, Time};
 
 use super::case::{Case, Fate};
-use super::settings::{DELAY, PORT, Settings};
+use super::settings::{DELAY, PORT};
+use super::start::Start;
 
 /// Left, or right.
 pub type Side = usize;
@@ -84,26 +83,19 @@ pub struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    /// Everything connected, nothing sent.
-    pub fn new(case: &'a Case, settings: &Settings, wake_ups: WakeUps) -> Self {
-        let mut config = settings.nic.clone();
-        config.ack.every = u32::from(case.ack_every);
-        config.nack_interval = Span::from_us(u64::from(case.nack_interval_us));
-        let config = Arc::new(config);
-        let mut nics = [0, 1].map(|host| Nic::new(HostId(host), PORT, Arc::clone(&config)));
-        let senders = (0..u32::from(case.qps)).map(|n| connect(&mut nics, settings, n, case.seed));
-        let senders = senders.collect();
+    /// Nothing of the case has happened.
+    pub fn new(case: &'a Case, start: Start, wake_ups: WakeUps) -> Self {
         let extra = Stream::new(u64::from(case.seed), Purpose::Test, 0);
         Self {
             case,
             now: Time::ZERO,
-            nics,
+            nics: start.nics,
             wire_free: [Time::ZERO; 2],
             sent: [0; 2],
             arrivals: BinaryHeap::new(),
             order: 0,
             packets: Vec::new(),
-            senders,
+            senders: start.senders,
             next_post: case.posts.first().map(|post| (at(post.after_us), 0)),
             extra: (wake_ups == WakeUps::Extra).then_some(extra),
             disturbed: Time::ZERO,
@@ -280,27 +272,6 @@ fn fate_of(packet: &Packet, fate: Fate) -> Fate {
         Fate::Trimmed if packet.wire_bytes <= 64 => Fate::Lost,
         other => other,
     }
-}
-
-/// Queue pair `number`: even ones send from the left, odd ones from the right.
-fn connect(nics: &mut [Nic; 2], settings: &Settings, number: u32, seed: u16) -> QpId {
-    let from = (number % 2) as usize;
-    let [src, dst] = [from, 1 - from].map(|side| HostId(side as u32));
-    let context = QpContext {
-        seed: u64::from(seed),
-        src,
-        dst,
-        stream: number,
-        piece: 0,
-        paths: PathSpace::SINGLE,
-        path: 0,
-    };
-    let policy = settings.sender.build(&context);
-    let half = SendHalf { peer: dst, label: number, cookie: number, extra: false, policy };
-    let sender = nics[from].open_sender(half);
-    let receiver = nics[1 - from].open_receiver(src, sender, number, number);
-    nics[from].connect(sender, receiver);
-    sender
 }
 
 fn at(us: u8) -> Time {

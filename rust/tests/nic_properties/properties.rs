@@ -1,12 +1,13 @@
 //! What must hold whatever the pipe does.
 
-use evenkeel::nic::NicEvent;
+use evenkeel::nic::{NicCounters, NicEvent};
 use evenkeel::packet::{Flags, Packet, PacketKind};
 use evenkeel::units::{Bytes, Time};
 
 use super::case::Case;
 use super::pipe::{Seen, Side, WakeUps, World};
-use super::settings::{FLOOR, HEADER, PAYLOAD, Settings, TIMEOUT, packets};
+use super::settings::{HEADER, PAYLOAD, Settings, TIMEOUT, packets};
+use super::start::Start;
 
 /// From the last disturbance on, everything completes within so many timeouts, beside the time
 /// that sending takes. One for what was lost, one for an answer that was lost, one for a timer
@@ -14,10 +15,10 @@ use super::settings::{FLOOR, HEADER, PAYLOAD, Settings, TIMEOUT, packets};
 const TIMEOUTS: u64 = 3;
 
 /// Runs a case twice, the second time with extra wake-ups, and judges it.
-pub fn judge(case: &Case, settings: &Settings) -> Result<(), String> {
-    let (first, result) = run(case, settings, WakeUps::Asked);
+pub fn judge(case: &Case, settings: &Settings, start: &Start) -> Result<(), String> {
+    let (first, result) = run(case, settings, start, WakeUps::Asked);
     result?;
-    let (second, result) = run(case, settings, WakeUps::Extra);
+    let (second, result) = run(case, settings, start, WakeUps::Extra);
     result.map_err(|reason| format!("with extra wake-ups: {reason}"))?;
     let differs = first.trace.iter().zip(&second.trace).find(|(one, other)| one != other);
     if let Some((one, other)) = differs {
@@ -33,11 +34,12 @@ pub fn judge(case: &Case, settings: &Settings) -> Result<(), String> {
 pub fn run<'a>(
     case: &'a Case,
     settings: &Settings,
+    start: &Start,
     wake_ups: WakeUps,
 ) -> (World<'a>, Result<(), String>) {
-    let mut world = World::new(case, settings, wake_ups);
+    let mut world = World::new(case, start.clone(), wake_ups);
     let result = world.run();
-    let mut ledger = Ledger::new(case, settings);
+    let mut ledger = Ledger::new(case, settings, start);
     let result = result
         .and_then(|()| world.trace.iter().try_for_each(|(now, seen)| ledger.see(*now, *seen)))
         .and_then(|()| ledger.close(&world));
@@ -77,6 +79,8 @@ struct Crossed {
 /// Keeps count of what the NICs should keep count of.
 struct Ledger<'a> {
     case: &'a Case,
+    start: &'a Start,
+    settings: &'a Settings,
     /// With an ideal erasure code any packets will do.
     any_packets: bool,
     pairs: Vec<Pair>,
@@ -85,7 +89,7 @@ struct Ledger<'a> {
 }
 
 impl<'a> Ledger<'a> {
-    fn new(case: &'a Case, settings: &Settings) -> Self {
+    fn new(case: &'a Case, settings: &'a Settings, start: &'a Start) -> Self {
         let mut pairs: Vec<Pair> = (0..case.qps).map(|_| Pair::default()).collect();
         for (index, post) in case.posts.iter().enumerate() {
             let pair = &mut pairs[usize::from(post.qp % case.qps)];
@@ -96,6 +100,8 @@ impl<'a> Ledger<'a> {
         }
         Self {
             case,
+            start,
+            settings,
             any_packets: settings.recovery == "erasure",
             pairs,
             sides: Default::default(),
@@ -138,7 +144,8 @@ impl<'a> Ledger<'a> {
             return Ok(());
         }
         let pair = &mut self.pairs[packet.label as usize];
-        match pair.arrived.get_mut(packet.psn.get() as usize) {
+        let index = packet.psn.near(self.start.packets).checked_sub(self.start.packets);
+        match index.and_then(|index| pair.arrived.get_mut(index as usize)) {
             Some(arrived) => *arrived = true,
             None if self.any_packets => {}
             None => return Err(format!("a packet beyond the last message: {packet:?}")),
@@ -153,7 +160,8 @@ impl<'a> Ledger<'a> {
                 if side == cookie as usize % 2 {
                     return Err(format!("{event:?} at the sender"));
                 }
-                if message as usize != pair.delivered || pair.delivered == pair.messages.len() {
+                let message = message.wrapping_sub(self.start.messages) as usize;
+                if message != pair.delivered || pair.delivered == pair.messages.len() {
                     return Err(format!("{event:?} after {} messages", pair.delivered));
                 }
                 let it = pair.messages[pair.delivered];
@@ -208,27 +216,34 @@ impl<'a> Ledger<'a> {
     /// When everything must be done: the timeouts, and each packet twice at the lowest rate.
     fn limit(&self, disturbed: Time) -> Time {
         let count: u64 = self.pairs.iter().map(|pair| pair.arrived.len() as u64).sum();
-        let sending = FLOOR.time_for(Bytes::new(2 * count * (PAYLOAD + HEADER)));
+        let sending = self.settings.floor.time_for(Bytes::new(2 * count * (PAYLOAD + HEADER)));
         disturbed + TIMEOUT * TIMEOUTS + sending
     }
 
     fn balance(&self, world: &World<'_>, side: Side) -> Result<(), String> {
-        let (crossed, counted) = (&self.sides[side], world.nics[side].counters());
+        let crossed = &self.sides[side];
+        let (counted, before) = (world.nics[side].counters(), &self.start.counted[side]);
+        let now = |of: fn(&NicCounters) -> u64| of(counted) - of(before);
         let received = self.sums(1 - side);
         let sent = self.sums(side);
         let mut rows = vec![
-            ("data sent", counted.data_sent, crossed.data_sent),
-            ("sent again", counted.retransmitted, crossed.again),
-            ("control sent", counted.control_sent, crossed.control_sent),
-            ("data received", counted.data_received, crossed.data_received),
-            ("control received", counted.control_received, crossed.control_received),
-            ("marked", counted.marked, crossed.marked),
-            ("payload", counted.payload_received, received.bytes),
+            ("data sent", now(|it| it.data_sent), crossed.data_sent),
+            ("sent again", now(|it| it.retransmitted), crossed.again),
+            ("control sent", now(|it| it.control_sent), crossed.control_sent),
+            ("data received", now(|it| it.data_received), crossed.data_received),
+            ("control received", now(|it| it.control_received), crossed.control_received),
+            ("marked", now(|it| it.marked), crossed.marked),
+            ("payload", now(|it| it.payload_received), received.bytes),
         ];
         if !self.any_packets {
-            let accepted = counted.data_received - counted.duplicates - counted.refused;
+            let accepted =
+                now(|it| it.data_received) - now(|it| it.duplicates) - now(|it| it.refused);
             rows.push(("accepted", accepted - crossed.trimmed, received.packets));
-            rows.push(("sent first", counted.data_sent - counted.retransmitted, sent.packets));
+            rows.push((
+                "sent first",
+                now(|it| it.data_sent) - now(|it| it.retransmitted),
+                sent.packets,
+            ));
         }
         match rows.into_iter().find(|(_, counted, real)| counted != real) {
             Some((what, counted, real)) => {
@@ -241,9 +256,7 @@ impl<'a> Ledger<'a> {
     /// What the queue pairs that send from `side` have to send.
     fn sums(&self, side: Side) -> Sums {
         let mut sums = Sums::default();
-        for (number, pair) in self.pairs.iter().enumerate().filter(|(number, _)| number % 2 == side)
-        {
-            debug_assert!(number % 2 == side);
+        for pair in self.pairs.iter().skip(side).step_by(2) {
             sums.packets += pair.arrived.len() as u64;
             let bytes = |message: &Message| u64::from(self.case.posts[message.post].bytes);
             sums.bytes += pair.messages.iter().map(bytes).sum::<u64>();

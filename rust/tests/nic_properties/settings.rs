@@ -20,7 +20,7 @@ pub const TIMEOUT: Span = Span::from_us(200);
 pub const DELAY: Span = Span::from_us(2);
 
 /// No congestion control slows down below it, by the defaults of each.
-pub const FLOOR: BitRate = BitRate::from_bps(100_000_000);
+const FLOOR: BitRate = BitRate::from_bps(100_000_000);
 
 /// The port of both NICs.
 pub const PORT: PortFacts =
@@ -30,6 +30,8 @@ pub const PORT: PortFacts =
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub recovery: &'static str,
+    /// No slower does a queue pair send.
+    pub floor: BitRate,
     pub nic: NicConfig,
     pub sender: SenderConfig,
 }
@@ -46,7 +48,8 @@ pub fn settings(recovery: &'static str, control: &str) -> Result<Settings, Box<S
          [workload]\nkind = \"shift\"\nshift = 1\nbytes = \"1KB\"\n"
     );
     let scenario = Scenario::parse(&text, "properties", Path::new(""), &Overrides::default())?;
-    Ok(Settings { recovery, nic: scenario.nic, sender: scenario.scheme.sender })
+    let floor = if control == "line-rate" { PORT.line_rate } else { FLOOR };
+    Ok(Settings { recovery, floor, nic: scenario.nic, sender: scenario.scheme.sender })
 }
 
 /// Packets that a message of `bytes` becomes.
