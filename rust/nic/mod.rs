@@ -83,6 +83,8 @@ pub struct NicCounters {
     pub payload_received: u64,
     /// Acknowledgements, NACKs and CNPs received.
     pub control_received: u64,
+    /// Packets of any kind dropped because no queue pair has the number that they are for.
+    pub misdirected: u64,
 }
 
 /// What a new sending half is given.
@@ -198,7 +200,7 @@ impl Nic {
         !self.control.is_empty() || !self.ready.is_empty() || !self.paced.is_empty()
     }
 
-    /// A packet came in.
+    /// A packet came in; one for a queue pair that does not exist is dropped and counted.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
         if packet.kind == PacketKind::Data {
             let mut out = Outbox {
@@ -207,12 +209,18 @@ impl Nic {
                 events: &mut self.events,
                 counters: &mut self.counters,
             };
-            let responder = &mut self.responders[packet.qp.index()];
+            let Some(responder) = self.responders.get_mut(packet.qp.index()) else {
+                out.counters.misdirected += 1;
+                return;
+            };
             responder.handle_data(now, packet, &mut out);
             return;
         }
+        let Some(requester) = self.requesters.get_mut(packet.qp.index()) else {
+            self.counters.misdirected += 1;
+            return;
+        };
         self.counters.control_received += 1;
-        let requester = &mut self.requesters[packet.qp.index()];
         requester.handle_control(now, packet, &mut self.events);
         self.make_ready(packet.qp);
         self.keep_timer(packet.qp);

@@ -256,6 +256,7 @@ impl Responder {
     }
 }
 
+/// What a packet carries; one shorter than its header carries nothing.
 fn payload(packet: &Packet, config: &NicConfig) -> u64 {
-    u64::from(packet.wire_bytes) - config.header.get()
+    u64::from(packet.wire_bytes).saturating_sub(config.header.get())
 }

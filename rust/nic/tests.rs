@@ -199,6 +199,29 @@ fn acknowledgements_can_be_coalesced() {
     }
 }
 
+#[test]
+fn packets_that_nobody_sent_are_dropped_and_counted() {
+    let (mut a, mut b, _) = pair(Recovery::GoBackN, 1);
+    for kind in [PacketKind::Data, PacketKind::Ack, PacketKind::Nack, PacketKind::Cnp] {
+        for qp in [1, u32::MAX] {
+            let stray = Packet { kind, qp: QpId(qp), ..Packet::default() };
+            a.handle_packet(at(1), &stray);
+            b.handle_packet(at(1), &stray);
+        }
+    }
+    assert_eq!((a.counters().misdirected, b.counters().misdirected), (8, 8));
+    assert_eq!((drain(&mut a, at(1)).len(), drain(&mut b, at(1)).len()), (0, 0));
+}
+
+#[test]
+fn a_packet_shorter_than_its_header_carries_nothing() {
+    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+        let (_, mut b, qp) = pair(recovery, 1);
+        b.handle_packet(at(1), &Packet { qp, wire_bytes: 61, ..Packet::default() });
+        assert_eq!(b.counters().payload_received, 0);
+    }
+}
+
 /// Found by the property tests: a late duplicate moved waiting bits into its own block.
 #[test]
 fn a_duplicate_of_another_block_is_acknowledged_apart() {
