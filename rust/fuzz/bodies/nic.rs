@@ -153,7 +153,8 @@ impl Rig {
     }
 
     fn hear(&mut self) {
-        for nic in &mut self.nics {
+        // The receiver first: a message may be delivered and complete at the same time.
+        for nic in self.nics.iter_mut().rev() {
             while let Some(event) = nic.poll_event() {
                 match event {
                     NicEvent::Delivered { cookie, message } if cookie == CLEAN.0 => {
@@ -195,13 +196,11 @@ impl Rig {
 
     /// Lets time pass up to the next wake-up.
     fn wait(&mut self) {
+        let next = self.nics.iter().filter_map(Nic::poll_timeout).min();
+        let next = next.expect("the clean queue pair is not done and waits for nothing: it stalls");
+        self.now = self.now.max(next);
         for nic in &mut self.nics {
             nic.handle_timeout(self.now);
         }
-        if self.nics.iter().any(|nic| nic.poll_timeout().is_some_and(|time| time <= self.now)) {
-            return;
-        }
-        let next = self.nics.iter().filter_map(Nic::poll_timeout).min();
-        self.now = next.expect("the clean queue pair is not done and waits for nothing: it stalls");
     }
 }
