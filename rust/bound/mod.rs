@@ -4,7 +4,7 @@
 //! best: nothing is lost, every message is cut into full packets and one that may be shorter, in
 //! order, and every packet takes a shortest path of the fabric without failures. (A splitter
 //! whose pieces end in short packets may gain up to one packet's store-and-forward delay on the
-//! bounds' tails; it is not modelled.) Transmission times are exact, not truncated.
+//! bounds' tails, in a chain of messages at each step; it is not modelled.) Transmission times are exact, not truncated.
 
 mod chain;
 mod cut;

@@ -67,6 +67,7 @@ impl Plan {
                 steps.extend(known.into_iter().filter(|step| step.at < Time::NEVER));
             }
         }
+        network.outages.sort_unstable();
         steps.sort_unstable();
         for (place, step) in (0u32..).zip(&steps) {
             network.queue.push(step.at, Event::Control(place));

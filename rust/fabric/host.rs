@@ -20,6 +20,8 @@ pub(super) struct Host {
     pub starts: VecDeque<(Time, MessageId)>,
     /// When its pending event is due; `NEVER` if none is.
     pub wake: Time,
+    /// The retransmission timer of its NIC.
+    timeout: Span,
 }
 
 impl Host {
@@ -28,6 +30,7 @@ impl Host {
         let port = topology.host_port(id);
         let line_rate = topology.link(port.link()).rate;
         Self {
+            timeout: nic.retransmit_timeout,
             nic: Nic::new(id, PortFacts { line_rate, base_rtt }, nic),
             splitter: setup.scheme.split.build(setup.seed, id),
             port,
@@ -37,12 +40,15 @@ impl Host {
     }
 
     /// When it wants to be woken next, if nothing comes in before and its wire is free from
-    /// `free` on. A packet that its rate lets go earlier goes then, without being woken for.
+    /// `free` on. A packet that its rate lets go earlier goes then, without being woken for; but
+    /// before the timer of the first that goes so can run out, it wakes.
     #[inline]
-    pub fn next_wake(&self, free: Time) -> Option<Time> {
+    pub fn next_wake(&self, now: Time, free: Time) -> Option<Time> {
         let paced = self.nic.next_paced().filter(|&start| start > free);
+        let unseen = free > now && self.nic.has_packets();
+        let unseen = unseen.then(|| free.saturating_add(self.timeout));
         let start = self.starts.front().map(|&(start, _)| start);
         let others = [self.nic.next_timer(), self.splitter.poll_timeout(), start];
-        others.into_iter().chain([paced]).flatten().min()
+        others.into_iter().chain([paced, unseen]).flatten().min()
     }
 }

@@ -43,7 +43,9 @@ pub(super) struct Network {
     buffer: Buffer,
     marking: Option<EcnPoint>,
     forwarding: Forwarding,
-    /// Outages of each link, where there are any: from, until.
+    /// From a packet's arrival in a switch to its event, which is part of the wire's delay.
+    forwarding_delay: Span,
+    /// Outages of links, in order of links and times: from, until.
     pub outages: Vec<(LinkId, Time, Time)>,
 }
 
@@ -79,6 +81,7 @@ impl Network {
             buffer: config.switch.buffer,
             marking: marks.then_some(config.switch.ecn_point),
             forwarding: scheme.forwarding,
+            forwarding_delay: config.forwarding_delay,
             outages: Vec::new(),
             ports,
         }
@@ -330,10 +333,16 @@ impl Network {
         let port = &self.ports[id.index()];
         let flight = port.flight(u32::from(bytes)).as_ps();
         let start = Time::from_ps(now.as_ps() - flight);
-        let overlaps = |&(link, from, until): &(LinkId, Time, Time)| {
-            link == id.link() && from < now && until > start
+        // What a switch is at work on is off the wire.
+        let inside = match port.end.node() {
+            Node::Switch(_) => self.forwarding_delay.as_ps(),
+            Node::Host(_) => 0,
         };
-        self.outages.iter().any(overlaps)
+        let end = Time::from_ps(now.as_ps() - inside);
+        let first = self.outages.partition_point(|&(link, ..)| link < id.link());
+        let before = |&&(link, from, _): &&(LinkId, Time, Time)| link == id.link() && from < end;
+        let mut outages = self.outages[first..].iter().take_while(before);
+        outages.any(|&(_, _, until)| until > start)
     }
 
     /// Data packets in queues and on wires, counted one by one.

@@ -86,7 +86,7 @@ pub struct QpCounts {
 pub struct Outcome {
     /// How it ended.
     pub verdict: Verdict,
-    /// When the last event was.
+    /// When the last event was, or the time limit where that ended it.
     pub ended: Time,
     /// Messages of the workload.
     pub messages: u64,

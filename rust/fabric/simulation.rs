@@ -105,6 +105,7 @@ impl<'a> Simulation<'a> {
         while self.ledger.completed < messages {
             let Some((now, event)) = self.network.queue.pop() else { return Verdict::Stalled };
             if now > self.setup.time_limit {
+                self.now = self.setup.time_limit;
                 return Verdict::TimeLimit;
             }
             self.now = now;
@@ -217,12 +218,15 @@ impl<'a> Simulation<'a> {
         while let Some(flow) = self.hosts[id.index()].splitter.poll_flow(now) {
             self.post(now, id, &flow);
         }
-        let host = &mut self.hosts[id.index()];
+        let host = &self.hosts[id.index()];
         let port = &mut self.network.ports[host.port.index()];
         if port.free <= now {
             // Until now there was nothing to send.
             port.free = now;
             self.pump(now, id);
+        } else {
+            // In the gap behind a packet that has arrived no arrival is left to wake the host.
+            self.network.arm(host.port, || host.nic.has_packets());
         }
         self.keep_wake(id);
     }
@@ -231,7 +235,7 @@ impl<'a> Simulation<'a> {
     fn keep_wake(&mut self, id: HostId) {
         let host = &mut self.hosts[id.index()];
         let free = self.network.ports[host.port.index()].free;
-        let Some(wake) = host.next_wake(free) else { return };
+        let Some(wake) = host.next_wake(self.now, free) else { return };
         if wake < host.wake {
             host.wake = wake;
             self.network.queue.push(wake, Event::Host(id));

@@ -319,7 +319,71 @@ fn a_run_past_its_limit_says_so() {
     setup.time_limit = Time::ZERO + Span::from_us(100);
     let outcome = run(&setup, &mut |_| {});
     assert_eq!((outcome.verdict, outcome.cct), (Verdict::TimeLimit, None));
-    assert!(outcome.in_flight > 0 && outcome.ended <= setup.time_limit);
+    assert!(outcome.in_flight > 0 && outcome.ended == setup.time_limit);
+}
+
+#[test]
+fn a_message_that_comes_in_the_gap_goes_when_the_gap_is_over() {
+    // Without delay a packet arrives at its last bit: no arrival is left to wake its sender.
+    let topology = LeafSpine {
+        leaves: 1,
+        spines: 1,
+        hosts_per_leaf: 2,
+        host_rate: BitRate::from_gbps(400),
+        fabric_rate: BitRate::from_gbps(400),
+        delay: Span::ZERO,
+        parallel_links: 1,
+    };
+    let data = (PAYLOAD + HEADER) * 20;
+    let mut two = messages(&[(0, 1), (0, 1)], PAYLOAD);
+    two[1].start = Time::from_ps(data + 1);
+    let outcome = complete(&setup(topology.build().unwrap(), "ecmp", two));
+    let expected = Time::from_ps(data + GAP * 20 + 2 * data);
+    assert_eq!(outcome.flows[1].delivered, expected);
+}
+
+#[test]
+fn a_timer_may_be_shorter_than_anything_on_the_wire() {
+    for policy in ["ecmp", "spray", "ethereal"] {
+        for delay in [Span::ZERO, Span::from_ns(500)] {
+            let both_ways = messages(&[(0, 2), (2, 0), (1, 3), (3, 1)], 3 * PAYLOAD);
+            let mut setup = setup(crossed(delay), policy, both_ways);
+            setup.nic.retransmit_timeout = Span::from_ps(1);
+            let outcome = complete(&setup);
+            assert!(outcome.counters.retransmitted > 0, "{policy}");
+        }
+    }
+}
+
+/// Two leaves, two spines, two hosts a leaf.
+fn crossed(delay: Span) -> Topology {
+    LeafSpine {
+        leaves: 2,
+        spines: 2,
+        hosts_per_leaf: 2,
+        host_rate: BitRate::from_gbps(100),
+        fabric_rate: BitRate::from_gbps(100),
+        delay,
+        parallel_links: 1,
+    }
+    .build()
+    .unwrap()
+}
+
+#[test]
+fn a_failure_takes_what_is_on_the_wire_and_not_what_a_switch_is_at_work_on() {
+    let dropped = |at_ns| {
+        let topology = leaf_spine(2, 1, 1, 400);
+        let link = topology.link_named("leaf0-spine0").unwrap();
+        let mut setup = setup(topology, "ecmp", messages(&[(0, 1)], PAYLOAD));
+        setup.fabric.forwarding_delay = Span::from_ns(1_000);
+        let at = Time::ZERO + Span::from_ns(at_ns);
+        let until = at + Span::from_ns(10);
+        setup.fabric.failures = vec![Failure { at, ..failure(link, until, Span::MAX) }];
+        complete(&setup).counters.dropped
+    };
+    // It is on the wire from 1583.16 to 2166.32 ns, and in the spine until 3166.32 ns.
+    assert_eq!([1_500, 1_600, 2_100, 2_200, 3_000].map(dropped), [0, 1, 1, 0, 0]);
 }
 
 fn failure(link: LinkId, until: Time, convergence: Span) -> Failure {

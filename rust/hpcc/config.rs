@@ -317,6 +317,7 @@ LB_POLICY ethereal
             ),
             ("CC_MODE -1", "c:1: CC_MODE: '-1' is wrong"),
             ("BUFFER_SIZE 17592186044416", "c:1: BUFFER_SIZE: '17592186044416' is wrong; write"),
+            ("BUFFER_SIZE 2001", "c:1: BUFFER_SIZE: '2001' is wrong; write a whole number of MB"),
             ("BUFFER_SIZE 0", "c:1: BUFFER_SIZE: '0' is wrong; write a whole number of MB from 1"),
             ("PACKET_PAYLOAD_SIZE 0", "c:1: PACKET_PAYLOAD_SIZE: '0' is wrong; write a number of"),
             ("PACKET_PAYLOAD_SIZE 65488", "c:1: PACKET_PAYLOAD_SIZE: '65488' is wrong"),

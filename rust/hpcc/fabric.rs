@@ -51,6 +51,8 @@ fn ecn_by_rate(config: &HpccConfig, topology: &Topology) -> Result<Vec<(BitRate,
     rates.into_iter().map(|(rate, link)| Ok((rate, ecn(config, topology, rate, link)?))).collect()
 }
 
+/// Both thresholds are of all bytes that wait. HPCC counts so; ConWeave compares only what a queue
+/// has beyond its own share (`SwitchMmu::ShouldSendCN`, `UpdateEgressAdmission`).
 fn ecn(
     config: &HpccConfig,
     topology: &Topology,
@@ -67,9 +69,16 @@ fn ecn(
     let kmin = of(&maps.kmin, rate).ok_or_else(|| missing("KMIN_MAP"))?;
     let kmax = of(&maps.kmax, rate).ok_or_else(|| missing("KMAX_MAP"))?;
     let pmax = of(&maps.pmax, rate).ok_or_else(|| missing("PMAX_MAP"))?;
+    let own = match config.family() {
+        Family::Hpcc => Bytes::ZERO,
+        Family::ConWeave => wire::QUEUE_OWN_CONWEAVE,
+    };
+    let with_own = |threshold: Bytes| Bytes::new(threshold.get().saturating_add(own.get()));
     match kmin.cmp(&kmax) {
-        std::cmp::Ordering::Less => Ok(Ecn::Ramp { kmin, kmax, pmax }),
-        std::cmp::Ordering::Equal => Ok(Ecn::Step(kmax)),
+        std::cmp::Ordering::Less => {
+            Ok(Ecn::Ramp { kmin: with_own(kmin), kmax: with_own(kmax), pmax })
+        }
+        std::cmp::Ordering::Equal => Ok(Ecn::Step(with_own(kmax))),
         std::cmp::Ordering::Greater => Err(HpccError::ThresholdOrder {
             file: config.file.clone(),
             rate,

@@ -37,7 +37,7 @@ const MAP_KB: &str = "write a count and as many pairs of bits per second and KB,
 const MAP_PART: &str = "write a count and as many pairs of bits per second and a probability, for \
                         example 1 100000000000 0.2";
 const LINK_DOWN: &str = "write time_us and two nodes, for example 1000 0 128, or 0 0 0 for never";
-const BUFFER: &str = "write a whole number of MB from 1, for example 32";
+const BUFFER: &str = "write a whole number of MB from 1 to 2000, for example 32";
 
 /// A line of [`KEYS`] for a key with one value.
 macro_rules! one {
@@ -163,8 +163,9 @@ fn bytes(text: &str) -> Option<Bytes> {
 
 /// The family counts MB of 2^20 bytes here, though KB of 1000 for thresholds.
 fn megabytes(text: &str) -> Option<Bytes> {
-    let megabytes = whole_64(text).filter(|&count| count > 0)?;
-    megabytes.checked_mul(1 << 20).map(Bytes::new)
+    // Lengths of queues are counted in 32 bits.
+    let megabytes = whole_64(text).filter(|count| (1..=2_000).contains(count))?;
+    Some(Bytes::new(megabytes << 20))
 }
 
 fn payload(text: &str) -> Option<Bytes> {

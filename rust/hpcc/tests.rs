@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::{Experiment, HpccError, Overrides};
 use crate::fabric::{self, Ecn, FlowRecord, Outcome, Rounding, Verdict};
-use crate::ids::{HostId, LinkId, MessageId};
+use crate::ids::{HostId, LinkId, MessageId, SwitchId};
 use crate::nic::congestion::CongestionControl;
+use crate::topology::Node;
 use crate::units::{Bytes, Span, Time};
 
 /// The folder of real files; says what is skipped where there is none.
@@ -171,25 +172,59 @@ fn one_flow_takes_as_long_as_in_the_simulator() {
     }
 }
 
+/// Seeds (of the first 1,000) that place the 8-to-1 incast as the simulator's hash does: two
+/// flows on each of four spines.
+const PLACED_AS_THERE: [u64; 9] = [316, 420, 579, 584, 833, 895, 896, 952, 954];
+
 /// Contended runs can only be near: marks are drawn from other streams, ECMP hashes otherwise,
-/// and the simulator's PFC is not modelled here. Means of all flows, seed 1; what is asserted is
-/// the distance as it is, 5, 21 and 6 per cent when this was written. The 8-to-1 incast is the
-/// one that is far; there the mean moves by some 10 per cent with the seed, and no seed reaches
-/// the simulator's. Why is not settled.
+/// and the simulator's PFC is not modelled here. Most is placement: the 8-to-1 incast takes 1.18
+/// to 1.54 ms on average by how many flows share a spine, the simulator's placement among the
+/// slowest. With the simulator's hash and random numbers put in by hand, tied arrivals before
+/// departures and pacing cut to nanoseconds, the means were 0.0, 0.4 and 1.5 per cent above the
+/// simulator's, and one flow of the 2-to-1 incast to the nanosecond, the other 4 ns late. What is
+/// asserted is the mean over seeds, 5, 2 and 3 per cent off when this was written.
 #[test]
 fn contended_flows_take_about_as_long_as_in_the_simulator() {
     let Some(folder) = real_files("contended_flows_take_about_as_long_as_in_the_simulator") else {
         return;
     };
     let mean = |times: &[u64]| times.iter().sum::<u64>() as f64 / times.len() as f64;
-    for (case, at_most) in [("inc2", 0.10), ("inc8", 0.30), ("perm", 0.15)] {
+    let cases: [(&str, &[u64], f64); 3] = [
+        ("inc2", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 0.08),
+        ("inc8", &PLACED_AS_THERE, 0.08),
+        ("perm", &[1], 0.15),
+    ];
+    for (case, seeds, at_most) in cases {
         let reference = folder.join(format!("conweave/reference_fct_{case}.txt"));
         let theirs = mean(&fct_ns(&std::fs::read_to_string(reference).unwrap()));
-        let experiment = conweave(&folder, &format!("flow_{case}.txt"), Rounding::TruncateNs);
-        let ours = mean(&fct_ns(&experiment.fct_table(&run(&experiment))));
+        let mut times = Vec::new();
+        for &seed in seeds {
+            let mut experiment =
+                conweave(&folder, &format!("flow_{case}.txt"), Rounding::TruncateNs);
+            experiment.setup.seed = seed;
+            let outcome = run(&experiment);
+            if case == "inc8" {
+                let placed = flows_by_spine(&experiment, &outcome);
+                assert_eq!(placed, [0, 0, 0, 0, 2, 2, 2, 2], "seed {seed} places otherwise");
+            }
+            times.extend(fct_ns(&experiment.fct_table(&outcome)));
+        }
+        let ours = mean(&times);
         let distance = ours / theirs - 1.0;
         assert!(distance.abs() < at_most, "{case}: {ours:.0} ns for {theirs:.0}: {distance:+.3}");
     }
+}
+
+/// How many flows of 1 MB each spine sends to the last leaf (switch 7 of 0 to 7), in order.
+fn flows_by_spine(experiment: &Experiment, outcome: &Outcome) -> Vec<u64> {
+    let topology = &experiment.setup.topology;
+    let leaf = Node::Switch(SwitchId(7));
+    let ports = (8..16).flat_map(|spine| topology.ports_of(SwitchId(spine)));
+    let down = ports.filter(|port| topology.link(port.link()).ends.contains(&leaf));
+    let mut flows: Vec<u64> =
+        down.map(|port| outcome.link_bytes[port.index()].get() / 1_048_000).collect();
+    flows.sort_unstable();
+    flows
 }
 
 /// Two hosts and a switch, written on the spot.
@@ -247,6 +282,11 @@ fn conweave_configurations_keep_conweaves_constants() {
     let setup = files.load(&Overrides::default()).unwrap().setup;
     assert!(setup.nic.ack.priority);
     assert_eq!(setup.nic.nack_interval, Span::from_us(4));
+    // The first 1,049 bytes of a queue do not count there.
+    let [(_, Ecn::Ramp { kmin, kmax, .. })] = setup.fabric.ecn_by_rate[..] else {
+        panic!("{:?}", setup.fabric.ecn_by_rate)
+    };
+    assert_eq!((kmin, kmax), (Bytes::new(101_049), Bytes::new(401_049)));
     assert_eq!(setup.fabric.failures[0].at, Time::from_ps(1_000_001_000_000));
     assert_eq!(setup.time_limit, Time::from_ps(12_500_000_000_000));
 }

@@ -26,6 +26,10 @@ pub(super) const NACK_INTERVAL_CONWEAVE: Span = Span::from_us(4);
 /// is lost would never end without one.
 pub(super) const RETRANSMIT_TIMEOUT: Span = Span::from_ms(4);
 
+/// What each queue of ConWeave's switches has for itself, a packet of 1,048 bytes and one byte
+/// (`m_q_min_cell` in `SwitchMmu::InitSwitch`); whatever the packets' size.
+pub(super) const QUEUE_OWN_CONWEAVE: Bytes = Bytes::new(1_049);
+
 /// Where HPCC counts the time of `LINK_DOWN` from, as seconds in picoseconds: 2 s.
 pub(super) const LINK_DOWN_ORIGIN_PS: u64 = 2_000_000_000_000;
 

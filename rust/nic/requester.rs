@@ -11,6 +11,10 @@ use crate::ids::{HostId, QpId};
 use crate::packet::{Flags, Packet, PacketKind, Psn, Stamp};
 use crate::units::{BitRate, Bytes, Span, Time};
 
+/// Most packets out at once: on the wire two numbers that are 2^23 or more apart look the other way
+/// round (InfiniBand specification, volume 1, 9.7.2).
+const MOST_OUTSTANDING: u64 = Psn::MODULUS / 2 - 1;
+
 /// A message on a queue pair, as packets.
 #[derive(Debug, Clone, Copy)]
 struct Work {
@@ -107,7 +111,7 @@ impl Requester {
 
     /// True if there is a packet to send, whatever the rate says.
     pub fn has_packet(&self) -> bool {
-        self.recovery.next(self.end).is_some() && self.window_is_open()
+        self.recovery.next(self.window_end()).is_some() && self.window_is_open()
     }
 
     /// Whether the congestion control lets one more packet out; one may always be.
@@ -119,6 +123,11 @@ impl Requester {
         }
         let out = self.recovery.in_flight();
         out == 0 || (out + 1) * self.packet_bytes <= window
+    }
+
+    /// One past the last packet that may be out.
+    fn window_end(&self) -> u64 {
+        self.end.min(self.recovery.unacknowledged() + MOST_OUTSTANDING)
     }
 
     /// When the rate lets the next packet go.
@@ -133,7 +142,8 @@ impl Requester {
 
     /// The next packet; there must be one.
     pub fn transmit(&mut self, now: Time, config: &NicConfig) -> Packet {
-        let sequence = self.recovery.next(self.end).expect("asked only when there is a packet");
+        let sequence = self.recovery.next(self.window_end());
+        let sequence = sequence.expect("asked only when there is a packet");
         let work = self.work_of(sequence);
         let index = sequence - work.first;
         let last = index + 1 == work.packets;
@@ -170,8 +180,8 @@ impl Requester {
     }
 
     fn work_of(&self, sequence: u64) -> Work {
-        let holds = |work: &&Work| sequence < work.first + work.packets;
-        *self.work.iter().find(holds).expect("every packet before the end is of a message")
+        let place = self.work.partition_point(|work| work.first + work.packets <= sequence);
+        *self.work.get(place).expect("every packet before the end is of a message")
     }
 
     /// An acknowledgement, NACK or CNP came in.

@@ -130,8 +130,12 @@ impl Spread {
     }
 
     fn ratio(self) -> String {
-        let text = |ratio| format!("{ratio:.3}");
-        self.shown(text, text)
+        let decimals = if self.mean < 100.0 { 3 } else { 1 };
+        match self.count {
+            0 => "-".to_owned(),
+            _ if self.deviation == 0.0 => format!("{:.decimals$}", self.mean),
+            _ => format!("{:.decimals$}\n±{:.decimals$}", self.mean, self.deviation),
+        }
     }
 
     fn shown(self, text: fn(f64) -> String, deviation: fn(f64) -> String) -> String {
@@ -167,6 +171,15 @@ mod tests {
         assert_eq!(in_lines("switch-rr-shuffled"), "switch-rr-\nshuffled");
         assert_eq!(in_lines("ethereal"), "ethereal");
         assert_eq!(in_lines("subflow-4"), "subflow-4");
+    }
+
+    #[test]
+    fn ratios_have_no_more_decimals_than_they_need() {
+        let ratio = |values: &[f64]| Spread::of(values.iter().copied()).ratio();
+        assert_eq!(ratio(&[1.0402]), "1.040");
+        assert_eq!(ratio(&[302.284]), "302.3");
+        assert_eq!(ratio(&[300.0, 302.0]), "301.0\n±1.4");
+        assert_eq!(ratio(&[]), "-");
     }
 
     #[test]

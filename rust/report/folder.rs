@@ -28,10 +28,13 @@ const UNFINISHED: &str = ".evenkeel-";
 /// Writes the content of a file.
 pub type Writer<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
-/// A folder that holds nothing but results of ours.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A folder that holds nothing but results of ours. While this lives, no other run may have it;
+/// however a run ends, its claim ends with it.
+#[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    #[cfg(unix)]
+    claim: Option<nix::fcntl::Flock<fs::File>>,
 }
 
 /// Why a folder cannot hold results.
@@ -54,6 +57,12 @@ pub enum FolderError {
         /// What was named.
         folder: String,
     },
+    /// Another run is about to write there.
+    #[error("--out {folder}: another run writes into this folder; wait for it, or name another")]
+    Taken {
+        /// The folder.
+        folder: String,
+    },
     /// The system refuses.
     #[error("--out {folder}: cannot {what}: {reason}")]
     Refused {
@@ -70,13 +79,18 @@ impl Folder {
     /// Makes the folder unless it is there, and sees that results can be written into it.
     ///
     /// # Errors
-    /// It is a file, holds something else, or cannot be written into.
+    /// It is a file, holds something else, cannot be written into, or another run has it.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
-        let folder = Self { path: path.to_owned() };
+        let mut folder = Self {
+            path: path.to_owned(),
+            #[cfg(unix)]
+            claim: None,
+        };
         if path.is_file() {
             return Err(FolderError::IsFile { folder: folder.name() });
         }
         fs::create_dir_all(path).map_err(|reason| folder.refused("make the folder", reason))?;
+        folder.claim()?;
         let mut others = Vec::new();
         for name in folder.entries()? {
             if !folder.is_ours(&name) {
@@ -89,6 +103,29 @@ impl Folder {
         // A run may take hours: that it cannot be written down is better known before.
         folder.unfinished()?;
         Ok(folder)
+    }
+
+    /// Keeps other runs out, where the file system can.
+    #[cfg(unix)]
+    fn claim(&mut self) -> Result<(), FolderError> {
+        use nix::errno::Errno;
+        use nix::fcntl::{Flock, FlockArg};
+        let place = fs::File::open(&self.path);
+        let place = place.map_err(|reason| self.refused("read the folder", reason))?;
+        match Flock::lock(place, FlockArg::LockExclusiveNonblock) {
+            Ok(claim) => self.claim = Some(claim),
+            Err((_, Errno::EWOULDBLOCK)) => {
+                return Err(FolderError::Taken { folder: self.name() });
+            }
+            Err(_) => {}
+        }
+        Ok(())
+    }
+
+    /// There is no claim here: two runs at once may refuse each other's files.
+    #[cfg(not(unix))]
+    fn claim(&mut self) -> Result<(), FolderError> {
+        Ok(())
     }
 
     /// Where it is.
@@ -248,6 +285,7 @@ mod tests {
         write(&folder, "first").unwrap();
         fs::write(path.join("fct.txt"), "0 1 2").unwrap();
         fs::write(path.join(".evenkeel-killed"), "half").unwrap();
+        drop(folder);
         write(&Folder::open(&path).unwrap(), "second").unwrap();
         assert_eq!(names(&path), ["flows.csv", "summary.json"]);
         assert_eq!(contents(&path)[0].1, format!("{MARK}second\n"));
@@ -262,6 +300,17 @@ mod tests {
             assert!(error.contains(&format!("holds '{other}'")), "{error}");
             assert_eq!(names(place.path()), [other]);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_has_one_writer_at_a_time() {
+        let place = tempfile::tempdir().unwrap();
+        let first = Folder::open(place.path()).unwrap();
+        let error = Folder::open(place.path()).unwrap_err().to_string();
+        assert!(error.contains("another run writes into this folder"), "{error}");
+        drop(first);
+        assert!(Folder::open(place.path()).is_ok());
     }
 
     #[test]

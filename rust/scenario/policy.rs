@@ -1,6 +1,6 @@
 //! `[policy]`: from a name and its parameters to a scheme.
 
-use super::context::Context;
+use super::context::{AtLeast, Context};
 use super::error::{Fault, ScenarioError, nearest};
 use super::file::PolicySection;
 use super::transport::parameter_fault;
@@ -24,6 +24,11 @@ pub(super) fn resolve(
 ) -> Result<(PolicySection, Scheme), ScenarioError> {
     let scheme = scheme(context, &section)?;
     let parameters = scheme.parameters();
+    for (key, value) in &parameters {
+        if let Some(Ok(span)) = value.as_str().map(str::parse) {
+            context.span(&format!("policy.{key}"), span, AtLeast::Zero)?;
+        }
+    }
     // Presets may fix values of their own, which are no keys of theirs.
     if balance::preset(&section.name, &parameters).as_ref() == Ok(&scheme) {
         return Ok((PolicySection { parameters, ..section }, scheme));

@@ -6,6 +6,10 @@ use super::sections::{EcnSection, SwitchSection};
 use crate::fabric::{Buffer, Ecn, SwitchConfig};
 use crate::units::{Bytes, Fraction};
 
+/// No buffer is larger: lengths of queues are counted in 32 bits. The largest switches of 2025
+/// hold a tenth of it.
+const LARGEST_BUFFER: Bytes = Bytes::new(2_000_000_000);
+
 /// The settings of every switch, and the section with its defaults. A buffer must hold at least
 /// one packet of `packet` bytes.
 pub(super) fn resolve(
@@ -32,6 +36,10 @@ pub(super) fn resolve(
     };
     if size < packet {
         let right = format!("it must hold at least one packet (payload and header: {packet})");
+        return Err(context.senseless(key, size, right));
+    }
+    if size > LARGEST_BUFFER {
+        let right = format!("it must be at most {LARGEST_BUFFER}");
         return Err(context.senseless(key, size, right));
     }
     let (ecn_section, ecn) = marking(context, &typed.ecn)?;

@@ -1,6 +1,6 @@
 //! `[topology] kind = "file"`: a graph that somebody else wrote down.
 
-use super::context::{Context, LONGEST_SPAN};
+use super::context::Context;
 use super::error::{Fault, ScenarioError};
 use super::file::{TopologyFormat, TopologySection};
 use super::topology::Built;
@@ -36,17 +36,6 @@ pub(super) fn resolve(
 
 /// Refuses what the format can say and this version cannot do.
 fn check(context: &Context<'_>, read: &HpccTopology) -> Result<(), ScenarioError> {
-    for (link, name) in read.topology.links().iter().zip(read.topology.link_names()) {
-        if link.delay > LONGEST_SPAN {
-            let fault = Fault::TooLarge {
-                key: "topology.path".into(),
-                value: context.shown("topology.path", ""),
-                amount: format!("the delay of {name} is {}", link.delay),
-                limit: LONGEST_SPAN.to_string(),
-            };
-            return Err(context.fault("topology.path", fault));
-        }
-    }
     let lossy = read.error_rate.iter().position(|&rate| rate > 0.0);
     if let Some(link) = lossy {
         let name = &read.topology.link_names()[link];

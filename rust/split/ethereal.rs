@@ -179,9 +179,12 @@ impl Ethereal {
     }
 
     fn start_later(&mut self, now: Time, flow: Flow) {
-        // Whole nanoseconds, as in the authors' simulator.
-        let steps = u32::try_from(self.config.start_jitter.as_ps() / 1_000).unwrap_or(u32::MAX - 1);
-        let delay = Span::from_ns(u64::from(self.random.below(steps + 1)));
+        // Whole nanoseconds, as in the authors' simulator; beyond 2 s, as few of them as it takes
+        // to stay within a draw of 32 bits.
+        let longest = self.config.start_jitter.as_ps() / 1_000;
+        let step = (longest >> 31) + 1;
+        let steps = u32::try_from(longest / step).expect("less than 2^31 steps");
+        let delay = Span::from_ns(u64::from(self.random.below(steps + 1)) * step);
         self.pending.insert((now + delay, self.made), flow);
         self.made += 1;
     }
@@ -190,14 +193,7 @@ impl Ethereal {
 impl Split for Ethereal {
     fn handle_message(&mut self, now: Time, request: &Request) {
         if request.paths.count() == 1 {
-            self.at_once.push_back(Flow {
-                message: request.message,
-                dst: request.dst,
-                bytes: request.bytes,
-                piece: 0,
-                pieces: 1,
-                path: 0,
-            });
+            self.at_once.push_back(Flow::whole(request));
             return;
         }
         self.batch.entry(request.edge).or_default().push(*request);

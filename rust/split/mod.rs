@@ -98,6 +98,14 @@ pub struct Flow {
     pub path: u16,
 }
 
+impl Flow {
+    /// The whole message as one flow.
+    pub fn whole(request: &Request) -> Self {
+        let Request { message, dst, bytes, .. } = *request;
+        Self { message, dst, bytes, piece: 0, pieces: 1, path: 0 }
+    }
+}
+
 /// Turns messages into flows.
 pub trait Split {
     /// Takes a message.

@@ -32,14 +32,7 @@ impl Whole {
 
 impl Split for Whole {
     fn handle_message(&mut self, _now: Time, request: &Request) {
-        self.0.push_back(Flow {
-            message: request.message,
-            dst: request.dst,
-            bytes: request.bytes,
-            piece: 0,
-            pieces: 1,
-            path: 0,
-        });
+        self.0.push_back(Flow::whole(request));
     }
 
     fn poll_flow(&mut self, _now: Time) -> Option<Flow> {

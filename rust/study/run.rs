@@ -11,7 +11,7 @@ pub struct Finished {
     pub summary: Summary,
     /// How it ended.
     pub verdict: Verdict,
-    /// When the last event was.
+    /// When the last event was, or the time limit where that ended it.
     pub ended: Time,
     /// The messages it left open; none if it completed.
     pub open: OpenMessages,

@@ -139,6 +139,10 @@ fn switch_ids(line: &str, counts: &Counts) -> Result<BTreeSet<u32>, Fault> {
     Ok(ids)
 }
 
+/// No delay is longer: 100,000 s, so that sums of a few of them stay within 64 bits of
+/// picoseconds.
+const LONGEST_DELAY: Span = Span::from_ms(100_000_000);
+
 /// A link line.
 struct FileLink {
     ends: [u32; 2],
@@ -165,6 +169,9 @@ impl FileLink {
         };
         if link.rate.as_bps() == 0 {
             return Err(Fault::RateZero { token: rate.into() });
+        }
+        if link.delay > LONGEST_DELAY {
+            return Err(Fault::DelayTooLong { token: delay.into() });
         }
         if !(0.0..=1.0).contains(&link.error_rate) {
             return Err(Fault::ErrorRate { token: error_rate.into() });
@@ -355,6 +362,7 @@ mod tests {
         assert!(line(3, "0 4 100Gbit 1us 0").contains("'Gbit' in '100Gbit' is no unit"));
         assert!(line(3, "0 4 0Gbps 1us 0").contains("'0Gbps' carries nothing"));
         assert!(line(3, "0 4 1Gbps 1 0").contains("delay: '1' has no unit"));
+        assert!(line(3, "0 4 1Gbps 18446744s 0").contains("'18446744s' is too long"));
         for rate in ["-0.1", "1.5", "x", "NaN"] {
             let says = line(3, &format!("0 4 1Gbps 1us {rate}"));
             assert!(says.contains(&format!("'{rate}' is no error rate")), "{says}");

@@ -125,6 +125,12 @@ pub enum HpccTopologyFault {
         /// What is wrong with it.
         source: UnitError,
     },
+    /// A delay that the clock cannot hold a few times.
+    #[error("the delay '{token}' is too long; it must be at most 100000s, for example '1us'")]
+    DelayTooLong {
+        /// What was given.
+        token: String,
+    },
     /// An error rate that is no probability.
     #[error("'{token}' is no error rate; write a probability from 0 to 1, 0 for none")]
     ErrorRate {

@@ -44,7 +44,7 @@ pub enum UnitError {
         smallest: &'static str,
     },
     /// A value that does not fit.
-    #[error("'{text}' is too large; the largest {quantity} is {largest}")]
+    #[error("'{text}' is too large; {quantity} is at most {largest}")]
     TooLarge {
         /// What was given.
         text: String,

@@ -55,20 +55,10 @@ impl SenderPolicy for Ecmp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::balance::sender::PathSpace;
-    use crate::ids::HostId;
 
     #[test]
     fn a_queue_pair_keeps_its_value_and_another_has_another() {
-        let qp = |piece| QpContext {
-            seed: 1,
-            src: HostId(0),
-            dst: HostId(1),
-            stream: 0,
-            piece,
-            paths: PathSpace::SINGLE,
-            path: 0,
-        };
+        let qp = |piece| QpContext { piece, ..QpContext::for_test() };
         let mut first = Ecmp::new(&Config {}, &qp(0));
         let value = first.entropy(Time::ZERO);
         assert!((0..20).all(|_| first.entropy(Time::ZERO) == value));

@@ -85,6 +85,22 @@ pub struct QpContext {
     pub path: u16,
 }
 
+#[cfg(test)]
+impl QpContext {
+    /// A queue pair from host 0 to host 1 without a choice of paths.
+    pub(crate) fn for_test() -> Self {
+        Self {
+            seed: 1,
+            src: HostId(0),
+            dst: HostId(1),
+            stream: 0,
+            piece: 0,
+            paths: PathSpace::SINGLE,
+            path: 0,
+        }
+    }
+}
+
 impl QpContext {
     /// A number for this queue pair that no other pair of hosts has any part in.
     pub fn key(&self) -> u64 {

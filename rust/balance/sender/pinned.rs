@@ -70,19 +70,10 @@ impl SenderPolicy for Pinned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::HostId;
 
     fn pinned(path: u16, tiers: &[usize]) -> Pinned {
         let paths = tiers.iter().try_fold(PathSpace::SINGLE, |paths, &n| paths.with_tier(n));
-        let qp = QpContext {
-            seed: 1,
-            src: HostId(0),
-            dst: HostId(1),
-            stream: 0,
-            piece: 0,
-            paths: paths.unwrap(),
-            path,
-        };
+        let qp = QpContext { paths: paths.unwrap(), path, ..QpContext::for_test() };
         Pinned::new(&Config {}, &qp)
     }
 

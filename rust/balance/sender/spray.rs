@@ -56,23 +56,10 @@ impl SenderPolicy for Spray {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::balance::sender::PathSpace;
-    use crate::ids::HostId;
 
     #[test]
     fn values_spread_over_all_sixteen_bits() {
-        let mut spray = Spray::new(
-            &Config {},
-            &QpContext {
-                seed: 1,
-                src: HostId(0),
-                dst: HostId(1),
-                stream: 0,
-                piece: 0,
-                paths: PathSpace::SINGLE,
-                path: 0,
-            },
-        );
+        let mut spray = Spray::new(&Config {}, &QpContext::for_test());
         let mut counts = [0u32; 16];
         for _ in 0..16_000 {
             counts[usize::from(spray.entropy(Time::ZERO) >> 12)] += 1;

@@ -96,13 +96,25 @@ impl DcqcnMlx {
             if due > now {
                 return;
             }
-            if self.decrease_due <= self.increase_due {
-                self.decrease_due += self.config.decrease_timer;
-                self.cut_if_flagged(due);
-            } else {
+            if self.rises_next() {
                 self.increase_due += self.config.increase_timer;
                 self.rise();
+            } else {
+                self.decrease_due += self.config.decrease_timer;
+                self.cut_if_flagged(due);
             }
+        }
+    }
+
+    /// Which timer is next. Where the increase timer is a multiple of the decrease timer, as by
+    /// default, both run out in the same instant. There the simulator takes the one that was
+    /// started first, which is the longer one: a rise comes before the cut of the same instant,
+    /// so that the cut lowers the target rate too (`CheckRateDecreaseMlx` starts both).
+    fn rises_next(&self) -> bool {
+        match self.increase_due.cmp(&self.decrease_due) {
+            std::cmp::Ordering::Less => true,
+            std::cmp::Ordering::Equal => self.config.increase_timer > self.config.decrease_timer,
+            std::cmp::Ordering::Greater => false,
         }
     }
 
@@ -130,8 +142,7 @@ impl DcqcnMlx {
         if self.config.clamp_target_rate || self.stage > 0 {
             self.target = self.current;
         }
-        let floor = (self.config.min_rate.as_bps() as f64).clamp(1.0, self.line_rate);
-        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(floor);
+        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(self.floor());
         self.stage = 0;
         self.increase_due = at + self.config.increase_timer;
     }
@@ -152,8 +163,14 @@ impl DcqcnMlx {
         self.alpha_due = now + self.config.alpha_timer;
         // One nanosecond later, so that each cut comes after alpha's renewal.
         self.decrease_due = now + self.config.decrease_timer + Span::from_ns(1);
-        self.current *= self.config.rate_on_first_cnp.as_f64();
+        let cut = self.current * self.config.rate_on_first_cnp.as_f64();
+        self.current = cut.max(self.floor());
         self.target = self.current;
+    }
+
+    /// The rate that no cut goes below.
+    fn floor(&self) -> f64 {
+        (self.config.min_rate.as_bps() as f64).clamp(1.0, self.line_rate)
     }
 }
 
@@ -239,6 +256,20 @@ mod tests {
     }
 
     #[test]
+    fn a_rise_comes_before_the_cut_of_the_same_instant() {
+        let mut control = control();
+        marked(&mut control, at(0));
+        let cut = control.rate(at(10)).as_bps() as f64;
+        // The cut was at 4.001 us; the rise is due at 304.001 us, with the 75th look at marks.
+        marked(&mut control, at(302));
+        assert_eq!(control.rate(at(304)).as_bps() as f64, cut.floor());
+        let rate = control.rate(at(305)).as_bps() as f64;
+        let risen = f64::midpoint(cut, 1e11);
+        assert!((rate / risen - (1.0 - control.alpha / 2.0)).abs() < 1e-9, "{rate} {risen}");
+        assert!((control.target - risen).abs() < 2.0, "the cut lowers the target rate as well");
+    }
+
+    #[test]
     fn asking_often_or_seldom_gives_the_same_rate() {
         let (mut often, mut seldom) = (control(), control());
         for us in 0..2_000 {
@@ -250,5 +281,14 @@ mod tests {
         }
         let (often, seldom) = (often.rate(at(2_000)), seldom.rate(at(2_000)));
         assert!(often.as_bps().abs_diff(seldom.as_bps()) < 100, "{often} {seldom}");
+    }
+
+    #[test]
+    fn the_first_cut_stops_at_the_floor_too() {
+        let share = Fraction::new(1, u32::MAX).expect("not zero");
+        let config = Config { rate_on_first_cnp: share, ..Config::default() };
+        let mut control = DcqcnMlx::new(&config, BitRate::from_gbps(100));
+        marked(&mut control, at(0));
+        assert_eq!(control.rate(at(0)), config.min_rate);
     }
 }

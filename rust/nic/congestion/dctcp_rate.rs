@@ -101,7 +101,7 @@ impl CongestionController for DctcpRate {
             self.reduced_until = Some(sample.next);
         }
         if new_batch && self.reduced_until.is_none() {
-            self.rate = self.line_rate.min(self.rate + self.additive_increase);
+            self.rate = self.line_rate.min(self.rate.saturating_add(self.additive_increase));
         }
     }
 
@@ -159,5 +159,13 @@ mod tests {
         assert_eq!(control.rate(Time::ZERO), BitRate::from_bps(100_000_000));
         control.handle_loss(Time::ZERO, Loss::Timeout);
         assert_eq!(control.rate(Time::ZERO), LINE);
+    }
+
+    #[test]
+    fn no_increase_goes_beyond_line_rate() {
+        let additive_increase = BitRate::from_bps(u64::MAX);
+        let mut control = DctcpRate::new(&Config { additive_increase, ..Config::default() }, LINE);
+        assert_eq!(ack(&mut control, 1, 0), 400.0);
+        assert_eq!(ack(&mut control, 103, 0), 400.0);
     }
 }

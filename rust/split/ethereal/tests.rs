@@ -143,3 +143,14 @@ fn two_senders_visit_destinations_in_different_orders() {
     assert_ne!(order(0), order(1));
     assert_eq!(order(0), order(0));
 }
+
+#[test]
+fn a_start_jitter_of_minutes_is_drawn_over_minutes() {
+    let config = Config { start_jitter: Span::from_ms(100_000), ..Config::default() };
+    let mut splitter = Ethereal::new(&config, 1, HostId(0));
+    let requests = requests(64, 4, 1_000);
+    requests.iter().for_each(|request| splitter.handle_message(Time::ZERO, request));
+    splitter.handle_timeout(splitter.poll_timeout().unwrap());
+    let (&(last, _), _) = splitter.pending.last_key_value().unwrap();
+    assert!(last > Time::ZERO + Span::from_ms(80_000), "{last}");
+}

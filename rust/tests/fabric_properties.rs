@@ -1,0 +1,223 @@
+//! What holds in every run, whatever the scenario: it completes or says honestly that it did not,
+//! nothing is lost without being counted, the same seed gives the same bytes, and nothing beats
+//! the bound. Scenarios are drawn small and rough: tiny buffers, early time-outs, flapping links.
+//!
+//! The draws are the same in every run of the tests; `PROPTEST_RNG_SEED` and `PROPTEST_CASES`
+//! ask for others and for more.
+
+use std::path::Path;
+
+use evenkeel::fabric::{self, Buffer, Outcome, Setup, Verdict};
+use evenkeel::scenario::{Overrides, Scenario};
+use evenkeel::study::lower_bound;
+use evenkeel::units::{Bytes, Span, Time};
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::{Config, RngSeed};
+
+/// The draws of a failure: which link (of those there are), from, for how long, and the delays
+/// until ends and routing know, in nanoseconds; 0 for a length means for ever.
+type FailureDraw = (prop::sample::Index, u64, u64, u64, u64);
+
+/// The text of a scenario; printed as it is, so that a failing one can be saved and run.
+struct Drawn(String);
+
+impl std::fmt::Debug for Drawn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "\n{}", self.0)
+    }
+}
+
+fn config() -> Config {
+    let mut config = Config { failure_persistence: None, ..Config::default() };
+    if config.rng_seed == RngSeed::Random {
+        config.rng_seed = RngSeed::Fixed(1);
+    }
+    config
+}
+
+fn topology() -> impl Strategy<Value = String> {
+    let rate = || select(vec![100, 200, 400, 3]);
+    let links = (rate(), rate(), select(vec!["0s", "500ns", "7us"]), 1u32..3).prop_map(
+        |(host, fabric, delay, parallel)| {
+            format!(
+                "host_rate = \"{host}Gbps\"\nfabric_rate = \"{fabric}Gbps\"\ndelay = \"{delay}\"\n\
+                 parallel_links = {parallel}\n"
+            )
+        },
+    );
+    let leaf_spine =
+        (1u32..4, 1u32..5, 1u32..4, links).prop_map(|(leaves, spines, hosts, links)| {
+            let hosts = if leaves == 1 { hosts + 1 } else { hosts };
+            format!(
+                "kind = \"leaf-spine\"\nleaves = {leaves}\nspines = {spines}\n\
+             hosts_per_leaf = {hosts}\n{links}"
+            )
+        });
+    let fat_tree = (2u32..4, select(vec!["1", "2"]), select(vec!["0s", "500ns"])).prop_map(
+        |(tiers, oversubscription, delay)| {
+            format!(
+                "kind = \"fat-tree\"\nk = 4\ntiers = {tiers}\ndelay = \"{delay}\"\n\
+                 oversubscription = \"{oversubscription}\"\n"
+            )
+        },
+    );
+    let wire = (select(vec!["0B", "20B"]), select(vec!["0s", "300ns"]))
+        .prop_map(|(gap, delay)| format!("gap = \"{gap}\"\nforwarding_delay = \"{delay}\"\n"));
+    (prop_oneof![3 => leaf_spine, 1 => fat_tree], wire)
+        .prop_map(|(shape, wire)| format!("[topology]\n{shape}{wire}"))
+}
+
+fn switch() -> impl Strategy<Value = String> {
+    let buffer = select(vec!["buffer = \"64MB\"", "port_buffer = \"5KB\"", "buffer = \"30KB\""]);
+    let ecn = select(vec!["{ step = \"0B\" }", "{ step = \"800KB\" }", "{ kmin = \"5KB\" }"]);
+    let at = select(vec!["enqueue", "dequeue"]);
+    (buffer, ecn, at).prop_map(|(buffer, ecn, at)| {
+        let ecn = ecn.replace(" }", &format!(", at = \"{at}\" }}"));
+        format!("[switch]\n{buffer}\necn = {ecn}\n")
+    })
+}
+
+fn transport() -> impl Strategy<Value = String> {
+    let acks = (select(vec![1u32, 2, 3, 7, 64]), any::<bool>());
+    let control = select(vec!["line-rate", "dcqcn", "dcqcn-mlx", "dctcp-rate"]);
+    let recovery = select(vec!["auto", "go-back-n", "per-packet"]);
+    let timeout = select(vec!["1ns", "4us", "50us", "1ms"]);
+    (select(vec![1_000u32, 4_096]), acks, control, recovery, timeout).prop_map(
+        |(payload, (every, priority), control, recovery, timeout)| {
+            format!(
+                "[transport]\npayload = \"{payload}B\"\nack_every = {every}\n\
+                 ack_priority = {priority}\ncongestion_control = \"{control}\"\n\
+                 recovery = \"{recovery}\"\nretransmit_timeout = \"{timeout}\"\n\
+                 nack_interval = \"5us\"\n"
+            )
+        },
+    )
+}
+
+fn workload() -> impl Strategy<Value = String> {
+    let kinds = vec!["all-to-all", "ring-all-reduce", "permutation", "shift", "incast"];
+    (select(kinds), 1u64..300_000).prop_map(|(kind, bytes)| {
+        let fan_in = if kind == "incast" { "fan_in = 1\n" } else { "" };
+        format!("[workload]\nkind = \"{kind}\"\nbytes = \"{bytes}B\"\n{fan_in}")
+    })
+}
+
+/// The failures as tables; none may overlap another on its link with other delays.
+fn failures(draws: &[FailureDraw], links: &[String]) -> String {
+    let mut text = String::new();
+    let mut taken = Vec::new();
+    for (link, at, lasts, detection, convergence) in draws {
+        let link = link.get(links);
+        if taken.contains(&link) {
+            continue;
+        }
+        taken.push(link);
+        let until = if *lasts == 0 { "never".to_owned() } else { format!("{}ns", at + lasts) };
+        text += &format!(
+            "[[failure]]\nlink = \"{link}\"\nat = \"{at}ns\"\nuntil = \"{until}\"\n\
+             detection = \"{detection}ns\"\nconvergence = \"{convergence}ns\"\n"
+        );
+    }
+    text
+}
+
+fn failure_draws() -> impl Strategy<Value = Vec<FailureDraw>> {
+    let lasts = prop_oneof![1 => Just(0u64), 3 => 1u64..200_000];
+    let draw = (any::<prop::sample::Index>(), 0u64..20_000, lasts, 0u64..9_000, 0u64..30_000);
+    prop_oneof![1 => Just(Vec::new()), 1 => prop::collection::vec(draw, 1..4)]
+}
+
+fn scenario() -> impl Strategy<Value = Drawn> {
+    let policy = select(vec!["ecmp", "spray", "ethereal"]);
+    let general = (any::<u32>(), policy);
+    (general, topology(), switch(), transport(), workload(), failure_draws()).prop_map(
+        |((seed, policy), topology, switch, transport, workload, draws)| {
+            let text = format!(
+                "seed = {seed}\ntime_limit = \"3ms\"\n{topology}{switch}{transport}\
+                 [policy]\nname = \"{policy}\"\n{workload}"
+            );
+            let links = parse(&text).topology.link_names().to_vec();
+            Drawn(format!("{text}{}", failures(&draws, &links)))
+        },
+    )
+}
+
+fn parse(text: &str) -> Scenario {
+    Scenario::parse(text, "drawn", Path::new(""), &Overrides::default())
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn run(setup: &Setup) -> Outcome {
+    fabric::run(setup, &mut |_| {})
+}
+
+/// Conservation itself is asserted by the fabric at the end of every run.
+fn check_counts(outcome: &Outcome) {
+    let counters = &outcome.counters;
+    assert_eq!(counters.sent, counters.delivered + counters.dropped + outcome.in_flight);
+    assert!(counters.control_delivered + counters.control_dropped <= counters.control_sent);
+    assert!(counters.retransmitted <= counters.sent);
+    assert!(counters.marked <= counters.delivered && counters.out_of_order <= counters.delivered);
+    let crossed = counters.delivered + counters.control_delivered;
+    assert!(counters.packet_hops >= crossed, "who arrives has crossed a link");
+}
+
+fn check_verdict(outcome: &Outcome) {
+    let complete = outcome.verdict == Verdict::Completed;
+    assert_eq!(complete, outcome.message_fct.len() as u64 == outcome.messages);
+    assert_eq!(complete, outcome.cct.is_some());
+    let open = |flow: &fabric::FlowRecord| flow.completed == Time::NEVER;
+    assert!(!complete || !outcome.flows.iter().any(open), "an open flow of a complete run");
+    for flow in &outcome.flows {
+        assert!(flow.start <= flow.delivered && flow.delivered <= flow.completed, "{flow:?}");
+    }
+}
+
+fn check_bound(scenario: &Scenario, setup: &Setup, cct: Span) {
+    let bound = lower_bound(setup).time;
+    // Pieces with short last packets may be ahead by a packet's store-and-forward delay, in each
+    // step of a chain of messages.
+    let packet = setup.nic.payload + setup.nic.header;
+    let rates = setup.topology.links().iter().map(|link| link.rate);
+    let slowest = rates.min().expect("a fabric has links");
+    let waits = !setup.workload.waits_for.is_empty();
+    let steps = if waits { 2 * u64::from(setup.topology.host_count()) } else { 1 };
+    let ahead = match scenario.scheme.name {
+        "ethereal" => slowest.time_for(packet) * (6 * steps),
+        _ => Span::ZERO,
+    };
+    assert!(cct + ahead >= bound, "{cct} beats the bound {bound}");
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn every_run_is_counted_repeatable_and_no_better_than_its_bound(drawn in scenario()) {
+        let scenario = parse(&drawn.0);
+        let setup = scenario.setup();
+        let outcome = run(&setup);
+        check_counts(&outcome);
+        check_verdict(&outcome);
+        if let Some(cct) = outcome.cct {
+            check_bound(&scenario, &setup, cct);
+        }
+        prop_assert!(outcome == run(&setup), "the same setup gave another outcome");
+    }
+
+    #[test]
+    fn with_room_and_patience_every_run_completes_without_a_loss(drawn in scenario()) {
+        let scenario = parse(&drawn.0);
+        let mut setup = scenario.setup();
+        setup.fabric.failures.clear();
+        setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(1_000_000_000));
+        setup.nic.retransmit_timeout = Span::from_ms(1_000);
+        setup.time_limit = Time::ZERO + Span::from_ms(10_000);
+        let outcome = run(&setup);
+        prop_assert_eq!(outcome.verdict, Verdict::Completed);
+        prop_assert_eq!(outcome.counters.dropped, 0);
+        prop_assert!(outcome.counters.retransmitted == 0 || setup.nic.recovery != setup.scheme.recovery);
+        check_bound(&scenario, &setup, outcome.cct.expect("it completed"));
+    }
+}
