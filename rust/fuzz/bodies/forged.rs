@@ -53,7 +53,7 @@ impl<'a> Input<'a> {
             stamp: Stamp::at(Time::from_ps(self.number())),
             wire_bytes: self.number() as u16,
             entropy: self.number() as u16,
-            marked: self.byte(),
+            marked: self.number() as _,
             ..Packet::default()
         };
         if packet.qp == CLEAN {

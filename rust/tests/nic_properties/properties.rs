@@ -60,8 +60,9 @@ struct Pair {
     messages: Vec<Message>,
     /// Which packets reached the receiver whole.
     arrived: Vec<bool>,
-    delivered: usize,
-    completed: usize,
+    /// By message.
+    delivered: Vec<bool>,
+    completed: Vec<bool>,
 }
 
 /// What crossed the wire of one side.
@@ -81,7 +82,7 @@ struct Ledger<'a> {
     case: &'a Case,
     start: &'a Start,
     settings: &'a Settings,
-    /// With an ideal erasure code any packets will do.
+    /// With an ideal erasure code any packets will do, and messages end in any order.
     any_packets: bool,
     pairs: Vec<Pair>,
     sides: [Crossed; 2],
@@ -97,6 +98,8 @@ impl<'a> Ledger<'a> {
             let count = packets(u64::from(post.bytes));
             pair.messages.push(Message { post: index, first, packets: count });
             pair.arrived.resize((first + count) as usize, false);
+            pair.delivered.push(false);
+            pair.completed.push(false);
         }
         Self {
             case,
@@ -156,50 +159,48 @@ impl<'a> Ledger<'a> {
     fn see_event(&mut self, side: Side, event: NicEvent) -> Result<(), String> {
         match event {
             NicEvent::Delivered { cookie, message } => {
-                let pair = &mut self.pairs[cookie as usize];
                 if side == cookie as usize % 2 {
                     return Err(format!("{event:?} at the sender"));
                 }
-                let message = message.wrapping_sub(self.start.messages) as usize;
-                if message != pair.delivered || pair.delivered == pair.messages.len() {
-                    return Err(format!("{event:?} after {} messages", pair.delivered));
+                let index = message.wrapping_sub(self.start.messages) as usize;
+                let pair = &mut self.pairs[cookie as usize];
+                let whole = pair.messages.get(index).is_some_and(|it| {
+                    let range = it.first as usize..(it.first + it.packets) as usize;
+                    pair.arrived[range].iter().all(|&arrived| arrived)
+                });
+                if !self.any_packets && !whole {
+                    return Err(format!("{event:?}, and not all of it has arrived"));
                 }
-                let it = pair.messages[pair.delivered];
-                let range = it.first as usize..(it.first + it.packets) as usize;
-                if !self.any_packets && !pair.arrived[range].iter().all(|&arrived| arrived) {
-                    return Err(format!("{event:?}, and not all of {it:?} has arrived"));
-                }
-                pair.delivered += 1;
+                take_turn(&mut pair.delivered, index, self.any_packets)
+                    .map_err(|reason| format!("{event:?} {reason}"))
             }
             NicEvent::Completed { cookie, work } => {
-                let pair = &mut self.pairs[cookie as usize];
                 if side != cookie as usize % 2 {
                     return Err(format!("{event:?} at the receiver"));
                 }
-                let next = pair.messages.get(pair.completed);
-                if next.is_none_or(|message| message.post as u64 != work) {
-                    return Err(format!("{event:?} is out of turn after {}", pair.completed));
-                }
-                if pair.completed >= pair.delivered {
+                let pair = &mut self.pairs[cookie as usize];
+                let index = pair.messages.iter().position(|it| it.post as u64 == work);
+                let index = index.ok_or_else(|| format!("{event:?}, which was not posted"))?;
+                if !pair.delivered[index] {
                     return Err(format!("{event:?} before it is delivered"));
                 }
-                pair.completed += 1;
+                take_turn(&mut pair.completed, index, self.any_packets)
+                    .map_err(|reason| format!("{event:?} {reason}"))
             }
-            NicEvent::PathFailed { .. } => {}
+            NicEvent::PathFailed { .. } => Ok(()),
         }
-        Ok(())
     }
 
     /// At the end everything is done, in time, and counted.
     fn close(&self, world: &World<'_>) -> Result<(), String> {
         for (number, pair) in self.pairs.iter().enumerate() {
-            let done = (pair.delivered, pair.completed);
-            let all = pair.messages.len();
-            if done != (all, all) {
+            let left = |done: &[bool]| done.iter().filter(|&&done| !done).count();
+            let (undelivered, incomplete) = (left(&pair.delivered), left(&pair.completed));
+            if undelivered + incomplete > 0 {
                 return Err(format!(
-                    "queue pair {number} stalls: of {all} messages {} are delivered and {} \
-                     completed, and nothing more happens",
-                    pair.delivered, pair.completed
+                    "queue pair {number} stalls: of {} messages {undelivered} are not delivered, \
+                     {incomplete} not completed, and nothing more happens",
+                    pair.messages.len()
                 ));
             }
         }
@@ -236,14 +237,13 @@ impl<'a> Ledger<'a> {
             ("payload", now(|it| it.payload_received), received.bytes),
         ];
         if !self.any_packets {
+            let first = now(|it| it.data_sent) - now(|it| it.retransmitted);
+            rows.push(("sent first", first, sent.packets));
+            // A trimmed packet may be a duplicate or beyond a gap as well.
             let accepted =
                 now(|it| it.data_received) - now(|it| it.duplicates) - now(|it| it.refused);
-            rows.push(("accepted", accepted - crossed.trimmed, received.packets));
-            rows.push((
-                "sent first",
-                now(|it| it.data_sent) - now(|it| it.retransmitted),
-                sent.packets,
-            ));
+            let least = accepted.saturating_sub(crossed.trimmed);
+            rows.push(("accepted", received.packets.clamp(least, accepted), received.packets));
         }
         match rows.into_iter().find(|(_, counted, real)| counted != real) {
             Some((what, counted, real)) => {
@@ -263,6 +263,16 @@ impl<'a> Ledger<'a> {
         }
         sums
     }
+}
+
+/// Ticks off message `index`: once, and in turn unless any order will do.
+fn take_turn(done: &mut [bool], index: usize, any_order: bool) -> Result<(), String> {
+    let next = done.iter().position(|&done| !done);
+    match done.get_mut(index) {
+        Some(done) if !*done && (any_order || next == Some(index)) => *done = true,
+        _ => return Err(format!("is out of turn: next is {next:?}")),
+    }
+    Ok(())
 }
 
 /// Packets and bytes of messages.
