@@ -29,7 +29,7 @@ pub fn check_wrap(recovery: &'static str) {
     let settings = settings(recovery, "line-rate").unwrap_or_else(|error| panic!("{error}"));
     let like =
         |ack_every| Case { seed: 1, ack_every, nack_interval_us: 50, qps: 1, ..Case::default() };
-    let starts = [1, 4].map(|ack_every| Start::before_the_wrap(&settings, &like(ack_every), 30));
+    let starts = [1, 4].map(|ack_every| Start::before_the_wrap(&settings, &like(ack_every)));
     let start = |case: &Case| starts[usize::from(case.ack_every % 2)].clone();
     let one_pair = case().prop_map(|case| Case { qps: 1, ..case });
     check_from(one_pair, start, &settings, &format!("wrap/{recovery}"));

@@ -39,25 +39,37 @@ impl Start {
         Self { nics, senders, counted, packets: 0, messages: 0 }
     }
 
-    /// The queue pairs of the case after one long message without loss, which ends so many
-    /// packets before sequence numbers wrap. Settings must not pace.
-    pub fn before_the_wrap(settings: &Settings, case: &Case, before: u64) -> Self {
+    /// The queue pair of the case a little before its sequence numbers wrap: after one long
+    /// message without loss; or after many short ones with an erasure code, which counts packets
+    /// by message. Settings must not pace.
+    pub fn before_the_wrap(settings: &Settings, case: &Case) -> Self {
         let mut start = Self::fresh(settings, case);
-        let [left, right] = &mut start.nics;
-        start.packets = Psn::MODULUS - before;
-        start.messages = 1;
-        left.post(start.senders[0], Bytes::new(start.packets * PAYLOAD), 0, 0);
+        let (messages, packets) = match settings.recovery {
+            "erasure" => (Psn::MODULUS - 3, 1),
+            _ => (1, Psn::MODULUS - 30),
+        };
+        start.packets = messages * packets;
+        start.messages = u32::try_from(messages).expect("below 2^24");
+        for _ in 0..messages {
+            start.send(Bytes::new(packets * PAYLOAD));
+        }
+        start.counted = [*start.nics[0].counters(), *start.nics[1].counters()];
+        start
+    }
+
+    /// Sends a message in no time.
+    fn send(&mut self, bytes: Bytes) {
+        let [left, right] = &mut self.nics;
+        left.post(self.senders[0], bytes, 0, 0);
         while let Some(packet) = left.poll_transmit(Time::ZERO) {
             right.handle_packet(Time::ZERO, &packet);
             while let Some(answer) = right.poll_transmit(Time::ZERO) {
                 left.handle_packet(Time::ZERO, &answer);
             }
         }
-        for nic in &mut start.nics {
-            assert!(nic.poll_event().is_some(), "the long message is delivered and complete");
+        for nic in &mut self.nics {
+            assert!(nic.poll_event().is_some(), "the message is delivered and complete");
         }
-        start.counted = [*start.nics[0].counters(), *start.nics[1].counters()];
-        start
     }
 }
 
