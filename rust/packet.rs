@@ -17,6 +17,9 @@ pub enum PacketKind {
     Nack,
     /// Congestion notification (DCQCN).
     Cnp,
+    /// The packet of PSN `psn` is refused for the reason in `sack`: receiver not ready, or a
+    /// request that it cannot serve (the NAK syndromes of the InfiniBand specification).
+    Refusal,
 }
 
 /// A packet, as headers and lengths; payloads are not carried.
@@ -34,7 +37,8 @@ pub struct Packet {
     pub psn: Psn,
     /// Acknowledgements: every PSN before this one has arrived.
     pub ack: Psn,
-    /// Acknowledgements: which of the 64 PSNs from `psn` on arrived since the last one.
+    /// Acknowledgements: which of the 64 PSNs from `psn` on arrived since the last one. Data: what
+    /// the verb's headers say (RETH, immediate data); 0 for a plain WRITE. Refusals: why.
     pub sack: u64,
     /// Data: when it was sent, in steps of 1,024 ps; an acknowledgement echoes it.
     pub stamp: Stamp,

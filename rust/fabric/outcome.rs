@@ -1,6 +1,7 @@
 //! What a run has to say.
 
 use crate::ids::{HostId, MessageId};
+use crate::nic::QpAccount;
 use crate::units::{Bytes, Span, Time};
 
 /// How a run ended.
@@ -101,6 +102,8 @@ pub struct Outcome {
     pub counters: Counters,
     /// Queue pairs.
     pub qps: QpCounts,
+    /// The account of each NIC's queue pairs, by host; both ends of a connection have one.
+    pub qp_accounts: Vec<QpAccount>,
     /// Most bytes that waited at one switch port.
     pub queue_bytes_max: Bytes,
     /// Mean of the bytes that data packets found waiting at switch ports.

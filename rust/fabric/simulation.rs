@@ -377,6 +377,7 @@ impl<'a> Simulation<'a> {
             cct: done.then(|| self.ledger.last_completion.max(first_start).since(first_start)),
             counters,
             qps: self.qp_counts(),
+            qp_accounts: self.hosts.iter().map(|host| host.nic.account()).collect(),
             queue_bytes_max: Bytes::new(u64::from(queue_max)),
             queue_bytes_mean: network.counters.waiting_found as f64 / arrivals as f64,
             link_bytes_max: network

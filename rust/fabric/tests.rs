@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+mod queue_pairs;
+
 use super::*;
 use crate::balance::sender::{SenderConfig, pinned};
 use crate::balance::{Forwarding, Parameters, preset};
 use crate::ids::{HostId, LinkId, PortId};
 use crate::nic::congestion::{CongestionControl, line_rate};
+use crate::nic::verbs::QpConfig;
 use crate::nic::{AckConfig, NicConfig};
 use crate::topology::{FatTree, LeafSpine, Topology};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
@@ -70,6 +73,7 @@ fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
             retransmit_timeout: Span::from_ms(1),
             nack_interval: Span::from_us(500),
             cnp_interval: Span::from_us(50),
+            queue_pairs: QpConfig::default(),
         },
         scheme,
         workload: Arc::new(Workload::independent(messages)),

@@ -143,3 +143,18 @@ fn time_limit(config: &HpccConfig) -> Time {
     });
     stop.min(Time::ZERO + LATEST_END)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_run_goes_on_until_the_clock_ends() {
+        for (text, seconds) in
+            [("SIMULATOR_STOP_TIME 40000000000000.00", 4_000_000), ("SIMULATOR_STOP_TIME 4", 4)]
+        {
+            let limit = time_limit(&config::read(text, "c").unwrap());
+            assert_eq!(limit, Time::ZERO + Span::from_ms(seconds * 1_000), "{text}");
+        }
+    }
+}

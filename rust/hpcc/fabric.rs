@@ -8,6 +8,7 @@ use crate::fabric::{
 };
 use crate::ids::LinkId;
 use crate::nic::congestion::{CongestionControl, dcqcn_mlx, dctcp_rate};
+use crate::nic::verbs::QpConfig;
 use crate::nic::{AckConfig, NicConfig};
 use crate::topology::hpcc::HpccTopology;
 use crate::topology::{Node, Topology};
@@ -159,6 +160,7 @@ pub(super) fn nic(config: &HpccConfig, scheme: &Scheme) -> NicConfig {
         },
         // Marks travel in acknowledgements here; nothing asks for notification packets.
         cnp_interval: Span::from_us(50),
+        queue_pairs: QpConfig::default(),
     }
 }
 

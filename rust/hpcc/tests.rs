@@ -134,6 +134,7 @@ fn empty_outcome() -> Outcome {
         flows: Vec::new(),
         counters: fabric::Counters::default(),
         qps: fabric::QpCounts::default(),
+        qp_accounts: Vec::new(),
         queue_bytes_max: Bytes::ZERO,
         queue_bytes_mean: 0.0,
         link_bytes_max: Bytes::ZERO,

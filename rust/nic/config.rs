@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::congestion::CongestionControl;
+use super::congestion::{CongestionControl, dcqcn};
+use super::verbs::QpConfig;
 use crate::units::{BitRate, Bytes, Span};
 
 /// How losses are made good.
@@ -56,6 +57,25 @@ pub struct NicConfig {
     /// Smallest span between two congestion notification packets of a QP, where the congestion
     /// control asks for them (DCQCN: 50 us).
     pub cnp_interval: Span,
+    /// Queue pairs: their queues, their retries, what they cost.
+    pub queue_pairs: QpConfig,
+}
+
+impl Default for NicConfig {
+    /// As a scenario has it that says nothing else.
+    fn default() -> Self {
+        Self {
+            payload: Bytes::new(4_096),
+            header: Bytes::new(62),
+            ack: AckConfig { bytes: Bytes::new(64), every: 1, priority: true },
+            congestion: CongestionControl::Dcqcn(dcqcn::Config::default()),
+            recovery: Recovery::GoBackN,
+            retransmit_timeout: Span::from_ms(1),
+            nack_interval: Span::from_us(500),
+            cnp_interval: Span::from_us(50),
+            queue_pairs: QpConfig::default(),
+        }
+    }
 }
 
 impl NicConfig {

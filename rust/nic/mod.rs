@@ -4,34 +4,105 @@
 //! world (the fabric here, ns-3, a test) hands it packets and the time, and takes packets, a
 //! wake-up time and events. The verbs:
 //!
-//! - [`Nic::post`] puts a message on a queue pair;
+//! - [`Nic::create_qp`], [`Nic::set_peer_qp`] and [`Nic::modify_qp`] make a queue pair and take it
+//!   through its states;
+//! - [`Nic::post_send`] and [`Nic::post_receive`] put work on it, [`Nic::poll_completion`] gives
+//!   what became of it ([`verbs`] has the rules); or, for a world that wants no more than WRITEs
+//!   and their delivery, [`Nic::post`];
 //! - [`Nic::handle_packet`] and [`Nic::handle_timeout`] are what goes in;
 //! - [`Nic::poll_transmit`] gives the packet that starts on the wire now: to be called whenever
 //!   the wire is free, at times that never go back;
 //! - [`Nic::poll_timeout`] says when to call again although nothing came in;
-//! - [`Nic::poll_event`] gives what happened to messages.
+//! - [`Nic::poll_event`] gives what happened to messages and paths;
+//! - [`Nic::account`] tells what queue pairs there are and what they cost.
 //!
 //! It knows no topology and no other host but by name.
+//!
+//! # Two NICs back to back
+//!
+//! `examples/two_nics.rs`, in full:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use evenkeel::ids::HostId;
+//! use evenkeel::nic::verbs::{CompletionStatus, Operation, WorkRequest};
+//! use evenkeel::nic::{Nic, NicConfig, PortFacts, QpAttributes, QpState};
+//! use evenkeel::units::{BitRate, Bytes, Span, Time};
+//!
+//! fn main() {
+//!     let config = Arc::new(NicConfig::default());
+//!     let port = PortFacts { line_rate: BitRate::from_gbps(400), base_rtt: Span::from_us(2) };
+//!     let [mut a, mut b] = [0, 1].map(|host| Nic::new(HostId(host), port, config.clone()));
+//!
+//!     // A queue pair at each end, taken through its states.
+//!     let at_a = a.create_qp(QpAttributes::single_path(HostId(0), HostId(1))).unwrap();
+//!     let at_b = b.create_qp(QpAttributes::single_path(HostId(1), HostId(0))).unwrap();
+//!     for (nic, qp, peer_qp) in [(&mut a, at_a, at_b), (&mut b, at_b, at_a)] {
+//!         nic.modify_qp(qp, QpState::Init).unwrap();
+//!         nic.set_peer_qp(qp, peer_qp).unwrap();
+//!         nic.modify_qp(qp, QpState::ReadyToReceive).unwrap();
+//!         nic.modify_qp(qp, QpState::ReadyToSend).unwrap();
+//!     }
+//!
+//!     // A message of 1 MiB, and a receive that takes it.
+//!     b.post_receive(at_b, 7).unwrap();
+//!     let (operation, bytes) = (Operation::Send, Bytes::new(1 << 20));
+//!     a.post_send(at_a, WorkRequest { id: 42, operation, bytes, path: 0 }).unwrap();
+//!
+//!     // The world: moves packets and time. Its wire has no length, and a packet each way at a time.
+//!     let mut now = Time::ZERO;
+//!     let sent = loop {
+//!         let packets = [a.poll_transmit(now), b.poll_transmit(now)];
+//!         let longest = packets.iter().flatten().map(|packet| packet.wire_bytes).max();
+//!         let wakes = [a.poll_timeout(), b.poll_timeout()].into_iter().flatten().min();
+//!         now = match longest {
+//!             Some(bytes) => now + port.line_rate.time_for(Bytes::new(bytes.into())),
+//!             None => wakes.expect("a NIC with work to do waits for something"),
+//!         };
+//!         for (packet, to) in packets.iter().zip([&mut b, &mut a]) {
+//!             packet.iter().for_each(|packet| to.handle_packet(now, packet));
+//!             to.handle_timeout(now);
+//!         }
+//!         if let Some(completion) = a.poll_completion() {
+//!             break completion;
+//!         }
+//!     };
+//!     let received = b.poll_completion().unwrap();
+//!     assert_eq!((sent.id, sent.status), (42, CompletionStatus::Success));
+//!     assert_eq!((received.id, received.bytes), (7, bytes));
+//!     println!("{bytes} sent and acknowledged after {} ns: {}", now.as_ps() / 1_000, sent.status);
+//! }
+//! ```
 
+mod accounting;
 mod config;
 pub mod congestion;
+mod context_cache;
 mod pacer;
+mod qp;
 mod recovery;
 mod requester;
 mod responder;
+pub mod verbs;
 
+pub use accounting::{PeerAccount, QpAccount};
 pub use config::{AckConfig, NicConfig, PortFacts, Recovery};
+pub use context_cache::{CacheConfig, CacheCounters};
+pub use qp::{News, Origin, QpAttributes, QpState, answer_label};
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-use requester::{Place, Requester, RequesterParts};
-use responder::{Outbox, Peer, Responder};
+use context_cache::ContextCache;
+use qp::{Qp, Setup, Slot};
+use requester::{Place, Requester};
+use responder::{Outbox, Responder};
+use verbs::{Completion, WorkQueues};
 
 use crate::balance::sender::Sender;
 use crate::ids::{HostId, QpId};
 use crate::packet::{Flags, Packet, PacketKind};
-use crate::rng::mix32;
 use crate::units::{Bytes, Time};
 
 /// What happened to messages and paths. The cookie is the one given when the half was made.
@@ -85,6 +156,10 @@ pub struct NicCounters {
     pub control_received: u64,
     /// Packets of any kind dropped because no queue pair has the number that they are for.
     pub misdirected: u64,
+    /// ... because the queue pair's state takes none.
+    pub discarded: u64,
+    /// Data packets refused because no receive was posted, or the request cannot be served.
+    pub not_ready: u64,
 }
 
 /// What a new sending half is given.
@@ -108,85 +183,127 @@ pub struct Nic {
     host: HostId,
     port: PortFacts,
     config: std::sync::Arc<NicConfig>,
+    /// Queue pairs by number.
+    qps: Vec<Qp>,
     requesters: Vec<Requester>,
+    /// Whose the sending halves are.
+    requester_qps: Vec<QpId>,
     responders: Vec<Responder>,
-    extra: u64,
+    /// The work queues of queue pairs with completions.
+    queues: Vec<WorkQueues>,
+    /// What queue pairs without halves are to become.
+    setups: BTreeMap<QpId, Setup>,
+    live_qps: u64,
+    peak_qps: u64,
+    cache: Option<Box<ContextCache>>,
     /// Answers that wait for the wire; they go before data.
     control: VecDeque<Packet>,
-    /// Queue pairs that may send, in turn.
-    ready: VecDeque<QpId>,
-    /// Queue pairs that their rate keeps waiting, by time.
-    paced: BinaryHeap<Reverse<(Time, QpId)>>,
+    /// Sending halves that may send, in turn.
+    ready: VecDeque<Slot>,
+    /// Sending halves that their rate keeps waiting, by time.
+    paced: BinaryHeap<Reverse<(Time, Slot)>>,
     /// Retransmission timers; an entry that turns out to be early is put back.
-    timers: BinaryHeap<Reverse<(Time, QpId)>>,
+    timers: BinaryHeap<Reverse<(Time, Slot)>>,
     events: VecDeque<NicEvent>,
+    /// What is on its way to become completions.
+    news: VecDeque<NicEvent>,
+    completions: VecDeque<Completion>,
     counters: NicCounters,
 }
 
 impl Nic {
     /// The NIC of `host`.
     pub fn new(host: HostId, port: PortFacts, config: std::sync::Arc<NicConfig>) -> Self {
+        let cache = config.queue_pairs.cache.map(|cache| Box::new(ContextCache::new(cache)));
         Self {
             host,
             port,
             config,
+            qps: Vec::new(),
             requesters: Vec::new(),
+            requester_qps: Vec::new(),
             responders: Vec::new(),
-            extra: 0,
+            queues: Vec::new(),
+            setups: BTreeMap::new(),
+            live_qps: 0,
+            peak_qps: 0,
+            cache,
             control: VecDeque::new(),
             ready: VecDeque::new(),
             paced: BinaryHeap::new(),
             timers: BinaryHeap::new(),
             events: VecDeque::new(),
+            news: VecDeque::new(),
+            completions: VecDeque::new(),
             counters: NicCounters::default(),
         }
     }
 
-    /// Makes the sending half of a queue pair; [`Nic::connect`] completes it.
+    /// Makes a queue pair to send on; [`Nic::connect`] completes it. With [`Nic::open_receiver`]
+    /// it is the short way to one whose news are events, and takes an MTU of any size.
+    ///
+    /// # Panics
+    /// If all queue pair numbers are given: see [`Nic::create_qp`], which says so.
     pub fn open_sender(&mut self, half: SendHalf) -> QpId {
-        let parts = RequesterParts {
-            host: self.host,
+        let qp = self.add_qp(QpAttributes {
             peer: half.peer,
             label: half.label,
-            cookie: half.cookie,
-            port: self.port,
-            policy: half.policy,
-        };
-        self.requesters.push(Requester::new(parts, &self.config));
-        self.extra += u64::from(half.extra);
-        last_id(self.requesters.len())
+            policy: Some(half.policy),
+            news: News::Events(half.cookie),
+            origin: if half.extra { Origin::Extra } else { Origin::Regular },
+        });
+        let qp = qp.expect("fewer than 2^24 queue pairs");
+        self.modify_qp(qp, QpState::Init).expect("it is new");
+        qp
     }
 
-    /// Makes the receiving half for the sender `peer_qp` at `peer`, whose label is given.
+    /// Makes the queue pair at the other end of the sender `peer_qp` at `peer`, whose label is
+    /// given: ready to receive, and for nothing else.
+    ///
+    /// # Panics
+    /// As [`Nic::open_sender`].
     pub fn open_receiver(&mut self, peer: HostId, peer_qp: QpId, label: u32, cookie: u32) -> QpId {
-        // Answers are another flow to a hashing switch: ports and addresses change sides.
-        let label = mix32(label ^ 0x5f35_6495);
-        let peer = Peer { host: self.host, peer, peer_qp, label, cookie };
-        self.responders.push(Responder::new(peer, self.config.recovery));
-        last_id(self.responders.len())
+        let qp = self.add_qp(QpAttributes {
+            peer,
+            label: answer_label(label),
+            policy: None,
+            news: News::Events(cookie),
+            origin: Origin::Regular,
+        });
+        let qp = qp.expect("fewer than 2^24 queue pairs");
+        let ready = |nic: &mut Self| {
+            nic.modify_qp(qp, QpState::Init)?;
+            nic.set_peer_qp(qp, peer_qp)?;
+            nic.modify_qp(qp, QpState::ReadyToReceive)
+        };
+        ready(self).expect("it is new");
+        qp
     }
 
-    /// Tells a sending half which receiving half at its peer it sends to.
+    /// Tells a queue pair of [`Nic::open_sender`] its other end, which makes it ready to send.
+    ///
+    /// # Panics
+    /// If it is no new queue pair.
     pub fn connect(&mut self, qp: QpId, peer_qp: QpId) {
-        self.requesters[qp.index()].connect(peer_qp);
+        let ready = |nic: &mut Self| {
+            nic.set_peer_qp(qp, peer_qp)?;
+            nic.modify_qp(qp, QpState::ReadyToReceive)?;
+            nic.modify_qp(qp, QpState::ReadyToSend)
+        };
+        ready(self).unwrap_or_else(|error| panic!("{error}"));
     }
 
-    /// Puts a message of `bytes` on `qp`; `work` is its name in events, `path` where it is pinned
-    /// if the policy pins and the queue pair is idle.
+    /// Puts a WRITE of `bytes` on `qp`, whose news are events; `work` is its name in them, `path`
+    /// where it is pinned if the policy pins and the queue pair is idle.
+    ///
+    /// # Panics
+    /// If `qp` is not ready to send or has completions: [`Nic::post_send`] is the verb for those.
+    #[inline]
     pub fn post(&mut self, qp: QpId, bytes: Bytes, work: u64, path: u16) {
-        let requester = &mut self.requesters[qp.index()];
-        requester.post(bytes, work, path, &self.config);
-        self.make_ready(qp);
-    }
-
-    /// Sending halves that exist.
-    pub fn send_qps(&self) -> u64 {
-        self.requesters.len() as u64
-    }
-
-    /// Sending halves that exist beyond one a pair and stream.
-    pub fn extra_qps(&self) -> u64 {
-        self.extra
+        let Qp { state, requester: slot, queues, .. } = self.qps[qp.index()];
+        assert!(queues.is_none() && state == QpState::ReadyToSend, "{qp} must be ready to send");
+        self.requesters[slot.index()].post(bytes, work, path, &self.config);
+        self.make_ready(slot);
     }
 
     /// What it counted so far.
@@ -202,45 +319,60 @@ impl Nic {
 
     /// A packet came in; one for a queue pair that does not exist is dropped and counted.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
-        if packet.kind == PacketKind::Data {
-            let mut out = Outbox {
-                config: &self.config,
-                control: &mut self.control,
-                events: &mut self.events,
-                counters: &mut self.counters,
-            };
-            let Some(responder) = self.responders.get_mut(packet.qp.index()) else {
-                out.counters.misdirected += 1;
-                return;
-            };
-            responder.handle_data(now, packet, &mut out);
-            return;
+        if let Some(cache) = &mut self.cache
+            && packet.qp.index() < self.qps.len()
+        {
+            cache.receive(packet.qp);
         }
-        let Some(requester) = self.requesters.get_mut(packet.qp.index()) else {
-            self.counters.misdirected += 1;
-            return;
+        match self.qps.get(packet.qp.index()) {
+            Some(qp) if packet.kind == PacketKind::Data && qp.is_plain(qp.responder) => {
+                self.handle_data(now, packet, qp.responder);
+            }
+            Some(qp) if packet.kind != PacketKind::Data && qp.is_plain(qp.requester) => {
+                self.handle_control(now, packet, qp.requester);
+            }
+            _ => self.handle_with_care(now, packet),
+        }
+    }
+
+    #[inline]
+    fn handle_data(&mut self, now: Time, packet: &Packet, slot: Slot) {
+        let mut out = Outbox {
+            config: &self.config,
+            control: &mut self.control,
+            events: &mut self.events,
+            counters: &mut self.counters,
         };
+        self.responders[slot.index()].handle_data(now, packet, &mut out);
+    }
+
+    #[inline]
+    fn handle_control(&mut self, now: Time, packet: &Packet, slot: Slot) {
         self.counters.control_received += 1;
-        requester.handle_control(now, packet, &mut self.events);
-        self.make_ready(packet.qp);
-        self.keep_timer(packet.qp);
+        self.requesters[slot.index()].handle_control(now, packet, &mut self.events);
+        self.make_ready(slot);
+        self.keep_timer(slot);
     }
 
     /// Time has come to a deadline, or a moment that `poll_timeout` named; early is harmless.
     pub fn handle_timeout(&mut self, now: Time) {
-        while let Some(&Reverse((due, qp))) = self.timers.peek() {
+        while let Some(&Reverse((due, slot))) = self.timers.peek() {
             if due > now {
                 return;
             }
             self.timers.pop();
-            let requester = &mut self.requesters[qp.index()];
+            let requester = &mut self.requesters[slot.index()];
             if requester.timer_entry != due {
                 continue;
             }
             requester.timer_entry = Time::NEVER;
+            let ran_out = requester.deadline() <= now;
             requester.handle_timeout(now, &mut self.events);
-            self.make_ready(qp);
-            self.keep_timer(qp);
+            if let Some(most) = self.config.queue_pairs.retries.filter(|_| ran_out) {
+                self.count_timeout(slot, most);
+            }
+            self.make_ready(slot);
+            self.keep_timer(slot);
         }
     }
 
@@ -251,26 +383,33 @@ impl Nic {
             self.counters.control_sent += 1;
             return Some(packet);
         }
-        while let Some(&Reverse((start, qp))) = self.paced.peek() {
+        while let Some(&Reverse((start, slot))) = self.paced.peek() {
             if start > now {
                 break;
             }
             self.paced.pop();
-            self.requesters[qp.index()].place = Place::Ready;
-            self.ready.push_back(qp);
+            self.requesters[slot.index()].place = Place::Ready;
+            self.ready.push_back(slot);
         }
-        while let Some(qp) = self.ready.pop_front() {
-            let requester = &mut self.requesters[qp.index()];
+        while let Some(slot) = self.ready.pop_front() {
+            let requester = &mut self.requesters[slot.index()];
             requester.place = Place::Idle;
             if !requester.has_packet() {
+                continue;
+            }
+            if let Some(cache) = &mut self.cache
+                && let Some(miss) = cache.send(self.requester_qps[slot.index()])
+            {
+                requester.place = Place::Paced;
+                self.paced.push(Reverse((now.saturating_add(miss), slot)));
                 continue;
             }
             let packet = requester.transmit(now, &self.config);
             self.counters.data_sent += 1;
             self.counters.retransmitted += u64::from(packet.flags.has(Flags::RETRANSMITTED));
             let wire = self.port.line_rate.time_for(Bytes::new(u64::from(packet.wire_bytes)));
-            self.take_place(qp, now + wire);
-            self.keep_timer(qp);
+            self.take_place(slot, now + wire);
+            self.keep_timer(slot);
             return Some(packet);
         }
         None
@@ -301,41 +440,37 @@ impl Nic {
     }
 
     /// Puts a queue pair with something to send in line.
-    fn make_ready(&mut self, qp: QpId) {
-        if self.requesters[qp.index()].place == Place::Idle {
-            self.take_place(qp, Time::ZERO);
+    fn make_ready(&mut self, slot: Slot) {
+        if self.requesters[slot.index()].place == Place::Idle {
+            self.take_place(slot, Time::ZERO);
         }
     }
 
     /// In line, if its rate lets it go by `soon`; else it waits for its time.
-    fn take_place(&mut self, qp: QpId, soon: Time) {
-        let requester = &mut self.requesters[qp.index()];
+    fn take_place(&mut self, slot: Slot, soon: Time) {
+        let requester = &mut self.requesters[slot.index()];
         if !requester.has_packet() {
             return;
         }
         let start = requester.next_start();
         if start <= soon {
             requester.place = Place::Ready;
-            self.ready.push_back(qp);
+            self.ready.push_back(slot);
         } else {
             requester.place = Place::Paced;
-            self.paced.push(Reverse((start, qp)));
+            self.paced.push(Reverse((start, slot)));
         }
     }
 
     /// Sees to it that a running retransmission timer has an entry that is early enough.
-    fn keep_timer(&mut self, qp: QpId) {
-        let requester = &mut self.requesters[qp.index()];
+    fn keep_timer(&mut self, slot: Slot) {
+        let requester = &mut self.requesters[slot.index()];
         let deadline = requester.deadline();
         if deadline < requester.timer_entry {
             requester.timer_entry = deadline;
-            self.timers.push(Reverse((deadline, qp)));
+            self.timers.push(Reverse((deadline, slot)));
         }
     }
-}
-
-fn last_id(count: usize) -> QpId {
-    QpId(u32::try_from(count - 1).expect("fewer than 2^32 queue pairs"))
 }
 
 #[cfg(test)]

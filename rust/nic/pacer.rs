@@ -20,6 +20,11 @@ impl Pacer {
         self.next
     }
 
+    /// Nothing goes before `time`.
+    pub fn hold_until(&mut self, time: Time) {
+        self.next = self.next.max(time);
+    }
+
     /// A packet of `bytes` on the wire starts at `now`. There is no catching up: a queue pair
     /// that was kept waiting longer than its rate asks for does not burst afterwards.
     pub fn handle_sent(&mut self, now: Time, bytes: u32, rate: BitRate) {

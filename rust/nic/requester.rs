@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::congestion::{AckSample, CongestionController, Controller, Loss, PathFacts};
 use super::pacer::Pacer;
 use super::recovery::{Arrived, SendRecovery, Sending};
+use super::responder::Peer;
 use super::{NicConfig, NicEvent, PortFacts};
 use crate::balance::sender::{Feedback, Sender, SenderPolicy, Verdict};
 use crate::ids::{HostId, QpId};
@@ -22,6 +23,8 @@ struct Work {
     packets: u64,
     bytes: u64,
     id: u64,
+    /// What its packets say of the verb, see [`super::verbs`]; 0 for a plain WRITE.
+    verb: u64,
 }
 
 /// Where a queue pair stands with the scheduler of its NIC.
@@ -102,11 +105,66 @@ impl Requester {
     /// Takes a message; `path` is where it is pinned, if the policy pins.
     pub fn post(&mut self, bytes: Bytes, id: u64, path: u16, config: &NicConfig) {
         let packets = bytes.get().div_ceil(config.payload.get()).max(1);
-        self.work.push_back(Work { first: self.end, packets, bytes: bytes.get(), id });
+        self.work.push_back(Work { first: self.end, packets, bytes: bytes.get(), id, verb: 0 });
         if self.work.len() == 1 {
             self.policy.move_to(path);
         }
         self.end += packets;
+    }
+
+    /// The message posted last is of another verb than WRITE: what its packets say of it.
+    pub fn set_verb(&mut self, verb: u64) {
+        if let Some(work) = self.work.back_mut() {
+            work.verb = verb;
+        }
+    }
+
+    /// Takes back the messages of which nothing was sent, newest first: their names.
+    pub fn withdraw(&mut self) -> impl Iterator<Item = u64> + '_ {
+        std::iter::from_fn(|| {
+            let begun = self.recovery.never_sent();
+            let work = *self.work.back().filter(|work| work.first >= begun)?;
+            self.work.pop_back();
+            self.end = work.first;
+            Some(work.id)
+        })
+    }
+
+    /// The receiver has no room for the packet of `psn` yet: it is sent again, and nothing
+    /// before `resume`.
+    pub fn handle_refusal(&mut self, now: Time, psn: Psn, resume: Time) {
+        let missing = psn.near(self.recovery.unacknowledged());
+        self.recovery.handle_nack(now, missing);
+        self.pacer.hold_until(resume);
+    }
+
+    /// The name of the message that the packet of `psn` is part of, if it is not complete.
+    pub fn message_of(&self, psn: Psn) -> Option<u64> {
+        let sequence = psn.near(self.recovery.unacknowledged());
+        let holds = |work: &&Work| work.first <= sequence && sequence < work.first + work.packets;
+        self.work.iter().find(holds).map(|work| work.id)
+    }
+
+    /// The oldest packet that is not acknowledged.
+    pub fn unacknowledged(&self) -> u64 {
+        self.recovery.unacknowledged()
+    }
+
+    /// True if it has no message that is not complete.
+    pub fn is_done(&self) -> bool {
+        self.work.is_empty()
+    }
+
+    /// What a receiving half of the same queue pair is made of.
+    pub fn as_peer(&self) -> Peer {
+        let &Self { host, peer, peer_qp, label, cookie, .. } = self;
+        Peer { host, peer, peer_qp, label, cookie }
+    }
+
+    /// What it was made of.
+    pub fn as_parts(&self, port: PortFacts) -> RequesterParts {
+        let &Self { host, peer, label, cookie, .. } = self;
+        RequesterParts { host, peer, label, cookie, port, policy: self.policy.clone() }
     }
 
     /// True if there is a packet to send, whatever the rate says.
@@ -160,6 +218,7 @@ impl Requester {
             qp: self.peer_qp,
             label: self.label,
             psn: Psn::on_wire(sequence),
+            sack: work.verb,
             stamp: Stamp::at(now),
             wire_bytes,
             entropy,
@@ -190,6 +249,7 @@ impl Requester {
             PacketKind::Ack => self.handle_ack(now, packet, events),
             PacketKind::Nack => self.handle_nack(now, packet, events),
             PacketKind::Cnp => self.congestion.handle_cnp(now),
+            PacketKind::Refusal => {}
             PacketKind::Data => unreachable!("data goes to the responder"),
         }
     }

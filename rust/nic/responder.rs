@@ -92,6 +92,22 @@ impl Responder {
         }
     }
 
+    /// Who it is.
+    pub fn as_peer(&self) -> Peer {
+        let &Self { host, peer, peer_qp, label, cookie, .. } = self;
+        Peer { host, peer, peer_qp, label, cookie }
+    }
+
+    /// Every packet before this one has arrived.
+    pub fn expected(&self) -> u64 {
+        self.expected
+    }
+
+    /// Messages delivered.
+    pub fn messages(&self) -> u32 {
+        self.messages
+    }
+
     /// A data packet came in.
     pub fn handle_data(&mut self, now: Time, packet: &Packet, out: &mut Outbox) {
         out.counters.data_received += 1;
@@ -233,7 +249,7 @@ impl Responder {
         }
     }
 
-    fn answer(&self, kind: PacketKind, packet: &Packet, config: &NicConfig) -> Packet {
+    pub fn answer(&self, kind: PacketKind, packet: &Packet, config: &NicConfig) -> Packet {
         let marked = self.unreported.marked;
         Packet {
             src: self.host,

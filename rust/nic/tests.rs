@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::congestion::{CongestionControl, line_rate};
+use super::verbs::QpConfig;
 use super::*;
 use crate::balance::sender::{PathSpace, QpContext, SenderConfig, ecmp, spray};
 use crate::packet::Psn;
@@ -21,6 +22,7 @@ fn config(recovery: Recovery, ack_every: u32) -> Arc<NicConfig> {
         retransmit_timeout: Span::from_ms(1),
         nack_interval: Span::from_us(500),
         cnp_interval: Span::from_us(50),
+        queue_pairs: QpConfig::default(),
     })
 }
 
@@ -59,6 +61,23 @@ fn drain(nic: &mut Nic, now: Time) -> Vec<Packet> {
 
 fn events(nic: &mut Nic) -> Vec<NicEvent> {
     std::iter::from_fn(|| nic.poll_event()).collect()
+}
+
+#[test]
+fn the_documentation_quotes_the_example() {
+    let documentation: Vec<_> = include_str!("mod.rs")
+        .lines()
+        .skip_while(|line| *line != "//! ```")
+        .skip(1)
+        .take_while(|line| *line != "//! ```")
+        .map(|line| line.trim_start_matches("//!").strip_prefix(' ').unwrap_or(""))
+        .collect();
+    let example: Vec<_> = include_str!("../../examples/two_nics.rs")
+        .lines()
+        .skip(2)
+        .take_while(|line| *line != "#[cfg(test)]")
+        .collect();
+    assert_eq!(documentation.join("\n").trim_end(), example.join("\n").trim_end());
 }
 
 #[test]

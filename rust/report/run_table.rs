@@ -54,6 +54,7 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
         ),
         ("links", format!("{} at most", human::bytes(summary.link_bytes_max as f64))),
         ("QPs", qps(summary)),
+        ("contexts", contexts(summary)),
         ("work", work(summary)),
     ]
 }
@@ -101,6 +102,23 @@ fn qps(summary: &Summary) -> String {
     format!(
         "{} at most at a NIC, {} in all; extra: {} and {}",
         qps.per_nic_max, qps.total, qps.extra_per_nic_max, qps.extra_total
+    )
+}
+
+fn contexts(summary: &Summary) -> String {
+    let account = &summary.qp_account;
+    let count = |number: u64| human::count(number as f64);
+    let cache = account.cache;
+    let missed = cache.send_misses + cache.receive_misses;
+    let cache = match cache.hits + missed {
+        0 => String::new(),
+        all => format!("; {} of {} missed", count(missed), count(all)),
+    };
+    format!(
+        "{} at a NIC, {} for one peer, {} of memory{cache}",
+        count(account.peak),
+        count(account.per_peer_max),
+        human::bytes(account.context_bytes.get() as f64)
     )
 }
 

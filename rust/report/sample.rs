@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{Cost, Identity, Summary};
 use crate::fabric::{Counters, FlowRecord, Outcome, QpCounts, Verdict};
 use crate::ids::{HostId, MessageId};
+use crate::nic::{CacheCounters, QpAccount};
 use crate::topology::{LeafSpine, Topology};
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::workload::{Message, Workload};
@@ -84,6 +85,17 @@ pub fn stalled() -> Outcome {
         flows,
         counters: Counters { sent: 4, delivered: 3, dropped: 1, ..Counters::default() },
         qps: QpCounts { per_nic_max: 3, total: 4, extra_per_nic_max: 2, extra_total: 2 },
+        qp_accounts: vec![QpAccount {
+            opened: 3,
+            live: 3,
+            peak: 3,
+            sending: 3,
+            extra: 2,
+            peers: 1,
+            per_peer_max: 3,
+            context_bytes: Bytes::new(1_125),
+            cache: CacheCounters { hits: 8, send_misses: 2, receive_misses: 0 },
+        }],
         queue_bytes_max: Bytes::new(4_158),
         queue_bytes_mean: 12.5,
         link_bytes_max: Bytes::new(12_474),

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{Cost, Identity, VERSION};
 use crate::fabric::{Outcome, QpCounts};
+use crate::nic::QpAccount;
 use crate::topology::Topology;
 use crate::units::{Span, Time};
 
@@ -55,6 +56,9 @@ pub struct Summary {
     pub link_bytes_max: u64,
     /// Queue pairs.
     pub qps: Qps,
+    /// The most over all NICs of what their queue pairs cost; not part of the JSON object.
+    #[serde(skip)]
+    pub qp_account: QpAccount,
     /// Events of the simulation.
     pub events: u64,
     /// Packets that crossed a link.
@@ -161,6 +165,7 @@ impl Summary {
             queue_bytes_mean: outcome.queue_bytes_mean,
             link_bytes_max: outcome.link_bytes_max.get(),
             qps: outcome.qps.into(),
+            qp_account: QpAccount::most(&outcome.qp_accounts),
             events: count.events,
             packet_hops: count.packet_hops,
             wall_s: cost.wall.as_secs_f64(),

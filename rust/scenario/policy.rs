@@ -44,7 +44,7 @@ fn scheme(context: &Context<'_>, section: &PolicySection) -> Result<Scheme, Scen
         };
         let (key, reason) = culprit(section).unwrap_or(("name".into(), reason));
         let path = format!("policy.{key}");
-        context.fault(&path, parameter_fault("policy", &path, &reason))
+        context.fault(&path, parameter_fault("policy", Some("name"), &path, &reason))
     })
 }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::balance::Parameters;
 use crate::fabric::EcnPoint;
+use crate::nic::CacheConfig;
 use crate::units::{Bytes, Fraction, Span};
 
 /// `[switch]`: what every switch is set to.
@@ -57,7 +58,7 @@ pub enum CongestionName {
     DcqcnMlx,
     /// DCTCP by rate.
     DctcpRate,
-    /// DCTCP by window.
+    /// DCTCP by window, as REPS was evaluated with.
     DctcpWindow,
     /// NSCC of Ultra Ethernet.
     Nscc,
@@ -98,7 +99,8 @@ pub struct TransportSection {
     pub ack_priority: bool,
     /// What sets the sending rate: `dcqcn`.
     pub congestion_control: CongestionName,
-    /// Parameters of the congestion control; those left out have its defaults.
+    /// Parameters of the congestion control; those left out are its preset's. `preset` names a
+    /// set of them where a control has several; the first one is the default.
     #[serde(skip_serializing_if = "Parameters::is_empty")]
     pub parameters: Parameters,
     /// How losses are made good: `auto`.
@@ -109,6 +111,9 @@ pub struct TransportSection {
     pub nack_interval: Span,
     /// Smallest span between two CNPs of a queue pair: 50 us (Zhu et al., SIGCOMM 2015).
     pub cnp_interval: Span,
+    /// The cache of queue pair contexts in each NIC: none, every context is at hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qp_cache: Option<CacheConfig>,
 }
 
 impl Default for TransportSection {
@@ -125,6 +130,7 @@ impl Default for TransportSection {
             retransmit_timeout: Span::from_ms(1),
             nack_interval: Span::from_us(500),
             cnp_interval: Span::from_us(50),
+            qp_cache: None,
         }
     }
 }

@@ -158,7 +158,7 @@ fn collect_value(
 }
 
 /// Makes one of our faults of what serde says about a key.
-fn from_serde(key: &str, message: &str) -> Fault {
+pub(super) fn from_serde(key: &str, message: &str) -> Fault {
     if let Some((unknown, known)) = unknown_name(message, "unknown field ") {
         let section = key.rsplit_once('.').map_or("", |(section, _)| section);
         return unknown_key(section, &unknown, &known);
@@ -195,7 +195,7 @@ pub(super) fn unknown_name(message: &str, start: &str) -> Option<(String, Vec<St
 }
 
 /// serde's words for types, as words for people.
-pub(super) fn humanised(message: &str) -> String {
+fn humanised(message: &str) -> String {
     let message = message.trim().replace('`', "");
     for (word, words) in [
         ("u64", "a whole number from 0 to 9223372036854775807"),

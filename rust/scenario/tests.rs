@@ -68,12 +68,15 @@ fn the_defaults_are_those_of_the_design() {
     assert_eq!(sample.file.failure, [failure]);
     assert_eq!(empty.topology.host_count(), 256);
     assert_eq!(empty.nic.payload, Bytes::new(4096));
+    assert_eq!(empty.nic, crate::nic::NicConfig::default());
     assert_eq!(sample.fabric.failures[0].convergence, Span::from_ms(100));
 }
 
 #[test]
 fn a_resolved_scenario_parses_back_to_itself() {
-    for text in ["", SAMPLE, "[topology]\nkind = \"fat-tree\"\n[policy]\nname = \"spray\""] {
+    let other = "[topology]\nkind = \"fat-tree\"\n[policy]\nname = \"spray\"";
+    let cache = "[transport]\nqp_cache = { entries = 8 }";
+    for text in ["", SAMPLE, other, cache] {
         let scenario = parse(text).unwrap();
         let again = parse(&scenario.render()).unwrap();
         assert_eq!(again.file, scenario.file, "{}", scenario.render());
@@ -113,6 +116,50 @@ fn snapshot(name: &str, text: &str) {
     settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
     settings.set_prepend_module_to_snapshot(false);
     settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+#[test]
+fn a_preset_sets_what_is_not_given_beside_it() {
+    use crate::nic::congestion::{CongestionControl, dcqcn};
+    let dcqcn = |parameters: &str| {
+        let scenario = parse(&format!("[transport]\nparameters = {{ {parameters} }}")).unwrap();
+        let again = parse(&scenario.render()).unwrap();
+        assert_eq!((&again.nic, &again.file), (&scenario.nic, &scenario.file));
+        match scenario.nic.congestion {
+            CongestionControl::Dcqcn(config) => config,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(dcqcn(""), dcqcn::Config::default());
+    assert_eq!(dcqcn("preset = \"authors\""), dcqcn::Config::default());
+    let paper = dcqcn("preset = \"paper\"");
+    assert_eq!(paper.byte_counter, Bytes::new(10_000_000));
+    let mine = dcqcn("rate_timer = \"70us\", preset = \"paper\"");
+    assert_eq!(mine, dcqcn::Config { rate_timer: Span::from_us(70), ..paper });
+}
+
+#[test]
+fn each_congestion_control_and_each_preset_is_sound() {
+    for (name, presets) in [
+        ("line-rate", vec![]),
+        ("dcqcn", vec!["authors", "paper"]),
+        ("dcqcn-mlx", vec!["hpcc", "hpcc-paper", "conweave", "connectx"]),
+        ("dctcp-rate", vec!["ethereal", "hpcc"]),
+        ("dctcp-window", vec![]),
+        ("nscc", vec!["no-trimming", "trimming"]),
+        ("swift", vec![]),
+    ] {
+        let section = format!("[transport]\ncongestion_control = \"{name}\"\n");
+        let scenario = parse(&section).unwrap();
+        let shown = scenario.file.transport.parameters.get("preset").and_then(|it| it.as_str());
+        assert_eq!(shown, presets.first().copied(), "{name}");
+        for preset in presets {
+            let text = format!("{section}parameters = {{ preset = \"{preset}\" }}");
+            let scenario = parse(&text).unwrap();
+            let again = parse(&scenario.render()).unwrap();
+            assert_eq!(again.nic, scenario.nic, "{name}, {preset}");
+        }
+    }
 }
 
 #[test]
@@ -213,8 +260,15 @@ const BAD: &[&str] = &[
     "[transport]\nack = \"70KB\"",
     "[transport]\nack_every = 0",
     "[transport]\nretransmit_timeout = \"0ms\"",
+    "[transport]\nqp_cache = { entries = 0 }",
     "[transport]\nparameters = { alpha_timer = \"0us\" }",
     "[transport]\nparameters = { g = \"fast\" }",
+    "[transport]\nparameters = { preset = \"papre\" }",
+    "[transport]\nparameters = { preset = 1 }",
+    "[transport]\nparameters = { clamp_target = \"never\" }",
+    "[transport]\ncongestion_control = \"swift\"\nparameters = { preset = \"paper\" }",
+    "[transport]\ncongestion_control = \"swift\"\nparameters = { beta = \"2\" }",
+    "[transport]\ncongestion_control = \"nscc\"\nparameters = { target = \"0\" }",
     "[policy]\nname = \"etherial\"",
     "[policy]\nbatch_timer = 5",
     "[workload]\nkind = \"all-to-al\"",
@@ -252,7 +306,6 @@ const BAD: &[&str] = &[
     "[topology]\nkind = \"file\"\npath = \"x\"\nformat = \"htsim\"",
     "[switch]\npfc = true",
     "[switch]\ntrim = true",
-    "[transport]\ncongestion_control = \"swift\"",
     "[transport]\nrecovery = \"sack\"",
     "[workload]\nkind = \"chakra\"",
     "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"degrade\"",

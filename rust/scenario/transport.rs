@@ -4,12 +4,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::context::{AtLeast, Context, LONGEST_PACKET};
-use super::error::{Fault, ScenarioError};
+use super::error::{Fault, ScenarioError, nearest};
 use super::sections::{CongestionName, RecoveryName, TransportSection};
-use super::source::{humanised, unknown_key, unknown_name};
+use super::source::{from_serde, unknown_key, unknown_name};
 use crate::balance::Parameters;
-use crate::nic::congestion::CongestionControl;
-use crate::nic::{AckConfig, NicConfig, Recovery};
+use crate::nic::congestion::{CongestionControl, Preset, Presets};
+use crate::nic::verbs::QpConfig;
+use crate::nic::{AckConfig, CacheConfig, NicConfig, Recovery};
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
 /// An acknowledgement names at most so many packets: the bits of its `sack` field.
@@ -55,8 +56,21 @@ pub(super) fn resolve(
         retransmit_timeout: span("retransmit_timeout", typed.retransmit_timeout)?,
         nack_interval: span("nack_interval", typed.nack_interval)?,
         cnp_interval: span("cnp_interval", typed.cnp_interval)?,
+        queue_pairs: QpConfig { cache: cache(context, typed.qp_cache)?, ..QpConfig::default() },
     };
     Ok((TransportSection { parameters, ..typed.clone() }, nic))
+}
+
+fn cache(
+    context: &Context<'_>,
+    typed: Option<CacheConfig>,
+) -> Result<Option<CacheConfig>, ScenarioError> {
+    let Some(cache) = typed else { return Ok(None) };
+    if cache.entries == 0 {
+        let right = "it must be at least 1; leave qp_cache out for one that never misses";
+        return Err(context.senseless("transport.qp_cache.entries", cache.entries, right));
+    }
+    Ok(Some(cache))
 }
 
 fn recovery(
@@ -79,43 +93,65 @@ fn congestion(
     typed: &TransportSection,
 ) -> Result<(CongestionControl, Parameters), ScenarioError> {
     let given = &typed.parameters;
-    let value = match typed.congestion_control {
-        CongestionName::LineRate => {
-            return configured(context, given, CongestionControl::LineRate);
-        }
-        CongestionName::Dcqcn => {
-            return configured(context, given, CongestionControl::Dcqcn);
-        }
-        CongestionName::DcqcnMlx => {
-            return configured(context, given, CongestionControl::DcqcnMlx);
-        }
-        CongestionName::DctcpRate => {
-            return configured(context, given, CongestionControl::DctcpRate);
-        }
-        CongestionName::DctcpWindow => "dctcp-window",
-        CongestionName::Nscc => "nscc",
-        CongestionName::Swift => "swift",
-    };
-    let available = "line-rate, dcqcn, dcqcn-mlx, dctcp-rate";
-    Err(context.unavailable("transport.congestion_control", value, available))
+    match typed.congestion_control {
+        CongestionName::LineRate => configured(context, given, CongestionControl::LineRate),
+        CongestionName::Dcqcn => configured(context, given, CongestionControl::Dcqcn),
+        CongestionName::DcqcnMlx => configured(context, given, CongestionControl::DcqcnMlx),
+        CongestionName::DctcpRate => configured(context, given, CongestionControl::DctcpRate),
+        CongestionName::DctcpWindow => configured(context, given, CongestionControl::DctcpWindow),
+        CongestionName::Nscc => configured(context, given, CongestionControl::Nscc),
+        CongestionName::Swift => configured(context, given, CongestionControl::Swift),
+    }
 }
 
-/// A congestion control from its keys, and all its keys with the defaults of those left out.
-fn configured<C: DeserializeOwned + Serialize>(
+/// A congestion control from its preset and its keys, and all its keys: those left out have the
+/// preset's values.
+fn configured<C: DeserializeOwned + Serialize + Presets>(
     context: &Context<'_>,
     given: &Parameters,
     make: impl Fn(C) -> CongestionControl,
 ) -> Result<(CongestionControl, Parameters), ScenarioError> {
-    let config: C = given.clone().try_into().map_err(|error: toml::de::Error| {
-        let (key, reason) = culprit::<C>(given).unwrap_or((String::new(), error));
+    let mut given = given.clone();
+    let preset = preset::<C>(context, &mut given)?;
+    let values = preset.map_or_else(C::default, |preset| (preset.config)());
+    let mut all = Parameters::try_from(&values).expect("a configuration is a table of values");
+    all.extend(given.clone());
+    let config: C = all.try_into().map_err(|error: toml::de::Error| {
+        let (key, reason) = culprit::<C>(&given).unwrap_or((String::new(), error));
         let path = format!("transport.parameters.{key}");
-        context.fault(&path, parameter_fault("transport.parameters", &path, reason.message()))
+        let beside = preset.map(|_| "preset");
+        let fault = parameter_fault("transport.parameters", beside, &path, reason.message());
+        context.fault(&path, fault)
     })?;
     let all = Parameters::try_from(&config).expect("a configuration is a table of plain values");
     for (key, value) in &all {
         sensible(context, &format!("transport.parameters.{key}"), value.as_str())?;
     }
-    Ok((make(config), all))
+    let name = preset.map(|preset| ("preset".to_owned(), preset.name.into()));
+    Ok((make(config), name.into_iter().chain(all).collect()))
+}
+
+/// The preset that `given` names, which is taken out of it, or the first one. `None` where there
+/// are no presets.
+fn preset<C: Presets>(
+    context: &Context<'_>,
+    given: &mut Parameters,
+) -> Result<Option<&'static Preset<C>>, ScenarioError> {
+    let Some(default) = C::PRESETS.first() else { return Ok(None) };
+    let Some(value) = given.remove("preset") else { return Ok(Some(default)) };
+    let key = "transport.parameters.preset".to_owned();
+    let Some(name) = value.as_str() else {
+        let reason = format!("{value} is no name; write for example \"{}\"", default.name);
+        return Err(context.fault(&key.clone(), Fault::BadValue { key, reason }));
+    };
+    if let Some(preset) = C::PRESETS.iter().find(|preset| preset.name == name) {
+        return Ok(Some(preset));
+    }
+    let names = || C::PRESETS.iter().map(|preset| preset.name);
+    let (nearest, known) = (nearest(name, names()), names().collect::<Vec<_>>().join(", "));
+    let name = name.to_owned();
+    let fault = Fault::UnknownName { key: key.clone(), what: "preset", name, nearest, known };
+    Err(context.fault(&key, fault))
 }
 
 /// The first key that is wrong by itself.
@@ -126,20 +162,19 @@ fn culprit<C: DeserializeOwned>(given: &Parameters) -> Option<(String, toml::de:
     })
 }
 
-/// The fault behind serde's message about a parameter.
-pub(super) fn parameter_fault(section: &str, key: &str, message: &str) -> Fault {
-    match unknown_name(message, "unknown field ") {
-        Some((unknown, mut known)) => {
-            if section == "policy" {
-                known.insert(0, "name".into());
-            }
-            unknown_key(section, &unknown, &known)
-        }
-        None => Fault::BadValue {
-            key: key.to_owned(),
-            reason: humanised(message.lines().next().unwrap_or_default()),
-        },
+/// The fault behind serde's message about a parameter; `beside` is a key of the section that is
+/// no parameter.
+pub(super) fn parameter_fault(
+    section: &str,
+    beside: Option<&str>,
+    key: &str,
+    message: &str,
+) -> Fault {
+    if let Some((unknown, known)) = unknown_name(message, "unknown field ") {
+        let known: Vec<String> = beside.map(str::to_owned).into_iter().chain(known).collect();
+        return unknown_key(section, &unknown, &known);
     }
+    from_serde(key, message.lines().next().unwrap_or_default())
 }
 
 /// Refuses values that would stop a control law: all of them spell the same things alike.
@@ -147,26 +182,40 @@ fn sensible(context: &Context<'_>, key: &str, value: Option<&str>) -> Result<(),
     let Some(value) = value else {
         return Ok(());
     };
-    let name = key.rsplit('.').next().unwrap_or(key);
-    if name.ends_with("_timer") {
-        let span = value.parse().expect("printed by the same type");
-        context.span(key, span, AtLeast::OnePicosecond)?;
-    }
-    if name == "byte_counter" && value.parse() == Ok(Bytes::ZERO) {
-        return Err(context.senseless(key, value, "it must be at least 1B"));
-    }
-    if matches!(name, "g" | "rate_on_first_cnp" | "share") {
-        let part: Fraction = value.parse().expect("printed by the same type");
-        if part.numerator() == 0 {
-            return Err(context.senseless(key, value, "it must be more than 0"));
+    let printed = "printed by the same type";
+    match key.rsplit('.').next().unwrap_or(key) {
+        "alpha_timer" | "rate_timer" | "decrease_timer" | "increase_timer" => {
+            context.span(key, value.parse().expect(printed), AtLeast::OnePicosecond)?;
         }
-        context.part(key, part)?;
-    }
-    if name == "min_rate" {
-        let rate: BitRate = value.parse().expect("printed by the same type");
-        if rate.as_bps() == 0 {
+        "byte_counter" if value.parse() == Ok(Bytes::ZERO) => {
+            return Err(context.senseless(key, value, "it must be at least 1B"));
+        }
+        "min_rate" if value.parse() == Ok(BitRate::from_bps(0)) => {
             return Err(context.senseless(key, value, "it must be at least 1bps"));
         }
+        "target" | "base_target" | "start_window" | "max_window" => {
+            positive(context, key, value.parse().expect(printed))?;
+        }
+        "g" | "rate_on_first_cnp" | "share" | "delay_gain" => {
+            let part = positive(context, key, value.parse().expect(printed))?;
+            context.part(key, part)?;
+        }
+        "initial_alpha" | "gamma" | "beta" | "cut" | "max_cut" => {
+            context.part(key, value.parse().expect(printed))?;
+        }
+        _ => {}
     }
     Ok(())
+}
+
+/// `fraction`, which must not be zero.
+fn positive(
+    context: &Context<'_>,
+    key: &str,
+    fraction: Fraction,
+) -> Result<Fraction, ScenarioError> {
+    if fraction.numerator() == 0 {
+        return Err(context.senseless(key, fraction, "it must be more than 0"));
+    }
+    Ok(fraction)
 }

@@ -53,6 +53,9 @@ pairs! {
         dcqcn: "dcqcn",
         dcqcn_mlx: "dcqcn-mlx",
         dctcp_rate: "dctcp-rate",
+        dctcp_window: "dctcp-window",
+        nscc: "nscc",
+        swift: "swift",
     }
 }
 

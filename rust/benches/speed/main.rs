@@ -18,6 +18,7 @@ use evenkeel::fabric::{
 };
 use evenkeel::ids::HostId;
 use evenkeel::nic::congestion::{CongestionControl, line_rate};
+use evenkeel::nic::verbs::QpConfig;
 use evenkeel::nic::{AckConfig, NicConfig};
 use evenkeel::topology::FatTree;
 use evenkeel::units::{BitRate, Bytes, Fraction, Span, Time};
@@ -157,6 +158,7 @@ fn ours(policy: &str, case: Case) -> u64 {
             retransmit_timeout: Span::from_ms(100),
             nack_interval: Span::from_us(500),
             cnp_interval: Span::from_us(50),
+            queue_pairs: QpConfig::default(),
         },
         scheme,
         workload: Arc::new(Workload::independent(messages.collect())),

@@ -1,14 +1,43 @@
 //! DCQCN in its authors' form: congestion notification packets, rate timer and byte counter.
 //!
 //! Source: Zhu et al., "Congestion Control for Large-Scale RDMA Deployments" (SIGCOMM 2015),
-//! section 5, in the form of the authors' simulator (bobzhuyb/ns3-rdma): alpha starts at 1/2 and
-//! rises before the cut, each cut clamps the target rate, and a target ten times the rate at
-//! stage one falls to an eighth in place of a rise.
+//! section 5, in the form of the authors' simulator (bobzhuyb/ns3-rdma, `qbb-net-device.cc`). Its
+//! quirks are kept: Rc stops at line rate and Rt does not; where the timer or the bytes are at
+//! stage one and Rt is more than ten times Rc, Rt falls to an eighth in place of a rise; hyper
+//! increase halves the period of the timer and of the bytes from its second step on.
+//!
+//! Presets: `authors`, the simulator's own configuration, and `paper`, the numbers and the order
+//! of the paper in the same state machine. The thresholds that go with them belong to the
+//! switches: `ecn = { kmin = "40KB", kmax = "1MB", pmax = "1" }` and
+//! `{ kmin = "5KB", kmax = "200KB", pmax = "1/100" }`, both at 40 Gbps.
 
 use serde::{Deserialize, Serialize};
 
 use super::CongestionController;
+use super::preset::{Preset, Presets};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
+
+/// When a CNP lowers the target rate to the current rate and starts the byte counter anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetClamp {
+    /// With each CNP (the simulator's option "clamp target").
+    Always,
+    /// If the timer or the bytes have run out since the last one ("clamp after time increase").
+    AfterIncrease,
+    /// If the bytes have run out since the last one (neither option).
+    AfterByteIncrease,
+}
+
+/// Which alpha a cut takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AlphaOrder {
+    /// The one that the CNP has just raised.
+    RaisedFirst,
+    /// The one from before the CNP.
+    CutFirst,
+}
 
 /// Parameters; the defaults are those of the authors' simulator.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -16,19 +45,26 @@ use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 pub struct Config {
     /// Gain of the moving average: 1/256.
     pub g: Fraction,
+    /// Alpha before the first CNP: 1/2 (the paper: 1).
+    pub initial_alpha: Fraction,
+    /// Which alpha a cut takes: `raised-first` (the paper: `cut-first`).
+    pub alpha_order: AlphaOrder,
+    /// When a CNP lowers the target rate: `always`.
+    pub clamp_target: TargetClamp,
     /// Without a CNP for this long, alpha decays: 55 us.
     pub alpha_timer: Span,
-    /// The rate rises once in this time: 60 us (the paper has 55 us).
+    /// The rate rises once in this time: 60 us (the paper: 55 us).
     pub rate_timer: Span,
-    /// ... and once in as many bytes: 300 MB, which is practically off (the paper has 10 MB).
+    /// ... and once in more than as many bytes on the wire: 300 MB, which is practically off (the
+    /// paper: 10 MB).
     pub byte_counter: Bytes,
     /// Rises of fast recovery, F: 5.
     pub fast_recovery_steps: u32,
     /// Additive increase: 40 Mbps.
     pub additive_increase: BitRate,
-    /// Hyper increase: 200 Mbps.
+    /// Hyper increase: 200 Mbps (the paper names none).
     pub hyper_increase: BitRate,
-    /// No rate falls below: 100 Mbps.
+    /// No rate falls below: 100 Mbps (the paper names none).
     pub min_rate: BitRate,
 }
 
@@ -36,6 +72,9 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             g: Fraction::new(1, 256).expect("not zero"),
+            initial_alpha: Fraction::new(1, 2).expect("not zero"),
+            alpha_order: AlphaOrder::RaisedFirst,
+            clamp_target: TargetClamp::Always,
             alpha_timer: Span::from_us(55),
             rate_timer: Span::from_us(60),
             byte_counter: Bytes::new(300_000_000),
@@ -45,6 +84,26 @@ impl Default for Config {
             min_rate: BitRate::from_bps(100_000_000),
         }
     }
+}
+
+impl Config {
+    /// The paper, its section 5 and the table of parameters.
+    fn paper() -> Self {
+        Self {
+            initial_alpha: Fraction::ONE,
+            alpha_order: AlphaOrder::CutFirst,
+            rate_timer: Span::from_us(55),
+            byte_counter: Bytes::new(10_000_000),
+            ..Self::default()
+        }
+    }
+}
+
+impl Presets for Config {
+    const PRESETS: &'static [Preset<Self>] = &[
+        Preset { name: "authors", config: Self::default },
+        Preset { name: "paper", config: Self::paper },
+    ];
 }
 
 /// How the rate rises.
@@ -90,7 +149,7 @@ impl Dcqcn {
             line_rate,
             current: line_rate,
             target: line_rate,
-            alpha: 0.5,
+            alpha: config.initial_alpha.as_f64(),
             phase: Phase::Fast,
             timer_stage: 0,
             byte_stage: 0,
@@ -108,8 +167,9 @@ impl Dcqcn {
                 self.alpha_due += self.config.alpha_timer;
             } else {
                 self.timer_stage += 1;
-                self.rise(Cause::Timer);
+                // The timer starts again before the phase changes.
                 self.rate_due += self.rate_period();
+                self.rise(Cause::Timer);
             }
         }
     }
@@ -128,32 +188,47 @@ impl Dcqcn {
     fn rise(&mut self, cause: Cause) {
         let fast_steps = self.config.fast_recovery_steps;
         let stage = if cause == Cause::Timer { self.timer_stage } else { self.byte_stage };
-        match (self.phase, cause) {
-            (Phase::Fast, _) if stage < fast_steps => {}
-            (Phase::Active, Cause::Bytes) => self.raise_target(stage, Phase::Active),
-            (Phase::Hyper, _) => self.raise_target(stage, Phase::Hyper),
-            (Phase::Fast | Phase::Active, _) => {
-                let lagging = self.timer_stage.min(self.byte_stage) < fast_steps;
-                self.raise_target(stage, if lagging { Phase::Active } else { Phase::Hyper });
+        let lower = self.timer_stage.min(self.byte_stage);
+        let (phase, increase) = match (self.phase, cause) {
+            (Phase::Fast, _) if stage < fast_steps => (Phase::Fast, 0.0),
+            (Phase::Fast, _) | (Phase::Active, Cause::Timer) if lower < fast_steps => {
+                (Phase::Active, self.config.additive_increase.as_bps() as f64)
             }
+            (Phase::Active, Cause::Bytes) => {
+                (Phase::Active, self.config.additive_increase.as_bps() as f64)
+            }
+            (Phase::Fast | Phase::Active | Phase::Hyper, _) => {
+                let steps = f64::from(lower.saturating_sub(fast_steps) + 1);
+                (Phase::Hyper, self.config.hyper_increase.as_bps() as f64 * steps)
+            }
+        };
+        self.phase = phase;
+        let at_stage_one = self.timer_stage == 1 || self.byte_stage == 1;
+        if at_stage_one && self.target > 10.0 * self.current {
+            self.target /= 8.0;
+        } else {
+            self.target += increase;
         }
         self.current = f64::midpoint(self.target, self.current).min(self.line_rate);
     }
 
-    fn raise_target(&mut self, stage: u32, phase: Phase) {
-        self.phase = phase;
-        if stage == 1 && self.target > 10.0 * self.current {
-            self.target /= 8.0;
-            return;
+    /// Whether a CNP lowers the target rate now.
+    fn clamps(&self) -> bool {
+        match self.config.clamp_target {
+            TargetClamp::Always => true,
+            TargetClamp::AfterIncrease => self.timer_stage > 0 || self.byte_stage > 0,
+            TargetClamp::AfterByteIncrease => self.byte_stage > 0,
         }
-        self.target += match phase {
-            Phase::Hyper => {
-                let beyond = self.timer_stage.min(self.byte_stage);
-                let steps = beyond.saturating_sub(self.config.fast_recovery_steps) + 1;
-                self.config.hyper_increase.as_bps() as f64 * f64::from(steps)
-            }
-            Phase::Fast | Phase::Active => self.config.additive_increase.as_bps() as f64,
-        };
+    }
+
+    fn raise_alpha(&mut self) {
+        let g = self.config.g.as_f64();
+        self.alpha = (1.0 - g) * self.alpha + g;
+    }
+
+    fn cut(&mut self) {
+        let floor = (self.config.min_rate.as_bps() as f64).clamp(1.0, self.line_rate);
+        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(floor);
     }
 }
 
@@ -166,65 +241,44 @@ impl CongestionController for Dcqcn {
 
     fn handle_cnp(&mut self, now: Time) {
         self.catch_up(now);
-        self.target = self.current;
-        self.bytes_left = self.config.byte_counter.get();
+        if self.clamps() {
+            self.target = self.current;
+            self.bytes_left = self.config.byte_counter.get();
+        }
         (self.timer_stage, self.byte_stage) = (0, 0);
-        let g = self.config.g.as_f64();
-        self.alpha = (1.0 - g) * self.alpha + g;
-        let floor = (self.config.min_rate.as_bps() as f64).clamp(1.0, self.line_rate);
-        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(floor);
+        match self.config.alpha_order {
+            AlphaOrder::RaisedFirst => {
+                self.raise_alpha();
+                self.cut();
+            }
+            AlphaOrder::CutFirst => {
+                self.cut();
+                self.raise_alpha();
+            }
+        }
         self.phase = Phase::Fast;
         self.alpha_due = now + self.config.alpha_timer;
         self.rate_due = now + self.config.rate_timer;
     }
 
+    #[inline]
     fn handle_sent(&mut self, now: Time, bytes: u32) {
-        self.bytes_left = self.bytes_left.saturating_sub(u64::from(bytes));
-        if self.bytes_left == 0 {
-            self.catch_up(now);
-            self.byte_stage += 1;
-            self.rise(Cause::Bytes);
-            self.bytes_left = self.byte_period();
+        // Before the first CNP nothing counts.
+        if self.rate_due == Time::NEVER {
+            return;
         }
+        let bytes = u64::from(bytes);
+        if bytes <= self.bytes_left {
+            self.bytes_left -= bytes;
+            return;
+        }
+        self.catch_up(now);
+        self.byte_stage += 1;
+        // The bytes start again before the phase changes.
+        self.bytes_left = self.byte_period();
+        self.rise(Cause::Bytes);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn gbps(control: &mut Dcqcn, us: u64) -> f64 {
-        control.rate(Time::ZERO + Span::from_us(us)).as_bps() as f64 / 1e9
-    }
-
-    #[test]
-    fn a_cnp_cuts_by_half_of_alpha_and_fast_recovery_halves_the_way_back() {
-        let mut control = Dcqcn::new(&Config::default(), BitRate::from_gbps(100));
-        assert_eq!(gbps(&mut control, 0), 100.0);
-        control.handle_cnp(Time::ZERO);
-        // alpha = 255/256 · 1/2 + 1/256 = 0.501953125.
-        let cut = 100.0 * (1.0 - 0.501_953_125 / 2.0);
-        assert!((gbps(&mut control, 59) - cut).abs() < 1e-6);
-        let mut expected = cut;
-        for step in 1..5 {
-            expected = f64::midpoint(expected, 100.0);
-            assert!((gbps(&mut control, 60 * step) - expected).abs() < 1e-6, "step {step}");
-        }
-    }
-
-    #[test]
-    fn without_a_cnp_nothing_ever_changes() {
-        let mut control = Dcqcn::new(&Config::default(), BitRate::from_gbps(100));
-        control.handle_sent(Time::ZERO, 1_000_000);
-        assert_eq!(gbps(&mut control, 1_000_000), 100.0);
-    }
-
-    #[test]
-    fn cnps_bring_the_rate_to_its_floor() {
-        let mut control = Dcqcn::new(&Config::default(), BitRate::from_gbps(100));
-        for _ in 0..100 {
-            control.handle_cnp(Time::ZERO);
-        }
-        assert_eq!(gbps(&mut control, 0), 0.1);
-    }
-}
+mod tests;

@@ -3,9 +3,17 @@
 //! Source: `rdma-hw.cc` of the HPCC simulator (alibaba-edu/High-Precision-Congestion-Control),
 //! its `cc_mode` 1, which its authors modelled on Mellanox firmware. The receiver echoes marks in
 //! acknowledgements; there are no notification packets.
+//!
+//! Presets: `hpcc` and `hpcc-paper`, the two DCQCNs of HPCC's run script; `conweave`, the one of
+//! ConWeave's; `connectx`, the defaults of the adapters' own registers as `mlxconfig` prints them
+//! (without the byte counter and `rpg_gd`, which this form does not have). The scripts scale
+//! their increases with the link rate: the presets are for 100 Gbps, a link of four times that
+//! needs four times the increases. With `hpcc` go switches that mark by
+//! `ecn = { kmin = "400KB", kmax = "1600KB", pmax = "1/5" }` at 100 Gbps.
 
 use serde::{Deserialize, Serialize};
 
+use super::preset::{Preset, Presets};
 use super::{AckSample, CongestionController};
 use crate::units::{BitRate, Fraction, Span, Time};
 
@@ -15,6 +23,8 @@ use crate::units::{BitRate, Fraction, Span, Time};
 pub struct Config {
     /// Gain of the moving average: 1/256.
     pub g: Fraction,
+    /// Alpha at the first mark: 1.
+    pub initial_alpha: Fraction,
     /// Alpha is renewed once in this time: 1 us.
     pub alpha_timer: Span,
     /// The rate is cut at most once in this time: 4 us.
@@ -39,6 +49,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             g: Fraction::new(1, 256).expect("not zero"),
+            initial_alpha: Fraction::ONE,
             alpha_timer: Span::from_us(1),
             decrease_timer: Span::from_us(4),
             increase_timer: Span::from_us(300),
@@ -50,6 +61,52 @@ impl Default for Config {
             clamp_target_rate: false,
         }
     }
+}
+
+impl Config {
+    /// HPCC's `dcqcn_paper`: the timers of the DCQCN paper.
+    fn hpcc_paper() -> Self {
+        Self {
+            alpha_timer: Span::from_us(50),
+            decrease_timer: Span::from_us(50),
+            increase_timer: Span::from_us(55),
+            ..Self::default()
+        }
+    }
+
+    /// ConWeave's `run.py`.
+    fn conweave() -> Self {
+        Self {
+            additive_increase: BitRate::from_bps(40_000_000),
+            hyper_increase: BitRate::from_bps(100_000_000),
+            min_rate: BitRate::from_bps(100_000_000),
+            ..Self::default()
+        }
+    }
+
+    /// `mlxconfig`: `dce_tcp_g` 1019 of 1024, initial alpha 1023 of 1024, rate-reduce monitor
+    /// 4 us, time reset 300 us, threshold 1, AI 5 Mbps, HAI 50 Mbps, least rate 1 Mbps, no rate
+    /// of its own on the first CNP, clamp after time increase.
+    fn connectx() -> Self {
+        let part = |above| Fraction::new(above, 1_024).expect("not zero");
+        Self {
+            g: part(5),
+            initial_alpha: part(1_023),
+            additive_increase: BitRate::from_bps(5_000_000),
+            hyper_increase: BitRate::from_bps(50_000_000),
+            min_rate: BitRate::from_bps(1_000_000),
+            ..Self::default()
+        }
+    }
+}
+
+impl Presets for Config {
+    const PRESETS: &'static [Preset<Self>] = &[
+        Preset { name: "hpcc", config: Self::default },
+        Preset { name: "hpcc-paper", config: Self::hpcc_paper },
+        Preset { name: "conweave", config: Self::conweave },
+        Preset { name: "connectx", config: Self::connectx },
+    ];
 }
 
 /// The control of one queue pair.
@@ -79,7 +136,7 @@ impl DcqcnMlx {
             line_rate,
             current: line_rate,
             target: line_rate,
-            alpha: 1.0,
+            alpha: config.initial_alpha.as_f64(),
             flagged_for_alpha: false,
             flagged_for_cut: false,
             stage: 0,
@@ -159,7 +216,7 @@ impl DcqcnMlx {
     }
 
     fn start_timers(&mut self, now: Time) {
-        self.alpha = 1.0;
+        self.alpha = self.config.initial_alpha.as_f64();
         self.alpha_due = now + self.config.alpha_timer;
         // One nanosecond later, so that each cut comes after alpha's renewal.
         self.decrease_due = now + self.config.decrease_timer + Span::from_ns(1);

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::CongestionController;
+use super::preset::Presets;
 use crate::units::{BitRate, Fraction, Time};
 
 /// Parameters.
@@ -22,6 +23,8 @@ impl Default for Config {
         Self { share: Fraction::ONE }
     }
 }
+
+impl Presets for Config {}
 
 /// The rate, which never changes.
 #[derive(Debug, Clone, Copy)]

@@ -7,7 +7,13 @@
 pub mod dcqcn;
 pub mod dcqcn_mlx;
 pub mod dctcp_rate;
+pub mod dctcp_window;
 pub mod line_rate;
+pub mod nscc;
+mod preset;
+pub mod swift;
+
+pub use preset::{Preset, Presets};
 
 use serde::Serialize;
 
@@ -25,6 +31,12 @@ pub enum CongestionControl {
     DcqcnMlx(dcqcn_mlx::Config),
     /// DCTCP by rate.
     DctcpRate(dctcp_rate::Config),
+    /// DCTCP by window, as REPS was evaluated with.
+    DctcpWindow(dctcp_window::Config),
+    /// The window control of Ultra Ethernet.
+    Nscc(nscc::Config),
+    /// Swift's delay-based window.
+    Swift(swift::Config),
 }
 
 impl CongestionControl {
@@ -41,6 +53,11 @@ impl CongestionControl {
             Self::DctcpRate(config) => {
                 Controller::DctcpRate(dctcp_rate::DctcpRate::new(config, path.line_rate))
             }
+            Self::DctcpWindow(config) => {
+                Controller::DctcpWindow(dctcp_window::DctcpWindow::new(config, path))
+            }
+            Self::Nscc(config) => Controller::Nscc(nscc::Nscc::new(config, path)),
+            Self::Swift(config) => Controller::Swift(swift::Swift::new(config, path)),
         }
     }
 
@@ -61,6 +78,12 @@ pub enum Controller {
     DcqcnMlx(dcqcn_mlx::DcqcnMlx),
     /// See [`dctcp_rate`].
     DctcpRate(dctcp_rate::DctcpRate),
+    /// See [`dctcp_window`].
+    DctcpWindow(dctcp_window::DctcpWindow),
+    /// See [`nscc`].
+    Nscc(nscc::Nscc),
+    /// See [`swift`].
+    Swift(swift::Swift),
 }
 
 /// What a NIC knows of the way that its packets take.
@@ -148,6 +171,9 @@ macro_rules! dispatch {
             Self::Dcqcn($control) => $call,
             Self::DcqcnMlx($control) => $call,
             Self::DctcpRate($control) => $call,
+            Self::DctcpWindow($control) => $call,
+            Self::Nscc($control) => $call,
+            Self::Swift($control) => $call,
         }
     };
 }

@@ -1,0 +1,115 @@
+//! The account of queue pairs: what a NIC holds because of how messages are split.
+//!
+//! It is derived from the queue pairs that exist, not from a formula about the scheme. That is
+//! what a formula can be held against.
+
+use std::collections::BTreeMap;
+
+use super::qp::{Life, Origin, Qp, Role};
+use super::{CacheCounters, Nic};
+use crate::ids::{HostId, QpId};
+use crate::units::Bytes;
+
+/// The queue pairs of one NIC. It counts both ends of a connection, each at its own NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct QpAccount {
+    /// Ever made.
+    pub opened: u64,
+    /// Made and not destroyed.
+    pub live: u64,
+    /// Most that were live at once.
+    pub peak: u64,
+    /// Ever made to send on; the `qps` of a run count these.
+    pub sending: u64,
+    /// ... of which a splitter asked for beyond one a pair of peers and message stream.
+    pub extra: u64,
+    /// Hosts at the other end of those that are live.
+    pub peers: u64,
+    /// Most live ones with one peer.
+    pub per_peer_max: u64,
+    /// Memory of the contexts of `peak` queue pairs.
+    pub context_bytes: Bytes,
+    /// The cache of contexts, if there is one.
+    pub cache: CacheCounters,
+}
+
+impl QpAccount {
+    /// The most of each over several NICs; what their caches counted is added up.
+    pub fn most(accounts: &[Self]) -> Self {
+        accounts.iter().fold(Self::default(), |most, it| Self {
+            opened: most.opened.max(it.opened),
+            live: most.live.max(it.live),
+            peak: most.peak.max(it.peak),
+            sending: most.sending.max(it.sending),
+            extra: most.extra.max(it.extra),
+            peers: most.peers.max(it.peers),
+            per_peer_max: most.per_peer_max.max(it.per_peer_max),
+            context_bytes: most.context_bytes.max(it.context_bytes),
+            cache: CacheCounters {
+                hits: most.cache.hits + it.cache.hits,
+                send_misses: most.cache.send_misses + it.cache.send_misses,
+                receive_misses: most.cache.receive_misses + it.cache.receive_misses,
+            },
+        })
+    }
+}
+
+/// The live queue pairs that a NIC has with one peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PeerAccount {
+    /// Both those that send and those that only receive.
+    pub live: u64,
+    /// Those that send.
+    pub sending: u64,
+    /// ... of which extra.
+    pub extra: u64,
+}
+
+impl Nic {
+    /// The account of its queue pairs, as of now.
+    pub fn account(&self) -> QpAccount {
+        let peers = self.account_by_peer();
+        let context = self.config.queue_pairs.context_bytes.get();
+        QpAccount {
+            opened: self.qps.len() as u64,
+            live: self.count_qps(|qp| qp.life == Life::Live),
+            peak: self.peak_qps,
+            sending: self.send_qps(),
+            extra: self.extra_qps(),
+            peers: peers.len() as u64,
+            per_peer_max: peers.values().map(|peer| peer.live).max().unwrap_or(0),
+            context_bytes: Bytes::new(self.peak_qps * context),
+            cache: self.cache.as_ref().map(|cache| cache.counters()).unwrap_or_default(),
+        }
+    }
+
+    /// The account of its live queue pairs by peer.
+    pub fn account_by_peer(&self) -> BTreeMap<HostId, PeerAccount> {
+        let mut peers = BTreeMap::<HostId, PeerAccount>::new();
+        for (id, qp) in (0..).map(QpId).zip(&self.qps) {
+            if qp.life == Life::Destroyed {
+                continue;
+            }
+            let peer = peers.entry(self.peer_of(id)).or_default();
+            let sends = qp.role == Role::Both;
+            peer.live += 1;
+            peer.sending += u64::from(sends);
+            peer.extra += u64::from(sends && qp.origin == Origin::Extra);
+        }
+        peers
+    }
+
+    /// Queue pairs ever made to send on.
+    pub fn send_qps(&self) -> u64 {
+        self.count_qps(|qp| qp.role == Role::Both)
+    }
+
+    /// ... of which a splitter asked for beyond one a pair of peers and message stream.
+    pub fn extra_qps(&self) -> u64 {
+        self.count_qps(|qp| qp.role == Role::Both && qp.origin == Origin::Extra)
+    }
+
+    fn count_qps(&self, is: fn(&Qp) -> bool) -> u64 {
+        self.qps.iter().filter(|qp| is(qp)).count() as u64
+    }
+}

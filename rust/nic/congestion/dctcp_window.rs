@@ -1,0 +1,170 @@
+//! DCTCP by window: what REPS was evaluated with.
+//!
+//! Source: "REPS: Recycled Entropy Packet Spraying for Adaptive Load Balancing and Failure
+//! Mitigation" (arXiv 2407.21625, EuroSys 2026), evaluation set-up, and its public artifact
+//! (tommasobo/REPS_EuroSys_Artifact, `uec.cpp`, there called MP-RDMA's control): each
+//! acknowledgement of an unmarked packet adds acked · MTU / window, each of a marked one takes
+//! away a quarter of what it acknowledges, each loss one MTU.
+//!
+//! All sizes are bytes on the wire; an MTU is a full packet with its headers, and the last packet
+//! of a message counts as a full one. An acknowledgement of several packets counts each by its
+//! own mark: the marked ones cut, the others add \[inferred; the same for one packet an
+//! acknowledgement\].
+
+use serde::{Deserialize, Serialize};
+
+use super::preset::Presets;
+use super::{AckSample, CongestionController, Loss, PathFacts};
+use crate::units::{BitRate, Fraction, Time};
+
+/// Parameters; the defaults are those of REPS' evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The first window, in bandwidth-delay products: 3/2.
+    pub start_window: Fraction,
+    /// No window grows beyond, in bandwidth-delay products: 3/2 (the artifact's limit).
+    pub max_window: Fraction,
+    /// What a mark takes away, as a part of the bytes that it came with: 1/4.
+    pub cut: Fraction,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let fraction = |above, below| Fraction::new(above, below).expect("not zero");
+        Self { start_window: fraction(3, 2), max_window: fraction(3, 2), cut: fraction(1, 4) }
+    }
+}
+
+impl Presets for Config {}
+
+/// The control of one queue pair. Its window is at least one MTU.
+#[derive(Debug, Clone)]
+pub struct DctcpWindow {
+    line_rate: BitRate,
+    /// Bytes.
+    window: f64,
+    max_window: f64,
+    packet: f64,
+    cut: f64,
+}
+
+impl DctcpWindow {
+    pub(super) fn new(config: &Config, path: &PathFacts) -> Self {
+        let packet = path.packet.get() as f64;
+        let bdp = path.bdp().get() as f64;
+        let max_window = (config.max_window.as_f64() * bdp).max(packet);
+        Self {
+            line_rate: path.line_rate,
+            window: (config.start_window.as_f64() * bdp).clamp(packet, max_window),
+            max_window,
+            packet,
+            cut: config.cut.as_f64(),
+        }
+    }
+}
+
+impl CongestionController for DctcpWindow {
+    #[inline]
+    fn rate(&mut self, _now: Time) -> BitRate {
+        self.line_rate
+    }
+
+    #[inline]
+    fn window(&self) -> u64 {
+        self.window as u64
+    }
+
+    #[inline]
+    fn handle_ack(&mut self, _now: Time, sample: AckSample) {
+        let marked = sample.marked.min(sample.packets);
+        let acked = f64::from(sample.packets - marked) * self.packet;
+        let window = self.window + acked * self.packet / self.window;
+        let cut = self.cut * f64::from(marked) * self.packet;
+        self.window = (window.min(self.max_window) - cut).max(self.packet);
+    }
+
+    fn handle_loss(&mut self, _now: Time, _loss: Loss) {
+        self.window = (self.window - self.packet).max(self.packet);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{Bytes, Span};
+
+    /// 100 Gbps and 8 us: a bandwidth-delay product of 100 packets of 1000 B.
+    const PATH: PathFacts = PathFacts {
+        line_rate: BitRate::from_gbps(100),
+        base_rtt: Span::from_us(8),
+        packet: Bytes::new(1_000),
+    };
+
+    fn control(start: u32) -> DctcpWindow {
+        let start_window = Fraction::new(start, 100).expect("not zero");
+        DctcpWindow::new(&Config { start_window, ..Config::default() }, &PATH)
+    }
+
+    fn acked(control: &mut DctcpWindow, packets: u32, marked: u32) -> u64 {
+        let sample = AckSample { packets, marked, ..AckSample::for_test(0, 0, 0) };
+        control.handle_ack(Time::ZERO, sample);
+        control.window()
+    }
+
+    #[test]
+    fn it_starts_with_one_and_a_half_bandwidth_delay_products() {
+        let mut control = DctcpWindow::new(&Config::default(), &PATH);
+        assert_eq!(control.window(), 150_000);
+        assert_eq!(control.rate(Time::ZERO), PATH.line_rate, "the window alone is the brake");
+        assert_eq!(acked(&mut control, 1, 0), 150_000, "and no more than that");
+    }
+
+    #[test]
+    fn unmarked_adds_a_packet_a_window_marked_takes_a_quarter_of_a_packet_each() {
+        let mut control = control(10);
+        assert_eq!(acked(&mut control, 1, 0), 10_100);
+        assert_eq!(acked(&mut control, 1, 1), 9_850);
+        assert_eq!(acked(&mut control, 0, 1), 9_850, "a duplicate acknowledges nothing");
+        control.handle_loss(Time::ZERO, Loss::Trimmed);
+        assert_eq!(control.window(), 8_850);
+    }
+
+    #[test]
+    fn unmarked_windows_grow_by_the_square_root_law() {
+        // w' = w + p² / w for each packet: w² grows by 2p² and a little, so that after n packets
+        // w = sqrt(w0² + 2np²).
+        let mut control = control(10);
+        for n in 1..=4_000u32 {
+            let window = acked(&mut control, 1, 0) as f64;
+            let closed = (1e8 + 2e6 * f64::from(n)).sqrt();
+            assert!((window / closed - 1.0).abs() < 0.005, "{n}: {window} {closed}");
+        }
+    }
+
+    #[test]
+    fn a_share_of_marks_has_its_window_of_balance() {
+        // Gains p·(1 − m)/w and losses m/4 for each packet balance at w = 4p(1 − m)/m: a tenth
+        // of marks holds 36 packets.
+        let mut control = control(100);
+        let (mut sum, mut count) = (0, 0);
+        for n in 0..100_000 {
+            let window = acked(&mut control, 1, u32::from(n % 10 == 0));
+            if n >= 10_000 {
+                (sum, count) = (sum + window, count + 1);
+            }
+        }
+        let mean = sum / count;
+        assert!((35_500..36_500).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn the_window_never_falls_below_one_packet() {
+        let mut control = control(10);
+        for _ in 0..100 {
+            acked(&mut control, 1, 1);
+            control.handle_loss(Time::ZERO, Loss::Timeout);
+        }
+        assert_eq!(control.window(), 1_000);
+    }
+}

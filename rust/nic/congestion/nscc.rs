@@ -1,0 +1,390 @@
+//! NSCC: the network-signalled congestion control of Ultra Ethernet, a window steered by marks
+//! and queueing delay together.
+//!
+//! Source: Ultra Ethernet Specification 1.0, section on NSCC, by public notes on it; where these
+//! are silent, the UEC simulator (ultraethernet/uet-htsim, `uec.cpp`), from which are: the four
+//! cases and what each does, the average of the delay, the one-in-eight gate of quick adapt, the
+//! bytes it ignores, the rhythm of adjustments, and what a NACK does. Increases scale with
+//! a = BDP / (100 Gbps · 12 us), so that any path takes as many round trips as that one.
+//!
+//! | | delay below target | at or beyond target |
+//! |---|---|---|
+//! | not marked | proportional increase, or fast increase if there is no queue | fair increase |
+//! | marked | nothing: the load balancer moves on | multiplicative decrease |
+//!
+//! All sizes are bytes on the wire, and an MTU is a full packet with its headers (the simulator
+//! has payload alone in some of the constants). A coalesced acknowledgement is marked if any of
+//! its packets was. NACKs of missing packets count as those of trimmed ones \[inferred\].
+
+use serde::{Deserialize, Serialize};
+
+use super::preset::{Preset, Presets};
+use super::{AckSample, CongestionController, Loss, PathFacts};
+use crate::units::{BitRate, Fraction, Span, Time};
+
+/// The path that the constants are given for: 100 Gbps and 12 us.
+const REFERENCE_RATE: BitRate = BitRate::from_gbps(100);
+const REFERENCE_RTT: Span = Span::from_us(12);
+
+/// Parameters; the defaults are for switches that do not trim.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Queueing delay aimed at, in base round trips: 1; with trimming 3/4 (notes on UEC).
+    pub target: Fraction,
+    /// Added in each round trip without any queueing delay, in MTUs · a · target / 12 us, and in
+    /// proportion less the nearer the delay is to the target: 4 (notes on UEC).
+    pub proportional_increase: Fraction,
+    /// Added in each round trip with unmarked packets beyond the target, in MTUs · a: 5 (notes on
+    /// UEC, and the simulator, where it belongs to this case).
+    pub fair_increase: Fraction,
+    /// Added for each byte acknowledged while there is no queue, in bytes · a: 1/4 (uet-htsim).
+    pub fast_increase: Fraction,
+    /// Queueing delays below this are no queue: 1 us (uet-htsim).
+    pub fast_delay: Span,
+    /// Added once in each adjustment period, in MTUs · a: 3/20 (notes on UEC).
+    pub eta: Fraction,
+    /// Strength of the decrease, of (average delay − target) / average delay: 4/5 (notes on UEC).
+    pub gamma: Fraction,
+    /// Most that one decrease takes, as a part of the window: 1/2 (uet-htsim).
+    pub max_cut: Fraction,
+    /// Gain of the average of the delay: 1/80 (uet-htsim).
+    pub delay_gain: Fraction,
+    /// Delay that calls for quick adapt, in targets: 4 (notes on UEC).
+    pub quick_adapt_delay: Fraction,
+    /// It takes place if less than this part of the largest window got through: 1/8 (uet-htsim).
+    pub quick_adapt_gate: Fraction,
+    /// Increases take effect once in this time, in base round trips: 1 (uet-htsim; the notes have
+    /// 12 us, the reference round trip).
+    pub adjust_period: Fraction,
+    /// ... or once in more than so many MTUs: 8 (uet-htsim).
+    pub adjust_packets: u32,
+    /// The first window, in bandwidth-delay products: 3/2 (notes on UEC).
+    pub start_window: Fraction,
+    /// No window grows beyond, in bandwidth-delay products: 3/2 (notes on UEC).
+    pub max_window: Fraction,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let fraction = |above, below| Fraction::new(above, below).expect("not zero");
+        Self {
+            target: fraction(1, 1),
+            proportional_increase: fraction(4, 1),
+            fair_increase: fraction(5, 1),
+            fast_increase: fraction(1, 4),
+            fast_delay: Span::from_us(1),
+            eta: fraction(3, 20),
+            gamma: fraction(4, 5),
+            max_cut: fraction(1, 2),
+            delay_gain: fraction(1, 80),
+            quick_adapt_delay: fraction(4, 1),
+            quick_adapt_gate: fraction(1, 8),
+            adjust_period: fraction(1, 1),
+            adjust_packets: 8,
+            start_window: fraction(3, 2),
+            max_window: fraction(3, 2),
+        }
+    }
+}
+
+impl Config {
+    /// For switches that trim.
+    fn trimming() -> Self {
+        Self { target: Fraction::new(3, 4).expect("not zero"), ..Self::default() }
+    }
+}
+
+impl Presets for Config {
+    const PRESETS: &'static [Preset<Self>] = &[
+        Preset { name: "no-trimming", config: Self::default },
+        Preset { name: "trimming", config: Self::trimming },
+    ];
+}
+
+/// The control of one queue pair. Its window is at least one MTU.
+#[derive(Debug, Clone)]
+pub struct Nscc {
+    line_rate: BitRate,
+    /// Bytes.
+    window: f64,
+    state: Box<State>,
+}
+
+/// Everything that sending a packet does not look at.
+#[derive(Debug, Clone)]
+struct State {
+    law: Law,
+    /// Shortest round trip so far, in picoseconds; no longer than that of the longest path.
+    base_rtt: u64,
+    /// Of the queueing delay, in picoseconds.
+    average_delay: f64,
+    /// Increases that wait for the next adjustment, in bytes times bytes of window.
+    pending: f64,
+    /// Bytes acknowledged since the last adjustment.
+    received: u64,
+    last_adjust: Time,
+    last_cut: Time,
+    /// Bytes acknowledged in this period of quick adapt, and when it ends.
+    achieved: u64,
+    period_end: Option<Time>,
+    /// A NACK calls for quick adapt.
+    called: bool,
+    /// After quick adapt, what was out then is not judged: bytes answered of `to_ignore`.
+    ignored: u64,
+    to_ignore: u64,
+    in_flight: u64,
+    /// Bytes acknowledged in a row without a queue.
+    without_queue: u64,
+    fast: bool,
+}
+
+/// The constants of the path. Delays in picoseconds, sizes in bytes.
+#[derive(Debug, Clone, Copy)]
+struct Law {
+    line_rate: BitRate,
+    packet: u64,
+    base_rtt: u64,
+    target: f64,
+    /// Of the window, for each byte acknowledged and picosecond below the target.
+    proportional: f64,
+    fair: f64,
+    fast: f64,
+    fast_delay: f64,
+    eta: f64,
+    gamma: f64,
+    max_cut: f64,
+    delay_gain: f64,
+    quick_adapt_delay: f64,
+    quick_adapt_gate: f64,
+    adjust_period: Span,
+    adjust_bytes: u64,
+    /// Bandwidth-delay products.
+    max_window: f64,
+}
+
+impl Law {
+    fn new(config: &Config, path: &PathFacts) -> Self {
+        let packet = path.packet.get();
+        let reference = REFERENCE_RATE.bytes_in(REFERENCE_RTT).get() as f64;
+        // In MTUs · a.
+        let unit = packet as f64 * path.bdp().get() as f64 / reference;
+        let target = config.target.as_f64() * path.base_rtt.as_ps() as f64;
+        let adjust_period = config.adjust_period.as_f64() * path.base_rtt.as_ps() as f64;
+        Self {
+            line_rate: path.line_rate,
+            packet,
+            base_rtt: path.base_rtt.as_ps(),
+            target,
+            // 4 · a · b · MTU / target with b = target / 12 us: the target falls out.
+            proportional: config.proportional_increase.as_f64() * unit
+                / REFERENCE_RTT.as_ps() as f64,
+            fair: config.fair_increase.as_f64() * unit,
+            fast: config.fast_increase.as_f64() * unit / packet as f64,
+            fast_delay: config.fast_delay.as_ps() as f64,
+            eta: config.eta.as_f64() * unit,
+            gamma: config.gamma.as_f64(),
+            max_cut: config.max_cut.as_f64(),
+            delay_gain: config.delay_gain.as_f64(),
+            quick_adapt_delay: config.quick_adapt_delay.as_f64() * target,
+            quick_adapt_gate: config.quick_adapt_gate.as_f64(),
+            adjust_period: Span::from_ps(adjust_period as u64),
+            adjust_bytes: u64::from(config.adjust_packets) * packet,
+            max_window: config.max_window.as_f64(),
+        }
+    }
+
+    /// The largest window of a path with this base round trip.
+    fn largest(&self, base_rtt: u64) -> f64 {
+        let bdp = self.line_rate.bytes_in(Span::from_ps(base_rtt)).get() as f64;
+        (self.max_window * bdp).max(self.packet as f64)
+    }
+}
+
+impl Nscc {
+    pub(super) fn new(config: &Config, path: &PathFacts) -> Self {
+        let law = Law::new(config, path);
+        let start = config.start_window.as_f64() * path.bdp().get() as f64;
+        Self {
+            line_rate: path.line_rate,
+            window: start.clamp(law.packet as f64, law.largest(law.base_rtt)),
+            state: Box::new(State {
+                law,
+                base_rtt: law.base_rtt,
+                average_delay: 0.0,
+                pending: 0.0,
+                received: 0,
+                last_adjust: Time::ZERO,
+                last_cut: Time::ZERO,
+                achieved: 0,
+                period_end: None,
+                called: false,
+                ignored: 0,
+                to_ignore: 0,
+                in_flight: 0,
+                without_queue: 0,
+                fast: false,
+            }),
+        }
+    }
+
+    fn limit(&mut self) {
+        let largest = self.state.law.largest(self.state.base_rtt);
+        self.window = self.window.clamp(self.state.law.packet as f64, largest);
+    }
+
+    /// Where hardly anything gets through, the window becomes what did in the last period. True
+    /// if the acknowledgement or NACK at hand is dealt with by that.
+    fn quick_adapt(&mut self, now: Time, marked: Marked, beyond: bool) -> bool {
+        let state = &mut *self.state;
+        let mut done = false;
+        if marked == Marked::Yes && state.ignored < state.to_ignore {
+            done = true;
+        } else if state.period_end.is_none_or(|end| now > end) {
+            let gate = state.law.quick_adapt_gate * state.law.largest(state.base_rtt);
+            let wanted = state.period_end.is_some() && (state.called || beyond);
+            if wanted && (state.achieved as f64) < gate {
+                self.window = state.achieved.max(state.law.packet) as f64;
+                (state.to_ignore, state.ignored) = (state.in_flight, 0);
+                state.called = false;
+                done = true;
+            }
+            state.achieved = 0;
+            let period = state.base_rtt.saturating_add(state.law.target as u64);
+            state.period_end = Some(now.saturating_add(Span::from_ps(period)));
+        }
+        if done {
+            (state.pending, state.received) = (0.0, 0);
+        }
+        done
+    }
+
+    fn increase_in_proportion(&mut self, acked: u64, delay: f64) {
+        let state = &mut *self.state;
+        if delay < state.law.fast_delay {
+            state.without_queue += acked;
+            state.fast |= state.without_queue as f64 > self.window;
+        } else {
+            (state.without_queue, state.fast) = (0, false);
+        }
+        if state.fast {
+            self.window += acked as f64 * state.law.fast;
+        } else {
+            let below = state.law.target - delay;
+            state.pending += state.law.proportional * acked as f64 * below;
+        }
+    }
+
+    fn decrease(&mut self, now: Time) {
+        let state = &mut *self.state;
+        (state.without_queue, state.fast) = (0, false);
+        let beyond = state.average_delay - state.law.target;
+        if beyond <= 0.0 || now <= state.last_cut.saturating_add(Span::from_ps(state.base_rtt)) {
+            return;
+        }
+        let cut = (state.law.gamma * beyond / state.average_delay).min(state.law.max_cut);
+        self.window *= 1.0 - cut;
+        state.last_cut = now;
+    }
+
+    /// Lets the increases take effect, once a period or a few packets.
+    fn adjust(&mut self, now: Time) {
+        let state = &mut *self.state;
+        let due = state.last_adjust.saturating_add(state.law.adjust_period);
+        if now <= due && state.received <= state.law.adjust_bytes {
+            return;
+        }
+        self.window += state.pending / self.window;
+        if now >= due {
+            self.window += state.law.eta;
+            state.last_adjust = now;
+        }
+        (state.pending, state.received) = (0.0, 0);
+    }
+}
+
+/// Whether a packet met congestion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Marked {
+    Yes,
+    No,
+}
+
+impl State {
+    fn count(&mut self, sample: &AckSample) -> u64 {
+        let acked = u64::from(sample.packets) * self.law.packet;
+        self.achieved += acked;
+        self.received += acked;
+        self.ignored += acked;
+        self.in_flight = sample.in_flight;
+        acked
+    }
+
+    /// The queueing delay of a round trip, in picoseconds; a shorter one is the new base.
+    fn delay(&mut self, rtt: Span) -> f64 {
+        self.base_rtt = self.base_rtt.min(rtt.as_ps());
+        (rtt.as_ps() - self.base_rtt) as f64
+    }
+
+    /// An unmarked packet with a long delay waited elsewhere than in a marking queue: it counts
+    /// as a quarter of the base round trip.
+    fn average(&mut self, delay: f64, marked: Marked) {
+        let elsewhere = marked == Marked::No && delay > self.law.target;
+        let sample = if elsewhere { 0.25 * self.base_rtt as f64 } else { delay };
+        self.average_delay += self.law.delay_gain * (sample - self.average_delay);
+    }
+}
+
+impl CongestionController for Nscc {
+    #[inline]
+    fn rate(&mut self, _now: Time) -> BitRate {
+        self.line_rate
+    }
+
+    #[inline]
+    fn window(&self) -> u64 {
+        self.window as u64
+    }
+
+    fn handle_ack(&mut self, now: Time, sample: AckSample) {
+        let marked = if sample.marked > 0 { Marked::Yes } else { Marked::No };
+        let acked = self.state.count(&sample);
+        let delay = self.state.delay(sample.rtt);
+        self.state.average(delay, marked);
+        if self.quick_adapt(now, marked, delay > self.state.law.quick_adapt_delay) {
+            return;
+        }
+        match (marked, delay >= self.state.law.target) {
+            (Marked::No, true) => self.state.pending += self.state.law.fair * acked as f64,
+            (Marked::No, false) => self.increase_in_proportion(acked, delay),
+            (Marked::Yes, true) => self.decrease(now),
+            (Marked::Yes, false) => {}
+        }
+        self.limit();
+        self.adjust(now);
+        self.limit();
+    }
+
+    fn handle_sent(&mut self, _now: Time, bytes: u32) {
+        self.state.in_flight += u64::from(bytes);
+    }
+
+    fn handle_loss(&mut self, now: Time, loss: Loss) {
+        let packet = self.state.law.packet;
+        if loss != Loss::Timeout {
+            self.state.ignored += packet;
+            self.state.in_flight = self.state.in_flight.saturating_sub(packet);
+            // The packet met a full queue, taken to be one base round trip long.
+            self.state.average(self.state.law.base_rtt as f64, Marked::Yes);
+            self.state.called = true;
+            if self.quick_adapt(now, Marked::Yes, true) {
+                return;
+            }
+        }
+        self.window -= packet as f64;
+        self.limit();
+    }
+}
+
+#[cfg(test)]
+mod tests;

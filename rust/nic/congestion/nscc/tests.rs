@@ -1,0 +1,182 @@
+//! Dialogues with NSCC on a path of 100 Gbps and 12 us, where a = 1 and, without trimming, b = 1.
+
+use super::*;
+use crate::units::Bytes;
+
+const PACKET: u64 = 1_000;
+const PATH: PathFacts = PathFacts {
+    line_rate: BitRate::from_gbps(100),
+    base_rtt: Span::from_us(12),
+    packet: Bytes::new(PACKET),
+};
+
+/// With a first window of so many packets, of a bandwidth-delay product of 150.
+fn control(packets: u32) -> Nscc {
+    let start_window = Fraction::new(packets, 150).expect("not zero");
+    Nscc::new(&Config { start_window, ..Config::default() }, &PATH)
+}
+
+fn at(us: u64) -> Time {
+    Time::ZERO + Span::from_us(us)
+}
+
+fn acked(control: &mut Nscc, now: Time, delay: Span, marked: Marked) -> f64 {
+    let rtt = PATH.base_rtt + delay;
+    let marked = u32::from(marked == Marked::Yes);
+    let sample = AckSample { rtt, in_flight: 77_000, ..AckSample::for_test(0, 0, marked) };
+    control.handle_ack(now, sample);
+    control.window
+}
+
+const fn us(us: u64) -> Span {
+    Span::from_us(us)
+}
+
+#[test]
+fn it_starts_with_one_and_a_half_bandwidth_delay_products_whatever_the_path() {
+    for (gbps, rtt_us) in [(25, 6), (100, 12), (400, 9)] {
+        let path = PathFacts {
+            line_rate: BitRate::from_gbps(gbps),
+            base_rtt: Span::from_us(rtt_us),
+            ..PATH
+        };
+        let control = Nscc::new(&Config::default(), &path);
+        assert_eq!(control.window(), gbps * rtt_us * 125 * 3 / 2);
+        let scale = (gbps * rtt_us) as f64 / 1_200.0;
+        assert!((control.state.law.fair - 5_000.0 * scale).abs() < 1e-6, "5 · MTU · a");
+        assert!((control.state.law.eta - 150.0 * scale).abs() < 1e-6, "0.15 · MTU · a");
+        // α = 4 · a · b · MTU / target.
+        let target = control.state.law.target;
+        let b = target / 12e6;
+        let alpha = 4.0 * scale * b * 1_000.0 / target;
+        assert!((control.state.law.proportional / alpha - 1.0).abs() < 1e-12);
+    }
+    let trimming = Nscc::new(&Config::trimming(), &PATH);
+    assert!((trimming.state.law.target - 9e6).abs() < 1e-6, "3/4 of 12 us");
+}
+
+/// The window after `packets` acknowledgements at the same time, and one more for the adjustment.
+fn after_a_window(delay: Span) -> f64 {
+    let mut control = control(100);
+    // Eight packets and the ninth: an adjustment each nine. Time stands still, so no eta.
+    for _ in 0..99 {
+        acked(&mut control, at(5), delay, Marked::No);
+    }
+    control.window
+}
+
+#[test]
+fn beyond_the_target_unmarked_windows_add_five_packets_a_round_trip() {
+    let window = after_a_window(us(12));
+    // 99 of 100 packets of one window, which itself grows meanwhile.
+    assert!((104_700.0..105_000.0).contains(&window), "{window}");
+}
+
+#[test]
+fn below_the_target_windows_add_four_packets_a_round_trip_in_proportion() {
+    for (delay, packets) in [(us(3), 3.0), (us(6), 2.0), (us(9), 1.0)] {
+        let grown = (after_a_window(delay) - 100_000.0) / 1_000.0;
+        assert!((grown / packets - 1.0).abs() < 0.04, "{delay}: {grown}");
+    }
+}
+
+#[test]
+fn without_a_queue_a_quarter_of_every_byte_is_added_after_one_window() {
+    let mut control = control(100);
+    // The window itself grows by four packets meanwhile.
+    for _ in 0..106 {
+        acked(&mut control, at(5), Span::ZERO, Marked::No);
+    }
+    let before = control.window;
+    for _ in 0..4 {
+        acked(&mut control, at(5), Span::ZERO, Marked::No);
+    }
+    // Besides, the adjustment pays out what waited from before.
+    assert!((1_000.0..1_500.0).contains(&(control.window - before)), "{}", control.window - before);
+}
+
+#[test]
+fn an_adjustment_period_adds_eta_once() {
+    let mut control = control(100);
+    acked(&mut control, at(5), us(6), Marked::Yes);
+    assert!((acked(&mut control, at(13), us(6), Marked::Yes) - 100_150.0).abs() < 1e-9);
+    assert!((acked(&mut control, at(14), us(6), Marked::Yes) - 100_150.0).abs() < 1e-9);
+    assert!((acked(&mut control, at(26), us(6), Marked::Yes) - 100_300.0).abs() < 1e-9);
+}
+
+#[test]
+fn marks_beyond_the_target_cut_by_the_average_delay_once_a_round_trip() {
+    let mut control = control(100);
+    // The average nears 24 us as 1 − (79/80)^n and passes the target of 12 us with n = 56.
+    let mut cuts = Vec::new();
+    let mut last = control.window;
+    for n in 1..=80u64 {
+        let window = acked(&mut control, Time::from_ps(n), us(24), Marked::Yes);
+        assert!((window - last).abs() < 1e-9, "nothing before the first round trip is over");
+    }
+    for n in 1..=40u64 {
+        let average = 24.0 * (1.0 - (79.0f64 / 80.0).powi(80 + n as i32));
+        let window = acked(&mut control, at(12) + Span::from_us(n), us(24), Marked::Yes);
+        if window < last {
+            let cut = 0.8 * (average - 12.0) / average;
+            let expected = last * (1.0 - cut);
+            // Eta may come with it.
+            assert!((window - expected).abs() < 151.0, "{n}: {window} {expected}");
+            cuts.push(n);
+        }
+        last = window;
+    }
+    assert_eq!(cuts, [1, 14, 27, 40], "more than 12 us apart");
+}
+
+#[test]
+fn marks_below_the_target_change_nothing() {
+    let mut control = control(100);
+    for _ in 0..500 {
+        assert!((acked(&mut control, at(5), us(11), Marked::Yes) - 100_000.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn quick_adapt_makes_the_window_what_got_through() {
+    let mut control = control(150);
+    acked(&mut control, at(0), us(49), Marked::Yes);
+    for n in 1..=9 {
+        acked(&mut control, at(n), us(49), Marked::Yes);
+    }
+    // The period is 12 + 12 us; ten packets got through in it, fewer than an eighth of 225.
+    assert!((acked(&mut control, at(25), us(49), Marked::Yes) - 10_000.0).abs() < 1e-9);
+    // What was out, 77,000 B, is not judged: marked packets change nothing until it is answered.
+    for n in 1..77 {
+        let window = acked(&mut control, at(25 + n), us(49), Marked::Yes);
+        assert!((window - 10_000.0).abs() < 1e-9, "{n}: {window}");
+    }
+}
+
+#[test]
+fn a_nack_takes_a_packet_or_calls_quick_adapt() {
+    let mut control = control(100);
+    acked(&mut control, at(0), us(6), Marked::Yes);
+    control.handle_loss(at(1), Loss::Trimmed);
+    assert_eq!(control.window(), 99_000);
+    for _ in 0..5 {
+        acked(&mut control, at(2), us(6), Marked::Yes);
+    }
+    control.handle_loss(at(25), Loss::Trimmed);
+    assert_eq!(control.window(), 5_000, "five packets in the period");
+    control.handle_loss(at(26), Loss::Timeout);
+    control.handle_loss(at(27), Loss::Timeout);
+    assert_eq!(control.window(), 3_000);
+    for _ in 0..10 {
+        control.handle_loss(at(28), Loss::Timeout);
+    }
+    assert_eq!(control.window(), PACKET);
+}
+
+#[test]
+fn a_shorter_round_trip_is_the_new_base() {
+    let mut control = control(150);
+    let sample = AckSample { rtt: Span::from_us(6), ..AckSample::for_test(0, 0, 1) };
+    control.handle_ack(at(6), sample);
+    assert_eq!(control.window(), 112_500, "1.5 times 100 Gbps · 6 us");
+}

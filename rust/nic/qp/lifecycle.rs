@@ -1,0 +1,278 @@
+//! From Reset to Error: making queue pairs, taking them through their states, and their end.
+
+use super::{Life, Origin, Qp, QpState, Role, Slot};
+use crate::balance::sender::{PathSpace, QpContext, Sender, SenderConfig, ecmp};
+use crate::ids::{HostId, QpId};
+use crate::nic::Nic;
+use crate::nic::requester::{Place, Requester, RequesterParts};
+use crate::nic::responder::{Peer, Responder};
+use crate::nic::verbs::{CompletionStatus, LARGEST_MTU, SMALLEST_MTU, VerbsError, WorkQueues};
+use crate::packet::Psn;
+use crate::rng::mix32;
+
+/// What a new queue pair is given.
+#[derive(Debug, Clone)]
+pub struct QpAttributes {
+    /// The host at its other end.
+    pub peer: HostId,
+    /// Hash of the 5-tuple of the packets that it sends, without the entropy value.
+    pub label: u32,
+    /// What picks entropy values; without, the queue pair only receives.
+    pub policy: Option<Sender>,
+    /// How its news are told.
+    pub news: News,
+    /// Whether it is beyond the one of its pair of peers and message stream.
+    pub origin: Origin,
+}
+
+impl QpAttributes {
+    /// A queue pair from `host` to `peer` as most programs have it: its packets carry one entropy
+    /// value (ECMP), and its work requests have completions.
+    pub fn single_path(host: HostId, peer: HostId) -> Self {
+        let context = QpContext {
+            seed: 0,
+            src: host,
+            dst: peer,
+            stream: 0,
+            piece: 0,
+            paths: PathSpace::SINGLE,
+            path: 0,
+        };
+        Self {
+            peer,
+            label: mix32(host.0 ^ peer.0.rotate_left(16)),
+            policy: Some(SenderConfig::Ecmp(ecmp::Config {}).build(&context)),
+            news: News::Completions,
+            origin: Origin::Regular,
+        }
+    }
+}
+
+/// How a queue pair tells its news.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    /// By completions of its work requests ([`Nic::poll_completion`]).
+    Completions,
+    /// By events that carry this name ([`Nic::poll_event`]): what a world needs that posts WRITEs
+    /// alone and must know when they are delivered.
+    Events(u32),
+}
+
+/// A queue pair whose halves are not made yet.
+#[derive(Debug, Clone)]
+pub(in crate::nic) struct Setup {
+    attributes: QpAttributes,
+    peer_qp: Option<QpId>,
+}
+
+/// The label of the answers to packets of this label: to a hashing switch they are another flow,
+/// because ports and addresses change sides.
+pub const fn answer_label(label: u32) -> u32 {
+    mix32(label ^ 0x5f35_6495)
+}
+
+impl Nic {
+    /// Makes a queue pair, in state Reset.
+    ///
+    /// # Errors
+    /// If the NIC's MTU is none, or its numbers are used up.
+    pub fn create_qp(&mut self, attributes: QpAttributes) -> Result<QpId, VerbsError> {
+        let mtu = self.config.payload;
+        if mtu < SMALLEST_MTU || mtu > LARGEST_MTU {
+            return Err(VerbsError::Mtu { mtu });
+        }
+        self.add_qp(attributes)
+    }
+
+    /// Makes a queue pair whatever the MTU is: simulators have packets of any size.
+    pub(in crate::nic) fn add_qp(&mut self, attributes: QpAttributes) -> Result<QpId, VerbsError> {
+        // Queue pair numbers have 24 bits, as PSNs (specification, volume 1, section 9.2).
+        if self.qps.len() as u64 >= Psn::MODULUS {
+            return Err(VerbsError::TooManyQueuePairs);
+        }
+        let id = QpId(Slot::last_of(self.qps.len() + 1).0);
+        let queues = match attributes.news {
+            News::Events(_) => Slot::NONE,
+            News::Completions => {
+                self.queues.push(WorkQueues::new(id));
+                Slot::last_of(self.queues.len())
+            }
+        };
+        self.qps.push(Qp {
+            state: QpState::Reset,
+            life: Life::Live,
+            origin: attributes.origin,
+            role: if attributes.policy.is_some() { Role::Both } else { Role::ReceiveOnly },
+            requester: Slot::NONE,
+            responder: Slot::NONE,
+            queues,
+        });
+        self.setups.insert(id, Setup { attributes, peer_qp: None });
+        self.live_qps += 1;
+        self.peak_qps = self.peak_qps.max(self.live_qps);
+        Ok(id)
+    }
+
+    /// Tells a queue pair the number of its other end, which it must know to become ready.
+    ///
+    /// # Errors
+    /// If there is no such queue pair, or it is ready already.
+    pub fn set_peer_qp(&mut self, qp: QpId, peer_qp: QpId) -> Result<(), VerbsError> {
+        let state = self.live(qp)?.state;
+        match self.setups.get_mut(&qp) {
+            Some(setup) if state <= QpState::Init => setup.peer_qp = Some(peer_qp),
+            _ => return Err(VerbsError::WrongState { qp, state, verb: "set_peer_qp" }),
+        }
+        Ok(())
+    }
+
+    /// Takes a queue pair to another state.
+    ///
+    /// # Errors
+    /// If there is no such queue pair or no such change of states, or if it is to become ready to
+    /// receive and does not know its other end.
+    pub fn modify_qp(&mut self, qp: QpId, next: QpState) -> Result<(), VerbsError> {
+        let from = self.live(qp)?.state;
+        if !from.may_become(next) {
+            return Err(VerbsError::InvalidTransition { qp, from, to: next });
+        }
+        match next {
+            QpState::Reset => self.take_back(qp),
+            QpState::ReadyToReceive => self.make_halves(qp)?,
+            QpState::Error => self.fail(qp, u64::MAX, CompletionStatus::Flushed),
+            QpState::ReadyToSend if self.qps[qp.index()].role == Role::ReceiveOnly => {
+                return Err(VerbsError::ReceiveOnly { qp });
+            }
+            QpState::SendQueueDrained if from == QpState::ReadyToSend => self.hold_back(qp),
+            _ => {}
+        }
+        self.qps[qp.index()].state = next;
+        if next == QpState::ReadyToSend {
+            self.begin_work(qp);
+        }
+        Ok(())
+    }
+
+    /// The state of a queue pair.
+    ///
+    /// # Errors
+    /// If there is no such queue pair.
+    pub fn query_qp(&self, qp: QpId) -> Result<QpState, VerbsError> {
+        Ok(self.live(qp)?.state)
+    }
+
+    /// Ends a queue pair; packets for it are dropped from here on, and its number is not given
+    /// again. Work that has not completed is forgotten.
+    ///
+    /// # Errors
+    /// If there is no such queue pair.
+    pub fn destroy_qp(&mut self, qp: QpId) -> Result<(), VerbsError> {
+        self.modify_qp(qp, QpState::Reset)?;
+        self.qps[qp.index()].life = Life::Destroyed;
+        self.live_qps -= 1;
+        Ok(())
+    }
+
+    /// The queue pair of this number, if it lives.
+    pub(in crate::nic) fn live(&self, qp: QpId) -> Result<Qp, VerbsError> {
+        let found = self.qps.get(qp.index()).filter(|it| it.life == Life::Live);
+        found.copied().ok_or(VerbsError::UnknownQp { qp })
+    }
+
+    /// The host at the other end of `id`, which must exist.
+    pub(in crate::nic) fn peer_of(&self, id: QpId) -> HostId {
+        self.setups.get(&id).map_or_else(|| self.facts_of(id).peer, |setup| setup.attributes.peer)
+    }
+
+    /// What the halves of `id`, of which there must be one, know of it.
+    fn facts_of(&self, id: QpId) -> Peer {
+        let Qp { requester, responder, .. } = self.qps[id.index()];
+        match self.requesters.get(requester.index()) {
+            Some(requester) => requester.as_peer(),
+            None => self.responders[responder.index()].as_peer(),
+        }
+    }
+
+    /// Makes what the queue pair is for: the sending half if it has one, whose facts are all that
+    /// a receiving half needs if data ever comes; else the receiving half.
+    fn make_halves(&mut self, id: QpId) -> Result<(), VerbsError> {
+        let setup = self.setups.get(&id).expect("kept until it is ready");
+        let peer_qp = setup.peer_qp.ok_or(VerbsError::NotConnected { qp: id })?;
+        let QpAttributes { peer, label, policy, news, .. } =
+            self.setups.remove(&id).expect("it was just there").attributes;
+        let cookie = cookie(news, id);
+        let Some(policy) = policy else {
+            self.put_responder(id, Peer { host: self.host, peer, peer_qp, label, cookie });
+            return Ok(());
+        };
+        let parts =
+            RequesterParts { host: self.host, peer, label, cookie, port: self.port, policy };
+        let mut requester = Requester::new(parts, &self.config);
+        requester.connect(peer_qp);
+        let slot = self.qps[id.index()].requester;
+        if slot.is_none() {
+            self.requesters.push(requester);
+            self.requester_qps.push(id);
+            self.qps[id.index()].requester = Slot::last_of(self.requesters.len());
+        } else {
+            self.requesters[slot.index()] = requester;
+        }
+        Ok(())
+    }
+
+    /// Makes the receiving half of a queue pair whose sending half exists.
+    pub(in crate::nic) fn make_responder(&mut self, id: QpId) {
+        let peer = self.facts_of(id);
+        self.put_responder(id, peer);
+    }
+
+    fn put_responder(&mut self, id: QpId, peer: Peer) {
+        self.responders.push(Responder::new(peer, self.config.recovery));
+        self.qps[id.index()].responder = Slot::last_of(self.responders.len());
+    }
+
+    /// Back to Reset: both halves forget everything, and all work is gone without a word.
+    fn take_back(&mut self, id: QpId) {
+        let qp = self.qps[id.index()];
+        if !self.setups.contains_key(&id) {
+            let Peer { peer, label, cookie, .. } = self.facts_of(id);
+            let sender = self.requesters.get(qp.requester.index());
+            let news = if qp.queues.is_none() { News::Events(cookie) } else { News::Completions };
+            let attributes = QpAttributes {
+                peer,
+                label,
+                policy: sender.map(|it| it.as_parts(self.port).policy),
+                news,
+                origin: qp.origin,
+            };
+            self.setups.insert(id, Setup { attributes, peer_qp: None });
+        }
+        self.silence(id);
+        if let Some(queues) = self.queues.get_mut(qp.queues.index()) {
+            *queues = WorkQueues::new(id);
+        }
+        self.qps[id.index()].responder = Slot::NONE;
+    }
+
+    /// The sending half forgets its work and what is in flight.
+    pub(in crate::nic) fn silence(&mut self, id: QpId) {
+        let slot = self.qps[id.index()].requester;
+        let Some(requester) = self.requesters.get_mut(slot.index()) else { return };
+        *requester = Requester::new(requester.as_parts(self.port), &self.config);
+        self.unschedule(slot);
+    }
+
+    /// Takes a sending half out of the line of those that may send.
+    pub(in crate::nic) fn unschedule(&mut self, slot: Slot) {
+        self.requesters[slot.index()].place = Place::Idle;
+        self.ready.retain(|&other| other != slot);
+        self.paced.retain(|entry| entry.0.1 != slot);
+    }
+}
+
+fn cookie(news: News, id: QpId) -> u32 {
+    match news {
+        News::Completions => id.0,
+        News::Events(cookie) => cookie,
+    }
+}

@@ -1,0 +1,307 @@
+//! How the NIC carries the verbs out: posting, what arrives, and what fails.
+
+use super::header::{Meaning, VerbHeader};
+use super::queues::{ANSWER, Trouble};
+use super::{
+    Completion, CompletionStatus, LONGEST_MESSAGE, Operation, VerbsError, WorkQueues, WorkRequest,
+};
+use crate::ids::QpId;
+use crate::nic::qp::{Posting, Qp, QpState, Role, Slot};
+use crate::nic::responder::Outbox;
+use crate::nic::{Nic, NicEvent, Recovery};
+use crate::packet::{Flags, Packet, PacketKind};
+use crate::units::{Bytes, Time};
+
+/// Why a packet is refused, as it is on the wire.
+const RECEIVER_NOT_READY: u64 = 0;
+const INVALID_REQUEST: u64 = 1;
+
+impl Nic {
+    /// Posts a work request to the send queue of `qp`.
+    ///
+    /// # Errors
+    /// If there is no such queue pair, its state or make does not allow it, the queue is full, or
+    /// the request's length is out of range.
+    pub fn post_send(&mut self, qp: QpId, request: WorkRequest) -> Result<(), VerbsError> {
+        let found = self.with_queues(qp)?;
+        if found.role == Role::ReceiveOnly {
+            return Err(VerbsError::ReceiveOnly { qp });
+        }
+        let posting = found.state.sending();
+        if posting == Posting::Refused {
+            return Err(VerbsError::WrongState { qp, state: found.state, verb: "post_send" });
+        }
+        if request.bytes > LONGEST_MESSAGE {
+            return Err(VerbsError::MessageTooLong { bytes: request.bytes });
+        }
+        if request.operation == Operation::Read && request.bytes == Bytes::ZERO {
+            return Err(VerbsError::EmptyRead);
+        }
+        let depth = self.config.queue_pairs.send_queue.min(super::DEEPEST_QUEUE);
+        let queues = &mut self.queues[found.queues.index()];
+        if queues.sends() >= depth {
+            return Err(VerbsError::SendQueueFull { qp, depth });
+        }
+        queues.post_send(request);
+        match posting {
+            Posting::Started => self.begin_work(qp),
+            Posting::Flushed => self.flush(qp, u64::MAX, CompletionStatus::Flushed),
+            Posting::Queued | Posting::Refused => {}
+        }
+        Ok(())
+    }
+
+    /// Posts a receive of that name to the receive queue of `qp`.
+    ///
+    /// # Errors
+    /// If there is no such queue pair, its state or make does not allow it, or the queue is full.
+    pub fn post_receive(&mut self, qp: QpId, id: u64) -> Result<(), VerbsError> {
+        let found = self.with_queues(qp)?;
+        let posting = found.state.receiving();
+        if posting == Posting::Refused {
+            return Err(VerbsError::WrongState { qp, state: found.state, verb: "post_receive" });
+        }
+        let depth = self.config.queue_pairs.receive_queue.min(super::DEEPEST_QUEUE);
+        let queues = &mut self.queues[found.queues.index()];
+        if queues.receives() >= depth {
+            return Err(VerbsError::ReceiveQueueFull { qp, depth });
+        }
+        queues.post_receive(id);
+        if posting == Posting::Flushed {
+            self.flush(qp, u64::MAX, CompletionStatus::Flushed);
+        }
+        Ok(())
+    }
+
+    /// What completed, oldest first.
+    pub fn poll_completion(&mut self) -> Option<Completion> {
+        self.completions.pop_front()
+    }
+
+    /// True if a queue pair in state SQD has finished what it had begun.
+    ///
+    /// # Errors
+    /// If there is no such queue pair.
+    pub fn is_drained(&self, qp: QpId) -> Result<bool, VerbsError> {
+        let found = self.live(qp)?;
+        let requester = self.requesters.get(found.requester.index());
+        let done = requester.is_none_or(|requester| requester.is_done());
+        Ok(found.state == QpState::SendQueueDrained && done)
+    }
+
+    fn with_queues(&self, qp: QpId) -> Result<Qp, VerbsError> {
+        let found = self.live(qp)?;
+        if found.queues.is_none() { Err(VerbsError::NoCompletions { qp }) } else { Ok(found) }
+    }
+
+    /// Gives the sending half all the work that waits for it.
+    pub(in crate::nic) fn begin_work(&mut self, id: QpId) {
+        let Qp { queues, requester: slot, .. } = self.qps[id.index()];
+        let Some(queues) = self.queues.get_mut(queues.index()) else { return };
+        let Some(requester) = self.requesters.get_mut(slot.index()) else { return };
+        while let Some((number, request)) = queues.begin() {
+            let WorkRequest { operation, bytes, path, .. } = request;
+            let header = queues.header(Meaning::of(operation, bytes.get()));
+            let payload = if operation == Operation::Read { Bytes::ZERO } else { bytes };
+            requester.post(payload, number, path, &self.config);
+            requester.set_verb(header);
+        }
+        self.make_ready(slot);
+    }
+
+    /// Takes back from the sending half what it has not begun, but for answers to READs. A queue
+    /// pair without completions finishes what was posted.
+    pub(in crate::nic) fn hold_back(&mut self, id: QpId) {
+        let Qp { queues, requester: slot, .. } = self.qps[id.index()];
+        let Some(queues) = self.queues.get_mut(queues.index()) else { return };
+        let mut answers = Vec::new();
+        for name in self.requesters[slot.index()].withdraw() {
+            if name & ANSWER == 0 {
+                queues.take_back();
+            } else {
+                queues.take_back_answer();
+                answers.push(name & !ANSWER);
+            }
+        }
+        for bytes in answers.into_iter().rev() {
+            self.answer_read(id, bytes);
+        }
+    }
+
+    /// Takes a queue pair to Error; its work request of that number ends with `status`.
+    pub(in crate::nic) fn fail(&mut self, id: QpId, number: u64, status: CompletionStatus) {
+        self.silence(id);
+        self.flush(id, number, status);
+        self.qps[id.index()].state = QpState::Error;
+    }
+
+    fn flush(&mut self, id: QpId, number: u64, status: CompletionStatus) {
+        let slot = self.qps[id.index()].queues;
+        if let Some(queues) = self.queues.get_mut(slot.index()) {
+            queues.flush(number, status, &mut self.completions);
+        }
+    }
+
+    /// A packet for a queue pair that has completions, is not ready, lacks a half, or is none.
+    #[cold]
+    pub(in crate::nic) fn handle_with_care(&mut self, now: Time, packet: &Packet) {
+        let id = packet.qp;
+        let data = packet.kind == PacketKind::Data;
+        let Ok(qp) = self.live(id) else {
+            self.counters.misdirected += 1;
+            return;
+        };
+        let nobody = !data && qp.requester.is_none();
+        if !qp.state.receives() || nobody {
+            self.counters.discarded += 1;
+            return;
+        }
+        if data && qp.responder.is_none() {
+            self.make_responder(id);
+        }
+        let qp = self.qps[id.index()];
+        match (data, self.queues.get(qp.queues.index())) {
+            (true, None) => self.handle_data(now, packet, qp.responder),
+            (false, None) => self.handle_control(now, packet, qp.requester),
+            (true, Some(_)) => self.handle_verb(now, packet, qp),
+            (false, Some(_)) if packet.kind == PacketKind::Refusal => {
+                self.counters.control_received += 1;
+                self.handle_refusal(now, packet, qp);
+            }
+            (false, Some(_)) => {
+                self.counters.control_received += 1;
+                let requester = &mut self.requesters[qp.requester.index()];
+                requester.handle_control(now, packet, &mut self.news);
+                self.make_ready(qp.requester);
+                self.keep_timer(qp.requester);
+            }
+        }
+        self.tell_news(id);
+    }
+
+    /// Data for a queue pair with work queues.
+    fn handle_verb(&mut self, now: Time, packet: &Packet, qp: Qp) {
+        let responder = &mut self.responders[qp.responder.index()];
+        let queues = &mut self.queues[qp.queues.index()];
+        let delivered = u64::from(responder.messages());
+        let header = VerbHeader::from_bits(packet.sack)
+            .filter(|header| header.message_near(delivered) >= delivered);
+        let (sequence, expected) = (packet.psn.near(responder.expected()), responder.expected());
+        let ordered = self.config.recovery == Recovery::GoBackN;
+        if ordered && sequence > expected && queues.has_refused(expected) {
+            // The gap is of our making: what follows a refused packet is dropped without a word.
+            self.counters.data_received += 1;
+            self.counters.refused += 1;
+            return;
+        }
+        // In ordered delivery a packet after another gap is refused for the gap.
+        let in_turn = !ordered || sequence == expected;
+        let why = header.filter(|_| in_turn).and_then(|it| refusal(it, packet, queues, qp));
+        if let Some(why) = why {
+            self.counters.data_received += 1;
+            self.counters.not_ready += 1;
+            queues.refuse(sequence);
+            let nak = responder.answer(PacketKind::Refusal, packet, &self.config);
+            self.control.push_back(Packet { psn: packet.psn, sack: why, ..nak });
+            return;
+        }
+        let before = self.counters.payload_received;
+        let mut out = Outbox {
+            config: &self.config,
+            control: &mut self.control,
+            events: &mut self.news,
+            counters: &mut self.counters,
+        };
+        responder.handle_data(now, packet, &mut out);
+        if let Some(header) = header {
+            let new = self.counters.payload_received - before;
+            queues.note_inbound(header.message_near(delivered), header.meaning, new);
+        }
+    }
+
+    /// Makes completions of what the halves of `id` have to tell.
+    fn tell_news(&mut self, id: QpId) {
+        while let Some(event) = self.news.pop_front() {
+            let slot = self.qps[id.index()].queues;
+            let Some(queues) = self.queues.get_mut(slot.index()) else { return };
+            match event {
+                NicEvent::Delivered { message, .. } => self.take_message(id, u64::from(message)),
+                NicEvent::Completed { work, .. } => {
+                    queues.acknowledged(work, &mut self.completions);
+                }
+                NicEvent::PathFailed { .. } => self.events.push_back(event),
+            }
+        }
+    }
+
+    /// A message other than a WRITE is there.
+    fn take_message(&mut self, id: QpId, number: u64) {
+        let queues: &mut WorkQueues = &mut self.queues[self.qps[id.index()].queues.index()];
+        let Some(message) = queues.take_inbound(number) else { return };
+        match message.meaning {
+            Meaning::WriteWithImmediate(_) | Meaning::Send => {
+                queues.consume(message, &mut self.completions);
+            }
+            Meaning::ReadRequest(bytes) => self.answer_read(id, u64::from(bytes)),
+            Meaning::ReadResponse => queues.answered(&mut self.completions),
+        }
+    }
+
+    /// The sending half streams what a READ asked for.
+    fn answer_read(&mut self, id: QpId, bytes: u64) {
+        let Qp { queues, requester: slot, .. } = self.qps[id.index()];
+        let Some(requester) = self.requesters.get_mut(slot.index()) else { return };
+        let header = self.queues[queues.index()].header(Some(Meaning::ReadResponse));
+        requester.post(Bytes::new(bytes), ANSWER | bytes, 0, &self.config);
+        requester.set_verb(header);
+        self.make_ready(slot);
+    }
+
+    /// The receiver refuses a packet.
+    fn handle_refusal(&mut self, now: Time, packet: &Packet, qp: Qp) {
+        let requester = &mut self.requesters[qp.requester.index()];
+        let queues = &mut self.queues[qp.queues.index()];
+        // A late refusal of what is done, or one of nothing that we sent, is none of ours.
+        let Some(number) = requester.message_of(packet.psn) else { return };
+        if packet.sack == INVALID_REQUEST {
+            self.fail(packet.qp, number, CompletionStatus::RemoteInvalidRequest);
+            return;
+        }
+        let config = &self.config.queue_pairs;
+        let count = queues.count(Trouble::ReceiverNotReady, requester.unacknowledged());
+        if config.rnr_retries.is_some_and(|most| count > most) {
+            self.fail(packet.qp, number, CompletionStatus::RnrRetryExceeded);
+            return;
+        }
+        requester.handle_refusal(now, packet.psn, now.saturating_add(config.rnr_timer));
+        self.unschedule(qp.requester);
+        self.make_ready(qp.requester);
+        self.keep_timer(qp.requester);
+    }
+
+    /// A retransmission timer of the sending half ran out: too often in a row ends the queue pair.
+    #[cold]
+    pub(in crate::nic) fn count_timeout(&mut self, slot: Slot, most: u32) {
+        let id = self.requester_qps[slot.index()];
+        let requester = &self.requesters[slot.index()];
+        let Some(queues) = self.queues.get_mut(self.qps[id.index()].queues.index()) else { return };
+        if queues.count(Trouble::Timeout, requester.unacknowledged()) > most {
+            let oldest = queues.oldest();
+            self.fail(id, oldest, CompletionStatus::RetryExceeded);
+        }
+    }
+}
+
+/// Why a message cannot be taken now; none if it can.
+fn refusal(header: VerbHeader, packet: &Packet, queues: &WorkQueues, qp: Qp) -> Option<u64> {
+    match header.meaning {
+        // A number takes its receive with the last packet, a SEND with the first
+        // (specification, volume 1, section 9.7.5.1.1).
+        Meaning::WriteWithImmediate(_) if !packet.flags.has(Flags::LAST) => None,
+        Meaning::WriteWithImmediate(_) | Meaning::Send => {
+            (!queues.is_ready_for(header)).then_some(RECEIVER_NOT_READY)
+        }
+        Meaning::ReadRequest(_) => qp.requester.is_none().then_some(INVALID_REQUEST),
+        Meaning::ReadResponse => None,
+    }
+}

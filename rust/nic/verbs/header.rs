@@ -1,0 +1,127 @@
+//! What data packets say of their verb: the transport headers of the specification that matter
+//! without payloads, in the 64 bits that data has to spare.
+
+use super::Operation;
+
+/// What a message is to its receiver, beyond a plain WRITE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meaning {
+    /// It consumes a receive at its end and hands over a number (RDMA WRITE with immediate).
+    WriteWithImmediate(u32),
+    /// It consumes a receive.
+    Send,
+    /// It asks for so many bytes (RETH).
+    ReadRequest(u32),
+    /// It is the answer to the oldest READ.
+    ReadResponse,
+}
+
+/// The header of a message other than a plain WRITE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VerbHeader {
+    pub meaning: Meaning,
+    /// Low bits of the message's number on its queue pair (MSN).
+    message: u64,
+    /// Low bits of the number of the receive that it consumes.
+    receive: u64,
+}
+
+/// Bits of numbers on the wire, and half of what they can tell apart.
+const BITS: u32 = 14;
+const MASK: u64 = (1 << BITS) - 1;
+const HALF: u64 = 1 << (BITS - 1);
+
+impl VerbHeader {
+    /// The header for `meaning`, of the `message`-th message and for the `receive`-th receive.
+    pub const fn new(meaning: Meaning, message: u64, receive: u64) -> Self {
+        Self { meaning, message: message & MASK, receive: receive & MASK }
+    }
+
+    /// As it is on the wire; never 0.
+    pub const fn to_bits(self) -> u64 {
+        let (code, word) = match self.meaning {
+            Meaning::WriteWithImmediate(number) => (1, number),
+            Meaning::Send => (2, 0),
+            Meaning::ReadRequest(bytes) => (3, bytes),
+            Meaning::ReadResponse => (4, 0),
+        };
+        code << 60 | self.message << (32 + BITS) | self.receive << 32 | word as u64
+    }
+
+    /// What is on the wire; none for a plain WRITE and for nonsense.
+    pub const fn from_bits(bits: u64) -> Option<Self> {
+        let word = bits as u32;
+        let meaning = match bits >> 60 {
+            1 => Meaning::WriteWithImmediate(word),
+            2 => Meaning::Send,
+            3 => Meaning::ReadRequest(word),
+            4 => Meaning::ReadResponse,
+            _ => return None,
+        };
+        Some(Self::new(meaning, bits >> (32 + BITS), bits >> 32))
+    }
+
+    /// The message's number, knowing one that is less than 2^13 away.
+    pub const fn message_near(self, known: u64) -> u64 {
+        near(self.message, known)
+    }
+
+    /// The number of the receive, knowing one that is less than 2^13 away.
+    pub const fn receive_near(self, known: u64) -> u64 {
+        near(self.receive, known)
+    }
+}
+
+impl Meaning {
+    /// What a work request means to its receiver; none for a plain WRITE. The length of a READ
+    /// was checked.
+    pub fn of(operation: Operation, bytes: u64) -> Option<Self> {
+        match operation {
+            Operation::Write => None,
+            Operation::WriteWithImmediate(number) => Some(Self::WriteWithImmediate(number)),
+            Operation::Send => Some(Self::Send),
+            Operation::Read => Some(Self::ReadRequest(bytes as u32)),
+        }
+    }
+
+    /// Whether it consumes a receive.
+    pub const fn consumes(self) -> bool {
+        matches!(self, Self::WriteWithImmediate(_) | Self::Send)
+    }
+}
+
+const fn near(low: u64, known: u64) -> u64 {
+    let ahead = low.wrapping_sub(known) & MASK;
+    if ahead < HALF { known + ahead } else { (known + ahead).saturating_sub(MASK + 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        for meaning in [
+            Meaning::WriteWithImmediate(u32::MAX),
+            Meaning::Send,
+            Meaning::ReadRequest(1 << 31),
+            Meaning::ReadResponse,
+        ] {
+            for (message, receive) in [(0, 0), (16_383, 16_384), (100_000, 99_000)] {
+                let header =
+                    VerbHeader::from_bits(VerbHeader::new(meaning, message, receive).to_bits());
+                let header = header.expect("it was one");
+                assert_eq!(header.meaning, meaning);
+                assert_eq!(header.message_near(message.saturating_sub(4_000)), message);
+                assert_eq!(header.message_near(message + 4_000), message);
+                assert_eq!(header.receive_near(receive + 8_000), receive);
+            }
+        }
+    }
+
+    #[test]
+    fn a_plain_write_says_nothing() {
+        assert_eq!(VerbHeader::from_bits(0), None);
+        assert_eq!(VerbHeader::from_bits(u64::MAX), None);
+    }
+}

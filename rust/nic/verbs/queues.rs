@@ -1,0 +1,256 @@
+//! The work queues of one queue pair: what was posted, what of it is done.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::header::{Meaning, VerbHeader};
+use super::{Completion, CompletionStatus, Opcode, Operation, WorkRequest};
+use crate::ids::QpId;
+use crate::units::Bytes;
+
+/// Set in the names, with the sending half, of answers to READs: nobody here posted them.
+pub const ANSWER: u64 = 1 << 63;
+
+/// How far a work request of the send queue is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Open,
+    Done,
+}
+
+/// A message that comes in, other than a plain WRITE.
+#[derive(Debug, Clone, Copy)]
+pub struct Inbound {
+    pub meaning: Meaning,
+    pub bytes: u64,
+}
+
+/// What goes wrong in a row, without progress between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// The retransmission timer ran out.
+    Timeout,
+    /// The receiver was not ready.
+    ReceiverNotReady,
+}
+
+/// The send queue, the receive queue, and what is known of messages under way.
+#[derive(Debug, Clone)]
+pub(in crate::nic) struct WorkQueues {
+    qp: QpId,
+    sends: VecDeque<(WorkRequest, Progress)>,
+    /// The number of the first of `sends`, counted from the first ever posted.
+    first: u64,
+    /// How many of `sends` the sending half has.
+    begun: usize,
+    receives: VecDeque<u64>,
+    /// Receives consumed.
+    consumed: u64,
+    /// Messages given to the sending half.
+    messages: u64,
+    /// ... of which consume a receive of the peer's.
+    consuming: u64,
+    /// The packet refused last because no receive was posted.
+    refused: Option<u64>,
+    /// Messages under way to here, by number.
+    inbound: BTreeMap<u64, Inbound>,
+    /// The oldest packet that was not acknowledged at the last trouble, and how often since.
+    troubled: (u64, [u32; 2]),
+}
+
+impl WorkQueues {
+    pub fn new(qp: QpId) -> Self {
+        Self {
+            qp,
+            sends: VecDeque::new(),
+            first: 0,
+            begun: 0,
+            receives: VecDeque::new(),
+            consumed: 0,
+            messages: 0,
+            consuming: 0,
+            refused: None,
+            inbound: BTreeMap::new(),
+            troubled: (0, [0; 2]),
+        }
+    }
+
+    pub fn sends(&self) -> usize {
+        self.sends.len()
+    }
+
+    pub fn receives(&self) -> usize {
+        self.receives.len()
+    }
+
+    pub fn post_send(&mut self, request: WorkRequest) {
+        self.sends.push_back((request, Progress::Open));
+    }
+
+    pub fn post_receive(&mut self, id: u64) {
+        self.receives.push_back(id);
+    }
+
+    /// The next work request that the sending half has not, and its number.
+    pub fn begin(&mut self) -> Option<(u64, WorkRequest)> {
+        let (request, _) = *self.sends.get(self.begun)?;
+        self.begun += 1;
+        Some((self.first + self.begun as u64 - 1, request))
+    }
+
+    /// Takes back the work request begun last; its messages' numbers are given again.
+    pub fn take_back(&mut self) {
+        self.begun -= 1;
+        let (request, _) = self.sends[self.begun];
+        let meaning = Meaning::of(request.operation, 0);
+        self.messages -= 1;
+        self.consuming -= u64::from(meaning.is_some_and(Meaning::consumes));
+    }
+
+    /// Takes back an answer to a READ.
+    pub fn take_back_answer(&mut self) {
+        self.messages -= 1;
+    }
+
+    /// Numbers a message that goes to the sending half: what its packets say.
+    pub fn header(&mut self, meaning: Option<Meaning>) -> u64 {
+        let header = meaning.map(|it| VerbHeader::new(it, self.messages, self.consuming));
+        self.messages += 1;
+        self.consuming += u64::from(meaning.is_some_and(Meaning::consumes));
+        header.map_or(0, VerbHeader::to_bits)
+    }
+
+    /// Whether the receive that a message consumes is posted.
+    pub fn is_ready_for(&self, header: VerbHeader) -> bool {
+        header.receive_near(self.consumed) < self.consumed + self.receives.len() as u64
+    }
+
+    /// The packet of that number was refused.
+    pub fn refuse(&mut self, sequence: u64) {
+        self.refused = Some(sequence);
+    }
+
+    /// Whether the packet of that number was the last that was refused.
+    pub fn has_refused(&self, sequence: u64) -> bool {
+        self.refused == Some(sequence)
+    }
+
+    /// A packet of message `number` brought `bytes` that were not there.
+    pub fn note_inbound(&mut self, number: u64, meaning: Meaning, bytes: u64) {
+        self.inbound.entry(number).or_insert(Inbound { meaning, bytes: 0 }).bytes += bytes;
+    }
+
+    /// What message `number` was, now that it is all there; none for a plain WRITE.
+    pub fn take_inbound(&mut self, number: u64) -> Option<Inbound> {
+        self.inbound.remove(&number)
+    }
+
+    /// A message that consumes a receive is there.
+    pub fn consume(&mut self, message: Inbound, completions: &mut VecDeque<Completion>) {
+        // Only a packet that no peer of ours sends finds none.
+        let Some(id) = self.receives.pop_front() else { return };
+        self.consumed += 1;
+        let (opcode, immediate) = match message.meaning {
+            Meaning::WriteWithImmediate(number) => (Opcode::ReceiveRdmaWithImmediate, Some(number)),
+            _ => (Opcode::Receive, None),
+        };
+        completions.push_back(Completion {
+            qp: self.qp,
+            id,
+            opcode,
+            status: CompletionStatus::Success,
+            bytes: Bytes::new(message.bytes),
+            immediate,
+        });
+    }
+
+    /// Message `number` is acknowledged; a READ is not done by that.
+    pub fn acknowledged(&mut self, number: u64, completions: &mut VecDeque<Completion>) {
+        let index = number.checked_sub(self.first).and_then(|it| usize::try_from(it).ok());
+        if let Some((request, progress)) = index.and_then(|it| self.sends.get_mut(it))
+            && request.operation != Operation::Read
+        {
+            *progress = Progress::Done;
+        }
+        self.settle(completions);
+    }
+
+    /// The answer to the oldest READ is there.
+    pub fn answered(&mut self, completions: &mut VecDeque<Completion>) {
+        let begun = self.sends.iter_mut().take(self.begun);
+        let mut reads = begun.filter(|(request, progress)| {
+            request.operation == Operation::Read && *progress == Progress::Open
+        });
+        if let Some((_, progress)) = reads.next() {
+            *progress = Progress::Done;
+        }
+        self.settle(completions);
+    }
+
+    /// Completes what is done, in the order in which it was posted.
+    fn settle(&mut self, completions: &mut VecDeque<Completion>) {
+        while let Some(&(request, Progress::Done)) = self.sends.front() {
+            self.sends.pop_front();
+            self.first += 1;
+            self.begun -= 1;
+            let status = CompletionStatus::Success;
+            completions.push_back(self.completion(request, status));
+        }
+    }
+
+    /// Completes everything: the work request of that number with `status`, all others flushed.
+    pub fn flush(
+        &mut self,
+        number: u64,
+        status: CompletionStatus,
+        completions: &mut VecDeque<Completion>,
+    ) {
+        for (number_of, (request, _)) in (self.first..).zip(std::mem::take(&mut self.sends)) {
+            let status = if number_of == number { status } else { CompletionStatus::Flushed };
+            completions.push_back(self.completion(request, status));
+            self.first += 1;
+        }
+        self.begun = 0;
+        self.inbound.clear();
+        for id in std::mem::take(&mut self.receives) {
+            completions.push_back(Completion {
+                qp: self.qp,
+                id,
+                opcode: Opcode::Receive,
+                status: CompletionStatus::Flushed,
+                bytes: Bytes::ZERO,
+                immediate: None,
+            });
+        }
+    }
+
+    /// The number of the oldest work request.
+    pub fn oldest(&self) -> u64 {
+        self.first
+    }
+
+    /// Counts trouble; how often it came since packet `oldest` is the oldest not acknowledged.
+    pub fn count(&mut self, trouble: Trouble, oldest: u64) -> u32 {
+        if self.troubled.0 != oldest {
+            self.troubled = (oldest, [0; 2]);
+        }
+        let count = &mut self.troubled.1[trouble as usize];
+        *count = count.saturating_add(1);
+        *count
+    }
+
+    fn completion(&self, request: WorkRequest, status: CompletionStatus) -> Completion {
+        let done = status == CompletionStatus::Success;
+        Completion {
+            qp: self.qp,
+            id: request.id,
+            opcode: match request.operation {
+                Operation::Write | Operation::WriteWithImmediate(_) => Opcode::RdmaWrite,
+                Operation::Send => Opcode::Send,
+                Operation::Read => Opcode::RdmaRead,
+            },
+            status,
+            bytes: if done { request.bytes } else { Bytes::ZERO },
+            immediate: None,
+        }
+    }
+}

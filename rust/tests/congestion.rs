@@ -1,0 +1,38 @@
+//! Congestion controls: trajectories of each alone, and what they do to a bottleneck in the fabric.
+
+#[path = "congestion/bottleneck.rs"]
+mod bottleneck;
+#[path = "congestion/trajectory.rs"]
+mod trajectory;
+
+use evenkeel::nic::congestion::{
+    CongestionControl, Presets, dcqcn, dcqcn_mlx, dctcp_rate, dctcp_window, line_rate, nscc, swift,
+};
+
+/// A control by the name and the preset that a scenario would give.
+fn control(name: &str, preset: &str) -> CongestionControl {
+    match name {
+        "line-rate" => CongestionControl::LineRate(line_rate::Config::default()),
+        "dcqcn" => CongestionControl::Dcqcn(config::<dcqcn::Config>(preset)),
+        "dcqcn-mlx" => CongestionControl::DcqcnMlx(config::<dcqcn_mlx::Config>(preset)),
+        "dctcp-rate" => CongestionControl::DctcpRate(config::<dctcp_rate::Config>(preset)),
+        "dctcp-window" => CongestionControl::DctcpWindow(dctcp_window::Config::default()),
+        "nscc" => CongestionControl::Nscc(config::<nscc::Config>(preset)),
+        "swift" => CongestionControl::Swift(swift::Config::default()),
+        _ => panic!("no control is called {name}"),
+    }
+}
+
+fn config<C: Presets>(preset: &str) -> C {
+    let found = C::PRESETS.iter().find(|it| it.name == preset).expect("a preset of that name");
+    (found.config)()
+}
+
+/// Compares with a table in `snapshots/`.
+fn snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
