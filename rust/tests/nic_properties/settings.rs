@@ -19,8 +19,14 @@ pub const TIMEOUT: Span = Span::from_us(200);
 /// The pipe without its script: each way takes so long.
 pub const DELAY: Span = Span::from_us(2);
 
-/// No congestion control slows down below it, by the defaults of each.
+/// Controls by rate do not slow down below it, by the defaults of each; those by window send a
+/// packet in a round trip, which the script makes long, but not longer than that.
 const FLOOR: BitRate = BitRate::from_bps(100_000_000);
+
+/// Swift sends a packet in a round trip divided by its window, of which the least is 1/1,000: one
+/// acknowledgement that is 1.6 ms late holds the next packet back by seconds. That is the paper's
+/// rule, and makes for a wide limit here.
+const SWIFT_FLOOR: BitRate = BitRate::from_bps(4_000);
 
 /// The port of both NICs.
 pub const PORT: PortFacts =
@@ -48,7 +54,11 @@ pub fn settings(recovery: &'static str, control: &str) -> Result<Settings, Box<S
          [workload]\nkind = \"shift\"\nshift = 1\nbytes = \"1KB\"\n"
     );
     let scenario = Scenario::parse(&text, "properties", Path::new(""), &Overrides::default())?;
-    let floor = if control == "line-rate" { PORT.line_rate } else { FLOOR };
+    let floor = match control {
+        "line-rate" => PORT.line_rate,
+        "swift" => SWIFT_FLOOR,
+        _ => FLOOR,
+    };
     Ok(Settings { recovery, floor, nic: scenario.nic, sender: scenario.scheme.sender })
 }
 
