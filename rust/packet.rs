@@ -106,6 +106,9 @@ impl Flags {
     pub const PRIORITY: Self = Self(1 << 3);
     /// Cut to its header by a switch.
     pub const TRIMMED: Self = Self(1 << 4);
+    /// Data: the sender waits for its acknowledgement, which must not be held back (BTH bit A,
+    /// InfiniBand specification, volume 1, section 9.2.5).
+    pub const ACK_REQUEST: Self = Self(1 << 6);
 
     /// True if every flag of `other` is set.
     pub const fn has(self, other: Self) -> bool {

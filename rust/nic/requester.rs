@@ -211,6 +211,8 @@ impl Requester {
         let again = sequence < self.recovery.never_sent();
         let entropy = self.policy.entropy(now);
         self.recovery.handle_sent(now, entropy);
+        // A closed window opens by acknowledgements alone: none may be held back.
+        let closed = !self.window_is_open();
         self.pace(now, wire_bytes);
         Packet {
             src: self.host,
@@ -224,7 +226,10 @@ impl Requester {
             entropy,
             route: entropy,
             kind: PacketKind::Data,
-            flags: Flags::LAST.when(last).with(Flags::RETRANSMITTED.when(again)),
+            flags: Flags::LAST
+                .when(last)
+                .with(Flags::RETRANSMITTED.when(again))
+                .with(Flags::ACK_REQUEST.when(closed)),
             ..Packet::default()
         }
     }

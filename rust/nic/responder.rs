@@ -148,7 +148,7 @@ impl Responder {
             self.deliver(out);
         }
         self.note(sequence, packet);
-        if last || self.unreported.packets >= out.config.ack.every {
+        if last || asked(packet) || self.unreported.packets >= out.config.ack.every {
             self.report(packet, out);
         }
     }
@@ -192,7 +192,7 @@ impl Responder {
             delivered = true;
         }
         self.note(sequence, packet);
-        if last || delivered || self.unreported.packets >= out.config.ack.every {
+        if last || delivered || asked(packet) || self.unreported.packets >= out.config.ack.every {
             self.report(packet, out);
         }
     }
@@ -270,6 +270,11 @@ impl Responder {
             marked,
         }
     }
+}
+
+/// Whether the sender waits for the acknowledgement.
+fn asked(packet: &Packet) -> bool {
+    packet.flags.has(Flags::ACK_REQUEST)
 }
 
 /// What a packet carries; one shorter than its header carries nothing.

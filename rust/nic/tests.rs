@@ -241,6 +241,21 @@ fn a_packet_shorter_than_its_header_carries_nothing() {
     }
 }
 
+/// Found by the property tests: with a window below `ack_every`, each packet cost a time-out.
+#[test]
+fn an_acknowledgement_that_is_asked_for_is_not_held_back() {
+    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+        let (mut a, mut b, qp) = pair(recovery, 4);
+        a.post(qp, Bytes::new(9_000), 1, 0);
+        for packet in drain(&mut a, at(0)).into_iter().take(2) {
+            let flags = packet.flags.with(Flags::ACK_REQUEST.when(packet.psn.get() == 1));
+            b.handle_packet(at(1), &Packet { flags, ..packet });
+        }
+        let upto: Vec<_> = drain(&mut b, at(1)).iter().map(|ack| ack.ack.get()).collect();
+        assert_eq!(upto, [2], "{recovery:?}");
+    }
+}
+
 #[test]
 fn an_acknowledgement_never_speaks_of_two_blocks() {
     let (mut a, mut b, qp) = pair(Recovery::PerPacket, 4);
