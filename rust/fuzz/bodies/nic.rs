@@ -125,7 +125,7 @@ impl Rig {
         let pipe = &mut self.pipes[side];
         let Some(&first) = pipe.front() else { return };
         pipe.push_back(first);
-        if pipe.len() % 2 == 0 {
+        if pipe.len().is_multiple_of(2) {
             pipe.pop_front();
         }
     }
