@@ -200,10 +200,7 @@ impl<'a> World<'a> {
         let time = self.wire_free[side] + DELAY;
         let mut carried = packet;
         match fate {
-            Fate::Passes => {
-                self.arrive(time, 1 - side, carried);
-                return;
-            }
+            Fate::Passes => self.arrive(time, 1 - side, carried),
             Fate::Lost => self.disturbed = self.disturbed.max(time),
             Fate::Doubled(later) => {
                 self.arrive(time, 1 - side, carried);
