@@ -182,8 +182,8 @@ pub struct SendHalf {
     pub policy: Sender,
 }
 
-/// A NIC with one port.
-#[derive(Debug)]
+/// A NIC with one port. A clone goes on from the same state on its own.
+#[derive(Debug, Clone)]
 pub struct Nic {
     host: HostId,
     port: PortFacts,
@@ -325,7 +325,7 @@ impl Nic {
         !self.control.is_empty() || !self.ready.is_empty() || !self.paced.is_empty()
     }
 
-    /// A packet came in.
+    /// A packet came in; one for a queue pair that does not exist is dropped and counted.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
         if let Some(cache) = &mut self.cache
             && packet.qp.index() < self.qps.len()

@@ -160,6 +160,20 @@ fn duplicates_are_acknowledged_again_and_delivered_once() {
 }
 
 #[test]
+fn a_trimmed_packet_is_not_taken_for_a_whole_one() {
+    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+        let (mut a, mut b, qp) = pair(recovery, 1);
+        a.post(qp, Bytes::new(1_000), 1, 0);
+        let whole = a.poll_transmit(at(0)).unwrap();
+        let cut = Packet { wire_bytes: 64, flags: whole.flags.with(Flags::TRIMMED), ..whole };
+        b.handle_packet(at(1), &cut);
+        assert_eq!((events(&mut b).len(), b.counters().payload_received), (0, 0), "{recovery:?}");
+        b.handle_packet(at(2), &whole);
+        assert_eq!((events(&mut b).len(), b.counters().duplicates), (1, 0), "{recovery:?}");
+    }
+}
+
+#[test]
 fn the_timer_brings_back_what_nobody_answered() {
     for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
         let (mut a, _, qp) = pair(recovery, 1);
@@ -206,6 +220,44 @@ fn acknowledgements_can_be_coalesced() {
         assert_eq!(upto, [4, 8, 10], "{recovery:?}");
         acks.iter().for_each(|ack| a.handle_packet(at(2), ack));
         assert_eq!(events(&mut a).len(), 1);
+    }
+}
+
+#[test]
+fn packets_that_nobody_sent_are_dropped_and_counted() {
+    let (mut a, mut b, _) = pair(Recovery::GoBackN, 1);
+    for kind in [PacketKind::Data, PacketKind::Ack, PacketKind::Nack, PacketKind::Cnp] {
+        for qp in [1, u32::MAX] {
+            let stray = Packet { kind, qp: QpId(qp), ..Packet::default() };
+            a.handle_packet(at(1), &stray);
+            b.handle_packet(at(1), &stray);
+        }
+    }
+    assert_eq!((a.counters().misdirected, b.counters().misdirected), (8, 8));
+    assert_eq!((drain(&mut a, at(1)).len(), drain(&mut b, at(1)).len()), (0, 0));
+}
+
+#[test]
+fn a_packet_shorter_than_its_header_carries_nothing() {
+    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+        let (_, mut b, qp) = pair(recovery, 1);
+        b.handle_packet(at(1), &Packet { qp, wire_bytes: 61, ..Packet::default() });
+        assert_eq!(b.counters().payload_received, 0);
+    }
+}
+
+/// Found by the property tests: with a window below `ack_every`, each packet cost a time-out.
+#[test]
+fn an_acknowledgement_that_is_asked_for_is_not_held_back() {
+    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+        let (mut a, mut b, qp) = pair(recovery, 4);
+        a.post(qp, Bytes::new(9_000), 1, 0);
+        for packet in drain(&mut a, at(0)).into_iter().take(2) {
+            let flags = packet.flags.with(Flags::ACK_REQUEST.when(packet.psn.get() == 1));
+            b.handle_packet(at(1), &Packet { flags, ..packet });
+        }
+        let upto: Vec<_> = drain(&mut b, at(1)).iter().map(|ack| ack.ack.get()).collect();
+        assert_eq!(upto, [2], "{recovery:?}");
     }
 }
 

@@ -97,7 +97,9 @@ fn each_example_starts_with_its_claim() {
 
 #[test]
 fn each_dependency_has_its_reason() {
-    expect_none(house::manifest::reasons(&project::read("Cargo.toml")));
+    for manifest in ["Cargo.toml", "rust/fuzz/Cargo.toml"] {
+        expect_none(house::manifest::reasons(&project::read(manifest)));
+    }
 }
 
 /// Targets are listed by hand, so a file that is not listed would silently not be run.
@@ -109,6 +111,23 @@ fn each_test_and_benchmark_is_a_target() {
         .flat_map(|folder| project::files(folder, ".rs"))
         .collect::<Vec<_>>();
     expect_none(house::manifest::unlisted(&manifest, &targets));
+}
+
+/// Fuzzing is a package of its own, which the default build does not see.
+#[test]
+fn each_fuzz_target_is_built_has_seeds_and_is_a_plain_test() {
+    let manifest = project::read("rust/fuzz/Cargo.toml");
+    let tests = project::read("rust/tests/fuzz.rs");
+    let targets = project::files("rust/fuzz/targets", ".rs");
+    assert!(!targets.is_empty(), "rust/fuzz/targets must hold the targets");
+    for target in targets {
+        let file = target.path.trim_start_matches("rust/fuzz/");
+        let name = file.trim_start_matches("targets/").trim_end_matches(".rs");
+        assert!(manifest.text.contains(&format!("path = \"{file}\"")), "{name} is not built");
+        assert!(tests.text.contains(&format!("fuzz(\"{name}\"")), "{name} is no plain test");
+        let seeds = project::files(&format!("rust/fuzz/corpus/{name}"), "");
+        assert!(!seeds.is_empty(), "{name} has no seeds");
+    }
 }
 
 #[test]

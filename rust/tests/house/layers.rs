@@ -34,7 +34,8 @@ const LEVELS: [Level; 8] = [
 const BRIDGE_SEES: [&str; 6] = ["nic", "balance", "split", "rail", "units", "ids"];
 
 /// Files that stand above all layers, or beside them.
-const OUTSIDE: [&str; 4] = ["rust/lib.rs", "rust/main.rs", "rust/tests/", "rust/benches/"];
+const OUTSIDE: [&str; 5] =
+    ["rust/lib.rs", "rust/main.rs", "rust/tests/", "rust/benches/", "rust/fuzz/"];
 
 /// Faults of one file under `rust/`.
 pub fn check(file: &SourceFile) -> Vec<Fault> {

@@ -1,0 +1,64 @@
+//! Bytes as numbers, and as packets with any field.
+
+use evenkeel::ids::{HostId, QpId};
+use evenkeel::packet::{Flags, Packet, PacketKind, Psn, Stamp};
+use evenkeel::units::Time;
+
+/// The queue pair that nobody forges packets for.
+pub const CLEAN: QpId = QpId(1);
+
+/// Bytes to be used up; zeros come after the last.
+pub struct Input<'a>(&'a [u8]);
+
+impl<'a> Input<'a> {
+    pub fn new(data: &'a [u8]) -> Self {
+        Self(data)
+    }
+
+    /// The next byte, if there is one.
+    pub fn next(&mut self) -> Option<u8> {
+        let (&first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(first)
+    }
+
+    pub fn byte(&mut self) -> u8 {
+        self.next().unwrap_or(0)
+    }
+
+    /// A number of up to 8 bytes, most of them small.
+    pub fn number(&mut self) -> u64 {
+        let length = self.byte() % 9;
+        (0..length).fold(0, |number, _| number << 8 | u64::from(self.byte()))
+    }
+
+    /// A packet that nobody sent.
+    pub fn packet(&mut self) -> Packet {
+        let kinds = [PacketKind::Data, PacketKind::Ack, PacketKind::Nack, PacketKind::Cnp];
+        let bits = self.byte();
+        let known = [Flags::MARKED, Flags::LAST, Flags::RETRANSMITTED, Flags::TRIMMED];
+        let flags = (0..).zip(known).fold(Flags::NONE, |flags, (bit, flag)| {
+            flags.with(flag.when(bits >> (bit + 2) & 1 == 1))
+        });
+        let mut packet = Packet {
+            kind: kinds[usize::from(bits % 4)],
+            flags,
+            src: HostId(self.number() as u32),
+            dst: HostId(self.number() as u32),
+            qp: QpId(self.number() as u32),
+            label: self.number() as u32,
+            psn: Psn::on_wire(self.number()),
+            ack: Psn::on_wire(self.number()),
+            sack: self.number(),
+            stamp: Stamp::at(Time::from_ps(self.number())),
+            wire_bytes: self.number() as u16,
+            entropy: self.number() as u16,
+            marked: self.number() as _,
+            ..Packet::default()
+        };
+        if packet.qp == CLEAN {
+            packet.qp = QpId(u32::MAX);
+        }
+        packet
+    }
+}

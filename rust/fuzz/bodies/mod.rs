@@ -1,0 +1,9 @@
+//! What each fuzz target does with its bytes: a function a target, for the fuzzer and for plain
+//! tests alike. A function returns if all is well and panics if not.
+
+mod files;
+mod forged;
+mod nic;
+
+pub use files::{config_hpcc, flows_hpcc, scenario, topology_hpcc};
+pub use nic::nic;

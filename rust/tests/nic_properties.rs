@@ -1,0 +1,79 @@
+//! Properties of the NIC: two of them joined by a pipe that loses, doubles, delays, reorders,
+//! marks and trims packets as a script says, for each loss recovery × congestion control.
+//!
+//! `properties.rs` says what must hold, `case.rs` what is drawn, `pipe.rs` how packets move. A
+//! failure prints the seed, the case after shrinking and its trace. `EVENKEEL_CASES` is how many
+//! cases a pair has (10,000), `EVENKEEL_SEED` where they are drawn from (1).
+
+mod nic_properties {
+    pub mod case;
+    pub mod pipe;
+    pub mod properties;
+    pub mod runner;
+    pub mod settings;
+    pub mod start;
+}
+
+use nic_properties::{runner, settings};
+
+/// A test for each pair; a new recovery or control is one line of the table below.
+macro_rules! pairs {
+    (recoveries: { $($module:ident: $recovery:literal,)* } controls: $controls:tt) => {
+        /// Recoveries of the table.
+        const RECOVERIES: &[&str] = &[$($recovery),*];
+
+        $(mod $module {
+            #[test]
+            fn where_sequence_numbers_wrap() {
+                crate::runner::check_wrap($recovery);
+            }
+            pairs!(controls of $recovery: $controls);
+        })*
+        pairs!(names $controls);
+    };
+    (controls of $recovery:literal: { $($test:ident: $control:literal,)* }) => {
+        $(#[test]
+        fn $test() {
+            crate::runner::check($recovery, $control);
+        })*
+    };
+    (names { $($test:ident: $control:literal,)* }) => {
+        /// Congestion controls of the table.
+        const CONTROLS: &[&str] = &[$($control),*];
+    };
+}
+
+pairs! {
+    recoveries: {
+        go_back_n: "go-back-n",
+        per_packet: "per-packet",
+    }
+    controls: {
+        line_rate: "line-rate",
+        dcqcn: "dcqcn",
+        dcqcn_mlx: "dcqcn-mlx",
+        dctcp_rate: "dctcp-rate",
+        dctcp_window: "dctcp-window",
+        nscc: "nscc",
+        swift: "swift",
+    }
+}
+
+/// Whatever a scenario can choose is in the table, so that nothing is left untested.
+#[test]
+fn the_table_has_every_recovery_and_control_that_there_is() {
+    for recovery in ["go-back-n", "sack", "per-packet", "erasure"] {
+        let exists = settings::settings(recovery, "line-rate").is_ok();
+        assert_eq!(
+            exists,
+            RECOVERIES.contains(&recovery),
+            "{recovery}: in scenarios, in the table"
+        );
+    }
+    let controls =
+        ["line-rate", "dcqcn", "dcqcn-mlx", "dctcp-rate", "dctcp-window", "nscc", "swift"];
+    for control in controls {
+        let exists = settings::settings("go-back-n", control).is_ok();
+        assert_eq!(exists, CONTROLS.contains(&control), "{control}: in scenarios, in the table");
+    }
+}

@@ -1,0 +1,121 @@
+//! What is drawn for a case: messages, and a script that says how each packet fares.
+//!
+//! A script is a list of 16-bit words, one a packet of its direction in the order of sending;
+//! what comes after its end gets through. Zero gets through too, so that shrinking a word or
+//! cutting the list makes the pipe better.
+
+use std::fmt;
+
+use evenkeel::units::Span;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// A message: how many bytes, on which queue pair, how long after the one before.
+#[derive(Debug, Clone, Copy)]
+pub struct Post {
+    pub qp: u8,
+    pub bytes: u32,
+    pub after_us: u8,
+}
+
+/// How each packet of one direction fares.
+#[derive(Clone, Default)]
+pub struct Script {
+    /// Of 256 packets, about so many do not simply get through.
+    pub hostility: u8,
+    pub words: Vec<u16>,
+}
+
+/// All that a run is made from.
+#[derive(Debug, Clone, Default)]
+pub struct Case {
+    /// For entropy values and extra wake-ups.
+    pub seed: u16,
+    /// Data packets an acknowledgement.
+    pub ack_every: u8,
+    /// How long before a NACK is repeated.
+    pub nack_interval_us: u16,
+    /// Queue pairs; even ones send to the right, odd ones to the left.
+    pub qps: u8,
+    pub posts: Vec<Post>,
+    /// To the right, to the left.
+    pub scripts: [Script; 2],
+}
+
+/// What happens to a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Passes,
+    Lost,
+    /// It arrives in time, and once more so much later.
+    Doubled(Span),
+    /// It arrives so much later, behind others.
+    Delayed(Span),
+    /// A switch marks it.
+    Marked,
+    /// A switch cuts it to its header.
+    Trimmed,
+}
+
+impl Script {
+    /// What happens to the packet sent as number `index`.
+    pub fn fate(&self, index: usize) -> Fate {
+        let word = self.words.get(index).copied().unwrap_or(0);
+        let [amount, choice] = word.to_le_bytes();
+        if u16::from(choice) + u16::from(self.hostility) < 256 || word == 0 {
+            return Fate::Passes;
+        }
+        // From 100 ns to 1.6 ms: within a round trip, and many retransmission timeouts.
+        let span = Span::from_ns(100 << (amount / 8 % 15));
+        match amount % 8 {
+            0 | 1 => Fate::Lost,
+            2 => Fate::Doubled(span),
+            3 | 4 => Fate::Delayed(span),
+            5 => Fate::Trimmed,
+            _ => Fate::Marked,
+        }
+    }
+}
+
+impl fmt::Debug for Script {
+    /// Only what does not simply get through.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fates = (0..self.words.len()).map(|index| (index, self.fate(index)));
+        f.debug_map().entries(fates.filter(|&(_, fate)| fate != Fate::Passes)).finish()
+    }
+}
+
+fn script() -> impl Strategy<Value = Script> {
+    let hostility = prop_oneof![3 => 0u8..=40, 2 => 0u8..=120, 1 => any::<u8>()];
+    (hostility, vec(any::<u16>(), 0..300))
+        .prop_map(|(hostility, words)| Script { hostility, words })
+}
+
+fn post() -> impl Strategy<Value = Post> {
+    // Empty, about a packet, a few packets, up to a hundred.
+    let bytes = prop_oneof![
+        1 => Just(0u32),
+        2 => 1u32..=2_001,
+        5 => 1u32..=20_000,
+        2 => 1u32..=100_000,
+    ];
+    (any::<u8>(), bytes, prop_oneof![2 => Just(0u8), 1 => any::<u8>()])
+        .prop_map(|(qp, bytes, after_us)| Post { qp, bytes, after_us })
+}
+
+/// Any case.
+pub fn case() -> impl Strategy<Value = Case> {
+    let ack_every = prop_oneof![1 => Just(1u8), 2 => 1u8..=8];
+    let nack_interval_us = prop_oneof![Just(50u16), Just(500u16)];
+    let parts = (any::<u16>(), ack_every, nack_interval_us, 1u8..=3, vec(post(), 1..7));
+    (parts, script(), script()).prop_map(
+        |((seed, ack_every, nack_interval_us, qps, posts), right, left)| Case {
+            seed,
+            ack_every,
+            nack_interval_us,
+            qps,
+            posts,
+            scripts: [right, left],
+        },
+    )
+}

@@ -1,0 +1,276 @@
+//! Two NICs and the pipe between them: the world that a case is run in.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use evenkeel::ids::QpId;
+use evenkeel::nic::{Nic, NicEvent};
+use evenkeel::packet::{Flags, Packet, PacketKind};
+use evenkeel::rng::{Purpose, Stream};
+use evenkeel::units::{Bytes, Span, Time};
+
+use super::case::{Case, Fate};
+use super::settings::{DELAY, PORT};
+use super::start::Start;
+
+/// Left, or right.
+pub type Side = usize;
+
+/// What the world saw, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    /// A packet left this side, and that is what happens to it.
+    Sent(Side, Packet, Fate),
+    /// A packet reached this side.
+    Arrived(Side, Packet),
+    /// The NIC of this side said so.
+    Said(Side, NicEvent),
+}
+
+impl Seen {
+    /// In few words.
+    pub fn line(&self) -> String {
+        let names = ["left", "right"];
+        let packet = |p: &Packet| {
+            let kind = p.kind;
+            let numbers = (p.psn.get(), p.ack.get(), p.sack);
+            format!(
+                "{kind:?} of {} psn {} ack {} sack {:#x}",
+                p.qp, numbers.0, numbers.1, numbers.2
+            )
+        };
+        match self {
+            Self::Sent(side, p, fate) => format!("{} sends {}: {fate:?}", names[*side], packet(p)),
+            Self::Arrived(side, p) => format!("{} gets {}", names[*side], packet(p)),
+            Self::Said(side, event) => format!("{} says {event:?}", names[*side]),
+        }
+    }
+}
+
+/// Whether the world calls more often than it must.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WakeUps {
+    /// Only when the NIC asked for it.
+    Asked,
+    /// Also at random instants between, once or twice.
+    Extra,
+}
+
+/// A run takes fewer steps than this unless it spins.
+const MOST_STEPS: usize = 200_000;
+
+/// The world of one run.
+pub struct World<'a> {
+    case: &'a Case,
+    pub now: Time,
+    pub nics: [Nic; 2],
+    /// When the wire out of each side is free.
+    wire_free: [Time; 2],
+    /// Packets sent by each side.
+    sent: [usize; 2],
+    /// Arrivals: time, order, to which side, which packet of `packets`.
+    arrivals: BinaryHeap<Reverse<(Time, u64, Side, usize)>>,
+    order: u64,
+    packets: Vec<Packet>,
+    /// Queue pair numbers of the sending halves.
+    senders: Vec<QpId>,
+    /// Time and number of the next message, and who sends it.
+    next_post: Option<(Time, usize)>,
+    extra: Option<Stream>,
+    /// When the script last did something to a packet, or a message was posted.
+    pub disturbed: Time,
+    pub trace: Vec<(Time, Seen)>,
+}
+
+impl<'a> World<'a> {
+    /// Nothing of the case has happened.
+    pub fn new(case: &'a Case, start: Start, wake_ups: WakeUps) -> Self {
+        let extra = Stream::new(u64::from(case.seed), Purpose::Test, 0);
+        Self {
+            case,
+            now: Time::ZERO,
+            nics: start.nics,
+            wire_free: [Time::ZERO; 2],
+            sent: [0; 2],
+            arrivals: BinaryHeap::new(),
+            order: 0,
+            packets: Vec::new(),
+            senders: start.senders,
+            next_post: case.posts.first().map(|post| (at(post.after_us), 0)),
+            extra: (wake_ups == WakeUps::Extra).then_some(extra),
+            disturbed: Time::ZERO,
+            trace: Vec::with_capacity(1_024),
+        }
+    }
+
+    /// Runs until nothing more can happen.
+    pub fn run(&mut self) -> Result<(), String> {
+        for _ in 0..MOST_STEPS {
+            let Some(next) = self.next() else { return Ok(()) };
+            if next < self.now {
+                return Err(format!("a wake-up at {next} is asked for at {}", self.now));
+            }
+            self.wake_up_early(next)?;
+            self.now = next;
+            self.step()?;
+        }
+        Err(format!("{MOST_STEPS} steps are not enough: the NICs spin"))
+    }
+
+    /// When something happens next.
+    fn next(&self) -> Option<Time> {
+        let arrival = self.arrivals.peek().map(|&Reverse((time, ..))| time);
+        let post = self.next_post.map(|(time, _)| time);
+        let wakes = [0, 1].map(|side| self.wake(side));
+        [arrival, post, wakes[0], wakes[1]].into_iter().flatten().min()
+    }
+
+    /// When a side must be called again.
+    fn wake(&self, side: Side) -> Option<Time> {
+        let nic = &self.nics[side];
+        let free = self.wire_free[side];
+        let wire = (free > self.now && nic.has_packets()).then_some(free);
+        // What waits for its rate may wait for the wire too.
+        let asked = nic.poll_timeout().map(|time| if time <= self.now { free } else { time });
+        [wire, asked].into_iter().flatten().min()
+    }
+
+    fn step(&mut self) -> Result<(), String> {
+        while let Some(&Reverse((time, _, side, index))) = self.arrivals.peek() {
+            if time > self.now {
+                break;
+            }
+            self.arrivals.pop();
+            let packet = self.packets[index];
+            self.trace.push((self.now, Seen::Arrived(side, packet)));
+            self.nics[side].handle_packet(self.now, &packet);
+            self.hear(side);
+        }
+        while let Some((time, index)) = self.next_post {
+            if time > self.now {
+                break;
+            }
+            self.post(index);
+        }
+        for side in [0, 1] {
+            self.nics[side].handle_timeout(self.now);
+            self.hear(side);
+            self.transmit(side)?;
+        }
+        Ok(())
+    }
+
+    fn post(&mut self, index: usize) {
+        let post = self.case.posts[index];
+        let qp = usize::from(post.qp % self.case.qps);
+        let bytes = Bytes::new(u64::from(post.bytes));
+        self.nics[qp % 2].post(self.senders[qp], bytes, index as u64, 0);
+        self.disturbed = self.disturbed.max(self.now);
+        let next = self.case.posts.get(index + 1);
+        self.next_post =
+            next.map(|post| (self.now + Span::from_us(u64::from(post.after_us)), index + 1));
+    }
+
+    fn transmit(&mut self, side: Side) -> Result<(), String> {
+        let nic = &mut self.nics[side];
+        if nic.next_timer().is_some_and(|time| time <= self.now) {
+            return Err(format!("a timer of side {side} is overdue after handle_timeout"));
+        }
+        if self.wire_free[side] > self.now {
+            return Ok(());
+        }
+        let Some(packet) = nic.poll_transmit(self.now) else {
+            if nic.poll_timeout().is_some_and(|time| time <= self.now) {
+                return Err(format!("side {side} asks for a wake-up that is past"));
+            }
+            return Ok(());
+        };
+        let wire = PORT.line_rate.time_for(Bytes::new(u64::from(packet.wire_bytes)));
+        self.wire_free[side] = self.now + wire;
+        self.carry(side, packet);
+        Ok(())
+    }
+
+    /// Puts a packet into the pipe, where the script has its way with it.
+    fn carry(&mut self, side: Side, packet: Packet) {
+        let fate = self.case.scripts[side].fate(self.sent[side]);
+        let fate = fate_of(&packet, fate);
+        self.sent[side] += 1;
+        self.trace.push((self.now, Seen::Sent(side, packet, fate)));
+        let time = self.wire_free[side] + DELAY;
+        let mut carried = packet;
+        match fate {
+            Fate::Passes => self.arrive(time, 1 - side, carried),
+            Fate::Lost => self.disturbed = self.disturbed.max(time),
+            Fate::Doubled(later) => {
+                self.arrive(time, 1 - side, carried);
+                self.arrive(time + later, 1 - side, carried);
+                self.disturbed = self.disturbed.max(time + later);
+            }
+            Fate::Delayed(later) => {
+                self.arrive(time + later, 1 - side, carried);
+                self.disturbed = self.disturbed.max(time + later);
+            }
+            Fate::Marked => {
+                carried.flags = carried.flags.with(Flags::MARKED);
+                self.arrive(time, 1 - side, carried);
+                self.disturbed = self.disturbed.max(time);
+            }
+            Fate::Trimmed => {
+                carried.flags = carried.flags.with(Flags::TRIMMED);
+                carried.wire_bytes = 64;
+                self.arrive(time, 1 - side, carried);
+                self.disturbed = self.disturbed.max(time);
+            }
+        }
+    }
+
+    fn arrive(&mut self, time: Time, side: Side, packet: Packet) {
+        self.packets.push(packet);
+        self.arrivals.push(Reverse((time, self.order, side, self.packets.len() - 1)));
+        self.order += 1;
+    }
+
+    fn hear(&mut self, side: Side) {
+        while let Some(event) = self.nics[side].poll_event() {
+            self.trace.push((self.now, Seen::Said(side, event)));
+        }
+    }
+
+    /// Before `next`, calls that nobody asked for.
+    fn wake_up_early(&mut self, next: Time) -> Result<(), String> {
+        let Some(random) = &mut self.extra else { return Ok(()) };
+        let gap = u32::try_from(next.since(self.now).as_ps()).unwrap_or(u32::MAX);
+        if gap == 0 || !random.chance(1, 4) {
+            return Ok(());
+        }
+        let early = self.now + Span::from_ps(u64::from(random.below(gap)));
+        for side in [0, 1] {
+            for _ in 0..=random.below(2) {
+                self.nics[side].handle_timeout(early);
+            }
+            let idle = self.wire_free[side] <= early;
+            if idle && self.nics[side].poll_transmit(early).is_some() {
+                return Err(format!("side {side} sends at {early} and asked for {next}"));
+            }
+            if self.nics[side].poll_event().is_some() {
+                return Err(format!("an early wake-up of side {side} at {early} is an event"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Only data can be marked or trimmed, and only where it is longer than what is left.
+fn fate_of(packet: &Packet, fate: Fate) -> Fate {
+    let is_data = packet.kind == PacketKind::Data;
+    match fate {
+        Fate::Marked | Fate::Trimmed if !is_data => Fate::Passes,
+        Fate::Trimmed if packet.wire_bytes <= 64 => Fate::Lost,
+        other => other,
+    }
+}
+
+fn at(us: u8) -> Time {
+    Time::ZERO + Span::from_us(u64::from(us))
+}

@@ -1,0 +1,283 @@
+//! What must hold whatever the pipe does.
+
+use evenkeel::nic::{NicCounters, NicEvent};
+use evenkeel::packet::{Flags, Packet, PacketKind};
+use evenkeel::units::{Bytes, Time};
+
+use super::case::Case;
+use super::pipe::{Seen, Side, WakeUps, World};
+use super::settings::{HEADER, PAYLOAD, Settings, TIMEOUT, packets};
+use super::start::Start;
+
+/// From the last disturbance on, everything completes within so many timeouts, beside the time
+/// that sending takes. One for what was lost, one for an answer that was lost, one for a timer
+/// that the last of them had just started again.
+const TIMEOUTS: u64 = 3;
+
+/// Runs a case twice, the second time with extra wake-ups, and judges it.
+pub fn judge(case: &Case, settings: &Settings, start: &Start) -> Result<(), String> {
+    let (first, result) = run(case, settings, start, WakeUps::Asked);
+    result?;
+    let (second, result) = run(case, settings, start, WakeUps::Extra);
+    result.map_err(|reason| format!("with extra wake-ups: {reason}"))?;
+    let differs = first.trace.iter().zip(&second.trace).find(|(one, other)| one != other);
+    if let Some((one, other)) = differs {
+        return Err(format!("extra wake-ups change {one:?}\ninto {other:?}"));
+    }
+    if first.trace.len() != second.trace.len() {
+        return Err("extra wake-ups change how much happens".to_owned());
+    }
+    Ok(())
+}
+
+/// One run, with what it broke.
+pub fn run<'a>(
+    case: &'a Case,
+    settings: &Settings,
+    start: &Start,
+    wake_ups: WakeUps,
+) -> (World<'a>, Result<(), String>) {
+    let mut world = World::new(case, start.clone(), wake_ups);
+    let result = world.run();
+    let mut ledger = Ledger::new(case, settings, start);
+    let result = result
+        .and_then(|()| world.trace.iter().try_for_each(|(now, seen)| ledger.see(*now, *seen)))
+        .and_then(|()| ledger.close(&world));
+    (world, result)
+}
+
+/// A message as the ledger knows it.
+#[derive(Debug, Clone, Copy)]
+struct Message {
+    post: usize,
+    first: u64,
+    packets: u64,
+}
+
+/// One queue pair.
+#[derive(Debug, Default)]
+struct Pair {
+    messages: Vec<Message>,
+    /// Which packets reached the receiver whole.
+    arrived: Vec<bool>,
+    /// By message.
+    delivered: Vec<bool>,
+    completed: Vec<bool>,
+}
+
+/// What crossed the wire of one side.
+#[derive(Debug, Default)]
+struct Crossed {
+    data_sent: u64,
+    again: u64,
+    control_sent: u64,
+    data_received: u64,
+    trimmed: u64,
+    marked: u64,
+    control_received: u64,
+}
+
+/// Keeps count of what the NICs should keep count of.
+struct Ledger<'a> {
+    case: &'a Case,
+    start: &'a Start,
+    settings: &'a Settings,
+    /// With an ideal erasure code any packets will do, and messages end in any order.
+    any_packets: bool,
+    pairs: Vec<Pair>,
+    sides: [Crossed; 2],
+    last: Time,
+}
+
+impl<'a> Ledger<'a> {
+    fn new(case: &'a Case, settings: &'a Settings, start: &'a Start) -> Self {
+        let mut pairs: Vec<Pair> = (0..case.qps).map(|_| Pair::default()).collect();
+        for (index, post) in case.posts.iter().enumerate() {
+            let pair = &mut pairs[usize::from(post.qp % case.qps)];
+            let first = pair.arrived.len() as u64;
+            let count = packets(u64::from(post.bytes));
+            pair.messages.push(Message { post: index, first, packets: count });
+            pair.arrived.resize((first + count) as usize, false);
+            pair.delivered.push(false);
+            pair.completed.push(false);
+        }
+        Self {
+            case,
+            start,
+            settings,
+            any_packets: settings.recovery == "erasure",
+            pairs,
+            sides: Default::default(),
+            last: Time::ZERO,
+        }
+    }
+
+    fn see(&mut self, now: Time, seen: Seen) -> Result<(), String> {
+        match seen {
+            Seen::Sent(side, packet, _) => self.see_sent(side, &packet),
+            Seen::Arrived(side, packet) => self.see_arrival(side, &packet)?,
+            Seen::Said(side, event) => {
+                self.last = now;
+                self.see_event(side, event).map_err(|reason| format!("at {now}: {reason}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn see_sent(&mut self, side: Side, packet: &Packet) {
+        let crossed = &mut self.sides[side];
+        if packet.kind == PacketKind::Data {
+            crossed.data_sent += 1;
+            crossed.again += u64::from(packet.flags.has(Flags::RETRANSMITTED));
+        } else {
+            crossed.control_sent += 1;
+        }
+    }
+
+    fn see_arrival(&mut self, side: Side, packet: &Packet) -> Result<(), String> {
+        let crossed = &mut self.sides[side];
+        if packet.kind != PacketKind::Data {
+            crossed.control_received += 1;
+            return Ok(());
+        }
+        crossed.data_received += 1;
+        crossed.marked += u64::from(packet.flags.has(Flags::MARKED));
+        if packet.flags.has(Flags::TRIMMED) {
+            crossed.trimmed += 1;
+            return Ok(());
+        }
+        let pair = &mut self.pairs[packet.label as usize];
+        let index = packet.psn.near(self.start.packets).checked_sub(self.start.packets);
+        match index.and_then(|index| pair.arrived.get_mut(index as usize)) {
+            Some(arrived) => *arrived = true,
+            None if self.any_packets => {}
+            None => return Err(format!("a packet beyond the last message: {packet:?}")),
+        }
+        Ok(())
+    }
+
+    fn see_event(&mut self, side: Side, event: NicEvent) -> Result<(), String> {
+        match event {
+            NicEvent::Delivered { cookie, message } => {
+                if side == cookie as usize % 2 {
+                    return Err(format!("{event:?} at the sender"));
+                }
+                let index = message.wrapping_sub(self.start.messages) as usize;
+                let pair = &mut self.pairs[cookie as usize];
+                let whole = pair.messages.get(index).is_some_and(|it| {
+                    let range = it.first as usize..(it.first + it.packets) as usize;
+                    pair.arrived[range].iter().all(|&arrived| arrived)
+                });
+                if !self.any_packets && !whole {
+                    return Err(format!("{event:?}, and not all of it has arrived"));
+                }
+                take_turn(&mut pair.delivered, index, self.any_packets)
+                    .map_err(|reason| format!("{event:?} {reason}"))
+            }
+            NicEvent::Completed { cookie, work } => {
+                if side != cookie as usize % 2 {
+                    return Err(format!("{event:?} at the receiver"));
+                }
+                let pair = &mut self.pairs[cookie as usize];
+                let index = pair.messages.iter().position(|it| it.post as u64 == work);
+                let index = index.ok_or_else(|| format!("{event:?}, which was not posted"))?;
+                if !pair.delivered[index] {
+                    return Err(format!("{event:?} before it is delivered"));
+                }
+                take_turn(&mut pair.completed, index, self.any_packets)
+                    .map_err(|reason| format!("{event:?} {reason}"))
+            }
+            NicEvent::PathFailed { .. } => Ok(()),
+        }
+    }
+
+    /// At the end everything is done, in time, and counted.
+    fn close(&self, world: &World<'_>) -> Result<(), String> {
+        for (number, pair) in self.pairs.iter().enumerate() {
+            let left = |done: &[bool]| done.iter().filter(|&&done| !done).count();
+            let (undelivered, incomplete) = (left(&pair.delivered), left(&pair.completed));
+            if undelivered + incomplete > 0 {
+                return Err(format!(
+                    "queue pair {number} stalls: of {} messages {undelivered} are not delivered, \
+                     {incomplete} not completed, and nothing more happens",
+                    pair.messages.len()
+                ));
+            }
+        }
+        let limit = self.limit(world.disturbed);
+        if self.last > limit {
+            return Err(format!("the last event at {} is later than {limit}", self.last));
+        }
+        if world.nics.iter().any(|nic| nic.has_packets()) {
+            return Err("a NIC has packets left when all is done".to_owned());
+        }
+        (0..2).try_for_each(|side| self.balance(world, side))
+    }
+
+    /// When everything must be done: the timeouts, and each packet twice at the lowest rate.
+    fn limit(&self, disturbed: Time) -> Time {
+        let count: u64 = self.pairs.iter().map(|pair| pair.arrived.len() as u64).sum();
+        let sending = self.settings.floor.time_for(Bytes::new(2 * count * (PAYLOAD + HEADER)));
+        disturbed + TIMEOUT * TIMEOUTS + sending
+    }
+
+    fn balance(&self, world: &World<'_>, side: Side) -> Result<(), String> {
+        let crossed = &self.sides[side];
+        let (counted, before) = (world.nics[side].counters(), &self.start.counted[side]);
+        let now = |of: fn(&NicCounters) -> u64| of(counted) - of(before);
+        let received = self.sums(1 - side);
+        let sent = self.sums(side);
+        let mut rows = vec![
+            ("data sent", now(|it| it.data_sent), crossed.data_sent),
+            ("sent again", now(|it| it.retransmitted), crossed.again),
+            ("control sent", now(|it| it.control_sent), crossed.control_sent),
+            ("data received", now(|it| it.data_received), crossed.data_received),
+            ("control received", now(|it| it.control_received), crossed.control_received),
+            ("marked", now(|it| it.marked), crossed.marked),
+            ("payload", now(|it| it.payload_received), received.bytes),
+        ];
+        if !self.any_packets {
+            let first = now(|it| it.data_sent) - now(|it| it.retransmitted);
+            rows.push(("sent first", first, sent.packets));
+            // A trimmed packet may be a duplicate or beyond a gap as well.
+            let accepted =
+                now(|it| it.data_received) - now(|it| it.duplicates) - now(|it| it.refused);
+            let least = accepted.saturating_sub(crossed.trimmed);
+            rows.push(("accepted", received.packets.clamp(least, accepted), received.packets));
+        }
+        match rows.into_iter().find(|(_, counted, real)| counted != real) {
+            Some((what, counted, real)) => {
+                Err(format!("side {side} counts {what}: {counted}, and there were {real}"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What the queue pairs that send from `side` have to send.
+    fn sums(&self, side: Side) -> Sums {
+        let mut sums = Sums::default();
+        for pair in self.pairs.iter().skip(side).step_by(2) {
+            sums.packets += pair.arrived.len() as u64;
+            let bytes = |message: &Message| u64::from(self.case.posts[message.post].bytes);
+            sums.bytes += pair.messages.iter().map(bytes).sum::<u64>();
+        }
+        sums
+    }
+}
+
+/// Ticks off message `index`: once, and in turn unless any order will do.
+fn take_turn(done: &mut [bool], index: usize, any_order: bool) -> Result<(), String> {
+    let next = done.iter().position(|&done| !done);
+    match done.get_mut(index) {
+        Some(done) if !*done && (any_order || next == Some(index)) => *done = true,
+        _ => return Err(format!("is out of turn: next is {next:?}")),
+    }
+    Ok(())
+}
+
+/// Packets and bytes of messages.
+#[derive(Debug, Default)]
+struct Sums {
+    packets: u64,
+    bytes: u64,
+}

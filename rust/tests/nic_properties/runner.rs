@@ -1,0 +1,90 @@
+//! Draws cases, and shrinks and prints what fails.
+
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+
+use super::case::{Case, case};
+use super::pipe::WakeUps;
+use super::properties::{judge, run};
+use super::settings::{Settings, settings};
+use super::start::Start;
+
+/// Cases a pair without `EVENKEEL_CASES`.
+const CASES: u32 = 10_000;
+
+/// A failure prints at most so many lines of its trace, from the end.
+const TRACE_LINES: usize = 150;
+
+/// Checks all properties of a pair of recovery and congestion control.
+pub fn check(recovery: &'static str, control: &str) {
+    let settings = settings(recovery, control).unwrap_or_else(|error| panic!("{error}"));
+    let start = |case: &Case| Start::fresh(&settings, case);
+    check_from(case(), start, &settings, &format!("{control}/{recovery}"));
+}
+
+/// Checks all properties of a recovery where its sequence numbers wrap.
+pub fn check_wrap(recovery: &'static str) {
+    let settings = settings(recovery, "line-rate").unwrap_or_else(|error| panic!("{error}"));
+    let like =
+        |ack_every| Case { seed: 1, ack_every, nack_interval_us: 50, qps: 1, ..Case::default() };
+    let starts = [1, 4].map(|ack_every| Start::before_the_wrap(&settings, &like(ack_every)));
+    let start = |case: &Case| starts[usize::from(case.ack_every % 2)].clone();
+    let one_pair = case().prop_map(|case| Case { qps: 1, ..case });
+    check_from(one_pair, start, &settings, &format!("wrap/{recovery}"));
+}
+
+/// Panics with the seed, the shrunk case and its trace.
+fn check_from(
+    cases: impl Strategy<Value = Case>,
+    start: impl Fn(&Case) -> Start,
+    settings: &Settings,
+    what: &str,
+) {
+    let seed = number("EVENKEEL_SEED").unwrap_or(1);
+    let count = number("EVENKEEL_CASES").map_or(CASES, |cases| cases.try_into().expect("cases"));
+    let config = Config {
+        cases: count,
+        failure_persistence: None,
+        max_shrink_iters: 20_000,
+        ..Config::default()
+    };
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    for (place, byte) in key[8..].iter_mut().zip(what.bytes()) {
+        *place = byte;
+    }
+    let random = TestRng::from_seed(RngAlgorithm::ChaCha, &key);
+    let result = TestRunner::new_with_rng(config, random)
+        .run(&cases, |case| judge(&case, settings, &start(&case)).map_err(TestCaseError::fail));
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, case)) => panic!(
+            "{what} (EVENKEEL_SEED={seed}): {reason}\n{case:#?}\n{}",
+            trace(&case, settings, &start(&case))
+        ),
+        Err(TestError::Abort(reason)) => panic!("{what}: {reason}"),
+    }
+}
+
+/// A number that the environment sets.
+fn number(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: it must be a whole number")))
+}
+
+/// What happened in a case, a line each, as far as it gets.
+fn trace(case: &Case, settings: &Settings, start: &Start) -> String {
+    let ran = std::panic::catch_unwind(|| run(case, settings, start, WakeUps::Asked).0.trace);
+    let Ok(trace) = ran else { return "the NIC panics: its trace ends there".to_owned() };
+    let mut text = String::new();
+    let skipped = trace.len().saturating_sub(TRACE_LINES);
+    if skipped > 0 {
+        writeln!(text, "... {skipped} lines").expect("a string takes all");
+    }
+    for (now, seen) in &trace[skipped..] {
+        writeln!(text, "{now} {}", seen.line()).expect("a string takes all");
+    }
+    text
+}

@@ -1,0 +1,68 @@
+//! What both NICs of a case are set to, by the names that scenarios use.
+
+use std::path::Path;
+
+use evenkeel::balance::sender::SenderConfig;
+use evenkeel::nic::{NicConfig, PortFacts};
+use evenkeel::scenario::{Overrides, Scenario, ScenarioError};
+use evenkeel::units::{BitRate, Bytes, Span};
+
+/// Payload of a full packet; small, so that messages of many packets are cheap.
+pub const PAYLOAD: u64 = 1_000;
+
+/// Headers of a packet.
+pub const HEADER: u64 = 62;
+
+/// How long a sender waits. Scripted delays are shorter and longer than it.
+pub const TIMEOUT: Span = Span::from_us(200);
+
+/// The pipe without its script: each way takes so long.
+pub const DELAY: Span = Span::from_us(2);
+
+/// Controls by rate do not slow down below it, by the defaults of each; those by window send a
+/// packet in a round trip, which the script makes long, but not longer than that.
+const FLOOR: BitRate = BitRate::from_bps(100_000_000);
+
+/// Swift sends a packet in a round trip divided by its window, of which the least is 1/1,000: one
+/// acknowledgement that is 1.6 ms late holds the next packet back by seconds. That is the paper's
+/// rule, and makes for a wide limit here.
+const SWIFT_FLOOR: BitRate = BitRate::from_bps(4_000);
+
+/// The port of both NICs.
+pub const PORT: PortFacts =
+    PortFacts { line_rate: BitRate::from_gbps(100), base_rtt: Span::from_us(5) };
+
+/// A pair of recovery and congestion control, ready to build NICs from.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub recovery: &'static str,
+    /// No slower does a queue pair send.
+    pub floor: BitRate,
+    pub nic: NicConfig,
+    pub sender: SenderConfig,
+}
+
+/// The settings for two names of a scenario; the error says that there is no such thing.
+pub fn settings(recovery: &'static str, control: &str) -> Result<Settings, Box<ScenarioError>> {
+    let policy = if recovery == "go-back-n" { "ecmp" } else { "spray" };
+    let text = format!(
+        "[topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 1\n\
+         [transport]\npayload = \"{PAYLOAD}B\"\nheader = \"{HEADER}B\"\n\
+         congestion_control = \"{control}\"\nrecovery = \"{recovery}\"\n\
+         retransmit_timeout = \"{TIMEOUT}\"\n\
+         [policy]\nname = \"{policy}\"\n\
+         [workload]\nkind = \"shift\"\nshift = 1\nbytes = \"1KB\"\n"
+    );
+    let scenario = Scenario::parse(&text, "properties", Path::new(""), &Overrides::default())?;
+    let floor = match control {
+        "line-rate" => PORT.line_rate,
+        "swift" => SWIFT_FLOOR,
+        _ => FLOOR,
+    };
+    Ok(Settings { recovery, floor, nic: scenario.nic, sender: scenario.scheme.sender })
+}
+
+/// Packets that a message of `bytes` becomes.
+pub fn packets(bytes: u64) -> u64 {
+    Bytes::new(bytes).get().div_ceil(PAYLOAD).max(1)
+}

@@ -1,0 +1,95 @@
+//! What a case starts from: new queue pairs, or one just before its sequence numbers wrap.
+
+use std::sync::Arc;
+
+use evenkeel::balance::sender::{PathSpace, QpContext};
+use evenkeel::ids::{HostId, QpId};
+use evenkeel::nic::{Nic, NicCounters, SendHalf};
+use evenkeel::packet::Psn;
+use evenkeel::units::{Bytes, Span, Time};
+
+use super::case::Case;
+use super::settings::{PAYLOAD, PORT, Settings};
+
+/// Two NICs whose queue pairs are connected and idle.
+#[derive(Debug, Clone)]
+pub struct Start {
+    pub nics: [Nic; 2],
+    /// Queue pair numbers of the sending halves.
+    pub senders: Vec<QpId>,
+    /// What both have counted so far.
+    pub counted: [NicCounters; 2],
+    /// Packets that each queue pair has behind it.
+    pub packets: u64,
+    /// Messages that each queue pair has behind it.
+    pub messages: u32,
+}
+
+impl Start {
+    /// New queue pairs, as the case asks for.
+    pub fn fresh(settings: &Settings, case: &Case) -> Self {
+        let mut config = settings.nic.clone();
+        config.ack.every = u32::from(case.ack_every);
+        config.nack_interval = Span::from_us(u64::from(case.nack_interval_us));
+        let config = Arc::new(config);
+        let mut nics = [0, 1].map(|host| Nic::new(HostId(host), PORT, Arc::clone(&config)));
+        let senders = (0..u32::from(case.qps)).map(|n| connect(&mut nics, settings, n, case.seed));
+        let senders = senders.collect();
+        let counted = [NicCounters::default(); 2];
+        Self { nics, senders, counted, packets: 0, messages: 0 }
+    }
+
+    /// The queue pair of the case a little before its sequence numbers wrap: after one long
+    /// message without loss; or after many short ones with an erasure code, which counts packets
+    /// by message. Settings must not pace.
+    pub fn before_the_wrap(settings: &Settings, case: &Case) -> Self {
+        let mut start = Self::fresh(settings, case);
+        let (messages, packets) = match settings.recovery {
+            "erasure" => (Psn::MODULUS - 3, 1),
+            _ => (1, Psn::MODULUS - 30),
+        };
+        start.packets = messages * packets;
+        start.messages = u32::try_from(messages).expect("below 2^24");
+        for _ in 0..messages {
+            start.send(Bytes::new(packets * PAYLOAD));
+        }
+        start.counted = [*start.nics[0].counters(), *start.nics[1].counters()];
+        start
+    }
+
+    /// Sends a message in no time.
+    fn send(&mut self, bytes: Bytes) {
+        let [left, right] = &mut self.nics;
+        left.post(self.senders[0], bytes, 0, 0);
+        while let Some(packet) = left.poll_transmit(Time::ZERO) {
+            right.handle_packet(Time::ZERO, &packet);
+            while let Some(answer) = right.poll_transmit(Time::ZERO) {
+                left.handle_packet(Time::ZERO, &answer);
+            }
+        }
+        for nic in &mut self.nics {
+            assert!(nic.poll_event().is_some(), "the message is delivered and complete");
+        }
+    }
+}
+
+/// Queue pair `number`: even ones send from the left, odd ones from the right.
+fn connect(nics: &mut [Nic; 2], settings: &Settings, number: u32, seed: u16) -> QpId {
+    let from = (number % 2) as usize;
+    let [src, dst] = [from, 1 - from].map(|side| HostId(side as u32));
+    let context = QpContext {
+        seed: u64::from(seed),
+        src,
+        dst,
+        stream: number,
+        piece: 0,
+        paths: PathSpace::SINGLE,
+        path: 0,
+    };
+    let policy = settings.sender.build(&context);
+    let half = SendHalf { peer: dst, label: number, cookie: number, extra: false, policy };
+    let sender = nics[from].open_sender(half);
+    let receiver = nics[1 - from].open_receiver(src, sender, number, number);
+    nics[from].connect(sender, receiver);
+    sender
+}
