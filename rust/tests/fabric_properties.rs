@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use evenkeel::fabric::{self, Buffer, Outcome, Setup, Verdict};
+use evenkeel::fabric::{self, Buffer, Headroom, Outcome, Setup, Verdict};
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::study::lower_bound;
 use evenkeel::units::{Bytes, Span, Time};
@@ -16,8 +16,8 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, RngSeed};
 
 /// The draws of a failure: which link (of those there are), from, for how long, and the delays
-/// until ends and routing know, in nanoseconds; 0 for a length means for ever.
-type FailureDraw = (prop::sample::Index, u64, u64, u64, u64);
+/// until ends and routing know, in nanoseconds; 0 for a length means for ever. Last, how.
+type FailureDraw = (prop::sample::Index, u64, u64, (u64, u64), &'static str);
 
 /// The text of a scenario; printed as it is, so that a failing one can be saved and run.
 struct Drawn(String);
@@ -73,12 +73,20 @@ fn topology() -> impl Strategy<Value = String> {
 }
 
 fn switch() -> impl Strategy<Value = String> {
-    let buffer = select(vec!["buffer = \"64MB\"", "port_buffer = \"5KB\"", "buffer = \"30KB\""]);
+    // A part of 1/8,000 of 64 MB is two packets or so: links are stopped all the time.
+    let buffer = select(vec![
+        "buffer = \"64MB\"",
+        "port_buffer = \"5KB\"",
+        "buffer = \"30KB\"",
+        "buffer = \"64MB\"\npfc = { alpha = \"1/8000\" }",
+        "buffer = \"64MB\"\npfc = { alpha = \"1/4000\", headroom = \"0B\" }",
+    ]);
+    let trim = select(vec!["false", "true", "{ limit = \"200B\" }"]);
     let ecn = select(vec!["{ step = \"0B\" }", "{ step = \"800KB\" }", "{ kmin = \"5KB\" }"]);
     let at = select(vec!["enqueue", "dequeue"]);
-    (buffer, ecn, at).prop_map(|(buffer, ecn, at)| {
+    (buffer, ecn, at, trim).prop_map(|(buffer, ecn, at, trim)| {
         let ecn = ecn.replace(" }", &format!(", at = \"{at}\" }}"));
-        format!("[switch]\n{buffer}\necn = {ecn}\n")
+        format!("[switch]\n{buffer}\necn = {ecn}\ntrim = {trim}\n")
     })
 }
 
@@ -111,7 +119,7 @@ fn workload() -> impl Strategy<Value = String> {
 fn failures(draws: &[FailureDraw], links: &[String]) -> String {
     let mut text = String::new();
     let mut taken = Vec::new();
-    for (link, at, lasts, detection, convergence) in draws {
+    for (link, at, lasts, (detection, convergence), kind) in draws {
         let link = link.get(links);
         if taken.contains(&link) {
             continue;
@@ -120,7 +128,7 @@ fn failures(draws: &[FailureDraw], links: &[String]) -> String {
         let until = if *lasts == 0 { "never".to_owned() } else { format!("{}ns", at + lasts) };
         text += &format!(
             "[[failure]]\nlink = \"{link}\"\nat = \"{at}ns\"\nuntil = \"{until}\"\n\
-             detection = \"{detection}ns\"\nconvergence = \"{convergence}ns\"\n"
+             detection = \"{detection}ns\"\nconvergence = \"{convergence}ns\"\n{kind}\n"
         );
     }
     text
@@ -128,7 +136,13 @@ fn failures(draws: &[FailureDraw], links: &[String]) -> String {
 
 fn failure_draws() -> impl Strategy<Value = Vec<FailureDraw>> {
     let lasts = prop_oneof![1 => Just(0u64), 3 => 1u64..200_000];
-    let draw = (any::<prop::sample::Index>(), 0u64..20_000, lasts, 0u64..9_000, 0u64..30_000);
+    let kind = select(vec![
+        "kind = \"down\"",
+        "kind = \"degrade\"\nfactor = \"1/7\"",
+        "kind = \"loss\"\nrate = \"1/10\"",
+    ]);
+    let known = (0u64..9_000, 0u64..30_000);
+    let draw = (any::<prop::sample::Index>(), 0u64..20_000, lasts, known, kind);
     prop_oneof![1 => Just(Vec::new()), 1 => prop::collection::vec(draw, 1..4)]
 }
 
@@ -215,7 +229,16 @@ proptest! {
         let scenario = parse(&drawn.0);
         let mut setup = scenario.setup();
         setup.fabric.failures.clear();
-        setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(1_000_000_000));
+        // Flow control that is to lose nothing keeps its small pool.
+        let lossless = |headroom| !matches!(headroom, Headroom::Fixed(_));
+        setup.fabric.switch.pfc = setup.fabric.switch.pfc.filter(|pfc| lossless(pfc.headroom));
+        if setup.fabric.switch.pfc.is_none() {
+            setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(1_000_000_000));
+        }
+        if let Some(trim) = &mut setup.fabric.switch.trim {
+            // What has priority, acknowledgements too, has the headers' room.
+            trim.limit = Bytes::new(1_000_000_000);
+        }
         setup.nic.retransmit_timeout = Span::from_ms(1_000);
         setup.time_limit = Time::ZERO + Span::from_ms(10_000);
         let outcome = run(&setup);
