@@ -293,6 +293,8 @@ impl<'a> Simulation<'a> {
         let host = &mut self.hosts[id.index()];
         let free = self.network.ports[host.port.index()].free;
         let Some(wake) = host.next_wake(self.now, free) else { return };
+        // A timer shorter than a packet can run out before anybody looks; it is late, not lost.
+        let wake = wake.max(self.now);
         if wake < host.wake {
             host.wake = wake;
             self.network.queue.push(wake, Event::Host(id));

@@ -46,7 +46,9 @@ macro_rules! pairs {
 pairs! {
     recoveries: {
         go_back_n: "go-back-n",
+        sack: "sack",
         per_packet: "per-packet",
+        erasure: "erasure",
     }
     controls: {
         line_rate: "line-rate",
