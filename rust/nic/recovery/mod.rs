@@ -1,7 +1,7 @@
 //! Loss recovery, the sender's side: which packet goes next, and when to give up waiting.
 //!
 //! One recovery a file. Sequence numbers here count on for ever; only the wire has 24 bits. What
-//! the receiver does for each recovery is in [`super::responder`].
+//! the receiver does for each recovery is in `responder`.
 
 mod board;
 pub mod erasure;
