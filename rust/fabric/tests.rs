@@ -198,6 +198,30 @@ fn a_fixed_rate_spaces_packets_exactly() {
     }
 }
 
+#[test]
+fn a_packet_whose_time_came_while_nobody_looked_went_in_time() {
+    // The first message keeps the wire for one packet; the second goes on right behind it, and its
+    // next packets are due long before the first arrival wakes the host.
+    let (share, packets) = (Fraction::new(1, 2).unwrap(), 50);
+    let mut list = messages(&[(0, 1), (0, 1)], packets * PAYLOAD);
+    list[0].bytes = Bytes::new(PAYLOAD);
+    let topology = LeafSpine {
+        leaves: 2,
+        spines: 1,
+        hosts_per_leaf: 1,
+        host_rate: BitRate::from_gbps(400),
+        fabric_rate: BitRate::from_gbps(400),
+        delay: Span::from_us(50),
+        parallel_links: 1,
+    };
+    let mut setup = setup(topology.build().unwrap(), "ecmp", list);
+    setup.nic.congestion = CongestionControl::LineRate(line_rate::Config { share });
+    let data = PAYLOAD + HEADER;
+    let last_start = (data + GAP) * 20 + (packets - 1) * 2 * data * 20;
+    let expected = last_start + idle_path_ps(1, PAYLOAD, 4, 20, 50_000_000);
+    assert_eq!(complete(&setup).cct, Some(Span::from_ps(expected)));
+}
+
 /// Each of `n` hosts sends to the one half way round.
 fn shift(n: u32) -> Vec<(u32, u32)> {
     (0..n).map(|host| (host, (host + n / 2) % n)).collect()
