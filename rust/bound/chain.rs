@@ -16,7 +16,7 @@ pub(super) fn earliest_starts(workload: &Workload, paths: &Catalogue) -> Vec<u12
     let mut ready: Vec<usize> = (0..open.len()).filter(|message| open[*message] == 0).collect();
     while let Some(message) = ready.pop() {
         let alone = paths.get(message).map_or(0, |idle| u128::from(idle.delivered.as_ps()));
-        let delivered = starts[message] + alone;
+        let delivered = starts[message] + alone + u128::from(workload.gap.as_ps());
         let id = MessageId(u32::try_from(message).expect("message ids are 32 bits"));
         for dependent in workload.dependents_of(id) {
             let dependent = dependent.index();

@@ -313,7 +313,8 @@ impl<'a> Simulation<'a> {
                     if !self.ledger.release(dependent) {
                         continue;
                     }
-                    let start = workload.messages[dependent.index()].start;
+                    let computed = now.saturating_add(workload.gap);
+                    let start = workload.messages[dependent.index()].start.max(computed);
                     if start <= now {
                         self.start(now, dependent);
                     } else {

@@ -35,7 +35,7 @@ pub struct Message {
 /// Messages in order of their ids, and their dependencies.
 ///
 /// A message starts at its `start`, or once every message that it waits for has been delivered
-/// (to its own sender), whichever is later.
+/// (to its own sender) and its sender has computed for the `gap`, whichever is later.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Workload {
     /// Every message; a [`MessageId`] is a place here.
@@ -47,6 +47,9 @@ pub struct Workload {
     pub first_dependent: Vec<u32>,
     /// The waiting messages, grouped by what they wait for.
     pub dependents: Vec<MessageId>,
+    /// How long after the last one that it waits for a message starts: what its sender computes
+    /// in between.
+    pub gap: Span,
 }
 
 impl Workload {
@@ -82,7 +85,7 @@ impl Workload {
             dependents[next[before.index()] as usize] = after;
             next[before.index()] += 1;
         }
-        Self { messages, waits_for, first_dependent, dependents }
+        Self { messages, waits_for, first_dependent, dependents, gap: Span::ZERO }
     }
 
     /// Those that wait for `message`.
