@@ -25,6 +25,7 @@ fn cost(plan: &Plan) -> Cost {
         messages: ranks * ranks.saturating_sub(1),
         bytes: bytes * ranks.saturating_sub(1),
         chain: vec![chain as u64],
+        turns: 0,
     }
 }
 

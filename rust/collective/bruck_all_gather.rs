@@ -29,7 +29,12 @@ fn cost(plan: &Plan) -> Cost {
     let each = bytes / ranks.max(1);
     let chain = portions(plan.ranks.len()).map(|(_, blocks)| each as u64 * blocks as u64);
     let chain: Vec<u64> = chain.collect();
-    Cost { messages: ranks * chain.len() as u128, bytes: bytes * ranks.saturating_sub(1), chain }
+    Cost {
+        messages: ranks * chain.len() as u128,
+        bytes: bytes * ranks.saturating_sub(1),
+        chain,
+        turns: 0,
+    }
 }
 
 fn steps(schedule: &mut Schedule<'_>) {

@@ -54,6 +54,7 @@ fn cost(plan: &Plan, steps: u128) -> Cost {
         messages: steps * ranks * others,
         bytes: steps * others * bytes,
         chain: vec![(bytes / ranks.max(1) * others) as u64; steps as usize],
+        turns: 0,
     }
 }
 

@@ -21,7 +21,7 @@ fn cost(plan: &Plan) -> Cost {
     let (ranks, bytes) = wide(plan);
     let steps = plan.ranks.len().max(1).next_power_of_two().ilog2() as usize;
     let messages = ranks * steps as u128;
-    Cost { messages, bytes: messages * bytes, chain: vec![bytes as u64; steps] }
+    Cost { messages, bytes: messages * bytes, chain: vec![bytes as u64; steps], turns: 0 }
 }
 
 fn steps(schedule: &mut Schedule<'_>) {

@@ -19,15 +19,23 @@ pub(super) const DOUBLE_BINARY_TREE_ALL_REDUCE: Collective = Collective {
     steps,
 };
 
-/// With one chunk a half goes up and down as deep as the tree is; with more of them each step of
-/// the chain is shorter, and they follow each other.
+/// Along the path of a deepest leaf: a parent's children share its port both ways, each with a
+/// half of the vector; exact where siblings are as deep, as for a power of two of ranks. With more
+/// chunks each step of the chain is shorter, and they follow each other.
 fn cost(plan: &Plan) -> Cost {
     let (ranks, bytes) = wide(plan);
-    let depth = (0..plan.ranks.len()).map(|rank| depth(rank, plan.ranks.len())).max().unwrap_or(0);
+    let count = plan.ranks.len();
+    let children =
+        |of: usize| (0..count).filter(|&rank| parent(rank, count) == Some(of)).count() as u64;
+    let leaf = (0..count).max_by_key(|&rank| depth(rank, count)).unwrap_or(0);
+    let parents = std::iter::successors(parent(leaf, count), |&up| parent(up, count));
+    let up: Vec<u64> = parents.map(|parent| children(parent) * (bytes / 2) as u64).collect();
+    let down = up.iter().rev().copied();
     Cost {
         messages: 4 * ranks.saturating_sub(1),
         bytes: 2 * bytes * ranks.saturating_sub(1),
-        chain: vec![(bytes / 2) as u64; 2 * depth],
+        chain: up.iter().copied().chain(down).collect(),
+        turns: 0,
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) const HALVING_DOUBLING_ALL_REDUCE: Collective = Collective {
 fn cost(plan: &Plan) -> Cost {
     let (ranks, bytes) = wide(plan);
     if ranks == 0 {
-        return Cost { messages: 0, bytes: 0, chain: Vec::new() };
+        return Cost { messages: 0, bytes: 0, chain: Vec::new(), turns: 0 };
     }
     let fold = Fold::of(plan.ranks.len());
     let size = fold.size as u128;
@@ -33,6 +33,7 @@ fn cost(plan: &Plan) -> Cost {
         messages: fold.messages() + 2 * u128::from(fold.steps) * size,
         bytes: (fold.messages() + 2 * (size - 1)) * bytes,
         chain: fold_step.into_iter().chain(down).chain(up).chain(fold_step).collect(),
+        turns: 0,
     }
 }
 

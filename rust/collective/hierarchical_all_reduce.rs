@@ -31,6 +31,7 @@ fn cost(plan: &Plan) -> Cost {
         messages: 2 * ranks * inside + 2 * between * ranks,
         bytes: 2 * inside * bytes * groups + 2 * between * bytes,
         chain,
+        turns: 0,
     }
 }
 

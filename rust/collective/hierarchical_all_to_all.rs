@@ -28,6 +28,7 @@ fn cost(plan: &Plan) -> Cost {
         messages: ranks * (inside + groups.saturating_sub(1)),
         bytes: bytes * inside * groups + bytes * groups.saturating_sub(1) * group,
         chain: vec![first as u64, second as u64],
+        turns: 0,
     }
 }
 

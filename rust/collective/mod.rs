@@ -101,6 +101,8 @@ pub struct Cost {
     /// The alpha-beta form: what the rank on the longest chain sends, step by step, where blocks
     /// are equal. The collective takes one latency and the time of these bytes for each.
     pub chain: Vec<u64>,
+    /// How many steps of the chain begin only when the sender knows that the one before is over.
+    pub turns: usize,
 }
 
 /// Who takes part, with how much, and in which portions.

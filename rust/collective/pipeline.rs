@@ -19,7 +19,12 @@ pub(super) const PIPELINE: Collective = Collective {
 fn cost(plan: &Plan) -> Cost {
     let (ranks, bytes) = wide(plan);
     let messages = ranks.saturating_sub(1);
-    Cost { messages, bytes: messages * bytes, chain: vec![bytes as u64; messages as usize] }
+    Cost {
+        messages,
+        bytes: messages * bytes,
+        chain: vec![bytes as u64; messages as usize],
+        turns: 0,
+    }
 }
 
 fn steps(schedule: &mut Schedule<'_>) {

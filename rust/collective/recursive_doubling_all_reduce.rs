@@ -20,12 +20,12 @@ pub(super) const RECURSIVE_DOUBLING_ALL_REDUCE: Collective = Collective {
 fn cost(plan: &Plan) -> Cost {
     let (ranks, bytes) = wide(plan);
     if ranks == 0 {
-        return Cost { messages: 0, bytes: 0, chain: Vec::new() };
+        return Cost { messages: 0, bytes: 0, chain: Vec::new(), turns: 0 };
     }
     let fold = Fold::of(plan.ranks.len());
     let messages = fold.messages() + u128::from(fold.steps) * fold.size as u128;
     let steps = fold.steps + 2 * fold.first_step();
-    Cost { messages, bytes: messages * bytes, chain: vec![bytes as u64; steps as usize] }
+    Cost { messages, bytes: messages * bytes, chain: vec![bytes as u64; steps as usize], turns: 0 }
 }
 
 fn steps(schedule: &mut Schedule<'_>) {

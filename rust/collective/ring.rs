@@ -55,6 +55,7 @@ fn cost(plan: &Plan, rounds: u128) -> Cost {
         messages: steps * ranks,
         bytes: steps * bytes,
         chain: vec![(bytes / ranks.max(1)) as u64; steps as usize],
+        turns: 0,
     }
 }
 

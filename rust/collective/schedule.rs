@@ -45,6 +45,8 @@ pub(super) struct Schedule<'a> {
     messages: Vec<Message>,
     dependencies: Vec<(MessageId, MessageId)>,
     waits: Vec<MessageId>,
+    /// What each rank sent last, where its sends take turns.
+    last: BTreeMap<usize, MessageId>,
     /// What each message carries, for the test that runs the reduction.
     #[cfg(test)]
     pub record: Vec<machine::Carried>,
@@ -68,6 +70,7 @@ impl<'a> Schedule<'a> {
             messages: Vec::new(),
             dependencies: Vec::new(),
             waits: Vec::new(),
+            last: BTreeMap::new(),
             #[cfg(test)]
             record: Vec::new(),
         }
@@ -78,6 +81,7 @@ impl<'a> Schedule<'a> {
         self.part = part;
         self.blocks.clear();
         self.brought.clear();
+        self.last.clear();
     }
 
     /// How many take part.
@@ -123,6 +127,18 @@ impl<'a> Schedule<'a> {
             stream: self.part.channel,
             start: Time::ZERO,
         });
+    }
+
+    /// The same, once the message that the rank sent last in this way is over: sends that would
+    /// share its port and all be late take turns.
+    pub fn send_in_turn(&mut self, send: &Send, blocks: impl Iterator<Item = usize> + Clone) {
+        let before = self.messages.len();
+        self.send(send, blocks);
+        if self.messages.len() > before {
+            let id = MessageId(u32::try_from(before).expect("2^28 messages at most"));
+            let last = self.last.insert(send.from, id);
+            self.dependencies.extend(last.map(|last| (last, id)));
+        }
     }
 
     fn wait_for(&mut self, send: &Send, blocks: impl Iterator<Item = usize>, id: MessageId) {

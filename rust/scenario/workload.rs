@@ -125,6 +125,12 @@ fn collective(
         _ => DEFAULT_BYTES,
     });
     let gap = typed.gap.unwrap_or(Span::ZERO);
+    let hierarchical = collective.name.starts_with("hierarchical");
+    if typed.group.is_some() && !hierarchical {
+        let key = "workload.group".to_owned();
+        let because = format!("{} has no groups", collective.name);
+        return Err(context.fault(&key.clone(), Fault::Misplaced { key, because }));
+    }
     let plain_plan = Plan::new((0..ranks).map(HostId).collect(), bytes);
     let plan = Plan {
         channels: typed.channels.unwrap_or(plain_plan.channels),
@@ -146,7 +152,6 @@ fn collective(
         };
         context.fault(key, Fault::Collective { key: key.to_owned(), error })
     })?;
-    let hierarchical = collective.name.starts_with("hierarchical");
     let section = WorkloadSection {
         bytes: Some(bytes),
         algorithm,

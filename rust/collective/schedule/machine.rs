@@ -30,12 +30,15 @@ pub fn schedule<'a>(collective: &Collective, plan: &'a Plan) -> Schedule<'a> {
     collective.schedule(plan).unwrap_or_else(|error| panic!("{}: {error}", collective.name))
 }
 
+/// What came for a block: by step and message.
+type Arrivals = BTreeMap<(u32, usize), Vec<u64>>;
+
 /// Ranks at work.
 struct Machine<'a> {
     record: &'a [Carried],
     beginning: Memory,
     /// By rank and block, what was delivered: message and numbers, in order of steps.
-    delivered: Vec<BTreeMap<Place, BTreeMap<(u32, usize), Vec<u64>>>>,
+    delivered: Vec<BTreeMap<Place, Arrivals>>,
 }
 
 /// Runs a collective from `memory`, delivering in random order whatever is under way.
