@@ -86,6 +86,7 @@ pub mod recovery;
 mod requester;
 mod responder;
 mod sent_entropies;
+mod timer;
 pub mod verbs;
 
 pub use accounting::{PeerAccount, QpAccount};
@@ -93,6 +94,7 @@ pub use ack::{AckConfig, Entropies};
 pub use config::{NicConfig, PortFacts, Recovery};
 pub use context_cache::{CacheConfig, CacheCounters};
 pub use qp::{News, Origin, QpAttributes, QpState, answer_label};
+pub use timer::Timer;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -518,7 +520,7 @@ impl Nic {
     /// is put back if what it was for was acknowledged before.
     fn keep_ack_timer(&mut self, slot: Slot) {
         let responder = &mut self.responders[slot.index()];
-        let deadline = responder.deadline(&self.config);
+        let deadline = responder.deadline();
         if deadline < responder.timer_entry {
             responder.timer_entry = deadline;
             self.ack_timers.push(Reverse((deadline, slot)));

@@ -58,7 +58,7 @@ impl AnyOrder {
         if !shared.unreported.has_room_for(sequence) {
             shared.report(self.answer(), out);
         }
-        shared.unreported.note(now, sequence, packet);
+        shared.note(now, sequence, packet, out);
         if known {
             out.counters.duplicates += 1;
             shared.report(self.answer(), out);

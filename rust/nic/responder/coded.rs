@@ -69,7 +69,7 @@ impl Coded {
             shared.report(self.answer(), out);
         }
         self.reporting = number;
-        shared.unreported.note(now, index, packet);
+        shared.note(now, index, packet, out);
         if known {
             out.counters.duplicates += 1;
         } else {

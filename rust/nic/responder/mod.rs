@@ -15,6 +15,7 @@ use coded::Coded;
 use in_order::InOrder;
 
 use super::ack::{Echo, Unreported};
+use super::timer::{ReceiverTimers, Timer};
 use super::{NicConfig, NicCounters, NicEvent, Recovery};
 use crate::ids::{HostId, QpId};
 use crate::packet::{Flags, Packet, PacketKind, Psn};
@@ -63,7 +64,8 @@ struct Shared {
     /// One past the highest that has arrived.
     highest: u64,
     unreported: Unreported,
-    next_cnp: Time,
+    /// Silences begin when something is said: until then they are over.
+    timers: ReceiverTimers,
 }
 
 impl Responder {
@@ -75,8 +77,10 @@ impl Responder {
             Recovery::PerPacket => Accepting::AnyOrder(AnyOrder::new(u32::MAX)),
             Recovery::Erasure => Accepting::Coded(Coded::default()),
         };
-        let shared =
-            Shared { peer, highest: 0, unreported: Unreported::default(), next_cnp: Time::ZERO };
+        let mut timers = ReceiverTimers::default();
+        timers.expire(Timer::Cnp);
+        timers.expire(Timer::NackInterval);
+        let shared = Shared { peer, highest: 0, unreported: Unreported::default(), timers };
         Self { timer_entry: Time::NEVER, shared, accepting }
     }
 
@@ -142,13 +146,13 @@ impl Responder {
 
     /// When what has arrived must be acknowledged; `NEVER` if all is.
     #[inline]
-    pub fn deadline(&self, config: &NicConfig) -> Time {
-        self.shared.unreported.due(&config.ack)
+    pub fn deadline(&self) -> Time {
+        self.shared.timers.deadline(Timer::AckCoalescing)
     }
 
     /// The acknowledgement timer is due; it may turn out that it is not.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Outbox) {
-        if self.deadline(out.config) > now {
+        if !self.shared.timers.is_due(Timer::AckCoalescing, now) {
             return;
         }
         let answer = match &self.accepting {
@@ -189,6 +193,22 @@ impl Shared {
             || self.unreported.is_full(&out.config.ack)
     }
 
+    /// Adds an arrival to what is unreported; it has room for it.
+    #[inline]
+    fn note(&mut self, now: Time, sequence: u64, packet: &Packet, out: &Outbox) {
+        if self.unreported.is_empty() {
+            self.timers.set(Timer::AckCoalescing, now.saturating_add(out.config.ack.within));
+        }
+        self.unreported.note(sequence, packet);
+    }
+
+    /// All that is unreported, as the answer that reports it.
+    #[inline]
+    fn take(&mut self, answer: Answer, out: &Outbox) -> Packet {
+        self.timers.stop(Timer::AckCoalescing);
+        self.unreported.take(answer.kind, out.config)
+    }
+
     /// Counts a packet that arrives whole behind one that was sent later.
     #[inline]
     fn count_order(&mut self, sequence: u64, out: &mut Outbox) {
@@ -202,13 +222,13 @@ impl Shared {
     #[inline]
     fn report(&mut self, answer: Answer, out: &mut Outbox) {
         let echo = self.unreported.echo();
-        let packet = self.unreported.take(answer.kind, out.config);
+        let packet = self.take(answer, out);
         self.send(packet, answer, echo, out);
     }
 
     /// Acknowledges all that is unreported, in answer to a packet that is not.
     fn report_with(&mut self, packet: &Packet, answer: Answer, out: &mut Outbox) {
-        let all = self.unreported.take(answer.kind, out.config);
+        let all = self.take(answer, out);
         self.send(all, answer, Echo::of(packet), out);
     }
 
@@ -258,8 +278,8 @@ impl Shared {
     }
 
     fn notify_congestion(&mut self, now: Time, packet: &Packet, out: &mut Outbox) {
-        if out.config.congestion.wants_cnp() && now >= self.next_cnp {
-            self.next_cnp = now.saturating_add(out.config.cnp_interval);
+        if out.config.congestion.wants_cnp() && self.timers.is_due(Timer::Cnp, now) {
+            self.timers.set(Timer::Cnp, now.saturating_add(out.config.cnp_interval));
             let cnp = Answer { kind: PacketKind::Cnp, ack: 0, flags: Flags::NONE };
             self.answer(packet, cnp, out);
         }
