@@ -7,7 +7,7 @@ use super::pacer::Pacer;
 use super::recovery::{Lost, LostPlace, Missed, SendRecovery, Sending, Why};
 use super::responder::Peer;
 use super::sent_entropies::SentEntropies;
-use super::{Entropies, NicConfig, NicEvent, PortFacts, Recovery};
+use super::{Delivery, Entropies, NicConfig, NicEvent, PortFacts, Recovery};
 use crate::balance::sender::{Feedback, Sender, SenderPolicy, Verdict};
 use crate::ids::{HostId, QpId};
 use crate::packet::{Flags, Packet, PacketKind, Psn, Stamp};
@@ -50,6 +50,8 @@ pub(super) struct Requester {
     peer_qp: QpId,
     label: u32,
     cookie: u32,
+    /// Low bits of how many messages are complete.
+    completed: u32,
     line_rate: BitRate,
     /// A full packet on the wire.
     packet_bytes: u64,
@@ -91,6 +93,7 @@ impl Requester {
             peer_qp: QpId::default(),
             label: parts.label,
             cookie: parts.cookie,
+            completed: 0,
             line_rate: parts.port.line_rate,
             packet_bytes: path.packet.get(),
             flow_control: match config.recovery {
@@ -202,7 +205,7 @@ impl Requester {
 
     /// One past the last packet that may be out.
     fn window_end(&self) -> u64 {
-        self.end.min(self.recovery.unacknowledged() + MOST_OUTSTANDING)
+        self.end.min(self.recovery.window_end(MOST_OUTSTANDING))
     }
 
     /// When the rate lets the next packet go.
@@ -244,6 +247,8 @@ impl Requester {
         };
         if let Sending::Erasure(code) = &self.recovery {
             code.label(&mut packet, work.bytes);
+        } else if config.queue_pairs.delivery == Some(Delivery::Unordered) {
+            self.label(&mut packet, &work);
         }
         if let Some(entropies) = &mut self.entropies {
             entropies.handle_sent(sequence, entropy);
@@ -255,6 +260,14 @@ impl Requester {
             packet.flags = packet.flags.with(Flags::ACK_REQUEST);
         }
         packet
+    }
+
+    /// Writes into a packet what unordered delivery needs to know: which message it is of, and how
+    /// many packets that has.
+    fn label(&self, packet: &mut Packet, work: &Work) {
+        let place = self.work.partition_point(|other| other.first < work.first) as u64;
+        packet.ack = Psn::on_wire(u64::from(self.completed) + place);
+        packet.marked = u32::try_from(work.packets).unwrap_or(u32::MAX);
     }
 
     /// At line rate the wire itself is the pace.
@@ -352,6 +365,8 @@ impl Requester {
             }
             events.push_back(NicEvent::Completed { cookie: self.cookie, work: work.id });
             self.work.pop_front();
+            // 2^32 is a multiple of the numbers on the wire.
+            self.completed = self.completed.wrapping_add(1);
         }
     }
 

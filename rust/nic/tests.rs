@@ -331,4 +331,6 @@ fn sequence_numbers_wrap_on_the_wire() {
     }
 }
 
+mod delivery;
 mod recovery;
+mod timers;

@@ -7,6 +7,7 @@
 mod any_order;
 mod coded;
 mod in_order;
+mod messages;
 
 use std::collections::VecDeque;
 
@@ -69,13 +70,16 @@ struct Shared {
 }
 
 impl Responder {
-    pub fn new(peer: Peer, recovery: Recovery) -> Self {
-        let accepting = match recovery {
+    pub fn new(peer: Peer, config: &NicConfig) -> Self {
+        let delivery = config.delivery();
+        let accepting = match config.recovery {
             Recovery::GoBackN => Accepting::InOrder(InOrder::default()),
             Recovery::GoBackToZero => Accepting::InOrder(InOrder::back_to_zero()),
-            Recovery::Sack(config) => Accepting::AnyOrder(AnyOrder::new(config.reordering)),
-            Recovery::PerPacket => Accepting::AnyOrder(AnyOrder::new(u32::MAX)),
-            Recovery::Erasure => Accepting::Coded(Coded::default()),
+            Recovery::Sack(sack) => {
+                Accepting::AnyOrder(AnyOrder::new(sack.reordering, delivery))
+            }
+            Recovery::PerPacket => Accepting::AnyOrder(AnyOrder::new(u32::MAX, delivery)),
+            Recovery::Erasure => Accepting::Coded(Coded::new(delivery)),
         };
         let mut timers = ReceiverTimers::default();
         timers.expire(Timer::Cnp);
@@ -101,8 +105,16 @@ impl Responder {
     pub fn messages(&self) -> u64 {
         match &self.accepting {
             Accepting::InOrder(accepting) => accepting.messages(),
-            Accepting::AnyOrder(accepting) => accepting.messages(),
+            Accepting::AnyOrder(accepting) => accepting.messages().delivered(),
             Accepting::Coded(accepting) => accepting.messages(),
+        }
+    }
+
+    /// Whether message `number` is delivered.
+    pub fn has_delivered(&self, number: u64) -> bool {
+        match &self.accepting {
+            Accepting::AnyOrder(accepting) => accepting.messages().has_delivered(number),
+            Accepting::InOrder(_) | Accepting::Coded(_) => number < self.messages(),
         }
     }
 
