@@ -193,8 +193,7 @@ mod tests {
 
     #[test]
     fn count_and_bytes_each_make_it_due() {
-        let config =
-            AckConfig { every: 4, every_bytes: Bytes::new(300), ..AckConfig::default() };
+        let config = AckConfig { every: 4, every_bytes: Bytes::new(300), ..AckConfig::default() };
         assert!(!noted(&[5, 6]).is_full(&config) && noted(&[5, 6, 7]).is_full(&config));
         let by_count = AckConfig { every: 2, ..AckConfig::default() };
         assert!(noted(&[5, 6]).is_full(&by_count));

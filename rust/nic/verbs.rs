@@ -28,8 +28,8 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::{CacheConfig, Delivery};
 use super::qp::QpState;
+use super::{CacheConfig, Delivery};
 use crate::ids::QpId;
 use crate::units::{Bytes, Span};
 

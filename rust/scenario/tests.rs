@@ -532,6 +532,15 @@ fn recoveries_and_acknowledgements_are_chosen_by_name() {
     // The default policy is made for go-back-N.
     assert_eq!(recovery("recovery_parameters = { back_to = 'message' }"), Recovery::GoBackToZero);
 
+    // Delivery is what the recovery does, unless it is named.
+    use crate::nic::Delivery::{Ordered, Unordered};
+    let delivery = |keys: &str| nic(keys).delivery();
+    assert_eq!(delivery(""), Ordered);
+    assert_eq!(delivery("recovery = 'erasure'"), Unordered);
+    assert_eq!(delivery("recovery = 'erasure'\ndelivery = 'ordered'"), Ordered);
+    assert_eq!(delivery("recovery = 'per-packet'\ndelivery = 'unordered'"), Unordered);
+    assert_eq!(delivery("recovery = 'go-back-n'\ndelivery = 'ordered'"), Ordered);
+
     let keys = "ack_every = 16\nack_bytes = '16KiB'\nack_time = '5us'\nack_entropies = 'carry'";
     let ack = nic(keys).ack;
     assert_eq!(

@@ -75,9 +75,7 @@ impl Responder {
         let accepting = match config.recovery {
             Recovery::GoBackN => Accepting::InOrder(InOrder::default()),
             Recovery::GoBackToZero => Accepting::InOrder(InOrder::back_to_zero()),
-            Recovery::Sack(sack) => {
-                Accepting::AnyOrder(AnyOrder::new(sack.reordering, delivery))
-            }
+            Recovery::Sack(sack) => Accepting::AnyOrder(AnyOrder::new(sack.reordering, delivery)),
             Recovery::PerPacket => Accepting::AnyOrder(AnyOrder::new(u32::MAX, delivery)),
             Recovery::Erasure => Accepting::Coded(Coded::new(delivery)),
         };

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::nic::recovery::sack;
-use crate::nic::verbs::VerbsError;
+use crate::nic::verbs::{Operation, VerbsError, WorkRequest};
 use crate::nic::{Delivery, QpAttributes};
 
 fn wired(recovery: Recovery, delivery: Option<Delivery>) -> (Nic, Nic, QpId) {
@@ -74,6 +74,49 @@ fn unordered_a_duplicate_of_what_is_delivered_changes_nothing() {
     }
     assert_eq!((delivered(&mut b), b.counters().duplicates), (vec![1, 0], 5));
     assert_eq!(b.counters().payload_received, 2_000);
+}
+
+/// A queue pair with work queues at both ends.
+fn verbs_pair(recovery: Recovery) -> (Nic, Nic, QpId) {
+    let mut config = NicConfig::clone(&config(recovery, 1));
+    config.queue_pairs.delivery = Some(Delivery::Unordered);
+    let config = Arc::new(config);
+    let mut nics = [0, 1].map(|host| Nic::new(HostId(host), PORT, config.clone()));
+    for (host, nic) in (0..).zip(&mut nics) {
+        let qp = nic.create_qp(QpAttributes::single_path(HostId(host), HostId(1 - host))).unwrap();
+        nic.modify_qp(qp, QpState::Init).unwrap();
+        nic.set_peer_qp(qp, qp).unwrap();
+        nic.modify_qp(qp, QpState::ReadyToReceive).unwrap();
+        nic.modify_qp(qp, QpState::ReadyToSend).unwrap();
+    }
+    let [a, b] = nics;
+    (a, b, QpId(0))
+}
+
+#[test]
+fn unordered_sends_take_receives_as_they_are_delivered_and_complete_as_posted() {
+    let (mut a, mut b, qp) = verbs_pair(Recovery::PerPacket);
+    let completions = |nic: &mut Nic| -> Vec<(u64, u64)> {
+        std::iter::from_fn(|| nic.poll_completion()).map(|it| (it.id, it.bytes.get())).collect()
+    };
+    (70..73).for_each(|id| b.post_receive(qp, id).unwrap());
+    for (id, bytes) in [(1, 2_000), (2, 500), (3, 0)] {
+        let bytes = Bytes::new(bytes);
+        a.post_send(qp, WorkRequest { id, operation: Operation::Send, bytes, path: 0 }).unwrap();
+    }
+    let packets = drain(&mut a, at(0));
+    for index in [0, 3, 3, 2, 3, 2] {
+        b.handle_packet(at(1), &packets[index]);
+    }
+    assert_eq!(completions(&mut b), [(70, 0), (71, 500)]);
+    drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
+    assert_eq!(completions(&mut a), []);
+    b.handle_packet(at(3), &packets[1]);
+    assert_eq!(completions(&mut b), [(72, 2_000)]);
+    drain(&mut b, at(3)).iter().for_each(|answer| a.handle_packet(at(4), answer));
+    assert_eq!(completions(&mut a), [(1, 2_000), (2, 500), (3, 0)]);
+    let read = WorkRequest { id: 4, operation: Operation::Read, bytes: Bytes::new(9), path: 0 };
+    assert_eq!(a.post_send(qp, read), Err(VerbsError::UnorderedRead));
 }
 
 #[test]

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::nic::NicCounters;
-use crate::nic::congestion::{
-    AckSample, CongestionController, Loss, PathFacts, dcqcn, dcqcn_mlx,
-};
+use crate::nic::congestion::{AckSample, CongestionController, Loss, PathFacts, dcqcn, dcqcn_mlx};
 use crate::nic::recovery::sack;
 use crate::rng::{Purpose, Stream};
 
@@ -155,11 +153,8 @@ fn an_early_wake_up_changes_no_packet() {
 
 #[test]
 fn what_wakes_nobody_is_made_up_for_whoever_asks_and_how_often() {
-    let path = PathFacts {
-        line_rate: PORT.line_rate,
-        base_rtt: PORT.base_rtt,
-        packet: Bytes::new(1_062),
-    };
+    let path =
+        PathFacts { line_rate: PORT.line_rate, base_rtt: PORT.base_rtt, packet: Bytes::new(1_062) };
     let presets = [
         CongestionControl::Dcqcn(dcqcn::Config::default()),
         CongestionControl::DcqcnMlx(dcqcn_mlx::Config::default()),
