@@ -10,6 +10,7 @@ use thiserror::Error;
 use crate::balance::switch::SwitchConfig;
 use crate::balance::switch::hash::Hash;
 use crate::balance::{self, Forwarding, Parameters, SchemeError};
+use crate::ids::SwitchId;
 
 #[allow(unsafe_code, reason = "cxx generates the calls across the language border")]
 #[cxx::bridge(namespace = "evenkeel::contract")]
@@ -63,10 +64,10 @@ fn switch_chooser(
         return Err(ChooserError::SourceRouted(scheme.name));
     }
     #[allow(irrefutable_let_patterns, reason = "a second switch policy must be refused here")]
-    let SwitchConfig::Hash(config) = scheme.switch else {
+    let SwitchConfig::Hash(_) = scheme.switch else {
         return Err(ChooserError::LooksAtQueues(scheme.name));
     };
-    Ok(Box::new(SwitchChooser(Hash::new(&config, seed, switch_id))))
+    Ok(Box::new(SwitchChooser(Hash::of(seed, SwitchId(switch_id)))))
 }
 
 /// The version of evenkeel that is linked.

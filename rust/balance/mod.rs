@@ -5,10 +5,13 @@
 //! with what happens to a message before (the splitter) and the loss recovery it is made for.
 //! Policies know no world: they are given what hardware in their place can see, and no more.
 
+#[cfg(test)]
+mod choices;
 mod preset;
 mod scheme;
 pub mod sender;
 pub mod switch;
+mod view;
 
 pub use preset::{find, preset, presets};
-pub use scheme::{Forwarding, Parameters, Preset, Scheme, SchemeError, configured};
+pub use scheme::{Forwarding, Parameters, Preset, Scheme, SchemeError, Weights, configured};

@@ -1,12 +1,12 @@
 //! Schemes and their names.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::sender::SenderConfig;
-use super::switch::SwitchConfig;
+use super::switch::{SwitchConfig, hash};
 use crate::nic::Recovery;
-use crate::split::SplitConfig;
+use crate::split::{SplitConfig, whole};
 
 /// What switches do with an entropy value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,9 +48,36 @@ pub struct Scheme {
     pub forwarding: Forwarding,
     /// The loss recovery that it is made for.
     pub recovery: Recovery,
+    /// What routing tells once it knows of failures.
+    pub weights: Weights,
+}
+
+/// What routing tells switches (and hosts that route) of next hops behind which something failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weights {
+    /// Every next hop that leads to the destination counts alike (ECMP).
+    #[default]
+    Equal,
+    /// Each counts by the capacity that is left behind it (W-ECMP, WCMP).
+    Capacity,
 }
 
 impl Scheme {
+    /// The plainest scheme around a sender policy, from which others differ: whole messages,
+    /// switches that hash, equal weights, go-back-N.
+    pub fn new(name: &'static str, sender: SenderConfig) -> Self {
+        Self {
+            name,
+            split: SplitConfig::Whole(whole::Config {}),
+            sender,
+            switch: SwitchConfig::Hash(hash::Config {}),
+            forwarding: Forwarding::Hashed,
+            recovery: Recovery::GoBackN,
+            weights: Weights::Equal,
+        }
+    }
+
     /// Every key that `[policy]` could have for this scheme, with its value.
     pub fn parameters(&self) -> Parameters {
         let parts = [

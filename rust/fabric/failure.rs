@@ -127,6 +127,7 @@ impl Plan {
                 // Links that routing learns of together cost one computation.
                 if !more {
                     network.routes = Routes::new(topology, &|link| self.routed_over(link));
+                    network.switches.iter_mut().for_each(|switch| switch.epoch += 1);
                 }
             }
         }
@@ -151,10 +152,11 @@ impl Plan {
 fn tell_ends(link: LinkId, dead: bool, network: &mut Network) {
     for id in link_ports(link) {
         let Node::Switch(switch) = network.ports[id.index()].start.node() else { continue };
-        let known = &mut network.switches[switch.index()].dead;
-        known.retain(|&port| port != id);
+        let state = &mut network.switches[switch.index()];
+        state.dead.retain(|&port| port != id);
         if dead {
-            known.push(id);
+            state.dead.push(id);
         }
+        state.epoch += 1;
     }
 }

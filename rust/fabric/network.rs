@@ -8,12 +8,13 @@ use super::pfc::Pfc;
 use super::pool::{Place, Pool};
 use super::port::{Port, PortParts};
 use super::prefetch::{prefetch, prefetch_lines};
-use super::switch::Switch;
+use super::switch::{Choice, Switch};
+use crate::balance::switch::{Passage, SwitchContext};
 use crate::balance::{Forwarding, Scheme};
-use crate::ids::{PortId, SwitchId};
+use crate::ids::{HostId, PortId, SwitchId};
 use crate::packet::{Flags, Packet};
 use crate::topology::{Node, Routes, Topology};
-use crate::units::{Bytes, Span, Time};
+use crate::units::{BitRate, Bytes, Span, Time};
 
 /// What the network counts, over all ports.
 #[derive(Debug, Clone, Copy, Default)]
@@ -54,11 +55,18 @@ pub(super) struct Network {
     /// Flow control, if there is any.
     pub pfc: Option<Box<Pfc>>,
     pub(super) trim: Option<TrimConfig>,
+    /// The pod of each switch.
+    pods: Vec<u32>,
+    /// Whether switch policies ask for queue lengths, and whether they watch what leaves.
+    looks: bool,
+    watches: bool,
 }
 
 impl Network {
     pub fn new(topology: &Topology, config: &FabricConfig, scheme: &Scheme, seed: u64) -> Self {
-        let ports: Vec<Port> = all_ports(topology).map(|id| port(topology, config, id)).collect();
+        let mut ports: Vec<Port> =
+            all_ports(topology).map(|id| port(topology, config, id)).collect();
+        number(topology, &mut ports);
         let horizon = ports.iter().map(|port| port.flight(1 << 14).as_ps()).max().unwrap_or(0);
         let ecn = |port: &Port| {
             let by_rate = config.ecn_by_rate.iter().find(|(rate, _)| *rate == port.rate());
@@ -71,10 +79,9 @@ impl Network {
         } else {
             Vec::new()
         };
-        let switches = (0u32..).zip(topology.switches());
-        let switches = switches.map(|(id, _)| {
-            let id = SwitchId(id);
-            Switch::new(&scheme.switch, seed, id, topology.ports_of(id))
+        let switches = (0u32..).zip(topology.switches()).map(|(id, _)| {
+            let context = context(topology, config, seed, SwitchId(id));
+            Switch::new(&scheme.switch, &context, topology.ports_of(SwitchId(id)))
         });
         let routes = Routes::new(topology, &|_| true);
         Self {
@@ -91,6 +98,9 @@ impl Network {
             faults: Faults::new(seed, config.forwarding_delay),
             pfc: config.switch.pfc.map(|pfc| Box::new(Pfc::new(&pfc, config, topology))),
             trim: config.switch.trim,
+            pods: topology.pods(),
+            looks: scheme.switch.looks_at_queues(),
+            watches: scheme.switch.watches(),
             ports,
         }
     }
@@ -179,7 +189,12 @@ impl Network {
     #[inline]
     pub fn forward(&mut self, now: Time, switch: SwitchId, place: Place) {
         match self.choose(now, switch, place) {
-            Some(port) => self.enqueue(now, switch, port, place),
+            Some(port) => {
+                if self.watches {
+                    self.pass(now, switch, port, place);
+                }
+                self.enqueue(now, switch, port, place);
+            }
             None => self.drop_packet(place),
         }
     }
@@ -248,16 +263,41 @@ impl Network {
         place: Place,
         which: Candidates,
     ) -> PortId {
-        let packet = self.pool.get(place).packet;
-        if self.switches[switch.index()].looks_at_queues() {
-            self.settle_switch(now, switch);
+        if self.looks {
+            self.settle_candidates(now, switch, self.pool.get(place).packet.dst);
         }
-        let all = self.routes.next_hops(switch, packet.dst);
+        let packet = &self.pool.get(place).packet;
+        let edge = self.routes.edge_of(packet.dst);
+        let choice = Choice {
+            packet,
+            among: self.routes.next_hops(switch, packet.dst),
+            edge,
+            pod: self.pods[edge.index()],
+        };
         let state = &mut self.switches[switch.index()];
         match which {
-            Candidates::All => state.ask(&packet, all, &self.ports),
-            Candidates::Alive => state.ask_alive(&packet, all, &self.ports),
+            Candidates::All => state.ask(now, &choice, &self.ports),
+            Candidates::Alive => state.ask_alive(now, &choice, &self.ports),
         }
+    }
+
+    /// Starts what started by now at the ports that a policy is about to look at.
+    fn settle_candidates(&mut self, now: Time, switch: SwitchId, dst: HostId) {
+        for candidate in 0..self.routes.next_hops(switch, dst).len() {
+            let port = self.routes.next_hops(switch, dst)[candidate];
+            self.settle(now, port);
+        }
+    }
+
+    /// Shows a switch's policy what leaves by `port`.
+    fn pass(&mut self, now: Time, switch: SwitchId, port: PortId, place: Place) {
+        let packet = &mut self.pool.get_mut(place).packet;
+        let passage = Passage {
+            port: u32::from(self.ports[port.index()].number),
+            source_edge: self.routes.edge_of(packet.src),
+            edge: self.routes.edge_of(packet.dst),
+        };
+        self.switches[switch.index()].pass(now, packet, &passage);
     }
 
     #[inline]
@@ -321,6 +361,34 @@ enum Candidates {
 
 fn all_ports(topology: &Topology) -> impl Iterator<Item = PortId> + use<> {
     (0..u32::try_from(2 * topology.links().len()).expect("ids are 32 bits")).map(PortId)
+}
+
+/// Numbers the ports of each switch from 0.
+fn number(topology: &Topology, ports: &mut [Port]) {
+    for switch in (0u32..).zip(topology.switches()).map(|(id, _)| SwitchId(id)) {
+        for (number, id) in topology.ports_of(switch).iter().enumerate() {
+            let number = u16::try_from(number).unwrap_or(u16::MAX);
+            ports[id.index()].number = number;
+        }
+    }
+}
+
+/// What the policy of a switch may know of it.
+fn context(topology: &Topology, config: &FabricConfig, seed: u64, id: SwitchId) -> SwitchContext {
+    let ids = topology.ports_of(id);
+    let rate = ids.iter().map(|port| topology.link(port.link()).rate).max();
+    let ports = u32::try_from(ids.len()).expect("ids are 32 bits");
+    SwitchContext {
+        seed,
+        id,
+        tier: topology.switches()[id.index()].tier,
+        ports,
+        port_rate: rate.unwrap_or(BitRate::from_bps(1)),
+        port_buffer: match config.switch.buffer {
+            Buffer::PerPort(bytes) => bytes,
+            Buffer::Shared(bytes) => Bytes::new(bytes.get() / u64::from(ports.max(1))),
+        },
+    }
 }
 
 fn port(topology: &Topology, config: &FabricConfig, id: PortId) -> Port {

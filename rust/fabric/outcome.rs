@@ -1,5 +1,6 @@
 //! What a run has to say.
 
+use crate::balance::switch::SwitchState;
 use crate::ids::{HostId, MessageId, PortId};
 use crate::nic::QpAccount;
 use crate::units::{Bytes, Span, Time};
@@ -132,6 +133,8 @@ pub struct Outcome {
     pub link_bytes_max: Bytes,
     /// Bytes that each port carried, by port id.
     pub link_bytes: Vec<Bytes>,
+    /// What the policy of each switch kept at the end, by switch id.
+    pub switch_states: Vec<SwitchState>,
     /// Data packets still in a queue or on a wire at the end.
     pub in_flight: u64,
     /// Every frame of flow control that took effect, by time; empty without flow control.

@@ -76,6 +76,8 @@ pub(super) struct Port {
     rate_number: u32,
     /// Most bytes that ever waited.
     pub waiting_max: u32,
+    /// Which port of its switch it is, from 0.
+    pub number: u16,
     /// True while a start is pending (with flow control).
     pub start_armed: bool,
 }
@@ -119,6 +121,7 @@ impl Port {
             rate_number: 0,
             carried: 0,
             waiting_max: 0,
+            number: 0,
             start_armed: false,
         };
         port.gap = port.time_for(port.gap_bytes);

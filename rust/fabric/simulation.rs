@@ -11,13 +11,13 @@ use super::ledger::{Connection, ConnectionKey, Ledger};
 use super::network::Network;
 use super::pool::Place;
 use super::{Counters, FabricConfig, Outcome, PauseOrder, Progress, QpCounts, Verdict};
-use crate::balance::sender::{PathSpace, QpContext};
+use crate::balance::sender::{Facts, PathSpace, QpContext, Trimming};
 use crate::balance::{Forwarding, Scheme};
 use crate::ids::{HostId, MessageId, PortId};
 use crate::nic::{NicConfig, NicEvent, SendHalf};
 use crate::split::{Flow, Request, Split};
 use crate::topology::{Node, Topology};
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Span, Time};
 use crate::workload::Workload;
 
 /// Everything that determines a run: the same setup gives the same outcome, to the last bit.
@@ -56,6 +56,8 @@ struct Simulation<'a> {
     hosts: Vec<Host>,
     ledger: Ledger,
     plan: Plan,
+    /// What NICs are told of the network.
+    base_rtt: Span,
     now: Time,
     events: u64,
 }
@@ -75,6 +77,7 @@ impl<'a> Simulation<'a> {
             ledger: Ledger::new(&setup.workload),
             network,
             plan,
+            base_rtt,
             setup,
             now: Time::ZERO,
             events: 0,
@@ -347,9 +350,42 @@ impl<'a> Simulation<'a> {
         if self.setup.scheme.forwarding == Forwarding::Hashed {
             return PathSpace::SINGLE;
         }
+        self.path_space(src, dst).expect("checked: at most 65,536 paths")
+    }
+
+    /// The choices on the way from host to host, if a path is a number of 16 bits.
+    fn path_space(&self, src: HostId, dst: HostId) -> Option<PathSpace> {
         let choices = self.network.intact.choices(src, dst);
         let add = |paths: PathSpace, &n: &u32| paths.with_tier(n as usize);
-        choices.iter().try_fold(PathSpace::SINGLE, add).expect("checked: at most 65,536 paths")
+        choices.iter().try_fold(PathSpace::SINGLE, add)
+    }
+
+    /// What a policy may know of the queue pair of `key`.
+    fn context(&self, key: &ConnectionKey, path: u16) -> QpContext {
+        let &ConnectionKey { src, dst, stream, slot: piece } = key;
+        let paths = if self.setup.scheme.sender.knows_paths() {
+            self.path_space(src, dst).unwrap_or(PathSpace::SINGLE)
+        } else {
+            self.paths(src, dst)
+        };
+        let facts = self.facts(src);
+        QpContext { seed: self.setup.seed, src, dst, stream, piece, paths, path, facts }
+    }
+
+    fn facts(&self, host: HostId) -> Facts {
+        let nic = &self.setup.nic;
+        let port = self.setup.topology.host_port(host);
+        let rate = self.setup.topology.link(port.link()).rate;
+        let packet = rate.time_for(nic.payload + nic.header).as_ps().max(1);
+        Facts {
+            base_rtt: self.base_rtt,
+            bdp_packets: u32::try_from(self.base_rtt.as_ps().div_ceil(packet)).unwrap_or(u32::MAX),
+            retransmit_timeout: nic.retransmit_timeout,
+            trimming: match self.setup.fabric.switch.trim {
+                Some(_) => Trimming::On,
+                None => Trimming::Off,
+            },
+        }
     }
 
     /// Puts a flow on its queue pair, which is made if there is none yet.
@@ -369,15 +405,7 @@ impl<'a> Simulation<'a> {
 
     fn connect(&mut self, key: ConnectionKey, flow: &Flow) -> u32 {
         let cookie = u32::try_from(self.ledger.connections.len()).expect("fewer than 2^32");
-        let policy = self.setup.scheme.sender.build(&QpContext {
-            seed: self.setup.seed,
-            src: key.src,
-            dst: key.dst,
-            stream: key.stream,
-            piece: key.slot,
-            paths: self.paths(key.src, key.dst),
-            path: flow.path,
-        });
+        let policy = self.setup.scheme.sender.build(&self.context(&key, flow.path));
         let siblings = self.ledger.streams.entry((key.src, key.dst, key.stream)).or_insert(0);
         *siblings += 1;
         let extra = *siblings > 1;
@@ -446,6 +474,7 @@ impl<'a> Simulation<'a> {
                 .max()
                 .unwrap_or_default(),
             link_bytes: network.ports.iter().map(|it| Bytes::new(it.carried)).collect(),
+            switch_states: network.switches.iter().map(|switch| switch.state()).collect(),
             in_flight,
             pauses: self.network.pfc.take().map(|pfc| pfc.records).unwrap_or_default(),
             flows: self.ledger.flows,

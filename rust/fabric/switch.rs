@@ -1,9 +1,10 @@
 //! What a switch is beside its ports: its policy, its memory, and what it knows of its links.
 
 use super::port::Port;
-use crate::balance::switch::{Chooser, Queues, SwitchConfig};
+use crate::balance::switch::{Chooser, Passage, SwitchConfig, SwitchContext, SwitchState, View};
 use crate::ids::{PortId, SwitchId};
 use crate::packet::Packet;
+use crate::units::Time;
 
 /// A switch.
 #[derive(Debug)]
@@ -15,59 +16,107 @@ pub(super) struct Switch {
     pub buffered: u64,
     /// Output ports that it knows to lead nowhere.
     pub dead: Vec<PortId>,
+    /// Changes with `dead`, with routing and with weights.
+    pub epoch: u32,
     /// Room for the candidates that are not dead.
     alive: Vec<PortId>,
 }
 
-/// The queues behind the candidates, as they stand.
-struct Waiting<'a> {
-    ports: &'a [Port],
-    among: &'a [PortId],
+/// A choice that a switch has to make.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Choice<'a> {
+    pub packet: &'a Packet,
+    /// The candidates, as routing has them.
+    pub among: &'a [PortId],
+    /// The edge switch of its destination, and that one's pod.
+    pub edge: SwitchId,
+    pub pod: u32,
 }
 
-impl Queues for Waiting<'_> {
-    fn bytes(&mut self, port: u32) -> u64 {
-        u64::from(self.ports[self.among[port as usize].index()].all_waiting())
+/// What the policy sees: queues as they stand.
+struct Seen<'a> {
+    ports: &'a [Port],
+    among: &'a [PortId],
+    edge: SwitchId,
+    pod: u32,
+    epoch: u32,
+}
+
+impl View for Seen<'_> {
+    #[inline]
+    fn candidates(&self) -> u32 {
+        self.among.len() as u32
+    }
+
+    #[inline]
+    fn port(&self, candidate: u32) -> u32 {
+        u32::from(self.ports[self.among[candidate as usize].index()].number)
+    }
+
+    #[inline]
+    fn bytes(&mut self, candidate: u32) -> u64 {
+        u64::from(self.ports[self.among[candidate as usize].index()].all_waiting())
+    }
+
+    #[inline]
+    fn edge(&self) -> SwitchId {
+        self.edge
+    }
+
+    #[inline]
+    fn pod(&self) -> u32 {
+        self.pod
+    }
+
+    #[inline]
+    fn epoch(&self) -> u32 {
+        self.epoch
     }
 }
 
 impl Switch {
-    pub fn new(config: &SwitchConfig, seed: u64, id: SwitchId, ports: &[PortId]) -> Self {
+    pub fn new(config: &SwitchConfig, context: &SwitchContext, ports: &[PortId]) -> Self {
         Self {
-            chooser: config.build(seed, id.0),
+            chooser: config.build(context),
             ports: ports.to_vec(),
             buffered: 0,
             dead: Vec::new(),
+            epoch: 0,
             alive: Vec::new(),
         }
     }
 
-    /// Whether its policy asks for queue lengths.
-    #[inline]
-    pub fn looks_at_queues(&self) -> bool {
-        self.chooser.looks_at_queues()
-    }
-
     /// The policy's choice among at least two candidates.
     #[inline]
-    pub fn ask(&mut self, packet: &Packet, among: &[PortId], ports: &[Port]) -> PortId {
-        let count = u32::try_from(among.len()).expect("ids are 32 bits");
-        let choice = self.chooser.choose(packet, count, &mut Waiting { ports, among });
-        among[choice as usize]
+    pub fn ask(&mut self, now: Time, choice: &Choice<'_>, ports: &[Port]) -> PortId {
+        let &Choice { packet, among, edge, pod } = choice;
+        let mut seen = Seen { ports, among, edge, pod, epoch: self.epoch };
+        among[self.chooser.choose(now, packet, &mut seen) as usize]
     }
 
     /// The policy's choice among the candidates that are not known to be dead; among all of them
     /// if none is alive: the packet goes where routing says, and is lost.
-    pub fn ask_alive(&mut self, packet: &Packet, candidates: &[PortId], ports: &[Port]) -> PortId {
+    pub fn ask_alive(&mut self, now: Time, choice: &Choice<'_>, ports: &[Port]) -> PortId {
         let mut alive = std::mem::take(&mut self.alive);
         alive.clear();
-        alive.extend(candidates.iter().filter(|port| !self.dead.contains(port)));
+        alive.extend(choice.among.iter().filter(|port| !self.dead.contains(port)));
         let chosen = match alive[..] {
-            [] => self.ask(packet, candidates, ports),
+            [] => self.ask(now, choice, ports),
             [only] => only,
-            _ => self.ask(packet, &alive, ports),
+            _ => self.ask(now, &Choice { among: &alive, ..*choice }, ports),
         };
         self.alive = alive;
         chosen
+    }
+
+    /// Shows its policy a packet that leaves.
+    #[inline]
+    pub fn pass(&mut self, now: Time, packet: &mut Packet, passage: &Passage) {
+        self.chooser.handle_passage(now, packet, passage);
+    }
+
+    /// What its policy keeps.
+    pub fn state(&self) -> SwitchState {
+        self.chooser.state()
     }
 }

@@ -139,6 +139,7 @@ fn empty_outcome() -> Outcome {
         queue_bytes_mean: 0.0,
         link_bytes_max: Bytes::ZERO,
         link_bytes: Vec::new(),
+        switch_states: Vec::new(),
         in_flight: 0,
         pauses: Vec::new(),
     }

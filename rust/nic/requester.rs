@@ -101,8 +101,9 @@ impl Requester {
                 _ => u64::MAX,
             },
             entropies: match (config.ack.entropies, config.recovery) {
-                (Entropies::Last, _) | (_, Recovery::Erasure) => None,
-                (Entropies::Carry, _) => Some(Box::default()),
+                (_, Recovery::Erasure) => None,
+                (Entropies::Last, _) if !parts.policy.deaggregates() => None,
+                (Entropies::Last | Entropies::Carry, _) => Some(Box::default()),
             },
             end: 0,
             recovery: Sending::new(config.recovery, config.retransmit_timeout),
@@ -298,9 +299,9 @@ impl Requester {
 
     fn handle_ack(&mut self, now: Time, packet: &Packet, events: &mut VecDeque<NicEvent>) {
         let new = self.recovery.handle_ack(now, self.recovery.read(packet));
-        self.tell_policy(now, packet);
+        self.tell_policy(now, packet, new);
         while let Some(Lost { entropy, place }) = self.recovery.poll_lost() {
-            self.policy.handle_feedback(now, Feedback { entropy, verdict: Verdict::Nack });
+            self.policy.handle_feedback(now, missing(now, packet, entropy, Verdict::Nack));
             if place == LostPlace::First {
                 self.congestion.handle_loss(now, Loss::Nack);
             }
@@ -322,17 +323,26 @@ impl Requester {
 
     /// Which entropy values did well: that of the last packet acknowledged, or those of all.
     #[inline]
-    fn tell_policy(&mut self, now: Time, packet: &Packet) {
+    fn tell_policy(&mut self, now: Time, packet: &Packet, new: u64) {
+        let rtt = Span::from_ps(packet.stamp.ps_until(now));
         if let Some(entropies) = &mut self.entropies {
             let known = self.recovery.unacknowledged();
             entropies.handle_ack(packet, known, |entropy, verdict| {
-                self.policy.handle_feedback(now, Feedback { entropy, verdict });
+                let marked = u32::from(verdict == Verdict::Marked);
+                let feedback = Feedback { entropy, verdict, packets: 1, marked, rtt };
+                self.policy.handle_feedback(now, feedback);
             });
             return;
         }
-        let marked = packet.flags.has(Flags::MARKED);
-        let verdict = if marked { Verdict::Marked } else { Verdict::Good };
-        self.policy.handle_feedback(now, Feedback { entropy: packet.entropy, verdict });
+        let echo = packet.flags.has(Flags::MARKED);
+        let feedback = Feedback {
+            entropy: packet.entropy,
+            verdict: if echo { Verdict::Marked } else { Verdict::Good },
+            packets: u32::try_from(new).unwrap_or(u32::MAX),
+            marked: packet.marked.count_ones(),
+            rtt,
+        };
+        self.policy.handle_feedback(now, feedback);
     }
 
     fn handle_nack(&mut self, now: Time, packet: &Packet, events: &mut VecDeque<NicEvent>) {
@@ -350,8 +360,12 @@ impl Requester {
         if late || !self.recovery.handle_nack(now, missed) {
             return;
         }
-        let verdict = Verdict::Nack;
-        self.policy.handle_feedback(now, Feedback { entropy: packet.entropy, verdict });
+        let verdict = match why {
+            Why::Gap => Verdict::Nack,
+            Why::Trimmed if packet.flags.has(Flags::LAST_HOP) => Verdict::TrimmedAtLastHop,
+            Why::Trimmed => Verdict::Trimmed,
+        };
+        self.policy.handle_feedback(now, missing(now, packet, packet.entropy, verdict));
         let loss = if why == Why::Trimmed { Loss::Trimmed } else { Loss::Nack };
         self.congestion.handle_loss(now, loss);
         self.complete(events);
@@ -380,4 +394,10 @@ impl Requester {
             self.congestion.handle_loss(now, Loss::Timeout);
         }
     }
+}
+
+/// What the policy is told of a packet that did not arrive.
+fn missing(now: Time, answer: &Packet, entropy: u16, verdict: Verdict) -> Feedback {
+    let rtt = Span::from_ps(answer.stamp.ps_until(now));
+    Feedback { entropy, verdict, packets: 0, marked: 0, rtt }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::congestion::{CongestionControl, line_rate};
 use super::verbs::QpConfig;
 use super::*;
-use crate::balance::sender::{PathSpace, QpContext, SenderConfig, ecmp, spray};
+use crate::balance::sender::{Facts, PathSpace, QpContext, SenderConfig, ecmp, spray};
 use crate::packet::Psn;
 use crate::units::{BitRate, Span};
 
@@ -44,6 +44,7 @@ fn pair(recovery: Recovery, ack_every: u32) -> (Nic, Nic, QpId) {
         piece: 0,
         paths: PathSpace::SINGLE,
         path: 0,
+        facts: Facts::default(),
     };
     let policy = match recovery {
         Recovery::GoBackN | Recovery::GoBackToZero => SenderConfig::Ecmp(ecmp::Config {}),
@@ -300,6 +301,7 @@ fn queue_pairs_take_turns() {
         piece: 1,
         paths: PathSpace::SINGLE,
         path: 0,
+        facts: Facts::default(),
     });
     let second =
         a.open_sender(SendHalf { peer: HostId(1), label: 8, cookie: 1, extra: true, policy });

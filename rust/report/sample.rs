@@ -100,6 +100,7 @@ pub fn stalled() -> Outcome {
         queue_bytes_mean: 12.5,
         link_bytes_max: Bytes::new(12_474),
         link_bytes: (0..12).map(|port| Bytes::new(port * 1_000)).collect(),
+        switch_states: Vec::new(),
         in_flight: 0,
         pauses: Vec::new(),
     }

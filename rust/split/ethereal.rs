@@ -17,10 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Flow, Request, Split, SplitConfig};
 use crate::balance::sender::{SenderConfig, pinned};
-use crate::balance::switch::{SwitchConfig, hash};
 use crate::balance::{Forwarding, Preset, Scheme, configured};
 use crate::ids::{HostId, SwitchId};
-use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Bytes, Span, Time};
 
@@ -53,12 +51,9 @@ pub const PRESETS: &[Preset] = &[Preset {
     source: "Addanki et al., Ethereal (arXiv 2407.00550 v2, 2025), theorem 1",
     build: |parameters| {
         Ok(Scheme {
-            name: "ethereal",
             split: SplitConfig::Ethereal(configured("ethereal", parameters)?),
-            sender: SenderConfig::Pinned(pinned::Config {}),
-            switch: SwitchConfig::Hash(hash::Config {}),
             forwarding: Forwarding::SourceRouted,
-            recovery: Recovery::GoBackN,
+            ..Scheme::new("ethereal", SenderConfig::Pinned(pinned::Config {}))
         })
     },
 }];

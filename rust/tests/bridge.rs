@@ -20,7 +20,8 @@ mod with_bridge {
     use std::process::Command;
     use std::{env, fs};
 
-    use evenkeel::balance::switch::hash::{Config, Hash};
+    use evenkeel::balance::switch::hash::Hash;
+    use evenkeel::ids::SwitchId;
 
     /// Prints the version, the ports of 64 entropy values, those of a second chooser of another
     /// switch, and what an unknown policy throws.
@@ -73,7 +74,7 @@ int main()
 
     /// What the program prints for a switch, asked without the bridge.
     fn in_rust(switch_id: u32) -> String {
-        let hash = Hash::new(&Config {}, 1, switch_id);
+        let hash = Hash::of(1, SwitchId(switch_id));
         let ports = (0..64).map(|entropy| hash.pick(7, entropy, 8).to_string());
         ports.collect::<Vec<_>>().join(" ")
     }

@@ -11,6 +11,7 @@ pub mod hpcc;
 mod hpcc_error;
 pub mod leaf_spine;
 mod names;
+mod pods;
 pub mod routes;
 
 pub use error::TopologyError;

@@ -7,11 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{QpContext, SenderConfig, SenderPolicy};
-use crate::balance::switch::{SwitchConfig, hash};
-use crate::balance::{Forwarding, Preset, Scheme, configured};
-use crate::nic::Recovery;
+use crate::balance::{Preset, Scheme, configured};
 use crate::rng::Purpose;
-use crate::split::{SplitConfig, whole};
 use crate::units::Time;
 
 /// There is nothing to set.
@@ -29,14 +26,8 @@ pub const PRESETS: &[Preset] = &[Preset {
     summary: "one hashed path for each queue pair",
     source: "RFC 2992 (2000); RoCEv2 annex A17 (2014), A17.9.1",
     build: |parameters| {
-        Ok(Scheme {
-            name: "ecmp",
-            split: SplitConfig::Whole(whole::Config {}),
-            sender: SenderConfig::Ecmp(configured("ecmp", parameters)?),
-            switch: SwitchConfig::Hash(hash::Config {}),
-            forwarding: Forwarding::Hashed,
-            recovery: Recovery::GoBackN,
-        })
+        let sender = SenderConfig::Ecmp(configured("ecmp", parameters)?);
+        Ok(Scheme::new("ecmp", sender))
     },
 }];
 
@@ -49,6 +40,10 @@ impl Ecmp {
 impl SenderPolicy for Ecmp {
     fn entropy(&mut self, _now: Time) -> u16 {
         self.0
+    }
+
+    fn state_bits(&self) -> u64 {
+        16
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::ids::HostId;
 use crate::rng::{Purpose, Stream, mix64};
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 use super::Preset;
 
@@ -35,6 +35,22 @@ macro_rules! registry {
                         Sender::$policy($module::$policy::new(config, qp)),)*
                 }
             }
+
+            /// Whether the policy asks for the paths there are, where switches choose.
+            pub const fn knows_paths(&self) -> bool {
+                match self {
+                    $(Self::$policy(_) => <$module::$policy as SenderPolicy>::KNOWS_PATHS,)*
+                }
+            }
+        }
+
+        impl Sender {
+            /// See [`SenderPolicy::DEAGGREGATES`].
+            pub const fn deaggregates(&self) -> bool {
+                match self {
+                    $(Self::$policy(_) => <$module::$policy as SenderPolicy>::DEAGGREGATES,)*
+                }
+            }
         }
 
         impl SenderPolicy for Sender {
@@ -52,6 +68,12 @@ macro_rules! registry {
             }
             fn move_to(&mut self, path: u16) {
                 match self { $(Self::$policy(policy) => policy.move_to(path),)* }
+            }
+            fn handle_weights(&mut self, weights: &[u32]) {
+                match self { $(Self::$policy(policy) => policy.handle_weights(weights),)* }
+            }
+            fn state_bits(&self) -> u64 {
+                match self { $(Self::$policy(policy) => policy.state_bits(),)* }
             }
         }
 
@@ -79,10 +101,48 @@ pub struct QpContext {
     pub stream: u32,
     /// Which of the stream's queue pairs.
     pub piece: u32,
-    /// Equal-cost choices at each tier on the way, where the source routes.
+    /// Equal-cost choices at each tier on the way, where the source routes or the policy asks for
+    /// them ([`SenderPolicy::KNOWS_PATHS`]).
     pub paths: PathSpace,
     /// The path that a splitter gave it, where the source routes.
     pub path: u16,
+    /// What the NIC was told of the network.
+    pub facts: Facts,
+}
+
+/// What an operator tells a NIC of its network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Facts {
+    /// Round-trip time of a full packet and its acknowledgement on the longest idle path.
+    pub base_rtt: Span,
+    /// Full packets that line rate sends in that time.
+    pub bdp_packets: u32,
+    /// How long a packet is waited for.
+    pub retransmit_timeout: Span,
+    /// Whether switches cut packets that they have no room for, rather than drop them.
+    pub trimming: Trimming,
+}
+
+/// What switches do with packets that they have no room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Trimming {
+    /// They drop them.
+    #[default]
+    Off,
+    /// They cut them to their headers, and the receiver says so.
+    On,
+}
+
+impl Default for Facts {
+    /// For where nobody says: 8 us at 400 Gbps and packets of 4 KiB, a timer of 1 ms, no trimming.
+    fn default() -> Self {
+        Self {
+            base_rtt: Span::from_us(8),
+            bdp_packets: 96,
+            retransmit_timeout: Span::from_ms(1),
+            trimming: Trimming::Off,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -97,6 +157,7 @@ impl QpContext {
             piece: 0,
             paths: PathSpace::SINGLE,
             path: 0,
+            facts: Facts::default(),
         }
     }
 }
@@ -148,16 +209,22 @@ impl PathSpace {
     }
 }
 
-/// What an acknowledgement says of the packets that carried an entropy value.
+/// What an acknowledgement says of packets that carried an entropy value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feedback {
     /// The entropy value that it echoes.
     pub entropy: u16,
-    /// What happened to them.
+    /// What happened to the packet that carried it.
     pub verdict: Verdict,
+    /// How many packets it acknowledges; 0 for those that are missing.
+    pub packets: u32,
+    /// How many of them were ECN marked.
+    pub marked: u32,
+    /// From the sending of the packet that the acknowledgement echoes to now, within 1 ns.
+    pub rtt: Span,
 }
 
-/// How packets fared.
+/// How a packet fared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Arrived, not marked.
@@ -166,6 +233,10 @@ pub enum Verdict {
     Marked,
     /// The receiver misses a packet.
     Nack,
+    /// Cut to its header on the way.
+    Trimmed,
+    /// Cut by the switch that the receiver is attached to: no path is to blame.
+    TrimmedAtLastHop,
 }
 
 /// A path that a policy gave up.
@@ -174,6 +245,12 @@ pub struct FailedPath(pub u16);
 
 /// Picks entropy values.
 pub trait SenderPolicy {
+    /// Whether it asks for [`QpContext::paths`] where switches choose.
+    const KNOWS_PATHS: bool = false;
+    /// Whether it wants to be told of each packet that an acknowledgement covers, with the
+    /// entropy value that the packet was sent with: the NIC then remembers them.
+    const DEAGGREGATES: bool = false;
+
     /// The entropy value of the next packet.
     fn entropy(&mut self, now: Time) -> u16;
 
@@ -188,4 +265,14 @@ pub trait SenderPolicy {
 
     /// A splitter moves the queue pair to another path before its next message.
     fn move_to(&mut self, _path: u16) {}
+
+    /// Routing has converged: the share that each path of [`QpContext::paths`] is worth, 0 for one
+    /// that leads nowhere. Only where the source routes.
+    fn handle_weights(&mut self, _weights: &[u32]) {}
+
+    /// What it keeps for a queue pair beyond its configuration, in bits: what a NIC's context
+    /// would have to hold.
+    fn state_bits(&self) -> u64 {
+        0
+    }
 }

@@ -65,6 +65,10 @@ impl SenderPolicy for Pinned {
     fn move_to(&mut self, path: u16) {
         self.path = path;
     }
+
+    fn state_bits(&self) -> u64 {
+        16
+    }
 }
 
 #[cfg(test)]

@@ -7,11 +7,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{QpContext, SenderConfig, SenderPolicy};
-use crate::balance::switch::{SwitchConfig, hash};
-use crate::balance::{Forwarding, Preset, Scheme, configured};
+use crate::balance::{Preset, Scheme, configured};
 use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
-use crate::split::{SplitConfig, whole};
 use crate::units::Time;
 
 /// There is nothing to set.
@@ -29,14 +27,8 @@ pub const PRESETS: &[Preset] = &[Preset {
     summary: "a random entropy value for each packet (oblivious spraying, OPS)",
     source: "Dixit et al., On the Impact of Packet Spraying (INFOCOM 2013), section 3",
     build: |parameters| {
-        Ok(Scheme {
-            name: "spray",
-            split: SplitConfig::Whole(whole::Config {}),
-            sender: SenderConfig::Spray(configured("spray", parameters)?),
-            switch: SwitchConfig::Hash(hash::Config {}),
-            forwarding: Forwarding::Hashed,
-            recovery: Recovery::PerPacket,
-        })
+        let sender = SenderConfig::Spray(configured("spray", parameters)?);
+        Ok(Scheme { recovery: Recovery::PerPacket, ..Scheme::new("spray", sender) })
     },
 }];
 

@@ -6,10 +6,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Queues, SwitchPolicy};
+use super::{SwitchContext, SwitchPolicy, View};
 use crate::balance::Preset;
+use crate::ids::SwitchId;
 use crate::packet::Packet;
 use crate::rng::{Purpose, Stream, mix32};
+use crate::units::Time;
 
 /// There is nothing to set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -24,9 +26,13 @@ pub struct Hash(u32);
 pub const PRESETS: &[Preset] = &[];
 
 impl Hash {
-    /// The hash of switch `id`.
-    pub fn new(_config: &Config, seed: u64, id: u32) -> Self {
-        Self(Stream::new(seed, Purpose::SwitchSalt, u64::from(id)).next_u32())
+    pub(super) fn new(_config: &Config, switch: &SwitchContext) -> Self {
+        Self::of(switch.seed, switch.id)
+    }
+
+    /// The hash of a switch in the run with this seed.
+    pub fn of(seed: u64, switch: SwitchId) -> Self {
+        Self(Stream::new(seed, Purpose::SwitchSalt, u64::from(switch.0)).next_u32())
     }
 
     /// The choice among `ports` for a flow label and an entropy value.
@@ -40,8 +46,8 @@ impl Hash {
 
 impl SwitchPolicy for Hash {
     #[inline]
-    fn choose<Q: Queues>(&mut self, packet: &Packet, ports: u32, _queues: &mut Q) -> u32 {
-        self.pick(packet.label, packet.entropy, ports)
+    fn choose<V: View>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
+        self.pick(packet.label, packet.entropy, view.candidates())
     }
 }
 
@@ -51,7 +57,7 @@ mod tests {
 
     #[test]
     fn each_packet_of_a_flow_takes_the_same_port_and_values_spread() {
-        let hash = Hash::new(&Config {}, 1, 0);
+        let hash = Hash::new(&Config {}, &SwitchContext::for_test());
         let mut counts = [0u32; 16];
         for entropy in 0..16_000 {
             let port = hash.pick(7, entropy, 16);
@@ -63,7 +69,7 @@ mod tests {
 
     #[test]
     fn two_switches_choose_independently() {
-        let (a, b) = (Hash::new(&Config {}, 1, 0), Hash::new(&Config {}, 1, 1));
+        let [a, b] = [0, 1].map(|id| Hash::of(1, SwitchId(id)));
         let same = (0..16_000).filter(|&e| a.pick(7, e, 16) == b.pick(7, e, 16)).count();
         assert!((850..1_150).contains(&same), "{same} of 16000 alike, 1000 expected");
     }

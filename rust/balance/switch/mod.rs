@@ -1,10 +1,16 @@
 //! Switch policies: which of the equal-cost ports a packet leaves by.
 //!
-//! A policy sees what a switch sees: headers, its own queues, its own ports. It does not see
-//! other switches or what senders intend.
+//! A policy sees what a switch sees: headers, its own queues, its own ports, what routing told it
+//! of weights. It does not see other switches or what senders intend.
+
+mod weighted;
+
+pub use super::view::{Headers, Passage, SwitchContext, SwitchState, View};
 
 use super::Preset;
 use crate::packet::Packet;
+use crate::units::Time;
+use weighted::Weighted;
 
 /// Makes switch policies real everywhere: a line here is all that a policy's file needs.
 macro_rules! registry {
@@ -25,28 +31,50 @@ macro_rules! registry {
         }
 
         impl SwitchConfig {
-            /// The policy of a new switch; `id` tells switches of one run apart.
-            pub fn build(&self, seed: u64, id: u32) -> Chooser {
+            /// The policy of a new switch.
+            pub fn build(&self, switch: &SwitchContext) -> Chooser {
                 match self {
                     $(Self::$policy(config) =>
-                        Chooser::$policy($module::$policy::new(config, seed, id)),)*
+                        Chooser::$policy($module::$policy::new(config, switch)),)*
                 }
             }
-        }
 
-        impl Chooser {
-            /// Whether its policy asks for queue lengths.
-            #[inline]
-            pub fn looks_at_queues(&self) -> bool {
+            /// Whether the policy asks for queue lengths.
+            pub const fn looks_at_queues(&self) -> bool {
                 match self {
                     $(Self::$policy(_) => <$module::$policy as SwitchPolicy>::LOOKS_AT_QUEUES,)*
                 }
             }
 
-            /// See [`SwitchPolicy::choose`].
+            /// Whether the policy wants to see every packet that leaves.
+            pub const fn watches(&self) -> bool {
+                match self {
+                    $(Self::$policy(_) => <$module::$policy as SwitchPolicy>::WATCHES,)*
+                }
+            }
+        }
+
+        impl Chooser {
+            /// Which of at least two candidates `packet` leaves by; weights that routing gave
+            /// are kept also by policies that know none.
             #[inline]
-            pub fn choose<Q: Queues>(&mut self, packet: &Packet, ports: u32, queues: &mut Q) -> u32 {
-                match self { $(Self::$policy(policy) => policy.choose(packet, ports, queues),)* }
+            pub fn choose<V: View>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32 {
+                match self {
+                    $(Self::$policy(policy) => choose_by(policy, now, packet, view),)*
+                }
+            }
+
+            /// See [`SwitchPolicy::handle_passage`].
+            #[inline]
+            pub fn handle_passage(&mut self, now: Time, packet: &mut Packet, passage: &Passage) {
+                match self {
+                    $(Self::$policy(policy) => policy.handle_passage(now, packet, passage),)*
+                }
+            }
+
+            /// See [`SwitchPolicy::state`].
+            pub fn state(&self) -> SwitchState {
+                match self { $(Self::$policy(policy) => policy.state(),)* }
             }
         }
 
@@ -59,27 +87,39 @@ registry! {
     hash::Hash,
 }
 
-/// The queues behind the candidate ports of one choice.
-pub trait Queues {
-    /// Bytes that wait at candidate `port`, the packet on the wire not counted.
-    fn bytes(&mut self, port: u32) -> u64;
-}
-
-/// Queues for where there is nothing to look at.
-#[derive(Debug, Clone, Copy)]
-pub struct NoQueues;
-
-impl Queues for NoQueues {
-    fn bytes(&mut self, _port: u32) -> u64 {
-        0
-    }
-}
-
 /// Picks ports.
 pub trait SwitchPolicy {
     /// Whether it asks for queue lengths, which the world then has to have at hand.
     const LOOKS_AT_QUEUES: bool = false;
+    /// Whether [`Self::handle_passage`] does anything.
+    const WATCHES: bool = false;
+    /// Whether it heeds [`View::weight`] itself. For one that does not, each port is a candidate
+    /// as many times as its weight says (what WCMP does to the tables of ECMP).
+    const WEIGHS: bool = false;
 
-    /// Which of `ports` equal-cost candidates (at least 2) `packet` leaves by: a number below it.
-    fn choose<Q: Queues>(&mut self, packet: &Packet, ports: u32, queues: &mut Q) -> u32;
+    /// Which of the equal-cost candidates (at least 2) `packet` leaves by: a number below
+    /// [`View::candidates`].
+    fn choose<V: View>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32;
+
+    /// A packet leaves by a port, chosen here or the only one: it may be read and its fields for
+    /// load balancing written. Called before it joins the port's queue, if [`Self::WATCHES`].
+    fn handle_passage(&mut self, _now: Time, _packet: &mut Packet, _passage: &Passage) {}
+
+    /// What it keeps beyond its configuration.
+    fn state(&self) -> SwitchState {
+        SwitchState::default()
+    }
+}
+
+#[inline]
+fn choose_by<P: SwitchPolicy, V: View>(
+    policy: &mut P,
+    now: Time,
+    packet: &Packet,
+    view: &mut V,
+) -> u32 {
+    let entries = if P::WEIGHS { None } else { view.entries() };
+    let Some(entries) = entries else { return policy.choose(now, packet, view) };
+    let entry = policy.choose(now, packet, &mut Weighted::new(view, entries));
+    view.entry(entry)
 }

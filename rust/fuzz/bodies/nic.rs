@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use evenkeel::balance::sender::{PathSpace, QpContext};
+use evenkeel::balance::sender::{Facts, PathSpace, QpContext};
 use evenkeel::ids::{HostId, QpId};
 use evenkeel::nic::{Nic, NicEvent, PortFacts, SendHalf};
 use evenkeel::packet::Packet;
@@ -93,6 +93,7 @@ impl Rig {
                 piece: 0,
                 paths: PathSpace::SINGLE,
                 path: 0,
+                facts: Facts::default(),
             };
             let policy = scenario.scheme.sender.build(&context);
             let (peer, label, cookie) = (HostId(1), number, number);

@@ -1,7 +1,7 @@
 //! From Reset to Error: making queue pairs, taking them through their states, and their end.
 
 use super::{Life, Origin, Qp, QpState, Role, Slot};
-use crate::balance::sender::{PathSpace, QpContext, Sender, SenderConfig, ecmp};
+use crate::balance::sender::{Facts, PathSpace, QpContext, Sender, SenderConfig, ecmp};
 use crate::ids::{HostId, QpId};
 use crate::nic::Nic;
 use crate::nic::requester::{Place, Requester, RequesterParts};
@@ -37,6 +37,7 @@ impl QpAttributes {
             piece: 0,
             paths: PathSpace::SINGLE,
             path: 0,
+            facts: Facts::default(),
         };
         Self {
             peer,

@@ -42,6 +42,7 @@ fn wired(config: NicConfig) -> (Nic, Nic, QpId) {
         piece: 0,
         paths: PathSpace::SINGLE,
         path: 0,
+        facts: Facts::default(),
     };
     let policy = SenderConfig::Spray(spray::Config {}).build(&context);
     let qp = a.open_sender(SendHalf { peer: HostId(1), label: 7, cookie: 0, extra: false, policy });

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::balance::sender::{PathSpace, QpContext, Sender, SenderConfig, ecmp};
+use crate::balance::sender::{Facts, PathSpace, QpContext, Sender, SenderConfig, ecmp};
 use crate::ids::HostId;
 use crate::nic::congestion::{CongestionControl, line_rate};
 use crate::nic::recovery::sack;
@@ -42,6 +42,7 @@ fn policy() -> Sender {
         piece: 0,
         paths: PathSpace::SINGLE,
         path: 0,
+        facts: Facts::default(),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use evenkeel::balance::sender::{PathSpace, QpContext};
+use evenkeel::balance::sender::{Facts, PathSpace, QpContext};
 use evenkeel::ids::{HostId, QpId};
 use evenkeel::nic::{Nic, NicCounters, SendHalf};
 use evenkeel::packet::Psn;
@@ -85,6 +85,7 @@ fn connect(nics: &mut [Nic; 2], settings: &Settings, number: u32, seed: u16) -> 
         piece: 0,
         paths: PathSpace::SINGLE,
         path: 0,
+        facts: Facts::default(),
     };
     let policy = settings.sender.build(&context);
     let half = SendHalf { peer: dst, label: number, cookie: number, extra: false, policy };

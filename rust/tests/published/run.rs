@@ -1,0 +1,58 @@
+//! Running examples, and showing what came out.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use evenkeel::fabric::{self, Outcome, Setup, Verdict};
+use evenkeel::scenario::{Overrides, Scenario};
+
+/// What an example asks for under a policy and a seed.
+pub fn setup(example: &str, policy: &str, seed: u64) -> Setup {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
+    let overrides = Overrides { policy: Some(policy.to_owned()), seed: Some(seed) };
+    Scenario::load(&path, &overrides).unwrap_or_else(|error| panic!("{error}")).setup()
+}
+
+/// What came out of a run that must complete.
+pub fn complete(setup: &Setup) -> Outcome {
+    let outcome = fabric::run(setup, &mut |_| {});
+    let name = setup.scheme.name;
+    assert_eq!(outcome.verdict, Verdict::Completed, "{name}, seed {}", setup.seed);
+    outcome
+}
+
+/// The answers to all jobs in their order, two at a time.
+pub fn side_by_side<J: Sync, A: Send>(jobs: &[J], work: impl Fn(&J) -> A + Sync) -> Vec<A> {
+    let next = AtomicUsize::new(0);
+    let answers = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some((place, job)) = take(jobs, &next) {
+                    let answer = work(job);
+                    answers.lock().unwrap_or_else(PoisonError::into_inner).push((place, answer));
+                }
+            });
+        }
+    });
+    let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+    answers.sort_by_key(|(place, _)| *place);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}
+
+fn take<'a, J>(jobs: &'a [J], next: &AtomicUsize) -> Option<(usize, &'a J)> {
+    let place = next.fetch_add(1, Ordering::Relaxed);
+    jobs.get(place).map(|job| (place, job))
+}
+
+/// Compares a table with its snapshot, which fits a screen.
+pub fn show(name: &str, table: &str) {
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "wider than a screen:\n{table}");
+    assert!(table.lines().count() <= 50, "longer than a screen:\n{table}");
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, table));
+}
