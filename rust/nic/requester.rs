@@ -54,7 +54,7 @@ pub(super) struct Requester {
     completed: u32,
     line_rate: BitRate,
     /// A full packet on the wire.
-    packet_bytes: u64,
+    packet_bytes: u32,
     /// What the recovery lets out at once, in bytes on the wire.
     flow_control: u64,
     /// One past the last packet of the last message.
@@ -95,7 +95,7 @@ impl Requester {
             cookie: parts.cookie,
             completed: 0,
             line_rate: parts.port.line_rate,
-            packet_bytes: path.packet.get(),
+            packet_bytes: u32::try_from(path.packet.get()).unwrap_or(u32::MAX),
             flow_control: match config.recovery {
                 Recovery::Sack(sack) => sack.flow_control.window(path.bdp(), path.packet),
                 _ => u64::MAX,
@@ -201,7 +201,7 @@ impl Requester {
             return true;
         }
         let out = self.recovery.in_flight();
-        out == 0 || (out + 1) * self.packet_bytes <= window
+        out == 0 || (out + 1) * u64::from(self.packet_bytes) <= window
     }
 
     /// One past the last packet that may be out.
@@ -315,7 +315,7 @@ impl Requester {
                 packets: u32::try_from(new).unwrap_or(u32::MAX),
                 marked: packet.marked.count_ones(),
                 rtt: Span::from_ps(packet.stamp.ps_until(now)),
-                in_flight: self.recovery.in_flight() * self.packet_bytes,
+                in_flight: self.recovery.in_flight() * u64::from(self.packet_bytes),
             },
         );
         self.complete(events);

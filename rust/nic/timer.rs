@@ -10,8 +10,9 @@
 //! - the sending half, of [`Timer::Retransmission`]: the one timer that wakes a NIC to send;
 //! - a congestion control by timers, from [`Timer::Alpha`] on. They wake nobody: what they would
 //!   have done is done, in order, when the rate is next asked for;
-//! - the receiving half, from [`Timer::Cnp`] on. The first two are silences, which wake nobody
-//!   either: they are due as long as nothing was said. [`Timer::AckCoalescing`] wakes the NIC.
+//! - the receiving half, of [`Timer::Cnp`] and [`Timer::AckCoalescing`], and with go-back-N of
+//!   [`Timer::NackInterval`]. Only the second wakes the NIC. The others are silences, which wake
+//!   nobody: they are due as long as nothing was said.
 //! - [`Timer::PathMemory`] has no table: a splitter remembers any number of paths, each with its
 //!   own time, in a list (`split::ethereal`), and asks when it next splits what is over. A timer
 //!   for each packet, which two recoveries have, is a queue for the same reason: they are of one
@@ -40,12 +41,12 @@ pub enum Timer {
     /// The receiver sends no other congestion notification packet (Zhu et al., section 3.1):
     /// `cnp_interval`, 50 us. The receiving half's.
     Cnp,
-    /// The receiver does not repeat a NACK for the same packet (`nack_interval` of the HPCC
-    /// simulator): 500 us. The receiving half's, with go-back-N.
-    NackInterval,
     /// What has arrived is acknowledged though neither count nor bytes ask for it (Ultra Ethernet
     /// 1.0; REPS, arXiv 2407.21625): `ack_time`, off. The receiving half's.
     AckCoalescing,
+    /// The receiver does not repeat a NACK for the same packet (`nack_interval` of the HPCC
+    /// simulator): 500 us. The receiving half's, with go-back-N.
+    NackInterval,
     /// A failed path is left out of splits (Ethereal, arXiv 2407.00550, public simulator):
     /// `path_memory`, 100 ms. The splitter's, one a path.
     PathMemory,
@@ -59,8 +60,8 @@ impl Timer {
         Self::RateIncrease,
         Self::RateDecrease,
         Self::Cnp,
-        Self::NackInterval,
         Self::AckCoalescing,
+        Self::NackInterval,
         Self::PathMemory,
     ];
 }
@@ -73,8 +74,8 @@ impl fmt::Display for Timer {
             Self::RateIncrease => "rate increase",
             Self::RateDecrease => "rate decrease",
             Self::Cnp => "CNP",
-            Self::NackInterval => "NACK interval",
             Self::AckCoalescing => "ACK coalescing",
+            Self::NackInterval => "NACK interval",
             Self::PathMemory => "path memory",
         })
     }
@@ -93,8 +94,11 @@ pub(super) type SenderTimers = Timers<{ Timer::Retransmission as u8 }, 1>;
 /// A congestion control's: alpha, rate increase and, with three, rate decrease.
 pub(super) type RateTimers<const COUNT: usize> = Timers<{ Timer::Alpha as u8 }, COUNT>;
 
-/// The receiving half's.
-pub(super) type ReceiverTimers = Timers<{ Timer::Cnp as u8 }, 3>;
+/// The receiving half's: CNP and acknowledgement coalescing.
+pub(super) type ReceiverTimers = Timers<{ Timer::Cnp as u8 }, 2>;
+
+/// What a receiving half with go-back-N has beside them.
+pub(super) type NackTimers = Timers<{ Timer::NackInterval as u8 }, 1>;
 
 impl<const FIRST: u8, const COUNT: usize> Default for Timers<FIRST, COUNT> {
     fn default() -> Self {

@@ -5,7 +5,7 @@
 //! interval after which HPCC-family NICs repeat a NACK. Back to zero: Guo et al., "RDMA over
 //! Commodity Ethernet at Scale" (SIGCOMM 2016), section 4.1.
 
-use super::super::timer::Timer;
+use super::super::timer::{NackTimers, Timer};
 use super::{Answer, Outbox, Shared, payload};
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
@@ -18,20 +18,29 @@ struct Begun {
 }
 
 /// The receiver of go-back-N.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct InOrder {
     /// Every packet before this one has arrived.
     expected: u64,
     /// Messages delivered (the MSN of the specification).
     messages: u64,
+    /// Of the NACK interval, which is over until a NACK is sent.
+    timers: NackTimers,
     /// Back to zero: what a gap throws away.
     begun: Option<Begun>,
 }
 
 impl InOrder {
-    /// A gap throws away what is there of its message.
+    /// A gap costs the packets behind it.
+    pub fn new() -> Self {
+        let mut timers = NackTimers::default();
+        timers.expire(Timer::NackInterval);
+        Self { expected: 0, messages: 0, timers, begun: None }
+    }
+
+    /// A gap also throws away what is there of its message.
     pub fn back_to_zero() -> Self {
-        Self { begun: Some(Begun::default()), ..Self::default() }
+        Self { begun: Some(Begun::default()), ..Self::new() }
     }
 
     /// Messages delivered, all before that number.
@@ -65,8 +74,6 @@ impl InOrder {
             return;
         }
         self.accept(packet, out);
-        // Whatever is missing next, it was not asked for yet.
-        shared.timers.expire(Timer::NackInterval);
         let last = packet.flags.has(Flags::LAST);
         if last {
             shared.deliver(self.messages, out);
@@ -83,6 +90,8 @@ impl InOrder {
 
     fn accept(&mut self, packet: &Packet, out: &mut Outbox) {
         self.expected += 1;
+        // Whatever is missing next, it was not asked for yet.
+        self.timers.expire(Timer::NackInterval);
         let payload = payload(packet, out.config);
         out.counters.payload_received += payload;
         if let Some(begun) = &mut self.begun {
@@ -104,10 +113,10 @@ impl InOrder {
             begun.payload = 0;
         }
         // Nothing was accepted since the last NACK, so that it was for this packet too.
-        if !shared.timers.is_due(Timer::NackInterval, now) {
+        if !self.timers.is_due(Timer::NackInterval, now) {
             return;
         }
-        shared.timers.set(Timer::NackInterval, now.saturating_add(out.config.nack_interval));
+        self.timers.set(Timer::NackInterval, now.saturating_add(out.config.nack_interval));
         if trimmed {
             shared.refuse_trimmed(packet, self.expected, out);
         } else {

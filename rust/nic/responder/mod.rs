@@ -73,7 +73,7 @@ impl Responder {
     pub fn new(peer: Peer, config: &NicConfig) -> Self {
         let delivery = config.delivery();
         let accepting = match config.recovery {
-            Recovery::GoBackN => Accepting::InOrder(InOrder::default()),
+            Recovery::GoBackN => Accepting::InOrder(InOrder::new()),
             Recovery::GoBackToZero => Accepting::InOrder(InOrder::back_to_zero()),
             Recovery::Sack(sack) => Accepting::AnyOrder(AnyOrder::new(sack.reordering, delivery)),
             Recovery::PerPacket => Accepting::AnyOrder(AnyOrder::new(u32::MAX, delivery)),
@@ -81,7 +81,6 @@ impl Responder {
         };
         let mut timers = ReceiverTimers::default();
         timers.expire(Timer::Cnp);
-        timers.expire(Timer::NackInterval);
         let shared = Shared { peer, highest: 0, unreported: Unreported::default(), timers };
         Self { timer_entry: Time::NEVER, shared, accepting }
     }
