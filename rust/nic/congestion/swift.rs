@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(control.rate(at(1)).as_bps(), 8_000_000);
         let longest_pause = Span::from_ms(1_000);
         let law = Law::new(&Config { longest_pause, ..Config::default() }, &PATH);
-        control.law = Box::new(law);
+        *control.law = law;
         assert_eq!(control.rate(at(1)).as_bps(), 16_000, "the paper's rule");
     }
 
