@@ -402,9 +402,7 @@ impl<'a> Simulation<'a> {
     /// Puts a flow on its queue pair, which is made if there is none yet.
     fn post(&mut self, now: Time, src: HostId, flow: &Flow) {
         let stream = self.setup.workload.messages[flow.message.index()].stream;
-        // The pieces of a cut message have a queue pair for each path; whole ones share one.
-        let slot = if flow.pieces > 1 { u32::from(flow.path) } else { 0 };
-        let key = ConnectionKey { src, dst: flow.dst, stream, slot };
+        let key = ConnectionKey { src, dst: flow.dst, stream, slot: flow.slot };
         let connection = match self.ledger.connection(&key) {
             Some(connection) => connection,
             None => self.connect(key, flow),

@@ -86,6 +86,9 @@ registry! {
     ecmp::Ecmp,
     spray::Spray,
     pinned::Pinned,
+    flowlet::Flowlet,
+    plb::Plb,
+    host_dr::HostDr,
 }
 
 /// What a policy may know of the queue pair it serves.
