@@ -14,5 +14,5 @@ pub mod sender;
 pub mod switch;
 mod view;
 
-pub use preset::{find, preset, presets};
+pub use preset::{SHARED_PARAMETERS, find, preset, presets};
 pub use scheme::{Forwarding, Parameters, Preset, Scheme, SchemeError, Weights, configured};

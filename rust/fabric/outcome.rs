@@ -135,6 +135,8 @@ pub struct Outcome {
     pub link_bytes: Vec<Bytes>,
     /// What the policy of each switch kept at the end, by switch id.
     pub switch_states: Vec<SwitchState>,
+    /// Most that the policy of a sender kept for a queue pair, in bits.
+    pub sender_bits_per_qp_max: u64,
     /// Data packets still in a queue or on a wire at the end.
     pub in_flight: u64,
     /// Every frame of flow control that took effect, by time; empty without flow control.

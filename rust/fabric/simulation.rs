@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use super::base_rtt::base_rtt;
 use super::event::Event;
-use super::failure::Plan;
+use super::failure::{Plan, Routing};
 use super::fault::link_ports;
 use super::host::Host;
 use super::ledger::{Connection, ConnectionKey, Ledger};
 use super::network::Network;
+use super::path_weights::PathWeights;
 use super::pool::Place;
 use super::{Counters, FabricConfig, Outcome, PauseOrder, Progress, QpCounts, Verdict};
-use crate::balance::sender::{Facts, PathSpace, QpContext, Trimming};
-use crate::balance::{Forwarding, Scheme};
+use crate::balance::sender::{Facts, PathSpace, QpContext, SenderPolicy as _, Trimming};
+use crate::balance::{Forwarding, Scheme, Weights};
 use crate::ids::{HostId, MessageId, PortId};
 use crate::nic::{NicConfig, NicEvent, SendHalf};
 use crate::split::{Flow, Request, Split};
@@ -56,6 +57,7 @@ struct Simulation<'a> {
     hosts: Vec<Host>,
     ledger: Ledger,
     plan: Plan,
+    paths: PathWeights,
     /// What NICs are told of the network.
     base_rtt: Span,
     now: Time,
@@ -77,6 +79,7 @@ impl<'a> Simulation<'a> {
             ledger: Ledger::new(&setup.workload),
             network,
             plan,
+            paths: PathWeights::default(),
             base_rtt,
             setup,
             now: Time::ZERO,
@@ -140,7 +143,26 @@ impl<'a> Simulation<'a> {
                 self.settle(before, id);
             }
         }
-        self.plan.carry_out(step, &self.setup.topology, &mut self.network);
+        let routing = self.plan.carry_out(step, &self.setup.topology, &mut self.network);
+        let scheme = &self.setup.scheme;
+        if routing == Routing::Converged
+            && scheme.forwarding == Forwarding::SourceRouted
+            && scheme.weights == Weights::Capacity
+        {
+            self.tell_senders(now);
+        }
+    }
+
+    /// Tells every queue pair what its paths are worth now.
+    fn tell_senders(&mut self, now: Time) {
+        self.paths.forget();
+        for connection in 0..self.ledger.connections.len() {
+            let &Connection { src, dst, qp, .. } = &self.ledger.connections[connection];
+            let left = |link| self.plan.left(now, &self.setup.topology, link);
+            let fabric = (&*self.setup.topology, &self.network.intact);
+            let weights = self.paths.between(fabric, (src, dst), &left);
+            self.hosts[src.index()].nic.handle_weights(qp, weights);
+        }
     }
 
     /// Starts what started on a port by `now`, and sees to its next event.
@@ -414,7 +436,14 @@ impl<'a> Simulation<'a> {
 
     fn connect(&mut self, key: ConnectionKey, flow: &Flow) -> u32 {
         let cookie = u32::try_from(self.ledger.connections.len()).expect("fewer than 2^32");
-        let policy = self.setup.scheme.sender.build(&self.context(&key, flow.path));
+        let mut policy = self.setup.scheme.sender.build(&self.context(&key, flow.path));
+        if self.network.capacities.is_some()
+            && self.setup.scheme.forwarding == Forwarding::SourceRouted
+        {
+            let left = |link| self.plan.left(self.now, &self.setup.topology, link);
+            let fabric = (&*self.setup.topology, &self.network.intact);
+            policy.handle_weights(self.paths.between(fabric, (key.src, key.dst), &left));
+        }
         let siblings = self.ledger.streams.entry((key.src, key.dst, key.stream)).or_insert(0);
         *siblings += 1;
         let extra = *siblings > 1;
@@ -423,7 +452,7 @@ impl<'a> Simulation<'a> {
         let qp = self.hosts[key.src.index()].nic.open_sender(half);
         let receiver = self.hosts[key.dst.index()].nic.open_receiver(key.src, qp, label, cookie);
         self.hosts[key.src.index()].nic.connect(qp, receiver);
-        let connection = Connection { dst: key.dst, qp, flows: Vec::new() };
+        let connection = Connection { src: key.src, dst: key.dst, qp, flows: Vec::new() };
         self.ledger.add_connection(key, connection)
     }
 
@@ -484,6 +513,12 @@ impl<'a> Simulation<'a> {
                 .unwrap_or_default(),
             link_bytes: network.ports.iter().map(|it| Bytes::new(it.carried)).collect(),
             switch_states: network.switches.iter().map(|switch| switch.state()).collect(),
+            sender_bits_per_qp_max: self
+                .hosts
+                .iter()
+                .map(|host| host.nic.policy_bits_max())
+                .max()
+                .unwrap_or(0),
             in_flight,
             pauses: self.network.pfc.take().map(|pfc| pfc.records).unwrap_or_default(),
             flows: self.ledger.flows,

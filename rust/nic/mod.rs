@@ -108,6 +108,8 @@ use responder::{Outbox, Responder};
 use verbs::{Completion, WorkQueues};
 
 use crate::balance::sender::Sender;
+#[cfg(doc)]
+use crate::balance::sender::SenderPolicy;
 use crate::ids::{HostId, QpId};
 use crate::packet::{Flags, Packet, PacketKind};
 use crate::units::{Bytes, Span, Time};
@@ -317,6 +319,14 @@ impl Nic {
         assert!(queues.is_none() && state == QpState::ReadyToSend, "{qp} must be ready to send");
         self.requesters[slot.index()].post(bytes, work, path, &self.config);
         self.make_ready(slot);
+    }
+
+    /// Routing tells `qp` what each of its paths is worth; see [`SenderPolicy::handle_weights`].
+    pub fn handle_weights(&mut self, qp: QpId, weights: &[u32]) {
+        let slot = self.qps[qp.index()].requester;
+        if let Some(requester) = self.requesters.get_mut(slot.index()) {
+            requester.handle_weights(weights);
+        }
     }
 
     /// What it counted so far.

@@ -119,6 +119,16 @@ impl Requester {
         self.peer_qp = peer_qp;
     }
 
+    /// Learns what each of its paths is worth.
+    pub fn handle_weights(&mut self, weights: &[u32]) {
+        self.policy.handle_weights(weights);
+    }
+
+    /// What its policy keeps, in bits.
+    pub fn policy_bits(&self) -> u64 {
+        self.policy.state_bits()
+    }
+
     /// Takes a message; `path` is where it is pinned, if the policy pins.
     pub fn post(&mut self, bytes: Bytes, id: u64, path: u16, config: &NicConfig) {
         let packets = bytes.get().div_ceil(config.payload.get()).max(1);

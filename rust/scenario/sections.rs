@@ -178,6 +178,8 @@ pub enum FailureName {
     Degrade,
     /// A part of the packets is lost.
     Loss,
+    /// Down and up again, over and over.
+    Flap,
 }
 
 /// A span, or for ever: `"100ms"`, `"never"`.
@@ -240,12 +242,18 @@ pub struct FailureSection {
     /// Loss: the part of packets that is lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Fraction>,
+    /// Flap: how long it is down each time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub down_for: Option<Span>,
+    /// Flap: how long it is up in between.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub up_for: Option<Span>,
     /// When it starts: 1 us.
     pub at: Span,
     /// When it ends: never.
     pub until: SpanOrNever,
     /// How long after each change the switches at its ends know: 0.
-    pub detection: Span,
+    pub detection: SpanOrNever,
     /// How long after each change routing everywhere knows (G): 100 ms.
     pub convergence: SpanOrNever,
 }
@@ -259,9 +267,11 @@ impl Default for FailureSection {
             kind: FailureName::default(),
             factor: None,
             rate: None,
+            down_for: None,
+            up_for: None,
             at: Span::from_us(1),
             until: SpanOrNever::Never,
-            detection: Span::ZERO,
+            detection: SpanOrNever::Span(Span::ZERO),
             convergence: SpanOrNever::Span(Span::from_ms(100)),
         }
     }

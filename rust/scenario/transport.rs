@@ -160,7 +160,7 @@ fn configured<C: DeserializeOwned + Serialize + Presets>(
     let config: C = all.try_into().map_err(|error: toml::de::Error| {
         let (key, reason) = culprit::<C>(&given).unwrap_or((String::new(), error));
         let path = format!("transport.parameters.{key}");
-        let beside = preset.map(|_| "preset");
+        let beside: &[&str] = if preset.is_some() { &["preset"] } else { &[] };
         let fault = parameter_fault("transport.parameters", beside, &path, reason.message());
         context.fault(&path, fault)
     })?;
@@ -207,14 +207,9 @@ pub(super) fn culprit<C: DeserializeOwned>(
 
 /// The fault behind serde's message about a parameter; `beside` is a key of the section that is
 /// no parameter.
-pub(super) fn parameter_fault(
-    section: &str,
-    beside: Option<&str>,
-    key: &str,
-    message: &str,
-) -> Fault {
+pub(super) fn parameter_fault(section: &str, beside: &[&str], key: &str, message: &str) -> Fault {
     if let Some((unknown, known)) = unknown_name(message, "unknown field ") {
-        let known: Vec<String> = beside.map(str::to_owned).into_iter().chain(known).collect();
+        let known: Vec<String> = beside.iter().map(|&it| it.to_owned()).chain(known).collect();
         return unknown_key(section, &unknown, &known);
     }
     from_serde(key, message.lines().next().unwrap_or_default())
