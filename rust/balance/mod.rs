@@ -8,6 +8,7 @@
 #[cfg(test)]
 mod choices;
 mod preset;
+pub mod rotation;
 mod scheme;
 pub mod sender;
 pub mod switch;
