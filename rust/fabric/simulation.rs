@@ -10,7 +10,7 @@ use super::host::Host;
 use super::ledger::{Connection, ConnectionKey, Ledger};
 use super::network::Network;
 use super::pool::Place;
-use super::{Counters, FabricConfig, Outcome, PauseOrder, Progress, QpCounts, Verdict};
+use super::{Counters, FabricConfig, Outcome, PauseOrder, Progress, QpCounts, Queue, QueueProbe, Verdict};
 use crate::balance::sender::{Facts, PathSpace, QpContext, Trimming};
 use crate::balance::{Forwarding, Scheme};
 use crate::ids::{HostId, MessageId, PortId};
@@ -37,6 +37,9 @@ pub struct Setup {
     pub seed: u64,
     /// A run past it did not complete.
     pub time_limit: Time,
+    /// When to measure the queues of all switches, see [`Outcome::probes`]; times after the end of
+    /// the run measure nothing.
+    pub probes: Vec<Time>,
 }
 
 /// Events between two calls of `progress`.
@@ -60,6 +63,7 @@ struct Simulation<'a> {
     base_rtt: Span,
     now: Time,
     events: u64,
+    probes: Vec<QueueProbe>,
 }
 
 impl<'a> Simulation<'a> {
@@ -67,6 +71,9 @@ impl<'a> Simulation<'a> {
         let topology = &setup.topology;
         let mut network = Network::new(topology, &setup.fabric, &setup.scheme, setup.seed);
         let plan = Plan::new(&setup.fabric.failures, &mut network);
+        for (place, &at) in (0u32..).zip(&setup.probes) {
+            network.queue.push(at, Event::Probe(place));
+        }
         let nic = Arc::new(setup.nic.clone());
         let base_rtt = base_rtt(setup, &network.intact);
         let hosts = (0..topology.host_count())
@@ -81,6 +88,7 @@ impl<'a> Simulation<'a> {
             setup,
             now: Time::ZERO,
             events: 0,
+            probes: Vec::new(),
         };
         simulation.plan_starts();
         simulation
@@ -119,6 +127,7 @@ impl<'a> Simulation<'a> {
                 Event::Start(port) => self.network.handle_start(now, port),
                 Event::Host(host) => self.handle_host(now, host),
                 Event::Control(step) => self.handle_control(now, step),
+                Event::Probe(_) => self.measure_queues(now),
             }
             self.events += 1;
             if self.events.is_multiple_of(PROGRESS_EVERY) {
@@ -141,6 +150,20 @@ impl<'a> Simulation<'a> {
             }
         }
         self.plan.carry_out(step, &self.setup.topology, &mut self.network);
+    }
+
+    /// Measures every queue as it is before anything starts or arrives at `now`.
+    fn measure_queues(&mut self, now: Time) {
+        let before = Time::from_ps(now.as_ps().saturating_sub(1));
+        let mut queues = vec![Queue::default(); self.network.ports.len()];
+        for (id, queue) in (0u32..).map(PortId).zip(&mut queues) {
+            let port = &self.network.ports[id.index()];
+            if matches!(port.start.node(), Node::Switch(_)) && now > Time::ZERO {
+                self.settle(before, id);
+                *queue = self.network.ports[id.index()].queue(&self.network.pool);
+            }
+        }
+        self.probes.push(QueueProbe { at: now, queues });
     }
 
     /// Starts what started on a port by `now`, and sees to its next event.
@@ -466,6 +489,11 @@ impl<'a> Simulation<'a> {
             qps: self.qp_counts(),
             qp_accounts: self.hosts.iter().map(|host| host.nic.account()).collect(),
             queue_bytes_max: Bytes::new(u64::from(queue_max)),
+            queue_bytes_max_by_port: network
+                .ports
+                .iter()
+                .map(|it| Bytes::new(u64::from(it.waiting_max)))
+                .collect(),
             queue_bytes_mean: network.counters.waiting_found as f64 / arrivals as f64,
             link_bytes_max: network
                 .ports
@@ -475,6 +503,7 @@ impl<'a> Simulation<'a> {
                 .unwrap_or_default(),
             link_bytes: network.ports.iter().map(|it| Bytes::new(it.carried)).collect(),
             switch_states: network.switches.iter().map(|switch| switch.state()).collect(),
+            probes: self.probes,
             in_flight,
             pauses: self.network.pfc.take().map(|pfc| pfc.records).unwrap_or_default(),
             flows: self.ledger.flows,
