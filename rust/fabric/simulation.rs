@@ -11,7 +11,9 @@ use super::ledger::{Connection, ConnectionKey, Ledger};
 use super::network::Network;
 use super::path_weights::PathWeights;
 use super::pool::Place;
-use super::{Counters, FabricConfig, Outcome, PauseOrder, Progress, QpCounts, Verdict};
+use super::{
+    Counters, FabricConfig, Outcome, PauseOrder, Progress, QpCounts, Queue, QueueProbe, Verdict,
+};
 use crate::balance::sender::{Facts, PathSpace, QpContext, SenderPolicy as _, Trimming};
 use crate::balance::{Forwarding, Scheme, Weights};
 use crate::ids::{HostId, MessageId, PortId};
@@ -38,6 +40,9 @@ pub struct Setup {
     pub seed: u64,
     /// A run past it did not complete.
     pub time_limit: Time,
+    /// When to measure the queues of all switches, see [`Outcome::probes`]; times after the end of
+    /// the run measure nothing.
+    pub probes: Vec<Time>,
 }
 
 /// Events between two calls of `progress`.
@@ -62,6 +67,7 @@ struct Simulation<'a> {
     base_rtt: Span,
     now: Time,
     events: u64,
+    probes: Vec<QueueProbe>,
 }
 
 impl<'a> Simulation<'a> {
@@ -69,6 +75,9 @@ impl<'a> Simulation<'a> {
         let topology = &setup.topology;
         let mut network = Network::new(topology, &setup.fabric, &setup.scheme, setup.seed);
         let plan = Plan::new(&setup.fabric.failures, &mut network);
+        for (place, &at) in (0u32..).zip(&setup.probes) {
+            network.queue.push(at, Event::Probe(place));
+        }
         let nic = Arc::new(setup.nic.clone());
         let base_rtt = base_rtt(setup, &network.intact);
         let hosts = (0..topology.host_count())
@@ -84,6 +93,7 @@ impl<'a> Simulation<'a> {
             setup,
             now: Time::ZERO,
             events: 0,
+            probes: Vec::new(),
         };
         simulation.plan_starts();
         simulation
@@ -122,6 +132,7 @@ impl<'a> Simulation<'a> {
                 Event::Start(port) => self.network.handle_start(now, port),
                 Event::Host(host) => self.handle_host(now, host),
                 Event::Control(step) => self.handle_control(now, step),
+                Event::Probe(_) => self.measure_queues(now),
             }
             self.events += 1;
             if self.events.is_multiple_of(PROGRESS_EVERY) {
@@ -163,6 +174,20 @@ impl<'a> Simulation<'a> {
             let weights = self.paths.between(fabric, (src, dst), &left);
             self.hosts[src.index()].nic.handle_weights(qp, weights);
         }
+    }
+
+    /// Measures every queue as it is before anything starts or arrives at `now`.
+    fn measure_queues(&mut self, now: Time) {
+        let before = Time::from_ps(now.as_ps().saturating_sub(1));
+        let mut queues = vec![Queue::default(); self.network.ports.len()];
+        for (id, queue) in (0u32..).map(PortId).zip(&mut queues) {
+            let port = &self.network.ports[id.index()];
+            if matches!(port.start.node(), Node::Switch(_)) && now > Time::ZERO {
+                self.settle(before, id);
+                *queue = self.network.ports[id.index()].queue(&self.network.pool);
+            }
+        }
+        self.probes.push(QueueProbe { at: now, queues });
     }
 
     /// Starts what started on a port by `now`, and sees to its next event.
@@ -504,6 +529,11 @@ impl<'a> Simulation<'a> {
             qps: self.qp_counts(),
             qp_accounts: self.hosts.iter().map(|host| host.nic.account()).collect(),
             queue_bytes_max: Bytes::new(u64::from(queue_max)),
+            queue_bytes_max_by_port: network
+                .ports
+                .iter()
+                .map(|it| Bytes::new(u64::from(it.waiting_max)))
+                .collect(),
             queue_bytes_mean: network.counters.waiting_found as f64 / arrivals as f64,
             link_bytes_max: network
                 .ports
@@ -519,6 +549,7 @@ impl<'a> Simulation<'a> {
                 .map(|host| host.nic.policy_bits_max())
                 .max()
                 .unwrap_or(0),
+            probes: self.probes,
             in_flight,
             pauses: self.network.pfc.take().map(|pfc| pfc.records).unwrap_or_default(),
             flows: self.ledger.flows,
