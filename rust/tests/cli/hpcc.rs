@@ -31,11 +31,25 @@ fn an_experiment_leaves_the_table_of_its_family_beside_ours() {
     let left = bench.evenkeel(&["hpcc", "config.txt", "--out", "results", "--truncate-ns"]);
     assert_eq!(left.status, 0, "{left:?}");
     assert!(left.out.contains("messages  2 of 2 completed"), "{}", left.out);
-    let names = ["fct.txt", "flows.csv", "links.csv", "summary.json"];
+    let names = ["fct.txt", "flows.csv", "links.csv", "pfc.txt", "summary.json"];
     assert_eq!(bench.names("results"), names);
     let fct = bench.read("results/fct.txt");
     assert_eq!(fct.lines().count(), 2, "{fct}");
     assert!(fct.lines().all(|line| line.split_whitespace().count() == 8), "{fct}");
+    assert_eq!(bench.read("results/pfc.txt"), "", "nothing was paused");
+}
+
+#[test]
+fn pauses_are_told_with_the_numbers_of_the_topology_file() {
+    let bench = Bench::new();
+    // Node 0 is the switch; of its buffer of 1 MB what is not kept for headroom is 850 KB.
+    let topology = "4 1 3\n0\n2 0 100Gbps 1us 0\n1 0 100Gbps 1us 0\n3 0 100Gbps 1us 0\n";
+    bench.write("topology.txt", topology);
+    bench.write("flow.txt", "2\n1 3 3 100 250000 2.0\n2 3 3 100 250000 2.0\n");
+    bench.write("config.txt", &format!("{CONFIG}BUFFER_SIZE 1\n"));
+    let left = bench.evenkeel(&["hpcc", "config.txt", "--out", "results", "--truncate-ns"]);
+    assert_eq!(left.status, 0, "{left:?}");
+    assert_eq!(bench.read("results/pfc.txt"), "");
 }
 
 #[test]
