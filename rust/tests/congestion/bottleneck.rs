@@ -238,21 +238,24 @@ fn resting_place(flows: f64, gbps: f64, [kmin, kmax, pmax]: [f64; 3]) -> f64 {
 }
 
 /// N flows of DCQCN in its authors' form, the last from 10 ms on, with the authors' thresholds of
-/// 40 KB and 1 MB. The queue rests where the fluid model says. For two flows that is 3.7 KB above
-/// Kmin, and one cut takes more out: alpha is about 0.13 there, and a flow of 20 Gbps that loses
-/// alpha / 2 of its rate and half of what is missing comes back each 60 us sends 20 KB less. A flatter
-/// ramp puts the resting place higher, but the loop then swings from end to end (`paper`, in the
-/// table above): two flows are not kept between any thresholds of the sources. From 16 on the
-/// resting place is high enough and each cut small enough: the queue stays between the thresholds
-/// in every one of 8,000 samples.
+/// 40 KB and 1 MB. The median of the queue is where the fluid model has it, between the thresholds,
+/// and the queue never comes near the upper one.
+///
+/// It does not stay above the lower one, and no parameters of the sources that we tried make it
+/// (either form, gains from 1/4096, timers of 1 to 600 us, increases of 4 to 40 Mbps, Pmax from
+/// 1/1000 to 1, 2 to 32 flows): it rests 3.7 KB above Kmin with two flows, where alpha is about
+/// 0.13, and one cut, of alpha / 2 of 20 Gbps, half of what is missing back every 60 us, takes
+/// 20 KB out. A flatter ramp lifts the resting place and makes the loop swing from end to end
+/// (`paper`, in the table above: marks answer the queue less than they answer the rates); more
+/// flows lift it too, and below Kmin, where nothing is marked, all of them rise together.
 #[test]
-fn dcqcn_rests_where_the_fluid_model_says_and_many_flows_stay_between_the_thresholds() {
+fn the_queue_of_dcqcn_rests_between_the_thresholds_where_the_fluid_model_says() {
     let ms = |ms| Time::ZERO + Span::from_ms(ms);
-    let window = (ms(40), ms(200));
+    let window = (ms(100), ms(200));
     let [gbps, piece] = [40, 16 * PAYLOAD];
     let (kmin, kmax) = (40_000, 1_000_000);
     let mut text =
-        "flows   Jain   queue KB: model     min   0.1 %    50 %  99.9 %     max\n".to_owned();
+        "flows    Jain  queue KB: model     5 %    50 %    95 %     max\n".to_owned();
     for flows in [2, 4, 8, 16, 32] {
         let mut messages = Vec::new();
         for _ in 0..3 * 200 * gbps * 125_000 / piece / u64::from(flows) {
@@ -274,22 +277,23 @@ fn dcqcn_rests_where_the_fluid_model_says_and_many_flows_stay_between_the_thresh
         let shares: Vec<f64> =
             (1..=flows).map(|src| throughput(&outcome.flows, src, window)).collect();
         let queues = queues(&outcome.flows, gbps, window);
-        let at = |permille: usize| queues[(queues.len() - 1) * permille / 1_000];
+        let at = |percent: usize| queues[(queues.len() - 1) * percent / 100];
         let [low, high] = [kmin, kmax].map(|bytes| bytes as f64 / 1e3);
         let model = resting_place(f64::from(flows), gbps as f64, [low, high, 1.0]);
+        let (fairness, median) = (jain(&shares), at(50));
+        assert!(fairness >= 0.98, "{flows} flows: {fairness}");
+        assert!((median / model - 1.0).abs() < 0.1, "{flows} flows: {median} KB, model {model} KB");
+        assert!(low < median && at(100) < 0.6 * high, "{flows} flows: {} KB", at(100));
         writeln!(
             text,
-            "{flows:>5}{:>8.4}{model:>16.0}{:>8.0}{:>8.0}{:>8.0}{:>8.0}{:>8.0}",
-            jain(&shares),
-            at(0),
-            at(1),
-            at(500),
-            at(999),
-            at(1_000)
+            "{flows:>5}{fairness:>8.4}{model:>17.0}{:>8.0}{median:>8.0}{:>8.0}{:>8.0}",
+            at(5),
+            at(95),
+            at(100)
         )
         .expect("memory");
     }
-    panic!("{text}");
+    snapshot("congestion-dcqcn-resting-place", &text);
 }
 
 /// N senders of equal messages, `total` bytes in all, start at once.
@@ -374,8 +378,8 @@ fn every_incast_from_2_to_64_completes_and_is_fair() {
                 .collect();
             assert_eq!(rates.len(), senders as usize, "{name}");
             queue = outcome.queue_bytes_max.get() as f64 / 1e6;
-            // Headers make 1.6 % of the packets; one share is on the way out.
-            let all = 0.256 * 1.016 * f64::from(senders - 1);
+            // Headers make 1.6 % of the packets; one share less a packet is on the way out.
+            let all = 0.256 * 1.016 * f64::from(senders - 1) + 0.005;
             let window = if has_window(&case) { START_WINDOW_MB * f64::from(senders) } else { all };
             assert!(queue <= all.min(window), "{name}: {queue} MB");
             if jain(&rates) < least.0 {
@@ -388,8 +392,9 @@ fn every_incast_from_2_to_64_completes_and_is_fair() {
             case.name, case.preset, least.0, least.1
         )
         .expect("memory");
+        assert!(least.0 >= 0.98, "{} {}: Jain {} with {}", case.name, case.preset, least.0, least.1);
     }
-    panic!("{text}");
+    snapshot("congestion-every-incast", &text);
 }
 
 #[test]
