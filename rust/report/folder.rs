@@ -233,8 +233,7 @@ impl Folder {
 }
 
 fn may_be_ours(name: &str) -> bool {
-    let known =
-        name == LAST || FOREIGN_FORMATS.contains(&name) || WITH_HEADER.contains(&name);
+    let known = name == LAST || FOREIGN_FORMATS.contains(&name) || WITH_HEADER.contains(&name);
     known || name.starts_with(UNFINISHED)
 }
 

@@ -140,7 +140,8 @@ impl Scenario {
         let scheme;
         (file.policy, scheme) = policy::resolve(&context, chosen)?;
         let built = topology::resolve(&context, &file.topology)?;
-        let (transport, nic) = transport::resolve(&context, &file.transport, scheme.recovery, &file.switch.trim)?;
+        let (transport, nic) =
+            transport::resolve(&context, &file.transport, scheme.recovery, &file.switch.trim)?;
         let packet = nic.payload + nic.header;
         let (switch, switch_config) = switch::resolve(&context, &file.switch, packet)?;
         let failures = failure::resolve(&context, &file.failure, &built.topology, file.seed)?;

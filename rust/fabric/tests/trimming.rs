@@ -77,7 +77,8 @@ fn what_a_switch_cuts_is_asked_for_by_number_and_place() {
             let sizes: Vec<u16> = packets.iter().map(|packet| packet.wire_bytes).collect();
             assert_eq!(sizes, [4_158, 4_158, 4_158, 64, 64, 64], "{name}");
             let cut = |packet: &Packet| packet.flags.has(Flags::TRIMMED);
-            let said: Vec<u32> = answers.iter().filter(|it| cut(it)).map(|it| it.psn.get()).collect();
+            let said: Vec<u32> =
+                answers.iter().filter(|it| cut(it)).map(|it| it.psn.get()).collect();
             // In order there is one question at a time, for all from the missing packet on.
             let asked: &[u32] = if name == "go-back-n" { &[3] } else { &[3, 4, 5] };
             assert_eq!(said, asked, "{name}, switch {switch}");

@@ -163,9 +163,7 @@ impl Rig {
                 return Err(VerbsError::InvalidTransition { qp, from, to });
             }
             match to {
-                QpState::ReadyToReceive if !owned.has_peer => {
-                    Err(VerbsError::NotConnected { qp })
-                }
+                QpState::ReadyToReceive if !owned.has_peer => Err(VerbsError::NotConnected { qp }),
                 QpState::ReadyToSend if owned.only_receives => Err(VerbsError::ReceiveOnly { qp }),
                 QpState::Reset => {
                     owned.has_peer = false;

@@ -254,8 +254,7 @@ fn the_queue_of_dcqcn_rests_between_the_thresholds_where_the_fluid_model_says() 
     let window = (ms(100), ms(200));
     let [gbps, piece] = [40, 16 * PAYLOAD];
     let (kmin, kmax) = (40_000, 1_000_000);
-    let mut text =
-        "flows    Jain  queue KB: model     5 %    50 %    95 %     max\n".to_owned();
+    let mut text = "flows    Jain  queue KB: model     5 %    50 %    95 %     max\n".to_owned();
     for flows in [2, 4, 8, 16, 32] {
         let mut messages = Vec::new();
         for _ in 0..3 * 200 * gbps * 125_000 / piece / u64::from(flows) {
@@ -374,7 +373,9 @@ fn every_incast_from_2_to_64_completes_and_is_fair() {
             let rates: Vec<f64> = outcome
                 .flows
                 .iter()
-                .map(|flow| flow.bytes.get() as f64 / flow.completed.since(flow.start).as_ps() as f64)
+                .map(|flow| {
+                    flow.bytes.get() as f64 / flow.completed.since(flow.start).as_ps() as f64
+                })
                 .collect();
             assert_eq!(rates.len(), senders as usize, "{name}");
             queue = outcome.queue_bytes_max.get() as f64 / 1e6;
@@ -392,7 +393,14 @@ fn every_incast_from_2_to_64_completes_and_is_fair() {
             case.name, case.preset, least.0, least.1
         )
         .expect("memory");
-        assert!(least.0 >= 0.98, "{} {}: Jain {} with {}", case.name, case.preset, least.0, least.1);
+        assert!(
+            least.0 >= 0.98,
+            "{} {}: Jain {} with {}",
+            case.name,
+            case.preset,
+            least.0,
+            least.1
+        );
     }
     snapshot("congestion-every-incast", &text);
 }

@@ -59,8 +59,8 @@ fn check_from(
     what: &str,
 ) {
     let (mut runner, seed) = runner(what);
-    let result =
-        runner.run(&cases, |case| judge(&case, settings, &start(&case)).map_err(TestCaseError::fail));
+    let result = runner
+        .run(&cases, |case| judge(&case, settings, &start(&case)).map_err(TestCaseError::fail));
     match result {
         Ok(()) => {}
         Err(TestError::Fail(reason, case)) => panic!(

@@ -67,8 +67,11 @@ pub fn case() -> impl Strategy<Value = VerbCase> {
     let after = || prop_oneof![2 => Just(0u8), 1 => any::<u8>()];
     let verb = (any::<u8>(), any::<u8>(), bytes, after())
         .prop_map(|(side, verb, bytes, after_us)| Verb { side, verb, bytes, after_us });
-    let drain = (any::<u8>(), 0u16..1_000, any::<u8>())
-        .prop_map(|(side, at_us, for_us)| Drain { side, at_us, for_us });
+    let drain = (any::<u8>(), 0u16..1_000, any::<u8>()).prop_map(|(side, at_us, for_us)| Drain {
+        side,
+        at_us,
+        for_us,
+    });
     let parts = (1u8..=8, vec(verb, 1..12), vec(after(), 0..12), vec(drain, 0..3));
     (parts, script(), script()).prop_map(
         |((ack_every, verbs, receives_us, drains), right, left)| VerbCase {
