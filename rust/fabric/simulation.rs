@@ -18,7 +18,7 @@ use crate::nic::{NicConfig, NicEvent, SendHalf};
 use crate::split::{Flow, Request, Split};
 use crate::topology::{Node, Topology};
 use crate::units::{Bytes, Span, Time};
-use crate::workload::Workload;
+use crate::workload::{Message, Workload};
 
 /// Everything that determines a run: the same setup gives the same outcome, to the last bit.
 #[derive(Debug, Clone)]
@@ -307,27 +307,38 @@ impl<'a> Simulation<'a> {
     fn handle_news(&mut self, now: Time, id: HostId, event: NicEvent) {
         match event {
             NicEvent::Delivered { cookie, message } => {
-                let Some(message) = self.ledger.deliver(now, cookie, message) else { return };
-                let workload = &self.setup.workload;
-                for &dependent in workload.dependents_of(message) {
-                    if !self.ledger.release(dependent) {
-                        continue;
-                    }
-                    let start = workload.messages[dependent.index()].start;
-                    if start <= now {
-                        self.start(now, dependent);
-                    } else {
-                        let starts = &mut self.hosts[id.index()].starts;
-                        let place = starts.partition_point(|&other| other <= (start, dependent));
-                        starts.insert(place, (start, dependent));
-                    }
+                if let Some(message) = self.ledger.deliver(now, cookie, message) {
+                    self.release(now, id, message);
                 }
             }
-            NicEvent::Completed { work, .. } => self.ledger.complete(now, work),
+            NicEvent::Completed { work, .. } => {
+                if let Some(message) = self.ledger.complete(now, work) {
+                    self.release(now, id, message);
+                }
+            }
             NicEvent::PathFailed { cookie, path } => {
                 let dst = self.ledger.connections[cookie as usize].dst;
                 let edge = self.network.intact.edge_of(dst);
                 self.hosts[id.index()].splitter.handle_failed_path(now, edge, path);
+            }
+        }
+    }
+
+    /// `message` is over for `host`, its receiver or its sender: what waited for it there goes on.
+    fn release(&mut self, now: Time, host: HostId, message: MessageId) {
+        let workload = &self.setup.workload;
+        for &dependent in workload.dependents_of(message) {
+            let Message { src, start, .. } = workload.messages[dependent.index()];
+            if src != host || !self.ledger.release(dependent) {
+                continue;
+            }
+            let start = start.max(now.saturating_add(workload.gap));
+            if start <= now {
+                self.start(now, dependent);
+            } else {
+                let starts = &mut self.hosts[host.index()].starts;
+                let place = starts.partition_point(|&other| other <= (start, dependent));
+                starts.insert(place, (start, dependent));
             }
         }
     }
