@@ -3,5 +3,9 @@
 
 #[path = "published/bounds.rs"]
 mod bounds;
+#[path = "published/line_cut.rs"]
+mod line_cut;
+#[path = "published/link_failure.rs"]
+mod link_failure;
 #[path = "published/run.rs"]
 mod run;
