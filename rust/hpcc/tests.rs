@@ -140,6 +140,7 @@ fn empty_outcome() -> Outcome {
         link_bytes_max: Bytes::ZERO,
         link_bytes: Vec::new(),
         switch_states: Vec::new(),
+        sender_bits_per_qp_max: 0,
         in_flight: 0,
         pauses: Vec::new(),
     }

@@ -3,5 +3,7 @@
 
 #[path = "published/bounds.rs"]
 mod bounds;
+#[path = "published/failures.rs"]
+mod failures;
 #[path = "published/run.rs"]
 mod run;
