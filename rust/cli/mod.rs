@@ -9,6 +9,7 @@ mod incomplete;
 mod list;
 mod output;
 mod progress;
+mod qps;
 mod run;
 mod scenario;
 mod single;
@@ -71,6 +72,7 @@ enum Command {
     Hpcc(hpcc::Arguments),
     Check(check::Arguments),
     Bound(bound::Arguments),
+    Qps(qps::Arguments),
     List(list::Arguments),
 }
 
@@ -93,6 +95,7 @@ pub fn main() -> ExitCode {
         Command::Hpcc(arguments) => hpcc::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Bound(arguments) => bound::run(&arguments),
+        Command::Qps(arguments) => qps::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
     };
     match result {

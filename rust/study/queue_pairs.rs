@@ -1,0 +1,187 @@
+//! How many queue pairs a scenario opens, counted without a simulation.
+//!
+//! The network is taken away: every message is over a fixed time after its last piece started.
+//! What is left is the workload's dependencies and the splitters themselves, whose flows say which
+//! queue pairs there are. A queue pair is one of a sender, a receiver, a message stream and a slot
+//! of the splitter, as NICs make them; those of a pair and stream beyond the first are *extra*.
+//!
+//! It agrees with what NICs count in a run, queue pair for queue pair, as long as no path fails and
+//! the network keeps apart what the dependencies do: a splitter that gathers messages in batches
+//! sees one step of a collective at a time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::balance::Forwarding;
+use crate::balance::sender::PathSpace;
+use crate::fabric::{QpCounts, Setup};
+use crate::ids::{HostId, MessageId};
+use crate::split::{Request, Split, Splitter};
+use crate::topology::Routes;
+use crate::units::{Bytes, Span, Time};
+
+/// How long a message is under way: longer than any splitter gathers messages by default, so that
+/// steps of a collective stay apart.
+const FLIGHT: Span = Span::from_ms(1);
+
+/// The queue pairs of a scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueuePairs {
+    /// Those that NICs send on.
+    pub counts: QpCounts,
+    /// The mean of `counts.total` over all NICs.
+    pub per_nic_mean: f64,
+    /// Most that one NIC has, sending and receiving ends together.
+    pub both_ends_max: u64,
+    /// Memory of the contexts of so many.
+    pub context_bytes: Bytes,
+}
+
+/// Counts the queue pairs of what a run is given.
+pub fn queue_pairs(setup: &Setup) -> QueuePairs {
+    let mut count = Count::new(setup);
+    count.run();
+    count.sum()
+}
+
+/// What tells queue pairs apart at their sender, and how many slots of it there are.
+type Streams = BTreeMap<(HostId, u32), BTreeSet<u32>>;
+
+struct Count<'a> {
+    setup: &'a Setup,
+    routes: Routes,
+    splitters: Vec<Splitter>,
+    /// Messages to start, by time.
+    starts: BTreeSet<(Time, MessageId)>,
+    /// When splitters want to be woken.
+    wakes: BTreeSet<(Time, HostId)>,
+    /// Messages that are under way.
+    flights: BTreeSet<(Time, MessageId)>,
+    waits_for: Vec<u32>,
+    /// Pieces of a message that have started.
+    started: Vec<u32>,
+    /// By sender.
+    opened: Vec<Streams>,
+}
+
+impl<'a> Count<'a> {
+    fn new(setup: &'a Setup) -> Self {
+        let (topology, workload) = (&setup.topology, &setup.workload);
+        let hosts = || (0..topology.host_count()).map(HostId);
+        let messages = workload.messages.len();
+        let mut waits_for = workload.waits_for.clone();
+        waits_for.resize(messages, 0);
+        let ids = (0u32..).map(MessageId).zip(&workload.messages).zip(&waits_for);
+        let free = ids.filter(|(_, waits)| **waits == 0);
+        Self {
+            routes: Routes::new(topology, &|_| true),
+            splitters: hosts().map(|host| setup.scheme.split.build(setup.seed, host)).collect(),
+            starts: free.map(|((id, message), _)| (message.start, id)).collect(),
+            wakes: BTreeSet::new(),
+            flights: BTreeSet::new(),
+            started: vec![0; messages],
+            opened: hosts().map(|_| Streams::new()).collect(),
+            waits_for,
+            setup,
+        }
+    }
+
+    fn run(&mut self) {
+        loop {
+            let start = self.starts.first().map(|it| it.0);
+            let wake = self.wakes.first().map(|it| it.0);
+            let landing = self.flights.first().map(|it| it.0);
+            let Some(now) = [start, wake, landing].into_iter().flatten().min() else { return };
+            while let Some(&(_, message)) = self.flights.first().filter(|it| it.0 == now) {
+                self.flights.pop_first();
+                self.release(now, message);
+            }
+            while let Some(&(_, message)) = self.starts.first().filter(|it| it.0 == now) {
+                self.starts.pop_first();
+                self.start(now, message);
+            }
+            while let Some(&(_, host)) = self.wakes.first().filter(|it| it.0 == now) {
+                self.wakes.pop_first();
+                self.splitters[host.index()].handle_timeout(now);
+                self.follow_up(now, host);
+            }
+        }
+    }
+
+    fn release(&mut self, now: Time, message: MessageId) {
+        let workload = &self.setup.workload;
+        for &dependent in workload.dependents_of(message) {
+            let waits = &mut self.waits_for[dependent.index()];
+            *waits -= 1;
+            if *waits == 0 {
+                let written = workload.messages[dependent.index()].start;
+                self.starts.insert((written.max(now.saturating_add(workload.gap)), dependent));
+            }
+        }
+    }
+
+    fn start(&mut self, now: Time, id: MessageId) {
+        let message = &self.setup.workload.messages[id.index()];
+        let request = Request {
+            message: id,
+            dst: message.dst,
+            edge: self.routes.edge_of(message.dst),
+            bytes: message.bytes,
+            paths: self.paths(message.src, message.dst),
+        };
+        self.splitters[message.src.index()].handle_message(now, &request);
+        self.follow_up(now, message.src);
+    }
+
+    fn paths(&self, src: HostId, dst: HostId) -> PathSpace {
+        if self.setup.scheme.forwarding == Forwarding::Hashed {
+            return PathSpace::SINGLE;
+        }
+        let choices = self.routes.choices(src, dst);
+        let add = |paths: PathSpace, &n: &u32| paths.with_tier(n as usize);
+        choices.iter().try_fold(PathSpace::SINGLE, add).expect("checked: at most 65,536 paths")
+    }
+
+    /// Opens the queue pairs of flows that start now, and sees to the splitter's next wake-up.
+    fn follow_up(&mut self, now: Time, host: HostId) {
+        while let Some(flow) = self.splitters[host.index()].poll_flow(now) {
+            let message = flow.message;
+            let stream = self.setup.workload.messages[message.index()].stream;
+            let slots = self.opened[host.index()].entry((flow.dst, stream)).or_default();
+            slots.insert(flow.slot);
+            self.started[message.index()] += 1;
+            if self.started[message.index()] == flow.pieces {
+                self.flights.insert((now.saturating_add(FLIGHT), message));
+            }
+        }
+        if let Some(wake) = self.splitters[host.index()].poll_timeout() {
+            self.wakes.insert((wake.max(now), host));
+        }
+    }
+
+    fn sum(&self) -> QueuePairs {
+        let mut both_ends: Vec<u64> = self.opened.iter().map(sending).collect();
+        for ((dst, _), slots) in self.opened.iter().flatten() {
+            both_ends[dst.index()] += slots.len() as u64;
+        }
+        let extra = |streams: &Streams| sending(streams) - streams.len() as u64;
+        let counts = QpCounts {
+            per_nic_max: self.opened.iter().map(sending).max().unwrap_or(0),
+            total: self.opened.iter().map(sending).sum(),
+            extra_per_nic_max: self.opened.iter().map(extra).max().unwrap_or(0),
+            extra_total: self.opened.iter().map(extra).sum(),
+        };
+        let both_ends_max = both_ends.into_iter().max().unwrap_or(0);
+        let context = self.setup.nic.queue_pairs.context_bytes.get();
+        QueuePairs {
+            per_nic_mean: counts.total as f64 / self.opened.len().max(1) as f64,
+            context_bytes: Bytes::new(both_ends_max.saturating_mul(context)),
+            counts,
+            both_ends_max,
+        }
+    }
+}
+
+/// Queue pairs that a NIC sends on.
+fn sending(streams: &Streams) -> u64 {
+    streams.values().map(|slots| slots.len() as u64).sum()
+}

@@ -1,0 +1,102 @@
+//! Queue pairs counted without a simulation: as snapshots for whole clusters, and against what
+//! NICs count in runs of smaller ones, queue pair for queue pair.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use evenkeel::collective::{ALL, Collective, Plan};
+use evenkeel::fabric::{self, Setup, Verdict};
+use evenkeel::ids::HostId;
+use evenkeel::scenario::{Overrides, Scenario};
+use evenkeel::study::queue_pairs;
+use evenkeel::units::Bytes;
+
+const POLICIES: [&str; 6] = ["ecmp", "subflow-4", "subflow-8", "ethereal", "line-cut", "spray"];
+
+/// The fabrics of Ethereal's evaluation, and the same shapes with few hosts.
+const LEAF_SPINE_256: &str = "leaves = 16\nspines = 16\nhosts_per_leaf = 16";
+const FAT_TREE_512: &str = "kind = \"fat-tree\"\nk = 8\noversubscription = \"4/1\"\n\
+                            fabric_rate = \"1600Gbps\"";
+const LEAF_SPINE_16: &str = "leaves = 4\nspines = 4\nhosts_per_leaf = 4";
+const FAT_TREE_16: &str = "kind = \"fat-tree\"\nk = 4";
+
+fn setup(topology: &str, policy: &str) -> Setup {
+    let text = format!(
+        "[topology]\n{topology}\n[transport]\ncongestion_control = \"line-rate\"\n\
+         [policy]\nname = \"{policy}\"\n[workload]\nkind = \"shift\"\n"
+    );
+    let scenario = Scenario::parse(&text, "queue-pairs", Path::new(""), &Overrides::default());
+    scenario.unwrap_or_else(|error| panic!("{error}")).setup()
+}
+
+fn with(setup: &Setup, collective: &Collective, group: u32) -> Setup {
+    let ranks: Vec<HostId> = (0..setup.topology.host_count()).map(HostId).collect();
+    let bytes = Bytes::new(ranks.len() as u64 * 65_536);
+    let plan = Plan { group, ..Plan::new(ranks, bytes) };
+    Setup { workload: Arc::new(collective.build(&plan).unwrap()), ..setup.clone() }
+}
+
+/// A row a collective, and for each policy most queue pairs of a NIC and, of those, extra ones.
+fn table(title: &str, topology: &str) -> String {
+    let mut text =
+        format!("{title}\nqueue pairs that a NIC sends on at most, and of those extra\n");
+    write!(text, "{:<30}", "collective").unwrap();
+    let plain: Vec<Setup> = POLICIES.iter().map(|policy| setup(topology, policy)).collect();
+    // Those that cut nothing need no column of extra ones.
+    let cuts = |policy: &str| policy != "ecmp" && policy != "spray";
+    for policy in POLICIES {
+        write!(text, "{policy:>width$}", width = if cuts(policy) { 12 } else { 6 }).unwrap();
+    }
+    text.push('\n');
+    for collective in ALL {
+        write!(text, "{:<30}", collective.name).unwrap();
+        for (policy, plain) in POLICIES.iter().zip(&plain) {
+            let counts = queue_pairs(&with(plain, collective, 8)).counts;
+            let (all, extra) = (counts.per_nic_max, counts.extra_per_nic_max);
+            let cell =
+                if cuts(policy) { format!("{all:>6} {extra:>5}") } else { format!("{all:>6}") };
+            text += &cell;
+            assert!(cuts(policy) || extra == 0, "{policy} cuts nothing");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn show(name: &str, table: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, table));
+}
+
+#[test]
+fn of_every_collective_on_the_leaf_spine_of_256() {
+    show("qps-leaf-spine-256", &table("256 GPUs, 16 leaves, 16 spines", LEAF_SPINE_256));
+}
+
+#[test]
+fn of_every_collective_on_the_fat_tree_of_512() {
+    show("qps-fat-tree-512", &table("512 GPUs, fat-tree of k = 8", FAT_TREE_512));
+}
+
+#[test]
+fn runs_count_the_same_queue_pair_for_queue_pair() {
+    for topology in [LEAF_SPINE_16, FAT_TREE_16] {
+        for policy in POLICIES {
+            let plain = setup(topology, policy);
+            for collective in ALL {
+                let setup = with(&plain, collective, 4);
+                let outcome = fabric::run(&setup, &mut |_| {});
+                assert_eq!(outcome.verdict, Verdict::Completed);
+                let name = collective.name;
+                let counted = queue_pairs(&setup);
+                assert_eq!(counted.counts, outcome.qps, "{name} under {policy}, {topology}");
+                let both_ends = outcome.qp_accounts.iter().map(|account| account.opened).max();
+                assert_eq!(Some(counted.both_ends_max), both_ends, "{name} under {policy}");
+            }
+        }
+    }
+}
