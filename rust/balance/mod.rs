@@ -13,5 +13,5 @@ pub mod sender;
 pub mod switch;
 mod view;
 
-pub use preset::{find, preset, presets};
-pub use scheme::{Forwarding, Parameters, Preset, Scheme, SchemeError, Weights, configured};
+pub use preset::{find, preset, presets, shown};
+pub use scheme::{Forwarding, Origin, Parameters, Preset, Scheme, SchemeError, Weights, configured};

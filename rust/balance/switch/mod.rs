@@ -85,6 +85,7 @@ macro_rules! registry {
 
 registry! {
     hash::Hash,
+    hash_by_part::HashByPart,
 }
 
 /// Picks ports.
