@@ -14,4 +14,6 @@ pub mod switch;
 mod view;
 
 pub use preset::{find, preset, presets, shown};
-pub use scheme::{Forwarding, Origin, Parameters, Preset, Scheme, SchemeError, Weights, configured};
+pub use scheme::{
+    Forwarding, Origin, Parameters, Preset, Scheme, SchemeError, Weights, configured,
+};

@@ -32,7 +32,9 @@ pub fn preset(name: &str, parameters: &Parameters) -> Result<Scheme, SchemeError
 /// What tables for people call a policy: its name, and whether it is a reconstruction.
 pub fn shown(name: &str) -> Cow<'_, str> {
     match preset(name, &Parameters::new()) {
-        Ok(Scheme { origin: Origin::Reconstructed, .. }) => format!("{name} (reconstructed)").into(),
+        Ok(Scheme { origin: Origin::Reconstructed, .. }) => {
+            format!("{name} (reconstructed)").into()
+        }
         _ => name.into(),
     }
 }

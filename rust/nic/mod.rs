@@ -89,7 +89,7 @@ mod sent_entropies;
 pub mod verbs;
 
 pub use accounting::{PeerAccount, QpAccount};
-pub use ack::{AckConfig, Entropies};
+pub use ack::{AckConfig, Entropies, Marked};
 pub use config::{NicConfig, PortFacts, Recovery};
 pub use context_cache::{CacheConfig, CacheCounters};
 pub use qp::{News, Origin, QpAttributes, QpState, answer_label};

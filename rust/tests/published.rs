@@ -3,5 +3,7 @@
 
 #[path = "published/bounds.rs"]
 mod bounds;
+#[path = "published/reps.rs"]
+mod reps;
 #[path = "published/run.rs"]
 mod run;

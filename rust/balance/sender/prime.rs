@@ -13,8 +13,10 @@
 //!   pseudo-random rounds. A part has as many values as its tier has choices.
 //! - Each value, and each value of a part, has a score, which signs add to and time halves: an
 //!   ECN mark or a long round-trip time 1, a trimmed or missing packet 4, a time-out 15; halved
-//!   within 1, 4 base round-trip times and 10 time-outs. A score halves as slowly as its heaviest
-//!   sign of late asks.
+//!   within half a round of all values at line rate, 4 base round-trip times and 10 time-outs: a
+//!   mark is heeded at about the next visit, as the bitmap does. (Where marks were remembered for
+//!   a round-trip time, all flows left a slow link and came back to it together, and did worse
+//!   than oblivious spraying.) A score halves as slowly as its heaviest sign of late asks.
 //! - A sign scores the value; where half of the values that share one of its parts are scored,
 //!   it scores the part too: what fails or is slow is probably at that tier.
 //! - A packet takes the next value of the rounds whose score and parts' scores add up to less
@@ -50,14 +52,14 @@ pub struct Config {
     pub loss_severity: Fraction,
     /// What a time-out adds. Default 15, that of `bitmap`.
     pub timeout_severity: Fraction,
-    /// In how many base round-trip times the first halves. Default 1.
+    /// In how many rounds of all values, at line rate, the first halves. Default 1/2.
     pub ecn_decay: Fraction,
     /// In how many base round-trip times the second halves. Default 4.
     pub loss_decay: Fraction,
     /// In how many retransmission time-outs the third halves. Default 10.
     pub timeout_decay: Fraction,
     /// What is scored as much is skipped. Default 1/2: one mark makes a value skipped for the
-    /// time in which it halves.
+    /// time in which it halves, two for twice that time.
     pub threshold: Fraction,
     /// A round-trip time of so many base ones is a sign of congestion. Default 2.
     pub long_rtt: Fraction,
@@ -66,14 +68,15 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         let whole = |value| Fraction::new(value, 1).expect("not zero");
+        let half = Fraction::new(1, 2).expect("not zero");
         Self {
             ecn_severity: whole(1),
             loss_severity: whole(4),
             timeout_severity: whole(15),
-            ecn_decay: whole(1),
+            ecn_decay: half,
             loss_decay: whole(4),
             timeout_decay: whole(10),
-            threshold: Fraction::new(1, 2).expect("not zero"),
+            threshold: half,
             long_rtt: whole(2),
         }
     }
@@ -154,13 +157,16 @@ impl Prime {
             severity: severity.as_f64() as f32,
             half_life: Span::from_ps(decay.of(unit.as_ps())),
         };
+        let values = u64::from(edge) * u64::from(above);
+        let packet = facts.base_rtt.as_ps() / u64::from(facts.bdp_packets.max(1));
+        let round = Span::from_ps(packet * values);
         Self(Box::new(State {
             edge: Tier::new(edge, &mut random),
             above: Tier::new(above, &mut random),
-            scores: vec![Score::default(); usize::from(edge) * usize::from(above)],
+            scores: vec![Score::default(); values as usize],
             clear: Time::ZERO,
             threshold: config.threshold.as_f64() as f32,
-            ecn: sign(config.ecn_severity, config.ecn_decay, facts.base_rtt),
+            ecn: sign(config.ecn_severity, config.ecn_decay, round),
             loss: sign(config.loss_severity, config.loss_decay, facts.base_rtt),
             timeout: sign(config.timeout_severity, config.timeout_decay, facts.retransmit_timeout),
             long_rtt: Span::from_ps(config.long_rtt.of(facts.base_rtt.as_ps())),

@@ -4,10 +4,11 @@ use super::super::{Facts, PathSpace};
 use super::*;
 use hash_by_part::{joined, parts};
 
-/// Base RTT 8 us, time-out 1 ms.
+/// Base RTT 8 us, time-out 1 ms, 4 us a packet: half a round of four values takes 8 us.
 fn prime(tiers: &[usize]) -> Prime {
     let paths = tiers.iter().try_fold(PathSpace::SINGLE, |paths, &n| paths.with_tier(n));
-    let qp = QpContext { paths: paths.unwrap(), ..QpContext::for_test() };
+    let facts = Facts { bdp_packets: 2, ..Facts::default() };
+    let qp = QpContext { paths: paths.unwrap(), facts, ..QpContext::for_test() };
     Prime::new(&Config::default(), &qp)
 }
 
@@ -49,7 +50,7 @@ fn the_edge_changes_with_each_packet_and_the_tier_above_with_each_round() {
 }
 
 #[test]
-fn a_mark_is_skipped_for_a_base_round_trip_time() {
+fn a_mark_is_skipped_for_half_a_round() {
     let mut prime = prime(&[4]);
     tell(&mut prime, 1, joined(2, 0), Verdict::Marked);
     assert_eq!(by_edge(&next(&mut prime, 1, 12)), [4, 4, 0, 4]);
