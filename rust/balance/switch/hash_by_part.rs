@@ -72,7 +72,7 @@ impl SwitchPolicy for HashByPart {
             Part::Whole => packet.entropy,
         };
         let ports = view.candidates();
-        let start = u64::from(mix32(packet.label ^ self.salt)) * u64::from(ports) >> 32;
+        let start = (u64::from(mix32(packet.label ^ self.salt)) * u64::from(ports)) >> 32;
         (start as u32 + u32::from(part)) % ports
     }
 }

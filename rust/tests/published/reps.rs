@@ -63,7 +63,8 @@ fn reps_table_is_that_of_the_artifact() {
         );
         assert!((mean / m - 1.0).abs() < 0.1, "{}: mean of {mean} us", row.name);
     }
-    text += "Not here: MP-RDMA, whose rules are not public (189.2 / 202.0 / 205.1).\n";
+    text += "Hashed flows are a matter of luck: over 20 seeds ecmp's mean is 334 to 405, its max\n\
+             596 to 956. Not held here: MP-RDMA (189.2 / 202.0 / 205.1).\n";
     let by_name: BTreeMap<&str, [f64; 3]> =
         TABLE.iter().map(|row| row.name).zip(ours.iter().copied()).collect();
     let [mean, _, max] = by_name["reps"];
