@@ -7,13 +7,17 @@
 
 #[cfg(test)]
 mod choices;
+mod least;
 mod preset;
+pub mod rotation;
 mod scheme;
 pub mod sender;
 pub mod switch;
+#[cfg(test)]
+mod test_view;
 mod view;
 
-pub use preset::{find, preset, presets, shown};
+pub use preset::{SHARED_PARAMETERS, find, preset, presets, shown};
 pub use scheme::{
     Forwarding, Origin, Parameters, Preset, Scheme, SchemeError, Weights, configured,
 };

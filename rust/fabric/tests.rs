@@ -1,5 +1,6 @@
 //! Whole runs: closed forms first, then conservation, determinism, queues, failures.
 
+mod failures;
 mod golden;
 mod links;
 mod lossless;
@@ -91,6 +92,7 @@ fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
         workload: Arc::new(Workload::independent(messages)),
         seed: 1,
         time_limit: Time::ZERO + Span::from_ms(1_000),
+        probes: Vec::new(),
     }
 }
 

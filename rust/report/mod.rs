@@ -13,6 +13,7 @@ pub mod human;
 mod identity;
 mod links_csv;
 mod open;
+mod pfc_txt;
 mod run_table;
 mod summary;
 mod table;
@@ -24,8 +25,9 @@ pub use folder::{Folder, FolderError, Writer};
 pub use identity::{Identity, VERSION};
 pub use links_csv::write_links_csv;
 pub use open::{OpenMessage, OpenMessages, Stage};
+pub use pfc_txt::{hosts_then_switches, write_pfc_txt};
 pub use run_table::run_table;
-pub use summary::{Fct, Packets, Qps, Summary, write_summary};
+pub use summary::{Fct, Packets, Qps, State, Summary, write_summary};
 pub use table::list_table;
 
 #[cfg(test)]

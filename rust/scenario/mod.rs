@@ -140,10 +140,12 @@ impl Scenario {
         let scheme;
         (file.policy, scheme) = policy::resolve(&context, chosen)?;
         let built = topology::resolve(&context, &file.topology)?;
-        let (transport, nic) = transport::resolve(&context, &file.transport, scheme.recovery)?;
+        let (transport, nic) =
+            transport::resolve(&context, &file.transport, scheme.recovery, &file.switch.trim)?;
         let packet = nic.payload + nic.header;
         let (switch, switch_config) = switch::resolve(&context, &file.switch, packet)?;
-        let failures = failure::resolve(&context, &file.failure, &built.topology, file.seed)?;
+        let run = failure::Run { seed: file.seed, time_limit };
+        let failures = failure::resolve(&context, &file.failure, &built.topology, run)?;
         let fabric = FabricConfig {
             switch: switch_config,
             ecn_by_rate: Vec::new(),
@@ -200,6 +202,7 @@ impl Scenario {
             workload: Arc::clone(&self.workload),
             seed: self.seed,
             time_limit: self.time_limit,
+            probes: Vec::new(),
         }
     }
 
@@ -214,9 +217,10 @@ impl Scenario {
         let context = self.origin.context(&other.overrides);
         let chosen = policy::chosen(&self.origin.file.policy, Some(name));
         (other.file.policy, other.scheme) = policy::resolve(&context, chosen)?;
-        let typed = &self.origin.file.transport;
+        let typed = &self.origin.file;
+        let (recovery, trim) = (other.scheme.recovery, &typed.switch.trim);
         (other.file.transport, other.nic) =
-            transport::resolve(&context, typed, other.scheme.recovery)?;
+            transport::resolve(&context, &typed.transport, recovery, trim)?;
         Ok(other)
     }
 
@@ -232,7 +236,8 @@ impl Scenario {
         other.seed = limits::seed(&context, seed)?;
         other.file.seed = seed;
         let typed = &self.origin.file;
-        other.fabric.failures = failure::resolve(&context, &typed.failure, &self.topology, seed)?;
+        let run = failure::Run { seed, time_limit: self.time_limit };
+        other.fabric.failures = failure::resolve(&context, &typed.failure, &self.topology, run)?;
         // Flows of a file draw nothing, and the file may have changed since it was read.
         if typed.workload.kind == "flows" {
             return Ok(other);

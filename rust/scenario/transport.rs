@@ -3,24 +3,26 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::buffering::{Toggle, TrimSection};
 use super::context::{AtLeast, Context, LONGEST_PACKET};
 use super::error::{Fault, ScenarioError, nearest};
 use super::recovery;
-use super::sections::{CongestionName, TransportSection};
+use super::sections::{CongestionName, DeliveryName, TransportSection};
 use super::source::{from_serde, unknown_key, unknown_name};
 use crate::balance::Parameters;
 use crate::nic::congestion::{CongestionControl, Preset, Presets};
 use crate::nic::verbs::QpConfig;
-use crate::nic::{AckConfig, CacheConfig, NicConfig, Recovery};
+use crate::nic::{AckConfig, CacheConfig, Delivery, NicConfig, Recovery};
 use crate::packet::Packet;
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
 /// The settings of every NIC, and the section with its defaults. `of_the_policy` is the recovery
-/// that the policy is made for.
+/// that the policy is made for; whether switches trim decides which preset of `nscc` is the default.
 pub(super) fn resolve(
     context: &Context<'_>,
     typed: &TransportSection,
     of_the_policy: Recovery,
+    trim: &Toggle<TrimSection>,
 ) -> Result<(TransportSection, NicConfig), ScenarioError> {
     let one = Bytes::new(1);
     let span = |name: &str, span: Span| {
@@ -37,7 +39,7 @@ pub(super) fn resolve(
         return Err(context.senseless("transport.payload", payload, right));
     }
     let ack = acknowledgements(context, typed)?;
-    let (congestion, parameters) = congestion(context, typed)?;
+    let (congestion, parameters) = congestion(context, typed, trim)?;
     let (recovery, recovery_parameters) = recovery::resolve(context, typed, of_the_policy)?;
     let nic = NicConfig {
         payload,
@@ -48,9 +50,32 @@ pub(super) fn resolve(
         retransmit_timeout: span("retransmit_timeout", typed.retransmit_timeout)?,
         nack_interval: span("nack_interval", typed.nack_interval)?,
         cnp_interval: span("cnp_interval", typed.cnp_interval)?,
-        queue_pairs: QpConfig { cache: cache(context, typed.qp_cache)?, ..QpConfig::default() },
+        queue_pairs: QpConfig {
+            cache: cache(context, typed.qp_cache)?,
+            delivery: delivery(context, typed.delivery, recovery)?,
+            ..QpConfig::default()
+        },
     };
     Ok((TransportSection { parameters, recovery_parameters, ..typed.clone() }, nic))
+}
+
+/// The order of delivery, if the section names one that the recovery can keep.
+fn delivery(
+    context: &Context<'_>,
+    typed: DeliveryName,
+    recovery: Recovery,
+) -> Result<Option<Delivery>, ScenarioError> {
+    let delivery = match typed {
+        DeliveryName::Auto => return Ok(None),
+        DeliveryName::Ordered => Delivery::Ordered,
+        DeliveryName::Unordered => Delivery::Unordered,
+    };
+    if !delivery.is_possible(recovery) {
+        let right = "go-back-n takes packets in order alone: it must be 'auto' or 'ordered', or \
+                     transport.recovery another";
+        return Err(context.senseless("transport.delivery", delivery, right));
+    }
+    Ok(Some(delivery))
 }
 
 fn cache(
@@ -110,6 +135,7 @@ fn acknowledgements(
 fn congestion(
     context: &Context<'_>,
     typed: &TransportSection,
+    trim: &Toggle<TrimSection>,
 ) -> Result<(CongestionControl, Parameters), ScenarioError> {
     let given = &typed.parameters;
     match typed.congestion_control {
@@ -118,9 +144,21 @@ fn congestion(
         CongestionName::DcqcnMlx => configured(context, given, CongestionControl::DcqcnMlx),
         CongestionName::DctcpRate => configured(context, given, CongestionControl::DctcpRate),
         CongestionName::DctcpWindow => configured(context, given, CongestionControl::DctcpWindow),
-        CongestionName::Nscc => configured(context, given, CongestionControl::Nscc),
+        CongestionName::Nscc => {
+            let given = &of_trimming(given, trim);
+            configured(context, given, CongestionControl::Nscc)
+        }
         CongestionName::Swift => configured(context, given, CongestionControl::Swift),
     }
+}
+
+/// The parameters of `nscc`: where switches trim and no preset is named, the one made for that.
+fn of_trimming(given: &Parameters, trim: &Toggle<TrimSection>) -> Parameters {
+    let mut given = given.clone();
+    if matches!(trim, Toggle::On(_)) {
+        given.entry("preset").or_insert("trimming".into());
+    }
+    given
 }
 
 /// A congestion control from its preset and its keys, and all its keys: those left out have the
@@ -138,7 +176,7 @@ fn configured<C: DeserializeOwned + Serialize + Presets>(
     let config: C = all.try_into().map_err(|error: toml::de::Error| {
         let (key, reason) = culprit::<C>(&given).unwrap_or((String::new(), error));
         let path = format!("transport.parameters.{key}");
-        let beside = preset.map(|_| "preset");
+        let beside: &[&str] = if preset.is_some() { &["preset"] } else { &[] };
         let fault = parameter_fault("transport.parameters", beside, &path, reason.message());
         context.fault(&path, fault)
     })?;
@@ -185,14 +223,9 @@ pub(super) fn culprit<C: DeserializeOwned>(
 
 /// The fault behind serde's message about a parameter; `beside` is a key of the section that is
 /// no parameter.
-pub(super) fn parameter_fault(
-    section: &str,
-    beside: Option<&str>,
-    key: &str,
-    message: &str,
-) -> Fault {
+pub(super) fn parameter_fault(section: &str, beside: &[&str], key: &str, message: &str) -> Fault {
     if let Some((unknown, known)) = unknown_name(message, "unknown field ") {
-        let known: Vec<String> = beside.map(str::to_owned).into_iter().chain(known).collect();
+        let known: Vec<String> = beside.iter().map(|&it| it.to_owned()).chain(known).collect();
         return unknown_key(section, &unknown, &known);
     }
     from_serde(key, message.lines().next().unwrap_or_default())
@@ -205,7 +238,7 @@ fn sensible(context: &Context<'_>, key: &str, value: Option<&str>) -> Result<(),
     };
     let printed = "printed by the same type";
     match key.rsplit('.').next().unwrap_or(key) {
-        "alpha_timer" | "rate_timer" | "decrease_timer" | "increase_timer" => {
+        "alpha_timer" | "rate_timer" | "decrease_timer" | "increase_timer" | "longest_pause" => {
             context.span(key, value.parse().expect(printed), AtLeast::OnePicosecond)?;
         }
         "byte_counter" if value.parse() == Ok(Bytes::ZERO) => {

@@ -95,6 +95,9 @@ registry! {
     bitmap::Bitmap,
     prime::Prime,
     pinned::Pinned,
+    flowlet::Flowlet,
+    plb::Plb,
+    host_dr::HostDr,
 }
 
 /// What a policy may know of the queue pair it serves.
