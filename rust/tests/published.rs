@@ -9,5 +9,7 @@ mod failures;
 mod line_cut;
 #[path = "published/link_failure.rs"]
 mod link_failure;
+#[path = "published/reps.rs"]
+mod reps;
 #[path = "published/run.rs"]
 mod run;
