@@ -29,7 +29,8 @@ fn with_cache(setup: &mut Setup) {
 
 #[test]
 fn line_cut_has_the_loads_of_ethereal_with_a_fifteenth_of_its_extra_queue_pairs() {
-    let jobs: Vec<_> = CASES.iter().flat_map(|case| [("ethereal", case), ("line-cut", case)]).collect();
+    let jobs: Vec<_> =
+        CASES.iter().flat_map(|case| [("ethereal", case), ("line-cut", case)]).collect();
     let outcomes = side_by_side(&jobs, |(policy, (_, change))| {
         let mut setup = setup("line-cut.toml", policy, 1);
         change(&mut setup);

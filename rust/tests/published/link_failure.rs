@@ -20,9 +20,8 @@ const EXPECTED: [(&str, &str); 7] = [
 
 #[test]
 fn link_failure_costs_ethereal_one_timeout_spray_several_and_ecmp_the_repair() {
-    let outcomes = side_by_side(&EXPECTED, |(policy, _)| {
-        complete(&setup("link-failure.toml", policy, 1))
-    });
+    let outcomes =
+        side_by_side(&EXPECTED, |(policy, _)| complete(&setup("link-failure.toml", policy, 1)));
     let mut table = String::from(
         "One leaf-spine link down from 1 us on, 256 hosts, time-out 1 ms, repair 100 ms\n\
          policy     CCT, ms     lost     sent again  expected\n",
