@@ -7,12 +7,15 @@
 
 #[cfg(test)]
 mod choices;
+mod least;
 mod preset;
 pub mod rotation;
 mod scheme;
 pub mod sender;
 pub mod switch;
+#[cfg(test)]
+mod test_view;
 mod view;
 
-pub use preset::{find, preset, presets};
+pub use preset::{SHARED_PARAMETERS, find, preset, presets};
 pub use scheme::{Forwarding, Parameters, Preset, Scheme, SchemeError, Weights, configured};

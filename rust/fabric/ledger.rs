@@ -12,6 +12,7 @@ use crate::workload::Workload;
 /// A queue pair, both halves.
 #[derive(Debug)]
 pub(super) struct Connection {
+    pub src: HostId,
     pub dst: HostId,
     pub qp: QpId,
     /// Its flows, in order.

@@ -12,6 +12,7 @@ mod host;
 mod ledger;
 mod network;
 mod outcome;
+mod path_weights;
 mod pfc;
 mod pool;
 mod port;
@@ -24,7 +25,8 @@ pub use config::{
     SwitchConfig, TrimConfig,
 };
 pub use outcome::{
-    Counters, FlowRecord, Outcome, PauseOrder, PauseRecord, Progress, QpCounts, Verdict,
+    Counters, FlowRecord, Outcome, PauseOrder, PauseRecord, Progress, QpCounts, Queue, QueueProbe,
+    Verdict,
 };
 pub use simulation::{Setup, run};
 

@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use super::base_rtt::base_rtt;
 use super::event::Event;
-use super::failure::Plan;
+use super::failure::{Plan, Routing};
 use super::fault::link_ports;
 use super::host::Host;
 use super::ledger::{Connection, ConnectionKey, Ledger};
 use super::network::Network;
+use super::path_weights::PathWeights;
 use super::pool::Place;
-use super::{Counters, FabricConfig, Outcome, PauseOrder, Progress, QpCounts, Verdict};
-use crate::balance::sender::{Facts, PathSpace, QpContext, Trimming};
-use crate::balance::{Forwarding, Scheme};
+use super::{
+    Counters, FabricConfig, Outcome, PauseOrder, Progress, QpCounts, Queue, QueueProbe, Verdict,
+};
+use crate::balance::sender::{Facts, PathSpace, QpContext, SenderPolicy as _, Trimming};
+use crate::balance::{Forwarding, Scheme, Weights};
 use crate::ids::{HostId, MessageId, PortId};
 use crate::nic::{NicConfig, NicEvent, SendHalf};
 use crate::split::{Flow, Request, Split};
@@ -37,6 +40,9 @@ pub struct Setup {
     pub seed: u64,
     /// A run past it did not complete.
     pub time_limit: Time,
+    /// When to measure the queues of all switches, see [`Outcome::probes`]; times after the end of
+    /// the run measure nothing.
+    pub probes: Vec<Time>,
 }
 
 /// Events between two calls of `progress`.
@@ -56,10 +62,12 @@ struct Simulation<'a> {
     hosts: Vec<Host>,
     ledger: Ledger,
     plan: Plan,
+    paths: PathWeights,
     /// What NICs are told of the network.
     base_rtt: Span,
     now: Time,
     events: u64,
+    probes: Vec<QueueProbe>,
 }
 
 impl<'a> Simulation<'a> {
@@ -67,6 +75,9 @@ impl<'a> Simulation<'a> {
         let topology = &setup.topology;
         let mut network = Network::new(topology, &setup.fabric, &setup.scheme, setup.seed);
         let plan = Plan::new(&setup.fabric.failures, &mut network);
+        for (place, &at) in (0u32..).zip(&setup.probes) {
+            network.queue.push(at, Event::Probe(place));
+        }
         let nic = Arc::new(setup.nic.clone());
         let base_rtt = base_rtt(setup, &network.intact);
         let hosts = (0..topology.host_count())
@@ -77,10 +88,12 @@ impl<'a> Simulation<'a> {
             ledger: Ledger::new(&setup.workload),
             network,
             plan,
+            paths: PathWeights::default(),
             base_rtt,
             setup,
             now: Time::ZERO,
             events: 0,
+            probes: Vec::new(),
         };
         simulation.plan_starts();
         simulation
@@ -119,6 +132,7 @@ impl<'a> Simulation<'a> {
                 Event::Start(port) => self.network.handle_start(now, port),
                 Event::Host(host) => self.handle_host(now, host),
                 Event::Control(step) => self.handle_control(now, step),
+                Event::Probe(_) => self.measure_queues(now),
             }
             self.events += 1;
             if self.events.is_multiple_of(PROGRESS_EVERY) {
@@ -140,7 +154,40 @@ impl<'a> Simulation<'a> {
                 self.settle(before, id);
             }
         }
-        self.plan.carry_out(step, &self.setup.topology, &mut self.network);
+        let routing = self.plan.carry_out(step, &self.setup.topology, &mut self.network);
+        let scheme = &self.setup.scheme;
+        if routing == Routing::Converged
+            && scheme.forwarding == Forwarding::SourceRouted
+            && scheme.weights == Weights::Capacity
+        {
+            self.tell_senders(now);
+        }
+    }
+
+    /// Tells every queue pair what its paths are worth now.
+    fn tell_senders(&mut self, now: Time) {
+        self.paths.forget();
+        for connection in 0..self.ledger.connections.len() {
+            let &Connection { src, dst, qp, .. } = &self.ledger.connections[connection];
+            let left = |link| self.plan.left(now, &self.setup.topology, link);
+            let fabric = (&*self.setup.topology, &self.network.intact);
+            let weights = self.paths.between(fabric, (src, dst), &left);
+            self.hosts[src.index()].nic.handle_weights(qp, weights);
+        }
+    }
+
+    /// Measures every queue as it is before anything starts or arrives at `now`.
+    fn measure_queues(&mut self, now: Time) {
+        let before = Time::from_ps(now.as_ps().saturating_sub(1));
+        let mut queues = vec![Queue::default(); self.network.ports.len()];
+        for (id, queue) in (0u32..).map(PortId).zip(&mut queues) {
+            let port = &self.network.ports[id.index()];
+            if matches!(port.start.node(), Node::Switch(_)) && now > Time::ZERO {
+                self.settle(before, id);
+                *queue = self.network.ports[id.index()].queue(&self.network.pool);
+            }
+        }
+        self.probes.push(QueueProbe { at: now, queues });
     }
 
     /// Starts what started on a port by `now`, and sees to its next event.
@@ -414,7 +461,14 @@ impl<'a> Simulation<'a> {
 
     fn connect(&mut self, key: ConnectionKey, flow: &Flow) -> u32 {
         let cookie = u32::try_from(self.ledger.connections.len()).expect("fewer than 2^32");
-        let policy = self.setup.scheme.sender.build(&self.context(&key, flow.path));
+        let mut policy = self.setup.scheme.sender.build(&self.context(&key, flow.path));
+        if self.network.capacities.is_some()
+            && self.setup.scheme.forwarding == Forwarding::SourceRouted
+        {
+            let left = |link| self.plan.left(self.now, &self.setup.topology, link);
+            let fabric = (&*self.setup.topology, &self.network.intact);
+            policy.handle_weights(self.paths.between(fabric, (key.src, key.dst), &left));
+        }
         let siblings = self.ledger.streams.entry((key.src, key.dst, key.stream)).or_insert(0);
         *siblings += 1;
         let extra = *siblings > 1;
@@ -423,7 +477,7 @@ impl<'a> Simulation<'a> {
         let qp = self.hosts[key.src.index()].nic.open_sender(half);
         let receiver = self.hosts[key.dst.index()].nic.open_receiver(key.src, qp, label, cookie);
         self.hosts[key.src.index()].nic.connect(qp, receiver);
-        let connection = Connection { dst: key.dst, qp, flows: Vec::new() };
+        let connection = Connection { src: key.src, dst: key.dst, qp, flows: Vec::new() };
         self.ledger.add_connection(key, connection)
     }
 
@@ -475,6 +529,11 @@ impl<'a> Simulation<'a> {
             qps: self.qp_counts(),
             qp_accounts: self.hosts.iter().map(|host| host.nic.account()).collect(),
             queue_bytes_max: Bytes::new(u64::from(queue_max)),
+            queue_bytes_max_by_port: network
+                .ports
+                .iter()
+                .map(|it| Bytes::new(u64::from(it.waiting_max)))
+                .collect(),
             queue_bytes_mean: network.counters.waiting_found as f64 / arrivals as f64,
             link_bytes_max: network
                 .ports
@@ -484,6 +543,13 @@ impl<'a> Simulation<'a> {
                 .unwrap_or_default(),
             link_bytes: network.ports.iter().map(|it| Bytes::new(it.carried)).collect(),
             switch_states: network.switches.iter().map(|switch| switch.state()).collect(),
+            sender_bits_per_qp_max: self
+                .hosts
+                .iter()
+                .map(|host| host.nic.policy_bits_max())
+                .max()
+                .unwrap_or(0),
+            probes: self.probes,
             in_flight,
             pauses: self.network.pfc.take().map(|pfc| pfc.records).unwrap_or_default(),
             flows: self.ledger.flows,

@@ -81,6 +81,8 @@ pub struct Batch<D> {
     /// When the batch is split; `None` while it is empty.
     batch_due: Option<Time>,
     /// Failed paths by destination edge switch, with the time to forget each.
+    /// ([`crate::nic::Timer::PathMemory`]): a list, because there may be any number. It wakes
+    /// nobody; what is over is found when the next batch is split.
     failed: BTreeMap<SwitchId, Vec<(u16, Time)>>,
     /// Flows not yet started, by start time; equal times in the order made.
     pending: BTreeMap<(Time, u64), Flow>,

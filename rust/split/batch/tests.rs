@@ -143,3 +143,30 @@ fn bytes_are_kept_and_pieces_take_queue_pairs_by_path_whatever_divides() {
     check(new(), 240);
     check(LineCut::new(&Config::default(), 1, HostId(0)), 30);
 }
+
+#[test]
+fn an_early_wake_up_changes_no_flow() {
+    let run = |extra: &[u64]| {
+        let mut splitter = new();
+        splitter.handle_failed_path(Time::ZERO, SwitchId(1), 2);
+        let early = |splitter: &mut Ethereal, from: u64| {
+            for &ns in extra {
+                splitter.handle_timeout(Time::from_ps((from + ns) * 1_000));
+                assert!(splitter.poll_flow(Time::from_ps((from + ns) * 1_000)).is_none());
+            }
+        };
+        let mut all = Vec::new();
+        // Within path memory of 100 ms, and after it.
+        for start in [0, 50_000_000, 150_000_000] {
+            let at = Time::from_ps(start * 1_000);
+            requests(9, 8, 4_096).iter().for_each(|it| splitter.handle_message(at, it));
+            early(&mut splitter, start);
+            all.extend(split(&mut splitter, at, &[]));
+        }
+        all
+    };
+    let asked = run(&[]);
+    assert_eq!(asked, run(&[0, 1, 50, 50, 99]));
+    let avoided = asked.iter().take_while(|flow| flow.path != 2).count();
+    assert!(avoided > 18 && avoided < asked.len(), "left out until it is forgotten: {avoided}");
+}
