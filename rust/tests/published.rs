@@ -3,6 +3,8 @@
 
 #[path = "published/bounds.rs"]
 mod bounds;
+#[path = "published/failures.rs"]
+mod failures;
 #[path = "published/line_cut.rs"]
 mod line_cut;
 #[path = "published/link_failure.rs"]
