@@ -36,6 +36,12 @@ enum ChooserError {
     /// The policy decides by more than this call is told.
     #[error("policy '{0}' looks at queues, which the bridge does not carry; take one that hashes")]
     LooksAtQueues(&'static str),
+    /// Likewise.
+    #[error(
+        "policy '{0}' decides by the destination, the time or what it keeps of packets, which the \
+         bridge does not carry; take one that hashes"
+    )]
+    KeepsMore(&'static str),
 }
 
 /// The load-balancing policy of one switch: picks one of the equal-cost ports for each packet.
@@ -63,11 +69,11 @@ fn switch_chooser(
     if scheme.forwarding == Forwarding::SourceRouted {
         return Err(ChooserError::SourceRouted(scheme.name));
     }
-    #[allow(irrefutable_let_patterns, reason = "a second switch policy must be refused here")]
-    let SwitchConfig::Hash(_) = scheme.switch else {
-        return Err(ChooserError::LooksAtQueues(scheme.name));
-    };
-    Ok(Box::new(SwitchChooser(Hash::of(seed, SwitchId(switch_id)))))
+    match scheme.switch {
+        SwitchConfig::Hash(_) => Ok(Box::new(SwitchChooser(Hash::of(seed, SwitchId(switch_id))))),
+        other if other.looks_at_queues() => Err(ChooserError::LooksAtQueues(scheme.name)),
+        _ => Err(ChooserError::KeepsMore(scheme.name)),
+    }
 }
 
 /// The version of evenkeel that is linked.
@@ -97,12 +103,14 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_without_a_choice_at_switches_is_refused() {
+    fn a_policy_that_the_call_tells_too_little_is_refused() {
         let refusal = |policy| switch_chooser(policy, 1, 0).unwrap_err().to_string();
         assert!(refusal("sprey").starts_with("no policy is called 'sprey'; there are ecmp, "));
         assert_eq!(
             refusal("ethereal"),
             "policy 'ethereal' routes at the source: its switches choose nothing"
         );
+        assert!(refusal("jsq").starts_with("policy 'jsq' looks at queues"));
+        assert!(refusal("conga").starts_with("policy 'conga' decides by the destination"));
     }
 }

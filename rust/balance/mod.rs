@@ -7,11 +7,14 @@
 
 #[cfg(test)]
 mod choices;
+mod least;
 mod preset;
 pub mod rotation;
 mod scheme;
 pub mod sender;
 pub mod switch;
+#[cfg(test)]
+mod test_view;
 mod view;
 
 pub use preset::{SHARED_PARAMETERS, find, preset, presets};

@@ -1,6 +1,7 @@
 //! What a switch policy is given.
 
 use crate::ids::SwitchId;
+use crate::rng::{Purpose, Stream};
 use crate::units::{BitRate, Bytes};
 
 /// What a policy may know of the switch it serves from the day that it is installed.
@@ -19,6 +20,13 @@ pub struct SwitchContext {
     /// What waits at one port at most, of which thresholds are parts: the port's own buffer, or
     /// its share of a common one.
     pub port_buffer: Bytes,
+}
+
+impl SwitchContext {
+    /// The stream that the policy draws from.
+    pub(super) fn random(&self) -> Stream {
+        Stream::new(self.seed, Purpose::SwitchPolicy, u64::from(self.id.0))
+    }
 }
 
 #[cfg(test)]
@@ -45,7 +53,7 @@ pub trait View {
     /// The port behind a candidate, numbered from 0 over the switch: the same in all groups.
     fn port(&self, candidate: u32) -> u32;
 
-    /// Bytes that wait at a candidate, the packet on the wire not counted. Only for policies with
+    /// Bytes that wait at a candidate, and the packet that its wire is busy with. Only for policies with
     /// `LOOKS_AT_QUEUES`; 0 for others.
     fn bytes(&mut self, candidate: u32) -> u64;
 

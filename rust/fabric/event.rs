@@ -1,6 +1,7 @@
 //! The event queue: a calendar of narrow buckets, with a heap for what is far away.
 //!
-//! Events at the same time have a designed order: failures and routing first, then starts, then
+//! Events at the same time have a designed order: failures and routing first, then
+//! probes, then starts, then
 //! arrivals by the port they come from, then hosts by their number. It does not depend on the order in which
 //! events were made, and there is nothing to cancel: an event that turns out to be early does
 //! nothing. Each port has at most one event of a kind, so the order is total where it matters.
@@ -16,6 +17,8 @@ use crate::units::Time;
 pub(super) enum Event {
     /// The next change of links or routing, by its place in the plan.
     Control(u32),
+    /// Somebody wants to know how long the queues are, for the so-manieth time.
+    Probe(u32),
     /// The wire of this port is free for what waits (with flow control alone).
     Start(PortId),
     /// The packet at the head of this port's wire arrives, or the port's wire is free.
@@ -25,6 +28,8 @@ pub(super) enum Event {
 }
 
 const KIND_SHIFT: u32 = 30;
+/// Of events of the first kind, those that are probes.
+const PROBE: u32 = 1 << (KIND_SHIFT - 1);
 const ID_MASK: u32 = (1 << KIND_SHIFT) - 1;
 
 impl Event {
@@ -32,6 +37,7 @@ impl Event {
     const fn rank(self) -> u32 {
         match self {
             Self::Control(place) => place,
+            Self::Probe(place) => PROBE | place,
             Self::Start(port) => 1 << KIND_SHIFT | port.0,
             Self::Port(port) => 2 << KIND_SHIFT | port.0,
             Self::Host(host) => 3 << KIND_SHIFT | host.0,
@@ -40,6 +46,7 @@ impl Event {
 
     const fn of_rank(rank: u32) -> Self {
         match rank >> KIND_SHIFT {
+            0 if rank & PROBE != 0 => Self::Probe(rank & !PROBE),
             0 => Self::Control(rank),
             1 => Self::Start(PortId(rank & ID_MASK)),
             2 => Self::Port(PortId(rank & ID_MASK)),
@@ -136,7 +143,7 @@ impl EventQueue {
         let entry = self.current.get(self.cursor + ahead)?;
         match Event::of_rank(entry.rank) {
             Event::Port(port) | Event::Start(port) => Some(port),
-            Event::Control(_) | Event::Host(_) => None,
+            Event::Control(_) | Event::Probe(_) | Event::Host(_) => None,
         }
     }
 

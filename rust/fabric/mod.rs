@@ -25,7 +25,8 @@ pub use config::{
     SwitchConfig, TrimConfig,
 };
 pub use outcome::{
-    Counters, FlowRecord, Outcome, PauseOrder, PauseRecord, Progress, QpCounts, Verdict,
+    Counters, FlowRecord, Outcome, PauseOrder, PauseRecord, Progress, QpCounts, Queue, QueueProbe,
+    Verdict,
 };
 pub use simulation::{Setup, run};
 

@@ -276,6 +276,7 @@ impl Network {
         let edge = self.routes.edge_of(packet.dst);
         let choice = Choice {
             packet,
+            pool: &self.pool,
             among: self.routes.next_hops(switch, packet.dst),
             edge,
             pod: self.pods[edge.index()],

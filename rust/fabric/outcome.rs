@@ -70,6 +70,24 @@ pub struct Counters {
     pub events: u64,
 }
 
+/// All queues at one moment, before anything starts or arrives then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueProbe {
+    /// When.
+    pub at: Time,
+    /// What waits at each port of a switch, by port id; nothing for those of hosts.
+    pub queues: Vec<Queue>,
+}
+
+/// What waits at a port; the packet on the wire does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Queue {
+    /// Packets.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: Bytes,
+}
+
 /// A pause or a resume frame that reached the port it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PauseRecord {
@@ -127,6 +145,8 @@ pub struct Outcome {
     pub qp_accounts: Vec<QpAccount>,
     /// Most bytes that waited at one switch port.
     pub queue_bytes_max: Bytes,
+    /// Most bytes that waited at each port, by port id; 0 for hosts.
+    pub queue_bytes_max_by_port: Vec<Bytes>,
     /// Mean of the bytes that data packets found waiting at switch ports.
     pub queue_bytes_mean: f64,
     /// Most bytes that one direction of a link carried.
@@ -137,6 +157,8 @@ pub struct Outcome {
     pub switch_states: Vec<SwitchState>,
     /// Most that the policy of a sender kept for a queue pair, in bits.
     pub sender_bits_per_qp_max: u64,
+    /// Queues at the times that the setup asked for.
+    pub probes: Vec<QueueProbe>,
     /// Data packets still in a queue or on a wire at the end.
     pub in_flight: u64,
     /// Every frame of flow control that took effect, by time; empty without flow control.

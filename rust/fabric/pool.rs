@@ -57,6 +57,12 @@ impl List {
     pub const fn first(self) -> Option<Place> {
         if self.head == NONE { None } else { Some(Place(self.head)) }
     }
+
+    /// The last, if there is one.
+    #[inline]
+    pub const fn last(self) -> Option<Place> {
+        if self.head == NONE { None } else { Some(Place(self.tail)) }
+    }
 }
 
 impl Pool {

@@ -6,6 +6,7 @@
 //! have been there at the start is there, so the outcome is as if it had been settled in the
 //! moment itself, and a packet costs one event a hop: its arrival.
 
+use super::Queue;
 use super::config::Rounding;
 use super::pool::{List, Place, Pool};
 use super::prefetch::Lines;
@@ -181,6 +182,15 @@ impl Port {
         self.waiting_bytes[0] + self.waiting_bytes[1]
     }
 
+    /// Bytes that wait, and the packet that the wire is busy with at `now`, by which what could
+    /// start has started.
+    #[inline]
+    pub fn load(&self, now: Time, pool: &Pool) -> u32 {
+        let on_wire = if self.free > now { self.wire.last() } else { None };
+        let bytes = on_wire.map_or(0, |place| pool.get(place).packet.wire_bytes);
+        self.all_waiting() + u32::from(bytes)
+    }
+
     /// Bytes that wait in the queue that `flags` belong to.
     #[inline]
     pub fn bytes_waiting(&self, flags: Flags) -> u32 {
@@ -251,6 +261,15 @@ impl Port {
         let place = pool.pop_front(&mut self.waiting[class])?;
         self.waiting_bytes[class] -= u32::from(pool.get(place).packet.wire_bytes);
         Some(place)
+    }
+
+    /// What waits, counted one by one.
+    pub fn queue(&self, pool: &Pool) -> Queue {
+        let packets: usize = self.waiting.iter().map(|&list| pool.iter(list).count()).sum();
+        Queue {
+            packets: u32::try_from(packets).expect("fewer than 2^32 packets in flight"),
+            bytes: Bytes::new(u64::from(self.all_waiting())),
+        }
     }
 
     /// Every packet in line or on the wire.

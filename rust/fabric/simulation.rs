@@ -11,7 +11,9 @@ use super::ledger::{Connection, ConnectionKey, Ledger};
 use super::network::Network;
 use super::path_weights::PathWeights;
 use super::pool::Place;
-use super::{Counters, FabricConfig, Outcome, PauseOrder, Progress, QpCounts, Verdict};
+use super::{
+    Counters, FabricConfig, Outcome, PauseOrder, Progress, QpCounts, Queue, QueueProbe, Verdict,
+};
 use crate::balance::sender::{Facts, PathSpace, QpContext, SenderPolicy as _, Trimming};
 use crate::balance::{Forwarding, Scheme, Weights};
 use crate::ids::{HostId, MessageId, PortId};
@@ -19,7 +21,7 @@ use crate::nic::{NicConfig, NicEvent, SendHalf};
 use crate::split::{Flow, Request, Split};
 use crate::topology::{Node, Topology};
 use crate::units::{Bytes, Span, Time};
-use crate::workload::Workload;
+use crate::workload::{Message, Workload};
 
 /// Everything that determines a run: the same setup gives the same outcome, to the last bit.
 #[derive(Debug, Clone)]
@@ -38,6 +40,9 @@ pub struct Setup {
     pub seed: u64,
     /// A run past it did not complete.
     pub time_limit: Time,
+    /// When to measure the queues of all switches, see [`Outcome::probes`]; times after the end of
+    /// the run measure nothing.
+    pub probes: Vec<Time>,
 }
 
 /// Events between two calls of `progress`.
@@ -62,6 +67,7 @@ struct Simulation<'a> {
     base_rtt: Span,
     now: Time,
     events: u64,
+    probes: Vec<QueueProbe>,
 }
 
 impl<'a> Simulation<'a> {
@@ -69,6 +75,9 @@ impl<'a> Simulation<'a> {
         let topology = &setup.topology;
         let mut network = Network::new(topology, &setup.fabric, &setup.scheme, setup.seed);
         let plan = Plan::new(&setup.fabric.failures, &mut network);
+        for (place, &at) in (0u32..).zip(&setup.probes) {
+            network.queue.push(at, Event::Probe(place));
+        }
         let nic = Arc::new(setup.nic.clone());
         let base_rtt = base_rtt(setup, &network.intact);
         let hosts = (0..topology.host_count())
@@ -84,6 +93,7 @@ impl<'a> Simulation<'a> {
             setup,
             now: Time::ZERO,
             events: 0,
+            probes: Vec::new(),
         };
         simulation.plan_starts();
         simulation
@@ -122,6 +132,7 @@ impl<'a> Simulation<'a> {
                 Event::Start(port) => self.network.handle_start(now, port),
                 Event::Host(host) => self.handle_host(now, host),
                 Event::Control(step) => self.handle_control(now, step),
+                Event::Probe(_) => self.measure_queues(now),
             }
             self.events += 1;
             if self.events.is_multiple_of(PROGRESS_EVERY) {
@@ -163,6 +174,20 @@ impl<'a> Simulation<'a> {
             let weights = self.paths.between(fabric, (src, dst), &left);
             self.hosts[src.index()].nic.handle_weights(qp, weights);
         }
+    }
+
+    /// Measures every queue as it is before anything starts or arrives at `now`.
+    fn measure_queues(&mut self, now: Time) {
+        let before = Time::from_ps(now.as_ps().saturating_sub(1));
+        let mut queues = vec![Queue::default(); self.network.ports.len()];
+        for (id, queue) in (0u32..).map(PortId).zip(&mut queues) {
+            let port = &self.network.ports[id.index()];
+            if matches!(port.start.node(), Node::Switch(_)) && now > Time::ZERO {
+                self.settle(before, id);
+                *queue = self.network.ports[id.index()].queue(&self.network.pool);
+            }
+        }
+        self.probes.push(QueueProbe { at: now, queues });
     }
 
     /// Starts what started on a port by `now`, and sees to its next event.
@@ -329,27 +354,38 @@ impl<'a> Simulation<'a> {
     fn handle_news(&mut self, now: Time, id: HostId, event: NicEvent) {
         match event {
             NicEvent::Delivered { cookie, message } => {
-                let Some(message) = self.ledger.deliver(now, cookie, message) else { return };
-                let workload = &self.setup.workload;
-                for &dependent in workload.dependents_of(message) {
-                    if !self.ledger.release(dependent) {
-                        continue;
-                    }
-                    let start = workload.messages[dependent.index()].start;
-                    if start <= now {
-                        self.start(now, dependent);
-                    } else {
-                        let starts = &mut self.hosts[id.index()].starts;
-                        let place = starts.partition_point(|&other| other <= (start, dependent));
-                        starts.insert(place, (start, dependent));
-                    }
+                if let Some(message) = self.ledger.deliver(now, cookie, message) {
+                    self.release(now, id, message);
                 }
             }
-            NicEvent::Completed { work, .. } => self.ledger.complete(now, work),
+            NicEvent::Completed { work, .. } => {
+                if let Some(message) = self.ledger.complete(now, work) {
+                    self.release(now, id, message);
+                }
+            }
             NicEvent::PathFailed { cookie, path } => {
                 let dst = self.ledger.connections[cookie as usize].dst;
                 let edge = self.network.intact.edge_of(dst);
                 self.hosts[id.index()].splitter.handle_failed_path(now, edge, path);
+            }
+        }
+    }
+
+    /// `message` is over for `host`, its receiver or its sender: what waited for it there goes on.
+    fn release(&mut self, now: Time, host: HostId, message: MessageId) {
+        let workload = &self.setup.workload;
+        for &dependent in workload.dependents_of(message) {
+            let Message { src, start, .. } = workload.messages[dependent.index()];
+            if src != host || !self.ledger.release(dependent) {
+                continue;
+            }
+            let start = start.max(now.saturating_add(workload.gap));
+            if start <= now {
+                self.start(now, dependent);
+            } else {
+                let starts = &mut self.hosts[host.index()].starts;
+                let place = starts.partition_point(|&other| other <= (start, dependent));
+                starts.insert(place, (start, dependent));
             }
         }
     }
@@ -413,9 +449,7 @@ impl<'a> Simulation<'a> {
     /// Puts a flow on its queue pair, which is made if there is none yet.
     fn post(&mut self, now: Time, src: HostId, flow: &Flow) {
         let stream = self.setup.workload.messages[flow.message.index()].stream;
-        // The pieces of a cut message have a queue pair for each path; whole ones share one.
-        let slot = if flow.pieces > 1 { u32::from(flow.path) } else { 0 };
-        let key = ConnectionKey { src, dst: flow.dst, stream, slot };
+        let key = ConnectionKey { src, dst: flow.dst, stream, slot: flow.slot };
         let connection = match self.ledger.connection(&key) {
             Some(connection) => connection,
             None => self.connect(key, flow),
@@ -495,6 +529,11 @@ impl<'a> Simulation<'a> {
             qps: self.qp_counts(),
             qp_accounts: self.hosts.iter().map(|host| host.nic.account()).collect(),
             queue_bytes_max: Bytes::new(u64::from(queue_max)),
+            queue_bytes_max_by_port: network
+                .ports
+                .iter()
+                .map(|it| Bytes::new(u64::from(it.waiting_max)))
+                .collect(),
             queue_bytes_mean: network.counters.waiting_found as f64 / arrivals as f64,
             link_bytes_max: network
                 .ports
@@ -510,6 +549,7 @@ impl<'a> Simulation<'a> {
                 .map(|host| host.nic.policy_bits_max())
                 .max()
                 .unwrap_or(0),
+            probes: self.probes,
             in_flight,
             pauses: self.network.pfc.take().map(|pfc| pfc.records).unwrap_or_default(),
             flows: self.ledger.flows,

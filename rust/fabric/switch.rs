@@ -1,5 +1,6 @@
 //! What a switch is beside its ports: its policy, its memory, and what it knows of its links.
 
+use super::pool::Pool;
 use super::port::Port;
 use crate::balance::switch::{Chooser, Passage, SwitchConfig, SwitchContext, SwitchState, View};
 use crate::ids::{PortId, SwitchId};
@@ -37,6 +38,7 @@ struct Alive {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choice<'a> {
     pub packet: &'a Packet,
+    pub pool: &'a Pool,
     /// The candidates, as routing has them.
     pub among: &'a [PortId],
     /// The edge switch of its destination, and that one's pod.
@@ -48,6 +50,8 @@ pub(super) struct Choice<'a> {
 
 /// What the policy sees: queues as they stand.
 struct Seen<'a> {
+    now: Time,
+    pool: &'a Pool,
     ports: &'a [Port],
     among: &'a [PortId],
     edge: SwitchId,
@@ -69,7 +73,7 @@ impl View for Seen<'_> {
 
     #[inline]
     fn bytes(&mut self, candidate: u32) -> u64 {
-        u64::from(self.ports[self.among[candidate as usize].index()].all_waiting())
+        u64::from(self.ports[self.among[candidate as usize].index()].load(self.now, self.pool))
     }
 
     #[inline]
@@ -146,8 +150,8 @@ impl Switch {
     /// The policy's choice among at least two candidates.
     #[inline]
     pub fn ask(&mut self, now: Time, choice: &Choice<'_>, ports: &[Port]) -> PortId {
-        let &Choice { packet, among, edge, pod, shares } = choice;
-        let mut seen = Seen { ports, among, edge, pod, epoch: self.epoch, shares };
+        let &Choice { packet, pool, among, edge, pod, shares } = choice;
+        let mut seen = Seen { now, pool, ports, among, edge, pod, epoch: self.epoch, shares };
         among[self.chooser.choose(now, packet, &mut seen) as usize]
     }
 

@@ -92,6 +92,7 @@ fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
         workload: Arc::new(Workload::independent(messages)),
         seed: 1,
         time_limit: Time::ZERO + Span::from_ms(1_000),
+        probes: Vec::new(),
     }
 }
 

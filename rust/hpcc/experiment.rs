@@ -87,6 +87,7 @@ impl Experiment {
             workload: Arc::new(workload),
             seed: overrides.seed.or(config.seed).unwrap_or(1),
             time_limit: time_limit(&config),
+            probes: Vec::new(),
         };
         let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         Ok(Self { name, setup, warnings, config, topology_file, flow_file, flows })

@@ -101,6 +101,8 @@ pub fn stalled() -> Outcome {
         queue_bytes_mean: 12.5,
         link_bytes_max: Bytes::new(12_474),
         link_bytes: (0..12).map(|port| Bytes::new(port * 1_000)).collect(),
+        probes: Vec::new(),
+        queue_bytes_max_by_port: Vec::new(),
         switch_states: [(0, 0), (12, 36), (3, 48)]
             .map(|(entries, bits)| SwitchState { entries, bits })
             .to_vec(),

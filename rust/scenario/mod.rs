@@ -201,6 +201,7 @@ impl Scenario {
             workload: Arc::clone(&self.workload),
             seed: self.seed,
             time_limit: self.time_limit,
+            probes: Vec::new(),
         }
     }
 

@@ -84,6 +84,19 @@ pub enum RecoveryName {
     Erasure,
 }
 
+/// In which order messages of a queue pair are delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeliveryName {
+    /// As the recovery does it: in order, but with an erasure code.
+    #[default]
+    Auto,
+    /// In the order posted.
+    Ordered,
+    /// As they come to be whole.
+    Unordered,
+}
+
 /// `[transport]`: what every NIC is set to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -117,6 +130,8 @@ pub struct TransportSection {
     /// Parameters of the loss recovery; those left out have its defaults.
     #[serde(skip_serializing_if = "Parameters::is_empty")]
     pub recovery_parameters: Parameters,
+    /// In which order messages of a queue pair are delivered: `auto`.
+    pub delivery: DeliveryName,
     /// How long a sender waits for an acknowledgement: 1 ms.
     pub retransmit_timeout: Span,
     /// How long a receiver waits before it repeats a NACK: 500 us, the HPCC simulator's.
@@ -143,6 +158,7 @@ impl Default for TransportSection {
             parameters: Parameters::new(),
             recovery: RecoveryName::default(),
             recovery_parameters: Parameters::new(),
+            delivery: DeliveryName::default(),
             retransmit_timeout: Span::from_ms(1),
             nack_interval: Span::from_us(500),
             cnp_interval: Span::from_us(50),

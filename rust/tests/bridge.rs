@@ -24,7 +24,7 @@ mod with_bridge {
     use evenkeel::ids::SwitchId;
 
     /// Prints the version, the ports of 64 entropy values, those of a second chooser of another
-    /// switch, and what an unknown policy throws.
+    /// switch, and what a policy that needs more throws.
     const PROGRAM: &str = r#"
 #include "evenkeel.h"
 #include <iostream>
@@ -69,7 +69,7 @@ int main()
         assert_eq!(first, in_rust(0), "C++ must be given what the fabric's switches choose");
         assert_eq!(first, again, "the same seed and switch must choose alike");
         assert_eq!(other, in_rust(1), "the number of the switch must reach the policy");
-        assert!(refusal.contains("'conga'") && refusal.contains("ecmp"), "{refusal}");
+        assert!(refusal.contains("'conga'") && refusal.contains("one that hashes"), "{refusal}");
     }
 
     /// What the program prints for a switch, asked without the bridge.

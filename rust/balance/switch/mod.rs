@@ -5,9 +5,13 @@
 
 mod weighted;
 
+#[cfg(test)]
+use super::test_view;
 pub use super::view::{Headers, Passage, SwitchContext, SwitchState, View};
 
-use super::Preset;
+use super::sender::{SenderConfig, ecmp};
+use super::{Preset, Scheme};
+use crate::nic::Recovery;
 use crate::packet::Packet;
 use crate::units::Time;
 use weighted::Weighted;
@@ -85,6 +89,13 @@ macro_rules! registry {
 
 registry! {
     hash::Hash,
+    round_robin::RoundRobin,
+    random::Random,
+    jsq::Jsq,
+    adaptive::Adaptive,
+    drill::Drill,
+    conga::Conga,
+    ofan::Ofan,
 }
 
 /// Picks ports.
@@ -109,6 +120,17 @@ pub trait SwitchPolicy {
     fn state(&self) -> SwitchState {
         SwitchState::default()
     }
+}
+
+/// The scheme of a policy that heeds no entropy value, under which packets overtake each other.
+fn at_switches(name: &'static str, switch: SwitchConfig) -> Scheme {
+    let sender = SenderConfig::Ecmp(ecmp::Config {});
+    Scheme { switch, recovery: Recovery::PerPacket, ..Scheme::new(name, sender) }
+}
+
+/// How many bits tell so many things apart; 0 for one or none.
+fn bits_to_number(things: u64) -> u64 {
+    things.max(1).next_power_of_two().trailing_zeros().into()
 }
 
 #[inline]

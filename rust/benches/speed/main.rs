@@ -169,6 +169,7 @@ fn ours(policy: &str, case: Case) -> u64 {
         workload: Arc::new(Workload::independent(messages.collect())),
         seed: 1,
         time_limit: Time::ZERO + Span::from_ms(1_000),
+        probes: Vec::new(),
     };
     let outcome = run(&setup, &mut |_| {});
     assert_eq!(outcome.verdict, Verdict::Completed);

@@ -117,6 +117,7 @@ fn outcome(case: Case) -> Outcome {
         workload: Arc::new(Workload::independent(case.messages)),
         seed: 1,
         time_limit: case.until,
+        probes: Vec::new(),
     };
     run(&setup, &mut |_| {})
 }

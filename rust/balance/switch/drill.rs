@@ -1,0 +1,178 @@
+//! DRILL: for each packet the shortest of some random queues and of those remembered from before.
+//!
+//! Source: Ghorbani et al., "DRILL: Micro Load Balancing for Low-latency Data Center Networks"
+//! (SIGCOMM 2017), section 3.2: DRILL(d, m); d = 2 and m = 1 as in its evaluation and in public
+//! ns-3 code (`ipv4-drill-routing`). Lengths are exact and count the packet on the wire.
+//!
+//! \[inferred\] Samples of a packet differ; of equally short queues the first sampled wins, one
+//! that is remembered comes last. The memory is one a switch and holds the port's place among
+//! the candidates: where groups differ (after failures) it is a hint that is looked at like a
+//! sample.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    SwitchConfig, SwitchContext, SwitchPolicy, SwitchState, View, at_switches, bits_to_number,
+};
+use crate::balance::{Preset, SchemeError, configured};
+use crate::packet::Packet;
+use crate::rng::Stream;
+use crate::units::Time;
+
+/// How much is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Random queues a packet, at least 1: 2 (d of DRILL).
+    pub samples: u16,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { samples: 2 }
+    }
+}
+
+/// The sampler of one switch and what it remembers.
+#[derive(Debug, Clone)]
+pub struct Drill {
+    samples: u32,
+    /// The candidates in some order; samples are drawn to the front.
+    order: Vec<u16>,
+    best: Option<u16>,
+    random: Stream,
+    ports: u32,
+}
+
+/// `drill`.
+pub const PRESETS: &[Preset] = &[Preset {
+    name: "drill",
+    summary: "the shortest of two random queues and the best of before, a packet",
+    source: "Ghorbani et al., DRILL (SIGCOMM 2017), section 3.2",
+    build: |parameters| {
+        let config: Config = configured("drill", parameters)?;
+        if config.samples == 0 {
+            return Err(SchemeError::Parameter {
+                name: "drill",
+                reason: "'samples' must be at least 1, for example 2".into(),
+            });
+        }
+        Ok(at_switches("drill", SwitchConfig::Drill(config)))
+    },
+}];
+
+impl Drill {
+    pub(super) fn new(config: &Config, switch: &SwitchContext) -> Self {
+        Self {
+            samples: u32::from(config.samples),
+            order: Vec::new(),
+            best: None,
+            random: switch.random(),
+            ports: switch.ports,
+        }
+    }
+
+    /// The `place`-th sample of a packet, which is none of those before it.
+    #[inline]
+    fn sample(&mut self, place: u32) -> u16 {
+        let other = place + self.random.below(self.order.len() as u32 - place);
+        self.order.swap(place as usize, other as usize);
+        self.order[place as usize]
+    }
+}
+
+impl SwitchPolicy for Drill {
+    const LOOKS_AT_QUEUES: bool = true;
+
+    #[inline]
+    fn choose<V: View>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
+        let count = view.candidates();
+        if self.order.len() != count as usize {
+            self.order.clear();
+            self.order.extend((0..=u16::MAX).take(count as usize));
+        }
+        let mut best = self.sample(0);
+        let mut least = view.bytes(u32::from(best));
+        for place in 1..self.samples.min(self.order.len() as u32) {
+            let other = self.sample(place);
+            let bytes = view.bytes(u32::from(other));
+            if bytes < least {
+                (best, least) = (other, bytes);
+            }
+        }
+        if let Some(old) = self.best
+            && u32::from(old) < count
+            && view.bytes(u32::from(old)) < least
+        {
+            best = old;
+        }
+        self.best = Some(best);
+        u32::from(best)
+    }
+
+    /// The port that it remembers.
+    fn state(&self) -> SwitchState {
+        match self.best {
+            Some(_) => SwitchState { entries: 1, bits: bits_to_number(u64::from(self.ports)) },
+            None => SwitchState::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_view::Ports;
+    use super::*;
+
+    fn drill(samples: u16) -> Drill {
+        Drill::new(&Config { samples }, &SwitchContext::for_test())
+    }
+
+    fn choose(drill: &mut Drill, ports: &mut Ports) -> u32 {
+        drill.choose(Time::ZERO, &Packet::default(), ports)
+    }
+
+    #[test]
+    fn it_looks_at_two_queues_and_then_at_the_best_of_before_too() {
+        let (mut drill, mut ports) = (drill(2), Ports::empty(8));
+        choose(&mut drill, &mut ports);
+        assert_eq!(ports.looks, 2);
+        choose(&mut drill, &mut ports);
+        assert_eq!(ports.looks, 5);
+        assert_eq!(drill.state(), SwitchState { entries: 1, bits: 3 });
+    }
+
+    #[test]
+    fn once_found_the_shortest_queue_is_kept_until_it_is_no_more() {
+        let (mut drill, mut ports) = (drill(2), Ports::with_bytes(&[9, 9, 9, 9, 9, 1, 9, 9]));
+        let tries = (0..100).take_while(|_| choose(&mut drill, &mut ports) != 5).count();
+        assert!(tries < 40, "{tries} packets, of which each finds it with 1/4");
+        assert!((0..50).all(|_| choose(&mut drill, &mut ports) == 5));
+        // Another becomes the shortest: the old one is looked at, and not taken once both meet.
+        ports.bytes = vec![9, 0, 9, 9, 9, 1, 9, 9];
+        let chosen: Vec<u32> = (0..100).map(|_| choose(&mut drill, &mut ports)).collect();
+        let change = chosen.iter().position(|&choice| choice == 1).unwrap();
+        assert!(chosen[..change].iter().all(|&choice| choice == 5));
+        assert!(chosen[change..].iter().all(|&choice| choice == 1));
+    }
+
+    #[test]
+    fn samples_of_a_packet_differ_so_that_two_of_two_find_the_shorter() {
+        let mut ports = Ports::with_bytes(&[2, 1]);
+        for _ in 0..50 {
+            assert_eq!(choose(&mut drill(2), &mut ports), 1);
+        }
+        let alone: Vec<u32> = (0..50).map(|seed| {
+            let context = SwitchContext { seed, ..SwitchContext::for_test() };
+            choose(&mut Drill::new(&Config { samples: 1 }, &context), &mut ports)
+        }).collect();
+        assert!(alone.contains(&0) && alone.contains(&1), "one sample does not");
+    }
+
+    #[test]
+    fn a_memory_beyond_the_candidates_is_passed_over() {
+        let (mut drill, mut ports) = (drill(2), Ports::with_bytes(&[9, 9, 9, 0]));
+        while choose(&mut drill, &mut ports) != 3 {}
+        assert!(choose(&mut drill, &mut Ports::empty(2)) < 2);
+    }
+}

@@ -1,0 +1,253 @@
+//! Ofan: destination rotation. Edge switches go round their uplinks for each destination edge
+//! switch apart, aggregation switches for each destination pod, and each for data and for small
+//! packets.
+//!
+//! Source: "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026), Ofan: one
+//! pointer per (destination edge switch, packet size bin) in an edge switch and per (destination
+//! pod, packet size bin) in an aggregation switch, each with a random start and a random order of
+//! its own; two bins, data and ACK. After failures (W-ECMP) the order is an interleaved weighted
+//! schedule, see [`crate::balance::rotation`].
+//!
+//! \[inferred\]: a packet is in the small bin up to 128 bytes, or if it is no data (which a trimmed
+//! packet of 64 bytes falls under by its length). Pointers are made when first used. When routing,
+//! weights or the switch's own links change, each is drawn anew when it is next used. The schedule
+//! is counted with its pointer; sharing schedules by pod, which the source names, is not modelled.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    SwitchConfig, SwitchContext, SwitchPolicy, SwitchState, View, at_switches, bits_to_number,
+};
+use crate::balance::rotation::Rotation;
+use crate::balance::{Preset, Scheme, Weights, configured};
+use crate::ids::SwitchId;
+use crate::packet::Packet;
+use crate::rng::{Purpose, Stream, mix64};
+use crate::units::{Bytes, Time};
+
+/// Size bins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The longest packet of the small bin, on the wire: 128 B \[inferred\]; an acknowledgement of
+    /// Ofan has 64 B.
+    pub small: Bytes,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { small: Bytes::new(128) }
+    }
+}
+
+/// The pointers of one switch.
+#[derive(Debug, Clone)]
+pub struct Ofan {
+    small: u64,
+    seed: u64,
+    id: SwitchId,
+    by: By,
+    /// By destination and size bin: small, then data.
+    pointers: Vec<Option<Pointer>>,
+}
+
+/// What tells destinations apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    EdgeSwitch,
+    Pod,
+}
+
+/// A rotation, and what it was made for.
+#[derive(Debug, Clone)]
+struct Pointer {
+    rotation: Rotation,
+    candidates: u32,
+    epoch: u32,
+}
+
+/// `ofan`.
+pub const PRESETS: &[Preset] = &[Preset {
+    name: "ofan",
+    summary: "rotation for each destination in edge and aggregation switches (Ofan)",
+    source: "Load Balancing for AI Training Workloads (arXiv 2507.21372 v2, 2026), Ofan",
+    build: |parameters| {
+        let config = configured("ofan", parameters)?;
+        let scheme = at_switches("ofan", SwitchConfig::Ofan(config));
+        Ok(Scheme { weights: Weights::Capacity, ..scheme })
+    },
+}];
+
+/// Size bins.
+const BINS: usize = 2;
+
+impl Ofan {
+    pub(super) fn new(config: &Config, switch: &SwitchContext) -> Self {
+        Self {
+            small: config.small.get(),
+            seed: switch.seed,
+            id: switch.id,
+            by: if switch.tier == 0 { By::EdgeSwitch } else { By::Pod },
+            pointers: Vec::new(),
+        }
+    }
+
+    /// Makes the pointer at that place.
+    #[cold]
+    fn make<V: View>(&mut self, place: usize, view: &V) {
+        if self.pointers.len() <= place {
+            self.pointers.resize(place + 1, None);
+        }
+        let (candidates, epoch) = (view.candidates(), view.epoch());
+        let weights: Vec<u32> = (0..candidates).map(|candidate| view.weight(candidate)).collect();
+        // Each pointer has a stream of its own: what others are made for changes nothing.
+        let which = mix64((place as u64) << 32 | u64::from(epoch));
+        let id = mix64(u64::from(self.id.0)) ^ which;
+        let mut random = Stream::new(self.seed, Purpose::SwitchPolicy, id);
+        let rotation = Rotation::new(&weights, &mut random);
+        self.pointers[place] = Some(Pointer { rotation, candidates, epoch });
+    }
+}
+
+impl SwitchPolicy for Ofan {
+    const WEIGHS: bool = true;
+
+    #[inline]
+    fn choose<V: View>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
+        let destination = match self.by {
+            By::EdgeSwitch => view.edge().0,
+            By::Pod => view.pod(),
+        };
+        let is_small = packet.is_control() || u64::from(packet.wire_bytes) <= self.small;
+        let place = destination as usize * BINS + usize::from(!is_small);
+        let (candidates, epoch) = (view.candidates(), view.epoch());
+        loop {
+            match self.pointers.get_mut(place) {
+                Some(Some(pointer))
+                    if pointer.epoch == epoch && pointer.candidates == candidates =>
+                {
+                    return u32::from(pointer.rotation.turn());
+                }
+                _ => self.make(place, view),
+            }
+        }
+    }
+
+    /// Pointers; in bits, with the schedule of each.
+    fn state(&self) -> SwitchState {
+        let pointers = self.pointers.iter().flatten();
+        pointers.fold(SwitchState::default(), |sum, pointer| {
+            let schedule = pointer.rotation.schedule().len() as u64;
+            let entry = bits_to_number(u64::from(pointer.candidates));
+            let bits = pointer.rotation.pointer_bits() + schedule * entry;
+            SwitchState { entries: sum.entries + 1, bits: sum.bits + bits }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::test_view::Ports;
+    use super::*;
+    use crate::packet::PacketKind;
+
+    fn data() -> Packet {
+        Packet { wire_bytes: 4_158, ..Packet::default() }
+    }
+
+    fn ack() -> Packet {
+        Packet { wire_bytes: 64, kind: PacketKind::Ack, ..Packet::default() }
+    }
+
+    fn switch(tier: u8) -> Ofan {
+        Ofan::new(&Config::default(), &SwitchContext { tier, ..SwitchContext::for_test() })
+    }
+
+    fn turns(ofan: &mut Ofan, ports: &mut Ports, packet: &Packet, count: usize) -> Vec<u32> {
+        (0..count).map(|_| ofan.choose(Time::ZERO, packet, ports)).collect()
+    }
+
+    #[test]
+    fn each_destination_goes_round_in_an_order_and_from_a_start_of_its_own() {
+        let (mut ofan, mut ports) = (switch(0), Ports::empty(8));
+        let mut orders = BTreeSet::new();
+        let mut starts = BTreeSet::new();
+        for edge in 0..40 {
+            ports.edge = SwitchId(edge);
+            let order = turns(&mut ofan, &mut ports, &data(), 8);
+            let sorted: BTreeSet<u32> = order.iter().copied().collect();
+            assert_eq!(sorted.len(), 8, "once round each port has one: {order:?}");
+            starts.insert(order[0]);
+            orders.insert(order);
+        }
+        assert_eq!((orders.len(), starts.len()), (40, 8));
+        // Turns of others in between change nothing.
+        ports.edge = SwitchId(3);
+        let next = turns(&mut ofan, &mut ports, &data(), 8);
+        assert!(orders.contains(&next));
+    }
+
+    #[test]
+    fn small_packets_have_their_own_pointer() {
+        let (mut ofan, mut ports) = (switch(0), Ports::empty(4));
+        let alone = turns(&mut switch(0), &mut ports, &data(), 6);
+        let mut mixed = Vec::new();
+        for _ in 0..6 {
+            mixed.extend(turns(&mut ofan, &mut ports, &data(), 1));
+            turns(&mut ofan, &mut ports, &ack(), 3);
+            turns(&mut ofan, &mut ports, &Packet { wire_bytes: 128, ..data() }, 2);
+        }
+        assert_eq!(mixed, alone);
+        assert_eq!(ofan.state().entries, 2);
+        turns(&mut ofan, &mut ports, &Packet { wire_bytes: 129, ..data() }, 1);
+        assert_eq!(ofan.state().entries, 2, "129 bytes are data");
+    }
+
+    #[test]
+    fn edge_switches_tell_edge_switches_apart_and_others_pods() {
+        for (tier, expected) in [(0, 12), (1, 3), (2, 3)] {
+            let (mut ofan, mut ports) = (switch(tier), Ports::empty(4));
+            for edge in 0..12 {
+                (ports.edge, ports.pod) = (SwitchId(edge), edge / 4);
+                turns(&mut ofan, &mut ports, &data(), 1);
+            }
+            assert_eq!(ofan.state().entries, expected, "tier {tier}");
+        }
+    }
+
+    /// Section 4 of the source: k = 64, two size bins; its order takes 32 entries of 5 bits.
+    #[test]
+    fn at_k_64_there_are_2047_and_63_pointers_a_size_bin() {
+        let (k, own_edge, own_pod) = (64u32, SwitchId(1_000), 1_000 / 32);
+        for (tier, pointers) in [(0, 2_047), (1, 63)] {
+            let (mut ofan, mut ports) = (switch(tier), Ports::empty(32));
+            for edge in (0..k * k / 2).map(SwitchId) {
+                (ports.edge, ports.pod) = (edge, edge.0 / (k / 2));
+                // What stays below the switch leaves it no choice.
+                let stays = if tier == 0 { edge == own_edge } else { ports.pod == own_pod };
+                if !stays {
+                    turns(&mut ofan, &mut ports, &data(), 2);
+                    turns(&mut ofan, &mut ports, &ack(), 2);
+                }
+            }
+            let bits = 2 * pointers * (5 + 32 * 5);
+            assert_eq!(ofan.state(), SwitchState { entries: 2 * pointers, bits }, "tier {tier}");
+        }
+    }
+
+    #[test]
+    fn weights_are_heeded_once_the_epoch_says_that_they_changed() {
+        let (mut ofan, mut ports) = (switch(0), Ports::empty(4));
+        turns(&mut ofan, &mut ports, &data(), 3);
+        (ports.epoch, ports.weights) = (1, vec![1_600, 1_600, 1_600, 800]);
+        let round = turns(&mut ofan, &mut ports, &data(), 7);
+        let shares = [0, 1, 2, 3].map(|port| round.iter().filter(|&&turn| turn == port).count());
+        assert_eq!(shares, [2, 2, 2, 1]);
+        (ports.epoch, ports.weights, ports.bytes) = (2, vec![1, 1], vec![0, 0]);
+        let round = turns(&mut ofan, &mut ports, &data(), 4);
+        assert_eq!(round[..2], round[2..]);
+        assert_ne!(round[0], round[1]);
+    }
+}

@@ -1,0 +1,71 @@
+//! A random port for each packet, drawn in the switch (RSQ).
+//!
+//! Source: "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026), where RSQ, a
+//! random uplink a packet at switches, is one of the schemes of the theory: queues grow as the
+//! square root of a message's packets.
+
+use serde::{Deserialize, Serialize};
+
+use super::{SwitchConfig, SwitchContext, SwitchPolicy, View, at_switches};
+use crate::balance::{Preset, configured};
+use crate::packet::Packet;
+use crate::rng::Stream;
+use crate::units::Time;
+
+/// There is nothing to set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// The switch's stream of choices.
+#[derive(Debug, Clone)]
+pub struct Random(Stream);
+
+/// `switch-random`.
+pub const PRESETS: &[Preset] = &[Preset {
+    name: "switch-random",
+    summary: "a random port for each packet, drawn in each switch (RSQ)",
+    source: "Load Balancing for AI Training Workloads (arXiv 2507.21372 v2, 2026), theory: RSQ",
+    build: |parameters| {
+        let config = configured("switch-random", parameters)?;
+        Ok(at_switches("switch-random", SwitchConfig::Random(config)))
+    },
+}];
+
+impl Random {
+    pub(super) fn new(_config: &Config, switch: &SwitchContext) -> Self {
+        Self(switch.random())
+    }
+}
+
+impl SwitchPolicy for Random {
+    #[inline]
+    fn choose<V: View>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
+        self.0.below(view.candidates())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Headers;
+    use super::*;
+    use crate::ids::SwitchId;
+
+    #[test]
+    fn each_packet_is_drawn_apart_and_each_switch_draws_its_own() {
+        let choices = |id| {
+            let context = SwitchContext { id: SwitchId(id), ..SwitchContext::for_test() };
+            let mut random = Random::new(&Config {}, &context);
+            let packet = Packet::default();
+            let choose = |_| random.choose(Time::ZERO, &packet, &mut Headers(8));
+            (0..8_000).map(choose).collect::<Vec<_>>()
+        };
+        let (first, second) = (choices(0), choices(1));
+        for port in 0..8 {
+            let count = first.iter().filter(|&&choice| choice == port).count();
+            assert!((850..1_150).contains(&count), "{count} packets on port {port}");
+        }
+        let alike = first.iter().zip(&second).filter(|(a, b)| a == b).count();
+        assert!((850..1_150).contains(&alike), "{alike} of 8000 alike, 1000 expected");
+    }
+}

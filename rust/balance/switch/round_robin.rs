@@ -1,0 +1,223 @@
+//! Round-robin over the next hops, a packet each: in the order of the routing table, or in an order
+//! that is drawn anew after some turns.
+//!
+//! Source: "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026): Simple RR
+//! (theory) and Switch Pkt, with the order re-shuffled after 5 turns; the counter as in its
+//! simulator (htsim, `FatTreeSwitch`, strategy `RR`): one a switch over the list of next hops,
+//! which is reset and the list permuted once it has come to 5 times the length of the list. The list
+//! is permuted at first too.
+//!
+//! Simple RR is there for what goes wrong with it: where hosts start together, switches turn in step
+//! and the same packets meet on the same way down in every turn.
+//!
+//! \[inferred\] Lists of different lengths (after failures) have an order and a counter each. An
+//! aggregation switch of htsim permutes the same next hops apart for each destination host; here a
+//! switch has one order for all.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    SwitchConfig, SwitchContext, SwitchPolicy, SwitchState, View, at_switches, bits_to_number,
+};
+use crate::balance::{Preset, configured};
+use crate::packet::Packet;
+use crate::rng::Stream;
+use crate::units::Time;
+
+/// When the order changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Turns after which the order is drawn anew. 0: never, and it is that of the routing table
+    /// (`switch-rr`); 5 with `switch-rr-shuffled`, as in Ofan.
+    pub turns: u16,
+}
+
+/// Turns an order, as in Ofan's simulator.
+const TURNS: i64 = 5;
+
+/// The lists of one switch.
+#[derive(Debug, Clone)]
+pub struct RoundRobin {
+    turns: u16,
+    random: Stream,
+    list: List,
+    /// Lists of other lengths.
+    others: BTreeMap<u32, List>,
+}
+
+/// An order of next hops, and whose turn it is.
+#[derive(Debug, Clone, Default)]
+struct List {
+    order: Vec<u16>,
+    next: u32,
+    /// Turns that this order has still, if it ends.
+    turns_left: u16,
+}
+
+/// `switch-rr` and `switch-rr-shuffled`.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "switch-rr",
+        summary: "round-robin in each switch, in the order of its routing table",
+        source: "Load Balancing for AI Training Workloads (arXiv 2507.21372 v2, 2026), Simple RR",
+        build: |parameters| {
+            let config = configured("switch-rr", parameters)?;
+            Ok(at_switches("switch-rr", SwitchConfig::RoundRobin(config)))
+        },
+    },
+    Preset {
+        name: "switch-rr-shuffled",
+        summary: "round-robin in each switch, in an order drawn anew after 5 turns",
+        source: "Load Balancing for AI Training Workloads (arXiv 2507.21372 v2, 2026), Switch Pkt",
+        build: |parameters| {
+            let mut parameters = parameters.clone();
+            parameters.entry("turns").or_insert(TURNS.into());
+            let config = configured("switch-rr-shuffled", &parameters)?;
+            Ok(at_switches("switch-rr-shuffled", SwitchConfig::RoundRobin(config)))
+        },
+    },
+];
+
+impl RoundRobin {
+    pub(super) fn new(config: &Config, switch: &SwitchContext) -> Self {
+        Self {
+            turns: config.turns,
+            random: switch.random(),
+            list: List::default(),
+            others: BTreeMap::new(),
+        }
+    }
+
+    /// Makes the list of that length the one in hand.
+    #[cold]
+    fn take_list(&mut self, length: u32) {
+        let list = self.others.remove(&length).unwrap_or_else(|| {
+            let order = (0..=u16::MAX).take(length as usize).collect();
+            let mut list = List { order, next: 0, turns_left: 0 };
+            if self.turns > 0 {
+                list.shuffle(self.turns, &mut self.random);
+            }
+            list
+        });
+        let old = std::mem::replace(&mut self.list, list);
+        if !old.order.is_empty() {
+            self.others.insert(old.order.len() as u32, old);
+        }
+    }
+}
+
+impl List {
+    fn shuffle(&mut self, turns: u16, random: &mut Stream) {
+        random.shuffle(&mut self.order);
+        self.turns_left = turns;
+    }
+}
+
+impl SwitchPolicy for RoundRobin {
+    #[inline]
+    fn choose<V: View>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
+        // Candidates are numbered in 16 bits; no switch has more ports.
+        let length = view.candidates().min(1 << 16);
+        if self.list.order.len() != length as usize {
+            self.take_list(length);
+        }
+        let list = &mut self.list;
+        if list.next == length {
+            list.next = 0;
+            if self.turns > 0 {
+                list.turns_left -= 1;
+                if list.turns_left == 0 {
+                    list.shuffle(self.turns, &mut self.random);
+                }
+            }
+        }
+        let choice = list.order[list.next as usize];
+        list.next += 1;
+        u32::from(choice)
+    }
+
+    /// A counter, and the order if it is not that of the routing table.
+    fn state(&self) -> SwitchState {
+        let lists = std::iter::once(&self.list).chain(self.others.values());
+        let used = lists.map(|list| list.order.len() as u64).filter(|&length| length > 0);
+        used.fold(SwitchState::default(), |sum, length| {
+            let order = if self.turns > 0 { length } else { 0 };
+            let counter = bits_to_number(length * u64::from(self.turns.max(1)));
+            SwitchState {
+                entries: sum.entries + 1 + order,
+                bits: sum.bits + counter + order * bits_to_number(length),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Headers;
+    use super::*;
+
+    fn choices(policy: &mut RoundRobin, ports: u32, count: usize) -> Vec<u32> {
+        let packet = Packet::default();
+        (0..count).map(|_| policy.choose(Time::ZERO, &packet, &mut Headers(ports))).collect()
+    }
+
+    fn policy(turns: u16) -> RoundRobin {
+        RoundRobin::new(&Config { turns }, &SwitchContext::for_test())
+    }
+
+    #[test]
+    fn the_simple_one_goes_round_in_the_order_of_the_table_for_ever() {
+        let mut policy = policy(0);
+        for _ in 0..50 {
+            assert_eq!(choices(&mut policy, 4, 4), [0, 1, 2, 3]);
+        }
+        assert_eq!(policy.state(), SwitchState { entries: 1, bits: 2 });
+    }
+
+    #[test]
+    fn the_order_is_drawn_anew_after_exactly_five_turns() {
+        let mut policy = policy(5);
+        let mut changes = 0;
+        let mut last = Vec::new();
+        for _ in 0..40 {
+            let order = choices(&mut policy, 8, 8);
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, [0, 1, 2, 3, 4, 5, 6, 7]);
+            (1..5).for_each(|_| assert_eq!(choices(&mut policy, 8, 8), order));
+            changes += u32::from(order != last);
+            last = order;
+        }
+        assert_eq!(changes, 40, "each of 40 orders of 40,320 differs from the one before");
+        assert_eq!(policy.state(), SwitchState { entries: 1 + 8, bits: 6 + 8 * 3 });
+    }
+
+    #[test]
+    fn a_list_of_another_length_has_its_own_turn() {
+        let mut policy = policy(0);
+        assert_eq!(choices(&mut policy, 4, 3), [0, 1, 2]);
+        assert_eq!(choices(&mut policy, 3, 2), [0, 1]);
+        assert_eq!(choices(&mut policy, 4, 2), [3, 0]);
+        assert_eq!(choices(&mut policy, 3, 2), [2, 0]);
+        assert_eq!(policy.state().entries, 2);
+    }
+
+    #[test]
+    fn its_names_differ_in_their_turns() {
+        let turns = |name, parameters: &str| {
+            let parameters = parameters.parse().unwrap();
+            let SwitchConfig::RoundRobin(config) =
+                crate::balance::preset(name, &parameters).unwrap().switch
+            else {
+                panic!("another policy")
+            };
+            config.turns
+        };
+        assert_eq!(turns("switch-rr", ""), 0);
+        assert_eq!(turns("switch-rr-shuffled", ""), 5);
+        assert_eq!(turns("switch-rr-shuffled", "turns = 2"), 2);
+    }
+}

@@ -1,0 +1,68 @@
+//! What a switch could see, for tests: all of it can be set.
+
+use super::switch::View;
+use crate::ids::SwitchId;
+
+/// Ports with a queue each.
+#[derive(Debug, Clone)]
+pub(super) struct Ports {
+    /// Bytes at each candidate.
+    pub bytes: Vec<u64>,
+    /// The number of the first candidate's port; others follow.
+    pub first_port: u32,
+    pub edge: SwitchId,
+    pub pod: u32,
+    pub epoch: u32,
+    pub weights: Vec<u32>,
+    /// How often a queue was looked at.
+    pub looks: u32,
+}
+
+impl Ports {
+    pub fn with_bytes(bytes: &[u64]) -> Self {
+        Self {
+            weights: vec![1; bytes.len()],
+            bytes: bytes.to_vec(),
+            first_port: 0,
+            edge: SwitchId(0),
+            pod: 0,
+            epoch: 0,
+            looks: 0,
+        }
+    }
+
+    pub fn empty(candidates: usize) -> Self {
+        Self::with_bytes(&vec![0; candidates])
+    }
+}
+
+impl View for Ports {
+    fn candidates(&self) -> u32 {
+        self.bytes.len() as u32
+    }
+
+    fn port(&self, candidate: u32) -> u32 {
+        self.first_port + candidate
+    }
+
+    fn bytes(&mut self, candidate: u32) -> u64 {
+        self.looks += 1;
+        self.bytes[candidate as usize]
+    }
+
+    fn edge(&self) -> SwitchId {
+        self.edge
+    }
+
+    fn pod(&self) -> u32 {
+        self.pod
+    }
+
+    fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    fn weight(&self, candidate: u32) -> u32 {
+        self.weights[candidate as usize]
+    }
+}
