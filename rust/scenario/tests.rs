@@ -202,6 +202,28 @@ fn each_congestion_control_and_each_preset_is_sound() {
 }
 
 #[test]
+fn where_switches_trim_nscc_expects_it() {
+    let preset = |switch: &str, parameters: &str| {
+        let text = format!(
+            "[switch]\n{switch}\n[transport]\ncongestion_control = \"nscc\"\n{parameters}\n"
+        );
+        let scenario = parse(&text).unwrap();
+        let again = scenario.with_policy("ecmp").unwrap();
+        assert_eq!(again.nic.congestion, scenario.nic.congestion);
+        let key = "transport.parameters.preset";
+        let shown = scenario.explain().into_iter().find(|it| it.key == key).unwrap();
+        (shown.value, shown.from)
+    };
+    let trimming = "\"trimming\"".to_owned();
+    assert_eq!(preset("trim = true", ""), (trimming, Origin::Default));
+    assert_eq!(preset("trim = false", "").0, "\"no-trimming\"");
+    let chosen = "parameters = { preset = \"no-trimming\" }";
+    assert_eq!(preset("trim = true", chosen), ("\"no-trimming\"".to_owned(), Origin::Line(5)));
+    let gamma = preset("trim = { size = \"64B\" }", "parameters = { gamma = \"1/2\" }");
+    assert_eq!(gamma.0, "\"trimming\"");
+}
+
+#[test]
 fn another_policy_keeps_what_it_can() {
     let text = "[policy]\nname = \"ethereal\"\nbatch_timer = \"1us\"\n";
     let typed = parse(text).unwrap();

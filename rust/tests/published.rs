@@ -5,5 +5,9 @@
 mod bounds;
 #[path = "published/failures.rs"]
 mod failures;
+#[path = "published/line_cut.rs"]
+mod line_cut;
+#[path = "published/link_failure.rs"]
+mod link_failure;
 #[path = "published/run.rs"]
 mod run;
