@@ -42,14 +42,14 @@ pub struct Packet {
     /// Data: its packet sequence number. Acknowledgements: the first PSN of `sack`.
     pub psn: Psn,
     /// Acknowledgements: every PSN before this one has arrived. With an erasure code, data and
-    /// acknowledgements: the number of the message.
+    /// acknowledgements: the number of the message; with unordered delivery, data.
     pub ack: Psn,
     /// Acknowledgements: which of the 64 PSNs from `psn` on arrived since the last one. Data: what
     /// the verb's headers say (RETH, immediate data); 0 for a plain WRITE. Refusals: why.
     pub sack: u64,
     /// Acknowledgements: which of the packets of `sack`, at most 32, were ECN marked; the lowest
     /// bit stands for the first of them. See [`Packet::marks`]. Data, with an erasure code: the
-    /// length of the message, in bytes.
+    /// length of the message, in bytes; with unordered delivery, in packets.
     pub marked: u32,
     /// Data: when it was sent, in steps of 1,024 ps; an acknowledgement echoes it.
     pub stamp: Stamp,

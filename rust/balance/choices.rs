@@ -32,15 +32,16 @@ impl View for Ports {
     }
 }
 
-/// A packet each 100 ns; its acknowledgement comes four packets later, every fifth marked, and
-/// the eleventh packet is lost.
+/// A packet each 100 ns, with 5 us of silence before the fifteenth; its acknowledgement comes four
+/// packets later, every fifth marked, and the eleventh packet is lost.
 fn of_sender(scheme: &super::Scheme) -> Vec<u16> {
     let paths = [8, 8].iter().try_fold(PathSpace::SINGLE, |paths, &n| paths.with_tier(n));
     let context = QpContext { paths: paths.unwrap(), ..QpContext::for_test() };
     let mut policy = scheme.sender.build(&context);
     let mut chosen = Vec::new();
     for n in 0..20usize {
-        let now = Time::ZERO + Span::from_ns(100) * n as u64;
+        let silence = if n < 14 { Span::ZERO } else { Span::from_us(5) };
+        let now = Time::ZERO + Span::from_ns(100) * n as u64 + silence;
         if let Some(&entropy) = n.checked_sub(4).and_then(|of: usize| chosen.get(of)) {
             let (verdict, packets, marked) = match n - 4 {
                 10 => (Verdict::Nack, 0, 0),

@@ -17,5 +17,5 @@ pub mod switch;
 mod test_view;
 mod view;
 
-pub use preset::{find, preset, presets};
+pub use preset::{SHARED_PARAMETERS, find, preset, presets};
 pub use scheme::{Forwarding, Parameters, Preset, Scheme, SchemeError, Weights, configured};

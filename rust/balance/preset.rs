@@ -1,6 +1,6 @@
 //! Every preset there is, collected from the files of policies and splitters.
 
-use super::{Parameters, Preset, Scheme, SchemeError, sender, switch};
+use super::{Parameters, Preset, Scheme, SchemeError, Weights, sender, switch};
 use crate::split;
 
 /// All presets: by sender policy, then switch policy, then splitter.
@@ -19,12 +19,23 @@ pub fn find(name: &str) -> Result<&'static Preset, SchemeError> {
     })
 }
 
-/// The scheme of that name with these parameters.
+/// What every preset takes beside its own parameters.
+pub const SHARED_PARAMETERS: [&str; 1] = ["weights"];
+
+/// The scheme of that name with these parameters: those of the preset itself, and `weights`
+/// ([`Weights`]), which every preset takes.
 ///
 /// # Errors
 /// An unknown name, an unknown parameter, or a value that the parameter cannot take.
 pub fn preset(name: &str, parameters: &Parameters) -> Result<Scheme, SchemeError> {
-    (find(name)?.build)(parameters)
+    let preset = find(name)?;
+    let mut own = parameters.clone();
+    let Some(weights) = own.remove("weights") else { return (preset.build)(&own) };
+    let weights = weights.try_into::<Weights>().map_err(|error| SchemeError::Parameter {
+        name: preset.name,
+        reason: error.message().to_owned(),
+    })?;
+    Ok(Scheme { weights, ..(preset.build)(&own)? })
 }
 
 #[cfg(test)]
@@ -47,6 +58,25 @@ mod tests {
     fn an_unknown_name_is_told_which_exist() {
         let error = preset("sprey", &Parameters::new()).unwrap_err().to_string();
         assert!(error.starts_with("no policy is called 'sprey'; there are ecmp, "), "{error}");
+    }
+
+    #[test]
+    fn every_preset_takes_weights_and_says_which_it_has() {
+        let read = |text: &str| text.parse::<Parameters>().unwrap();
+        for own in presets() {
+            for (text, weights) in [("equal", Weights::Equal), ("capacity", Weights::Capacity)] {
+                let scheme = preset(own.name, &read(&format!("weights = \"{text}\""))).unwrap();
+                assert_eq!(scheme.weights, weights, "{}", own.name);
+                assert_eq!(scheme.parameters()["weights"].as_str(), Some(text));
+            }
+        }
+        let of = |name| preset(name, &Parameters::new()).unwrap();
+        assert_eq!(of("wcmp"), Scheme { name: "wcmp", weights: Weights::Capacity, ..of("ecmp") });
+        let error = preset("ecmp", &read("weights = \"some\"")).unwrap_err().to_string();
+        assert!(
+            error.contains("unknown variant `some`, expected `equal` or `capacity`"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -59,8 +59,19 @@ impl Rotation {
 
     /// What the pointer takes: as many bits as number the entries.
     pub fn pointer_bits(&self) -> u64 {
-        u64::from(usize::BITS - (self.schedule.len() - 1).leading_zeros())
+        bits_to_number(self.schedule.len())
     }
+
+    /// What the schedule takes: in each entry as many bits as number the ports up to the last.
+    pub fn schedule_bits(&self) -> u64 {
+        let ports = self.schedule.iter().max().map_or(1, |&last| usize::from(last) + 1);
+        self.schedule.len() as u64 * bits_to_number(ports)
+    }
+}
+
+/// How many bits tell so many things (at least one) apart.
+fn bits_to_number(things: usize) -> u64 {
+    u64::from(usize::BITS - (things - 1).leading_zeros())
 }
 
 /// Goes through the ports in `order`, turn by turn: each stands in the first so many turns as its
@@ -143,6 +154,13 @@ mod tests {
     fn pointers_take_the_bits_that_number_their_entries() {
         let bits = |ports| Rotation::new(&vec![1; ports], &mut stream(0)).pointer_bits();
         assert_eq!([1, 2, 3, 4, 5, 16, 17, 65_536].map(bits), [0, 1, 2, 2, 3, 4, 5, 16]);
+    }
+
+    #[test]
+    fn a_schedule_takes_the_bits_that_number_its_ports() {
+        let bits = |weights: &[u32]| Rotation::new(weights, &mut stream(0)).schedule_bits();
+        assert_eq!(bits(&[1; 16]), 16 * 4);
+        assert_eq!(bits(&[2, 2, 2, 1]), 7 * 2);
     }
 
     #[test]

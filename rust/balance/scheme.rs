@@ -85,7 +85,11 @@ impl Scheme {
             Parameters::try_from(&self.sender),
             Parameters::try_from(&self.switch),
         ];
-        parts.into_iter().flat_map(|part| part.expect("a configuration is a table")).collect()
+        let parts = parts.into_iter().map(|part| part.expect("a configuration is a table"));
+        let mut all: Parameters = parts.flatten().collect();
+        let weights = toml::Value::try_from(self.weights).expect("a name is a value");
+        all.insert("weights".to_owned(), weights);
+        all
     }
 }
 

@@ -15,12 +15,20 @@ pub(super) fn earliest_starts(workload: &Workload, paths: &Catalogue) -> Vec<u12
     let mut open = workload.waits_for.clone();
     let mut ready: Vec<usize> = (0..open.len()).filter(|message| open[*message] == 0).collect();
     while let Some(message) = ready.pop() {
-        let alone = paths.get(message).map_or(0, |idle| u128::from(idle.delivered.as_ps()));
-        let delivered = starts[message] + alone;
+        let idle = paths.get(message);
+        let after = |alone: Option<u64>| {
+            let alone = u128::from(alone.unwrap_or(0));
+            starts[message] + alone + u128::from(workload.gap.as_ps())
+        };
+        let delivered = after(idle.map(|idle| idle.delivered.as_ps()));
+        let completed = after(idle.map(|idle| idle.completed.as_ps()));
         let id = MessageId(u32::try_from(message).expect("message ids are 32 bits"));
+        let sender = workload.messages[message].src;
         for dependent in workload.dependents_of(id) {
             let dependent = dependent.index();
-            starts[dependent] = starts[dependent].max(delivered);
+            let own = workload.messages[dependent].src == sender;
+            let over = if own { completed } else { delivered };
+            starts[dependent] = starts[dependent].max(over);
             open[dependent] -= 1;
             if open[dependent] == 0 {
                 ready.push(dependent);

@@ -4,55 +4,59 @@
 //! 4.1, 2023, section 6.8 (`MPI_ALLTOALL`); the staggered order of sends as in Thakur,
 //! Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005.
 
-use super::{Collective, CollectiveError, Plan};
-use crate::units::{Bytes, Time};
-use crate::workload::{Message, Workload};
+use super::schedule::{How, Schedule, Send};
+use super::{Collective, Cost, Operation, Plan, wide};
 
 /// The registry line.
 pub(super) const ALL_TO_ALL: Collective = Collective {
     name: "all-to-all",
+    operation: Operation::AllToAll,
     summary: "every rank sends every other its share, right neighbour first, all at once",
     source: "MPI standard 4.1 (2023), section 6.8; Thakur et al. (2005)",
-    build,
+    cost,
+    steps,
 };
+
+/// All but its own block from each rank, in one step.
+fn cost(plan: &Plan) -> Cost {
+    let (ranks, bytes) = wide(plan);
+    let chain = bytes - bytes / ranks.max(1);
+    Cost {
+        messages: ranks * ranks.saturating_sub(1),
+        bytes: bytes * ranks.saturating_sub(1),
+        chain: vec![chain as u64],
+        turns: 0,
+    }
+}
 
 /// The messages, rank by rank: each rank sends to its right neighbour, then to the next, and so
 /// on round, so that at no place in the order do two ranks send to the same one. All start at 0.
 ///
 /// A rank's bytes are one block a rank, its own included, which stays where it is; the bytes
 /// left over go to the blocks of the first ranks. An empty block is no message.
-fn build(plan: &Plan) -> Result<Workload, CollectiveError> {
-    let ranks = plan.ranks.len();
-    let wide = ranks as u128;
-    plan.check(wide * wide.saturating_sub(1), wide * u128::from(plan.bytes.get()))?;
-    let mut messages = Vec::with_capacity(ranks * (ranks - 1));
+fn steps(schedule: &mut Schedule<'_>) {
+    let ranks = schedule.ranks();
+    schedule.cut(ranks);
+    schedule.repeat(ranks);
     for rank in 0..ranks {
         for ahead in 1..ranks {
             let to = (rank + ahead) % ranks;
-            let bytes = plan.block(to);
-            if bytes == Bytes::ZERO {
-                continue;
-            }
-            messages.push(Message {
-                src: plan.ranks[rank],
-                dst: plan.ranks[to],
-                bytes,
-                stream: 0,
-                start: Time::ZERO,
-            });
+            let send = Send { step: 0, from: rank, to, how: How::Keep };
+            schedule.send(&send, std::iter::once(rank * ranks + to));
         }
     }
-    Ok(Workload::independent(messages))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ids::HostId;
+    use crate::units::Bytes;
+    use crate::workload::{Message, Workload};
 
     fn run(ranks: u32, bytes: u64) -> Workload {
         let ranks = (0..ranks).map(|rank| HostId(10 + rank)).collect();
-        build(&Plan { ranks, bytes: Bytes::new(bytes) }).unwrap()
+        ALL_TO_ALL.build(&Plan::new(ranks, Bytes::new(bytes))).unwrap()
     }
 
     #[test]

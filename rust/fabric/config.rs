@@ -134,8 +134,9 @@ pub enum Rounding {
 pub enum FailureKind {
     /// Nothing gets through.
     Down,
-    /// Packets that start meanwhile take longer. Nobody is told; factors of failures that overlap
-    /// are multiplied.
+    /// Packets that start meanwhile take longer. Routing that weighs next hops by capacity is told
+    /// after the convergence time, nobody else is; factors of failures that overlap are
+    /// multiplied.
     Degrade {
         /// What is left of the rate: more than 0, at most 1.
         factor: Fraction,
@@ -158,9 +159,10 @@ pub struct Failure {
     pub at: Time,
     /// When it ends; `Time::NEVER` if it does not.
     pub until: Time,
-    /// `Down`: how long after each change the switches at its ends know.
+    /// `Down`: how long after each change the switches at its ends know; `Span::MAX` for never.
     pub detection: Span,
-    /// `Down`: how long after each change routing everywhere knows (G); `Span::MAX` for never.
+    /// `Down`, and `Degrade` with weights by capacity: how long after each change routing
+    /// everywhere knows (G); `Span::MAX` for never.
     pub convergence: Span,
 }
 

@@ -2,7 +2,9 @@
 //!
 //! Nothing learns of a failure by any other way than this plan says: the link itself stops
 //! carrying at once, the switches at its ends know after their detection delay, routing
-//! everywhere after the convergence time. Senders are told nothing.
+//! everywhere after the convergence time. What is left of a degraded link matters to routing only
+//! where it weighs next hops by capacity. Senders are told nothing, but for the weights of paths
+//! that they choose themselves.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +12,23 @@ use super::config::{Failure, FailureKind};
 use super::event::Event;
 use super::fault::link_ports;
 use super::network::Network;
+use crate::balance::Weights;
 use crate::ids::LinkId;
-use crate::topology::{Node, Routes, Topology};
+use crate::topology::{Capacities, Node, Routes, Topology};
 use crate::units::{BitRate, Fraction, Time};
 
-/// Whether a link works.
+/// What happens to a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum State {
+enum Change {
     Down,
     Up,
+    Rate,
 }
 
 /// Who learns of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Witness {
-    /// The wire alone: its rate changes.
+    /// The wire itself: its rate changes.
     Wire,
     /// The switches at the ends of the link.
     Ends,
@@ -37,7 +41,24 @@ struct Step {
     at: Time,
     witness: Witness,
     link: LinkId,
-    state: State,
+    change: Change,
+}
+
+/// A link that is degraded, as one witness has it.
+#[derive(Debug, Clone, Copy)]
+struct Slow {
+    witness: Witness,
+    link: LinkId,
+    from: Time,
+    until: Time,
+    factor: Fraction,
+}
+
+/// Whether routing is another than before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Routing {
+    Same,
+    Converged,
 }
 
 /// Steps in order of time.
@@ -46,8 +67,10 @@ pub(super) struct Plan {
     steps: Vec<Step>,
     /// How many failures each witness knows of, by link: failures of one link may overlap.
     known: BTreeMap<(Witness, LinkId), u32>,
-    /// Degraded links: from, until, what is left of the rate.
-    degraded: Vec<(LinkId, Time, Time, Fraction)>,
+    /// In order of links.
+    degraded: Vec<Slow>,
+    /// True while routing knows of links that came or went since its tables were made.
+    stale: bool,
 }
 
 impl Plan {
@@ -61,6 +84,7 @@ impl Plan {
             plan.add(failure, network);
         }
         network.faults.sort();
+        plan.degraded.sort_by_key(|slow| slow.link);
         plan.steps.sort_unstable();
         for (place, step) in (0u32..).zip(&plan.steps) {
             network.queue.push(step.at, Event::Control(place));
@@ -73,25 +97,35 @@ impl Plan {
         match failure.kind {
             FailureKind::Down => {
                 network.faults.add_outage(link, from, until);
-                for (change, state) in [(from, State::Down), (until, State::Up)] {
-                    let ends = change.saturating_add(failure.detection);
-                    let routing = change.saturating_add(failure.convergence);
-                    self.add_step(ends, Witness::Ends, link, state);
-                    self.add_step(routing, Witness::Routing, link, state);
+                for (when, change) in [(from, Change::Down), (until, Change::Up)] {
+                    let ends = when.saturating_add(failure.detection);
+                    let routing = when.saturating_add(failure.convergence);
+                    self.add_step(ends, Witness::Ends, link, change);
+                    self.add_step(routing, Witness::Routing, link, change);
                 }
             }
             FailureKind::Degrade { factor } => {
-                self.degraded.push((link, from, until, factor));
-                self.add_step(from, Witness::Wire, link, State::Down);
-                self.add_step(until, Witness::Wire, link, State::Up);
+                self.slow_down(Slow { witness: Witness::Wire, link, from, until, factor });
+                if network.weights == Weights::Capacity {
+                    let from = from.saturating_add(failure.convergence);
+                    let until = until.saturating_add(failure.convergence);
+                    self.slow_down(Slow { witness: Witness::Routing, link, from, until, factor });
+                }
             }
             FailureKind::Loss { rate } => network.faults.add_loss(link, (from, until), rate),
         }
     }
 
-    fn add_step(&mut self, at: Time, witness: Witness, link: LinkId, state: State) {
+    fn slow_down(&mut self, slow: Slow) {
+        self.degraded.push(slow);
+        for at in [slow.from, slow.until] {
+            self.add_step(at, slow.witness, slow.link, Change::Rate);
+        }
+    }
+
+    fn add_step(&mut self, at: Time, witness: Witness, link: LinkId, change: Change) {
         if at < Time::NEVER {
-            self.steps.push(Step { at, witness, link, state });
+            self.steps.push(Step { at, witness, link, change });
         }
     }
 
@@ -103,49 +137,87 @@ impl Plan {
     }
 
     /// Carries out step `place`.
-    pub fn carry_out(&mut self, place: u32, topology: &Topology, network: &mut Network) {
+    pub fn carry_out(&mut self, place: u32, topology: &Topology, network: &mut Network) -> Routing {
         let step = self.steps[place as usize];
-        if step.witness == Witness::Wire {
-            let rate = self.rate(step.at, step.link, topology.link(step.link).rate);
-            for id in link_ports(step.link) {
-                network.faults.change_rate(id, &mut network.ports[id.index()], rate);
-            }
-            return;
-        }
-        let known = self.known.entry((step.witness, step.link)).or_insert(0);
-        match step.state {
-            State::Down => *known += 1,
-            State::Up => *known -= 1,
+        match step.change {
+            Change::Down => *self.known.entry((step.witness, step.link)).or_insert(0) += 1,
+            Change::Up => *self.known.entry((step.witness, step.link)).or_insert(0) -= 1,
+            Change::Rate => {}
         }
         match step.witness {
-            Witness::Wire => {}
-            Witness::Ends => tell_ends(step.link, *known > 0, network),
+            Witness::Wire => {
+                let rate = self.rate(step.witness, step.at, topology, step.link);
+                for id in link_ports(step.link) {
+                    network.faults.change_rate(id, &mut network.ports[id.index()], rate);
+                }
+                Routing::Same
+            }
+            Witness::Ends => {
+                tell_ends(step.link, !self.up(step.witness, step.link), network);
+                Routing::Same
+            }
             Witness::Routing => {
+                self.stale |= step.change != Change::Rate;
                 let next = self.steps.get(place as usize + 1);
                 let more =
                     next.is_some_and(|next| (next.at, next.witness) == (step.at, Witness::Routing));
                 // Links that routing learns of together cost one computation.
-                if !more {
-                    network.routes = Routes::new(topology, &|link| self.routed_over(link));
-                    network.switches.iter_mut().for_each(|switch| switch.epoch += 1);
+                if more {
+                    return Routing::Same;
                 }
+                self.converge(step.at, topology, network);
+                Routing::Converged
             }
         }
     }
 
-    /// What is left of the `whole` rate of a link at `now`.
-    fn rate(&self, now: Time, link: LinkId, whole: BitRate) -> BitRate {
-        let holds = |&&(of, from, until, _): &&(LinkId, Time, Time, Fraction)| {
-            of == link && from <= now && now < until
-        };
-        let left = self.degraded.iter().filter(holds);
-        let rate = left.fold(whole, |rate, &(_, _, _, factor)| rate.scaled(factor));
+    fn converge(&mut self, now: Time, topology: &Topology, network: &mut Network) {
+        if std::mem::take(&mut self.stale) {
+            network.routes = Routes::new(topology, &|link| self.up(Witness::Routing, link));
+        }
+        network.capacities = None;
+        if network.weights == Weights::Capacity && self.routing_knows_of_a_failure(now) {
+            let routes = (&network.routes, &network.intact);
+            let left = |link| self.left(now, topology, link);
+            network.capacities = Some(Box::new(Capacities::new(topology, routes, &left)));
+        }
+        network.switches.iter_mut().for_each(|switch| switch.epoch += 1);
+    }
+
+    fn routing_knows_of_a_failure(&self, now: Time) -> bool {
+        let mut of_routing = self.known.iter().filter(|((it, _), _)| *it == Witness::Routing);
+        of_routing.any(|(_, &failures)| failures > 0)
+            || self.degraded.iter().any(|slow| slow.holds(Witness::Routing, now))
+    }
+
+    /// What routing knows to be left of the rate of a link at `now`; nothing if it is down.
+    pub fn left(&self, now: Time, topology: &Topology, link: LinkId) -> BitRate {
+        if self.up(Witness::Routing, link) {
+            self.rate(Witness::Routing, now, topology, link)
+        } else {
+            BitRate::from_bps(0)
+        }
+    }
+
+    /// What is left of the rate of a link at `now`, as a witness has it.
+    fn rate(&self, witness: Witness, now: Time, topology: &Topology, link: LinkId) -> BitRate {
+        let first = self.degraded.partition_point(|slow| slow.link < link);
+        let of_link = self.degraded[first..].iter().take_while(|slow| slow.link == link);
+        let holds = of_link.filter(|slow| slow.holds(witness, now));
+        let whole = topology.link(link).rate;
+        let rate = holds.fold(whole, |rate, slow| rate.scaled(slow.factor));
         // Scenarios keep rates well above this; a rate of nothing would never send anything.
         rate.max(BitRate::from_bps(1))
     }
 
-    fn routed_over(&self, link: LinkId) -> bool {
-        self.known.get(&(Witness::Routing, link)).is_none_or(|&failures| failures == 0)
+    fn up(&self, witness: Witness, link: LinkId) -> bool {
+        self.known.get(&(witness, link)).is_none_or(|&failures| failures == 0)
+    }
+}
+
+impl Slow {
+    fn holds(&self, witness: Witness, now: Time) -> bool {
+        self.witness == witness && self.from <= now && now < self.until
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Faults {
     seed: u64,
     /// From a packet's arrival in a switch to its event, which is part of the wire's delay.
     forwarding_delay: Span,
-    /// When links are down: from, until; in order of links and times.
+    /// When links are down: from, until; in order of links and times, none overlapping.
     outages: Vec<(LinkId, Time, Time)>,
     lossy: Vec<Lossy>,
     /// A stream for each port of a lossy link: its draws depend on no other link.
@@ -41,9 +41,17 @@ impl Faults {
         Self { seed, forwarding_delay, ..Self::default() }
     }
 
-    /// To be called once all are added.
+    /// To be called once all are added. Outages of a link that overlap become one.
     pub fn sort(&mut self) {
         self.outages.sort_unstable();
+        self.outages.dedup_by(|next, kept| {
+            let overlap = next.0 == kept.0 && next.1 <= kept.2;
+            if overlap {
+                kept.2 = kept.2.max(next.2);
+            }
+            overlap
+        });
+        self.lossy.sort_by_key(|lossy| lossy.link);
     }
 
     pub fn add_outage(&mut self, link: LinkId, from: Time, until: Time) {
@@ -79,17 +87,18 @@ impl Faults {
             Node::Host(_) => 0,
         };
         let end = Time::from_ps(slot.arrives.as_ps() - inside);
-        let first = self.outages.partition_point(|&(down, ..)| down < link);
-        let before = |&&(down, from, _): &&(LinkId, Time, Time)| down == link && from < end;
-        let mut outages = self.outages[first..].iter().take_while(before);
-        if outages.any(|&(_, _, until)| until > start) {
+        // Of those that began before its end the last one ends last.
+        let begun = self.outages.partition_point(|&(down, from, _)| (down, from) < (link, end));
+        let last = begun.checked_sub(1).map(|place| self.outages[place]);
+        if last.is_some_and(|(down, _, until)| down == link && until > start) {
             return true;
         }
         let Some(stream) = self.streams.get_mut(&id) else { return false };
         // Each cause draws for itself, so that one more moves no other's draws by chance alone.
         let mut lost = false;
-        for lossy in &self.lossy {
-            if lossy.link == link && lossy.from <= start && start < lossy.until {
+        let first = self.lossy.partition_point(|lossy| lossy.link < link);
+        for lossy in self.lossy[first..].iter().take_while(|lossy| lossy.link == link) {
+            if lossy.from <= start && start < lossy.until {
                 lost |= stream.chance(lossy.rate.numerator(), lossy.rate.denominator());
             }
         }

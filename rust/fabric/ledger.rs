@@ -12,6 +12,7 @@ use crate::workload::Workload;
 /// A queue pair, both halves.
 #[derive(Debug)]
 pub(super) struct Connection {
+    pub src: HostId,
     pub dst: HostId,
     pub qp: QpId,
     /// Its flows, in order.
@@ -135,19 +136,21 @@ impl Ledger {
         (message.delivered == message.pieces).then_some(flow.message)
     }
 
-    /// The sender knows that `flow` has arrived.
-    pub fn complete(&mut self, now: Time, flow: u64) {
+    /// The sender knows that `flow` has arrived; the message if that was its last piece.
+    pub fn complete(&mut self, now: Time, flow: u64) -> Option<MessageId> {
         let flow = &mut self.flows[flow as usize];
         assert_ne!(flow.delivered, Time::NEVER, "complete before it was delivered");
         assert_eq!(flow.completed, Time::NEVER, "completed twice");
         flow.completed = now;
         let message = &mut self.progress[flow.message.index()];
         message.completed += 1;
-        if message.completed == message.pieces {
-            message.completed_at = now;
-            self.completed += 1;
-            self.last_completion = now;
+        if message.completed < message.pieces {
+            return None;
         }
+        message.completed_at = now;
+        self.completed += 1;
+        self.last_completion = now;
+        Some(flow.message)
     }
 
     /// One of the messages that `message` waits for is there; true if it waits no more.

@@ -12,6 +12,7 @@ mod host;
 mod ledger;
 mod network;
 mod outcome;
+mod path_weights;
 mod pfc;
 mod pool;
 mod port;

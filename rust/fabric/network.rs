@@ -10,10 +10,10 @@ use super::port::{Port, PortParts};
 use super::prefetch::{prefetch, prefetch_lines};
 use super::switch::{Choice, Switch};
 use crate::balance::switch::{Passage, SwitchContext};
-use crate::balance::{Forwarding, Scheme};
+use crate::balance::{Forwarding, Scheme, Weights};
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::packet::{Flags, Packet};
-use crate::topology::{Node, Routes, Topology};
+use crate::topology::{Capacities, Node, Routes, Topology};
 use crate::units::{BitRate, Bytes, Span, Time};
 
 /// What the network counts, over all ports.
@@ -46,6 +46,10 @@ pub(super) struct Network {
     pub routes: Routes,
     /// Next hops of the fabric without failures: what source routes are numbers in.
     pub intact: Routes,
+    /// What next hops are worth, where routing tells and knows of a failure.
+    pub capacities: Option<Box<Capacities>>,
+    /// What routing tells.
+    pub weights: Weights,
     markers: Vec<Marker>,
     pub(super) buffer: Buffer,
     marking: Option<EcnPoint>,
@@ -90,6 +94,8 @@ impl Network {
             pool: Pool::default(),
             counters: NetworkCounters::default(),
             intact: routes.clone(),
+            capacities: None,
+            weights: scheme.weights,
             routes,
             markers,
             buffer: config.switch.buffer,
@@ -274,6 +280,10 @@ impl Network {
             among: self.routes.next_hops(switch, packet.dst),
             edge,
             pod: self.pods[edge.index()],
+            shares: self
+                .capacities
+                .as_ref()
+                .and_then(|it| it.shares(&self.routes, switch, packet.dst)),
         };
         let state = &mut self.switches[switch.index()];
         match which {

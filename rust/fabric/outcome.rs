@@ -155,6 +155,8 @@ pub struct Outcome {
     pub link_bytes: Vec<Bytes>,
     /// What the policy of each switch kept at the end, by switch id.
     pub switch_states: Vec<SwitchState>,
+    /// Most that the policy of a sender kept for a queue pair, in bits.
+    pub sender_bits_per_qp_max: u64,
     /// Queues at the times that the setup asked for.
     pub probes: Vec<QueueProbe>,
     /// Data packets still in a queue or on a wire at the end.

@@ -4,21 +4,24 @@ use std::sync::Arc;
 
 use super::base_rtt::base_rtt;
 use super::event::Event;
-use super::failure::Plan;
+use super::failure::{Plan, Routing};
 use super::fault::link_ports;
 use super::host::Host;
 use super::ledger::{Connection, ConnectionKey, Ledger};
 use super::network::Network;
+use super::path_weights::PathWeights;
 use super::pool::Place;
-use super::{Counters, FabricConfig, Outcome, PauseOrder, Progress, QpCounts, Queue, QueueProbe, Verdict};
-use crate::balance::sender::{Facts, PathSpace, QpContext, Trimming};
-use crate::balance::{Forwarding, Scheme};
+use super::{
+    Counters, FabricConfig, Outcome, PauseOrder, Progress, QpCounts, Queue, QueueProbe, Verdict,
+};
+use crate::balance::sender::{Facts, PathSpace, QpContext, SenderPolicy as _, Trimming};
+use crate::balance::{Forwarding, Scheme, Weights};
 use crate::ids::{HostId, MessageId, PortId};
 use crate::nic::{NicConfig, NicEvent, SendHalf};
 use crate::split::{Flow, Request, Split};
 use crate::topology::{Node, Topology};
 use crate::units::{Bytes, Span, Time};
-use crate::workload::Workload;
+use crate::workload::{Message, Workload};
 
 /// Everything that determines a run: the same setup gives the same outcome, to the last bit.
 #[derive(Debug, Clone)]
@@ -59,6 +62,7 @@ struct Simulation<'a> {
     hosts: Vec<Host>,
     ledger: Ledger,
     plan: Plan,
+    paths: PathWeights,
     /// What NICs are told of the network.
     base_rtt: Span,
     now: Time,
@@ -84,6 +88,7 @@ impl<'a> Simulation<'a> {
             ledger: Ledger::new(&setup.workload),
             network,
             plan,
+            paths: PathWeights::default(),
             base_rtt,
             setup,
             now: Time::ZERO,
@@ -149,7 +154,26 @@ impl<'a> Simulation<'a> {
                 self.settle(before, id);
             }
         }
-        self.plan.carry_out(step, &self.setup.topology, &mut self.network);
+        let routing = self.plan.carry_out(step, &self.setup.topology, &mut self.network);
+        let scheme = &self.setup.scheme;
+        if routing == Routing::Converged
+            && scheme.forwarding == Forwarding::SourceRouted
+            && scheme.weights == Weights::Capacity
+        {
+            self.tell_senders(now);
+        }
+    }
+
+    /// Tells every queue pair what its paths are worth now.
+    fn tell_senders(&mut self, now: Time) {
+        self.paths.forget();
+        for connection in 0..self.ledger.connections.len() {
+            let &Connection { src, dst, qp, .. } = &self.ledger.connections[connection];
+            let left = |link| self.plan.left(now, &self.setup.topology, link);
+            let fabric = (&*self.setup.topology, &self.network.intact);
+            let weights = self.paths.between(fabric, (src, dst), &left);
+            self.hosts[src.index()].nic.handle_weights(qp, weights);
+        }
     }
 
     /// Measures every queue as it is before anything starts or arrives at `now`.
@@ -330,27 +354,38 @@ impl<'a> Simulation<'a> {
     fn handle_news(&mut self, now: Time, id: HostId, event: NicEvent) {
         match event {
             NicEvent::Delivered { cookie, message } => {
-                let Some(message) = self.ledger.deliver(now, cookie, message) else { return };
-                let workload = &self.setup.workload;
-                for &dependent in workload.dependents_of(message) {
-                    if !self.ledger.release(dependent) {
-                        continue;
-                    }
-                    let start = workload.messages[dependent.index()].start;
-                    if start <= now {
-                        self.start(now, dependent);
-                    } else {
-                        let starts = &mut self.hosts[id.index()].starts;
-                        let place = starts.partition_point(|&other| other <= (start, dependent));
-                        starts.insert(place, (start, dependent));
-                    }
+                if let Some(message) = self.ledger.deliver(now, cookie, message) {
+                    self.release(now, id, message);
                 }
             }
-            NicEvent::Completed { work, .. } => self.ledger.complete(now, work),
+            NicEvent::Completed { work, .. } => {
+                if let Some(message) = self.ledger.complete(now, work) {
+                    self.release(now, id, message);
+                }
+            }
             NicEvent::PathFailed { cookie, path } => {
                 let dst = self.ledger.connections[cookie as usize].dst;
                 let edge = self.network.intact.edge_of(dst);
                 self.hosts[id.index()].splitter.handle_failed_path(now, edge, path);
+            }
+        }
+    }
+
+    /// `message` is over for `host`, its receiver or its sender: what waited for it there goes on.
+    fn release(&mut self, now: Time, host: HostId, message: MessageId) {
+        let workload = &self.setup.workload;
+        for &dependent in workload.dependents_of(message) {
+            let Message { src, start, .. } = workload.messages[dependent.index()];
+            if src != host || !self.ledger.release(dependent) {
+                continue;
+            }
+            let start = start.max(now.saturating_add(workload.gap));
+            if start <= now {
+                self.start(now, dependent);
+            } else {
+                let starts = &mut self.hosts[host.index()].starts;
+                let place = starts.partition_point(|&other| other <= (start, dependent));
+                starts.insert(place, (start, dependent));
             }
         }
     }
@@ -414,9 +449,7 @@ impl<'a> Simulation<'a> {
     /// Puts a flow on its queue pair, which is made if there is none yet.
     fn post(&mut self, now: Time, src: HostId, flow: &Flow) {
         let stream = self.setup.workload.messages[flow.message.index()].stream;
-        // The pieces of a cut message have a queue pair for each path; whole ones share one.
-        let slot = if flow.pieces > 1 { u32::from(flow.path) } else { 0 };
-        let key = ConnectionKey { src, dst: flow.dst, stream, slot };
+        let key = ConnectionKey { src, dst: flow.dst, stream, slot: flow.slot };
         let connection = match self.ledger.connection(&key) {
             Some(connection) => connection,
             None => self.connect(key, flow),
@@ -428,7 +461,14 @@ impl<'a> Simulation<'a> {
 
     fn connect(&mut self, key: ConnectionKey, flow: &Flow) -> u32 {
         let cookie = u32::try_from(self.ledger.connections.len()).expect("fewer than 2^32");
-        let policy = self.setup.scheme.sender.build(&self.context(&key, flow.path));
+        let mut policy = self.setup.scheme.sender.build(&self.context(&key, flow.path));
+        if self.network.capacities.is_some()
+            && self.setup.scheme.forwarding == Forwarding::SourceRouted
+        {
+            let left = |link| self.plan.left(self.now, &self.setup.topology, link);
+            let fabric = (&*self.setup.topology, &self.network.intact);
+            policy.handle_weights(self.paths.between(fabric, (key.src, key.dst), &left));
+        }
         let siblings = self.ledger.streams.entry((key.src, key.dst, key.stream)).or_insert(0);
         *siblings += 1;
         let extra = *siblings > 1;
@@ -437,7 +477,7 @@ impl<'a> Simulation<'a> {
         let qp = self.hosts[key.src.index()].nic.open_sender(half);
         let receiver = self.hosts[key.dst.index()].nic.open_receiver(key.src, qp, label, cookie);
         self.hosts[key.src.index()].nic.connect(qp, receiver);
-        let connection = Connection { dst: key.dst, qp, flows: Vec::new() };
+        let connection = Connection { src: key.src, dst: key.dst, qp, flows: Vec::new() };
         self.ledger.add_connection(key, connection)
     }
 
@@ -503,6 +543,12 @@ impl<'a> Simulation<'a> {
                 .unwrap_or_default(),
             link_bytes: network.ports.iter().map(|it| Bytes::new(it.carried)).collect(),
             switch_states: network.switches.iter().map(|switch| switch.state()).collect(),
+            sender_bits_per_qp_max: self
+                .hosts
+                .iter()
+                .map(|host| host.nic.policy_bits_max())
+                .max()
+                .unwrap_or(0),
             probes: self.probes,
             in_flight,
             pauses: self.network.pfc.take().map(|pfc| pfc.records).unwrap_or_default(),

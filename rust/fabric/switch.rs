@@ -5,6 +5,7 @@ use super::port::Port;
 use crate::balance::switch::{Chooser, Passage, SwitchConfig, SwitchContext, SwitchState, View};
 use crate::ids::{PortId, SwitchId};
 use crate::packet::Packet;
+use crate::topology::Shares;
 use crate::units::Time;
 
 /// A switch.
@@ -19,8 +20,18 @@ pub(super) struct Switch {
     pub dead: Vec<PortId>,
     /// Changes with `dead`, with routing and with weights.
     pub epoch: u32,
-    /// Room for the candidates that are not dead.
-    alive: Vec<PortId>,
+    /// Room for the candidates that are not dead, and for what they are worth.
+    alive: Alive,
+}
+
+/// Candidates that are left.
+#[derive(Debug, Default)]
+struct Alive {
+    ports: Vec<PortId>,
+    weights: Vec<u32>,
+    schedule: Vec<u16>,
+    /// Of each candidate that there was, its number among those that are left.
+    number: Vec<Option<u16>>,
 }
 
 /// A choice that a switch has to make.
@@ -33,6 +44,8 @@ pub(super) struct Choice<'a> {
     /// The edge switch of its destination, and that one's pod.
     pub edge: SwitchId,
     pub pod: u32,
+    /// What they are worth, if they are not all alike.
+    pub shares: Option<Shares<'a>>,
 }
 
 /// What the policy sees: queues as they stand.
@@ -44,6 +57,7 @@ struct Seen<'a> {
     edge: SwitchId,
     pod: u32,
     epoch: u32,
+    shares: Option<Shares<'a>>,
 }
 
 impl View for Seen<'_> {
@@ -76,6 +90,49 @@ impl View for Seen<'_> {
     fn epoch(&self) -> u32 {
         self.epoch
     }
+
+    #[inline]
+    fn weight(&self, candidate: u32) -> u32 {
+        self.shares.map_or(1, |shares| shares.weights[candidate as usize])
+    }
+
+    #[inline]
+    fn entries(&self) -> Option<u32> {
+        self.shares.map(|shares| shares.schedule.len() as u32)
+    }
+
+    #[inline]
+    fn entry(&self, place: u32) -> u32 {
+        self.shares.map_or(place, |shares| u32::from(shares.schedule[place as usize]))
+    }
+}
+
+impl Alive {
+    /// Leaves out of a choice the ports that are `dead`, and their turns.
+    fn fill(&mut self, choice: &Choice<'_>, dead: &[PortId]) {
+        self.ports.clear();
+        self.number.clear();
+        for port in choice.among {
+            let lives = !dead.contains(port);
+            self.number.push(lives.then_some(self.ports.len() as u16));
+            self.ports.extend(lives.then_some(*port));
+        }
+        let Some(shares) = choice.shares else { return };
+        let lives = |candidate: &usize| self.number[*candidate].is_some();
+        self.weights.clear();
+        let candidates = (0..choice.among.len()).filter(lives);
+        self.weights.extend(candidates.map(|candidate| shares.weights[candidate]));
+        self.schedule.clear();
+        let turns = shares.schedule.iter().filter_map(|&entry| self.number[usize::from(entry)]);
+        self.schedule.extend(turns);
+    }
+
+    /// What is left to choose from. If none of it was worth anything, all of it counts alike.
+    fn choice<'a>(&'a self, of: &Choice<'a>) -> Choice<'a> {
+        let shares = Shares { weights: &self.weights, schedule: &self.schedule };
+        let shares = of.shares.map(|_| shares).filter(|shares| !shares.schedule.is_empty());
+        Choice { among: &self.ports, shares, ..*of }
+    }
 }
 
 impl Switch {
@@ -86,15 +143,15 @@ impl Switch {
             buffered: 0,
             dead: Vec::new(),
             epoch: 0,
-            alive: Vec::new(),
+            alive: Alive::default(),
         }
     }
 
     /// The policy's choice among at least two candidates.
     #[inline]
     pub fn ask(&mut self, now: Time, choice: &Choice<'_>, ports: &[Port]) -> PortId {
-        let &Choice { packet, pool, among, edge, pod } = choice;
-        let mut seen = Seen { now, pool, ports, among, edge, pod, epoch: self.epoch };
+        let &Choice { packet, pool, among, edge, pod, shares } = choice;
+        let mut seen = Seen { now, pool, ports, among, edge, pod, epoch: self.epoch, shares };
         among[self.chooser.choose(now, packet, &mut seen) as usize]
     }
 
@@ -102,12 +159,11 @@ impl Switch {
     /// if none is alive: the packet goes where routing says, and is lost.
     pub fn ask_alive(&mut self, now: Time, choice: &Choice<'_>, ports: &[Port]) -> PortId {
         let mut alive = std::mem::take(&mut self.alive);
-        alive.clear();
-        alive.extend(choice.among.iter().filter(|port| !self.dead.contains(port)));
-        let chosen = match alive[..] {
+        alive.fill(choice, &self.dead);
+        let chosen = match alive.ports[..] {
             [] => self.ask(now, choice, ports),
             [only] => only,
-            _ => self.ask(now, &Choice { among: &alive, ..*choice }, ports),
+            _ => self.ask(now, &alive.choice(choice), ports),
         };
         self.alive = alive;
         chosen

@@ -140,6 +140,9 @@ fn empty_outcome() -> Outcome {
         link_bytes_max: Bytes::ZERO,
         link_bytes: Vec::new(),
         switch_states: Vec::new(),
+        probes: Vec::new(),
+        queue_bytes_max_by_port: Vec::new(),
+        sender_bits_per_qp_max: 0,
         in_flight: 0,
         pauses: Vec::new(),
     }

@@ -99,6 +99,11 @@ impl Nic {
         peers
     }
 
+    /// Most that the policy of a queue pair keeps for it, in bits.
+    pub fn policy_bits_max(&self) -> u64 {
+        self.requesters.iter().map(|requester| requester.policy_bits()).max().unwrap_or(0)
+    }
+
     /// Queue pairs ever made to send on.
     pub fn send_qps(&self) -> u64 {
         self.count_qps(|qp| qp.role == Role::Both)

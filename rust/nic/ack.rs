@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::NicConfig;
 use crate::packet::{Flags, Packet, PacketKind, Psn, Stamp};
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Span};
 
 /// How arrivals are acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,8 +86,6 @@ pub(super) struct Unreported {
     sack: u64,
     /// ... and which of these were marked.
     marks: u64,
-    /// When the first of them came.
-    since: Time,
     /// The last of them.
     echo: Echo,
 }
@@ -112,9 +110,9 @@ impl Unreported {
 
     /// Adds an arrival, for which there is room.
     #[inline]
-    pub fn note(&mut self, now: Time, sequence: u64, packet: &Packet) {
+    pub fn note(&mut self, sequence: u64, packet: &Packet) {
         if self.is_empty() {
-            *self = Self { base: sequence, since: now, ..Self::default() };
+            *self = Self { base: sequence, ..Self::default() };
         } else if sequence < self.base {
             let shift = self.base - sequence;
             (self.sack, self.marks) = (self.sack << shift, self.marks << shift);
@@ -134,12 +132,6 @@ impl Unreported {
     #[inline]
     pub fn is_full(&self, config: &AckConfig) -> bool {
         self.packets >= config.every || u64::from(self.bytes) >= config.every_bytes.get()
-    }
-
-    /// When it is time to report; `NEVER` if there is nothing to.
-    #[inline]
-    pub fn due(&self, config: &AckConfig) -> Time {
-        if self.is_empty() { Time::NEVER } else { self.since.saturating_add(config.within) }
     }
 
     /// The last packet noted.
@@ -178,7 +170,7 @@ mod tests {
         let mut unreported = Unreported::default();
         for &sequence in sequences {
             assert!(unreported.has_room_for(sequence), "{sequence}");
-            unreported.note(Time::from_ps(sequence), sequence, &packet(Flags::NONE));
+            unreported.note(sequence, &packet(Flags::NONE));
         }
         unreported
     }
@@ -189,8 +181,8 @@ mod tests {
         assert!(!all.has_room_for(99) && !all.has_room_for(164) && all.has_room_for(101));
         let mut later = noted(&[100, 37]);
         assert_eq!((later.base, later.sack), (37, 1 << 63 | 1));
-        later.note(Time::ZERO, 40, &packet(Flags::MARKED));
-        assert_eq!((later.marks, later.since), (1 << 3, Time::from_ps(100)));
+        later.note(40, &packet(Flags::MARKED));
+        assert_eq!(later.marks, 1 << 3);
     }
 
     #[test]
@@ -200,18 +192,10 @@ mod tests {
     }
 
     #[test]
-    fn count_bytes_and_time_each_make_it_due() {
-        let config = AckConfig {
-            every: 4,
-            every_bytes: Bytes::new(300),
-            within: Span::from_ns(1),
-            ..AckConfig::default()
-        };
+    fn count_and_bytes_each_make_it_due() {
+        let config = AckConfig { every: 4, every_bytes: Bytes::new(300), ..AckConfig::default() };
         assert!(!noted(&[5, 6]).is_full(&config) && noted(&[5, 6, 7]).is_full(&config));
         let by_count = AckConfig { every: 2, ..AckConfig::default() };
         assert!(noted(&[5, 6]).is_full(&by_count));
-        assert_eq!(noted(&[5, 6]).due(&config), Time::from_ps(1_005));
-        assert_eq!(noted(&[5]).due(&AckConfig::default()), Time::NEVER);
-        assert_eq!(Unreported::default().due(&config), Time::NEVER);
     }
 }

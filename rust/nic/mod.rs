@@ -80,19 +80,23 @@ mod ack;
 mod config;
 pub mod congestion;
 mod context_cache;
+mod delivery;
 mod pacer;
 mod qp;
 pub mod recovery;
 mod requester;
 mod responder;
 mod sent_entropies;
+mod timer;
 pub mod verbs;
 
 pub use accounting::{PeerAccount, QpAccount};
 pub use ack::{AckConfig, Entropies};
 pub use config::{NicConfig, PortFacts, Recovery};
 pub use context_cache::{CacheConfig, CacheCounters};
+pub use delivery::Delivery;
 pub use qp::{News, Origin, QpAttributes, QpState, answer_label};
+pub use timer::Timer;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -104,6 +108,8 @@ use responder::{Outbox, Responder};
 use verbs::{Completion, WorkQueues};
 
 use crate::balance::sender::Sender;
+#[cfg(doc)]
+use crate::balance::sender::SenderPolicy;
 use crate::ids::{HostId, QpId};
 use crate::packet::{Flags, Packet, PacketKind};
 use crate::units::{Bytes, Span, Time};
@@ -251,7 +257,8 @@ impl Nic {
     /// it is the short way to one whose news are events, and takes an MTU of any size.
     ///
     /// # Panics
-    /// If all queue pair numbers are given: see [`Nic::create_qp`], which says so.
+    /// If all queue pair numbers are given, or the loss recovery cannot deliver as the settings ask
+    /// for: see [`Nic::create_qp`], which says so.
     pub fn open_sender(&mut self, half: SendHalf) -> QpId {
         let qp = self.add_qp(QpAttributes {
             peer: half.peer,
@@ -260,7 +267,7 @@ impl Nic {
             news: News::Events(half.cookie),
             origin: if half.extra { Origin::Extra } else { Origin::Regular },
         });
-        let qp = qp.expect("fewer than 2^24 queue pairs");
+        let qp = qp.unwrap_or_else(|error| panic!("{error}"));
         self.modify_qp(qp, QpState::Init).expect("it is new");
         qp
     }
@@ -278,7 +285,7 @@ impl Nic {
             news: News::Events(cookie),
             origin: Origin::Regular,
         });
-        let qp = qp.expect("fewer than 2^24 queue pairs");
+        let qp = qp.unwrap_or_else(|error| panic!("{error}"));
         let ready = |nic: &mut Self| {
             nic.modify_qp(qp, QpState::Init)?;
             nic.set_peer_qp(qp, peer_qp)?;
@@ -312,6 +319,14 @@ impl Nic {
         assert!(queues.is_none() && state == QpState::ReadyToSend, "{qp} must be ready to send");
         self.requesters[slot.index()].post(bytes, work, path, &self.config);
         self.make_ready(slot);
+    }
+
+    /// Routing tells `qp` what each of its paths is worth; see [`SenderPolicy::handle_weights`].
+    pub fn handle_weights(&mut self, qp: QpId, weights: &[u32]) {
+        let slot = self.qps[qp.index()].requester;
+        if let Some(requester) = self.requesters.get_mut(slot.index()) {
+            requester.handle_weights(weights);
+        }
     }
 
     /// What it counted so far.
@@ -518,7 +533,7 @@ impl Nic {
     /// is put back if what it was for was acknowledged before.
     fn keep_ack_timer(&mut self, slot: Slot) {
         let responder = &mut self.responders[slot.index()];
-        let deadline = responder.deadline(&self.config);
+        let deadline = responder.deadline();
         if deadline < responder.timer_entry {
             responder.timer_entry = deadline;
             self.ack_timers.push(Reverse((deadline, slot)));

@@ -7,7 +7,7 @@ use super::pacer::Pacer;
 use super::recovery::{Lost, LostPlace, Missed, SendRecovery, Sending, Why};
 use super::responder::Peer;
 use super::sent_entropies::SentEntropies;
-use super::{Entropies, NicConfig, NicEvent, PortFacts, Recovery};
+use super::{Delivery, Entropies, NicConfig, NicEvent, PortFacts, Recovery};
 use crate::balance::sender::{Feedback, Sender, SenderPolicy, Verdict};
 use crate::ids::{HostId, QpId};
 use crate::packet::{Flags, Packet, PacketKind, Psn, Stamp};
@@ -50,9 +50,11 @@ pub(super) struct Requester {
     peer_qp: QpId,
     label: u32,
     cookie: u32,
+    /// Low bits of how many messages are complete.
+    completed: u32,
     line_rate: BitRate,
     /// A full packet on the wire.
-    packet_bytes: u64,
+    packet_bytes: u32,
     /// What the recovery lets out at once, in bytes on the wire.
     flow_control: u64,
     /// One past the last packet of the last message.
@@ -91,8 +93,9 @@ impl Requester {
             peer_qp: QpId::default(),
             label: parts.label,
             cookie: parts.cookie,
+            completed: 0,
             line_rate: parts.port.line_rate,
-            packet_bytes: path.packet.get(),
+            packet_bytes: u32::try_from(path.packet.get()).unwrap_or(u32::MAX),
             flow_control: match config.recovery {
                 Recovery::Sack(sack) => sack.flow_control.window(path.bdp(), path.packet),
                 _ => u64::MAX,
@@ -114,6 +117,16 @@ impl Requester {
     /// Learns the number of the receiving half.
     pub fn connect(&mut self, peer_qp: QpId) {
         self.peer_qp = peer_qp;
+    }
+
+    /// Learns what each of its paths is worth.
+    pub fn handle_weights(&mut self, weights: &[u32]) {
+        self.policy.handle_weights(weights);
+    }
+
+    /// What its policy keeps, in bits.
+    pub fn policy_bits(&self) -> u64 {
+        self.policy.state_bits()
     }
 
     /// Takes a message; `path` is where it is pinned, if the policy pins.
@@ -198,12 +211,12 @@ impl Requester {
             return true;
         }
         let out = self.recovery.in_flight();
-        out == 0 || (out + 1) * self.packet_bytes <= window
+        out == 0 || (out + 1) * u64::from(self.packet_bytes) <= window
     }
 
     /// One past the last packet that may be out.
     fn window_end(&self) -> u64 {
-        self.end.min(self.recovery.unacknowledged() + MOST_OUTSTANDING)
+        self.end.min(self.recovery.window_end(MOST_OUTSTANDING))
     }
 
     /// When the rate lets the next packet go.
@@ -245,6 +258,8 @@ impl Requester {
         };
         if let Sending::Erasure(code) = &self.recovery {
             code.label(&mut packet, work.bytes);
+        } else if config.queue_pairs.delivery == Some(Delivery::Unordered) {
+            self.label(&mut packet, &work);
         }
         if let Some(entropies) = &mut self.entropies {
             entropies.handle_sent(sequence, entropy);
@@ -256,6 +271,14 @@ impl Requester {
             packet.flags = packet.flags.with(Flags::ACK_REQUEST);
         }
         packet
+    }
+
+    /// Writes into a packet what unordered delivery needs to know: which message it is of, and how
+    /// many packets that has.
+    fn label(&self, packet: &mut Packet, work: &Work) {
+        let place = self.work.partition_point(|other| other.first < work.first) as u64;
+        packet.ack = Psn::on_wire(u64::from(self.completed) + place);
+        packet.marked = u32::try_from(work.packets).unwrap_or(u32::MAX);
     }
 
     /// At line rate the wire itself is the pace.
@@ -302,7 +325,7 @@ impl Requester {
                 packets: u32::try_from(new).unwrap_or(u32::MAX),
                 marked: packet.marked.count_ones(),
                 rtt: Span::from_ps(packet.stamp.ps_until(now)),
-                in_flight: self.recovery.in_flight() * self.packet_bytes,
+                in_flight: self.recovery.in_flight() * u64::from(self.packet_bytes),
             },
         );
         self.complete(events);
@@ -366,6 +389,8 @@ impl Requester {
             }
             events.push_back(NicEvent::Completed { cookie: self.cookie, work: work.id });
             self.work.pop_front();
+            // 2^32 is a multiple of the numbers on the wire.
+            self.completed = self.completed.wrapping_add(1);
         }
     }
 

@@ -333,4 +333,12 @@ fn sequence_numbers_wrap_on_the_wire() {
     }
 }
 
+mod delivery;
 mod recovery;
+mod timers;
+
+#[test]
+fn a_receiving_half_is_three_cache_lines() {
+    // A run may have a million of them.
+    assert_eq!(size_of::<Responder>(), 192);
+}

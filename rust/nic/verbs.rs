@@ -14,6 +14,8 @@
 //!   (SIGCOMM 2018, section 5.3), so that they find it in whatever order packets arrive. A packet
 //!   whose receive is not posted is refused (RNR NAK); the sender goes on after the RNR timer.
 //!   With the ideal erasure code there are only WRITEs.
+//! - *Unordered delivery*: SENDs take receives in the order in which they are delivered. There
+//!   are no READs: an answer is told by its turn.
 //! - A queue pair has a completion queue of its NIC's, and each work request is signalled.
 
 mod engine;
@@ -26,8 +28,8 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::CacheConfig;
 use super::qp::QpState;
+use super::{CacheConfig, Delivery};
 use crate::ids::QpId;
 use crate::units::{Bytes, Span};
 
@@ -59,6 +61,9 @@ pub struct QpConfig {
     pub retries: Option<u32>,
     /// Memory of one context: 375 B, the figure that is passed on for ConnectX NICs \[inferred\].
     pub context_bytes: Bytes,
+    /// In which order messages are delivered; by default as the loss recovery does it, see
+    /// [`Delivery::of`].
+    pub delivery: Option<Delivery>,
     /// A cache of contexts; by default every context is at hand.
     pub cache: Option<CacheConfig>,
 }
@@ -72,6 +77,7 @@ impl Default for QpConfig {
             rnr_retries: None,
             retries: None,
             context_bytes: Bytes::new(375),
+            delivery: None,
             cache: None,
         }
     }
@@ -243,6 +249,12 @@ pub enum VerbsError {
     /// The ideal erasure code has no room for other verbs' headers (EOPNOTSUPP).
     #[error("with the erasure code as loss recovery there are only WRITEs; choose another")]
     WritesOnly,
+    /// Go-back-N cannot deliver unordered (EOPNOTSUPP).
+    #[error("go-back-n delivers in order alone; choose ordered delivery, or another loss recovery")]
+    OrderedOnly,
+    /// With unordered delivery answers cannot be told apart (EOPNOTSUPP).
+    #[error("with unordered delivery there are no READs; choose ordered delivery")]
+    UnorderedRead,
     /// Queue pair numbers have 24 bits (ENOMEM).
     #[error("all 2^24 queue pair numbers are given")]
     TooManyQueuePairs,
@@ -255,7 +267,7 @@ impl VerbsError {
             Self::SendQueueFull { .. }
             | Self::ReceiveQueueFull { .. }
             | Self::TooManyQueuePairs => "ENOMEM",
-            Self::WritesOnly => "EOPNOTSUPP",
+            Self::WritesOnly | Self::OrderedOnly | Self::UnorderedRead => "EOPNOTSUPP",
             _ => "EINVAL",
         }
     }

@@ -25,7 +25,7 @@ pub use identity::{Identity, VERSION};
 pub use links_csv::write_links_csv;
 pub use open::{OpenMessage, OpenMessages, Stage};
 pub use run_table::run_table;
-pub use summary::{Fct, Packets, Qps, Summary, write_summary};
+pub use summary::{Fct, Packets, Qps, State, Summary, write_summary};
 pub use table::list_table;
 
 #[cfg(test)]

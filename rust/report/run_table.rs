@@ -55,6 +55,7 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
         ("links", format!("{} at most", human::bytes(summary.link_bytes_max as f64))),
         ("QPs", qps(summary)),
         ("contexts", contexts(summary)),
+        ("state", state(summary)),
         ("work", work(summary)),
     ]
 }
@@ -120,6 +121,20 @@ fn contexts(summary: &Summary) -> String {
         count(account.per_peer_max),
         human::bytes(account.context_bytes.get() as f64)
     )
+}
+
+/// What the policy keeps, beside the queue pairs.
+fn state(summary: &Summary) -> String {
+    let state = &summary.state;
+    let switches = match state.switch_bits_max {
+        0 => "none in switches".to_owned(),
+        bits => format!(
+            "{} bits, {} entries at most in a switch",
+            human::count(bits as f64),
+            human::count(state.switch_entries_max as f64)
+        ),
+    };
+    format!("{} at most for a QP; {switches}", human::plural(state.sender_bits_per_qp_max, "bit"))
 }
 
 fn work(summary: &Summary) -> String {

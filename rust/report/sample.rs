@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Cost, Identity, Summary};
+use crate::balance::switch::SwitchState;
 use crate::fabric::{Counters, FlowRecord, Outcome, QpCounts, Verdict};
 use crate::ids::{HostId, MessageId};
 use crate::nic::{CacheCounters, QpAccount};
@@ -100,7 +101,12 @@ pub fn stalled() -> Outcome {
         queue_bytes_mean: 12.5,
         link_bytes_max: Bytes::new(12_474),
         link_bytes: (0..12).map(|port| Bytes::new(port * 1_000)).collect(),
-        switch_states: Vec::new(),
+        probes: Vec::new(),
+        queue_bytes_max_by_port: Vec::new(),
+        switch_states: [(0, 0), (12, 36), (3, 48)]
+            .map(|(entries, bits)| SwitchState { entries, bits })
+            .to_vec(),
+        sender_bits_per_qp_max: 16,
         in_flight: 0,
         pauses: Vec::new(),
     }

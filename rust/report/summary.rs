@@ -56,6 +56,8 @@ pub struct Summary {
     pub link_bytes_max: u64,
     /// Queue pairs.
     pub qps: Qps,
+    /// What policies keep.
+    pub state: State,
     /// The most over all NICs of what their queue pairs cost; not part of the JSON object.
     #[serde(skip)]
     pub qp_account: QpAccount,
@@ -117,6 +119,28 @@ pub struct Qps {
     pub extra_total: u64,
 }
 
+/// What policies keep at run time: what hardware would have to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct State {
+    /// Most entries (pointers, remembered ports, table cells) in one switch.
+    pub switch_entries_max: u64,
+    /// Most bits in one switch.
+    pub switch_bits_max: u64,
+    /// Most bits that a sender's policy keeps for one queue pair.
+    pub sender_bits_per_qp_max: u64,
+}
+
+impl State {
+    fn of(outcome: &Outcome) -> Self {
+        let switches = || outcome.switch_states.iter();
+        Self {
+            switch_entries_max: switches().map(|it| it.entries).max().unwrap_or(0),
+            switch_bits_max: switches().map(|it| it.bits).max().unwrap_or(0),
+            sender_bits_per_qp_max: outcome.sender_bits_per_qp_max,
+        }
+    }
+}
+
 impl From<QpCounts> for Qps {
     fn from(counts: QpCounts) -> Self {
         let QpCounts { per_nic_max, total, extra_per_nic_max, extra_total } = counts;
@@ -165,6 +189,7 @@ impl Summary {
             queue_bytes_mean: outcome.queue_bytes_mean,
             link_bytes_max: outcome.link_bytes_max.get(),
             qps: outcome.qps.into(),
+            state: State::of(outcome),
             qp_account: QpAccount::most(&outcome.qp_accounts),
             events: count.events,
             packet_hops: count.packet_hops,

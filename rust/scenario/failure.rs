@@ -9,6 +9,17 @@ use crate::rng::{Purpose, Stream};
 use crate::topology::{Node, Topology};
 use crate::units::{Fraction, Span, Time};
 
+/// Most times that a section takes links down, over all links that it may hit: what each costs in
+/// memory and in computations of routes stays bounded.
+const MOST_OUTAGES: u64 = 1 << 20;
+
+/// What failures are drawn and counted by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Run {
+    pub seed: u64,
+    pub time_limit: Time,
+}
+
 /// The failures of all links, in order of link ids and times. A link is down once at a time;
 /// degraded and lossy ones may overlap.
 ///
@@ -18,25 +29,32 @@ pub(super) fn resolve(
     context: &Context<'_>,
     sections: &[FailureSection],
     topology: &Topology,
-    seed: u64,
+    run: Run,
 ) -> Result<Vec<Failure>, ScenarioError> {
     let mut failures = Vec::new();
     let mut streams: Vec<(LinkId, Stream)> = Vec::new();
     for (index, section) in sections.iter().enumerate() {
         let key = |name: &str| format!("failure[{index}].{name}");
         let model = timing(context, section, &key)?;
-        let links = match target(context, section, &key)? {
-            Target::Link(name) => vec![link_named(context, &key("link"), name, topology)?],
-            Target::Switch(name) => links_of(context, &key("switch"), name, topology)?,
+        let (links, of) = match target(context, section, &key)? {
+            Target::Link(name) => (vec![link_named(context, &key("link"), name, topology)?], 1),
+            Target::Switch(name) => {
+                let links = links_of(context, &key("switch"), name, topology)?;
+                let count = links.len();
+                (links, count)
+            }
             Target::Each(probability) => {
                 context.part(&key("probability"), probability)?;
                 if streams.is_empty() {
-                    streams = link_streams(topology, seed);
+                    streams = link_streams(topology, run.seed);
                 }
-                drawn(&mut streams, probability)
+                (drawn(&mut streams, probability), streams.len())
             }
         };
-        failures.extend(links.into_iter().map(|link| (Failure { link, ..model }, index)));
+        let times = times(context, section, &key, (model, of as u64, run.time_limit))?;
+        for link in links {
+            failures.extend(times.iter().map(|time| (Failure { link, ..*time }, index)));
+        }
     }
     failures.sort_by_key(|(failure, index)| (failure.link, failure.at, *index));
     let is_down = |it: &(Failure, usize)| it.0.kind == FailureKind::Down;
@@ -125,12 +143,48 @@ fn timing(
         let right = format!("it must be later than {}, which is {at}", key("at"));
         return Err(context.senseless(&key("until"), until, right));
     }
-    let convergence = match section.convergence {
-        SpanOrNever::Never => Span::MAX,
-        SpanOrNever::Span(span) => context.span(&key("convergence"), span, AtLeast::Zero)?,
+    let delay = |name: &str, delay: SpanOrNever| match delay {
+        SpanOrNever::Never => Ok(Span::MAX),
+        SpanOrNever::Span(span) => context.span(&key(name), span, AtLeast::Zero),
     };
-    let detection = context.span(&key("detection"), section.detection, AtLeast::Zero)?;
+    let detection = delay("detection", section.detection)?;
+    let convergence = delay("convergence", section.convergence)?;
     Ok(Failure { link: LinkId::default(), kind, at, until, detection, convergence })
+}
+
+/// What a section makes of one link: `model` once, or for a link that flaps, each time that it is
+/// down until the failure or the run ends. `of` links may be hit.
+fn times(
+    context: &Context<'_>,
+    section: &FailureSection,
+    key: &dyn Fn(&str) -> String,
+    (model, of, time_limit): (Failure, u64, Time),
+) -> Result<Vec<Failure>, ScenarioError> {
+    let (FailureName::Flap, Some(down), Some(up)) =
+        (section.kind, section.down_for, section.up_for)
+    else {
+        return Ok(vec![model]);
+    };
+    let down = context.span(&key("down_for"), down, AtLeast::OnePicosecond)?;
+    let up = context.span(&key("up_for"), up, AtLeast::OnePicosecond)?;
+    let period = (down + up).as_ps();
+    let end = model.until.min(time_limit);
+    let count = end.as_ps().saturating_sub(model.at.as_ps()).div_ceil(period);
+    if count.saturating_mul(of) > MOST_OUTAGES {
+        let links = if of == 1 { "1 link".to_owned() } else { format!("up to {of} links") };
+        let fault = Fault::TooLarge {
+            key: key("up_for"),
+            value: context.shown(&key("up_for"), up),
+            amount: format!("{count} times down until {end}, on {links}"),
+            limit: format!("{MOST_OUTAGES} in all; let it last longer, or end earlier"),
+        };
+        return Err(context.fault(&key("up_for"), fault));
+    }
+    let outage = |nth: u64| {
+        let at = Time::from_ps(model.at.as_ps() + nth * period);
+        Failure { at, until: (at + down).min(model.until), ..model }
+    };
+    Ok((0..count).map(outage).collect())
 }
 
 fn kind(
@@ -138,37 +192,43 @@ fn kind(
     section: &FailureSection,
     key: &dyn Fn(&str) -> String,
 ) -> Result<FailureKind, ScenarioError> {
-    let (name, needs) = match section.kind {
-        FailureName::Down => ("down", None),
-        FailureName::Degrade => ("degrade", Some("factor")),
-        FailureName::Loss => ("loss", Some("rate")),
+    let (name, needs): (_, &[&str]) = match section.kind {
+        FailureName::Down => ("down", &[]),
+        FailureName::Degrade => ("degrade", &["factor"]),
+        FailureName::Loss => ("loss", &["rate"]),
+        FailureName::Flap => ("flap", &["down_for", "up_for"]),
     };
-    let given = [("factor", section.factor), ("rate", section.rate)];
-    let spare = given.iter().find(|(of, value)| Some(*of) != needs && value.is_some());
-    if let Some(&(of, Some(value))) = spare {
-        let because = format!("{} = {name} has no {of} (it would be {value})", key("kind"));
-        return Err(context.fault(&key(of), Fault::Misplaced { key: key(of), because }));
-    }
-    let missing = |of: &str, example: &str| {
-        let because = format!("{} = {name} needs it", key("kind"));
-        context.missing(&key(of), because, example)
-    };
-    match section.kind {
-        FailureName::Down => Ok(FailureKind::Down),
-        FailureName::Degrade => {
-            let factor = section.factor.ok_or_else(|| missing("factor", "factor = \"1/4\""))?;
-            let factor = context.part(&key("factor"), factor)?;
-            if factor.numerator() == 0 {
-                let right = "something must be left of the rate; a link without any is kind = down";
-                return Err(context.senseless(&key("factor"), factor, right));
+    let given = [
+        ("factor", section.factor.map(|it| it.to_string()), "factor = \"1/4\""),
+        ("rate", section.rate.map(|it| it.to_string()), "rate = \"1/1000\""),
+        ("down_for", section.down_for.map(|it| it.to_string()), "down_for = \"100us\""),
+        ("up_for", section.up_for.map(|it| it.to_string()), "up_for = \"900us\""),
+    ];
+    for (of, value, example) in given {
+        match value {
+            Some(value) if !needs.contains(&of) => {
+                let because = format!("{} = {name} has no {of} (it would be {value})", key("kind"));
+                return Err(context.fault(&key(of), Fault::Misplaced { key: key(of), because }));
             }
-            Ok(FailureKind::Degrade { factor })
-        }
-        FailureName::Loss => {
-            let rate = section.rate.ok_or_else(|| missing("rate", "rate = \"1/1000\""))?;
-            Ok(FailureKind::Loss { rate: context.part(&key("rate"), rate)? })
+            None if needs.contains(&of) => {
+                let because = format!("{} = {name} needs it", key("kind"));
+                return Err(context.missing(&key(of), because, example));
+            }
+            _ => {}
         }
     }
+    if let Some(factor) = section.factor {
+        let factor = context.part(&key("factor"), factor)?;
+        if factor.numerator() == 0 {
+            let right = "something must be left of the rate; a link without any is kind = down";
+            return Err(context.senseless(&key("factor"), factor, right));
+        }
+        return Ok(FailureKind::Degrade { factor });
+    }
+    if let Some(rate) = section.rate {
+        return Ok(FailureKind::Loss { rate: context.part(&key("rate"), rate)? });
+    }
+    Ok(FailureKind::Down)
 }
 
 fn link_named(

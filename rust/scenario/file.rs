@@ -167,6 +167,18 @@ pub struct WorkloadSection {
     /// Collectives: the first so many hosts take part: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,
+    /// Collectives: the vector is divided over so many channels with queue pairs of their own: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channels: Option<u32>,
+    /// Collectives: so many chunks of each channel follow each other: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunks: Option<u32>,
+    /// Hierarchical collectives: so many ranks next to each other are a machine: 8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
+    /// Collectives: what a rank computes between what it got and what it sends for it: 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Span>,
     /// Shift: host i sends to host i + shift: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shift: Option<u32>,
@@ -188,6 +200,10 @@ impl Default for WorkloadSection {
             bytes: None,
             algorithm: None,
             ranks: None,
+            channels: None,
+            chunks: None,
+            group: None,
+            gap: None,
             shift: None,
             fan_in: None,
             start_jitter: None,

@@ -143,7 +143,8 @@ impl Scenario {
         let (transport, nic) = transport::resolve(&context, &file.transport, scheme.recovery)?;
         let packet = nic.payload + nic.header;
         let (switch, switch_config) = switch::resolve(&context, &file.switch, packet)?;
-        let failures = failure::resolve(&context, &file.failure, &built.topology, file.seed)?;
+        let run = failure::Run { seed: file.seed, time_limit };
+        let failures = failure::resolve(&context, &file.failure, &built.topology, run)?;
         let fabric = FabricConfig {
             switch: switch_config,
             ecn_by_rate: Vec::new(),
@@ -233,7 +234,8 @@ impl Scenario {
         other.seed = limits::seed(&context, seed)?;
         other.file.seed = seed;
         let typed = &self.origin.file;
-        other.fabric.failures = failure::resolve(&context, &typed.failure, &self.topology, seed)?;
+        let run = failure::Run { seed, time_limit: self.time_limit };
+        other.fabric.failures = failure::resolve(&context, &typed.failure, &self.topology, run)?;
         // Flows of a file draw nothing, and the file may have changed since it was read.
         if typed.workload.kind == "flows" {
             return Ok(other);

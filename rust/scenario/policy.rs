@@ -42,9 +42,10 @@ fn scheme(context: &Context<'_>, section: &PolicySection) -> Result<Scheme, Scen
             SchemeError::Unknown { name, known } => return unknown(context, name, known),
             SchemeError::Parameter { reason, .. } => reason,
         };
+        let beside = [&["name"], &balance::SHARED_PARAMETERS[..]].concat();
         let (key, reason) = culprit(section).unwrap_or(("name".into(), reason));
         let path = format!("policy.{key}");
-        context.fault(&path, parameter_fault("policy", Some("name"), &path, &reason))
+        context.fault(&path, parameter_fault("policy", &beside, &path, &reason))
     })
 }
 

@@ -90,7 +90,7 @@ fn configured<C: DeserializeOwned + Serialize>(
     let config: C = all.try_into().map_err(|error: toml::de::Error| {
         let (key, reason) = culprit::<C>(given).unwrap_or((String::new(), error));
         let path = format!("{SECTION}.{key}");
-        context.fault(&path, parameter_fault(SECTION, None, &path, reason.message()))
+        context.fault(&path, parameter_fault(SECTION, &[], &path, reason.message()))
     })?;
     let all = table(&config);
     Ok((config, all))

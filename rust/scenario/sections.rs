@@ -84,6 +84,19 @@ pub enum RecoveryName {
     Erasure,
 }
 
+/// In which order messages of a queue pair are delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeliveryName {
+    /// As the recovery does it: in order, but with an erasure code.
+    #[default]
+    Auto,
+    /// In the order posted.
+    Ordered,
+    /// As they come to be whole.
+    Unordered,
+}
+
 /// `[transport]`: what every NIC is set to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -117,6 +130,8 @@ pub struct TransportSection {
     /// Parameters of the loss recovery; those left out have its defaults.
     #[serde(skip_serializing_if = "Parameters::is_empty")]
     pub recovery_parameters: Parameters,
+    /// In which order messages of a queue pair are delivered: `auto`.
+    pub delivery: DeliveryName,
     /// How long a sender waits for an acknowledgement: 1 ms.
     pub retransmit_timeout: Span,
     /// How long a receiver waits before it repeats a NACK: 500 us, the HPCC simulator's.
@@ -143,6 +158,7 @@ impl Default for TransportSection {
             parameters: Parameters::new(),
             recovery: RecoveryName::default(),
             recovery_parameters: Parameters::new(),
+            delivery: DeliveryName::default(),
             retransmit_timeout: Span::from_ms(1),
             nack_interval: Span::from_us(500),
             cnp_interval: Span::from_us(50),
@@ -162,6 +178,8 @@ pub enum FailureName {
     Degrade,
     /// A part of the packets is lost.
     Loss,
+    /// Down and up again, over and over.
+    Flap,
 }
 
 /// A span, or for ever: `"100ms"`, `"never"`.
@@ -224,12 +242,18 @@ pub struct FailureSection {
     /// Loss: the part of packets that is lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Fraction>,
+    /// Flap: how long it is down each time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub down_for: Option<Span>,
+    /// Flap: how long it is up in between.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub up_for: Option<Span>,
     /// When it starts: 1 us.
     pub at: Span,
     /// When it ends: never.
     pub until: SpanOrNever,
     /// How long after each change the switches at its ends know: 0.
-    pub detection: Span,
+    pub detection: SpanOrNever,
     /// How long after each change routing everywhere knows (G): 100 ms.
     pub convergence: SpanOrNever,
 }
@@ -243,9 +267,11 @@ impl Default for FailureSection {
             kind: FailureName::default(),
             factor: None,
             rate: None,
+            down_for: None,
+            up_for: None,
             at: Span::from_us(1),
             until: SpanOrNever::Never,
-            detection: Span::ZERO,
+            detection: SpanOrNever::Span(Span::ZERO),
             convergence: SpanOrNever::Span(Span::from_ms(100)),
         }
     }

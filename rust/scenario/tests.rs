@@ -314,6 +314,8 @@ const BAD: &[&str] = &[
     "[transport]\nrecovery = \"sack\"\nrecovery_parameters = { flow_control = \"some\" }",
     "[transport]\nrecovery = \"go-back-n\"\nrecovery_parameters = { back_to = \"one\" }",
     "[transport]\nrecovery = \"erasure\"\nrecovery_parameters = { overhead = 2 }",
+    "[transport]\nrecovery = \"go-back-n\"\ndelivery = \"unordered\"",
+    "[transport]\ndelivery = \"in-order\"",
     "[transport]\nretransmit_timeout = \"0ms\"",
     "[transport]\nqp_cache = { entries = 0 }",
     "[transport]\nparameters = { alpha_timer = \"0us\" }",
@@ -323,6 +325,7 @@ const BAD: &[&str] = &[
     "[transport]\nparameters = { clamp_target = \"never\" }",
     "[transport]\ncongestion_control = \"swift\"\nparameters = { preset = \"paper\" }",
     "[transport]\ncongestion_control = \"swift\"\nparameters = { beta = \"2\" }",
+    "[transport]\ncongestion_control = \"swift\"\nparameters = { longest_pause = \"0s\" }",
     "[transport]\ncongestion_control = \"nscc\"\nparameters = { target = \"0\" }",
     "[policy]\nname = \"etherial\"",
     "[policy]\nbatch_timer = 5",
@@ -337,6 +340,9 @@ const BAD: &[&str] = &[
     "[workload]\nkind = \"incast\"\nfan_in = 256",
     "[workload]\nkind = \"all-reduce\"\nalgorithm = \"rung\"",
     "[workload]\nkind = \"ring-all-reduce\"\nalgorithm = \"ring\"",
+    "[workload]\nkind = \"all-reduce\"\ngroup = 4",
+    "[workload]\nkind = \"all-reduce\"\nalgorithm = \"hierarchical\"\ngroup = 7",
+    "[workload]\nkind = \"all-reduce\"\nchunks = 0",
     "[workload]\nkind = \"permutation\"\nranks = 8",
     "[workload]\nstart_jitter = \"1000000s\"",
     "[topology]\nhost_rate = \"1bps\"",
@@ -528,6 +534,15 @@ fn recoveries_and_acknowledgements_are_chosen_by_name() {
     assert_eq!(recovery("recovery = 'erasure'"), Recovery::Erasure);
     // The default policy is made for go-back-N.
     assert_eq!(recovery("recovery_parameters = { back_to = 'message' }"), Recovery::GoBackToZero);
+
+    // Delivery is what the recovery does, unless it is named.
+    use crate::nic::Delivery::{Ordered, Unordered};
+    let delivery = |keys: &str| nic(keys).delivery();
+    assert_eq!(delivery(""), Ordered);
+    assert_eq!(delivery("recovery = 'erasure'"), Unordered);
+    assert_eq!(delivery("recovery = 'erasure'\ndelivery = 'ordered'"), Ordered);
+    assert_eq!(delivery("recovery = 'per-packet'\ndelivery = 'unordered'"), Unordered);
+    assert_eq!(delivery("recovery = 'go-back-n'\ndelivery = 'ordered'"), Ordered);
 
     let keys = "ack_every = 16\nack_bytes = '16KiB'\nack_time = '5us'\nack_entropies = 'carry'";
     let ack = nic(keys).ack;

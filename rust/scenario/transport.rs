@@ -6,12 +6,12 @@ use serde::de::DeserializeOwned;
 use super::context::{AtLeast, Context, LONGEST_PACKET};
 use super::error::{Fault, ScenarioError, nearest};
 use super::recovery;
-use super::sections::{CongestionName, TransportSection};
+use super::sections::{CongestionName, DeliveryName, TransportSection};
 use super::source::{from_serde, unknown_key, unknown_name};
 use crate::balance::Parameters;
 use crate::nic::congestion::{CongestionControl, Preset, Presets};
 use crate::nic::verbs::QpConfig;
-use crate::nic::{AckConfig, CacheConfig, NicConfig, Recovery};
+use crate::nic::{AckConfig, CacheConfig, Delivery, NicConfig, Recovery};
 use crate::packet::Packet;
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
@@ -48,9 +48,32 @@ pub(super) fn resolve(
         retransmit_timeout: span("retransmit_timeout", typed.retransmit_timeout)?,
         nack_interval: span("nack_interval", typed.nack_interval)?,
         cnp_interval: span("cnp_interval", typed.cnp_interval)?,
-        queue_pairs: QpConfig { cache: cache(context, typed.qp_cache)?, ..QpConfig::default() },
+        queue_pairs: QpConfig {
+            cache: cache(context, typed.qp_cache)?,
+            delivery: delivery(context, typed.delivery, recovery)?,
+            ..QpConfig::default()
+        },
     };
     Ok((TransportSection { parameters, recovery_parameters, ..typed.clone() }, nic))
+}
+
+/// The order of delivery, if the section names one that the recovery can keep.
+fn delivery(
+    context: &Context<'_>,
+    typed: DeliveryName,
+    recovery: Recovery,
+) -> Result<Option<Delivery>, ScenarioError> {
+    let delivery = match typed {
+        DeliveryName::Auto => return Ok(None),
+        DeliveryName::Ordered => Delivery::Ordered,
+        DeliveryName::Unordered => Delivery::Unordered,
+    };
+    if !delivery.is_possible(recovery) {
+        let right = "go-back-n takes packets in order alone: it must be 'auto' or 'ordered', or \
+                     transport.recovery another";
+        return Err(context.senseless("transport.delivery", delivery, right));
+    }
+    Ok(Some(delivery))
 }
 
 fn cache(
@@ -137,7 +160,7 @@ fn configured<C: DeserializeOwned + Serialize + Presets>(
     let config: C = all.try_into().map_err(|error: toml::de::Error| {
         let (key, reason) = culprit::<C>(&given).unwrap_or((String::new(), error));
         let path = format!("transport.parameters.{key}");
-        let beside = preset.map(|_| "preset");
+        let beside: &[&str] = if preset.is_some() { &["preset"] } else { &[] };
         let fault = parameter_fault("transport.parameters", beside, &path, reason.message());
         context.fault(&path, fault)
     })?;
@@ -184,14 +207,9 @@ pub(super) fn culprit<C: DeserializeOwned>(
 
 /// The fault behind serde's message about a parameter; `beside` is a key of the section that is
 /// no parameter.
-pub(super) fn parameter_fault(
-    section: &str,
-    beside: Option<&str>,
-    key: &str,
-    message: &str,
-) -> Fault {
+pub(super) fn parameter_fault(section: &str, beside: &[&str], key: &str, message: &str) -> Fault {
     if let Some((unknown, known)) = unknown_name(message, "unknown field ") {
-        let known: Vec<String> = beside.map(str::to_owned).into_iter().chain(known).collect();
+        let known: Vec<String> = beside.iter().map(|&it| it.to_owned()).chain(known).collect();
         return unknown_key(section, &unknown, &known);
     }
     from_serde(key, message.lines().next().unwrap_or_default())
@@ -204,7 +222,7 @@ fn sensible(context: &Context<'_>, key: &str, value: Option<&str>) -> Result<(),
     };
     let printed = "printed by the same type";
     match key.rsplit('.').next().unwrap_or(key) {
-        "alpha_timer" | "rate_timer" | "decrease_timer" | "increase_timer" => {
+        "alpha_timer" | "rate_timer" | "decrease_timer" | "increase_timer" | "longest_pause" => {
             context.span(key, value.parse().expect(printed), AtLeast::OnePicosecond)?;
         }
         "byte_counter" if value.parse() == Ok(Bytes::ZERO) => {

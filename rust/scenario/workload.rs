@@ -3,7 +3,7 @@
 use super::context::{AtLeast, Context};
 use super::error::{Fault, ScenarioError, nearest};
 use super::file::WorkloadSection;
-use crate::collective::{self, Collective, CollectiveError, Plan};
+use crate::collective::{self, Collective, CollectiveError, Operation, Plan};
 use crate::ids::HostId;
 use crate::topology::Topology;
 use crate::units::{Bytes, Span};
@@ -11,6 +11,9 @@ use crate::workload::{Incast, Permutation, Shift, StartJitter, Workload, Workloa
 
 /// Payload a rank or a flow, where the section does not say.
 const DEFAULT_BYTES: Bytes = Bytes::new(16_000_000);
+
+/// What a message of a barrier carries, where the section does not say: a counter.
+const BARRIER_BYTES: Bytes = Bytes::new(8);
 
 /// What a workload is laid over.
 #[derive(Debug, Clone, Copy)]
@@ -108,27 +111,57 @@ fn collective(
     place: Place<'_>,
 ) -> Result<Sent, ScenarioError> {
     let (algorithm, collective) = algorithm(context, typed)?;
-    context.only("workload", &typed.kind, &["bytes", "algorithm", "ranks", "start_jitter"])?;
+    const KEYS: [&str; 8] =
+        ["bytes", "algorithm", "ranks", "channels", "chunks", "group", "gap", "start_jitter"];
+    context.only("workload", &typed.kind, &KEYS)?;
     let hosts = place.topology.host_count();
     let ranks = typed.ranks.unwrap_or(hosts);
     if ranks < 2 || ranks > hosts {
         let right = format!("it must be from 2 to the number of hosts, {hosts}");
         return Err(context.senseless("workload.ranks", ranks, right));
     }
-    let bytes = typed.bytes.unwrap_or(DEFAULT_BYTES);
-    let plan = Plan { ranks: (0..ranks).map(HostId).collect(), bytes };
-    let built = (collective.build)(&plan).map_err(|error| {
+    let bytes = typed.bytes.unwrap_or(match collective.operation {
+        Operation::Barrier => BARRIER_BYTES,
+        _ => DEFAULT_BYTES,
+    });
+    let gap = typed.gap.unwrap_or(Span::ZERO);
+    let hierarchical = collective.name.starts_with("hierarchical");
+    if typed.group.is_some() && !hierarchical {
+        let key = "workload.group".to_owned();
+        let because = format!("{} has no groups", collective.name);
+        return Err(context.fault(&key.clone(), Fault::Misplaced { key, because }));
+    }
+    let plain_plan = Plan::new((0..ranks).map(HostId).collect(), bytes);
+    let plan = Plan {
+        channels: typed.channels.unwrap_or(plain_plan.channels),
+        chunks: typed.chunks.unwrap_or(plain_plan.chunks),
+        group: typed.group.unwrap_or(plain_plan.group),
+        gap: context.span("workload.gap", gap, AtLeast::Zero)?,
+        ..plain_plan
+    };
+    let built = collective.build(&plan).map_err(|error| {
         let key = match error {
             CollectiveError::NoBytes | CollectiveError::TooManyBytes { .. } => "workload.bytes",
             CollectiveError::TooFewRanks { .. } | CollectiveError::TooManyMessages { .. } => {
                 "workload.ranks"
             }
+            CollectiveError::NoParts { what: "chunks" } => "workload.chunks",
+            CollectiveError::NoParts { .. } => "workload.channels",
+            CollectiveError::Groups { .. } => "workload.group",
             _ => "workload.kind",
         };
         context.fault(key, Fault::Collective { key: key.to_owned(), error })
     })?;
-    let section =
-        WorkloadSection { bytes: Some(bytes), algorithm, ranks: Some(ranks), ..plain(typed) };
+    let section = WorkloadSection {
+        bytes: Some(bytes),
+        algorithm,
+        ranks: Some(ranks),
+        channels: Some(plan.channels),
+        chunks: Some(plan.chunks),
+        group: hierarchical.then_some(plan.group),
+        gap: Some(plan.gap),
+        ..plain(typed)
+    };
     put_off(context, typed, place.seed, (section, built))
 }
 
@@ -139,7 +172,9 @@ fn algorithm(
     typed: &WorkloadSection,
 ) -> Result<(Option<String>, &'static Collective), ScenarioError> {
     let kind = typed.kind.as_str();
-    if let Ok(collective) = collective::find(kind) {
+    let with_algorithm = typed.algorithm.as_deref().map(|algorithm| format!("{algorithm}-{kind}"));
+    let named = with_algorithm.as_deref().and_then(|name| collective::find(name).ok());
+    if let (None, Ok(collective)) = (named, collective::find(kind)) {
         if typed.algorithm.is_some() {
             let key = "workload.algorithm".to_owned();
             let because = format!("workload.kind = {kind} names the algorithm already");

@@ -1,48 +1,20 @@
 //! Ethereal: the fewest equal pieces that load every path alike, each pinned to its path.
 //!
 //! Source: Addanki, Goyal, Marinos, Schmid, "Ethereal: Divide and Conquer Network Load Balancing
-//! in Large-Scale Distributed Training" (arXiv 2407.00550 v2, 2025), theorem 1, with batching,
-//! orders, delays and path memory as in its public simulator. A sending host acts alone, on its
-//! own flows, by destination edge switch: of `n` flows over `s` paths the first `n - n mod s` go
-//! whole, path by path; each of the `r = n mod s` last is cut into `s / gcd(r, s)` equal pieces,
-//! laid over the paths in the same turn. Every path gets `n·f/s` bytes for `r·(s/g − 1)` more
-//! queue pairs.
+//! in Large-Scale Distributed Training" (arXiv 2407.00550 v2, 2025), theorem 1. Of `n` flows over
+//! `s` paths the first `n - n mod s` go whole, path by path; each of the `r = n mod s` last is cut
+//! into `s / gcd(r, s)` equal pieces, laid over the paths in the same turn. Every path gets
+//! `n·f/s` bytes for `r·(s/g − 1)` more queue pairs. When flows are gathered and in which order
+//! they start is [`super::batch`]'s.
 //!
-//! \[inferred\] Where a batch holds flows of several sizes (the paper assumes one), flows of each
-//! size are a group of their own; a flow shorter than its number of pieces goes whole.
+//! \[inferred\] A flow shorter than its number of pieces goes whole.
 
-use std::collections::{BTreeMap, VecDeque};
-
-use serde::{Deserialize, Serialize};
-
-use super::{Flow, Request, Split, SplitConfig};
+use super::SplitConfig;
+use super::batch::{Batch, Divide, Group, Part};
 use crate::balance::sender::{SenderConfig, pinned};
 use crate::balance::{Forwarding, Preset, Scheme, configured};
-use crate::ids::{HostId, SwitchId};
-use crate::rng::{Purpose, Stream};
-use crate::units::{Bytes, Span, Time};
 
-/// Parameters; the defaults are those of the authors' public simulator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Config {
-    /// How long messages are gathered before they are split together: 100 ns.
-    pub batch_timer: Span,
-    /// Each flow starts after a further uniform delay of up to this: 50 ns.
-    pub start_jitter: Span,
-    /// How long a failed path is left out for a destination edge switch: 100 ms.
-    pub path_memory: Span,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            batch_timer: Span::from_ns(100),
-            start_jitter: Span::from_ns(50),
-            path_memory: Span::from_ms(100),
-        }
-    }
-}
+pub use super::batch::Config;
 
 /// `ethereal`.
 pub const PRESETS: &[Preset] = &[Preset {
@@ -59,22 +31,11 @@ pub const PRESETS: &[Preset] = &[Preset {
 }];
 
 /// The splitter of one sending host.
+pub type Ethereal = Batch<EqualPieces>;
+
+/// Whole flows, and the rest in equal pieces.
 #[derive(Debug)]
-pub struct Ethereal {
-    config: Config,
-    random: Stream,
-    /// Messages gathered, by destination edge switch.
-    batch: BTreeMap<SwitchId, Vec<Request>>,
-    /// When the batch is split; `None` while it is empty.
-    batch_due: Option<Time>,
-    /// Failed paths by destination edge switch, with the time to forget each.
-    failed: BTreeMap<SwitchId, Vec<(u16, Time)>>,
-    /// Flows not yet started, by start time; equal times in the order made.
-    pending: BTreeMap<(Time, u64), Flow>,
-    /// Flows that never wait: those within the rack.
-    at_once: VecDeque<Flow>,
-    made: u64,
-}
+pub struct EqualPieces;
 
 /// How `n` equal flows of `bytes` go over `s` paths: the arithmetic of theorem 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,124 +62,31 @@ impl Division {
     }
 }
 
-const fn gcd(mut a: u32, mut b: u32) -> u32 {
+/// The greatest common divisor.
+pub(super) const fn gcd(mut a: u32, mut b: u32) -> u32 {
     while b != 0 {
         (a, b) = (b, a % b);
     }
     a
 }
 
-impl Ethereal {
-    pub(super) fn new(config: &Config, seed: u64, host: HostId) -> Self {
-        Self {
-            config: *config,
-            random: Stream::new(seed, Purpose::Split, u64::from(host.0)),
-            batch: BTreeMap::new(),
-            batch_due: None,
-            failed: BTreeMap::new(),
-            pending: BTreeMap::new(),
-            at_once: VecDeque::new(),
-            made: 0,
-        }
-    }
-
-    fn split_batch(&mut self, now: Time) {
-        let mut groups: Vec<_> = std::mem::take(&mut self.batch).into_iter().collect();
-        // Different senders visit destinations in different orders: no common first target.
-        self.random.shuffle(&mut groups);
-        for (edge, mut requests) in groups {
-            self.random.shuffle(&mut requests);
-            let mut paths = self.good_paths(now, edge, &requests[0]);
-            self.random.shuffle(&mut paths);
-            // A stable sort keeps the shuffled order within each size.
-            requests.sort_by_key(|request| request.bytes);
-            for group in requests.chunk_by(|a, b| a.bytes == b.bytes) {
-                self.split_group(now, group, &paths);
-            }
-        }
-    }
-
-    fn good_paths(&mut self, now: Time, edge: SwitchId, request: &Request) -> Vec<u16> {
-        let count = request.paths.count();
-        let all = (0..count).map(|path| u16::try_from(path).expect("65,536 paths at most"));
-        let Some(failed) = self.failed.get_mut(&edge) else { return all.collect() };
-        failed.retain(|&(_, forget)| forget > now);
-        let good: Vec<u16> =
-            all.clone().filter(|path| failed.iter().all(|(bad, _)| bad != path)).collect();
-        // With every path failed there is nothing to avoid.
-        if good.is_empty() { all.collect() } else { good }
-    }
-
-    fn split_group(&mut self, now: Time, group: &[Request], paths: &[u16]) {
-        let flows = u32::try_from(group.len()).expect("ids are 32 bits");
-        let division = Division::of(flows, u32::try_from(paths.len()).expect("65,536 at most"));
-        let mut next_path = paths.iter().copied().cycle();
-        for (index, request) in (0u32..).zip(group) {
-            let bytes = request.bytes.get();
-            let cut = index >= division.whole && bytes >= u64::from(division.pieces);
-            let pieces = if cut { division.pieces } else { 1 };
+impl Divide for EqualPieces {
+    fn divide(group: &Group) -> Vec<Part> {
+        let &Group { flows, bytes, paths } = group;
+        let division = Division::of(flows, paths);
+        let mut parts = Vec::with_capacity((flows + division.extra()) as usize);
+        let mut path = 0;
+        for flow in 0..flows {
+            let is_cut = flow >= division.whole && bytes >= u64::from(division.pieces);
+            let pieces = if is_cut { division.pieces } else { 1 };
             let share = bytes / u64::from(pieces);
             for piece in 0..pieces {
                 let rest = if piece + 1 == pieces { bytes % u64::from(pieces) } else { 0 };
-                let flow = Flow {
-                    message: request.message,
-                    dst: request.dst,
-                    bytes: Bytes::new(share + rest),
-                    piece,
-                    pieces,
-                    path: next_path.next().expect("a cycle over at least one path"),
-                };
-                self.start_later(now, flow);
+                parts.push(Part { flow, bytes: share + rest, path });
+                path = (path + 1) % paths;
             }
         }
-    }
-
-    fn start_later(&mut self, now: Time, flow: Flow) {
-        // Whole nanoseconds, as in the authors' simulator; beyond 2 s, as few of them as it takes
-        // to stay within a draw of 32 bits.
-        let longest = self.config.start_jitter.as_ps() / 1_000;
-        let step = (longest >> 31) + 1;
-        let steps = u32::try_from(longest / step).expect("less than 2^31 steps");
-        let delay = Span::from_ns(u64::from(self.random.below(steps + 1)) * step);
-        self.pending.insert((now + delay, self.made), flow);
-        self.made += 1;
-    }
-}
-
-impl Split for Ethereal {
-    fn handle_message(&mut self, now: Time, request: &Request) {
-        if request.paths.count() == 1 {
-            self.at_once.push_back(Flow::whole(request));
-            return;
-        }
-        self.batch.entry(request.edge).or_default().push(*request);
-        self.batch_due.get_or_insert(now + self.config.batch_timer);
-    }
-
-    fn handle_failed_path(&mut self, now: Time, edge: SwitchId, path: u16) {
-        let failed = self.failed.entry(edge).or_default();
-        failed.retain(|&(known, forget)| known != path && forget > now);
-        failed.push((path, now.saturating_add(self.config.path_memory)));
-    }
-
-    fn handle_timeout(&mut self, now: Time) {
-        if self.batch_due.is_some_and(|due| due <= now) {
-            self.batch_due = None;
-            self.split_batch(now);
-        }
-    }
-
-    fn poll_flow(&mut self, now: Time) -> Option<Flow> {
-        if let Some(flow) = self.at_once.pop_front() {
-            return Some(flow);
-        }
-        let first = self.pending.first_entry()?;
-        (first.key().0 <= now).then(|| first.remove())
-    }
-
-    fn poll_timeout(&self) -> Option<Time> {
-        let start = self.pending.first_key_value().map(|(&(start, _), _)| start);
-        [start, self.batch_due].into_iter().flatten().min()
+        parts
     }
 }
 

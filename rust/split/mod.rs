@@ -4,6 +4,8 @@
 //! its own. It knows sizes, destinations and equal-cost paths; it sees no packets. Like the NIC
 //! it is sans-IO: messages, failed paths and the time go in, flows and a wake-up time come out.
 
+pub mod batch;
+
 use crate::balance::Preset;
 use crate::balance::sender::PathSpace;
 use crate::ids::{HostId, MessageId, SwitchId};
@@ -63,7 +65,9 @@ macro_rules! registry {
 
 registry! {
     whole::Whole,
+    k_way::KWay,
     ethereal::Ethereal,
+    line_cut::LineCut,
 }
 
 /// A message that a host is asked to send.
@@ -96,13 +100,15 @@ pub struct Flow {
     pub pieces: u32,
     /// The path it is pinned to, where the source routes.
     pub path: u16,
+    /// Which of the queue pairs of its stream it goes on: 0 for whole messages.
+    pub slot: u32,
 }
 
 impl Flow {
     /// The whole message as one flow.
     pub fn whole(request: &Request) -> Self {
         let Request { message, dst, bytes, .. } = *request;
-        Self { message, dst, bytes, piece: 0, pieces: 1, path: 0 }
+        Self { message, dst, bytes, piece: 0, pieces: 1, path: 0, slot: 0 }
     }
 }
 

@@ -61,6 +61,34 @@ pairs! {
     }
 }
 
+/// Delivery otherwise than by default, where the recovery can: exactly once, in order where that
+/// is promised.
+mod delivery {
+    use crate::runner::check_delivery;
+    use crate::settings;
+
+    #[test]
+    fn unordered_with_sack() {
+        check_delivery("sack", "line-rate", "unordered");
+    }
+
+    #[test]
+    fn unordered_with_a_timer_a_packet() {
+        check_delivery("per-packet", "dcqcn", "unordered");
+    }
+
+    #[test]
+    fn ordered_with_an_erasure_code() {
+        check_delivery("erasure", "line-rate", "ordered");
+    }
+
+    #[test]
+    fn go_back_n_has_no_other() {
+        assert!(settings::delivering("go-back-n", "line-rate", "unordered").is_err());
+        assert!(settings::delivering("go-back-n", "line-rate", "ordered").is_ok());
+    }
+}
+
 /// Whatever a scenario can choose is in the table, so that nothing is left untested.
 #[test]
 fn the_table_has_every_recovery_and_control_that_there_is() {

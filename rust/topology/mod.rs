@@ -3,6 +3,7 @@
 //! A topology knows no packets. Every host has exactly one port (a machine with several rails is
 //! several hosts here); hosts do not forward.
 
+pub mod capacity;
 mod check;
 mod error;
 pub mod fat_tree;
@@ -14,6 +15,7 @@ mod names;
 mod pods;
 pub mod routes;
 
+pub use capacity::{Capacities, Shares};
 pub use error::TopologyError;
 pub use fat_tree::FatTree;
 pub use graph::{Link, MAX_HOSTS, MAX_LINKS, MAX_ROUTES, MAX_SWITCHES, Node, Switch, Topology};

@@ -97,7 +97,33 @@ impl Routes {
         if place == OWN_EDGE {
             return &std::slice::from_ref(&to.down)[..to.usable as usize];
         }
-        let place = place as usize;
+        self.group(place as usize)
+    }
+
+    /// How many edge switches there are.
+    pub(super) fn columns(&self) -> usize {
+        self.columns as usize
+    }
+
+    /// Which of the edge switches `dst` is attached to.
+    #[inline]
+    pub(super) fn column_of(&self, dst: HostId) -> usize {
+        self.attachments[dst.index()].column as usize
+    }
+
+    /// The ports by which a switch may send towards an edge switch; `None` if it is that one.
+    pub(super) fn candidates(&self, switch: usize, column: usize) -> Option<&[PortId]> {
+        let place = self.table[switch * self.columns() + column];
+        (place != OWN_EDGE).then(|| self.group(place as usize))
+    }
+
+    /// The switch that packets which leave by `port` arrive at.
+    pub(super) fn switch_behind(&self, port: PortId) -> SwitchId {
+        self.port_switch[port.index()]
+    }
+
+    #[inline]
+    fn group(&self, place: usize) -> &[PortId] {
         let candidates = self.groups[place].0 as usize;
         &self.groups[place + 1..place + 1 + candidates]
     }

@@ -34,8 +34,9 @@ pub struct Message {
 
 /// Messages in order of their ids, and their dependencies.
 ///
-/// A message starts at its `start`, or once every message that it waits for has been delivered
-/// (to its own sender), whichever is later.
+/// A message starts at its `start`, or once every message that it waits for is over and its sender
+/// has computed for the `gap`, whichever is later. A message that comes to the sender is over when
+/// it has been delivered, one that the sender sent itself when it knows that it has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Workload {
     /// Every message; a [`MessageId`] is a place here.
@@ -47,6 +48,9 @@ pub struct Workload {
     pub first_dependent: Vec<u32>,
     /// The waiting messages, grouped by what they wait for.
     pub dependents: Vec<MessageId>,
+    /// How long after the last one that it waits for a message starts: what its sender computes
+    /// in between.
+    pub gap: Span,
 }
 
 impl Workload {
@@ -57,7 +61,8 @@ impl Workload {
 
     /// Messages with dependencies: each pair is (what is waited for, who waits).
     ///
-    /// Panics if a dependency is not delivered where the dependent is sent.
+    /// # Panics
+    /// If a dependency is neither delivered nor sent where the dependent is sent.
     pub fn with_dependencies(
         messages: Vec<Message>,
         dependencies: &[(MessageId, MessageId)],
@@ -65,10 +70,11 @@ impl Workload {
         let mut waits_for = vec![0u32; messages.len()];
         let mut first_dependent = vec![0u32; messages.len() + 1];
         for &(before, after) in dependencies {
-            assert_eq!(
-                messages[before.index()].dst,
-                messages[after.index()].src,
-                "{after} waits for {before}, which is delivered elsewhere"
+            let (Message { src, dst, .. }, host) =
+                (messages[before.index()], messages[after.index()].src);
+            assert!(
+                host == src || host == dst,
+                "{after} waits for {before}, which is sent and delivered elsewhere"
             );
             waits_for[after.index()] += 1;
             first_dependent[before.index() + 1] += 1;
@@ -82,7 +88,7 @@ impl Workload {
             dependents[next[before.index()] as usize] = after;
             next[before.index()] += 1;
         }
-        Self { messages, waits_for, first_dependent, dependents }
+        Self { messages, waits_for, first_dependent, dependents, gap: Span::ZERO }
     }
 
     /// Those that wait for `message`.

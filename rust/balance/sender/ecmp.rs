@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{QpContext, SenderConfig, SenderPolicy};
-use crate::balance::{Preset, Scheme, configured};
+use crate::balance::{Preset, Scheme, Weights, configured};
 use crate::rng::Purpose;
 use crate::units::Time;
 
@@ -20,16 +20,27 @@ pub struct Config {}
 #[derive(Debug, Clone, Copy)]
 pub struct Ecmp(u16);
 
-/// `ecmp`.
-pub const PRESETS: &[Preset] = &[Preset {
-    name: "ecmp",
-    summary: "one hashed path for each queue pair",
-    source: "RFC 2992 (2000); RoCEv2 annex A17 (2014), A17.9.1",
-    build: |parameters| {
-        let sender = SenderConfig::Ecmp(configured("ecmp", parameters)?);
-        Ok(Scheme::new("ecmp", sender))
+/// `ecmp`, and `wcmp` where routing weighs next hops.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "ecmp",
+        summary: "one hashed path for each queue pair",
+        source: "RFC 2992 (2000); RoCEv2 annex A17 (2014), A17.9.1",
+        build: |parameters| {
+            let sender = SenderConfig::Ecmp(configured("ecmp", parameters)?);
+            Ok(Scheme::new("ecmp", sender))
+        },
     },
-}];
+    Preset {
+        name: "wcmp",
+        summary: "ecmp, with next hops weighted by the capacity that failures leave behind them",
+        source: "Zhou et al., WCMP (EuroSys 2014), sections 3 and 4",
+        build: |parameters| {
+            let sender = SenderConfig::Ecmp(configured("wcmp", parameters)?);
+            Ok(Scheme { weights: Weights::Capacity, ..Scheme::new("wcmp", sender) })
+        },
+    },
+];
 
 impl Ecmp {
     pub(super) fn new(_config: &Config, qp: &QpContext) -> Self {

@@ -3,6 +3,10 @@
 //! A policy sees what a NIC sees: its own packets, and what acknowledgements and timers tell. It
 //! does not see queues or other hosts.
 
+mod entropy_space;
+
+pub use entropy_space::EntropySpace;
+
 use crate::ids::HostId;
 use crate::rng::{Purpose, Stream, mix64};
 use crate::units::{Span, Time};
@@ -85,7 +89,14 @@ macro_rules! registry {
 registry! {
     ecmp::Ecmp,
     spray::Spray,
+    spray_rr::SprayRr,
+    reps::Reps,
+    reps_legacy::RepsLegacy,
+    bitmap::Bitmap,
     pinned::Pinned,
+    flowlet::Flowlet,
+    plb::Plb,
+    host_dr::HostDr,
 }
 
 /// What a policy may know of the queue pair it serves.

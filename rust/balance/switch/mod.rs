@@ -142,6 +142,10 @@ fn choose_by<P: SwitchPolicy, V: View>(
 ) -> u32 {
     let entries = if P::WEIGHS { None } else { view.entries() };
     let Some(entries) = entries else { return policy.choose(now, packet, view) };
-    let entry = policy.choose(now, packet, &mut Weighted::new(view, entries));
+    // Of several next hops only one may be worth anything.
+    let entry = match entries {
+        1 => 0,
+        _ => policy.choose(now, packet, &mut Weighted::new(view, entries)),
+    };
     view.entry(entry)
 }

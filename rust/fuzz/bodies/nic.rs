@@ -25,17 +25,25 @@ const MOST_STEPS: usize = 400_000;
 /// Most messages of an input, of up to 64 KiB each.
 const MOST_POSTS: u32 = 24;
 
-/// Every pair of recovery and congestion control that there is.
+/// Every pair of recovery and congestion control that there is, and either order of delivery.
 static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
-    let recoveries = ["go-back-n", "per-packet", "sack", "erasure"];
+    let recoveries = [
+        ("go-back-n", "auto"),
+        ("per-packet", "auto"),
+        ("sack", "auto"),
+        ("erasure", "auto"),
+        ("per-packet", "unordered"),
+        ("sack", "unordered"),
+        ("erasure", "ordered"),
+    ];
     let controls =
         ["line-rate", "dcqcn", "dcqcn-mlx", "dctcp-rate", "dctcp-window", "nscc", "swift"];
-    let all = recoveries.iter().flat_map(|recovery| {
+    let all = recoveries.iter().flat_map(|(recovery, delivery)| {
         controls.iter().filter_map(move |control| {
             let text = format!(
                 "[topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 1\n[transport]\n\
                  payload = \"1000B\"\nretransmit_timeout = \"200us\"\nrecovery = \"{recovery}\"\n\
-                 congestion_control = \"{control}\"\n[policy]\nname = \"spray\"\n"
+                 congestion_control = \"{control}\"\ndelivery = \"{delivery}\"\n[policy]\nname = \"spray\"\n"
             );
             Scenario::parse(&text, "fuzz", Path::new(""), &Overrides::default()).ok()
         })
@@ -162,7 +170,7 @@ impl Rig {
             while let Some(event) = nic.poll_event() {
                 match event {
                     NicEvent::Delivered { cookie, message } if cookie == CLEAN.0 => {
-                        // An erasure code promises no order, the others do.
+                        // Unordered delivery promises no order.
                         assert!(self.arrived.insert(message), "each message once");
                         self.delivered += 1;
                     }

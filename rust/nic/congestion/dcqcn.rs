@@ -13,8 +13,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::CongestionController;
 use super::preset::{Preset, Presets};
+use super::{CongestionController, floor};
+use crate::nic::timer::{RateTimers, Timer};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
 /// When a CNP lowers the target rate to the current rate and starts the byte counter anew.
@@ -121,6 +122,9 @@ enum Cause {
     Bytes,
 }
 
+/// Of equal times alpha's comes first, as in the simulator, which starts it first with each CNP.
+const ORDER: [Timer; 2] = [Timer::Alpha, Timer::RateIncrease];
+
 /// The control of one queue pair.
 #[derive(Debug, Clone)]
 pub struct Dcqcn {
@@ -135,10 +139,8 @@ pub struct Dcqcn {
     timer_stage: u32,
     byte_stage: u32,
     bytes_left: u64,
-    /// When alpha decays next; `NEVER` before the first CNP.
-    alpha_due: Time,
-    /// When the rate timer runs out next; `NEVER` before the first CNP.
-    rate_due: Time,
+    /// Alpha and rate increase; neither runs before the first CNP.
+    timers: RateTimers<2>,
 }
 
 impl Dcqcn {
@@ -154,21 +156,20 @@ impl Dcqcn {
             timer_stage: 0,
             byte_stage: 0,
             bytes_left: config.byte_counter.get(),
-            alpha_due: Time::NEVER,
-            rate_due: Time::NEVER,
+            timers: RateTimers::default(),
         }
     }
 
     /// Does what the timers would have done by `now`, each in its turn.
     fn catch_up(&mut self, now: Time) {
-        while self.alpha_due.min(self.rate_due) <= now {
-            if self.alpha_due <= self.rate_due {
+        while let Some((timer, due)) = self.timers.next(now, ORDER) {
+            if timer == Timer::Alpha {
                 self.alpha *= 1.0 - self.config.g.as_f64();
-                self.alpha_due += self.config.alpha_timer;
+                self.timers.set(Timer::Alpha, due + self.config.alpha_timer);
             } else {
                 self.timer_stage += 1;
                 // The timer starts again before the phase changes.
-                self.rate_due += self.rate_period();
+                self.timers.set(Timer::RateIncrease, due + self.rate_period());
                 self.rise(Cause::Timer);
             }
         }
@@ -227,7 +228,7 @@ impl Dcqcn {
     }
 
     fn cut(&mut self) {
-        let floor = (self.config.min_rate.as_bps() as f64).clamp(1.0, self.line_rate);
+        let floor = floor(self.config.min_rate, self.line_rate);
         self.current = (self.current * (1.0 - self.alpha / 2.0)).max(floor);
     }
 }
@@ -257,14 +258,14 @@ impl CongestionController for Dcqcn {
             }
         }
         self.phase = Phase::Fast;
-        self.alpha_due = now + self.config.alpha_timer;
-        self.rate_due = now + self.config.rate_timer;
+        self.timers.set(Timer::Alpha, now + self.config.alpha_timer);
+        self.timers.set(Timer::RateIncrease, now + self.config.rate_timer);
     }
 
     #[inline]
     fn handle_sent(&mut self, now: Time, bytes: u32) {
         // Before the first CNP nothing counts.
-        if self.rate_due == Time::NEVER {
+        if self.timers.deadline(Timer::RateIncrease) == Time::NEVER {
             return;
         }
         let bytes = u64::from(bytes);

@@ -14,7 +14,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::preset::{Preset, Presets};
-use super::{AckSample, CongestionController};
+use super::{AckSample, CongestionController, floor};
+use crate::nic::timer::{RateTimers, Timer};
 use crate::units::{BitRate, Fraction, Span, Time};
 
 /// Parameters; the defaults are those of the HPCC simulator's run scripts at 100 Gbps.
@@ -122,10 +123,8 @@ pub struct DcqcnMlx {
     /// A mark came since the rate was last cut.
     flagged_for_cut: bool,
     stage: u32,
-    /// Timers; `NEVER` before the first mark (the increase timer: before the first cut).
-    alpha_due: Time,
-    decrease_due: Time,
-    increase_due: Time,
+    /// All three; none runs before the first mark (rate increase: before the first cut).
+    timers: RateTimers<3>,
 }
 
 impl DcqcnMlx {
@@ -140,54 +139,48 @@ impl DcqcnMlx {
             flagged_for_alpha: false,
             flagged_for_cut: false,
             stage: 0,
-            alpha_due: Time::NEVER,
-            decrease_due: Time::NEVER,
-            increase_due: Time::NEVER,
+            timers: RateTimers::default(),
         }
     }
 
     /// Does what the timers would have done by `now`, each in its turn.
     fn catch_up(&mut self, now: Time) {
-        loop {
-            let due = self.decrease_due.min(self.increase_due);
-            if due > now {
-                return;
-            }
-            if self.rises_next() {
-                self.increase_due += self.config.increase_timer;
+        let order = self.order();
+        while let Some((timer, due)) = self.timers.next(now, order) {
+            if timer == Timer::RateIncrease {
+                self.timers.set(timer, due + self.config.increase_timer);
                 self.rise();
             } else {
-                self.decrease_due += self.config.decrease_timer;
+                self.timers.set(timer, due + self.config.decrease_timer);
                 self.cut_if_flagged(due);
             }
         }
     }
 
-    /// Which timer is next. Where the increase timer is a multiple of the decrease timer, as by
-    /// default, both run out in the same instant. There the simulator takes the one that was
+    /// The order of equal times. Where the increase timer is a multiple of the decrease timer, as
+    /// by default, both run out in the same instant. There the simulator takes the one that was
     /// started first, which is the longer one: a rise comes before the cut of the same instant,
-    /// so that the cut lowers the target rate too (`CheckRateDecreaseMlx` starts both).
-    fn rises_next(&self) -> bool {
-        match self.increase_due.cmp(&self.decrease_due) {
-            std::cmp::Ordering::Less => true,
-            std::cmp::Ordering::Equal => self.config.increase_timer > self.config.decrease_timer,
-            std::cmp::Ordering::Greater => false,
+    /// so that the cut lowers the target rate too (`CheckRateDecreaseMlx` starts both). Alpha's
+    /// many ticks are made up for in one when it is needed.
+    fn order(&self) -> [Timer; 2] {
+        if self.config.increase_timer > self.config.decrease_timer {
+            [Timer::RateIncrease, Timer::RateDecrease]
+        } else {
+            [Timer::RateDecrease, Timer::RateIncrease]
         }
     }
 
     /// Renews alpha for every tick of its timer up to `now`: only the first can be flagged.
     fn renew_alpha(&mut self, now: Time) {
-        if self.alpha_due > now {
-            return;
-        }
-        let ticks = now.since(self.alpha_due).as_ps() / self.config.alpha_timer.as_ps() + 1;
+        let Some((timer, due)) = self.timers.next(now, [Timer::Alpha]) else { return };
+        let ticks = now.since(due).as_ps() / self.config.alpha_timer.as_ps() + 1;
         let keep = 1.0 - self.config.g.as_f64();
         self.alpha *= power(keep, ticks - 1) * keep;
         if self.flagged_for_alpha {
             self.alpha += (1.0 - keep) * power(keep, ticks - 1);
             self.flagged_for_alpha = false;
         }
-        self.alpha_due += self.config.alpha_timer * ticks;
+        self.timers.set(timer, due + self.config.alpha_timer * ticks);
     }
 
     fn cut_if_flagged(&mut self, at: Time) {
@@ -201,7 +194,7 @@ impl DcqcnMlx {
         }
         self.current = (self.current * (1.0 - self.alpha / 2.0)).max(self.floor());
         self.stage = 0;
-        self.increase_due = at + self.config.increase_timer;
+        self.timers.set(Timer::RateIncrease, at + self.config.increase_timer);
     }
 
     fn rise(&mut self) {
@@ -217,9 +210,10 @@ impl DcqcnMlx {
 
     fn start_timers(&mut self, now: Time) {
         self.alpha = self.config.initial_alpha.as_f64();
-        self.alpha_due = now + self.config.alpha_timer;
+        self.timers.set(Timer::Alpha, now + self.config.alpha_timer);
         // One nanosecond later, so that each cut comes after alpha's renewal.
-        self.decrease_due = now + self.config.decrease_timer + Span::from_ns(1);
+        let decrease = now + self.config.decrease_timer + Span::from_ns(1);
+        self.timers.set(Timer::RateDecrease, decrease);
         let cut = self.current * self.config.rate_on_first_cnp.as_f64();
         self.current = cut.max(self.floor());
         self.target = self.current;
@@ -227,7 +221,7 @@ impl DcqcnMlx {
 
     /// The rate that no cut goes below.
     fn floor(&self) -> f64 {
-        (self.config.min_rate.as_bps() as f64).clamp(1.0, self.line_rate)
+        floor(self.config.min_rate, self.line_rate)
     }
 }
 
@@ -257,7 +251,7 @@ impl CongestionController for DcqcnMlx {
         }
         self.catch_up(now);
         self.flagged_for_cut = true;
-        if self.alpha_due == Time::NEVER {
+        if self.timers.deadline(Timer::Alpha) == Time::NEVER {
             self.start_timers(now);
             return;
         }

@@ -2,7 +2,8 @@
 //!
 //! Controls have no timers that wake anybody: what a timer would have done by now is done, in
 //! order, when the rate is next asked for. That is the same at every sending, and a run with a
-//! million queue pairs does not pay for a million ticking clocks.
+//! million queue pairs does not pay for a million ticking clocks. The deadlines are in a table
+//! (`nic::timer`) all the same; a control takes the earliest that is due and does what is its.
 
 pub mod dcqcn;
 pub mod dcqcn_mlx;
@@ -138,6 +139,12 @@ pub enum Loss {
     Trimmed,
     /// Its retransmission timer ran out.
     Timeout,
+}
+
+/// The rate in bits per second that no cut goes below: the least of a configuration, as far as the
+/// port allows it, and never none.
+fn floor(min_rate: BitRate, line_rate: f64) -> f64 {
+    (min_rate.as_bps() as f64).clamp(1.0, line_rate)
 }
 
 /// Decides how fast a queue pair may send.

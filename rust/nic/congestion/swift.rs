@@ -8,7 +8,10 @@
 //! What is different here: hosts take no time, so that the delay is the fabric's alone and there
 //! is one window, not one for the fabric and one for the host; the part of the target that grows
 //! with the number of hops is in the base round trip, which is that of the longest path. Windows
-//! below one packet pace, as in the paper: a packet each rtt / window.
+//! below one packet pace, as in the paper: a packet each rtt / window; but no pause is longer than
+//! `longest_pause`. The paper names no limit, and its stack has one by other means: a window of
+//! 1/1,000 and one acknowledgement that comes 1.6 ms late would hold the next packet back for
+//! seconds, and no acknowledgement could tell that the network has been idle since.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,8 +45,12 @@ pub struct Config {
     /// No window grows beyond, in bandwidth-delay products: 3/2 \[inferred\].
     pub max_window: Fraction,
     /// No window falls below, in packets: 1/1000 \[inferred; the paper allows windows far below one
-    /// packet\].
+    /// packet, for incasts of thousands; uet-htsim stops at 10 bytes\].
     pub min_window: Fraction,
+    /// No pause between two packets is longer: 1 ms \[inferred\], the default retransmission
+    /// timeout. A sender that waits longer to send than to give a packet up for lost looks dead,
+    /// and learns nothing; a thousand of them still leave 9 in 10 of a link of 400 Gbps free.
+    pub longest_pause: Span,
     /// Timeouts in a row after which the window falls to its least: 5 (uet-htsim).
     pub reset_threshold: u32,
 }
@@ -62,6 +69,7 @@ impl Default for Config {
             start_window: fraction(1, 1),
             max_window: fraction(3, 2),
             min_window: fraction(1, 1_000),
+            longest_pause: Span::from_ms(1),
             reset_threshold: 5,
         }
     }
@@ -100,6 +108,8 @@ struct Law {
     /// Packets.
     min_window: f64,
     max_window: f64,
+    /// A packet in the longest pause, in bits per second.
+    least_rate: f64,
     reset_threshold: u32,
 }
 
@@ -123,6 +133,7 @@ impl Law {
             max_cut: config.max_cut.as_f64(),
             min_window: config.min_window.as_f64().clamp(1e-6, 1.0),
             max_window: (config.max_window.as_f64() * bdp).max(1.0),
+            least_rate: path.packet.get() as f64 * PS_BITS / config.longest_pause.as_ps() as f64,
             reset_threshold: config.reset_threshold,
         }
     }
@@ -166,6 +177,7 @@ impl CongestionController for Swift {
             return self.line_rate;
         }
         let rate = self.window * self.law.packet * PS_BITS / self.rtt.max(1.0);
+        let rate = rate.max(self.law.least_rate);
         BitRate::from_bps((rate as u64).clamp(1, self.line_rate.as_bps()))
     }
 
@@ -265,7 +277,8 @@ mod tests {
 
     #[test]
     fn below_one_packet_the_rate_paces() {
-        let mut control = control();
+        let longest_pause = Span::from_ms(10);
+        let mut control = Swift::new(&Config { longest_pause, ..Config::default() }, &PATH);
         for step in 1..=9 {
             acked(&mut control, at(1_000 * step), 400);
         }
@@ -277,6 +290,19 @@ mod tests {
         let grown = control.window + 1.0;
         assert!((acked(&mut control, at(9_100), 9) - grown).abs() < 1e-9);
         assert_eq!(control.rate(at(9_100)), PATH.line_rate);
+    }
+
+    #[test]
+    fn no_pause_is_longer_than_the_longest() {
+        let mut control = control();
+        control.window = 0.001;
+        control.rtt = 5e8;
+        // 500 us / 0.001 are half a second; a packet of 1000 B each 1 ms is 8 Mbps.
+        assert_eq!(control.rate(at(1)).as_bps(), 8_000_000);
+        let longest_pause = Span::from_ms(1_000);
+        let law = Law::new(&Config { longest_pause, ..Config::default() }, &PATH);
+        *control.law = law;
+        assert_eq!(control.rate(at(1)).as_bps(), 16_000, "the paper's rule");
     }
 
     #[test]

@@ -76,7 +76,8 @@ impl Nic {
     /// Makes a queue pair, in state Reset.
     ///
     /// # Errors
-    /// If the NIC's MTU is none, or its numbers are used up.
+    /// If the NIC's MTU is none, its loss recovery cannot deliver as its queue pairs are to, or its
+    /// numbers are used up.
     pub fn create_qp(&mut self, attributes: QpAttributes) -> Result<QpId, VerbsError> {
         let mtu = self.config.payload;
         if mtu < SMALLEST_MTU || mtu > LARGEST_MTU {
@@ -87,6 +88,10 @@ impl Nic {
 
     /// Makes a queue pair whatever the MTU is: simulators have packets of any size.
     pub(in crate::nic) fn add_qp(&mut self, attributes: QpAttributes) -> Result<QpId, VerbsError> {
+        let (delivery, recovery) = (self.config.delivery(), self.config.recovery);
+        if !delivery.is_possible(recovery) {
+            return Err(VerbsError::OrderedOnly);
+        }
         // Queue pair numbers have 24 bits, as PSNs (specification, volume 1, section 9.2).
         if self.qps.len() as u64 >= Psn::MODULUS {
             return Err(VerbsError::TooManyQueuePairs);
@@ -228,7 +233,7 @@ impl Nic {
     }
 
     fn put_responder(&mut self, id: QpId, peer: Peer) {
-        self.responders.push(Responder::new(peer, self.config.recovery));
+        self.responders.push(Responder::new(peer, &self.config));
         self.qps[id.index()].responder = Slot::last_of(self.responders.len());
     }
 
@@ -254,7 +259,7 @@ impl Nic {
         }
         if let Some(responder) = self.responders.get_mut(qp.responder.index()) {
             // Nothing that waits to be acknowledged is left behind.
-            *responder = Responder::new(responder.as_peer(), self.config.recovery);
+            *responder = Responder::new(responder.as_peer(), &self.config);
         }
         self.qps[id.index()].responder = Slot::NONE;
     }

@@ -224,6 +224,14 @@ impl SendRecovery for Erasure {
         self.fresh
     }
 
+    /// A message's packets have numbers of their own, and messages have: as many of either may be
+    /// out. What has arrived of a message moves on, though it is complete only at its end.
+    #[inline]
+    fn window_end(&self, most: u64) -> u64 {
+        let begun = self.fresh_message - self.oldest;
+        self.fresh + most.saturating_sub(self.out.max(begun))
+    }
+
     #[inline]
     fn in_flight(&self) -> u64 {
         self.out

@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Arrived, Expired, Missed, SendRecovery};
+use crate::nic::timer::{SenderTimers, Timer};
 use crate::units::{Span, Time};
 
 /// Parameters.
@@ -39,31 +40,34 @@ pub(in crate::nic) struct GoBackN {
     unacknowledged: u64,
     next: u64,
     never_sent: u64,
-    deadline: Time,
+    timers: SenderTimers,
     last_entropy: u16,
 }
 
 impl GoBackN {
-    pub(super) const fn new(back_to: BackTo, timeout: Span) -> Self {
+    pub(super) fn new(back_to: BackTo, timeout: Span) -> Self {
         Self {
             timeout,
             back_to,
             unacknowledged: 0,
             next: 0,
             never_sent: 0,
-            deadline: Time::NEVER,
+            timers: SenderTimers::default(),
             last_entropy: 0,
         }
     }
 
     fn go_back(&mut self) {
         self.next = self.unacknowledged;
-        self.deadline = Time::NEVER;
+        self.timers.stop(Timer::Retransmission);
     }
 
     fn restart_timer(&mut self, now: Time) {
-        let waiting = self.unacknowledged < self.next;
-        self.deadline = if waiting { now.saturating_add(self.timeout) } else { Time::NEVER };
+        if self.unacknowledged < self.next {
+            self.timers.set(Timer::Retransmission, now.saturating_add(self.timeout));
+        } else {
+            self.timers.stop(Timer::Retransmission);
+        }
     }
 }
 
@@ -86,7 +90,7 @@ impl SendRecovery for GoBackN {
         self.next += 1;
         self.never_sent = self.never_sent.max(self.next);
         self.last_entropy = entropy;
-        self.deadline = now.saturating_add(self.timeout);
+        self.timers.set(Timer::Retransmission, now.saturating_add(self.timeout));
     }
 
     #[inline]
@@ -118,8 +122,9 @@ impl SendRecovery for GoBackN {
         true
     }
 
+    #[inline]
     fn deadline(&self) -> Time {
-        self.deadline
+        self.timers.deadline(Timer::Retransmission)
     }
 
     fn handle_timeout(&mut self, _now: Time) -> Option<Expired> {

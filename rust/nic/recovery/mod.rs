@@ -91,6 +91,12 @@ pub(super) trait SendRecovery {
     /// The first packet that was never sent.
     fn never_sent(&self) -> u64;
 
+    /// One past the last packet that may be sent for the first time, if at most `most` are to be
+    /// out.
+    fn window_end(&self, most: u64) -> u64 {
+        self.unacknowledged() + most
+    }
+
     /// Packets sent that are neither acknowledged nor given up.
     fn in_flight(&self) -> u64;
 
@@ -183,6 +189,10 @@ impl SendRecovery for Sending {
     #[inline]
     fn never_sent(&self) -> u64 {
         dispatch!(self, recovery => recovery.never_sent())
+    }
+    #[inline]
+    fn window_end(&self, most: u64) -> u64 {
+        dispatch!(self, recovery => recovery.window_end(most))
     }
     #[inline]
     fn handle_sent(&mut self, now: Time, entropy: u16) {

@@ -18,6 +18,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Arrived, Board, Expired, Lost, LostPlace, Missed, SendRecovery, Why};
+use crate::nic::timer::{SenderTimers, Timer};
 use crate::units::{Bytes, Span, Time};
 
 /// Parameters.
@@ -125,8 +126,9 @@ pub(in crate::nic) struct Sack {
     judged: u64,
     /// The recovery is over when everything before this one has arrived (recovery sequence).
     recovery_end: u64,
-    /// Since when the timer runs.
+    /// Since when the timer runs: how long it does changes with what is out.
     since: Time,
+    timers: SenderTimers,
     /// Losses to be told of.
     news: VecDeque<Lost>,
 }
@@ -143,6 +145,7 @@ impl Sack {
             judged: 0,
             recovery_end: 0,
             since: Time::ZERO,
+            timers: SenderTimers::default(),
             news: VecDeque::new(),
         }
     }
@@ -153,6 +156,14 @@ impl Sack {
         } else {
             self.rto_high
         }
+    }
+
+    /// Brings the timer up to date with what is out and since when.
+    #[inline]
+    fn keep_timer(&mut self) {
+        let waiting = self.in_flight() > 0;
+        let due = if waiting { self.since.saturating_add(self.timeout()) } else { Time::NEVER };
+        self.timers.set(Timer::Retransmission, due);
     }
 
     fn index(&self, sequence: u64) -> usize {
@@ -234,6 +245,7 @@ impl SendRecovery for Sack {
         if idle || sequence == self.board.first() {
             self.since = now;
         }
+        self.keep_timer();
     }
 
     #[inline]
@@ -264,6 +276,7 @@ impl SendRecovery for Sack {
             self.lost.retain(|&sequence| !board.has(sequence));
         }
         self.judge();
+        self.keep_timer();
         new
     }
 
@@ -273,6 +286,7 @@ impl SendRecovery for Sack {
         }
         self.lose(missed.psn);
         self.lost.push_front(missed.psn);
+        self.keep_timer();
         true
     }
 
@@ -283,11 +297,11 @@ impl SendRecovery for Sack {
 
     #[inline]
     fn deadline(&self) -> Time {
-        if self.in_flight() == 0 { Time::NEVER } else { self.since.saturating_add(self.timeout()) }
+        self.timers.deadline(Timer::Retransmission)
     }
 
     fn handle_timeout(&mut self, now: Time) -> Option<Expired> {
-        if self.deadline() > now {
+        if !self.timers.is_due(Timer::Retransmission, now) {
             return None;
         }
         let timeout = self.timeout();
@@ -304,6 +318,7 @@ impl SendRecovery for Sack {
         }
         self.since = now;
         self.recovery_end = self.never_sent;
+        self.keep_timer();
         oldest
     }
 }

@@ -6,9 +6,9 @@
 //! the cumulative number and the packet that made the receiver send it (the highest of its
 //! bitmap).
 
-use std::collections::VecDeque;
-
+use super::super::delivery::Delivery;
 use super::super::recovery::Board;
+use super::messages::Messages;
 use super::{Answer, Outbox, Shared, payload};
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
@@ -19,19 +19,17 @@ pub(super) struct AnyOrder {
     /// There is a gap when more than so many packets beyond the missing one have arrived.
     reordering: u32,
     board: Board,
-    /// Last packets of messages not yet delivered, in order.
-    ends: VecDeque<u64>,
-    messages: u64,
+    messages: Messages,
 }
 
 impl AnyOrder {
-    pub fn new(reordering: u32) -> Self {
-        Self { reordering, board: Board::default(), ends: VecDeque::new(), messages: 0 }
+    pub fn new(reordering: u32, delivery: Delivery) -> Self {
+        Self { reordering, board: Board::default(), messages: Messages::new(delivery) }
     }
 
-    /// Messages delivered, all before that number.
-    pub fn messages(&self) -> u64 {
-        self.messages
+    /// Its messages.
+    pub fn messages(&self) -> &Messages {
+        &self.messages
     }
 
     pub fn answer(&self) -> Answer {
@@ -58,35 +56,20 @@ impl AnyOrder {
         if !shared.unreported.has_room_for(sequence) {
             shared.report(self.answer(), out);
         }
-        shared.unreported.note(now, sequence, packet);
+        shared.note(now, sequence, packet, out);
         if known {
             out.counters.duplicates += 1;
             shared.report(self.answer(), out);
             return;
         }
         out.counters.payload_received += payload(packet, out.config);
-        let last = packet.flags.has(Flags::LAST);
-        if last {
-            let place = self.ends.partition_point(|&end| end < sequence);
-            self.ends.insert(place, sequence);
-        }
         self.board.insert(sequence);
-        let delivered = self.deliver(shared, out);
+        let arrived = (sequence, self.board.first());
+        let delivered =
+            self.messages.handle_new(arrived, packet, |number| shared.deliver(number, out));
         let gap = self.board.ahead() > u64::from(self.reordering);
         if delivered > 0 || gap || shared.is_due(packet, out) {
             shared.report(self.answer(), out);
         }
-    }
-
-    /// Delivers every message that is whole; how many.
-    #[inline]
-    fn deliver(&mut self, shared: &Shared, out: &mut Outbox) -> u64 {
-        let before = self.messages;
-        while self.ends.front().is_some_and(|&end| end < self.board.first()) {
-            self.ends.pop_front();
-            shared.deliver(self.messages, out);
-            self.messages += 1;
-        }
-        self.messages - before
     }
 }

@@ -1,10 +1,12 @@
 //! Coded packets: any `m` of a message are the message. See [`super::super::recovery::erasure`].
 //!
-//! Source: the ideal loss recovery of Ofan (arXiv 2507.21372, section 2). A message is delivered
-//! when its `m`-th packet is there, whatever others miss.
+//! Source: the ideal loss recovery of Ofan (arXiv 2507.21372, section 2). A message is whole
+//! when its `m`-th packet is there, and delivered then whatever others miss, or in its turn where
+//! delivery is ordered.
 
 use std::collections::BTreeMap;
 
+use super::super::delivery::Delivery;
 use super::super::recovery::Board;
 use super::{Answer, Outbox, Shared, payload};
 use crate::packet::{Flags, Packet};
@@ -19,11 +21,15 @@ struct Partial {
     bytes: u64,
     /// Which of its coded packets arrived; nothing is kept of a whole message.
     arrived: Board,
+    /// The highest of them. What was lost is never sent again, so that `arrived` may start far
+    /// behind it; packets on the wire are told apart by how near they are to this one.
+    highest: u64,
 }
 
 /// The receiver of an erasure code.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Coded {
+    delivery: Delivery,
     /// Every message before this one is there.
     oldest: u64,
     /// Those that have begun, by number.
@@ -33,6 +39,10 @@ pub(super) struct Coded {
 }
 
 impl Coded {
+    pub fn new(delivery: Delivery) -> Self {
+        Self { delivery, oldest: 0, messages: BTreeMap::new(), reporting: 0 }
+    }
+
     /// Messages delivered, all before that number.
     pub fn messages(&self) -> u64 {
         self.oldest
@@ -57,7 +67,7 @@ impl Coded {
     ) {
         let number = packet.ack.near(self.oldest);
         let message = self.messages.get(&number);
-        let index = packet.psn.near(message.map_or(0, |message| message.arrived.first()));
+        let index = packet.psn.near(message.map_or(0, |message| message.highest));
         let known = self.is_whole(number) || message.is_some_and(|it| it.arrived.has(index));
         if packet.flags.has(Flags::TRIMMED) && !known {
             shared.refuse_trimmed(packet, number, out);
@@ -69,7 +79,7 @@ impl Coded {
             shared.report(self.answer(), out);
         }
         self.reporting = number;
-        shared.unreported.note(now, index, packet);
+        shared.note(now, index, packet, out);
         if known {
             out.counters.duplicates += 1;
         } else {
@@ -94,9 +104,11 @@ impl Coded {
             needed,
             bytes,
             arrived: Board::default(),
+            highest: 0,
         });
         message.needed -= 1;
         message.arrived.insert(index);
+        message.highest = message.highest.max(index);
         // A repair is as long as the longest packet: the last one that counts may be cut short.
         let whole = message.needed == 0;
         let credit = if whole { u64::MAX } else { payload(packet, out.config) };
@@ -107,9 +119,14 @@ impl Coded {
             return;
         }
         message.arrived = Board::default();
-        shared.deliver(number, out);
+        if self.delivery == Delivery::Unordered {
+            shared.deliver(number, out);
+        }
         while self.messages.get(&self.oldest).is_some_and(|oldest| oldest.needed == 0) {
             self.messages.remove(&self.oldest);
+            if self.delivery == Delivery::Ordered {
+                shared.deliver(self.oldest, out);
+            }
             self.oldest += 1;
         }
     }

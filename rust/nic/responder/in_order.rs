@@ -5,16 +5,10 @@
 //! interval after which HPCC-family NICs repeat a NACK. Back to zero: Guo et al., "RDMA over
 //! Commodity Ethernet at Scale" (SIGCOMM 2016), section 4.1.
 
+use super::super::timer::{NackTimers, Timer};
 use super::{Answer, Outbox, Shared, payload};
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
-
-/// A NACK that was sent.
-#[derive(Debug, Clone, Copy)]
-struct Nacked {
-    missing: u64,
-    at: Time,
-}
 
 /// What the receiver has of the message that is arriving.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,21 +18,29 @@ struct Begun {
 }
 
 /// The receiver of go-back-N.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct InOrder {
     /// Every packet before this one has arrived.
     expected: u64,
     /// Messages delivered (the MSN of the specification).
     messages: u64,
-    nacked: Option<Nacked>,
+    /// Of the NACK interval, which is over until a NACK is sent.
+    timers: NackTimers,
     /// Back to zero: what a gap throws away.
     begun: Option<Begun>,
 }
 
 impl InOrder {
-    /// A gap throws away what is there of its message.
+    /// A gap costs the packets behind it.
+    pub fn new() -> Self {
+        let mut timers = NackTimers::default();
+        timers.expire(Timer::NackInterval);
+        Self { expected: 0, messages: 0, timers, begun: None }
+    }
+
+    /// A gap also throws away what is there of its message.
     pub fn back_to_zero() -> Self {
-        Self { begun: Some(Begun::default()), ..Self::default() }
+        Self { begun: Some(Begun::default()), ..Self::new() }
     }
 
     /// Messages delivered, all before that number.
@@ -80,7 +82,7 @@ impl InOrder {
         if !shared.unreported.has_room_for(sequence) {
             shared.report(Answer::ack(sequence), out);
         }
-        shared.unreported.note(now, sequence, packet);
+        shared.note(now, sequence, packet, out);
         if shared.is_due(packet, out) {
             shared.report(self.answer(), out);
         }
@@ -88,7 +90,8 @@ impl InOrder {
 
     fn accept(&mut self, packet: &Packet, out: &mut Outbox) {
         self.expected += 1;
-        self.nacked = None;
+        // Whatever is missing next, it was not asked for yet.
+        self.timers.expire(Timer::NackInterval);
         let payload = payload(packet, out.config);
         out.counters.payload_received += payload;
         if let Some(begun) = &mut self.begun {
@@ -109,13 +112,11 @@ impl InOrder {
             out.counters.payload_received -= begun.payload;
             begun.payload = 0;
         }
-        let told = self.nacked.is_some_and(|nack| {
-            nack.missing == self.expected && now < nack.at.saturating_add(out.config.nack_interval)
-        });
-        if told {
+        // Nothing was accepted since the last NACK, so that it was for this packet too.
+        if !self.timers.is_due(Timer::NackInterval, now) {
             return;
         }
-        self.nacked = Some(Nacked { missing: self.expected, at: now });
+        self.timers.set(Timer::NackInterval, now.saturating_add(out.config.nack_interval));
         if trimmed {
             shared.refuse_trimmed(packet, self.expected, out);
         } else {

@@ -7,6 +7,7 @@
 mod any_order;
 mod coded;
 mod in_order;
+mod messages;
 
 use std::collections::VecDeque;
 
@@ -15,6 +16,7 @@ use coded::Coded;
 use in_order::InOrder;
 
 use super::ack::{Echo, Unreported};
+use super::timer::{ReceiverTimers, Timer};
 use super::{NicConfig, NicCounters, NicEvent, Recovery};
 use crate::ids::{HostId, QpId};
 use crate::packet::{Flags, Packet, PacketKind, Psn};
@@ -63,20 +65,23 @@ struct Shared {
     /// One past the highest that has arrived.
     highest: u64,
     unreported: Unreported,
-    next_cnp: Time,
+    /// Silences begin when something is said: until then they are over.
+    timers: ReceiverTimers,
 }
 
 impl Responder {
-    pub fn new(peer: Peer, recovery: Recovery) -> Self {
-        let accepting = match recovery {
-            Recovery::GoBackN => Accepting::InOrder(InOrder::default()),
+    pub fn new(peer: Peer, config: &NicConfig) -> Self {
+        let delivery = config.delivery();
+        let accepting = match config.recovery {
+            Recovery::GoBackN => Accepting::InOrder(InOrder::new()),
             Recovery::GoBackToZero => Accepting::InOrder(InOrder::back_to_zero()),
-            Recovery::Sack(config) => Accepting::AnyOrder(AnyOrder::new(config.reordering)),
-            Recovery::PerPacket => Accepting::AnyOrder(AnyOrder::new(u32::MAX)),
-            Recovery::Erasure => Accepting::Coded(Coded::default()),
+            Recovery::Sack(sack) => Accepting::AnyOrder(AnyOrder::new(sack.reordering, delivery)),
+            Recovery::PerPacket => Accepting::AnyOrder(AnyOrder::new(u32::MAX, delivery)),
+            Recovery::Erasure => Accepting::Coded(Coded::new(delivery)),
         };
-        let shared =
-            Shared { peer, highest: 0, unreported: Unreported::default(), next_cnp: Time::ZERO };
+        let mut timers = ReceiverTimers::default();
+        timers.expire(Timer::Cnp);
+        let shared = Shared { peer, highest: 0, unreported: Unreported::default(), timers };
         Self { timer_entry: Time::NEVER, shared, accepting }
     }
 
@@ -97,8 +102,16 @@ impl Responder {
     pub fn messages(&self) -> u64 {
         match &self.accepting {
             Accepting::InOrder(accepting) => accepting.messages(),
-            Accepting::AnyOrder(accepting) => accepting.messages(),
+            Accepting::AnyOrder(accepting) => accepting.messages().delivered(),
             Accepting::Coded(accepting) => accepting.messages(),
+        }
+    }
+
+    /// Whether message `number` is delivered.
+    pub fn has_delivered(&self, number: u64) -> bool {
+        match &self.accepting {
+            Accepting::AnyOrder(accepting) => accepting.messages().has_delivered(number),
+            Accepting::InOrder(_) | Accepting::Coded(_) => number < self.messages(),
         }
     }
 
@@ -142,13 +155,13 @@ impl Responder {
 
     /// When what has arrived must be acknowledged; `NEVER` if all is.
     #[inline]
-    pub fn deadline(&self, config: &NicConfig) -> Time {
-        self.shared.unreported.due(&config.ack)
+    pub fn deadline(&self) -> Time {
+        self.shared.timers.deadline(Timer::AckCoalescing)
     }
 
     /// The acknowledgement timer is due; it may turn out that it is not.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Outbox) {
-        if self.deadline(out.config) > now {
+        if !self.shared.timers.is_due(Timer::AckCoalescing, now) {
             return;
         }
         let answer = match &self.accepting {
@@ -189,6 +202,22 @@ impl Shared {
             || self.unreported.is_full(&out.config.ack)
     }
 
+    /// Adds an arrival to what is unreported; it has room for it.
+    #[inline]
+    fn note(&mut self, now: Time, sequence: u64, packet: &Packet, out: &Outbox) {
+        if self.unreported.is_empty() {
+            self.timers.set(Timer::AckCoalescing, now.saturating_add(out.config.ack.within));
+        }
+        self.unreported.note(sequence, packet);
+    }
+
+    /// All that is unreported, as the answer that reports it.
+    #[inline]
+    fn take(&mut self, answer: Answer, out: &Outbox) -> Packet {
+        self.timers.stop(Timer::AckCoalescing);
+        self.unreported.take(answer.kind, out.config)
+    }
+
     /// Counts a packet that arrives whole behind one that was sent later.
     #[inline]
     fn count_order(&mut self, sequence: u64, out: &mut Outbox) {
@@ -202,13 +231,13 @@ impl Shared {
     #[inline]
     fn report(&mut self, answer: Answer, out: &mut Outbox) {
         let echo = self.unreported.echo();
-        let packet = self.unreported.take(answer.kind, out.config);
+        let packet = self.take(answer, out);
         self.send(packet, answer, echo, out);
     }
 
     /// Acknowledges all that is unreported, in answer to a packet that is not.
     fn report_with(&mut self, packet: &Packet, answer: Answer, out: &mut Outbox) {
-        let all = self.unreported.take(answer.kind, out.config);
+        let all = self.take(answer, out);
         self.send(all, answer, Echo::of(packet), out);
     }
 
@@ -258,8 +287,8 @@ impl Shared {
     }
 
     fn notify_congestion(&mut self, now: Time, packet: &Packet, out: &mut Outbox) {
-        if out.config.congestion.wants_cnp() && now >= self.next_cnp {
-            self.next_cnp = now.saturating_add(out.config.cnp_interval);
+        if out.config.congestion.wants_cnp() && self.timers.is_due(Timer::Cnp, now) {
+            self.timers.set(Timer::Cnp, now.saturating_add(out.config.cnp_interval));
             let cnp = Answer { kind: PacketKind::Cnp, ack: 0, flags: Flags::NONE };
             self.answer(packet, cnp, out);
         }

@@ -8,7 +8,7 @@ use super::{
 use crate::ids::QpId;
 use crate::nic::qp::{Posting, Qp, QpState, Role, Slot};
 use crate::nic::responder::Outbox;
-use crate::nic::{Nic, NicEvent, Recovery};
+use crate::nic::{Delivery, Nic, NicEvent, Recovery};
 use crate::packet::{Flags, Packet, PacketKind};
 use crate::units::{Bytes, Span, Time};
 
@@ -38,8 +38,13 @@ impl Nic {
         if request.bytes > LONGEST_MESSAGE {
             return Err(VerbsError::MessageTooLong { bytes: request.bytes });
         }
-        if request.operation == Operation::Read && request.bytes == Bytes::ZERO {
-            return Err(VerbsError::EmptyRead);
+        if request.operation == Operation::Read {
+            if request.bytes == Bytes::ZERO {
+                return Err(VerbsError::EmptyRead);
+            }
+            if self.config.delivery() == Delivery::Unordered {
+                return Err(VerbsError::UnorderedRead);
+            }
         }
         let depth = self.config.queue_pairs.send_queue.min(super::DEEPEST_QUEUE);
         let queues = &mut self.queues[found.queues.index()];
@@ -190,7 +195,7 @@ impl Nic {
         let delivered = responder.messages();
         let header = VerbHeader::from_bits(packet.sack)
             .filter(|_| self.config.recovery != Recovery::Erasure)
-            .filter(|header| header.message_near(delivered) >= delivered);
+            .filter(|header| !responder.has_delivered(header.message_near(delivered)));
         let sequence = packet.psn.near(responder.arrived());
         let ahead = responder.expected().filter(|&expected| sequence != expected);
         if ahead.is_some_and(|expected| sequence > expected && queues.has_refused(expected)) {

@@ -1,6 +1,6 @@
 //! What must hold whatever the pipe does.
 
-use evenkeel::nic::{NicCounters, NicEvent};
+use evenkeel::nic::{Delivery, NicCounters, NicEvent};
 use evenkeel::packet::{Flags, Packet, PacketKind};
 use evenkeel::units::{Bytes, Time};
 
@@ -82,7 +82,7 @@ struct Ledger<'a> {
     case: &'a Case,
     start: &'a Start,
     settings: &'a Settings,
-    /// With an ideal erasure code any packets will do, and messages end in any order.
+    /// With an ideal erasure code any packets will do.
     any_packets: bool,
     pairs: Vec<Pair>,
     sides: [Crossed; 2],
@@ -171,7 +171,8 @@ impl<'a> Ledger<'a> {
                 if !self.any_packets && !whole {
                     return Err(format!("{event:?}, and not all of it has arrived"));
                 }
-                take_turn(&mut pair.delivered, index, self.any_packets)
+                let any_order = self.settings.delivery == Delivery::Unordered;
+                take_turn(&mut pair.delivered, index, any_order)
                     .map_err(|reason| format!("{event:?} {reason}"))
             }
             NicEvent::Completed { cookie, work } => {
@@ -184,7 +185,8 @@ impl<'a> Ledger<'a> {
                 if !pair.delivered[index] {
                     return Err(format!("{event:?} before it is delivered"));
                 }
-                take_turn(&mut pair.completed, index, self.any_packets)
+                // Senders complete in order, however their messages are delivered.
+                take_turn(&mut pair.completed, index, false)
                     .map_err(|reason| format!("{event:?} {reason}"))
             }
             NicEvent::PathFailed { .. } => Ok(()),

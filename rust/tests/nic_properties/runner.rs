@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 use super::case::{Case, case};
 use super::pipe::WakeUps;
 use super::properties::{judge, run};
-use super::settings::{Settings, settings};
+use super::settings::{Settings, delivering, settings};
 use super::start::Start;
 
 /// Cases a pair without `EVENKEEL_CASES`.
@@ -22,6 +22,13 @@ pub fn check(recovery: &'static str, control: &str) {
     let settings = settings(recovery, control).unwrap_or_else(|error| panic!("{error}"));
     let start = |case: &Case| Start::fresh(&settings, case);
     check_from(case(), start, &settings, &format!("{control}/{recovery}"));
+}
+
+/// Checks all properties of a recovery that delivers otherwise than it does by itself.
+pub fn check_delivery(recovery: &'static str, control: &str, delivery: &str) {
+    let settings = delivering(recovery, control, delivery).unwrap_or_else(|it| panic!("{it}"));
+    let start = |case: &Case| Start::fresh(&settings, case);
+    check_from(case(), start, &settings, &format!("{delivery}/{control}/{recovery}"));
 }
 
 /// Checks all properties of a recovery where its sequence numbers wrap.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evenkeel::balance::sender::SenderConfig;
-use evenkeel::nic::{NicConfig, PortFacts};
+use evenkeel::nic::{Delivery, NicConfig, PortFacts};
 use evenkeel::scenario::{Overrides, Scenario, ScenarioError};
 use evenkeel::units::{BitRate, Bytes, Span};
 
@@ -23,10 +23,8 @@ pub const DELAY: Span = Span::from_us(2);
 /// packet in a round trip, which the script makes long, but not longer than that.
 const FLOOR: BitRate = BitRate::from_bps(100_000_000);
 
-/// Swift sends a packet in a round trip divided by its window, of which the least is 1/1,000: one
-/// acknowledgement that is 1.6 ms late holds the next packet back by seconds. That is the paper's
-/// rule, and makes for a wide limit here.
-const SWIFT_FLOOR: BitRate = BitRate::from_bps(4_000);
+/// Swift sends a packet in 1 ms at least, the default of its `longest_pause`.
+const SWIFT_FLOOR: BitRate = BitRate::from_bps((PAYLOAD + HEADER) * 8 * 1_000);
 
 /// The port of both NICs.
 pub const PORT: PortFacts =
@@ -36,6 +34,7 @@ pub const PORT: PortFacts =
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub recovery: &'static str,
+    pub delivery: Delivery,
     /// No slower does a queue pair send.
     pub floor: BitRate,
     pub nic: NicConfig,
@@ -44,12 +43,21 @@ pub struct Settings {
 
 /// The settings for two names of a scenario; the error says that there is no such thing.
 pub fn settings(recovery: &'static str, control: &str) -> Result<Settings, Box<ScenarioError>> {
+    delivering(recovery, control, "auto")
+}
+
+/// ... with an order of delivery too.
+pub fn delivering(
+    recovery: &'static str,
+    control: &str,
+    delivery: &str,
+) -> Result<Settings, Box<ScenarioError>> {
     let policy = if recovery == "go-back-n" { "ecmp" } else { "spray" };
     let text = format!(
         "[topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 1\n\
          [transport]\npayload = \"{PAYLOAD}B\"\nheader = \"{HEADER}B\"\n\
          congestion_control = \"{control}\"\nrecovery = \"{recovery}\"\n\
-         retransmit_timeout = \"{TIMEOUT}\"\n\
+         delivery = \"{delivery}\"\nretransmit_timeout = \"{TIMEOUT}\"\n\
          [policy]\nname = \"{policy}\"\n\
          [workload]\nkind = \"shift\"\nshift = 1\nbytes = \"1KB\"\n"
     );
@@ -59,7 +67,8 @@ pub fn settings(recovery: &'static str, control: &str) -> Result<Settings, Box<S
         "swift" => SWIFT_FLOOR,
         _ => FLOOR,
     };
-    Ok(Settings { recovery, floor, nic: scenario.nic, sender: scenario.scheme.sender })
+    let delivery = scenario.nic.delivery();
+    Ok(Settings { recovery, delivery, floor, nic: scenario.nic, sender: scenario.scheme.sender })
 }
 
 /// Packets that a message of `bytes` becomes.

@@ -1,0 +1,241 @@
+//! Every algorithm against its closed forms, and on real numbers.
+
+use std::collections::BTreeMap;
+
+use super::schedule::machine::{self, Memory};
+use super::*;
+
+fn plan(ranks: usize, bytes: u64) -> Plan {
+    let ranks = (0..ranks as u32).map(HostId).collect();
+    Plan { group: 0, ..Plan::new(ranks, Bytes::new(bytes)) }
+}
+
+/// Every way to group so many ranks; one plan for algorithms without groups.
+fn plans(collective: &Collective, ranks: usize, bytes: u64) -> Vec<Plan> {
+    let plain = plan(ranks, bytes);
+    if !collective.name.starts_with("hierarchical") {
+        return vec![plain];
+    }
+    let groups = (2..ranks as u32).filter(|group| (ranks as u32).is_multiple_of(*group));
+    groups.map(|group| Plan { group, ..plain.clone() }).collect()
+}
+
+/// The number that `rank` has at the beginning in a place of a block.
+fn number(rank: usize, (channel, chunk, block): (u32, u32, usize), index: usize) -> u64 {
+    let place = (u64::from(channel) * 16 + u64::from(chunk)) * 2_000 + block as u64;
+    1 + (rank as u64) * 1_000_003 + place * 101 + index as u64
+}
+
+/// Which rank has a block at the beginning, where not every rank has it.
+fn owner(operation: Operation, ranks: usize, block: usize) -> Option<usize> {
+    match operation {
+        Operation::AllGather => Some(block),
+        Operation::Broadcast | Operation::Pipeline => Some(0),
+        Operation::AllToAll => Some(block / ranks),
+        Operation::AllReduce
+        | Operation::ReduceScatter
+        | Operation::Reduce
+        | Operation::Barrier => None,
+    }
+}
+
+/// The blocks that the collective speaks of, with their lengths.
+fn blocks(collective: &Collective, plan: &Plan) -> BTreeMap<(u32, u32, usize), u64> {
+    let schedule = machine::schedule(collective, plan);
+    let carried = schedule.record.iter().flat_map(|carried| {
+        let part = carried.part;
+        carried
+            .blocks
+            .iter()
+            .map(move |&(block, length)| ((part.channel, part.chunk, block), length))
+    });
+    carried.collect()
+}
+
+fn beginning(collective: &Collective, plan: &Plan) -> Memory {
+    let ranks = plan.ranks.len();
+    let blocks = blocks(collective, plan);
+    let of_rank = |rank: usize| {
+        let has = |block| owner(collective.operation, ranks, block).is_none_or(|it| it == rank);
+        let mine = blocks.iter().filter(|((.., block), _)| has(*block));
+        mine.map(|(&place, &length)| {
+            (place, (0..length as usize).map(|index| number(rank, place, index)).collect())
+        })
+        .collect()
+    };
+    (0..ranks).map(of_rank).collect()
+}
+
+/// What a rank must hold in a block at the end, if it must hold anything.
+fn end(
+    operation: Operation,
+    ranks: usize,
+    rank: usize,
+    place: (u32, u32, usize),
+    index: usize,
+) -> Option<u64> {
+    let block = place.2;
+    let sum = || (0..ranks).map(|rank| number(rank, place, index)).sum();
+    let from_owner = || owner(operation, ranks, block).map(|from| number(from, place, index));
+    match operation {
+        Operation::AllReduce => Some(sum()),
+        Operation::ReduceScatter => (block == rank).then(sum),
+        Operation::Reduce => (rank == 0).then(sum),
+        Operation::AllGather | Operation::Broadcast | Operation::Pipeline => from_owner(),
+        Operation::AllToAll => (block % ranks == rank).then(from_owner).flatten(),
+        Operation::Barrier => None,
+    }
+}
+
+#[test]
+fn every_algorithm_gives_the_right_numbers_at_every_rank() {
+    for collective in ALL {
+        for ranks in 2..=33usize {
+            for bytes in [ranks as u64 - 1, 2 * ranks as u64 + 1] {
+                for mut plan in plans(collective, ranks, bytes) {
+                    (plan.channels, plan.chunks) = if ranks % 5 == 0 { (2, 3) } else { (1, 1) };
+                    check_numbers(collective, &plan);
+                }
+            }
+        }
+    }
+}
+
+fn check_numbers(collective: &Collective, plan: &Plan) {
+    let ranks = plan.ranks.len();
+    let memory = machine::run(collective, plan, beginning(collective, plan), 5);
+    for (&place, &length) in &blocks(collective, plan) {
+        for (rank, held) in memory.iter().enumerate() {
+            for index in 0..length as usize {
+                let Some(right) = end(collective.operation, ranks, rank, place, index) else {
+                    continue;
+                };
+                let name = collective.name;
+                let held = held.get(&place).and_then(|numbers| numbers.get(index));
+                assert_eq!(held, Some(&right), "{name}, {ranks} ranks: rank {rank}, {place:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn after_a_barrier_everybody_has_heard_of_all() {
+    for ranks in 2..=33usize {
+        let barrier = find("barrier").unwrap();
+        let plan = plan(ranks, ranks as u64);
+        let heard = |rank: usize| (0..ranks).map(|of| u64::from(of == rank)).collect();
+        let memory = (0..ranks).map(|rank| BTreeMap::from([((0, 0, 0), heard(rank))])).collect();
+        for (rank, held) in machine::run(barrier, &plan, memory, 3).iter().enumerate() {
+            assert!(held[&(0, 0, 0)].iter().all(|&times| times > 0), "rank {rank} of {ranks}");
+        }
+    }
+}
+
+#[test]
+fn messages_and_bytes_are_the_closed_forms() {
+    for collective in ALL {
+        for ranks in 2..=33usize {
+            // Long enough for every cut, with a remainder.
+            for plan in plans(collective, ranks, 64 * 33 + 5) {
+                let cost = (collective.cost)(&plan);
+                let workload = collective.build(&plan).unwrap();
+                let name = collective.name;
+                assert_eq!(workload.messages.len() as u128, cost.messages, "{name}, {ranks}");
+                let bytes = u128::from(workload.total_bytes().get());
+                assert_eq!(bytes, cost.bytes, "{name}, {ranks} ranks");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_rank_sends_the_same_in_a_balanced_algorithm() {
+    let per_rank = |name: &str, ranks: usize, unit: u64| {
+        let collective = find(name).unwrap();
+        let workload = collective.build(&Plan { group: 4, ..plan(ranks, unit) }).unwrap();
+        let mut sent = vec![0u64; ranks];
+        for message in &workload.messages {
+            sent[message.src.index()] += message.bytes.get();
+        }
+        assert!(sent.iter().all(|&bytes| bytes == sent[0]), "{name}: {sent:?}");
+        sent[0]
+    };
+    for ranks in [8usize, 16, 32] {
+        let (p, m) = (ranks as u64, 32 * ranks as u64);
+        for name in ["ring", "halving-doubling", "direct"] {
+            assert_eq!(per_rank(&format!("{name}-all-reduce"), ranks, m), 2 * (p - 1) * m / p);
+        }
+        let (group, groups) = (4, p / 4);
+        let hierarchical = 2 * (group - 1) * m / group + 2 * (groups - 1) * m / group / groups;
+        assert_eq!(per_rank("hierarchical-all-reduce", ranks, m), hierarchical);
+        for name in ["ring-all-gather", "direct-all-gather", "bruck-all-gather"] {
+            assert_eq!(per_rank(name, ranks, m), (p - 1) * m / p);
+        }
+        for name in ["ring-reduce-scatter", "direct-reduce-scatter", "all-to-all"] {
+            assert_eq!(per_rank(name, ranks, m), (p - 1) * m / p);
+        }
+        assert_eq!(per_rank("recursive-doubling-all-reduce", ranks, m), p.ilog2() as u64 * m);
+    }
+}
+
+#[test]
+fn halving_doubling_keeps_large_messages_near() {
+    let workload = find("halving-doubling-all-reduce").unwrap().build(&plan(16, 1_600)).unwrap();
+    let of_first: Vec<(u32, u64)> = workload
+        .messages
+        .iter()
+        .filter(|message| message.src == HostId(0))
+        .map(|message| (message.dst.0, message.bytes.get()))
+        .collect();
+    let there = [(1, 800), (2, 400), (4, 200), (8, 100)];
+    let back = [(8, 100), (4, 200), (2, 400), (1, 800)];
+    assert_eq!(of_first, [there, back].concat());
+}
+
+#[test]
+fn names_are_unique_and_found() {
+    let mut names: Vec<&str> = ALL.iter().map(|collective| collective.name).collect();
+    for name in &names {
+        let collective = find(name).unwrap();
+        let plan = Plan { group: 4, ..plan(8, 4_096) };
+        assert!(collective.build(&plan).is_ok(), "{name}");
+    }
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), ALL.len(), "two collectives of one name");
+    let error = find("all2all").unwrap_err().to_string();
+    assert!(error.starts_with("no collective is called 'all2all'; there are all-to-all, "));
+}
+
+#[test]
+fn every_collective_refuses_what_none_can_do() {
+    for collective in ALL {
+        let says = |plan: &Plan| collective.build(plan).unwrap_err().to_string();
+        let two = "a collective needs at least 2 ranks; there are 1";
+        assert_eq!(says(&plan(1, 8)), two, "{}", collective.name);
+        assert!(says(&plan(2, 0)).starts_with("0 bytes per rank"));
+        assert!(says(&Plan { chunks: 0, ..plan(4, 8) }).starts_with("0 chunks"));
+        let mut twice = plan(3, 8);
+        twice.ranks[2] = HostId(0);
+        assert!(says(&twice).starts_with("host0 is rank 0 and rank 2"));
+    }
+    for name in ["all-to-all", "ring-all-reduce", "direct-all-reduce"] {
+        let says = |plan: &Plan| find(name).unwrap().build(plan).unwrap_err().to_string();
+        assert!(says(&plan(3, u64::MAX)).contains("more than the 2^64 bytes"), "{name}");
+        assert!(says(&plan(20_000, 1 << 20)).contains("the most is 268435456"), "{name}");
+    }
+    for (ranks, group) in [(8, 3), (8, 8), (8, 1), (6, 4)] {
+        let plan = Plan { group, ..plan(ranks, 8) };
+        let error = find("hierarchical-all-reduce").unwrap().build(&plan).unwrap_err();
+        assert_eq!(error, CollectiveError::Groups { ranks, group: group as usize });
+    }
+}
+
+#[test]
+fn blocks_are_as_equal_as_can_be() {
+    for (count, bytes) in [(2usize, 1), (3, 10), (7, 6), (5, 5)] {
+        let blocks = equal_blocks(Bytes::new(bytes), count);
+        assert_eq!(blocks.iter().map(|block| block.get()).sum::<u64>(), bytes);
+        assert!(blocks[0].get() - blocks[count - 1].get() <= 1, "{blocks:?}");
+    }
+}

@@ -1,0 +1,64 @@
+//! In which order the messages of a queue pair are delivered.
+//!
+//! Source: the delivery modes of Ultra Ethernet 1.0, reliable ordered (ROD) and reliable unordered
+//! (RUD); reliable connections of InfiniBand are ordered (specification, volume 1, section 9.7).
+//!
+//! *Delivered* means that the receiver may use the message: its event, its completion, the start
+//! of what depends on it. Either way each is delivered once, with all its bytes, and the sender
+//! completes its work in the order in which it was posted. Unordered delivery needs packets that
+//! say which message they are of: here the number of the message (`ack`) and how many packets it
+//! has (`marked`), as each packet of IRN carries its RETH (SIGCOMM 2018, section 5.3) and each of
+//! RUD its message's number.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{NicConfig, Recovery};
+
+/// When a message that has all its bytes is delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Delivery {
+    /// When all messages posted before it are: in the order posted (ROD, InfiniBand RC).
+    Ordered,
+    /// At once, whatever others miss (RUD).
+    Unordered,
+}
+
+impl Delivery {
+    /// What a recovery does where nobody asks for another: an erasure code codes each message
+    /// apart and delivers it alone, all others deliver in order.
+    pub const fn of(recovery: Recovery) -> Self {
+        match recovery {
+            Recovery::Erasure => Self::Unordered,
+            Recovery::GoBackN
+            | Recovery::GoBackToZero
+            | Recovery::Sack(_)
+            | Recovery::PerPacket => Self::Ordered,
+        }
+    }
+
+    /// Whether a recovery can deliver like this. Go-back-N takes no packet before its turn, so
+    /// that none of its messages can overtake another.
+    pub const fn is_possible(self, recovery: Recovery) -> bool {
+        let in_turn = matches!(recovery, Recovery::GoBackN | Recovery::GoBackToZero);
+        matches!(self, Self::Ordered) || !in_turn
+    }
+}
+
+impl fmt::Display for Delivery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Ordered => "ordered",
+            Self::Unordered => "unordered",
+        })
+    }
+}
+
+impl NicConfig {
+    /// How its queue pairs deliver.
+    pub fn delivery(&self) -> Delivery {
+        self.queue_pairs.delivery.unwrap_or(Delivery::of(self.recovery))
+    }
+}

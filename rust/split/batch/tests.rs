@@ -1,0 +1,172 @@
+//! The splitter alone: batching, orders, path memory.
+
+use super::super::ethereal::Ethereal;
+use super::super::line_cut::LineCut;
+use super::*;
+use crate::balance::sender::PathSpace;
+use crate::ids::MessageId;
+
+fn requests(flows: u32, paths: u32, bytes: u64) -> Vec<Request> {
+    let paths = PathSpace::SINGLE.with_tier(paths as usize).unwrap();
+    (0..flows)
+        .map(|n| Request {
+            message: MessageId(n),
+            dst: HostId(100 + n),
+            edge: SwitchId(1),
+            bytes: Bytes::new(bytes),
+            paths,
+        })
+        .collect()
+}
+
+/// Everything that comes out for a batch posted at time zero.
+fn split<D: Divide>(splitter: &mut Batch<D>, now: Time, requests: &[Request]) -> Vec<Flow> {
+    for request in requests {
+        splitter.handle_message(now, request);
+    }
+    let mut flows = Vec::new();
+    while let Some(due) = splitter.poll_timeout() {
+        splitter.handle_timeout(due);
+        while let Some(flow) = splitter.poll_flow(due) {
+            flows.push(flow);
+        }
+    }
+    flows
+}
+
+fn new() -> Ethereal {
+    Ethereal::new(&Config::default(), 1, HostId(0))
+}
+
+#[test]
+fn a_batch_waits_100_ns_and_flows_start_within_50_ns_more() {
+    let mut splitter = new();
+    let at = Time::from_ps(5_000);
+    for request in &requests(16, 16, 1_000) {
+        splitter.handle_message(at, request);
+    }
+    let due = splitter.poll_timeout().unwrap();
+    assert_eq!(due.since(at), Span::from_ns(100));
+    assert_eq!(splitter.poll_flow(due), None, "nothing starts before the batch is split");
+    splitter.handle_timeout(due);
+    assert!(splitter.pending.keys().all(|&(start, _)| start.since(due) <= Span::from_ns(50)));
+    let starts: std::collections::BTreeSet<_> = splitter.pending.keys().map(|k| k.0).collect();
+    assert!(starts.len() > 5, "delays are drawn, not one for all");
+}
+
+#[test]
+fn a_failed_path_is_left_out_for_100_ms_and_the_split_is_done_anew() {
+    let mut splitter = new();
+    splitter.handle_failed_path(Time::ZERO, SwitchId(1), 3);
+
+    // 16 flows over the 15 paths left: 15 whole, one in 15 pieces.
+    let flows = split(&mut splitter, Time::ZERO, &requests(16, 16, 15_000));
+    assert_eq!(flows.len(), 30);
+    assert!(flows.iter().all(|flow| flow.path != 3));
+    assert_eq!(flows.iter().filter(|flow| flow.pieces == 15).count(), 15);
+
+    let later = Time::ZERO + Span::from_ms(100);
+    let flows = split(&mut splitter, later, &requests(16, 16, 15_000));
+    assert_eq!(flows.len(), 16);
+    assert!(flows.iter().any(|flow| flow.path == 3));
+}
+
+#[test]
+fn a_failed_path_is_remembered_for_its_destination_alone() {
+    let mut splitter = new();
+    splitter.handle_failed_path(Time::ZERO, SwitchId(2), 3);
+    assert_eq!(split(&mut splitter, Time::ZERO, &requests(16, 16, 1_000)).len(), 16);
+}
+
+#[test]
+fn within_the_rack_a_message_goes_at_once() {
+    let mut splitter = new();
+    splitter
+        .handle_message(Time::ZERO, &Request { paths: PathSpace::SINGLE, ..requests(1, 16, 9)[0] });
+    assert!(splitter.poll_flow(Time::ZERO).is_some());
+    assert_eq!(splitter.poll_timeout(), None);
+}
+
+#[test]
+fn groups_of_different_sizes_are_divided_apart() {
+    let mut mixed = requests(16, 16, 1_000);
+    mixed.extend(requests(1, 16, 16_000));
+    let flows = split(&mut new(), Time::ZERO, &mixed);
+    assert_eq!(flows.iter().filter(|flow| flow.pieces == 1).count(), 16);
+    assert_eq!(flows.iter().filter(|flow| flow.bytes == Bytes::new(1_000)).count(), 32);
+}
+
+#[test]
+fn two_senders_visit_destinations_in_different_orders() {
+    let order = |host| {
+        let mut splitter = Ethereal::new(&Config::default(), 1, HostId(host));
+        let all: Vec<Request> = (0..16)
+            .flat_map(|edge| {
+                requests(1, 1 + 15, 100)
+                    .into_iter()
+                    .map(move |r| Request { edge: SwitchId(edge), ..r })
+            })
+            .collect();
+        split(&mut splitter, Time::ZERO, &all).iter().map(|f| f.path).collect::<Vec<_>>()
+    };
+    assert_ne!(order(0), order(1));
+    assert_eq!(order(0), order(0));
+}
+
+#[test]
+fn a_start_jitter_of_minutes_is_drawn_over_minutes() {
+    let config = Config { start_jitter: Span::from_ms(100_000), ..Config::default() };
+    let mut splitter = Ethereal::new(&config, 1, HostId(0));
+    let requests = requests(64, 4, 1_000);
+    requests.iter().for_each(|request| splitter.handle_message(Time::ZERO, request));
+    splitter.handle_timeout(splitter.poll_timeout().unwrap());
+    let (&(last, _), _) = splitter.pending.last_key_value().unwrap();
+    assert!(last > Time::ZERO + Span::from_ms(80_000), "{last}");
+}
+
+#[test]
+fn bytes_are_kept_and_pieces_take_queue_pairs_by_path_whatever_divides() {
+    fn check<D: Divide>(mut splitter: Batch<D>, pieces: usize) {
+        let flows = split(&mut splitter, Time::ZERO, &requests(15 + 16, 16, 1_000_003));
+        assert_eq!(flows.len(), 16 + pieces);
+        let mut by_message = BTreeMap::new();
+        for flow in &flows {
+            *by_message.entry(flow.message).or_insert(0u64) += flow.bytes.get();
+            let slot = if flow.pieces > 1 { u32::from(flow.path) } else { 0 };
+            assert_eq!(flow.slot, slot);
+            let siblings = flows.iter().filter(|other| other.message == flow.message);
+            assert_eq!(siblings.count(), flow.pieces as usize);
+        }
+        assert_eq!(by_message.len(), 31);
+        assert!(by_message.values().all(|&sum| sum == 1_000_003), "bytes lost or doubled");
+    }
+    check(new(), 240);
+    check(LineCut::new(&Config::default(), 1, HostId(0)), 30);
+}
+
+#[test]
+fn an_early_wake_up_changes_no_flow() {
+    let run = |extra: &[u64]| {
+        let mut splitter = new();
+        splitter.handle_failed_path(Time::ZERO, SwitchId(1), 2);
+        let early = |splitter: &mut Ethereal, from: u64| {
+            for &ns in extra {
+                splitter.handle_timeout(Time::from_ps((from + ns) * 1_000));
+                assert!(splitter.poll_flow(Time::from_ps((from + ns) * 1_000)).is_none());
+            }
+        };
+        let mut all = Vec::new();
+        // Within path memory of 100 ms, and after it.
+        for start in [0, 50_000_000, 150_000_000] {
+            let at = Time::from_ps(start * 1_000);
+            requests(9, 8, 4_096).iter().for_each(|it| splitter.handle_message(at, it));
+            early(&mut splitter, start);
+            all.extend(split(&mut splitter, at, &[]));
+        }
+        all
+    };
+    let asked = run(&[]);
+    assert_eq!(asked, run(&[0, 1, 50, 50, 99]));
+    let avoided = asked.iter().take_while(|flow| flow.path != 2).count();
+    assert!(avoided > 18 && avoided < asked.len(), "left out until it is forgotten: {avoided}");
+}

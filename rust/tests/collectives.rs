@@ -1,0 +1,84 @@
+//! Collectives in the fabric: on an idle fabric that blocks nobody each takes its alpha-beta
+//! form.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use evenkeel::collective::{ALL, Collective, Plan};
+use evenkeel::fabric::{self, Setup, Verdict};
+use evenkeel::ids::HostId;
+use evenkeel::scenario::{Overrides, Scenario};
+use evenkeel::study::lower_bound;
+use evenkeel::units::{Bytes, Span};
+
+const SCENARIO: &str = "
+[topology]
+leaves = 1
+spines = 1
+hosts_per_leaf = 16
+
+[transport]
+congestion_control = \"line-rate\"
+ack_every = 32
+
+[policy]
+name = \"ecmp\"
+";
+
+fn setup(collective: &Collective, plan: &Plan) -> Setup {
+    let scenario =
+        Scenario::parse(SCENARIO, "collectives", Path::new(""), &Overrides::default()).unwrap();
+    let mut setup = scenario.setup();
+    setup.workload = Arc::new(collective.build(plan).unwrap());
+    setup
+}
+
+/// Nanoseconds that the form gives: for each step one latency (two links of 500 ns and a packet
+/// that is stored on the way) and the time of its bytes with their headers and gaps; in the end the
+/// acknowledgement's way back.
+fn form(collective: &Collective, plan: &Plan) -> f64 {
+    let latency = 2.0 * 500.0 + 4_158.0 * 8.0 / 400.0;
+    let cost = (collective.cost)(plan);
+    let steps = cost.chain.iter().map(|&bytes| {
+        let wire = bytes as f64 * (4_096.0 + 62.0 + 20.0) / 4_096.0;
+        latency + wire * 8.0 / 400.0 + plan.gap.as_ns_f64()
+    });
+    let way_back = 2.0 * 500.0 + 64.0 * 8.0 / 400.0;
+    let waits = (cost.turns + 1) as f64 * way_back;
+    steps.sum::<f64>() + waits - plan.gap.as_ns_f64()
+}
+
+/// A row of the table: what the form says and what a run takes, both in microseconds.
+fn row(collective: &Collective, plan: &Plan) -> String {
+    let setup = setup(collective, plan);
+    let outcome = fabric::run(&setup, &mut |_| {});
+    assert_eq!(outcome.verdict, Verdict::Completed, "{}", collective.name);
+    let took = outcome.cct.expect("it completed").as_ns_f64();
+    let bound = lower_bound(&setup).time.as_ns_f64();
+    let form = form(collective, plan);
+    let name = collective.name;
+    assert!((took / form - 1.0).abs() < 0.002, "{name}: {took} ns for {form}");
+    assert!(took >= 0.999_98 * bound, "{name}: {took} ns beat the bound, {bound}");
+    let (messages, steps) = (setup.workload.messages.len(), (collective.cost)(plan).chain.len());
+    format!("{name:<30} {messages:>8} {steps:>5} {:>10.2} {:>10.2}\n", form / 1e3, took / 1e3)
+}
+
+#[test]
+fn each_collective_takes_its_alpha_beta_form() {
+    let ranks: Vec<HostId> = (0..16).map(HostId).collect();
+    let plan = |bytes, gap| Plan { group: 4, gap, ..Plan::new(ranks.clone(), Bytes::new(bytes)) };
+    let mut table = String::from(
+        "16 ranks, 4 MiB, 400 Gbps, one switch; in us\n\
+         collective                     messages steps alpha-beta       took\n",
+    );
+    for collective in ALL {
+        table += &row(collective, &plan(4 << 20, Span::ZERO));
+        row(collective, &plan(1 << 16, Span::ZERO));
+        row(collective, &plan(1 << 20, Span::from_us(5)));
+    }
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("collective-costs", table));
+}
