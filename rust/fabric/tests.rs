@@ -3,6 +3,7 @@
 mod golden;
 mod links;
 mod lossless;
+mod switches;
 mod trimming;
 
 use std::sync::Arc;
