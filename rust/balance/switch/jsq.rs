@@ -7,7 +7,8 @@
 //! that start together keep the match of their first packets, and the collisions on the way down
 //! that follow from it. \[inferred\] That is what the lowest port of the routing table first does,
 //! which is the default; with ties broken at random the match changes, and queues grow like those
-//! of random choices.
+//! of random choices. The simulator of "REPS: Recycled Entropy Packet Spraying" (EuroSys 2026)
+//! has a third rule for its "Adaptive RoCE": the first, in an order that each switch draws once.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,9 @@ pub enum Ties {
     First,
     /// One at random.
     Random,
+    /// The first in an order of the switch's own (REPS' artifact: `adaptive_nvidia` over paths
+    /// that `permute_paths` has shuffled).
+    OwnOrder,
 }
 
 /// Nothing is kept from packet to packet.
@@ -42,6 +46,8 @@ pub enum Ties {
 pub struct Jsq {
     ties: Ties,
     random: Stream,
+    /// The place of each port in the switch's own order; empty where it has none.
+    places: Box<[u32]>,
 }
 
 /// `jsq`.
@@ -57,7 +63,13 @@ pub const PRESETS: &[Preset] = &[Preset {
 
 impl Jsq {
     pub(super) fn new(config: &Config, switch: &SwitchContext) -> Self {
-        Self { ties: config.ties, random: switch.random() }
+        let mut random = switch.random();
+        let mut places = match config.ties {
+            Ties::First | Ties::Random => Vec::new(),
+            Ties::OwnOrder => (0..switch.ports).collect(),
+        };
+        random.shuffle(&mut places);
+        Self { ties: config.ties, random, places: places.into() }
     }
 }
 
@@ -72,6 +84,9 @@ impl SwitchPolicy for Jsq {
             Ties::Random => {
                 random_least(count, |candidate| view.bytes(candidate), &mut self.random)
             }
+            Ties::OwnOrder => first_least(count, |candidate| {
+                (view.bytes(candidate), self.places[view.port(candidate) as usize])
+            }),
         }
     }
 }
@@ -80,6 +95,7 @@ impl SwitchPolicy for Jsq {
 mod tests {
     use super::super::test_view::Ports;
     use super::*;
+    use crate::ids::SwitchId;
 
     fn jsq(ties: Ties) -> Jsq {
         Jsq::new(&Config { ties }, &SwitchContext::for_test())
@@ -91,6 +107,23 @@ mod tests {
         for ties in [Ties::First, Ties::Random] {
             assert_eq!(jsq(ties).choose(Time::ZERO, &Packet::default(), &mut ports), 2);
         }
+    }
+
+    #[test]
+    fn each_switch_has_its_own_order_and_keeps_it() {
+        let mut firsts = std::collections::BTreeSet::new();
+        for id in 0..40 {
+            let switch = SwitchContext { id: SwitchId(id), ..SwitchContext::for_test() };
+            let mut jsq = Jsq::new(&Config { ties: Ties::OwnOrder }, &switch);
+            let mut choose = |bytes: &[u64]| {
+                jsq.choose(Time::ZERO, &Packet::default(), &mut Ports::with_bytes(bytes))
+            };
+            let first = choose(&[5, 5, 5, 5]);
+            assert!((0..9).all(|_| choose(&[5, 5, 5, 5]) == first));
+            assert_eq!(choose(&[5, 5, 4, 5]), 2);
+            firsts.insert(first);
+        }
+        assert_eq!(firsts, [0, 1, 2, 3].into());
     }
 
     #[test]
