@@ -4,6 +4,7 @@ mod failures;
 mod golden;
 mod links;
 mod lossless;
+mod switches;
 mod trimming;
 
 use std::sync::Arc;
