@@ -11,7 +11,7 @@ use super::{Status, output};
 pub fn tell(finished: &Finished) -> Status {
     let reason = match finished.verdict {
         Verdict::Completed => return Status::Done,
-        Verdict::Stalled => "it stalled (nothing can happen any more)",
+        Verdict::Stalled => "it stalled (nothing that can still happen would complete it)",
         Verdict::TimeLimit => {
             "it reached its time limit (time_limit; of the HPCC family, SIMULATOR_STOP_TIME)"
         }

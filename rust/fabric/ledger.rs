@@ -153,6 +153,18 @@ impl Ledger {
         Some(flow.message)
     }
 
+    /// Whether its receiver has all of a message.
+    pub fn is_delivered(&self, message: MessageId) -> bool {
+        let progress = &self.progress[message.index()];
+        progress.pieces > 0 && progress.delivered == progress.pieces
+    }
+
+    /// Whether its sender knows that its receiver has all of a message.
+    pub fn is_complete(&self, message: MessageId) -> bool {
+        let progress = &self.progress[message.index()];
+        progress.pieces > 0 && progress.completed == progress.pieces
+    }
+
     /// One of the messages that `message` waits for is there; true if it waits no more.
     pub fn release(&mut self, message: MessageId) -> bool {
         let waits = &mut self.progress[message.index()].waits_for;

@@ -3,6 +3,7 @@
 mod admission;
 mod base_rtt;
 mod config;
+mod cut_off;
 mod ecn;
 mod event;
 mod failure;

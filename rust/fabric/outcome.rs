@@ -10,7 +10,7 @@ use crate::units::{Bytes, Span, Time};
 pub enum Verdict {
     /// Every message is delivered and complete.
     Completed,
-    /// Nothing can happen any more, yet messages are open.
+    /// Nothing can happen any more that would complete the messages that are open.
     Stalled,
     /// The time limit of the scenario passed.
     TimeLimit,

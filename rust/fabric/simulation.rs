@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::base_rtt::base_rtt;
+use super::cut_off::CutOff;
 use super::event::Event;
 use super::failure::{Plan, Routing};
 use super::fault::link_ports;
@@ -63,6 +64,7 @@ struct Simulation<'a> {
     ledger: Ledger,
     plan: Plan,
     paths: PathWeights,
+    cut_off: CutOff,
     /// What NICs are told of the network.
     base_rtt: Span,
     now: Time,
@@ -89,6 +91,7 @@ impl<'a> Simulation<'a> {
             network,
             plan,
             paths: PathWeights::default(),
+            cut_off: CutOff::new(&setup.fabric.failures),
             base_rtt,
             setup,
             now: Time::ZERO,
@@ -137,10 +140,18 @@ impl<'a> Simulation<'a> {
             self.events += 1;
             if self.events.is_multiple_of(PROGRESS_EVERY) {
                 progress(&self.progress());
+                if self.is_hopeless(now) {
+                    return Verdict::Stalled;
+                }
             }
         }
         progress(&self.progress());
         Verdict::Completed
+    }
+
+    fn is_hopeless(&mut self, now: Time) -> bool {
+        let fabric = (&*self.setup.topology, &self.setup.fabric.failures[..]);
+        self.cut_off.is_all_that_is_left(now, fabric, (&self.setup.workload, &self.ledger))
     }
 
     /// Links or routing change.

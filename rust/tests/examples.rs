@@ -85,6 +85,16 @@ fn subflows_multiply_queue_pairs() {
 }
 
 #[test]
+fn flapping_link_costs_ethereal_a_timeout_and_others_one_after_the_other() {
+    let [ecmp, spray, ethereal] =
+        ["ecmp", "spray", "ethereal"].map(|policy| cct("flapping-link.toml", policy));
+    let timeout = 200e3;
+    assert!(ethereal.0 < ethereal.0 / ethereal.1 + timeout, "{ethereal:?}");
+    assert!(spray.0 > ethereal.0 + 3.0 * timeout, "{spray:?}");
+    assert!(ecmp.0 > ethereal.0 + 10.0 * timeout, "{ecmp:?}");
+}
+
+#[test]
 fn idle_path_completes_after_exactly_the_closed_form() {
     for policy in ["ecmp", "spray", "ethereal"] {
         let (scenario, outcome) = run("idle-path.toml", policy);

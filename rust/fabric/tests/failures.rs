@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::balance::{Weights, presets};
+use crate::ids::MessageId;
 
 fn link(setup: &Setup, name: &str) -> LinkId {
     setup.topology.link_named(name).unwrap()
@@ -141,6 +142,25 @@ fn hosts_whose_leaf_is_dead_do_not_hear_and_the_run_says_so() {
         assert_eq!((outcome.verdict, outcome.cct), (Verdict::TimeLimit, None));
         assert_eq!((outcome.counters.delivered, outcome.in_flight), (0, 0));
     }
+}
+
+/// The ring of a collective stops where a host is cut off, and whoever waits for it waits in vain;
+/// a link that comes back is worth waiting for.
+#[test]
+fn a_run_that_can_never_complete_ends_before_its_limit() {
+    let mut setup = one_way("spray", 1);
+    let all: Vec<Message> = messages(&[(8, 1), (1, 2), (2, 3), (4, 5)], 100 * PAYLOAD);
+    let chain = [(MessageId(0), MessageId(1)), (MessageId(1), MessageId(2))];
+    setup.workload = Arc::new(Workload::with_dependencies(all, &chain));
+    setup.nic.retransmit_timeout = Span::from_us(10);
+    setup.time_limit = Time::ZERO + Span::from_ms(4_000);
+    let host = setup.topology.host_port(HostId(8)).link();
+    setup.fabric.failures = vec![at_once(host, FailureKind::Down)];
+    let outcome = run(&setup, &mut |_| {});
+    assert_eq!((outcome.verdict, outcome.message_fct.len()), (Verdict::Stalled, 1));
+    assert!(outcome.ended < Time::ZERO + Span::from_ms(50), "{}", outcome.ended);
+    setup.fabric.failures[0].until = Time::ZERO + Span::from_ms(60);
+    assert_eq!(run(&setup, &mut |_| {}).verdict, Verdict::Completed);
 }
 
 /// Wires of 20 us: a fabric in which much happens before anything can be known.
