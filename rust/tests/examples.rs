@@ -46,6 +46,15 @@ fn link_failure_costs_ethereal_one_timeout_spray_several_and_ecmp_the_repair() {
 }
 
 #[test]
+fn conga_staggered_has_the_mean_flow_end_before_that_of_ecmp() {
+    let [ecmp, conga] = ["ecmp", "conga"].map(|policy| {
+        let (_, outcome) = run("conga-staggered.toml", policy);
+        outcome.message_fct.iter().map(|fct| fct.as_ns_f64()).sum::<f64>()
+    });
+    assert!(conga < 0.97 * ecmp, "{conga} against {ecmp}");
+}
+
+#[test]
 fn idle_path_completes_after_exactly_the_closed_form() {
     for policy in ["ecmp", "spray", "ethereal"] {
         let (scenario, outcome) = run("idle-path.toml", policy);

@@ -60,7 +60,7 @@ fn every_policy_per_packet_is_within_a_hundredth_of_the_bound() {
     let (whole, rest) = answers.split_at(whole.len());
     let (each, small) = rest.split_at(each.len());
     let table = format!(
-        "All-to-all in us, 800 Gbps, 800 KB a port. Published: within 1 % (Ofan, figure 1)\n\
+        "All-to-all in us, 800 Gbps, 800 KB a port; published: within 1 % (Ofan, fig. 1)\n\
          policy                   bound      time    beyond        %   trimmed\n\
          k = 8, 128 MB a rank (the example), an acknowledgement for 32 packets\n{}\
          k = 4, 128 MB a rank, one for each packet\n{}\
@@ -74,9 +74,9 @@ fn every_policy_per_packet_is_within_a_hundredth_of_the_bound() {
 }
 
 const WHY: &str = "\
-What is beyond the bound does not grow with the messages: 4.3 us are the way of the
-last packet, the rest queues at the end. Where each packet is acknowledged, simple
-round-robin may put data on every other uplink; Ofan's size bins are against that.
+What is beyond the bound hardly grows with messages: 4.3 us are the way of the
+last packet, the rest is queues at the end. Where each packet is acknowledged,
+simple round-robin may put data on every other uplink: Ofan has size bins for it.
 ";
 
 /// A fabric and a length.
