@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use evenkeel::fabric::Rounding;
 use evenkeel::hpcc::{Experiment, Overrides};
-use evenkeel::report::Identity;
+use evenkeel::report::{self, Identity};
 
 use super::single::{self, Destination};
 use super::{Status, output};
@@ -19,8 +19,9 @@ Examples:
 Paths inside the configuration are tried relative to the working directory, then to the
 configuration, then by their file names beside it. What of the files is not modelled here is told
 on standard error. With --out, the folder holds fct.txt in the family's own columns (src dst
-src_port dst_port bytes start_ns fct_ns standalone_fct_ns, in order of completion) beside
-summary.json, flows.csv and links.csv.
+src_port dst_port bytes start_ns fct_ns standalone_fct_ns, in order of completion) and pfc.txt
+(time_ns node_id node_type if_index type, a line a pause or resume) beside summary.json, flows.csv
+and links.csv.
 ";
 
 /// Run an experiment of the HPCC family of ns-3 simulators
@@ -80,5 +81,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     };
     let single = single::simulate(&identity, &experiment.setup);
     let fct = experiment.fct_table(single.outcome());
-    single.report(&destination, &[("fct.txt", &|to| to.write_all(fct.as_bytes()))])
+    let (topology, outcome) = (&experiment.setup.topology, single.outcome());
+    let number = |node| experiment.node_number(node);
+    single.report(
+        &destination,
+        &[
+            ("fct.txt", &|to| to.write_all(fct.as_bytes())),
+            ("pfc.txt", &|to| report::write_pfc_txt(to, topology, outcome, &number)),
+        ],
+    )
 }

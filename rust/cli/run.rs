@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use evenkeel::report::{self, Writer};
 use evenkeel::scenario::Overrides;
 
 use super::single::{self, Destination};
@@ -16,8 +17,9 @@ Examples:
 
 A results folder holds summary.json (what --json prints), flows.csv (a line a flow: when it was
 posted, delivered and acknowledged, in ns), links.csv (bytes that each direction of each link
-carried) and scenario.toml (with every default filled in). They appear whole or not at all,
-summary.json last.
+carried) and scenario.toml (with every default filled in); with flow control also pfc.txt (time_ns
+node_id node_type if_index type, a line a pause or resume, as the HPCC family writes it; switches
+are numbered after the hosts). They appear whole or not at all, summary.json last.
 ";
 
 /// Simulate a scenario once and report what it cost
@@ -59,6 +61,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         identity.header(),
         scenario.render()
     );
-    single::simulate(&identity, &setup)
-        .report(&destination, &[("scenario.toml", &|to| to.write_all(resolved.as_bytes()))])
+    let single = single::simulate(&identity, &setup);
+    let (topology, outcome) = (&setup.topology, single.outcome());
+    let number = report::hosts_then_switches(topology);
+    let toml: (&'static str, Writer<'_>) =
+        ("scenario.toml", &|to| to.write_all(resolved.as_bytes()));
+    let pfc: (&'static str, Writer<'_>) =
+        ("pfc.txt", &|to| report::write_pfc_txt(to, topology, outcome, &number));
+    let others = if setup.fabric.switch.pfc.is_some() { vec![toml, pfc] } else { vec![toml] };
+    single.report(&destination, &others)
 }

@@ -7,7 +7,7 @@ use super::config::{self, Family, HpccConfig, Numbered};
 use super::{HpccError, differences, fabric, fct, files, wire};
 use crate::balance::{self, Parameters, Scheme};
 use crate::fabric::{Outcome, Rounding, Setup};
-use crate::topology::hpcc;
+use crate::topology::{Node, hpcc};
 use crate::units::{Span, Time};
 use crate::workload::hpcc_flows::{self, FlowFile};
 
@@ -43,6 +43,8 @@ pub struct Experiment {
     pub flow_file: PathBuf,
     /// The flows; the one at place i is message i.
     pub flows: FlowFile,
+    /// The file's node of each host, then of each switch, by id.
+    nodes: [Vec<u32>; 2],
 }
 
 impl Experiment {
@@ -89,8 +91,17 @@ impl Experiment {
             time_limit: time_limit(&config),
             probes: Vec::new(),
         };
+        let nodes = [read.node_of_host, read.node_of_switch];
         let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Ok(Self { name, setup, warnings, config, topology_file, flow_file, flows })
+        Ok(Self { name, setup, warnings, config, topology_file, flow_file, flows, nodes })
+    }
+
+    /// The number of a node in the topology file.
+    pub fn node_number(&self, node: Node) -> u32 {
+        match node {
+            Node::Host(host) => self.nodes[0][host.index()],
+            Node::Switch(switch) => self.nodes[1][switch.index()],
+        }
     }
 
     /// The results in the columns of the family's `fct.txt`: a line for each flow that

@@ -3,7 +3,7 @@
 //! The family (HPCC, ConWeave, PowerTCP, ASTRA-sim's network and others) is driven by a
 //! configuration, a topology and a flow file. [`Experiment`] makes of the three what a run
 //! needs, says what of them is not modelled here, and writes results in the family's own
-//! `fct.txt` columns. It stands beside `scenario`: both end in the same setup.
+//! `fct.txt` columns; pauses are written with its node numbers by `report`. It stands beside `scenario`: both end in the same setup.
 
 pub mod config;
 mod config_line;

@@ -57,7 +57,8 @@ pub struct QpConfig {
     /// code 7 of the specification says.
     pub rnr_retries: Option<u32>,
     /// Timeouts in a row until work fails with `RETRY_EXC_ERR`. Without limit by default, as the
-    /// simulators of the field have it; hardware has at most 7.
+    /// simulators of the field have it; hardware has at most 7. Only work requests can fail: a queue
+    /// pair whose news are events has no completion to say so, and tries for ever.
     pub retries: Option<u32>,
     /// Memory of one context: 375 B, the figure that is passed on for ConnectX NICs \[inferred\].
     pub context_bytes: Bytes,

@@ -19,8 +19,8 @@ const LAST: &str = "summary.json";
 /// Files that begin with a header of ours.
 const WITH_HEADER: [&str; 3] = ["flows.csv", "links.csv", "scenario.toml"];
 
-/// The HPCC family's table, which has no header: it is ours where `flows.csv` is.
-const FOREIGN_FORMAT: &str = "fct.txt";
+/// The HPCC family's tables, which have no header: they are ours where `flows.csv` is.
+const FOREIGN_FORMATS: [&str; 2] = ["fct.txt", "pfc.txt"];
 
 /// How files are called until they are whole.
 const UNFINISHED: &str = ".evenkeel-";
@@ -203,7 +203,9 @@ impl Folder {
         }
         match name {
             LAST => is_summary(&self.path.join(name)),
-            FOREIGN_FORMAT => starts_with_header(&self.path.join("flows.csv")),
+            _ if FOREIGN_FORMATS.contains(&name) => {
+                starts_with_header(&self.path.join("flows.csv"))
+            }
             _ => name.starts_with(UNFINISHED) || starts_with_header(&self.path.join(name)),
         }
     }
@@ -231,7 +233,7 @@ impl Folder {
 }
 
 fn may_be_ours(name: &str) -> bool {
-    let known = name == LAST || name == FOREIGN_FORMAT || WITH_HEADER.contains(&name);
+    let known = name == LAST || FOREIGN_FORMATS.contains(&name) || WITH_HEADER.contains(&name);
     known || name.starts_with(UNFINISHED)
 }
 
@@ -283,7 +285,9 @@ mod tests {
         let folder = Folder::open(&path).unwrap();
         assert!(names(&path).is_empty());
         write(&folder, "first").unwrap();
-        fs::write(path.join("fct.txt"), "0 1 2").unwrap();
+        for foreign in FOREIGN_FORMATS {
+            fs::write(path.join(foreign), "0 1 2").unwrap();
+        }
         fs::write(path.join(".evenkeel-killed"), "half").unwrap();
         drop(folder);
         write(&Folder::open(&path).unwrap(), "second").unwrap();
@@ -293,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_folder_of_something_else_is_left_alone() {
-        for other in ["notes.txt", "scenario.toml", "fct.txt", "summary.json"] {
+        for other in ["notes.txt", "scenario.toml", "fct.txt", "pfc.txt", "summary.json"] {
             let place = tempfile::tempdir().unwrap();
             fs::write(place.path().join(other), "{\"mine\": 1}").unwrap();
             let error = Folder::open(place.path()).unwrap_err().to_string();

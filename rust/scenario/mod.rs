@@ -140,7 +140,8 @@ impl Scenario {
         let scheme;
         (file.policy, scheme) = policy::resolve(&context, chosen)?;
         let built = topology::resolve(&context, &file.topology)?;
-        let (transport, nic) = transport::resolve(&context, &file.transport, scheme.recovery)?;
+        let (transport, nic) =
+            transport::resolve(&context, &file.transport, scheme.recovery, &file.switch.trim)?;
         let packet = nic.payload + nic.header;
         let (switch, switch_config) = switch::resolve(&context, &file.switch, packet)?;
         let run = failure::Run { seed: file.seed, time_limit };
@@ -216,9 +217,10 @@ impl Scenario {
         let context = self.origin.context(&other.overrides);
         let chosen = policy::chosen(&self.origin.file.policy, Some(name));
         (other.file.policy, other.scheme) = policy::resolve(&context, chosen)?;
-        let typed = &self.origin.file.transport;
+        let typed = &self.origin.file;
+        let (recovery, trim) = (other.scheme.recovery, &typed.switch.trim);
         (other.file.transport, other.nic) =
-            transport::resolve(&context, typed, other.scheme.recovery)?;
+            transport::resolve(&context, &typed.transport, recovery, trim)?;
         Ok(other)
     }
 

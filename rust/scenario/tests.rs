@@ -202,6 +202,28 @@ fn each_congestion_control_and_each_preset_is_sound() {
 }
 
 #[test]
+fn where_switches_trim_nscc_expects_it() {
+    let preset = |switch: &str, parameters: &str| {
+        let text = format!(
+            "[switch]\n{switch}\n[transport]\ncongestion_control = \"nscc\"\n{parameters}\n"
+        );
+        let scenario = parse(&text).unwrap();
+        let again = scenario.with_policy("ecmp").unwrap();
+        assert_eq!(again.nic.congestion, scenario.nic.congestion);
+        let key = "transport.parameters.preset";
+        let shown = scenario.explain().into_iter().find(|it| it.key == key).unwrap();
+        (shown.value, shown.from)
+    };
+    let trimming = "\"trimming\"".to_owned();
+    assert_eq!(preset("trim = true", ""), (trimming, Origin::Default));
+    assert_eq!(preset("trim = false", "").0, "\"no-trimming\"");
+    let chosen = "parameters = { preset = \"no-trimming\" }";
+    assert_eq!(preset("trim = true", chosen), ("\"no-trimming\"".to_owned(), Origin::Line(5)));
+    let gamma = preset("trim = { size = \"64B\" }", "parameters = { gamma = \"1/2\" }");
+    assert_eq!(gamma.0, "\"trimming\"");
+}
+
+#[test]
 fn another_policy_keeps_what_it_can() {
     let text = "[policy]\nname = \"ethereal\"\nbatch_timer = \"1us\"\n";
     let typed = parse(text).unwrap();
@@ -235,6 +257,27 @@ fn a_failed_switch_takes_its_links_and_a_probability_draws_by_seed() {
     let after = after.unwrap().fabric.failures;
     assert!(after.len() > count);
     assert!(drawn.fabric.failures.iter().all(|failure| after.contains(failure)));
+}
+
+#[test]
+fn a_link_that_flaps_is_down_again_and_again() {
+    let flap = |rest: &str| {
+        let what = "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"flap\"\ndown_for = \"2us\"\n";
+        parse(&format!("time_limit = \"40us\"\n{what}up_for = \"8us\"\n{rest}")).unwrap()
+    };
+    let times = |scenario: &Scenario| -> Vec<String> {
+        let failures = scenario.fabric.failures.iter();
+        assert!(failures.clone().all(|it| it.kind == crate::fabric::FailureKind::Down));
+        failures.map(|it| format!("{} to {}", it.at, it.until)).collect()
+    };
+    let bounded = times(&flap("at = \"5us\"\nuntil = \"26us\"\n"));
+    assert_eq!(bounded, ["5us to 7us", "15us to 17us", "25us to 26us"]);
+    let endless = times(&flap(""));
+    assert_eq!(endless, ["1us to 3us", "11us to 13us", "21us to 23us", "31us to 33us"]);
+    let never = flap("detection = \"never\"\nconvergence = \"never\"\n");
+    let delays =
+        |it: &crate::fabric::Failure| (it.detection, it.convergence) == (Span::MAX, Span::MAX);
+    assert!(never.fabric.failures.iter().all(delays));
 }
 
 #[test]
@@ -367,6 +410,11 @@ const BAD: &[&str] = &[
     "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"degrade\"\nfactor = \"0/1\"",
     "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"degrade\"\nfactor = \"2\"",
     "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"",
+    "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"flap\"\ndown_for = \"1us\"",
+    "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"flap\"\ndown_for = \"1us\"\nup_for = \"0s\"",
+    "[[failure]]\nswitch = \"leaf0\"\nkind = \"flap\"\ndown_for = \"1us\"\nup_for = \"1us\"",
+    "[[failure]]\nlink = \"leaf0-spine0\"\nup_for = \"1us\"",
+    "[policy]\nweights = \"some\"",
     "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"\nrate = \"3/2\"",
     "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"\nrate = \"1/2\"\nfactor = \"1/2\"",
     // What this version does not have yet.

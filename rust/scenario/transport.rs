@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::buffering::{Toggle, TrimSection};
 use super::context::{AtLeast, Context, LONGEST_PACKET};
 use super::error::{Fault, ScenarioError, nearest};
 use super::recovery;
@@ -16,11 +17,12 @@ use crate::packet::Packet;
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
 /// The settings of every NIC, and the section with its defaults. `of_the_policy` is the recovery
-/// that the policy is made for.
+/// that the policy is made for; whether switches trim decides which preset of `nscc` is the default.
 pub(super) fn resolve(
     context: &Context<'_>,
     typed: &TransportSection,
     of_the_policy: Recovery,
+    trim: &Toggle<TrimSection>,
 ) -> Result<(TransportSection, NicConfig), ScenarioError> {
     let one = Bytes::new(1);
     let span = |name: &str, span: Span| {
@@ -37,7 +39,7 @@ pub(super) fn resolve(
         return Err(context.senseless("transport.payload", payload, right));
     }
     let ack = acknowledgements(context, typed)?;
-    let (congestion, parameters) = congestion(context, typed)?;
+    let (congestion, parameters) = congestion(context, typed, trim)?;
     let (recovery, recovery_parameters) = recovery::resolve(context, typed, of_the_policy)?;
     let nic = NicConfig {
         payload,
@@ -132,6 +134,7 @@ fn acknowledgements(
 fn congestion(
     context: &Context<'_>,
     typed: &TransportSection,
+    trim: &Toggle<TrimSection>,
 ) -> Result<(CongestionControl, Parameters), ScenarioError> {
     let given = &typed.parameters;
     match typed.congestion_control {
@@ -140,9 +143,21 @@ fn congestion(
         CongestionName::DcqcnMlx => configured(context, given, CongestionControl::DcqcnMlx),
         CongestionName::DctcpRate => configured(context, given, CongestionControl::DctcpRate),
         CongestionName::DctcpWindow => configured(context, given, CongestionControl::DctcpWindow),
-        CongestionName::Nscc => configured(context, given, CongestionControl::Nscc),
+        CongestionName::Nscc => {
+            let given = &of_trimming(given, trim);
+            configured(context, given, CongestionControl::Nscc)
+        }
         CongestionName::Swift => configured(context, given, CongestionControl::Swift),
     }
+}
+
+/// The parameters of `nscc`: where switches trim and no preset is named, the one made for that.
+fn of_trimming(given: &Parameters, trim: &Toggle<TrimSection>) -> Parameters {
+    let mut given = given.clone();
+    if matches!(trim, Toggle::On(_)) {
+        given.entry("preset").or_insert("trimming".into());
+    }
+    given
 }
 
 /// A congestion control from its preset and its keys, and all its keys: those left out have the

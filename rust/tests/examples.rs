@@ -6,6 +6,7 @@ use std::path::Path;
 use evenkeel::fabric::{self, Outcome, Verdict};
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::study::lower_bound;
+use evenkeel::units::{Span, Time};
 
 /// An example under a policy: its scenario and what came out.
 fn run(example: &str, policy: &str) -> (Scenario, Outcome) {
@@ -26,6 +27,15 @@ fn cct(example: &str, policy: &str) -> (f64, f64) {
     (cct, slowdown)
 }
 
+/// Completion time in nanoseconds under a seed.
+fn seeded(example: &str, policy: &str, seed: u64) -> f64 {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
+    let overrides = Overrides { policy: Some(policy.to_owned()), seed: Some(seed) };
+    let scenario = Scenario::load(&path, &overrides).unwrap_or_else(|error| panic!("{error}"));
+    let outcome = fabric::run(&scenario.setup(), &mut |_| {});
+    outcome.cct.expect("it completed").as_ns_f64()
+}
+
 #[test]
 fn all_to_all_256_ethereal_is_within_a_hundredth_of_spray_and_ecmp_is_behind_both() {
     let [(ecmp, _), (spray, _), (ethereal, slowdown)] =
@@ -36,13 +46,42 @@ fn all_to_all_256_ethereal_is_within_a_hundredth_of_spray_and_ecmp_is_behind_bot
 }
 
 #[test]
-fn link_failure_costs_ethereal_one_timeout_spray_several_and_ecmp_the_repair() {
-    let [(ecmp, _), (spray, _), (ethereal, _)] =
-        ["ecmp", "spray", "ethereal"].map(|policy| cct("link-failure.toml", policy));
-    let (one_timeout, repair) = (1e6, 100e6);
-    assert!((one_timeout..1.5 * one_timeout).contains(&ethereal), "{ethereal}");
-    assert!(spray > 2.0 * one_timeout && spray < repair, "{spray}");
+fn relabelling_shortens_the_longest_and_cutting_does_more() {
+    let [ecmp, plb, subflow] = ["ecmp", "plb", "subflow-8"].map(|policy| {
+        let seeds = [1, 2, 3];
+        seeds.map(|seed| seeded("relabelling.toml", policy, seed)).iter().sum::<f64>() / 3.0
+    });
+    assert!(plb < 0.95 * ecmp && subflow < 0.8 * plb, "{ecmp} {plb} {subflow}");
+}
+
+#[test]
+fn flowlets_leave_a_dead_path_after_timeouts_and_ecmp_waits_for_the_repair() {
+    let [ecmp, flowlet] = ["ecmp", "flowlet"].map(|policy| cct("flowlets.toml", policy).0);
+    let (timeout, repair) = (100e3, 10e6);
     assert!(ecmp >= repair, "{ecmp}");
+    assert!((timeout..4.0 * timeout).contains(&flowlet), "{flowlet}");
+}
+
+#[test]
+fn host_rotation_has_next_to_no_queues() {
+    let (_, host_dr) = run("host-rotation.toml", "host-dr");
+    let (_, spray) = run("host-rotation.toml", "spray");
+    let packets = |outcome: &Outcome| outcome.queue_bytes_max.get() / 4_158;
+    assert!(packets(&host_dr) <= 8 && packets(&spray) >= 60, "{host_dr:?} {spray:?}");
+    assert!(host_dr.cct < spray.cct);
+}
+
+#[test]
+fn subflows_multiply_queue_pairs() {
+    // 255 peers, 8 each; sending and receiving together the "more than 4,000" of Ethereal's
+    // MP-RDMA-8.
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/all-to-all-256.toml");
+    let overrides = Overrides { policy: Some("subflow-8".into()), ..Overrides::default() };
+    let mut setup = Scenario::load(&path, &overrides).unwrap().setup();
+    setup.time_limit = Time::ZERO + Span::from_us(1);
+    let outcome = fabric::run(&setup, &mut |_| {});
+    assert_eq!((outcome.qps.per_nic_max, outcome.qps.extra_per_nic_max), (255 * 8, 255 * 7));
+    assert_eq!(outcome.qp_accounts[0].opened, 4_080);
 }
 
 #[test]

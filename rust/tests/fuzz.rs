@@ -22,6 +22,11 @@ fn nic() {
 }
 
 #[test]
+fn verbs() {
+    fuzz("verbs", bodies::verbs);
+}
+
+#[test]
 fn topology_hpcc() {
     fuzz("topology_hpcc", bodies::topology_hpcc);
 }

@@ -1,7 +1,8 @@
 //! Properties of the NIC: two of them joined by a pipe that loses, doubles, delays, reorders,
 //! marks and trims packets as a script says, for each loss recovery × congestion control.
 //!
-//! `properties.rs` says what must hold, `case.rs` what is drawn, `pipe.rs` how packets move. A
+//! `properties.rs` says what must hold, `case.rs` what is drawn, `pipe.rs` how packets move;
+//! `verbs.rs` is all three for work requests with completions. A
 //! failure prints the seed, the case after shrinking and its trace. `EVENKEEL_CASES` is how many
 //! cases a pair has (10,000), `EVENKEEL_SEED` where they are drawn from (1).
 
@@ -12,6 +13,7 @@ mod nic_properties {
     pub mod runner;
     pub mod settings;
     pub mod start;
+    pub mod verbs;
 }
 
 use nic_properties::{runner, settings};
@@ -26,6 +28,18 @@ macro_rules! pairs {
             #[test]
             fn where_sequence_numbers_wrap() {
                 crate::runner::check_wrap($recovery);
+            }
+            #[test]
+            fn verbs_at_line_rate() {
+                crate::runner::check_verbs($recovery, "line-rate");
+            }
+            #[test]
+            fn verbs_with_a_rate() {
+                crate::runner::check_verbs($recovery, "dcqcn");
+            }
+            #[test]
+            fn verbs_with_a_window() {
+                crate::runner::check_verbs($recovery, "nscc");
             }
             pairs!(controls of $recovery: $controls);
         })*

@@ -5,6 +5,12 @@
 mod all_to_all;
 #[path = "published/bounds.rs"]
 mod bounds;
+#[path = "published/failures.rs"]
+mod failures;
+#[path = "published/line_cut.rs"]
+mod line_cut;
+#[path = "published/link_failure.rs"]
+mod link_failure;
 #[path = "published/queue_growth.rs"]
 mod queue_growth;
 #[path = "published/run.rs"]

@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(odd, [2, 2, 1, 0], "102, 102, 51 and next to nothing in 256");
         for ports in [2u32, 3, 16, 64, 1_000] {
             let odd: Vec<u128> =
-                (1..=ports.into()).map(|it| it * 1_000_003 + 7 * (it % 3)).collect();
+                (1..=ports.into()).map(|it| it * 1_000_003 + 7 * (it % 3) + 1).collect();
             let (shares, capacity) = (shares(&odd), odd.iter().sum::<u128>() as f64);
             let (entries, most) = (shares.iter().sum::<u32>(), 256.max(16 * ports));
             assert!(entries.abs_diff(most) <= ports / 2, "{entries} entries for {ports} ports");

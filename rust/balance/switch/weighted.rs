@@ -46,3 +46,95 @@ impl<V: View> View for Weighted<'_, V> {
         self.view.epoch()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::hash::{Config, Hash};
+    use super::super::{SwitchContext, SwitchPolicy, choose_by};
+    use super::*;
+    use crate::balance::rotation::schedule;
+    use crate::packet::Packet;
+    use crate::units::Time;
+
+    /// As many candidates as weights; candidate `c` is port `10 + c` and has `c` bytes waiting.
+    struct Weighing(Vec<u32>, Vec<u16>);
+
+    impl Weighing {
+        fn new(weights: &[u32]) -> Self {
+            let order: Vec<u16> = (0..).take(weights.len()).collect();
+            Self(weights.to_vec(), schedule(&order, weights))
+        }
+    }
+
+    impl View for Weighing {
+        fn candidates(&self) -> u32 {
+            self.0.len() as u32
+        }
+        fn port(&self, candidate: u32) -> u32 {
+            10 + candidate
+        }
+        fn bytes(&mut self, candidate: u32) -> u64 {
+            u64::from(candidate)
+        }
+        fn edge(&self) -> SwitchId {
+            SwitchId(5)
+        }
+        fn pod(&self) -> u32 {
+            1
+        }
+        fn weight(&self, candidate: u32) -> u32 {
+            self.0[candidate as usize]
+        }
+        fn entries(&self) -> Option<u32> {
+            Some(self.1.len() as u32)
+        }
+        fn entry(&self, place: u32) -> u32 {
+            u32::from(self.1[place as usize])
+        }
+    }
+
+    /// One candidate after the other, weights or not.
+    struct InTurn(u32);
+
+    impl SwitchPolicy for InTurn {
+        fn choose<V: View>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
+            let turn = self.0 % view.candidates();
+            assert_eq!(view.port(turn), 10 + view.bytes(turn) as u32, "of one and the same port");
+            self.0 += 1;
+            turn
+        }
+    }
+
+    #[test]
+    fn a_hash_over_the_schedule_gives_each_port_its_share() {
+        let weights = [4, 1, 0, 3];
+        let mut view = Weighing::new(&weights);
+        let mut hash = Hash::new(&Config {}, &SwitchContext::for_test());
+        let mut counts = [0u32; 4];
+        for entropy in 0..16_000 {
+            let packet = Packet { label: 7, entropy, ..Packet::default() };
+            counts[choose_by(&mut hash, Time::ZERO, &packet, &mut view) as usize] += 1;
+        }
+        for (count, weight) in counts.iter().zip(weights) {
+            assert!(count.abs_diff(weight * 2_000) < 250, "{counts:?} for {weights:?}");
+        }
+        assert_eq!(counts[2], 0);
+    }
+
+    #[test]
+    fn taking_turns_over_the_schedule_is_a_weighted_round_robin() {
+        let mut view = Weighing::new(&[2, 1, 3]);
+        let mut policy = InTurn(0);
+        let packet = Packet::default();
+        let mut choose = || choose_by(&mut policy, Time::ZERO, &packet, &mut view);
+        let chosen: Vec<u32> = (0..12).map(|_| choose()).collect();
+        assert_eq!(chosen, [0, 1, 2, 0, 2, 2, 0, 1, 2, 0, 2, 2]);
+    }
+
+    #[test]
+    fn of_one_next_hop_that_is_worth_anything_nobody_is_asked() {
+        let (mut view, mut policy) = (Weighing::new(&[0, 0, 1]), InTurn(0));
+        assert_eq!(choose_by(&mut policy, Time::ZERO, &Packet::default(), &mut view), 2);
+        assert_eq!(policy.0, 0);
+    }
+}

@@ -4,6 +4,8 @@
 mod files;
 mod forged;
 mod nic;
+mod verbs;
 
 pub use files::{config_hpcc, flows_hpcc, scenario, topology_hpcc};
 pub use nic::nic;
+pub use verbs::verbs;

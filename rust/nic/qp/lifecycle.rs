@@ -240,7 +240,9 @@ impl Nic {
     /// Back to Reset: both halves forget everything, and all work is gone without a word.
     fn take_back(&mut self, id: QpId) {
         let qp = self.qps[id.index()];
-        if !self.setups.contains_key(&id) {
+        if let Some(setup) = self.setups.get_mut(&id) {
+            setup.peer_qp = None;
+        } else {
             let Peer { peer, label, cookie, .. } = self.facts_of(id);
             let sender = self.requesters.get(qp.requester.index());
             let news = if qp.queues.is_none() { News::Events(cookie) } else { News::Completions };

@@ -391,6 +391,18 @@ fn error_flushes_and_reset_forgets() {
 }
 
 #[test]
+fn a_queue_pair_taken_back_from_init_does_not_know_its_peer() {
+    let mut world = World::new(Recovery::GoBackN, QpConfig::default());
+    let qp = world.a.create_qp(attributes(1)).unwrap();
+    world.a.modify_qp(qp, QpState::Init).unwrap();
+    world.a.set_peer_qp(qp, QP).unwrap();
+    world.a.modify_qp(qp, QpState::Reset).unwrap();
+    world.a.modify_qp(qp, QpState::Init).unwrap();
+    let unknown = Err(VerbsError::NotConnected { qp });
+    assert_eq!(world.a.modify_qp(qp, QpState::ReadyToReceive), unknown);
+}
+
+#[test]
 fn init_and_reset_drop_packets() {
     let mut world = World::new(Recovery::GoBackN, QpConfig::default());
     world.a.post_send(QP, request(1, Operation::Write, 500)).unwrap();

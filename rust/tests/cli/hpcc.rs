@@ -31,11 +31,37 @@ fn an_experiment_leaves_the_table_of_its_family_beside_ours() {
     let left = bench.evenkeel(&["hpcc", "config.txt", "--out", "results", "--truncate-ns"]);
     assert_eq!(left.status, 0, "{left:?}");
     assert!(left.out.contains("messages  2 of 2 completed"), "{}", left.out);
-    let names = ["fct.txt", "flows.csv", "links.csv", "summary.json"];
+    let names = ["fct.txt", "flows.csv", "links.csv", "pfc.txt", "summary.json"];
     assert_eq!(bench.names("results"), names);
     let fct = bench.read("results/fct.txt");
     assert_eq!(fct.lines().count(), 2, "{fct}");
     assert!(fct.lines().all(|line| line.split_whitespace().count() == 8), "{fct}");
+    assert_eq!(bench.read("results/pfc.txt"), "", "nothing was paused");
+}
+
+#[test]
+fn pauses_are_told_with_the_numbers_of_the_topology_file() {
+    let bench = Bench::new();
+    // Node 0 is the switch. Of its buffer of 1 MB some 880 KB are shared; each of two links may take
+    // an eighth of what is left, so a tenth of it, and fills that at 50 Gbps within 15 us or so; the
+    // first packet took 1 us and so does the pause. The last resumes come as the flows run out.
+    let topology = "4 1 3\n0\n2 0 100Gbps 1us 0\n1 0 100Gbps 1us 0\n3 0 100Gbps 1us 0\n";
+    bench.write("topology.txt", topology);
+    bench.write("flow.txt", "2\n1 3 3 100 250000 2.0\n2 3 3 100 250000 2.0\n");
+    bench.write("config.txt", &format!("{CONFIG}BUFFER_SIZE 1\n"));
+    let left = bench.evenkeel(&["hpcc", "config.txt", "--out", "results", "--truncate-ns"]);
+    assert_eq!(left.status, 0, "{left:?}");
+    let expected = "\
+2000017360 1 0 1 1
+2000017443 2 0 1 1
+2000022091 1 0 1 0
+2000022174 2 0 1 0
+2000026672 1 0 1 1
+2000026755 2 0 1 1
+2000028648 2 0 1 0
+2000028731 1 0 1 0
+";
+    assert_eq!(bench.read("results/pfc.txt"), expected);
 }
 
 #[test]

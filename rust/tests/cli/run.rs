@@ -6,7 +6,7 @@ use std::process::Stdio;
 use super::bench::{Bench, SMALL};
 
 /// The keys of the contract, in its order.
-const KEYS: [&str; 25] = [
+const KEYS: [&str; 26] = [
     "scenario",
     "policy",
     "seed",
@@ -28,6 +28,7 @@ const KEYS: [&str; 25] = [
     "queue_bytes_mean",
     "link_bytes_max",
     "qps",
+    "state",
     "events",
     "packet_hops",
     "wall_s",
@@ -46,6 +47,22 @@ fn json_is_one_object_with_the_keys_of_the_contract() {
     assert!(summary["peak_rss_bytes"].is_u64() || summary["peak_rss_bytes"].is_null());
     let places = KEYS.map(|key| left.out.find(&format!("\"{key}\":")).expect(key));
     assert!(places.is_sorted(), "{}", left.out);
+}
+
+#[test]
+fn hosts_behind_a_dead_leaf_are_not_reached_and_the_run_says_so() {
+    let bench = Bench::new();
+    let dead = "[[failure]]\nswitch = \"leaf1\"\nat = \"0s\"\n";
+    for (name, convergence) in [("told.toml", "0s"), ("never.toml", "never")] {
+        let text =
+            format!("time_limit = \"3ms\"\n{SMALL}\n{dead}convergence = \"{convergence}\"\n");
+        bench.write(name, &text);
+        let left = bench.evenkeel(&["run", name]);
+        assert_eq!(left.status, 1, "{left:?}");
+        assert!(left.out.contains("\nmessages  12 of 56 completed\n"), "{}", left.out);
+        assert!(left.out.contains("CCT       did not complete"), "{}", left.out);
+        assert!(!left.err.is_empty(), "standard error says why");
+    }
 }
 
 #[test]

@@ -85,7 +85,8 @@ impl fmt::Debug for Script {
     }
 }
 
-fn script() -> impl Strategy<Value = Script> {
+/// Any script.
+pub fn script() -> impl Strategy<Value = Script> {
     let hostility = prop_oneof![3 => 0u8..=40, 2 => 0u8..=120, 1 => any::<u8>()];
     (hostility, vec(any::<u16>(), 0..300))
         .prop_map(|(hostility, words)| Script { hostility, words })

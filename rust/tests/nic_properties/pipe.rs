@@ -262,7 +262,7 @@ impl<'a> World<'a> {
 }
 
 /// Only data can be marked or trimmed, and only where it is longer than what is left.
-fn fate_of(packet: &Packet, fate: Fate) -> Fate {
+pub fn fate_of(packet: &Packet, fate: Fate) -> Fate {
     let is_data = packet.kind == PacketKind::Data;
     match fate {
         Fate::Marked | Fate::Trimmed if !is_data => Fate::Passes,

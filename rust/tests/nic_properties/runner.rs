@@ -10,6 +10,7 @@ use super::pipe::WakeUps;
 use super::properties::{judge, run};
 use super::settings::{Settings, delivering, settings};
 use super::start::Start;
+use super::verbs;
 
 /// Cases a pair without `EVENKEEL_CASES`.
 const CASES: u32 = 10_000;
@@ -42,6 +43,21 @@ pub fn check_wrap(recovery: &'static str) {
     check_from(one_pair, start, &settings, &format!("wrap/{recovery}"));
 }
 
+/// Checks what must hold of the verbs with a recovery and a congestion control.
+pub fn check_verbs(recovery: &'static str, control: &str) {
+    let settings = settings(recovery, control).unwrap_or_else(|error| panic!("{error}"));
+    let what = format!("verbs/{control}/{recovery}");
+    let (mut runner, seed) = runner(&what);
+    let judge = |case| verbs::judge(&case, &settings).map_err(TestCaseError::fail);
+    match runner.run(&verbs::case(), judge) {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, case)) => {
+            panic!("{what} (EVENKEEL_SEED={seed}): {reason}\n{case:#?}")
+        }
+        Err(TestError::Abort(reason)) => panic!("{what}: {reason}"),
+    }
+}
+
 /// Panics with the seed, the shrunk case and its trace.
 fn check_from(
     cases: impl Strategy<Value = Case>,
@@ -49,6 +65,21 @@ fn check_from(
     settings: &Settings,
     what: &str,
 ) {
+    let (mut runner, seed) = runner(what);
+    let result = runner
+        .run(&cases, |case| judge(&case, settings, &start(&case)).map_err(TestCaseError::fail));
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, case)) => panic!(
+            "{what} (EVENKEEL_SEED={seed}): {reason}\n{case:#?}\n{}",
+            trace(&case, settings, &start(&case))
+        ),
+        Err(TestError::Abort(reason)) => panic!("{what}: {reason}"),
+    }
+}
+
+/// What draws as many cases as the environment says, and the seed.
+fn runner(what: &str) -> (TestRunner, u64) {
     let seed = number("EVENKEEL_SEED").unwrap_or(1);
     let count = number("EVENKEEL_CASES").map_or(CASES, |cases| cases.try_into().expect("cases"));
     let config = Config {
@@ -63,16 +94,7 @@ fn check_from(
         *place = byte;
     }
     let random = TestRng::from_seed(RngAlgorithm::ChaCha, &key);
-    let result = TestRunner::new_with_rng(config, random)
-        .run(&cases, |case| judge(&case, settings, &start(&case)).map_err(TestCaseError::fail));
-    match result {
-        Ok(()) => {}
-        Err(TestError::Fail(reason, case)) => panic!(
-            "{what} (EVENKEEL_SEED={seed}): {reason}\n{case:#?}\n{}",
-            trace(&case, settings, &start(&case))
-        ),
-        Err(TestError::Abort(reason)) => panic!("{what}: {reason}"),
-    }
+    (TestRunner::new_with_rng(config, random), seed)
 }
 
 /// A number that the environment sets.

@@ -1,0 +1,413 @@
+//! Properties of the verbs: both sides post WRITEs, WRITEs with a number, SENDs and READs, receives
+//! come late, send queues are drained and let go, and the pipe does what its script says.
+//!
+//! What must hold: every work request completes once, with success, in the order of posting; every
+//! receive is taken once, in order, by the message that it is for; none completes at its sender
+//! before it is there; each payload byte is counted once; and nothing stalls.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use evenkeel::balance::sender::{Facts, PathSpace, QpContext};
+use evenkeel::ids::{HostId, QpId};
+use evenkeel::nic::verbs::{
+    Completion, CompletionStatus, Opcode, Operation, VerbsError, WorkRequest,
+};
+use evenkeel::nic::{News, Nic, Origin, QpAttributes, QpState};
+use evenkeel::packet::{Flags, Packet};
+use evenkeel::units::{Bytes, Span, Time};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::case::{Fate, Script, script};
+use super::pipe::{Side, fate_of};
+use super::settings::{DELAY, PORT, Settings};
+
+/// The queue pair of both sides.
+const QP: QpId = QpId(0);
+
+/// A run takes fewer steps than this unless it spins.
+const MOST_STEPS: usize = 200_000;
+
+/// Shorter than the default of 640 us, so that it is often in question.
+const RNR_TIMER: Span = Span::from_us(60);
+
+/// A work request: from which side, which verb, how long after the one before.
+#[derive(Debug, Clone, Copy)]
+pub struct Verb {
+    side: u8,
+    verb: u8,
+    bytes: u32,
+    after_us: u8,
+}
+
+/// From when to when a send queue is drained.
+#[derive(Debug, Clone, Copy)]
+pub struct Drain {
+    side: u8,
+    at_us: u16,
+    for_us: u8,
+}
+
+/// All that a run is made from.
+#[derive(Debug, Clone)]
+pub struct VerbCase {
+    ack_every: u8,
+    verbs: Vec<Verb>,
+    /// How long after the one before each receive is posted; at once beyond the end.
+    receives_us: Vec<u8>,
+    drains: Vec<Drain>,
+    scripts: [Script; 2],
+}
+
+/// Any case.
+pub fn case() -> impl Strategy<Value = VerbCase> {
+    let bytes = prop_oneof![1 => Just(0u32), 3 => 1u32..=2_001, 5 => 1u32..=20_000];
+    let after = || prop_oneof![2 => Just(0u8), 1 => any::<u8>()];
+    let verb = (any::<u8>(), any::<u8>(), bytes, after())
+        .prop_map(|(side, verb, bytes, after_us)| Verb { side, verb, bytes, after_us });
+    let drain = (any::<u8>(), 0u16..1_000, any::<u8>()).prop_map(|(side, at_us, for_us)| Drain {
+        side,
+        at_us,
+        for_us,
+    });
+    let parts = (1u8..=8, vec(verb, 1..12), vec(after(), 0..12), vec(drain, 0..3));
+    (parts, script(), script()).prop_map(
+        |((ack_every, verbs, receives_us, drains), right, left)| VerbCase {
+            ack_every,
+            verbs,
+            receives_us,
+            drains,
+            scripts: [right, left],
+        },
+    )
+}
+
+impl Verb {
+    fn side(self) -> Side {
+        usize::from(self.side % 2)
+    }
+
+    /// The work request; its name is its place in the case.
+    fn request(self, index: usize) -> WorkRequest {
+        let operation = match self.verb % 4 {
+            0 => Operation::Write,
+            1 => Operation::WriteWithImmediate(index as u32 ^ 0xa5a5_a5a5),
+            2 => Operation::Send,
+            _ => Operation::Read,
+        };
+        let least = u32::from(operation == Operation::Read);
+        let bytes = Bytes::new(u64::from(self.bytes.max(least)));
+        WorkRequest { id: index as u64, operation, bytes, path: 0 }
+    }
+}
+
+/// What the owners of the queue pairs do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Act {
+    Post(usize),
+    Receive(Side, u64),
+    State(Side, QpState),
+}
+
+/// The world of one run.
+struct World<'a> {
+    case: &'a VerbCase,
+    requests: Vec<(Side, WorkRequest)>,
+    now: Time,
+    nics: [Nic; 2],
+    wire_free: [Time; 2],
+    sent: [usize; 2],
+    /// Arrivals: time, order, to which side, which packet of `packets`.
+    arrivals: BinaryHeap<Reverse<(Time, usize, Side)>>,
+    packets: Vec<Packet>,
+    /// What is still to be done, latest first.
+    agenda: Vec<(Time, Act)>,
+    /// Work done and receives taken, by side.
+    done: [Vec<Completion>; 2],
+    taken: [Vec<Completion>; 2],
+}
+
+/// Runs a case and says what it broke.
+pub fn judge(case: &VerbCase, settings: &Settings) -> Result<(), String> {
+    let mut world = World::new(case, settings);
+    world.run()?;
+    world.close()
+}
+
+impl<'a> World<'a> {
+    fn new(case: &'a VerbCase, settings: &Settings) -> Self {
+        let mut config = settings.nic.clone();
+        config.ack.every = u32::from(case.ack_every);
+        config.queue_pairs.rnr_timer = RNR_TIMER;
+        let config = Arc::new(config);
+        let mut nics = [0, 1].map(|host| Nic::new(HostId(host), PORT, Arc::clone(&config)));
+        for (side, nic) in nics.iter_mut().enumerate() {
+            connect(nic, side, settings);
+        }
+        let writes_only = settings.recovery == "erasure";
+        let mut requests = Vec::new();
+        for (index, verb) in case.verbs.iter().enumerate() {
+            let mut request = verb.request(index);
+            if writes_only && request.operation != Operation::Write {
+                let refused = nics[verb.side()].post_send(QP, request);
+                assert_eq!(refused, Err(VerbsError::WritesOnly));
+                request.operation = Operation::Write;
+            }
+            requests.push((verb.side(), request));
+        }
+        let mut agenda = agenda(case, &requests);
+        agenda.sort_by(|one, other| other.cmp(one));
+        Self {
+            case,
+            requests,
+            now: Time::ZERO,
+            nics,
+            wire_free: [Time::ZERO; 2],
+            sent: [0; 2],
+            arrivals: BinaryHeap::new(),
+            packets: Vec::new(),
+            agenda,
+            done: Default::default(),
+            taken: Default::default(),
+        }
+    }
+
+    /// Runs until nothing more can happen.
+    fn run(&mut self) -> Result<(), String> {
+        for _ in 0..MOST_STEPS {
+            let Some(next) = self.next() else { return Ok(()) };
+            if next < self.now {
+                return Err(format!("a wake-up at {next} is asked for at {}", self.now));
+            }
+            self.now = next;
+            self.step()?;
+        }
+        Err(format!("{MOST_STEPS} steps are not enough: the NICs spin"))
+    }
+
+    fn next(&self) -> Option<Time> {
+        let arrival = self.arrivals.peek().map(|&Reverse((time, ..))| time);
+        let act = self.agenda.last().map(|&(time, _)| time);
+        let wakes = [0, 1].map(|side| {
+            let (nic, free) = (&self.nics[side], self.wire_free[side]);
+            let wire = (free > self.now && nic.has_packets()).then_some(free);
+            let asked = nic.poll_timeout().map(|time| if time <= self.now { free } else { time });
+            [wire, asked].into_iter().flatten().min()
+        });
+        [arrival, act, wakes[0], wakes[1]].into_iter().flatten().min()
+    }
+
+    fn step(&mut self) -> Result<(), String> {
+        while let Some(&Reverse((time, index, side))) = self.arrivals.peek() {
+            if time > self.now {
+                break;
+            }
+            self.arrivals.pop();
+            self.nics[side].handle_packet(self.now, &self.packets[index]);
+            self.hear(side)?;
+        }
+        while let Some(&(time, act)) = self.agenda.last() {
+            if time > self.now {
+                break;
+            }
+            self.agenda.pop();
+            self.act(act).map_err(|error| format!("{act:?} at {}: {error}", self.now))?;
+        }
+        for side in [0, 1] {
+            self.nics[side].handle_timeout(self.now);
+            self.hear(side)?;
+            self.transmit(side)?;
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, act: Act) -> Result<(), VerbsError> {
+        match act {
+            Act::Post(index) => {
+                let (side, request) = self.requests[index];
+                self.nics[side].post_send(QP, request)
+            }
+            Act::Receive(side, id) => self.nics[side].post_receive(QP, id),
+            Act::State(side, state) => {
+                let from = self.nics[side].query_qp(QP)?;
+                // Drains that overlap: the queue pair is where it should be.
+                if from == state { Ok(()) } else { self.nics[side].modify_qp(QP, state) }
+            }
+        }
+    }
+
+    fn transmit(&mut self, side: Side) -> Result<(), String> {
+        if self.wire_free[side] > self.now {
+            return Ok(());
+        }
+        let nic = &mut self.nics[side];
+        let Some(packet) = nic.poll_transmit(self.now) else {
+            let past = nic.poll_timeout().is_some_and(|time| time <= self.now);
+            return if past { Err(format!("side {side} asks for the past")) } else { Ok(()) };
+        };
+        let wire = PORT.line_rate.time_for(Bytes::new(u64::from(packet.wire_bytes)));
+        self.wire_free[side] = self.now + wire;
+        let fate = fate_of(&packet, self.case.scripts[side].fate(self.sent[side]));
+        self.sent[side] += 1;
+        let time = self.wire_free[side] + DELAY;
+        let flagged = |flag: Flags| Packet { flags: packet.flags.with(flag), ..packet };
+        match fate {
+            Fate::Passes => self.arrive(time, side, packet),
+            Fate::Lost => {}
+            Fate::Doubled(later) => {
+                self.arrive(time, side, packet);
+                self.arrive(time + later, side, packet);
+            }
+            Fate::Delayed(later) => self.arrive(time + later, side, packet),
+            Fate::Marked => self.arrive(time, side, flagged(Flags::MARKED)),
+            Fate::Trimmed => {
+                let cut = Packet { wire_bytes: 64, ..flagged(Flags::TRIMMED) };
+                self.arrive(time, side, cut);
+            }
+        }
+        Ok(())
+    }
+
+    fn arrive(&mut self, time: Time, from: Side, packet: Packet) {
+        self.arrivals.push(Reverse((time, self.packets.len(), 1 - from)));
+        self.packets.push(packet);
+    }
+
+    fn hear(&mut self, side: Side) -> Result<(), String> {
+        while let Some(completion) = self.nics[side].poll_completion() {
+            if completion.status != CompletionStatus::Success {
+                return Err(format!("side {side}: {completion:?}"));
+            }
+            match completion.opcode {
+                Opcode::Receive | Opcode::ReceiveRdmaWithImmediate => {
+                    self.taken[side].push(completion);
+                }
+                _ => self.note_done(side, completion)?,
+            }
+        }
+        match self.nics[side].poll_event() {
+            Some(event) => Err(format!("side {side} has completions and says {event:?}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Work is done in its turn, and what consumes a receive has consumed it.
+    fn note_done(&mut self, side: Side, completion: Completion) -> Result<(), String> {
+        let next = self.posted_by(side).nth(self.done[side].len());
+        let opcode = |operation| match operation {
+            Operation::Write | Operation::WriteWithImmediate(_) => Opcode::RdmaWrite,
+            Operation::Send => Opcode::Send,
+            Operation::Read => Opcode::RdmaRead,
+        };
+        let right = next.is_some_and(|it| {
+            (it.id, opcode(it.operation), it.bytes)
+                == (completion.id, completion.opcode, completion.bytes)
+        });
+        if !right {
+            return Err(format!("side {side}: {completion:?}, and next is {next:?}"));
+        }
+        self.done[side].push(completion);
+        let due = self.posted_by(side).take(self.done[side].len()).filter(consumes).count();
+        let taken = self.taken[1 - side].len();
+        if taken < due {
+            return Err(format!("{completion:?} is done with {taken} of {due} receives taken"));
+        }
+        Ok(())
+    }
+
+    fn posted_by(&self, side: Side) -> impl Iterator<Item = WorkRequest> + '_ {
+        self.requests.iter().filter(move |(from, _)| *from == side).map(|&(_, request)| request)
+    }
+
+    /// Nothing more happens: all must be done.
+    fn close(&self) -> Result<(), String> {
+        for side in [0, 1] {
+            let (posted, done) = (self.posted_by(side).count(), self.done[side].len());
+            if done < posted {
+                return Err(format!("side {side} stalls with {done} of {posted} done"));
+            }
+            let mut due = self.posted_by(1 - side).filter(consumes);
+            for (id, taken) in (0..).zip(&self.taken[side]) {
+                let immediate = |it: WorkRequest| match it.operation {
+                    Operation::WriteWithImmediate(number) => Some(number),
+                    _ => None,
+                };
+                let next = due.next().map(|it| (id, it.bytes, immediate(it)));
+                if next != Some((taken.id, taken.bytes, taken.immediate)) {
+                    return Err(format!("side {side}: {taken:?}, and next is {next:?}"));
+                }
+            }
+            if let Some(left) = due.next() {
+                return Err(format!("side {side}: no receive was taken by {left:?}"));
+            }
+            let reads = |it: &WorkRequest| it.operation == Operation::Read;
+            let own = self.posted_by(side).filter(reads).map(|it| it.bytes.get());
+            let other = self.posted_by(1 - side).filter(|it| !reads(it)).map(|it| it.bytes.get());
+            let (expected, counted) =
+                (own.chain(other).sum::<u64>(), self.nics[side].counters().payload_received);
+            if counted != expected {
+                return Err(format!("side {side} counts {counted} bytes of {expected}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn consumes(request: &WorkRequest) -> bool {
+    matches!(request.operation, Operation::Send | Operation::WriteWithImmediate(_))
+}
+
+/// When who does what: posts and receives in their order, and each drain with its end.
+fn agenda(case: &VerbCase, requests: &[(Side, WorkRequest)]) -> Vec<(Time, Act)> {
+    let after = |time: Time, us: u8| time + Span::from_us(u64::from(us));
+    let mut agenda = Vec::new();
+    let mut time = Time::ZERO;
+    for (index, verb) in case.verbs.iter().enumerate() {
+        time = after(time, verb.after_us);
+        agenda.push((time, Act::Post(index)));
+    }
+    let (mut time, mut given) = (Time::ZERO, [0; 2]);
+    let consuming = requests.iter().filter(|(_, request)| consumes(request));
+    for (index, &(from, _)) in consuming.enumerate() {
+        time = after(time, case.receives_us.get(index).copied().unwrap_or(0));
+        agenda.push((time, Act::Receive(1 - from, given[1 - from])));
+        given[1 - from] += 1;
+    }
+    for drain in &case.drains {
+        let (side, at) = (usize::from(drain.side % 2), u64::from(drain.at_us));
+        let from = Time::ZERO + Span::from_us(at);
+        agenda.push((from, Act::State(side, QpState::SendQueueDrained)));
+        // Of the same instant the end of one comes before the start of another.
+        let until = after(from, drain.for_us.max(1));
+        agenda.push((until, Act::State(side, QpState::ReadyToSend)));
+    }
+    agenda
+}
+
+fn connect(nic: &mut Nic, side: Side, settings: &Settings) {
+    let [src, dst] = [side, 1 - side].map(|side| HostId(side as u32));
+    let policy = settings.sender.build(&QpContext {
+        seed: 1,
+        src,
+        dst,
+        stream: 0,
+        piece: 0,
+        paths: PathSpace::SINGLE,
+        path: 0,
+        facts: Facts::default(),
+    });
+    let attributes = QpAttributes {
+        peer: dst,
+        label: side as u32,
+        policy: Some(policy),
+        news: News::Completions,
+        origin: Origin::Regular,
+    };
+    assert_eq!(nic.create_qp(attributes), Ok(QP));
+    nic.set_peer_qp(QP, QP).expect("it is new");
+    for state in [QpState::Init, QpState::ReadyToReceive, QpState::ReadyToSend] {
+        nic.modify_qp(QP, state).expect("in this order");
+    }
+}

@@ -1,0 +1,48 @@
+//! One leaf-spine link fails under an all-to-all of 256 hosts (the failure experiment of Ethereal,
+//! arXiv 2407.00550 v2; its figures could not be had, so what is beside ours is what its mechanism
+//! and its scripts say).
+
+use std::fmt::Write as _;
+
+use super::run::{complete, setup, show, side_by_side};
+use evenkeel::fabric::Outcome;
+
+/// Policies with what is expected of each.
+const EXPECTED: [(&str, &str); 7] = [
+    ("ecmp", "not before the repair at 100"),
+    ("spray", "keeps losing 1/16 through the rack"),
+    ("host-dr", "the same, in turn"),
+    ("flowlet", "a time-out a new label, 1 in 16 bad"),
+    ("plb", "a time-out a new label, 1 in 16 bad"),
+    ("ethereal", "about one time-out"),
+    ("line-cut", "as ethereal: n = s, nothing is cut"),
+];
+
+#[test]
+fn link_failure_costs_ethereal_one_timeout_spray_several_and_ecmp_the_repair() {
+    let outcomes =
+        side_by_side(&EXPECTED, |(policy, _)| complete(&setup("link-failure.toml", policy, 1)));
+    let mut table = String::from(
+        "One leaf-spine link down from 1 us on, 256 hosts, time-out 1 ms, repair 100 ms\n\
+         policy     CCT, ms     lost     sent again  expected\n",
+    );
+    for ((policy, expected), outcome) in EXPECTED.iter().zip(&outcomes) {
+        let counters = &outcome.counters;
+        let (lost, again) = (counters.dropped, counters.retransmitted);
+        let ms = cct_ms(outcome);
+        writeln!(table, "{policy:<9} {ms:>8.3} {lost:>8} {again:>14}  {expected}").unwrap();
+    }
+    let [ecmp, spray, host_dr, flowlet, plb, ethereal, line_cut] =
+        [0, 1, 2, 3, 4, 5, 6].map(|policy: usize| cct_ms(&outcomes[policy]));
+    assert!((1.0..1.5).contains(&ethereal), "{ethereal}");
+    assert!((ethereal - line_cut).abs() < 1e-9, "nothing is cut: {ethereal} and {line_cut}");
+    assert!(ecmp >= 100.0, "{ecmp}");
+    for several in [spray, host_dr, flowlet, plb] {
+        assert!((2.0..100.0).contains(&several), "{spray} {host_dr} {flowlet} {plb}");
+    }
+    show("published-link-failure", &table);
+}
+
+fn cct_ms(outcome: &Outcome) -> f64 {
+    outcome.cct.expect("it completed").as_ns_f64() / 1e6
+}
