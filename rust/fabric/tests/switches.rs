@@ -79,7 +79,7 @@ fn conga_learns_of_a_busy_link_behind_a_spine_and_leaves_it() {
     all.extend((1..6).map(|round| Message {
         start: start(round),
         stream: 1,
-        ..messages(&[(0, 4)], short)[0].clone()
+        ..messages(&[(0, 4)], short)[0]
     }));
     let idle = Span::from_ps(idle_path_ps(20, PAYLOAD, 4, 20, 500_000));
     let late = |policy, seed| {
