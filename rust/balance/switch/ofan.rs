@@ -10,8 +10,10 @@
 //!
 //! \[inferred\]: a packet is in the small bin up to 128 bytes, or if it is no data (which a trimmed
 //! packet of 64 bytes falls under by its length). Pointers are made when first used. When routing,
-//! weights or the switch's own links change, each is drawn anew when it is next used. The schedule
-//! is counted with its pointer; sharing schedules by pod, which the source names, is not modelled.
+//! weights or the switch's own links change, each is drawn anew when it is next used, with the
+//! weights for the edge switch that the next packet goes to, also where it stands for a pod. The
+//! schedule is counted with its pointer; schedules that pointers share by pod, which the source
+//! names, are not modelled.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,10 @@
 //! All-to-all without failures ("Load Balancing for AI Training Workloads", arXiv 2507.21372 v2,
 //! figure 1): every scheme that balances packet by packet is within 1 % of the bound.
 //!
-//! What a run takes beyond the bound does not depend on its length: 4.3 us go by because NICs
-//! serve their queue pairs in turn, so that a host's last packet goes to one that is 6.5 us away
-//! and back where the bound counts the nearest (2.2 us); the rest are queues at the end. So the
-//! claim is one about messages that are long enough.
+//! What a run takes beyond the bound hardly depends on its length: 4.2 us go by because NICs
+//! serve their queue pairs in turn, so that some host's last packet has a way of six links and
+//! back (6.3 us) where the bound counts the nearest (2.1 us); the rest is queues at the end. So
+//! the claim is one about messages that are long enough.
 
 use std::sync::Arc;
 
@@ -16,8 +16,24 @@ use evenkeel::study::lower_bound;
 use evenkeel::topology::FatTree;
 use evenkeel::units::{BitRate, Bytes, Fraction, Span};
 
-/// Those that choose packet by packet, and for comparison some that do not.
-const PER_PACKET: [&str; 12] = [
+/// A run's fabric and length, what it is called, and whose runs of it are shown.
+const GROUPS: [(Case, &str, &[&str]); 4] = [
+    (
+        Case::Example,
+        "k = 8, 128 MB a rank (the example), an acknowledgement for 32 packets",
+        &["spray", "ofan"],
+    ),
+    (Case::Small, "k = 4, 128 MB a rank, one for each packet", &ALL),
+    (Case::Short(32), "k = 8, 16 MB a rank, one for 32 packets", &["switch-rr", "ofan"]),
+    (
+        Case::Short(1),
+        "k = 8, 16 MB a rank, one for each packet",
+        &["switch-rr", "switch-rr-shuffled", "ofan"],
+    ),
+];
+
+/// Those that choose packet by packet, and for comparison one that does not.
+const ALL: [&str; 13] = [
     "switch-rr",
     "switch-rr-shuffled",
     "switch-random",
@@ -30,61 +46,60 @@ const PER_PACKET: [&str; 12] = [
     "bitmap",
     "host-dr",
     "ofan",
+    "ethereal",
 ];
-const OTHERS: [&str; 1] = ["ethereal"];
 
 #[test]
 fn every_policy_per_packet_is_within_a_hundredth_of_the_bound() {
-    let names = PER_PACKET.iter().chain(&OTHERS);
-    let small = names.clone().map(|&policy| (policy, Case::Small));
-    let whole = ["spray", "ofan"].map(|policy| (policy, Case::Example));
-    let each = ["switch-rr", "switch-rr-shuffled", "ofan"].map(|policy| (policy, Case::AckEach));
-    let jobs: Vec<(&str, Case)> = whole.into_iter().chain(each).chain(small).collect();
-    let answers = side_by_side(&jobs, |&(policy, case)| {
-        let setup = case.setup(policy);
-        let bound = lower_bound(&setup).time.as_ns_f64() / 1e3;
-        let outcome = complete(&setup);
-        let time = outcome.cct.expect("it completed").as_ns_f64() / 1e3;
-        let trimmed = outcome.counters.trimmed;
-        assert_eq!(outcome.counters.dropped, 0, "{policy}");
-        assert!(bound <= time, "{policy} beats the bound");
-        if case != Case::AckEach && PER_PACKET.contains(&policy) {
-            assert!(time <= 1.01 * bound, "{policy}, {case:?}: {time} for {bound}");
-        }
-        let percent = (time / bound - 1.0) * 100.0;
-        format!(
-            "{policy:<20}{bound:>10.1}{time:>10.1}{:>10.1}{percent:>9.2}{trimmed:>10}\n",
-            time - bound
-        )
-    });
-    let (whole, rest) = answers.split_at(whole.len());
-    let (each, small) = rest.split_at(each.len());
-    let table = format!(
-        "All-to-all in us, 800 Gbps, 800 KB a port. Published: within 1 % (Ofan, figure 1)\n\
-         policy                   bound      time    beyond        %   trimmed\n\
-         k = 8, 128 MB a rank (the example), an acknowledgement for 32 packets\n{}\
-         k = 4, 128 MB a rank, one for each packet\n{}\
-         k = 8, 16 MB a rank, one for each packet\n{}\
-         {WHY}",
-        whole.concat(),
-        small.concat(),
-        each.concat()
+    let of_group = |&(case, _, policies): &(Case, _, &'static [&str])| {
+        policies.iter().map(move |&policy| (case, policy))
+    };
+    let jobs: Vec<(Case, &str)> = GROUPS.iter().flat_map(of_group).collect();
+    let mut rows = side_by_side(&jobs, |&(case, policy)| row(case, policy)).into_iter();
+    let mut table = String::from(
+        "All-to-all in us, 800 Gbps, 800 KB a port; published: within 1 % (Ofan, fig. 1)\n\
+         policy                   bound      time    beyond        %   trimmed\n",
     );
-    show("published-all-to-all", &table);
+    for (_, title, policies) in GROUPS {
+        let of_group: String = rows.by_ref().take(policies.len()).collect();
+        table += &format!("{title}\n{of_group}");
+    }
+    show("published-all-to-all", &format!("{table}{WHY}"));
 }
 
 const WHY: &str = "\
-What is beyond the bound does not grow with the messages: 4.3 us are the way of the
-last packet, the rest queues at the end. Where each packet is acknowledged, simple
-round-robin may put data on every other uplink; Ofan's size bins are against that.
+What is beyond the bound hardly grows with messages: 4.2 us are the way of the
+last packet, the rest is queues at the end. An acknowledgement takes a turn as
+data does, so round-robin in switches spreads turns, not bytes: Ofan has size
+bins for it.
 ";
+
+fn row(case: Case, policy: &str) -> String {
+    let setup = case.setup(policy);
+    let bound = lower_bound(&setup).time.as_ns_f64() / 1e3;
+    let outcome = complete(&setup);
+    let time = outcome.cct.expect("it completed").as_ns_f64() / 1e3;
+    let trimmed = outcome.counters.trimmed;
+    assert_eq!(outcome.counters.dropped, 0, "{policy}");
+    assert!(bound <= time, "{policy} beats the bound");
+    let (beyond, percent) = (time - bound, (time / bound - 1.0) * 100.0);
+    match case {
+        Case::Example | Case::Small => assert!(percent <= 1.0, "{policy}, {case:?}: {percent} %"),
+        // What is beyond the bound hardly depends on the length: 5.5 us are 1 % of 55 MB.
+        Case::Short(1) if policy.starts_with("switch-rr") => assert!(beyond > 10.0, "{beyond}"),
+        Case::Short(_) => assert!(beyond < 5.5, "{policy}, {case:?}: {beyond} us"),
+    }
+    format!("{policy:<20}{bound:>10.1}{time:>10.1}{beyond:>10.1}{percent:>9.2}{trimmed:>10}\n")
+}
 
 /// A fabric and a length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Case {
     Example,
+    /// An acknowledgement for each packet.
     Small,
-    AckEach,
+    /// ... or for so many.
+    Short(u32),
 }
 
 impl Case {
@@ -97,8 +112,8 @@ impl Case {
                 setup.topology = Arc::new(small_tree().build().expect("a fat-tree"));
                 set_bytes(&mut setup, 128_000_000);
             }
-            Self::AckEach => {
-                setup.nic.ack.every = 1;
+            Self::Short(every) => {
+                setup.nic.ack.every = every;
                 // An ideal code sends more without being asked; here a cut packet asks.
                 let (size, limit) = (Bytes::new(64), Bytes::new(100_000));
                 setup.fabric.switch.trim = Some(TrimConfig { size, limit });

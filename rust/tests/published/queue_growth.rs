@@ -52,7 +52,7 @@ fn queues_grow_with_messages_as_the_theory_says() {
     let mut table = String::from(
         "Permutation on a fat-tree of k = 8: packets in a queue at the end of arrivals,\n\
          by packets a message (m); means of 4 permutations. Law: Ofan, theory.\n\n\
-         mean over those links         64    256   1024   4096   exponent    law\n",
+         mean over those links          64     256    1024    4096  exponent    law\n",
     );
     table += &format!("sqrt(1-2/k) sqrt(2m/pi)  {}\n", row(law, 0.5));
     let mut largest = String::from("largest of all queues at any time\n");
@@ -76,16 +76,16 @@ fn queues_grow_with_messages_as_the_theory_says() {
             Links::CoreDown => "down",
             Links::AggregationDown => "edge",
         };
-        table += &format!("{policy:<19}{place:<6}{} {exponent:>6.1}\n", row(means, fit(means)));
-        largest += &format!("{policy:<25}{} {exponent:>6.1}\n", row(maxima, fit(maxima)));
+        table += &format!("{policy:<19}{place:<6}{} {exponent:>7.1}\n", row(means, fit(means)));
+        largest += &format!("{policy:<25}{} {exponent:>7.1}\n", row(maxima, fit(maxima)));
     }
     let broken = with_acknowledgements();
     table += &format!(
         "\n{largest}\n\
          up: edge to aggregation; down: core to aggregation; edge: aggregation to edge.\n\
-         The shuffled order's law is not the theory's: re-shuffling makes a random walk of\n\
-         the drift. With links of 0.5 us and an acknowledgement for 32 packets the lock\n\
-         of switch-rr breaks: its largest queue is {broken:.0} packets at m = {}.\n",
+         The law of the shuffled order is not the theory's: re-shuffling makes a random\n\
+         walk of the drift. With links of 0.5 us and an acknowledgement for 32 packets\n\
+         the lock of switch-rr breaks: its largest queue is {broken:.0} packets at m = {}.\n",
         SIZES[3]
     );
     show("published-queue-growth", &table);
@@ -164,6 +164,6 @@ fn fit(values: [f64; 4]) -> f64 {
 }
 
 fn row(values: [f64; 4], exponent: f64) -> String {
-    let values = values.map(|value| format!("{value:>7.1}"));
-    format!("{}{exponent:>11.2}", values.concat())
+    let values = values.map(|value| format!("{value:>8.1}"));
+    format!("{}{exponent:>10.2}", values.concat())
 }
