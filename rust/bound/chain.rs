@@ -4,31 +4,29 @@
 
 use super::idle_path::Catalogue;
 use crate::ids::MessageId;
+use crate::units::Span;
 use crate::workload::Workload;
 
-/// The soonest that each message can start, in picoseconds from the first start. Messages that
-/// wait for each other in a circle never start; for them it is what is written.
+/// The soonest that each message (and after them each delay) can start, in picoseconds from the
+/// first start. Those that wait for each other in a circle never start; for them it is what is
+/// written.
 pub(super) fn earliest_starts(workload: &Workload, paths: &Catalogue) -> Vec<u128> {
     let first = workload.first_start();
     let since = |message: &crate::workload::Message| u128::from(message.start.since(first).as_ps());
     let mut starts: Vec<u128> = workload.messages.iter().map(since).collect();
+    starts.resize(workload.messages.len() + workload.delays.len(), 0);
     let mut open = workload.waits_for.clone();
-    let mut ready: Vec<usize> = (0..open.len()).filter(|message| open[*message] == 0).collect();
-    while let Some(message) = ready.pop() {
-        let idle = paths.get(message);
-        let after = |alone: Option<u64>| {
-            let alone = u128::from(alone.unwrap_or(0));
-            starts[message] + alone + u128::from(workload.gap.as_ps())
-        };
-        let delivered = after(idle.map(|idle| idle.delivered.as_ps()));
-        let completed = after(idle.map(|idle| idle.completed.as_ps()));
-        let id = MessageId(u32::try_from(message).expect("message ids are 32 bits"));
-        let sender = workload.messages[message].src;
-        for dependent in workload.dependents_of(id) {
+    let mut ready: Vec<usize> = (0..open.len()).filter(|task| open[*task] == 0).collect();
+    while let Some(task) = ready.pop() {
+        let id = MessageId(u32::try_from(task).expect("message ids are 32 bits"));
+        let (own, other) = ends(workload, paths, id);
+        let host = workload.host_of(id);
+        for &dependent in workload.dependents_of(id) {
+            let over = if workload.host_of(dependent) == host { own } else { other };
+            let gap = if workload.delay(dependent).is_some() { Span::ZERO } else { workload.gap };
             let dependent = dependent.index();
-            let own = workload.messages[dependent].src == sender;
-            let over = if own { completed } else { delivered };
-            starts[dependent] = starts[dependent].max(over);
+            let start = starts[task] + over + u128::from(gap.as_ps());
+            starts[dependent] = starts[dependent].max(start);
             open[dependent] -= 1;
             if open[dependent] == 0 {
                 ready.push(dependent);
@@ -38,11 +36,22 @@ pub(super) fn earliest_starts(workload: &Workload, paths: &Catalogue) -> Vec<u12
     starts
 }
 
-/// When the last message that waits for others can be complete at the soonest.
+/// How long after its start a task is over at the soonest, in picoseconds: at its own host, and
+/// elsewhere. A message is complete at the one and delivered at the other.
+fn ends(workload: &Workload, paths: &Catalogue, task: MessageId) -> (u128, u128) {
+    if let Some(delay) = workload.delay(task) {
+        let span = u128::from(delay.span.as_ps());
+        return (span, span);
+    }
+    let idle = paths.get(task.index());
+    idle.map_or((0, 0), |idle| (idle.completed.as_ps().into(), idle.delivered.as_ps().into()))
+}
+
+/// When the last that waits for others, and the last delay, can be over at the soonest.
 pub(super) fn longest(workload: &Workload, starts: &[u128], paths: &Catalogue) -> u128 {
-    let waiting = workload.waits_for.iter().enumerate().filter(|(_, count)| **count > 0);
-    let ends = waiting.filter_map(|(message, _)| {
-        Some(starts[message] + u128::from(paths.get(message)?.completed.as_ps()))
+    let tasks = (0u32..).zip(starts).filter(|&(task, _)| {
+        workload.waits_for.get(task as usize).is_some_and(|count| *count > 0)
+            || task as usize >= workload.messages.len()
     });
-    ends.max().unwrap_or(0)
+    tasks.map(|(task, start)| start + ends(workload, paths, MessageId(task)).0).max().unwrap_or(0)
 }

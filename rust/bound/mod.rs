@@ -62,12 +62,15 @@ pub struct Bound {
 pub fn bound(topology: &Topology, routes: &Routes, workload: &Workload, wire: &Wire) -> Bound {
     let paths = Catalogue::of(topology, routes, workload, wire);
     let starts = chain::earliest_starts(workload, &paths);
+    let chain = chain::longest(workload, &starts, &paths);
+    // The others know of messages alone.
+    let starts = &starts[..workload.messages.len()];
     let bounds = [
-        ("idle path", idle_path::longest(workload, &starts, &paths)),
-        ("dependency chain", chain::longest(workload, &starts, &paths)),
-        ("host NIC", host_nic::busiest(topology, workload, wire, (&starts, &paths))),
-        ("edge uplinks", cut::busiest(topology, routes, workload, wire, (&starts, &paths))),
-        ("permutation", permutation::slowest(topology, workload, wire, (&starts, &paths))),
+        ("idle path", idle_path::longest(workload, starts, &paths)),
+        ("dependency chain", chain),
+        ("host NIC", host_nic::busiest(topology, workload, wire, (starts, &paths))),
+        ("edge uplinks", cut::busiest(topology, routes, workload, wire, (starts, &paths))),
+        ("permutation", permutation::slowest(topology, workload, wire, (starts, &paths))),
     ];
     let mut largest = bounds[0];
     for bound in bounds {
@@ -83,7 +86,7 @@ pub fn bound(topology: &Topology, routes: &Routes, workload: &Workload, wire: &W
 mod tests {
     use super::fixtures::{OFAN, fat_tree, flow, flows, leaf_spine};
     use super::*;
-    use crate::ids::MessageId;
+    use crate::ids::{HostId, MessageId};
     use crate::units::BitRate;
     use crate::workload::Workload;
 
@@ -130,6 +133,21 @@ mod tests {
         let (near, far) = (2 * 541_580, 4 * 541_580);
         assert_eq!(chain.time, Span::from_ps(near + far + near + 2 * 500_640));
         assert_eq!(chain.because, "dependency chain");
+    }
+
+    #[test]
+    fn delays_are_a_part_of_the_chain() {
+        use crate::workload::Delay;
+        let topology = leaf_spine(2, 2, 2, RATE);
+        let delay = |host, us| Delay { host: HostId(host), span: Span::from_us(us) };
+        let delays = vec![delay(0, 5), delay(1, 2), delay(0, 9)];
+        let waits = [(1, 0), (0, 2)].map(|(before, after)| (MessageId(before), MessageId(after)));
+        let workload = Workload::with_delays(vec![flow(0, 1, 4_096)], delays.clone(), &waits);
+        let chain = bound_on(&topology, &workload);
+        assert_eq!((chain.time, chain.because), (Span::from_us(9), "dependency chain"));
+        let workload = Workload::with_delays(vec![flow(0, 1, 4_096)], delays[..2].to_vec(), &waits);
+        let chain = bound_on(&topology, &workload);
+        assert_eq!(chain.time, Span::from_us(7) + Span::from_ps(2 * 541_580));
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(super) struct Host {
     pub splitter: Splitter,
     /// The port by which it sends.
     pub port: PortId,
-    /// Messages that start by the clock, earliest first.
+    /// Messages that start by the clock and delays that end by it, earliest first.
     pub starts: VecDeque<(Time, MessageId)>,
     /// When its pending event is due; `NEVER` if none is.
     pub wake: Time,

@@ -66,6 +66,10 @@ pub(super) struct Ledger {
     pub streams: HashMap<(HostId, HostId, u32), u32>,
     pub completed: u64,
     pub last_completion: Time,
+    /// Messages and delays that are not over yet.
+    pub open: u64,
+    /// How many each delay waits for still.
+    delays_wait_for: Vec<u32>,
 }
 
 impl Ledger {
@@ -82,6 +86,8 @@ impl Ledger {
             streams: HashMap::new(),
             completed: 0,
             last_completion: Time::ZERO,
+            open: (count + workload.delays.len()) as u64,
+            delays_wait_for: (count..count + workload.delays.len()).map(waits).collect(),
         }
     }
 
@@ -149,6 +155,7 @@ impl Ledger {
         }
         message.completed_at = now;
         self.completed += 1;
+        self.open -= 1;
         self.last_completion = now;
         Some(flow.message)
     }
@@ -168,6 +175,18 @@ impl Ledger {
     /// One of the messages that `message` waits for is there; true if it waits no more.
     pub fn release(&mut self, message: MessageId) -> bool {
         let waits = &mut self.progress[message.index()].waits_for;
+    /// A delay is over.
+    pub fn end_delay(&mut self, now: Time) {
+        self.open -= 1;
+        self.last_completion = now;
+    }
+
+    /// One of those that `task` waits for is over; true if it waits no more.
+    pub fn release(&mut self, task: MessageId) -> bool {
+        let waits = match self.progress.get_mut(task.index()) {
+            Some(message) => &mut message.waits_for,
+            None => &mut self.delays_wait_for[task.index() - self.progress.len()],
+        };
         *waits -= 1;
         *waits == 0
     }

@@ -22,7 +22,7 @@ use crate::nic::{NicConfig, NicEvent, SendHalf};
 use crate::split::{Flow, Request, Split};
 use crate::topology::{Node, Topology};
 use crate::units::{Bytes, Span, Time};
-use crate::workload::{Message, Workload};
+use crate::workload::Workload;
 
 /// Everything that determines a run: the same setup gives the same outcome, to the last bit.
 #[derive(Debug, Clone)]
@@ -70,6 +70,8 @@ struct Simulation<'a> {
     now: Time,
     events: u64,
     probes: Vec<QueueProbe>,
+    /// Delays that are over now and have told nobody yet, with their hosts.
+    over: Vec<(HostId, MessageId)>,
 }
 
 impl<'a> Simulation<'a> {
@@ -97,6 +99,7 @@ impl<'a> Simulation<'a> {
             now: Time::ZERO,
             events: 0,
             probes: Vec::new(),
+            over: Vec::new(),
         };
         simulation.plan_starts();
         simulation
@@ -105,15 +108,17 @@ impl<'a> Simulation<'a> {
     /// Hands each host the messages that wait for nothing but the clock.
     fn plan_starts(&mut self) {
         let workload = &self.setup.workload;
+        let messages = workload.messages.iter().map(|message| message.start);
+        let delays = workload.delays.iter().map(|delay| Time::ZERO.saturating_add(delay.span));
         let mut starts: Vec<(Time, MessageId)> = (0u32..)
-            .zip(&workload.messages)
+            .zip(messages.chain(delays))
             .filter(|&(id, _)| workload.waits_for.get(id as usize).is_none_or(|&n| n == 0))
-            .map(|(id, message)| (message.start, MessageId(id)))
+            .map(|(id, start)| (start, MessageId(id)))
             .collect();
         starts.sort_unstable();
-        for (start, message) in starts {
-            let src = workload.messages[message.index()].src;
-            self.hosts[src.index()].starts.push_back((start, message));
+        for (start, task) in starts {
+            let host = workload.host_of(task);
+            self.hosts[host.index()].starts.push_back((start, task));
         }
         for id in (0..self.setup.topology.host_count()).map(HostId) {
             self.keep_wake(id);
@@ -121,8 +126,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn run(&mut self, progress: &mut dyn FnMut(&Progress)) -> Verdict {
-        let messages = self.setup.workload.messages.len() as u64;
-        while self.ledger.completed < messages {
+        while self.ledger.open > 0 {
             let Some((now, event)) = self.network.queue.pop() else { return Verdict::Stalled };
             if now > self.setup.time_limit {
                 self.now = self.setup.time_limit;
@@ -275,12 +279,16 @@ impl<'a> Simulation<'a> {
         let host = &mut self.hosts[id.index()];
         host.nic.handle_timeout(now);
         host.splitter.handle_timeout(now);
-        while let Some(&(start, message)) = self.hosts[id.index()].starts.front() {
+        while let Some(&(start, task)) = self.hosts[id.index()].starts.front() {
             if start > now {
                 break;
             }
             self.hosts[id.index()].starts.pop_front();
-            self.start(now, message);
+            if self.setup.workload.delay(task).is_some() {
+                self.release(now, id, task);
+            } else {
+                self.start(now, task);
+            }
         }
         self.follow_up(now, id);
     }
@@ -382,22 +390,52 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// `message` is over for `host`, its receiver or its sender: what waited for it there goes on.
-    fn release(&mut self, now: Time, host: HostId, message: MessageId) {
+    /// A message is over for `host`, its receiver or its sender, or a delay is over there: what
+    /// waited for it goes on.
+    fn release(&mut self, now: Time, host: HostId, task: MessageId) {
+        self.release_dependents(now, host, (host, task));
+        // Delays of no length end at once, one after the other and not one within the other.
+        while let Some(over) = self.over.pop() {
+            self.release_dependents(now, host, over);
+        }
+    }
+
+    /// Releases what waits at `at` for `task`; `host` is the one that this event is for.
+    fn release_dependents(&mut self, now: Time, host: HostId, (at, task): (HostId, MessageId)) {
         let workload = &self.setup.workload;
-        for &dependent in workload.dependents_of(message) {
-            let Message { src, start, .. } = workload.messages[dependent.index()];
-            if src != host || !self.ledger.release(dependent) {
+        let is_delay = workload.delay(task).is_some();
+        if is_delay {
+            self.ledger.end_delay(now);
+        }
+        for &dependent in workload.dependents_of(task) {
+            let place = workload.host_of(dependent);
+            if (!is_delay && place != at) || !self.ledger.release(dependent) {
                 continue;
             }
-            let start = start.max(now.saturating_add(workload.gap));
-            if start <= now {
-                self.start(now, dependent);
-            } else {
-                let starts = &mut self.hosts[host.index()].starts;
-                let place = starts.partition_point(|&other| other <= (start, dependent));
-                starts.insert(place, (start, dependent));
+            let due = match workload.messages.get(dependent.index()) {
+                Some(message) => message.start.max(now.saturating_add(workload.gap)),
+                None => {
+                    now.saturating_add(workload.delay(dependent).map_or(Span::ZERO, |it| it.span))
+                }
+            };
+            self.launch(now, host, (due, place, dependent));
+        }
+    }
+
+    /// Starts a message, or ends a delay, when it is due.
+    fn launch(&mut self, now: Time, host: HostId, (due, at, task): (Time, HostId, MessageId)) {
+        if due <= now && at == host {
+            match self.setup.workload.delay(task) {
+                Some(_) => self.over.push((at, task)),
+                None => self.start(now, task),
             }
+            return;
+        }
+        let starts = &mut self.hosts[at.index()].starts;
+        let place = starts.partition_point(|&other| other <= (due, task));
+        starts.insert(place, (due, task));
+        if at != host {
+            self.keep_wake(at);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Whole runs: closed forms first, then conservation, determinism, queues, failures.
 
+mod delays;
 mod failures;
 mod golden;
 mod links;

@@ -1,6 +1,7 @@
-//! What has to be sent: messages, and which of them wait for which.
+//! What has to be sent: messages, what hosts compute in between, and which waits for which.
 
 mod error;
+mod graph;
 pub mod hpcc_flows;
 mod incast;
 mod permutation;
@@ -32,7 +33,21 @@ pub struct Message {
     pub start: Time,
 }
 
-/// Messages in order of their ids, and their dependencies.
+/// What a host computes, or waits for: nothing of it is on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delay {
+    /// Where.
+    pub host: HostId,
+    /// How long it takes, once all that it waits for is over.
+    pub span: Span,
+}
+
+/// Messages in order of their ids, delays, and their dependencies.
+///
+/// Dependencies number the messages first and then the delays: `MessageId(messages.len() + d)` is
+/// the delay `d`. A delay begins at time zero, or once everything that it waits for is over for
+/// its host. What waits for a delay may be at any host: from one to another nothing passes but
+/// the news, in no time. Delays of a host run side by side.
 ///
 /// A message starts at its `start`, or once every message that it waits for is over and its sender
 /// has computed for the `gap`, whichever is later. A message that comes to the sender is over when
@@ -41,15 +56,17 @@ pub struct Message {
 pub struct Workload {
     /// Every message; a [`MessageId`] is a place here.
     pub messages: Vec<Message>,
-    /// For each message how many it waits for; empty if none waits.
+    /// What hosts compute.
+    pub delays: Vec<Delay>,
+    /// For each message and each delay how many it waits for; empty if none waits.
     pub waits_for: Vec<u32>,
     /// `first_dependent[m]..first_dependent[m + 1]` are the places in `dependents` of those that
     /// wait for `m`; empty if none waits.
     pub first_dependent: Vec<u32>,
-    /// The waiting messages, grouped by what they wait for.
+    /// Those that wait, grouped by what they wait for.
     pub dependents: Vec<MessageId>,
     /// How long after the last one that it waits for a message starts: what its sender computes
-    /// in between.
+    /// in between. It is not for delays.
     pub gap: Span,
 }
 
@@ -67,13 +84,28 @@ impl Workload {
         messages: Vec<Message>,
         dependencies: &[(MessageId, MessageId)],
     ) -> Self {
-        let mut waits_for = vec![0u32; messages.len()];
-        let mut first_dependent = vec![0u32; messages.len() + 1];
+        Self::with_delays(messages, Vec::new(), dependencies)
+    }
+
+    /// Messages and delays with dependencies: each pair is (what is waited for, who waits), where
+    /// delays are numbered after the messages.
+    ///
+    /// # Panics
+    /// If a message that is waited for is neither delivered nor sent where the dependent is.
+    pub fn with_delays(
+        messages: Vec<Message>,
+        delays: Vec<Delay>,
+        dependencies: &[(MessageId, MessageId)],
+    ) -> Self {
+        let mut workload = Self { messages, delays, ..Self::default() };
+        let tasks = workload.messages.len() + workload.delays.len();
+        let mut waits_for = vec![0u32; tasks];
+        let mut first_dependent = vec![0u32; tasks + 1];
         for &(before, after) in dependencies {
-            let (Message { src, dst, .. }, host) =
-                (messages[before.index()], messages[after.index()].src);
+            let host = workload.host_of(after);
+            let message = workload.messages.get(before.index());
             assert!(
-                host == src || host == dst,
+                message.is_none_or(|message| [message.src, message.dst].contains(&host)),
                 "{after} waits for {before}, which is sent and delivered elsewhere"
             );
             waits_for[after.index()] += 1;
@@ -88,10 +120,25 @@ impl Workload {
             dependents[next[before.index()] as usize] = after;
             next[before.index()] += 1;
         }
-        Self { messages, waits_for, first_dependent, dependents, gap: Span::ZERO }
+        (workload.waits_for, workload.first_dependent) = (waits_for, first_dependent);
+        workload.dependents = dependents;
+        workload
     }
 
-    /// Those that wait for `message`.
+    /// Where a message is sent from, or a delay is.
+    pub fn host_of(&self, task: MessageId) -> HostId {
+        match self.messages.get(task.index()) {
+            Some(message) => message.src,
+            None => self.delays[task.index() - self.messages.len()].host,
+        }
+    }
+
+    /// The delay that is numbered so; `None` if that is a message.
+    pub fn delay(&self, task: MessageId) -> Option<&Delay> {
+        self.delays.get(task.index().checked_sub(self.messages.len())?)
+    }
+
+    /// Those that wait for `message`, or for the delay of that number.
     pub fn dependents_of(&self, message: MessageId) -> &[MessageId] {
         if self.first_dependent.is_empty() {
             return &[];
@@ -106,8 +153,11 @@ impl Workload {
         self.messages.iter().fold(Bytes::ZERO, |sum, message| sum + message.bytes)
     }
 
-    /// When the first message starts.
+    /// When the first message starts; with delays, the beginning.
     pub fn first_start(&self) -> Time {
+        if !self.delays.is_empty() {
+            return Time::ZERO;
+        }
         self.messages.iter().map(|message| message.start).min().unwrap_or(Time::ZERO)
     }
 

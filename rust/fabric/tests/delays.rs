@@ -1,0 +1,68 @@
+//! What hosts compute between messages: delays end by the clock, and are on no wire.
+
+use super::*;
+use crate::ids::MessageId;
+use crate::workload::Delay;
+
+/// A message of `packets` from one host to another takes so long to be delivered, and complete.
+const fn alone(packets: u64) -> (u64, u64) {
+    // Two leaves and a spine: four links at 20 ps a byte.
+    let data = (packets * (PAYLOAD + HEADER + GAP) - GAP + 3 * (PAYLOAD + HEADER)) * 20 + 2_000_000;
+    (data, data + 4 * ACK * 20 + 2_000_000)
+}
+
+fn delay(host: u32, us: u64) -> Delay {
+    Delay { host: HostId(host), span: Span::from_us(us) }
+}
+
+fn with(workload: Workload) -> Setup {
+    let mut setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", Vec::new());
+    setup.workload = Arc::new(workload);
+    setup
+}
+
+fn pairs(waits: &[(u32, u32)]) -> Vec<(MessageId, MessageId)> {
+    waits.iter().map(|&(before, after)| (MessageId(before), MessageId(after))).collect()
+}
+
+#[test]
+fn a_chain_of_computation_and_messages_adds_up() {
+    // Compute 7 us, send, compute 3 us on delivery, send back, compute 5 us on delivery.
+    let both = messages(&[(0, 1), (1, 0)], 10 * PAYLOAD);
+    let delays = vec![delay(0, 7), delay(1, 3), delay(0, 5)];
+    let waits = pairs(&[(2, 0), (0, 3), (3, 1), (1, 4)]);
+    let outcome = complete(&with(Workload::with_delays(both, delays, &waits)));
+    let (delivered, _) = alone(10);
+    assert_eq!(outcome.cct, Some(Span::from_ps(2 * delivered + 15_000_000)));
+    assert_eq!(outcome.messages, 2);
+}
+
+#[test]
+fn a_delay_of_the_sender_waits_for_the_acknowledgement() {
+    let sent = messages(&[(0, 1)], 10 * PAYLOAD);
+    let workload = Workload::with_delays(sent, vec![delay(0, 5)], &pairs(&[(0, 1)]));
+    let outcome = complete(&with(workload));
+    assert_eq!(outcome.cct, Some(Span::from_ps(alone(10).1 + 5_000_000)));
+}
+
+#[test]
+fn delays_alone_are_a_run_and_so_is_a_long_chain_of_none() {
+    // Side by side, the longest counts; no host is without an end.
+    let workload = Workload::with_delays(Vec::new(), vec![delay(0, 5), delay(0, 9)], &[]);
+    assert_eq!(complete(&with(workload)).cct, Some(Span::from_us(9)));
+    let count = 100_000;
+    let delays = vec![delay(1, 0); count as usize];
+    let waits: Vec<(u32, u32)> = (1..count).map(|task| (task - 1, task)).collect();
+    let workload = Workload::with_delays(Vec::new(), delays, &pairs(&waits));
+    assert_eq!(complete(&with(workload)).cct, Some(Span::ZERO));
+}
+
+#[test]
+fn news_of_a_delay_reaches_other_hosts_in_no_time() {
+    // The receiver's gate starts a message of the other host the moment the first is delivered.
+    let both = messages(&[(0, 1), (0, 1)], 10 * PAYLOAD);
+    let waits = pairs(&[(0, 2), (2, 1)]);
+    let outcome = complete(&with(Workload::with_delays(both, vec![delay(1, 0)], &waits)));
+    let (delivered, completed) = alone(10);
+    assert_eq!(outcome.cct, Some(Span::from_ps(delivered + completed)));
+}

@@ -1,0 +1,176 @@
+//! A workload in the making: what readers of files that order sends, receives and computation
+//! put their tasks into.
+
+use crate::ids::{HostId, MessageId};
+use crate::units::{Bytes, Span};
+
+use super::{Delay, Message, Workload};
+
+/// Most messages and delays of one workload: 2^28 each, as for collectives.
+pub(super) const MAX_TASKS: usize = 1 << 28;
+
+/// A message or a delay of a graph that is being made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Task(u32);
+
+/// The bit of a task that tells delays from messages.
+const DELAY: u32 = 1 << 31;
+
+/// Why a graph is no workload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum GraphFault {
+    /// These wait for each other in a circle, or for some that do; in ascending order.
+    Circle(Vec<Task>),
+    /// More messages or delays than [`MAX_TASKS`].
+    TooManyTasks,
+    /// More bytes than 64 bits count.
+    TooManyBytes,
+}
+
+/// Messages, delays, and which waits for which.
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    messages: Vec<Message>,
+    delays: Vec<Delay>,
+    /// What is waited for, and who waits.
+    waits: Vec<(Task, Task)>,
+}
+
+impl Graph {
+    pub fn message(&mut self, message: Message) -> Task {
+        self.messages.push(message);
+        Task(self.messages.len() as u32 - 1)
+    }
+
+    pub fn delay(&mut self, host: HostId, span: Span) -> Task {
+        self.delays.push(Delay { host, span });
+        Task(DELAY | (self.delays.len() as u32 - 1))
+    }
+
+    /// `after` waits for `before`: for its delivery or its completion, wherever `after` is, if
+    /// `before` is a message.
+    pub fn wait(&mut self, before: Task, after: Task) {
+        self.waits.push((before, after));
+    }
+
+    /// So many messages and delays.
+    pub fn len(&self) -> usize {
+        self.messages.len().max(self.delays.len())
+    }
+
+    /// Adds a whole workload without delays; its message `m` becomes the task `first + m`, where
+    /// `first` is returned.
+    pub fn extend(&mut self, other: &Workload) -> usize {
+        let first = self.messages.len();
+        self.messages.extend_from_slice(&other.messages);
+        for before in 0..other.messages.len() as u32 {
+            for after in other.dependents_of(MessageId(before)) {
+                self.waits.push((Task(first as u32 + before), Task(first as u32 + after.0)));
+            }
+        }
+        first
+    }
+
+    /// The message that was added as the so-manieth.
+    pub fn nth_message(place: usize) -> Task {
+        Task(place as u32)
+    }
+
+    /// The workload.
+    ///
+    /// # Errors
+    /// A graph that cannot come to an end, or that no machine holds.
+    pub fn finish(self) -> Result<Workload, GraphFault> {
+        if self.len() > MAX_TASKS {
+            return Err(GraphFault::TooManyTasks);
+        }
+        let bytes: u128 = self.messages.iter().map(|it| u128::from(it.bytes.get())).sum();
+        if u64::try_from(bytes).is_err() {
+            return Err(GraphFault::TooManyBytes);
+        }
+        if self.waits.is_empty() && self.delays.is_empty() {
+            return Ok(Workload::independent(self.messages));
+        }
+        let messages = self.messages.len() as u32;
+        let id = |task: Task| {
+            MessageId(if task.0 & DELAY == 0 { task.0 } else { messages + (task.0 & !DELAY) })
+        };
+        let mut waits: Vec<(MessageId, MessageId)> =
+            self.waits.iter().map(|&(before, after)| (id(before), id(after))).collect();
+        waits.sort_unstable();
+        waits.dedup();
+        let workload = Workload::with_delays(self.messages, self.delays, &waits);
+        let stuck = circle(&workload);
+        if stuck.is_empty() {
+            return Ok(workload);
+        }
+        let task = |id: MessageId| match id.0.checked_sub(messages) {
+            Some(delay) => Task(DELAY | delay),
+            None => Task(id.0),
+        };
+        Err(GraphFault::Circle(stuck.into_iter().map(task).collect()))
+    }
+}
+
+/// Those that never begin, because they wait for each other.
+fn circle(workload: &Workload) -> Vec<MessageId> {
+    let mut open = workload.waits_for.clone();
+    let ids = || (0..workload.waits_for.len() as u32).map(MessageId);
+    let mut ready: Vec<MessageId> = ids().filter(|id| open[id.index()] == 0).collect();
+    while let Some(task) = ready.pop() {
+        for after in workload.dependents_of(task) {
+            open[after.index()] -= 1;
+            if open[after.index()] == 0 {
+                ready.push(*after);
+            }
+        }
+    }
+    ids().filter(|id| open[id.index()] > 0).collect()
+}
+
+/// A message of a file: one of no bytes is a packet of headers in the world, and a byte here,
+/// where every message has one at least. \[inferred\]
+pub(super) fn at_least_a_byte(bytes: u64) -> Bytes {
+    Bytes::new(bytes.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::flow;
+
+    #[test]
+    fn tasks_are_numbered_messages_first_and_waits_counted_once() {
+        let mut graph = Graph::default();
+        let compute = graph.delay(HostId(0), Span::from_us(1));
+        let sent = graph.message(flow(0, HostId(0), HostId(1), Bytes::new(5)));
+        let after = graph.delay(HostId(1), Span::ZERO);
+        graph.wait(compute, sent);
+        graph.wait(sent, after);
+        graph.wait(sent, after);
+        let workload = graph.finish().unwrap();
+        assert_eq!(workload.waits_for, [1, 0, 1]);
+        assert_eq!(workload.dependents_of(MessageId(1)), [MessageId(0)]);
+        assert_eq!(workload.dependents_of(MessageId(0)), [MessageId(2)]);
+        assert_eq!(workload.delay(MessageId(2)).map(|delay| delay.host), Some(HostId(1)));
+    }
+
+    #[test]
+    fn a_circle_names_those_that_never_begin() {
+        let mut graph = Graph::default();
+        let tasks: Vec<Task> = (0..4).map(|_| graph.delay(HostId(0), Span::ZERO)).collect();
+        for (before, after) in [(0, 1), (1, 2), (2, 1), (2, 3)] {
+            graph.wait(tasks[before], tasks[after]);
+        }
+        assert_eq!(graph.finish(), Err(GraphFault::Circle(tasks[1..].to_vec())));
+    }
+
+    #[test]
+    fn bytes_that_cannot_be_counted_are_refused() {
+        let mut graph = Graph::default();
+        for _ in 0..2 {
+            graph.message(flow(0, HostId(0), HostId(1), Bytes::new(u64::MAX)));
+        }
+        assert_eq!(graph.finish(), Err(GraphFault::TooManyBytes));
+    }
+}
