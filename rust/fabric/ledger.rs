@@ -172,9 +172,6 @@ impl Ledger {
         progress.pieces > 0 && progress.completed == progress.pieces
     }
 
-    /// One of the messages that `message` waits for is there; true if it waits no more.
-    pub fn release(&mut self, message: MessageId) -> bool {
-        let waits = &mut self.progress[message.index()].waits_for;
     /// A delay is over.
     pub fn end_delay(&mut self, now: Time) {
         self.open -= 1;

@@ -92,6 +92,9 @@ fn flapping_link_costs_ethereal_a_timeout_and_others_one_after_the_other() {
     assert!(ethereal.0 < ethereal.0 / ethereal.1 + timeout, "{ethereal:?}");
     assert!(spray.0 > ethereal.0 + 3.0 * timeout, "{spray:?}");
     assert!(ecmp.0 > ethereal.0 + 10.0 * timeout, "{ecmp:?}");
+}
+
+#[test]
 fn conga_staggered_has_the_mean_flow_end_before_that_of_ecmp() {
     let [ecmp, conga] = ["ecmp", "conga"].map(|policy| {
         let (_, outcome) = run("conga-staggered.toml", policy);
