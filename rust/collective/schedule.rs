@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::Plan;
 use crate::ids::MessageId;
 use crate::units::{Bytes, Span, Time};
-use crate::workload::{Message, Workload};
+use crate::workload::{Delay, Message, Workload};
 
 /// What becomes of blocks that arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +33,21 @@ pub(super) struct Send {
     pub how: How,
 }
 
+/// A message or a join, while it is not known how many messages there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Task {
+    Message(MessageId),
+    Join(usize),
+}
+
+/// What a message waited for: if the next one of the same rank waits for the same, they share it.
+#[derive(Debug, Default)]
+struct Before {
+    rank: usize,
+    waits: Vec<MessageId>,
+    join: Option<usize>,
+}
+
 /// Messages in the making: those of all channels and chunks of a collective.
 #[derive(Debug)]
 pub(super) struct Schedule<'a> {
@@ -43,8 +58,13 @@ pub(super) struct Schedule<'a> {
     /// What brought a block to a rank, with the step of each: those that a send of it waits for.
     brought: BTreeMap<(usize, usize), Vec<(u32, MessageId)>>,
     messages: Vec<Message>,
-    dependencies: Vec<(MessageId, MessageId)>,
+    /// Ends of what several messages wait for alike: delays of no length, so that the messages
+    /// wait for one each.
+    joins: Vec<Delay>,
+    dependencies: Vec<(Task, Task)>,
+    /// What the message at hand waits for, and what the one before it waited for.
     waits: Vec<MessageId>,
+    before: Before,
     /// What each rank sent last, where its sends take turns.
     last: BTreeMap<usize, MessageId>,
     /// What each message carries, for the test that runs the reduction.
@@ -68,8 +88,10 @@ impl<'a> Schedule<'a> {
             blocks: Vec::new(),
             brought: BTreeMap::new(),
             messages: Vec::new(),
+            joins: Vec::new(),
             dependencies: Vec::new(),
             waits: Vec::new(),
+            before: Before::default(),
             last: BTreeMap::new(),
             #[cfg(test)]
             record: Vec::new(),
@@ -137,7 +159,8 @@ impl<'a> Schedule<'a> {
         if self.messages.len() > before {
             let id = MessageId(u32::try_from(before).expect("2^28 messages at most"));
             let last = self.last.insert(send.from, id);
-            self.dependencies.extend(last.map(|last| (last, id)));
+            let pair = |last| (Task::Message(last), Task::Message(id));
+            self.dependencies.extend(last.map(pair));
         }
     }
 
@@ -152,7 +175,27 @@ impl<'a> Schedule<'a> {
         }
         self.waits.sort_unstable();
         self.waits.dedup();
-        self.dependencies.extend(self.waits.iter().map(|&before| (before, id)));
+        let shared = self.before.rank == send.from && self.before.waits == self.waits;
+        if !shared || self.waits.len() < 3 {
+            let pair = |&before: &MessageId| (Task::Message(before), Task::Message(id));
+            self.dependencies.extend(self.waits.iter().map(pair));
+            self.before.rank = send.from;
+            self.before.waits.clone_from(&self.waits);
+            self.before.join = None;
+            return;
+        }
+        let join = self.before.join.unwrap_or_else(|| self.join(send.from));
+        self.before.join = Some(join);
+        self.dependencies.push((Task::Join(join), Task::Message(id)));
+    }
+
+    /// Where all that the message at hand waits for comes together.
+    fn join(&mut self, rank: usize) -> usize {
+        let join = self.joins.len();
+        self.joins.push(Delay { host: self.plan.ranks[rank], span: Span::ZERO });
+        let pair = |&before: &MessageId| (Task::Message(before), Task::Join(join));
+        self.dependencies.extend(self.waits.iter().map(pair));
+        join
     }
 
     fn bring(&mut self, send: &Send, blocks: impl Iterator<Item = usize>, id: MessageId) {
@@ -173,7 +216,16 @@ impl<'a> Schedule<'a> {
         if self.dependencies.is_empty() {
             return Workload::independent(self.messages);
         }
-        let mut workload = Workload::with_dependencies(self.messages, &self.dependencies);
+        let id = |task: Task| match task {
+            Task::Message(id) => id,
+            Task::Join(join) => {
+                let place = u32::try_from(self.messages.len() + join);
+                MessageId(place.expect("no more joins than messages"))
+            }
+        };
+        let dependencies: Vec<(MessageId, MessageId)> =
+            self.dependencies.iter().map(|&(before, after)| (id(before), id(after))).collect();
+        let mut workload = Workload::with_delays(self.messages, self.joins, &dependencies);
         workload.gap = gap;
         workload
     }

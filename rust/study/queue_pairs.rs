@@ -50,7 +50,7 @@ struct Count<'a> {
     setup: &'a Setup,
     routes: Routes,
     splitters: Vec<Splitter>,
-    /// Messages to start, by time.
+    /// Messages to start and delays to end, by time.
     starts: BTreeSet<(Time, MessageId)>,
     /// When splitters want to be woken.
     wakes: BTreeSet<(Time, HostId)>,
@@ -69,13 +69,15 @@ impl<'a> Count<'a> {
         let hosts = || (0..topology.host_count()).map(HostId);
         let messages = workload.messages.len();
         let mut waits_for = workload.waits_for.clone();
-        waits_for.resize(messages, 0);
-        let ids = (0u32..).map(MessageId).zip(&workload.messages).zip(&waits_for);
+        waits_for.resize(messages + workload.delays.len(), 0);
+        let written = workload.messages.iter().map(|message| message.start);
+        let spans = workload.delays.iter().map(|delay| Time::ZERO.saturating_add(delay.span));
+        let ids = (0u32..).map(MessageId).zip(written.chain(spans)).zip(&waits_for);
         let free = ids.filter(|(_, waits)| **waits == 0);
         Self {
             routes: Routes::new(topology, &|_| true),
             splitters: hosts().map(|host| setup.scheme.split.build(setup.seed, host)).collect(),
-            starts: free.map(|((id, message), _)| (message.start, id)).collect(),
+            starts: free.map(|((id, due), _)| (due, id)).collect(),
             wakes: BTreeSet::new(),
             flights: BTreeSet::new(),
             started: vec![0; messages],
@@ -107,20 +109,31 @@ impl<'a> Count<'a> {
         }
     }
 
-    fn release(&mut self, now: Time, message: MessageId) {
+    fn release(&mut self, now: Time, task: MessageId) {
         let workload = &self.setup.workload;
-        for &dependent in workload.dependents_of(message) {
+        for &dependent in workload.dependents_of(task) {
             let waits = &mut self.waits_for[dependent.index()];
             *waits -= 1;
-            if *waits == 0 {
-                let written = workload.messages[dependent.index()].start;
-                self.starts.insert((written.max(now.saturating_add(workload.gap)), dependent));
+            if *waits > 0 {
+                continue;
             }
+            let due = match workload.delay(dependent) {
+                Some(delay) => now.saturating_add(delay.span),
+                None => {
+                    let written = workload.messages[dependent.index()].start;
+                    written.max(now.saturating_add(workload.gap))
+                }
+            };
+            self.starts.insert((due, dependent));
         }
     }
 
+    /// Starts a message, or ends a delay.
     fn start(&mut self, now: Time, id: MessageId) {
-        let message = &self.setup.workload.messages[id.index()];
+        let Some(message) = self.setup.workload.messages.get(id.index()) else {
+            self.release(now, id);
+            return;
+        };
         let request = Request {
             message: id,
             dst: message.dst,

@@ -47,7 +47,7 @@ pub fn run(collective: &Collective, plan: &Plan, memory: Memory, seed: u64) -> M
     let record = std::mem::take(&mut schedule.record);
     let workload = schedule.finish(Span::ZERO);
     let mut waits_for = workload.waits_for.clone();
-    waits_for.resize(workload.messages.len(), 0);
+    waits_for.resize(workload.messages.len() + workload.delays.len(), 0);
     let mut draws = Stream::new(seed, Purpose::Test, plan.ranks.len() as u64);
     let delivered = vec![BTreeMap::new(); memory.len()];
     let mut machine = Machine { record: &record, beginning: memory, delivered };
@@ -68,13 +68,17 @@ pub fn run(collective: &Collective, plan: &Plan, memory: Memory, seed: u64) -> M
     machine.end()
 }
 
+/// Messages that wait for nothing more once `message` is delivered; joins are over at once.
 fn released(workload: &Workload, waits_for: &mut [u32], message: usize) -> Vec<usize> {
-    let dependents = workload.dependents_of(MessageId(message as u32));
-    let mut ready = Vec::new();
-    for after in dependents {
-        waits_for[after.index()] -= 1;
-        if waits_for[after.index()] == 0 {
-            ready.push(after.index());
+    let (mut ready, mut over) = (Vec::new(), vec![message]);
+    while let Some(task) = over.pop() {
+        for after in workload.dependents_of(MessageId(task as u32)) {
+            waits_for[after.index()] -= 1;
+            if waits_for[after.index()] > 0 {
+                continue;
+            }
+            let list = if workload.delay(*after).is_some() { &mut over } else { &mut ready };
+            list.push(after.index());
         }
     }
     ready
