@@ -150,6 +150,9 @@ fn scenario() -> impl Strategy<Value = Drawn> {
     let policy = select(vec![
         "ecmp",
         "spray",
+        "reps",
+        "bitmap",
+        "prime",
         "flowlet",
         "plb",
         "host-dr",
