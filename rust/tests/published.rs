@@ -13,5 +13,7 @@ mod line_cut;
 mod link_failure;
 #[path = "published/queue_growth.rs"]
 mod queue_growth;
+#[path = "published/reps.rs"]
+mod reps;
 #[path = "published/run.rs"]
 mod run;
