@@ -33,7 +33,7 @@ const GROUPS: [(Case, &str, &[&str]); 4] = [
 ];
 
 /// Those that choose packet by packet, and for comparison one that does not.
-const ALL: [&str; 13] = [
+const ALL: [&str; 14] = [
     "switch-rr",
     "switch-rr-shuffled",
     "switch-random",
@@ -44,6 +44,7 @@ const ALL: [&str; 13] = [
     "spray-rr",
     "reps",
     "bitmap",
+    "prime",
     "host-dr",
     "ofan",
     "ethereal",
