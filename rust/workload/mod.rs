@@ -1,5 +1,6 @@
 //! What has to be sent: messages, what hosts compute in between, and which waits for which.
 
+pub mod chakra;
 mod error;
 mod graph;
 pub mod hpcc_flows;
