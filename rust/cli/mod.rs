@@ -12,6 +12,7 @@ mod progress;
 mod run;
 mod scenario;
 mod single;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -72,6 +73,7 @@ enum Command {
     Check(check::Arguments),
     Bound(bound::Arguments),
     List(list::Arguments),
+    Trace(trace::Arguments),
 }
 
 /// How a command ended that had no error.
@@ -94,6 +96,7 @@ pub fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Bound(arguments) => bound::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
+        Command::Trace(arguments) => trace::run(&arguments),
     };
     match result {
         Ok(Status::Done) => ExitCode::SUCCESS,

@@ -86,8 +86,7 @@ impl<'a> Layout<'a> {
                 let begin = tasks[place as usize].begin;
                 let receives = matches!(node.action, Action::Receive { .. });
                 for &(before, _) in trace.waits(place) {
-                    let sends =
-                        matches!(trace.nodes[before as usize].action, Action::Send { .. });
+                    let sends = matches!(trace.nodes[before as usize].action, Action::Send { .. });
                     if !(receives && sends) {
                         self.graph.wait(tasks[before as usize].end, begin);
                         continue;
@@ -183,8 +182,7 @@ impl<'a> Layout<'a> {
         for (group, by_rank) in (0u32..).zip(&calls) {
             let count = by_rank.iter().map(Vec::len).max().unwrap_or(0);
             let is_member = |&(_, calls): &(u32, &Vec<u32>)| group == 0 || !calls.is_empty();
-            let members: Vec<(u32, &Vec<u32>)> =
-                (0u32..).zip(by_rank).filter(is_member).collect();
+            let members: Vec<(u32, &Vec<u32>)> = (0u32..).zip(by_rank).filter(is_member).collect();
             for number in 0..count {
                 let places = self.members_of(group, number, &members)?;
                 self.expand(&places, algorithms)?;
@@ -233,10 +231,8 @@ impl<'a> Layout<'a> {
     /// Puts the messages of a collective between the beginnings and the ends of its nodes.
     fn expand(&mut self, places: &[Place], algorithms: &Algorithms) -> Result<(), Fault> {
         let call = self.call(places[0]);
-        let tasks: Vec<Tasks> = places
-            .iter()
-            .map(|&(rank, place)| self.tasks[rank as usize][place as usize])
-            .collect();
+        let tasks: Vec<Tasks> =
+            places.iter().map(|&(rank, place)| self.tasks[rank as usize][place as usize]).collect();
         if let [(rank, _)] = *places {
             let alone = self.graph.delay(HostId(rank), call.recorded);
             self.graph.wait(tasks[0].begin, alone);

@@ -53,10 +53,7 @@ pub(super) mod kind {
 pub(super) struct Attribute {
     #[prost(string, tag = "1")]
     pub name: String,
-    #[prost(
-        oneof = "Value",
-        tags = "3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 28, 29"
-    )]
+    #[prost(oneof = "Value", tags = "3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 28, 29")]
     pub value: Option<Value>,
 }
 

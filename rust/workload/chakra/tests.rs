@@ -158,10 +158,16 @@ fn each_fault_names_rank_node_and_byte() {
         ),
         (
             vec![file(&[compute(4, 1, &[5]), compute(5, 1, &[4])])],
-            format!("{head}node 5, byte 17: waits for itself, by way of node 4 (a data"),
+            format!("{head}node 5, byte 18: waits for itself, by way of node 4 (a data"),
         ),
-        (vec![file(&[control])], format!("{head}node 4, byte 8: waits for itself, by way of node 4 (a control")),
-        (vec![file(&[compute(4, 1, &[]), compute(4, 1, &[])])], format!("{head}node 4, byte 15: a second")),
+        (
+            vec![file(&[control])],
+            format!("{head}node 4, byte 8: waits for itself, by way of node 4 (a control"),
+        ),
+        (
+            vec![file(&[compute(4, 1, &[]), compute(4, 1, &[])])],
+            format!("{head}node 4, byte 15: a second"),
+        ),
         (vec![file(&[node(1, 8, &[])])], format!("{head}node 1, byte 8: type 8 is none")),
         (
             vec![file(&[send(3, 1, &[])]), good()],
@@ -171,18 +177,28 @@ fn each_fault_names_rank_node_and_byte() {
             vec![file(&[receive(3, 1, &[])]), good()],
             format!("{head}node 3, byte 8: no send of rank 1 with tag 7 matches this receive"),
         ),
-        (vec![file(&[send(3, 1, &[])])], format!("{head}node 3, byte 8: comm_dst = 1, but ranks are 0 to 0")),
-        (vec![file(&[send(3, 0, &[])])], format!("{head}node 3, byte 8: comm_dst is the rank itself")),
+        (
+            vec![file(&[send(3, 1, &[])])],
+            format!("{head}node 3, byte 8: comm_dst = 1, but ranks are 0 to 0"),
+        ),
+        (
+            vec![file(&[send(3, 0, &[])])],
+            format!("{head}node 3, byte 8: comm_dst is the rank itself"),
+        ),
         (
             vec![file(&[call(3, 0, &[])]), good()],
             format!("{head}node 3, byte 8: rank 1 takes no part in this, the collective number 1"),
         ),
         (
             vec![file(&[call(3, 0, &[])]), file(&[call(3, 2, &[])])],
-            "t.1.et: rank 1, node 3, byte 8: all-gather of 4000 bytes, but in node 3 of rank 0".to_owned(),
+            "t.1.et: rank 1, node 3, byte 8: all-gather of 4000 bytes, but in node 3 of rank 0"
+                .to_owned(),
         ),
         (vec![file(&[call(3, 10, &[])])], format!("{head}node 3, byte 8: comm_type 10 is none")),
-        (vec![file(&[node(3, kind::SEND, &[])])], format!("{head}node 3, byte 8: attribute comm_size is missing")),
+        (
+            vec![file(&[node(3, kind::SEND, &[])])],
+            format!("{head}node 3, byte 8: attribute comm_size is missing"),
+        ),
         (
             vec![
                 file(&[receive(1, 1, &[]), send(2, 1, &[1])]),
@@ -199,7 +215,8 @@ fn each_fault_names_rank_node_and_byte() {
 
 #[test]
 fn without_control_dependencies_a_circle_of_them_is_none() {
-    let files = Files(vec![file(&[Node { control_dependencies: vec![4, 9], ..compute(4, 1, &[]) }])]);
+    let files =
+        Files(vec![file(&[Node { control_dependencies: vec![4, 9], ..compute(4, 1, &[]) }])]);
     let none = Algorithms::default();
     assert!(read(&files, 1, (Dependencies::All, &none)).is_err());
     let read = read(&files, 1, (Dependencies::Data, &none)).unwrap();
@@ -214,9 +231,9 @@ fn a_missing_rank_is_named() {
 }
 
 /// What is written, read again.
-fn again(workload: &Workload, ranks: u32) -> Workload {
-    let traces = Traces::of(workload, ranks).unwrap();
-    let files = (0..ranks).map(|rank| {
+fn again(workload: &Workload) -> Workload {
+    let traces = Traces::of(workload).unwrap();
+    let files = (0..traces.ranks()).map(|rank| {
         let mut file = Vec::new();
         traces.write(rank, &mut file).unwrap();
         file
@@ -234,13 +251,10 @@ fn what_is_written_reads_as_the_same_messages() {
     for collective in collective::ALL.iter().filter(|it| !it.name.starts_with("hierarchical")) {
         let mut workload = collective.build(&plan).unwrap();
         workload.messages[0].start = Time::from_ps(77);
-        let again = again(&workload, 8);
+        let again = again(&workload);
         let sorted = |workload: &Workload| {
-            let mut all: Vec<_> = workload
-                .messages
-                .iter()
-                .map(|it| (it.src, it.dst, it.stream, it.bytes))
-                .collect();
+            let mut all: Vec<_> =
+                workload.messages.iter().map(|it| (it.src, it.dst, it.stream, it.bytes)).collect();
             all.sort_unstable();
             all
         };
@@ -255,7 +269,7 @@ fn what_other_hosts_compute_is_no_trace() {
     let delays = [0, 1].map(|host| Delay { host: HostId(host), span: Span::ZERO }).to_vec();
     let waits = [(MessageId(0), MessageId(1))];
     let workload = Workload::with_delays(Vec::new(), delays, &waits);
-    let error = Traces::of(&workload, 2).unwrap_err();
+    let error = Traces::of(&workload).unwrap_err();
     assert_eq!(error, NotATrace::Elsewhere { after: HostId(1), host: HostId(0) });
 }
 

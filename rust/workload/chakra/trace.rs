@@ -318,8 +318,5 @@ fn tag(node: &Node) -> Result<u32, ChakraFault> {
     let tag = integer(node, "comm_tag")?.unwrap_or(0);
     let negative = i32::try_from(tag).ok().map(|tag| tag as u32);
     let right = "a whole number of 32 bits";
-    u32::try_from(tag)
-        .ok()
-        .or(negative)
-        .ok_or(ChakraFault::Attribute { name: "comm_tag", right })
+    u32::try_from(tag).ok().or(negative).ok_or(ChakraFault::Attribute { name: "comm_tag", right })
 }

@@ -71,15 +71,18 @@ const fn start_id(task: MessageId) -> u64 {
 }
 
 impl<'a> Traces<'a> {
-    /// `workload` on `ranks` ranks, at least as many as its hosts.
+    /// `workload` on as many ranks as the last host needs that has a part in it.
     ///
     /// # Errors
     /// A dependency that a trace cannot have.
-    pub fn of(workload: &'a Workload, ranks: u32) -> Result<Self, NotATrace> {
+    pub fn of(workload: &'a Workload) -> Result<Self, NotATrace> {
+        let hosts = workload.messages.iter().map(|message| message.src.max(message.dst));
+        let last = hosts.chain(workload.delays.iter().map(|delay| delay.host)).max();
+        let ranks = last.map_or(0, |last| last.index() + 1);
         let tasks = workload.messages.len() + workload.delays.len();
         let mut traces = Self {
             workload,
-            of_rank: vec![Vec::new(); ranks as usize],
+            of_rank: vec![Vec::new(); ranks],
             first_before: vec![0; tasks + 1],
             before: vec![MessageId::default(); workload.dependents.len()],
         };
@@ -142,7 +145,10 @@ impl<'a> Traces<'a> {
                         (message.bytes.get(), message.stream),
                     );
                     let (id, name) = (Side::Receive.id(part.task), format!("recv {}", part.task));
-                    put(to, &Node { id, name, kind: kind::RECEIVE, attributes, ..Node::default() })?;
+                    put(
+                        to,
+                        &Node { id, name, kind: kind::RECEIVE, attributes, ..Node::default() },
+                    )?;
                 }
             }
         }
