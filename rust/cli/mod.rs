@@ -13,6 +13,7 @@ mod qps;
 mod run;
 mod scenario;
 mod single;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -74,6 +75,7 @@ enum Command {
     Bound(bound::Arguments),
     Qps(qps::Arguments),
     List(list::Arguments),
+    Trace(trace::Arguments),
 }
 
 /// How a command ended that had no error.
@@ -97,6 +99,7 @@ pub fn main() -> ExitCode {
         Command::Bound(arguments) => bound::run(&arguments),
         Command::Qps(arguments) => qps::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
+        Command::Trace(arguments) => trace::run(&arguments),
     };
     match result {
         Ok(Status::Done) => ExitCode::SUCCESS,

@@ -1,5 +1,6 @@
 //! A run: everything wired together, and the loop.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::base_rtt::base_rtt;
@@ -71,7 +72,7 @@ struct Simulation<'a> {
     events: u64,
     probes: Vec<QueueProbe>,
     /// Delays that are over now and have told nobody yet, with their hosts.
-    over: Vec<(HostId, MessageId)>,
+    over: VecDeque<(HostId, MessageId)>,
 }
 
 impl<'a> Simulation<'a> {
@@ -99,7 +100,7 @@ impl<'a> Simulation<'a> {
             now: Time::ZERO,
             events: 0,
             probes: Vec::new(),
-            over: Vec::new(),
+            over: VecDeque::new(),
         };
         simulation.plan_starts();
         simulation
@@ -395,7 +396,7 @@ impl<'a> Simulation<'a> {
     fn release(&mut self, now: Time, host: HostId, task: MessageId) {
         self.release_dependents(now, host, (host, task));
         // Delays of no length end at once, one after the other and not one within the other.
-        while let Some(over) = self.over.pop() {
+        while let Some(over) = self.over.pop_front() {
             self.release_dependents(now, host, over);
         }
     }
@@ -426,7 +427,7 @@ impl<'a> Simulation<'a> {
     fn launch(&mut self, now: Time, host: HostId, (due, at, task): (Time, HostId, MessageId)) {
         if due <= now && at == host {
             match self.setup.workload.delay(task) {
-                Some(_) => self.over.push((at, task)),
+                Some(_) => self.over.push_back((at, task)),
                 None => self.start(now, task),
             }
             return;

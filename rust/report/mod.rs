@@ -17,6 +17,7 @@ mod pfc_txt;
 mod run_table;
 mod summary;
 mod table;
+pub mod trace_files;
 
 pub use compare_table::compare_table;
 pub use cost::{Cost, Stopwatch};

@@ -59,6 +59,11 @@ impl Context<'_> {
         self.fault(key, Fault::Senseless { key: key_text, value, right: right.into() })
     }
 
+    /// A value that makes no sense for what it stands for, which is shown in its place.
+    pub(super) fn senseless_as(&self, key: &str, value: String, right: String) -> ScenarioError {
+        self.fault(key, Fault::Senseless { key: key.to_owned(), value, right })
+    }
+
     /// The value of `key` as it was typed, or `value` where it was not.
     pub(super) fn shown(&self, key: &str, value: impl Display) -> String {
         match self.source.value_text(key) {

@@ -6,6 +6,9 @@ use crate::balance::SchemeError;
 use crate::collective::CollectiveError;
 use crate::topology::{HpccTopologyError, TopologyError};
 use crate::workload::WorkloadError;
+use crate::workload::chakra::ChakraError;
+use crate::workload::connection_matrix::MatrixError;
+use crate::workload::goal::GoalError;
 use crate::workload::hpcc_flows::FlowFileError;
 
 /// A fault and its place. Prints as `file:line:column: fault` and the line with a caret.
@@ -196,6 +199,15 @@ pub enum Fault {
     /// A flow file, which has a place of its own.
     #[error(transparent)]
     FlowFile(#[from] FlowFileError),
+    /// Traces, which have places of their own.
+    #[error(transparent)]
+    Chakra(#[from] ChakraError),
+    /// A GOAL schedule, which has a place of its own.
+    #[error(transparent)]
+    Goal(#[from] GoalError),
+    /// A connection matrix, which has a place of its own.
+    #[error(transparent)]
+    ConnectionMatrix(#[from] MatrixError),
     /// A topology file, which has a place of its own.
     #[error(transparent)]
     TopologyFile(#[from] HpccTopologyError),

@@ -5,6 +5,8 @@
 //! `Option`: in a file as typed it is what the file says, in a file as resolved it is `Some`
 //! exactly where it applies.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::sections::{FailureSection, SwitchSection, TransportSection};
@@ -152,11 +154,23 @@ fn default_policy() -> String {
     "ethereal".into()
 }
 
+/// Which dependencies of Chakra traces count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DependenciesName {
+    /// Control and data dependencies.
+    #[default]
+    All,
+    /// Data dependencies alone.
+    Data,
+}
+
 /// `[workload]`: what is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorkloadSection {
-    /// A collective's name, or `permutation`, `shift`, `incast`, `flows`: `all-to-all`.
+    /// A collective's name, or `permutation`, `shift`, `incast`, `flows`, `chakra`, `goal`,
+    /// `connection-matrix`: `all-to-all`.
     pub kind: String,
     /// Payload a rank for a collective, a flow otherwise: 16 MB. Not for flow files.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,7 +178,8 @@ pub struct WorkloadSection {
     /// Collectives with several algorithms: which.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<String>,
-    /// Collectives: the first so many hosts take part: all.
+    /// Collectives and chakra: the first so many hosts take part: all; for chakra, those that
+    /// have traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,
     /// Collectives: the vector is divided over so many channels with queue pairs of their own: 1.
@@ -188,9 +203,16 @@ pub struct WorkloadSection {
     /// Each message starts up to so much later: 0. Not for flow files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_jitter: Option<Span>,
-    /// Flows: the file, relative to the scenario's file.
+    /// Flows, goal, connection-matrix: the file, relative to the scenario's file. Chakra: what
+    /// stands before `.RANK.et` (or `.RANK.et.gz`), or one file that every rank replays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// Chakra: which dependencies count: `all`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dependencies: Option<DependenciesName>,
+    /// Chakra: the algorithm of each operation; those left out have the first that there is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub algorithms: Option<BTreeMap<String, String>>,
 }
 
 impl Default for WorkloadSection {
@@ -208,6 +230,8 @@ impl Default for WorkloadSection {
             fan_in: None,
             start_jitter: None,
             file: None,
+            dependencies: None,
+            algorithms: None,
         }
     }
 }

@@ -1,26 +1,80 @@
-//! `[workload] kind = "flows"`: flows that somebody else wrote down.
+//! `[workload] kind = "flows"`, `"goal"`, `"connection-matrix"`: what somebody else wrote down.
 
 use super::context::Context;
 use super::error::{Fault, ScenarioError};
 use super::file::WorkloadSection;
 use super::workload::{Place, Sent, plain};
-use crate::workload::hpcc_flows;
+use crate::workload::{Workload, connection_matrix, goal, hpcc_flows};
 
-/// Reads the file of a section.
+/// Reads the flow file of a section.
 pub(super) fn resolve(
     context: &Context<'_>,
     typed: &WorkloadSection,
     place: Place<'_>,
 ) -> Result<Sent, ScenarioError> {
-    context.only("workload", "flows", &["file"])?;
-    let Some(path) = &typed.file else {
-        let because = "flows come from a file".to_owned();
-        return Err(context.missing("workload.file", because, "file = \"flow.txt\""));
-    };
-    let (text, file) = context.read("workload.file", path)?;
+    let (text, file) = read(context, typed, "flow.txt")?;
     let fault = |error| context.fault("workload.file", Fault::FlowFile(error));
     let flows = hpcc_flows::read(&text, &file).map_err(fault)?;
     let workload = flows.workload(place.host_of_node).map_err(fault)?;
-    let section = WorkloadSection { file: Some(path.clone()), ..plain(typed) };
-    Ok(Sent { section, workload, warnings: flows.warnings })
+    Ok(sent(typed, (workload, flows.warnings)))
+}
+
+/// Reads the GOAL schedule of a section.
+pub(super) fn goal(
+    context: &Context<'_>,
+    typed: &WorkloadSection,
+    place: Place<'_>,
+) -> Result<Sent, ScenarioError> {
+    let (text, file) = read(context, typed, "schedule.goal")?;
+    let schedule = goal::read(&text, &file)
+        .map_err(|error| context.fault("workload.file", Fault::Goal(error)))?;
+    enough(context, &file, (schedule.ranks, place))?;
+    Ok(sent(typed, (schedule.workload, schedule.warnings)))
+}
+
+/// Reads the connection matrix of a section.
+pub(super) fn connection_matrix(
+    context: &Context<'_>,
+    typed: &WorkloadSection,
+    place: Place<'_>,
+) -> Result<Sent, ScenarioError> {
+    let (text, file) = read(context, typed, "flows.cm")?;
+    let matrix = connection_matrix::read(&text, &file)
+        .map_err(|error| context.fault("workload.file", Fault::ConnectionMatrix(error)))?;
+    enough(context, &file, (matrix.nodes, place))?;
+    Ok(sent(typed, (matrix.workload, matrix.warnings)))
+}
+
+/// The text of the section's file, and what it is called.
+fn read(
+    context: &Context<'_>,
+    typed: &WorkloadSection,
+    example: &str,
+) -> Result<(String, String), ScenarioError> {
+    context.only("workload", &typed.kind, &["file"])?;
+    let Some(path) = &typed.file else {
+        let because = format!("workload.kind = {} reads a file", typed.kind);
+        return Err(context.missing("workload.file", because, &format!("file = \"{example}\"")));
+    };
+    context.read("workload.file", path)
+}
+
+/// Refuses files for more hosts than there are.
+fn enough(
+    context: &Context<'_>,
+    file: &str,
+    (wanted, place): (u32, Place<'_>),
+) -> Result<(), ScenarioError> {
+    let hosts = place.topology.host_count();
+    if wanted <= hosts {
+        return Ok(());
+    }
+    let value = format!("{file} for {wanted} hosts");
+    let right = format!("the topology has {hosts}; give it {wanted} or more");
+    Err(context.senseless_as("workload.file", value, right))
+}
+
+fn sent(typed: &WorkloadSection, (workload, warnings): (Workload, Vec<String>)) -> Sent {
+    let section = WorkloadSection { file: typed.file.clone(), ..plain(typed) };
+    Sent { section, workload, warnings }
 }

@@ -19,6 +19,7 @@ mod source;
 mod switch;
 mod topology;
 mod topology_file;
+mod trace_file;
 mod transport;
 mod workload;
 
@@ -32,8 +33,8 @@ pub use buffering::{HeadroomName, PfcSection, Toggle, TrimSection};
 pub use error::{Fault, Place, ScenarioError};
 pub use explain::{Explained, Origin};
 pub use file::{
-    PolicySection, SCHEMA_VERSION, ScenarioFile, TopologyFormat, TopologyKind, TopologySection,
-    WorkloadSection,
+    DependenciesName, PolicySection, SCHEMA_VERSION, ScenarioFile, TopologyFormat, TopologyKind,
+    TopologySection, WorkloadSection,
 };
 pub use sections::{
     CongestionName, EcnSection, FailureName, FailureSection, RecoveryName, SpanOrNever,
@@ -238,8 +239,8 @@ impl Scenario {
         let typed = &self.origin.file;
         let run = failure::Run { seed, time_limit: self.time_limit };
         other.fabric.failures = failure::resolve(&context, &typed.failure, &self.topology, run)?;
-        // Flows of a file draw nothing, and the file may have changed since it was read.
-        if typed.workload.kind == "flows" {
+        // What is in a file draws nothing, and the file may have changed since it was read.
+        if typed.workload.file.is_some() {
             return Ok(other);
         }
         let place =

@@ -420,7 +420,13 @@ const BAD: &[&str] = &[
     // What this version does not have yet.
     "[topology]\nkind = \"rail-optimized\"",
     "[topology]\nkind = \"file\"\npath = \"x\"\nformat = \"htsim\"",
+    "[workload]\nkind = \"training\"",
+    // What other files have.
     "[workload]\nkind = \"chakra\"",
+    "[workload]\nkind = \"chakra\"\nfile = \"no-such-trace\"",
+    "[workload]\nkind = \"chakra\"\nfile = \"x\"\nbytes = \"1MB\"",
+    "[workload]\nkind = \"goal\"",
+    "[workload]\nkind = \"connection-matrix\"\nranks = 2",
 ];
 
 #[test]

@@ -37,9 +37,10 @@ pub(super) struct Sent {
 }
 
 /// Kinds of workloads that are no collectives.
-const FLOW_KINDS: [&str; 4] = ["permutation", "shift", "incast", "flows"];
+const FLOW_KINDS: [&str; 7] =
+    ["permutation", "shift", "incast", "flows", "chakra", "goal", "connection-matrix"];
 /// Kinds that the format has and this version has not.
-const LATER_KINDS: [&str; 4] = ["chakra", "goal", "connection-matrix", "training"];
+const LATER_KINDS: [&str; 1] = ["training"];
 
 /// The messages of a section.
 pub(super) fn resolve(
@@ -53,6 +54,9 @@ pub(super) fn resolve(
         "shift" => shift(context, typed, place),
         "incast" => incast(context, typed, place),
         "flows" => super::flow_file::resolve(context, typed, place),
+        "goal" => super::flow_file::goal(context, typed, place),
+        "connection-matrix" => super::flow_file::connection_matrix(context, typed, place),
+        "chakra" => super::trace_file::resolve(context, typed, place),
         _ if LATER_KINDS.contains(&kind) => {
             Err(context.unavailable("workload.kind", kind, known_kinds()))
         }
@@ -203,7 +207,8 @@ fn known_kinds() -> String {
     collectives.chain(FLOW_KINDS).collect::<Vec<_>>().join(", ")
 }
 
-fn unknown(
+/// The fault of a name that nothing has.
+pub(super) fn unknown(
     context: &Context<'_>,
     key: &str,
     (what, name): (&'static str, &str),

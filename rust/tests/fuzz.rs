@@ -46,6 +46,21 @@ fn scenario() {
     fuzz("scenario", bodies::scenario);
 }
 
+#[test]
+fn chakra() {
+    fuzz("chakra", bodies::chakra);
+}
+
+#[test]
+fn goal() {
+    fuzz("goal", bodies::goal);
+}
+
+#[test]
+fn connection_matrix() {
+    fuzz("connection_matrix", bodies::connection_matrix);
+}
+
 /// Feeds a target its seeds and what mutation makes of them; a failure prints its input.
 fn fuzz(target: &str, body: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("rust/fuzz/corpus").join(target);

@@ -1,6 +1,9 @@
 //! What has to be sent: messages, what hosts compute in between, and which waits for which.
 
+pub mod chakra;
+pub mod connection_matrix;
 mod error;
+pub mod goal;
 mod graph;
 pub mod hpcc_flows;
 mod incast;

@@ -1,11 +1,13 @@
 //! Readers of files: any text is a value or an error, never a panic.
 
+use std::io::Read;
 use std::path::Path;
 
 use evenkeel::hpcc;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::topology;
-use evenkeel::workload::hpcc_flows;
+use evenkeel::workload::chakra::{self, Algorithms, Dependencies, Source, Traces};
+use evenkeel::workload::{Workload, connection_matrix, goal, hpcc_flows};
 
 /// More hosts or switches are sound, and too slow to build over and over.
 const LARGEST_NUMBER: usize = 4;
@@ -58,6 +60,70 @@ pub fn scenario(data: &[u8]) {
         }
         Err(error) => expect_message(&error.to_string()),
     }
+}
+
+/// Two traces: the length of the first in two bytes, the first, the second.
+pub fn chakra(data: &[u8]) {
+    let [low, high, rest @ ..] = data else { return };
+    let length = usize::from(u16::from_le_bytes([*low, *high])).min(rest.len());
+    let (first, second) = rest.split_at(length);
+    let files = Files([first.to_vec(), second.to_vec()]);
+    let Some(workload) = read_traces(&files, 2) else { return };
+    // What was read can be written, and read again as the same bytes.
+    let traces = Traces::of(&workload).expect("a trace's dependencies are within its rank");
+    let mut files = Files([Vec::new(), Vec::new()]);
+    for rank in 0..traces.ranks() {
+        traces.write(rank, &mut files.0[rank as usize]).expect("memory can be written");
+    }
+    let again = read_traces(&files, traces.ranks()).expect("what is written can be read");
+    assert_eq!(again.total_bytes(), workload.total_bytes());
+}
+
+/// Traces in memory.
+struct Files([Vec<u8>; 2]);
+
+impl Source for Files {
+    fn name(&self, rank: u32) -> String {
+        format!("t.{rank}.et")
+    }
+
+    fn open(&self, rank: u32) -> std::io::Result<Box<dyn Read + '_>> {
+        Ok(Box::new(self.0[rank as usize].as_slice()))
+    }
+}
+
+fn read_traces(files: &Files, ranks: u32) -> Option<Workload> {
+    match chakra::read(files, ranks, (Dependencies::All, &Algorithms::default())) {
+        Ok(read) => Some(read.workload),
+        Err(error) => {
+            expect_message(&error.to_string());
+            None
+        }
+    }
+}
+
+/// A GOAL schedule.
+pub fn goal(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match goal::read(text, "schedule.goal") {
+        Ok(schedule) => expect_hosts(&schedule.workload, schedule.ranks),
+        Err(error) => expect_message(&error.to_string()),
+    }
+}
+
+/// A connection matrix of htsim.
+pub fn connection_matrix(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match connection_matrix::read(text, "flows.cm") {
+        Ok(matrix) => expect_hosts(&matrix.workload, matrix.nodes),
+        Err(error) => expect_message(&error.to_string()),
+    }
+}
+
+fn expect_hosts(workload: &Workload, hosts: u32) {
+    let ends = workload.messages.iter().flat_map(|message| [message.src, message.dst]);
+    let all = ends.chain(workload.delays.iter().map(|delay| delay.host));
+    assert!(all.max().is_none_or(|last| last.0 < hosts), "a host that is none");
 }
 
 /// Text without long numbers.

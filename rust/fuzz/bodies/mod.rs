@@ -6,6 +6,8 @@ mod forged;
 mod nic;
 mod verbs;
 
-pub use files::{config_hpcc, flows_hpcc, scenario, topology_hpcc};
+pub use files::{
+    chakra, config_hpcc, connection_matrix, flows_hpcc, goal, scenario, topology_hpcc,
+};
 pub use nic::nic;
 pub use verbs::verbs;

@@ -1,0 +1,183 @@
+//! Traces and schedules from elsewhere, run as a user would run them, and our own written out and
+//! read back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use evenkeel::fabric::{self, Outcome, Verdict};
+use evenkeel::report::trace_files;
+use evenkeel::scenario::{Overrides, Scenario};
+use evenkeel::study::lower_bound;
+use evenkeel::units::Span;
+use evenkeel::workload::chakra::Traces;
+
+/// Real traces beside the project; nothing if they are not there, which is said.
+fn shared(test: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/chakra");
+    if !folder.is_dir() {
+        eprintln!("{test} is skipped: there is no {}", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+fn scenario(folder: &Path, text: &str) -> Scenario {
+    Scenario::parse(text, "traces", folder, &Overrides::default())
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs it; it completes, and not before its bound.
+fn run(scenario: &Scenario) -> Outcome {
+    let setup = scenario.setup();
+    let outcome = fabric::run(&setup, &mut |_| {});
+    assert_eq!(outcome.verdict, Verdict::Completed);
+    let (cct, bound) = (outcome.cct.expect("it completed"), lower_bound(&setup).time);
+    assert!(cct >= bound, "{cct} beats the bound {bound}");
+    outcome
+}
+
+fn cct(folder: &Path, text: &str) -> Span {
+    run(&scenario(folder, text)).cct.expect("it completed")
+}
+
+/// A leaf for all, so that nothing but the host's own link is shared.
+fn one_leaf(hosts: u32, workload: &str) -> String {
+    format!(
+        "[topology]\nleaves = 1\nspines = 1\nhosts_per_leaf = {hosts}\n[policy]\nname = \
+         \"ecmp\"\n[transport]\ncongestion_control = \"line-rate\"\n[workload]\n{workload}"
+    )
+}
+
+#[test]
+fn a_collective_node_a_rank_takes_as_long_as_the_collective() {
+    let Some(folder) = shared("a_collective_node_a_rank") else { return };
+    for (name, kind, times) in [
+        ("all_reduce", "all-reduce", 1),
+        ("all_to_all", "all-to-all", 1),
+        ("reduce_scatter", "reduce-scatter", 1),
+        // Each rank puts in 1 MB; ours are counted by what comes out.
+        ("all_gather", "all-gather", 8),
+    ] {
+        for ranks in [8, 16] {
+            let file = format!("microbenchmarks/{name}/{ranks}npus_1MB/{name}");
+            let trace = format!("kind = \"chakra\"\nfile = \"{file}\"\n");
+            let bytes = 1_048_576 * if times == 8 { ranks } else { 1 };
+            let own = format!("kind = \"{kind}\"\nbytes = \"{bytes}B\"\n");
+            let [trace, own] = [trace, own].map(|text| cct(&folder, &one_leaf(ranks, &text)));
+            assert_eq!(trace, own, "{name} of {ranks}");
+        }
+    }
+}
+
+#[test]
+fn the_ring_that_somebody_wrote_out_is_our_ring_and_its_computation() {
+    let Some(folder) = shared("the_ring_that_somebody_wrote_out") else { return };
+    let file = "custom_ring_allreduce_8npus_1MB/custom_allreduce";
+    let trace = format!("kind = \"chakra\"\nfile = \"{file}\"\n");
+    let own = "kind = \"all-reduce\"\nalgorithm = \"ring\"\nbytes = \"1MiB\"\n";
+    let [trace, own] = [&trace, own].map(|text| cct(&folder, &one_leaf(8, text)).as_ns_f64());
+    // Its seven reductions take 7 us each; ours take no time.
+    let computation = 49_000.0;
+    let ratio = (trace - computation) / own;
+    assert!((0.99..=1.01).contains(&ratio), "{trace} ns, ours {own} ns: {ratio}");
+}
+
+#[test]
+fn a_pytorch_trace_is_replayed_by_all_ranks() {
+    let Some(folder) = shared("a_pytorch_trace") else { return };
+    let text = one_leaf(4, "kind = \"chakra\"\nfile = \"pytorch/chakra.0.et.gz\"\n");
+    // Its control dependencies are on nodes that are not there, and on themselves.
+    let error = Scenario::parse(&text, "traces", &folder, &Overrides::default()).unwrap_err();
+    let text_of = error.to_string();
+    for part in ["rank 0, node ", ", byte ", "control dependency", "dependencies = \"data\""] {
+        assert!(text_of.contains(part), "{text_of}");
+    }
+    let scenario = scenario(&folder, &format!("{text}dependencies = \"data\"\n"));
+    let outcome = run(&scenario);
+    // Two broadcasts down a tree and five all-reduces round a ring, all by four ranks.
+    let sent =
+        3 * (212_480 + 424) + 6 * (8_196_000u64 + 31_502_336 + 26_255_360 + 26_550_272 + 9_724_160);
+    assert_eq!(scenario.workload.total_bytes().get(), sent);
+    assert!(outcome.cct.expect("it completed") > Span::from_ms(1));
+}
+
+#[test]
+fn what_is_written_as_traces_takes_as_long_when_read_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let fabric =
+        "[topology]\nleaves = 4\nspines = 4\nhosts_per_leaf = 4\n[policy]\nname = \"spray\"\n";
+    for workload in [
+        "kind = \"all-reduce\"\nalgorithm = \"ring\"\nbytes = \"1MB\"\ngap = \"1234567ps\"\n",
+        "kind = \"all-reduce\"\nalgorithm = \"double-binary-tree\"\nbytes = \"1MB\"\nchannels = 2\nchunks = 3\n",
+        "kind = \"halving-doubling-all-reduce\"\nbytes = \"300001B\"\n",
+        "kind = \"binomial-broadcast\"\nbytes = \"1MB\"\n",
+        "kind = \"all-to-all\"\nbytes = \"1MB\"\nstart_jitter = \"3us\"\n",
+        "kind = \"barrier\"\n",
+    ] {
+        let own = scenario(folder.path(), &format!("{fabric}[workload]\n{workload}"));
+        let traces = Traces::of(&own.workload).expect("it can be written");
+        trace_files::write(folder.path(), "own", &traces).expect("it is written");
+        let read = format!("{fabric}[workload]\nkind = \"chakra\"\nfile = \"own\"\n");
+        let again = scenario(folder.path(), &read);
+        let (own, again) = (run(&own), run(&again));
+        // From the beginning, where ours may count from its first start.
+        let begin = own.flows.iter().map(|flow| flow.start).min().expect("flows");
+        let expected = own.cct.map(|cct| begin.saturating_add(cct));
+        let got = again.cct.map(|cct| evenkeel::units::Time::ZERO.saturating_add(cct));
+        assert_eq!(got, expected, "{workload}");
+        assert_eq!(again.messages, own.messages);
+    }
+}
+
+#[test]
+fn traces_that_are_not_all_there_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let own = scenario(folder.path(), &one_leaf(4, "kind = \"ring-all-reduce\"\n"));
+    let traces = Traces::of(&own.workload).expect("it can be written");
+    trace_files::write(folder.path(), "own", &traces).expect("it is written");
+    fs::remove_file(folder.path().join("own.2.et")).expect("it was there");
+    let text = one_leaf(4, "kind = \"chakra\"\nfile = \"own\"\n");
+    let error = Scenario::parse(&text, "traces", folder.path(), &Overrides::default());
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("own.2.et: rank 2: missing"), "{error}");
+    let text = one_leaf(3, "kind = \"chakra\"\nfile = \"own\"\n");
+    let error = Scenario::parse(&text, "traces", folder.path(), &Overrides::default());
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("there are 3 hosts"), "{error}");
+}
+
+#[test]
+fn a_dissemination_barrier_in_goal_takes_four_rounds() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let load = |name: &str| Scenario::load(&folder.join(name), &Overrides::default()).unwrap();
+    let goal = load("goal-dissemination.toml");
+    let outcome = run(&goal);
+    assert_eq!(outcome.messages, 64);
+    // The same bytes to the same ranks in the same order as our own barrier, but for the length.
+    let text = one_leaf(16, "kind = \"barrier\"\nbytes = \"1B\"\n");
+    assert_eq!(outcome.cct, Some(cct(&folder, &text)));
+}
+
+#[test]
+fn flows_of_a_connection_matrix_follow_each_other() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let path = folder.join("connection-matrix.toml");
+    let scenario = Scenario::load(&path, &Overrides::default()).unwrap();
+    let outcome = run(&scenario);
+    // Two rounds of a ring of four; the second begins when all of the first is delivered.
+    let text = one_leaf(4, "kind = \"shift\"\nbytes = \"2MB\"\n");
+    let alone = run(&crate::scenario(&folder, &text));
+    let delivered = alone.flows.iter().map(|flow| flow.delivered).max().expect("flows");
+    let expected = delivered.saturating_add(alone.cct.expect("it completed"));
+    let got = evenkeel::units::Time::ZERO.saturating_add(outcome.cct.expect("it completed"));
+    assert_eq!(got, expected);
+}
+
+#[test]
+fn the_example_s_traces_are_a_ring() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let path = folder.join("chakra-ring.toml");
+    let traces = Scenario::load(&path, &Overrides::default()).unwrap();
+    let text = one_leaf(4, "kind = \"ring-all-reduce\"\nbytes = \"1MB\"\n");
+    assert_eq!(run(&traces).cct, Some(cct(&folder, &text)));
+}
