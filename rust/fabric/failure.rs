@@ -174,6 +174,7 @@ impl Plan {
     fn converge(&mut self, now: Time, topology: &Topology, network: &mut Network) {
         if std::mem::take(&mut self.stale) {
             network.routes = Routes::new(topology, &|link| self.up(Witness::Routing, link));
+            network.rerouted = true;
         }
         network.capacities = None;
         if network.weights == Weights::Capacity && self.routing_knows_of_a_failure(now) {

@@ -46,6 +46,8 @@ pub(super) struct Network {
     pub routes: Routes,
     /// Next hops of the fabric without failures: what source routes are numbers in.
     pub intact: Routes,
+    /// True once `routes` may be others than those.
+    pub rerouted: bool,
     /// What next hops are worth, where routing tells and knows of a failure.
     pub capacities: Option<Box<Capacities>>,
     /// What routing tells.
@@ -94,6 +96,7 @@ impl Network {
             pool: Pool::default(),
             counters: NetworkCounters::default(),
             intact: routes.clone(),
+            rerouted: false,
             capacities: None,
             weights: scheme.weights,
             routes,
@@ -236,11 +239,12 @@ impl Network {
                 intact[usize::from(digit)]
             }
         };
-        let known = self.routes.next_hops(switch, dst);
-        let dead = &self.switches[switch.index()].dead;
-        if known.contains(&chosen) && !dead.contains(&chosen) {
+        // A second table is not worth a look as long as it says the same.
+        let left = self.rerouted && !self.routes.next_hops(switch, dst).contains(&chosen);
+        if !left && !self.switches[switch.index()].dead.contains(&chosen) {
             return Some(chosen);
         }
+        let known = self.routes.next_hops(switch, dst);
         match known.len() {
             0 => None,
             1 => Some(known[0]),

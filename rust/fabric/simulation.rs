@@ -472,7 +472,7 @@ impl<'a> Simulation<'a> {
     fn context(&self, key: &ConnectionKey, path: u16) -> QpContext {
         let &ConnectionKey { src, dst, stream, slot: piece } = key;
         let paths = if self.setup.scheme.sender.knows_paths() {
-            self.path_space(src, dst).unwrap_or(PathSpace::SINGLE)
+            self.path_space(src, dst).unwrap_or(PathSpace::UNKNOWN)
         } else {
             self.paths(src, dst)
         };

@@ -1,4 +1,5 @@
-//! Tables for people, 80 columns wide at most: no frames, two spaces between columns.
+//! Tables for people, 80 columns wide at most: no frames, two spaces between columns, or one where
+//! two do not fit.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
@@ -13,11 +14,17 @@ pub(super) fn plain() -> Table {
     table
 }
 
-/// Its text, one space between what touches, lines ended. Columns are separated by the padding
-/// on their left, which the first has not; those from `numbers_from` on are right-aligned.
+/// Its text, lines ended. Columns are separated by the padding on their left, which the first has
+/// not; those from `numbers_from` on are right-aligned.
 pub(super) fn finish(mut table: Table, numbers_from: usize) -> String {
+    let text = with_gaps(&mut table, numbers_from, 2);
+    let fits = |line: &str| line.chars().count() <= usize::from(WIDTH);
+    if text.lines().all(fits) { text } else { with_gaps(&mut table, numbers_from, 1) }
+}
+
+fn with_gaps(table: &mut Table, numbers_from: usize, gap: u16) -> String {
     for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((if index == 0 { 0 } else { 2 }, 0));
+        column.set_padding((if index == 0 { 0 } else { gap }, 0));
         if index >= numbers_from {
             column.set_cell_alignment(CellAlignment::Right);
         }

@@ -30,10 +30,10 @@ impl Fraction {
         self.denominator
     }
 
-    /// This part of `whole`, rounded down.
+    /// This part of `whole`, rounded down; `u64::MAX` where that is beyond 64 bits.
     pub fn of(self, whole: u64) -> u64 {
         let part = u128::from(whole) * u128::from(self.numerator) / u128::from(self.denominator);
-        u64::try_from(part).expect("a part beyond 64 bits")
+        u64::try_from(part).unwrap_or(u64::MAX)
     }
 
     /// Its value; for control laws and reports.
@@ -92,5 +92,11 @@ mod tests {
         for bad in ["1/0", "a/b", "", "-1", "1/2/3", "0.00000000001"] {
             assert!(bad.parse::<Fraction>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_part_beyond_64_bits_is_the_largest_number() {
+        let most = Fraction::new(u32::MAX, 1).unwrap();
+        assert_eq!((most.of(1 << 31), most.of(1 << 33)), ((1 << 63) - (1 << 31), u64::MAX));
     }
 }

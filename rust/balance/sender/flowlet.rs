@@ -60,11 +60,7 @@ impl Default for Gap {
 impl Gap {
     fn span(self, base_rtt: Span) -> Span {
         match self {
-            Self::BaseRtts(part) => {
-                let scaled = u128::from(base_rtt.as_ps()) * u128::from(part.numerator());
-                let span = scaled / u128::from(part.denominator());
-                Span::from_ps(u64::try_from(span).unwrap_or(u64::MAX))
-            }
+            Self::BaseRtts(part) => Span::from_ps(part.of(base_rtt.as_ps())),
             Self::Time(span) => span,
         }
     }

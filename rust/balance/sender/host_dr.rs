@@ -1,8 +1,8 @@
 //! Destination rotation at hosts (Host DR): the packets to a destination go over all paths in
 //! turn.
 //!
-//! Source: Cao, Xia, Yang, Guo, Lu, Yuan, Zhu, Wu, "Per-packet Load-balanced, Low-Latency Routing
-//! for Clos-based Data Center Networks" (CoNEXT 2013), for digit-reversal bouncing (DRB): a sender
+//! Source: Cao et al., "Per-packet Load-balanced, Low-Latency Routing for Clos-based Data Center
+//! Networks" (CoNEXT 2013), for digit-reversal bouncing (DRB): a sender
 //! goes through the switches of the tier where it and the destination meet, packet by packet; in
 //! the form of "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026), Host DR: a
 //! pointer for each destination host and size bin, which starts at random and has a random order

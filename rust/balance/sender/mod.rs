@@ -198,6 +198,9 @@ pub struct PathSpace {
 impl PathSpace {
     /// One path, no choice.
     pub const SINGLE: Self = Self { radices: [1; 4], tiers: 0 };
+    /// Where the choices are not known, or are more than a path can tell: 16 at each of two tiers
+    /// \[inferred\]. Only for policies that ask where switches choose.
+    pub const UNKNOWN: Self = Self { radices: [16, 16, 1, 1], tiers: 2 };
 
     /// Adds a switch with `choices` equal-cost ports; `None` beyond four tiers or 65,536 paths.
     pub fn with_tier(mut self, choices: usize) -> Option<Self> {

@@ -32,13 +32,11 @@ use serde::{Deserialize, Serialize};
 use super::spray_rr::{Rotation, Round};
 use super::{FailedPath, Feedback, QpContext, SenderConfig, SenderPolicy, Verdict};
 use crate::balance::switch::{SwitchConfig, hash_by_part};
-use crate::balance::{Origin, Preset, Scheme, configured};
+use crate::balance::{Origin, Preset, Scheme, SchemeError, configured};
 use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Span, Time};
 
-/// Values of each part where the choices on the way are not known.
-const UNKNOWN: u16 = 16;
 /// Values of a part at most: what its byte holds.
 const MOST: u16 = 256;
 
@@ -58,8 +56,8 @@ pub struct Config {
     pub loss_decay: Fraction,
     /// In how many retransmission time-outs the third halves. Default 10.
     pub timeout_decay: Fraction,
-    /// What is scored as much is skipped. Default 1/2: one mark makes a value skipped for the
-    /// time in which it halves, two for twice that time.
+    /// What is scored as much is skipped; more than 0. Default 1/2: one mark makes a value skipped
+    /// for the time in which it halves, two for twice that time.
     pub threshold: Fraction,
     /// A round-trip time of so many base ones is a sign of congestion. Default 2.
     pub long_rtt: Fraction,
@@ -134,7 +132,12 @@ pub const PRESETS: &[Preset] = &[Preset {
     summary: "our reconstruction of PRIME: entropy in parts by tier, penalties that decay",
     source: "reconstructed from the abstract of PRIME (arXiv 2507.23012, 2025)",
     build: |parameters| {
-        let sender = SenderConfig::Prime(configured("prime", parameters)?);
+        let config: Config = configured("prime", parameters)?;
+        if config.threshold.numerator() == 0 {
+            let reason = "'threshold' must be more than 0, for example \"1/2\"".to_owned();
+            return Err(SchemeError::Parameter { name: "prime", reason });
+        }
+        let sender = SenderConfig::Prime(config);
         Ok(Scheme {
             switch: SwitchConfig::HashByPart(hash_by_part::Config {}),
             recovery: Recovery::PerPacket,
@@ -148,7 +151,7 @@ impl Prime {
     pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
         let mut random = qp.random(Purpose::Entropy);
         let (edge, above) = match *qp.paths.radices() {
-            [] => (UNKNOWN, UNKNOWN),
+            [] => (1, 1),
             [edge] => (edge.min(MOST), 1),
             [edge, above, ..] => (edge.min(MOST), above.min(MOST)),
         };
@@ -218,17 +221,23 @@ impl SenderPolicy for Prime {
         None
     }
 
-    /// A score is 4 bits of severity, a half-life of 2 and a time of 16; then the rounds. What
-    /// each packet out was sent with, which the NIC remembers for it, is not counted here: 16
-    /// bits a packet.
+    /// A score is 4 bits of severity, a half-life of 2 and a time of 16; then the rounds. Parts
+    /// have scores where there are two of them, values where there is a choice. What each packet
+    /// out was sent with, which the NIC remembers for it, is not counted here: 16 bits a packet.
     fn state_bits(&self) -> u64 {
         let State { edge, above, scores, .. } = &*self.0;
-        let scores = scores.len() + edge.scores.len() + above.scores.len();
-        22 * scores as u64 + edge.rotation.state_bits() + above.rotation.state_bits()
+        let parts = if self.0.has_two_parts() { edge.scores.len() + above.scores.len() } else { 0 };
+        let values = if scores.len() > 1 { scores.len() } else { 0 };
+        22 * (values + parts) as u64 + edge.rotation.state_bits() + above.rotation.state_bits()
     }
 }
 
 impl State {
+    /// Whether there is a choice at two tiers: with one, a part is the value itself.
+    fn has_two_parts(&self) -> bool {
+        self.above.values > 1 && self.edge.values > 1
+    }
+
     /// The value whose turn it is, in parts.
     fn current(&self) -> (u16, u16) {
         (self.edge.rotation.current(), self.above.rotation.current())
@@ -260,7 +269,7 @@ impl State {
         let place = self.place(edge, above);
         self.scores[place].add(now, sign);
         let row = usize::from(self.edge.values);
-        if self.above.values > 1 && self.edge.values > 1 {
+        if self.has_two_parts() {
             let in_row = usize::from(above) * row..(usize::from(above) + 1) * row;
             if self.half_are_bad(now, self.scores[in_row].iter()) {
                 self.above.scores[usize::from(above)].add(now, sign);
@@ -305,7 +314,7 @@ impl Score {
             return 0.0;
         }
         let passed = now.since(self.at).as_ps() as f32 / self.half_life.as_ps().max(1) as f32;
-        self.value * (-passed).exp2()
+        self.value * halved(passed)
     }
 
     fn add(&mut self, now: Time, sign: Sign) {
@@ -316,12 +325,29 @@ impl Score {
         *self = Self { value: left + sign.severity, at: now, half_life: self.half_life };
     }
 
-    /// When it is no more than `threshold`.
+    /// When it is no more than `threshold`, in whole half-lives.
     fn falls_to(&self, threshold: f32) -> Time {
-        let halves = (self.value / threshold.max(f32::MIN_POSITIVE)).log2().max(0.0);
-        let ps = f64::from(halves) * self.half_life.as_ps() as f64;
-        self.at.saturating_add(Span::from_ps(ps.ceil() as u64))
+        let (mut left, mut halves) = (self.value, 0);
+        while left > threshold {
+            left /= 2.0;
+            halves += 1;
+        }
+        let span = self.half_life.as_ps().saturating_mul(halves);
+        self.at.saturating_add(Span::from_ps(span))
     }
+}
+
+/// What so many half-lives (at least 0) leave of 1: the series of the exponential function in
+/// basic arithmetic, since a platform's own power of two need not give the same bytes as others'.
+fn halved(lives: f32) -> f32 {
+    let whole = lives.floor();
+    if whole >= 126.0 {
+        return 0.0;
+    }
+    let exponent = -f64::from(lives - whole) * std::f64::consts::LN_2;
+    let series = |sum, n: u32| 1.0 + exponent * sum / f64::from(n);
+    let part = (1..=12).rev().fold(1.0, series);
+    part as f32 * f32::from_bits((127 - whole as u32) << 23)
 }
 
 #[cfg(test)]

@@ -43,13 +43,17 @@ use crate::units::{BitRate, Fraction, Span, Time};
 use estimator::{Estimator, Scale};
 use tables::{Header, Row, Tables};
 
+/// A flowlet table has no more entries: 16 times those of the paper.
+const MOST_FLOWLETS: u32 = 1 << 20;
+
 /// Times and sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// A longer gap ends a flowlet: 100 us (ConWeave simulator).
     pub flowlet_gap: Span,
-    /// Entries of a leaf's flowlet table, which a flow finds by its hash: 65,536 (paper, 3.4).
+    /// Entries of a leaf's flowlet table, which a flow finds by its hash, 1 to 1,048,576: 65,536
+    /// (paper, 3.4).
     pub flowlets: u32,
     /// How often estimates decay, more than 0: 50 us (ConWeave simulator).
     pub dre_period: Span,
@@ -77,8 +81,8 @@ impl Config {
     fn fault(&self) -> Option<&'static str> {
         let (numerator, denominator) =
             (self.dre_factor.numerator(), self.dre_factor.denominator());
-        if self.flowlets == 0 {
-            Some("'flowlets' must be at least 1, for example 65536")
+        if self.flowlets == 0 || self.flowlets > MOST_FLOWLETS {
+            Some("'flowlets' must be from 1 to 1048576, for example 65536")
         } else if self.dre_period == Span::ZERO {
             Some("'dre_period' must be more than 0, for example \"50us\"")
         } else if numerator == 0 || numerator > denominator {

@@ -128,10 +128,39 @@ fn the_last_hop_is_no_paths_fault() {
 
 #[test]
 fn without_known_paths_it_has_256_values() {
-    let mut prime = prime(&[]);
+    let qp = QpContext { paths: PathSpace::UNKNOWN, ..QpContext::for_test() };
+    let mut prime = Prime::new(&Config::default(), &qp);
     let mut all = next(&mut prime, 1, 256);
     all.sort_unstable();
     all.dedup();
     assert_eq!(all.len(), 256);
-    assert_eq!(super::Prime::state_bits(&prime), 22 * (256 + 32) + 16);
+    assert_eq!(prime.state_bits(), 22 * (256 + 32) + 16);
+}
+
+#[test]
+fn it_keeps_scores_of_what_there_is_a_choice_of() {
+    assert_eq!(prime(&[4, 3]).state_bits(), 22 * (12 + 4 + 3) + 2 * 2 + 2 * 2);
+    assert_eq!(prime(&[4]).state_bits(), 22 * 4 + 2 * 2, "one part is the value itself");
+    let mut within_the_rack = prime(&[]);
+    tell(&mut within_the_rack, 1, 0, Verdict::Trimmed);
+    assert_eq!(next(&mut within_the_rack, 1, 3), [(0, 0); 3]);
+    assert_eq!(within_the_rack.state_bits(), 0);
+}
+
+#[test]
+fn a_half_life_halves_and_parts_of_it_follow_the_power_of_two() {
+    assert_eq!([0.0, 1.0, 2.0, 20.0].map(halved), [1.0, 0.5, 0.25, 1.0 / 1_048_576.0]);
+    for n in 0..2_000u16 {
+        let lives = f32::from(n) / 64.0;
+        let exact = (-f64::from(lives)).exp2();
+        assert!((f64::from(halved(lives)) / exact - 1.0).abs() < 1e-7, "{lives}");
+    }
+    assert_eq!([126.0, 1e30, f32::INFINITY].map(halved), [0.0; 3]);
+}
+
+#[test]
+fn a_threshold_of_nothing_is_refused() {
+    let parameters = "threshold = \"0\"".parse().unwrap();
+    let error = crate::balance::preset("prime", &parameters).unwrap_err().to_string();
+    assert!(error.contains("'threshold' must be more than 0"), "{error}");
 }

@@ -178,6 +178,7 @@ fn its_memory_is_counted() {
 fn parameters_that_make_no_sense_are_refused() {
     for (key, example) in [
         ("flowlets = 0", "65536"),
+        ("flowlets = 1048577", "65536"),
         ("dre_period = \"0us\"", "50us"),
         ("dre_factor = \"0\"", "1/5"),
         ("dre_factor = \"6/5\"", "1/5"),
