@@ -17,5 +17,7 @@ pub mod switch;
 mod test_view;
 mod view;
 
-pub use preset::{SHARED_PARAMETERS, find, preset, presets};
-pub use scheme::{Forwarding, Parameters, Preset, Scheme, SchemeError, Weights, configured};
+pub use preset::{SHARED_PARAMETERS, find, preset, presets, shown};
+pub use scheme::{
+    Forwarding, Origin, Parameters, Preset, Scheme, SchemeError, Weights, configured,
+};

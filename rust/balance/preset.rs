@@ -1,6 +1,8 @@
 //! Every preset there is, collected from the files of policies and splitters.
 
-use super::{Parameters, Preset, Scheme, SchemeError, Weights, sender, switch};
+use std::borrow::Cow;
+
+use super::{Origin, Parameters, Preset, Scheme, SchemeError, Weights, sender, switch};
 use crate::split;
 
 /// All presets: by sender policy, then switch policy, then splitter.
@@ -38,6 +40,16 @@ pub fn preset(name: &str, parameters: &Parameters) -> Result<Scheme, SchemeError
     Ok(Scheme { weights, ..(preset.build)(&own)? })
 }
 
+/// What tables for people call a policy: its name, and whether it is a reconstruction.
+pub fn shown(name: &str) -> Cow<'_, str> {
+    match preset(name, &Parameters::new()) {
+        Ok(Scheme { origin: Origin::Reconstructed, .. }) => {
+            format!("{name} (reconstructed)").into()
+        }
+        _ => name.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,6 +70,13 @@ mod tests {
     fn an_unknown_name_is_told_which_exist() {
         let error = preset("sprey", &Parameters::new()).unwrap_err().to_string();
         assert!(error.starts_with("no policy is called 'sprey'; there are ecmp, "), "{error}");
+    }
+
+    #[test]
+    fn tables_say_what_is_reconstructed() {
+        assert_eq!(shown("prime"), "prime (reconstructed)");
+        assert_eq!(shown("reps"), "reps");
+        assert_eq!(shown("of a later version"), "of a later version");
     }
 
     #[test]

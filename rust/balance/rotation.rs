@@ -19,7 +19,7 @@ const LONGEST: u64 = 1 << 16;
 /// A schedule of ports and the pointer that goes round in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rotation {
-    schedule: Vec<u16>,
+    schedule: Box<[u16]>,
     next: u32,
 }
 
@@ -38,7 +38,7 @@ impl Rotation {
             schedule => schedule,
         };
         let length = u32::try_from(schedule.len()).expect("131,072 entries at most");
-        Self { next: random.below(length), schedule }
+        Self { next: random.below(length), schedule: schedule.into() }
     }
 
     /// The port whose turn it is; the pointer moves on.

@@ -50,6 +50,19 @@ pub struct Scheme {
     pub recovery: Recovery,
     /// What routing tells once it knows of failures.
     pub weights: Weights,
+    /// How its rules are known.
+    pub origin: Origin,
+}
+
+/// How the rules of a scheme are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Origin {
+    /// Its source gives them.
+    #[default]
+    Published,
+    /// Its source could not be had in full, and what it leaves open is ours: results are not those
+    /// of the scheme that it is named after, and tables say so.
+    Reconstructed,
 }
 
 /// What routing tells switches (and hosts that route) of next hops behind which something failed.
@@ -75,6 +88,7 @@ impl Scheme {
             forwarding: Forwarding::Hashed,
             recovery: Recovery::GoBackN,
             weights: Weights::Equal,
+            origin: Origin::Published,
         }
     }
 

@@ -79,7 +79,7 @@ pub struct QueueProbe {
     pub queues: Vec<Queue>,
 }
 
-/// What waits at a port; the packet on the wire does not.
+/// What waits at a port, and the packet that its wire is busy with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Queue {
     /// Packets.

@@ -263,12 +263,13 @@ impl Port {
         Some(place)
     }
 
-    /// What waits, counted one by one.
-    pub fn queue(&self, pool: &Pool) -> Queue {
-        let packets: usize = self.waiting.iter().map(|&list| pool.iter(list).count()).sum();
+    /// The packets of [`Self::load`], counted one by one.
+    pub fn queue(&self, now: Time, pool: &Pool) -> Queue {
+        let waiting: usize = self.waiting.iter().map(|&list| pool.iter(list).count()).sum();
+        let packets = waiting + usize::from(self.free > now && !self.wire.is_empty());
         Queue {
             packets: u32::try_from(packets).expect("fewer than 2^32 packets in flight"),
-            bytes: Bytes::new(u64::from(self.all_waiting())),
+            bytes: Bytes::new(u64::from(self.load(now, pool))),
         }
     }
 

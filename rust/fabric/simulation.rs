@@ -189,7 +189,7 @@ impl<'a> Simulation<'a> {
             let port = &self.network.ports[id.index()];
             if matches!(port.start.node(), Node::Switch(_)) && now > Time::ZERO {
                 self.settle(before, id);
-                *queue = self.network.ports[id.index()].queue(&self.network.pool);
+                *queue = self.network.ports[id.index()].queue(before, &self.network.pool);
             }
         }
         self.probes.push(QueueProbe { at: now, queues });

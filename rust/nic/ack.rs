@@ -24,6 +24,8 @@ pub struct AckConfig {
     pub every_bytes: Bytes,
     /// How long an arrival may wait to be acknowledged; `Span::MAX` without limit.
     pub within: Span,
+    /// When a marked packet is acknowledged.
+    pub marked: Marked,
     /// Whose entropy values its sender learns from it.
     pub entropies: Entropies,
     /// Whether acknowledgements go before data in switches; in NICs they always do.
@@ -38,10 +40,22 @@ impl Default for AckConfig {
             every: 1,
             every_bytes: Bytes::new(u64::MAX),
             within: Span::MAX,
+            marked: Marked::Wait,
             entropies: Entropies::Last,
             priority: true,
         }
     }
+}
+
+/// When a packet that is ECN marked is acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Marked {
+    /// With others.
+    #[default]
+    Wait,
+    /// At once, with all that waited (Ultra Ethernet's simulator, and REPS's with it).
+    AtOnce,
 }
 
 /// Of which packets a sender learns the entropy values from an acknowledgement.

@@ -91,7 +91,7 @@ mod timer;
 pub mod verbs;
 
 pub use accounting::{PeerAccount, QpAccount};
-pub use ack::{AckConfig, Entropies};
+pub use ack::{AckConfig, Entropies, Marked};
 pub use config::{NicConfig, PortFacts, Recovery};
 pub use context_cache::{CacheConfig, CacheCounters};
 pub use delivery::Delivery;

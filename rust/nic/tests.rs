@@ -48,7 +48,7 @@ fn pair(recovery: Recovery, ack_every: u32) -> (Nic, Nic, QpId) {
     };
     let policy = match recovery {
         Recovery::GoBackN | Recovery::GoBackToZero => SenderConfig::Ecmp(ecmp::Config {}),
-        _ => SenderConfig::Spray(spray::Config {}),
+        _ => SenderConfig::Spray(spray::Config::default()),
     };
     let policy = policy.build(&context);
     let qp = a.open_sender(SendHalf { peer: HostId(1), label: 7, cookie: 0, extra: false, policy });

@@ -4,6 +4,7 @@ use comfy_table::ColumnConstraint;
 
 use super::table::{finish, plain};
 use super::{Summary, human, run_table};
+use crate::balance::shown;
 
 /// One headed column each; two lines, so that ten of them fit into 80 columns.
 const HEADINGS: [&str; 10] = [
@@ -80,7 +81,7 @@ fn row(policy: &str, runs: &[&Summary]) -> [String; 10] {
         cct.push_str(&format!("\n{completed} of {}", runs.len()));
     }
     [
-        in_lines(policy),
+        in_lines(&shown(policy)),
         cct,
         spread(|run| run.slowdown).ratio(),
         spread(|run| run.fct_ns.p99).times(),
@@ -93,10 +94,11 @@ fn row(policy: &str, runs: &[&Summary]) -> [String; 10] {
     ]
 }
 
-/// A name that is too long for its column goes on in the next line after a hyphen, which stays.
+/// A name that is too long for its column goes on in the next line after a hyphen, which stays,
+/// or a space, which does not.
 fn in_lines(name: &str) -> String {
     let mut lines = vec![String::new()];
-    for part in name.split_inclusive('-') {
+    for part in name.split_inclusive(['-', ' ']) {
         match lines.last_mut() {
             Some(line) if line.is_empty() || line.len() + part.len() <= POLICY_WIDTH => {
                 line.push_str(part);
@@ -104,7 +106,7 @@ fn in_lines(name: &str) -> String {
             _ => lines.push(part.to_owned()),
         }
     }
-    lines.join("\n")
+    lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
 }
 
 /// Mean and sample standard deviation of some values.
@@ -171,6 +173,7 @@ mod tests {
         assert_eq!(in_lines("switch-rr-shuffled"), "switch-rr-\nshuffled");
         assert_eq!(in_lines("ethereal"), "ethereal");
         assert_eq!(in_lines("subflow-4"), "subflow-4");
+        assert_eq!(in_lines(&shown("prime")), "prime\n(reconstructed)");
     }
 
     #[test]

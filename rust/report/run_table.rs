@@ -3,6 +3,7 @@
 use super::Summary;
 use super::human;
 use super::table::{finish, plain};
+use crate::balance::shown;
 
 /// The summary as two columns: what, and how much.
 pub fn run_table(summary: &Summary) -> String {
@@ -18,7 +19,7 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     let count = |number: u64| human::count(number as f64);
     vec![
         ("scenario", format!("{} (seed {})", summary.scenario, summary.seed)),
-        ("policy", summary.policy.clone()),
+        ("policy", shown(&summary.policy).into_owned()),
         ("fabric", fabric(summary)),
         ("messages", format!("{} of {} completed", summary.messages_completed, summary.messages)),
         ("flows", format!("{} of {} completed", summary.flows_completed, summary.flows)),

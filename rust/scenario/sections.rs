@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::buffering::{PfcSection, Toggle, TrimSection};
 use crate::balance::Parameters;
 use crate::fabric::EcnPoint;
-use crate::nic::{CacheConfig, Entropies};
+use crate::nic::{CacheConfig, Entropies, Marked};
 use crate::units::{Bytes, Fraction, Span};
 
 /// `[switch]`: what every switch is set to.
@@ -115,6 +115,8 @@ pub struct TransportSection {
     /// How long an arrival may wait to be acknowledged, if neither has come before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_time: Option<Span>,
+    /// When an ECN marked packet is acknowledged: it waits with others.
+    pub ack_marked: Marked,
     /// Of which packets the sender learns the entropy values: `last`.
     pub ack_entropies: Entropies,
     /// Whether acknowledgements go before data: yes.
@@ -152,6 +154,7 @@ impl Default for TransportSection {
             ack_every: 1,
             ack_bytes: None,
             ack_time: None,
+            ack_marked: Marked::default(),
             ack_entropies: Entropies::default(),
             ack_priority: true,
             congestion_control: CongestionName::default(),

@@ -577,7 +577,7 @@ fn a_fault_in_a_file_that_a_scenario_names_is_found_there() {
 #[test]
 fn recoveries_and_acknowledgements_are_chosen_by_name() {
     use crate::nic::recovery::sack::{Config, FlowControl};
-    use crate::nic::{Entropies, Recovery};
+    use crate::nic::{Entropies, Marked, Recovery};
     let nic = |keys: &str| parse(&format!("[transport]\n{keys}")).unwrap().nic;
     let recovery = |keys: &str| nic(keys).recovery;
     assert_eq!(recovery("recovery = 'sack'"), Recovery::Sack(Config::default()));
@@ -598,11 +598,12 @@ fn recoveries_and_acknowledgements_are_chosen_by_name() {
     assert_eq!(delivery("recovery = 'per-packet'\ndelivery = 'unordered'"), Unordered);
     assert_eq!(delivery("recovery = 'go-back-n'\ndelivery = 'ordered'"), Ordered);
 
-    let keys = "ack_every = 16\nack_bytes = '16KiB'\nack_time = '5us'\nack_entropies = 'carry'";
+    let keys = "ack_every = 16\nack_bytes = '16KiB'\nack_time = '5us'\nack_entropies = 'carry'\n\
+                ack_marked = 'at-once'";
     let ack = nic(keys).ack;
     assert_eq!(
         (ack.every, ack.every_bytes, ack.within),
         (16, Bytes::new(16_384), Span::from_us(5))
     );
-    assert_eq!(ack.entropies, Entropies::Carry);
+    assert_eq!((ack.entropies, ack.marked), (Entropies::Carry, Marked::AtOnce));
 }

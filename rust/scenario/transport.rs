@@ -126,6 +126,7 @@ fn acknowledgements(
         every: typed.ack_every,
         every_bytes: typed.ack_bytes.unwrap_or(Bytes::new(u64::MAX)),
         within: typed.ack_time.unwrap_or(Span::MAX),
+        marked: typed.ack_marked,
         entropies: typed.ack_entropies,
         priority: typed.ack_priority,
     })

@@ -8,7 +8,8 @@
 //! [`Divide`].
 //!
 //! \[inferred\] Where a batch holds flows of several sizes (the paper assumes one), flows of each
-//! size are a group of their own.
+//! size are a group of their own. Sizes that differ by a byte are one size: the blocks of a
+//! collective do where its bytes do not divide, and its messages should not be cut apart for that.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
@@ -43,15 +44,20 @@ impl Default for Config {
     }
 }
 
-/// Flows of one size to hosts below one edge switch.
+/// Flows of one size, give or take a byte, to hosts below one edge switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Group {
-    /// How many flows; at least one.
-    pub flows: u32,
-    /// The length of each, in bytes.
-    pub bytes: u64,
+pub struct Group<'a> {
+    /// The length of each flow, in bytes; there is at least one.
+    pub lengths: &'a [u64],
     /// Over how many paths; at least one.
     pub paths: u32,
+}
+
+impl Group<'_> {
+    /// How many flows.
+    pub fn flows(&self) -> u32 {
+        u32::try_from(self.lengths.len()).expect("ids are 32 bits")
+    }
 }
 
 /// A flow, or a piece of one, and the path that it goes by.
@@ -68,7 +74,7 @@ pub struct Part {
 /// How a group is divided over its paths.
 pub trait Divide: Debug {
     /// The parts of all flows, flow by flow; those of one flow are on paths of their own.
-    fn divide(group: &Group) -> Vec<Part>;
+    fn divide(group: &Group<'_>) -> Vec<Part>;
 }
 
 /// The splitter of one sending host that divides by `D`.
@@ -116,8 +122,10 @@ impl<D: Divide> Batch<D> {
             let mut paths = self.good_paths(now, edge, &requests[0]);
             self.random.shuffle(&mut paths);
             // A stable sort keeps the shuffled order within each size.
-            requests.sort_by_key(|request| request.bytes);
-            for group in requests.chunk_by(|a, b| a.bytes == b.bytes) {
+            let sizes = sizes(&requests);
+            let size = |request: &Request| sizes.partition_point(|&size| size <= request.bytes);
+            requests.sort_by_key(size);
+            for group in requests.chunk_by(|a, b| size(a) == size(b)) {
                 self.split_group(now, group, &paths);
             }
         }
@@ -135,11 +143,9 @@ impl<D: Divide> Batch<D> {
     }
 
     fn split_group(&mut self, now: Time, requests: &[Request], paths: &[u16]) {
-        let group = Group {
-            flows: u32::try_from(requests.len()).expect("ids are 32 bits"),
-            bytes: requests[0].bytes.get(),
-            paths: u32::try_from(paths.len()).expect("65,536 at most"),
-        };
+        let lengths: Vec<u64> = requests.iter().map(|request| request.bytes.get()).collect();
+        let group =
+            Group { lengths: &lengths, paths: u32::try_from(paths.len()).expect("65,536 at most") };
         let parts = D::divide(&group);
         for parts in parts.chunk_by(|a, b| a.flow == b.flow) {
             let request = &requests[parts[0].flow as usize];
@@ -172,6 +178,14 @@ impl<D: Divide> Batch<D> {
         self.pending.insert((now + delay, self.made), flow);
         self.made += 1;
     }
+}
+
+/// The sizes that there are, each by its shortest; those that differ from it by a byte are the same.
+fn sizes(requests: &[Request]) -> Vec<Bytes> {
+    let mut sizes: Vec<Bytes> = requests.iter().map(|request| request.bytes).collect();
+    sizes.sort_unstable();
+    sizes.dedup_by(|longer, shortest| longer.get() - shortest.get() <= 1);
+    sizes
 }
 
 impl<D: Divide> Split for Batch<D> {

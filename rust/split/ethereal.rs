@@ -71,12 +71,12 @@ pub(super) const fn gcd(mut a: u32, mut b: u32) -> u32 {
 }
 
 impl Divide for EqualPieces {
-    fn divide(group: &Group) -> Vec<Part> {
-        let &Group { flows, bytes, paths } = group;
-        let division = Division::of(flows, paths);
-        let mut parts = Vec::with_capacity((flows + division.extra()) as usize);
+    fn divide(group: &Group<'_>) -> Vec<Part> {
+        let &Group { lengths, paths } = group;
+        let division = Division::of(group.flows(), paths);
+        let mut parts = Vec::with_capacity((group.flows() + division.extra()) as usize);
         let mut path = 0;
-        for flow in 0..flows {
+        for (flow, &bytes) in (0u32..).zip(lengths) {
             let is_cut = flow >= division.whole && bytes >= u64::from(division.pieces);
             let pieces = if is_cut { division.pieces } else { 1 };
             let share = bytes / u64::from(pieces);

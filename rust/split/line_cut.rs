@@ -5,7 +5,8 @@
 //! whose least number of pieces is the least of *equal* pieces. Of `n` flows over `s` paths, as
 //! there, `n - n mod s` go whole, path by path. The `r = n mod s` last are laid end to end on a
 //! line, which is cut at multiples of the fair share `r·f/s`: the j-th length goes by the j-th
-//! path, whatever flows it is of. Every path gets `n·f/s` bytes, to the byte.
+//! path, whatever flows it is of. Every path gets `n·f/s` bytes, but for the rounding of a byte
+//! where a flow is cut.
 //!
 //! How many pieces: the line has `s − 1` cuts and `r − 1` ends of flows within it, and with
 //! `g = gcd(r, s)` a cut falls on an end `g − 1` times, so there are `r + s − g` pieces where
@@ -44,29 +45,33 @@ pub type LineCut = Batch<FairCuts>;
 pub struct FairCuts;
 
 impl Divide for FairCuts {
-    fn divide(group: &Group) -> Vec<Part> {
-        let &Group { flows, bytes, paths } = group;
-        let rest = flows % paths;
-        // With nothing to cut every flow is whole.
-        let whole = if bytes == 0 { flows } else { flows - rest };
+    fn divide(group: &Group<'_>) -> Vec<Part> {
+        let &Group { lengths, paths } = group;
+        let rest = group.flows() % paths;
+        let (whole, cut) = lengths.split_at(lengths.len() - rest as usize);
+        let flows = (0u32..).zip(whole);
         let mut parts: Vec<Part> =
-            (0..whole).map(|flow| Part { flow, bytes, path: flow % paths }).collect();
-        if whole == flows {
-            return parts;
-        }
-        let line = u128::from(bytes) * u128::from(rest);
-        let cut_after = |path: u32| line * u128::from(path + 1) / u128::from(paths);
-        let (mut at, mut path) = (0u128, 0u32);
-        for flow in whole..flows {
-            let end = u128::from(bytes) * u128::from(flow - whole + 1);
+            flows.map(|(flow, &bytes)| Part { flow, bytes, path: flow % paths }).collect();
+        for (place, (flow, &bytes)) in (0u32..).zip((group.flows() - rest..).zip(cut)) {
+            if bytes == 0 {
+                parts.push(Part { flow, bytes, path: 0 });
+            }
+            // Places on the line in parts of a flow, `paths` to each: a path has `rest` of them.
+            let (start, end) = (u64::from(place) * u64::from(paths), u64::from(place + 1) * u64::from(paths));
+            let bytes_to = |at: u64| {
+                let bytes = u128::from(bytes) * u128::from(at - start) / u128::from(paths);
+                u64::try_from(bytes).expect("a part of a flow")
+            };
+            let mut at = start;
             while at < end {
-                let next = end.min(cut_after(path));
-                if next > at {
-                    let bytes = u64::try_from(next - at).expect("a part of a flow");
+                let path = at / u64::from(rest);
+                let next = end.min((path + 1) * u64::from(rest));
+                let bytes = bytes_to(next) - bytes_to(at);
+                if bytes > 0 {
+                    let path = u32::try_from(path).expect("below the number of paths");
                     parts.push(Part { flow, bytes, path });
                 }
                 at = next;
-                path += u32::from(at == cut_after(path));
             }
         }
         parts
@@ -87,6 +92,11 @@ mod tests {
         loads
     }
 
+    fn divide(flows: u32, bytes: u64, paths: u32) -> [Vec<Part>; 2] {
+        let group = Group { lengths: &vec![bytes; flows as usize], paths };
+        [FairCuts::divide(&group), EqualPieces::divide(&group)]
+    }
+
     fn lengths(parts: &[Part], flow: u32) -> Vec<u64> {
         parts.iter().filter(|part| part.flow == flow).map(|part| part.bytes).collect()
     }
@@ -95,13 +105,14 @@ mod tests {
     fn every_path_has_its_share_to_the_byte_with_r_plus_s_less_g_pieces() {
         for (flows, paths) in (1..=64u32).flat_map(|n| (2..=64u32).map(move |s| (n, s))) {
             let bytes = 1_000_003;
-            let parts = FairCuts::divide(&Group { flows, bytes, paths });
+            let [parts, equal] = divide(flows, bytes, paths);
             let (r, g) = (flows % paths, gcd(flows % paths, paths));
             let extra = if r == 0 { 0 } else { paths - g };
             let case = format!("n = {flows}, s = {paths}");
 
             assert_eq!(parts.len(), (flows + extra) as usize, "{case}");
-            assert!(extra <= Division::of(flows, paths).extra(), "{case}");
+            assert_eq!(equal.len(), (flows + Division::of(flows, paths).extra()) as usize);
+            assert!(parts.len() <= equal.len(), "{case}");
 
             let share = u64::from(flows) * bytes / u64::from(paths);
             let loads = loads(&parts);
@@ -125,17 +136,15 @@ mod tests {
         // What every number of paths up to 16 divides: neither rounds.
         let bytes = 720_720;
         for (flows, paths) in (1..=64u32).flat_map(|n| (2..=16u32).map(move |s| (n, s))) {
-            let group = Group { flows, bytes, paths };
-            let [ours, theirs] = [FairCuts::divide(&group), EqualPieces::divide(&group)];
+            let [ours, theirs] = divide(flows, bytes, paths);
             assert_eq!(loads(&ours), loads(&theirs), "n = {flows}, s = {paths}");
         }
     }
 
     #[test]
     fn fifteen_flows_over_sixteen_paths_are_30_pieces_for_240() {
-        let group = Group { flows: 15, bytes: 16_000, paths: 16 };
-        let parts = FairCuts::divide(&group);
-        assert_eq!((parts.len(), EqualPieces::divide(&group).len()), (30, 240));
+        let [parts, equal] = divide(15, 16_000, 16);
+        assert_eq!((parts.len(), equal.len()), (30, 240));
         assert_eq!(lengths(&parts, 0), [15_000, 1_000]);
         assert_eq!(lengths(&parts, 1), [14_000, 2_000]);
         assert_eq!(lengths(&parts, 14), [1_000, 15_000]);
@@ -143,7 +152,7 @@ mod tests {
 
     #[test]
     fn three_flows_over_four_paths_are_cut_at_three_quarters() {
-        let parts = FairCuts::divide(&Group { flows: 7, bytes: 400, paths: 4 });
+        let [parts, _] = divide(7, 400, 4);
         let part = |flow, bytes, path| Part { flow, bytes, path };
         assert_eq!(parts[..4], [0, 1, 2, 3].map(|flow| part(flow, 400, flow)));
         assert_eq!(parts[4..], [
@@ -158,17 +167,25 @@ mod tests {
 
     #[test]
     fn a_line_shorter_than_its_cuts_has_a_piece_a_byte() {
-        let parts = FairCuts::divide(&Group { flows: 3, bytes: 1, paths: 16 });
-        assert_eq!(parts.len(), 3);
+        let [parts, _] = divide(3, 1, 16);
         assert!((0..3).all(|flow| lengths(&parts, flow) == [1]), "{parts:?}");
-        let none = FairCuts::divide(&Group { flows: 3, bytes: 0, paths: 16 });
-        assert_eq!(none.len(), 3);
+        let [none, _] = divide(3, 0, 16);
+        assert!((0..3).all(|flow| lengths(&none, flow) == [0]), "{none:?}");
+    }
+
+    #[test]
+    fn a_byte_more_in_some_flows_makes_no_more_pieces() {
+        let lengths = [1_000, 1_001, 1_001, 1_000, 1_001, 1_000, 1_000, 1_001];
+        let parts = FairCuts::divide(&Group { lengths: &lengths, paths: 16 });
+        assert_eq!(parts.len(), 16, "each flow in halves");
+        assert!(parts.iter().all(|part| (500..=501).contains(&part.bytes)));
     }
 
     #[test]
     fn the_longest_flows_do_not_overflow() {
-        let parts = FairCuts::divide(&Group { flows: 2, bytes: u64::MAX, paths: 3 });
+        let [parts, _] = divide(2, u64::MAX, 3);
         assert_eq!(parts.len(), 4);
-        assert_eq!(parts.iter().map(|part| u128::from(part.bytes)).sum::<u128>(), 2 * u128::from(u64::MAX));
+        let all = parts.iter().map(|part| u128::from(part.bytes)).sum::<u128>();
+        assert_eq!(all, 2 * u128::from(u64::MAX));
     }
 }

@@ -56,8 +56,10 @@ fn copy(root: &Path, to: &Path, (file, line): (&str, &str)) {
         let mut text = fs::read(root.join(&source)).expect("a source can be read");
         if source == Path::new(REGISTRY) {
             let registry = String::from_utf8(text).expect("sources are UTF-8");
-            let (before, after) = registry.split_once("\nregistry! {\n").expect("it has one");
-            text = format!("{before}\nregistry! {{\n{line}{after}").into_bytes();
+            let start = registry.find("\nregistry! {\n").expect("it has one");
+            let (before, after) = registry.split_at(start + 1);
+            let (lines, after) = after.split_once("}\n").expect("it ends");
+            text = format!("{before}{lines}{line}}}\n{after}").into_bytes();
         }
         keep(&to.join(&source), &text);
         kept.insert(to.join(&source));

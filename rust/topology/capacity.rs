@@ -80,14 +80,18 @@ impl Capacities {
         let mut groups = Vec::new();
         let mut known = BTreeMap::<Vec<u32>, u32>::new();
         let mut behind = vec![UNKNOWN; switches];
+        let mut open = Vec::new();
         for column in 0..columns {
             behind.fill(UNKNOWN);
             for switch in 0..switches {
-                fabric.fill(&mut behind, switch, column);
-                let worths: Vec<u128> = fabric.worths(&behind, switch, column).collect();
-                if worths.windows(2).all(|pair| pair[0] == pair[1]) {
+                open.push(switch);
+                fabric.fill(&mut behind, &mut open, column);
+                let mut worths = fabric.worths(&behind, switch, column);
+                let first = worths.next();
+                if worths.all(|worth| Some(worth) == first) {
                     continue;
                 }
+                let worths: Vec<u128> = fabric.worths(&behind, switch, column).collect();
                 let weights = shares(&worths);
                 table[switch * columns + column] = *known.entry(weights).or_insert_with_key(|it| {
                     groups.push(Group::new(it));
@@ -125,10 +129,14 @@ struct Fabric<'a> {
 }
 
 impl Fabric<'_> {
-    /// Finds what is left of `switch` towards `column`, and whatever it has to know for that.
-    fn fill(&self, behind: &mut [u128], switch: usize, column: usize) {
-        let mut open = vec![switch];
+    /// Finds what is left of the `open` switches towards `column`, and whatever it has to know for
+    /// that.
+    fn fill(&self, behind: &mut [u128], open: &mut Vec<usize>, column: usize) {
         while let Some(&switch) = open.last() {
+            if behind[switch] != UNKNOWN {
+                open.pop();
+                continue;
+            }
             let Some(next_hops) = self.routes.candidates(switch, column) else {
                 behind[switch] = ALL;
                 open.pop();

@@ -93,7 +93,10 @@ impl<'de> Deserialize<'de> for Gap {
 
 /// A queue pair's flowlet.
 #[derive(Debug, Clone)]
-pub struct Flowlet {
+pub struct Flowlet(Box<State>);
+
+#[derive(Debug, Clone)]
+struct State {
     entropy: u16,
     /// A packet later than this begins a new one.
     ends: Time,
@@ -123,7 +126,7 @@ impl Flowlet {
             After::Packet => Span::ZERO,
             After::Acknowledgement => qp.facts.retransmit_timeout,
         };
-        Self {
+        Self(Box::new(State {
             entropy: random.next_u16(),
             ends: Time::NEVER,
             held: Time::ZERO,
@@ -131,33 +134,35 @@ impl Flowlet {
             after: config.after,
             hold,
             random,
-        }
+        }))
     }
 }
 
 impl SenderPolicy for Flowlet {
     #[inline]
     fn entropy(&mut self, now: Time) -> u16 {
-        if now > self.ends && now > self.held {
-            self.entropy = self.random.next_u16();
-            self.held = now.saturating_add(self.hold);
+        let flowlet = &mut *self.0;
+        if now > flowlet.ends && now > flowlet.held {
+            flowlet.entropy = flowlet.random.next_u16();
+            flowlet.held = now.saturating_add(flowlet.hold);
         }
         // The first packet begins the first silence, whatever else it is measured from.
-        if self.after == After::Packet || self.ends == Time::NEVER {
-            self.ends = now.saturating_add(self.gap);
+        if flowlet.after == After::Packet || flowlet.ends == Time::NEVER {
+            flowlet.ends = now.saturating_add(flowlet.gap);
         }
-        self.entropy
+        flowlet.entropy
     }
 
     fn handle_feedback(&mut self, now: Time, _feedback: Feedback) {
-        if self.after == After::Acknowledgement {
-            self.ends = now.saturating_add(self.gap);
+        let flowlet = &mut *self.0;
+        if flowlet.after == After::Acknowledgement {
+            flowlet.ends = now.saturating_add(flowlet.gap);
         }
     }
 
     /// The value and a time of 32 bits; another one where changes are held back.
     fn state_bits(&self) -> u64 {
-        match self.after {
+        match self.0.after {
             After::Packet => 16 + 32,
             After::Acknowledgement => 16 + 32 + 32,
         }

@@ -32,7 +32,8 @@ pub struct Config {}
 #[derive(Debug, Clone)]
 pub struct HostDr {
     rotation: Rotation,
-    random: Stream,
+    /// For new orders, which few runs need.
+    random: Box<Stream>,
 }
 
 /// `host-dr`.
@@ -55,7 +56,7 @@ impl HostDr {
     pub(super) fn new(_config: &Config, qp: &QpContext) -> Self {
         let mut random = qp.random(Purpose::Entropy);
         let alike = vec![1; qp.paths.count() as usize];
-        Self { rotation: Rotation::new(&alike, &mut random), random }
+        Self { rotation: Rotation::new(&alike, &mut random), random: Box::new(random) }
     }
 }
 

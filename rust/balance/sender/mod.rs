@@ -93,6 +93,7 @@ registry! {
     reps::Reps,
     reps_legacy::RepsLegacy,
     bitmap::Bitmap,
+    prime::Prime,
     pinned::Pinned,
     flowlet::Flowlet,
     plb::Plb,

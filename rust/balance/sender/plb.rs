@@ -64,8 +64,14 @@ impl Default for Config {
 /// A queue pair's label and its rounds.
 #[derive(Debug, Clone)]
 pub struct Plb {
-    config: Config,
     label: u16,
+    rounds: Box<Rounds>,
+}
+
+/// Everything that sending a packet does not look at.
+#[derive(Debug, Clone)]
+struct Rounds {
+    config: Config,
     /// Packets acknowledged in this round, and those of them that were marked.
     packets: u32,
     marked: u32,
@@ -94,9 +100,9 @@ pub const PRESETS: &[Preset] = &[Preset {
 impl Plb {
     pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
         let mut random = qp.random(Purpose::Entropy);
-        Self {
+        let label = random.next_u16();
+        let rounds = Rounds {
             config: *config,
-            label: random.next_u16(),
             packets: 0,
             marked: 0,
             congested: 0,
@@ -105,30 +111,38 @@ impl Plb {
             base_rtt: qp.facts.base_rtt,
             timeout: qp.facts.retransmit_timeout,
             random,
-        }
+        };
+        Self { label, rounds: Box::new(rounds) }
     }
 
     fn draw(&mut self) {
-        self.label = self.random.next_u16();
-        self.congested = 0;
+        self.label = self.rounds.random.next_u16();
+        self.rounds.congested = 0;
+    }
+}
+
+impl Rounds {
+    fn count(&mut self, now: Time, packets: u32, marked: u32) {
+        self.began = self.began.min(now);
+        self.packets = self.packets.saturating_add(packets);
+        self.marked = self.marked.saturating_add(marked);
     }
 
-    fn round_is_over(&self, now: Time, rtt: Span) -> bool {
+    fn is_over(&self, now: Time, rtt: Span) -> bool {
         match self.config.round {
             Round::Acknowledged => now >= self.began.saturating_add(rtt),
             Round::BaseRtt => now > self.began.saturating_add(self.base_rtt),
         }
     }
 
-    fn end_round(&mut self, now: Time) {
+    /// Begins the next round; true if the label has to change.
+    fn end(&mut self, now: Time) -> bool {
         let threshold = u64::from(self.config.marked.numerator()) * u64::from(self.packets);
         let marked = u64::from(self.marked) * u64::from(self.config.marked.denominator());
         let is_congested = marked >= threshold && self.marked > 0;
         self.congested = if is_congested { self.congested + 1 } else { 0 };
         (self.packets, self.marked, self.began) = (0, 0, now);
-        if self.congested >= self.config.rounds.get() {
-            self.draw();
-        }
+        self.congested >= self.config.rounds.get()
     }
 }
 
@@ -143,18 +157,17 @@ impl SenderPolicy for Plb {
             Verdict::Good | Verdict::Marked => (feedback.packets, feedback.marked),
             Verdict::Nack | Verdict::Trimmed | Verdict::TrimmedAtLastHop => (1, 1),
         };
-        self.began = self.began.min(now);
-        self.packets = self.packets.saturating_add(packets);
-        self.marked = self.marked.saturating_add(marked);
-        if self.packets > 0 && self.round_is_over(now, feedback.rtt) {
-            self.end_round(now);
+        let rounds = &mut self.rounds;
+        rounds.count(now, packets, marked);
+        if rounds.packets > 0 && rounds.is_over(now, feedback.rtt) && rounds.end(now) {
+            self.draw();
         }
     }
 
     fn handle_timeout(&mut self, now: Time, _entropy: u16) -> Option<FailedPath> {
-        if now >= self.held {
+        if now >= self.rounds.held {
             self.draw();
-            self.held = now.saturating_add(self.timeout);
+            self.rounds.held = now.saturating_add(self.rounds.timeout);
         }
         None
     }
@@ -177,7 +190,9 @@ mod tests {
 
     /// Base RTT 8 us, time-out 1 ms; a round has just begun.
     fn plb(config: Config) -> Plb {
-        Plb { began: Time::ZERO, ..Plb::new(&config, &QpContext::for_test()) }
+        let mut policy = Plb::new(&config, &QpContext::for_test());
+        policy.rounds.began = Time::ZERO;
+        policy
     }
 
     fn acknowledge(policy: &mut Plb, ns: u64, marked: u32) {
@@ -191,7 +206,7 @@ mod tests {
     /// A round of eight packets that begins at `ns`, of which so many are marked; its last
     /// acknowledgement ends it, a round trip later.
     fn round(policy: &mut Plb, ns: u64, marked: u32) {
-        assert_eq!((policy.began, policy.packets), (at_ns(ns), 0), "a round begins");
+        assert_eq!((policy.rounds.began, policy.rounds.packets), (at_ns(ns), 0), "a round begins");
         for n in 1..=8 {
             acknowledge(policy, ns + n * RTT_NS / 8, u32::from(n <= u64::from(marked)));
         }
@@ -219,9 +234,9 @@ mod tests {
         let mut policy = Plb::new(&Config::default(), &QpContext::for_test());
         acknowledge(&mut policy, 50_000, 1);
         acknowledge(&mut policy, 59_999, 1);
-        assert_eq!((policy.packets, policy.congested), (2, 0));
+        assert_eq!((policy.rounds.packets, policy.rounds.congested), (2, 0));
         acknowledge(&mut policy, 60_000, 1);
-        assert_eq!((policy.packets, policy.congested), (0, 1));
+        assert_eq!((policy.rounds.packets, policy.rounds.congested), (0, 1));
     }
 
     #[test]
@@ -252,9 +267,9 @@ mod tests {
     fn a_round_by_the_clock_is_longer_than_a_base_rtt() {
         let mut policy = plb(Config { round: Round::BaseRtt, ..Config::default() });
         acknowledge(&mut policy, 8_000, 1);
-        assert_eq!(policy.packets, 1);
+        assert_eq!(policy.rounds.packets, 1);
         acknowledge(&mut policy, 8_001, 1);
-        assert_eq!((policy.packets, policy.congested, policy.began), (0, 1, at_ns(8_001)));
+        assert_eq!((policy.rounds.packets, policy.rounds.congested, policy.rounds.began), (0, 1, at_ns(8_001)));
     }
 
     #[test]
@@ -265,7 +280,7 @@ mod tests {
         assert_eq!(policy.handle_timeout(at_ns(50_000), label), None);
         let second = policy.entropy(Time::ZERO);
         assert_ne!(second, label);
-        assert_eq!(policy.congested, 0);
+        assert_eq!(policy.rounds.congested, 0);
         policy.handle_timeout(at_ns(1_049_999), second);
         assert_eq!(policy.entropy(Time::ZERO), second);
         policy.handle_timeout(at_ns(1_050_000), second);
@@ -279,7 +294,7 @@ mod tests {
         let cut =
             Feedback { entropy: 0, verdict: Verdict::Trimmed, packets: 0, marked: 0, rtt };
         policy.handle_feedback(at_ns(1), cut);
-        assert_eq!((policy.packets, policy.marked), (1, 1));
+        assert_eq!((policy.rounds.packets, policy.rounds.marked), (1, 1));
     }
 
     #[test]

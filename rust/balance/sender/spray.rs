@@ -6,20 +6,33 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::entropy_space::EntropySpace;
 use super::{QpContext, SenderConfig, SenderPolicy};
 use crate::balance::{Preset, Scheme, configured};
 use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 
-/// There is nothing to set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
+/// What can be set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Entropy values to draw from. Default 65,536 (REPS; swept from 32 there).
+    pub entropies: EntropySpace,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { entropies: EntropySpace::ALL }
+    }
+}
 
 /// The queue pair's stream of entropy values.
 #[derive(Debug, Clone)]
-pub struct Spray(Stream);
+pub struct Spray {
+    random: Stream,
+    entropies: EntropySpace,
+}
 
 /// `spray`.
 pub const PRESETS: &[Preset] = &[Preset {
@@ -33,15 +46,15 @@ pub const PRESETS: &[Preset] = &[Preset {
 }];
 
 impl Spray {
-    pub(super) fn new(_config: &Config, qp: &QpContext) -> Self {
-        Self(qp.random(Purpose::Entropy))
+    pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
+        Self { random: qp.random(Purpose::Entropy), entropies: config.entropies }
     }
 }
 
 impl SenderPolicy for Spray {
     #[inline]
     fn entropy(&mut self, _now: Time) -> u16 {
-        self.0.next_u16()
+        self.entropies.draw(&mut self.random)
     }
 }
 
@@ -51,7 +64,7 @@ mod tests {
 
     #[test]
     fn values_spread_over_all_sixteen_bits() {
-        let mut spray = Spray::new(&Config {}, &QpContext::for_test());
+        let mut spray = Spray::new(&Config::default(), &QpContext::for_test());
         let mut counts = [0u32; 16];
         for _ in 0..16_000 {
             counts[usize::from(spray.entropy(Time::ZERO) >> 12)] += 1;

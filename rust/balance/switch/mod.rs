@@ -89,6 +89,7 @@ macro_rules! registry {
 
 registry! {
     hash::Hash,
+    hash_by_part::HashByPart,
     round_robin::RoundRobin,
     random::Random,
     jsq::Jsq,

@@ -195,6 +195,14 @@ mod tests {
         assert_eq!(policy.state(), SwitchState { entries: 1 + 8, bits: 6 + 8 * 3 });
     }
 
+    /// Why Ofan has a pointer for data and one for acknowledgements.
+    #[test]
+    fn with_an_acknowledgement_after_each_packet_data_takes_every_second_port() {
+        let choices = choices(&mut policy(0), 4, 400);
+        let of_data = choices.iter().step_by(2);
+        assert!(of_data.clone().all(|port| port % 2 == 0));
+    }
+
     #[test]
     fn a_list_of_another_length_has_its_own_turn() {
         let mut policy = policy(0);

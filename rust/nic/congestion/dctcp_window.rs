@@ -7,9 +7,11 @@
 //! away a quarter of what it acknowledges, each loss one MTU.
 //!
 //! All sizes are bytes on the wire; an MTU is a full packet with its headers, and the last packet
-//! of a message counts as a full one. An acknowledgement of several packets counts each by its
-//! own mark: the marked ones cut, the others add \[inferred; the same for one packet an
-//! acknowledgement\].
+//! of a message counts as a full one. An acknowledgement of several packets, of which any is
+//! marked, counts as marked for all of them, as in the artifact (where a receiver acknowledges a
+//! marked packet at once, and the last packet's mark stands for all that waited): a mark then
+//! takes away as many quarters of packets as waited. `marks = "packets"` counts each packet by
+//! its own mark instead.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,12 +29,30 @@ pub struct Config {
     pub max_window: Fraction,
     /// What a mark takes away, as a part of the bytes that it came with: 1/4.
     pub cut: Fraction,
+    /// What a mark stands for, where an acknowledgement covers several packets: all of them.
+    pub marks: Marks,
+}
+
+/// What a mark stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Marks {
+    /// Every packet of its acknowledgement.
+    #[default]
+    Acknowledgement,
+    /// The packet that carries it.
+    Packets,
 }
 
 impl Default for Config {
     fn default() -> Self {
         let fraction = |above, below| Fraction::new(above, below).expect("not zero");
-        Self { start_window: fraction(3, 2), max_window: fraction(3, 2), cut: fraction(1, 4) }
+        Self {
+            start_window: fraction(3, 2),
+            max_window: fraction(3, 2),
+            cut: fraction(1, 4),
+            marks: Marks::default(),
+        }
     }
 }
 
@@ -47,6 +67,7 @@ pub struct DctcpWindow {
     max_window: f64,
     packet: f64,
     cut: f64,
+    marks: Marks,
 }
 
 impl DctcpWindow {
@@ -60,6 +81,7 @@ impl DctcpWindow {
             max_window,
             packet,
             cut: config.cut.as_f64(),
+            marks: config.marks,
         }
     }
 }
@@ -77,7 +99,10 @@ impl CongestionController for DctcpWindow {
 
     #[inline]
     fn handle_ack(&mut self, _now: Time, sample: AckSample) {
-        let marked = sample.marked.min(sample.packets);
+        let marked = match self.marks {
+            Marks::Acknowledgement if sample.marked > 0 => sample.packets,
+            _ => sample.marked.min(sample.packets),
+        };
         let acked = f64::from(sample.packets - marked) * self.packet;
         let window = self.window + acked * self.packet / self.window;
         let cut = self.cut * f64::from(marked) * self.packet;
@@ -128,6 +153,15 @@ mod tests {
         assert_eq!(acked(&mut control, 0, 1), 9_850, "a duplicate acknowledges nothing");
         control.handle_loss(Time::ZERO, Loss::Trimmed);
         assert_eq!(control.window(), 8_850);
+    }
+
+    #[test]
+    fn a_mark_stands_for_its_acknowledgement_or_for_its_packet() {
+        assert_eq!(acked(&mut control(40), 16, 1), 36_000, "16 quarters of a packet");
+        let start_window = Fraction::new(40, 100).expect("not zero");
+        let config = Config { start_window, marks: Marks::Packets, ..Config::default() };
+        let mut control = DctcpWindow::new(&config, &PATH);
+        assert_eq!(acked(&mut control, 16, 1), 40_125, "15 of 16 add 375 B, one takes away 250");
     }
 
     #[test]

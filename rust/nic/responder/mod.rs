@@ -15,7 +15,7 @@ use any_order::AnyOrder;
 use coded::Coded;
 use in_order::InOrder;
 
-use super::ack::{Echo, Unreported};
+use super::ack::{Echo, Marked, Unreported};
 use super::timer::{ReceiverTimers, Timer};
 use super::{NicConfig, NicCounters, NicEvent, Recovery};
 use crate::ids::{HostId, QpId};
@@ -194,11 +194,13 @@ impl Answer {
 
 impl Shared {
     /// Whether what is unreported must be acknowledged with `packet`: it is the last of its
-    /// message, its sender asks for it, or it is time by count or bytes.
+    /// message, its sender asks for it, it is marked and that cannot wait, or it is time by count
+    /// or bytes.
     #[inline]
     fn is_due(&self, packet: &Packet, out: &Outbox) -> bool {
         packet.flags.has(Flags::LAST)
             || packet.flags.has(Flags::ACK_REQUEST)
+            || packet.flags.has(Flags::MARKED) && out.config.ack.marked == Marked::AtOnce
             || self.unreported.is_full(&out.config.ack)
     }
 

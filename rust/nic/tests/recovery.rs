@@ -44,7 +44,7 @@ fn wired(config: NicConfig) -> (Nic, Nic, QpId) {
         path: 0,
         facts: Facts::default(),
     };
-    let policy = SenderConfig::Spray(spray::Config {}).build(&context);
+    let policy = SenderConfig::Spray(spray::Config::default()).build(&context);
     let qp = a.open_sender(SendHalf { peer: HostId(1), label: 7, cookie: 0, extra: false, policy });
     let receiver = b.open_receiver(HostId(0), qp, 7, 0);
     a.connect(qp, receiver);
@@ -230,6 +230,23 @@ fn an_arrival_waits_for_its_acknowledgement_no_longer_than_the_timer() {
         assert_eq!(drain(&mut b, at(6_000)).len(), 1);
         b.handle_timeout(at(11_000));
         assert_eq!((b.has_packets(), b.poll_timeout()), (false, None), "{recovery:?}");
+    }
+}
+
+#[test]
+fn a_marked_packet_is_acknowledged_at_once_where_it_cannot_wait() {
+    for (marked, expected) in [(Marked::Wait, vec![8]), (Marked::AtOnce, vec![3, 5])] {
+        let mut config = settings(Recovery::PerPacket);
+        config.ack = AckConfig { every: 32, marked, ..config.ack };
+        let (mut a, mut b, qp) = wired(config);
+        a.post(qp, Bytes::new(8_000), 1, 0);
+        let mut packets = drain(&mut a, at(0));
+        packets[2].flags = packets[2].flags.with(Flags::MARKED);
+        packets.iter().for_each(|packet| b.handle_packet(at(1), packet));
+        let acks = drain(&mut b, at(1));
+        let covered: Vec<u32> = acks.iter().map(|ack| ack.sack.count_ones()).collect();
+        assert_eq!(covered, expected);
+        assert_eq!(acks[0].marked, 1 << 2, "the mark is told in its place");
     }
 }
 

@@ -97,6 +97,17 @@ fn groups_of_different_sizes_are_divided_apart() {
 }
 
 #[test]
+fn blocks_that_differ_by_a_byte_are_of_one_size() {
+    let mut blocks = requests(15, 16, 1_000);
+    blocks.iter_mut().step_by(3).for_each(|request| request.bytes = Bytes::new(1_001));
+    let flows = split(&mut new(), Time::ZERO, &blocks);
+    assert_eq!(flows.len(), 240);
+    assert_eq!(flows.iter().map(|flow| flow.bytes.get()).sum::<u64>(), 15_005);
+    let of = |bytes| requests(1, 16, bytes)[0];
+    assert_eq!(sizes(&[1_002, 999, 1_000, 1_001].map(of)), [999, 1_001].map(Bytes::new));
+}
+
+#[test]
 fn two_senders_visit_destinations_in_different_orders() {
     let order = |host| {
         let mut splitter = Ethereal::new(&Config::default(), 1, HostId(host));

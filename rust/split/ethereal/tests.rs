@@ -10,7 +10,7 @@ fn every_uplink_gets_its_share_with_the_fewest_extra_flows() {
     for n in 1..=64u32 {
         for s in 2..=64u32 {
             let bytes = 1_000_000;
-            let parts = EqualPieces::divide(&Group { flows: n, bytes, paths: s });
+            let parts = EqualPieces::divide(&Group { lengths: &vec![bytes; n as usize], paths: s });
             let r = n % s;
             let extra = if r == 0 { 0 } else { r * (s / gcd(r, s) - 1) };
             assert_eq!(parts.len(), (n + extra) as usize, "n = {n}, s = {s}");
@@ -35,7 +35,7 @@ fn every_uplink_gets_its_share_with_the_fewest_extra_flows() {
 
 #[test]
 fn a_flow_shorter_than_its_pieces_goes_whole() {
-    let parts = EqualPieces::divide(&Group { flows: 1, bytes: 15, paths: 16 });
+    let parts = EqualPieces::divide(&Group { lengths: &[15], paths: 16 });
     assert_eq!(parts, [Part { flow: 0, bytes: 15, path: 0 }]);
-    assert_eq!(EqualPieces::divide(&Group { flows: 1, bytes: 16, paths: 16 }).len(), 16);
+    assert_eq!(EqualPieces::divide(&Group { lengths: &[16], paths: 16 }).len(), 16);
 }

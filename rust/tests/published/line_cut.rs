@@ -10,7 +10,10 @@ use evenkeel::ids::{HostId, SwitchId};
 use evenkeel::nic::CacheConfig;
 use evenkeel::units::{Bytes, Span};
 
-const CASES: [(&str, fn(&mut Setup)); 3] = [
+/// What is done to the example's setup.
+type Change = fn(&mut Setup);
+
+const CASES: [(&str, Change); 3] = [
     ("one host to one rack, 1 MB a flow", one_rack),
     ("all-to-all of 60 hosts, 15 MB each", |_| {}),
     ("all-to-all, NICs hold 256 contexts", with_cache),

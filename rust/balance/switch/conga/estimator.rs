@@ -94,7 +94,7 @@ mod tests {
             let mut now = Time::ZERO;
             while now < us(3_000) {
                 estimator.add(now, 6_250, &scale);
-                now = now + Span::from_ns(125 * 8 / part);
+                now += Span::from_ns(125 * 8 / part);
             }
             // Just before a period is over the register is above its mean, after it below.
             let level = estimator.level(us(3_000), &scale);

@@ -65,7 +65,7 @@ fn a_flow_moves_after_a_gap_of_more_than_a_hundred_microseconds() {
     }
     let mut now = us(1_000);
     for _ in 0..3 {
-        now = now + Span::from_us(100);
+        now += Span::from_us(100);
         assert_eq!(leaf.choose(now, &packet, &mut ports), first);
     }
     now = now + Span::from_us(100) + Span::from_ps(1);

@@ -1,0 +1,102 @@
+//! What switches see and keep: lengths of queues, pointers, and the probes that measure queues.
+
+use super::*;
+use crate::balance::switch::SwitchState;
+use crate::collective;
+
+/// A packet's time on a wire at 400 Gbps, with its gap and without.
+const STEP: u64 = (PAYLOAD + HEADER + GAP) * 20;
+const FIRST_ARRIVAL: u64 = (PAYLOAD + HEADER) * 20 + 500_000;
+
+#[test]
+fn a_probe_finds_the_queue_of_two_senders_grow_by_a_packet_a_step() {
+    let pairs = [(0, 2), (1, 2)];
+    let mut setup = setup(leaf_spine(1, 1, 3, 400), "ecmp", messages(&pairs, 50 * PAYLOAD));
+    let undisturbed = complete(&setup);
+    // After n steps 2n packets have come; n - 1 have gone, and one's gap ends at that moment.
+    let steps = [1, 2, 10, 49, 50];
+    setup.probes = steps.map(|n| Time::from_ps(FIRST_ARRIVAL + n * STEP)).to_vec();
+    setup.probes.extend([Time::ZERO, Time::ZERO + Span::from_ms(500)]);
+    let mut outcome = complete(&setup);
+    let probes = std::mem::take(&mut outcome.probes);
+    let port = setup.topology.host_port(HostId(2)).reverse();
+    assert_eq!(probes.len(), 1 + steps.len(), "none after the end");
+    assert!(probes[0].queues.iter().all(|queue| *queue == Queue::default()));
+    for (n, probe) in steps.iter().zip(&probes[1..]) {
+        let packets = u32::try_from(n + 1).unwrap();
+        let bytes = Bytes::new((n + 1) * (PAYLOAD + HEADER));
+        assert_eq!(probe.queues[port.index()], Queue { packets, bytes }, "after {n} steps");
+        let elsewhere = probe.queues.iter().map(|queue| queue.packets).sum::<u32>() - packets;
+        assert!(elsewhere <= 2, "acknowledgements alone: {elsewhere}");
+    }
+    let most = outcome.queue_bytes_max_by_port[port.index()];
+    assert_eq!(most, Bytes::new(50 * (PAYLOAD + HEADER)), "all but those that have begun to leave");
+    assert_eq!(most, outcome.queue_bytes_max);
+    // Looking changes nothing but the count of events.
+    outcome.counters.events = undisturbed.counters.events;
+    assert_eq!(outcome, undisturbed);
+}
+
+#[test]
+fn a_queue_is_not_short_while_a_packet_leaves_it() {
+    // Two packets come at once, step by step: the second must not join the first, whose wire has
+    // been busy since that very moment.
+    let pairs = [(0, 2), (1, 3)];
+    for policy in ["jsq", "switch-rr"] {
+        let setup = setup(leaf_spine(2, 2, 2, 400), policy, messages(&pairs, 50 * PAYLOAD));
+        let outcome = complete(&setup);
+        let idle = Span::from_ps(idle_path_ps(50, PAYLOAD, 4, 20, 500_000));
+        assert_eq!(outcome.message_fct, [idle; 2], "{policy}");
+    }
+}
+
+#[test]
+fn ofan_keeps_a_pointer_for_each_other_edge_switch_and_each_other_pod() {
+    let k = 4;
+    let topology = fat_tree(k, 400);
+    let ranks = (0..topology.host_count()).map(HostId).collect();
+    let plan = collective::Plan::new(ranks, Bytes::new(16 * PAYLOAD));
+    let workload = collective::find("all-to-all").unwrap().build(&plan).unwrap();
+    let mut setup = setup(topology, "ofan", Vec::new());
+    setup.workload = Arc::new(workload);
+    let states = complete(&setup).switch_states;
+    // Data and acknowledgements; an order of two uplinks and a place in it are three bits.
+    let state = |pointers| SwitchState { entries: 2 * pointers, bits: 2 * pointers * 3 };
+    let [edge, aggregation] = [k * k / 2 - 1, k - 1].map(|pointers| state(u64::from(pointers)));
+    for (switch, kept) in setup.topology.switches().iter().zip(states) {
+        let expected = [edge, aggregation, state(0)][usize::from(switch.tier)];
+        assert_eq!(kept, expected, "{}", switch.name);
+    }
+}
+
+/// A long flow fills one spine's link to the second leaf; another host sends there now and then,
+/// from a leaf that sees nothing of it but what the second leaf tells.
+#[test]
+fn conga_learns_of_a_busy_link_behind_a_spine_and_leaves_it() {
+    let short = 20 * PAYLOAD;
+    let start = |round: u64| Time::ZERO + Span::from_us(150) * round;
+    let mut all = messages(&[(8, 5)], 40_000_000);
+    all.extend((1..6).map(|round| Message {
+        start: start(round),
+        stream: 1,
+        ..messages(&[(0, 4)], short)[0]
+    }));
+    let idle = Span::from_ps(idle_path_ps(20, PAYLOAD, 4, 20, 500_000));
+    let late = |policy, seed| {
+        let mut setup = setup(leaf_spine(3, 2, 4, 400), policy, all.clone());
+        setup.seed = seed;
+        let times = complete(&setup).message_fct;
+        times[1..].iter().map(|time| *time > idle).collect::<Vec<bool>>()
+    };
+    let mut collisions = [0; 2];
+    for seed in 0..6 {
+        // A hash collides for ever or not at all; CONGA at most once.
+        let ecmp = late("ecmp", seed);
+        assert!(ecmp == [ecmp[0]; 5], "{ecmp:?}");
+        let conga = late("conga", seed);
+        assert_eq!(conga[1..], [false; 4], "seed {seed}");
+        collisions[0] += u32::from(ecmp[0]);
+        collisions[1] += u32::from(conga[0]);
+    }
+    assert!(collisions.iter().all(|&seeds| (1..6).contains(&seeds)), "{collisions:?}");
+}
