@@ -11,8 +11,9 @@ use crate::units::{Span, Time};
 use crate::workload::Workload;
 
 /// How long after the last cut what had got over it in time may still be on its way \[inferred\]:
-/// longer than any queue or pause of a fabric.
+/// longer than any queue or pause of a fabric; and so many round trips, where wires are long.
 const GRACE: Span = Span::from_ms(10);
+const GRACE_ROUND_TRIPS: u64 = 4;
 
 /// What is known of messages that can never complete.
 #[derive(Debug)]
@@ -24,9 +25,11 @@ pub(super) struct CutOff {
 }
 
 impl CutOff {
-    pub fn new(failures: &[Failure]) -> Self {
+    pub fn new(failures: &[Failure], base_rtt: Span) -> Self {
+        let round_trips = base_rtt.as_ps().saturating_mul(GRACE_ROUND_TRIPS);
+        let grace = GRACE.max(Span::from_ps(round_trips));
         let last = failures.iter().filter(|failure| stays_down(failure)).map(|it| it.at).max();
-        Self { since: last.map(|at| at.saturating_add(GRACE)), apart: Vec::new() }
+        Self { since: last.map(|at| at.saturating_add(grace)), apart: Vec::new() }
     }
 
     /// True if no message that is open at `now` can ever complete.
@@ -44,7 +47,7 @@ impl CutOff {
         }
         let ids = || (0..).map(MessageId).take(workload.messages.len());
         let open = ids().filter(|&id| !ledger.is_complete(id)).count();
-        let mut lost = vec![false; workload.messages.len()];
+        let mut lost = vec![false; workload.messages.len() + workload.delays.len()];
         let apart = ids().filter(|id| self.apart[id.index()] && !ledger.is_complete(*id));
         let mut next: Vec<MessageId> = apart.collect();
         let mut count = 0;
@@ -52,11 +55,13 @@ impl CutOff {
             if std::mem::replace(&mut lost[id.index()], true) {
                 continue;
             }
-            count += 1;
-            // Who waits for its delivery, or for its sender to know of it, waits in vain.
-            let src = workload.messages[id.index()].src;
+            // Who waits for a message's delivery, or for its sender to know of it, waits in vain.
+            let message = workload.messages.get(id.index());
+            count += usize::from(message.is_some());
             let waits = |after: &&MessageId| {
-                !ledger.is_delivered(id) || workload.messages[after.index()].src == src
+                message.is_none_or(|message| {
+                    !ledger.is_delivered(id) || workload.host_of(**after) == message.src
+                })
             };
             next.extend(workload.dependents_of(id).iter().filter(waits));
         }

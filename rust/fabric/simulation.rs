@@ -94,7 +94,7 @@ impl<'a> Simulation<'a> {
             network,
             plan,
             paths: PathWeights::default(),
-            cut_off: CutOff::new(&setup.fabric.failures),
+            cut_off: CutOff::new(&setup.fabric.failures, base_rtt),
             base_rtt,
             setup,
             now: Time::ZERO,

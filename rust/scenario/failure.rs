@@ -20,8 +20,7 @@ pub(super) struct Run {
     pub time_limit: Time,
 }
 
-/// The failures of all links, in order of link ids and times. A link is down once at a time;
-/// degraded and lossy ones may overlap.
+/// The failures of all links, in order of link ids and times; those of one link may overlap.
 ///
 /// A section with a probability draws once for each link between switches, from the link's own
 /// stream; the n-th such section takes the n-th draw, so that adding one moves no other.
@@ -59,42 +58,26 @@ pub(super) fn resolve(
     failures.sort_by_key(|(failure, index)| (failure.link, failure.at, *index));
     let is_down = |it: &(Failure, usize)| it.0.kind == FailureKind::Down;
     let (down, others): (Vec<_>, Vec<_>) = failures.into_iter().partition(is_down);
-    let mut failures = joined(context, &down, topology)?;
+    let mut failures = joined(&down);
     failures.extend(others.into_iter().map(|(failure, _)| failure));
     failures.sort_by_key(|failure| (failure.link, failure.at));
     Ok(failures)
 }
 
-/// Makes one of the times in which a link is down that overlap: it is up when none holds.
-///
-/// They must agree on who learns of a change when, for it is one change.
-fn joined(
-    context: &Context<'_>,
-    failures: &[(Failure, usize)],
-    topology: &Topology,
-) -> Result<Vec<Failure>, ScenarioError> {
+/// Makes one of the times in which a link is down that overlap: it is up when none holds. Those
+/// of which others learn at different times stay apart, each with its own: who knows of one of
+/// them takes the link for dead.
+fn joined(failures: &[(Failure, usize)]) -> Vec<Failure> {
     let mut apart: Vec<Failure> = Vec::new();
-    let mut last_index = 0;
-    for &(failure, index) in failures {
-        let before =
-            apart.last_mut().filter(|it| it.link == failure.link && it.until >= failure.at);
-        let Some(before) = before else {
-            apart.push(failure);
-            last_index = index;
-            continue;
-        };
-        if (before.detection, before.convergence) != (failure.detection, failure.convergence) {
-            let key = format!("failure[{index}].at");
-            let name = topology.link_name(failure.link);
-            let right = format!(
-                "{name} is still down by failure[{last_index}], with another detection or \
-                 convergence; write the same ones, or let the failures not overlap"
-            );
-            return Err(context.senseless(&key, failure.at, right));
+    for &(failure, _) in failures {
+        let learned = |it: &Failure| (it.link, it.detection, it.convergence);
+        let before = apart.last_mut();
+        match before.filter(|it| learned(it) == learned(&failure) && it.until >= failure.at) {
+            Some(before) => before.until = before.until.max(failure.until),
+            None => apart.push(failure),
         }
-        before.until = before.until.max(failure.until);
     }
-    Ok(apart)
+    apart
 }
 
 /// What a section is about.

@@ -294,6 +294,17 @@ fn overlapping_failures_of_a_link_are_one() {
     assert_eq!(times, ["1us to 4us", "5us to 6us"]);
 }
 
+#[test]
+fn overlapping_failures_that_others_learn_of_at_different_times_stay_apart() {
+    let text = "[[failure]]\nlink = \"leaf0-spine0\"\nat = \"1us\"\nuntil = \"9us\"\n\
+                [[failure]]\nswitch = \"spine0\"\nat = \"2us\"\nuntil = \"4us\"\ndetection = \"1us\"";
+    let scenario = parse(text).unwrap();
+    let name = |failure: &crate::fabric::Failure| scenario.topology.link_name(failure.link);
+    let of_link = scenario.fabric.failures.iter().filter(|it| name(it) == "leaf0-spine0");
+    let times: Vec<String> = of_link.map(|it| format!("{} to {}", it.at, it.until)).collect();
+    assert_eq!(times, ["1us to 9us", "2us to 4us"]);
+}
+
 /// Bad scenarios, one fault each. Every one is a line of the snapshot `scenario_faults`.
 const BAD: &[&str] = &[
     // Not TOML, or not this format.
@@ -402,7 +413,6 @@ const BAD: &[&str] = &[
     "[[failure]]\nat = \"1us\"",
     "[[failure]]\nlink = \"leaf0-spine0\"\nswitch = \"spine0\"",
     "[[failure]]\nprobability = \"2\"",
-    "[[failure]]\nlink = \"leaf0-spine0\"\n[[failure]]\nswitch = \"spine0\"\ndetection = \"1us\"",
     "[[failure]]\nlink = \"leaf0-spine0\"\nat = \"2us\"\nuntil = \"1us\"",
     "[[failure]]\nlink = \"leaf0-spine0\"\nuntil = \"later\"",
     "[[failure]]\nlink = \"leaf0-spine0\"\nfactor = \"1/2\"",

@@ -125,8 +125,10 @@ fn each_fuzz_target_is_built_has_seeds_and_is_a_plain_test() {
         let name = file.trim_start_matches("targets/").trim_end_matches(".rs");
         assert!(manifest.text.contains(&format!("path = \"{file}\"")), "{name} is not built");
         assert!(tests.text.contains(&format!("fuzz(\"{name}\"")), "{name} is no plain test");
-        let seeds = project::files(&format!("rust/fuzz/corpus/{name}"), "");
-        assert!(!seeds.is_empty(), "{name} has no seeds");
+        // Seeds need not be text.
+        let corpus = project::root().join("rust/fuzz/corpus").join(name);
+        let seeds = std::fs::read_dir(corpus).map_or(0, |seeds| seeds.count());
+        assert!(seeds > 0, "{name} has no seeds");
     }
 }
 
