@@ -156,26 +156,12 @@ pub enum ChakraFault {
         /// The group.
         group: String,
     },
-    /// Ranks that are in different collectives at the same time.
-    #[error(
-        "{here}, but in node {node} of rank {peer}, which is at the same place in the order of \
-         {group}, {there}"
-    )]
-    Disagreement {
-        /// What this one is.
-        here: String,
-        /// What that one is.
-        there: String,
-        /// Whose that one is.
-        peer: u32,
-        /// Its id.
-        node: u64,
-        /// The group.
-        group: String,
-    },
+    /// Ranks that are in different collectives at the same place in the order of their group.
+    #[error("{0}")]
+    Disagreement(String),
     /// A collective that the algorithm cannot do.
     #[error("{0}")]
-    Collective(CollectiveError),
+    Collective(Box<CollectiveError>),
     /// More than a machine holds.
     #[error("too much: {0}")]
     TooMuch(&'static str),

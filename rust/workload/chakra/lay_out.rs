@@ -214,7 +214,11 @@ impl<'a> Layout<'a> {
                 let (peer, node) =
                     (first.0, self.traces[first.0 as usize].nodes[first.1 as usize].id);
                 let group = self.groups.name(group);
-                let fault = ChakraFault::Disagreement { here, there, peer, node, group };
+                let text = format!(
+                    "{here}, but in node {node} of rank {peer}, which is at the same place in \
+                     the order of {group}, {there}"
+                );
+                let fault = ChakraFault::Disagreement(text);
                 return Err(self.fault(place, fault));
             }
         }
@@ -241,7 +245,7 @@ impl<'a> Layout<'a> {
         }
         let hosts: Vec<HostId> = places.iter().map(|&(rank, _)| HostId(rank)).collect();
         let mut messages = expand((call.operation, call.bytes), &hosts, algorithms)
-            .map_err(|error| self.fault(places[0], ChakraFault::Collective(error)))?;
+            .map_err(|error| self.fault(places[0], ChakraFault::Collective(Box::new(error))))?;
         if self.graph.len() + messages.messages.len() > MAX_TASKS {
             return Err(self.fault(places[0], too_many()));
         }
