@@ -1,4 +1,4 @@
-//! `evenkeel check`, `bound` and `list`.
+//! `evenkeel check`, `bound`, `qps`, `trace` and `list`.
 
 use super::bench::Bench;
 
@@ -45,11 +45,44 @@ fn bound_prints_three_keys_or_three_lines() {
 }
 
 #[test]
+fn qps_counts_what_a_run_counts() {
+    let bench = Bench::with_small();
+    for policy in ["ecmp", "subflow-4", "ethereal", "line-cut"] {
+        let left = bench.evenkeel(&["qps", "small.toml", "--policy", policy, "--json"]);
+        assert_eq!((left.status, left.err.as_str()), (0, ""));
+        let counted = left.json();
+        assert_eq!(counted.as_object().unwrap().len(), 3);
+        assert_eq!((&counted["scenario"], &counted["policy"]), (&"small".into(), &policy.into()));
+        let run = bench.evenkeel(&["run", "small.toml", "--policy", policy, "--json"]).json();
+        assert_eq!(counted["qps"], run["qps"], "{policy}");
+    }
+    let lines = bench.evenkeel(&["qps", "small.toml"]).out;
+    assert!(lines.contains("7 at most in a NIC, 7.0 on average, 56 in all"), "{lines}");
+    assert!(lines.lines().all(|line| line.len() <= 80), "{lines}");
+    bench.evenkeel(&["qps", "small.toml", "--policy", "sprey"]).refused(&["did you mean 'spray'"]);
+}
+
+#[test]
+fn a_trace_sends_what_its_scenario_sends() {
+    let bench = Bench::with_small();
+    let left = bench.evenkeel(&["trace", "small.toml", "--out", "traces"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    assert_eq!(left.out, "traces/small.RANK.et: 8 ranks, 56 messages\n");
+    let head = super::bench::SMALL.split("[workload]").next().unwrap();
+    let workload = "[workload]\nkind = \"chakra\"\nfile = \"traces/small\"\n";
+    bench.write("replayed.toml", &format!("{head}{workload}"));
+    let [own, replayed] = ["small.toml", "replayed.toml"]
+        .map(|scenario| bench.evenkeel(&["run", scenario, "--json"]).json());
+    assert_eq!(own["cct_ns"], replayed["cct_ns"]);
+    assert_eq!(own["messages"], replayed["messages"]);
+}
+
+#[test]
 fn list_shows_what_scenarios_can_name() {
     let bench = Bench::new();
     for (what, names) in [
-        ("policies", &["ecmp", "spray", "ethereal"][..]),
-        ("collectives", &["all-to-all", "ring-all-reduce"]),
+        ("policies", &["ecmp", "spray", "reps", "ofan", "prime", "line-cut", "ethereal"][..]),
+        ("collectives", &["all-to-all", "ring-all-reduce", "barrier"]),
         ("topologies", &["leaf-spine", "fat-tree", "file"]),
     ] {
         let left = bench.evenkeel(&["list", what]);
