@@ -159,7 +159,8 @@ pub struct Failure {
     pub at: Time,
     /// When it ends; `Time::NEVER` if it does not.
     pub until: Time,
-    /// `Down`: how long after each change the switches at its ends know; `Span::MAX` for never.
+    /// `Down`: how long after each change the switches at its ends know, also of a change that is
+    /// undone by then \[inferred\]; `Span::MAX` for never.
     pub detection: Span,
     /// `Down`, and `Degrade` with weights by capacity: how long after each change routing
     /// everywhere knows (G); `Span::MAX` for never.

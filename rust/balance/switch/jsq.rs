@@ -9,6 +9,8 @@
 //! which is the default; with ties broken at random the match changes, and queues grow like those
 //! of random choices. The simulator of "REPS: Recycled Entropy Packet Spraying" (EuroSys 2026)
 //! has a third rule for its "Adaptive RoCE": the first, in an order that each switch draws once.
+//! Weights by capacity hardly show here: a port that stands twice among the candidates has the same
+//! queue twice, so only next hops that are worth nothing are left out.
 
 use serde::{Deserialize, Serialize};
 

@@ -66,3 +66,25 @@ fn news_of_a_delay_reaches_other_hosts_in_no_time() {
     let (delivered, completed) = alone(10);
     assert_eq!(outcome.cct, Some(Span::from_ps(delivered + completed)));
 }
+
+#[test]
+fn a_run_that_computation_keeps_waiting_for_a_dead_host_ends_too() {
+    // Host 0 is cut off; host 1 answers it after computing, and would wait for ever.
+    let both = messages(&[(0, 1), (1, 0)], 10 * PAYLOAD);
+    let workload = Workload::with_delays(both, vec![delay(1, 3)], &pairs(&[(0, 2), (2, 1)]));
+    let mut setup = with(workload);
+    setup.nic.retransmit_timeout = Span::from_us(1);
+    setup.time_limit = Time::ZERO + Span::from_ms(4_000);
+    let link = setup.topology.host_port(HostId(0)).link();
+    setup.fabric.failures = vec![Failure {
+        link,
+        kind: FailureKind::Down,
+        at: Time::ZERO,
+        until: Time::NEVER,
+        detection: Span::ZERO,
+        convergence: Span::ZERO,
+    }];
+    let outcome = run(&setup, &mut |_| {});
+    assert_eq!(outcome.verdict, Verdict::Stalled);
+    assert!(outcome.ended < Time::ZERO + Span::from_ms(1_000), "{}", outcome.ended);
+}
