@@ -9,6 +9,7 @@
 use std::sync::Arc;
 
 use super::run::{complete, setup, show, side_by_side};
+use evenkeel::balance::shown;
 use evenkeel::collective;
 use evenkeel::fabric::{Setup, TrimConfig};
 use evenkeel::ids::HostId;
@@ -90,7 +91,8 @@ fn row(case: Case, policy: &str) -> String {
         Case::Short(1) if policy.starts_with("switch-rr") => assert!(beyond > 10.0, "{beyond}"),
         Case::Short(_) => assert!(beyond < 5.5, "{policy}, {case:?}: {beyond} us"),
     }
-    format!("{policy:<20}{bound:>10.1}{time:>10.1}{beyond:>10.1}{percent:>9.2}{trimmed:>10}\n")
+    let name = shown(policy);
+    format!("{name:<22}{bound:>8.1}{time:>10.1}{beyond:>10.1}{percent:>9.2}{trimmed:>10}\n")
 }
 
 /// A fabric and a length.
