@@ -413,10 +413,21 @@ std::unique_ptr<FabricCore> MakeFabricCore(const std::string& scenario, const st
  * @ingroup evenkeel
  * @brief evenkeel's NICs and policies on a graph.
  * @param graph hosts, switches and links
- * @param settings the text of a scenario file without topology
+ * @param settings the text of a scenario file; of its section [topology] only gap and
+ *        forwarding_delay. Without a section [workload] there are no messages until some are
+ *        posted
  * @return the core
  */
 std::unique_ptr<FabricCore> MakeFabricCore(const FabricGraph& graph, const std::string& settings);
+
+/**
+ * @ingroup evenkeel
+ * @brief A graph of a kind that evenkeel knows.
+ * @param topology the text of a scenario's section [topology], without its heading
+ * @param folder what paths in it are relative to
+ * @return the graph
+ */
+FabricGraph MakeFabricGraph(const std::string& topology, const std::string& folder);
 
 } // namespace ns3
 

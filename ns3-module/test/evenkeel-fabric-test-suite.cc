@@ -1,0 +1,654 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/config.h"
+#include "ns3/data-rate.h"
+#include "ns3/fabric-channel.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/fabric-pfc.h"
+#include "ns3/fabric-switch-port.h"
+#include "ns3/fabric-switch.h"
+#include "ns3/fabric.h"
+#include "ns3/object-factory.h"
+#include "ns3/plain-fabric-core.h"
+#include "ns3/rdma-nic.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/test.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+/// What a plain fabric is made of.
+struct Plan
+{
+    uint32_t leaves{1};                 //!< switches with hosts
+    uint32_t spines{1};                 //!< switches that every leaf is wired to
+    uint32_t hostsPerLeaf{2};           //!< hosts of each leaf
+    std::string rate{"400Gbps"};        //!< of each link
+    FabricSettings settings;            //!< of switches and links
+    /// What else is to be set on the core.
+    std::function<void(PlainFabricCore&)> touch{[](PlainFabricCore&) {}};
+};
+
+/// A fabric of plain NICs, and the core that it asks.
+struct PlainFabric
+{
+    FabricHelper helper{FabricHelper::UNCHANGED}; //!< what made it
+    PlainFabricCore* core{nullptr};               //!< what it asks
+    Ptr<Fabric> fabric;                           //!< the fabric
+
+    /**
+     * @param plan what it is made of
+     */
+    explicit PlainFabric(const Plan& plan)
+    {
+        helper.SetChannelAttribute("DataRate", StringValue(plan.rate));
+        helper.SetChannelAttribute("Delay", TimeValue(NanoSeconds(500)));
+        helper.SetCoreFactory([this, &plan](const FabricGraph& graph, const std::string&) {
+            auto made = std::make_unique<PlainFabricCore>(graph,
+                                                          plan.settings,
+                                                          PlainFabricCore::Transport());
+            plan.touch(*made);
+            core = made.get();
+            return std::unique_ptr<FabricCore>(std::move(made));
+        });
+        fabric = helper.CreateLeafSpine(plan.leaves, plan.spines, plan.hostsPerLeaf);
+    }
+
+    /**
+     * @brief Posts a message.
+     * @param src sending host
+     * @param dst receiving host
+     * @param bytes payload
+     * @param delay when it starts
+     */
+    void Post(uint32_t src, uint32_t dst, uint64_t bytes, Time delay = Time(0))
+    {
+        fabric->GetNic(src)->PostMessage(fabric->GetNic(dst), bytes, delay);
+    }
+
+    /// Every host of a leaf-spine to every other.
+    void PostAllToAll(uint64_t bytes)
+    {
+        const uint32_t hosts = fabric->GetNNics();
+        for (uint32_t step = 1; step < hosts; ++step)
+        {
+            for (uint32_t src = 0; src < hosts; ++src)
+            {
+                Post(src, (src + step) % hosts, bytes);
+            }
+        }
+    }
+
+    /**
+     * @brief Runs to the end.
+     * @return times of completion in picoseconds, by message
+     */
+    std::vector<uint64_t> Run()
+    {
+        Simulator::Run();
+        std::vector<uint64_t> times;
+        for (const FabricFlow& flow : core->GetFlows())
+        {
+            times.push_back(flow.completedPs);
+        }
+        Simulator::Destroy();
+        return times;
+    }
+};
+
+/// Bytes of a full data packet and of an acknowledgement on the wire.
+constexpr uint64_t DATA = 4158;
+constexpr uint64_t ACK = 64;
+
+/**
+ * @brief On an idle path a message takes exactly what the formula says:
+ * n (D + gap) / R - gap / R + (H - 1) D / R + H p + H A / R + H p.
+ */
+class IdlePathTestCase : public TestCase
+{
+  public:
+    IdlePathTestCase()
+        : TestCase("an idle path takes what the closed form says")
+    {
+    }
+
+  private:
+    /**
+     * @param leaves 1 for two links, 2 for four
+     * @param packets of the message
+     * @param perByte picoseconds a byte
+     */
+    void Check(uint32_t leaves, uint64_t packets, uint64_t perByte)
+    {
+        Plan plan;
+        plan.leaves = leaves;
+        plan.rate = std::to_string(8000 / perByte) + "Gbps";
+        PlainFabric plain(plan);
+        plain.Post(0, plain.fabric->GetNNics() - 1, packets * 4096);
+        const uint64_t hops = leaves == 1 ? 2 : 4;
+        const uint64_t delay = 500000;
+        const uint64_t expected = packets * (DATA + 20) * perByte - 20 * perByte +
+                                  (hops - 1) * DATA * perByte + 2 * hops * delay +
+                                  hops * ACK * perByte;
+        NS_TEST_EXPECT_MSG_EQ(plain.Run()[0], expected, packets << " packets, " << hops << " hops");
+    }
+
+    void DoRun() override
+    {
+        for (const uint64_t packets : {1, 2, 7, 1000})
+        {
+            Check(1, packets, 20);
+            Check(2, packets, 20);
+            Check(2, packets, 80);
+        }
+    }
+};
+
+/// In the mode of the HPCC family serialisation times are whole nanoseconds, rounded down.
+class TruncationTestCase : public TestCase
+{
+  public:
+    TruncationTestCase()
+        : TestCase("truncation reproduces the one-flow times of the HPCC family")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // 1,000 packets of 83 ns, 83 ns a further hop, propagation both ways, 4 ns a hop for the
+        // answer: 87,091 ns over two links of 1 us, as that family's simulators print it.
+        FabricHelper helper(FabricHelper::UNCHANGED);
+        helper.SetChannelAttribute("DataRate", StringValue("100Gbps"));
+        helper.SetChannelAttribute("Delay", TimeValue(MicroSeconds(1)));
+        PlainFabricCore* core = nullptr;
+        helper.SetCoreFactory([&core](const FabricGraph& graph, const std::string&) {
+            FabricSettings settings;
+            settings.gapBytes = 0;
+            settings.rounding = FabricRounding::TRUNCATE_NS;
+            auto made = std::make_unique<PlainFabricCore>(
+                graph, settings, PlainFabricCore::Transport{1000, 48, 60});
+            core = made.get();
+            return std::unique_ptr<FabricCore>(std::move(made));
+        });
+        Ptr<Fabric> fabric = helper.CreateLeafSpine(1, 1, 2);
+        fabric->GetNic(0)->PostMessage(fabric->GetNic(1), 1000000);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(core->GetFlows()[0].completedPs, 87091000, "picoseconds");
+        Simulator::Destroy();
+    }
+};
+
+/// Listening to what starts makes starts events of their own, and changes no outcome.
+class PunctualTestCase : public TestCase
+{
+  public:
+    PunctualTestCase()
+        : TestCase("a fabric that is listened to does the same, in time")
+    {
+    }
+
+  private:
+    void Sent(const FabricPacket& packet, Time when)
+    {
+        ++m_sent;
+        // The trace comes in the tick that it is for, whatever the tick is.
+        NS_TEST_EXPECT_MSG_EQ(when.GetTimeStep(), Simulator::Now().GetTimeStep(), "late");
+    }
+
+    void DoRun() override
+    {
+        for (const bool pfc : {false, true})
+        {
+            Plan plan;
+            plan.leaves = 4;
+            plan.spines = 2;
+            plan.hostsPerLeaf = 2;
+            plan.settings.pfc = pfc;
+            plan.touch = [](PlainFabricCore& core) {
+                core.ingress = FabricIngress{4096, 40000, 1, 8};
+                core.poolSize = 400000;
+            };
+            PlainFabric late(plan);
+            late.PostAllToAll(50000);
+            const uint64_t hops = 0;
+            const std::vector<uint64_t> expected = late.Run();
+            const uint64_t crossed = late.fabric->GetCounters().hops;
+            PlainFabric punctual(plan);
+            punctual.PostAllToAll(50000);
+            for (uint32_t port = 0; port < punctual.fabric->GetNPorts(); ++port)
+            {
+                punctual.fabric->GetPort(port).TraceConnectWithoutContext(
+                    "PacketSent",
+                    MakeCallback(&PunctualTestCase::Sent, this));
+            }
+            m_sent = hops;
+            const std::vector<uint64_t> got = punctual.Run();
+            NS_TEST_EXPECT_MSG_EQ((got == expected), true, "times differ, flow control " << pfc);
+            NS_TEST_EXPECT_MSG_EQ(m_sent, crossed, "every start is told once");
+            NS_TEST_EXPECT_MSG_EQ(punctual.fabric->GetCounters().hops, crossed, "hops");
+        }
+    }
+
+    uint64_t m_sent{0}; //!< starts heard of
+};
+
+/// What comes in is taken, dropped, or in flight; shared and separate buffers hold what they say.
+class BufferTestCase : public TestCase
+{
+  public:
+    BufferTestCase()
+        : TestCase("buffers drop what they have no room for, or cut it to its header")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // Three senders of 20 packets at once to one receiver: in the time of 20 packets, 60 come
+        // and 20 go; the first of them passes through without being stored.
+        for (const bool shared : {false, true})
+        {
+            Plan plan;
+            plan.hostsPerLeaf = 4;
+            plan.settings.sharedBuffer = shared;
+            plan.settings.bufferBytes = 10 * DATA;
+            plan.settings.gapBytes = 0;
+            PlainFabric plain(plan);
+            for (const uint32_t src : {1, 2, 3})
+            {
+                plain.Post(src, 0, 20 * 4096);
+            }
+            plain.Run();
+            const auto& counters = plain.fabric->GetCounters();
+            // Of each three that arrive one leaves: 10 fit, then two of three are lost.
+            NS_TEST_EXPECT_MSG_EQ(counters.dataDropped, 60 - 20 - 10, "shared " << shared);
+            NS_TEST_EXPECT_MSG_EQ(plain.core->GetCounters().dataReceived + counters.dataDropped,
+                                  60,
+                                  "conservation");
+            NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetQueueBytesMax(), 10 * DATA, "full to the brim");
+        }
+        Plan plan;
+        plan.hostsPerLeaf = 4;
+        plan.settings.sharedBuffer = false;
+        plan.settings.bufferBytes = 10 * DATA;
+        plan.settings.gapBytes = 0;
+        plan.settings.trim = true;
+        plan.settings.trimLimit = 100 * 64;
+        PlainFabric plain(plan);
+        for (const uint32_t src : {1, 2, 3})
+        {
+            plain.Post(src, 0, 20 * 4096);
+        }
+        plain.Run();
+        const auto& counters = plain.fabric->GetCounters();
+        NS_TEST_EXPECT_MSG_EQ(counters.dataDropped, 0, "there is room for headers");
+        NS_TEST_EXPECT_MSG_GT(counters.trimmed, 28, "most of what was lost before is cut");
+        NS_TEST_EXPECT_MSG_EQ(plain.core->GetCounters().dataReceived, 60, "all come, cut or whole");
+    }
+};
+
+/// A step marks what finds more than so much, at the point that is asked for.
+class EcnTestCase : public TestCase
+{
+  public:
+    EcnTestCase()
+        : TestCase("ECN marks above the step")
+    {
+    }
+
+  private:
+    /**
+     * @param atDequeue when marking looks
+     * @return data packets that came marked
+     */
+    uint64_t CountMarked(bool atDequeue)
+    {
+        Plan plan;
+        plan.hostsPerLeaf = 3;
+        plan.settings.gapBytes = 0;
+        plan.settings.ecnAtDequeue = atDequeue;
+        plan.touch = [](PlainFabricCore& core) {
+            core.ecn.kmin = 5 * DATA;
+            core.ecn.kmax = 5 * DATA;
+        };
+        PlainFabric plain(plan);
+        plain.Post(1, 0, 20 * 4096);
+        plain.Post(2, 0, 20 * 4096);
+        plain.Run();
+        return plain.core->GetCounters().marked;
+    }
+
+    void DoRun() override
+    {
+        // Pairs of packets arrive at once, one leaves between pairs. At the n-th pair, from 1 on,
+        // n - 2 wait that are not on the wire (from the second on), and the second of the pair
+        // finds one more. Above 5: the first of pairs 8 to 20, the second of pairs 7 to 20.
+        NS_TEST_EXPECT_MSG_EQ(CountMarked(false), 13 + 14, "at enqueue");
+        // As a packet leaves, it has left: what is behind it counts. The k-th departure leaves
+        // k - 1 behind while pairs come, then one fewer each.
+        NS_TEST_EXPECT_MSG_EQ(CountMarked(true), 28, "at dequeue");
+    }
+};
+
+/// The dialogues of the rules themselves: one link of 1,000 reserve and 2,000 headroom at a pool of
+/// 8,000, of which it may take a half of what is left.
+class PfcRulesTestCase : public TestCase
+{
+  public:
+    PfcRulesTestCase()
+        : TestCase("flow control: reserve, then pool, then headroom, then nothing")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricPfc::Ingress link;
+        link.pool = 0;
+        link.reserve = 1000;
+        link.headroom = 2000;
+        link.alphaDenominator = 2;
+        FabricPfc pfc(300, {link}, {FabricPfc::Pool{8000, 0}});
+        NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 1000), FabricPfc::NOTHING, "the reserve is its own");
+        NS_TEST_EXPECT_MSG_EQ(pfc.GetPool(0).used, 0, "nothing of the pool");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 2000), FabricPfc::NOTHING, "2,000 of 3,000");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 1000), FabricPfc::PAUSE, "3,000 of 2,500 now");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 1500), FabricPfc::NOTHING, "told once");
+        NS_TEST_EXPECT_MSG_EQ(pfc.GetIngress(0).inHeadroom, 1500, "in headroom");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Admits(0, 500), true, "500 are left");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Admits(0, 501), false, "501 are not");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 1000), FabricPfc::NOTHING, "headroom drains first");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 500), FabricPfc::NOTHING, "3,000 + 300 > 2,500");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 433), FabricPfc::NOTHING, "2,567 of 2,716");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 101), FabricPfc::RESUME, "2,466 of 2,767");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 100), FabricPfc::NOTHING, "told once");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 3366), FabricPfc::NOTHING, "the rest");
+        NS_TEST_EXPECT_MSG_EQ(pfc.GetIngress(0).used, 0, "empty");
+        NS_TEST_EXPECT_MSG_EQ(pfc.GetPool(0).used, 0, "empty");
+    }
+};
+
+/// With flow control and headroom nothing is lost, and who is paused hears it.
+class PfcTestCase : public TestCase
+{
+  public:
+    PfcTestCase()
+        : TestCase("flow control loses nothing where tail drop loses much")
+    {
+    }
+
+  private:
+    void Paused(bool paused)
+    {
+        ++(paused ? m_pauses : m_resumes);
+    }
+
+    void DoRun() override
+    {
+        Plan plan;
+        plan.leaves = 2;
+        plan.hostsPerLeaf = 8;
+        plan.settings.pfc = true;
+        plan.settings.bufferBytes = 400000;
+        plan.settings.pfcResumeOffset = 3072;
+        plan.touch = [](PlainFabricCore& core) {
+            // Twice the delay at 400 Gbps, three packets, the frame and gaps.
+            core.ingress = FabricIngress{4096, 2 * 25000 + 3 * DATA + 64 + 40, 1, 8};
+            core.poolSize = 100000;
+        };
+        PlainFabric plain(plan);
+        for (uint32_t src = 8; src < 16; ++src)
+        {
+            plain.Post(src, 0, 500000);
+        }
+        for (uint32_t host = 0; host < 16; ++host)
+        {
+            plain.fabric->GetNic(host)->TraceConnectWithoutContext(
+                "Pause",
+                MakeCallback(&PfcTestCase::Paused, this));
+        }
+        const std::vector<uint64_t> times = plain.Run();
+        NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetVerdict(), Fabric::COMPLETED, "all come");
+        NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetCounters().dataDropped, 0, "nothing is lost");
+        NS_TEST_EXPECT_MSG_GT(m_pauses, 0, "senders are stopped");
+        NS_TEST_EXPECT_MSG_EQ(m_pauses, m_resumes, "and let go");
+        NS_TEST_EXPECT_MSG_GT(plain.fabric->GetPauses().size(), m_pauses, "switches too");
+        NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetPool().GetInFlight(), 0, "no packet is left over");
+        NS_TEST_EXPECT_MSG_LT(times[0], FABRIC_NEVER, "done");
+    }
+
+    uint64_t m_pauses{0};  //!< pauses heard of
+    uint64_t m_resumes{0}; //!< resumes heard of
+};
+
+/// An outage loses what is on the wire in it; a degraded link takes longer, from then on.
+class FaultTestCase : public TestCase
+{
+  public:
+    FaultTestCase()
+        : TestCase("links go down, slow down and lose packets")
+    {
+    }
+
+  private:
+    void Dropped(const FabricPacket& packet, Time when)
+    {
+        m_dropped.push_back(packet.psn);
+    }
+
+    void DoRun() override
+    {
+        // Packet n is on the wire from n x 83.56 ns on for 83.16 + 500 ns.
+        Plan plan;
+        plan.touch = [](PlainFabricCore& core) {
+            FabricFault fault;
+            fault.link = 0;
+            fault.fromPs = 1000000;
+            fault.untilPs = 1000001;
+            core.faults = {fault};
+        };
+        PlainFabric down(plan);
+        down.Post(0, 1, 20 * 4096);
+        Config::ConnectWithoutContextFailSafe("/NodeList/*/DeviceList/*/$ns3::FabricPort/Drop",
+                                              MakeCallback(&FaultTestCase::Dropped, this));
+        down.Run();
+        // The fifth ends at 5 x 83.56 + 583.16 = 1,000.96 ns, the eleventh starts at 919.16, the
+        // twelfth at 1,002.72.
+        NS_TEST_EXPECT_MSG_EQ((m_dropped == std::vector<uint32_t>{5, 6, 7, 8, 9, 10, 11}),
+                              true,
+                              "seven are on the wire");
+
+        plan.touch = [](PlainFabricCore& core) {
+            FabricStep slow;
+            slow.atPs = 200000;
+            slow.link = 0;
+            slow.rateBps = 40000000000ULL;
+            core.steps = {slow};
+        };
+        PlainFabric degraded(plan);
+        degraded.Post(0, 1, 10 * 4096);
+        const std::vector<uint64_t> times = degraded.Run();
+        // Three packets start before 200 ns (0, 83.56, 167.12), and the wire is busy with the third
+        // for its gap at the old rate; the other seven take ten times as long.
+        const uint64_t third = 3 * 4178 * 20;
+        const uint64_t last = third + 6 * 4178 * 200 + 4158 * 200;
+        const uint64_t there = last + 500000 + 4158 * 20 + 500000;
+        const uint64_t back = 64 * 20 + 500000 + 64 * 200 + 500000;
+        NS_TEST_EXPECT_MSG_EQ(times[0], there + back, "slow from then on");
+
+        plan.touch = [](PlainFabricCore& core) {
+            FabricFault fault;
+            fault.link = 0;
+            fault.kind = FabricFault::LOSS;
+            fault.numerator = 1;
+            fault.denominator = 10;
+            core.faults = {fault};
+        };
+        PlainFabric lossy(plan);
+        lossy.Post(0, 1, 5000 * 4096);
+        lossy.Run();
+        const uint64_t lost = lossy.fabric->GetCounters().dataDropped;
+        NS_TEST_EXPECT_MSG_GT(lost, 425, "a tenth of 5,000, within three and a half deviations");
+        NS_TEST_EXPECT_MSG_LT(lost, 575, "likewise");
+    }
+
+    std::vector<uint32_t> m_dropped; //!< PSNs
+};
+
+/// Every class is there by name, as scripts and Config paths ask for it.
+class ByNameTestCase : public TestCase
+{
+  public:
+    ByNameTestCase()
+        : TestCase("every class is made by its name")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string name :
+             {"Fabric", "FabricChannel", "FabricSwitch", "FabricSwitchPort", "RdmaNic"})
+        {
+            ObjectFactory factory("ns3::" + name);
+            NS_TEST_EXPECT_MSG_NE(factory.Create<Object>(), nullptr, name);
+            NS_TEST_EXPECT_MSG_EQ(TypeId::LookupByName("ns3::" + name).GetGroupName(),
+                                  "Evenkeel",
+                                  name);
+        }
+        NS_TEST_EXPECT_MSG_EQ(TypeId::LookupByName("ns3::FabricPort").GetGroupName(),
+                              "Evenkeel",
+                              "the base class");
+    }
+};
+
+/// A script hears of its messages, and posts more when one is complete.
+class ScriptTestCase : public TestCase
+{
+  public:
+    ScriptTestCase()
+        : TestCase("a script posts messages, hears of them, and goes on")
+    {
+    }
+
+  private:
+    void Delivered(const FabricNews& news)
+    {
+        ++m_delivered;
+    }
+
+    void Next(const FabricNews& news)
+    {
+        m_completed.push_back(news.atPs);
+        if (m_completed.size() < 3)
+        {
+            Send();
+        }
+    }
+
+    void Send()
+    {
+        const uint32_t message = m_from->PostMessage(m_to, 4096);
+        m_from->NotifyCompletion(message, MakeCallback(&ScriptTestCase::Next, this));
+    }
+
+    void DoRun() override
+    {
+        Plan plan;
+        PlainFabric plain(plan);
+        m_from = plain.fabric->GetNic(0);
+        m_to = plain.fabric->GetNic(1);
+        Config::ConnectWithoutContext(
+            "/NodeList/*/DeviceList/*/$ns3::RdmaNic/MessageDelivered",
+            MakeCallback(&ScriptTestCase::Delivered, this));
+        Simulator::Schedule(MicroSeconds(5), &ScriptTestCase::Send, this);
+        plain.Run();
+        // D/R twice, A/R twice, four propagation delays.
+        const uint64_t each = 2 * DATA * 20 + 2 * ACK * 20 + 4 * 500000;
+        const std::vector<uint64_t> expected{5000000 + each, 5000000 + 2 * each, 5000000 + 3 * each};
+        NS_TEST_EXPECT_MSG_EQ(m_delivered, 3, "three are delivered");
+        NS_TEST_EXPECT_MSG_EQ((m_completed == expected), true, "one after the other");
+        m_from = nullptr;
+        m_to = nullptr;
+    }
+
+    Ptr<RdmaNic> m_from;              //!< sender
+    Ptr<RdmaNic> m_to;                //!< receiver
+    uint32_t m_delivered{0};          //!< messages heard of at the receiver
+    std::vector<uint64_t> m_completed; //!< when they were complete
+};
+
+/// Graphs and settings as they go to evenkeel.
+class DescriptionTestCase : public TestCase
+{
+  public:
+    DescriptionTestCase()
+        : TestCase("what is wired by hand is described as it is")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        NodeContainer hosts(4);
+        NodeContainer switches(3);
+        SwitchHelper().Install(switches);
+        FabricHelper helper(FabricHelper::UNCHANGED);
+        helper.Install(NodeContainer(hosts.Get(2), hosts.Get(3)), switches.Get(0));
+        helper.Install(NodeContainer(hosts.Get(0), hosts.Get(1)), switches.Get(1));
+        helper.SetChannelAttribute("DataRate", StringValue("100Gbps"));
+        helper.Install(switches.Get(0), switches.Get(2));
+        helper.Install(switches.Get(2), switches.Get(1));
+        helper.Install(switches.Get(2), switches.Get(1));
+        helper.AddFailure(helper.GetChannels()[6], "at = \"3us\"");
+        const FabricGraph graph = helper.DescribeGraph();
+        NS_TEST_EXPECT_MSG_EQ(graph.hosts.size(), 4, "hosts");
+        NS_TEST_EXPECT_MSG_EQ(graph.links.size(), 7, "links");
+        NS_TEST_EXPECT_MSG_EQ(graph.switches[0].tier, 0, "has hosts");
+        NS_TEST_EXPECT_MSG_EQ(graph.switches[1].tier, 1, "has none");
+        NS_TEST_EXPECT_MSG_EQ(graph.links[4].rateBps, 100000000000ULL, "as set by then");
+        NS_TEST_EXPECT_MSG_EQ(graph.links[3].a.number, 3, "the last host that was wired");
+        const std::string text = helper.DescribeSettings();
+        NS_TEST_EXPECT_MSG_NE(text.find("link = \"switch2-switch1#1\"\nat = \"3us\""),
+                              std::string::npos,
+                              text);
+        NS_TEST_EXPECT_MSG_NE(text.find("[policy]\nname = \"ecmp\""), std::string::npos, text);
+        Simulator::Destroy();
+    }
+};
+
+/// The suite.
+class EvenkeelFabricTestSuite : public TestSuite
+{
+  public:
+    EvenkeelFabricTestSuite()
+        : TestSuite("evenkeel-fabric")
+    {
+        AddTestCase(new IdlePathTestCase);
+        AddTestCase(new TruncationTestCase);
+        AddTestCase(new PunctualTestCase);
+        AddTestCase(new BufferTestCase);
+        AddTestCase(new EcnTestCase);
+        AddTestCase(new PfcRulesTestCase);
+        AddTestCase(new PfcTestCase);
+        AddTestCase(new FaultTestCase);
+        AddTestCase(new ByNameTestCase);
+        AddTestCase(new ScriptTestCase);
+        AddTestCase(new DescriptionTestCase);
+    }
+};
+
+EvenkeelFabricTestSuite g_evenkeelFabricTestSuite; //!< registers itself
+
+} // namespace
