@@ -121,6 +121,8 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
     m_faults = std::make_unique<FabricFaults>(*m_core);
     m_steps = m_core->GetSteps();
     Simulator::ScheduleNow(&Fabric::Start, Ptr<Fabric>(this));
+    // Ports know it without holding it: it stays until the simulation is taken down.
+    Simulator::ScheduleDestroy(&Object::Dispose, Ptr<Fabric>(this));
 }
 
 void
