@@ -5,9 +5,12 @@
 #ifndef FABRIC_HELPER_H
 #define FABRIC_HELPER_H
 
+#include "fabric-channel.h"
 #include "fabric-core.h"
+#include "fabric-switch.h"
 #include "fabric.h"
 #include "rdma-nic-helper.h"
+#include "rdma-nic.h"
 #include "switch-helper.h"
 
 #include "ns3/attribute.h"
@@ -24,10 +27,6 @@
 
 namespace ns3
 {
-
-class FabricChannel;
-class FabricSwitch;
-class RdmaNic;
 
 /**
  * @ingroup evenkeel
