@@ -23,7 +23,8 @@
 //!    lists the verbs, then read one policy, say [`balance::sender::spray`], and
 //!    [`split::ethereal`].
 //! 4. [`topology`], [`collective`], [`workload`]: what is wired and what is sent.
-//! 5. [`fabric`]: `simulation` is the loop, `network` and `port` what a packet meets, `event` the
+//! 5. [`endpoint`]: what hosts do with a workload in any world, from messages that wait for each
+//!    other to queue pairs. [`fabric`]: `simulation` is the loop, `network` and `port` what a packet meets, `event` the
 //!    calendar. [`bound`] has the closed forms that no run can beat.
 //! 6. [`scenario`] (the TOML file, made sound) and [`hpcc`] (experiments of the HPCC family of
 //!    ns-3 simulators from their own files).
@@ -33,7 +34,7 @@
 //!
 //! ```text
 //! units ids rng  <-  packet  <-  nic balance split  <-  topology collective workload
-//!   <-  bound fabric  <-  scenario hpcc  <-  study report  <-  cli (the binary)
+//!   <-  endpoint  <-  bound fabric  <-  scenario hpcc  <-  study report  <-  cli (the binary)
 //! ```
 //!
 //! A test reads the sources and holds them to it.
@@ -52,6 +53,7 @@ pub mod bound;
 #[cfg(feature = "bridge")]
 mod bridge;
 pub mod collective;
+pub mod endpoint;
 pub mod fabric;
 pub mod hpcc;
 pub mod ids;
@@ -65,3 +67,6 @@ pub mod study;
 pub mod topology;
 pub mod units;
 pub mod workload;
+
+#[cfg(feature = "ns3")]
+pub use bridge::ns3;

@@ -4,7 +4,7 @@
 //! who wait for the end do.
 
 use super::config::{Failure, FailureKind};
-use super::ledger::Ledger;
+use crate::endpoint::Ledger;
 use crate::ids::{LinkId, MessageId};
 use crate::topology::{Routes, Topology};
 use crate::units::{Span, Time};

@@ -137,6 +137,15 @@ impl EventQueue {
         Some((Time::from_ps(entry.time), Event::of_rank(entry.rank)))
     }
 
+    /// When the earliest event is.
+    #[inline]
+    pub fn next_time(&mut self) -> Option<Time> {
+        if self.cursor == self.current.len() && !self.turn() {
+            return None;
+        }
+        Some(Time::from_ps(self.current[self.cursor].time))
+    }
+
     /// The event that comes `ahead` after the next, if it is known already and of a port.
     #[inline]
     pub fn port_ahead(&self, ahead: usize) -> Option<PortId> {

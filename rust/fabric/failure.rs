@@ -178,7 +178,7 @@ impl Plan {
         }
         network.capacities = None;
         if network.weights == Weights::Capacity && self.routing_knows_of_a_failure(now) {
-            let routes = (&network.routes, &network.intact);
+            let routes = (&network.routes, &*network.intact);
             let left = |link| self.left(now, topology, link);
             network.capacities = Some(Box::new(Capacities::new(topology, routes, &left)));
         }

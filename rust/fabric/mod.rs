@@ -1,7 +1,6 @@
 //! The pure-Rust world: links, switches, queues and the event loop.
 
 mod admission;
-mod base_rtt;
 mod config;
 mod cut_off;
 mod ecn;
@@ -9,15 +8,13 @@ mod event;
 mod failure;
 mod fault;
 mod flow_control;
-mod host;
-mod ledger;
 mod network;
 mod outcome;
-mod path_weights;
 mod pfc;
 mod pool;
 mod port;
 mod prefetch;
+mod program;
 mod simulation;
 mod switch;
 
@@ -26,10 +23,12 @@ pub use config::{
     SwitchConfig, TrimConfig,
 };
 pub use outcome::{
-    Counters, FlowRecord, Outcome, PauseOrder, PauseRecord, Progress, QpCounts, Queue, QueueProbe,
-    Verdict,
+    Counters, Outcome, PauseOrder, PauseRecord, Progress, Queue, QueueProbe, Verdict,
 };
-pub use simulation::{Setup, run};
+pub use program::{Program, run_program};
+pub use simulation::{Setup, World, run};
+
+pub use crate::endpoint::{FlowRecord, QpCounts};
 
 #[cfg(test)]
 mod tests;

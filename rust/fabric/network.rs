@@ -1,5 +1,7 @@
 //! Ports, switches and the packets between NICs.
 
+use std::sync::Arc;
+
 use super::config::{Buffer, Ecn, EcnPoint, FabricConfig, TrimConfig};
 use super::ecn::Marker;
 use super::event::{Event, EventQueue};
@@ -45,7 +47,7 @@ pub(super) struct Network {
     /// Next hops as routing knows them now.
     pub routes: Routes,
     /// Next hops of the fabric without failures: what source routes are numbers in.
-    pub intact: Routes,
+    pub intact: Arc<Routes>,
     /// True once `routes` may be others than those.
     pub rerouted: bool,
     /// What next hops are worth, where routing tells and knows of a failure.
@@ -95,7 +97,7 @@ impl Network {
             queue: EventQueue::new(horizon),
             pool: Pool::default(),
             counters: NetworkCounters::default(),
-            intact: routes.clone(),
+            intact: Arc::new(routes.clone()),
             rerouted: false,
             capacities: None,
             weights: scheme.weights,

@@ -1,7 +1,8 @@
 //! What a run has to say.
 
 use crate::balance::switch::SwitchState;
-use crate::ids::{HostId, MessageId, PortId};
+use crate::endpoint::{FlowRecord, QpCounts};
+use crate::ids::PortId;
 use crate::nic::QpAccount;
 use crate::units::{Bytes, Span, Time};
 
@@ -14,29 +15,6 @@ pub enum Verdict {
     Stalled,
     /// The time limit of the scenario passed.
     TimeLimit,
-}
-
-/// One flow: a message, or the piece of it that a splitter put on a queue pair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FlowRecord {
-    /// The message it is (a piece of).
-    pub message: MessageId,
-    /// Which piece, from 0.
-    pub piece: u32,
-    /// Sender.
-    pub src: HostId,
-    /// Receiver.
-    pub dst: HostId,
-    /// Payload.
-    pub bytes: Bytes,
-    /// When it was posted to the NIC.
-    pub start: Time,
-    /// When its last byte was at the receiver; `Time::NEVER` if that did not happen.
-    pub delivered: Time,
-    /// When its sender had the last acknowledgement; `Time::NEVER` if that did not happen.
-    pub completed: Time,
-    /// UDP source port of its queue pair (49152 and up, by pair and piece).
-    pub source_port: u16,
 }
 
 /// Packets counted.
@@ -106,19 +84,6 @@ pub enum PauseOrder {
     Pause,
     /// Go on.
     Resume,
-}
-
-/// Queue pairs, counted at the NIC that sends on them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct QpCounts {
-    /// Most at one NIC.
-    pub per_nic_max: u64,
-    /// All.
-    pub total: u64,
-    /// Most beyond one a pair of peers and stream, at one NIC.
-    pub extra_per_nic_max: u64,
-    /// All beyond one a pair of peers and stream.
-    pub extra_total: u64,
 }
 
 /// Everything that a run measured.

@@ -5,6 +5,7 @@ mod failures;
 mod golden;
 mod links;
 mod lossless;
+mod program;
 mod switches;
 mod trimming;
 

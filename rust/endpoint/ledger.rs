@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::outcome::FlowRecord;
+use super::record::FlowRecord;
 use crate::ids::{HostId, MessageId, QpId};
 use crate::rng::mix64;
 use crate::split::Flow;
@@ -57,14 +57,17 @@ struct Progress {
 
 /// Messages, flows and connections of a run.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub struct Ledger {
     progress: Vec<Progress>,
+    /// Every flow, in the order in which they were posted.
     pub flows: Vec<FlowRecord>,
-    pub connections: Vec<Connection>,
+    connections: Vec<Connection>,
     by_key: HashMap<ConnectionKey, u32>,
-    /// Queue pairs of each pair of hosts and stream.
-    pub streams: HashMap<(HostId, HostId, u32), u32>,
+    /// How many queue pairs each pair of hosts and stream has.
+    streams: HashMap<(HostId, HostId, u32), u32>,
+    /// Messages that are complete.
     pub completed: u64,
+    /// When the last message or delay was over.
     pub last_completion: Time,
     /// Messages and delays that are not over yet.
     pub open: u64,
@@ -73,7 +76,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    pub fn new(workload: &Workload) -> Self {
+    pub(super) fn new(workload: &Workload) -> Self {
         let waits = |message: usize| workload.waits_for.get(message).copied().unwrap_or(0);
         let count = workload.messages.len();
         let progress =
@@ -91,11 +94,28 @@ impl Ledger {
         }
     }
 
-    pub fn connection(&self, key: &ConnectionKey) -> Option<u32> {
+    pub(super) fn connection(&self, key: &ConnectionKey) -> Option<u32> {
         self.by_key.get(key).copied()
     }
 
-    pub fn add_connection(&mut self, key: ConnectionKey, connection: Connection) -> u32 {
+    pub(super) fn connections(&self) -> &[Connection] {
+        &self.connections
+    }
+
+    /// A queue pair more for a pair of hosts and stream; how many it has now.
+    pub(super) fn add_to_stream(&mut self, key: &ConnectionKey) -> u32 {
+        let count = self.streams.entry((key.src, key.dst, key.stream)).or_insert(0);
+        *count += 1;
+        *count
+    }
+
+    /// A message more than the workload had.
+    pub(super) fn add_message(&mut self) {
+        self.progress.push(Progress::default());
+        self.open += 1;
+    }
+
+    pub(super) fn add_connection(&mut self, key: ConnectionKey, connection: Connection) -> u32 {
         let id = u32::try_from(self.connections.len()).expect("fewer than 2^32 queue pairs");
         self.connections.push(connection);
         self.by_key.insert(key, id);
@@ -103,7 +123,7 @@ impl Ledger {
     }
 
     /// Opens the record of a flow on `connection`; its number.
-    pub fn add_flow(
+    pub(super) fn add_flow(
         &mut self,
         now: Time,
         flow: &Flow,
@@ -127,12 +147,12 @@ impl Ledger {
         id
     }
 
-    pub fn start(&mut self, now: Time, message: MessageId) {
+    pub(super) fn start(&mut self, now: Time, message: MessageId) {
         self.progress[message.index()].started = now;
     }
 
     /// The `index`-th flow of `connection` has arrived; the message if that was its last piece.
-    pub fn deliver(&mut self, now: Time, connection: u32, index: u32) -> Option<MessageId> {
+    pub(super) fn deliver(&mut self, now: Time, connection: u32, index: u32) -> Option<MessageId> {
         let flow = self.connections[connection as usize].flows[index as usize];
         let flow = &mut self.flows[flow as usize];
         assert_eq!(flow.delivered, Time::NEVER, "delivered twice");
@@ -143,7 +163,7 @@ impl Ledger {
     }
 
     /// The sender knows that `flow` has arrived; the message if that was its last piece.
-    pub fn complete(&mut self, now: Time, flow: u64) -> Option<MessageId> {
+    pub(super) fn complete(&mut self, now: Time, flow: u64) -> Option<MessageId> {
         let flow = &mut self.flows[flow as usize];
         assert_ne!(flow.delivered, Time::NEVER, "complete before it was delivered");
         assert_eq!(flow.completed, Time::NEVER, "completed twice");
@@ -160,6 +180,12 @@ impl Ledger {
         Some(flow.message)
     }
 
+    /// Every flow, in order of message and piece.
+    pub fn into_flows(mut self) -> Vec<FlowRecord> {
+        self.flows.sort_unstable_by_key(|flow| (flow.message, flow.piece));
+        self.flows
+    }
+
     /// Whether its receiver has all of a message.
     pub fn is_delivered(&self, message: MessageId) -> bool {
         let progress = &self.progress[message.index()];
@@ -173,13 +199,13 @@ impl Ledger {
     }
 
     /// A delay is over.
-    pub fn end_delay(&mut self, now: Time) {
+    pub(super) fn end_delay(&mut self, now: Time) {
         self.open -= 1;
         self.last_completion = now;
     }
 
     /// One of those that `task` waits for is over; true if it waits no more.
-    pub fn release(&mut self, task: MessageId) -> bool {
+    pub(super) fn release(&mut self, task: MessageId) -> bool {
         let waits = match self.progress.get_mut(task.index()) {
             Some(message) => &mut message.waits_for,
             None => &mut self.delays_wait_for[task.index() - self.progress.len()],

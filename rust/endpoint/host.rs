@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::simulation::Setup;
+use super::Site;
 use crate::ids::{HostId, MessageId, PortId};
 use crate::nic::{Nic, NicConfig, PortFacts};
 use crate::split::{Split, Splitter};
@@ -11,28 +11,29 @@ use crate::units::{Span, Time};
 
 /// A host.
 #[derive(Debug)]
-pub(super) struct Host {
+pub struct Host {
+    /// Its NIC, which the world hands packets to and takes packets from.
     pub nic: Nic,
-    pub splitter: Splitter,
+    pub(super) splitter: Splitter,
     /// The port by which it sends.
     pub port: PortId,
     /// Messages that start by the clock and delays that end by it, earliest first.
-    pub starts: VecDeque<(Time, MessageId)>,
-    /// When its pending event is due; `NEVER` if none is.
+    pub(super) starts: VecDeque<(Time, MessageId)>,
+    /// The world's own note of when it will wake the host; `NEVER` if it will not.
     pub wake: Time,
     /// The shortest retransmission timer of its NIC.
     timeout: Span,
 }
 
 impl Host {
-    pub fn new(id: HostId, base_rtt: Span, setup: &Setup, nic: Arc<NicConfig>) -> Self {
-        let topology = &setup.topology;
-        let port = topology.host_port(id);
-        let line_rate = topology.link(port.link()).rate;
+    pub(super) fn new(id: HostId, site: &Site, nic: Arc<NicConfig>) -> Self {
+        let port = site.topology.host_port(id);
+        let facts =
+            PortFacts { line_rate: site.topology.link(port.link()).rate, base_rtt: site.base_rtt };
         Self {
             timeout: nic.shortest_timeout(),
-            nic: Nic::new(id, PortFacts { line_rate, base_rtt }, nic),
-            splitter: setup.scheme.split.build(setup.seed, id),
+            nic: Nic::new(id, facts, nic),
+            splitter: site.scheme.split.build(site.seed, id),
             port,
             starts: VecDeque::new(),
             wake: Time::NEVER,

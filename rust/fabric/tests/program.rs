@@ -1,0 +1,92 @@
+//! Programs: what is posted as a run goes on is as if the workload had had it.
+
+use super::*;
+use crate::endpoint::{Over, Stage};
+use crate::fabric::{Program, World, run_program};
+use crate::ids::MessageId;
+
+/// Sends a message there and back so many times, each when the one before is delivered, and
+/// begins at a time of its own.
+struct PingPong {
+    begin: Option<Time>,
+    left: u32,
+    delivered: Vec<Time>,
+    complete: u32,
+}
+
+fn small_setup(workload: Workload) -> Setup {
+    let workload = Arc::new(workload);
+    Setup { workload, ..setup(leaf_spine(2, 2, 2, 400), "spray", Vec::new()) }
+}
+
+fn ball(turn: u32) -> Message {
+    let [src, dst] = if turn.is_multiple_of(2) { [0, 3] } else { [3, 0] };
+    Message {
+        src: HostId(src),
+        dst: HostId(dst),
+        bytes: Bytes::new(40_960),
+        stream: 0,
+        start: Time::ZERO,
+    }
+}
+
+impl Program for PingPong {
+    fn next_time(&mut self) -> Option<Time> {
+        self.begin
+    }
+
+    fn handle_time(&mut self, now: Time, world: &mut World) {
+        assert_eq!(self.begin.take(), Some(now));
+        world.post(now, ball(0));
+    }
+
+    fn handle_over(&mut self, over: Over, world: &mut World) {
+        if over.stage == Stage::Complete {
+            self.complete += 1;
+            return;
+        }
+        self.delivered.push(over.at);
+        assert_eq!(over.message.index() + 1, self.delivered.len());
+        if self.left > 0 {
+            self.left -= 1;
+            world.post(over.at, ball(over.message.0 + 1));
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.left == 0
+    }
+}
+
+#[test]
+fn posted_messages_take_as_long_as_those_of_a_workload() {
+    let messages: Vec<Message> = (0..6).map(ball).collect();
+    let waits: Vec<_> = (1..6).map(|n| (MessageId(n - 1), MessageId(n))).collect();
+    let known = Workload::with_dependencies(messages, &waits);
+    let setup = small_setup(known);
+    let expected = run(&setup, &mut |_| ());
+    let nothing = Setup { workload: Arc::new(Workload::default()), ..setup };
+    let begin = Time::from_ps(7_000_000);
+    let mut program = PingPong { begin: Some(begin), left: 5, delivered: Vec::new(), complete: 0 };
+    let outcome = run_program(&nothing, &mut program, &mut |_| ());
+    assert_eq!((outcome.verdict, outcome.messages), (Verdict::Completed, 6));
+    assert_eq!(program.complete, 6);
+    let later = |time: Time| begin + time.since(Time::ZERO);
+    let delivered: Vec<Time> = expected.flows.iter().map(|it| later(it.delivered)).collect();
+    assert_eq!(program.delivered, delivered);
+    assert_eq!(outcome.message_fct, expected.message_fct);
+    assert_eq!(outcome.link_bytes, expected.link_bytes);
+    assert_eq!(outcome.qps, expected.qps);
+}
+
+#[test]
+fn a_program_that_waits_for_nothing_is_a_stalled_run() {
+    let setup = small_setup(Workload::default());
+    let mut program = PingPong { begin: None, left: 1, delivered: Vec::new(), complete: 0 };
+    assert_eq!(run_program(&setup, &mut program, &mut |_| ()).verdict, Verdict::Stalled);
+    let limit = Time::from_ps(1_000_000);
+    let setup = Setup { time_limit: limit, ..setup };
+    let mut program = PingPong { begin: Some(limit), left: 1, delivered: Vec::new(), complete: 0 };
+    let outcome = run_program(&setup, &mut program, &mut |_| ());
+    assert_eq!((outcome.verdict, outcome.ended), (Verdict::TimeLimit, limit));
+}
