@@ -85,18 +85,12 @@ FabricCalendar::Close()
     m_heap.clear();
 }
 
-bool
-FabricCalendar::IsLater(const Entry& a, const Entry& b)
-{
-    return a.time != b.time ? a.time > b.time : a.rank > b.rank;
-}
-
 void
 FabricCalendar::Push(uint64_t timePs, Kind kind, uint32_t number)
 {
     NS_ABORT_MSG_IF(timePs < m_now, "an event of a fabric lies in the past");
     m_heap.push_back(Entry{timePs, static_cast<uint32_t>(kind) << KIND_SHIFT | number});
-    std::push_heap(m_heap.begin(), m_heap.end(), IsLater);
+    std::push_heap(m_heap.begin(), m_heap.end(), IsLater());
     if (!m_running)
     {
         Arm();
@@ -132,7 +126,7 @@ FabricCalendar::Run()
     while (m_client && !m_heap.empty() && m_heap.front().time < end)
     {
         const Entry entry = m_heap.front();
-        std::pop_heap(m_heap.begin(), m_heap.end(), IsLater);
+        std::pop_heap(m_heap.begin(), m_heap.end(), IsLater());
         m_heap.pop_back();
         m_now = entry.time;
         ++m_count;

@@ -88,12 +88,20 @@ class FabricCalendar
     class Tick;
     friend class Tick;
 
-    /**
-     * @param a an event
-     * @param b another
-     * @return true if a comes after b
-     */
-    static bool IsLater(const Entry& a, const Entry& b);
+    /// The order of the heap; a class, so that it is compiled into it.
+    struct IsLater
+    {
+        /**
+         * @param a an event
+         * @param b another
+         * @return true if a comes after b
+         */
+        bool operator()(const Entry& a, const Entry& b) const
+        {
+            return a.time != b.time ? a.time > b.time : a.rank > b.rank;
+        }
+    };
+
     /// Runs what is due by ns-3's time.
     void Run();
     /// Sees to it that ns-3 has an event for the earliest entry.
