@@ -22,6 +22,14 @@ NS_LOG_COMPONENT_DEFINE("RdmaNic");
 
 NS_OBJECT_ENSURE_REGISTERED(RdmaNic);
 
+namespace
+{
+
+/// Streams of connections come after those that workloads and scripts number themselves.
+constexpr uint32_t FIRST_STREAM = 1U << 24;
+
+} // namespace
+
 TypeId
 RdmaNic::GetTypeId()
 {
@@ -100,7 +108,8 @@ void
 RdmaNic::DoDispose()
 {
     NS_LOG_FUNCTION(this);
-    m_waiters.clear();
+    m_onCompletion.clear();
+    m_onDelivery.clear();
     FabricPort::DoDispose();
 }
 
@@ -125,7 +134,21 @@ void
 RdmaNic::NotifyCompletion(uint32_t message, MessageCallback callback)
 {
     NS_LOG_FUNCTION(this << message);
-    m_waiters.emplace_back(message, callback);
+    m_onCompletion[message] = callback;
+}
+
+void
+RdmaNic::NotifyDelivery(uint32_t message, MessageCallback callback)
+{
+    NS_LOG_FUNCTION(this << message);
+    m_onDelivery[message] = callback;
+}
+
+uint32_t
+RdmaNic::TakeStream()
+{
+    // Stream 0 is what PostMessage takes by itself.
+    return FIRST_STREAM + m_streams++;
 }
 
 uint32_t
@@ -317,21 +340,16 @@ RdmaNic::Inject(uint64_t startPs, const FabricPacket& packet)
 void
 RdmaNic::TellNews(const FabricNews& news)
 {
-    if (news.kind == FabricNews::DELIVERED)
+    const bool delivered = news.kind == FabricNews::DELIVERED;
+    (delivered ? m_deliveredTrace : m_completedTrace)(news);
+    auto& waiting = delivered ? m_onDelivery : m_onCompletion;
+    const auto found = waiting.find(news.message);
+    if (found != waiting.end())
     {
-        m_deliveredTrace(news);
-        return;
-    }
-    m_completedTrace(news);
-    for (std::size_t place = 0; place < m_waiters.size(); ++place)
-    {
-        if (m_waiters[place].first == news.message)
-        {
-            const MessageCallback callback = m_waiters[place].second;
-            m_waiters.erase(m_waiters.begin() + static_cast<std::ptrdiff_t>(place));
-            callback(news);
-            return;
-        }
+        // It may ask for more.
+        const MessageCallback callback = found->second;
+        waiting.erase(found);
+        callback(news);
     }
 }
 

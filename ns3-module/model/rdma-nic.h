@@ -7,6 +7,7 @@
 
 #include "fabric-port.h"
 
+#include <map>
 #include <string>
 
 namespace ns3
@@ -67,6 +68,14 @@ class RdmaNic : public FabricPort
      * @param callback what to call, once
      */
     void NotifyCompletion(uint32_t message, MessageCallback callback);
+    /**
+     * @brief Asks to be told when a message is here with every byte.
+     * @param message its number
+     * @param callback what to call, once
+     */
+    void NotifyDelivery(uint32_t message, MessageCallback callback);
+    /// @return a message stream that no other message of this NIC uses
+    uint32_t TakeStream();
     /// @return number of the host in its fabric
     uint32_t GetHostNumber() const;
     /// @return data packets put on the wire
@@ -133,8 +142,11 @@ class RdmaNic : public FabricPort
     uint32_t m_host{0};             //!< which host
     uint64_t m_wake{FABRIC_NEVER};  //!< when its pending wake-up is due
     uint64_t m_dataSent{0};         //!< data packets put on the wire
-    /// Who waits for which message of this sender.
-    std::vector<std::pair<uint32_t, MessageCallback>> m_waiters;
+    uint32_t m_streams{0};          //!< streams taken
+    /// Who waits for messages of this sender to be complete.
+    std::map<uint32_t, MessageCallback> m_onCompletion;
+    /// Who waits for messages to this receiver.
+    std::map<uint32_t, MessageCallback> m_onDelivery;
 
     TracedCallback<const FabricNews&> m_deliveredTrace; //!< a message is here
     TracedCallback<const FabricNews&> m_completedTrace; //!< a message is there and acknowledged

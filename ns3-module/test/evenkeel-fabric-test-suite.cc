@@ -12,6 +12,7 @@
 #include "ns3/fabric.h"
 #include "ns3/object-factory.h"
 #include "ns3/plain-fabric-core.h"
+#include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -531,7 +532,8 @@ class ByNameTestCase : public TestCase
     void DoRun() override
     {
         for (const std::string name :
-             {"Fabric", "FabricChannel", "FabricSwitch", "FabricSwitchPort", "RdmaNic"})
+             {"Fabric", "FabricChannel", "FabricSwitch", "FabricSwitchPort", "RdmaConnection",
+              "RdmaNic"})
         {
             ObjectFactory factory("ns3::" + name);
             NS_TEST_EXPECT_MSG_NE(factory.Create<Object>(), nullptr, name);
@@ -601,6 +603,45 @@ class ScriptTestCase : public TestCase
     std::vector<uint64_t> m_completed; //!< when they were complete
 };
 
+/// A connection tells both ends' news, and counts what is outstanding.
+class ConnectionTestCase : public TestCase
+{
+  public:
+    ConnectionTestCase()
+        : TestCase("a connection carries messages and tells what became of them")
+    {
+    }
+
+  private:
+    void Delivered(const FabricNews& news)
+    {
+        m_outstanding.push_back(m_connection->GetOutstanding());
+    }
+
+    void Completed(const FabricNews& news)
+    {
+        m_outstanding.push_back(m_connection->GetOutstanding());
+    }
+
+    void DoRun() override
+    {
+        PlainFabric plain{Plan()};
+        m_connection = CreateObject<RdmaConnection>();
+        m_connection->Connect(plain.fabric->GetNic(0), plain.fabric->GetNic(1));
+        m_connection->SetDeliveryCallback(MakeCallback(&ConnectionTestCase::Delivered, this));
+        m_connection->SetCompletionCallback(MakeCallback(&ConnectionTestCase::Completed, this));
+        m_connection->Send(4096);
+        m_connection->Send(4096);
+        plain.Run();
+        // Both are delivered before the first answer is back.
+        NS_TEST_EXPECT_MSG_EQ((m_outstanding == std::vector<uint32_t>{2, 2, 1, 0}), true, "in turn");
+        m_connection = nullptr;
+    }
+
+    Ptr<RdmaConnection> m_connection;    //!< what is tested
+    std::vector<uint32_t> m_outstanding; //!< at each piece of news
+};
+
 /// Graphs and settings as they go to evenkeel.
 class DescriptionTestCase : public TestCase
 {
@@ -657,6 +698,7 @@ class EvenkeelFabricTestSuite : public TestSuite
         AddTestCase(new FaultTestCase);
         AddTestCase(new ByNameTestCase);
         AddTestCase(new ScriptTestCase);
+        AddTestCase(new ConnectionTestCase);
         AddTestCase(new DescriptionTestCase);
     }
 };
