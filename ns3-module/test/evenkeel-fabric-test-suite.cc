@@ -2,118 +2,17 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "evenkeel-plain-fabric.h"
+
 #include "ns3/config.h"
-#include "ns3/data-rate.h"
-#include "ns3/fabric-channel.h"
-#include "ns3/fabric-helper.h"
 #include "ns3/fabric-pfc.h"
-#include "ns3/fabric-switch-port.h"
-#include "ns3/fabric-switch.h"
-#include "ns3/fabric.h"
-#include "ns3/object-factory.h"
-#include "ns3/plain-fabric-core.h"
-#include "ns3/rdma-connection.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/simulator.h"
-#include "ns3/string.h"
 #include "ns3/test.h"
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
 using namespace ns3;
+using namespace ns3::tests;
 
 namespace
 {
-
-/// What a plain fabric is made of.
-struct Plan
-{
-    uint32_t leaves{1};                 //!< switches with hosts
-    uint32_t spines{1};                 //!< switches that every leaf is wired to
-    uint32_t hostsPerLeaf{2};           //!< hosts of each leaf
-    std::string rate{"400Gbps"};        //!< of each link
-    FabricSettings settings;            //!< of switches and links
-    /// What else is to be set on the core.
-    std::function<void(PlainFabricCore&)> touch{[](PlainFabricCore&) {}};
-};
-
-/// A fabric of plain NICs, and the core that it asks.
-struct PlainFabric
-{
-    FabricHelper helper{FabricHelper::UNCHANGED}; //!< what made it
-    PlainFabricCore* core{nullptr};               //!< what it asks
-    Ptr<Fabric> fabric;                           //!< the fabric
-
-    /**
-     * @param plan what it is made of
-     */
-    explicit PlainFabric(const Plan& plan)
-    {
-        helper.SetChannelAttribute("DataRate", StringValue(plan.rate));
-        helper.SetChannelAttribute("Delay", TimeValue(NanoSeconds(500)));
-        helper.SetCoreFactory([this, &plan](const FabricGraph& graph, const std::string&) {
-            auto made = std::make_unique<PlainFabricCore>(graph,
-                                                          plan.settings,
-                                                          PlainFabricCore::Transport());
-            plan.touch(*made);
-            core = made.get();
-            return std::unique_ptr<FabricCore>(std::move(made));
-        });
-        fabric = helper.CreateLeafSpine(plan.leaves, plan.spines, plan.hostsPerLeaf);
-    }
-
-    ~PlainFabric()
-    {
-        Simulator::Destroy();
-    }
-
-    /**
-     * @brief Posts a message.
-     * @param src sending host
-     * @param dst receiving host
-     * @param bytes payload
-     * @param delay when it starts
-     */
-    void Post(uint32_t src, uint32_t dst, uint64_t bytes, Time delay = Time(0))
-    {
-        fabric->GetNic(src)->PostMessage(fabric->GetNic(dst), bytes, delay);
-    }
-
-    /// Every host of a leaf-spine to every other.
-    void PostAllToAll(uint64_t bytes)
-    {
-        const uint32_t hosts = fabric->GetNNics();
-        for (uint32_t step = 1; step < hosts; ++step)
-        {
-            for (uint32_t src = 0; src < hosts; ++src)
-            {
-                Post(src, (src + step) % hosts, bytes);
-            }
-        }
-    }
-
-    /**
-     * @brief Runs to the end.
-     * @return times of completion in picoseconds, by message
-     */
-    std::vector<uint64_t> Run()
-    {
-        Simulator::Run();
-        std::vector<uint64_t> times;
-        for (const FabricFlow& flow : core->GetFlows())
-        {
-            times.push_back(flow.completedPs);
-        }
-        return times;
-    }
-};
-
-/// Bytes of a full data packet and of an acknowledgement on the wire.
-constexpr uint64_t DATA = 4158;
-constexpr uint64_t ACK = 64;
 
 /**
  * @brief On an idle path a message takes exactly what the formula says:
@@ -519,168 +418,6 @@ class FaultTestCase : public TestCase
     std::vector<uint32_t> m_dropped; //!< PSNs
 };
 
-/// Every class is there by name, as scripts and Config paths ask for it.
-class ByNameTestCase : public TestCase
-{
-  public:
-    ByNameTestCase()
-        : TestCase("every class is made by its name")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (const std::string name :
-             {"Fabric", "FabricChannel", "FabricSwitch", "FabricSwitchPort", "RdmaConnection",
-              "RdmaNic"})
-        {
-            ObjectFactory factory("ns3::" + name);
-            NS_TEST_EXPECT_MSG_NE(factory.Create<Object>(), nullptr, name);
-            NS_TEST_EXPECT_MSG_EQ(TypeId::LookupByName("ns3::" + name).GetGroupName(),
-                                  "Evenkeel",
-                                  name);
-        }
-        NS_TEST_EXPECT_MSG_EQ(TypeId::LookupByName("ns3::FabricPort").GetGroupName(),
-                              "Evenkeel",
-                              "the base class");
-    }
-};
-
-/// A script hears of its messages, and posts more when one is complete.
-class ScriptTestCase : public TestCase
-{
-  public:
-    ScriptTestCase()
-        : TestCase("a script posts messages, hears of them, and goes on")
-    {
-    }
-
-  private:
-    void Delivered(const FabricNews& news)
-    {
-        ++m_delivered;
-    }
-
-    void Next(const FabricNews& news)
-    {
-        m_completed.push_back(news.atPs);
-        if (m_completed.size() < 3)
-        {
-            Send();
-        }
-    }
-
-    void Send()
-    {
-        const uint32_t message = m_from->PostMessage(m_to, 4096);
-        m_from->NotifyCompletion(message, MakeCallback(&ScriptTestCase::Next, this));
-    }
-
-    void DoRun() override
-    {
-        Plan plan;
-        PlainFabric plain(plan);
-        m_from = plain.fabric->GetNic(0);
-        m_to = plain.fabric->GetNic(1);
-        Config::ConnectWithoutContext(
-            "/NodeList/*/DeviceList/*/$ns3::RdmaNic/MessageDelivered",
-            MakeCallback(&ScriptTestCase::Delivered, this));
-        Simulator::Schedule(MicroSeconds(5), &ScriptTestCase::Send, this);
-        plain.Run();
-        // D/R twice, A/R twice, four propagation delays.
-        const uint64_t each = 2 * DATA * 20 + 2 * ACK * 20 + 4 * 500000;
-        const std::vector<uint64_t> expected{5000000 + each, 5000000 + 2 * each, 5000000 + 3 * each};
-        NS_TEST_EXPECT_MSG_EQ(m_delivered, 3, "three are delivered");
-        NS_TEST_EXPECT_MSG_EQ((m_completed == expected), true, "one after the other");
-        m_from = nullptr;
-        m_to = nullptr;
-    }
-
-    Ptr<RdmaNic> m_from;              //!< sender
-    Ptr<RdmaNic> m_to;                //!< receiver
-    uint32_t m_delivered{0};          //!< messages heard of at the receiver
-    std::vector<uint64_t> m_completed; //!< when they were complete
-};
-
-/// A connection tells both ends' news, and counts what is outstanding.
-class ConnectionTestCase : public TestCase
-{
-  public:
-    ConnectionTestCase()
-        : TestCase("a connection carries messages and tells what became of them")
-    {
-    }
-
-  private:
-    void Delivered(const FabricNews& news)
-    {
-        m_outstanding.push_back(m_connection->GetOutstanding());
-    }
-
-    void Completed(const FabricNews& news)
-    {
-        m_outstanding.push_back(m_connection->GetOutstanding());
-    }
-
-    void DoRun() override
-    {
-        PlainFabric plain{Plan()};
-        m_connection = CreateObject<RdmaConnection>();
-        m_connection->Connect(plain.fabric->GetNic(0), plain.fabric->GetNic(1));
-        m_connection->SetDeliveryCallback(MakeCallback(&ConnectionTestCase::Delivered, this));
-        m_connection->SetCompletionCallback(MakeCallback(&ConnectionTestCase::Completed, this));
-        m_connection->Send(4096);
-        m_connection->Send(4096);
-        plain.Run();
-        // Both are delivered before the first answer is back.
-        NS_TEST_EXPECT_MSG_EQ((m_outstanding == std::vector<uint32_t>{2, 2, 1, 0}), true, "in turn");
-        m_connection = nullptr;
-    }
-
-    Ptr<RdmaConnection> m_connection;    //!< what is tested
-    std::vector<uint32_t> m_outstanding; //!< at each piece of news
-};
-
-/// Graphs and settings as they go to evenkeel.
-class DescriptionTestCase : public TestCase
-{
-  public:
-    DescriptionTestCase()
-        : TestCase("what is wired by hand is described as it is")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        NodeContainer hosts(4);
-        NodeContainer switches(3);
-        SwitchHelper().Install(switches);
-        FabricHelper helper(FabricHelper::UNCHANGED);
-        helper.Install(NodeContainer(hosts.Get(2), hosts.Get(3)), switches.Get(0));
-        helper.Install(NodeContainer(hosts.Get(0), hosts.Get(1)), switches.Get(1));
-        helper.SetChannelAttribute("DataRate", StringValue("100Gbps"));
-        helper.Install(switches.Get(0), switches.Get(2));
-        helper.Install(switches.Get(2), switches.Get(1));
-        helper.Install(switches.Get(2), switches.Get(1));
-        helper.AddFailure(helper.GetChannels()[6], "at = \"3us\"");
-        const FabricGraph graph = helper.DescribeGraph();
-        NS_TEST_EXPECT_MSG_EQ(graph.hosts.size(), 4, "hosts");
-        NS_TEST_EXPECT_MSG_EQ(graph.links.size(), 7, "links");
-        NS_TEST_EXPECT_MSG_EQ(graph.switches[0].tier, 0, "has hosts");
-        NS_TEST_EXPECT_MSG_EQ(graph.switches[2].tier, 1, "has none");
-        NS_TEST_EXPECT_MSG_EQ(graph.links[4].rateBps, 100000000000ULL, "as set by then");
-        NS_TEST_EXPECT_MSG_EQ(graph.links[3].a.number, 3, "the last host that was wired");
-        const std::string text = helper.DescribeSettings();
-        NS_TEST_EXPECT_MSG_NE(text.find("link = \"switch1-switch2#1\"\nat = \"3us\""),
-                              std::string::npos,
-                              text);
-        NS_TEST_EXPECT_MSG_NE(text.find("[policy]\nname = \"ecmp\""), std::string::npos, text);
-        Simulator::Destroy();
-    }
-};
-
 /// The suite.
 class EvenkeelFabricTestSuite : public TestSuite
 {
@@ -696,10 +433,6 @@ class EvenkeelFabricTestSuite : public TestSuite
         AddTestCase(new PfcRulesTestCase);
         AddTestCase(new PfcTestCase);
         AddTestCase(new FaultTestCase);
-        AddTestCase(new ByNameTestCase);
-        AddTestCase(new ScriptTestCase);
-        AddTestCase(new ConnectionTestCase);
-        AddTestCase(new DescriptionTestCase);
     }
 };
 
