@@ -15,6 +15,7 @@ mod pool;
 mod port;
 mod prefetch;
 mod program;
+mod replay;
 mod simulation;
 mod switch;
 
@@ -25,10 +26,11 @@ pub use config::{
 pub use outcome::{
     Counters, Outcome, PauseOrder, PauseRecord, Progress, Queue, QueueProbe, Verdict,
 };
-pub use program::{Program, run_program};
+pub use program::{Program, drive, run_program};
+pub use replay::Replay;
 pub use simulation::{Setup, World, run};
 
-pub use crate::endpoint::{FlowRecord, QpCounts};
+pub use crate::endpoint::{FlowRecord, Passed, QpCounts};
 
 #[cfg(test)]
 mod tests;

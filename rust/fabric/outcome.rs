@@ -1,7 +1,7 @@
 //! What a run has to say.
 
 use crate::balance::switch::SwitchState;
-use crate::endpoint::{FlowRecord, QpCounts};
+use crate::endpoint::{FlowRecord, Passed, QpCounts};
 use crate::ids::PortId;
 use crate::nic::QpAccount;
 use crate::units::{Bytes, Span, Time};
@@ -95,6 +95,9 @@ pub struct Outcome {
     pub ended: Time,
     /// Messages of the workload.
     pub messages: u64,
+    /// What is left of messages and flows that were forgotten when they were over, of which
+    /// `message_fct` and `flows` do not tell; `None` where nothing was forgotten.
+    pub passed: Option<Passed>,
     /// Completion minus start at the sender, of every message that completed, in order of
     /// message ids.
     pub message_fct: Vec<Span>,

@@ -11,7 +11,7 @@ use super::pool::Place;
 use super::{Counters, FabricConfig, Outcome, PauseOrder, Progress, Queue, QueueProbe, Verdict};
 use crate::balance::Scheme;
 use crate::balance::sender::Trimming;
-use crate::endpoint::{Endpoints, Over, RoutingKnows, Site, base_rtt};
+use crate::endpoint::{Endpoints, FlowRecord, Over, RoutingKnows, Site, base_rtt};
 use crate::ids::{HostId, LinkId, MessageId, PortId};
 use crate::nic::NicConfig;
 use crate::topology::{Node, Topology};
@@ -147,6 +147,28 @@ impl World {
         let id = self.endpoints.post(now, message);
         self.wake_touched();
         id
+    }
+
+    /// Something of a program's own is over at `now`, which must not be before the last event nor
+    /// after the next: a run is not complete before.
+    pub fn note(&mut self, now: Time) {
+        assert!(self.now <= now, "{now} is past");
+        self.now = now;
+        self.endpoints.note_end(now);
+    }
+
+    /// From now on what is over is forgotten: see [`Endpoints::forget_over`].
+    ///
+    /// # Panics
+    /// If there are messages or delays already.
+    pub fn forget_over(&mut self) {
+        self.endpoints.forget_over();
+    }
+
+    /// A flow that is over, where flows are forgotten, which this one is now.
+    #[inline]
+    pub fn poll_flow(&mut self) -> Option<FlowRecord> {
+        self.endpoints.poll_flow()
     }
 
     /// What became of messages that were posted, one after the other.
@@ -380,12 +402,13 @@ impl World {
 
     /// How far it has got.
     pub fn progress(&self) -> Progress {
+        let (messages, bytes) = self.endpoints.sent();
         Progress {
             now: self.now,
             completed: self.endpoints.ledger().completed,
-            messages: self.endpoints.workload().messages.len() as u64,
+            messages,
             delivered_bytes: self.endpoints.accepted_bytes(),
-            total_bytes: self.endpoints.workload().total_bytes().get(),
+            total_bytes: bytes.get(),
             packet_hops: self.network.counters.hops,
         }
     }
@@ -403,10 +426,9 @@ impl World {
             "conservation: every data packet sent is delivered, dropped, or in flight"
         );
         if verdict == Verdict::Completed {
-            let total = self.endpoints.workload().total_bytes().get();
             assert_eq!(
                 self.endpoints.accepted_bytes(),
-                total,
+                self.endpoints.sent().1.get(),
                 "conservation: every byte is delivered exactly once"
             );
         }
@@ -421,7 +443,8 @@ impl World {
         Outcome {
             verdict,
             ended: self.now,
-            messages: self.endpoints.workload().messages.len() as u64,
+            messages: self.endpoints.sent().0,
+            passed: self.endpoints.ledger().passed().cloned(),
             message_fct: self
                 .endpoints
                 .ledger()

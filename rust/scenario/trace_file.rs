@@ -9,7 +9,7 @@ use super::context::Context;
 use super::error::{Fault, ScenarioError};
 use super::file::{DependenciesName, WorkloadSection};
 use super::workload::{Place, Sent, only, plain, unknown};
-use crate::workload::chakra::{self, Algorithms, Dependencies, Source};
+use crate::workload::chakra::{self, Algorithms, Dependencies, Options, Source};
 
 /// How the files of ranks end.
 const ENDINGS: [&str; 2] = [".et", ".et.gz"];
@@ -64,7 +64,8 @@ pub(super) fn resolve(
         DependenciesName::All => Dependencies::All,
         DependenciesName::Data => Dependencies::Data,
     };
-    let read = chakra::read(&files, ranks, (which, &algorithms))
+    let options = Options { dependencies: which, algorithms, ..Options::default() };
+    let read = chakra::read(&files, ranks, &options)
         .map_err(|error| context.fault(&place.key("file"), Fault::Chakra(error)))?;
     let section = WorkloadSection {
         file: Some(path.clone()),

@@ -4,7 +4,7 @@
 use crate::ids::{HostId, MessageId};
 use crate::units::{Bytes, Span, Time};
 
-use super::{Delay, Message, Workload};
+use super::{Delay, Lane, Message, Workload};
 
 /// Most messages and delays of one workload: 2^28 each, as for collectives.
 pub(super) const MAX_TASKS: usize = 1 << 28;
@@ -53,6 +53,8 @@ impl Appended {
 pub(super) struct Graph {
     messages: Vec<Message>,
     delays: Vec<Delay>,
+    /// The lanes of delays that have one, in order.
+    lanes: Vec<(u32, Lane)>,
     /// What is waited for, and who waits.
     waits: Vec<(Task, Task)>,
 }
@@ -66,6 +68,12 @@ impl Graph {
     pub fn delay(&mut self, host: HostId, span: Span) -> Task {
         self.delays.push(Delay { host, span });
         Task(DELAY | (self.delays.len() as u32 - 1))
+    }
+
+    /// A delay that has to take its turn, if a lane is given.
+    pub fn delay_of(&mut self, lane: Option<Lane>, (host, span): (HostId, Span)) -> Task {
+        self.lanes.extend(lane.map(|lane| (self.delays.len() as u32, lane)));
+        self.delay(host, span)
     }
 
     /// `after` waits for `before`: for its delivery or its completion, wherever `after` is, if
@@ -84,14 +92,20 @@ impl Graph {
         self.messages.len().max(self.delays.len())
     }
 
-    /// Adds a whole workload without delays; its message `m` becomes the task `first + m`, where
-    /// `first` is returned.
+    /// Adds a whole workload without a gap, lanes or starts; its message `m` becomes the task
+    /// `first + m`, where `first` is returned.
     pub fn extend(&mut self, other: &Workload) -> usize {
-        let first = self.messages.len();
+        let (first, delays) = (self.messages.len(), self.delays.len() as u32);
+        let messages = other.messages.len() as u32;
+        let task = |id: u32| match id.checked_sub(messages) {
+            None => Task(first as u32 + id),
+            Some(delay) => Task(DELAY | (delays + delay)),
+        };
         self.messages.extend_from_slice(&other.messages);
-        for before in 0..other.messages.len() as u32 {
+        self.delays.extend_from_slice(&other.delays);
+        for before in 0..messages + other.delays.len() as u32 {
             for after in other.dependents_of(MessageId(before)) {
-                self.waits.push((Task(first as u32 + before), Task(first as u32 + after.0)));
+                self.waits.push((task(before), task(after.0)));
             }
         }
         first
@@ -172,7 +186,14 @@ impl Graph {
             self.waits.iter().map(|&(before, after)| (id(before), id(after))).collect();
         waits.sort_unstable();
         waits.dedup();
-        let workload = Workload::with_delays(self.messages, self.delays, &waits);
+        let delays = self.delays.len();
+        let mut workload = Workload::with_delays(self.messages, self.delays, &waits);
+        if !self.lanes.is_empty() {
+            workload.lanes = vec![None; delays];
+            for (delay, lane) in self.lanes {
+                workload.lanes[delay as usize] = Some(lane);
+            }
+        }
         let stuck = circle(&workload);
         if stuck.is_empty() {
             return Ok(workload);

@@ -48,12 +48,18 @@ pub struct Delay {
     pub span: Span,
 }
 
+/// What computes one delay after the other at a host: a processor, a stream of a GPU. Each host
+/// has its own of each number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lane(pub u32);
+
 /// Messages in order of their ids, delays, and their dependencies.
 ///
 /// Dependencies number the messages first and then the delays: `MessageId(messages.len() + d)` is
 /// the delay `d`. A delay begins at time zero, or once everything that it waits for is over for
 /// its host. What waits for a delay may be at any host: from one to another nothing passes but
-/// the news, in no time. Delays of a host run side by side.
+/// the news, in no time. Delays of a host run side by side, but for those of a lane: of them one
+/// at a time, of those that are ready the first by number.
 ///
 /// A message starts at its `start`, or once every message that it waits for is over and its sender
 /// has computed for the `gap`, whichever is later. A message that comes to the sender is over when
@@ -64,6 +70,8 @@ pub struct Workload {
     pub messages: Vec<Message>,
     /// What hosts compute.
     pub delays: Vec<Delay>,
+    /// For each delay its lane, if it is of one; empty if none is.
+    pub lanes: Vec<Option<Lane>>,
     /// For each message and each delay how many it waits for; empty if none waits.
     pub waits_for: Vec<u32>,
     /// `first_dependent[m]..first_dependent[m + 1]` are the places in `dependents` of those that
@@ -144,6 +152,11 @@ impl Workload {
     /// The delay that is numbered so; `None` if that is a message.
     pub fn delay(&self, task: MessageId) -> Option<&Delay> {
         self.delays.get(task.index().checked_sub(self.messages.len())?)
+    }
+
+    /// The lane of the delay that is numbered so; `None` if it is of none, or is a message.
+    pub fn lane(&self, task: MessageId) -> Option<Lane> {
+        *self.lanes.get(task.index().checked_sub(self.messages.len())?)?
     }
 
     /// Those that wait for `message`, or for the delay of that number.
