@@ -17,6 +17,7 @@ mod prefetch;
 mod program;
 mod simulation;
 mod switch;
+mod ways;
 
 pub use config::{
     Buffer, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcConfig, Rounding,

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use super::cut_off::CutOff;
 use super::event::Event;
-use super::failure::{Plan, Routing};
+use super::failure::{Effect, Plan};
 use super::fault::link_ports;
 use super::network::Network;
 use super::pool::Place;
 use super::{Counters, FabricConfig, Outcome, PauseOrder, Progress, Queue, QueueProbe, Verdict};
 use crate::balance::Scheme;
 use crate::balance::sender::Trimming;
-use crate::endpoint::{Endpoints, Over, RoutingKnows, Site, base_rtt};
-use crate::ids::{HostId, LinkId, MessageId, PortId};
+use crate::endpoint::{Endpoints, Over, Site, base_rtt};
+use crate::ids::{HostId, MessageId, PortId};
 use crate::nic::NicConfig;
-use crate::topology::{Node, Topology};
+use crate::topology::{Node, Routes, Topology};
 use crate::units::{Bytes, Time};
 use crate::workload::{Message, Workload};
 
@@ -72,11 +72,12 @@ impl World {
     pub fn new(setup: &Setup) -> Self {
         let topology = &setup.topology;
         let mut network = Network::new(topology, &setup.fabric, &setup.scheme, setup.seed);
-        let plan = Plan::new(&setup.fabric.failures, &mut network);
+        let plan = Plan::new(&setup.fabric.failures, setup.scheme.weights);
+        network.expect(&setup.fabric.failures, &plan);
         for (place, &at) in (0u32..).zip(&setup.probes) {
             network.queue.push(at, Event::Probe(place));
         }
-        let site = site(setup, &network);
+        let site = site(setup, &network.ways.intact);
         let cut_off = CutOff::new(&setup.fabric.failures, site.base_rtt);
         let mut world = Self {
             endpoints: Endpoints::new(site),
@@ -192,14 +193,10 @@ impl World {
             }
         }
         let topology = &self.setup.topology;
-        if self.plan.carry_out(step, topology, &mut self.network) == Routing::Converged {
-            let links = (0u32..).take(topology.links().len()).map(LinkId);
-            let left = links.map(|link| self.plan.left(now, topology, link)).collect();
-            let knows = match self.network.capacities {
-                Some(_) => RoutingKnows::Failures,
-                None => RoutingKnows::Nothing,
-            };
-            self.endpoints.handle_routing(left, knows);
+        let effect = self.plan.carry_out(step, topology, &mut self.network.ways);
+        self.network.suffer(effect);
+        if effect == Effect::Converged {
+            self.plan.tell_hosts(now, topology, &self.network.ways, &mut self.endpoints);
         }
     }
 
@@ -485,12 +482,12 @@ impl World {
     }
 }
 
-/// What the hosts of a setup are made from.
-fn site(setup: &Setup, network: &Network) -> Site {
-    let fabric = (&*setup.topology, &*network.intact);
+/// What the hosts of a setup are made from; `intact` are its routes while nothing has failed.
+pub(crate) fn site(setup: &Setup, intact: &Arc<Routes>) -> Site {
+    let fabric = (&*setup.topology, &**intact);
     Site {
         topology: setup.topology.clone(),
-        routes: network.intact.clone(),
+        routes: intact.clone(),
         nic: setup.nic.clone(),
         scheme: setup.scheme.clone(),
         workload: setup.workload.clone(),
