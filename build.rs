@@ -15,7 +15,7 @@ fn main() {
 #[cfg(feature = "bridge")]
 mod bridge {
     /// Files that declare a part of the contract.
-    const BRIDGES: [&str; 1] = ["rust/bridge/chooser.rs"];
+    const BRIDGES: [&str; 2] = ["rust/bridge/chooser.rs", "rust/bridge/world.rs"];
     /// The glue around each.
     const GLUE: [&str; 1] = ["cpp-bridge/evenkeel.cc"];
     /// What else makes the C++ side stale.

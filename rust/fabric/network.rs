@@ -10,8 +10,8 @@ use super::port::{Port, PortParts};
 use super::prefetch::{prefetch, prefetch_lines};
 use super::switch::{Queues, Switch};
 use super::ways::{Candidates, Way, Ways};
-use crate::balance::switch::{Passage, SwitchContext};
 use crate::balance::Scheme;
+use crate::balance::switch::SwitchContext;
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::packet::{Flags, Packet};
 use crate::topology::{Node, Topology};
@@ -73,7 +73,7 @@ impl Network {
             Vec::new()
         };
         let switches = (0u32..).zip(topology.switches()).map(|(id, _)| {
-            let context = context(topology, config, seed, SwitchId(id));
+            let context = switch_context(topology, config, seed, SwitchId(id));
             Switch::new(&scheme.switch, &context, topology.ports_of(SwitchId(id)))
         });
         Self {
@@ -224,11 +224,7 @@ impl Network {
     /// Shows a switch's policy what leaves by `port`.
     fn pass(&mut self, now: Time, switch: SwitchId, port: PortId, place: Place) {
         let packet = &mut self.pool.get_mut(place).packet;
-        let passage = Passage {
-            port: u32::from(self.ports[port.index()].number),
-            source_edge: self.ways.routes.edge_of(packet.src),
-            edge: self.ways.routes.edge_of(packet.dst),
-        };
+        let passage = self.ways.passage(u32::from(self.ports[port.index()].number), packet);
         self.switches[switch.index()].pass(now, packet, &passage);
     }
 
@@ -317,7 +313,12 @@ fn number(topology: &Topology, ports: &mut [Port]) {
 }
 
 /// What the policy of a switch may know of it.
-pub(crate) fn context(topology: &Topology, config: &FabricConfig, seed: u64, id: SwitchId) -> SwitchContext {
+pub(crate) fn switch_context(
+    topology: &Topology,
+    config: &FabricConfig,
+    seed: u64,
+    id: SwitchId,
+) -> SwitchContext {
     let ids = topology.ports_of(id);
     let rate = ids.iter().map(|port| topology.link(port.link()).rate).max();
     let ports = u32::try_from(ids.len()).expect("ids are 32 bits");

@@ -6,7 +6,10 @@
 use std::sync::Arc;
 
 use super::switch::Choice;
+use crate::balance::switch::Passage;
 use crate::balance::{Forwarding, Scheme, Weights};
+#[cfg(feature = "bridge")]
+use crate::ids::HostId;
 use crate::ids::{PortId, SwitchId};
 use crate::packet::Packet;
 use crate::topology::{Capacities, Routes, Topology};
@@ -113,5 +116,22 @@ impl Ways {
             pod: self.pods[edge.index()],
             shares: capacities.and_then(|it| it.shares(&self.routes, switch, packet.dst)),
         }
+    }
+    /// How a packet that leaves by the port of that number crosses its switch.
+    #[inline]
+    pub fn passage(&self, port: u32, packet: &Packet) -> Passage {
+        let edge_of = |host| self.routes.edge_of(host);
+        Passage { port, source_edge: edge_of(packet.src), edge: edge_of(packet.dst) }
+    }
+
+    /// The port that every packet to `dst` leaves `switch` by, as long as nothing changes; `None`
+    /// if there is a choice, or no way.
+    #[cfg(feature = "bridge")]
+    pub fn only(&self, switch: SwitchId, dead: &[PortId], dst: HostId) -> Option<PortId> {
+        let &[only] = self.routes.next_hops(switch, dst) else { return None };
+        // A source that has a choice here has spent a part of its path on it.
+        let by_source = self.forwarding == Forwarding::SourceRouted;
+        let chosen = by_source && self.intact.next_hops(switch, dst) != [only];
+        (!chosen && !(by_source && dead.contains(&only))).then_some(only)
     }
 }
