@@ -24,7 +24,8 @@ mod bridge {
     /// The glue around each.
     const GLUE: &[&str] = &["cpp-bridge/evenkeel.cc"];
     /// What else makes the C++ side stale.
-    const HEADERS: &[&str] = &["cpp-bridge/evenkeel.h", "ns3-module/cargo/cargo.h"];
+    const HEADERS: &[&str] =
+        &["cpp-bridge/evenkeel.h", "ns3-module/cargo/cargo.h", "ns3-module/cargo/twin.h"];
 
     /// Compiles both halves of the bridge. C++11 is the oldest standard among the ns-3 forks
     /// that the static library has to link with.
