@@ -17,6 +17,7 @@ mod bridge {
     /// Files that declare a part of the contract.
     const BRIDGES: &[&str] = &[
         "rust/bridge/chooser.rs",
+        "rust/bridge/world.rs",
         #[cfg(feature = "ns3")]
         "rust/bridge/ns3.rs",
     ];
