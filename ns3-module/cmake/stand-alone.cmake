@@ -70,10 +70,17 @@ target_link_libraries(evenkeel-test-runner PRIVATE evenkeel-ns3 ${_test_dependen
 add_test(NAME evenkeel-test-suites COMMAND evenkeel-test-runner --verbose)
 
 # The examples' own list says what is built, as in a tree.
+set(EVENKEEL_EXAMPLES_TO_RUN "${CMAKE_CURRENT_LIST_DIR}/../test/examples-to-run.py")
 function(build_lib_example)
   cmake_parse_arguments(_example "" "NAME" "SOURCE_FILES;LIBRARIES_TO_LINK" ${ARGN})
   add_executable(${_example_NAME} ${_example_SOURCE_FILES})
   target_link_libraries(${_example_NAME} PRIVATE evenkeel-ns3 ${_test_dependencies})
-  add_test(NAME ${_example_NAME} COMMAND ${_example_NAME})
+  # With the arguments that examples-to-run.py has for a tree.
+  file(STRINGS "${EVENKEEL_EXAMPLES_TO_RUN}" _lines REGEX "^    \\(\"${_example_NAME}[ \"]")
+  foreach(_line ${_lines})
+    string(REGEX MATCH "\"([^\"]*)\"" _match "${_line}")
+    separate_arguments(_words UNIX_COMMAND "${CMAKE_MATCH_1}")
+    add_test(NAME "${CMAKE_MATCH_1}" COMMAND ${_words})
+  endforeach()
 endfunction()
 add_subdirectory(examples)
