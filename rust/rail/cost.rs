@@ -137,7 +137,8 @@ impl Costs {
         let classes = self.moments.get(rail.index())?;
         let mut sum = Moments::default();
         let mut total = 0.0;
-        for (other, moments) in classes.iter().enumerate().filter(|(_, moments)| moments.count > 0) {
+        for (other, moments) in classes.iter().enumerate().filter(|(_, moments)| moments.count > 0)
+        {
             let distance = other.abs_diff(class.index());
             let near = (0..distance).fold(1.0, |near, _| near * NEIGHBOUR);
             let weight = near / (moments.ps * moments.ps);
