@@ -17,13 +17,15 @@ mod bridge {
     /// Files that declare a part of the contract.
     const BRIDGES: &[&str] = &[
         "rust/bridge/chooser.rs",
+        "rust/bridge/world.rs",
         #[cfg(feature = "ns3")]
         "rust/bridge/ns3.rs",
     ];
     /// The glue around each.
     const GLUE: &[&str] = &["cpp-bridge/evenkeel.cc"];
     /// What else makes the C++ side stale.
-    const HEADERS: &[&str] = &["cpp-bridge/evenkeel.h", "ns3-module/cargo/cargo.h"];
+    const HEADERS: &[&str] =
+        &["cpp-bridge/evenkeel.h", "ns3-module/cargo/cargo.h", "ns3-module/cargo/twin.h"];
 
     /// Compiles both halves of the bridge. C++11 is the oldest standard among the ns-3 forks
     /// that the static library has to link with.

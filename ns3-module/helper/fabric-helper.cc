@@ -4,10 +4,10 @@
 
 #include "fabric-helper.h"
 
-#include "fabric-channel.h"
-#include "fabric-switch-port.h"
-#include "fabric-switch.h"
-#include "rdma-nic.h"
+#include "ns3/fabric-channel.h"
+#include "ns3/fabric-switch-port.h"
+#include "ns3/fabric-switch.h"
+#include "ns3/rdma-nic.h"
 
 #include "ns3/abort.h"
 #include "ns3/data-rate.h"

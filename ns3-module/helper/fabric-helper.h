@@ -5,12 +5,12 @@
 #ifndef FABRIC_HELPER_H
 #define FABRIC_HELPER_H
 
-#include "fabric-channel.h"
-#include "fabric-core.h"
-#include "fabric-switch.h"
-#include "fabric.h"
+#include "ns3/fabric-channel.h"
+#include "ns3/fabric-core.h"
+#include "ns3/fabric-switch.h"
+#include "ns3/fabric.h"
 #include "rdma-nic-helper.h"
-#include "rdma-nic.h"
+#include "ns3/rdma-nic.h"
 #include "switch-helper.h"
 
 #include "ns3/attribute.h"

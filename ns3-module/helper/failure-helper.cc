@@ -4,7 +4,7 @@
 
 #include "failure-helper.h"
 
-#include "fabric-channel.h"
+#include "ns3/fabric-channel.h"
 #include "fabric-helper.h"
 
 #include <sstream>

@@ -4,8 +4,8 @@
 
 #include "rdma-nic-helper.h"
 
-#include "fabric-port.h"
-#include "rdma-nic.h"
+#include "ns3/fabric-port.h"
+#include "ns3/rdma-nic.h"
 
 #include "ns3/log.h"
 #include "ns3/mac48-address.h"

@@ -4,7 +4,7 @@
 
 #include "switch-helper.h"
 
-#include "fabric-switch.h"
+#include "ns3/fabric-switch.h"
 
 #include "ns3/node.h"
 #include "ns3/string.h"

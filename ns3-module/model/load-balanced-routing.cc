@@ -261,15 +261,16 @@ LoadBalancedRouting::MakeChooser()
         const uint64_t high = m_random->GetInteger(0, UINT32_MAX);
         facts.seed = high << 32 | m_random->GetInteger(0, UINT32_MAX);
     }
+    std::string reason;
     try
     {
-        m_chooser.reset(
-            new Chooser{evenkeel::SwitchChooser(m_policy, m_parameters, facts)});
+        m_chooser.reset(new Chooser{evenkeel::SwitchChooser(m_policy, m_parameters, facts)});
     }
     catch (const std::invalid_argument& error)
     {
-        NS_ABORT_MSG("LoadBalancedRouting: " << error.what());
+        reason = error.what();
     }
+    NS_ABORT_MSG_UNLESS(reason.empty(), "LoadBalancedRouting: " << reason);
 }
 
 void

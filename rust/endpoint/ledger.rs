@@ -181,9 +181,15 @@ impl Ledger {
     }
 
     /// Every flow, in order of message and piece.
-    pub fn into_flows(mut self) -> Vec<FlowRecord> {
-        self.flows.sort_unstable_by_key(|flow| (flow.message, flow.piece));
-        self.flows
+    pub fn flows_in_order(&self) -> Vec<FlowRecord> {
+        let mut flows = self.flows.clone();
+        flows.sort_unstable_by_key(|flow| (flow.message, flow.piece));
+        flows
+    }
+
+    /// When a message was started; [`Time::ZERO`] if it has not been.
+    pub fn started(&self, message: MessageId) -> Time {
+        self.progress[message.index()].started
     }
 
     /// Whether its receiver has all of a message.

@@ -91,6 +91,14 @@ pub struct Scenario {
     overrides: Overrides,
 }
 
+/// Where the fabric of a scenario is from.
+enum Ground {
+    /// Its section `[topology]`.
+    Described,
+    /// It is there already.
+    Wired(Box<Topology>),
+}
+
 /// The file as typed, kept so that a scenario can be resolved again with other overrides.
 #[derive(Debug)]
 struct Typed {
@@ -112,7 +120,7 @@ impl Scenario {
                 fault: Box::new(Fault::Unreadable { path: file, reason }),
             }
         })?;
-        Self::resolve(text, path, overrides)
+        Self::resolve(text, path, overrides, Ground::Described)
     }
 
     /// Resolves a scenario's text as if it stood in the file `name`.toml in `folder`.
@@ -125,10 +133,45 @@ impl Scenario {
         folder: &Path,
         overrides: &Overrides,
     ) -> Result<Self, ScenarioError> {
-        Self::resolve(text.to_owned(), &folder.join(format!("{name}.toml")), overrides)
+        let path = folder.join(format!("{name}.toml"));
+        Self::resolve(text.to_owned(), &path, overrides, Ground::Described)
     }
 
-    fn resolve(text: String, path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
+    /// The same on a fabric that is there already: of `[topology]` the text has `gap` and
+    /// `forwarding_delay` alone, and without a section `[workload]` nothing is sent.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn on(
+        topology: Topology,
+        text: &str,
+        name: &str,
+        folder: &Path,
+        overrides: &Overrides,
+    ) -> Result<Self, ScenarioError> {
+        let path = folder.join(format!("{name}.toml"));
+        Self::resolve(text.to_owned(), &path, overrides, Ground::Wired(Box::new(topology)))
+    }
+
+    /// The fabric that a section `[topology]` describes, given without its heading.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the section, or with a file that it names.
+    pub fn topology(section: &str, name: &str, folder: &Path) -> Result<Topology, ScenarioError> {
+        let path = folder.join(format!("{name}.toml"));
+        let text = format!("[topology]\n{section}");
+        let source = Source::read(text, path.display().to_string())?;
+        let overrides = Overrides::default();
+        let context = Context { source: &source, overrides: &overrides, folder };
+        Ok(topology::resolve(&context, &source.typed()?.topology)?.topology)
+    }
+
+    fn resolve(
+        text: String,
+        path: &Path,
+        overrides: &Overrides,
+        ground: Ground,
+    ) -> Result<Self, ScenarioError> {
         let source = Source::read(text, path.display().to_string())?;
         let typed = source.typed()?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
@@ -140,7 +183,11 @@ impl Scenario {
         let chosen = policy::chosen(&typed.policy, overrides.policy.as_deref());
         let scheme;
         (file.policy, scheme) = policy::resolve(&context, chosen)?;
-        let built = topology::resolve(&context, &file.topology)?;
+        let is_quiet = matches!(ground, Ground::Wired(_)) && !source.has("workload");
+        let built = match ground {
+            Ground::Described => topology::resolve(&context, &file.topology)?,
+            Ground::Wired(graph) => topology::wired(&context, &file.topology, *graph)?,
+        };
         let (transport, nic) =
             transport::resolve(&context, &file.transport, scheme.recovery, &file.switch.trim)?;
         let packet = nic.payload + nic.header;
@@ -161,7 +208,10 @@ impl Scenario {
             host_of_node: &built.host_of_node,
             seed: file.seed,
         };
-        let sent = workload::resolve(&context, &file.workload, place)?;
+        let sent = match is_quiet {
+            true => workload::nothing(&file.workload),
+            false => workload::resolve(&context, &file.workload, place)?,
+        };
         let workload = sent.workload;
         let mut warnings = built.warnings;
         warnings.extend(sent.warnings);

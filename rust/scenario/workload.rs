@@ -64,6 +64,11 @@ pub(super) fn resolve(
     }
 }
 
+/// No messages at all: somebody posts them as a run goes on.
+pub(super) fn nothing(typed: &WorkloadSection) -> Sent {
+    Sent { section: plain(typed), workload: Workload::default(), warnings: Vec::new() }
+}
+
 fn permutation(
     context: &Context<'_>,
     typed: &WorkloadSection,

@@ -1,27 +1,74 @@
-//! ns-3, where it is installed and the `ns3` feature asks for it.
+//! ns-3, where it is installed and the `ns3` feature asks for it: in this very process.
 
 #[cfg(not(feature = "ns3"))]
 #[test]
-fn ns3_probe() {
+fn ns3_module() {
     use std::io::Write as _;
     // Written past the test harness, which would keep it to itself.
     let _ = writeln!(
         std::io::stderr(),
-        "skipped: ns3_probe: built without the ns3 feature; where ns-3 is installed, \
+        "skipped: ns3_module: built without the ns3 feature; where ns-3 is installed, \
          cargo test --features ns3 runs it"
     );
 }
 
-/// A version that nobody has tried may differ in any of the ways that these differ from each
-/// other, so it is named before it is trusted.
 #[cfg(feature = "ns3")]
-#[test]
-fn ns3_probe() {
-    const KNOWN: [&str; 4] = ["3.37", "3.42", "3.44", "3.48"];
-    let found = env!("EVENKEEL_NS3_VERSION");
-    assert!(
-        KNOWN.contains(&found),
-        "ns-3 {found} was found, which evenkeel has not been tried with; known are {}",
-        KNOWN.join(", ")
-    );
+mod with_ns3 {
+    use std::fs;
+    use std::sync::{Mutex, PoisonError};
+
+    use evenkeel::ns3::{VERSION, contract};
+
+    /// ns-3 has one simulator a process.
+    static SIMULATOR: Mutex<()> = Mutex::new(());
+
+    /// A version that nobody has tried may differ in any of the ways that these differ from each
+    /// other, so it is named before it is trusted.
+    #[test]
+    fn it_is_a_version_that_has_been_tried() {
+        const KNOWN: [&str; 3] = ["3.37", "3.44", "3.48"];
+        assert!(
+            KNOWN.contains(&VERSION),
+            "ns-3 {VERSION} was found, which evenkeel has not been tried with; known are {}",
+            KNOWN.join(", ")
+        );
+    }
+
+    /// By ns-3's own test runner; a suite that is added is found here by its name.
+    #[test]
+    fn every_suite_passes() {
+        let _one = SIMULATOR.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/ns3-module/test");
+        let mut files: Vec<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|file| file.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|ending| ending == "cc"))
+            .collect();
+        files.sort();
+        let mut suites = 0;
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            for rest in text.split(": TestSuite(\"").skip(1) {
+                let suite = rest.split('"').next().unwrap();
+                assert_eq!(contract::run_test_suite(suite), 0, "{suite}");
+                suites += 1;
+            }
+        }
+        assert!(suites >= 4, "{suites} suites found in {folder}");
+    }
+
+    /// A class that is used by name alone is lost from a static library, unless it is taken whole.
+    #[test]
+    fn every_class_is_registered() {
+        let _one = SIMULATOR.lock().unwrap_or_else(PoisonError::into_inner);
+        let registered = contract::type_names("Evenkeel");
+        let names: Vec<&str> = registered.lines().collect();
+        assert!(names.contains(&"ns3::LoadBalancedRouting"), "{names:?}");
+        // Classes of the HPCC family, into whose trees the module may be put.
+        let theirs =
+            ["QbbNetDevice", "QbbChannel", "RdmaHw", "RdmaDriver", "SwitchNode", "SwitchMmu"];
+        for name in names {
+            assert!(!theirs.iter().any(|their| name == format!("ns3::{their}")), "{name}");
+        }
+    }
 }
