@@ -4,7 +4,7 @@
 
 #include "fabric-flow-monitor-helper.h"
 
-#include "fabric.h"
+#include "ns3/fabric.h"
 
 namespace ns3
 {

@@ -5,8 +5,7 @@
 #ifndef FABRIC_FLOW_MONITOR_HELPER_H
 #define FABRIC_FLOW_MONITOR_HELPER_H
 
-#include "fabric-flow-probe.h"
-
+#include "ns3/fabric-flow-probe.h"
 #include "ns3/flow-monitor.h"
 #include "ns3/ptr.h"
 
