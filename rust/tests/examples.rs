@@ -240,6 +240,29 @@ fn fsdp_of_short_layers_takes_ecmp_far_longer_than_ofan() {
 }
 
 #[test]
+fn gpt_step_takes_ethereal_as_long_as_spray_and_ecmp_longer() {
+    let whole = parsed("gpt-step.toml", "ethereal", &[]);
+    let blocks = &whole.workload.jobs[0];
+    let bytes = whole.workload.messages[blocks.messages.clone()].iter().map(|it| it.bytes.get());
+    // Four direct all-reduces among 256: each block goes to 255 and comes back from as many.
+    assert_eq!(bytes.sum::<u64>(), 4 * 2 * 255 * 6_291_456);
+    let changes = [
+        ("leaves = 16", "leaves = 4"),
+        ("spines = 16", "spines = 4"),
+        ("hosts_per_leaf = 16", "hosts_per_leaf = 4"),
+        ("tensor = 256", "tensor = 16"),
+        ("576454656B", "36028416B"),
+        ("288227328B", "18014208B"),
+    ];
+    let [ecmp, spray, ethereal] = ["ecmp", "spray", "ethereal"].map(|policy| {
+        let (_, outcome) = altered("gpt-step.toml", policy, &changes);
+        outcome.cct.unwrap().as_ns_f64()
+    });
+    assert!((ethereal / spray - 1.0).abs() < 0.01, "{ethereal} for {spray}");
+    assert!(ecmp > 1.4 * ethereal, "{ecmp} for {ethereal}");
+}
+
+#[test]
 fn moe_64_has_its_tails_of_gigabytes() {
     use evenkeel::workload::training::Class;
     let scenario = parsed("moe-64.toml", "ethereal", &[]);
@@ -251,7 +274,7 @@ fn moe_64_has_its_tails_of_gigabytes() {
         (sum as f64 / 64.0 * parts / (parts - 1.0) / 1e7).round() / 100.0
     };
     assert_eq!(sent(Class::ExpertGradients, 8.0), 4.3);
-    assert_eq!(sent(Class::Gradients, 64.0), 1.07);
+    assert_eq!(sent(Class::Gradients, 64.0), 1.08);
     assert_eq!(sent(Class::ExpertParameters, 8.0), 2.15);
     assert_eq!(sent(Class::Parameters, 64.0), 0.54);
     // Two all-to-alls a layer and pass, of 67 MB each.
