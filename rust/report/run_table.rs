@@ -206,7 +206,7 @@ mod tests {
             jobs,
             [
                 "job                       messages  completed   begins      CCT",
-                "a name of 24 characters.     1.05M      1.05M    0.0ns  123.5ms",
+                "a name of 24 characters.     1.05M      1.05M      0ps  123.5ms",
                 "gradients                      240         17  123.5ms        -",
             ]
         );

@@ -174,13 +174,11 @@ fn put_together(
     key: &str,
     parts: Vec<Part>,
 ) -> Result<Workload, ScenarioError> {
-    let count = parts.len();
-    Workload::of_parts(parts).map_err(|error| {
-        let key = match error {
-            JobsError::Circle => "job[0].after",
-            JobsError::TooMuch => key,
-        };
-        let (text, right) = (format!("{count} in all"), error.to_string());
-        context.senseless_as(key, text, right)
+    let (count, waits) = (parts.len(), parts.iter().position(|part| part.after.is_some()));
+    Workload::of_parts(parts).map_err(|error| match (error, waits) {
+        (JobsError::Circle, Some(first)) => {
+            context.senseless(&format!("job[{first}].after"), "", error.to_string())
+        }
+        _ => context.senseless_as(key, format!("{count} in all"), error.to_string()),
     })
 }

@@ -82,7 +82,7 @@ impl Degrees {
     /// Groups of `size` ranks that are `stride` apart, of a stage.
     fn groups(self, stage: u32, (size, stride): (u32, u32)) -> Vec<Vec<u32>> {
         let ranks = self.stage(stage);
-        let first = |rank: &u32| (rank - ranks.start) / stride % size == 0;
+        let first = |rank: &u32| ((rank - ranks.start) / stride).is_multiple_of(size);
         let group = |rank: u32| (0..size).map(|place| rank + place * stride).collect();
         ranks.clone().filter(first).map(group).collect()
     }

@@ -52,16 +52,18 @@ impl<'a> Step<'a> {
             expert: degrees.expert_groups(stage),
             expert_data: degrees.expert_data_groups(stage),
         };
-        // A rank, or a pass, costs a delay at the least.
-        let passes = u64::from(training.microbatches) * u64::from(training.iterations);
-        if passes * u64::from(degrees.ranks()) > MOST_TASKS as u64 {
+        let stages: Vec<Stage> = (0..degrees.pipeline).map(stage).collect();
+        // What ranks compute: two parts of each unit, in two passes of each microbatch.
+        let passes = u128::from(training.microbatches) * u128::from(training.iterations);
+        let units: usize = stages.iter().map(|it| it.units.len() * it.ranks.len()).sum();
+        if passes.saturating_mul(4 * units as u128) > MOST_TASKS as u128 {
             return Err(TrainingError::TooManyMessages);
         }
         let arrivals =
             || vec![vec![None; training.microbatches as usize]; degrees.ranks() as usize];
         Ok(Self {
             training,
-            stages: (0..degrees.pipeline).map(stage).collect(),
+            stages,
             program: Program::new(training),
             forward: arrivals(),
             backward: arrivals(),
@@ -73,7 +75,7 @@ impl<'a> Step<'a> {
     pub fn run(mut self) -> Result<Workload, TrainingError> {
         let stages = std::mem::take(&mut self.stages);
         let order = passes::of_all(self.training.degrees.pipeline, self.training.microbatches);
-        for _ in 0..self.training.iterations {
+        for iteration in 0..self.training.iterations {
             for &(number, pass) in &order {
                 let stage = &stages[number as usize];
                 let before = self.program.messages();
@@ -81,7 +83,7 @@ impl<'a> Step<'a> {
                     Pass::Forward(microbatch) => self.go_forward((number, stage), microbatch)?,
                     Pass::Backward(microbatch) => self.go_backward((number, stage), microbatch)?,
                 }
-                if matches!(pass, Pass::Forward(0)) {
+                if iteration == 0 && matches!(pass, Pass::Forward(0)) {
                     self.expect(self.program.messages() - before)?;
                 }
             }

@@ -274,6 +274,9 @@ fn what_no_machine_holds_is_refused_before_it_is_made() {
     assert_eq!(huge.build(), Err(TrainingError::TooManyMessages));
     let endless = Training { iterations: u32::MAX, ..training(SMALL, [1, 1, 1, 1]) };
     assert_eq!(endless.build(), Err(TrainingError::TooManyMessages));
+    // Nothing is sent by one alone; what it computes is counted too.
+    let busy = Training { iterations: 1 << 12, microbatches: 1 << 11, ..endless };
+    assert_eq!(busy.build(), Err(TrainingError::TooManyMessages));
 }
 
 /// Ofan's figure 14 has FSDP steps of Llama-3 on 1,024 GPUs with 104, 418 and 1,570 packets of
