@@ -55,8 +55,15 @@ mod ns3 {
     use std::{env, fs};
 
     /// The modules of ns-3 that the library, its tests and its examples need.
-    const MODULES: [&str; 6] =
-        ["core", "network", "internet", "point-to-point", "traffic-control", "applications"];
+    const MODULES: [&str; 7] = [
+        "core",
+        "network",
+        "internet",
+        "point-to-point",
+        "traffic-control",
+        "applications",
+        "flow-monitor",
+    ];
     /// What is missing if pkg-config does not find one.
     const PACKAGES: &str = "libns3-dev libgsl-dev libsqlite3-dev libxml2-dev";
 

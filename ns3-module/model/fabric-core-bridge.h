@@ -9,6 +9,9 @@
 
 #include "fabric-core.h"
 
+// First: what is generated holds rust::Error only where a call of C++ may fail.
+#include "rust/cxx.h"
+
 #include "evenkeel/rust/bridge/world.rs.h"
 
 namespace ns3
