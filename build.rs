@@ -24,7 +24,8 @@ mod bridge {
     /// The glue around each.
     const GLUE: &[&str] = &["cpp-bridge/evenkeel.cc"];
     /// What else makes the C++ side stale.
-    const HEADERS: &[&str] = &["cpp-bridge/evenkeel.h", "ns3-module/cargo/cargo.h"];
+    const HEADERS: &[&str] =
+        &["cpp-bridge/evenkeel.h", "ns3-module/cargo/cargo.h", "ns3-module/cargo/twin.h"];
 
     /// Compiles both halves of the bridge. C++11 is the oldest standard among the ns-3 forks
     /// that the static library has to link with.
@@ -54,8 +55,15 @@ mod ns3 {
     use std::{env, fs};
 
     /// The modules of ns-3 that the library, its tests and its examples need.
-    const MODULES: [&str; 6] =
-        ["core", "network", "internet", "point-to-point", "traffic-control", "applications"];
+    const MODULES: [&str; 7] = [
+        "core",
+        "network",
+        "internet",
+        "point-to-point",
+        "traffic-control",
+        "applications",
+        "flow-monitor",
+    ];
     /// What is missing if pkg-config does not find one.
     const PACKAGES: &str = "libns3-dev libgsl-dev libsqlite3-dev libxml2-dev";
 

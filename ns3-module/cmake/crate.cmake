@@ -11,7 +11,9 @@ set(_evenkeel_generated "")
 
 if(EVENKEEL_FROM_CARGO)
   set(_evenkeel_crate "${EVENKEEL_CRATE_DIR}")
-  set(_evenkeel_includes "${EVENKEEL_CRATE_DIR}/cpp-bridge" ${EVENKEEL_CXXBRIDGE_DIR})
+  set(_evenkeel_includes "${EVENKEEL_CRATE_DIR}/cpp-bridge" "${EVENKEEL_CRATE_DIR}/ns3-module/cargo"
+                         ${EVENKEEL_CXXBRIDGE_DIR}
+  )
   return()
 endif()
 

@@ -95,6 +95,15 @@ class FabricPool
     }
 
     /**
+     * @param place a place
+     * @return what is there, until the next Insert
+     */
+    const Slot& Get(uint32_t place) const
+    {
+        return m_slots[place];
+    }
+
+    /**
      * @param list to which
      * @param place what joins at its end
      */

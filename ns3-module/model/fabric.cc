@@ -365,4 +365,29 @@ Fabric::GetEventCount() const
     return m_calendar.GetEventCount();
 }
 
+uint64_t
+Fabric::GetNowPs() const
+{
+    return m_calendar.Now();
+}
+
+uint64_t
+Fabric::CountDataInFlight() const
+{
+    uint64_t count = 0;
+    for (const FabricPort* port : m_ports)
+    {
+        for (const FabricPool::List* list :
+             {&port->m_wire, &port->m_waiting[0], &port->m_waiting[1]})
+        {
+            for (uint32_t place = list->head; place != FabricPool::NONE;
+                 place = m_pool.Get(place).next)
+            {
+                count += m_pool.Get(place).packet.IsControl() ? 0 : 1;
+            }
+        }
+    }
+    return count;
+}
+
 } // namespace ns3

@@ -131,6 +131,10 @@ class Fabric : public Object, private FabricCalendar::Client
     uint32_t GetQueueBytesMax() const;
     /// @return events so far
     uint64_t GetEventCount() const;
+    /// @return the time of the last event, in picoseconds
+    uint64_t GetNowPs() const;
+    /// @return data packets in queues and on wires, counted one by one
+    uint64_t CountDataInFlight() const;
 
     // What ports, switches and NICs ask of it; not for scripts.
 

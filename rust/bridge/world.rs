@@ -21,8 +21,9 @@ mod wire;
 mod tests;
 
 use self::core::Core;
+pub(super) use experiment::Experiment;
 use experiment::{
-    Experiment, experiment_of_hpcc, experiment_of_scenario, experiment_of_text,
+    experiment_of_hpcc, experiment_of_scenario, experiment_of_text,
     experiment_on_graph, graph_of,
 };
 
@@ -32,13 +33,13 @@ pub(super) mod contract {
     /// A packet on the wire: the fields of `rust/packet.rs`, with kind and flags as numbers.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     struct WirePacket {
-        sack: u64,
         src: u32,
         dst: u32,
         qp: u32,
         label: u32,
         psn: u32,
         ack: u32,
+        sack: u64,
         marked: u32,
         stamp: u32,
         wire_bytes: u16,
@@ -219,6 +220,16 @@ pub(super) mod contract {
         pauses: Vec<PauseFacts>,
     }
 
+    #[cfg(feature = "ns3")]
+    unsafe extern "C++" {
+        include!("twin.h");
+
+        /// Runs an experiment in ns-3, from the start to where `core` says that it ends, and gives
+        /// the core back with what was measured. ns-3's simulator is one a process: calls must
+        /// not overlap.
+        fn run_in_ns3(experiment: &Experiment, core: Box<Core>) -> Result<Box<Core>>;
+    }
+
     extern "Rust" {
         type Experiment;
 
@@ -286,7 +297,8 @@ pub(super) mod contract {
         fn poll_transmit_control(self: &mut Core, host: u32, packet: &mut WirePacket) -> bool;
         /// True if a packet would go if the wire were free, now or after a pause of pacing.
         fn has_packets(self: &Core, host: u32) -> bool;
-        /// A packet arrived; true if `poll_touched` or `poll_news` have something to say.
+        /// A packet arrived; true if `poll_touched` or `poll_news` have something to say, or all is
+        /// finished.
         fn handle_packet(self: &mut Core, host: u32, now_ps: u64, packet: &WirePacket) -> bool;
         /// The time has come that a host named, or a message was posted; early is harmless. True
         /// as above.

@@ -45,7 +45,7 @@ pub(super) enum PostError {
 
 /// Every NIC, every policy of a switch, and every draw of a run.
 #[derive(Debug)]
-pub(super) struct Core {
+pub(in crate::bridge) struct Core {
     pub(super) setup: Setup,
     pub(super) endpoints: Endpoints,
     ways: Ways,
@@ -151,14 +151,14 @@ impl Core {
         let (host, now) = (HostId(host), Time::from_ps(now_ps));
         self.endpoints.handle_packet(now, host, &Packet::from(packet));
         self.endpoints.follow_up(now, host);
-        self.endpoints.has_something_to_tell()
+        self.endpoints.has_something_to_tell() || self.is_finished()
     }
 
     pub(super) fn handle_timeout(&mut self, host: u32, now_ps: u64) -> bool {
         let (host, now) = (HostId(host), Time::from_ps(now_ps));
         self.endpoints.handle_timeout(now, host);
         self.endpoints.follow_up(now, host);
-        self.endpoints.has_something_to_tell()
+        self.endpoints.has_something_to_tell() || self.is_finished()
     }
 
     pub(super) fn next_wake(&self, host: u32, now_ps: u64, free_ps: u64) -> u64 {

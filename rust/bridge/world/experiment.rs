@@ -42,7 +42,7 @@ pub(super) enum ExperimentError {
 }
 
 /// What determines a run.
-pub(super) struct Experiment {
+pub(in crate::bridge) struct Experiment {
     pub(super) setup: Setup,
     plan: Plan,
     pfc: Option<Pfc>,
@@ -117,7 +117,7 @@ impl From<Scenario> for Experiment {
 }
 
 impl Experiment {
-    pub(super) fn new(setup: Setup, warnings: Vec<String>) -> Self {
+    pub(in crate::bridge) fn new(setup: Setup, warnings: Vec<String>) -> Self {
         let Setup { fabric, topology, scheme, .. } = &setup;
         Self {
             plan: Plan::new(&fabric.failures, scheme.weights),
@@ -237,7 +237,7 @@ impl Experiment {
         self.setup.scheme.name.to_owned()
     }
 
-    pub(super) fn core(&self) -> Box<Core> {
+    pub(in crate::bridge) fn core(&self) -> Box<Core> {
         Box::new(Core::new(&self.setup))
     }
 

@@ -50,7 +50,7 @@ impl Core {
     }
 
     /// What the run came to, with what the world measured.
-    pub(super) fn outcome(&self) -> Outcome {
+    pub(in crate::bridge) fn outcome(&self) -> Outcome {
         let switch_states = self.switch_states();
         Outcome::of(sums(&self.measured), switch_states, &self.endpoints)
     }
