@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use evenkeel::report::list_table;
-use evenkeel::{balance, collective};
+use evenkeel::{balance, collective, rail};
 
 use super::{Status, output};
 
@@ -11,9 +11,10 @@ Examples:
   evenkeel list policies
   evenkeel list collectives
   evenkeel list topologies
+  evenkeel list allocators
 ";
 
-/// List the policies, collectives or topologies that scenarios can name
+/// List the policies, collectives, topologies or allocators that there are
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -29,6 +30,8 @@ enum What {
     Collectives,
     /// Fabrics: `kind` in a scenario's [topology]
     Topologies,
+    /// Ways of dividing an all-reduce over several rails
+    Allocators,
 }
 
 /// Kinds of topology. The names are those that scenarios are parsed by; a test holds the two
@@ -66,6 +69,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         }
         What::Topologies => {
             list_table(["topology", "what it is", "source"], TOPOLOGIES.into_iter())
+        }
+        What::Allocators => {
+            let rows = rail::PRESETS.iter().map(|it| [it.name, it.summary, it.source]);
+            list_table(["allocator", "what it does", "source"], rows)
         }
     };
     output::print(&text)?;
