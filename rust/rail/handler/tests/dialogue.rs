@@ -31,9 +31,8 @@ fn key(chunk: u32, epoch: u64) -> Key {
 
 /// What it says, in short.
 fn said(handler: &mut Handler) -> Vec<String> {
-    let place = |chunk: &ChunkIssue| {
-        format!("{}@{} on {}", chunk.key.chunk, chunk.key.epoch.0, chunk.rail)
-    };
+    let place =
+        |chunk: &ChunkIssue| format!("{}@{} on {}", chunk.key.chunk, chunk.key.epoch.0, chunk.rail);
     let list = |chunks: &[ChunkIssue]| chunks.iter().map(place).collect::<Vec<_>>().join(", ");
     let mut all = Vec::new();
     while let Some(action) = handler.poll_action() {
@@ -160,13 +159,16 @@ fn a_stall_is_asked_about_and_believed_unless_somebody_has_only_begun() {
     };
     for lags in [true, false] {
         let mut rank = started();
-        (0..2).for_each(|chunk| drop(rank.handle_chunk(ms(20), &key(chunk, 0))));
+        for chunk in 0..2 {
+            rank.handle_chunk(ms(20), &key(chunk, 0));
+        }
         beats(&mut rank, ms(20));
         rank.handle_timeout(ms(20));
         said(&mut rank);
         assert_eq!(rank.poll_timeout(), ms(30));
         rank.handle_timeout(ms(30));
-        let asked = ["rail1 suspect (stall)", "probe to rank1 over rail1", "probe to rank2 over rail1"];
+        let asked =
+            ["rail1 suspect (stall)", "probe to rank1 over rail1", "probe to rank2 over rail1"];
         assert_eq!(said(&mut rank), asked);
         let started = if lags { None } else { Some(Span::from_ms(31)) };
         rank.handle_message(ms(31), RankId(1), B, &answer(started));
@@ -193,7 +195,12 @@ fn another_failure_during_the_agreement_starts_it_again_with_both() {
     // Rank 2 knew of the other rail.
     let mut other = rank.report.clone();
     other.view = View::new(2).turned(B, 1);
-    rank.handle_message(ms(3), RankId(2), A, &Message::Report { report: other, reply: Reply::Wanted });
+    rank.handle_message(
+        ms(3),
+        RankId(2),
+        A,
+        &Message::Report { report: other, reply: Reply::Wanted },
+    );
     let both = said(&mut rank);
     assert_eq!(both[0], "rail1 down (published)");
     // None is up: over both, then.
@@ -254,7 +261,7 @@ fn the_last_rail_is_held_and_an_error_on_it_begins_anew() {
     let mut rank = started();
     rank.handle_link_down(ms(1), B);
     let report = report_of(&rank, [false; 4]);
-    [1, 2].map(|from| rank.handle_message(ms(2), RankId(from), A, &report));
+    [1, 2].into_iter().for_each(|from| rank.handle_message(ms(2), RankId(from), A, &report));
     assert!(said(&mut rank).contains(&"again 2@1 on rail0, 3@1 on rail0".to_owned()));
     rank.handle_timeout(ms(500));
     rank.handle_timeout(ms(900));
@@ -262,7 +269,7 @@ fn the_last_rail_is_held_and_an_error_on_it_begins_anew() {
     rank.handle_error(ms(901), &key(2, 1));
     let report = report_of(&rank, [true, true, false, true]);
     said(&mut rank);
-    [1, 2].map(|from| rank.handle_message(ms(902), RankId(from), A, &report));
+    [1, 2].into_iter().for_each(|from| rank.handle_message(ms(902), RankId(from), A, &report));
     let all = "again 0@3 on rail0, 1@3 on rail0, 2@3 on rail0, 3@3 on rail0";
     assert_eq!(said(&mut rank), ["epoch 3: rail0", all]);
 }
@@ -272,7 +279,8 @@ fn bad_calls_are_errors_and_strangers_are_not_heard() {
     let mut rank = started();
     said(&mut rank);
     let division = Division::new([8, 8].map(Bytes::new).to_vec());
-    let start = |rank: &mut Handler, id| rank.handle_operation(ms(1), OperationId(id), &division, &[]);
+    let start =
+        |rank: &mut Handler, id| rank.handle_operation(ms(1), OperationId(id), &division, &[]);
     let order = start(&mut rank, 5).unwrap_err().to_string();
     assert_eq!(order, "operation 5 cannot start: the next one is 1");
     let beat = Message::Probe { round: 1, waits_for: None };
@@ -285,10 +293,14 @@ fn bad_calls_are_errors_and_strangers_are_not_heard() {
     rank.handle_link_down(ms(1), A);
     assert_eq!(start(&mut rank, 1), Err(StartError::Agreeing));
     let report = report_of(&rank, [false; 4]);
-    [1, 2].map(|from| rank.handle_message(ms(2), RankId(from), B, &report));
+    [1, 2].into_iter().for_each(|from| rank.handle_message(ms(2), RankId(from), B, &report));
     assert_eq!(start(&mut rank, 1), Err(StartError::RailDown { rail: A }));
     let config = Config::default();
-    let fault = |ranks, rails| Handler::new(Time::ZERO, &config, ranks, rails).unwrap_err().to_string();
-    assert_eq!(fault((RankId(0), 1), 2), "rank 0 of 1: there are at least 2 ranks, numbered from 0");
+    let fault =
+        |ranks, rails| Handler::new(Time::ZERO, &config, ranks, rails).unwrap_err().to_string();
+    assert_eq!(
+        fault((RankId(0), 1), 2),
+        "rank 0 of 1: there are at least 2 ranks, numbered from 0"
+    );
     assert_eq!(fault((RankId(0), 2), 65), "65 rails: there are 1 to 64 of them");
 }

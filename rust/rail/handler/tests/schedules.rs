@@ -38,7 +38,16 @@ fn plot() -> impl Strategy<Value = Plot> {
             let heals = Time::ZERO + Span::from_ms(LATEST_MS + 200);
             mischief.extend((0..rails as u32).map(|rail| (heals, Mischief::Heals(RailId(rail)))));
             Plot {
-                ranks, rails, operations, bytes, overlap, data_us, message_us, lost, seed, mischief,
+                ranks,
+                rails,
+                operations,
+                bytes,
+                overlap,
+                data_us,
+                message_us,
+                lost,
+                seed,
+                mischief,
             }
         })
     })

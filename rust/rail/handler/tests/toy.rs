@@ -51,7 +51,7 @@ enum Event {
     Message { to: RankId, from: RankId, over: RailId, message: Message },
     Data { to: RankId, from: RankId, key: Key, values: Vec<i64>, rail: RailId },
     Mischief(Mischief),
-    Wake(RankId),
+    Wake,
 }
 
 #[derive(Default)]
@@ -89,7 +89,8 @@ fn input(rank: RankId, operation: OperationId, byte: u64) -> i64 {
 
 impl Toy {
     pub fn new(plot: &Plot, config: &Config) -> Self {
-        let handler = |rank| Handler::new(Time::ZERO, config, (RankId(rank), plot.ranks), plot.rails);
+        let handler =
+            |rank| Handler::new(Time::ZERO, config, (RankId(rank), plot.ranks), plot.rails);
         let mut toy = Self {
             plot: plot.clone(),
             now: Time::ZERO,
@@ -158,9 +159,11 @@ impl Toy {
             Event::Message { to, from, over, message } => {
                 self.handlers[to.index()].handle_message(self.now, from, over, &message);
             }
-            Event::Data { to, from, key, values, rail: _ } => self.contribute(to, from, key, &values),
+            Event::Data { to, from, key, values, rail: _ } => {
+                self.contribute(to, from, key, &values)
+            }
             Event::Mischief(mischief) => self.do_mischief(mischief),
-            Event::Wake(_) => {}
+            Event::Wake => {}
         }
     }
 
@@ -173,15 +176,17 @@ impl Toy {
                 self.handlers[rank.index()].handle_link_down(self.now, rail);
             }
             Mischief::PortDies(rail, rank) => self.kill(rail, rank),
-            Mischief::Crawls(rail) => drop(self.crawling.insert(rail)),
+            Mischief::Crawls(rail) => {
+                self.crawling.insert(rail);
+            }
             Mischief::Heals(rail) => {
-                all.iter().for_each(|&rank| drop(self.dead_ports.remove(&(rail, rank))));
+                self.dead_ports.retain(|&(dead, _)| dead != rail);
                 self.crawling.remove(&rail);
             }
             Mischief::Computes(rank, ms) => {
                 let until = self.now + Span::from_ms(ms.into());
                 self.members[rank.index()].computes_until = until;
-                self.at(until, Event::Wake(rank));
+                self.at(until, Event::Wake);
             }
         }
     }
@@ -190,7 +195,9 @@ impl Toy {
     fn kill(&mut self, rail: RailId, rank: RankId) {
         self.dead_ports.insert((rail, rank));
         let hit = |event: &Event| match event {
-            Event::Message { to, from, over, .. } => *over == rail && (*to == rank || *from == rank),
+            Event::Message { to, from, over, .. } => {
+                *over == rail && (*to == rank || *from == rank)
+            }
             Event::Data { to, from, rail: on, .. } => *on == rail && (*to == rank || *from == rank),
             _ => false,
         };
@@ -213,8 +220,12 @@ impl Toy {
         for rank in (0..self.plot.ranks).map(RankId) {
             let member = &self.members[rank.index()];
             let id = OperationId(member.next);
-            let room = member.next < (member.completed + self.plot.overlap).min(self.plot.operations);
-            if !room || member.computes_until > self.now || self.handlers[rank.index()].is_agreeing() {
+            let room =
+                member.next < (member.completed + self.plot.overlap).min(self.plot.operations);
+            if !room
+                || member.computes_until > self.now
+                || self.handlers[rank.index()].is_agreeing()
+            {
                 continue;
             }
             let up = self.handlers[rank.index()].up();
