@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::balance::Parameters;
 use crate::ids::RailId;
-use crate::rail::test_rails::{Bench, Rail, operation};
+use crate::rail::test_rails::{Bench, Rail, cases, operation};
 use crate::rail::Cost;
 use crate::units::{BitRate, Bytes, Span};
 
@@ -28,7 +28,7 @@ fn two_rails() -> impl Strategy<Value = [Rail; 2]> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(cases(300))]
 
     /// |t1 − t2| / T < 5 % within ten operations, from nothing.
     #[test]

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::toy::{Mischief, Plot, Toy};
+use crate::rail::test_rails::cases;
 use crate::units::Bytes;
 
 const LATEST_MS: u64 = 400;
@@ -54,9 +55,7 @@ fn plot() -> impl Strategy<Value = Plot> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: None, max_shrink_iters: 2_000, ..ProptestConfig::with_cases(1_000)
-    })]
+    #![proptest_config(cases(400))]
 
     #[test]
     fn sums_are_exact_whatever_fails_and_whenever(plot in plot()) {
