@@ -37,7 +37,9 @@
 //!   <-  endpoint  <-  bound fabric  <-  scenario hpcc  <-  study report  <-  cli (the binary)
 //! ```
 //!
-//! A test reads the sources and holds them to it.
+//! A test reads the sources and holds them to it. The bridge to C++ (feature `bridge`) stands beside
+//! studies: it sees everything below them, so that other worlds read the same scenarios, and
+//! nobody sees it.
 //!
 //! # What each layer does not know
 //!
