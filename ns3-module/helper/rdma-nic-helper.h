@@ -1,6 +1,4 @@
-/*
- * SPDX-License-Identifier: GPL-2.0-only
- */
+// SPDX-License-Identifier: GPL-2.0-only
 
 #ifndef RDMA_NIC_HELPER_H
 #define RDMA_NIC_HELPER_H

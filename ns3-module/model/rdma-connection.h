@@ -1,6 +1,4 @@
-/*
- * SPDX-License-Identifier: GPL-2.0-only
- */
+// SPDX-License-Identifier: GPL-2.0-only
 
 #ifndef RDMA_CONNECTION_H
 #define RDMA_CONNECTION_H

@@ -1,6 +1,4 @@
-/*
- * SPDX-License-Identifier: GPL-2.0-only
- */
+// SPDX-License-Identifier: GPL-2.0-only
 
 #ifndef EVENKEEL_TEST_PLAIN_FABRIC_H
 #define EVENKEEL_TEST_PLAIN_FABRIC_H

@@ -23,8 +23,7 @@ mod tests;
 use self::core::Core;
 pub(super) use experiment::Experiment;
 use experiment::{
-    experiment_of_hpcc, experiment_of_scenario, experiment_of_text,
-    experiment_on_graph, graph_of,
+    experiment_of_hpcc, experiment_of_scenario, experiment_of_text, experiment_on_graph, graph_of,
 };
 
 #[allow(unsafe_code, reason = "cxx generates the calls across the language border")]

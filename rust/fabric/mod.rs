@@ -15,6 +15,7 @@ mod pool;
 mod port;
 mod prefetch;
 mod program;
+mod replay;
 mod simulation;
 mod switch;
 mod ways;
@@ -40,10 +41,11 @@ pub(crate) mod parts {
     pub(crate) use super::ways::{Way, Ways};
 }
 
-pub use program::{Program, run_program};
+pub use program::{Program, drive, run_program};
+pub use replay::Replay;
 pub use simulation::{Setup, World, run};
 
-pub use crate::endpoint::{FlowRecord, QpCounts};
+pub use crate::endpoint::{FlowRecord, Passed, QpCounts};
 
 #[cfg(test)]
 mod tests;

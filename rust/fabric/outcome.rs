@@ -1,7 +1,7 @@
 //! What a run has to say.
 
 use crate::balance::switch::SwitchState;
-use crate::endpoint::{Endpoints, FlowRecord, QpCounts};
+use crate::endpoint::{Endpoints, FlowRecord, Passed, QpCounts};
 use crate::ids::PortId;
 use crate::nic::QpAccount;
 use crate::units::{Bytes, Span, Time};
@@ -95,6 +95,9 @@ pub struct Outcome {
     pub ended: Time,
     /// Messages of the workload.
     pub messages: u64,
+    /// What is left of messages and flows that were forgotten when they were over, of which
+    /// `message_fct` and `flows` do not tell; `None` where nothing was forgotten.
+    pub passed: Option<Passed>,
     /// Completion minus start at the sender, of every message that completed, in order of
     /// message ids.
     pub message_fct: Vec<Span>,
@@ -163,9 +166,10 @@ impl Outcome {
             "conservation: every data packet sent is delivered, dropped, or in flight"
         );
         let (workload, ledger) = (endpoints.workload(), endpoints.ledger());
+        let (messages, bytes) = endpoints.sent();
         let done = sums.verdict == Verdict::Completed;
         assert!(
-            !done || endpoints.accepted_bytes() == workload.total_bytes().get(),
+            !done || endpoints.accepted_bytes() == bytes.get(),
             "conservation: every byte is delivered exactly once"
         );
         let (first_start, last) = (workload.first_start(), ledger.last_completion);
@@ -174,7 +178,8 @@ impl Outcome {
         Self {
             verdict: sums.verdict,
             ended: sums.ended,
-            messages: workload.messages.len() as u64,
+            messages,
+            passed: ledger.passed().cloned(),
             message_fct: ledger.completions().map(|(start, end)| end.since(start)).collect(),
             cct: done.then(|| last.max(first_start).since(first_start)),
             counters,

@@ -13,7 +13,7 @@ use super::port::Port;
 use super::{FabricConfig, Outcome, PauseOrder, Progress, Queue, QueueProbe, Verdict};
 use crate::balance::Scheme;
 use crate::balance::sender::Trimming;
-use crate::endpoint::{Endpoints, Over, Site, base_rtt};
+use crate::endpoint::{Endpoints, FlowRecord, Over, Site, base_rtt};
 use crate::ids::{HostId, MessageId, PortId};
 use crate::nic::NicConfig;
 use crate::topology::{Node, Routes, Topology};
@@ -150,6 +150,28 @@ impl World {
         let id = self.endpoints.post(now, message);
         self.wake_touched();
         id
+    }
+
+    /// Something of a program's own is over at `now`, which must not be before the last event nor
+    /// after the next: a run is not complete before.
+    pub fn note(&mut self, now: Time) {
+        assert!(self.now <= now, "{now} is past");
+        self.now = now;
+        self.endpoints.note_end(now);
+    }
+
+    /// From now on what is over is forgotten: see [`Endpoints::forget_over`].
+    ///
+    /// # Panics
+    /// If there are messages or delays already.
+    pub fn forget_over(&mut self) {
+        self.endpoints.forget_over();
+    }
+
+    /// A flow that is over, where flows are forgotten, which this one is now.
+    #[inline]
+    pub fn poll_flow(&mut self) -> Option<FlowRecord> {
+        self.endpoints.poll_flow()
     }
 
     /// What became of messages that were posted, one after the other.
@@ -379,12 +401,13 @@ impl World {
 
     /// How far it has got.
     pub fn progress(&self) -> Progress {
+        let (messages, bytes) = self.endpoints.sent();
         Progress {
             now: self.now,
             completed: self.endpoints.ledger().completed,
-            messages: self.endpoints.workload().messages.len() as u64,
+            messages,
             delivered_bytes: self.endpoints.accepted_bytes(),
-            total_bytes: self.endpoints.workload().total_bytes().get(),
+            total_bytes: bytes.get(),
             packet_hops: self.network.counters.hops,
         }
     }
