@@ -14,6 +14,7 @@ mod flow_file;
 mod limits;
 mod policy;
 mod recovery;
+mod replay;
 mod sections;
 mod source;
 mod switch;
@@ -36,6 +37,7 @@ pub use file::{
     DependenciesName, PolicySection, SCHEMA_VERSION, ScenarioFile, TopologyFormat, TopologyKind,
     TopologySection, WorkloadSection,
 };
+pub use replay::{ComputeName, StreamingName};
 pub use sections::{
     CongestionName, EcnSection, FailureName, FailureSection, RecoveryName, SpanOrNever,
     SwitchSection, TransportSection,
@@ -48,6 +50,7 @@ use crate::nic::NicConfig;
 use crate::topology::Topology;
 use crate::units::Time;
 use crate::workload::Workload;
+use crate::workload::chakra::{ChakraError, Streaming};
 use context::Context;
 use source::Source;
 
@@ -71,8 +74,10 @@ pub struct Scenario {
     pub file: ScenarioFile,
     /// Who is wired to whom.
     pub topology: Arc<Topology>,
-    /// What is sent.
+    /// What is sent; of traces that are read while the run goes on, their load.
     pub workload: Arc<Workload>,
+    /// Traces that are read while the run goes on, if they are what is sent.
+    pub traces: Option<Arc<Streaming>>,
     /// Links, switches and failures.
     pub fabric: FabricConfig,
     /// Every host's NIC.
@@ -161,7 +166,10 @@ impl Scenario {
             host_of_node: &built.host_of_node,
             seed: file.seed,
         };
-        let sent = workload::resolve(&context, &file.workload, place)?;
+        let (sent, traces) = match trace_file::stream(&context, &file.workload, place)? {
+            Some((sent, traces)) => (sent, Some(traces)),
+            None => (workload::resolve(&context, &file.workload, place)?, None),
+        };
         let workload = sent.workload;
         let mut warnings = built.warnings;
         warnings.extend(sent.warnings);
@@ -172,6 +180,7 @@ impl Scenario {
         limits::whole_run(
             &context,
             (&file.workload, &workload),
+            traces.as_ref().map(|traces| traces.longest()),
             (&built.topology, &file.failure),
             (&nic, &fabric, time_limit),
         )?;
@@ -184,6 +193,7 @@ impl Scenario {
             host_of_node: built.host_of_node.into(),
             warnings,
             workload: Arc::new(workload),
+            traces,
             fabric,
             nic,
             scheme,
@@ -193,7 +203,20 @@ impl Scenario {
         })
     }
 
-    /// What a run is given.
+    /// How many messages are sent.
+    pub fn messages(&self) -> u64 {
+        let known = || self.workload.messages.len() as u64;
+        self.traces.as_ref().map_or_else(known, |traces| traces.messages())
+    }
+
+    /// A fault of its traces that showed when they were replayed.
+    pub fn trace_fault(&self, error: ChakraError) -> ScenarioError {
+        let context = self.origin.context(&self.overrides);
+        context.fault("workload.file", Fault::Chakra(error))
+    }
+
+    /// What a run is given. Where there are `traces`, it is given those, and the workload is for
+    /// bounds.
     pub fn setup(&self) -> Setup {
         Setup {
             topology: Arc::clone(&self.topology),
