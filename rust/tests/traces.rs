@@ -185,7 +185,11 @@ fn the_example_s_traces_are_a_ring() {
     let path = folder.join("chakra-ring.toml");
     let traces = Scenario::load(&path, &Overrides::default()).unwrap();
     let text = one_leaf(4, "kind = \"ring-all-reduce\"\nbytes = \"1MB\"\n");
-    assert_eq!(run(&traces).cct, Some(cct(&folder, &text)));
+    let own = cct(&folder, &text);
+    assert_eq!(run(&traces).cct, Some(own));
+    let streaming = folder.join("chakra-streaming.toml");
+    let streaming = Scenario::load(&streaming, &Overrides::default()).unwrap();
+    assert_eq!(replay(&streaming).0.cct, Some(own));
 }
 
 /// A run of traces that are read while it goes on: what it has to say, its flows, and most nodes

@@ -111,25 +111,24 @@ impl<'a> Traces<'a> {
     /// comes before them: who reads the traces while they are replayed need not look ahead.
     fn deal_all(&mut self) {
         let tasks = self.first_before.len() as u32 - 1;
-        let mut dealt = vec![false; tasks as usize];
+        let mut seen = vec![false; tasks as usize];
         // Tasks on the way down, each with how much of what it waits for was looked at.
         let mut way: Vec<(MessageId, u32)> = Vec::new();
-        for start in (0..tasks).map(MessageId) {
-            way.push((start, self.first_before[start.index()]));
+        for task in (0..tasks).map(MessageId) {
+            if !std::mem::replace(&mut seen[task.index()], true) {
+                way.push((task, self.first_before[task.index()]));
+            }
             while let Some((task, looked)) = way.last_mut() {
                 let (task, place) = (*task, *looked);
-                if dealt[task.index()] {
-                    way.pop();
-                } else if place < self.first_before[task.index() + 1] {
-                    *looked += 1;
-                    let before = self.before[place as usize];
-                    if !dealt[before.index()] {
-                        way.push((before, self.first_before[before.index()]));
-                    }
-                } else {
-                    dealt[task.index()] = true;
+                if place == self.first_before[task.index() + 1] {
                     self.deal(task);
                     way.pop();
+                    continue;
+                }
+                *looked += 1;
+                let before = self.before[place as usize];
+                if !std::mem::replace(&mut seen[before.index()], true) {
+                    way.push((before, self.first_before[before.index()]));
                 }
             }
         }

@@ -40,10 +40,11 @@ impl Player<'_> {
         let unread = ranks().find(|(_, rank)| rank.nodes.is_some());
         if let Some((number, rank)) = unread {
             let fault = ChakraFault::OutOfReach { ahead: most };
-            return (
-                number,
-                first(rank).map_or((None, None, ChakraFault::Changed), |id| rank.at(id, fault)),
-            );
+            // A rank whose sends are over and not received may have no node that is not.
+            return match first(rank) {
+                Some(id) => (number, rank.at(id, fault)),
+                None => (number, (None, None, fault)),
+            };
         }
         if let Some(alone) = self.alone() {
             return alone;
