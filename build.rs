@@ -1,6 +1,6 @@
 //! Prepares what the optional features need; without features it does nothing.
 //!
-//! `bridge` compiles the C++ half of the contract in `rust/bridge.rs` and the glue in
+//! `bridge` compiles the C++ half of the contract in `rust/bridge/` and the glue in
 //! `cpp-bridge/`. `ns3` looks for an installed ns-3 and hands its version on.
 
 fn main() {
@@ -14,18 +14,21 @@ fn main() {
 
 #[cfg(feature = "bridge")]
 mod bridge {
-    /// Files whose change makes the C++ side stale.
-    const SOURCES: [&str; 3] =
-        ["rust/bridge.rs", "cpp-bridge/evenkeel.cc", "cpp-bridge/evenkeel.h"];
+    /// Files that declare a part of the contract.
+    const BRIDGES: [&str; 1] = ["rust/bridge/chooser.rs"];
+    /// The glue around each.
+    const GLUE: [&str; 1] = ["cpp-bridge/evenkeel.cc"];
+    /// What else makes the C++ side stale.
+    const HEADERS: [&str; 1] = ["cpp-bridge/evenkeel.h"];
 
     /// Compiles both halves of the bridge. C++11 is the oldest standard among the ns-3 forks
     /// that the static library has to link with.
     pub fn build() {
-        for source in SOURCES {
+        for source in BRIDGES.into_iter().chain(GLUE).chain(HEADERS) {
             println!("cargo::rerun-if-changed={source}");
         }
-        cxx_build::bridge("rust/bridge.rs")
-            .file("cpp-bridge/evenkeel.cc")
+        cxx_build::bridges(BRIDGES)
+            .files(GLUE)
             .include("cpp-bridge")
             .std("c++11")
             .warnings(true)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Glue between evenkeel.h and the contract in rust/bridge.rs. No protocol state lives here.
+// Glue between evenkeel.h and the contract in rust/bridge/chooser.rs. No protocol state lives here.
 
 #include "evenkeel.h"
 
-#include "evenkeel/rust/bridge.rs.h"
+#include "evenkeel/rust/bridge/chooser.rs.h"
 #include "rust/cxx.h"
 
 #include <stdexcept>

@@ -219,9 +219,9 @@ mod tests {
 
     #[test]
     fn the_bridge_sees_no_fabric_and_nobody_sees_the_bridge() {
-        assert_eq!(faults("rust/bridge.rs", "use crate::fabric::run;").len(), 1);
-        assert_eq!(faults("rust/bridge.rs", "use crate::rng::mix32;").len(), 1);
-        assert!(faults("rust/bridge.rs", "use crate::balance::switch;").is_empty());
+        assert_eq!(faults("rust/bridge/chooser.rs", "use crate::fabric::run;").len(), 1);
+        assert_eq!(faults("rust/bridge/chooser.rs", "use crate::rng::mix32;").len(), 1);
+        assert!(faults("rust/bridge/chooser.rs", "use crate::balance::switch;").is_empty());
         assert_eq!(faults("rust/cli/mod.rs", "use crate::bridge;").len(), 1);
     }
 }

@@ -1,9 +1,6 @@
-//! The contract with C++: all that another world's program can ask of evenkeel, and no more.
+//! Choosers: the load-balancing policy of one switch, for programs whose switches are their own.
 //!
-//! The public C++ face is `cpp-bridge/evenkeel.h`; what is declared here is wrapped there, so
-//! that nobody but its glue sees `cxx`. Constructors can fail, and an error becomes a C++
-//! exception with its text; calls on the packet path cannot. The bridge sees policies and ids;
-//! it knows no fabric, no scenario and no ns-3.
+//! It sees policies and ids; it knows no fabric, no scenario and no ns-3.
 
 use thiserror::Error;
 

@@ -1,0 +1,8 @@
+//! The contract with C++: all that another world's program can ask of evenkeel, and no more.
+//!
+//! The public C++ face is `cpp-bridge/`; what is declared here is wrapped there, so that nobody
+//! but its glue sees `cxx`. Constructors can fail, and an error becomes a C++ exception with its
+//! text; calls on the packet path cannot. One file is one contract of its own: [`chooser`] the
+//! policies of switches. None of them knows ns-3.
+
+mod chooser;
