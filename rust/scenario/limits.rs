@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::error::{Fault, ScenarioError};
-use super::file::{SCHEMA_VERSION, ScenarioFile, WorkloadSection};
+use super::file::{SCHEMA_VERSION, ScenarioFile};
 use super::sections::FailureSection;
 use crate::fabric::FabricConfig;
 use crate::nic::recovery::erasure::LONGEST_MESSAGE;
@@ -50,9 +50,8 @@ fn slowest(topology: &Topology, failures: &[FailureSection]) -> u64 {
 /// `longest` is its longest message, where the workload holds no messages but their sums.
 pub(super) fn whole_run(
     context: &Context<'_>,
-    (section, workload): (&WorkloadSection, &Workload),
-    longest: Option<Bytes>,
-    (topology, failures): (&Topology, &[FailureSection]),
+    (file, workload): (&ScenarioFile, &Workload),
+    (longest, topology): (Option<Bytes>, &Topology),
     (nic, fabric, time_limit): (&NicConfig, &FabricConfig, Time),
 ) -> Result<(), ScenarioError> {
     let overhead = nic.header + nic.ack.bytes + fabric.gap + fabric.gap;
@@ -61,7 +60,7 @@ pub(super) fn whole_run(
         let packets = u128::from(message.bytes.get()).div_ceil(u128::from(nic.payload.get()));
         wire += u128::from(message.bytes.get()) + packets.max(1) * u128::from(overhead.get());
     }
-    let slowest = slowest(topology, failures);
+    let slowest = slowest(topology, &file.failure);
     let seconds = wire * 8 / u128::from(slowest);
     let limit = u128::from(LATEST_END.as_ps() / 1_000_000_000_000);
     let last = workload.messages.iter().map(|message| message.start).max().unwrap_or(Time::ZERO);
@@ -79,11 +78,13 @@ pub(super) fn whole_run(
     } else {
         return Ok(());
     };
-    let (key, value) = match (&section.file, section.bytes) {
-        (Some(file), _) => ("workload.file", file.clone()),
-        (None, bytes) => {
-            ("workload.bytes", context.shown("workload.bytes", bytes.unwrap_or_default()))
-        }
+    let (key, value) = match &file.workload {
+        None => ("job", format!("{} jobs", file.job.len())),
+        Some(section) => match (&section.file, section.bytes) {
+            (Some(file), _) => ("workload.file", file.clone()),
+            (None, Some(bytes)) => ("workload.bytes", context.shown("workload.bytes", bytes)),
+            (None, None) => ("workload.kind", section.kind.clone()),
+        },
     };
     let fault = Fault::TooLarge { key: key.to_owned(), value, amount, limit };
     Err(context.fault(key, fault))

@@ -5,12 +5,15 @@
 //! ([`ScenarioError`]). A scenario knows how to become a [`Setup`]; it does not run.
 
 mod buffering;
+mod collective;
 mod context;
 mod error;
 mod explain;
 mod failure;
 mod file;
 mod flow_file;
+mod host_set;
+mod job;
 mod limits;
 mod policy;
 mod recovery;
@@ -21,8 +24,10 @@ mod switch;
 mod topology;
 mod topology_file;
 mod trace_file;
+mod training;
 mod transport;
 mod workload;
+mod workload_section;
 
 #[cfg(test)]
 mod tests;
@@ -42,6 +47,8 @@ pub use sections::{
     CongestionName, EcnSection, FailureName, FailureSection, RecoveryName, SpanOrNever,
     SwitchSection, TransportSection,
 };
+
+pub use training::{FamilyName, ModelChoice, ModelSection, ShardingName, TensorTrafficName};
 
 use crate::balance::Scheme;
 use crate::fabric::{FabricConfig, Rounding, Setup};
@@ -162,13 +169,15 @@ impl Scenario {
         };
         buffering::pool(&context, &fabric, &built.topology)?;
         let place = workload::Place {
+            section: "workload".to_owned(),
             topology: &built.topology,
             host_of_node: &built.host_of_node,
             seed: file.seed,
+            hosts: None,
         };
-        let (sent, traces) = match trace_file::stream(&context, &file.workload, place)? {
+        let (sent, traces) = match trace_file::stream(&context, &file, &place)? {
             Some((sent, traces)) => (sent, Some(traces)),
-            None => (workload::resolve(&context, &file.workload, place)?, None),
+            None => (job::resolve(&context, &file, &place)?, None),
         };
         let workload = sent.workload;
         let mut warnings = built.warnings;
@@ -176,12 +185,11 @@ impl Scenario {
         file.topology = built.section;
         file.transport = transport;
         file.switch = switch;
-        file.workload = sent.section;
+        (file.workload, file.job) = (sent.workload_section, sent.jobs);
         limits::whole_run(
             &context,
-            (&file.workload, &workload),
-            traces.as_ref().map(|traces| traces.longest()),
-            (&built.topology, &file.failure),
+            (&file, &workload),
+            (traces.as_ref().map(|traces| traces.longest()), &built.topology),
             (&nic, &fabric, time_limit),
         )?;
         Ok(Self {
@@ -263,12 +271,17 @@ impl Scenario {
         let run = failure::Run { seed, time_limit: self.time_limit };
         other.fabric.failures = failure::resolve(&context, &typed.failure, &self.topology, run)?;
         // What is in a file draws nothing, and the file may have changed since it was read.
-        if typed.workload.file.is_some() {
+        if self.file.workload.iter().chain(&self.file.job).all(|it| it.file.is_some()) {
             return Ok(other);
         }
-        let place =
-            workload::Place { topology: &self.topology, host_of_node: &self.host_of_node, seed };
-        other.workload = Arc::new(workload::resolve(&context, &typed.workload, place)?.workload);
+        let place = workload::Place {
+            section: "workload".to_owned(),
+            topology: &self.topology,
+            host_of_node: &self.host_of_node,
+            seed,
+            hosts: None,
+        };
+        other.workload = Arc::new(job::resolve(&context, typed, &place)?.workload);
         Ok(other)
     }
 }

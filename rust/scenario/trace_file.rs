@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use super::context::Context;
 use super::error::{Fault, ScenarioError};
-use super::file::{DependenciesName, WorkloadSection};
+use super::file::{DependenciesName, ScenarioFile, WorkloadSection};
+use super::job::AllSent;
 use super::replay::StreamingName;
-use super::workload::{Place, Sent, plain, unknown};
+use super::workload::{Place, Sent, only, plain, unknown};
 use crate::workload::chakra::{self, Algorithms, Dependencies, Options, Source, Streaming};
 
 /// How the files of ranks end.
@@ -43,28 +44,30 @@ const PACKED: u64 = 8;
 pub(super) fn resolve(
     context: &Context<'_>,
     typed: &WorkloadSection,
-    place: Place<'_>,
+    place: &Place<'_>,
 ) -> Result<Sent, ScenarioError> {
     let Found { files, ranks, options, section } = find(context, typed, place)?;
     if typed.streaming == Some(StreamingName::Yes) {
-        let right = "traces are read while the run goes on where they are all that is sent".into();
-        return Err(context.senseless_as("workload.streaming", "true".into(), right));
+        let right = "traces are read while the run goes on where they are all that is sent, from \
+                     the beginning, and rank i is host i: without [[job]], start and hosts";
+        return Err(context.senseless_as(&place.key("streaming"), "true".into(), right.into()));
     }
     let read = chakra::read(&files, ranks, &options)
-        .map_err(|error| context.fault("workload.file", Fault::Chakra(error)))?;
+        .map_err(|error| context.fault(&place.key("file"), Fault::Chakra(error)))?;
     Ok(Sent { section, workload: read.workload, warnings: read.warnings })
 }
 
-/// Traces that are to be read while the run goes on, looked through; `None` if the section has
-/// none. What is sent is their load, a message for each pair and stream.
+/// Traces that are to be read while the run goes on, looked through; `None` if a file has none.
+/// What is sent is their load, a message for each pair and stream.
 pub(super) fn stream(
     context: &Context<'_>,
-    typed: &WorkloadSection,
-    place: Place<'_>,
-) -> Result<Option<(Sent, Arc<Streaming>)>, ScenarioError> {
-    if typed.kind != "chakra" {
-        return Ok(None);
-    }
+    file: &ScenarioFile,
+    place: &Place<'_>,
+) -> Result<Option<(AllSent, Arc<Streaming>)>, ScenarioError> {
+    let is_all = |it: &&WorkloadSection| {
+        it.kind == "chakra" && file.job.is_empty() && it.hosts.is_none() && it.start.is_none()
+    };
+    let Some(typed) = file.workload.as_ref().filter(is_all) else { return Ok(None) };
     let Found { files, ranks, options, mut section } = find(context, typed, place)?;
     let streams = match typed.streaming.unwrap_or_default() {
         StreamingName::Yes => true,
@@ -77,21 +80,26 @@ pub(super) fn stream(
     let window = typed.window.unwrap_or(chakra::WINDOW as u32);
     if window == 0 {
         let right = "a rank holds one node at least".to_owned();
-        return Err(context.senseless("workload.window", window, right));
+        return Err(context.senseless(&place.key("window"), window, right));
     }
     section.streaming = Some(StreamingName::Yes);
     section.window = Some(window);
     let streaming = Streaming::open(Arc::new(files), ranks, (options, window as usize))
-        .map_err(|error| context.fault("workload.file", Fault::Chakra(error)))?;
-    let (workload, warnings) = (streaming.load().clone(), streaming.warnings());
-    Ok(Some((Sent { section, workload, warnings }, Arc::new(streaming))))
+        .map_err(|error| context.fault(&place.key("file"), Fault::Chakra(error)))?;
+    let sent = AllSent {
+        workload_section: Some(section),
+        jobs: Vec::new(),
+        workload: streaming.load().clone(),
+        warnings: streaming.warnings(),
+    };
+    Ok(Some((sent, Arc::new(streaming))))
 }
 
 /// The files of a section, and what else it says.
 fn find(
     context: &Context<'_>,
     typed: &WorkloadSection,
-    place: Place<'_>,
+    place: &Place<'_>,
 ) -> Result<Found, ScenarioError> {
     const KEYS: [&str; 8] = [
         "file",
@@ -103,12 +111,12 @@ fn find(
         "streaming",
         "window",
     ];
-    context.only("workload", "chakra", &KEYS)?;
+    only(context, typed, place, &KEYS)?;
     let Some(path) = &typed.file else {
         let because = "traces come from files, prefix.0.et and so on".to_owned();
-        return Err(context.missing("workload.file", because, "file = \"prefix\""));
+        return Err(context.missing(&place.key("file"), because, "file = \"prefix\""));
     };
-    let hosts = place.topology.host_count();
+    let hosts = place.count();
     let whole = context.folder.join(path);
     let (files, found) = match whole.is_file() {
         true => (Files::One(whole), hosts),
@@ -120,16 +128,16 @@ fn find(
     if found == 0 {
         let path = format!("{}.0.et", context.folder.join(path).display());
         let reason = std::io::ErrorKind::NotFound.into();
-        return Err(context.fault("workload.file", Fault::Unreadable { path, reason }));
+        return Err(context.fault(&place.key("file"), Fault::Unreadable { path, reason }));
     }
     let ranks = typed.ranks.unwrap_or(found);
     if ranks == 0 || ranks > hosts {
         let right = format!("there are {hosts} hosts, and rank i is host i; it must be 1 to that");
         return Err(match typed.ranks {
-            Some(_) => context.senseless("workload.ranks", ranks, right),
+            Some(_) => context.senseless(&place.key("ranks"), ranks, right),
             None => {
                 let value = format!("{path} with its {ranks} ranks");
-                context.senseless_as("workload.file", value, right)
+                context.senseless_as(&place.key("file"), value, right)
             }
         });
     }
@@ -140,9 +148,9 @@ fn find(
             DependenciesName::All => Dependencies::All,
             DependenciesName::Data => Dependencies::Data,
         },
-        algorithms: algorithms(context, typed)?,
+        algorithms: algorithms(context, typed, place)?,
         compute: compute.into(),
-        dimensions: dimensions(context, typed, ranks)?,
+        dimensions: dimensions(context, typed, (place, ranks))?,
     };
     let section = WorkloadSection {
         file: Some(path.clone()),
@@ -161,7 +169,7 @@ fn find(
 fn dimensions(
     context: &Context<'_>,
     typed: &WorkloadSection,
-    ranks: u32,
+    (place, ranks): (&Place<'_>, u32),
 ) -> Result<Vec<u32>, ScenarioError> {
     let Some(dimensions) = &typed.dimensions else { return Ok(Vec::new()) };
     let product = dimensions.iter().try_fold(1u32, |product, &size| product.checked_mul(size));
@@ -170,7 +178,7 @@ fn dimensions(
     }
     let sizes: Vec<String> = dimensions.iter().map(u32::to_string).collect();
     let right = format!("there are {ranks} ranks; the sizes must multiply to that");
-    Err(context.senseless_as("workload.dimensions", format!("[{}]", sizes.join(", ")), right))
+    Err(context.senseless_as(&place.key("dimensions"), format!("[{}]", sizes.join(", ")), right))
 }
 
 /// The highest rank that a file beside the prefix is of.
@@ -187,11 +195,15 @@ fn last_rank(prefix: &Path) -> Option<u32> {
 }
 
 /// The algorithms that the section names, an operation each.
-fn algorithms(context: &Context<'_>, typed: &WorkloadSection) -> Result<Algorithms, ScenarioError> {
+fn algorithms(
+    context: &Context<'_>,
+    typed: &WorkloadSection,
+    place: &Place<'_>,
+) -> Result<Algorithms, ScenarioError> {
     let mut algorithms = Algorithms::default();
     let none = BTreeMap::new();
     for (operation, algorithm) in typed.algorithms.as_ref().unwrap_or(&none) {
-        let key = format!("workload.algorithms.{operation}");
+        let key = place.key(&format!("algorithms.{operation}"));
         let known = Algorithms::names(operation);
         if known.is_empty() {
             let known = Algorithms::operations().collect::<Vec<_>>().join(", ");

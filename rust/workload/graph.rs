@@ -2,7 +2,7 @@
 //! put their tasks into.
 
 use crate::ids::{HostId, MessageId};
-use crate::units::{Bytes, Span};
+use crate::units::{Bytes, Span, Time};
 
 use super::{Delay, Lane, Message, Workload};
 
@@ -25,6 +25,27 @@ pub(super) enum GraphFault {
     TooManyTasks,
     /// More bytes than 64 bits count.
     TooManyBytes,
+}
+
+/// Where the tasks of an added workload are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Appended {
+    /// Its first message.
+    messages: u32,
+    /// Its first delay.
+    delays: u32,
+    /// Its messages.
+    own: u32,
+}
+
+impl Appended {
+    /// The task that its message or delay of that number has become.
+    pub fn task(self, id: MessageId) -> Task {
+        match id.0.checked_sub(self.own) {
+            Some(delay) => Task(DELAY | (self.delays + delay)),
+            None => Task(self.messages + id.0),
+        }
+    }
 }
 
 /// Messages, delays, and which waits for which.
@@ -61,7 +82,12 @@ impl Graph {
         self.waits.push((before, after));
     }
 
-    /// So many messages and delays.
+    /// So many messages there are, and so many delays.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.messages.len(), self.delays.len())
+    }
+
+    /// So many messages or delays, whichever are more.
     pub fn len(&self) -> usize {
         self.messages.len().max(self.delays.len())
     }
@@ -83,6 +109,56 @@ impl Graph {
             }
         }
         first
+    }
+
+    /// Adds a whole workload with its delays, each stream `s` as `stream_of(s)`. Its compute gap
+    /// becomes a delay before each message that waits.
+    pub fn append(&mut self, other: &Workload, stream_of: impl Fn(u32) -> u32) -> Appended {
+        self.append_at(other, (&stream_of, &|host| host))
+    }
+
+    /// The same, each host `h` as `host_of(h)`.
+    pub fn append_at(
+        &mut self,
+        other: &Workload,
+        (stream_of, host_of): (&dyn Fn(u32) -> u32, &dyn Fn(HostId) -> HostId),
+    ) -> Appended {
+        let (messages, delays) = (self.messages.len() as u32, self.delays.len() as u32);
+        let place = Appended { messages, delays, own: other.messages.len() as u32 };
+        let renamed = |it: &Message| Message {
+            src: host_of(it.src),
+            dst: host_of(it.dst),
+            stream: stream_of(it.stream),
+            ..*it
+        };
+        self.messages.extend(other.messages.iter().map(renamed));
+        let delays_moved = other.delays.iter().map(|it| Delay { host: host_of(it.host), ..*it });
+        self.delays.extend(delays_moved);
+        // Who shares a host shares its processors.
+        let lane = |(place, lane): (u32, &Option<Lane>)| Some((delays + place, (*lane)?));
+        self.lanes.extend((0u32..).zip(&other.lanes).filter_map(lane));
+        let tasks = (other.messages.len() + other.delays.len()) as u32;
+        // What a message waits for is over for it when its gap is.
+        let mut entrances: Vec<Task> = (0..tasks).map(|id| place.task(MessageId(id))).collect();
+        if other.gap > Span::ZERO {
+            let waits = |id: u32| other.waits_for.get(id as usize).is_some_and(|&count| count > 0);
+            for id in (0..place.own).filter(|&id| waits(id)) {
+                let gap = self.delay(host_of(other.host_of(MessageId(id))), other.gap);
+                self.wait(gap, place.task(MessageId(id)));
+                entrances[id as usize] = gap;
+            }
+        }
+        for before in 0..tasks {
+            for after in other.dependents_of(MessageId(before)) {
+                self.waits.push((place.task(MessageId(before)), entrances[after.index()]));
+            }
+        }
+        place
+    }
+
+    /// Moves the earliest start of a message.
+    pub fn set_start(&mut self, message: Task, start: Time) {
+        self.messages[message.0 as usize].start = start;
     }
 
     /// The message that was added as the so-manieth.

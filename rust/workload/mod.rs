@@ -7,12 +7,15 @@ pub mod goal;
 mod graph;
 pub mod hpcc_flows;
 mod incast;
+mod job;
 mod permutation;
 mod shift;
 mod start_jitter;
+pub mod training;
 
 pub use error::WorkloadError;
 pub use incast::Incast;
+pub use job::{Job, JobsError, Part};
 pub use permutation::Permutation;
 pub use shift::Shift;
 pub use start_jitter::StartJitter;
@@ -90,6 +93,8 @@ pub struct Workload {
     /// How long after the last one that it waits for a message starts: what its sender computes
     /// in between. It is not for delays.
     pub gap: Span,
+    /// The pieces of work that are told apart; none if there is but one.
+    pub jobs: Vec<Job>,
 }
 
 impl Workload {
@@ -173,6 +178,20 @@ impl Workload {
         let from = self.first_dependent[message.index()] as usize;
         let to = self.first_dependent[message.index() + 1] as usize;
         &self.dependents[from..to]
+    }
+
+    /// The same with each host `i` moved to `hosts[i]`.
+    ///
+    /// # Panics
+    /// If it has a host that `hosts` has no place for.
+    pub fn moved(mut self, hosts: &[HostId]) -> Self {
+        for message in &mut self.messages {
+            (message.src, message.dst) = (hosts[message.src.index()], hosts[message.dst.index()]);
+        }
+        for delay in &mut self.delays {
+            delay.host = hosts[delay.host.index()];
+        }
+        self
     }
 
     /// Payload bytes of all messages.
