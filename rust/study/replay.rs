@@ -38,7 +38,7 @@ pub fn replay(
         let (messages, total_bytes) = known;
         (watch.progress)(&Progress { messages, total_bytes, ..*so_far });
     };
-    let mut outcome = fabric::drive(world, setup.time_limit, (&mut program, &mut progress));
+    let mut outcome = fabric::drive(world, setup.time_limit, &mut program, &mut progress);
     if let Some(fault) = program.into_player().into_fault() {
         return Err(fault);
     }

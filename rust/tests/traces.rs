@@ -202,7 +202,7 @@ fn replay(scenario: &Scenario) -> (Outcome, Vec<FlowRecord>, u64) {
     let mut program = Replay::new(traces.player(), &mut hear);
     let mut world = World::new(&setup);
     world.forget_over();
-    let outcome = fabric::drive(world, setup.time_limit, (&mut program, &mut |_| {}));
+    let outcome = fabric::drive(world, setup.time_limit, &mut program, &mut |_| {});
     let player = program.into_player();
     assert!(player.fault().is_none(), "{:?}", player.fault());
     let most_held = player.most_held();

@@ -72,6 +72,9 @@ impl Player<'_> {
     }
 }
 
+/// A node, what it waits for, and how much of that was looked at.
+type Looked = (u64, Vec<(u64, Dependency)>, usize);
+
 /// A node that waits for itself, and the one that it waits for on the way: at a control
 /// dependency if there is one.
 fn circle(rank: &Rank<'_>) -> Option<(u64, u64, Dependency)> {
@@ -85,8 +88,8 @@ fn circle(rank: &Rank<'_>) -> Option<(u64, u64, Dependency)> {
     // In order of the file, as when it is read as a whole.
     let places: BTreeMap<u64, u64> = rank.live.iter().map(|(&id, it)| (it.place, id)).collect();
     for &start in places.values() {
-        // The way down from here: nodes, what each waits for, and how much of it was looked at.
-        let mut way: Vec<(u64, Vec<(u64, Dependency)>, usize)> = Vec::new();
+        // The way down from here.
+        let mut way: Vec<Looked> = Vec::new();
         let mut above: BTreeSet<u64> = BTreeSet::new();
         if !done.contains(&start) {
             way.push((start, waits(start), 0));
@@ -105,7 +108,7 @@ fn circle(rank: &Rank<'_>) -> Option<(u64, u64, Dependency)> {
                 let edges =
                     || way[begin..].iter().map(|(id, it, n)| (*id, it[n - 1].0, it[n - 1].1));
                 let control = edges().find(|edge| edge.2 == Dependency::Control);
-                return control.or_else(|| edges().last());
+                return control.or_else(|| edges().next_back());
             }
             if !done.contains(&on) {
                 above.insert(on);
