@@ -59,6 +59,7 @@ pub mod hpcc;
 pub mod ids;
 pub mod nic;
 pub mod packet;
+pub mod rail;
 pub mod report;
 pub mod rng;
 pub mod scenario;
@@ -67,3 +68,6 @@ pub mod study;
 pub mod topology;
 pub mod units;
 pub mod workload;
+
+#[cfg(feature = "ns3")]
+pub use bridge::ns3;

@@ -24,18 +24,6 @@ pub fn load(path: &Path, overrides: &Overrides) -> anyhow::Result<Scenario> {
     Ok(scenario)
 }
 
-/// Refuses a scenario whose messages are not known before they are sent.
-pub fn known(scenario: &Scenario, command: &str) -> anyhow::Result<()> {
-    if scenario.traces.is_some() {
-        bail!(
-            "{}: `evenkeel {command}` looks at all messages at once, and these traces are read \
-             while a run goes on; set streaming = false in [workload] to read them as a whole",
-            scenario.path.display()
-        );
-    }
-    Ok(())
-}
-
 /// What its results carry.
 pub fn identity(scenario: &Scenario) -> Identity {
     Identity {

@@ -295,12 +295,18 @@ impl Ledger {
     }
 
     /// Every flow that is not forgotten, in order of message and piece.
-    pub fn into_flows(mut self) -> Vec<FlowRecord> {
+    pub fn flows_in_order(&self) -> Vec<FlowRecord> {
+        let mut flows = self.flows.clone();
         if self.passing.is_some() {
-            self.flows.retain(|flow| flow.completed == Time::NEVER);
+            flows.retain(|flow| flow.completed == Time::NEVER);
         }
-        self.flows.sort_unstable_by_key(|flow| (flow.message, flow.piece));
-        self.flows
+        flows.sort_unstable_by_key(|flow| (flow.message, flow.piece));
+        flows
+    }
+
+    /// When a message was started; [`Time::ZERO`] if it has not been.
+    pub fn started(&self, message: MessageId) -> Time {
+        self.progress[message.index()].started
     }
 
     /// Whether its receiver has all of a message.

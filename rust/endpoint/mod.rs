@@ -154,11 +154,6 @@ impl Endpoints {
         &self.ledger
     }
 
-    /// The same, whole, at the end.
-    pub fn into_ledger(self) -> Ledger {
-        self.ledger
-    }
-
     /// What is sent, with what was posted.
     pub fn workload(&self) -> &Workload {
         &self.site.workload
@@ -266,6 +261,17 @@ impl Endpoints {
     #[inline]
     pub fn poll_over(&mut self) -> Option<Over> {
         self.over.pop_front()
+    }
+
+    /// From now on [`Self::poll_over`] tells of every message, not of those alone that were posted.
+    pub fn tell_all(&mut self) {
+        self.first_posted = Some(MessageId(0));
+    }
+
+    /// True if [`Self::poll_touched`] or [`Self::poll_over`] have something to say.
+    #[inline]
+    pub fn has_something_to_tell(&self) -> bool {
+        !(self.touched.is_empty() && self.over.is_empty())
     }
 
     /// Routing has changed, and tells those who route themselves what is `left` of each link, by

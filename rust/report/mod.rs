@@ -19,6 +19,8 @@ mod run_table;
 mod summary;
 mod table;
 pub mod trace_files;
+mod twin;
+mod twin_table;
 
 pub use compare_table::compare_table;
 pub use cost::{Cost, Stopwatch};
@@ -32,6 +34,8 @@ pub use pfc_txt::{hosts_then_switches, write_pfc_txt};
 pub use run_table::run_table;
 pub use summary::{Fct, Packets, Qps, State, Summary, write_summary};
 pub use table::list_table;
+pub use twin::{Count, Difference, Side, TOLERANCE, Twin};
+pub use twin_table::twin_table;
 
 #[cfg(test)]
 mod sample;

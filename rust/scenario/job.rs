@@ -23,6 +23,17 @@ pub(super) struct AllSent {
     pub warnings: Vec<String>,
 }
 
+/// No message: programs that stand on a fabric of their own post theirs as they go.
+pub(super) fn nothing(file: &ScenarioFile) -> AllSent {
+    let section = file.workload.as_ref().map(workload::plain);
+    AllSent {
+        workload_section: section,
+        jobs: Vec::new(),
+        workload: Workload::default(),
+        warnings: Vec::new(),
+    }
+}
+
 /// The messages of all sections of a file.
 pub(super) fn resolve(
     context: &Context<'_>,

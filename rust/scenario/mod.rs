@@ -103,6 +103,14 @@ pub struct Scenario {
     overrides: Overrides,
 }
 
+/// Where the fabric of a scenario is from.
+enum Ground {
+    /// Its section `[topology]`.
+    Described,
+    /// It is there already.
+    Wired(Box<Topology>),
+}
+
 /// The file as typed, kept so that a scenario can be resolved again with other overrides.
 #[derive(Debug)]
 struct Typed {
@@ -124,7 +132,7 @@ impl Scenario {
                 fault: Box::new(Fault::Unreadable { path: file, reason }),
             }
         })?;
-        Self::resolve(text, path, overrides)
+        Self::resolve(text, path, overrides, Ground::Described)
     }
 
     /// Resolves a scenario's text as if it stood in the file `name`.toml in `folder`.
@@ -137,10 +145,45 @@ impl Scenario {
         folder: &Path,
         overrides: &Overrides,
     ) -> Result<Self, ScenarioError> {
-        Self::resolve(text.to_owned(), &folder.join(format!("{name}.toml")), overrides)
+        let path = folder.join(format!("{name}.toml"));
+        Self::resolve(text.to_owned(), &path, overrides, Ground::Described)
     }
 
-    fn resolve(text: String, path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
+    /// The same on a fabric that is there already: of `[topology]` the text has `gap` and
+    /// `forwarding_delay` alone, and without a section `[workload]` nothing is sent.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn on(
+        topology: Topology,
+        text: &str,
+        name: &str,
+        folder: &Path,
+        overrides: &Overrides,
+    ) -> Result<Self, ScenarioError> {
+        let path = folder.join(format!("{name}.toml"));
+        Self::resolve(text.to_owned(), &path, overrides, Ground::Wired(Box::new(topology)))
+    }
+
+    /// The fabric that a section `[topology]` describes, given without its heading.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the section, or with a file that it names.
+    pub fn topology(section: &str, name: &str, folder: &Path) -> Result<Topology, ScenarioError> {
+        let path = folder.join(format!("{name}.toml"));
+        let text = format!("[topology]\n{section}");
+        let source = Source::read(text, path.display().to_string())?;
+        let overrides = Overrides::default();
+        let context = Context { source: &source, overrides: &overrides, folder };
+        Ok(topology::resolve(&context, &source.typed()?.topology)?.topology)
+    }
+
+    fn resolve(
+        text: String,
+        path: &Path,
+        overrides: &Overrides,
+        ground: Ground,
+    ) -> Result<Self, ScenarioError> {
         let source = Source::read(text, path.display().to_string())?;
         let typed = source.typed()?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
@@ -152,7 +195,15 @@ impl Scenario {
         let chosen = policy::chosen(&typed.policy, overrides.policy.as_deref());
         let scheme;
         (file.policy, scheme) = policy::resolve(&context, chosen)?;
-        let built = topology::resolve(&context, &file.topology)?;
+        let sends = match &ground {
+            Ground::Described => Sends::Anything,
+            Ground::Wired(_) if source.has("workload") => Sends::Known,
+            Ground::Wired(_) => Sends::Nothing,
+        };
+        let built = match ground {
+            Ground::Described => topology::resolve(&context, &file.topology)?,
+            Ground::Wired(graph) => topology::wired(&context, &file.topology, *graph)?,
+        };
         let (transport, nic) =
             transport::resolve(&context, &file.transport, scheme.recovery, &file.switch.trim)?;
         let packet = nic.payload + nic.header;
@@ -175,10 +226,7 @@ impl Scenario {
             seed: file.seed,
             hosts: None,
         };
-        let (sent, traces) = match trace_file::stream(&context, &file, &place)? {
-            Some((sent, traces)) => (sent, Some(traces)),
-            None => (job::resolve(&context, &file, &place)?, None),
-        };
+        let (sent, traces) = sent(&context, (&file, sends), &place)?;
         let workload = sent.workload;
         let mut warnings = built.warnings;
         warnings.extend(sent.warnings);
@@ -215,6 +263,21 @@ impl Scenario {
     pub fn messages(&self) -> u64 {
         let known = || self.workload.messages.len() as u64;
         self.traces.as_ref().map_or_else(known, |traces| traces.messages())
+    }
+
+    /// Refuses traces that are read while a run goes on, for whoever has to know all messages
+    /// before.
+    ///
+    /// # Errors
+    /// Its messages are not known.
+    pub fn expect_known(&self) -> Result<(), ScenarioError> {
+        if self.traces.is_none() {
+            return Ok(());
+        }
+        let right = "here all messages have to be known before; with false, the traces are read as \
+                     a whole";
+        let context = self.origin.context(&self.overrides);
+        Err(context.senseless_as("workload.streaming", "true".to_owned(), right.to_owned()))
     }
 
     /// A fault of its traces that showed when they were replayed.
@@ -283,6 +346,31 @@ impl Scenario {
         };
         other.workload = Arc::new(job::resolve(&context, typed, &place)?.workload);
         Ok(other)
+    }
+}
+
+/// What a scenario may send.
+enum Sends {
+    Anything,
+    /// What is known before it runs.
+    Known,
+    Nothing,
+}
+
+/// What the sections send, and the traces that are read while it runs.
+fn sent(
+    context: &Context<'_>,
+    (file, sends): (&ScenarioFile, Sends),
+    place: &workload::Place<'_>,
+) -> Result<(job::AllSent, Option<Arc<Streaming>>), ScenarioError> {
+    let streamed = match sends {
+        Sends::Nothing => return Ok((job::nothing(file), None)),
+        Sends::Known => None,
+        Sends::Anything => trace_file::stream(context, file, place)?,
+    };
+    match streamed {
+        Some((sent, traces)) => Ok((sent, Some(traces))),
+        None => Ok((job::resolve(context, file, place)?, None)),
     }
 }
 

@@ -126,7 +126,7 @@ fn a_trace_that_is_read_while_it_runs_gives_the_same_results() {
     assert_eq!((flows[0].len(), &flows[0]), (57, &flows[1]));
     let left = bench.evenkeel(&["check", "streamed.toml"]);
     assert!(left.out.contains("56 messages"), "{left:?}");
-    bench.evenkeel(&["qps", "streamed.toml"]).refused(&["streaming = false"]);
+    bench.evenkeel(&["qps", "streamed.toml"]).refused(&["workload.streaming = true", "with false"]);
     let left = bench.evenkeel(&["compare", "streamed.toml", "--policies", "ecmp,spray", "--json"]);
     assert_eq!(left.json()["runs"][0]["cct_ns"], results[0]["cct_ns"]);
     bench.write("odd.toml", &format!("{head}{workload}\"often\"\n"));
