@@ -57,6 +57,7 @@ pub mod endpoint;
 pub mod fabric;
 pub mod hpcc;
 pub mod ids;
+pub mod multirail;
 pub mod nic;
 pub mod packet;
 pub mod report;

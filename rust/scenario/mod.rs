@@ -13,6 +13,8 @@ mod file;
 mod flow_file;
 mod limits;
 mod policy;
+mod rail;
+mod rail_file;
 mod recovery;
 mod sections;
 mod source;
@@ -35,6 +37,11 @@ pub use explain::{Explained, Origin};
 pub use file::{
     DependenciesName, PolicySection, SCHEMA_VERSION, ScenarioFile, TopologyFormat, TopologyKind,
     TopologySection, WorkloadSection,
+};
+pub use rail::RailScenario;
+pub use rail_file::{
+    HandlerSection, HostsSection, RailFailureName, RailFailureSection, RailFile, RailKindName,
+    RailSection, RailWorkloadSection, Sizes,
 };
 pub use sections::{
     CongestionName, EcnSection, FailureName, FailureSection, RecoveryName, SpanOrNever,
