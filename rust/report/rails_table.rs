@@ -124,7 +124,7 @@ pub fn rails_compare_table(runs: &[RailSummary]) -> String {
         let apart = last.iter().map(|it| it.spread).sum::<f64>() / last.len().max(1) as f64;
         let again: u64 = run.operations.iter().map(|it| it.reissued_chunks).sum();
         table.add_row([
-            shown(&run.policy),
+            shown(&run.policy).into_owned(),
             run.cct_ns.map_or_else(|| "open".to_owned(), human::nanoseconds),
             human::bytes(run.bytes_per_s) + "/s",
             took(&run.operations[..run.operations.len().min(1)]),
