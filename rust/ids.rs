@@ -53,6 +53,16 @@ id!(
     QpId,
     "qp"
 );
+id!(
+    /// A rail: one of the networks that connect the same hosts.
+    RailId,
+    "rail"
+);
+id!(
+    /// A member of a collective operation.
+    RankId,
+    "rank"
+);
 
 impl PortId {
     /// The link that this is a direction of.

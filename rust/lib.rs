@@ -60,6 +60,7 @@ pub mod ids;
 pub mod multirail;
 pub mod nic;
 pub mod packet;
+pub mod rail;
 pub mod report;
 pub mod rng;
 pub mod scenario;

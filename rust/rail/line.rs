@@ -1,0 +1,160 @@
+//! A reconstruction: what a rail costs as a line, and the split by which all lines end at once.
+//!
+//! Source: \[inferred\] a start-up and a time per byte, T(x) = α + x/β, is the textbook's cost of a
+//! collective on one rail (Hockney's model). With rails in the order of their start-ups, the time
+//! at which all that take part end is water-filling: T = (x + Σ αβ) / Σ β over the rails with α < T.
+//! For two rails a split pays from x = β1 (α2 − α1) on, where rail 1 is the one that starts sooner.
+
+/// What a rail takes for `x` bytes: a start-up, and so much for each byte.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Line {
+    /// Start-up (α), in picoseconds; not negative.
+    pub start_ps: f64,
+    /// Time per byte (1/β), in picoseconds; above zero.
+    pub ps_per_byte: f64,
+}
+
+impl Line {
+    /// The time for `bytes`, in picoseconds.
+    pub fn at(&self, bytes: f64) -> f64 {
+        self.start_ps + bytes * self.ps_per_byte
+    }
+
+    /// The line of a rail that is `factor` times as slow.
+    #[must_use]
+    pub fn times(&self, factor: f64) -> Self {
+        Self { start_ps: self.start_ps * factor, ps_per_byte: self.ps_per_byte * factor }
+    }
+
+    /// Bytes per picosecond (β).
+    fn rate(&self) -> f64 {
+        1.0 / self.ps_per_byte
+    }
+}
+
+/// A split by which all rails that take part end at the same time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EqualFinish {
+    /// When they end, in picoseconds.
+    pub ps: f64,
+    /// Bytes of each rail; zero for those that take no part.
+    pub bytes: Vec<f64>,
+}
+
+impl EqualFinish {
+    /// How many rails take part.
+    pub fn rails(&self) -> usize {
+        self.bytes.iter().filter(|&&bytes| bytes > 0.0).count()
+    }
+
+    /// Whether `rail` takes part.
+    pub fn uses(&self, rail: usize) -> bool {
+        self.bytes.get(rail).is_some_and(|&bytes| bytes > 0.0)
+    }
+}
+
+/// Divides `bytes` over those rails that have a line, so that none could end the whole sooner.
+///
+/// A rail whose part would be below `floor` of the bytes takes no part: it would cost its start-up
+/// for next to nothing. `None` where no rail has a line.
+pub fn equal_finish(bytes: f64, lines: &[Option<Line>], floor: f64) -> Option<EqualFinish> {
+    let mut order: Vec<(usize, Line)> =
+        lines.iter().enumerate().filter_map(|(rail, line)| Some((rail, (*line)?))).collect();
+    // The one that starts first; of two the one that is done first, then the lower.
+    order.sort_by(|(a, x), (b, y)| {
+        x.start_ps.total_cmp(&y.start_ps).then(x.at(bytes).total_cmp(&y.at(bytes))).then(a.cmp(b))
+    });
+    loop {
+        let (ps, taken) = fill(bytes, &order)?;
+        let part = |line: &Line| (ps - line.start_ps) * line.rate();
+        // Whoever is left out leaves more to the others: the least worth goes first, and alone.
+        let least = (1..taken).min_by(|&a, &b| part(&order[a].1).total_cmp(&part(&order[b].1)));
+        match least {
+            Some(least) if part(&order[least].1) < floor * bytes => {
+                order.remove(least);
+            }
+            _ => {
+                let mut shares = vec![0.0; lines.len()];
+                for (rail, line) in &order[..taken] {
+                    shares[*rail] = part(line).max(0.0);
+                }
+                if taken == 1 {
+                    shares[order[0].0] = bytes;
+                }
+                return Some(EqualFinish { ps, bytes: shares });
+            }
+        }
+    }
+}
+
+/// The common end of the rails that take part, and how many of them, from the first, do.
+fn fill(bytes: f64, order: &[(usize, Line)]) -> Option<(f64, usize)> {
+    let (_, first) = order.first()?;
+    let mut ps = first.at(bytes);
+    let (mut weighted, mut rates) = (bytes + first.start_ps * first.rate(), first.rate());
+    for (taken, (_, line)) in order.iter().enumerate().skip(1) {
+        if line.start_ps >= ps {
+            return Some((ps, taken));
+        }
+        weighted += line.start_ps * line.rate();
+        rates += line.rate();
+        ps = weighted / rates;
+    }
+    Some((ps, order.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(start_ps: f64, ps_per_byte: f64) -> Option<Line> {
+        Some(Line { start_ps, ps_per_byte })
+    }
+
+    #[test]
+    fn two_rails_split_as_the_closed_form_says() {
+        // β = 1/10 and 1/40 bytes per ps, α = 5,000 and 1,000 ps.
+        let lines = [line(5_000.0, 10.0), line(1_000.0, 40.0)];
+        let split = equal_finish(1_000.0, &lines, 0.0).unwrap();
+        let (b1, b2) = (0.1, 0.025);
+        let first = b1 * (1_000.0 + b2 * (1_000.0 - 5_000.0)) / (b1 + b2);
+        assert!((split.bytes[0] - first).abs() < 1e-9);
+        assert!((split.bytes[1] - (1_000.0 - first)).abs() < 1e-9);
+        let ends = [0, 1].map(|rail| lines[rail].unwrap().at(split.bytes[rail]));
+        assert!((ends[0] - ends[1]).abs() < 1e-6 && (ends[0] - split.ps).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_split_pays_from_the_crossing_on() {
+        // β1 (α2 − α1) with rail 1 the one that starts first: 0.025 · 4,000 = 100 bytes.
+        let lines = [line(5_000.0, 10.0), line(1_000.0, 40.0)];
+        assert_eq!(equal_finish(99.0, &lines, 0.0).unwrap().bytes, [0.0, 99.0]);
+        assert_eq!(equal_finish(100.0, &lines, 0.0).unwrap().rails(), 1);
+        assert_eq!(equal_finish(101.0, &lines, 0.0).unwrap().rails(), 2);
+    }
+
+    #[test]
+    fn four_rails_fill_up_one_after_the_other() {
+        let all = [line(0.0, 4.0), line(400.0, 2.0), line(1_200.0, 1.0), line(9_000.0, 1.0)];
+        // With rails 0 and 1: T = (x + 400/2) / (1/4 + 1/2), which is 1,200 at x = 700.
+        for (bytes, rails) in [(100.0, 1), (101.0, 2), (700.0, 2), (701.0, 3), (1e6, 4)] {
+            let split = equal_finish(bytes, &all, 0.0).unwrap();
+            assert_eq!(split.rails(), rails, "{bytes}");
+            assert!((split.bytes.iter().sum::<f64>() - bytes).abs() < 1e-6);
+            for (line, &part) in all.iter().zip(&split.bytes).filter(|(_, part)| **part > 0.0) {
+                assert!((line.unwrap().at(part) - split.ps).abs() < 1e-6);
+            }
+        }
+        // T = (x + Σ αβ) / Σ β with all four.
+        let ps = (1e6 + 200.0 + 1_200.0 + 9_000.0) / (0.25 + 0.5 + 1.0 + 1.0);
+        assert!((equal_finish(1e6, &all, 0.0).unwrap().ps - ps).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_rail_that_is_worth_less_than_the_floor_stays_out() {
+        let lines = [line(0.0, 1.0), line(0.0, 100.0), None];
+        assert_eq!(equal_finish(1_010.0, &lines, 0.0).unwrap().bytes, [1_000.0, 10.0, 0.0]);
+        assert_eq!(equal_finish(1_010.0, &lines, 1.0 / 64.0).unwrap().bytes, [1_010.0, 0.0, 0.0]);
+        assert_eq!(equal_finish(1.0, &[None, None], 0.0), None);
+    }
+}

@@ -1,0 +1,239 @@
+//! Against rails that cost what a line says, and one that does not.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::balance::Parameters;
+use crate::ids::RailId;
+use crate::rail::test_rails::{Bench, Rail, operation};
+use crate::rail::Cost;
+use crate::units::{BitRate, Bytes, Span};
+
+const MIB: u64 = 1 << 20;
+
+/// Where a split over two rails begins to pay: β1 (α2 − α1), rail 1 the one that starts sooner.
+fn crossing(rails: [Rail; 2]) -> u64 {
+    let [soon, late] = if rails[0].0 <= rails[1].0 { rails } else { [rails[1], rails[0]] };
+    (late.0 - soon.0) * 1_000 / soon.1
+}
+
+/// Two rails: rates of a ratio of 1 to 10, start-ups of 1 to 100, either with either.
+fn two_rails() -> impl Strategy<Value = [Rail; 2]> {
+    (1_000u64..20_000, 100u64..=10_000, 80u64..400, 100u64..=1_000, any::<bool>()).prop_map(
+        |(start, starts, ps, rates, swapped)| {
+            let (a, b) = ((start * starts / 100, ps), (start, ps * rates / 100));
+            if swapped { [a, b] } else { [(b.0, a.1), (a.0, b.1)] }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+
+    /// |t1 − t2| / T < 5 % within ten operations, from nothing.
+    #[test]
+    fn rails_end_equally_within_ten_operations(rails in two_rails(), above in 150u64..20_000) {
+        let bytes = (crossing(rails) * above / 100).max(64 * 1_024);
+        let mut bench = Bench::new("nezha", &rails);
+        let tenth = bench.steps(10, bytes);
+        prop_assert_eq!(tenth.parts().count(), 2);
+        prop_assert!(bench.spread(&tenth) < 0.05, "{:?}: {}", tenth, bench.spread(&tenth));
+        let later = bench.steps(50, bytes);
+        prop_assert!(bench.spread(&later) < 0.05);
+    }
+
+    /// ... and from whatever it had learned of quite other rails.
+    #[test]
+    fn rails_that_change_end_equally_within_ten_operations(
+        before in two_rails(), rails in two_rails(), above in 150u64..20_000
+    ) {
+        let bytes = (crossing(rails) * above / 100).max(64 * 1_024);
+        let mut bench = Bench::new("nezha", &before);
+        bench.steps(20, bytes);
+        // What is left out is looked at only now and then: start where both are used.
+        prop_assume!(bench.steps(1, bytes).parts().count() == 2);
+        bench.rails = rails.to_vec();
+        let tenth = bench.steps(11, bytes);
+        prop_assert_eq!(tenth.parts().count(), 2);
+        prop_assert!(bench.spread(&tenth) < 0.05, "{:?}: {}", tenth, bench.spread(&tenth));
+    }
+
+    /// With durations that are off by up to 5 %, no split can be told from one that much apart.
+    #[test]
+    fn noise_is_not_amplified(rails in two_rails(), above in 200u64..20_000) {
+        let bytes = (crossing(rails) * above / 100).max(64 * 1_024);
+        let mut bench = Bench::new("nezha", &rails);
+        bench.noise = 50;
+        bench.steps(10, bytes);
+        let mut sum = 0.0;
+        for _ in 0..40 {
+            let division = bench.step(bytes);
+            sum += bench.spread(&division);
+        }
+        let mean = sum / 40.0;
+        prop_assert!(mean < 0.10, "{}", mean);
+    }
+
+    /// Three and four rails: as long as the closed form, T = (x + Σ αβ) / Σ β by water-filling.
+    #[test]
+    fn more_rails_take_what_water_filling_says(
+        rails in prop::collection::vec((1_000u64..50_000, 80u64..800), 3..=4),
+        mib in 1u64..256,
+    ) {
+        let mut bench = Bench::new("nezha", &rails);
+        let took = bench.steps(12, mib * MIB);
+        let best = water_filling(&rails, mib * MIB);
+        let took = bench.duration(&took) as f64;
+        prop_assert!((took / best - 1.0).abs() < 0.05, "{} over {}", took, best);
+    }
+}
+
+/// The least time over all sets of rails, each by its closed form.
+fn water_filling(rails: &[Rail], bytes: u64) -> f64 {
+    let time = |set: u32| {
+        let taken = || (0..).zip(rails).filter(move |(rail, _)| set >> rail & 1 == 1);
+        let rates: f64 = taken().map(|(_, rail)| 1.0 / rail.1 as f64).sum();
+        let starts: f64 =
+            taken().map(|(_, rail)| rail.0 as f64 * 1e3 / rail.1 as f64).sum();
+        let ps = (bytes as f64 + starts) / rates;
+        // A rail that starts after the end would have to give bytes back.
+        taken().all(|(_, rail)| rail.0 as f64 * 1e3 <= ps).then_some(ps)
+    };
+    (1..1u32 << rails.len()).filter_map(time).fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn from_one_rail_to_two_within_a_size_class_of_the_crossing() {
+    // 2 us and 100 us, 100 Gbps each: 98 us times 12.5 GB/s.
+    let rails = [(2_000, 80), (100_000, 80)];
+    assert_eq!(crossing(rails), 1_225_000);
+    let used = |bytes| {
+        let mut bench = Bench::new("nezha", &rails);
+        bench.steps(10, bytes).parts().map(|part| part.rail.0).collect::<Vec<_>>()
+    };
+    assert_eq!(used(1_225_000 / 2), [0]);
+    assert_eq!(used(1_225_000 * 2), [0, 1]);
+    // The same where one allocator sees all sizes in turn.
+    let mut bench = Bench::new("nezha", &rails);
+    for _ in 0..10 {
+        (10..26).for_each(|class| drop(bench.step(3 << (class - 1))));
+    }
+    for class in 10..26 {
+        let bytes = 3 << (class - 1);
+        let rails = bench.step(bytes).parts().count();
+        assert_eq!(rails, if bytes < 1_225_000 { 1 } else { 2 }, "{bytes}");
+    }
+}
+
+#[test]
+fn small_operations_take_the_rail_that_starts_first() {
+    for rails in [[(50_000, 20), (1_000, 200)], [(1_000, 200), (50_000, 20)]] {
+        let soonest = if rails[0].0 < rails[1].0 { 0 } else { 1 };
+        let mut bench = Bench::new("nezha", &rails);
+        bench.steps(3, 4_096);
+        for _ in 0..60 {
+            let parts: Vec<_> = bench.step(4_096).parts().map(|part| part.rail.0).collect();
+            assert_eq!(parts, [soonest]);
+        }
+    }
+}
+
+#[test]
+fn a_rail_left_out_goes_on_being_measured() {
+    let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 10_000)]);
+    bench.steps(3, MIB);
+    let measured = (0..128).filter(|_| bench.step(MIB).parts().count() == 2).count();
+    assert_eq!(measured, 2, "one in 64");
+    // It is as quick as the other now; the next measurements show it.
+    bench.rails[1] = (1_000, 100);
+    let later = bench.steps(64 * 3, MIB);
+    assert!(bench.spread(&later) < 0.05, "{later:?}");
+}
+
+#[test]
+fn cold_measures_all_and_hot_holds_within_the_dead_band() {
+    let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 300)]);
+    let class = SizeClass::of(Bytes::new(MIB));
+    let phase = |bench: &Bench| {
+        bench.allocator.insight().iter().find(|it| it.class == class).unwrap().phase
+    };
+    let first = bench.step(MIB);
+    assert_eq!((first.shares()[0], phase(&bench)), (first.shares()[1], Phase::Cold(1)));
+    bench.step(MIB);
+    assert_eq!(phase(&bench), Phase::Cold(2));
+    bench.step(MIB);
+    assert_eq!(phase(&bench), Phase::Hot);
+    let hot = bench.steps(3, MIB);
+    // 4 % slower: nothing moves. 20 %: it does.
+    bench.rails[1].1 = 312;
+    assert_eq!(bench.steps(5, MIB), hot);
+    bench.rails[1].1 = 360;
+    assert_ne!(bench.steps(2, MIB), hot);
+}
+
+#[test]
+fn three_misses_in_a_row_and_other_rails_are_cold_again() {
+    let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 300)]);
+    let class = SizeClass::of(Bytes::new(MIB));
+    let phase = |bench: &Bench| {
+        bench.allocator.insight().iter().find(|it| it.class == class).unwrap().phase
+    };
+    bench.steps(10, MIB);
+    bench.rails[1].1 = 30_000;
+    bench.steps(2, MIB);
+    assert_eq!(phase(&bench), Phase::Hot);
+    bench.step(MIB);
+    assert_eq!(phase(&bench), Phase::Cold(0));
+    bench.steps(10, MIB);
+    assert_eq!(phase(&bench), Phase::Hot);
+    bench.allocator.handle_rails(RailSet::first(1));
+    assert_eq!(phase(&bench), Phase::Cold(0));
+    assert_eq!(bench.step(MIB).shares()[1], Bytes::ZERO);
+    // The same rails again are no news.
+    bench.allocator.handle_rails(RailSet::first(1));
+    assert_eq!(phase(&bench), Phase::Cold(1));
+}
+
+/// A rail whose cost is no line: x^2, as of a window that loses ever more.
+#[test]
+fn feedback_ends_rails_equally_that_are_no_lines() {
+    let config = crate::rail::test_rails::config("nezha", "");
+    let mut allocator = config.build(&[BitRate::from_gbps(100); 2]).unwrap();
+    let operation = operation(16 * MIB);
+    let mut spread = 1.0;
+    for _ in 0..10 {
+        let division = allocator.allocate(&operation).unwrap();
+        let [x, y] = [0, 1].map(|rail| division.shares()[rail].get());
+        let ps = [x * 100, y * y / 50_000];
+        let costs = [0, 1].map(|rail| Cost {
+            rail: RailId(rail),
+            bytes: division.of(RailId(rail)),
+            duration: Span::from_ps(ps[rail as usize]),
+        });
+        spread = ps[0].abs_diff(ps[1]) as f64 / ps[0].max(ps[1]) as f64;
+        allocator.handle_costs(&operation, &costs);
+    }
+    assert!(spread < 0.05, "{spread}");
+}
+
+#[test]
+fn parameters_that_make_no_sense_say_what_would() {
+    let fault = |text: &str| {
+        let parameters: Parameters = text.parse().unwrap();
+        (PRESET.build)(&parameters).unwrap_err().to_string()
+    };
+    assert_eq!(
+        fault("cold_operations = 1"),
+        "policy 'nezha': cold_operations = 1: it is 2 to 1000 operations"
+    );
+    assert_eq!(
+        fault("floor = 0.5"),
+        "policy 'nezha': floor = 0.5: it is 0 to 0.015625: 64 rails have to have room"
+    );
+    for bad in ["weight = 0.0", "weight = nan", "step = 2.0", "dead_band = 1.0", "miss = inf"] {
+        assert!(fault(bad).contains(": it is "), "{bad}");
+    }
+    for bad in ["measure_every = 1", "misses = 0", "floor = -0.1", "colour = 3"] {
+        assert!(fault(bad).starts_with("policy 'nezha': "), "{bad}");
+    }
+}

@@ -1,0 +1,75 @@
+//! Rails that cost exactly what a line says, for tests: α + x/β, with or without noise.
+
+use super::{Allocator, AllocatorConfig, Cost, Division, Operation, configured};
+use crate::ids::RailId;
+use crate::rng::{Purpose, Stream};
+use crate::units::{BitRate, Bytes, Span};
+
+/// A rail: start-up in nanoseconds and picoseconds a byte.
+pub type Rail = (u64, u64);
+
+/// Rails, an allocator, and a stream for noise.
+pub struct Bench {
+    pub allocator: Allocator,
+    pub rails: Vec<Rail>,
+    /// Durations are off by up to that many thousandths.
+    pub noise: u32,
+    random: Stream,
+}
+
+pub fn config(name: &str, parameters: &str) -> AllocatorConfig {
+    configured(name, &parameters.parse().unwrap()).unwrap()
+}
+
+pub fn operation(bytes: u64) -> Operation {
+    Operation { bytes: Bytes::new(bytes), element: Bytes::new(4) }
+}
+
+impl Bench {
+    pub fn new(name: &str, rails: &[Rail]) -> Self {
+        let nominal: Vec<BitRate> =
+            rails.iter().map(|rail| BitRate::from_bps(8_000_000_000_000 / rail.1)).collect();
+        let allocator = config(name, "").build(&nominal).unwrap();
+        let random = Stream::new(1, Purpose::Test, 5);
+        Self { allocator, rails: rails.to_vec(), noise: 0, random }
+    }
+
+    /// What a rail takes, without noise.
+    pub fn takes(&self, rail: RailId, bytes: Bytes) -> u64 {
+        let (start_ns, ps_per_byte) = self.rails[rail.index()];
+        start_ns * 1_000 + bytes.get() * ps_per_byte
+    }
+
+    /// Divides an operation, and tells what it cost.
+    pub fn step(&mut self, bytes: u64) -> Division {
+        let operation = operation(bytes);
+        let division = self.allocator.allocate(&operation).unwrap();
+        assert_eq!(division.total(), operation.bytes);
+        let mut costs = Vec::new();
+        for part in division.parts() {
+            let ps = self.takes(part.rail, part.bytes());
+            let off = 1_000 - self.noise + self.random.below(2 * self.noise + 1);
+            let duration = Span::from_ps(ps * u64::from(off) / 1_000);
+            costs.push(Cost { rail: part.rail, bytes: part.bytes(), duration });
+        }
+        self.allocator.handle_costs(&operation, &costs);
+        division
+    }
+
+    /// The last of that many operations.
+    pub fn steps(&mut self, count: u32, bytes: u64) -> Division {
+        (0..count).map(|_| self.step(bytes)).last().unwrap()
+    }
+
+    /// How long a division takes, in picoseconds, without noise.
+    pub fn duration(&self, division: &Division) -> u64 {
+        division.parts().map(|part| self.takes(part.rail, part.bytes())).max().unwrap_or(0)
+    }
+
+    /// (longest − shortest) / longest among the rails that have a part, without noise.
+    pub fn spread(&self, division: &Division) -> f64 {
+        let ps = || division.parts().map(|part| self.takes(part.rail, part.bytes()));
+        let (longest, shortest) = (ps().max().unwrap(), ps().min().unwrap());
+        (longest - shortest) as f64 / longest as f64
+    }
+}
