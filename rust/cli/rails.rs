@@ -25,7 +25,8 @@ pub fn run(
 ) -> anyhow::Result<Status> {
     let scenario = RailScenario::load(path, overrides)?;
     let folder = out.map(Folder::open).transpose()?;
-    let (summary, verdict) = study::run_rails(&scenario);
+    let (summary, outcome) = study::run_rails(&scenario)?;
+    let verdict = outcome.verdict;
     if let Some(folder) = &folder {
         keep(folder, &scenario, &summary)?;
     }
@@ -50,7 +51,11 @@ pub fn compare(
         RailScenario::load(path, &Overrides { policy: Some(policy.clone()), seed })
     });
     let scenarios = scenarios.collect::<Result<Vec<RailScenario>, _>>()?;
-    let finished: Vec<(RailSummary, Verdict)> = scenarios.iter().map(study::run_rails).collect();
+    let mut finished: Vec<(RailSummary, Verdict)> = Vec::new();
+    for scenario in &scenarios {
+        let (summary, outcome) = study::run_rails(scenario)?;
+        finished.push((summary, outcome.verdict));
+    }
     let runs: Vec<RailSummary> = finished.iter().map(|(summary, _)| summary.clone()).collect();
     if json {
         output::print_json(&Runs { runs })?;

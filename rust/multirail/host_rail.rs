@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::config::{HostCosts, RailConfig, RailFailure, RailFailureKind, Software, Transport};
 use super::cpu::{Cpu, time_for};
 use super::numbers::Inputs;
-use super::piece::{News, Piece};
+use super::piece::{Control, News, Piece};
 use super::ring::{Arrival, Block, Ring};
 use crate::balance::{Parameters, preset};
 use crate::endpoint::Stage;
@@ -24,9 +24,6 @@ use crate::topology::{Link, Node, Switch, Topology};
 use crate::units::{Bytes, Fraction, Span, Time};
 use crate::workload::{Message, Workload};
 
-/// A small message: what agreeing on a failure takes.
-pub(super) const CONTROL_BYTES: Bytes = Bytes::new(64);
-
 /// Something that happens at a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Event {
@@ -35,16 +32,16 @@ enum Event {
     /// The processor has handled a slice that came to the next rank.
     Received { block: u64, bytes: Bytes },
     /// The processor has handled a small message to be sent.
-    ControlSent { from: u32, to: u32, cookie: u64 },
+    ControlSent { control: Control },
     /// The processor has handled a small message that came.
-    ControlReceived { from: u32, to: u32, cookie: u64 },
+    ControlReceived { control: Control },
 }
 
 /// What a message of the fabric carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Carries {
     Slice { block: u64, bytes: Bytes },
-    Control { from: u32, to: u32, cookie: u64 },
+    Control { control: Control },
 }
 
 /// A block and how much of its hop is done.
@@ -154,15 +151,9 @@ impl HostRail {
     }
 
     /// Sends a small message.
-    pub(super) fn send_control(
-        &mut self,
-        now: Time,
-        (from, to): (u32, u32),
-        cookie: u64,
-        cpus: &mut [Cpu],
-    ) {
-        let done = cpus[from as usize].run(now, self.software.send_message);
-        self.push(done, Event::ControlSent { from, to, cookie });
+    pub(super) fn send_control(&mut self, now: Time, control: Control, cpus: &mut [Cpu]) {
+        let done = cpus[control.from as usize].run(now, self.software.send_message);
+        self.push(done, Event::ControlSent { control });
     }
 
     /// Bytes that ranks handed to it, each hop counted.
@@ -191,13 +182,11 @@ impl HostRail {
                     self.hop(now, block, cpus);
                 }
             }
-            Event::ControlSent { from, to, cookie } => {
-                let carries = Carries::Control { from, to, cookie };
-                self.post(now, (from, to), (CONTROL_BYTES, carries));
+            Event::ControlSent { control } => {
+                let pair = (control.from, control.to);
+                self.post(now, pair, (control.bytes, Carries::Control { control }));
             }
-            Event::ControlReceived { from, to, cookie } => {
-                self.news.push(News::Control { from, to, cookie });
-            }
+            Event::ControlReceived { control } => self.news.push(News::Control(control)),
         }
     }
 
@@ -250,9 +239,9 @@ impl HostRail {
                 let done = cpus[to].run(now, work);
                 self.push(done, Event::Received { block, bytes });
             }
-            Carries::Control { from, to, cookie } => {
-                let done = cpus[to as usize].run(now, self.software.receive_message);
-                self.push(done, Event::ControlReceived { from, to, cookie });
+            Carries::Control { control } => {
+                let done = cpus[control.to as usize].run(now, self.software.receive_message);
+                self.push(done, Event::ControlReceived { control });
             }
         }
     }

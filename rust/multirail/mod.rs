@@ -13,9 +13,9 @@
 //! - [`RailKind::InNetwork`]: switches that add up ([`tree_rail`]).
 //!
 //! [`run`] steps whatever rail has the earliest event. It knows no formula for what a rail takes:
-//! it asks an [`Allocation`] how to divide, and tells it what that took.
+//! it asks an
+//! [`Allocator`](crate::rail::Allocator) how to divide, and tells it what that took.
 
-mod allocation;
 mod config;
 mod cpu;
 pub mod host_rail;
@@ -29,7 +29,6 @@ mod ring;
 pub mod tree_rail;
 mod world;
 
-pub use allocation::{Allocation, Fixed, RailState};
 pub use config::{
     ChunkConfig, HostCosts, RailConfig, RailFailure, RailFailureKind, RailKind, Setup, Software,
     Transport, TreeConfig,
@@ -37,7 +36,7 @@ pub use config::{
 pub use cpu::Cpu;
 pub use numbers::{ELEMENT, Inputs, Range};
 pub use outcome::{Happening, OperationRecord, Outcome, RailRecord, TimelineEntry, Verdict};
-pub use piece::{News, Piece, PieceId};
+pub use piece::{Control, News, Piece, PieceId};
 pub use world::run;
 
 #[cfg(test)]

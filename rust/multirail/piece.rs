@@ -1,6 +1,7 @@
 //! A chunk of an operation on its way over a rail.
 
 use super::numbers::Range;
+use crate::units::Bytes;
 
 /// Which chunk, and the how-manieth try at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,7 +11,7 @@ pub struct PieceId {
     /// Which chunk of the operation, from 0.
     pub chunk: u32,
     /// 0, and one more each time it is issued again.
-    pub epoch: u32,
+    pub epoch: u64,
 }
 
 /// A chunk that a rail is to add up over all ranks.
@@ -37,12 +38,18 @@ pub enum News {
         numbers: Vec<i64>,
     },
     /// A small message between two ranks has arrived.
-    Control {
-        /// Who sent it.
-        from: u32,
-        /// Who has it.
-        to: u32,
-        /// As it was given.
-        cookie: u64,
-    },
+    Control(Control),
+}
+
+/// A small message between two ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Control {
+    /// Who sends it.
+    pub from: u32,
+    /// Who gets it.
+    pub to: u32,
+    /// Its length.
+    pub bytes: Bytes,
+    /// Whatever the sender calls it.
+    pub cookie: u64,
 }

@@ -2,8 +2,8 @@
 
 use super::config::{RailFailure, RailKind, Setup};
 use super::cpu::Cpu;
-use super::host_rail::{CONTROL_BYTES, HostRail};
-use super::piece::{News, Piece};
+use super::host_rail::HostRail;
+use super::piece::{Control, News, Piece};
 use super::tree_rail::TreeRail;
 use crate::units::{Bytes, Time};
 
@@ -71,10 +71,10 @@ impl Plane {
     }
 
     /// Sends a small message.
-    pub fn send_control(&mut self, now: Time, pair: (u32, u32), cookie: u64, cpus: &mut [Cpu]) {
+    pub fn send_control(&mut self, now: Time, control: Control, cpus: &mut [Cpu]) {
         match self {
-            Self::Hosts(rail) => rail.send_control(now, pair, cookie, cpus),
-            Self::Tree(rail) => rail.send_control(now, pair, cookie, CONTROL_BYTES),
+            Self::Hosts(rail) => rail.send_control(now, control, cpus),
+            Self::Tree(rail) => rail.send_control(now, control),
         }
     }
 

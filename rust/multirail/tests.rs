@@ -1,8 +1,10 @@
 //! Whole runs: exact sums first, closed forms next.
 
 use super::*;
+use crate::balance::Parameters;
 use crate::nic::congestion::{CongestionControl, line_rate};
 use crate::nic::{NicConfig, Recovery};
+use crate::rail;
 use crate::units::{BitRate, Bytes, Span, Time};
 
 const FREE: Software = Software {
@@ -57,8 +59,10 @@ fn setup(ranks: u32, rails: Vec<RailConfig>, operations: &[u64]) -> Setup {
     }
 }
 
-fn complete(setup: &Setup, allocation: &mut dyn Allocation) -> Outcome {
-    let outcome = run(setup, allocation);
+fn complete(setup: &Setup, policy: &str) -> Outcome {
+    let config = rail::configured(policy, &Parameters::new()).unwrap();
+    let rates: Vec<BitRate> = setup.rails.iter().map(|rail| rail.rate).collect();
+    let outcome = run(setup, config.build(&rates).unwrap());
     assert_eq!(outcome.verdict, Verdict::Completed);
     assert!(outcome.operations.iter().all(|it| it.took.is_some() && it.wrong == 0), "{outcome:?}");
     outcome
@@ -67,9 +71,9 @@ fn complete(setup: &Setup, allocation: &mut dyn Allocation) -> Outcome {
 #[test]
 fn two_rdma_rails_halve_the_time_and_every_rank_has_the_sum() {
     let operations = [4_000_000, 8, 1_000_000];
-    let one = complete(&setup(4, vec![rdma("a", 100)], &operations), &mut Fixed::new(vec![1]));
+    let one = complete(&setup(4, vec![rdma("a", 100)], &operations), "even");
     let both = setup(4, vec![rdma("a", 100), rdma("b", 100)], &operations);
-    let both = complete(&both, &mut Fixed::new(vec![1, 1]));
+    let both = complete(&both, "even");
     let gain = both.rate() / one.rate();
     assert!((1.8..2.0).contains(&gain), "{gain}");
     assert_eq!(both.operations[0].shares, [Bytes::new(2_000_000); 2]);
@@ -92,7 +96,7 @@ fn a_tree_takes_what_its_closed_form_says() {
         let rail = tree("tree", 100, radix);
         for segments in [1, 2, 100] {
             let setup = setup(ranks, vec![rail.clone()], &[segments * 4_096]);
-            let outcome = complete(&setup, &mut Fixed::new(vec![1]));
+            let outcome = complete(&setup, "even");
             let expected = tree_time(&rail, height, segments);
             assert_eq!(outcome.operations[0].took, Some(expected), "{ranks} {radix} {segments}");
         }

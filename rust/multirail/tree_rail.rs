@@ -21,7 +21,7 @@ use super::config::{RailConfig, RailFailure, TreeConfig};
 use super::cpu::Cpu;
 use super::numbers::{ELEMENT, Inputs, Range};
 use super::outage::Wires;
-use super::piece::{News, Piece, PieceId};
+use super::piece::{Control, News, Piece, PieceId};
 use crate::units::{Bytes, Span, Time};
 
 /// Numbers on their way down, the same for everybody.
@@ -45,7 +45,7 @@ enum Event {
     /// A switch passes a sum down.
     Pass { switch: u32, segment: u64, numbers: Sums },
     /// A small message has come.
-    Control { from: u32, to: u32, cookie: u64 },
+    Control(Control),
 }
 
 /// A host or a switch, by number: hosts first, the root last.
@@ -138,9 +138,7 @@ impl TreeRail {
             Event::Pass { switch, segment, numbers } => {
                 self.multicast(now, switch, segment, &numbers);
             }
-            Event::Control { from, to, cookie } => {
-                self.news.push(News::Control { from, to, cookie });
-            }
+            Event::Control(control) => self.news.push(News::Control(control)),
         }
     }
 
@@ -157,20 +155,16 @@ impl TreeRail {
 
     /// Nobody wants what is under way any more: the tree is set up anew.
     pub(super) fn abandon(&mut self) {
-        let controls = |event: &mut Event| matches!(event, Event::Control { .. });
+        let controls = |event: &mut Event| matches!(event, Event::Control(_));
         self.events.retain(|_, event| controls(event));
         self.places = places(self.ranks, self.config.radix);
         self.segments.clear();
     }
 
     /// Sends a small message, up to the root and down again.
-    pub(super) fn send_control(
-        &mut self,
-        now: Time,
-        (from, to): (u32, u32),
-        cookie: u64,
-        bytes: Bytes,
-    ) {
+    pub(super) fn send_control(&mut self, now: Time, control: Control) {
+        let Control { from, to, bytes, .. } = control;
+        let bytes = bytes + self.config.header;
         let hop = |at: Time, wire: Option<u32>| {
             self.wires.end(wire, at, bytes).map(|end| end.saturating_add(self.delay))
         };
@@ -183,7 +177,7 @@ impl TreeRail {
             hop(if hops == 0 { at } else { at.saturating_add(latency) }, wire)
         });
         if let Some(at) = arrival {
-            self.push(at, Event::Control { from, to, cookie });
+            self.push(at, Event::Control(control));
         }
     }
 

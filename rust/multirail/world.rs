@@ -2,19 +2,20 @@
 //!
 //! At the same time the hosts' own events come first, then the rails in order of their numbers.
 
-use super::allocation::Allocation;
 use super::config::Setup;
 use super::cpu::Cpu;
-use super::numbers::ELEMENT;
+use super::numbers::{ELEMENT, Range};
 use super::operation::{Operation, Stored};
 use super::outcome::{OperationRecord, Outcome, RailRecord, TimelineEntry, Verdict};
 use super::piece::News;
 use super::plane::Plane;
-use crate::units::{Bytes, Span, Time};
+use crate::ids::RailId;
+use crate::rail::{self, Allocator, Cost, Division, Part};
+use crate::units::{Bytes, Time};
 
 /// Runs a setup to its end under an allocator.
-pub fn run(setup: &Setup, allocation: &mut dyn Allocation) -> Outcome {
-    let mut world = World::new(setup, allocation);
+pub fn run(setup: &Setup, allocator: Allocator) -> Outcome {
+    let mut world = World::new(setup, allocator);
     world.begin_operation();
     let verdict = world.run();
     world.outcome(verdict)
@@ -22,7 +23,7 @@ pub fn run(setup: &Setup, allocation: &mut dyn Allocation) -> Outcome {
 
 struct World<'a> {
     setup: &'a Setup,
-    allocation: &'a mut dyn Allocation,
+    allocator: Allocator,
     planes: Vec<Plane>,
     cpus: Vec<Cpu>,
     now: Time,
@@ -35,11 +36,11 @@ struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    fn new(setup: &'a Setup, allocation: &'a mut dyn Allocation) -> Self {
+    fn new(setup: &'a Setup, allocator: Allocator) -> Self {
         let rails = setup.rails.len();
         Self {
             setup,
-            allocation,
+            allocator,
             planes: (0..rails as u32).map(|rail| Plane::new(setup, rail)).collect(),
             cpus: vec![Cpu::default(); setup.ranks as usize],
             now: Time::ZERO,
@@ -71,41 +72,35 @@ impl<'a> World<'a> {
         Verdict::Completed
     }
 
-    /// Starts the next operation, if there is one.
+    /// Starts the next operation, if there is one and a rail to do it on.
     fn begin_operation(&mut self) {
         let number = self.records.len();
-        let Some(&bytes) = self.setup.operations.get(number) else {
-            self.operation = None;
-            return;
-        };
-        let shares = self.allocation.divide(bytes);
-        let elements: Vec<u64> = shares.iter().map(|share| share.get() / ELEMENT.get()).collect();
-        for (assigned, &share) in self.assigned.iter_mut().zip(&shares) {
+        let Some(&bytes) = self.setup.operations.get(number) else { return };
+        let asked = rail::Operation { bytes, element: ELEMENT };
+        let Ok(division) = self.allocator.allocate(&asked) else { return };
+        for (assigned, &share) in self.assigned.iter_mut().zip(division.shares()) {
             *assigned += share;
         }
         self.records.push(OperationRecord {
             bytes,
             started: self.now,
             took: None,
-            times: vec![None; shares.len()],
-            shares,
+            times: vec![None; self.planes.len()],
+            shares: division.shares().to_vec(),
             reissued: 0,
             wrong: 0,
         });
-        let most = self.setup.chunks.elements();
         let run = (self.setup.seed, self.setup.ranks);
-        self.operation = Some(Operation::new((number as u32, self.now), run, &elements, most));
+        let chunks = chunks(&division, self.setup.chunks.elements());
+        let begun = (number as u32, self.now);
+        self.operation = Some(Operation::new(begun, run, &chunks, self.planes.len()));
         for rail in 0..self.planes.len() as u32 {
-            self.begin_chunks(rail);
+            (0..self.setup.ranks).for_each(|rank| self.begin_chunks(rail, rank));
         }
     }
 
-    /// Every rank begins what it may of the chunks of a rail.
-    fn begin_chunks(&mut self, rail: u32) {
-        (0..self.setup.ranks).for_each(|rank| self.begin_chunks_of(rail, rank));
-    }
-
-    fn begin_chunks_of(&mut self, rail: u32, rank: u32) {
+    /// A rank begins what it may of the chunks of a rail.
+    fn begin_chunks(&mut self, rail: u32, rank: u32) {
         let Some(operation) = &mut self.operation else { return };
         let window = self.setup.chunks.window;
         while let Some(piece) = operation.begin_next(rail, rank, window) {
@@ -114,13 +109,25 @@ impl<'a> World<'a> {
     }
 
     fn handle_news(&mut self, rail: u32, news: News) {
-        let News::Sums { piece, rank, range, numbers } = news else { return };
-        let Some(operation) = &mut self.operation else { return };
-        match operation.store(self.now, (piece, rank), (range, &numbers)) {
-            Stored::Late => self.late += 1,
-            Stored::Part => {}
-            Stored::Whole if operation.is_complete() => self.end_operation(),
-            Stored::Whole => self.begin_chunks_of(rail, rank),
+        match news {
+            News::Sums { piece, rank, range, numbers } => {
+                let Some(operation) = &mut self.operation else { return };
+                match operation.store(self.now, (piece, rank), (range, numbers)) {
+                    Stored::Late => self.late += 1,
+                    Stored::Early | Stored::Part => {}
+                    Stored::Whole => self.whole(rail, rank),
+                }
+            }
+            News::Control(_) => {}
+        }
+    }
+
+    /// A rank has a chunk whole that was on that rail.
+    fn whole(&mut self, rail: u32, rank: u32) {
+        if self.operation.as_ref().is_some_and(Operation::is_complete) {
+            self.end_operation();
+        } else {
+            self.begin_chunks(rail, rank);
         }
     }
 
@@ -132,9 +139,15 @@ impl<'a> World<'a> {
         record.took = Some(self.now.since(operation.started));
         record.times = (0..self.planes.len() as u32).map(|rail| operation.duration(rail)).collect();
         record.wrong = operation.wrong();
-        let times: Vec<(Bytes, Option<Span>)> =
-            record.shares.iter().copied().zip(record.times.iter().copied()).collect();
-        self.allocation.handle_times(record.bytes, &times);
+        // What was done again says nothing of what an operation costs.
+        if record.reissued == 0 {
+            let of_rail = (0..).map(RailId).zip(&record.shares).zip(&record.times);
+            let costs: Vec<Cost> = of_rail
+                .filter_map(|((rail, &bytes), &time)| Some(Cost { rail, bytes, duration: time? }))
+                .collect();
+            let asked = rail::Operation { bytes: record.bytes, element: ELEMENT };
+            self.allocator.handle_costs(&asked, &costs);
+        }
         self.begin_operation();
     }
 
@@ -158,4 +171,15 @@ impl<'a> World<'a> {
             events: self.events,
         }
     }
+}
+
+/// The chunks of a division, one behind the other, with the rail of each.
+fn chunks(division: &Division, most: u64) -> Vec<(u32, Range)> {
+    let element = ELEMENT.get();
+    let of_part = |part: Part| {
+        let (start, end) = (part.range.start / element, part.range.end / element);
+        let whole = Range { first: start, count: end - start };
+        whole.cut(most).map(move |range| (part.rail.0, range))
+    };
+    division.parts().flat_map(of_part).collect()
 }

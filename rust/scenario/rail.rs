@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use super::context::{AtLeast, Context, LONGEST_PACKET};
 use super::error::{Fault, Place, ScenarioError, nearest};
+use super::file::PolicySection;
 use super::rail_file::{
     RailFailureName, RailFailureSection, RailFile, RailKindName, RailSection, Sizes,
 };
 use super::sections::SpanOrNever;
 use super::source::Source;
 use super::{Overrides, SCHEMA_VERSION, limits};
+use crate::balance::SchemeError;
 use crate::multirail::{
     ChunkConfig, ELEMENT, HostCosts, RailConfig, RailFailure, RailFailureKind, RailKind, Setup,
     Software, Transport, TreeConfig,
@@ -17,6 +19,7 @@ use crate::multirail::{
 use crate::nic::congestion::{CongestionControl, line_rate, new_reno};
 use crate::nic::recovery::sack;
 use crate::nic::{AckConfig, NicConfig, Recovery};
+use crate::rail::{self, AllocatorConfig};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
 /// Most hosts: each has a processor, vectors and connections in every rail.
@@ -39,6 +42,8 @@ pub struct RailScenario {
     pub file: RailFile,
     /// What a run is given.
     pub setup: Setup,
+    /// Who divides operations among rails.
+    pub allocator: AllocatorConfig,
 }
 
 impl RailScenario {
@@ -79,8 +84,9 @@ impl RailScenario {
             file.policy.parameters.clear();
         }
         let setup = resolve(&context, &mut file)?;
+        let allocator = allocator(&context, &file)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { name, path: path.to_owned(), file, setup })
+        Ok(Self { name, path: path.to_owned(), file, setup, allocator })
     }
 
     /// The resolved scenario as TOML.
@@ -107,7 +113,7 @@ fn resolve(context: &Context<'_>, file: &mut RailFile) -> Result<Setup, Scenario
     }
     let mut rails: Vec<RailConfig> = Vec::new();
     for (index, section) in file.rail.iter_mut().enumerate() {
-        let rail = self::rail(context, index, section)?;
+        let rail = section_to_rail(context, index, section)?;
         if rails.iter().any(|other| other.name == rail.name) {
             let right = "another rail has that name".to_owned();
             return Err(context.senseless(&format!("rail[{index}].name"), &rail.name, right));
@@ -132,6 +138,23 @@ fn resolve(context: &Context<'_>, file: &mut RailFile) -> Result<Setup, Scenario
     })
 }
 
+/// The allocator of a file, with its parameters.
+fn allocator(context: &Context<'_>, file: &RailFile) -> Result<AllocatorConfig, ScenarioError> {
+    let PolicySection { name, parameters } = &file.policy;
+    rail::configured(name, parameters).map_err(|error| match error {
+        SchemeError::Unknown { name, known } => {
+            let key = "policy.name".to_owned();
+            let nearest = nearest(&name, known.split(", "));
+            let fault = Fault::UnknownName { key, what: "allocator", name, nearest, known };
+            context.fault("policy.name", fault)
+        }
+        SchemeError::Parameter { name, reason } => {
+            let key = format!("policy ({name})");
+            context.fault("policy.name", Fault::BadValue { key, reason })
+        }
+    })
+}
+
 fn rate(context: &Context<'_>, key: &str, rate: BitRate) -> Result<BitRate, ScenarioError> {
     // Slower than this a chunk's time would leave 64 bits of picoseconds.
     let least = BitRate::from_bps(1_000_000);
@@ -144,7 +167,7 @@ fn rate(context: &Context<'_>, key: &str, rate: BitRate) -> Result<BitRate, Scen
 /// Keys of `[[rail]]` that every kind has.
 const COMMON: [&str; 4] = ["name", "rate", "delay", "header"];
 
-fn rail(
+fn section_to_rail(
     context: &Context<'_>,
     index: usize,
     section: &mut RailSection,

@@ -1,8 +1,10 @@
 //! Runs over several rails, measured.
 
-use crate::multirail::{self, Allocation, Fixed, Verdict};
+use crate::multirail::{self, Outcome};
+use crate::rail::AllocateError;
 use crate::report::{Identity, RailSummary, Stopwatch};
 use crate::scenario::RailScenario;
+use crate::units::BitRate;
 
 /// Who a run's results are of.
 pub fn rail_identity(scenario: &RailScenario) -> Identity {
@@ -14,12 +16,15 @@ pub fn rail_identity(scenario: &RailScenario) -> Identity {
 }
 
 /// Runs a scenario under its allocator, and measures what that costs.
-pub fn run_rails(scenario: &RailScenario) -> (RailSummary, Verdict) {
-    let mut allocation = Fixed::new(vec![1; scenario.setup.rails.len()]);
-    let allocation: &mut dyn Allocation = &mut allocation;
+///
+/// # Errors
+/// The allocator cannot have so many rails.
+pub fn run_rails(scenario: &RailScenario) -> Result<(RailSummary, Outcome), AllocateError> {
+    let rates: Vec<BitRate> = scenario.setup.rails.iter().map(|rail| rail.rate).collect();
+    let allocator = scenario.allocator.build(&rates)?;
     let stopwatch = Stopwatch::start();
-    let outcome = multirail::run(&scenario.setup, allocation);
+    let outcome = multirail::run(&scenario.setup, allocator);
     let cost = stopwatch.stop();
     let identity = rail_identity(scenario);
-    (RailSummary::new(&identity, &scenario.setup, &outcome, cost), outcome.verdict)
+    Ok((RailSummary::new(&identity, &scenario.setup, &outcome, cost), outcome))
 }
