@@ -211,8 +211,11 @@ impl Allocator {
                 Sample { cost: *cost, expected_ps }
             })
             .collect();
-        for Sample { cost, .. } in &samples {
-            self.costs.add(cost.rail, class, cost.bytes, cost.duration);
+        for sample in &samples {
+            let Cost { rail, bytes, duration } = sample.cost;
+            if self.weigher.counts(class, sample) {
+                self.costs.add(rail, class, bytes, duration);
+            }
         }
         let context = context(operation, self.up, &self.nominal, &self.costs);
         let outcome = Outcome { samples: &samples };

@@ -101,8 +101,7 @@ fn sane(weight: f64) -> f64 {
 /// Brings whole parts to their sum: to those that lack most first, the lower rail of two.
 fn apportion(elements: u64, parts: &mut [u64], weights: &[f64], exact: impl Fn(usize) -> f64) {
     let mut order: Vec<usize> = (0..parts.len()).filter(|&rail| weights[rail] > 0.0).collect();
-    let lacks: Vec<f64> =
-        (0..parts.len()).map(|rail| exact(rail) - parts[rail] as f64).collect();
+    let lacks: Vec<f64> = (0..parts.len()).map(|rail| exact(rail) - parts[rail] as f64).collect();
     order.sort_by(|&a, &b| lacks[b].total_cmp(&lacks[a]).then(a.cmp(&b)));
     let sum: u64 = parts.iter().sum();
     // Beyond 2^53 elements rounding may also give too many.

@@ -84,7 +84,12 @@ pub trait Weigh {
     /// gets, once all are divided by their sum. Those of rails that are not up do not count.
     fn weigh(&mut self, context: &Context<'_>) -> Vec<f64>;
 
-    /// Learns how long the rails took; `context` has these costs in it already.
+    /// Whether a sample is to count in what its rail costs; asked once for each.
+    fn counts(&mut self, _class: SizeClass, _sample: &Sample) -> bool {
+        true
+    }
+
+    /// Learns how long the rails took; `context` has what counts of it already.
     fn handle_outcome(&mut self, _context: &Context<'_>, _outcome: &Outcome<'_>) -> Trust {
         Trust::Keep
     }
@@ -160,6 +165,9 @@ macro_rules! registry {
         impl Weigh for Weigher {
             fn weigh(&mut self, context: &Context<'_>) -> Vec<f64> {
                 match self { $(Self::$weigh(it) => it.weigh(context),)* }
+            }
+            fn counts(&mut self, class: SizeClass, sample: &Sample) -> bool {
+                match self { $(Self::$weigh(it) => it.counts(class, sample),)* }
             }
             fn handle_outcome(&mut self, context: &Context<'_>, outcome: &Outcome<'_>) -> Trust {
                 match self { $(Self::$weigh(it) => it.handle_outcome(context, outcome),)* }

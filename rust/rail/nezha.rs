@@ -12,20 +12,22 @@
 //!   been seen, so that parts differ and start-ups can be told from rates.
 //! - *Hot*: the split by which all rails end at once ([`equal_finish`]), by a line for each rail. A
 //!   rail whose part would be below [`Config::floor`] is left out: where it starts up too slowly
-//!   for the operation's size, or is too slow altogether. Every [`Config::measure_every`]
-//!   operations one of those that are left out has a part of the floor all the same, so that it
-//!   goes on being measured.
+//!   for the operation's size, or is too slow altogether. After 1, 2, 4, ... and from then on each
+//!   [`Config::measure_every`] operations one of those that are left out has a part of the floor
+//!   all the same, so that it goes on being measured.
 //! - *Feedback*: while the rails end within [`Config::dead_band`] of each other the lines stay as
-//!   they are. Otherwise they are drawn anew, and each is then moved by [`Config::step`] of the
-//!   way to what its rail took last: for rails whose cost is no line.
-//! - Back to *cold*, all classes: when other rails are up than before, or when one rail was off its
-//!   line by more than [`Config::miss`] for [`Config::misses`] operations in a row.
+//!   they are. Otherwise they are drawn anew through all samples, each times a factor, and the
+//!   factor goes [`Config::step`] of the way to what its rail took last: for rails whose cost is
+//!   no line, or is another than it was.
+//! - A duration that is off its line by more than [`Config::miss`] is not counted in the line.
+//! - Back to *cold*, all classes: when other rails are up than before, or when one rail was so far
+//!   off for [`Config::misses`] operations in a row.
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AllocatorConfig, Context, EqualFinish, Line, Outcome, Phase, Preset, RailSet, SizeClass, Trust,
-    Weigh, equal_finish,
+    AllocatorConfig, Context, EqualFinish, Line, Outcome, Phase, Preset, RailSet, Sample, SizeClass,
+    Trust, Weigh, equal_finish,
 };
 use crate::balance::{Origin, SchemeError, configured};
 
@@ -37,13 +39,14 @@ pub struct Config {
     pub cold_operations: u32,
     /// What the newest duration counts in a mean, above 0 and at most 1: 0.2.
     pub weight: f64,
-    /// How much of its last deviation a line follows, 0 to 1: 0.5.
+    /// How much of its rail's last deviation a line follows, 0 to 1: 0.5.
     pub step: f64,
     /// (longest − shortest) / longest below which nothing is changed, from 0 to below 1: 0.05.
     pub dead_band: f64,
     /// The least part of an operation that a rail is used for, 0 to 1/64: 1/64.
     pub floor: f64,
-    /// One in how many operations measures a rail that is left out, at least 2: 64.
+    /// The longest pause between measurements of rails that are left out, in operations, at least
+    /// 2: 64.
     pub measure_every: u32,
     /// A deviation from the line that is a miss, as a part of the expected duration, above 0: 0.5.
     pub miss: f64,
@@ -113,11 +116,19 @@ enum State {
 struct Hot {
     /// What the rails are taken to cost, until feedback changes it.
     lines: Vec<Option<Line>>,
+    /// By rail: how many times as slow it is taken to be as the line through its samples says.
+    factors: Vec<f64>,
     /// Operations since a rail that is left out was last measured.
     unmeasured: u32,
+    /// After how many of them one is measured.
+    pause: u32,
     /// Measurements made, which the rails that are left out take in turn.
     turns: usize,
 }
+
+/// How many times as slow as expected a rail is taken to be at most, at once: a hiccup of a
+/// thousand times the duration says nothing of the next. \[inferred\]
+const MOST_AT_ONCE: f64 = 4.0;
 
 /// The load balancer.
 #[derive(Debug, Clone)]
@@ -154,17 +165,6 @@ impl Nezha {
         self.states.fill(State::Cold(0));
         self.misses.fill(0);
     }
-
-    /// Whether some rail was off its line too often in a row.
-    fn lost(&mut self, outcome: &Outcome<'_>) -> bool {
-        for sample in outcome.samples {
-            let Some(expected) = sample.expected_ps else { continue };
-            let Some(misses) = self.misses.get_mut(sample.cost.rail.index()) else { continue };
-            let off = (sample.ps() - expected).abs() > self.config.miss * expected;
-            *misses = if off { *misses + 1 } else { 0 };
-        }
-        self.misses.iter().any(|&misses| misses >= self.config.misses)
-    }
 }
 
 impl Weigh for Nezha {
@@ -175,17 +175,29 @@ impl Weigh for Nezha {
         }
     }
 
-    fn handle_outcome(&mut self, context: &Context<'_>, outcome: &Outcome<'_>) -> Trust {
-        let is_hot = matches!(self.states[context.class.index()], State::Hot(_));
+    /// What is far off its line is either a hiccup, which is not to bend the line, or tells of
+    /// other costs, of which the next ones tell too.
+    fn counts(&mut self, class: SizeClass, sample: &Sample) -> bool {
+        let Some(misses) = self.misses.get_mut(sample.cost.rail.index()) else { return false };
+        let off = |expected: f64| (sample.ps() - expected).abs() > self.config.miss * expected;
         // While it is cold nothing is expected, so nothing can be missed.
-        if is_hot && self.lost(outcome) {
+        let is_hot = matches!(self.states[class.index()], State::Hot(_));
+        let missed = is_hot && sample.expected_ps.is_some_and(off);
+        *misses = if missed { *misses + 1 } else { 0 };
+        !missed
+    }
+
+    fn handle_outcome(&mut self, context: &Context<'_>, outcome: &Outcome<'_>) -> Trust {
+        if self.misses.iter().any(|&misses| misses >= self.config.misses) {
             self.go_cold();
             return Trust::Forget;
         }
         match &mut self.states[context.class.index()] {
             State::Cold(measured) if *measured + 1 < self.config.cold_operations => *measured += 1,
             state @ State::Cold(_) => {
-                *state = State::Hot(Hot { lines: context.lines(), unmeasured: 0, turns: 0 });
+                let lines = context.lines();
+                let factors = vec![1.0; lines.len()];
+                *state = State::Hot(Hot { lines, factors, unmeasured: 0, pause: 1, turns: 0 });
             }
             State::Hot(hot) => hot.feed_back(context, outcome, &self.config),
         }
@@ -226,9 +238,15 @@ impl Hot {
         let left_out: Vec<usize> =
             context.up.iter().map(|rail| rail.index()).filter(|&rail| !split.uses(rail)).collect();
         let mut weights = split.bytes;
-        self.unmeasured = if left_out.is_empty() { 0 } else { self.unmeasured + 1 };
-        if self.unmeasured >= config.measure_every {
+        if left_out.is_empty() {
+            (self.unmeasured, self.pause) = (0, 1);
+            return weights;
+        }
+        self.unmeasured += 1;
+        if self.unmeasured >= self.pause {
             self.unmeasured = 0;
+            // Soon again after a rail was left out, which may have been a mistake.
+            self.pause = self.pause.saturating_mul(2).min(config.measure_every);
             weights[left_out[self.turns % left_out.len()]] =
                 config.floor.max(f64::MIN_POSITIVE) * context.bytes.get() as f64;
             self.turns += 1;
@@ -243,22 +261,22 @@ impl Hot {
     fn feed_back(&mut self, context: &Context<'_>, outcome: &Outcome<'_>, config: &Config) {
         let bytes = context.bytes.get() as f64;
         let fitted = context.lines();
-        let (Some(now), Some(then)) =
-            (self.split(context, config), equal_finish(bytes, &fitted, config.floor))
-        else {
-            self.lines = fitted;
-            return;
-        };
-        let same = (0..fitted.len()).all(|rail| now.uses(rail) == then.uses(rail));
-        if same && now.rails() > 1 && outcome.spread() < config.dead_band {
-            return;
+        let then = equal_finish(bytes, &fitted, config.floor);
+        if let (Some(now), Some(then)) = (self.split(context, config), then) {
+            let same = (0..fitted.len()).all(|rail| now.uses(rail) == then.uses(rail));
+            if same && now.rails() > 1 && outcome.spread() < config.dead_band {
+                return;
+            }
         }
-        self.lines = fitted;
         for sample in outcome.samples {
-            let Some(line) = self.lines[sample.cost.rail.index()].as_mut() else { continue };
-            let ratio = sample.ps() / line.at(sample.cost.bytes.get() as f64);
-            *line = line.times(1.0 + config.step * (ratio - 1.0));
+            let rail = sample.cost.rail.index();
+            let Some(line) = fitted[rail] else { continue };
+            let factor = &mut self.factors[rail];
+            let ratio = sample.ps() / (line.at(sample.cost.bytes.get() as f64) * *factor);
+            *factor *= 1.0 + config.step * (ratio.min(MOST_AT_ONCE) - 1.0);
         }
+        let lines = fitted.into_iter().zip(&self.factors);
+        self.lines = lines.map(|(line, &factor)| Some(line?.times(factor))).collect();
     }
 }
 
