@@ -1,7 +1,7 @@
 //! What hosts with several rails are made of.
 
-use super::numbers::ELEMENT;
 use crate::nic::NicConfig;
+use crate::rail::handler;
 use crate::units::{BitRate, Bytes, Span, Time};
 
 /// A run: the rails of every host, what is added up over them, and what fails.
@@ -13,8 +13,11 @@ pub struct Setup {
     pub rails: Vec<RailConfig>,
     /// What the hosts themselves take time for.
     pub host: HostCosts,
-    /// How the bytes of an operation become chunks.
-    pub chunks: ChunkConfig,
+    /// Chunks of a rail that are under way at a time, at least 1: 2 \[inferred\], so that one goes
+    /// through its last steps while the next goes through its first.
+    pub window: u32,
+    /// How failures are noticed and made good; also how long chunks are.
+    pub handler: handler::Config,
     /// The length of each operation, one after the other.
     pub operations: Vec<Bytes>,
     /// What fails.
@@ -110,30 +113,6 @@ pub struct TreeConfig {
 pub struct HostCosts {
     /// How fast the processor adds one vector to another; `None` if that costs nothing (a GPU).
     pub add_rate: Option<BitRate>,
-}
-
-/// How bytes become chunks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChunkConfig {
-    /// Most bytes of a chunk.
-    pub bytes: Bytes,
-    /// Chunks of a rank that are under way on a rail at a time.
-    pub window: u32,
-}
-
-impl Default for ChunkConfig {
-    /// Chunks of 1 MiB, two at a time \[inferred\]: one goes through its last steps while the
-    /// next goes through its first.
-    fn default() -> Self {
-        Self { bytes: Bytes::new(1 << 20), window: 2 }
-    }
-}
-
-impl ChunkConfig {
-    /// Most elements of a chunk.
-    pub fn elements(self) -> u64 {
-        (self.bytes.get() / ELEMENT.get()).max(1)
-    }
 }
 
 /// A failure of a rail.

@@ -26,11 +26,12 @@ mod outcome;
 mod piece;
 mod plane;
 mod ring;
+mod timeline;
 pub mod tree_rail;
 mod world;
 
 pub use config::{
-    ChunkConfig, HostCosts, RailConfig, RailFailure, RailFailureKind, RailKind, Setup, Software,
+    HostCosts, RailConfig, RailFailure, RailFailureKind, RailKind, Setup, Software,
     Transport, TreeConfig,
 };
 pub use cpu::Cpu;

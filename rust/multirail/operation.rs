@@ -56,6 +56,14 @@ struct Account {
     missing: usize,
 }
 
+/// A chunk as an operation begins with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Chunk {
+    pub rail: u32,
+    pub epoch: u64,
+    pub range: Range,
+}
+
 /// What came of sums that a rail had to tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stored {
@@ -85,20 +93,20 @@ impl Operation {
     pub fn new(
         (number, started): (u32, Time),
         (seed, ranks): (u64, u32),
-        chunks: &[(u32, Range)],
+        chunks: &[Chunk],
         rails: usize,
     ) -> Self {
         let mut lanes = vec![Lane::default(); rails];
-        for (chunk, &(rail, _)) in (0u32..).zip(chunks) {
-            lanes[rail as usize].waiting.push_back(chunk);
+        for (number, chunk) in (0u32..).zip(chunks) {
+            lanes[chunk.rail as usize].waiting.push_back(number);
         }
-        let place = |&(rail, _): &(u32, Range)| Place {
+        let place = |&Chunk { rail, epoch, .. }: &Chunk| Place {
             rail,
-            epoch: 0,
+            epoch,
             stage: Stage::Waiting,
             had: 0,
         };
-        let total: u64 = chunks.iter().map(|(_, range)| range.count).sum();
+        let total: u64 = chunks.iter().map(|chunk| chunk.range.count).sum();
         let account = Account {
             places: chunks.iter().map(place).collect(),
             lanes,
@@ -110,14 +118,14 @@ impl Operation {
             number,
             started,
             inputs: Inputs::new(seed, number),
-            chunks: chunks.iter().map(|&(_, range)| range).collect(),
+            chunks: chunks.iter().map(|chunk| chunk.range).collect(),
             accounts: vec![account; ranks as usize],
         }
     }
 
-    /// True if a rank has all sums.
-    pub fn is_complete_at(&self, rank: u32) -> bool {
-        self.accounts[rank as usize].missing == 0
+    /// The rail that a rank takes a chunk to be on.
+    pub fn rail_of(&self, rank: u32, chunk: u32) -> u32 {
+        self.accounts[rank as usize].places[chunk as usize].rail
     }
 
     /// True if every rank has all sums.
@@ -239,8 +247,10 @@ mod tests {
 
     /// Two chunks of 4 elements on rail 0 and one of 2 on rail 1, two ranks.
     fn operation() -> Operation {
-        let range = |first, count| Range { first, count };
-        let chunks = [(0, range(0, 4)), (0, range(4, 4)), (1, range(8, 2))];
+        let chunks = [(0, 0, 4), (0, 4, 4), (1, 8, 2)];
+        let chunks = chunks.map(|(rail, first, count)| {
+            Chunk { rail, epoch: 0, range: Range { first, count } }
+        });
         Operation::new((0, Time::ZERO), (1, 2), &chunks, 2)
     }
 
@@ -260,9 +270,9 @@ mod tests {
         assert_eq!(whole(&mut of, 1, 0, (0, 0)), Stored::Whole);
         assert_eq!(of.begin_next(0, 0, 1).map(|piece| piece.id.chunk), Some(1));
         assert_eq!(whole(&mut of, 2, 0, (1, 0)), Stored::Whole);
-        assert!(!of.is_complete_at(0));
+        assert_eq!(of.accounts[0].missing, 1);
         assert_eq!(whole(&mut of, 3, 0, (2, 0)), Stored::Whole, "though it had not begun");
-        assert!(of.is_complete_at(0) && !of.is_complete());
+        assert!(of.accounts[0].missing == 0 && !of.is_complete());
         assert_eq!(of.begin_next(1, 0, 1), None);
         (0..3).for_each(|chunk| assert_eq!(whole(&mut of, 9, 1, (chunk, 0)), Stored::Whole));
         assert!(of.is_complete());
@@ -275,12 +285,12 @@ mod tests {
         (0..3).for_each(|chunk| assert_eq!(whole(&mut of, 1, 0, (chunk, 0)), Stored::Whole));
         assert_eq!(whole(&mut of, 2, 0, (1, 1)), Stored::Early, "it has not heard of that");
         assert_eq!(of.issue(at(3), 0, 0, (1, 1)), Stored::Part);
-        assert!(!of.is_complete_at(0), "also a rank that had it does it again");
+        assert_eq!(of.accounts[0].missing, 1, "also a rank that had it does it again");
         assert_eq!(of.issue(at(3), 0, 1, (1, 1)), Stored::Whole);
         assert_eq!(whole(&mut of, 4, 0, (0, 0)), Stored::Late);
         assert_eq!(of.begin_next(1, 0, 9).map(|piece| (piece.id.chunk, piece.id.epoch)), Some((0, 1)));
         assert_eq!(whole(&mut of, 5, 0, (0, 1)), Stored::Whole);
-        assert!(of.is_complete_at(0));
+        assert_eq!(of.accounts[0].missing, 0);
     }
 
     #[test]

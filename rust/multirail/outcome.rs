@@ -1,5 +1,6 @@
 //! What a run over several rails has to say.
 
+use crate::rail::handler::{Cause, RailState};
 use crate::units::{Bytes, Span, Time};
 
 /// How it ended.
@@ -70,12 +71,16 @@ pub struct TimelineEntry {
 pub enum Happening {
     /// It fails; nobody knows yet.
     Fails,
-    /// A rank takes it to have failed.
-    Detected {
+    /// A rank is the first to see it in another state.
+    Moved {
         /// Which.
         rank: u32,
+        /// In which state.
+        state: RailState,
+        /// Why.
+        cause: Cause,
     },
-    /// Every rank has heard, and has said what it has.
+    /// Every rank has said what it has, and the first rank knows.
     Agreed,
     /// Missing chunks go to other rails.
     Reissued {
@@ -86,9 +91,7 @@ pub enum Happening {
     Resumed,
     /// What failed is mended; nobody knows yet.
     Mended,
-    /// A probe came back.
-    Probed,
-    /// It takes part again, in the cold state.
+    /// All ranks agree that it takes part again; it is measured anew.
     Returned,
 }
 
@@ -96,14 +99,13 @@ impl std::fmt::Display for Happening {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Fails => write!(f, "fails"),
-            Self::Detected { rank } => write!(f, "rank {rank} takes it to have failed"),
-            Self::Agreed => write!(f, "every rank has said what it has"),
+            Self::Moved { rank, state, cause } => write!(f, "{state} at rank {rank} ({cause})"),
+            Self::Agreed => write!(f, "all ranks agree that it is down"),
             Self::Reissued { chunks: 1 } => write!(f, "1 chunk is issued again"),
             Self::Reissued { chunks } => write!(f, "{chunks} chunks are issued again"),
             Self::Resumed => write!(f, "the first of them is whole at a rank"),
             Self::Mended => write!(f, "is mended"),
-            Self::Probed => write!(f, "a probe came back"),
-            Self::Returned => write!(f, "takes part again, cold"),
+            Self::Returned => write!(f, "all ranks agree that it is back, cold"),
         }
     }
 }
@@ -130,6 +132,18 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// From the first failure until chunks were issued again on other rails, and until the first
+    /// of them was whole; `None` where that did not happen.
+    pub fn resumption(&self) -> Option<(Span, Span)> {
+        let at = |is: fn(&Happening) -> bool| {
+            self.timeline.iter().find(|entry| is(&entry.what)).map(|entry| entry.at)
+        };
+        let failed = at(|what| matches!(what, Happening::Fails))?;
+        let again = at(|what| matches!(what, Happening::Reissued { .. }))?;
+        let resumed = at(|what| matches!(what, Happening::Resumed))?;
+        (failed <= again).then(|| (again.since(failed), resumed.since(failed)))
+    }
+
     /// When the last operation that completed did.
     pub fn last_end(&self) -> Time {
         let end = |it: &OperationRecord| it.took.map(|took| it.started.saturating_add(took));

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::balance::Parameters;
-use crate::nic::congestion::{CongestionControl, line_rate};
+use crate::nic::congestion::{CongestionControl, line_rate, new_reno};
+use crate::nic::recovery::sack;
 use crate::nic::{NicConfig, Recovery};
-use crate::rail;
+use crate::rail::{self, handler};
 use crate::units::{BitRate, Bytes, Span, Time};
 
 const FREE: Software = Software {
@@ -51,7 +52,8 @@ fn setup(ranks: u32, rails: Vec<RailConfig>, operations: &[u64]) -> Setup {
         ranks,
         rails,
         host: HostCosts::default(),
-        chunks: ChunkConfig::default(),
+        window: 2,
+        handler: handler::Config::default(),
         operations: operations.iter().map(|&bytes| Bytes::new(bytes)).collect(),
         failures: Vec::new(),
         seed: 1,
@@ -100,5 +102,118 @@ fn a_tree_takes_what_its_closed_form_says() {
             let expected = tree_time(&rail, height, segments);
             assert_eq!(outcome.operations[0].took, Some(expected), "{ranks} {radix} {segments}");
         }
+    }
+}
+
+fn tcp(name: &str, gbps: u64) -> RailConfig {
+    let mut rail = rdma(name, gbps);
+    let RailKind::Rdma(transport) = &rail.kind else { panic!("it is") };
+    let mut transport = transport.clone();
+    transport.software = Software {
+        send_message: Span::from_us(6),
+        receive_message: Span::from_us(12),
+        send_rate: Some(BitRate::from_gbps(89)),
+        receive_rate: Some(BitRate::from_gbps(42)),
+        slice: Bytes::new(64 << 10),
+    };
+    transport.nic.congestion = CongestionControl::NewReno(new_reno::Config::default());
+    transport.nic.recovery = Recovery::Sack(sack::Config {
+        reordering: 3,
+        flow_control: sack::FlowControl::Off,
+        rto_low: Span::from_ms(200),
+        ..sack::Config::default()
+    });
+    transport.nic.retransmit_timeout = Span::from_ms(200);
+    rail.kind = RailKind::Tcp(transport);
+    rail
+}
+
+/// Four operations of 1 MB over a rail and another of 10 Gbps, which outlives it.
+fn with_survivor(rail: RailConfig) -> Setup {
+    let mut setup = setup(4, vec![rail, rdma("survivor", 10)], &[1_000_000; 5]);
+    setup.handler.chunk = Bytes::new(64 << 10);
+    setup
+}
+
+/// The third operation's start and length, when nothing fails.
+fn third(setup: &Setup) -> (Time, Span) {
+    let outcome = complete(setup, "nezha");
+    let third = &outcome.operations[2];
+    (third.started, third.took.unwrap())
+}
+
+/// Every tenth of the third operation, one run each.
+fn every_tenth(rail: RailConfig, kind: RailFailureKind) {
+    let whole = with_survivor(rail);
+    let alone = setup(4, vec![rdma("survivor", 10)], &[1_000_000]);
+    let alone = Setup { handler: whole.handler, ..alone };
+    let alone = complete(&alone, "nezha").operations[0].took.unwrap();
+    let (start, took) = third(&whole);
+    for tenth in 0..10 {
+        let at = start + Span::from_ps(took.as_ps() / 10 * tenth);
+        let failure = RailFailure { rail: 0, kind, at, until: Time::NEVER };
+        let setup = Setup { failures: vec![failure], ..whole.clone() };
+        let outcome = complete(&setup, "nezha");
+        let (again, resumed) = outcome.resumption().unwrap_or_else(|| panic!("{tenth}: {outcome:?}"));
+        let most = Span::from_ms(200);
+        assert!(again < most && resumed < most, "{kind:?} {tenth}/10: {:?}", outcome.timeline);
+        let last = outcome.operations[4].took.unwrap();
+        let ratio = last.as_ps() as f64 / alone.as_ps() as f64;
+        assert!((0.95..1.05).contains(&ratio), "{kind:?} {tenth}/10: {ratio}");
+        assert_eq!(outcome.operations[4].shares[0], Bytes::ZERO);
+    }
+}
+
+const KINDS: [RailFailureKind; 4] = [
+    RailFailureKind::Link { host: 1 },
+    RailFailureKind::Switch,
+    RailFailureKind::Crawl { host: 2, left: 66 },
+    RailFailureKind::Error { host: 3 },
+];
+
+#[test]
+fn a_tcp_rail_that_fails_at_any_tenth_is_made_good() {
+    KINDS.into_iter().for_each(|kind| every_tenth(tcp("tcp", 10), kind));
+}
+
+#[test]
+fn an_rdma_rail_that_fails_at_any_tenth_is_made_good() {
+    KINDS.into_iter().for_each(|kind| every_tenth(rdma("rdma", 10), kind));
+}
+
+#[test]
+fn a_tree_that_fails_at_any_tenth_is_made_good() {
+    KINDS.into_iter().for_each(|kind| every_tenth(tree("tree", 10, 4), kind));
+}
+
+#[test]
+fn the_tree_outlives_a_ring_as_well() {
+    let mut setup = setup(4, vec![tcp("tcp", 10), tree("tree", 10, 2)], &[1_000_000; 5]);
+    setup.handler.chunk = Bytes::new(64 << 10);
+    let (start, took) = third(&setup);
+    let at = start + Span::from_ps(took.as_ps() / 2);
+    setup.failures = vec![RailFailure { rail: 0, kind: KINDS[0], at, until: Time::NEVER }];
+    let outcome = complete(&setup, "nezha");
+    assert!(outcome.operations[2].reissued > 0);
+    assert_eq!(outcome.operations[4].shares[0], Bytes::ZERO);
+}
+
+#[test]
+fn a_rail_that_is_mended_comes_back_cold_and_has_its_share_again() {
+    for rail in [tcp("rail", 10), rdma("rail", 10), tree("rail", 10, 4)] {
+        let mut setup = with_survivor(rail);
+        setup.operations = vec![Bytes::new(1_000_000); 150];
+        setup.handler.heartbeat = Span::from_ms(5);
+        setup.handler.probe = Span::from_ms(10);
+        let (at, until) = (Span::from_ms(4), Span::from_ms(30));
+        let [at, until] = [at, until].map(|span| Time::ZERO + span);
+        let kind = RailFailureKind::Link { host: 1 };
+        setup.failures = vec![RailFailure { rail: 0, kind, at, until }];
+        let outcome = complete(&setup, "nezha");
+        let returned = outcome.timeline.iter().find(|it| it.what == Happening::Returned);
+        let returned = returned.unwrap_or_else(|| panic!("{:?}", outcome.timeline)).at;
+        assert!(until < returned);
+        let last = outcome.operations.last().unwrap();
+        assert!(last.shares[0].get() > 200_000, "{last:?}");
     }
 }

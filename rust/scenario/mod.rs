@@ -40,8 +40,8 @@ pub use file::{
 };
 pub use rail::RailScenario;
 pub use rail_file::{
-    HandlerSection, HostsSection, RailFailureName, RailFailureSection, RailFile, RailKindName,
-    RailSection, RailWorkloadSection, Sizes,
+    HostsSection, RailFailureName, RailFailureSection, RailFile, RailKindName, RailSection,
+    RailWorkloadSection, Sizes,
 };
 pub use sections::{
     CongestionName, EcnSection, FailureName, FailureSection, RecoveryName, SpanOrNever,

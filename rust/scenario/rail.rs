@@ -13,13 +13,13 @@ use super::source::Source;
 use super::{Overrides, SCHEMA_VERSION, limits};
 use crate::balance::SchemeError;
 use crate::multirail::{
-    ChunkConfig, ELEMENT, HostCosts, RailConfig, RailFailure, RailFailureKind, RailKind, Setup,
+    ELEMENT, HostCosts, RailConfig, RailFailure, RailFailureKind, RailKind, Setup,
     Software, Transport, TreeConfig,
 };
 use crate::nic::congestion::{CongestionControl, line_rate, new_reno};
 use crate::nic::recovery::sack;
 use crate::nic::{AckConfig, NicConfig, Recovery};
-use crate::rail::{self, AllocatorConfig};
+use crate::rail::{self, AllocatorConfig, handler};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
 /// Most hosts: each has a processor, vectors and connections in every rail.
@@ -121,7 +121,8 @@ fn resolve(context: &Context<'_>, file: &mut RailFile) -> Result<Setup, Scenario
         rails.push(rail);
     }
     let operations = operations(context, file)?;
-    let chunks = chunks(context, file)?;
+    let window = context.positive("workload.window", file.workload.window)?;
+    let handler = handler(context, file)?;
     let failures = file.failure.iter().enumerate();
     let failures = failures
         .map(|(index, section)| failure(context, index, section, (&rails, ranks)))
@@ -130,7 +131,8 @@ fn resolve(context: &Context<'_>, file: &mut RailFile) -> Result<Setup, Scenario
         ranks,
         rails,
         host: HostCosts { add_rate: Some(file.hosts.add_rate) },
-        chunks,
+        window,
+        handler,
         operations,
         failures,
         seed: file.seed,
@@ -394,14 +396,30 @@ fn operations(context: &Context<'_>, file: &RailFile) -> Result<Vec<Bytes>, Scen
     Ok(sizes.iter().copied().cycle().take(workload.operations as usize).collect())
 }
 
-fn chunks(context: &Context<'_>, file: &RailFile) -> Result<ChunkConfig, ScenarioError> {
-    let (chunk, window) = (file.workload.chunk, file.workload.window);
-    // Smaller ones would be more chunks than there is any use for.
+/// The handler of a file: no timer stands still, chunks are whole elements and not too many.
+fn handler(context: &Context<'_>, file: &RailFile) -> Result<handler::Config, ScenarioError> {
+    let config = file.handler;
+    config.check().map_err(|error| {
+        let (key, reason) = ("handler".to_owned(), error.to_string());
+        context.fault("handler", Fault::BadValue { key, reason })
+    })?;
     let least = Bytes::new(4_096);
-    if chunk < least {
-        return Err(context.senseless("workload.chunk", chunk, format!("it must be at least {least}")));
+    if config.chunk < least || !config.chunk.get().is_multiple_of(ELEMENT.get()) {
+        let right = format!("it must be at least {least} and a multiple of {ELEMENT}");
+        return Err(context.senseless("handler.chunk", config.chunk, right));
     }
-    Ok(ChunkConfig { bytes: chunk, window: context.positive("workload.window", window)? })
+    let spans = [
+        ("heartbeat", config.heartbeat),
+        ("grace", config.grace),
+        ("stall_least", config.stall_least),
+        ("confirm", config.confirm),
+        ("retry", config.retry),
+        ("probe", config.probe),
+    ];
+    for (name, span) in spans {
+        context.span(&format!("handler.{name}"), span, AtLeast::Zero)?;
+    }
+    Ok(config)
 }
 
 fn failure(

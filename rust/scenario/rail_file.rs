@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::file::{PolicySection, SCHEMA_VERSION};
 use super::sections::SpanOrNever;
 use crate::balance::Parameters;
+use crate::rail::handler;
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
 /// A whole file. Every key has a default but those of `[[rail]]` itself; an unknown one is refused.
@@ -29,8 +30,9 @@ pub struct RailFile {
     pub policy: PolicySection,
     /// What is added up.
     pub workload: RailWorkloadSection,
-    /// How failures are noticed.
-    pub handler: HandlerSection,
+    /// How failures are noticed, and how long chunks are: see
+    /// [`handler::Config`](crate::rail::handler::Config).
+    pub handler: handler::Config,
     /// What fails: nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failure: Vec<RailFailureSection>,
@@ -46,7 +48,7 @@ impl Default for RailFile {
             rail: Vec::new(),
             policy: default_policy(),
             workload: RailWorkloadSection::default(),
-            handler: HandlerSection::default(),
+            handler: handler::Config::default(),
             failure: Vec::new(),
         }
     }
@@ -166,8 +168,6 @@ pub struct RailWorkloadSection {
     /// The length of each rank's vector, in whole elements of 8 B: 16 MB. Several sizes are taken
     /// in turn.
     pub bytes: Sizes,
-    /// Most bytes of a chunk, which is added up on one rail: 1 MiB.
-    pub chunk: Bytes,
     /// Chunks under way on a rail at a time: 2.
     pub window: u32,
 }
@@ -178,19 +178,9 @@ impl Default for RailWorkloadSection {
             kind: "all-reduce".to_owned(),
             operations: 20,
             bytes: Sizes::One(Bytes::new(16_000_000)),
-            chunk: Bytes::new(1 << 20),
             window: 2,
         }
     }
-}
-
-/// `[handler]`: how a failure of a rail is noticed.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct HandlerSection {
-    /// How often a rank tells its neighbour on each rail that it lives: the handler's default.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub heartbeat: Option<Span>,
 }
 
 /// Ways of failing.
