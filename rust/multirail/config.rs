@@ -66,6 +66,8 @@ impl RailKind {
 /// How the hosts of a ring send.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transport {
+    /// Links of each host; with more than one a message is one ordered stream over all of them.
+    pub links: u32,
     /// Packets, window and recovery.
     pub nic: NicConfig,
     /// What it costs the processor.
@@ -87,6 +89,9 @@ pub struct Software {
     pub send_rate: Option<BitRate>,
     /// How fast the processor alone would receive; `None` if it does not touch the bytes.
     pub receive_rate: Option<BitRate>,
+    /// How fast the processor alone would check sums of a stream's bytes, on both sides; `None` if
+    /// adapters do that.
+    pub checksum_rate: Option<BitRate>,
     /// What is sent, or received, in one go.
     pub slice: Bytes,
 }

@@ -5,6 +5,11 @@
 //! processor of each host, which all its rails share: so much for a message, so much for each
 //! byte, on both sides. A message goes in slices, each of which the processor has to handle before
 //! it is on the wire and after it has arrived, so that processor and wire work at the same time.
+//!
+//! With several links a host, slices go one by one over the link that has least of the sender's
+//! under way, and are handled in the order in which they were sent: one ordered stream over all
+//! links, in the manner of MPTCP (RFC 8684), what rails divided by an allocator are compared with.
+//! \[inferred\]: the choice of the link; what it costs is `Software::checksum_rate`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,7 +45,7 @@ enum Event {
 /// What a message of the fabric carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Carries {
-    Slice { block: u64, bytes: Bytes },
+    Slice { from: u32, number: u64, block: u64, bytes: Bytes },
     Control { control: Control },
 }
 
@@ -62,13 +67,21 @@ pub struct HostRail {
     seed: u64,
     software: Software,
     host: HostCosts,
-    world: World,
+    /// A fabric for each link that a host has.
+    worlds: Vec<World>,
     events: BTreeMap<(Time, u64), Event>,
     next_event: u64,
     walks: BTreeMap<u64, Walk>,
     next_block: u64,
-    /// By number of the fabric's message.
-    carried: Vec<Carries>,
+    /// By link and number of the fabric's message.
+    carried: Vec<Vec<Carries>>,
+    /// By link and sender: bytes of slices under way.
+    backlog: Vec<Vec<Bytes>>,
+    /// By sender: slices sent, and slices that its successor has handled or begun to.
+    sent: Vec<u64>,
+    taken: Vec<u64>,
+    /// By sender and number: slices that came before one that was sent earlier.
+    ahead: BTreeMap<(u32, u64), (u64, Bytes)>,
     /// Connections are made anew when the rail comes back.
     stream: u32,
     news: Vec<News>,
@@ -82,17 +95,23 @@ impl HostRail {
         (ranks, seed, host): (u32, u64, HostCosts),
         failures: &[RailFailure],
     ) -> Self {
+        let fabric = fabric((rail, transport), (ranks, seed), failures);
+        let links = transport.links.max(1) as usize;
         Self {
             ring: Ring(ranks),
             seed,
             software: transport.software,
             host,
-            world: World::new(&fabric((rail, transport), (ranks, seed), failures)),
+            worlds: (0..links).map(|_| World::new(&fabric)).collect(),
             events: BTreeMap::new(),
             next_event: 0,
             walks: BTreeMap::new(),
             next_block: 0,
-            carried: Vec::new(),
+            carried: vec![Vec::new(); links],
+            backlog: vec![vec![Bytes::ZERO; ranks as usize]; links],
+            sent: vec![0; ranks as usize],
+            taken: vec![0; ranks as usize],
+            ahead: BTreeMap::new(),
             stream: 0,
             news: Vec::new(),
             bytes: Bytes::ZERO,
@@ -102,23 +121,26 @@ impl HostRail {
     /// When it has to be stepped next.
     pub(super) fn next_time(&mut self) -> Option<Time> {
         let own = self.events.first_key_value().map(|(&(at, _), _)| at);
-        own.into_iter().chain(self.world.next_time()).min()
+        own.into_iter().chain(self.worlds.iter_mut().flat_map(World::next_time)).min()
     }
 
     /// Goes through its next event; what hosts do comes before packets of the same time.
     pub(super) fn step(&mut self, cpus: &mut [Cpu]) {
-        let of_world = self.world.next_time().unwrap_or(Time::NEVER);
+        let worlds = self.worlds.iter_mut().map(World::next_time).enumerate();
+        let (of_world, link) =
+            worlds.map(|(link, at)| (at.unwrap_or(Time::NEVER), link)).min().unwrap_or_default();
         match self.events.first_entry() {
             Some(entry) if entry.key().0 <= of_world => {
                 let ((now, _), event) = entry.remove_entry();
                 self.handle(now, event, cpus);
             }
             _ => {
-                self.world.step();
-                let now = self.world.now();
-                while let Some(over) = self.world.poll_over() {
+                self.worlds[link].step();
+                let now = self.worlds[link].now();
+                while let Some(over) = self.worlds[link].poll_over() {
                     if over.stage == Stage::Delivered {
-                        self.deliver(now, self.carried[over.message.index()], cpus);
+                        let carries = self.carried[link][over.message.index()];
+                        self.deliver(now, (link, carries), cpus);
                     }
                 }
             }
@@ -148,6 +170,9 @@ impl HostRail {
     pub(super) fn abandon(&mut self) {
         self.walks.clear();
         self.stream += 1;
+        // What was sent and may never come must not hold up what comes next.
+        self.taken.clone_from(&self.sent);
+        self.ahead.clear();
     }
 
     /// Sends a small message.
@@ -172,7 +197,12 @@ impl HostRail {
                 let Some(walk) = self.walks.get(&block) else { return };
                 let at = walk.block.at;
                 let pair = (at, self.ring.after(at));
-                self.post(now, pair, (bytes, Carries::Slice { block, bytes }));
+                let number = self.sent[at as usize];
+                self.sent[at as usize] += 1;
+                let link = self.least_busy(at);
+                self.backlog[link][at as usize] += bytes;
+                let carries = Carries::Slice { from: at, number, block, bytes };
+                self.post(now, (link, pair), (bytes, carries));
                 self.send_slice(now, block, cpus);
             }
             Event::Received { block, bytes } => {
@@ -184,20 +214,32 @@ impl HostRail {
             }
             Event::ControlSent { control } => {
                 let pair = (control.from, control.to);
-                self.post(now, pair, (control.bytes, Carries::Control { control }));
+                self.post(now, (0, pair), (control.bytes, Carries::Control { control }));
             }
             Event::ControlReceived { control } => self.news.push(News::Control(control)),
         }
     }
 
-    fn post(&mut self, now: Time, (src, dst): (u32, u32), (bytes, carries): (Bytes, Carries)) {
+    /// The link that has least of a sender's under way.
+    fn least_busy(&self, from: u32) -> usize {
+        let backlog = |&link: &usize| self.backlog[link][from as usize];
+        (0..self.worlds.len()).min_by_key(backlog).unwrap_or(0)
+    }
+
+    fn post(
+        &mut self,
+        now: Time,
+        (link, (src, dst)): (usize, (u32, u32)),
+        (bytes, carries): (Bytes, Carries),
+    ) {
         // A small message does not wait behind the data of the same pair.
         let lane = u32::from(matches!(carries, Carries::Control { .. }));
         let stream = 2 * self.stream + lane;
         let (src, dst) = (HostId(src), HostId(dst));
-        let id = self.world.post(now, Message { src, dst, bytes, stream, start: now });
-        debug_assert_eq!(id.index(), self.carried.len());
-        self.carried.push(carries);
+        let message = Message { src, dst, bytes, stream, start: now };
+        let id = self.worlds[link].post(now, message);
+        debug_assert_eq!(id.index(), self.carried[link].len());
+        self.carried[link].push(carries);
     }
 
     /// The holder of a block begins to send it on.
@@ -217,33 +259,47 @@ impl HostRail {
             return;
         }
         walk.unsent -= bytes;
-        let work = time_for(self.software.send_rate, bytes);
+        let work = time_for(self.software.send_rate, bytes)
+            + time_for(self.software.checksum_rate, bytes);
         let done = cpus[walk.block.at as usize].run(now, work);
         self.push(done, Event::Sent { block: id, bytes });
     }
 
-    /// The fabric has delivered a message.
-    fn deliver(&mut self, now: Time, carries: Carries, cpus: &mut [Cpu]) {
+    /// The fabric of a link has delivered a message.
+    fn deliver(&mut self, now: Time, (link, carries): (usize, Carries), cpus: &mut [Cpu]) {
         match carries {
-            Carries::Slice { block, bytes } => {
-                let Some(walk) = self.walks.get_mut(&block) else { return };
-                walk.undelivered -= bytes;
-                let to = self.ring.after(walk.block.at) as usize;
-                let mut work = time_for(self.software.receive_rate, bytes);
-                if self.ring.arrival(&walk.block) == Arrival::Adds {
-                    work += time_for(self.host.add_rate, bytes);
+            Carries::Slice { from, number, block, bytes } => {
+                self.backlog[link][from as usize] -= bytes;
+                if number >= self.taken[from as usize] {
+                    self.ahead.insert((from, number), (block, bytes));
                 }
-                if walk.undelivered == Bytes::ZERO {
-                    work += self.software.receive_message;
+                while let Some(next) = self.ahead.remove(&(from, self.taken[from as usize])) {
+                    self.taken[from as usize] += 1;
+                    self.receive(now, next, cpus);
                 }
-                let done = cpus[to].run(now, work);
-                self.push(done, Event::Received { block, bytes });
             }
             Carries::Control { control } => {
                 let done = cpus[control.to as usize].run(now, self.software.receive_message);
                 self.push(done, Event::ControlReceived { control });
             }
         }
+    }
+
+    /// The next rank's processor is to handle a slice.
+    fn receive(&mut self, now: Time, (block, bytes): (u64, Bytes), cpus: &mut [Cpu]) {
+        let Some(walk) = self.walks.get_mut(&block) else { return };
+        walk.undelivered -= bytes;
+        let to = self.ring.after(walk.block.at) as usize;
+        let mut work = time_for(self.software.receive_rate, bytes)
+            + time_for(self.software.checksum_rate, bytes);
+        if self.ring.arrival(&walk.block) == Arrival::Adds {
+            work += time_for(self.host.add_rate, bytes);
+        }
+        if walk.undelivered == Bytes::ZERO {
+            work += self.software.receive_message;
+        }
+        let done = cpus[to].run(now, work);
+        self.push(done, Event::Received { block, bytes });
     }
 
     /// A block is at the next rank.

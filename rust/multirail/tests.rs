@@ -13,6 +13,7 @@ const FREE: Software = Software {
     receive_message: Span::ZERO,
     send_rate: None,
     receive_rate: None,
+    checksum_rate: None,
     slice: Bytes::new(1 << 20),
 };
 
@@ -27,7 +28,7 @@ fn rdma(name: &str, gbps: u64) -> RailConfig {
         name: name.to_owned(),
         rate: BitRate::from_gbps(gbps),
         delay: Span::from_ns(500),
-        kind: RailKind::Rdma(Transport { nic, software: FREE, buffer, gap }),
+        kind: RailKind::Rdma(Transport { links: 1, nic, software: FREE, buffer, gap }),
     }
 }
 
@@ -114,6 +115,7 @@ fn tcp(name: &str, gbps: u64) -> RailConfig {
         receive_message: Span::from_us(12),
         send_rate: Some(BitRate::from_gbps(89)),
         receive_rate: Some(BitRate::from_gbps(42)),
+        checksum_rate: None,
         slice: Bytes::new(64 << 10),
     };
     transport.nic.congestion = CongestionControl::NewReno(new_reno::Config::default());
@@ -128,7 +130,7 @@ fn tcp(name: &str, gbps: u64) -> RailConfig {
     rail
 }
 
-/// Four operations of 1 MB over a rail and another of 10 Gbps, which outlives it.
+/// Five operations of 1 MB over a rail and another of 10 Gbps, which outlives it.
 fn with_survivor(rail: RailConfig) -> Setup {
     let mut setup = setup(4, vec![rail, rdma("survivor", 10)], &[1_000_000; 5]);
     setup.handler.chunk = Bytes::new(64 << 10);
@@ -150,7 +152,8 @@ fn every_tenth(rail: RailConfig, kind: RailFailureKind) {
     let alone = complete(&alone, "nezha").operations[0].took.unwrap();
     let (start, took) = third(&whole);
     for tenth in 0..10 {
-        let at = start + Span::from_ps(took.as_ps() / 10 * tenth);
+        // A little later, so that the operation has begun also at the first.
+        let at = start + Span::from_ps(took.as_ps() / 10 * tenth) + Span::from_ns(1);
         let failure = RailFailure { rail: 0, kind, at, until: Time::NEVER };
         let setup = Setup { failures: vec![failure], ..whole.clone() };
         let outcome = complete(&setup, "nezha");

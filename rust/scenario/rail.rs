@@ -28,6 +28,8 @@ const MOST_HOSTS: u32 = 256;
 const MOST_BYTES: u64 = 8 << 30;
 /// Most operations of a run.
 const MOST_OPERATIONS: u32 = 1_000_000;
+/// Most links of a host in one rail.
+const MOST_LINKS: u32 = 16;
 /// Most rails: as many as an allocator has bits for.
 const MOST_RAILS: usize = 64;
 
@@ -183,6 +185,8 @@ fn section_to_rail(
             "receive_message",
             "send_rate",
             "receive_rate",
+            "links",
+            "checksum_rate",
             "slice",
             "retransmit_timeout",
         ]),
@@ -251,6 +255,8 @@ const RDMA: Defaults = Defaults {
 /// section 3: 42 Gbps into one core, 89 Gbps out of one.
 const CORE_SENDS: BitRate = BitRate::from_gbps(89);
 const CORE_RECEIVES: BitRate = BitRate::from_gbps(42);
+/// One pass over memory \[inferred\].
+const CORE_CHECKS: BitRate = BitRate::from_gbps(64);
 
 fn transport(
     context: &Context<'_>,
@@ -277,8 +283,24 @@ fn transport(
     if slice < ELEMENT {
         return Err(context.senseless(&key("slice"), slice, format!("it must be at least {ELEMENT}")));
     }
-    let (mut send_rate, mut receive_rate) = (None, None);
+    let (mut send_rate, mut receive_rate, mut checksum_rate) = (None, None, None);
+    let mut links = 1;
     if is_tcp {
+        links = context.positive(&key("links"), *section.links.get_or_insert(1))?;
+        if links > MOST_LINKS {
+            let right = format!("it must be at most {MOST_LINKS}");
+            return Err(context.senseless(&key("links"), links, right));
+        }
+        if links == 1 && section.checksum_rate.is_some() {
+            let because = "with one link the adapter checks sums".to_owned();
+            let place = key("checksum_rate");
+            let fault = Fault::Misplaced { key: place.clone(), because };
+            return Err(context.fault(&place, fault));
+        }
+        if links > 1 {
+            let checks = *section.checksum_rate.get_or_insert(CORE_CHECKS);
+            checksum_rate = Some(rate(context, &key("checksum_rate"), checks)?);
+        }
         let sends = *section.send_rate.get_or_insert(CORE_SENDS);
         let receives = *section.receive_rate.get_or_insert(CORE_RECEIVES);
         send_rate = Some(rate(context, &key("send_rate"), sends)?);
@@ -288,12 +310,14 @@ fn transport(
     let retransmit_timeout = span("retransmit_timeout", timeout, AtLeast::OnePicosecond)?;
     let common = NicConfig { payload, header, retransmit_timeout, ..NicConfig::default() };
     Ok(Transport {
+        links,
         nic: if is_tcp { tcp(common) } else { rdma(common) },
         software: Software {
             send_message: span("send_message", sent, AtLeast::Zero)?,
             receive_message: span("receive_message", received, AtLeast::Zero)?,
             send_rate,
             receive_rate,
+            checksum_rate,
             slice,
         },
         buffer: *section.buffer.get_or_insert(Bytes::new(16_000_000)),

@@ -103,6 +103,14 @@ pub struct RailSection {
     /// One-way propagation delay of its links: 500 ns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Span>,
+    /// `tcp`: links of each host: 1. With more, each message is one ordered stream over all of
+    /// them, as with MPTCP: what rails are compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<u32>,
+    /// `tcp` with several links: how fast the processor alone would check sums: 64 Gbps, one pass
+    /// over memory \[inferred\]. No adapter knows how to make MPTCP's (RFC 8684, section 3.3.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checksum_rate: Option<BitRate>,
     /// `tcp`, `rdma`: payload of a full packet: 8948 B and 4096 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<Bytes>,
