@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use evenkeel::multirail::{Outcome, Verdict};
+use evenkeel::multirail::{Outcome, RailKind, Verdict};
 use evenkeel::report::{self, RailSummary};
 use evenkeel::scenario::{Overrides, RailScenario};
 use evenkeel::study;
@@ -58,7 +58,7 @@ fn tcp_gain(percent: u64) -> (f64, f64, f64) {
         let mut scenario = on_rails("rails-tcp-tcp.toml", rails, &[16_000_000; 3]);
         scenario.setup.host.add_rate = slower(scenario.setup.host.add_rate);
         for rail in &mut scenario.setup.rails {
-            let evenkeel::multirail::RailKind::Tcp(transport) = &mut rail.kind else { continue };
+            let RailKind::Tcp(transport) = &mut rail.kind else { continue };
             let software = &mut transport.software;
             software.send_rate = slower(software.send_rate);
             software.receive_rate = slower(software.receive_rate);
@@ -75,7 +75,7 @@ fn tcp_gain(percent: u64) -> (f64, f64, f64) {
 #[test]
 fn two_tcp_rails_gain_what_is_published_and_host_costs_decide_how_much() {
     let mut table = "host costs  one rail     both   gain\n".to_owned();
-    for percent in [1, 50, 80, 100, 120, 150, 200] {
+    for percent in [50, 80, 90, 100, 110, 120, 150] {
         let (one, both, gain) = tcp_gain(percent);
         writeln!(
             table,
@@ -129,12 +129,33 @@ fn unlike_rails_gain_what_the_cost_model_says() {
     snapshot("rails-cost-model", &table);
 }
 
+/// How much longer one ordered stream over two links takes than two rails.
+fn stream_ratio(checksum_gbps: Option<u64>, rails: f64) -> f64 {
+    let mut scenario = scenario("rails-single-stream.toml", "even");
+    scenario.setup.operations.truncate(2);
+    for rail in &mut scenario.setup.rails {
+        let RailKind::Tcp(transport) = &mut rail.kind else { continue };
+        transport.software.checksum_rate = checksum_gbps.map(BitRate::from_gbps);
+    }
+    last(&run(&scenario).1) / rails
+}
+
 #[test]
-fn against_one_ordered_stream_the_gain_has_the_published_shape() {
-    let (_, stream) = run(&scenario("rails-single-stream.toml", "even"));
-    let (_, rails) = run(&on_rails("rails-tcp-tcp.toml", &[0, 1], &[16_000_000; 3]));
-    let ratio = last(&stream) / last(&rails);
-    assert!((1.6..1.9).contains(&ratio), "published: 1.74, here {ratio:.2}");
+fn against_one_ordered_stream_the_gain_is_what_checking_its_sums_costs() {
+    let rails = last(&run(&on_rails("rails-tcp-tcp.toml", &[0, 1], &[16_000_000; 2])).1);
+    let mut table = "sums checked at  stream / two rails\n".to_owned();
+    let mut ratios = Vec::new();
+    for gbps in [None, Some(96), Some(64), Some(48), Some(32)] {
+        let ratio = stream_ratio(gbps, rails);
+        let rate = gbps.map_or("adapter".to_owned(), |gbps| format!("{gbps}Gbps"));
+        writeln!(table, "{rate:>15}  {ratio:18.2}").unwrap();
+        ratios.push(ratio);
+    }
+    snapshot("rails-single-stream", &table);
+    // Keeping the order alone costs next to nothing between two equal links. The published 1.74
+    // lies between what a core checks at 64 and at 32 Gbps.
+    assert!((0.9..1.1).contains(&ratios[0]), "{table}");
+    assert!(ratios.is_sorted() && ratios[2] < 1.74 && 1.74 < ratios[4], "{table}");
 }
 
 #[test]
