@@ -1,84 +1,200 @@
 //! Prepares what the optional features need; without features it does nothing.
 //!
 //! `bridge` compiles the C++ half of the contract in `rust/bridge/` and the glue in
-//! `cpp-bridge/`. `ns3` looks for an installed ns-3 and hands its version on.
+//! `cpp-bridge/`. `ns3` finds an installed ns-3, builds `ns3-module/` against it by the module's
+//! own CMakeLists.txt, and links both.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rustc-check-cfg=cfg(ns3_version, values(any()))");
     #[cfg(feature = "bridge")]
     bridge::build();
     #[cfg(feature = "ns3")]
-    ns3::probe();
+    ns3::build();
 }
 
 #[cfg(feature = "bridge")]
 mod bridge {
     /// Files that declare a part of the contract.
-    const BRIDGES: [&str; 1] = ["rust/bridge/chooser.rs"];
+    const BRIDGES: &[&str] = &[
+        "rust/bridge/chooser.rs",
+        "rust/bridge/world.rs",
+        #[cfg(feature = "ns3")]
+        "rust/bridge/ns3.rs",
+    ];
     /// The glue around each.
-    const GLUE: [&str; 1] = ["cpp-bridge/evenkeel.cc"];
+    const GLUE: &[&str] = &["cpp-bridge/evenkeel.cc"];
     /// What else makes the C++ side stale.
-    const HEADERS: [&str; 1] = ["cpp-bridge/evenkeel.h"];
+    const HEADERS: &[&str] =
+        &["cpp-bridge/evenkeel.h", "ns3-module/cargo/cargo.h", "ns3-module/cargo/twin.h"];
 
     /// Compiles both halves of the bridge. C++11 is the oldest standard among the ns-3 forks
     /// that the static library has to link with.
     pub fn build() {
-        for source in BRIDGES.into_iter().chain(GLUE).chain(HEADERS) {
+        for source in BRIDGES.iter().chain(GLUE).chain(HEADERS) {
             println!("cargo::rerun-if-changed={source}");
         }
-        cxx_build::bridges(BRIDGES)
+        let mut compiler = cxx_build::bridges(BRIDGES);
+        compiler
             .files(GLUE)
             .include("cpp-bridge")
+            .include("ns3-module/cargo")
             .std("c++11")
             .warnings(true)
-            .extra_warnings(true)
-            .compile("evenkeel-bridge");
+            .extra_warnings(true);
+        // The module calls the glue, and a linker that has passed the glue by does not come back.
+        #[cfg(feature = "ns3")]
+        compiler.link_lib_modifier("+whole-archive");
+        compiler.compile("evenkeel-bridge");
     }
 }
 
 #[cfg(feature = "ns3")]
 mod ns3 {
+    use std::path::{Path, PathBuf};
     use std::process::exit;
+    use std::{env, fs};
 
-    /// What Debian calls the packages, by the pkg-config name that each is found under.
-    /// `libns3-dev` 3.37 names the libraries of the others without depending on them.
-    const PACKAGES: [(&str, &str); 7] = [
-        ("ns3-core", "libns3-dev"),
-        ("ns3-network", "libns3-dev"),
-        ("ns3-internet", "libns3-dev"),
-        ("ns3-point-to-point", "libns3-dev"),
-        ("gsl", "libgsl-dev"),
-        ("sqlite3", "libsqlite3-dev"),
-        ("libxml-2.0", "libxml2-dev"),
+    /// The modules of ns-3 that the library, its tests and its examples need.
+    const MODULES: [&str; 7] = [
+        "core",
+        "network",
+        "internet",
+        "point-to-point",
+        "traffic-control",
+        "applications",
+        "flow-monitor",
     ];
+    /// What is missing if pkg-config does not find one.
+    const PACKAGES: &str = "libns3-dev libgsl-dev libsqlite3-dev libxml2-dev";
 
-    /// Finds ns-3 through pkg-config and emits `cfg(ns3_version = "3.37")` and the same as
-    /// `EVENKEEL_NS3_VERSION`; ends the build with one message if anything is missing.
-    pub fn probe() {
-        let probed = PACKAGES.map(|(name, package)| (find(name), name, package));
-        let missing: Vec<&str> =
-            probed.iter().filter(|(found, ..)| found.is_none()).map(|(_, name, _)| *name).collect();
-        if !missing.is_empty() {
-            println!(
-                "cargo::error=feature `ns3`: pkg-config does not find {}; on Debian: apt-get \
-                 install libns3-dev libgsl-dev libsqlite3-dev libxml2-dev; for an ns-3 elsewhere \
-                 set PKG_CONFIG_PATH to the folder of its ns3-core.pc; or build without the \
-                 feature",
-                missing.join(", ")
-            );
-            exit(1);
-        }
-        let version = probed[0].0.as_deref().expect("nothing is missing");
-        println!("cargo::rustc-cfg=ns3_version=\"{version}\"");
-        println!("cargo::rustc-env=EVENKEEL_NS3_VERSION={version}");
+    /// An installed ns-3.
+    struct Installed {
+        version: String,
+        /// Where it is, if pkg-config does not know it.
+        prefix: Option<PathBuf>,
+        folders: Vec<PathBuf>,
+        /// Names as linkers want them, in the order of `MODULES`.
+        libraries: Vec<String>,
     }
 
-    /// The version that pkg-config has of `name`. Nothing is linked yet, so no flags are passed
-    /// on.
-    fn find(name: &str) -> Option<String> {
-        let library =
-            pkg_config::Config::new().cargo_metadata(false).env_metadata(true).probe(name);
-        library.ok().map(|library| library.version)
+    /// Finds ns-3 (in `EVENKEEL_NS3_PREFIX`, or by pkg-config), builds the module, and links it;
+    /// hands its version on as `EVENKEEL_NS3_VERSION`.
+    pub fn build() {
+        println!("cargo::rerun-if-env-changed=EVENKEEL_NS3_PREFIX");
+        println!("cargo::rerun-if-changed=ns3-module");
+        let found = match env::var_os("EVENKEEL_NS3_PREFIX") {
+            Some(prefix) if !prefix.is_empty() => in_prefix(Path::new(&prefix)),
+            _ => by_pkg_config(),
+        };
+        let installed = found.unwrap_or_else(|reason| {
+            println!("cargo::error=feature `ns3`: {reason}");
+            exit(1);
+        });
+        println!("cargo::rustc-env=EVENKEEL_NS3_VERSION={}", installed.version);
+        let module = compile(&installed);
+        println!("cargo::rustc-link-search=native={}", module.join("lib").display());
+        // Classes that are used by name alone would be left out of the program.
+        println!("cargo::rustc-link-lib=static:+whole-archive=evenkeel-ns3");
+        for folder in &installed.folders {
+            println!("cargo::rustc-link-search=native={}", folder.display());
+            if installed.prefix.is_some() {
+                println!("cargo::rustc-link-arg=-Wl,-rpath,{}", folder.display());
+            }
+        }
+        for library in &installed.libraries {
+            println!("cargo::rustc-link-lib=dylib={library}");
+        }
+    }
+
+    /// Runs CMake; returns where it installed the static library.
+    fn compile(installed: &Installed) -> PathBuf {
+        let folder = |name| env::var(name).expect("cargo sets it");
+        let mut cmake = cmake::Config::new("ns3-module");
+        cmake
+            .profile("Release")
+            .define("EVENKEEL_FROM_CARGO", "ON")
+            .define("EVENKEEL_CRATE_DIR", folder("CARGO_MANIFEST_DIR"))
+            .define("EVENKEEL_CXXBRIDGE_DIR", folder("OUT_DIR") + "/cxxbridge/include")
+            .define("EVENKEEL_NS3_VERSION", &installed.version);
+        // Said also where there is none: CMake remembers what it was told before.
+        cmake.define("EVENKEEL_NS3_PREFIX", installed.prefix.as_deref().unwrap_or(Path::new("")));
+        cmake.build()
+    }
+
+    /// What pkg-config knows. Flags beside the libraries are left out: they name headers and
+    /// libraries that ns-3 was built with, some of which need not be there.
+    fn by_pkg_config() -> Result<Installed, String> {
+        let probe = |module| {
+            let name = format!("ns3-{module}");
+            let mut config = pkg_config::Config::new();
+            let library = config.cargo_metadata(false).env_metadata(true).probe(&name);
+            library.map_err(|_| name)
+        };
+        let (found, missing): (Vec<_>, Vec<_>) =
+            MODULES.into_iter().map(probe).partition(Result::is_ok);
+        let missing: Vec<String> = missing.into_iter().filter_map(Result::err).collect();
+        if !missing.is_empty() {
+            return Err(format!(
+                "pkg-config does not find {}; on Debian: apt-get install {PACKAGES}; for an ns-3 \
+                 elsewhere set EVENKEEL_NS3_PREFIX to the folder that has include/ns3 and lib; or \
+                 build without the feature",
+                missing.join(", ")
+            ));
+        }
+        let found: Vec<_> = found.into_iter().filter_map(Result::ok).collect();
+        let libraries = MODULES.map(|module| {
+            let mut all = found.iter().flat_map(|library| &library.libs);
+            let ending = format!("-{module}");
+            let named = all.find(|name| name.starts_with("ns") && name.ends_with(&ending));
+            named.cloned().unwrap_or_else(|| format!("ns3-{module}"))
+        });
+        let mut folders: Vec<PathBuf> =
+            found.iter().flat_map(|library| library.link_paths.clone()).collect();
+        folders.sort();
+        folders.dedup();
+        let version = found[0].version.clone();
+        Ok(Installed { version, prefix: None, folders, libraries: libraries.into() })
+    }
+
+    /// What is in a folder: a wheel's, or what a source build installed.
+    fn in_prefix(prefix: &Path) -> Result<Installed, String> {
+        let wrong = |what: &str| format!("EVENKEEL_NS3_PREFIX={}: {what}", prefix.display());
+        if !prefix.join("include/ns3/core-module.h").is_file() {
+            return Err(wrong(
+                "include/ns3/core-module.h is missing; it must be the folder that \
+                              has include/ns3 and lib or lib64",
+            ));
+        }
+        let folders = ["lib64", "lib"].map(|name| prefix.join(name));
+        let files = folders.iter().flat_map(fs::read_dir).flatten().flatten();
+        let mut cores: Vec<PathBuf> = files
+            .map(|file| file.path())
+            .filter(|path| path.to_string_lossy().ends_with(".so") && core_name(path).is_some())
+            .collect();
+        cores.sort();
+        let Some(core) = cores.first() else {
+            return Err(wrong("there is no library libns3*-core*.so in lib64 or lib"));
+        };
+        let (before, after) = core_name(core).expect("it was found by its name");
+        let version: String =
+            before.chars().skip_while(|c| *c != '.').skip(1).take_while(|c| *c != '-').collect();
+        if version.is_empty() {
+            return Err(wrong("no version is in the names of its libraries"));
+        }
+        let libraries = MODULES.map(|module| format!("{before}-{module}{after}"));
+        Ok(Installed {
+            version: format!("3.{version}"),
+            prefix: Some(prefix.to_owned()),
+            folders: core.parent().map(Path::to_owned).into_iter().collect(),
+            libraries: libraries.into(),
+        })
+    }
+
+    /// `ns3.44` and `-default` of `libns3.44-core-default.so`.
+    fn core_name(library: &Path) -> Option<(String, String)> {
+        let name = library.file_stem()?.to_str()?.strip_prefix("lib")?;
+        let (before, after) = name.split_once("-core")?;
+        let is_ns3 = before.starts_with("ns3") && (after.is_empty() || after.starts_with('-'));
+        is_ns3.then(|| (before.to_owned(), after.to_owned()))
     }
 }

@@ -7,6 +7,7 @@
 #include "evenkeel/rust/bridge/chooser.rs.h"
 #include "rust/cxx.h"
 
+#include <cstdlib>
 #include <stdexcept>
 #include <utility>
 
@@ -18,16 +19,40 @@ namespace
 
 // rust::Error is cxx's own; callers get an exception that they know.
 rust::Box<contract::SwitchChooser>
-makeChooser(const std::string& policy, std::uint64_t seed, std::uint32_t switchId)
+makeChooser(const std::string& policy, const std::string& parameters, const Switch& facts)
 {
+    contract::SwitchFacts told{};
+    told.seed = facts.seed;
+    told.port_buffer_bytes = facts.portBufferBytes;
+    told.base_rtt_ps = facts.baseRttPs;
+    told.switch_id = facts.id;
+    told.ports = facts.ports;
+    told.tier = facts.tier;
+    told.own_senders = facts.senders == Senders::OfPolicy;
     try
     {
-        return contract::switch_chooser(policy, seed, switchId);
+        return contract::switch_chooser(policy, parameters, told);
     }
     catch (const rust::Error& error)
     {
         throw std::invalid_argument(error.what());
     }
+}
+
+// An absent array is an empty slice.
+template <typename T>
+rust::Slice<const T>
+sliceOf(const T* values, std::uint32_t count)
+{
+    return values ? rust::Slice<const T>(values, count) : rust::Slice<const T>();
+}
+
+// Empty if it is not set.
+std::string
+environment(const char* name)
+{
+    const char* value = std::getenv(name);
+    return value ? value : "";
 }
 
 } // namespace
@@ -49,9 +74,9 @@ struct SwitchChooser::Impl
 };
 
 SwitchChooser::SwitchChooser(const std::string& policy,
-                             std::uint64_t seed,
-                             std::uint32_t switchId)
-    : m_impl(new Impl(makeChooser(policy, seed, switchId)))
+                             const std::string& parameters,
+                             const Switch& facts)
+    : m_impl(new Impl(makeChooser(policy, parameters, facts)))
 {
 }
 
@@ -59,10 +84,65 @@ SwitchChooser::~SwitchChooser() = default;
 SwitchChooser::SwitchChooser(SwitchChooser&& other) noexcept = default;
 SwitchChooser& SwitchChooser::operator=(SwitchChooser&& other) noexcept = default;
 
-std::uint32_t
-SwitchChooser::choose(std::uint32_t label, std::uint16_t entropy, std::uint32_t candidates)
+std::unique_ptr<SwitchChooser>
+SwitchChooser::fromEnvironment(std::uint32_t id, std::uint32_t ports)
 {
-    return m_impl->chooser->choose(label, entropy, candidates);
+    const std::string policy = environment("EVENKEEL_POLICY");
+    if (policy.empty())
+    {
+        return nullptr;
+    }
+    Switch facts;
+    facts.id = id;
+    facts.ports = ports;
+    const std::string seed = environment("EVENKEEL_SEED");
+    if (!seed.empty())
+    {
+        char* end = nullptr;
+        facts.seed = std::strtoull(seed.c_str(), &end, 10);
+        if (*end != '\0')
+        {
+            throw std::invalid_argument("EVENKEEL_SEED must be a number, such as 1: '" + seed +
+                                        "'");
+        }
+    }
+    return std::unique_ptr<SwitchChooser>(
+        new SwitchChooser(policy, environment("EVENKEEL_PARAMETERS"), facts));
+}
+
+std::uint32_t
+SwitchChooser::choose(const Arrival& arrival, const Candidates& candidates)
+{
+    contract::Arrival told{};
+    told.now_ps = arrival.nowPs;
+    told.label = arrival.label;
+    told.wire_bytes = arrival.bytes;
+    told.edge = arrival.edge;
+    told.pod = arrival.pod;
+    told.entropy = arrival.entropy;
+    told.control = arrival.control;
+    return m_impl->chooser->choose(told,
+                                   sliceOf(candidates.ports, candidates.count),
+                                   sliceOf(candidates.queueBytes, candidates.count),
+                                   sliceOf(candidates.weights, candidates.count));
+}
+
+void
+SwitchChooser::routingChanged()
+{
+    m_impl->chooser->routing_changed();
+}
+
+bool
+SwitchChooser::looksAtQueues() const
+{
+    return m_impl->chooser->looks_at_queues();
+}
+
+std::uint64_t
+SwitchChooser::stateBits() const
+{
+    return m_impl->chooser->state_bits();
 }
 
 } // namespace evenkeel

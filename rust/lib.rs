@@ -72,3 +72,6 @@ pub mod study;
 pub mod topology;
 pub mod units;
 pub mod workload;
+
+#[cfg(feature = "ns3")]
+pub use bridge::ns3;

@@ -65,6 +65,21 @@ pub struct Packet {
     pub flags: Flags,
 }
 
+impl PacketKind {
+    /// The kind of that number, as `kind as u8` numbers them; one that there is not is data.
+    pub const fn of_number(number: u8) -> Self {
+        match number {
+            1 => Self::Ack,
+            2 => Self::Nack,
+            3 => Self::Cnp,
+            4 => Self::Refusal,
+            5 => Self::Pause,
+            6 => Self::Resume,
+            _ => Self::Data,
+        }
+    }
+}
+
 impl Packet {
     /// An acknowledgement reports at most so many packets: the bits of its `marked` field.
     pub const MOST_REPORTED: u32 = u32::BITS;
@@ -153,6 +168,16 @@ impl Flags {
     /// Data: to be acknowledged at once (BTH bit AckReq). Its sender waits for it.
     pub const ACK_REQUEST: Self = Self(1 << 6);
 
+    /// The flags as a number, a bit each.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// The flags of that number.
+    pub const fn of_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
     /// True if every flag of `other` is set.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
@@ -176,6 +201,16 @@ impl Flags {
 pub struct Stamp(u32);
 
 impl Stamp {
+    /// The 32 bits.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The stamp of those bits.
+    pub const fn of_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
     /// The stamp for `time`.
     pub const fn at(time: Time) -> Self {
         Self((time.as_ps() >> 10) as u32)

@@ -34,6 +34,8 @@ pub enum Purpose {
     Loss = 8,
     /// A new path after one failed, by QP.
     Repath = 9,
+    /// Seeds of jobs beyond the first, by their places.
+    Job = 10,
     /// Draws of tests.
     Test = 1_000,
 }

@@ -1,76 +1,200 @@
 //! Choosers: the load-balancing policy of one switch, for programs whose switches are their own.
 //!
 //! It sees policies and ids; it knows no fabric, no scenario and no ns-3.
+//!
+//! Where the traffic comes from senders of another kind (TCP, the NIC of another simulator), no
+//! packet carries an entropy value that a policy of evenkeel chose. For sender policies that need
+//! no feedback the switch then does their part: it keeps their state by flow, in a table of bounded
+//! size that flows find by their hash, as switches keep flowlets (see [`Senders::Other`]).
 
-use thiserror::Error;
+mod flows;
+mod refusal;
+mod view;
 
-use crate::balance::switch::SwitchConfig;
-use crate::balance::switch::hash::Hash;
-use crate::balance::{self, Forwarding, Parameters, SchemeError};
+use crate::balance::switch::{Chooser, SwitchContext};
+use crate::balance::{self, Parameters};
 use crate::ids::SwitchId;
+use crate::packet::{Packet, PacketKind};
+use crate::units::{BitRate, Bytes, Span, Time};
+
+use flows::Flows;
+use refusal::{ChooserError, refusal};
+use view::{Schedules, Seen};
 
 #[allow(unsafe_code, reason = "cxx generates the calls across the language border")]
 #[cxx::bridge(namespace = "evenkeel::contract")]
 mod contract {
+    /// What a chooser is told of its switch once and for all.
+    struct SwitchFacts {
+        /// The run's seed.
+        seed: u64,
+        /// What waits at one port at most, in bytes.
+        port_buffer_bytes: u64,
+        /// The longest round trip of an idle network, in picoseconds.
+        base_rtt_ps: u64,
+        /// The switch: tells those of one run apart.
+        switch_id: u32,
+        /// How many ports it has; their numbers are below, and taken modulo it if they are not.
+        ports: u32,
+        /// Switch tiers between it and the hosts: 0 at the edge.
+        tier: u8,
+        /// Whether senders are evenkeel's, and entropy values theirs; otherwise the switch does
+        /// the sender's part of the policy.
+        own_senders: bool,
+    }
+
+    /// What a switch sees of a packet that it has to choose a port for.
+    struct Arrival {
+        /// The time, in picoseconds.
+        now_ps: u64,
+        /// A hash of the flow: of the 5-tuple, without what `entropy` has.
+        label: u32,
+        /// Length on the wire, in bytes.
+        wire_bytes: u32,
+        /// The edge switch of the packet's destination.
+        edge: u32,
+        /// The pod of the packet's destination.
+        pod: u32,
+        /// What its sender varies, such as the UDP source port.
+        entropy: u16,
+        /// Whether it is an acknowledgement or another packet without a payload.
+        control: bool,
+    }
+
     extern "Rust" {
         type SwitchChooser;
 
-        fn switch_chooser(policy: &str, seed: u64, switch_id: u32) -> Result<Box<SwitchChooser>>;
-        fn choose(self: &mut SwitchChooser, label: u32, entropy: u16, candidates: u32) -> u32;
+        fn switch_chooser(
+            policy: &str,
+            parameters: &str,
+            facts: &SwitchFacts,
+        ) -> Result<Box<SwitchChooser>>;
+        fn choose(
+            self: &mut SwitchChooser,
+            arrival: &Arrival,
+            ports: &[u32],
+            queue_bytes: &[u64],
+            weights: &[u32],
+        ) -> u32;
+        fn routing_changed(self: &mut SwitchChooser);
+        fn looks_at_queues(self: &SwitchChooser) -> bool;
+        fn state_bits(self: &SwitchChooser) -> u64;
         fn version() -> &'static str;
     }
 }
 
-/// Why a chooser cannot be made.
-#[derive(Debug, PartialEq, Eq, Error)]
-enum ChooserError {
-    /// No policy of that name.
-    #[error(transparent)]
-    Scheme(#[from] SchemeError),
-    /// Senders choose the path, so there is nothing to ask a switch.
-    #[error("policy '{0}' routes at the source: its switches choose nothing")]
-    SourceRouted(&'static str),
-    /// The policy decides by more than this call is told.
-    #[error("policy '{0}' looks at queues, which the bridge does not carry; take one that hashes")]
-    LooksAtQueues(&'static str),
-    /// Likewise.
-    #[error(
-        "policy '{0}' decides by the destination, the time or what it keeps of packets, which the \
-         bridge does not carry; take one that hashes"
-    )]
-    KeepsMore(&'static str),
-}
+use contract::{Arrival, SwitchFacts};
+
+/// Policies that keep something by port keep it for so many at most.
+const MOST_PORTS: u32 = 1 << 16;
 
 /// The load-balancing policy of one switch: picks one of the equal-cost ports for each packet.
 #[derive(Debug)]
-struct SwitchChooser(Hash);
+struct SwitchChooser {
+    chooser: Chooser,
+    /// The senders' part of the policy, where the switch does it.
+    flows: Option<Flows>,
+    schedules: Schedules,
+    epoch: u32,
+    ports: u32,
+    looks_at_queues: bool,
+}
 
 impl SwitchChooser {
-    /// An index below `candidates` for a packet with this flow label and entropy value; 0 where
-    /// there is no candidate.
+    /// The place among `ports` of the one that the packet leaves by; 0 where there is none.
     ///
-    /// It takes `&mut self` because policies with a memory will stand behind the same call.
-    fn choose(&mut self, label: u32, entropy: u16, candidates: u32) -> u32 {
-        self.0.pick(label, entropy, candidates)
+    /// `queue_bytes` are what waits at each, and `weights` what routing gave each: either may be
+    /// empty (all queues are empty, all weights are 1), or as long as `ports`.
+    fn choose(
+        &mut self,
+        arrival: &Arrival,
+        ports: &[u32],
+        queue_bytes: &[u64],
+        weights: &[u32],
+    ) -> u32 {
+        if ports.len() < 2 {
+            return 0;
+        }
+        let now = Time::from_ps(arrival.now_ps);
+        let mut packet = Packet {
+            label: arrival.label,
+            entropy: arrival.entropy,
+            wire_bytes: u16::try_from(arrival.wire_bytes).unwrap_or(u16::MAX),
+            kind: if arrival.control { PacketKind::Ack } else { PacketKind::Data },
+            ..Packet::default()
+        };
+        if let Some(flows) = &mut self.flows {
+            flows.stamp(now, &mut packet);
+        }
+        let weights = if weights.len() == ports.len() { weights } else { &[] };
+        let schedule = self.schedules.find(weights);
+        let (epoch, switch_ports) = (self.epoch, self.ports);
+        let mut seen = Seen { arrival, ports, queue_bytes, weights, schedule, epoch, switch_ports };
+        self.chooser.choose(now, &packet, &mut seen)
+    }
+
+    /// Candidates or weights may be others than before: what was made from them is made anew.
+    fn routing_changed(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+    }
+
+    /// Whether the policy heeds `queue_bytes`: callers need not fill them in for one that does not.
+    fn looks_at_queues(&self) -> bool {
+        self.looks_at_queues
+    }
+
+    /// What the switch keeps for the policy beyond its configuration, in bits.
+    fn state_bits(&self) -> u64 {
+        self.chooser.state().bits + self.flows.as_ref().map_or(0, Flows::state_bits)
     }
 }
 
-/// The chooser of a switch under the policy of that name, with the policy's defaults. A run's
-/// `seed` and the switch's number fix its draws, as they do in the fabric.
+/// The chooser of a switch under the policy of that name. `parameters` are lines of TOML, as in
+/// `[policy]` of a scenario. The seed and the switch's number fix its draws, as in the fabric.
 fn switch_chooser(
     policy: &str,
-    seed: u64,
-    switch_id: u32,
+    parameters: &str,
+    facts: &SwitchFacts,
 ) -> Result<Box<SwitchChooser>, ChooserError> {
-    let scheme = balance::preset(policy, &Parameters::new())?;
-    if scheme.forwarding == Forwarding::SourceRouted {
-        return Err(ChooserError::SourceRouted(scheme.name));
+    let parameters: Parameters = parameters.parse().map_err(|error: toml::de::Error| {
+        ChooserError::Parameters(error.message().to_owned(), parameters.to_owned())
+    })?;
+    let scheme = balance::preset(policy, &parameters)?;
+    let senders = if facts.own_senders { Senders::Evenkeel } else { Senders::Other };
+    if let Some(error) = refusal(&scheme, senders) {
+        return Err(error);
     }
-    match scheme.switch {
-        SwitchConfig::Hash(_) => Ok(Box::new(SwitchChooser(Hash::of(seed, SwitchId(switch_id))))),
-        other if other.looks_at_queues() => Err(ChooserError::LooksAtQueues(scheme.name)),
-        _ => Err(ChooserError::KeepsMore(scheme.name)),
-    }
+    let ports = facts.ports.clamp(1, MOST_PORTS);
+    let context = SwitchContext {
+        seed: facts.seed,
+        id: SwitchId(facts.switch_id),
+        tier: facts.tier,
+        ports,
+        // For those alone that write headers, which are refused.
+        port_rate: BitRate::from_gbps(1),
+        port_buffer: Bytes::new(facts.port_buffer_bytes),
+    };
+    let flows = match senders {
+        Senders::Evenkeel => None,
+        Senders::Other => Flows::new(&scheme.sender, &context, Span::from_ps(facts.base_rtt_ps)),
+    };
+    Ok(Box::new(SwitchChooser {
+        chooser: scheme.switch.build(&context),
+        flows,
+        schedules: Schedules::default(),
+        epoch: 0,
+        ports,
+        looks_at_queues: scheme.switch.looks_at_queues(),
+    }))
+}
+
+/// Whose senders the traffic comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Senders {
+    /// Evenkeel's, or others that put the policy's entropy values into packets.
+    Evenkeel,
+    /// Those that know nothing of the policy: the switch chooses entropy values by flow.
+    Other,
 }
 
 /// The version of evenkeel that is linked.
@@ -79,35 +203,4 @@ fn version() -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_flow_keeps_its_port_and_entropy_values_spread() {
-        let mut chooser = switch_chooser("ecmp", 1, 0).unwrap();
-        let mut counts = [0u32; 8];
-        for entropy in 0..8_000 {
-            let port = chooser.choose(7, entropy, 8);
-            assert_eq!(port, chooser.choose(7, entropy, 8));
-            counts[port as usize] += 1;
-        }
-        assert!(counts.iter().all(|&n| (850..1_150).contains(&n)), "{counts:?}");
-    }
-
-    #[test]
-    fn without_a_candidate_nothing_breaks() {
-        assert_eq!(switch_chooser("ecmp", 1, 0).unwrap().choose(7, 7, 0), 0);
-    }
-
-    #[test]
-    fn a_policy_that_the_call_tells_too_little_is_refused() {
-        let refusal = |policy| switch_chooser(policy, 1, 0).unwrap_err().to_string();
-        assert!(refusal("sprey").starts_with("no policy is called 'sprey'; there are ecmp, "));
-        assert_eq!(
-            refusal("ethereal"),
-            "policy 'ethereal' routes at the source: its switches choose nothing"
-        );
-        assert!(refusal("jsq").starts_with("policy 'jsq' looks at queues"));
-        assert!(refusal("conga").starts_with("policy 'conga' decides by the destination"));
-    }
-}
+mod tests;

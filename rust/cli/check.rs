@@ -71,8 +71,12 @@ fn verdict(path: &Path, scenario: &Scenario) -> String {
         1 => "1 switch".to_owned(),
         count => format!("{count} switches"),
     };
+    let jobs = match scenario.workload.jobs.len() {
+        0 => String::new(),
+        count => format!(" in {count} jobs"),
+    };
     format!(
-        "{}: ok ({}, {switches}, {}, {}, policy {})",
+        "{}: ok ({}, {switches}, {}, {}{jobs}, policy {})",
         path.display(),
         human::plural(u64::from(topology.host_count()), "host"),
         human::plural(topology.links().len() as u64, "link"),

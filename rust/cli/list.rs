@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use evenkeel::report::list_table;
+use evenkeel::workload::training;
 use evenkeel::{balance, collective};
 
 use super::{Status, output};
@@ -11,9 +12,11 @@ Examples:
   evenkeel list policies
   evenkeel list collectives
   evenkeel list topologies
+  evenkeel list workloads
+  evenkeel list models
 ";
 
-/// List the policies, collectives or topologies that scenarios can name
+/// List the policies, collectives, topologies, workloads or models that scenarios can name
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -29,6 +32,10 @@ enum What {
     Collectives,
     /// Fabrics: `kind` in a scenario's [topology]
     Topologies,
+    /// Other things to send: `kind` in a scenario's [workload] or [[job]]
+    Workloads,
+    /// Transformers: `model` where kind = "training"
+    Models,
 }
 
 /// Kinds of topology. The names are those that scenarios are parsed by; a test holds the two
@@ -51,6 +58,26 @@ const TOPOLOGIES: [[&str; 3]; 3] = [
     ],
 ];
 
+/// Kinds of workloads that are no collectives; a test holds them to what scenarios know.
+const WORKLOADS: [[&str; 3]; 8] = [
+    ["permutation", "Every host sends to another one, drawn at random", "common practice"],
+    ["shift", "Host i sends to host i + shift (tornado)", "Dally and Towles, 2003, section 3.2"],
+    ["incast", "fan_in hosts send to one", "common practice"],
+    [
+        "flows",
+        "A flow file of the HPCC family of simulators",
+        "Li et al., HPCC, 2019 (its simulator)",
+    ],
+    ["chakra", "Execution traces of MLCommons, .et files", "Sridharan et al., Chakra, 2023"],
+    ["goal", "A schedule of LogGOPSim and ATLAHS", "Hoefler et al., LogGOPSim, 2010"],
+    ["connection-matrix", "A connection matrix of htsim", "htsim, connection_matrix.cpp"],
+    [
+        "training",
+        "Iterations of a transformer: tensor, pipeline, data and expert parallel (list models)",
+        "Narayanan et al., Efficient Large-Scale Language Model Training, 2021",
+    ],
+];
+
 /// Lists them.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let text = match arguments.what {
@@ -66,6 +93,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         }
         What::Topologies => {
             list_table(["topology", "what it is", "source"], TOPOLOGIES.into_iter())
+        }
+        What::Workloads => list_table(["workload", "what it is", "source"], WORKLOADS.into_iter()),
+        What::Models => {
+            let rows = training::PRESETS.iter().map(|it| [it.name, it.summary, it.source]);
+            list_table(["model", "what it is", "source"], rows)
         }
     };
     output::print(&text)?;
@@ -89,5 +121,20 @@ mod tests {
             let complaint = parsed.err().map(|error| error.to_string()).unwrap_or_default();
             assert!(!complaint.contains("topology.kind"), "{complaint}");
         }
+    }
+
+    #[test]
+    fn the_workloads_listed_are_those_that_scenarios_know() {
+        let error = Scenario::parse(
+            "[workload]\nkind = \"no-such-kind\"\n",
+            "listed",
+            Path::new("."),
+            &Overrides::default(),
+        );
+        let complaint = error.expect_err("there is none").to_string();
+        let known = complaint.lines().next().unwrap_or_default();
+        let others = known.rsplit("barrier, ").next().unwrap_or_default();
+        let listed: Vec<&str> = WORKLOADS.iter().map(|row| row[0]).collect();
+        assert_eq!(others.split(", ").collect::<Vec<_>>(), listed);
     }
 }

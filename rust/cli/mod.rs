@@ -15,6 +15,7 @@ mod run;
 mod scenario;
 mod single;
 mod trace;
+mod twin;
 
 use std::process::ExitCode;
 
@@ -77,6 +78,7 @@ enum Command {
     Qps(qps::Arguments),
     List(list::Arguments),
     Trace(trace::Arguments),
+    Twin(twin::Arguments),
 }
 
 /// How a command ended that had no error.
@@ -101,6 +103,7 @@ pub fn main() -> ExitCode {
         Command::Qps(arguments) => qps::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
+        Command::Twin(arguments) => twin::run(&arguments),
     };
     match result {
         Ok(Status::Done) => ExitCode::SUCCESS,

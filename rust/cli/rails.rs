@@ -47,9 +47,9 @@ pub fn compare(
     policies: &[String],
     (seed, json): (Option<u64>, bool),
 ) -> anyhow::Result<Status> {
-    let scenarios = policies.iter().map(|policy| {
-        RailScenario::load(path, &Overrides { policy: Some(policy.clone()), seed })
-    });
+    let scenarios = policies
+        .iter()
+        .map(|policy| RailScenario::load(path, &Overrides { policy: Some(policy.clone()), seed }));
     let scenarios = scenarios.collect::<Result<Vec<RailScenario>, _>>()?;
     let mut finished: Vec<(RailSummary, Verdict)> = Vec::new();
     for scenario in &scenarios {
@@ -83,8 +83,7 @@ pub fn check(path: &Path) -> anyhow::Result<(String, RailScenario)> {
 fn keep(folder: &Folder, scenario: &RailScenario, summary: &RailSummary) -> anyhow::Result<()> {
     let identity = study::rail_identity(scenario);
     let resolved = format!("{}\n# Resolved.\n\n{}", identity.header(), scenario.render());
-    let operations: Writer<'_> =
-        &|to| report::write_operations_csv(to, &identity, summary);
+    let operations: Writer<'_> = &|to| report::write_operations_csv(to, &identity, summary);
     let timeline: Writer<'_> = &|to| report::write_timeline_csv(to, &identity, summary);
     let toml: Writer<'_> = &|to| to.write_all(resolved.as_bytes());
     let files =

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::Site;
+use super::lanes::Lanes;
 use crate::ids::{HostId, MessageId, PortId};
 use crate::nic::{Nic, NicConfig, PortFacts};
 use crate::split::{Split, Splitter};
@@ -19,6 +20,8 @@ pub struct Host {
     pub port: PortId,
     /// Messages that start by the clock and delays that end by it, earliest first.
     pub(super) starts: VecDeque<(Time, MessageId)>,
+    /// What computes here, one delay after the other.
+    pub(super) lanes: Lanes,
     /// The world's own note of when it will wake the host; `NEVER` if it will not.
     pub wake: Time,
     /// The shortest retransmission timer of its NIC.
@@ -36,6 +39,7 @@ impl Host {
             splitter: site.scheme.split.build(site.seed, id),
             port,
             starts: VecDeque::new(),
+            lanes: Lanes::default(),
             wake: Time::NEVER,
         }
     }

@@ -11,25 +11,28 @@
 //! - the NIC of [`Endpoints::host_mut`] gives packets whenever the host's wire is free;
 //! - [`Endpoints::poll_touched`] tells which other hosts are to be asked for their wake-up again;
 //! - [`Endpoints::post`] and [`Endpoints::poll_over`] serve programs that decide as they go what
-//!   is sent next.
+//!   is sent next. Where that never ends, [`Endpoints::forget_over`] bounds what is remembered.
 //!
 //! It knows no link, no queue and no switch.
 
 mod base_rtt;
 mod host;
+mod lanes;
 mod ledger;
 mod path_weights;
 mod record;
+mod spans;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 pub use base_rtt::base_rtt;
 pub use host::Host;
-pub use ledger::Ledger;
 use ledger::{Connection, ConnectionKey};
+pub use ledger::{Ledger, Passed};
 use path_weights::PathWeights;
 pub use record::{FlowRecord, QpCounts};
+pub use spans::Spans;
 
 use crate::balance::sender::{Facts, PathSpace, QpContext, SenderPolicy as _, Trimming};
 use crate::balance::{Forwarding, Scheme, Weights};
@@ -38,7 +41,7 @@ use crate::nic::{NicConfig, NicEvent, SendHalf};
 use crate::packet::Packet;
 use crate::split::{Flow, Request, Split};
 use crate::topology::{Routes, Topology};
-use crate::units::{BitRate, Span, Time};
+use crate::units::{BitRate, Bytes, Span, Time};
 use crate::workload::{Message, Workload};
 
 /// Everything that hosts are made from.
@@ -107,7 +110,14 @@ impl Endpoints {
         let ids = (0..site.topology.host_count()).map(HostId);
         let mut hosts: Vec<Host> = ids.map(|id| Host::new(id, &site, nic.clone())).collect();
         for (start, task) in starts(&site.workload) {
-            hosts[site.workload.host_of(task).index()].starts.push_back((start, task));
+            let host = &mut hosts[site.workload.host_of(task).index()];
+            let lane = site.workload.lane(task);
+            if lane.is_none_or(|lane| host.lanes.join(lane, task)) {
+                host.starts.push_back((start, task));
+            }
+        }
+        for host in &mut hosts {
+            host.starts.make_contiguous().sort_unstable();
         }
         Self {
             hosts,
@@ -142,11 +152,6 @@ impl Endpoints {
     /// What became of messages and flows.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
-    }
-
-    /// The same, whole, at the end.
-    pub fn into_ledger(self) -> Ledger {
-        self.ledger
     }
 
     /// What is sent, with what was posted.
@@ -203,6 +208,10 @@ impl Endpoints {
     /// # Panics
     /// If the workload has delays, whose numbers come after those of messages.
     pub fn post(&mut self, now: Time, message: Message) -> MessageId {
+        if let Some(id) = self.ledger.add_passing(message) {
+            self.put_off(message.src, (message.start.max(now), id));
+            return id;
+        }
         let workload = Arc::make_mut(&mut self.site.workload);
         assert!(workload.delays.is_empty(), "programs keep time themselves");
         let id = MessageId(u32::try_from(workload.messages.len()).expect("fewer than 2^32"));
@@ -217,10 +226,52 @@ impl Endpoints {
         id
     }
 
+    /// From now on whatever is over is forgotten, so that memory is that of what is open:
+    /// messages once they are complete, flows once [`Self::poll_flow`] has given them away. The
+    /// numbers of messages begin anew after 2^32. Sums are kept: [`Ledger::passed`].
+    ///
+    /// # Panics
+    /// If there are messages or delays already.
+    pub fn forget_over(&mut self) {
+        let Workload { messages, delays, .. } = &*self.site.workload;
+        assert!(messages.is_empty() && delays.is_empty(), "only what is posted can be forgotten");
+        self.ledger.forget_over();
+    }
+
+    /// Something that is no message is over, for a program that keeps time itself.
+    pub fn note_end(&mut self, now: Time) {
+        self.ledger.last_completion = self.ledger.last_completion.max(now);
+    }
+
+    /// A flow that is over and is forgotten with this, in order of completion.
+    #[inline]
+    pub fn poll_flow(&mut self) -> Option<FlowRecord> {
+        self.ledger.poll_flow()
+    }
+
+    /// How many messages there are, were and are to be, as far as is known, and their bytes.
+    pub fn sent(&self) -> (u64, Bytes) {
+        match self.ledger.passed() {
+            Some(passed) => (passed.messages, passed.bytes),
+            None => (self.site.workload.messages.len() as u64, self.site.workload.total_bytes()),
+        }
+    }
+
     /// What became of messages that were posted, one after the other.
     #[inline]
     pub fn poll_over(&mut self) -> Option<Over> {
         self.over.pop_front()
+    }
+
+    /// From now on [`Self::poll_over`] tells of every message, not of those alone that were posted.
+    pub fn tell_all(&mut self) {
+        self.first_posted = Some(MessageId(0));
+    }
+
+    /// True if [`Self::poll_touched`] or [`Self::poll_over`] have something to say.
+    #[inline]
+    pub fn has_something_to_tell(&self) -> bool {
+        !(self.touched.is_empty() && self.over.is_empty())
     }
 
     /// Routing has changed, and tells those who route themselves what is `left` of each link, by
@@ -240,7 +291,8 @@ impl Endpoints {
     }
 
     fn note(&mut self, at: Time, message: MessageId, stage: Stage) {
-        if self.first_posted.is_some_and(|first| first <= message) {
+        let forgets = self.ledger.passed().is_some();
+        if forgets || self.first_posted.is_some_and(|first| first <= message) {
             self.over.push_back(Over { message, at, stage });
         }
     }
@@ -292,10 +344,20 @@ impl Endpoints {
             let due = match workload.messages.get(dependent.index()) {
                 Some(message) => message.start.max(now.saturating_add(workload.gap)),
                 None => {
-                    now.saturating_add(workload.delay(dependent).map_or(Span::ZERO, |it| it.span))
+                    let lane = workload.lane(dependent);
+                    let lanes = &mut self.hosts[place.index()].lanes;
+                    if lane.is_some_and(|lane| !lanes.join(lane, dependent)) {
+                        continue;
+                    }
+                    end_of(now, &workload, dependent)
                 }
             };
             self.launch(now, host, (due, place, dependent));
+        }
+        // What waited for this may be the next of its lane.
+        let next = workload.lane(task).and_then(|lane| self.hosts[at.index()].lanes.leave(lane));
+        if let Some(next) = next {
+            self.launch(now, host, (end_of(now, &workload, next), at, next));
         }
     }
 
@@ -325,7 +387,7 @@ impl Endpoints {
 
     /// Hands a message to its sender's splitter.
     fn start(&mut self, now: Time, id: MessageId) {
-        let message = self.site.workload.messages[id.index()];
+        let message = self.message(id);
         self.ledger.start(now, id);
         let request = Request {
             message: id,
@@ -335,6 +397,13 @@ impl Endpoints {
             paths: self.paths(message.src, message.dst),
         };
         self.hosts[message.src.index()].splitter.handle_message(now, &request);
+    }
+
+    fn message(&self, id: MessageId) -> Message {
+        match self.site.workload.messages.get(id.index()) {
+            Some(message) => *message,
+            None => *self.ledger.passing(id),
+        }
     }
 
     fn paths(&self, src: HostId, dst: HostId) -> PathSpace {
@@ -377,7 +446,7 @@ impl Endpoints {
 
     /// Puts a flow on its queue pair, which is made if there is none yet.
     fn put(&mut self, now: Time, src: HostId, flow: &Flow) {
-        let stream = self.site.workload.messages[flow.message.index()].stream;
+        let stream = self.message(flow.message).stream;
         let key = ConnectionKey { src, dst: flow.dst, stream, slot: flow.slot };
         let connection = match self.ledger.connection(&key) {
             Some(connection) => connection,
@@ -404,7 +473,7 @@ impl Endpoints {
         let qp = self.hosts[key.src.index()].nic.open_sender(half);
         let receiver = self.hosts[key.dst.index()].nic.open_receiver(key.src, qp, label, cookie);
         self.hosts[key.src.index()].nic.connect(qp, receiver);
-        let connection = Connection { src: key.src, dst: key.dst, qp, flows: Vec::new() };
+        let connection = Connection::new(key.src, key.dst, qp);
         self.ledger.add_connection(key, connection)
     }
 
@@ -434,15 +503,18 @@ pub enum RoutingKnows {
     Failures,
 }
 
-/// The tasks that wait for nothing but the clock, in order of time.
+/// When a delay that begins now is over.
+fn end_of(now: Time, workload: &Workload, delay: MessageId) -> Time {
+    now.saturating_add(workload.delay(delay).map_or(Span::ZERO, |it| it.span))
+}
+
+/// The tasks that wait for nothing but the clock and their turn, in order of their numbers.
 fn starts(workload: &Workload) -> Vec<(Time, MessageId)> {
     let messages = workload.messages.iter().map(|message| message.start);
     let delays = workload.delays.iter().map(|delay| Time::ZERO.saturating_add(delay.span));
-    let mut starts: Vec<(Time, MessageId)> = (0u32..)
+    (0u32..)
         .zip(messages.chain(delays))
         .filter(|&(id, _)| workload.waits_for.get(id as usize).is_none_or(|&n| n == 0))
         .map(|(id, start)| (start, MessageId(id)))
-        .collect();
-    starts.sort_unstable();
-    starts
+        .collect()
 }

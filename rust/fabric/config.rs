@@ -183,3 +183,11 @@ pub struct FabricConfig {
     /// What fails.
     pub failures: Vec<Failure>,
 }
+
+impl FabricConfig {
+    /// The marking at switch ports of a rate.
+    pub fn ecn_at(&self, rate: crate::units::BitRate) -> Ecn {
+        let by_rate = self.ecn_by_rate.iter().find(|(of, _)| *of == rate);
+        by_rate.map_or(self.switch.ecn, |&(_, ecn)| ecn)
+    }
+}

@@ -11,7 +11,7 @@ use crate::units::Bytes;
 
 /// The marker of one port.
 #[derive(Debug)]
-pub(super) struct Marker {
+pub(crate) struct Marker {
     ecn: Ecn,
     random: Stream,
 }

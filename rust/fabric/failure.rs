@@ -9,12 +9,12 @@
 use std::collections::BTreeMap;
 
 use super::config::{Failure, FailureKind};
-use super::event::Event;
-use super::fault::link_ports;
-use super::network::Network;
+use super::switch::PortState;
+use super::ways::Ways;
 use crate::balance::Weights;
+use crate::endpoint::{Endpoints, RoutingKnows};
 use crate::ids::LinkId;
-use crate::topology::{Capacities, Node, Routes, Topology};
+use crate::topology::{Capacities, Routes, Topology};
 use crate::units::{BitRate, Fraction, Time};
 
 /// What happens to a link.
@@ -27,7 +27,7 @@ enum Change {
 
 /// Who learns of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Witness {
+pub(crate) enum Witness {
     /// The wire itself: its rate changes.
     Wire,
     /// The switches at the ends of the link.
@@ -37,10 +37,10 @@ enum Witness {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Step {
-    at: Time,
-    witness: Witness,
-    link: LinkId,
+pub(crate) struct Step {
+    pub at: Time,
+    pub witness: Witness,
+    pub link: LinkId,
     change: Change,
 }
 
@@ -54,16 +54,22 @@ struct Slow {
     factor: Fraction,
 }
 
-/// Whether routing is another than before.
+/// What a step changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Routing {
-    Same,
+pub(crate) enum Effect {
+    /// Nothing yet.
+    None,
+    /// From now on packets start on the link at this rate.
+    Rate(LinkId, BitRate),
+    /// The switches at the ends of the link know what it is now.
+    Ends(LinkId, PortState),
+    /// Routing is another than before, everywhere.
     Converged,
 }
 
 /// Steps in order of time.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     steps: Vec<Step>,
     /// How many failures each witness knows of, by link: failures of one link may overlap.
     known: BTreeMap<(Witness, LinkId), u32>,
@@ -74,29 +80,19 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Makes the plan and puts its outages and events into the network.
-    pub fn new(failures: &[Failure], network: &mut Network) -> Self {
+    /// The plan of `failures`, where routing tells `weights`.
+    pub fn new(failures: &[Failure], weights: Weights) -> Self {
         let mut plan = Self::default();
-        for failure in failures {
-            for port in link_ports(failure.link) {
-                network.ports[port.index()].faulty = true;
-            }
-            plan.add(failure, network);
-        }
-        network.faults.sort();
+        failures.iter().for_each(|failure| plan.add(failure, weights));
         plan.degraded.sort_by_key(|slow| slow.link);
         plan.steps.sort_unstable();
-        for (place, step) in (0u32..).zip(&plan.steps) {
-            network.queue.push(step.at, Event::Control(place));
-        }
         plan
     }
 
-    fn add(&mut self, failure: &Failure, network: &mut Network) {
+    fn add(&mut self, failure: &Failure, weights: Weights) {
         let (link, from, until) = (failure.link, failure.at, failure.until);
         match failure.kind {
             FailureKind::Down => {
-                network.faults.add_outage(link, from, until);
                 for (when, change) in [(from, Change::Down), (until, Change::Up)] {
                     let ends = when.saturating_add(failure.detection);
                     let routing = when.saturating_add(failure.convergence);
@@ -106,14 +102,19 @@ impl Plan {
             }
             FailureKind::Degrade { factor } => {
                 self.slow_down(Slow { witness: Witness::Wire, link, from, until, factor });
-                if network.weights == Weights::Capacity {
+                if weights == Weights::Capacity {
                     let from = from.saturating_add(failure.convergence);
                     let until = until.saturating_add(failure.convergence);
                     self.slow_down(Slow { witness: Witness::Routing, link, from, until, factor });
                 }
             }
-            FailureKind::Loss { rate } => network.faults.add_loss(link, (from, until), rate),
+            FailureKind::Loss { .. } => {}
         }
+    }
+
+    /// Its steps, in order of time; those of one time in their order.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
     }
 
     fn slow_down(&mut self, slow: Slow) {
@@ -136,8 +137,8 @@ impl Plan {
         (step.witness == Witness::Wire).then_some(step.link)
     }
 
-    /// Carries out step `place`.
-    pub fn carry_out(&mut self, place: u32, topology: &Topology, network: &mut Network) -> Routing {
+    /// Carries out step `place`: sees to `ways`, and says what else changes.
+    pub fn carry_out(&mut self, place: u32, topology: &Topology, ways: &mut Ways) -> Effect {
         let step = self.steps[place as usize];
         match step.change {
             Change::Down => *self.known.entry((step.witness, step.link)).or_insert(0) += 1,
@@ -145,17 +146,11 @@ impl Plan {
             Change::Rate => {}
         }
         match step.witness {
-            Witness::Wire => {
-                let rate = self.rate(step.witness, step.at, topology, step.link);
-                for id in link_ports(step.link) {
-                    network.faults.change_rate(id, &mut network.ports[id.index()], rate);
-                }
-                Routing::Same
+            Witness::Wire => Effect::Rate(step.link, self.rate_after(&step, topology)),
+            Witness::Ends if self.up(step.witness, step.link) => {
+                Effect::Ends(step.link, PortState::Alive)
             }
-            Witness::Ends => {
-                tell_ends(step.link, !self.up(step.witness, step.link), network);
-                Routing::Same
-            }
+            Witness::Ends => Effect::Ends(step.link, PortState::Dead),
             Witness::Routing => {
                 self.stale |= step.change != Change::Rate;
                 let next = self.steps.get(place as usize + 1);
@@ -163,26 +158,47 @@ impl Plan {
                     next.is_some_and(|next| (next.at, next.witness) == (step.at, Witness::Routing));
                 // Links that routing learns of together cost one computation.
                 if more {
-                    return Routing::Same;
+                    return Effect::None;
                 }
-                self.converge(step.at, topology, network);
-                Routing::Converged
+                self.converge(step.at, topology, ways);
+                Effect::Converged
             }
         }
     }
 
-    fn converge(&mut self, now: Time, topology: &Topology, network: &mut Network) {
+    /// The rate of a link once its wire has made a step.
+    pub fn rate_after(&self, step: &Step, topology: &Topology) -> BitRate {
+        self.rate(Witness::Wire, step.at, topology, step.link)
+    }
+
+    fn converge(&mut self, now: Time, topology: &Topology, ways: &mut Ways) {
         if std::mem::take(&mut self.stale) {
-            network.routes = Routes::new(topology, &|link| self.up(Witness::Routing, link));
-            network.rerouted = true;
+            ways.routes = Routes::new(topology, &|link| self.up(Witness::Routing, link));
+            ways.rerouted = true;
         }
-        network.capacities = None;
-        if network.weights == Weights::Capacity && self.routing_knows_of_a_failure(now) {
-            let routes = (&network.routes, &*network.intact);
+        ways.capacities = None;
+        if ways.weights == Weights::Capacity && self.routing_knows_of_a_failure(now) {
+            let routes = (&ways.routes, &*ways.intact);
             let left = |link| self.left(now, topology, link);
-            network.capacities = Some(Box::new(Capacities::new(topology, routes, &left)));
+            ways.capacities = Some(Box::new(Capacities::new(topology, routes, &left)));
         }
-        network.switches.iter_mut().for_each(|switch| switch.epoch += 1);
+    }
+
+    /// Tells hosts that route themselves what routing knows now, after it converged.
+    pub fn tell_hosts(
+        &self,
+        now: Time,
+        topology: &Topology,
+        ways: &Ways,
+        endpoints: &mut Endpoints,
+    ) {
+        let links = (0u32..).take(topology.links().len()).map(LinkId);
+        let left = links.map(|link| self.left(now, topology, link)).collect();
+        let knows = match ways.capacities {
+            Some(_) => RoutingKnows::Failures,
+            None => RoutingKnows::Nothing,
+        };
+        endpoints.handle_routing(left, knows);
     }
 
     fn routing_knows_of_a_failure(&self, now: Time) -> bool {
@@ -192,7 +208,7 @@ impl Plan {
     }
 
     /// What routing knows to be left of the rate of a link at `now`; nothing if it is down.
-    pub fn left(&self, now: Time, topology: &Topology, link: LinkId) -> BitRate {
+    fn left(&self, now: Time, topology: &Topology, link: LinkId) -> BitRate {
         if self.up(Witness::Routing, link) {
             self.rate(Witness::Routing, now, topology, link)
         } else {
@@ -219,17 +235,5 @@ impl Plan {
 impl Slow {
     fn holds(&self, witness: Witness, now: Time) -> bool {
         self.witness == witness && self.from <= now && now < self.until
-    }
-}
-
-fn tell_ends(link: LinkId, dead: bool, network: &mut Network) {
-    for id in link_ports(link) {
-        let Node::Switch(switch) = network.ports[id.index()].start.node() else { continue };
-        let state = &mut network.switches[switch.index()];
-        state.dead.retain(|&port| port != id);
-        if dead {
-            state.dead.push(id);
-        }
-        state.epoch += 1;
     }
 }

@@ -4,6 +4,10 @@
 
 use std::collections::BTreeMap;
 
+use super::config::{Failure, FailureKind};
+use super::event::Event;
+use super::failure::{Effect, Plan};
+use super::network::Network;
 use super::pool::Slot;
 use super::port::Port;
 use crate::ids::{LinkId, PortId};
@@ -114,8 +118,49 @@ impl Faults {
     }
 }
 
+impl Network {
+    /// Is told of the failures to come: when they are, and who learns of them when.
+    pub fn expect(&mut self, failures: &[Failure], plan: &Plan) {
+        for failure in failures {
+            for port in link_ports(failure.link) {
+                self.ports[port.index()].faulty = true;
+            }
+            let (link, from, until) = (failure.link, failure.at, failure.until);
+            match failure.kind {
+                FailureKind::Down => self.faults.add_outage(link, from, until),
+                FailureKind::Loss { rate } => self.faults.add_loss(link, (from, until), rate),
+                FailureKind::Degrade { .. } => {}
+            }
+        }
+        self.faults.sort();
+        for (place, step) in (0u32..).zip(plan.steps()) {
+            self.queue.push(step.at, Event::Control(place));
+        }
+    }
+
+    /// A step of the plan takes effect.
+    pub fn suffer(&mut self, effect: Effect) {
+        match effect {
+            Effect::None => {}
+            Effect::Rate(link, rate) => {
+                for id in link_ports(link) {
+                    self.faults.change_rate(id, &mut self.ports[id.index()], rate);
+                }
+            }
+            Effect::Ends(link, state) => {
+                for id in link_ports(link) {
+                    if let Node::Switch(switch) = self.ports[id.index()].start.node() {
+                        self.switches[switch.index()].hear(id, state);
+                    }
+                }
+            }
+            Effect::Converged => self.switches.iter_mut().for_each(|switch| switch.epoch += 1),
+        }
+    }
+}
+
 /// Both directions of a link.
-pub(super) fn link_ports(link: LinkId) -> [PortId; 2] {
+pub(crate) fn link_ports(link: LinkId) -> [PortId; 2] {
     [PortId(2 * link.0), PortId(2 * link.0 + 1)]
 }
 

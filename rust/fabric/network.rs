@@ -1,7 +1,5 @@
 //! Ports, switches and the packets between NICs.
 
-use std::sync::Arc;
-
 use super::config::{Buffer, Ecn, EcnPoint, FabricConfig, TrimConfig};
 use super::ecn::Marker;
 use super::event::{Event, EventQueue};
@@ -10,12 +8,13 @@ use super::pfc::Pfc;
 use super::pool::{Place, Pool};
 use super::port::{Port, PortParts};
 use super::prefetch::{prefetch, prefetch_lines};
-use super::switch::{Choice, Switch};
-use crate::balance::switch::{Passage, SwitchContext};
-use crate::balance::{Forwarding, Scheme, Weights};
+use super::switch::{Queues, Switch};
+use super::ways::{Candidates, Way, Ways};
+use crate::balance::Scheme;
+use crate::balance::switch::SwitchContext;
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::packet::{Flags, Packet};
-use crate::topology::{Capacities, Node, Routes, Topology};
+use crate::topology::{Node, Topology};
 use crate::units::{BitRate, Bytes, Span, Time};
 
 /// What the network counts, over all ports.
@@ -44,27 +43,16 @@ pub(super) struct Network {
     pub queue: EventQueue,
     pub counters: NetworkCounters,
     pub switches: Vec<Switch>,
-    /// Next hops as routing knows them now.
-    pub routes: Routes,
-    /// Next hops of the fabric without failures: what source routes are numbers in.
-    pub intact: Arc<Routes>,
-    /// True once `routes` may be others than those.
-    pub rerouted: bool,
-    /// What next hops are worth, where routing tells and knows of a failure.
-    pub capacities: Option<Box<Capacities>>,
-    /// What routing tells.
-    pub weights: Weights,
+    /// What routing knows.
+    pub ways: Ways,
     markers: Vec<Marker>,
     pub(super) buffer: Buffer,
     marking: Option<EcnPoint>,
-    forwarding: Forwarding,
     /// What links that fail do.
     pub faults: Faults,
     /// Flow control, if there is any.
     pub pfc: Option<Box<Pfc>>,
     pub(super) trim: Option<TrimConfig>,
-    /// The pod of each switch.
-    pods: Vec<u32>,
     /// Whether switch policies ask for queue lengths, and whether they watch what leaves.
     looks: bool,
     watches: bool,
@@ -76,10 +64,7 @@ impl Network {
             all_ports(topology).map(|id| port(topology, config, id)).collect();
         number(topology, &mut ports);
         let horizon = ports.iter().map(|port| port.flight(1 << 14).as_ps()).max().unwrap_or(0);
-        let ecn = |port: &Port| {
-            let by_rate = config.ecn_by_rate.iter().find(|(rate, _)| *rate == port.rate());
-            by_rate.map_or(config.switch.ecn, |&(_, ecn)| ecn)
-        };
+        let ecn = |port: &Port| config.ecn_at(port.rate());
         let marks = ports.iter().any(|port| ecn(port) != Ecn::Off);
         let markers = if marks {
             let ids = all_ports(topology).zip(&ports);
@@ -88,28 +73,21 @@ impl Network {
             Vec::new()
         };
         let switches = (0u32..).zip(topology.switches()).map(|(id, _)| {
-            let context = context(topology, config, seed, SwitchId(id));
+            let context = switch_context(topology, config, seed, SwitchId(id));
             Switch::new(&scheme.switch, &context, topology.ports_of(SwitchId(id)))
         });
-        let routes = Routes::new(topology, &|_| true);
         Self {
             switches: switches.collect(),
             queue: EventQueue::new(horizon),
             pool: Pool::default(),
             counters: NetworkCounters::default(),
-            intact: Arc::new(routes.clone()),
-            rerouted: false,
-            capacities: None,
-            weights: scheme.weights,
-            routes,
+            ways: Ways::new(topology, scheme),
             markers,
             buffer: config.switch.buffer,
             marking: marks.then_some(config.switch.ecn_point),
-            forwarding: scheme.forwarding,
             faults: Faults::new(seed, config.forwarding_delay),
             pfc: config.switch.pfc.map(|pfc| Box::new(Pfc::new(&pfc, config, topology))),
             trim: config.switch.trim,
-            pods: topology.pods(),
             looks: scheme.switch.looks_at_queues(),
             watches: scheme.switch.watches(),
             ports,
@@ -212,59 +190,11 @@ impl Network {
 
     #[inline]
     fn choose(&mut self, now: Time, switch: SwitchId, place: Place) -> Option<PortId> {
-        let dst = self.pool.get(place).packet.dst;
-        if !self.switches[switch.index()].dead.is_empty() {
-            return self.choose_around(now, switch, place);
-        }
-        if self.forwarding == Forwarding::SourceRouted {
-            return self.follow_route(now, switch, place);
-        }
-        let candidates = self.routes.next_hops(switch, dst);
-        match candidates {
-            [] => None,
-            [only] => Some(*only),
-            _ => Some(self.ask_policy(now, switch, place, Candidates::All)),
-        }
-    }
-
-    /// The port that the packet's source chose; the policy's choice if routing has left it.
-    fn follow_route(&mut self, now: Time, switch: SwitchId, place: Place) -> Option<PortId> {
         let packet = &mut self.pool.get_mut(place).packet;
-        let (dst, intact) = (packet.dst, self.intact.next_hops(switch, packet.dst));
-        let chosen = match intact {
-            [] => return None,
-            [only] => *only,
-            _ => {
-                let count = u16::try_from(intact.len()).expect("paths are 16 bits");
-                let digit = packet.route % count;
-                packet.route /= count;
-                intact[usize::from(digit)]
-            }
-        };
-        // A second table is not worth a look as long as it says the same.
-        let left = self.rerouted && !self.routes.next_hops(switch, dst).contains(&chosen);
-        if !left && !self.switches[switch.index()].dead.contains(&chosen) {
-            return Some(chosen);
-        }
-        let known = self.routes.next_hops(switch, dst);
-        match known.len() {
-            0 => None,
-            1 => Some(known[0]),
-            _ => Some(self.ask_policy(now, switch, place, Candidates::Alive)),
-        }
-    }
-
-    /// With ports that the switch knows to be dead: the choice among the others. If none is
-    /// left, the packet goes where routing says, and is lost.
-    fn choose_around(&mut self, now: Time, switch: SwitchId, place: Place) -> Option<PortId> {
-        if self.forwarding == Forwarding::SourceRouted {
-            return self.follow_route(now, switch, place);
-        }
-        let dst = self.pool.get(place).packet.dst;
-        match self.routes.next_hops(switch, dst) {
-            [] => None,
-            [only] => Some(*only),
-            _ => Some(self.ask_policy(now, switch, place, Candidates::Alive)),
+        match self.ways.of(switch, &self.switches[switch.index()].dead, packet) {
+            Way::None => None,
+            Way::Port(port) => Some(port),
+            Way::Ask(which) => Some(self.ask_policy(now, switch, place, which)),
         }
     }
 
@@ -278,30 +208,15 @@ impl Network {
         if self.looks {
             self.settle_candidates(now, switch, self.pool.get(place).packet.dst);
         }
-        let packet = &self.pool.get(place).packet;
-        let edge = self.routes.edge_of(packet.dst);
-        let choice = Choice {
-            packet,
-            pool: &self.pool,
-            among: self.routes.next_hops(switch, packet.dst),
-            edge,
-            pod: self.pods[edge.index()],
-            shares: self
-                .capacities
-                .as_ref()
-                .and_then(|it| it.shares(&self.routes, switch, packet.dst)),
-        };
-        let state = &mut self.switches[switch.index()];
-        match which {
-            Candidates::All => state.ask(now, &choice, &self.ports),
-            Candidates::Alive => state.ask_alive(now, &choice, &self.ports),
-        }
+        let choice = self.ways.choice(switch, &self.pool.get(place).packet);
+        let queues = AtPorts { ports: &self.ports, pool: &self.pool };
+        self.switches[switch.index()].choose(now, which, &choice, &queues)
     }
 
     /// Starts what started by now at the ports that a policy is about to look at.
     fn settle_candidates(&mut self, now: Time, switch: SwitchId, dst: HostId) {
-        for candidate in 0..self.routes.next_hops(switch, dst).len() {
-            let port = self.routes.next_hops(switch, dst)[candidate];
+        for candidate in 0..self.ways.routes.next_hops(switch, dst).len() {
+            let port = self.ways.routes.next_hops(switch, dst)[candidate];
             self.settle(now, port);
         }
     }
@@ -309,11 +224,7 @@ impl Network {
     /// Shows a switch's policy what leaves by `port`.
     fn pass(&mut self, now: Time, switch: SwitchId, port: PortId, place: Place) {
         let packet = &mut self.pool.get_mut(place).packet;
-        let passage = Passage {
-            port: u32::from(self.ports[port.index()].number),
-            source_edge: self.routes.edge_of(packet.src),
-            edge: self.routes.edge_of(packet.dst),
-        };
+        let passage = self.ways.passage(u32::from(self.ports[port.index()].number), packet);
         self.switches[switch.index()].pass(now, packet, &passage);
     }
 
@@ -369,11 +280,22 @@ impl Network {
     }
 }
 
-/// Which of the equal-cost ports a policy is asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Candidates {
-    All,
-    Alive,
+/// Queues as they stand.
+struct AtPorts<'a> {
+    ports: &'a [Port],
+    pool: &'a Pool,
+}
+
+impl Queues for AtPorts<'_> {
+    #[inline]
+    fn number(&self, port: PortId) -> u32 {
+        u32::from(self.ports[port.index()].number)
+    }
+
+    #[inline]
+    fn bytes(&self, now: Time, port: PortId) -> u64 {
+        u64::from(self.ports[port.index()].load(now, self.pool))
+    }
 }
 
 fn all_ports(topology: &Topology) -> impl Iterator<Item = PortId> + use<> {
@@ -391,7 +313,12 @@ fn number(topology: &Topology, ports: &mut [Port]) {
 }
 
 /// What the policy of a switch may know of it.
-fn context(topology: &Topology, config: &FabricConfig, seed: u64, id: SwitchId) -> SwitchContext {
+pub(crate) fn switch_context(
+    topology: &Topology,
+    config: &FabricConfig,
+    seed: u64,
+    id: SwitchId,
+) -> SwitchContext {
     let ids = topology.ports_of(id);
     let rate = ids.iter().map(|port| topology.link(port.link()).rate).max();
     let ports = u32::try_from(ids.len()).expect("ids are 32 bits");

@@ -1,7 +1,7 @@
 //! What a run has to say.
 
 use crate::balance::switch::SwitchState;
-use crate::endpoint::{FlowRecord, QpCounts};
+use crate::endpoint::{Endpoints, FlowRecord, Passed, QpCounts};
 use crate::ids::PortId;
 use crate::nic::QpAccount;
 use crate::units::{Bytes, Span, Time};
@@ -95,6 +95,9 @@ pub struct Outcome {
     pub ended: Time,
     /// Messages of the workload.
     pub messages: u64,
+    /// What is left of messages and flows that were forgotten when they were over, of which
+    /// `message_fct` and `flows` do not tell; `None` where nothing was forgotten.
+    pub passed: Option<Passed>,
     /// Completion minus start at the sender, of every message that completed, in order of
     /// message ids.
     pub message_fct: Vec<Span>,
@@ -128,6 +131,96 @@ pub struct Outcome {
     pub in_flight: u64,
     /// Every frame of flow control that took effect, by time; empty without flow control.
     pub pauses: Vec<PauseRecord>,
+}
+
+/// What a world counts itself: what became of packets between the NICs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sums {
+    pub verdict: Verdict,
+    pub ended: Time,
+    pub data_dropped: u64,
+    pub control_dropped: u64,
+    pub trimmed: u64,
+    pub pfc_pauses: u64,
+    pub packet_hops: u64,
+    pub events: u64,
+    pub in_flight: u64,
+    pub queue_bytes_mean: f64,
+    /// By port id, 0 for those of hosts.
+    pub queue_bytes_max_by_port: Vec<Bytes>,
+    pub link_bytes: Vec<Bytes>,
+    pub probes: Vec<QueueProbe>,
+    pub pauses: Vec<PauseRecord>,
+}
+
+impl Outcome {
+    /// What the hosts and the network between them say together.
+    ///
+    /// # Panics
+    /// If a packet or a byte was lost from the books.
+    pub(crate) fn of(sums: Sums, switch_states: Vec<SwitchState>, endpoints: &Endpoints) -> Self {
+        let counters = counters(&sums, endpoints);
+        assert_eq!(
+            counters.sent,
+            counters.delivered + counters.dropped + sums.in_flight,
+            "conservation: every data packet sent is delivered, dropped, or in flight"
+        );
+        let (workload, ledger) = (endpoints.workload(), endpoints.ledger());
+        let (messages, bytes) = endpoints.sent();
+        let done = sums.verdict == Verdict::Completed;
+        assert!(
+            !done || endpoints.accepted_bytes() == bytes.get(),
+            "conservation: every byte is delivered exactly once"
+        );
+        let (first_start, last) = (workload.first_start(), ledger.last_completion);
+        let nics = || endpoints.hosts().iter().map(|host| &host.nic);
+        let most = |of: &[Bytes]| of.iter().copied().max().unwrap_or_default();
+        Self {
+            verdict: sums.verdict,
+            ended: sums.ended,
+            messages,
+            passed: ledger.passed().cloned(),
+            message_fct: ledger.completions().map(|(start, end)| end.since(start)).collect(),
+            cct: done.then(|| last.max(first_start).since(first_start)),
+            counters,
+            qps: endpoints.qp_counts(),
+            qp_accounts: nics().map(|nic| nic.account()).collect(),
+            queue_bytes_max: most(&sums.queue_bytes_max_by_port),
+            queue_bytes_max_by_port: sums.queue_bytes_max_by_port,
+            queue_bytes_mean: sums.queue_bytes_mean,
+            link_bytes_max: most(&sums.link_bytes),
+            link_bytes: sums.link_bytes,
+            switch_states,
+            sender_bits_per_qp_max: nics().map(|nic| nic.policy_bits_max()).max().unwrap_or(0),
+            probes: sums.probes,
+            in_flight: sums.in_flight,
+            pauses: sums.pauses,
+            flows: ledger.flows_in_order(),
+        }
+    }
+}
+
+fn counters(sums: &Sums, endpoints: &Endpoints) -> Counters {
+    let mut sum = Counters {
+        dropped: sums.data_dropped,
+        control_dropped: sums.control_dropped,
+        trimmed: sums.trimmed,
+        pfc_pauses: sums.pfc_pauses,
+        packet_hops: sums.packet_hops,
+        events: sums.events,
+        ..Counters::default()
+    };
+    for host in endpoints.hosts() {
+        let nic = host.nic.counters();
+        sum.sent += nic.data_sent;
+        sum.delivered += nic.data_received;
+        sum.retransmitted += nic.retransmitted;
+        sum.marked += nic.marked;
+        sum.out_of_order += nic.out_of_order;
+        sum.control_sent += nic.control_sent;
+        sum.control_delivered += nic.control_received;
+    }
+    sum
 }
 
 /// What a caller is told while a run goes on.

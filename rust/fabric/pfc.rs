@@ -42,7 +42,7 @@ struct SharedPool {
 
 /// Flow control of every switch.
 #[derive(Debug)]
-pub(super) struct Pfc {
+pub(crate) struct Pfc {
     resume_offset: u64,
     /// By the output port at the other end of the link.
     links: Vec<Ingress>,
@@ -141,6 +141,20 @@ impl Pfc {
             links: links.collect(),
             records: Vec::new(),
         }
+    }
+
+    /// What is kept for a link that ends at a switch: its reserve, its headroom, and which part of
+    /// what is left of the pool it may take, above and below the line.
+    #[cfg(feature = "bridge")]
+    pub fn kept_for(&self, link: PortId) -> (u64, u64, (u64, u64)) {
+        let ingress = &self.links[link.index()];
+        (ingress.reserve, ingress.headroom, ingress.alpha)
+    }
+
+    /// A switch's memory that links share.
+    #[cfg(feature = "bridge")]
+    pub fn pool_size(&self, switch: SwitchId) -> u64 {
+        self.pools[switch.index()].size
     }
 
     /// Whether there is room for `bytes` that came by `link`.

@@ -2,7 +2,7 @@
 
 use super::simulation::{Setup, World};
 use super::{Outcome, Progress, Verdict};
-use crate::endpoint::Over;
+use crate::endpoint::{FlowRecord, Over};
 use crate::units::Time;
 
 /// What decides as a run goes on what is sent next: an allocator, a trace that is read as it is
@@ -20,6 +20,15 @@ pub trait Program {
 
     /// True if it will post no more.
     fn is_done(&self) -> bool;
+
+    /// A flow is over, and forgotten with this; only of a world that forgets
+    /// ([`World::forget_over`]).
+    fn handle_flow(&mut self, _flow: &FlowRecord) {}
+
+    /// True if it cannot go on: the run ends here, stalled.
+    fn has_failed(&self) -> bool {
+        false
+    }
 }
 
 /// Steps between two calls of `progress`.
@@ -32,11 +41,25 @@ pub fn run_program(
     program: &mut dyn Program,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    let mut world = World::new(setup);
+    drive(World::new(setup), setup.time_limit, (program, progress))
+}
+
+/// The same in a world that is there already, up to `time_limit`.
+pub fn drive(
+    mut world: World,
+    time_limit: Time,
+    (program, progress): (&mut dyn Program, &mut dyn FnMut(&Progress)),
+) -> Outcome {
     let mut steps = 0u64;
     let verdict = loop {
         while let Some(over) = world.poll_over() {
             program.handle_over(over, &mut world);
+        }
+        while let Some(flow) = world.poll_flow() {
+            program.handle_flow(&flow);
+        }
+        if program.has_failed() {
+            break Verdict::Stalled;
         }
         if program.is_done() && world.is_idle() {
             break Verdict::Completed;
@@ -45,8 +68,8 @@ pub fn run_program(
         let Some(next) = of_world.into_iter().chain(of_program).min() else {
             break Verdict::Stalled;
         };
-        if next > setup.time_limit {
-            world.stop(setup.time_limit);
+        if next > time_limit {
+            world.stop(time_limit);
             break Verdict::TimeLimit;
         }
         if of_world == Some(next) {

@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use super::cut_off::CutOff;
 use super::event::Event;
-use super::failure::{Plan, Routing};
+use super::failure::{Effect, Plan};
 use super::fault::link_ports;
 use super::network::Network;
+use super::outcome::Sums;
 use super::pool::Place;
-use super::{Counters, FabricConfig, Outcome, PauseOrder, Progress, Queue, QueueProbe, Verdict};
+use super::port::Port;
+use super::{FabricConfig, Outcome, PauseOrder, Progress, Queue, QueueProbe, Verdict};
 use crate::balance::Scheme;
 use crate::balance::sender::Trimming;
-use crate::endpoint::{Endpoints, Over, RoutingKnows, Site, base_rtt};
-use crate::ids::{HostId, LinkId, MessageId, PortId};
+use crate::endpoint::{Endpoints, FlowRecord, Over, Site, base_rtt};
+use crate::ids::{HostId, MessageId, PortId};
 use crate::nic::NicConfig;
-use crate::topology::{Node, Topology};
+use crate::topology::{Node, Routes, Topology};
 use crate::units::{Bytes, Time};
 use crate::workload::{Message, Workload};
 
@@ -72,11 +74,12 @@ impl World {
     pub fn new(setup: &Setup) -> Self {
         let topology = &setup.topology;
         let mut network = Network::new(topology, &setup.fabric, &setup.scheme, setup.seed);
-        let plan = Plan::new(&setup.fabric.failures, &mut network);
+        let plan = Plan::new(&setup.fabric.failures, setup.scheme.weights);
+        network.expect(&setup.fabric.failures, &plan);
         for (place, &at) in (0u32..).zip(&setup.probes) {
             network.queue.push(at, Event::Probe(place));
         }
-        let site = site(setup, &network);
+        let site = site(setup, &network.ways.intact);
         let cut_off = CutOff::new(&setup.fabric.failures, site.base_rtt);
         let mut world = Self {
             endpoints: Endpoints::new(site),
@@ -149,6 +152,28 @@ impl World {
         id
     }
 
+    /// Something of a program's own is over at `now`, which must not be before the last event nor
+    /// after the next: a run is not complete before.
+    pub fn note(&mut self, now: Time) {
+        assert!(self.now <= now, "{now} is past");
+        self.now = now;
+        self.endpoints.note_end(now);
+    }
+
+    /// From now on what is over is forgotten: see [`Endpoints::forget_over`].
+    ///
+    /// # Panics
+    /// If there are messages or delays already.
+    pub fn forget_over(&mut self) {
+        self.endpoints.forget_over();
+    }
+
+    /// A flow that is over, where flows are forgotten, which this one is now.
+    #[inline]
+    pub fn poll_flow(&mut self) -> Option<FlowRecord> {
+        self.endpoints.poll_flow()
+    }
+
     /// What became of messages that were posted, one after the other.
     #[inline]
     pub fn poll_over(&mut self) -> Option<Over> {
@@ -192,14 +217,10 @@ impl World {
             }
         }
         let topology = &self.setup.topology;
-        if self.plan.carry_out(step, topology, &mut self.network) == Routing::Converged {
-            let links = (0u32..).take(topology.links().len()).map(LinkId);
-            let left = links.map(|link| self.plan.left(now, topology, link)).collect();
-            let knows = match self.network.capacities {
-                Some(_) => RoutingKnows::Failures,
-                None => RoutingKnows::Nothing,
-            };
-            self.endpoints.handle_routing(left, knows);
+        let effect = self.plan.carry_out(step, topology, &mut self.network.ways);
+        self.network.suffer(effect);
+        if effect == Effect::Converged {
+            self.plan.tell_hosts(now, topology, &self.network.ways, &mut self.endpoints);
         }
     }
 
@@ -380,12 +401,13 @@ impl World {
 
     /// How far it has got.
     pub fn progress(&self) -> Progress {
+        let (messages, bytes) = self.endpoints.sent();
         Progress {
             now: self.now,
             completed: self.endpoints.ledger().completed,
-            messages: self.endpoints.workload().messages.len() as u64,
+            messages,
             delivered_bytes: self.endpoints.accepted_bytes(),
-            total_bytes: self.endpoints.workload().total_bytes().get(),
+            total_bytes: bytes.get(),
             packet_hops: self.network.counters.hops,
         }
     }
@@ -396,101 +418,41 @@ impl World {
     /// If a packet or a byte was lost from the books.
     pub fn outcome(mut self, verdict: Verdict) -> Outcome {
         let in_flight = self.network.data_in_flight();
-        let counters = self.counters();
-        assert_eq!(
-            counters.sent,
-            counters.delivered + counters.dropped + in_flight,
-            "conservation: every data packet sent is delivered, dropped, or in flight"
-        );
-        if verdict == Verdict::Completed {
-            let total = self.endpoints.workload().total_bytes().get();
-            assert_eq!(
-                self.endpoints.accepted_bytes(),
-                total,
-                "conservation: every byte is delivered exactly once"
-            );
-        }
         let network = &self.network;
-        let switch_ports =
-            network.ports.iter().filter(|port| matches!(port.start.node(), Node::Switch(_)));
-        let queue_max = switch_ports.map(|port| port.waiting_max).max().unwrap_or(0);
         let arrivals = network.counters.arrivals.max(1);
-        let first_start = self.endpoints.workload().first_start();
-        let done = verdict == Verdict::Completed;
-        let last = self.endpoints.ledger().last_completion;
-        Outcome {
+        let bytes = |of: &dyn Fn(&Port) -> u64| -> Vec<Bytes> {
+            network.ports.iter().map(|port| Bytes::new(of(port))).collect()
+        };
+        let sums = Sums {
             verdict,
             ended: self.now,
-            messages: self.endpoints.workload().messages.len() as u64,
-            message_fct: self
-                .endpoints
-                .ledger()
-                .completions()
-                .map(|(start, end)| end.since(start))
-                .collect(),
-            cct: done.then(|| last.max(first_start).since(first_start)),
-            counters,
-            qps: self.endpoints.qp_counts(),
-            qp_accounts: self.endpoints.hosts().iter().map(|host| host.nic.account()).collect(),
-            queue_bytes_max: Bytes::new(u64::from(queue_max)),
-            queue_bytes_max_by_port: network
-                .ports
-                .iter()
-                .map(|it| Bytes::new(u64::from(it.waiting_max)))
-                .collect(),
-            queue_bytes_mean: network.counters.waiting_found as f64 / arrivals as f64,
-            link_bytes_max: network
-                .ports
-                .iter()
-                .map(|it| Bytes::new(it.carried))
-                .max()
-                .unwrap_or_default(),
-            link_bytes: network.ports.iter().map(|it| Bytes::new(it.carried)).collect(),
-            switch_states: network.switches.iter().map(|switch| switch.state()).collect(),
-            sender_bits_per_qp_max: self
-                .endpoints
-                .hosts()
-                .iter()
-                .map(|host| host.nic.policy_bits_max())
-                .max()
-                .unwrap_or(0),
-            probes: self.probes,
-            in_flight,
-            pauses: self.network.pfc.take().map(|pfc| pfc.records).unwrap_or_default(),
-            flows: self.endpoints.into_ledger().into_flows(),
-        }
-    }
-
-    fn counters(&self) -> Counters {
-        let mut sum = Counters {
-            dropped: self.network.counters.data_dropped,
-            control_dropped: self.network.counters.control_dropped,
-            trimmed: self.network.counters.trimmed,
-            pfc_pauses: self.network.counters.pauses,
-            packet_hops: self.network.counters.hops,
+            data_dropped: network.counters.data_dropped,
+            control_dropped: network.counters.control_dropped,
+            trimmed: network.counters.trimmed,
+            pfc_pauses: network.counters.pauses,
+            packet_hops: network.counters.hops,
             events: self.events,
-            ..Counters::default()
+            in_flight,
+            queue_bytes_mean: network.counters.waiting_found as f64 / arrivals as f64,
+            queue_bytes_max_by_port: bytes(&|port| match port.start.node() {
+                Node::Switch(_) => u64::from(port.waiting_max),
+                Node::Host(_) => 0,
+            }),
+            link_bytes: bytes(&|port| port.carried),
+            probes: self.probes,
+            pauses: self.network.pfc.take().map(|pfc| pfc.records).unwrap_or_default(),
         };
-        for host in self.endpoints.hosts() {
-            let nic = host.nic.counters();
-            sum.sent += nic.data_sent;
-            sum.delivered += nic.data_received;
-            sum.retransmitted += nic.retransmitted;
-            sum.marked += nic.marked;
-            sum.out_of_order += nic.out_of_order;
-            sum.control_sent += nic.control_sent;
-            sum.control_delivered += nic.control_received;
-        }
-        sum
+        let switch_states = self.network.switches.iter().map(|switch| switch.state()).collect();
+        Outcome::of(sums, switch_states, &self.endpoints)
     }
 }
 
-/// What the hosts of a setup are made from.
-fn site(setup: &Setup, network: &Network) -> Site {
-    let fabric = (&*setup.topology, &*network.intact);
+/// What the hosts of a setup are made from; `intact` are its routes while nothing has failed.
+pub(crate) fn site(setup: &Setup, intact: &Arc<Routes>) -> Site {
+    let fabric = (&*setup.topology, &**intact);
     Site {
         topology: setup.topology.clone(),
-        routes: network.intact.clone(),
+        routes: intact.clone(),
         nic: setup.nic.clone(),
         scheme: setup.scheme.clone(),
         workload: setup.workload.clone(),

@@ -1,16 +1,24 @@
 //! What a switch is beside its ports: its policy, its memory, and what it knows of its links.
 
-use super::pool::Pool;
-use super::port::Port;
+use super::ways::Candidates;
 use crate::balance::switch::{Chooser, Passage, SwitchConfig, SwitchContext, SwitchState, View};
 use crate::ids::{PortId, SwitchId};
 use crate::packet::Packet;
 use crate::topology::Shares;
 use crate::units::Time;
 
+/// What a world tells of a switch's ports.
+pub(crate) trait Queues {
+    /// Which port of its switch it is, from 0.
+    fn number(&self, port: PortId) -> u32;
+
+    /// Bytes that wait there, and the packet that its wire is busy with.
+    fn bytes(&self, now: Time, port: PortId) -> u64;
+}
+
 /// A switch.
 #[derive(Debug)]
-pub(super) struct Switch {
+pub(crate) struct Switch {
     chooser: Chooser,
     /// Its output ports.
     pub ports: Vec<PortId>,
@@ -22,6 +30,15 @@ pub(super) struct Switch {
     pub epoch: u32,
     /// Room for the candidates that are not dead, and for what they are worth.
     alive: Alive,
+}
+
+/// What a switch knows of a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PortState {
+    /// Its link is up.
+    Alive,
+    /// Its link is down.
+    Dead,
 }
 
 /// Candidates that are left.
@@ -36,9 +53,8 @@ struct Alive {
 
 /// A choice that a switch has to make.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Choice<'a> {
+pub(crate) struct Choice<'a> {
     pub packet: &'a Packet,
-    pub pool: &'a Pool,
     /// The candidates, as routing has them.
     pub among: &'a [PortId],
     /// The edge switch of its destination, and that one's pod.
@@ -49,10 +65,9 @@ pub(super) struct Choice<'a> {
 }
 
 /// What the policy sees: queues as they stand.
-struct Seen<'a> {
+struct Seen<'a, Q> {
     now: Time,
-    pool: &'a Pool,
-    ports: &'a [Port],
+    queues: &'a Q,
     among: &'a [PortId],
     edge: SwitchId,
     pod: u32,
@@ -60,7 +75,7 @@ struct Seen<'a> {
     shares: Option<Shares<'a>>,
 }
 
-impl View for Seen<'_> {
+impl<Q: Queues> View for Seen<'_, Q> {
     #[inline]
     fn candidates(&self) -> u32 {
         self.among.len() as u32
@@ -68,12 +83,12 @@ impl View for Seen<'_> {
 
     #[inline]
     fn port(&self, candidate: u32) -> u32 {
-        u32::from(self.ports[self.among[candidate as usize].index()].number)
+        self.queues.number(self.among[candidate as usize])
     }
 
     #[inline]
     fn bytes(&mut self, candidate: u32) -> u64 {
-        u64::from(self.ports[self.among[candidate as usize].index()].load(self.now, self.pool))
+        self.queues.bytes(self.now, self.among[candidate as usize])
     }
 
     #[inline]
@@ -149,24 +164,47 @@ impl Switch {
 
     /// The policy's choice among at least two candidates.
     #[inline]
-    pub fn ask(&mut self, now: Time, choice: &Choice<'_>, ports: &[Port]) -> PortId {
-        let &Choice { packet, pool, among, edge, pod, shares } = choice;
-        let mut seen = Seen { now, pool, ports, among, edge, pod, epoch: self.epoch, shares };
+    pub fn choose(
+        &mut self,
+        now: Time,
+        which: Candidates,
+        choice: &Choice<'_>,
+        queues: &impl Queues,
+    ) -> PortId {
+        match which {
+            Candidates::All => self.ask(now, choice, queues),
+            Candidates::Alive => self.ask_alive(now, choice, queues),
+        }
+    }
+
+    #[inline]
+    fn ask(&mut self, now: Time, choice: &Choice<'_>, queues: &impl Queues) -> PortId {
+        let &Choice { packet, among, edge, pod, shares } = choice;
+        let mut seen = Seen { now, queues, among, edge, pod, epoch: self.epoch, shares };
         among[self.chooser.choose(now, packet, &mut seen) as usize]
     }
 
     /// The policy's choice among the candidates that are not known to be dead; among all of them
     /// if none is alive: the packet goes where routing says, and is lost.
-    pub fn ask_alive(&mut self, now: Time, choice: &Choice<'_>, ports: &[Port]) -> PortId {
+    fn ask_alive(&mut self, now: Time, choice: &Choice<'_>, queues: &impl Queues) -> PortId {
         let mut alive = std::mem::take(&mut self.alive);
         alive.fill(choice, &self.dead);
         let chosen = match alive.ports[..] {
-            [] => self.ask(now, choice, ports),
+            [] => self.ask(now, choice, queues),
             [only] => only,
-            _ => self.ask(now, &alive.choice(choice), ports),
+            _ => self.ask(now, &alive.choice(choice), queues),
         };
         self.alive = alive;
         chosen
+    }
+
+    /// It learns that its port leads nowhere, or that it leads somewhere again.
+    pub fn hear(&mut self, port: PortId, state: PortState) {
+        self.dead.retain(|&other| other != port);
+        if state == PortState::Dead {
+            self.dead.push(port);
+        }
+        self.epoch += 1;
     }
 
     /// Shows its policy a packet that leaves.

@@ -259,8 +259,8 @@ impl HostRail {
             return;
         }
         walk.unsent -= bytes;
-        let work = time_for(self.software.send_rate, bytes)
-            + time_for(self.software.checksum_rate, bytes);
+        let work =
+            time_for(self.software.send_rate, bytes) + time_for(self.software.checksum_rate, bytes);
         let done = cpus[walk.block.at as usize].run(now, work);
         self.push(done, Event::Sent { block: id, bytes });
     }

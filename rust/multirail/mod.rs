@@ -31,8 +31,8 @@ pub mod tree_rail;
 mod world;
 
 pub use config::{
-    HostCosts, RailConfig, RailFailure, RailFailureKind, RailKind, Setup, Software,
-    Transport, TreeConfig,
+    HostCosts, RailConfig, RailFailure, RailFailureKind, RailKind, Setup, Software, Transport,
+    TreeConfig,
 };
 pub use cpu::Cpu;
 pub use numbers::{ELEMENT, Inputs, Range};

@@ -248,8 +248,10 @@ mod tests {
     /// Two chunks of 4 elements on rail 0 and one of 2 on rail 1, two ranks.
     fn operation() -> Operation {
         let chunks = [(0, 0, 4), (0, 4, 4), (1, 8, 2)];
-        let chunks = chunks.map(|(rail, first, count)| {
-            Chunk { rail, epoch: 0, range: Range { first, count } }
+        let chunks = chunks.map(|(rail, first, count)| Chunk {
+            rail,
+            epoch: 0,
+            range: Range { first, count },
         });
         Operation::new((0, Time::ZERO), (1, 2), &chunks, 2)
     }
@@ -288,7 +290,10 @@ mod tests {
         assert_eq!(of.accounts[0].missing, 1, "also a rank that had it does it again");
         assert_eq!(of.issue(at(3), 0, 1, (1, 1)), Stored::Whole);
         assert_eq!(whole(&mut of, 4, 0, (0, 0)), Stored::Late);
-        assert_eq!(of.begin_next(1, 0, 9).map(|piece| (piece.id.chunk, piece.id.epoch)), Some((0, 1)));
+        assert_eq!(
+            of.begin_next(1, 0, 9).map(|piece| (piece.id.chunk, piece.id.epoch)),
+            Some((0, 1))
+        );
         assert_eq!(whole(&mut of, 5, 0, (0, 1)), Stored::Whole);
         assert_eq!(of.accounts[0].missing, 0);
     }

@@ -157,7 +157,8 @@ fn every_tenth(rail: RailConfig, kind: RailFailureKind) {
         let failure = RailFailure { rail: 0, kind, at, until: Time::NEVER };
         let setup = Setup { failures: vec![failure], ..whole.clone() };
         let outcome = complete(&setup, "nezha");
-        let (again, resumed) = outcome.resumption().unwrap_or_else(|| panic!("{tenth}: {outcome:?}"));
+        let (again, resumed) =
+            outcome.resumption().unwrap_or_else(|| panic!("{tenth}: {outcome:?}"));
         let most = Span::from_ms(200);
         assert!(again < most && resumed < most, "{kind:?} {tenth}/10: {:?}", outcome.timeline);
         let last = outcome.operations[4].took.unwrap();

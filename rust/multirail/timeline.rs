@@ -30,7 +30,12 @@ impl Timeline {
     }
 
     /// A rank sees a rail in another state than before.
-    pub fn moved(&mut self, at: Time, (rail, rank): (u32, u32), (state, cause): (RailState, Cause)) {
+    pub fn moved(
+        &mut self,
+        at: Time,
+        (rail, rank): (u32, u32),
+        (state, cause): (RailState, Cause),
+    ) {
         let known = &mut self.states[rail as usize];
         // What others publish was told when they saw it.
         if *known != Some(state) && cause != Cause::Published {

@@ -15,9 +15,7 @@ use super::piece::{Control, News, PieceId};
 use super::plane::Plane;
 use super::timeline::Timeline;
 use crate::ids::{RailId, RankId};
-use crate::rail::handler::{
-    self, Action, ChunkIssue, Epoch, Handler, Key, Message, OperationId,
-};
+use crate::rail::handler::{self, Action, ChunkIssue, Epoch, Handler, Key, Message, OperationId};
 use crate::rail::{self, Allocator, Cost, Division, RailSet};
 use crate::units::{Bytes, Span, Time};
 

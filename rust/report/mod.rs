@@ -11,6 +11,7 @@ mod flows_csv;
 mod folder;
 pub mod human;
 mod identity;
+mod jobs;
 mod links_csv;
 mod open;
 mod pfc_txt;
@@ -20,23 +21,27 @@ mod run_table;
 mod summary;
 mod table;
 pub mod trace_files;
+mod twin;
+mod twin_table;
 
 pub use compare_table::compare_table;
 pub use cost::{Cost, Stopwatch};
 pub use flows_csv::write_flows_csv;
 pub use folder::{Folder, FolderError, Writer};
 pub use identity::{Identity, VERSION};
+pub use jobs::JobSummary;
 pub use links_csv::write_links_csv;
 pub use open::{OpenMessage, OpenMessages, Stage};
 pub use pfc_txt::{hosts_then_switches, write_pfc_txt};
 pub use rails::{
-    OperationSummary, RailLine, RailSummary, TimelineLine, write_operations_csv,
-    write_timeline_csv,
+    OperationSummary, RailLine, RailSummary, TimelineLine, write_operations_csv, write_timeline_csv,
 };
 pub use rails_table::{rails_compare_table, rails_table};
 pub use run_table::run_table;
 pub use summary::{Fct, Packets, Qps, State, Summary, write_summary};
 pub use table::list_table;
+pub use twin::{Count, Difference, Side, TOLERANCE, Twin};
+pub use twin_table::twin_table;
 
 #[cfg(test)]
 mod sample;

@@ -1,17 +1,36 @@
 //! One run, for people.
 
-use super::Summary;
 use super::human;
 use super::table::{finish, plain};
+use super::{JobSummary, Summary};
 use crate::balance::shown;
 
-/// The summary as two columns: what, and how much.
+/// The summary as two columns: what, and how much; below it a row for each of several jobs.
 pub fn run_table(summary: &Summary) -> String {
     let mut table = plain();
     for (what, much) in rows(summary) {
         table.add_row([what, &much]);
     }
-    finish(table, usize::MAX)
+    let mut text = finish(table, usize::MAX);
+    if !summary.jobs.is_empty() {
+        text += &jobs(&summary.jobs);
+    }
+    text
+}
+
+fn jobs(jobs: &[JobSummary]) -> String {
+    let mut table = plain();
+    table.set_header(["job", "messages", "completed", "begins", "CCT"]);
+    let count = |number: u64| human::count(number as f64);
+    let time = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), human::nanoseconds);
+    for job in jobs {
+        let counts = [job.messages, job.messages_completed].map(count);
+        let [messages, completed] = counts;
+        let times = [time(job.start_ns), time(job.cct_ns)];
+        let [begins, took] = times;
+        table.add_row([job.name.clone(), messages, completed, begins, took]);
+    }
+    finish(table, 1)
 }
 
 fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
@@ -160,6 +179,37 @@ mod tests {
         let text = run_table(&sample::summary());
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         sample::snapshot("run-table", &text);
+    }
+
+    #[test]
+    fn jobs_have_a_table_of_their_own() {
+        let mut summary = sample::summary();
+        summary.jobs = vec![
+            JobSummary {
+                name: "a name of 24 characters.".to_owned(),
+                messages: 1_046_529,
+                messages_completed: 1_046_529,
+                start_ns: Some(0.0),
+                cct_ns: Some(123_456_789.012),
+            },
+            JobSummary {
+                name: "gradients".to_owned(),
+                messages: 240,
+                messages_completed: 17,
+                start_ns: Some(123_456_789.012),
+                cct_ns: None,
+            },
+        ];
+        let text = run_table(&summary);
+        let jobs: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("job")).collect();
+        assert_eq!(
+            jobs,
+            [
+                "job                       messages  completed   begins      CCT",
+                "a name of 24 characters.     1.05M      1.05M      0ps  123.5ms",
+                "gradients                      240         17  123.5ms        -",
+            ]
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{Cost, Identity, VERSION};
+use super::{Cost, Identity, JobSummary, VERSION};
 use crate::fabric::{Outcome, QpCounts};
 use crate::nic::QpAccount;
 use crate::topology::Topology;
@@ -58,6 +58,9 @@ pub struct Summary {
     pub qps: Qps,
     /// What policies keep.
     pub state: State,
+    /// Each piece of work; not there unless there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobSummary>,
     /// The most over all NICs of what their queue pairs cost; not part of the JSON object.
     #[serde(skip)]
     pub qp_account: QpAccount,
@@ -190,12 +193,18 @@ impl Summary {
             link_bytes_max: outcome.link_bytes_max.get(),
             qps: outcome.qps.into(),
             state: State::of(outcome),
+            jobs: Vec::new(),
             qp_account: QpAccount::most(&outcome.qp_accounts),
             events: count.events,
             packet_hops: count.packet_hops,
             wall_s: cost.wall.as_secs_f64(),
             peak_rss_bytes: cost.peak_rss_bytes,
         }
+    }
+
+    /// The same with the jobs of the run's workload.
+    pub fn with_jobs(self, jobs: Vec<JobSummary>) -> Self {
+        Self { jobs, ..self }
     }
 
     /// What determines the run.

@@ -115,9 +115,23 @@ impl Context<'_> {
         kind: &str,
         keys: &[&str],
     ) -> Result<(), ScenarioError> {
+        self.only_beside(section, kind, (keys, &[]))
+    }
+
+    /// The same; the keys that come second apply to all kinds.
+    pub(super) fn only_beside(
+        &self,
+        section: &str,
+        kind: &str,
+        (keys, common): (&[&str], &[&str]),
+    ) -> Result<(), ScenarioError> {
         for path in self.source.keys_below(section) {
             let key = &path[section.len() + 1..];
-            if key == "kind" || key.contains('.') || keys.contains(&key) {
+            if key == "kind"
+                || key.contains(['.', '['])
+                || keys.contains(&key)
+                || common.contains(&key)
+            {
                 continue;
             }
             let because = format!("{section}.kind = {kind} takes {}", keys.join(", "));

@@ -10,6 +10,7 @@ use crate::workload::chakra::ChakraError;
 use crate::workload::connection_matrix::MatrixError;
 use crate::workload::goal::GoalError;
 use crate::workload::hpcc_flows::FlowFileError;
+use crate::workload::training::TrainingError;
 
 /// A fault and its place. Prints as `file:line:column: fault` and the line with a caret.
 #[derive(Debug, Error)]
@@ -195,6 +196,14 @@ pub enum Fault {
         key: String,
         /// What is wrong.
         error: WorkloadError,
+    },
+    /// A training that cannot be.
+    #[error("{key}: {error}")]
+    Training {
+        /// The key that it is about.
+        key: String,
+        /// What is wrong.
+        error: TrainingError,
     },
     /// A flow file, which has a place of its own.
     #[error(transparent)]

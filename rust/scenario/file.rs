@@ -5,11 +5,10 @@
 //! `Option`: in a file as typed it is what the file says, in a file as resolved it is `Some`
 //! exactly where it applies.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::sections::{FailureSection, SwitchSection, TransportSection};
+pub use super::workload_section::{DependenciesName, WorkloadSection};
 use crate::balance::Parameters;
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
@@ -34,8 +33,12 @@ pub struct ScenarioFile {
     pub transport: TransportSection,
     /// How load is balanced.
     pub policy: PolicySection,
-    /// What is sent.
-    pub workload: WorkloadSection,
+    /// What is sent; none where `job` says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload: Option<WorkloadSection>,
+    /// Several pieces of work, in place of `workload`: none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub job: Vec<WorkloadSection>,
     /// What fails: nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failure: Vec<FailureSection>,
@@ -51,7 +54,8 @@ impl Default for ScenarioFile {
             switch: SwitchSection::default(),
             transport: TransportSection::default(),
             policy: PolicySection::default(),
-            workload: WorkloadSection::default(),
+            workload: Some(WorkloadSection::default()),
+            job: Vec::new(),
             failure: Vec::new(),
         }
     }
@@ -152,86 +156,4 @@ impl Default for PolicySection {
 
 fn default_policy() -> String {
     "ethereal".into()
-}
-
-/// Which dependencies of Chakra traces count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DependenciesName {
-    /// Control and data dependencies.
-    #[default]
-    All,
-    /// Data dependencies alone.
-    Data,
-}
-
-/// `[workload]`: what is sent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct WorkloadSection {
-    /// A collective's name, or `permutation`, `shift`, `incast`, `flows`, `chakra`, `goal`,
-    /// `connection-matrix`: `all-to-all`.
-    pub kind: String,
-    /// Payload a rank for a collective, a flow otherwise: 16 MB. Not for flow files.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<Bytes>,
-    /// Collectives with several algorithms: which.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub algorithm: Option<String>,
-    /// Collectives and chakra: the first so many hosts take part: all; for chakra, those that
-    /// have traces.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ranks: Option<u32>,
-    /// Collectives: the vector is divided over so many channels with queue pairs of their own: 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub channels: Option<u32>,
-    /// Collectives: so many chunks of each channel follow each other: 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub chunks: Option<u32>,
-    /// Hierarchical collectives: so many ranks next to each other are a machine: 8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub group: Option<u32>,
-    /// Collectives: what a rank computes between what it got and what it sends for it: 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gap: Option<Span>,
-    /// Shift: host i sends to host i + shift: 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shift: Option<u32>,
-    /// Incast: how many send to one: 8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fan_in: Option<u32>,
-    /// Each message starts up to so much later: 0. Not for flow files.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub start_jitter: Option<Span>,
-    /// Flows, goal, connection-matrix: the file, relative to the scenario's file. Chakra: what
-    /// stands before `.RANK.et` (or `.RANK.et.gz`), or one file that every rank replays.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-    /// Chakra: which dependencies count: `all`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dependencies: Option<DependenciesName>,
-    /// Chakra: the algorithm of each operation; those left out have the first that there is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub algorithms: Option<BTreeMap<String, String>>,
-}
-
-impl Default for WorkloadSection {
-    fn default() -> Self {
-        Self {
-            kind: "all-to-all".into(),
-            bytes: None,
-            algorithm: None,
-            ranks: None,
-            channels: None,
-            chunks: None,
-            group: None,
-            gap: None,
-            shift: None,
-            fan_in: None,
-            start_jitter: None,
-            file: None,
-            dependencies: None,
-            algorithms: None,
-        }
-    }
 }

@@ -3,17 +3,17 @@
 use super::context::Context;
 use super::error::{Fault, ScenarioError};
 use super::file::WorkloadSection;
-use super::workload::{Place, Sent, plain};
+use super::workload::{Place, Sent, only, plain};
 use crate::workload::{Workload, connection_matrix, goal, hpcc_flows};
 
 /// Reads the flow file of a section.
 pub(super) fn resolve(
     context: &Context<'_>,
     typed: &WorkloadSection,
-    place: Place<'_>,
+    place: &Place<'_>,
 ) -> Result<Sent, ScenarioError> {
-    let (text, file) = read(context, typed, "flow.txt")?;
-    let fault = |error| context.fault("workload.file", Fault::FlowFile(error));
+    let (text, file) = read(context, typed, (place, "flow.txt"))?;
+    let fault = |error| context.fault(&place.key("file"), Fault::FlowFile(error));
     let flows = hpcc_flows::read(&text, &file).map_err(fault)?;
     let workload = flows.workload(place.host_of_node).map_err(fault)?;
     Ok(sent(typed, (workload, flows.warnings)))
@@ -23,11 +23,11 @@ pub(super) fn resolve(
 pub(super) fn goal(
     context: &Context<'_>,
     typed: &WorkloadSection,
-    place: Place<'_>,
+    place: &Place<'_>,
 ) -> Result<Sent, ScenarioError> {
-    let (text, file) = read(context, typed, "schedule.goal")?;
+    let (text, file) = read(context, typed, (place, "schedule.goal"))?;
     let schedule = goal::read(&text, &file)
-        .map_err(|error| context.fault("workload.file", Fault::Goal(error)))?;
+        .map_err(|error| context.fault(&place.key("file"), Fault::Goal(error)))?;
     enough(context, &file, (schedule.ranks, place))?;
     Ok(sent(typed, (schedule.workload, schedule.warnings)))
 }
@@ -36,11 +36,11 @@ pub(super) fn goal(
 pub(super) fn connection_matrix(
     context: &Context<'_>,
     typed: &WorkloadSection,
-    place: Place<'_>,
+    place: &Place<'_>,
 ) -> Result<Sent, ScenarioError> {
-    let (text, file) = read(context, typed, "flows.cm")?;
+    let (text, file) = read(context, typed, (place, "flows.cm"))?;
     let matrix = connection_matrix::read(&text, &file)
-        .map_err(|error| context.fault("workload.file", Fault::ConnectionMatrix(error)))?;
+        .map_err(|error| context.fault(&place.key("file"), Fault::ConnectionMatrix(error)))?;
     enough(context, &file, (matrix.nodes, place))?;
     Ok(sent(typed, (matrix.workload, matrix.warnings)))
 }
@@ -49,29 +49,32 @@ pub(super) fn connection_matrix(
 fn read(
     context: &Context<'_>,
     typed: &WorkloadSection,
-    example: &str,
+    (place, example): (&Place<'_>, &str),
 ) -> Result<(String, String), ScenarioError> {
-    context.only("workload", &typed.kind, &["file"])?;
+    only(context, typed, place, &["file"])?;
     let Some(path) = &typed.file else {
-        let because = format!("workload.kind = {} reads a file", typed.kind);
-        return Err(context.missing("workload.file", because, &format!("file = \"{example}\"")));
+        let because = format!("{} = {} reads a file", place.key("kind"), typed.kind);
+        return Err(context.missing(&place.key("file"), because, &format!("file = \"{example}\"")));
     };
-    context.read("workload.file", path)
+    context.read(&place.key("file"), path)
 }
 
 /// Refuses files for more hosts than there are.
 fn enough(
     context: &Context<'_>,
     file: &str,
-    (wanted, place): (u32, Place<'_>),
+    (wanted, place): (u32, &Place<'_>),
 ) -> Result<(), ScenarioError> {
-    let hosts = place.topology.host_count();
+    let hosts = place.count();
     if wanted <= hosts {
         return Ok(());
     }
     let value = format!("{file} for {wanted} hosts");
-    let right = format!("the topology has {hosts}; give it {wanted} or more");
-    Err(context.senseless_as("workload.file", value, right))
+    let right = match place.hosts {
+        Some(_) => format!("{} names {hosts}; name {wanted} or more", place.key("hosts")),
+        None => format!("the topology has {hosts}; give it {wanted} or more"),
+    };
+    Err(context.senseless_as(&place.key("file"), value, right))
 }
 
 fn sent(typed: &WorkloadSection, (workload, warnings): (Workload, Vec<String>)) -> Sent {

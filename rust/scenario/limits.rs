@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::error::{Fault, ScenarioError};
-use super::file::{SCHEMA_VERSION, ScenarioFile, WorkloadSection};
+use super::file::{SCHEMA_VERSION, ScenarioFile};
 use super::sections::FailureSection;
 use crate::fabric::FabricConfig;
 use crate::nic::recovery::erasure::LONGEST_MESSAGE;
@@ -49,8 +49,8 @@ fn slowest(topology: &Topology, failures: &[FailureSection]) -> u64 {
 /// sent, one packet after the other over the slowest link, must end before the latest time limit.
 pub(super) fn whole_run(
     context: &Context<'_>,
-    (section, workload): (&WorkloadSection, &Workload),
-    (topology, failures): (&Topology, &[FailureSection]),
+    (file, workload): (&ScenarioFile, &Workload),
+    topology: &Topology,
     (nic, fabric, time_limit): (&NicConfig, &FabricConfig, Time),
 ) -> Result<(), ScenarioError> {
     let overhead = nic.header + nic.ack.bytes + fabric.gap + fabric.gap;
@@ -59,7 +59,7 @@ pub(super) fn whole_run(
         let packets = u128::from(message.bytes.get()).div_ceil(u128::from(nic.payload.get()));
         wire += u128::from(message.bytes.get()) + packets.max(1) * u128::from(overhead.get());
     }
-    let slowest = slowest(topology, failures);
+    let slowest = slowest(topology, &file.failure);
     let seconds = wire * 8 / u128::from(slowest);
     let limit = u128::from(LATEST_END.as_ps() / 1_000_000_000_000);
     let last = workload.messages.iter().map(|message| message.start).max().unwrap_or(Time::ZERO);
@@ -76,11 +76,13 @@ pub(super) fn whole_run(
     } else {
         return Ok(());
     };
-    let (key, value) = match (&section.file, section.bytes) {
-        (Some(file), _) => ("workload.file", file.clone()),
-        (None, bytes) => {
-            ("workload.bytes", context.shown("workload.bytes", bytes.unwrap_or_default()))
-        }
+    let (key, value) = match &file.workload {
+        None => ("job", format!("{} jobs", file.job.len())),
+        Some(section) => match (&section.file, section.bytes) {
+            (Some(file), _) => ("workload.file", file.clone()),
+            (None, Some(bytes)) => ("workload.bytes", context.shown("workload.bytes", bytes)),
+            (None, None) => ("workload.kind", section.kind.clone()),
+        },
     };
     let fault = Fault::TooLarge { key: key.to_owned(), value, amount, limit };
     Err(context.fault(key, fault))

@@ -5,12 +5,15 @@
 //! ([`ScenarioError`]). A scenario knows how to become a [`Setup`]; it does not run.
 
 mod buffering;
+mod collective;
 mod context;
 mod error;
 mod explain;
 mod failure;
 mod file;
 mod flow_file;
+mod host_set;
+mod job;
 mod limits;
 mod policy;
 mod rail;
@@ -22,8 +25,10 @@ mod switch;
 mod topology;
 mod topology_file;
 mod trace_file;
+mod training;
 mod transport;
 mod workload;
+mod workload_section;
 
 #[cfg(test)]
 mod tests;
@@ -47,6 +52,8 @@ pub use sections::{
     CongestionName, EcnSection, FailureName, FailureSection, RecoveryName, SpanOrNever,
     SwitchSection, TransportSection,
 };
+
+pub use training::{FamilyName, ModelChoice, ModelSection, ShardingName, TensorTrafficName};
 
 use crate::balance::Scheme;
 use crate::fabric::{FabricConfig, Rounding, Setup};
@@ -98,6 +105,14 @@ pub struct Scenario {
     overrides: Overrides,
 }
 
+/// Where the fabric of a scenario is from.
+enum Ground {
+    /// Its section `[topology]`.
+    Described,
+    /// It is there already.
+    Wired(Box<Topology>),
+}
+
 /// The file as typed, kept so that a scenario can be resolved again with other overrides.
 #[derive(Debug)]
 struct Typed {
@@ -119,7 +134,7 @@ impl Scenario {
                 fault: Box::new(Fault::Unreadable { path: file, reason }),
             }
         })?;
-        Self::resolve(text, path, overrides)
+        Self::resolve(text, path, overrides, Ground::Described)
     }
 
     /// Resolves a scenario's text as if it stood in the file `name`.toml in `folder`.
@@ -132,10 +147,45 @@ impl Scenario {
         folder: &Path,
         overrides: &Overrides,
     ) -> Result<Self, ScenarioError> {
-        Self::resolve(text.to_owned(), &folder.join(format!("{name}.toml")), overrides)
+        let path = folder.join(format!("{name}.toml"));
+        Self::resolve(text.to_owned(), &path, overrides, Ground::Described)
     }
 
-    fn resolve(text: String, path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
+    /// The same on a fabric that is there already: of `[topology]` the text has `gap` and
+    /// `forwarding_delay` alone, and without a section `[workload]` nothing is sent.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn on(
+        topology: Topology,
+        text: &str,
+        name: &str,
+        folder: &Path,
+        overrides: &Overrides,
+    ) -> Result<Self, ScenarioError> {
+        let path = folder.join(format!("{name}.toml"));
+        Self::resolve(text.to_owned(), &path, overrides, Ground::Wired(Box::new(topology)))
+    }
+
+    /// The fabric that a section `[topology]` describes, given without its heading.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the section, or with a file that it names.
+    pub fn topology(section: &str, name: &str, folder: &Path) -> Result<Topology, ScenarioError> {
+        let path = folder.join(format!("{name}.toml"));
+        let text = format!("[topology]\n{section}");
+        let source = Source::read(text, path.display().to_string())?;
+        let overrides = Overrides::default();
+        let context = Context { source: &source, overrides: &overrides, folder };
+        Ok(topology::resolve(&context, &source.typed()?.topology)?.topology)
+    }
+
+    fn resolve(
+        text: String,
+        path: &Path,
+        overrides: &Overrides,
+        ground: Ground,
+    ) -> Result<Self, ScenarioError> {
         let source = Source::read(text, path.display().to_string())?;
         let typed = source.typed()?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
@@ -147,7 +197,11 @@ impl Scenario {
         let chosen = policy::chosen(&typed.policy, overrides.policy.as_deref());
         let scheme;
         (file.policy, scheme) = policy::resolve(&context, chosen)?;
-        let built = topology::resolve(&context, &file.topology)?;
+        let is_quiet = matches!(ground, Ground::Wired(_)) && !source.has("workload");
+        let built = match ground {
+            Ground::Described => topology::resolve(&context, &file.topology)?,
+            Ground::Wired(graph) => topology::wired(&context, &file.topology, *graph)?,
+        };
         let (transport, nic) =
             transport::resolve(&context, &file.transport, scheme.recovery, &file.switch.trim)?;
         let packet = nic.payload + nic.header;
@@ -164,22 +218,27 @@ impl Scenario {
         };
         buffering::pool(&context, &fabric, &built.topology)?;
         let place = workload::Place {
+            section: "workload".to_owned(),
             topology: &built.topology,
             host_of_node: &built.host_of_node,
             seed: file.seed,
+            hosts: None,
         };
-        let sent = workload::resolve(&context, &file.workload, place)?;
+        let sent = match is_quiet {
+            true => job::nothing(&file),
+            false => job::resolve(&context, &file, &place)?,
+        };
         let workload = sent.workload;
         let mut warnings = built.warnings;
         warnings.extend(sent.warnings);
         file.topology = built.section;
         file.transport = transport;
         file.switch = switch;
-        file.workload = sent.section;
+        (file.workload, file.job) = (sent.workload_section, sent.jobs);
         limits::whole_run(
             &context,
-            (&file.workload, &workload),
-            (&built.topology, &file.failure),
+            (&file, &workload),
+            &built.topology,
             (&nic, &fabric, time_limit),
         )?;
         Ok(Self {
@@ -247,12 +306,17 @@ impl Scenario {
         let run = failure::Run { seed, time_limit: self.time_limit };
         other.fabric.failures = failure::resolve(&context, &typed.failure, &self.topology, run)?;
         // What is in a file draws nothing, and the file may have changed since it was read.
-        if typed.workload.file.is_some() {
+        if self.file.workload.iter().chain(&self.file.job).all(|it| it.file.is_some()) {
             return Ok(other);
         }
-        let place =
-            workload::Place { topology: &self.topology, host_of_node: &self.host_of_node, seed };
-        other.workload = Arc::new(workload::resolve(&context, &typed.workload, place)?.workload);
+        let place = workload::Place {
+            section: "workload".to_owned(),
+            topology: &self.topology,
+            host_of_node: &self.host_of_node,
+            seed,
+            hosts: None,
+        };
+        other.workload = Arc::new(job::resolve(&context, typed, &place)?.workload);
         Ok(other)
     }
 }

@@ -13,8 +13,8 @@ use super::source::Source;
 use super::{Overrides, SCHEMA_VERSION, limits};
 use crate::balance::SchemeError;
 use crate::multirail::{
-    ELEMENT, HostCosts, RailConfig, RailFailure, RailFailureKind, RailKind, Setup,
-    Software, Transport, TreeConfig,
+    ELEMENT, HostCosts, RailConfig, RailFailure, RailFailureKind, RailKind, Setup, Software,
+    Transport, TreeConfig,
 };
 use crate::nic::congestion::{CongestionControl, line_rate, new_reno};
 use crate::nic::recovery::sack;
@@ -178,26 +178,32 @@ fn section_to_rail(
 ) -> Result<RailConfig, ScenarioError> {
     let key = |name: &str| format!("rail[{index}].{name}");
     let (kind, own): (&str, &[&str]) = match section.kind {
-        RailKindName::Tcp => ("tcp", &[
-            "payload",
-            "buffer",
-            "send_message",
-            "receive_message",
-            "send_rate",
-            "receive_rate",
-            "links",
-            "checksum_rate",
-            "slice",
-            "retransmit_timeout",
-        ]),
-        RailKindName::Rdma => ("rdma", &[
-            "payload",
-            "buffer",
-            "send_message",
-            "receive_message",
-            "slice",
-            "retransmit_timeout",
-        ]),
+        RailKindName::Tcp => (
+            "tcp",
+            &[
+                "payload",
+                "buffer",
+                "send_message",
+                "receive_message",
+                "send_rate",
+                "receive_rate",
+                "links",
+                "checksum_rate",
+                "slice",
+                "retransmit_timeout",
+            ],
+        ),
+        RailKindName::Rdma => (
+            "rdma",
+            &[
+                "payload",
+                "buffer",
+                "send_message",
+                "receive_message",
+                "slice",
+                "retransmit_timeout",
+            ],
+        ),
         RailKindName::InNetwork => {
             ("in-network", &["radix", "segment", "slots", "switch_latency", "chunk_overhead"])
         }
@@ -281,7 +287,11 @@ fn transport(
     let received = *section.receive_message.get_or_insert(default.receive_message);
     let slice = *section.slice.get_or_insert(Bytes::new(default.slice));
     if slice < ELEMENT {
-        return Err(context.senseless(&key("slice"), slice, format!("it must be at least {ELEMENT}")));
+        return Err(context.senseless(
+            &key("slice"),
+            slice,
+            format!("it must be at least {ELEMENT}"),
+        ));
     }
     let (mut send_rate, mut receive_rate, mut checksum_rate) = (None, None, None);
     let mut links = 1;

@@ -59,6 +59,11 @@ impl Source {
         self.places.keys().filter(move |key| key.starts_with(&prefix)).map(String::as_str)
     }
 
+    /// True if there is such a section or key.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.places.contains_key(key)
+    }
+
     /// The line of a key, from 1.
     pub(super) fn line_of(&self, key: &str) -> Option<usize> {
         let (place, _) = self.places.get(key)?;

@@ -430,7 +430,32 @@ const BAD: &[&str] = &[
     // What this version does not have yet.
     "[topology]\nkind = \"rail-optimized\"",
     "[topology]\nkind = \"file\"\npath = \"x\"\nformat = \"htsim\"",
-    "[workload]\nkind = \"training\"",
+    "[workload]\nkind = \"training\"\ntensor = 3",
+    "[workload]\nkind = \"training\"\nranks = 16\ntensor = 2\ndata = 4",
+    "[workload]\nkind = \"training\"\nhosts = \"0..8\"\ntensor = 2\nmodel = \"gpt-2\"",
+    "[workload]\nkind = \"training\"\nranks = 8\nexpert = 2",
+    "[workload]\nkind = \"training\"\nranks = 8\nexpert = 3\nmodel = \"mixtral-8x7b\"",
+    "[workload]\nkind = \"training\"\nranks = 8\npipeline = 8\nlayers = 4",
+    "[workload]\nkind = \"training\"\nranks = 8\nsharding = \"full\"\nbucket = \"1MB\"",
+    "[workload]\nkind = \"training\"\nranks = 8\nbytes = \"1MB\"",
+    "[workload]\nkind = \"training\"\nranks = 8\nflops = \"400\"",
+    "[workload]\nkind = \"training\"\nranks = 8\nmicrobatches = 0",
+    "[workload]\nkind = \"training\"\nmodel = { layers = 2, hiden = 64 }",
+    "[workload]\nkind = \"training\"\nmodel = { layers = 2, hidden = 100, heads = 3 }",
+    "[workload]\nkind = \"training\"\nmodel = { layers = 2, hidden = 128, top_k = 3 }",
+    "[workload]\nkind = \"training\"\nalgorithms = { all-reduce = \"rung\" }",
+    "[workload]\nname = \"a\"",
+    "[workload]\nhosts = \"0..300\"",
+    "[workload]\nhosts = \"0..16, 8\"",
+    "[workload]\nhosts = \"first\"",
+    "[workload]\nhosts = \"3\"",
+    "[workload]\nkind = \"flows\"\nhosts = \"0..16\"\nfile = \"x\"",
+    "[workload]\n[[job]]\nbytes = \"1MB\"",
+    "[[job]]\nbytes = \"1MB\"\n[[job]]\nshift = 1",
+    "[[job]]\nname = \"a\"\n[[job]]\nname = \"a\"",
+    "[[job]]\nname = \"a\"\n[[job]]\nafter = \"b\"",
+    "[[job]]\nafter = \"job1\"\n[[job]]\nafter = \"job0\"",
+    "[[job]]\nname = \"a name with more than 24 characters\"",
     // What other files have.
     "[workload]\nkind = \"chakra\"",
     "[workload]\nkind = \"chakra\"\nfile = \"no-such-trace\"",
@@ -476,6 +501,38 @@ fn every_example_is_sound_and_renders_to_itself() {
         count += 1;
     }
     assert!(count >= 7, "{count} examples");
+}
+
+#[test]
+fn jobs_are_laid_over_their_hosts_and_explained_one_by_one() {
+    let text = "[[job]]\nkind = \"shift\"\nhosts = \"0..64/8\"\n\
+        [[job]]\nname = \"late\"\nkind = \"permutation\"\nhosts = \"1,3,5\"\nafter = \"job0\"\n\
+        start = \"2us\"\n[[job]]\nkind = \"permutation\"\nhosts = \"2,4,6,8,10,12,14,16\"\n";
+    let scenario = parse(text).unwrap();
+    let messages = &scenario.workload.messages;
+    let pairs = messages[..8].iter().map(|it| (it.src.0, it.dst.0));
+    let expected = [(0, 8), (8, 16), (16, 24), (24, 32), (32, 40), (40, 48), (48, 56), (56, 0)];
+    assert_eq!(pairs.collect::<Vec<_>>(), expected);
+    assert!(messages[8..11].iter().all(|it| [1, 3, 5].contains(&it.src.0)));
+    let names: Vec<&str> = scenario.workload.jobs.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["job0", "late", "job2"]);
+    assert!(scenario.file.workload.is_none());
+    let rendered = scenario.render();
+    assert!(rendered.contains("[[job]]\nkind = \"permutation\"  # line 6\n"), "{rendered}");
+    let again = parse(&rendered).unwrap();
+    assert_eq!((&again.file, &again.workload), (&scenario.file, &scenario.workload));
+    let other = scenario.with_seed(2).unwrap();
+    assert_ne!(other.workload.messages[11..], messages[11..]);
+    assert_eq!(other.workload.jobs, scenario.workload.jobs);
+}
+
+#[test]
+fn one_job_is_what_a_workload_is() {
+    for keys in ["", "kind = \"permutation\"\nstart_jitter = \"1us\"\nhosts = \"0..9\"\n"] {
+        let [job, workload] =
+            ["[job]", "workload"].map(|name| parse(&format!("[{name}]\n{keys}")).unwrap());
+        assert_eq!(job.workload, workload.workload);
+    }
 }
 
 #[test]

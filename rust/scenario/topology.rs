@@ -27,18 +27,7 @@ pub(super) fn resolve(
     context: &Context<'_>,
     typed: &TopologySection,
 ) -> Result<Built, ScenarioError> {
-    let gap = typed.gap.unwrap_or(Bytes::new(20));
-    let forwarding_delay = typed.forwarding_delay.unwrap_or(Span::ZERO);
-    let common = TopologySection {
-        kind: typed.kind,
-        gap: Some(context.wire_bytes("topology.gap", gap, Bytes::ZERO)?),
-        forwarding_delay: Some(context.span(
-            "topology.forwarding_delay",
-            forwarding_delay,
-            AtLeast::Zero,
-        )?),
-        ..TopologySection::default()
-    };
+    let common = wire(context, typed)?;
     match typed.kind {
         TopologyKind::LeafSpine => leaf_spine(context, typed, common),
         TopologyKind::FatTree => fat_tree(context, typed, common),
@@ -48,6 +37,32 @@ pub(super) fn resolve(
             Err(context.unavailable("topology.kind", "rail-optimized", available))
         }
     }
+}
+
+/// A fabric that is there already: the section says how its wires and switches take their time.
+pub(super) fn wired(
+    context: &Context<'_>,
+    typed: &TopologySection,
+    topology: Topology,
+) -> Result<Built, ScenarioError> {
+    context.only("topology", "(wired already)", &WIRE_KEYS)?;
+    Ok(generated(wire(context, typed)?, topology))
+}
+
+/// What a section of any kind says.
+fn wire(context: &Context<'_>, typed: &TopologySection) -> Result<TopologySection, ScenarioError> {
+    let gap = typed.gap.unwrap_or(Bytes::new(20));
+    let forwarding_delay = typed.forwarding_delay.unwrap_or(Span::ZERO);
+    Ok(TopologySection {
+        kind: typed.kind,
+        gap: Some(context.wire_bytes("topology.gap", gap, Bytes::ZERO)?),
+        forwarding_delay: Some(context.span(
+            "topology.forwarding_delay",
+            forwarding_delay,
+            AtLeast::Zero,
+        )?),
+        ..TopologySection::default()
+    })
 }
 
 fn leaf_spine(

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::context::Context;
 use super::error::{Fault, ScenarioError};
 use super::file::{DependenciesName, WorkloadSection};
-use super::workload::{Place, Sent, plain, unknown};
-use crate::workload::chakra::{self, Algorithms, Dependencies, Source};
+use super::workload::{Place, Sent, only, plain, unknown};
+use crate::workload::chakra::{self, Algorithms, Dependencies, Options, Source};
 
 /// How the files of ranks end.
 const ENDINGS: [&str; 2] = [".et", ".et.gz"];
@@ -26,14 +26,14 @@ enum Files {
 pub(super) fn resolve(
     context: &Context<'_>,
     typed: &WorkloadSection,
-    place: Place<'_>,
+    place: &Place<'_>,
 ) -> Result<Sent, ScenarioError> {
-    context.only("workload", "chakra", &["file", "ranks", "algorithms", "dependencies"])?;
+    only(context, typed, place, &["file", "ranks", "algorithms", "dependencies"])?;
     let Some(path) = &typed.file else {
         let because = "traces come from files, prefix.0.et and so on".to_owned();
-        return Err(context.missing("workload.file", because, "file = \"prefix\""));
+        return Err(context.missing(&place.key("file"), because, "file = \"prefix\""));
     };
-    let hosts = place.topology.host_count();
+    let hosts = place.count();
     let whole = context.folder.join(path);
     let (files, found) = match whole.is_file() {
         true => (Files::One(whole), hosts),
@@ -45,27 +45,28 @@ pub(super) fn resolve(
     if found == 0 {
         let path = format!("{}.0.et", context.folder.join(path).display());
         let reason = std::io::ErrorKind::NotFound.into();
-        return Err(context.fault("workload.file", Fault::Unreadable { path, reason }));
+        return Err(context.fault(&place.key("file"), Fault::Unreadable { path, reason }));
     }
     let ranks = typed.ranks.unwrap_or(found);
     if ranks == 0 || ranks > hosts {
         let right = format!("there are {hosts} hosts, and rank i is host i; it must be 1 to that");
         return Err(match typed.ranks {
-            Some(_) => context.senseless("workload.ranks", ranks, right),
+            Some(_) => context.senseless(&place.key("ranks"), ranks, right),
             None => {
                 let value = format!("{path} with its {ranks} ranks");
-                context.senseless_as("workload.file", value, right)
+                context.senseless_as(&place.key("file"), value, right)
             }
         });
     }
-    let algorithms = algorithms(context, typed)?;
+    let algorithms = algorithms(context, typed, place)?;
     let dependencies = typed.dependencies.unwrap_or_default();
     let which = match dependencies {
         DependenciesName::All => Dependencies::All,
         DependenciesName::Data => Dependencies::Data,
     };
-    let read = chakra::read(&files, ranks, (which, &algorithms))
-        .map_err(|error| context.fault("workload.file", Fault::Chakra(error)))?;
+    let options = Options { dependencies: which, algorithms, ..Options::default() };
+    let read = chakra::read(&files, ranks, &options)
+        .map_err(|error| context.fault(&place.key("file"), Fault::Chakra(error)))?;
     let section = WorkloadSection {
         file: Some(path.clone()),
         ranks: Some(ranks),
@@ -90,11 +91,15 @@ fn last_rank(prefix: &Path) -> Option<u32> {
 }
 
 /// The algorithms that the section names, an operation each.
-fn algorithms(context: &Context<'_>, typed: &WorkloadSection) -> Result<Algorithms, ScenarioError> {
+fn algorithms(
+    context: &Context<'_>,
+    typed: &WorkloadSection,
+    place: &Place<'_>,
+) -> Result<Algorithms, ScenarioError> {
     let mut algorithms = Algorithms::default();
     let none = BTreeMap::new();
     for (operation, algorithm) in typed.algorithms.as_ref().unwrap_or(&none) {
-        let key = format!("workload.algorithms.{operation}");
+        let key = place.key(&format!("algorithms.{operation}"));
         let known = Algorithms::names(operation);
         if known.is_empty() {
             let known = Algorithms::operations().collect::<Vec<_>>().join(", ");

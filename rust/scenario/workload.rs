@@ -1,29 +1,46 @@
-//! `[workload]`: from the section to messages.
+//! `[workload]`, or one of `[[job]]`: from the section to messages.
 
 use super::context::{AtLeast, Context};
 use super::error::{Fault, ScenarioError, nearest};
 use super::file::WorkloadSection;
-use crate::collective::{self, Collective, CollectiveError, Operation, Plan};
+use super::{collective, flow_file, host_set, trace_file, training};
 use crate::ids::HostId;
 use crate::topology::Topology;
 use crate::units::{Bytes, Span};
 use crate::workload::{Incast, Permutation, Shift, StartJitter, Workload, WorkloadError};
 
 /// Payload a rank or a flow, where the section does not say.
-const DEFAULT_BYTES: Bytes = Bytes::new(16_000_000);
+pub(super) const DEFAULT_BYTES: Bytes = Bytes::new(16_000_000);
 
-/// What a message of a barrier carries, where the section does not say: a counter.
-const BARRIER_BYTES: Bytes = Bytes::new(8);
+/// Keys that every kind takes.
+const COMMON_KEYS: [&str; 4] = ["hosts", "start", "name", "after"];
 
 /// What a workload is laid over.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Place<'a> {
-    /// The hosts.
+    /// `workload`, or `job[2]`.
+    pub section: String,
+    /// All hosts.
     pub topology: &'a Topology,
     /// By the number that flow files use: which host that is.
     pub host_of_node: &'a [Option<HostId>],
     /// Where draws come from.
     pub seed: u64,
+    /// Those that take part, by rank; none means all.
+    pub hosts: Option<Vec<HostId>>,
+}
+
+impl Place<'_> {
+    /// The whole name of a key of the section.
+    pub(super) fn key(&self, key: &str) -> String {
+        format!("{}.{key}", self.section)
+    }
+
+    /// How many hosts may take part.
+    pub(super) fn count(&self) -> u32 {
+        let chosen = self.hosts.as_ref().map(|hosts| hosts.len() as u32);
+        chosen.unwrap_or_else(|| self.topology.host_count())
+    }
 }
 
 /// What a section comes to.
@@ -37,174 +54,106 @@ pub(super) struct Sent {
 }
 
 /// Kinds of workloads that are no collectives.
-const FLOW_KINDS: [&str; 7] =
-    ["permutation", "shift", "incast", "flows", "chakra", "goal", "connection-matrix"];
-/// Kinds that the format has and this version has not.
-const LATER_KINDS: [&str; 1] = ["training"];
+const OTHER_KINDS: [&str; 8] = [
+    "permutation",
+    "shift",
+    "incast",
+    "flows",
+    "chakra",
+    "goal",
+    "connection-matrix",
+    training::KIND,
+];
 
-/// The messages of a section.
+/// The messages of a section, on the hosts that it names, from time zero on.
 pub(super) fn resolve(
     context: &Context<'_>,
     typed: &WorkloadSection,
     place: Place<'_>,
 ) -> Result<Sent, ScenarioError> {
-    let kind = typed.kind.as_str();
-    match kind {
+    let mut place = place;
+    if let Some(text) = &typed.hosts {
+        if typed.kind == "flows" {
+            let key = place.key("hosts");
+            let because = "a flow file names its hosts itself".to_owned();
+            return Err(context.fault(&key.clone(), Fault::Misplaced { key, because }));
+        }
+        let all = place.topology.host_count();
+        place.hosts = Some(host_set::resolve(context, &place.key("hosts"), (text, all))?);
+    }
+    let place = &place;
+    let mut sent = match typed.kind.as_str() {
         "permutation" => permutation(context, typed, place),
         "shift" => shift(context, typed, place),
         "incast" => incast(context, typed, place),
-        "flows" => super::flow_file::resolve(context, typed, place),
-        "goal" => super::flow_file::goal(context, typed, place),
-        "connection-matrix" => super::flow_file::connection_matrix(context, typed, place),
-        "chakra" => super::trace_file::resolve(context, typed, place),
-        _ if LATER_KINDS.contains(&kind) => {
-            Err(context.unavailable("workload.kind", kind, known_kinds()))
-        }
-        _ => collective(context, typed, place),
+        "flows" => flow_file::resolve(context, typed, place),
+        "goal" => flow_file::goal(context, typed, place),
+        "connection-matrix" => flow_file::connection_matrix(context, typed, place),
+        "chakra" => trace_file::resolve(context, typed, place),
+        training::KIND => training::resolve(context, typed, place),
+        _ => collective::resolve(context, typed, place),
+    }?;
+    if let Some(hosts) = &place.hosts {
+        sent.workload = sent.workload.moved(hosts);
     }
+    Ok(sent)
 }
 
 fn permutation(
     context: &Context<'_>,
     typed: &WorkloadSection,
-    place: Place<'_>,
+    place: &Place<'_>,
 ) -> Result<Sent, ScenarioError> {
-    context.only("workload", &typed.kind, &["bytes", "start_jitter"])?;
+    only(context, typed, place, &["bytes", "start_jitter"])?;
     let bytes = typed.bytes.unwrap_or(DEFAULT_BYTES);
-    let pattern = Permutation { hosts: place.topology.host_count(), bytes, seed: place.seed };
-    let built = pattern.build().map_err(|error| refused(context, error))?;
-    put_off(
-        context,
-        typed,
-        place.seed,
-        (WorkloadSection { bytes: Some(bytes), ..plain(typed) }, built),
-    )
+    let pattern = Permutation { hosts: place.count(), bytes, seed: place.seed };
+    let built = pattern.build().map_err(|error| refused(context, place, error))?;
+    let section = WorkloadSection { bytes: Some(bytes), ..plain(typed) };
+    put_off(context, typed, place, (section, built))
 }
 
 fn shift(
     context: &Context<'_>,
     typed: &WorkloadSection,
-    place: Place<'_>,
+    place: &Place<'_>,
 ) -> Result<Sent, ScenarioError> {
-    context.only("workload", &typed.kind, &["bytes", "shift", "start_jitter"])?;
+    only(context, typed, place, &["bytes", "shift", "start_jitter"])?;
     let bytes = typed.bytes.unwrap_or(DEFAULT_BYTES);
     let shift = typed.shift.unwrap_or(1);
-    let pattern = Shift { hosts: place.topology.host_count(), shift, bytes };
-    let built = pattern.build().map_err(|error| refused(context, error))?;
+    let pattern = Shift { hosts: place.count(), shift, bytes };
+    let built = pattern.build().map_err(|error| refused(context, place, error))?;
     let section = WorkloadSection { bytes: Some(bytes), shift: Some(shift), ..plain(typed) };
-    put_off(context, typed, place.seed, (section, built))
+    put_off(context, typed, place, (section, built))
 }
 
 fn incast(
     context: &Context<'_>,
     typed: &WorkloadSection,
-    place: Place<'_>,
+    place: &Place<'_>,
 ) -> Result<Sent, ScenarioError> {
-    context.only("workload", &typed.kind, &["bytes", "fan_in", "start_jitter"])?;
+    only(context, typed, place, &["bytes", "fan_in", "start_jitter"])?;
     let bytes = typed.bytes.unwrap_or(DEFAULT_BYTES);
     let fan_in = typed.fan_in.unwrap_or(8);
-    let pattern = Incast { hosts: place.topology.host_count(), fan_in, receiver: None, bytes };
-    let built = pattern.build().map_err(|error| refused(context, error))?;
+    let pattern = Incast { hosts: place.count(), fan_in, receiver: None, bytes };
+    let built = pattern.build().map_err(|error| refused(context, place, error))?;
     let section = WorkloadSection { bytes: Some(bytes), fan_in: Some(fan_in), ..plain(typed) };
-    put_off(context, typed, place.seed, (section, built))
+    put_off(context, typed, place, (section, built))
 }
 
-fn collective(
+/// Refuses keys that the kind does not take.
+pub(super) fn only(
     context: &Context<'_>,
     typed: &WorkloadSection,
-    place: Place<'_>,
-) -> Result<Sent, ScenarioError> {
-    let (algorithm, collective) = algorithm(context, typed)?;
-    const KEYS: [&str; 8] =
-        ["bytes", "algorithm", "ranks", "channels", "chunks", "group", "gap", "start_jitter"];
-    context.only("workload", &typed.kind, &KEYS)?;
-    let hosts = place.topology.host_count();
-    let ranks = typed.ranks.unwrap_or(hosts);
-    if ranks < 2 || ranks > hosts {
-        let right = format!("it must be from 2 to the number of hosts, {hosts}");
-        return Err(context.senseless("workload.ranks", ranks, right));
-    }
-    let bytes = typed.bytes.unwrap_or(match collective.operation {
-        Operation::Barrier => BARRIER_BYTES,
-        _ => DEFAULT_BYTES,
-    });
-    let gap = typed.gap.unwrap_or(Span::ZERO);
-    let hierarchical = collective.name.starts_with("hierarchical");
-    if typed.group.is_some() && !hierarchical {
-        let key = "workload.group".to_owned();
-        let because = format!("{} has no groups", collective.name);
-        return Err(context.fault(&key.clone(), Fault::Misplaced { key, because }));
-    }
-    let plain_plan = Plan::new((0..ranks).map(HostId).collect(), bytes);
-    let plan = Plan {
-        channels: typed.channels.unwrap_or(plain_plan.channels),
-        chunks: typed.chunks.unwrap_or(plain_plan.chunks),
-        group: typed.group.unwrap_or(plain_plan.group),
-        gap: context.span("workload.gap", gap, AtLeast::Zero)?,
-        ..plain_plan
-    };
-    let built = collective.build(&plan).map_err(|error| {
-        let key = match error {
-            CollectiveError::NoBytes | CollectiveError::TooManyBytes { .. } => "workload.bytes",
-            CollectiveError::TooFewRanks { .. } | CollectiveError::TooManyMessages { .. } => {
-                "workload.ranks"
-            }
-            CollectiveError::NoParts { what: "chunks" } => "workload.chunks",
-            CollectiveError::NoParts { .. } => "workload.channels",
-            CollectiveError::Groups { .. } => "workload.group",
-            _ => "workload.kind",
-        };
-        context.fault(key, Fault::Collective { key: key.to_owned(), error })
-    })?;
-    let section = WorkloadSection {
-        bytes: Some(bytes),
-        algorithm,
-        ranks: Some(ranks),
-        channels: Some(plan.channels),
-        chunks: Some(plan.chunks),
-        group: hierarchical.then_some(plan.group),
-        gap: Some(plan.gap),
-        ..plain(typed)
-    };
-    put_off(context, typed, place.seed, (section, built))
+    place: &Place<'_>,
+    keys: &[&str],
+) -> Result<(), ScenarioError> {
+    context.only_beside(&place.section, &typed.kind, (keys, &COMMON_KEYS))
 }
 
-/// The collective of a kind, which is a collective's whole name (`ring-all-reduce`) or what it
-/// does (`all-reduce`) with an `algorithm` (`ring`): the first of the registry if it is not said.
-fn algorithm(
-    context: &Context<'_>,
-    typed: &WorkloadSection,
-) -> Result<(Option<String>, &'static Collective), ScenarioError> {
-    let kind = typed.kind.as_str();
-    let with_algorithm = typed.algorithm.as_deref().map(|algorithm| format!("{algorithm}-{kind}"));
-    let named = with_algorithm.as_deref().and_then(|name| collective::find(name).ok());
-    if let (None, Ok(collective)) = (named, collective::find(kind)) {
-        if typed.algorithm.is_some() {
-            let key = "workload.algorithm".to_owned();
-            let because = format!("workload.kind = {kind} names the algorithm already");
-            return Err(context.fault(&key.clone(), Fault::Misplaced { key, because }));
-        }
-        return Ok((None, collective));
-    }
-    let suffix = format!("-{kind}");
-    let choices: Vec<(&str, &'static Collective)> = collective::ALL
-        .iter()
-        .filter_map(|each| Some((each.name.strip_suffix(&suffix)?, each)))
-        .collect();
-    let Some(&(first, _)) = choices.first() else {
-        return Err(unknown(context, "workload.kind", ("workload", kind), known_kinds()));
-    };
-    let wanted = typed.algorithm.as_deref().unwrap_or(first);
-    let found = choices.iter().find(|(name, _)| *name == wanted);
-    found.map(|&(name, each)| (Some(name.to_owned()), each)).ok_or_else(|| {
-        let known = choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        unknown(context, "workload.algorithm", ("algorithm", wanted), known)
-    })
-}
-
-fn known_kinds() -> String {
-    let collectives = collective::ALL.iter().map(|collective| collective.name);
-    collectives.chain(FLOW_KINDS).collect::<Vec<_>>().join(", ")
+/// Every kind that there is.
+pub(super) fn known_kinds() -> String {
+    let collectives = crate::collective::ALL.iter().map(|collective| collective.name);
+    collectives.chain(OTHER_KINDS).collect::<Vec<_>>().join(", ")
 }
 
 /// The fault of a name that nothing has.
@@ -220,31 +169,38 @@ pub(super) fn unknown(
 }
 
 /// The error of a pattern, at the key that it is about.
-fn refused(context: &Context<'_>, error: WorkloadError) -> ScenarioError {
-    let key = match error {
-        WorkloadError::NoBytes { .. } | WorkloadError::TooManyBytes { .. } => "workload.bytes",
-        WorkloadError::ShiftToSelf { .. } => "workload.shift",
-        WorkloadError::FanIn { .. } => "workload.fan_in",
-        _ => "workload.kind",
-    };
-    context.fault(key, Fault::Workload { key: key.to_owned(), error })
+fn refused(context: &Context<'_>, place: &Place<'_>, error: WorkloadError) -> ScenarioError {
+    let key = place.key(match error {
+        WorkloadError::NoBytes { .. } | WorkloadError::TooManyBytes { .. } => "bytes",
+        WorkloadError::ShiftToSelf { .. } => "shift",
+        WorkloadError::FanIn { .. } => "fan_in",
+        _ => "kind",
+    });
+    context.fault(&key.clone(), Fault::Workload { key, error })
 }
 
-/// A section of the same kind and no other key.
+/// A section of the same kind and, beside what every kind takes, no other key.
 pub(super) fn plain(typed: &WorkloadSection) -> WorkloadSection {
-    WorkloadSection { kind: typed.kind.clone(), ..WorkloadSection::default() }
+    WorkloadSection {
+        kind: typed.kind.clone(),
+        name: typed.name.clone(),
+        hosts: typed.hosts.clone(),
+        start: typed.start,
+        after: typed.after.clone(),
+        ..WorkloadSection::default()
+    }
 }
 
 /// Applies the section's start jitter.
-fn put_off(
+pub(super) fn put_off(
     context: &Context<'_>,
     typed: &WorkloadSection,
-    seed: u64,
+    place: &Place<'_>,
     (section, mut workload): (WorkloadSection, Workload),
 ) -> Result<Sent, ScenarioError> {
     let jitter = typed.start_jitter.unwrap_or(Span::ZERO);
-    let at_most = context.span("workload.start_jitter", jitter, AtLeast::Zero)?;
-    StartJitter { at_most, seed }.apply(&mut workload);
+    let at_most = context.span(&place.key("start_jitter"), jitter, AtLeast::Zero)?;
+    StartJitter { at_most, seed: place.seed }.apply(&mut workload);
     let section = WorkloadSection { start_jitter: Some(at_most), ..section };
     Ok(Sent { section, workload, warnings: Vec::new() })
 }

@@ -1,7 +1,7 @@
 //! One run, measured.
 
 use crate::fabric::{self, Outcome, Progress, Setup, Verdict};
-use crate::report::{Identity, OpenMessages, Stopwatch, Summary};
+use crate::report::{Identity, JobSummary, OpenMessages, Stopwatch, Summary};
 use crate::units::{Span, Time};
 
 /// A run that ended, however it ended.
@@ -29,7 +29,8 @@ pub fn run(
     let outcome = fabric::run(setup, progress);
     let cost = stopwatch.stop();
     let finished = Finished {
-        summary: Summary::new(identity, &setup.topology, &outcome, bound, cost),
+        summary: Summary::new(identity, &setup.topology, &outcome, bound, cost)
+            .with_jobs(JobSummary::of(&outcome, &setup.workload)),
         verdict: outcome.verdict,
         ended: outcome.ended,
         open: OpenMessages::of(&outcome, &setup.workload, &setup.topology),

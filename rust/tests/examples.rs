@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use evenkeel::fabric::{self, Outcome, Verdict};
+use evenkeel::report::JobSummary;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::study::lower_bound;
 use evenkeel::units::{Span, Time};
@@ -148,6 +149,136 @@ fn permutation_1024_orders_the_policies() {
     let [(ecmp, _), (spray, _), (ethereal, _)] =
         ["ecmp", "spray", "ethereal"].map(|policy| cct("permutation-1024.toml", policy));
     assert!(ethereal < spray && spray < ecmp / 2.0, "{ethereal} {spray} {ecmp}");
+}
+
+/// An example with some of its text replaced, under a policy.
+fn altered(example: &str, policy: &str, changes: &[(&str, &str)]) -> (Scenario, Outcome) {
+    let scenario = parsed(example, policy, changes);
+    let outcome = fabric::run(&scenario.setup(), &mut |_| {});
+    assert_eq!(outcome.verdict, Verdict::Completed, "{example} under {policy}");
+    (scenario, outcome)
+}
+
+fn parsed(example: &str, policy: &str, changes: &[(&str, &str)]) -> Scenario {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut text = std::fs::read_to_string(folder.join(example)).unwrap();
+    for (from, to) in changes {
+        assert!(text.contains(from), "{example} has no '{from}'");
+        text = text.replace(from, to);
+    }
+    let overrides = Overrides { policy: Some(policy.to_owned()), ..Overrides::default() };
+    let scenario = Scenario::parse(&text, "altered", &folder, &overrides);
+    scenario.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// How long each job of an outcome took, in nanoseconds.
+fn jobs((scenario, outcome): &(Scenario, Outcome)) -> Vec<f64> {
+    let jobs = JobSummary::of(outcome, &scenario.workload);
+    jobs.iter().map(|job| job.cct_ns.expect("it completed")).collect()
+}
+
+#[test]
+fn two_jobs_collide_with_ecmp_and_do_not_notice_each_other_with_ethereal() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let text = std::fs::read_to_string(folder.join("two-jobs.toml")).unwrap();
+    let parts: Vec<&str> = text.split("[[job]]").collect();
+    let slower = |policy: &str| {
+        let overrides = Overrides { policy: Some(policy.to_owned()), ..Overrides::default() };
+        let alone = |place: usize| {
+            let text = format!("{}[[job]]{}", parts[0], parts[place + 1]);
+            let scenario = Scenario::parse(&text, "alone", &folder, &overrides).unwrap();
+            fabric::run(&scenario.setup(), &mut |_| {}).cct.expect("it completed").as_ns_f64()
+        };
+        let both = jobs(&run("two-jobs.toml", policy));
+        [0, 1].map(|place| both[place] / alone(place))
+    };
+    let ecmp = slower("ecmp");
+    assert!(ecmp[1] > 1.15 && ecmp[0] > 1.005, "{ecmp:?}");
+    let ethereal = slower("ethereal");
+    assert!(ethereal.iter().all(|it| (0.99..1.01).contains(it)), "{ethereal:?}");
+}
+
+#[test]
+fn parallelisms_take_ecmp_longer_and_ethereal_as_long_as_spray() {
+    let [ecmp, spray, ethereal] =
+        ["ecmp", "spray", "ethereal"].map(|policy| cct("parallelisms.toml", policy).0);
+    assert!(ecmp > 1.4 * ethereal, "{ecmp} for {ethereal}");
+    assert!((ethereal / spray - 1.0).abs() < 0.02, "{ethereal} for {spray}");
+}
+
+#[test]
+fn fsdp_flows_have_as_many_packets_as_the_layers_of_llama_have() {
+    let models = [("llama-3-8b", 104), ("llama-3-70b", 408), ("llama-3-405b", 1_520)];
+    for (model, packets) in models {
+        // On 16 hosts flows are 64 times as long as on 1,024.
+        let changes = [("k = 16", "k = 4"), ("llama-3-8b\"", &format!("{model}\""))];
+        let scenario = parsed("fsdp-llama-3.toml", "ofan", &changes);
+        let messages = &scenario.workload.messages;
+        assert_eq!(messages.len(), 3 * 16 * 15);
+        for message in messages {
+            let found = message.bytes.get() as f64 / 64.0 / 4_096.0;
+            assert_eq!(found.round() as u64, packets, "{model}");
+        }
+    }
+}
+
+#[test]
+fn fsdp_of_short_layers_takes_ecmp_far_longer_than_ofan() {
+    // A layer of the 64th part of an 8B model's on a 64th of the hosts: flows are as long.
+    let table = "model = { layers = 1, hidden = 512, ffn = 1792, heads = 4, kv_heads = 1, \
+                 family = \"llama\", sequence = 8192 }";
+    let changes =
+        [("k = 16", "k = 4"), ("model = \"llama-3-8b\"", table), ("layers = 1      ", "#")];
+    let [ecmp, ofan] = ["ecmp", "ofan"].map(|policy| {
+        let (scenario, outcome) = altered("fsdp-llama-3.toml", policy, &changes);
+        let longest = scenario.workload.messages.iter().map(|it| it.bytes.get()).max().unwrap();
+        assert_eq!((longest as f64 / 4_096.0).round() as u64, 104);
+        let bound = lower_bound(&scenario.setup()).time.as_ns_f64();
+        outcome.cct.unwrap().as_ns_f64() / bound
+    });
+    assert!(ecmp > 2.0 * ofan && ofan < 1.1, "{ecmp} {ofan}");
+}
+
+#[test]
+fn gpt_step_takes_ethereal_as_long_as_spray_and_ecmp_longer() {
+    let whole = parsed("gpt-step.toml", "ethereal", &[]);
+    let blocks = &whole.workload.jobs[0];
+    let bytes = whole.workload.messages[blocks.messages.clone()].iter().map(|it| it.bytes.get());
+    // Four direct all-reduces among 256: each block goes to 255 and comes back from as many.
+    assert_eq!(bytes.sum::<u64>(), 4 * 2 * 255 * 6_291_456);
+    let changes = [
+        ("leaves = 16", "leaves = 4"),
+        ("spines = 16", "spines = 4"),
+        ("hosts_per_leaf = 16", "hosts_per_leaf = 4"),
+        ("tensor = 256", "tensor = 16"),
+        ("576454656B", "36028416B"),
+        ("288227328B", "18014208B"),
+    ];
+    let [ecmp, spray, ethereal] = ["ecmp", "spray", "ethereal"].map(|policy| {
+        let (_, outcome) = altered("gpt-step.toml", policy, &changes);
+        outcome.cct.unwrap().as_ns_f64()
+    });
+    assert!((ethereal / spray - 1.0).abs() < 0.01, "{ethereal} for {spray}");
+    assert!(ecmp > 1.4 * ethereal, "{ecmp} for {ethereal}");
+}
+
+#[test]
+fn moe_64_has_its_tails_of_gigabytes() {
+    use evenkeel::workload::training::Class;
+    let scenario = parsed("moe-64.toml", "ethereal", &[]);
+    // All bytes of a kind of tail, over the 64 GPUs: of what each has, all but its own part.
+    let sent = |class: Class, parts: f64| {
+        let messages = scenario.workload.messages.iter();
+        let of_class = messages.filter(|it| Class::of_stream(it.stream) == Some(class));
+        let sum: u64 = of_class.map(|it| it.bytes.get()).sum();
+        (sum as f64 / 64.0 * parts / (parts - 1.0) / 1e7).round() / 100.0
+    };
+    assert_eq!(sent(Class::ExpertGradients, 8.0), 4.3);
+    assert_eq!(sent(Class::Gradients, 64.0), 1.08);
+    assert_eq!(sent(Class::ExpertParameters, 8.0), 2.15);
+    assert_eq!(sent(Class::Parameters, 64.0), 0.54);
+    // Two all-to-alls a layer and pass, of 67 MB each.
+    assert_eq!(sent(Class::Expert, 8.0), 1.07);
 }
 
 #[test]

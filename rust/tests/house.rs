@@ -8,6 +8,7 @@ mod house {
     pub mod layers;
     pub mod lexer;
     pub mod manifest;
+    pub mod ns3_module;
     pub mod policies;
     pub mod project;
     pub mod snapshots;
@@ -62,8 +63,19 @@ fn the_ns3_module_names_this_version() {
     let file = project::read("ns3-module/CMakeLists.txt");
     assert!(file.text.contains(&expected), "{}: it must say {expected}", file.path);
     let readme = project::read("ns3-module/README.md");
-    let expected = format!("**Version {} ", env!("CARGO_PKG_VERSION"));
+    let expected = format!("Version {} ", env!("CARGO_PKG_VERSION"));
     assert!(readme.text.contains(&expected), "{}: it must say {expected}", readme.path);
+}
+
+#[test]
+fn each_file_of_the_ns3_module_is_built_and_each_example_run() {
+    let sources = project::cpp_sources();
+    let lists = project::read("ns3-module/CMakeLists.txt");
+    expect_none(house::ns3_module::unlisted(&lists, &sources));
+    expect_none(house::ns3_module::rust_in_public(&lists, &sources));
+    let built = project::read("ns3-module/examples/CMakeLists.txt");
+    let run = project::read("ns3-module/test/examples-to-run.py");
+    expect_none(house::ns3_module::examples(&built, &run, &sources));
 }
 
 #[test]

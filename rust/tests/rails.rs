@@ -77,13 +77,8 @@ fn two_tcp_rails_gain_what_is_published_and_host_costs_decide_how_much() {
     let mut table = "host costs  one rail     both   gain\n".to_owned();
     for percent in [50, 80, 90, 100, 110, 120, 150] {
         let (one, both, gain) = tcp_gain(percent);
-        writeln!(
-            table,
-            "{percent:9}%  {:6.2}ms {:6.2}ms {gain:5.1}%",
-            one * 1e3,
-            both * 1e3
-        )
-        .unwrap();
+        writeln!(table, "{percent:9}%  {:6.2}ms {:6.2}ms {gain:5.1}%", one * 1e3, both * 1e3)
+            .unwrap();
         if percent == 100 {
             assert!((58.0..87.0).contains(&gain), "published: 58 to 87 %, here {gain:.1}");
         }
@@ -109,7 +104,8 @@ fn by_cost_model(name: &str) -> (f64, f64) {
 
 #[test]
 fn unlike_rails_gain_what_the_cost_model_says() {
-    let mut table = "rails                 best alone   cost model    measured    gain  apart\n".to_owned();
+    let mut table =
+        "rails                 best alone   cost model    measured    gain  apart\n".to_owned();
     for name in ["rails-tcp-in-network", "rails-rdma-tcp"] {
         let file = format!("{name}.toml");
         let (model, best) = by_cost_model(&file);
@@ -123,8 +119,11 @@ fn unlike_rails_gain_what_the_cost_model_says() {
         let ms = |seconds: f64| format!("{:.2}ms", seconds * 1e3);
         let (best, model, measured) = (ms(best), ms(model), ms(measured));
         let apart = apart * 100.0;
-        writeln!(table, "{name:22}{best:>10}   {model:>10}  {measured:>10}  {gain:5.1}%  {apart:4.1}%")
-            .unwrap();
+        writeln!(
+            table,
+            "{name:22}{best:>10}   {model:>10}  {measured:>10}  {gain:5.1}%  {apart:4.1}%"
+        )
+        .unwrap();
     }
     snapshot("rails-cost-model", &table);
 }
@@ -164,7 +163,8 @@ fn sizes_cross_from_one_rail_to_two() {
     let mut table = "   bytes      took  eth0 (tcp)  sharp0 (in-network)\n".to_owned();
     let sizes = 9;
     for operation in &summary.operations[summary.operations.len() - sizes..] {
-        let share = |rail: usize| operation.share_bytes[rail] as f64 / operation.bytes as f64 * 100.0;
+        let share =
+            |rail: usize| operation.share_bytes[rail] as f64 / operation.bytes as f64 * 100.0;
         let took = report::human::nanoseconds(operation.took_ns.unwrap());
         let bytes = operation.bytes;
         writeln!(table, "{bytes:8}  {took:>8}  {:9.1}%  {:18.1}%", share(0), share(1)).unwrap();

@@ -5,6 +5,7 @@
 
 mod bytes;
 mod decimal;
+mod flops;
 mod fraction;
 mod rate;
 mod text;
@@ -12,6 +13,7 @@ mod time;
 
 pub use bytes::Bytes;
 pub use decimal::{DecimalError, decimal};
+pub use flops::Flops;
 pub use fraction::Fraction;
 pub use rate::BitRate;
 pub use text::UnitError;

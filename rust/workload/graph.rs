@@ -2,9 +2,9 @@
 //! put their tasks into.
 
 use crate::ids::{HostId, MessageId};
-use crate::units::{Bytes, Span};
+use crate::units::{Bytes, Span, Time};
 
-use super::{Delay, Message, Workload};
+use super::{Delay, Lane, Message, Workload};
 
 /// Most messages and delays of one workload: 2^28 each, as for collectives.
 pub(super) const MAX_TASKS: usize = 1 << 28;
@@ -27,11 +27,34 @@ pub(super) enum GraphFault {
     TooManyBytes,
 }
 
+/// Where the tasks of an added workload are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Appended {
+    /// Its first message.
+    messages: u32,
+    /// Its first delay.
+    delays: u32,
+    /// Its messages.
+    own: u32,
+}
+
+impl Appended {
+    /// The task that its message or delay of that number has become.
+    pub fn task(self, id: MessageId) -> Task {
+        match id.0.checked_sub(self.own) {
+            Some(delay) => Task(DELAY | (self.delays + delay)),
+            None => Task(self.messages + id.0),
+        }
+    }
+}
+
 /// Messages, delays, and which waits for which.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     messages: Vec<Message>,
     delays: Vec<Delay>,
+    /// The lanes of delays that have one, in order.
+    lanes: Vec<(u32, Lane)>,
     /// What is waited for, and who waits.
     waits: Vec<(Task, Task)>,
 }
@@ -47,28 +70,92 @@ impl Graph {
         Task(DELAY | (self.delays.len() as u32 - 1))
     }
 
+    /// A delay that has to take its turn, if a lane is given.
+    pub fn delay_of(&mut self, lane: Option<Lane>, (host, span): (HostId, Span)) -> Task {
+        self.lanes.extend(lane.map(|lane| (self.delays.len() as u32, lane)));
+        self.delay(host, span)
+    }
+
     /// `after` waits for `before`: for its delivery or its completion, wherever `after` is, if
     /// `before` is a message.
     pub fn wait(&mut self, before: Task, after: Task) {
         self.waits.push((before, after));
     }
 
-    /// So many messages and delays.
+    /// So many messages there are, and so many delays.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.messages.len(), self.delays.len())
+    }
+
+    /// So many messages or delays, whichever are more.
     pub fn len(&self) -> usize {
         self.messages.len().max(self.delays.len())
     }
 
-    /// Adds a whole workload without delays; its message `m` becomes the task `first + m`, where
-    /// `first` is returned.
+    /// Adds a whole workload without a gap, lanes or starts; its message `m` becomes the task
+    /// `first + m`, where `first` is returned.
     pub fn extend(&mut self, other: &Workload) -> usize {
-        let first = self.messages.len();
+        let (first, delays) = (self.messages.len(), self.delays.len() as u32);
+        let messages = other.messages.len() as u32;
+        let task = |id: u32| match id.checked_sub(messages) {
+            None => Task(first as u32 + id),
+            Some(delay) => Task(DELAY | (delays + delay)),
+        };
         self.messages.extend_from_slice(&other.messages);
-        for before in 0..other.messages.len() as u32 {
+        self.delays.extend_from_slice(&other.delays);
+        for before in 0..messages + other.delays.len() as u32 {
             for after in other.dependents_of(MessageId(before)) {
-                self.waits.push((Task(first as u32 + before), Task(first as u32 + after.0)));
+                self.waits.push((task(before), task(after.0)));
             }
         }
         first
+    }
+
+    /// Adds a whole workload with its delays, each stream `s` as `stream_of(s)`. Its compute gap
+    /// becomes a delay before each message that waits.
+    pub fn append(&mut self, other: &Workload, stream_of: impl Fn(u32) -> u32) -> Appended {
+        self.append_at(other, (&stream_of, &|host| host))
+    }
+
+    /// The same, each host `h` as `host_of(h)`.
+    pub fn append_at(
+        &mut self,
+        other: &Workload,
+        (stream_of, host_of): (&dyn Fn(u32) -> u32, &dyn Fn(HostId) -> HostId),
+    ) -> Appended {
+        let (messages, delays) = (self.messages.len() as u32, self.delays.len() as u32);
+        let place = Appended { messages, delays, own: other.messages.len() as u32 };
+        let renamed = |it: &Message| Message {
+            src: host_of(it.src),
+            dst: host_of(it.dst),
+            stream: stream_of(it.stream),
+            ..*it
+        };
+        self.messages.extend(other.messages.iter().map(renamed));
+        let delays_moved = other.delays.iter().map(|it| Delay { host: host_of(it.host), ..*it });
+        self.delays.extend(delays_moved);
+        let tasks = (other.messages.len() + other.delays.len()) as u32;
+        // What a message waits for is over for it when its gap is.
+        let mut entrances: Vec<Task> = (0..tasks).map(|id| place.task(MessageId(id))).collect();
+        if other.gap > Span::ZERO {
+            let waits = |id: u32| other.waits_for.get(id as usize).is_some_and(|&count| count > 0);
+            for id in (0..place.own).filter(|&id| waits(id)) {
+                let gap = self.delay(host_of(other.host_of(MessageId(id))), other.gap);
+                self.wait(gap, place.task(MessageId(id)));
+                entrances[id as usize] = gap;
+            }
+        }
+        for before in 0..tasks {
+            for after in other.dependents_of(MessageId(before)) {
+                self.waits.push((place.task(MessageId(before)), entrances[after.index()]));
+            }
+        }
+        place
+    }
+
+    /// Moves the earliest start of a message.
+    pub fn set_start(&mut self, message: Task, start: Time) {
+        self.messages[message.0 as usize].start = start;
     }
 
     /// The message that was added as the so-manieth.
@@ -99,7 +186,14 @@ impl Graph {
             self.waits.iter().map(|&(before, after)| (id(before), id(after))).collect();
         waits.sort_unstable();
         waits.dedup();
-        let workload = Workload::with_delays(self.messages, self.delays, &waits);
+        let delays = self.delays.len();
+        let mut workload = Workload::with_delays(self.messages, self.delays, &waits);
+        if !self.lanes.is_empty() {
+            workload.lanes = vec![None; delays];
+            for (delay, lane) in self.lanes {
+                workload.lanes[delay as usize] = Some(lane);
+            }
+        }
         let stuck = circle(&workload);
         if stuck.is_empty() {
             return Ok(workload);

@@ -7,12 +7,15 @@ pub mod goal;
 mod graph;
 pub mod hpcc_flows;
 mod incast;
+mod job;
 mod permutation;
 mod shift;
 mod start_jitter;
+pub mod training;
 
 pub use error::WorkloadError;
 pub use incast::Incast;
+pub use job::{Job, JobsError, Part};
 pub use permutation::Permutation;
 pub use shift::Shift;
 pub use start_jitter::StartJitter;
@@ -45,12 +48,18 @@ pub struct Delay {
     pub span: Span,
 }
 
+/// What computes one delay after the other at a host: a processor, a stream of a GPU. Each host
+/// has its own of each number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lane(pub u32);
+
 /// Messages in order of their ids, delays, and their dependencies.
 ///
 /// Dependencies number the messages first and then the delays: `MessageId(messages.len() + d)` is
 /// the delay `d`. A delay begins at time zero, or once everything that it waits for is over for
 /// its host. What waits for a delay may be at any host: from one to another nothing passes but
-/// the news, in no time. Delays of a host run side by side.
+/// the news, in no time. Delays of a host run side by side, but for those of a lane: of them one
+/// at a time, of those that are ready the first by number.
 ///
 /// A message starts at its `start`, or once every message that it waits for is over and its sender
 /// has computed for the `gap`, whichever is later. A message that comes to the sender is over when
@@ -61,6 +70,8 @@ pub struct Workload {
     pub messages: Vec<Message>,
     /// What hosts compute.
     pub delays: Vec<Delay>,
+    /// For each delay its lane, if it is of one; empty if none is.
+    pub lanes: Vec<Option<Lane>>,
     /// For each message and each delay how many it waits for; empty if none waits.
     pub waits_for: Vec<u32>,
     /// `first_dependent[m]..first_dependent[m + 1]` are the places in `dependents` of those that
@@ -71,6 +82,8 @@ pub struct Workload {
     /// How long after the last one that it waits for a message starts: what its sender computes
     /// in between. It is not for delays.
     pub gap: Span,
+    /// The pieces of work that are told apart; none if there is but one.
+    pub jobs: Vec<Job>,
 }
 
 impl Workload {
@@ -141,6 +154,11 @@ impl Workload {
         self.delays.get(task.index().checked_sub(self.messages.len())?)
     }
 
+    /// The lane of the delay that is numbered so; `None` if it is of none, or is a message.
+    pub fn lane(&self, task: MessageId) -> Option<Lane> {
+        *self.lanes.get(task.index().checked_sub(self.messages.len())?)?
+    }
+
     /// Those that wait for `message`, or for the delay of that number.
     pub fn dependents_of(&self, message: MessageId) -> &[MessageId] {
         if self.first_dependent.is_empty() {
@@ -149,6 +167,20 @@ impl Workload {
         let from = self.first_dependent[message.index()] as usize;
         let to = self.first_dependent[message.index() + 1] as usize;
         &self.dependents[from..to]
+    }
+
+    /// The same with each host `i` moved to `hosts[i]`.
+    ///
+    /// # Panics
+    /// If it has a host that `hosts` has no place for.
+    pub fn moved(mut self, hosts: &[HostId]) -> Self {
+        for message in &mut self.messages {
+            (message.src, message.dst) = (hosts[message.src.index()], hosts[message.dst.index()]);
+        }
+        for delay in &mut self.delays {
+            delay.host = hosts[delay.host.index()];
+        }
+        self
     }
 
     /// Payload bytes of all messages.

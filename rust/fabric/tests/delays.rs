@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ids::MessageId;
-use crate::workload::Delay;
+use crate::workload::{Delay, Lane};
 
 /// A message of `packets` from one host to another takes so long to be delivered, and complete.
 const fn alone(packets: u64) -> (u64, u64) {
@@ -87,4 +87,30 @@ fn a_run_that_computation_keeps_waiting_for_a_dead_host_ends_too() {
     let outcome = run(&setup, &mut |_| {});
     assert_eq!(outcome.verdict, Verdict::Stalled);
     assert!(outcome.ended < Time::ZERO + Span::from_ms(1_000), "{}", outcome.ended);
+}
+
+#[test]
+fn delays_of_a_lane_take_turns_the_first_by_number_first() {
+    // Of the lane: 0, 1 and 3; 3 becomes ready first, 1 while 3 runs, and 2 is of no lane.
+    let delays = vec![delay(0, 7), delay(0, 5), delay(0, 9), delay(0, 4)];
+    let waits = pairs(&[(2, 1), (2, 3)]);
+    let mut workload = Workload::with_delays(Vec::new(), delays.clone(), &waits);
+    let lane = Some(Lane(3));
+    workload.lanes = vec![lane, lane, None, lane];
+    // 0 until 7 us, 2 until 9 us, then 1 until 14 us and 3 until 18 us.
+    assert_eq!(complete(&with(workload)).cct, Some(Span::from_us(18)));
+    let mut at_once = Workload::with_delays(Vec::new(), delays.clone(), &[]);
+    at_once.lanes = vec![lane; 4];
+    assert_eq!(complete(&with(at_once)).cct, Some(Span::from_us(25)));
+    let side_by_side = Workload::with_delays(Vec::new(), delays, &[]);
+    assert_eq!(complete(&with(side_by_side)).cct, Some(Span::from_us(9)));
+}
+
+#[test]
+fn a_lane_of_one_host_is_not_that_of_another() {
+    let delays = vec![delay(0, 7), delay(1, 5), delay(0, 1)];
+    let mut workload = Workload::with_delays(Vec::new(), delays, &pairs(&[(1, 2)]));
+    workload.lanes = vec![Some(Lane(0)); 3];
+    // The third is ready at 5 us and begins at 7 us, when the first is over.
+    assert_eq!(complete(&with(workload)).cct, Some(Span::from_us(8)));
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::endpoint::{Over, Stage};
-use crate::fabric::{Program, World, run_program};
+use crate::fabric::{FlowRecord, Program, World, drive, run_program};
 use crate::ids::MessageId;
 
 /// Sends a message there and back so many times, each when the one before is delivered, and
@@ -89,4 +89,56 @@ fn a_program_that_waits_for_nothing_is_a_stalled_run() {
     let mut program = PingPong { begin: Some(limit), left: 1, delivered: Vec::new(), complete: 0 };
     let outcome = run_program(&setup, &mut program, &mut |_| ());
     assert_eq!((outcome.verdict, outcome.ended), (Verdict::TimeLimit, limit));
+}
+
+/// Counts the flows that are forgotten under it.
+struct Forgetful {
+    program: PingPong,
+    flows: Vec<FlowRecord>,
+    remembered: usize,
+}
+
+impl Program for Forgetful {
+    fn next_time(&mut self) -> Option<Time> {
+        self.program.next_time()
+    }
+
+    fn handle_time(&mut self, now: Time, world: &mut World) {
+        self.program.handle_time(now, world);
+    }
+
+    fn handle_over(&mut self, over: Over, world: &mut World) {
+        self.program.handle_over(over, world);
+        self.remembered = self.remembered.max(world.endpoints().ledger().flows.len());
+    }
+
+    fn is_done(&self) -> bool {
+        self.program.is_done()
+    }
+
+    fn handle_flow(&mut self, flow: &FlowRecord) {
+        self.flows.push(*flow);
+    }
+}
+
+#[test]
+fn a_world_that_forgets_does_what_one_does_that_remembers() {
+    let setup = small_setup(Workload::default());
+    let (left, begin) = (40, Time::from_ps(7_000_000));
+    let ping_pong = || PingPong { begin: Some(begin), left, delivered: Vec::new(), complete: 0 };
+    let expected = run_program(&setup, &mut ping_pong(), &mut |_| ());
+    let mut program = Forgetful { program: ping_pong(), flows: Vec::new(), remembered: 0 };
+    let mut world = World::new(&setup);
+    world.forget_over();
+    let outcome = drive(world, setup.time_limit, (&mut program, &mut |_| ()));
+    assert_eq!((outcome.verdict, outcome.cct), (Verdict::Completed, expected.cct));
+    assert_eq!(program.flows, expected.flows);
+    assert_eq!(outcome.counters, expected.counters);
+    assert_eq!((outcome.flows.len(), outcome.message_fct.len()), (0, 0));
+    // The next is posted before the last is acknowledged: two at a time.
+    assert_eq!(program.remembered, 2);
+    let passed = outcome.passed.expect("it forgets");
+    assert_eq!((passed.messages, passed.flows, outcome.messages), (41, 41, 41));
+    let longest = expected.message_fct.iter().max().copied();
+    assert_eq!(passed.message_fct.longest(), longest);
 }

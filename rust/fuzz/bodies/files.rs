@@ -6,7 +6,7 @@ use std::path::Path;
 use evenkeel::hpcc;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::topology;
-use evenkeel::workload::chakra::{self, Algorithms, Dependencies, Source, Traces};
+use evenkeel::workload::chakra::{self, Options, Source, Traces};
 use evenkeel::workload::{Workload, connection_matrix, goal, hpcc_flows};
 
 /// More hosts or switches are sound, and too slow to build over and over.
@@ -93,7 +93,7 @@ impl Source for Files {
 }
 
 fn read_traces(files: &Files, ranks: u32) -> Option<Workload> {
-    match chakra::read(files, ranks, (Dependencies::All, &Algorithms::default())) {
+    match chakra::read(files, ranks, &Options::default()) {
         Ok(read) => Some(read.workload),
         Err(error) => {
             expect_message(&error.to_string());

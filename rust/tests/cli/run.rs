@@ -50,6 +50,29 @@ fn json_is_one_object_with_the_keys_of_the_contract() {
 }
 
 #[test]
+fn each_of_several_jobs_is_told_with_its_times() {
+    let bench = Bench::new();
+    let jobs = "[[job]]\nname = \"a\"\nkind = \"shift\"\nbytes = \"64KB\"\n\
+                [[job]]\nname = \"b\"\nhosts = \"0..8/2\"\nafter = \"a\"\nbytes = \"64KB\"\n";
+    let fabric = SMALL.split("[workload]").next().unwrap();
+    bench.write("jobs.toml", &format!("{fabric}\n{jobs}"));
+    let left = bench.evenkeel(&["run", "jobs.toml", "--json"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    let summary = left.json();
+    let of = |job: usize, key: &str| summary["jobs"][job][key].clone();
+    assert_eq!((of(0, "name"), of(1, "name")), ("a".into(), "b".into()));
+    assert_eq!((of(0, "messages"), of(1, "messages_completed")), (8.into(), 12.into()));
+    assert_eq!(of(1, "start_ns"), of(0, "cct_ns"));
+    let whole = of(1, "start_ns").as_f64().unwrap() + of(1, "cct_ns").as_f64().unwrap();
+    assert!((whole - summary["cct_ns"].as_f64().unwrap()).abs() < 0.001, "{summary}");
+    let table = bench.evenkeel(&["run", "jobs.toml"]);
+    assert!(table.out.contains("job  messages  completed"), "{}", table.out);
+    assert!(table.out.lines().all(|line| line.chars().count() <= 80), "{}", table.out);
+    let checked = bench.evenkeel(&["check", "jobs.toml"]);
+    assert!(checked.out.contains("20 messages in 2 jobs"), "{}", checked.out);
+}
+
+#[test]
 fn hosts_behind_a_dead_leaf_are_not_reached_and_the_run_says_so() {
     let bench = Bench::new();
     let dead = "[[failure]]\nswitch = \"leaf1\"\nat = \"0s\"\n";

@@ -83,7 +83,7 @@ pub fn rust_sources() -> Vec<SourceFile> {
 
 /// All C++ files.
 pub fn cpp_sources() -> Vec<SourceFile> {
-    ["cpp-bridge", "ns3-module"]
+    ["cpp-bridge", "ns3-module", "rust/tests"]
         .iter()
         .flat_map(|folder| [".h", ".cc"].iter().flat_map(move |ending| files(folder, ending)))
         .collect()

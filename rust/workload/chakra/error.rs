@@ -56,10 +56,10 @@ pub enum ChakraFault {
     #[error("empty: a trace begins with its metadata")]
     Empty,
     /// Two nodes of one id.
-    #[error("a second node of this id; the first begins at byte {first}")]
+    #[error("a second node of this id{}", place_of(.first))]
     SameId {
-        /// Where the first one begins.
-        first: u64,
+        /// Where the first one begins, if that is still known.
+        first: Option<u64>,
     },
     /// A kind of node that the schema does not have.
     #[error("type {0} is none; there are 1 (metadata) to 7 (collective)")]
@@ -81,7 +81,8 @@ pub enum ChakraFault {
     /// A collective over some dimensions of a logical topology that the trace does not give.
     #[error(
         "involved_dim leaves out dimensions of a logical topology, which the trace does not give; \
-         name the group of ranks by pg_name"
+         say its sizes, dimensions = [8, 4] with the one first that varies fastest from rank to \
+         rank, or name the group of ranks by pg_name"
     )]
     Dimensions,
     /// A time that no clock counts.
@@ -162,6 +163,29 @@ pub enum ChakraFault {
     /// A collective that the algorithm cannot do.
     #[error("{0}")]
     Collective(Box<CollectiveError>),
+    /// What it waits for is too far ahead.
+    #[error(
+        "waits for node {on}, which is not among the {ahead} nodes that are read ahead; give more \
+         (window), or read the trace as a whole (streaming = false)"
+    )]
+    TooFarAhead {
+        /// What it waits for.
+        on: u64,
+        /// How many nodes of the rank are held.
+        ahead: usize,
+    },
+    /// It waits for others that nobody has got to.
+    #[error(
+        "waits for what other ranks do later than they can be read ahead to, with {ahead} nodes \
+         of this one; give more (window), or read the trace as a whole (streaming = false)"
+    )]
+    OutOfReach {
+        /// How many nodes of the rank are held.
+        ahead: usize,
+    },
+    /// A file that was another when it was looked through.
+    #[error("the file is not what it was when the run began")]
+    Changed,
     /// More than a machine holds.
     #[error("too much: {0}")]
     TooMuch(&'static str),
@@ -174,6 +198,10 @@ pub enum Dependency {
     Control,
     /// Of `data_deps`.
     Data,
+}
+
+fn place_of(first: &Option<u64>) -> String {
+    first.map_or_else(String::new, |first| format!("; the first begins at byte {first}"))
 }
 
 fn hint(dependency: &Dependency) -> &'static str {

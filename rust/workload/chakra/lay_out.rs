@@ -3,7 +3,8 @@
 
 use super::error::ChakraFault;
 use super::expand::{Algorithms, expand, name};
-use super::trace::{Action, Call, Groups, Placed, Trace};
+use super::node::{Action, Call, Groups, Placed};
+use super::trace::Trace;
 use crate::ids::HostId;
 use crate::units::{Span, Time};
 use crate::workload::graph::{Graph, GraphFault, MAX_TASKS, Task, at_least_a_byte};
@@ -11,7 +12,7 @@ use crate::workload::{Message, Workload};
 
 /// Messages of collectives have streams (so queue pairs) of their own, one a group, as NCCL's
 /// communicators have: this and the group's number. Sends have their tags'. \[inferred\]
-const COLLECTIVE_STREAMS: u32 = 1 << 31;
+pub(super) const COLLECTIVE_STREAMS: u32 = 1 << 31;
 
 /// A node: rank and place in its trace.
 type Place = (u32, u32);
@@ -62,7 +63,7 @@ impl<'a> Layout<'a> {
     fn begin(&mut self, rank: u32, action: Action) -> Tasks {
         let host = HostId(rank);
         let begin = match action {
-            Action::Delay(span) => self.graph.delay(host, span),
+            Action::Delay { span, lane } => self.graph.delay_of(lane, (host, span)),
             Action::Send { peer, tag, bytes } => self.graph.message(Message {
                 src: host,
                 dst: HostId(peer),
@@ -117,7 +118,7 @@ impl<'a> Layout<'a> {
                     }
                     Action::Send { peer, tag, .. } => sends.push(((rank, peer, tag), place)),
                     Action::Receive { peer, tag, .. } => receives.push(((peer, rank, tag), place)),
-                    Action::Delay(_) | Action::Collective(_) => {}
+                    Action::Delay { .. } | Action::Collective(_) => {}
                 }
             }
         }
@@ -206,19 +207,10 @@ impl<'a> Layout<'a> {
             let fault = ChakraFault::Absent { missing: absent.0, number: number + 1, group };
             return Err(self.fault(first, fault));
         }
-        let what = |call: Call| format!("{} of {} bytes", name(call.operation), call.bytes);
-        let there = what(self.call(first));
+        let there = (first.0, self.traces[first.0 as usize].nodes[first.1 as usize].id);
         for &place in &places {
-            let here = what(self.call(place));
-            if here != there {
-                let (peer, node) =
-                    (first.0, self.traces[first.0 as usize].nodes[first.1 as usize].id);
-                let group = self.groups.name(group);
-                let text = format!(
-                    "{here}, but in node {node} of rank {peer}, which is at the same place in \
-                     the order of {group}, {there}"
-                );
-                let fault = ChakraFault::Disagreement(text);
+            let fault = disagreement(self.call(place), (self.call(first), there), self.groups);
+            if let Some(fault) = fault {
                 return Err(self.fault(place, fault));
             }
         }
@@ -268,10 +260,7 @@ impl<'a> Layout<'a> {
         let stuck = match std::mem::take(&mut self.graph).finish() {
             Ok(workload) => return Ok(workload),
             Err(GraphFault::TooManyTasks) => return Err((0, (None, None, too_many()))),
-            Err(GraphFault::TooManyBytes) => {
-                let fault = ChakraFault::TooMuch("more bytes in all than 64 bits count");
-                return Err((0, (None, None, fault)));
-            }
+            Err(GraphFault::TooManyBytes) => return Err((0, (None, None, too_many_bytes()))),
             Err(GraphFault::Circle(stuck)) => stuck,
         };
         let waits = |task: Task| stuck.binary_search(&task).is_ok();
@@ -287,4 +276,27 @@ impl<'a> Layout<'a> {
 
 fn too_many() -> ChakraFault {
     ChakraFault::TooMuch("more than 2^28 messages, or as many delays")
+}
+
+pub(super) fn too_many_bytes() -> ChakraFault {
+    ChakraFault::TooMuch("more bytes in all than 64 bits count")
+}
+
+/// What is wrong if a rank's call is not the other's, of that rank and node.
+pub(super) fn disagreement(
+    here: Call,
+    (there, (peer, node)): (Call, (u32, u64)),
+    groups: &Groups,
+) -> Option<ChakraFault> {
+    if (here.operation, here.bytes) == (there.operation, there.bytes) {
+        return None;
+    }
+    let what = |call: Call| format!("{} of {} bytes", name(call.operation), call.bytes);
+    let text = format!(
+        "{}, but in node {node} of rank {peer}, which is at the same place in the order of {}, {}",
+        what(here),
+        groups.name(here.group),
+        what(there)
+    );
+    Some(ChakraFault::Disagreement(text))
 }

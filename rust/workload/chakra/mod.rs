@@ -6,9 +6,15 @@
 //!
 //! A trace is a file a rank: a graph of nodes. What they mean here:
 //!
-//! - *compute, memory and metadata nodes* take their recorded duration at their host. Only
-//!   dependencies order them; what waits for nothing runs side by side. \[inferred: a trace of a
-//!   run holds its order in its dependencies\]
+//! - *compute, memory and metadata nodes* take their recorded duration at their host. Of compute
+//!   nodes, one at a time runs on a rank's processor (`is_cpu_op`, which is taken for true where
+//!   it is missing), one on its accelerator, and one memory node at a time: as ASTRA-sim has it
+//!   (`HardwareResource.cc`), which replays Chakra traces since there are any. A trace holds the
+//!   data that a node waits for, not that the unit is busy. Of those that are ready the first in
+//!   the file goes first; ASTRA-sim goes by ids, which mostly ascend. That no two sends or
+//!   collectives of a rank are under way at once, as there, is not followed: NICs and
+//!   communicators do them side by side. With [`Compute::Parallel`], only dependencies order
+//!   nodes.
 //! - *sends* are messages. They are over when the sender knows that they have arrived.
 //! - *receives* are matched with sends by sender, receiver and tag, in order of the files, and
 //!   are over when the message is there and what they wait for is. A receive that waits for a
@@ -28,9 +34,14 @@
 
 mod error;
 mod expand;
+mod id_set;
 mod lay_out;
+mod node;
+mod player;
 mod schema;
 mod stream;
+mod streaming;
+mod survey;
 mod trace;
 mod write;
 
@@ -41,10 +52,13 @@ use std::io::{BufRead, BufReader, Read};
 
 pub use error::{ChakraError, ChakraFault, Dependency};
 pub use expand::Algorithms;
+pub use player::{AHEAD, Player, Ticket};
+pub use streaming::{Streaming, WINDOW};
 pub use write::{NotATrace, Traces};
 
 use super::Workload;
-use trace::{Groups, Placed, Trace};
+use node::{Groups, Placed};
+use trace::Trace;
 
 /// Which dependencies of nodes count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,6 +68,31 @@ pub enum Dependencies {
     All,
     /// Data dependencies alone.
     Data,
+}
+
+/// How nodes that compute share a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compute {
+    /// One at a time on the rank's processor, one on its accelerator, one that moves memory: of
+    /// those that are ready the first in the file.
+    #[default]
+    Serial,
+    /// Side by side: only dependencies order them.
+    Parallel,
+}
+
+/// What traces are taken for.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Which dependencies count.
+    pub dependencies: Dependencies,
+    /// How collectives are laid out.
+    pub algorithms: Algorithms,
+    /// How nodes that compute share a rank.
+    pub compute: Compute,
+    /// Sizes of the dimensions of the logical topology that `involved_dim` is about, the one that
+    /// varies fastest first; none if it is not known.
+    pub dimensions: Vec<u32>,
 }
 
 /// Where traces are.
@@ -84,29 +123,36 @@ pub struct ChakraWorkload {
 pub fn read(
     source: &dyn Source,
     ranks: u32,
-    (dependencies, algorithms): (Dependencies, &Algorithms),
+    options: &Options,
 ) -> Result<ChakraWorkload, ChakraError> {
     let mut groups = Groups::new();
     let mut traces: Vec<Trace> = Vec::new();
     for rank in 0..ranks {
-        let of_first = traces.first().filter(|_| source.name(rank) == source.name(0));
+        // With dimensions, a rank's groups are its own.
+        let may_share = options.dimensions.is_empty() && source.name(rank) == source.name(0);
+        let of_first = traces.first().filter(|_| may_share);
         let trace = match of_first {
             Some(first) => first.clone(),
-            None => read_rank(source, (rank, ranks), (dependencies, &mut groups))
+            None => read_rank(source, (rank, ranks), (options, &mut groups))
                 .map_err(|placed| placed_in(source, rank, placed))?,
         };
         traces.push(trace);
     }
-    let workload = lay_out::lay_out(&traces, &groups, algorithms)
+    let workload = lay_out::lay_out(&traces, &groups, &options.algorithms)
         .map_err(|(rank, placed)| placed_in(source, rank, placed))?;
     Ok(ChakraWorkload { workload, warnings: warnings(&traces) })
 }
 
 fn read_rank(
     source: &dyn Source,
-    (rank, ranks): (u32, u32),
-    (dependencies, groups): (Dependencies, &mut Groups),
+    place: (u32, u32),
+    (options, groups): (&Options, &mut Groups),
 ) -> Result<Trace, Placed> {
+    Trace::read(open(source, place.0)?, place, (options, groups))
+}
+
+/// The file of a rank, unpacked.
+fn open(source: &dyn Source, rank: u32) -> Result<Box<dyn BufRead + '_>, Placed> {
     let unreadable = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => (None, None, ChakraFault::MissingRank),
         _ => (None, None, ChakraFault::Unreadable(error)),
@@ -115,10 +161,9 @@ fn read_rank(
     let start = from.fill_buf().map_err(unreadable)?;
     // No trace begins so: it would be a message of 31 bytes, whose first field has no such number.
     if start.starts_with(&[0x1f, 0x8b]) {
-        let unpacked = BufReader::new(flate2::bufread::MultiGzDecoder::new(from));
-        return Trace::read(unpacked, ranks, (dependencies, groups));
+        return Ok(Box::new(BufReader::new(flate2::bufread::MultiGzDecoder::new(from))));
     }
-    Trace::read(from, ranks, (dependencies, groups))
+    Ok(Box::new(from))
 }
 
 fn placed_in(source: &dyn Source, rank: u32, (node, offset, fault): Placed) -> ChakraError {
@@ -126,15 +171,19 @@ fn placed_in(source: &dyn Source, rank: u32, (node, offset, fault): Placed) -> C
 }
 
 fn warnings(traces: &[Trace]) -> Vec<String> {
+    let timeless = traces.iter().map(|trace| trace.timeless).sum();
+    warned(timeless, traces.iter().map(|trace| trace.empty_sends).sum())
+}
+
+/// The warnings for so many nodes without a duration, and sends without a byte.
+fn warned(timeless: usize, empty: usize) -> Vec<String> {
     let mut warnings = Vec::new();
-    let timeless: usize = traces.iter().map(|trace| trace.timeless).sum();
     if timeless > 0 {
         warnings.push(format!(
             "{timeless} compute nodes give their operations (num_ops) and no duration; they take \
              no time"
         ));
     }
-    let empty: usize = traces.iter().map(|trace| trace.empty_sends).sum();
     if empty > 0 {
         warnings.push(format!("{empty} sends of 0 bytes are sent as 1 byte"));
     }

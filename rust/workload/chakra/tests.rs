@@ -1,4 +1,6 @@
-//! Traces made of nodes, and what becomes of them.
+//! Traces made of nodes, and what becomes of them, read as a whole and while they are replayed.
+
+mod streaming;
 
 use std::io::Read;
 
@@ -6,12 +8,13 @@ use prost::Message as _;
 
 use super::schema::{Attribute, GlobalMetadata, Node, Value, kind};
 use super::*;
-use crate::collective;
+use crate::collective::{self, Plan};
 use crate::ids::{HostId, MessageId};
 use crate::units::{Bytes, Span, Time};
-use crate::workload::{Delay, Message};
+use crate::workload::{Delay, Lane, Message};
 
 /// Files in memory.
+#[derive(Clone)]
 struct Files(Vec<Vec<u8>>);
 
 impl Source for Files {
@@ -64,7 +67,7 @@ fn call(id: u64, operation: i64, waits: &[u64]) -> Node {
 
 fn read_files(files: Vec<Vec<u8>>) -> Result<ChakraWorkload, ChakraError> {
     let ranks = files.len() as u32;
-    read(&Files(files), ranks, (Dependencies::All, &Algorithms::default()))
+    read(&Files(files), ranks, &Options::default())
 }
 
 fn says(files: Vec<Vec<u8>>) -> String {
@@ -132,6 +135,38 @@ fn groups_are_those_who_name_them() {
 }
 
 #[test]
+fn a_collective_waits_within_as_its_algorithm_has_it() {
+    use collective::Operation;
+    for collective in collective::ALL {
+        let (number, name) = match collective.operation {
+            Operation::AllReduce => (0, "all-reduce"),
+            Operation::Reduce => (1, "reduce"),
+            Operation::AllGather => (2, "all-gather"),
+            Operation::Broadcast => (5, "broadcast"),
+            Operation::AllToAll => (6, "all-to-all"),
+            Operation::ReduceScatter => (7, "reduce-scatter"),
+            Operation::Barrier | Operation::Pipeline => continue,
+        };
+        let algorithm = collective.name.strip_suffix(name).unwrap().trim_end_matches('-');
+        let algorithm = if algorithm.is_empty() { "direct" } else { algorithm };
+        let mut options = Options::default();
+        assert!(options.algorithms.choose(name, algorithm), "{}", collective.name);
+        let files = (0..16).map(|_| file(&[call(1, number, &[])])).collect();
+        let read = read(&Files(files), 16, &options).unwrap().workload;
+        let bytes = Bytes::new(if number == 2 { 16 * 4_000 } else { 4_000 });
+        let own = collective.build(&Plan::new((0..16).map(HostId).collect(), bytes)).unwrap();
+        assert_eq!(read.messages.len(), own.messages.len());
+        // Beside its own joins there are a beginning and an end of each rank.
+        assert_eq!(read.delays.len(), own.delays.len() + 2 * 16, "{}", collective.name);
+        // Messages wait for what they wait for there, and for the beginning of their node.
+        for place in 0..own.messages.len() {
+            let own_waits = own.waits_for.get(place).copied().unwrap_or(0);
+            assert_eq!(read.waits_for[place], own_waits + 1, "{}", collective.name);
+        }
+    }
+}
+
+#[test]
 fn alone_a_collective_takes_what_it_took() {
     let mut call = call(1, 0, &[]);
     call.duration_micros = 12;
@@ -141,14 +176,14 @@ fn alone_a_collective_takes_what_it_took() {
     assert_eq!(longest, Some(Span::from_us(12)));
 }
 
-#[test]
-fn each_fault_names_rank_node_and_byte() {
+/// Files with a fault, and how it is told.
+fn faults() -> Vec<(Vec<Vec<u8>>, String)> {
     let good = || file(&[compute(4, 1, &[])]);
     let mut cut = good();
     cut.pop();
     let control = Node { control_dependencies: vec![4], ..compute(4, 1, &[]) };
     let head = "t.0.et: rank 0, ";
-    let cases = [
+    vec![
         (vec![cut], format!("{head}byte 8: the file is cut off: 6 bytes should follow, but 5 do")),
         (vec![Vec::new()], "t.0.et: rank 0: empty".to_owned()),
         (vec![good(), vec![1, 0x0b]], "t.1.et: rank 1, byte 0: corrupt: not a message".to_owned()),
@@ -206,8 +241,12 @@ fn each_fault_names_rank_node_and_byte() {
             ],
             format!("{head}node 1, byte 8: never begins"),
         ),
-    ];
-    for (files, expected) in cases {
+    ]
+}
+
+#[test]
+fn each_fault_names_rank_node_and_byte() {
+    for (files, expected) in faults() {
         let text = says(files);
         assert!(text.starts_with(&expected), "'{text}' should be '{expected}'");
     }
@@ -217,15 +256,15 @@ fn each_fault_names_rank_node_and_byte() {
 fn without_control_dependencies_a_circle_of_them_is_none() {
     let files =
         Files(vec![file(&[Node { control_dependencies: vec![4, 9], ..compute(4, 1, &[]) }])]);
-    let none = Algorithms::default();
-    assert!(read(&files, 1, (Dependencies::All, &none)).is_err());
-    let read = read(&files, 1, (Dependencies::Data, &none)).unwrap();
+    assert!(read(&files, 1, &Options::default()).is_err());
+    let data = Options { dependencies: Dependencies::Data, ..Options::default() };
+    let read = read(&files, 1, &data).unwrap();
     assert_eq!(read.workload.delays.len(), 1);
 }
 
 #[test]
 fn a_missing_rank_is_named() {
-    let error = read(&Files(vec![file(&[])]), 2, (Dependencies::All, &Algorithms::default()));
+    let error = read(&Files(vec![file(&[])]), 2, &Options::default());
     let text = error.unwrap_err().to_string();
     assert!(text.starts_with("t.1.et: rank 1: missing"), "{text}");
 }
@@ -243,10 +282,10 @@ fn again(workload: &Workload) -> Workload {
 
 #[test]
 fn what_is_written_reads_as_the_same_messages() {
-    let plan = collective::Plan {
+    let plan = Plan {
         gap: Span::from_ps(1_500_001),
         channels: 2,
-        ..collective::Plan::new((0..8).map(HostId).collect(), Bytes::new(1_000_003))
+        ..Plan::new((0..8).map(HostId).collect(), Bytes::new(1_000_003))
     };
     for collective in collective::ALL.iter().filter(|it| !it.name.starts_with("hierarchical")) {
         let mut workload = collective.build(&plan).unwrap();

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use thiserror::Error;
 
+use super::node::{DURATION_PS, LANE};
 use super::schema::{Attribute, GlobalMetadata, Node, Value, kind};
-use super::trace::DURATION_PS;
 use crate::ids::{HostId, MessageId};
 use crate::units::{Span, Time};
-use crate::workload::Workload;
+use crate::workload::{Lane, Workload};
 
 /// The schema that is written.
 const VERSION: &str = "0.0.4";
@@ -135,7 +135,8 @@ impl<'a> Traces<'a> {
                 Side::Compute => {
                     let span = self.workload.delay(part.task).map_or(Span::ZERO, |it| it.span);
                     let id = Side::Compute.id(part.task);
-                    put(to, &compute(id, span, self.waits(part.task)))?;
+                    let lane = self.workload.lane(part.task);
+                    put(to, &compute(id, (span, lane), self.waits(part.task)))?;
                 }
                 Side::Send => self.write_send(part.task, to)?,
                 Side::Receive => {
@@ -161,11 +162,12 @@ impl<'a> Traces<'a> {
         let mut waits = self.waits(task);
         if !waits.is_empty() && self.workload.gap > Span::ZERO {
             let id = Side::Compute.id(task);
-            put(to, &compute(id, self.workload.gap, waits))?;
+            put(to, &compute(id, (self.workload.gap, None), waits))?;
             waits = vec![id];
         }
         if message.start > Time::ZERO {
-            put(to, &compute(start_id(task), message.start.since(Time::ZERO), Vec::new()))?;
+            let span = message.start.since(Time::ZERO);
+            put(to, &compute(start_id(task), (span, None), Vec::new()))?;
             waits.push(start_id(task));
         }
         let attributes =
@@ -194,15 +196,21 @@ impl<'a> Traces<'a> {
     }
 }
 
-/// A compute node. Other programs see its duration in whole microseconds, rounded up.
-fn compute(id: u64, span: Span, waits: Vec<u64>) -> Node {
+/// A compute node. Other programs see its duration in whole microseconds, rounded up; and they
+/// may run what has no lane one after the other.
+fn compute(id: u64, (span, lane): (Span, Option<Lane>), waits: Vec<u64>) -> Node {
+    let lane = lane.map_or(0, |lane| u64::from(lane.0) + 1);
     Node {
         id,
         name: "compute".to_owned(),
         kind: kind::COMPUTE,
         data_dependencies: waits,
         duration_micros: span.as_ps().div_ceil(1_000_000),
-        attributes: vec![is_cpu_op(), Attribute::uint64(DURATION_PS, span.as_ps())],
+        attributes: vec![
+            is_cpu_op(),
+            Attribute::uint64(DURATION_PS, span.as_ps()),
+            Attribute::uint64(LANE, lane),
+        ],
         ..Node::default()
     }
 }

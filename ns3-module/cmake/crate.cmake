@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The Rust side: where the crate is, and the rule that builds its static library. Sets
+#   _evenkeel_crate     the crate's folder, or empty where there is no crate or no cargo
+#   _evenkeel_archive   the static library, or empty if cargo is the caller and brings it
+#   _evenkeel_includes  what files of _evenkeel_bridge_sources need to include
+#   _evenkeel_generated a header that has to be there first
+
+set(_evenkeel_archive "")
+set(_evenkeel_generated "")
+
+if(EVENKEEL_FROM_CARGO)
+  set(_evenkeel_crate "${EVENKEEL_CRATE_DIR}")
+  set(_evenkeel_includes "${EVENKEEL_CRATE_DIR}/cpp-bridge" "${EVENKEEL_CRATE_DIR}/ns3-module/cargo"
+                         ${EVENKEEL_CXXBRIDGE_DIR}
+  )
+  return()
+endif()
+
+# The module may be a symbolic link in contrib/: its real path is in the crate.
+get_filename_component(_evenkeel_real "${CMAKE_CURRENT_LIST_DIR}/.." REALPATH)
+set(_evenkeel_crate "")
+foreach(_dir "${EVENKEEL_CRATE_DIR}" "$ENV{EVENKEEL_CRATE_DIR}" "${_evenkeel_real}/.."
+        "${_evenkeel_real}/crate"
+)
+  if(_dir AND EXISTS "${_dir}/Cargo.toml")
+    get_filename_component(_evenkeel_crate "${_dir}" ABSOLUTE)
+    break()
+  endif()
+endforeach()
+find_program(
+  EVENKEEL_CARGO cargo HINTS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin"
+  DOC "cargo, of Rust 1.88 or later"
+)
+if(NOT _evenkeel_crate)
+  set(_evenkeel_missing "the folder of its Cargo.toml (-DEVENKEEL_CRATE_DIR=FOLDER)")
+elseif(NOT EVENKEEL_CARGO)
+  set(_evenkeel_missing "cargo (https://rustup.rs, or -DEVENKEEL_CARGO=PROGRAM)")
+  set(_evenkeel_crate "")
+endif()
+if(NOT _evenkeel_crate)
+  return()
+endif()
+
+set(_target "${EVENKEEL_CARGO_TARGET_DIR}")
+if(NOT _target)
+  set(_target "${CMAKE_CURRENT_BINARY_DIR}/cargo")
+endif()
+# The profile `dev` builds in the folder `debug`, each other in that of its own name.
+set(_folder "${EVENKEEL_CARGO_PROFILE}")
+if(_folder STREQUAL "dev")
+  set(_folder "debug")
+endif()
+set(_evenkeel_archive "${_target}/${_folder}/libevenkeel.a")
+set(_evenkeel_generated "${_target}/cxxbridge/evenkeel/rust/bridge/chooser.rs.h")
+set(_evenkeel_includes "${_evenkeel_crate}/cpp-bridge" "${_target}/cxxbridge")
+
+file(GLOB_RECURSE _evenkeel_crate_files CONFIGURE_DEPENDS "${_evenkeel_crate}/rust/*.rs"
+     "${_evenkeel_crate}/cpp-bridge/*"
+)
+# What an ns-3 build has in CXXFLAGS is not meant for the bridge.
+add_custom_command(
+  OUTPUT "${_evenkeel_archive}" "${_evenkeel_generated}"
+  COMMAND
+    "${CMAKE_COMMAND}" -E env --unset=CXXFLAGS --unset=CFLAGS "${EVENKEEL_CARGO}" rustc --locked
+    --lib --crate-type staticlib --features bridge --profile "${EVENKEEL_CARGO_PROFILE}"
+    --manifest-path "${_evenkeel_crate}/Cargo.toml" --target-dir "${_target}"
+  COMMAND "${CMAKE_COMMAND}" -E touch_nocreate "${_evenkeel_archive}" "${_evenkeel_generated}"
+  DEPENDS ${_evenkeel_crate_files} "${_evenkeel_crate}/Cargo.toml" "${_evenkeel_crate}/Cargo.lock"
+          "${_evenkeel_crate}/build.rs"
+  USES_TERMINAL VERBATIM
+  COMMENT "evenkeel: cargo builds the Rust library (${EVENKEEL_CARGO_PROFILE})"
+)
+add_custom_target(evenkeel-cargo DEPENDS "${_evenkeel_archive}" "${_evenkeel_generated}")

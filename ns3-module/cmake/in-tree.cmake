@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Way 1: contrib/evenkeel of an ns-3 tree.
+
+if(NOT _evenkeel_crate)
+  # The rest of ns-3 is none of this module's business and must build.
+  message(STATUS "Skipping evenkeel: it does not find ${_evenkeel_missing}")
+  return()
+endif()
+
+# Neither include_directories nor target_include_directories reaches every target that the various
+# versions of build_lib make; properties of the files do, and order the build too.
+set_source_files_properties(
+  ${_evenkeel_bridge_sources}
+  PROPERTIES INCLUDE_DIRECTORIES "${_evenkeel_includes}" OBJECT_DEPENDS "${_evenkeel_generated}"
+)
+
+# ns-3 up to 3.37 hands the targets of its modules on in variables.
+set(_libraries "")
+foreach(_need ${_evenkeel_needs})
+  if(DEFINED lib${_need})
+    list(APPEND _libraries ${lib${_need}})
+  else()
+    list(APPEND _libraries ${_need})
+  endif()
+endforeach()
+set(_test_libraries "")
+foreach(_need ${_evenkeel_test_needs})
+  if(DEFINED lib${_need})
+    list(APPEND _test_libraries ${lib${_need}})
+  else()
+    list(APPEND _test_libraries ${_need})
+  endif()
+endforeach()
+
+# A path, not a target: install(EXPORT) would want a target exported.
+build_lib(
+  LIBNAME evenkeel
+  SOURCE_FILES ${_evenkeel_sources}
+  HEADER_FILES ${_evenkeel_headers}
+  LIBRARIES_TO_LINK ${_libraries} "${_evenkeel_archive}" ${CMAKE_DL_LIBS}
+  TEST_SOURCES ${_evenkeel_tests}
+  TEST_LIBRARIES_TO_LINK ${_test_libraries}
+)
+
+foreach(_target evenkeel libevenkeel libevenkeel-obj)
+  if(TARGET ${_target})
+    add_dependencies(${_target} evenkeel-cargo)
+    get_target_property(_type ${_target} TYPE)
+    if(_type STREQUAL "SHARED_LIBRARY")
+      # Another library with Rust in it may be in the same process.
+      target_link_options(${_target} PRIVATE "LINKER:--exclude-libs,libevenkeel.a")
+    endif()
+  endif()
+endforeach()

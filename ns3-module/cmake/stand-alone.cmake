@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Way 2: the library, its tests and examples against an installed ns-3. Way 3: the library alone,
+# for cargo to link.
+
+if(NOT _evenkeel_crate)
+  message(FATAL_ERROR "evenkeel: cannot be built without ${_evenkeel_missing}")
+endif()
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+# Scripts include "ns3/NAME.h", wherever the module is built.
+set(_staged "${CMAKE_CURRENT_BINARY_DIR}/include")
+foreach(_header ${_evenkeel_headers})
+  get_filename_component(_name "${_header}" NAME)
+  file(WRITE "${_staged}/ns3/${_name}.new"
+       "#include \"${CMAKE_CURRENT_LIST_DIR}/../${_header}\"\n"
+  )
+  configure_file("${_staged}/ns3/${_name}.new" "${_staged}/ns3/${_name}" COPYONLY)
+endforeach()
+
+set(_dependencies ${_evenkeel_needs})
+list(TRANSFORM _dependencies PREPEND "ns3::")
+list(TRANSFORM _dependencies APPEND "-dependency")
+
+if(EVENKEEL_FROM_CARGO)
+  add_library(evenkeel-ns3 STATIC ${_evenkeel_sources} cargo/cargo.cc cargo/twin.cc)
+  list(APPEND _evenkeel_bridge_sources cargo/cargo.cc cargo/twin.cc)
+  set_target_properties(evenkeel-ns3 PROPERTIES POSITION_INDEPENDENT_CODE ON)
+else()
+  add_library(evenkeel-ns3 SHARED ${_evenkeel_sources})
+  set_target_properties(evenkeel-ns3 PROPERTIES OUTPUT_NAME ns3-evenkeel)
+endif()
+target_compile_options(evenkeel-ns3 PRIVATE -Wall -Wextra)
+target_include_directories(
+  evenkeel-ns3 BEFORE PUBLIC $<BUILD_INTERFACE:${_staged}> $<INSTALL_INTERFACE:include>
+)
+target_link_libraries(evenkeel-ns3 PUBLIC ${_dependencies})
+set_source_files_properties(
+  ${_evenkeel_bridge_sources}
+  PROPERTIES INCLUDE_DIRECTORIES "${_evenkeel_includes}" OBJECT_DEPENDS "${_evenkeel_generated}"
+)
+
+if(EVENKEEL_FROM_CARGO)
+  # cargo has a test of its own that runs them, so they are in the same archive.
+  target_sources(evenkeel-ns3 PRIVATE ${_evenkeel_tests})
+  install(TARGETS evenkeel-ns3 ARCHIVE DESTINATION lib)
+  return()
+endif()
+
+add_dependencies(evenkeel-ns3 evenkeel-cargo)
+find_package(Threads REQUIRED)
+target_link_libraries(
+  evenkeel-ns3 PRIVATE "${_evenkeel_archive}" Threads::Threads ${CMAKE_DL_LIBS}
+)
+# Another library with Rust in it may be in the same process.
+target_link_options(evenkeel-ns3 PRIVATE "LINKER:--exclude-libs,libevenkeel.a")
+
+install(TARGETS evenkeel-ns3 LIBRARY DESTINATION lib)
+install(FILES ${_evenkeel_headers} DESTINATION include/ns3)
+
+set(_test_dependencies ${_evenkeel_test_needs})
+list(TRANSFORM _test_dependencies PREPEND "ns3::")
+list(TRANSFORM _test_dependencies APPEND "-dependency")
+
+enable_testing()
+add_executable(evenkeel-test-runner test/stand-alone/test-runner.cc ${_evenkeel_tests})
+target_link_libraries(evenkeel-test-runner PRIVATE evenkeel-ns3 ${_test_dependencies})
+add_test(NAME evenkeel-test-suites COMMAND evenkeel-test-runner --verbose)
+
+# The examples' own list says what is built, as in a tree.
+set(EVENKEEL_EXAMPLES_TO_RUN "${CMAKE_CURRENT_LIST_DIR}/../test/examples-to-run.py")
+function(build_lib_example)
+  cmake_parse_arguments(_example "" "NAME" "SOURCE_FILES;LIBRARIES_TO_LINK" ${ARGN})
+  add_executable(${_example_NAME} ${_example_SOURCE_FILES})
+  target_link_libraries(${_example_NAME} PRIVATE evenkeel-ns3 ${_test_dependencies})
+  # With the arguments that examples-to-run.py has for a tree.
+  file(STRINGS "${EVENKEEL_EXAMPLES_TO_RUN}" _lines REGEX "^    \\(\"${_example_NAME}[ \"]")
+  foreach(_line ${_lines})
+    string(REGEX MATCH "\"([^\"]*)\"" _match "${_line}")
+    separate_arguments(_words UNIX_COMMAND "${CMAKE_MATCH_1}")
+    add_test(NAME "${CMAKE_MATCH_1}" COMMAND ${_words})
+  endforeach()
+endfunction()
+add_subdirectory(examples)

@@ -1,0 +1,43 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-flow-monitor-helper.h"
+
+#include "ns3/fabric.h"
+
+namespace ns3
+{
+
+FabricFlowMonitorHelper::FabricFlowMonitorHelper()
+    : m_monitor(CreateObject<FlowMonitor>()),
+      m_classifier(Create<FabricFlowClassifier>())
+{
+    m_monitor->AddFlowClassifier(m_classifier);
+}
+
+FabricFlowMonitorHelper::~FabricFlowMonitorHelper()
+{
+    // Probes and monitor hold each other.
+    m_monitor->Dispose();
+}
+
+Ptr<FlowMonitor>
+FabricFlowMonitorHelper::Install(Ptr<Fabric> fabric)
+{
+    for (uint32_t number = 0; number < fabric->GetNPorts(); ++number)
+    {
+        Ptr<FabricPort> port = &fabric->GetPort(number);
+        // It adds itself to its monitor.
+        CreateObject<FabricFlowProbe>(m_monitor, m_classifier, port);
+    }
+    return m_monitor;
+}
+
+Ptr<FabricFlowClassifier>
+FabricFlowMonitorHelper::GetClassifier() const
+{
+    return m_classifier;
+}
+
+} // namespace ns3

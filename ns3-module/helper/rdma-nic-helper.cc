@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "rdma-nic-helper.h"
+
+#include "ns3/fabric-port.h"
+#include "ns3/rdma-nic.h"
+
+#include "ns3/log.h"
+#include "ns3/mac48-address.h"
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("RdmaNicHelper");
+
+RdmaNicHelper::RdmaNicHelper()
+{
+    m_factory.SetTypeId(RdmaNic::GetTypeId());
+}
+
+RdmaNicHelper::~RdmaNicHelper()
+{
+}
+
+void
+RdmaNicHelper::SetAttribute(const std::string& name, const AttributeValue& value)
+{
+    m_factory.Set(name, value);
+}
+
+NetDeviceContainer
+RdmaNicHelper::Install(const NodeContainer& hosts) const
+{
+    NetDeviceContainer devices;
+    for (auto node = hosts.Begin(); node != hosts.End(); ++node)
+    {
+        Ptr<RdmaNic> nic = m_factory.Create<RdmaNic>();
+        nic->SetAddress(Mac48Address::Allocate());
+        (*node)->AddDevice(nic);
+        devices.Add(nic);
+    }
+    return devices;
+}
+
+void
+RdmaNicHelper::EnablePcapInternal(std::string prefix,
+                                  Ptr<NetDevice> device,
+                                  bool promiscuous,
+                                  bool explicitFilename)
+{
+    Ptr<FabricPort> port = DynamicCast<FabricPort>(device);
+    if (!port)
+    {
+        NS_LOG_INFO("device " << device << " is none of a fabric's");
+        return;
+    }
+    PcapHelper files;
+    const std::string name =
+        explicitFilename ? prefix : files.GetFilenameFromDevice(prefix, device);
+    Ptr<PcapFileWrapper> file = files.CreateFile(name, std::ios::out, PcapHelper::DLT_EN10MB);
+    files.HookDefaultSink<FabricPort>(port, "PromiscSniffer", file);
+}
+
+} // namespace ns3

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef RDMA_NIC_HELPER_H
+#define RDMA_NIC_HELPER_H
+
+#include "ns3/attribute.h"
+#include "ns3/net-device-container.h"
+#include "ns3/node-container.h"
+#include "ns3/object-factory.h"
+#include "ns3/trace-helper.h"
+
+#include <string>
+
+namespace ns3
+{
+
+/**
+ * @ingroup evenkeel
+ * @brief Puts RDMA NICs on nodes, and writes what they send and receive to pcap files.
+ *
+ * A NIC is of use once it is an end of a link: FabricHelper::Install(host, switch) takes the NIC
+ * that a host has already, and makes one where there is none.
+ */
+class RdmaNicHelper : public PcapHelperForDevice
+{
+  public:
+    RdmaNicHelper();
+    ~RdmaNicHelper() override;
+
+    /**
+     * @brief Sets an attribute of the NICs to come.
+     * @param name of an attribute of RdmaNic
+     * @param value its value
+     */
+    void SetAttribute(const std::string& name, const AttributeValue& value);
+    /**
+     * @brief Puts a NIC on each node.
+     * @param hosts the nodes
+     * @return the NICs
+     */
+    NetDeviceContainer Install(const NodeContainer& hosts) const;
+
+  private:
+    /**
+     * @brief Writes the packets of a NIC or of a port to a file, as RoCEv2 in Ethernet.
+     *
+     * To be called before the simulation starts.
+     *
+     * @param prefix of the file's name
+     * @param device an RdmaNic or a port of a switch; other devices are left alone
+     * @param promiscuous no difference here: a NIC sees what is for it
+     * @param explicitFilename true if the prefix is the whole name
+     */
+    void EnablePcapInternal(std::string prefix,
+                            Ptr<NetDevice> device,
+                            bool promiscuous,
+                            bool explicitFilename) override;
+
+    ObjectFactory m_factory; //!< NICs to come
+};
+
+} // namespace ns3
+
+#endif /* RDMA_NIC_HELPER_H */

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SWITCH_HELPER_H
+#define SWITCH_HELPER_H
+
+#include "ns3/attribute.h"
+#include "ns3/node-container.h"
+#include "ns3/object-factory.h"
+
+#include <string>
+
+namespace ns3
+{
+
+/**
+ * @ingroup evenkeel
+ * @brief Makes nodes into switches of a fabric: buffer, ECN, flow control, trimming, policy.
+ */
+class SwitchHelper
+{
+  public:
+    SwitchHelper();
+
+    /**
+     * @brief Sets an attribute of the switches to come.
+     * @param name of an attribute of FabricSwitch
+     * @param value its value
+     */
+    void SetAttribute(const std::string& name, const AttributeValue& value);
+    /**
+     * @brief Sets the load-balancing policy of the switches to come.
+     * @param policy a name that `evenkeel list policies` prints
+     * @param parameters as in the attribute PolicyParameters
+     */
+    void SetPolicy(const std::string& policy, const std::string& parameters = "");
+    /**
+     * @brief Makes each node a switch, if it is none yet.
+     * @param nodes the nodes
+     */
+    void Install(const NodeContainer& nodes) const;
+
+  private:
+    ObjectFactory m_factory; //!< switches to come
+};
+
+} // namespace ns3
+
+#endif /* SWITCH_HELPER_H */

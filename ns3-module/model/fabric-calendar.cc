@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-calendar.h"
+
+#include "fabric-core.h"
+
+#include "ns3/abort.h"
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+namespace
+{
+
+/// Where the kind is in a rank.
+constexpr uint32_t KIND_SHIFT = 30;
+
+} // namespace
+
+class FabricCalendar::Tick : public EventImpl
+{
+  public:
+    /**
+     * @param calendar what to run
+     */
+    explicit Tick(FabricCalendar* calendar)
+        : m_calendar(calendar)
+    {
+    }
+
+    /// The calendar is gone; an event may be left in ns-3's queue.
+    void Forget()
+    {
+        m_calendar = nullptr;
+    }
+
+  private:
+    void Notify() override
+    {
+        if (m_calendar)
+        {
+            m_calendar->Run();
+        }
+    }
+
+    FabricCalendar* m_calendar; //!< what to run
+};
+
+FabricCalendar::FabricCalendar()
+    : m_tick(Create<Tick>(this)),
+      m_armed(FABRIC_NEVER)
+{
+}
+
+FabricCalendar::~FabricCalendar()
+{
+    static_cast<Tick*>(PeekPointer(m_tick))->Forget();
+}
+
+void
+FabricCalendar::Open(Client* client)
+{
+    const int64_t perTick = Time::FromInteger(1, Time::PS).GetTimeStep();
+    if (perTick == 0)
+    {
+        m_psPerTick = static_cast<uint64_t>(TimeStep(1).GetPicoSeconds());
+    }
+    NS_ABORT_MSG_IF(perTick > 1,
+                    "a fabric counts picoseconds: ns-3's time must not be finer than those");
+    m_client = client;
+    m_now = Now();
+    Arm();
+}
+
+void
+FabricCalendar::Close()
+{
+    m_client = nullptr;
+    m_heap.clear();
+}
+
+void
+FabricCalendar::Push(uint64_t timePs, Kind kind, uint32_t number)
+{
+    NS_ABORT_MSG_IF(timePs < m_now, "an event of a fabric lies in the past");
+    m_heap.push_back(Entry{timePs, static_cast<uint32_t>(kind) << KIND_SHIFT | number});
+    std::push_heap(m_heap.begin(), m_heap.end(), IsLater());
+    if (!m_running)
+    {
+        Arm();
+    }
+}
+
+uint64_t
+FabricCalendar::Now() const
+{
+    if (m_running)
+    {
+        return m_now;
+    }
+    return std::max(m_now, static_cast<uint64_t>(Simulator::Now().GetPicoSeconds()));
+}
+
+uint64_t
+FabricCalendar::GetEventCount() const
+{
+    return m_count;
+}
+
+void
+FabricCalendar::Run()
+{
+    const uint64_t tick = static_cast<uint64_t>(Simulator::Now().GetTimeStep());
+    if (tick == m_armed)
+    {
+        m_armed = FABRIC_NEVER;
+    }
+    const uint64_t end = (tick + 1) * m_psPerTick;
+    m_running = true;
+    while (m_client && !m_heap.empty() && m_heap.front().time < end)
+    {
+        const Entry entry = m_heap.front();
+        std::pop_heap(m_heap.begin(), m_heap.end(), IsLater());
+        m_heap.pop_back();
+        m_now = entry.time;
+        ++m_count;
+        const auto kind = static_cast<Kind>(entry.rank >> KIND_SHIFT);
+        if (!m_client->HandleEvent(m_now, kind, entry.rank & ((1U << KIND_SHIFT) - 1)))
+        {
+            Close();
+        }
+    }
+    m_running = false;
+    Arm();
+}
+
+void
+FabricCalendar::Arm()
+{
+    if (!m_client || m_heap.empty())
+    {
+        return;
+    }
+    const uint64_t now = static_cast<uint64_t>(Simulator::Now().GetTimeStep());
+    const uint64_t tick = std::max(m_heap.front().time / m_psPerTick, now);
+    if (tick >= m_armed)
+    {
+        return;
+    }
+    if (tick > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+    {
+        return;
+    }
+    m_armed = tick;
+    Simulator::Schedule(TimeStep(tick - now), m_tick);
+}
+
+} // namespace ns3

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-channel.h"
+
+#include "fabric-port.h"
+
+#include "ns3/abort.h"
+#include "ns3/log.h"
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("FabricChannel");
+
+NS_OBJECT_ENSURE_REGISTERED(FabricChannel);
+
+TypeId
+FabricChannel::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::FabricChannel")
+            .SetParent<Channel>()
+            .SetGroupName("Evenkeel")
+            .AddConstructor<FabricChannel>()
+            .AddAttribute("Delay",
+                          "Propagation delay: from a packet's last bit out to its last bit in.",
+                          TimeValue(NanoSeconds(500)),
+                          MakeTimeAccessor(&FabricChannel::m_delay),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("DataRate",
+                          "The rate in each direction.",
+                          DataRateValue(DataRate("400Gbps")),
+                          MakeDataRateAccessor(&FabricChannel::m_rate),
+                          MakeDataRateChecker());
+    return tid;
+}
+
+FabricChannel::FabricChannel()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+FabricChannel::~FabricChannel()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+void
+FabricChannel::DoDispose()
+{
+    NS_LOG_FUNCTION(this);
+    m_devices = {};
+    Channel::DoDispose();
+}
+
+void
+FabricChannel::Attach(Ptr<FabricPort> device)
+{
+    NS_LOG_FUNCTION(this << device);
+    NS_ABORT_MSG_IF(m_devices[1], "a link of a fabric has two ends, and both are attached");
+    m_devices[m_devices[0] ? 1 : 0] = device;
+    device->SetChannel(this);
+}
+
+std::size_t
+FabricChannel::GetNDevices() const
+{
+    return (m_devices[0] ? 1 : 0) + (m_devices[1] ? 1 : 0);
+}
+
+Ptr<NetDevice>
+FabricChannel::GetDevice(std::size_t i) const
+{
+    return m_devices.at(i);
+}
+
+Time
+FabricChannel::GetDelay() const
+{
+    return m_delay;
+}
+
+DataRate
+FabricChannel::GetDataRate() const
+{
+    return m_rate;
+}
+
+} // namespace ns3

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_CHANNEL_H
+#define FABRIC_CHANNEL_H
+
+#include "ns3/channel.h"
+#include "ns3/data-rate.h"
+#include "ns3/nstime.h"
+#include "ns3/ptr.h"
+
+#include <array>
+
+namespace ns3
+{
+
+class FabricPort;
+
+/**
+ * @ingroup evenkeel
+ * @brief A full-duplex link of a fabric, between two FabricPort devices.
+ */
+class FabricChannel : public Channel
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    FabricChannel();
+    ~FabricChannel() override;
+
+    /**
+     * @brief Attaches a device; the first is the end that port 2l starts at.
+     * @param device the device
+     */
+    void Attach(Ptr<FabricPort> device);
+
+    std::size_t GetNDevices() const override;
+    Ptr<NetDevice> GetDevice(std::size_t i) const override;
+    /// @return from last bit out to last bit in
+    Time GetDelay() const;
+    /// @return bits a second, in each direction
+    DataRate GetDataRate() const;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    Time m_delay;                             //!< propagation delay
+    DataRate m_rate;                          //!< in each direction
+    std::array<Ptr<FabricPort>, 2> m_devices; //!< the two ends
+};
+
+} // namespace ns3
+
+#endif /* FABRIC_CHANNEL_H */

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-faults.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+namespace
+{
+
+/**
+ * @param a an outage
+ * @param b another
+ * @return true if a is of a lower link, or of the same and earlier
+ */
+bool
+ComesBefore(const FabricFault& a, const FabricFault& b)
+{
+    return a.link != b.link ? a.link < b.link : a.fromPs < b.fromPs;
+}
+
+} // namespace
+
+FabricFaults::FabricFaults(FabricCore& core)
+    : m_core(core)
+{
+    for (const FabricFault& fault : core.GetFaults())
+    {
+        (fault.kind == FabricFault::DOWN ? m_outages : m_lossy).push_back(fault);
+    }
+    std::stable_sort(m_outages.begin(), m_outages.end(), ComesBefore);
+    // Outages of a link that overlap become one.
+    std::vector<FabricFault> merged;
+    for (const FabricFault& fault : m_outages)
+    {
+        if (!merged.empty() && merged.back().link == fault.link &&
+            fault.fromPs <= merged.back().untilPs)
+        {
+            merged.back().untilPs = std::max(merged.back().untilPs, fault.untilPs);
+        }
+        else
+        {
+            merged.push_back(fault);
+        }
+    }
+    m_outages.swap(merged);
+    // Draws of one link's causes are made in the order that the core has them in.
+    std::stable_sort(m_lossy.begin(), m_lossy.end(), [](const auto& a, const auto& b) {
+        return a.link < b.link;
+    });
+}
+
+bool
+FabricFaults::Concerns(uint32_t link) const
+{
+    const auto isOf = [link](const FabricFault& fault) { return fault.link == link; };
+    return std::any_of(m_outages.begin(), m_outages.end(), isOf) ||
+           std::any_of(m_lossy.begin(), m_lossy.end(), isOf);
+}
+
+bool
+FabricFaults::Loses(uint32_t port, uint64_t startPs, uint64_t endPs)
+{
+    const uint32_t link = port / 2;
+    FabricFault key;
+    key.link = link;
+    key.fromPs = endPs;
+    // Of those that began before its end the last one ends last.
+    auto after = std::lower_bound(m_outages.begin(), m_outages.end(), key, ComesBefore);
+    if (after != m_outages.begin())
+    {
+        const FabricFault& last = *(after - 1);
+        if (last.link == link && last.untilPs > startPs)
+        {
+            return true;
+        }
+    }
+    bool lost = false;
+    auto lossy = std::lower_bound(m_lossy.begin(),
+                                  m_lossy.end(),
+                                  link,
+                                  [](const FabricFault& fault, uint32_t of) {
+                                      return fault.link < of;
+                                  });
+    for (; lossy != m_lossy.end() && lossy->link == link; ++lossy)
+    {
+        // Each cause draws for itself, so that one more moves no other's draws by chance alone.
+        if (lossy->fromPs <= startPs && startPs < lossy->untilPs)
+        {
+            lost |= m_core.Loses(port, lossy->numerator, lossy->denominator);
+        }
+    }
+    return lost;
+}
+
+} // namespace ns3

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_PACKET_H
+#define FABRIC_PACKET_H
+
+#include <cstdint>
+#include <ostream>
+
+namespace ns3
+{
+
+/**
+ * @ingroup evenkeel
+ * @brief What a packet on a fabric's wires is for.
+ */
+enum class FabricPacketKind : uint8_t
+{
+    DATA = 0,    //!< part of a message
+    ACK = 1,     //!< acknowledges what arrived
+    NACK = 2,    //!< the packet of PSN FabricPacket::ack is missing
+    CNP = 3,     //!< congestion notification (DCQCN)
+    REFUSAL = 4, //!< receiver not ready, or a request that it cannot serve
+    PAUSE = 5,   //!< IEEE 802.1Qbb: send no more of what has no priority
+    RESUME = 6,  //!< ... go on
+};
+
+/**
+ * @ingroup evenkeel
+ * @brief A packet on a fabric's wires, as headers and lengths: payloads are not carried.
+ *
+ * It has the fields of RoCEv2 and Ultra Ethernet headers that anything in a fabric decides by,
+ * in the order and width of the record of evenkeel's Rust NIC.
+ */
+struct FabricPacket
+{
+    /// Bits of the field flags.
+    enum Flag : uint8_t
+    {
+        MARKED = 1,             //!< ECN: congestion experienced; in an acknowledgement its echo
+        LAST = 1 << 1,          //!< the last packet of a message
+        RETRANSMITTED = 1 << 2, //!< sent more than once
+        PRIORITY = 1 << 3,      //!< goes before everything that has not this flag
+        TRIMMED = 1 << 4,       //!< cut to its header by a switch
+        LAST_HOP = 1 << 5,      //!< cut by the switch that the receiver is attached to
+        ACK_REQUEST = 1 << 6,   //!< to be acknowledged at once
+    };
+
+    uint32_t src{0};      //!< number of the host that it comes from
+    uint32_t dst{0};      //!< number of the host that it goes to
+    uint32_t qp{0};       //!< queue pair at dst (BTH destination QP)
+    uint32_t label{0};    //!< hash of the 5-tuple without the entropy value
+    uint32_t psn{0};      //!< packet sequence number; acknowledgements: the first of sack
+    uint32_t ack{0};      //!< acknowledgements: every PSN before this one has arrived
+    uint64_t sack{0};     //!< acknowledgements: which of the 64 PSNs from psn on arrived
+    uint32_t marked{0};   //!< acknowledgements: which of those were marked
+    uint32_t stamp{0};    //!< when the data was sent, in steps of 1,024 ps
+    uint16_t wireBytes{0}; //!< length on the wire without the gap
+    uint16_t entropy{0};  //!< entropy value, or path where the source routes
+    uint16_t route{0};    //!< what is left of the path, where the source routes
+    FabricPacketKind kind{FabricPacketKind::DATA}; //!< what it is
+    uint8_t flags{0};     //!< bits of Flag
+
+    /**
+     * @param flag bits to look for
+     * @return true if all of them are set
+     */
+    bool Has(uint8_t flag) const
+    {
+        return (flags & flag) == flag;
+    }
+
+    /// @return true for everything but data
+    bool IsControl() const
+    {
+        return kind != FabricPacketKind::DATA;
+    }
+
+    /// @return true for what the two ends of one link say to each other
+    bool IsFlowControl() const
+    {
+        return kind >= FabricPacketKind::PAUSE;
+    }
+};
+
+static_assert(sizeof(FabricPacket) == 48, "a packet and its bookkeeping share a cache line");
+
+/**
+ * @brief Prints a packet on one line.
+ * @param os the stream
+ * @param packet the packet
+ * @return the stream
+ */
+std::ostream& operator<<(std::ostream& os, const FabricPacket& packet);
+
+} // namespace ns3
+
+#endif /* FABRIC_PACKET_H */

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-pfc.h"
+
+#include "fabric-core.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3
+{
+
+namespace
+{
+
+/// No pool.
+constexpr uint32_t NO_POOL = 0xffffffff;
+
+/**
+ * @param value a number of bytes
+ * @param numerator of a fraction of at most 1
+ * @param denominator of that fraction
+ * @return that part of it, rounded down
+ */
+uint64_t
+PartOf(uint64_t value, uint64_t numerator, uint64_t denominator)
+{
+    // Whole and rest apart: the product of the whole could be more than 64 bits hold.
+    const uint64_t whole = value / denominator;
+    const uint64_t rest = value % denominator;
+    return whole * numerator + rest * numerator / denominator;
+}
+
+} // namespace
+
+FabricPfc::FabricPfc(uint64_t resumeOffset, std::vector<Ingress> links, std::vector<Pool> pools)
+    : m_resumeOffset(resumeOffset),
+      m_links(std::move(links)),
+      m_pools(std::move(pools))
+{
+}
+
+FabricPfc
+FabricPfc::For(const FabricCore& core)
+{
+    const FabricGraph& graph = core.GetGraph();
+    std::vector<Ingress> links(2 * graph.links.size());
+    for (uint32_t port = 0; port < links.size(); ++port)
+    {
+        const FabricLink& link = graph.links[port / 2];
+        const FabricEnd end = port % 2 == 0 ? link.b : link.a;
+        if (end.isHost)
+        {
+            continue;
+        }
+        const FabricIngress facts = core.GetIngress(port);
+        links[port].pool = end.number;
+        links[port].reserve = facts.reserve;
+        links[port].headroom = facts.headroom;
+        links[port].alphaNumerator = facts.alphaNumerator;
+        links[port].alphaDenominator = facts.alphaDenominator;
+    }
+    std::vector<Pool> pools(graph.switches.size());
+    for (uint32_t number = 0; number < pools.size(); ++number)
+    {
+        pools[number].size = core.GetPoolSize(number);
+    }
+    return FabricPfc(core.GetSettings().pfcResumeOffset, std::move(links), std::move(pools));
+}
+
+bool
+FabricPfc::Admits(uint32_t link, uint64_t bytes) const
+{
+    const Ingress& ingress = m_links[link];
+    return bytes + ingress.used <= ingress.reserve ||
+           bytes + ingress.inHeadroom <= ingress.headroom ||
+           bytes + ingress.GetShared() <= GetThreshold(ingress);
+}
+
+FabricPfc::Order
+FabricPfc::Add(uint32_t link, uint64_t bytes)
+{
+    Ingress& ingress = m_links[link];
+    const uint64_t after = ingress.used + bytes;
+    if (after <= ingress.reserve)
+    {
+        ingress.used = after;
+    }
+    else if (after - ingress.reserve > GetThreshold(ingress))
+    {
+        ingress.inHeadroom += bytes;
+    }
+    else
+    {
+        ingress.used = after;
+        if (ingress.pool == NO_POOL)
+        {
+            return NOTHING;
+        }
+        m_pools[ingress.pool].used += std::min(bytes, after - ingress.reserve);
+    }
+    const bool full = ingress.inHeadroom > 0 || ingress.GetShared() >= GetThreshold(ingress);
+    if (ingress.paused || !full)
+    {
+        return NOTHING;
+    }
+    ingress.paused = true;
+    return PAUSE;
+}
+
+FabricPfc::Order
+FabricPfc::Remove(uint32_t link, uint64_t bytes)
+{
+    Ingress& ingress = m_links[link];
+    const uint64_t fromHeadroom = std::min(ingress.inHeadroom, bytes);
+    const uint64_t fromShared = std::min(bytes - fromHeadroom, ingress.GetShared());
+    ingress.inHeadroom -= fromHeadroom;
+    ingress.used -= bytes - fromHeadroom;
+    if (ingress.pool == NO_POOL)
+    {
+        return NOTHING;
+    }
+    m_pools[ingress.pool].used -= fromShared;
+    const uint64_t shared = ingress.GetShared();
+    const bool room = shared == 0 || shared + m_resumeOffset <= GetThreshold(ingress);
+    if (!ingress.paused || ingress.inHeadroom > 0 || !room)
+    {
+        return NOTHING;
+    }
+    ingress.paused = false;
+    return RESUME;
+}
+
+const FabricPfc::Ingress&
+FabricPfc::GetIngress(uint32_t link) const
+{
+    return m_links[link];
+}
+
+const FabricPfc::Pool&
+FabricPfc::GetPool(uint32_t pool) const
+{
+    return m_pools[pool];
+}
+
+uint64_t
+FabricPfc::GetThreshold(const Ingress& ingress) const
+{
+    if (ingress.pool == NO_POOL)
+    {
+        return 0;
+    }
+    const Pool& pool = m_pools[ingress.pool];
+    const uint64_t free = pool.size > pool.used ? pool.size - pool.used : 0;
+    return PartOf(free, ingress.alphaNumerator, ingress.alphaDenominator);
+}
+
+} // namespace ns3

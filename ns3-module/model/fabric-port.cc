@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-port.h"
+
+#include "fabric-channel.h"
+#include "fabric.h"
+#include "roce-bytes.h"
+
+#include "ns3/boolean.h"
+#include "ns3/log.h"
+#include "ns3/node.h"
+#include "ns3/packet.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("FabricPort");
+
+NS_OBJECT_ENSURE_REGISTERED(FabricPort);
+
+namespace
+{
+
+/// Picoseconds a second, times the bits of a byte.
+constexpr uint64_t PS_BITS = 8000000000000ULL;
+
+} // namespace
+
+TypeId
+FabricPort::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::FabricPort")
+            .SetParent<NetDevice>()
+            .SetGroupName("Evenkeel")
+            .AddAttribute("Punctual",
+                          "Make each start of a packet an event of its own, so that traces of what "
+                          "starts come at its time also where they were connected after the fabric "
+                          "started. Ports that are listened to by then are punctual anyway.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricPort::m_punctual),
+                          MakeBooleanChecker())
+            .AddAttribute("Mtu",
+                          "The MTU that is told to those who ask. NICs make packets by their own "
+                          "payload size.",
+                          UintegerValue(9000),
+                          MakeUintegerAccessor(&FabricPort::SetMtu, &FabricPort::GetMtu),
+                          MakeUintegerChecker<uint16_t>())
+            .AddTraceSource("PacketSent",
+                            "A packet starts on the wire.",
+                            MakeTraceSourceAccessor(&FabricPort::m_sentTrace),
+                            "ns3::FabricPort::PacketTracedCallback")
+            .AddTraceSource("PacketReceived",
+                            "A packet has arrived over the wire.",
+                            MakeTraceSourceAccessor(&FabricPort::m_receivedTrace),
+                            "ns3::FabricPort::PacketTracedCallback")
+            .AddTraceSource("Enqueue",
+                            "A packet joins a queue of this port.",
+                            MakeTraceSourceAccessor(&FabricPort::m_enqueueTrace),
+                            "ns3::FabricPort::PacketTracedCallback")
+            .AddTraceSource("Dequeue",
+                            "A packet leaves a queue of this port.",
+                            MakeTraceSourceAccessor(&FabricPort::m_dequeueTrace),
+                            "ns3::FabricPort::PacketTracedCallback")
+            .AddTraceSource("Drop",
+                            "A packet is lost: there is no room for it, no port leads to where it "
+                            "goes, or its wire failed.",
+                            MakeTraceSourceAccessor(&FabricPort::m_dropTrace),
+                            "ns3::FabricPort::PacketTracedCallback")
+            .AddTraceSource("EcnMark",
+                            "A packet is marked.",
+                            MakeTraceSourceAccessor(&FabricPort::m_markTrace),
+                            "ns3::FabricPort::PacketTracedCallback")
+            .AddTraceSource("Pause",
+                            "Flow control stops this port, or lets it go on.",
+                            MakeTraceSourceAccessor(&FabricPort::m_pauseTrace),
+                            "ns3::FabricPort::PauseTracedCallback")
+            .AddTraceSource("PromiscSniffer",
+                            "The bytes of each packet that starts or arrives here, as RoCEv2 in "
+                            "Ethernet without its check sequence. They are made for listeners only.",
+                            MakeTraceSourceAccessor(&FabricPort::m_snifferTrace),
+                            "ns3::Packet::TracedCallback");
+    return tid;
+}
+
+FabricPort::FabricPort()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+FabricPort::~FabricPort()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+void
+FabricPort::DoDispose()
+{
+    NS_LOG_FUNCTION(this);
+    m_fabric = nullptr;
+    m_pool = nullptr;
+    m_end = nullptr;
+    m_channel = nullptr;
+    m_node = nullptr;
+    NetDevice::DoDispose();
+}
+
+void
+FabricPort::SetChannel(Ptr<FabricChannel> channel)
+{
+    NS_LOG_FUNCTION(this << channel);
+    m_channel = channel;
+}
+
+uint32_t
+FabricPort::GetPortNumber() const
+{
+    return m_id;
+}
+
+uint32_t
+FabricPort::GetWaitingBytes() const
+{
+    return m_waitingBytes[0] + m_waitingBytes[1];
+}
+
+uint32_t
+FabricPort::GetWaitingBytesMax() const
+{
+    return m_waitingMax;
+}
+
+uint64_t
+FabricPort::GetCarriedBytes() const
+{
+    return m_carried;
+}
+
+bool
+FabricPort::IsPaused() const
+{
+    return m_paused;
+}
+
+DataRate
+FabricPort::GetDataRate() const
+{
+    return m_rate == 0 && m_channel ? m_channel->GetDataRate() : DataRate(m_rate);
+}
+
+void
+FabricPort::Join(const Setup& setup)
+{
+    NS_LOG_FUNCTION(this << setup.id << setup.number << setup.rateBps << setup.delayPs);
+    m_fabric = setup.fabric;
+    m_pool = &setup.fabric->GetPool();
+    m_end = setup.end;
+    m_id = setup.id;
+    m_number = setup.number;
+    m_delay = setup.delayPs;
+    m_forwarding = setup.forwardingPs;
+    m_gapBytes = setup.gapBytes;
+    m_rounding = setup.rounding;
+    m_ecn = setup.ecn;
+    SetRate(setup.rateBps);
+}
+
+void
+FabricPort::Open()
+{
+    m_listened = !m_sentTrace.IsEmpty() || !m_receivedTrace.IsEmpty() || !m_snifferTrace.IsEmpty();
+    m_punctual |= m_listened || !m_dequeueTrace.IsEmpty();
+    m_listened |= m_punctual;
+}
+
+void
+FabricPort::SetRate(uint64_t rateBps)
+{
+    m_rate = rateBps;
+    const bool whole = PS_BITS % rateBps == 0 && m_rounding == FabricRounding::EXACT;
+    const uint64_t perByte = PS_BITS / rateBps;
+    m_psPerByte = whole && perByte <= 0xffffffffU ? static_cast<uint32_t>(perByte) : 0;
+    m_gap = GetTimeFor(m_gapBytes);
+}
+
+uint64_t
+FabricPort::GetTimeFor(uint64_t bytes) const
+{
+    return m_psPerByte != 0 ? bytes * m_psPerByte : GetTimeAt(m_rate, bytes);
+}
+
+uint64_t
+FabricPort::GetTimeAt(uint64_t rateBps, uint64_t bytes) const
+{
+    // Packets have fewer than 2^17 bytes, so the product fits in 64 bits.
+    const uint64_t product = bytes * PS_BITS;
+    if (m_rounding == FabricRounding::TRUNCATE_NS)
+    {
+        return product / rateBps / 1000 * 1000;
+    }
+    return product / rateBps + (product % rateBps != 0 ? 1 : 0);
+}
+
+bool
+FabricPort::HasWaiting() const
+{
+    return !m_waiting[0].IsEmpty() || (!m_waiting[1].IsEmpty() && !m_paused);
+}
+
+bool
+FabricPort::IsClear(uint64_t nowPs, uint8_t flags) const
+{
+    return m_free <= nowPs && !HasWaiting() && !(m_paused && GetClass(flags) == 1);
+}
+
+uint64_t
+FabricPort::GetLoad(uint64_t nowPs) const
+{
+    uint64_t load = GetWaitingBytes();
+    if (m_free > nowPs && !m_wire.IsEmpty())
+    {
+        load += m_pool->Get(m_wire.tail).packet.wireBytes;
+    }
+    return load;
+}
+
+void
+FabricPort::Transmit(uint32_t place, uint64_t startPs)
+{
+    FabricPool::Slot& slot = m_pool->Get(place);
+    const uint64_t bytes = slot.packet.wireBytes;
+    const uint64_t sent = startPs + GetTimeFor(bytes);
+    slot.arrives = sent + m_delay;
+    if (m_faulty)
+    {
+        slot.aside = static_cast<uint32_t>(m_rates.empty() ? 0 : m_rates.size() - 1);
+    }
+    m_free = sent + m_gap;
+    m_carried += bytes;
+    m_pool->PushBack(m_wire, place);
+    if (m_listened)
+    {
+        m_sentTrace(slot.packet, PicoSeconds(startPs));
+        Sniff(slot.packet, startPs);
+    }
+}
+
+void
+FabricPort::Wait(uint32_t place)
+{
+    const FabricPacket& packet = m_pool->Get(place).packet;
+    const unsigned line = GetClass(packet.flags);
+    m_waitingBytes[line] += packet.wireBytes;
+    m_pool->PushBack(m_waiting[line], place);
+    m_waitingMax = std::max(m_waitingMax, GetWaitingBytes());
+}
+
+void
+FabricPort::WaitFirst(uint32_t place)
+{
+    m_waitingBytes[0] += m_pool->Get(place).packet.wireBytes;
+    m_pool->PushFront(m_waiting[0], place);
+}
+
+uint32_t
+FabricPort::TakeWaiting()
+{
+    const unsigned line = m_waiting[0].IsEmpty() ? 1 : 0;
+    if ((line == 1 && m_paused) || m_waiting[line].IsEmpty())
+    {
+        return FabricPool::NONE;
+    }
+    const uint32_t place = m_pool->PopFront(m_waiting[line]);
+    m_waitingBytes[line] -= m_pool->Get(place).packet.wireBytes;
+    return place;
+}
+
+void
+FabricPort::Arm()
+{
+    ArmFor(HasWaiting());
+}
+
+void
+FabricPort::ArmFor(bool more)
+{
+    if (m_armed)
+    {
+        return;
+    }
+    uint64_t due = m_free;
+    if (!m_wire.IsEmpty())
+    {
+        due = m_pool->Get(m_wire.head).arrives;
+    }
+    else if (!more)
+    {
+        return;
+    }
+    m_armed = true;
+    m_fabric->GetCalendar().Push(due, FabricCalendar::PORT, m_id);
+}
+
+void
+FabricPort::ArmStart()
+{
+    if (!m_startArmed)
+    {
+        m_startArmed = true;
+        m_fabric->GetCalendar().Push(m_free, FabricCalendar::START, m_id);
+    }
+}
+
+void
+FabricPort::HandleArrival(uint64_t nowPs)
+{
+    m_armed = false;
+    uint32_t arrived = FabricPool::NONE;
+    if (!m_wire.IsEmpty() && m_pool->Get(m_wire.head).arrives <= nowPs)
+    {
+        arrived = m_pool->PopFront(m_wire);
+        m_fabric->CountHop();
+    }
+    Settle(nowPs);
+    if (arrived == FabricPool::NONE)
+    {
+        return;
+    }
+    if (m_faulty && IsLostOnTheWay(m_pool->Get(arrived)))
+    {
+        m_fabric->Drop(*m_end, arrived);
+        return;
+    }
+    if (m_end->m_listened)
+    {
+        // A copy: listeners may send, and the pool may move.
+        const FabricPacket packet = m_pool->Get(arrived).packet;
+        m_end->m_receivedTrace(packet, PicoSeconds(nowPs));
+        m_end->Sniff(packet, nowPs);
+    }
+    if (m_fabric->GetPfc())
+    {
+        FabricPool::Slot& slot = m_pool->Get(arrived);
+        if (slot.packet.IsFlowControl())
+        {
+            const bool pause = slot.packet.kind == FabricPacketKind::PAUSE;
+            m_pool->Remove(arrived);
+            m_end->Obey(nowPs, pause ? FabricPfc::PAUSE : FabricPfc::RESUME);
+            return;
+        }
+        slot.aside = m_id + 1;
+    }
+    m_end->Receive(nowPs, arrived);
+}
+
+bool
+FabricPort::IsLostOnTheWay(const FabricPool::Slot& slot) const
+{
+    // Hardware says frames again until they are heard, which is not modelled.
+    if (slot.packet.IsFlowControl())
+    {
+        return false;
+    }
+    const uint64_t rate = slot.aside < m_rates.size() ? m_rates[slot.aside] : m_rate;
+    const uint64_t start = slot.arrives - GetTimeAt(rate, slot.packet.wireBytes) - m_delay;
+    // What a switch is at work on is off the wire.
+    return m_fabric->GetFaults().Loses(m_id, start, slot.arrives - m_forwarding);
+}
+
+void
+FabricPort::ChangeRate(uint64_t rateBps)
+{
+    NS_LOG_FUNCTION(this << rateBps);
+    if (m_rates.empty())
+    {
+        m_rates.push_back(m_rate);
+    }
+    m_rates.push_back(rateBps);
+    SetRate(rateBps);
+}
+
+void
+FabricPort::SetFaulty()
+{
+    m_faulty = true;
+}
+
+void
+FabricPort::TracePause(FabricPfc::Order order)
+{
+    NS_LOG_LOGIC("port " << m_id << (order == FabricPfc::PAUSE ? " paused" : " goes on"));
+    m_pauseTrace(order == FabricPfc::PAUSE);
+}
+
+void
+FabricPort::Sniff(const FabricPacket& packet, uint64_t startPs)
+{
+    if (!m_snifferTrace.IsEmpty())
+    {
+        m_snifferTrace(m_fabric->GetRoceBytes().MakePacket(packet));
+    }
+}
+
+void
+FabricPort::SetIfIndex(const uint32_t index)
+{
+    m_ifIndex = index;
+}
+
+uint32_t
+FabricPort::GetIfIndex() const
+{
+    return m_ifIndex;
+}
+
+Ptr<Channel>
+FabricPort::GetChannel() const
+{
+    return m_channel;
+}
+
+void
+FabricPort::SetAddress(Address address)
+{
+    m_address = Mac48Address::ConvertFrom(address);
+}
+
+Address
+FabricPort::GetAddress() const
+{
+    return m_address;
+}
+
+bool
+FabricPort::SetMtu(const uint16_t mtu)
+{
+    m_mtu = mtu;
+    return true;
+}
+
+uint16_t
+FabricPort::GetMtu() const
+{
+    return m_mtu;
+}
+
+bool
+FabricPort::IsLinkUp() const
+{
+    return m_channel && m_channel->GetNDevices() == 2;
+}
+
+void
+FabricPort::AddLinkChangeCallback(Callback<void> callback)
+{
+    m_linkChangeCallbacks.ConnectWithoutContext(callback);
+}
+
+bool
+FabricPort::IsBroadcast() const
+{
+    return false;
+}
+
+Address
+FabricPort::GetBroadcast() const
+{
+    return Mac48Address::GetBroadcast();
+}
+
+bool
+FabricPort::IsMulticast() const
+{
+    return false;
+}
+
+Address
+FabricPort::GetMulticast(Ipv4Address multicastGroup) const
+{
+    return Mac48Address::GetMulticast(multicastGroup);
+}
+
+Address
+FabricPort::GetMulticast(Ipv6Address addr) const
+{
+    return Mac48Address::GetMulticast(addr);
+}
+
+bool
+FabricPort::IsPointToPoint() const
+{
+    return true;
+}
+
+bool
+FabricPort::IsBridge() const
+{
+    return false;
+}
+
+bool
+FabricPort::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber)
+{
+    return SendFrom(packet, m_address, dest, protocolNumber);
+}
+
+bool
+FabricPort::SendFrom(Ptr<Packet> packet,
+                     const Address& source,
+                     const Address& dest,
+                     uint16_t protocolNumber)
+{
+    NS_LOG_FUNCTION(this << packet << source << dest << protocolNumber);
+    NS_LOG_WARN("a fabric carries what RDMA NICs send, see RdmaNic::PostMessage; a packet of "
+                "another stack is dropped");
+    return false;
+}
+
+Ptr<Node>
+FabricPort::GetNode() const
+{
+    return m_node;
+}
+
+void
+FabricPort::SetNode(Ptr<Node> node)
+{
+    m_node = node;
+}
+
+bool
+FabricPort::NeedsArp() const
+{
+    return false;
+}
+
+void
+FabricPort::SetReceiveCallback(NetDevice::ReceiveCallback cb)
+{
+    NS_LOG_FUNCTION(this);
+}
+
+void
+FabricPort::SetPromiscReceiveCallback(NetDevice::PromiscReceiveCallback cb)
+{
+    NS_LOG_FUNCTION(this);
+}
+
+bool
+FabricPort::SupportsSendFrom() const
+{
+    return false;
+}
+
+} // namespace ns3

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-switch.h"
+
+#include "fabric-switch-port.h"
+#include "fabric.h"
+
+#include "ns3/abort.h"
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/log.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <cmath>
+#include <sstream>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("FabricSwitch");
+
+NS_OBJECT_ENSURE_REGISTERED(FabricSwitch);
+
+namespace
+{
+
+/// A host that nobody has asked the way to.
+constexpr uint32_t UNKNOWN = FABRIC_NO_PORT - 1;
+
+} // namespace
+
+TypeId
+FabricSwitch::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::FabricSwitch")
+            .SetParent<Object>()
+            .SetGroupName("Evenkeel")
+            .AddConstructor<FabricSwitch>()
+            .AddAttribute("BufferBytes",
+                          "Packet memory: of the switch, or of each output port.",
+                          UintegerValue(64000000),
+                          MakeUintegerAccessor(&FabricSwitch::m_bufferBytes),
+                          MakeUintegerChecker<uint64_t>(1))
+            .AddAttribute("SharedBuffer",
+                          "True for one memory that all ports share, false for one a port.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&FabricSwitch::m_sharedBuffer),
+                          MakeBooleanChecker())
+            .AddAttribute("Ecn",
+                          "Mark data packets by the bytes that wait at their output port.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&FabricSwitch::m_ecn),
+                          MakeBooleanChecker())
+            .AddAttribute("EcnKmin",
+                          "Up to this many bytes nothing is marked.",
+                          UintegerValue(800000),
+                          MakeUintegerAccessor(&FabricSwitch::m_ecnKmin),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("EcnKmax",
+                          "Above this many bytes everything is marked; the same as EcnKmin for a "
+                          "step.",
+                          UintegerValue(800000),
+                          MakeUintegerAccessor(&FabricSwitch::m_ecnKmax),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("EcnPmax",
+                          "The probability just below EcnKmax, which it rises to from EcnKmin on. "
+                          "Kept to a millionth.",
+                          DoubleValue(0.2),
+                          MakeDoubleAccessor(&FabricSwitch::m_ecnPmax),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("EcnAtDequeue",
+                          "Look at the queue as a packet leaves it, not as it joins.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricSwitch::m_ecnAtDequeue),
+                          MakeBooleanChecker())
+            .AddAttribute("Pfc",
+                          "Priority flow control (IEEE 802.1Qbb) with the rules of the HPCC "
+                          "simulator.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricSwitch::m_pfc),
+                          MakeBooleanChecker())
+            .AddAttribute("Trim",
+                          "Cut what does not fit to its header instead of dropping it.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricSwitch::m_trim),
+                          MakeBooleanChecker())
+            .AddAttribute("Policy",
+                          "The load-balancing policy, a name that `evenkeel list policies` prints.",
+                          StringValue("ecmp"),
+                          MakeStringAccessor(&FabricSwitch::m_policy),
+                          MakeStringChecker())
+            .AddAttribute("PolicyParameters",
+                          "Parameters of the policy, as keys of a scenario's section [policy], "
+                          "separated by semicolons: 'gap = \"50us\"; other = 3'.",
+                          StringValue(""),
+                          MakeStringAccessor(&FabricSwitch::m_parameters),
+                          MakeStringChecker());
+    return tid;
+}
+
+FabricSwitch::FabricSwitch()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+FabricSwitch::~FabricSwitch()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+void
+FabricSwitch::DoDispose()
+{
+    NS_LOG_FUNCTION(this);
+    m_fabric = nullptr;
+    m_ports.clear();
+    Object::DoDispose();
+}
+
+void
+FabricSwitch::AddPort(Ptr<FabricSwitchPort> port)
+{
+    NS_LOG_FUNCTION(this << port);
+    port->SetSwitch(this);
+    m_ports.push_back(port);
+}
+
+uint32_t
+FabricSwitch::GetNPorts() const
+{
+    return static_cast<uint32_t>(m_ports.size());
+}
+
+Ptr<FabricSwitchPort>
+FabricSwitch::GetPort(uint32_t number) const
+{
+    NS_ABORT_MSG_IF(number >= m_ports.size(), "a switch has no port " << number);
+    return m_ports[number];
+}
+
+uint64_t
+FabricSwitch::GetBufferedBytes() const
+{
+    return m_buffered;
+}
+
+std::string
+FabricSwitch::DescribeSettings() const
+{
+    std::ostringstream text;
+    text << "[switch]\n";
+    text << (m_sharedBuffer ? "buffer" : "port_buffer") << " = \"" << m_bufferBytes << "B\"\n";
+    const char* at = m_ecnAtDequeue ? "dequeue" : "enqueue";
+    if (!m_ecn)
+    {
+        // No buffer is that large.
+        text << "ecn = { step = \"4GB\" }\n";
+    }
+    else if (m_ecnKmin == m_ecnKmax)
+    {
+        text << "ecn = { step = \"" << m_ecnKmin << "B\", at = \"" << at << "\" }\n";
+    }
+    else
+    {
+        text << "ecn = { kmin = \"" << m_ecnKmin << "B\", kmax = \"" << m_ecnKmax
+             << "B\", pmax = \"" << std::llround(m_ecnPmax * 1e6) << "/1000000\", at = \"" << at
+             << "\" }\n";
+    }
+    text << "pfc = " << (m_pfc ? "true" : "false") << "\n";
+    text << "trim = " << (m_trim ? "true" : "false") << "\n";
+    text << "\n[policy]\nname = \"" << m_policy << "\"\n";
+    std::istringstream parameters(m_parameters);
+    for (std::string parameter; std::getline(parameters, parameter, ';');)
+    {
+        text << parameter << "\n";
+    }
+    return text.str();
+}
+
+void
+FabricSwitch::Join(Fabric* fabric, uint32_t number, uint32_t hosts)
+{
+    NS_LOG_FUNCTION(this << number << hosts);
+    m_fabric = fabric;
+    m_number = number;
+    m_only.assign(hosts, UNKNOWN);
+    m_loads.assign(m_ports.size(), 0);
+}
+
+void
+FabricSwitch::ForgetRoutes()
+{
+    m_only.assign(m_only.size(), UNKNOWN);
+}
+
+void
+FabricSwitch::Settle(uint64_t nowPs)
+{
+    for (const auto& port : m_ports)
+    {
+        port->Settle(nowPs);
+    }
+}
+
+void
+FabricSwitch::Forward(uint64_t nowPs, uint32_t place)
+{
+    const uint32_t port = Choose(nowPs, m_fabric->GetPool().Get(place).packet);
+    if (port >= m_ports.size())
+    {
+        m_fabric->Drop(*m_ports[0], place);
+        return;
+    }
+    m_ports[port]->Enqueue(nowPs, place);
+}
+
+uint32_t
+FabricSwitch::Choose(uint64_t nowPs, FabricPacket& packet)
+{
+    FabricCore& core = m_fabric->GetCore();
+    uint32_t& only = m_only[packet.dst];
+    if (only == UNKNOWN)
+    {
+        only = core.OnlyPort(m_number, packet.dst);
+    }
+    if (only != FABRIC_NO_PORT)
+    {
+        return only;
+    }
+    if (!m_fabric->GetSettings().looksAtQueues)
+    {
+        return core.Route(m_number, nowPs, packet, nullptr);
+    }
+    for (std::size_t number = 0; number < m_ports.size(); ++number)
+    {
+        m_ports[number]->StartDue(nowPs);
+        m_loads[number] = m_ports[number]->GetLoadAt(nowPs);
+    }
+    return core.Route(m_number, nowPs, packet, &m_loads);
+}
+
+} // namespace ns3

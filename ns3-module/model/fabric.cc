@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric.h"
+
+#include "fabric-channel.h"
+#include "fabric-switch-port.h"
+#include "fabric-switch.h"
+#include "rdma-nic.h"
+#include "roce-bytes.h"
+
+#include "ns3/abort.h"
+#include "ns3/boolean.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("Fabric");
+
+NS_OBJECT_ENSURE_REGISTERED(Fabric);
+
+TypeId
+Fabric::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::Fabric")
+            .SetParent<Object>()
+            .SetGroupName("Evenkeel")
+            .AddConstructor<Fabric>()
+            .AddAttribute("StopWhenDone",
+                          "End the simulation when every message is delivered and complete.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Fabric::m_stopWhenDone),
+                          MakeBooleanChecker())
+            .AddTraceSource("Finished",
+                            "Every message that there is, is delivered and complete.",
+                            MakeTraceSourceAccessor(&Fabric::m_finishedTrace),
+                            "ns3::Fabric::FinishedTracedCallback");
+    return tid;
+}
+
+Fabric::Fabric()
+    : m_roceBytes(std::make_unique<RoceBytes>())
+{
+    NS_LOG_FUNCTION(this);
+}
+
+Fabric::~Fabric()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+void
+Fabric::DoDispose()
+{
+    NS_LOG_FUNCTION(this);
+    m_calendar.Close();
+    m_ports.clear();
+    m_nics.clear();
+    m_switches.clear();
+    m_channels.clear();
+    Object::DoDispose();
+}
+
+void
+Fabric::UsePicoseconds()
+{
+    // ns-3 lets the resolution be set once, and converts the times that there are by then.
+    if (Time::GetResolution() == Time::NS)
+    {
+        Time::SetResolution(Time::PS);
+    }
+}
+
+void
+Fabric::Assemble(std::unique_ptr<FabricCore> core,
+                 const std::vector<Ptr<RdmaNic>>& nics,
+                 const std::vector<Ptr<FabricSwitch>>& switches,
+                 const std::vector<Ptr<FabricChannel>>& channels)
+{
+    NS_LOG_FUNCTION(this << nics.size() << switches.size() << channels.size());
+    NS_ABORT_MSG_IF(m_core, "a fabric is assembled once");
+    m_core = std::move(core);
+    m_settings = m_core->GetSettings();
+    m_nics = nics;
+    m_switches = switches;
+    m_channels = channels;
+    const auto hosts = static_cast<uint32_t>(nics.size());
+    for (uint32_t number = 0; number < switches.size(); ++number)
+    {
+        switches[number]->Join(this, number, hosts);
+    }
+    m_ports.resize(2 * channels.size());
+    for (uint32_t link = 0; link < channels.size(); ++link)
+    {
+        FabricPort& a = *DynamicCast<FabricPort>(channels[link]->GetDevice(0));
+        FabricPort& b = *DynamicCast<FabricPort>(channels[link]->GetDevice(1));
+        JoinPort(2 * link, a, b);
+        JoinPort(2 * link + 1, b, a);
+    }
+    for (uint32_t host = 0; host < hosts; ++host)
+    {
+        nics[host]->SetHost(host);
+    }
+    for (const auto& each : switches)
+    {
+        for (uint32_t number = 0; number < each->GetNPorts(); ++number)
+        {
+            each->GetPort(number)->LookAtEnd();
+        }
+    }
+    if (m_settings.pfc)
+    {
+        m_pfc = std::make_unique<FabricPfc>(FabricPfc::For(*m_core));
+    }
+    m_faults = std::make_unique<FabricFaults>(*m_core);
+    m_steps = m_core->GetSteps();
+    Simulator::ScheduleNow(&Fabric::Start, Ptr<Fabric>(this));
+    // Ports know it without holding it: it stays until the simulation is taken down.
+    Simulator::ScheduleDestroy(&Object::Dispose, Ptr<Fabric>(this));
+}
+
+void
+Fabric::JoinPort(uint32_t number, FabricPort& port, FabricPort& end)
+{
+    const FabricLink& link = m_core->GetGraph().links[number / 2];
+    const FabricEnd from = number % 2 == 0 ? link.a : link.b;
+    const FabricEnd to = number % 2 == 0 ? link.b : link.a;
+    FabricPort::Setup setup;
+    setup.fabric = this;
+    setup.end = &end;
+    setup.id = number;
+    setup.rateBps = link.rateBps;
+    setup.forwardingPs = to.isHost ? 0 : m_settings.forwardingDelayPs;
+    setup.delayPs = link.delayPs + setup.forwardingPs;
+    setup.gapBytes = m_settings.gapBytes;
+    setup.rounding = m_settings.rounding;
+    if (!from.isHost)
+    {
+        setup.ecn = m_core->GetEcn(number);
+    }
+    port.Join(setup);
+    m_ports[number] = &port;
+}
+
+void
+Fabric::Start()
+{
+    NS_LOG_FUNCTION(this);
+    if (m_ports.empty())
+    {
+        return;
+    }
+    for (uint32_t port = 0; port < m_ports.size(); ++port)
+    {
+        m_ports[port]->Open();
+        m_capturing |= !m_ports[port]->m_snifferTrace.IsEmpty();
+        if (m_faults->Concerns(port / 2))
+        {
+            m_ports[port]->SetFaulty();
+        }
+    }
+    for (uint32_t step = 0; step < m_steps.size(); ++step)
+    {
+        if (m_steps[step].witness == FabricStep::WIRE)
+        {
+            m_ports[2 * m_steps[step].link]->SetFaulty();
+            m_ports[2 * m_steps[step].link + 1]->SetFaulty();
+        }
+        m_calendar.Push(m_steps[step].atPs, FabricCalendar::CONTROL, step);
+    }
+    for (const auto& nic : m_nics)
+    {
+        nic->KeepWake();
+    }
+    m_calendar.Open(this);
+}
+
+bool
+Fabric::HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number)
+{
+    if (nowPs > m_settings.timeLimitPs && m_verdict == RUNNING)
+    {
+        m_verdict = TIME_LIMIT;
+        Simulator::Stop();
+        return false;
+    }
+    switch (kind)
+    {
+    case FabricCalendar::PORT:
+        m_ports[number]->HandleArrival(nowPs);
+        break;
+    case FabricCalendar::START:
+        m_ports[number]->HandleStart(nowPs);
+        break;
+    case FabricCalendar::HOST:
+        m_nics[number]->HandleWake(nowPs);
+        break;
+    case FabricCalendar::CONTROL:
+        HandleControl(nowPs, number);
+        break;
+    }
+    return m_verdict != COMPLETED || !m_stopWhenDone;
+}
+
+void
+Fabric::HandleControl(uint64_t nowPs, uint32_t step)
+{
+    const FabricStep& what = m_steps[step];
+    if (what.witness != FabricStep::WIRE)
+    {
+        m_core->ApplyStep(step, nowPs);
+        for (const auto& each : m_switches)
+        {
+            each->ForgetRoutes();
+        }
+        return;
+    }
+    for (const uint32_t port : {2 * what.link, 2 * what.link + 1})
+    {
+        if (nowPs > 0)
+        {
+            // What started before now started at the old rate; ports decide late.
+            m_ports[port]->Settle(nowPs - 1);
+        }
+        m_ports[port]->ChangeRate(what.rateBps);
+    }
+}
+
+void
+Fabric::TakeNews(uint64_t nowPs)
+{
+    for (uint32_t host = m_core->PollTouched(); host != FABRIC_NO_PORT;
+         host = m_core->PollTouched())
+    {
+        m_nics[host]->KeepWake();
+    }
+    FabricNews news;
+    while (m_core->PollNews(news))
+    {
+        m_nics[news.kind == FabricNews::DELIVERED ? news.dst : news.src]->TellNews(news);
+    }
+    if (m_verdict == RUNNING && m_core->IsFinished())
+    {
+        NS_LOG_INFO("everything is complete at " << nowPs << " ps");
+        m_verdict = COMPLETED;
+        m_finishPs = nowPs;
+        m_finishedTrace(PicoSeconds(nowPs));
+        if (m_verdict == COMPLETED && m_stopWhenDone)
+        {
+            Simulator::Stop();
+        }
+    }
+}
+
+void
+Fabric::Reopen()
+{
+    m_verdict = RUNNING;
+}
+
+void
+Fabric::Drop(FabricPort& port, uint32_t place)
+{
+    const FabricPacket packet = m_pool.Remove(place);
+    ++(packet.IsControl() ? m_counters.controlDropped : m_counters.dataDropped);
+    if (!port.m_dropTrace.IsEmpty())
+    {
+        port.m_dropTrace(packet, PicoSeconds(m_calendar.Now()));
+    }
+}
+
+void
+Fabric::RecordPause(uint64_t nowPs, uint32_t port, FabricPfc::Order order)
+{
+    m_pauses.push_back(Pause{nowPs, port, order});
+}
+
+void
+Fabric::NoteSent(const FabricPacket& packet)
+{
+    if (m_capturing)
+    {
+        m_roceBytes->Note(packet);
+    }
+}
+
+Fabric::Verdict
+Fabric::GetVerdict() const
+{
+    return m_verdict;
+}
+
+Time
+Fabric::GetFinishTime() const
+{
+    return PicoSeconds(m_finishPs);
+}
+
+uint64_t
+Fabric::GetFinishPs() const
+{
+    return m_finishPs;
+}
+
+const Fabric::Counters&
+Fabric::GetCounters() const
+{
+    return m_counters;
+}
+
+const std::vector<Fabric::Pause>&
+Fabric::GetPauses() const
+{
+    return m_pauses;
+}
+
+uint32_t
+Fabric::GetNPorts() const
+{
+    return static_cast<uint32_t>(m_ports.size());
+}
+
+FabricPort&
+Fabric::GetPort(uint32_t number) const
+{
+    return *m_ports[number];
+}
+
+uint32_t
+Fabric::GetNNics() const
+{
+    return static_cast<uint32_t>(m_nics.size());
+}
+
+Ptr<RdmaNic>
+Fabric::GetNic(uint32_t host) const
+{
+    NS_ABORT_MSG_IF(host >= m_nics.size(), "a fabric has no host " << host);
+    return m_nics[host];
+}
+
+uint32_t
+Fabric::GetQueueBytesMax() const
+{
+    uint32_t most = 0;
+    for (const auto& each : m_switches)
+    {
+        for (uint32_t number = 0; number < each->GetNPorts(); ++number)
+        {
+            most = std::max(most, each->GetPort(number)->GetWaitingBytesMax());
+        }
+    }
+    return most;
+}
+
+uint64_t
+Fabric::GetEventCount() const
+{
+    return m_calendar.GetEventCount();
+}
+
+uint64_t
+Fabric::GetNowPs() const
+{
+    return m_calendar.Now();
+}
+
+uint64_t
+Fabric::CountDataInFlight() const
+{
+    uint64_t count = 0;
+    for (const FabricPort* port : m_ports)
+    {
+        for (const FabricPool::List* list :
+             {&port->m_wire, &port->m_waiting[0], &port->m_waiting[1]})
+        {
+            for (uint32_t place = list->head; place != FabricPool::NONE;
+                 place = m_pool.Get(place).next)
+            {
+                count += m_pool.Get(place).packet.IsControl() ? 0 : 1;
+            }
+        }
+    }
+    return count;
+}
+
+} // namespace ns3

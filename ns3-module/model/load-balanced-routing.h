@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef LOAD_BALANCED_ROUTING_H
+#define LOAD_BALANCED_ROUTING_H
+
+#include "ns3/ipv4-header.h"
+#include "ns3/ipv4-route.h"
+#include "ns3/ipv4-routing-protocol.h"
+#include "ns3/nstime.h"
+#include "ns3/packet.h"
+#include "ns3/random-variable-stream.h"
+#include "ns3/traced-callback.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/// Parts of the module that its users need not know.
+namespace evenkeelinternal
+{
+
+/// The parameter types of Ipv4RoutingProtocol::RouteInput, which took its callbacks by value up to
+/// ns-3.38 and takes them by reference since: one override for all versions.
+/// @tparam F the type of a pointer to it
+template <class F>
+struct RouteInputTypes;
+
+/// The same, taken apart.
+/// @tparam R result
+/// @tparam C class
+/// @tparam P packet
+/// @tparam H header
+/// @tparam D device
+/// @tparam U callback for unicast
+/// @tparam M callback for multicast
+/// @tparam L callback for local delivery
+/// @tparam E callback for errors
+template <class R, class C, class P, class H, class D, class U, class M, class L, class E>
+struct RouteInputTypes<R (C::*)(P, H, D, U, M, L, E)>
+{
+    using Unicast = U;   //!< callback for unicast
+    using Multicast = M; //!< callback for multicast
+    using Local = L;     //!< callback for local delivery
+    using Error = E;     //!< callback for errors
+};
+
+/// Those of this ns-3.
+using RouteInput = RouteInputTypes<decltype(&Ipv4RoutingProtocol::RouteInput)>;
+
+} // namespace evenkeelinternal
+
+/**
+ * @ingroup evenkeel
+ *
+ * @brief A load-balancing policy of evenkeel among the equal-cost next hops of global routing.
+ *
+ * To be put above Ipv4GlobalRouting in an Ipv4ListRouting (LoadBalancedRoutingHelper does). For
+ * each packet to which global routing gives two or more next hops of equal cost, the policy chooses
+ * one; for all others the protocol says nothing, and the list goes on to the next.
+ *
+ * A policy is named as `evenkeel list policies` names it. Policies of switches are served (ecmp,
+ * switch-rr, switch-random, jsq, adaptive, drill, ofan, ...), and those of senders that need no
+ * feedback (spray, spray-rr, flowlet): the router does the sender's part and keeps its state by
+ * flow. Others abort the simulation with the reason.
+ *
+ * Next hops are read from global routing when they are first needed, after changes of this node's
+ * interfaces, when the number of routes has changed, and every RefreshInterval.
+ */
+class LoadBalancedRouting : public Ipv4RoutingProtocol
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    LoadBalancedRouting();
+    ~LoadBalancedRouting() override;
+
+    /// Not to be copied.
+    LoadBalancedRouting(const LoadBalancedRouting&) = delete;
+    /// Not to be copied. @return none
+    LoadBalancedRouting& operator=(const LoadBalancedRouting&) = delete;
+
+    Ptr<Ipv4Route> RouteOutput(Ptr<Packet> packet,
+                               const Ipv4Header& header,
+                               Ptr<NetDevice> device,
+                               Socket::SocketErrno& error) override;
+    bool RouteInput(Ptr<const Packet> packet,
+                    const Ipv4Header& header,
+                    Ptr<const NetDevice> device,
+                    evenkeelinternal::RouteInput::Unicast unicast,
+                    evenkeelinternal::RouteInput::Multicast multicast,
+                    evenkeelinternal::RouteInput::Local local,
+                    evenkeelinternal::RouteInput::Error error) override;
+    void NotifyInterfaceUp(uint32_t interface) override;
+    void NotifyInterfaceDown(uint32_t interface) override;
+    void NotifyAddAddress(uint32_t interface, Ipv4InterfaceAddress address) override;
+    void NotifyRemoveAddress(uint32_t interface, Ipv4InterfaceAddress address) override;
+    void SetIpv4(Ptr<Ipv4> ipv4) override;
+    void PrintRoutingTable(Ptr<OutputStreamWrapper> stream,
+                           Time::Unit unit = Time::S) const override;
+
+    /**
+     * @brief Fix the random stream that the policy's seed is drawn from.
+     * @param stream its number
+     * @return how many streams were used: one
+     */
+    int64_t AssignStreams(int64_t stream);
+
+    /**
+     * @brief What the router keeps for the policy beyond its configuration.
+     * @return the size in bits; 0 before the first choice
+     */
+    uint64_t GetStateBits() const;
+
+    /**
+     * @brief Signature of the trace source Choice.
+     * @param [in] packet the packet, without its IP header
+     * @param [in] header its IP header
+     * @param [in] interface the interface that was chosen
+     * @param [in] candidates how many next hops there were to choose from
+     */
+    typedef void (*ChoiceTracedCallback)(Ptr<const Packet> packet,
+                                         const Ipv4Header& header,
+                                         uint32_t interface,
+                                         uint32_t candidates);
+
+  protected:
+    void DoInitialize() override;
+    void DoDispose() override;
+
+  private:
+    /// What keeps the Rust side out of this header: the policy.
+    struct Chooser;
+    /// An entry of global routing.
+    struct Entry;
+    /// The equal-cost next hops to a destination.
+    struct Group;
+    /// What can be seen of a device's queue.
+    struct Port;
+
+    /**
+     * @brief Name another policy; it takes over with the next packet.
+     * @param policy its name
+     */
+    void SetPolicy(std::string policy);
+    /// @return the name of the policy
+    std::string GetPolicy() const;
+    /**
+     * @brief Give the policy other parameters; they hold from the next packet on.
+     * @param parameters lines of TOML
+     */
+    void SetParameters(std::string parameters);
+    /// @return the parameters of the policy
+    std::string GetParameters() const;
+
+    /// Make the policy, if there is none; aborts with the reason if that cannot be.
+    void MakeChooser();
+    /// Read global routing's table, if that is due; forget the groups if it has changed.
+    void ReadRoutes();
+    /**
+     * @param destination an address
+     * @return the next hops to it
+     */
+    Group& GroupOf(Ipv4Address destination);
+    /**
+     * @param destination the address of a host
+     * @return the node next to it, which stands for its edge switch
+     */
+    uint32_t EdgeOf(Ipv4Address destination);
+    /**
+     * @param interface an interface of this node
+     * @return bytes that wait there, with those on the wire
+     */
+    uint64_t QueueBytes(uint32_t interface);
+    /**
+     * @brief Ask the policy.
+     * @param packet the packet, without its IP header; may be null
+     * @param header its IP header
+     * @param group the next hops, at least two
+     * @return the place of the one that was chosen, in the group; its size if all are down
+     */
+    std::size_t Choose(Ptr<const Packet> packet, const Ipv4Header& header, Group& group);
+
+    Ptr<Ipv4> m_ipv4;                       //!< the node's IP
+    std::string m_policy;                   //!< what scenarios call it
+    std::string m_parameters;               //!< lines of TOML
+    uint64_t m_seed;                        //!< 0: drawn from the stream
+    uint8_t m_tier;                         //!< tiers between the node and the hosts
+    uint64_t m_portBuffer;                  //!< bytes that can wait at one port
+    Time m_baseRtt;                         //!< the longest round trip of the idle network
+    Time m_refreshInterval;                 //!< how often routes are read anew
+    Ptr<UniformRandomVariable> m_random;    //!< where the seed is from
+    std::unique_ptr<Chooser> m_chooser;     //!< the policy; none before it is needed
+    bool m_stale;                           //!< whether routes have to be read
+    Time m_readAgain;                       //!< when routes are read anew
+    std::vector<Entry> m_entries;           //!< global routing's table, as it was read
+    std::map<Ipv4Address, Group> m_groups;  //!< by destination
+    std::map<Ipv4Address, uint32_t> m_edges; //!< by address of a host
+    std::map<uint32_t, Port> m_ports;       //!< by interface
+    std::vector<std::size_t> m_places;      //!< of candidates in their group
+    std::vector<uint32_t> m_candidates;     //!< interfaces of candidates
+    std::vector<uint64_t> m_queueBytes;     //!< what waits at candidates
+
+    /// A packet had a choice.
+    TracedCallback<Ptr<const Packet>, const Ipv4Header&, uint32_t, uint32_t> m_choice;
+};
+
+} // namespace ns3
+
+#endif /* LOAD_BALANCED_ROUTING_H */

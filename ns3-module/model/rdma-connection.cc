@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "rdma-connection.h"
+
+#include "ns3/abort.h"
+#include "ns3/log.h"
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("RdmaConnection");
+
+NS_OBJECT_ENSURE_REGISTERED(RdmaConnection);
+
+TypeId
+RdmaConnection::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::RdmaConnection")
+            .SetParent<Object>()
+            .SetGroupName("Evenkeel")
+            .AddConstructor<RdmaConnection>()
+            .AddTraceSource("Delivered",
+                            "The receiver has all of a message.",
+                            MakeTraceSourceAccessor(&RdmaConnection::m_deliveredTrace),
+                            "ns3::RdmaNic::MessageTracedCallback")
+            .AddTraceSource("Completed",
+                            "The sender has the last acknowledgement of a message.",
+                            MakeTraceSourceAccessor(&RdmaConnection::m_completedTrace),
+                            "ns3::RdmaNic::MessageTracedCallback");
+    return tid;
+}
+
+RdmaConnection::RdmaConnection()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+RdmaConnection::~RdmaConnection()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+void
+RdmaConnection::DoDispose()
+{
+    NS_LOG_FUNCTION(this);
+    m_from = nullptr;
+    m_to = nullptr;
+    m_delivered = RdmaNic::MessageCallback();
+    m_completed = RdmaNic::MessageCallback();
+    Object::DoDispose();
+}
+
+void
+RdmaConnection::Connect(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
+{
+    NS_LOG_FUNCTION(this << from << to);
+    NS_ABORT_MSG_IF(m_from, "a connection has its two ends once and for all");
+    m_from = from;
+    m_to = to;
+    m_stream = from->TakeStream();
+}
+
+uint32_t
+RdmaConnection::Send(uint64_t bytes)
+{
+    NS_LOG_FUNCTION(this << bytes);
+    NS_ABORT_MSG_IF(!m_from, "call RdmaConnection::Connect first");
+    const uint32_t message = m_from->PostMessage(m_to, bytes, Time(0), m_stream);
+    m_to->NotifyDelivery(message, MakeCallback(&RdmaConnection::HandleDelivery, this));
+    m_from->NotifyCompletion(message, MakeCallback(&RdmaConnection::HandleCompletion, this));
+    ++m_outstanding;
+    return message;
+}
+
+void
+RdmaConnection::SetDeliveryCallback(RdmaNic::MessageCallback callback)
+{
+    m_delivered = callback;
+}
+
+void
+RdmaConnection::SetCompletionCallback(RdmaNic::MessageCallback callback)
+{
+    m_completed = callback;
+}
+
+uint32_t
+RdmaConnection::GetOutstanding() const
+{
+    return m_outstanding;
+}
+
+uint32_t
+RdmaConnection::GetStream() const
+{
+    return m_stream;
+}
+
+void
+RdmaConnection::HandleDelivery(const FabricNews& news)
+{
+    m_deliveredTrace(news);
+    if (!m_delivered.IsNull())
+    {
+        m_delivered(news);
+    }
+}
+
+void
+RdmaConnection::HandleCompletion(const FabricNews& news)
+{
+    --m_outstanding;
+    m_completedTrace(news);
+    if (!m_completed.IsNull())
+    {
+        m_completed(news);
+    }
+}
+
+} // namespace ns3

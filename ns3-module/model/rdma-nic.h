@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef RDMA_NIC_H
+#define RDMA_NIC_H
+
+#include "fabric-port.h"
+
+#include <map>
+#include <string>
+
+namespace ns3
+{
+
+/**
+ * @ingroup evenkeel
+ * @brief evenkeel's RDMA NIC on a node: queue pairs, loss recovery, congestion control, pacing.
+ *
+ * Everything that the NIC decides is decided by the Rust code behind FabricCore; this class is the
+ * wire. A script posts messages with PostMessage and hears of them by the trace sources
+ * MessageDelivered (at the receiver) and MessageCompleted (at the sender).
+ *
+ * The attributes describe it to FabricHelper::Finish; all NICs of a fabric have one setting. In a
+ * fabric that was built from a scenario the scenario's values are used and the attributes are not
+ * looked at.
+ */
+class RdmaNic : public FabricPort
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    RdmaNic();
+    ~RdmaNic() override;
+
+    /**
+     * @brief TracedCallback signature for what happened to a message.
+     * @param news which message, and when
+     */
+    typedef void (*MessageTracedCallback)(const FabricNews& news);
+
+    /// What hears of one message.
+    typedef Callback<void, const FabricNews&> MessageCallback;
+
+    /**
+     * @brief Posts a message, from now on or from a time to come.
+     *
+     * The fabric must be finished (FabricHelper::Finish). With a splitter the message goes in
+     * pieces on several queue pairs, which are made when they are first needed.
+     *
+     * @param to the receiver
+     * @param bytes payload, at least 1
+     * @param delay how long to wait before it starts
+     * @param stream messages of one stream share queue pairs
+     * @return the number of the message
+     */
+    uint32_t PostMessage(Ptr<RdmaNic> to,
+                         uint64_t bytes,
+                         Time delay = Time(0),
+                         uint32_t stream = 0);
+    /**
+     * @brief Asks to be told when a message is complete at its sender.
+     * @param message its number
+     * @param callback what to call, once
+     */
+    void NotifyCompletion(uint32_t message, MessageCallback callback);
+    /**
+     * @brief Asks to be told when a message is here with every byte.
+     * @param message its number
+     * @param callback what to call, once
+     */
+    void NotifyDelivery(uint32_t message, MessageCallback callback);
+    /// @return a message stream that no other message of this NIC uses
+    uint32_t TakeStream();
+    /// @return number of the host in its fabric
+    uint32_t GetHostNumber() const;
+    /// @return data packets put on the wire
+    uint64_t GetDataSent() const;
+    /// @return the section [transport] of a scenario, as the attributes have it
+    std::string DescribeSettings() const;
+
+    // What a fabric does with it; not for scripts.
+
+    /**
+     * @brief Becomes a host of its fabric; after Join.
+     * @param host which
+     */
+    void SetHost(uint32_t host);
+    /**
+     * @brief It asked to be woken.
+     * @param nowPs the time
+     */
+    void HandleWake(uint64_t nowPs);
+    /// Sees to it that an event comes when it is to be woken.
+    void KeepWake();
+    /**
+     * @brief Tells listeners of a message.
+     * @param news what happened
+     */
+    void TellNews(const FabricNews& news);
+
+    void Settle(uint64_t nowPs) override;
+    void Receive(uint64_t nowPs, uint32_t place) override;
+    void Obey(uint64_t nowPs, FabricPfc::Order order) override;
+    void HandleStart(uint64_t nowPs) override;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /**
+     * @brief Sends what the NIC would have sent by now, each packet at the moment it could go.
+     * @param nowPs the time
+     */
+    void Pump(uint64_t nowPs);
+    /**
+     * @brief The same while the port is paused: only answers go, if they have priority.
+     * @param nowPs the time
+     */
+    void PumpControl(uint64_t nowPs);
+    /**
+     * @brief After something went into the host: its wire and its next wake-up.
+     * @param nowPs the time
+     */
+    void FollowUp(uint64_t nowPs);
+    /**
+     * @brief Makes sure that an event comes when the wire is free, if it is to be used then.
+     * @param nowPs the time
+     */
+    void ArmBusy(uint64_t nowPs);
+    /**
+     * @brief Puts a packet of the NIC on its wire.
+     * @param startPs when it starts
+     * @param packet the packet
+     */
+    void Inject(uint64_t startPs, const FabricPacket& packet);
+
+    uint32_t m_host{0};             //!< which host
+    uint64_t m_wake{FABRIC_NEVER};  //!< when its pending wake-up is due
+    uint64_t m_dataSent{0};         //!< data packets put on the wire
+    uint32_t m_streams{0};          //!< streams taken
+    /// Who waits for messages of this sender to be complete.
+    std::map<uint32_t, MessageCallback> m_onCompletion;
+    /// Who waits for messages to this receiver.
+    std::map<uint32_t, MessageCallback> m_onDelivery;
+
+    TracedCallback<const FabricNews&> m_deliveredTrace; //!< a message is here
+    TracedCallback<const FabricNews&> m_completedTrace; //!< a message is there and acknowledged
+    TracedCallback<const FabricPacket&, Time> m_cnpTrace; //!< a CNP is here
+
+    uint32_t m_payload{4096};          //!< bytes of a full packet's payload
+    uint32_t m_header{62};             //!< bytes around it
+    uint32_t m_ackBytes{64};           //!< bytes of an acknowledgement
+    uint32_t m_ackEvery{1};            //!< packets an acknowledgement
+    bool m_ackPriority{true};          //!< acknowledgements go before data
+    Time m_retransmitTimeout;          //!< retransmission timer
+    std::string m_congestionControl;   //!< name
+    std::string m_recovery;            //!< name
+};
+
+/**
+ * @brief Prints what happened to a message on one line.
+ * @param os the stream
+ * @param news what happened
+ * @return the stream
+ */
+std::ostream& operator<<(std::ostream& os, const FabricNews& news);
+
+} // namespace ns3
+
+#endif /* RDMA_NIC_H */

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef ROCE_BYTES_H
+#define ROCE_BYTES_H
+
+#include "fabric-packet.h"
+
+#include "ns3/packet.h"
+#include "ns3/ptr.h"
+
+#include <deque>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup evenkeel
+ * @brief What a packet of a fabric looks like on the wire: RoCEv2 in Ethernet.
+ *
+ * Ethernet, IPv4, UDP to port 4791, BTH, and then RETH, AETH or the reserved bytes of a CNP,
+ * payload (zeros) and ICRC, as the InfiniBand Architecture Specification, volume 1 (chapter 9 and
+ * annex A17) lays them out; without the frame check sequence of Ethernet. A data packet has the
+ * length that it has in the model, which counts no RETH: in the first packet of a message the
+ * RETH takes 16 bytes of the payload's place. An answer that the model makes shorter than its
+ * headers is shown with whole headers. Frames of flow control are those of IEEE 802.1Qbb for
+ * priority 0.
+ *
+ * Host h has the address 10.0.0.1 + h. The UDP source port is 49152 plus the lower 14 bits of the
+ * packet's entropy value. The DMA length of a RETH is 0: packets do not know it.
+ */
+class RoceBytes
+{
+  public:
+    /// UDP port of RoCEv2.
+    static constexpr uint16_t UDP_PORT = 4791;
+
+    /**
+     * @brief A sender puts a packet on its wire: packets are told apart by what came before them
+     * as first, middle, last or only one of a message.
+     * @param packet the packet
+     */
+    void Note(const FabricPacket& packet);
+    /**
+     * @param packet a packet
+     * @return its bytes
+     */
+    Ptr<Packet> MakePacket(const FabricPacket& packet) const;
+
+  private:
+    /// Sender, receiver, and queue pair there.
+    using Stream = std::tuple<uint32_t, uint32_t, uint32_t>;
+
+    /// What was sent on a queue pair.
+    struct Sent
+    {
+        bool inMessage{false};        //!< the last packet was not the last of its message
+        std::set<uint32_t> firsts;    //!< PSNs that start messages
+        std::deque<uint32_t> byAge;   //!< the same, the oldest first
+    };
+
+    /**
+     * @param packet a data packet
+     * @return true if it starts a message
+     */
+    bool IsFirst(const FabricPacket& packet) const;
+    /**
+     * @param packet a packet
+     * @return its headers from BTH on
+     */
+    std::vector<uint8_t> MakeTransport(const FabricPacket& packet) const;
+
+    std::map<Stream, Sent> m_sent; //!< by queue pair
+};
+
+} // namespace ns3
+
+#endif /* ROCE_BYTES_H */

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/fabric-helper.h"
+#include "ns3/fabric.h"
+#include "ns3/plain-fabric-core.h"
+#include "ns3/rdma-nic-helper.h"
+#include "ns3/rdma-nic.h"
+#include "ns3/roce-bytes.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+/**
+ * @param packet a packet of a fabric
+ * @param bytes that say what was sent before
+ * @return its bytes
+ */
+std::vector<uint8_t>
+BytesOf(const FabricPacket& packet, const RoceBytes& bytes)
+{
+    Ptr<Packet> made = bytes.MakePacket(packet);
+    std::vector<uint8_t> copy(made->GetSize());
+    made->CopyData(copy.data(), made->GetSize());
+    return copy;
+}
+
+/**
+ * @param bytes of a packet
+ * @param at where
+ * @return the 16 bits there
+ */
+uint32_t
+Short(const std::vector<uint8_t>& bytes, std::size_t at)
+{
+    return static_cast<uint32_t>(bytes[at]) << 8 | bytes[at + 1];
+}
+
+/**
+ * @brief The remainder that the invariant CRC is, bit by bit: 8 bytes of ones for the local route
+ * header, then everything from IP on, with ones for what changes on the way.
+ * @param bytes of a packet, its own CRC included
+ * @return the CRC as it should be
+ */
+uint32_t
+SlowInvariantCrc(std::vector<uint8_t> bytes)
+{
+    bytes.resize(bytes.size() - 4);
+    for (const std::size_t at : {15, 22, 24, 25, 40, 41, 46})
+    {
+        bytes[at] = 0xff;
+    }
+    for (std::size_t at = 6; at < 14; ++at)
+    {
+        bytes[at] = 0xff;
+    }
+    uint32_t crc = 0xffffffffU;
+    for (std::size_t at = 6; at < bytes.size(); ++at)
+    {
+        for (unsigned bit = 0; bit < 8; ++bit)
+        {
+            const bool one = ((crc ^ static_cast<uint32_t>(bytes[at] >> bit)) & 1) != 0;
+            crc = (crc >> 1) ^ (one ? 0xedb88320U : 0);
+        }
+    }
+    return ~crc;
+}
+
+/// Opcodes, lengths and fields of every kind of packet.
+class RoceBytesTestCase : public TestCase
+{
+  public:
+    RoceBytesTestCase()
+        : TestCase("RoCEv2 bytes: opcodes, lengths, sequence numbers, ECN")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        RoceBytes bytes;
+        FabricPacket data;
+        data.src = 1;
+        data.dst = 2;
+        data.qp = 0x123456;
+        data.wireBytes = 4158;
+        data.entropy = 0xabcd;
+        // A message of three packets, then one of one.
+        std::vector<uint8_t> opcodes;
+        for (uint32_t psn = 7; psn < 11; ++psn)
+        {
+            data.psn = psn;
+            data.flags = psn >= 9 ? FabricPacket::LAST : 0;
+            bytes.Note(data);
+            const std::vector<uint8_t> made = BytesOf(data, bytes);
+            NS_TEST_EXPECT_MSG_EQ(made.size(), 4154, "all but the frame check sequence");
+            opcodes.push_back(made[42]);
+            NS_TEST_EXPECT_MSG_EQ(+made[53], psn, "sequence number");
+            NS_TEST_EXPECT_MSG_EQ(Short(made, 12), 0x0800, "IPv4");
+            NS_TEST_EXPECT_MSG_EQ(Short(made, 34), 0xebcd, "entropy");
+            NS_TEST_EXPECT_MSG_EQ(Short(made, 36), 4791, "RoCEv2");
+            NS_TEST_EXPECT_MSG_EQ(+made[47], 0x12, "QP");
+            NS_TEST_EXPECT_MSG_EQ(Short(made, 48), 0x3456, "QP");
+            NS_TEST_EXPECT_MSG_EQ((made[15] & 3), 2, "ECN capable");
+        }
+        const std::vector<uint8_t> expected{0x06, 0x07, 0x08, 0x0a};
+        NS_TEST_EXPECT_MSG_EQ((opcodes == expected), true, "first, middle, last, only");
+        data.flags |= FabricPacket::MARKED;
+        NS_TEST_EXPECT_MSG_EQ((BytesOf(data, bytes)[15] & 3), 3, "marked");
+        std::vector<uint8_t> whole = BytesOf(data, bytes);
+        uint32_t crc = 0;
+        for (unsigned at = 1; at <= 4; ++at)
+        {
+            crc = crc << 8 | whole[whole.size() - at];
+        }
+        NS_TEST_EXPECT_MSG_EQ(crc, SlowInvariantCrc(whole), "invariant CRC");
+        FabricPacket answer;
+        answer.wireBytes = 64;
+        answer.kind = FabricPacketKind::ACK;
+        answer.ack = 8;
+        std::vector<uint8_t> made = BytesOf(answer, bytes);
+        NS_TEST_EXPECT_MSG_EQ(+made[42], 0x11, "acknowledgement");
+        NS_TEST_EXPECT_MSG_EQ(+made[53], 7, "of the last that is there");
+        NS_TEST_EXPECT_MSG_EQ((made[54] >> 5), 0, "positive");
+        answer.kind = FabricPacketKind::NACK;
+        made = BytesOf(answer, bytes);
+        NS_TEST_EXPECT_MSG_EQ(+made[53], 8, "of the one that is missing");
+        NS_TEST_EXPECT_MSG_EQ(+made[54], 0x60, "sequence error");
+        answer.kind = FabricPacketKind::CNP;
+        made = BytesOf(answer, bytes);
+        NS_TEST_EXPECT_MSG_EQ(+made[42], 0x81, "congestion notification");
+        NS_TEST_EXPECT_MSG_EQ(+made[46], 0x40, "BECN");
+        NS_TEST_EXPECT_MSG_EQ(made.size(), 14 + 20 + 8 + 12 + 16 + 4, "16 reserved bytes");
+        answer.kind = FabricPacketKind::PAUSE;
+        made = BytesOf(answer, bytes);
+        NS_TEST_EXPECT_MSG_EQ(Short(made, 12), 0x8808, "MAC control");
+        NS_TEST_EXPECT_MSG_EQ(Short(made, 14), 0x0101, "priority flow control");
+        NS_TEST_EXPECT_MSG_EQ(made.size(), 60, "the smallest frame");
+    }
+};
+
+/// A capture of two hosts, read by Wireshark's own dissector where that is installed.
+class CaptureTestCase : public TestCase
+{
+  public:
+    CaptureTestCase()
+        : TestCase("a capture is what Wireshark takes for RoCEv2")
+    {
+    }
+
+  private:
+    /**
+     * @param command a command
+     * @return what it prints; nothing if it fails
+     */
+    static std::string Ask(const std::string& command)
+    {
+        std::string text;
+        FILE* pipe = popen(command.c_str(), "r");
+        if (!pipe)
+        {
+            return text;
+        }
+        char line[256];
+        while (std::fgets(line, sizeof line, pipe))
+        {
+            text += line;
+        }
+        return pclose(pipe) == 0 ? text : "";
+    }
+
+    void DoRun() override
+    {
+        const std::string file = CreateTempDirFilename("two-hosts.pcap");
+        {
+            FabricHelper helper(FabricHelper::UNCHANGED);
+            helper.SetCoreFactory([](const FabricGraph& graph, const std::string&) {
+                return std::make_unique<PlainFabricCore>(graph,
+                                                         FabricSettings(),
+                                                         PlainFabricCore::Transport());
+            });
+            Ptr<Fabric> fabric = helper.CreateLeafSpine(1, 1, 2);
+            fabric->GetNic(0)->PostMessage(fabric->GetNic(1), 3 * 4096);
+            RdmaNicHelper().EnablePcap(file, fabric->GetNic(0), true, true);
+            Simulator::Run();
+        }
+        Simulator::Destroy();
+        std::ifstream capture(file, std::ios::binary);
+        const std::string bytes((std::istreambuf_iterator<char>(capture)),
+                                std::istreambuf_iterator<char>());
+        // A header of 24 bytes, then three packets and three answers with 16 bytes before each.
+        NS_TEST_EXPECT_MSG_EQ(bytes.size(), 24 + 3 * (16 + 4154) + 3 * (16 + 62), "capture");
+        if (Ask("tshark --version 2>/dev/null").empty())
+        {
+            std::cout << "skipped: tshark is not installed" << std::endl;
+            return;
+        }
+        const std::string fields = Ask("tshark -r '" + file +
+                                       "' -Y infiniband.bth -T fields -e infiniband.bth.opcode "
+                                       "-e infiniband.bth.psn -e infiniband.bth.destqp "
+                                       "-e frame.time_relative 2>/dev/null");
+        NS_TEST_EXPECT_MSG_EQ(fields,
+                              "6\t0\t0x000000\t0.000000000\n"
+                              "7\t1\t0x000000\t0.000000000\n"
+                              "8\t2\t0x000000\t0.000000000\n"
+                              "17\t0\t0x000000\t0.000002000\n"
+                              "17\t1\t0x000000\t0.000002000\n"
+                              "17\t2\t0x000000\t0.000002000\n",
+                              "as Wireshark has it");
+        const std::string bad = Ask("tshark -r '" + file + "' -Y _ws.malformed 2>/dev/null; true");
+        NS_TEST_EXPECT_MSG_EQ(bad, "", "nothing is malformed");
+    }
+};
+
+/// The suite.
+class EvenkeelCaptureTestSuite : public TestSuite
+{
+  public:
+    EvenkeelCaptureTestSuite()
+        : TestSuite("evenkeel-capture")
+    {
+        AddTestCase(new RoceBytesTestCase);
+        AddTestCase(new CaptureTestCase);
+    }
+};
+
+EvenkeelCaptureTestSuite g_evenkeelCaptureTestSuite; //!< registers itself
+
+} // namespace

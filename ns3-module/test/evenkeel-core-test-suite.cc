@@ -1,0 +1,380 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/boolean.h"
+#include "ns3/collective-helper.h"
+#include "ns3/config.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/fabric.h"
+#include "ns3/failure-helper.h"
+#include "ns3/rdma-nic.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/test.h"
+#include "ns3/uinteger.h"
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+/// Bytes of a full data packet and of an acknowledgement on the wire.
+constexpr uint64_t DATA = 4158;
+constexpr uint64_t ACK = 64;
+
+/// Times of completion in picoseconds, by flow.
+std::vector<uint64_t>
+CompletionsOf(const Fabric& fabric)
+{
+    std::vector<uint64_t> times;
+    for (const FabricFlow& flow : fabric.GetCore().GetFlows())
+    {
+        times.push_back(flow.completedPs);
+    }
+    return times;
+}
+
+/// evenkeel's NIC at line rate takes what the formula says, wired by hand and posted by a script.
+class CoreIdlePathTestCase : public TestCase
+{
+  public:
+    CoreIdlePathTestCase()
+        : TestCase("evenkeel's NIC on an idle path takes what the closed form says")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const uint64_t packets : {1, 3, 500})
+        {
+            NodeContainer hosts(2);
+            NodeContainer switches(3);
+            FabricHelper helper(FabricHelper::UNCHANGED);
+            SwitchHelper().Install(switches);
+            helper.SetNicAttribute("CongestionControl", StringValue("line-rate"));
+            helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
+            helper.Install(hosts.Get(0), switches.Get(0));
+            helper.Install(switches.Get(0), switches.Get(1));
+            helper.Install(switches.Get(1), switches.Get(2));
+            helper.Install(switches.Get(2), hosts.Get(1));
+            Ptr<Fabric> fabric = helper.Finish();
+            fabric->GetNic(0)->PostMessage(fabric->GetNic(1), packets * 4096);
+            Simulator::Run();
+            const uint64_t expected = packets * (DATA + 20) * 20 - 20 * 20 + 3 * DATA * 20 +
+                                      8 * 500000 + 4 * ACK * 20;
+            const std::vector<uint64_t> times = CompletionsOf(*fabric);
+            NS_TEST_ASSERT_MSG_EQ(times.size(), 1, "one flow");
+            NS_TEST_EXPECT_MSG_EQ(times[0], expected, packets << " packets");
+            NS_TEST_EXPECT_MSG_EQ(fabric->GetFinishPs(), expected, "the end");
+            Simulator::Destroy();
+        }
+    }
+};
+
+/// Whatever balances the load, everything sent is there in the end.
+class CorePoliciesTestCase : public TestCase
+{
+  public:
+    CorePoliciesTestCase()
+        : TestCase("every policy completes an all-to-all, each byte once")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string policy :
+             {"ecmp", "subflow-4", "flowlet", "plb", "spray", "spray-rr", "reps", "bitmap", "prime",
+              "switch-rr", "switch-rr-shuffled", "switch-random", "jsq", "adaptive", "drill",
+              "conga", "host-dr", "ofan", "ethereal", "line-cut"})
+        {
+            FabricHelper helper(FabricHelper::UNCHANGED);
+            helper.SetPolicy(policy);
+            helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
+            CollectiveHelper collective("all-to-all");
+            collective.SetBytes(200000);
+            collective.Install(helper);
+            Ptr<Fabric> fabric = helper.CreateLeafSpine(3, 2, 2);
+            Simulator::Run();
+            NS_TEST_EXPECT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, policy);
+            const FabricNicCounters counters = fabric->GetCore().GetCounters();
+            uint64_t inFlight = 0;
+            for (uint32_t port = 0; port < fabric->GetNPorts(); ++port)
+            {
+                inFlight += fabric->GetPort(port).GetWaitingBytes() > 0 ? 1 : 0;
+            }
+            NS_TEST_EXPECT_MSG_EQ(inFlight, 0, policy << ": nothing waits");
+            NS_TEST_EXPECT_MSG_EQ(counters.dataSent,
+                                  counters.dataReceived + fabric->GetCounters().dataDropped,
+                                  policy << ": conservation");
+            Simulator::Destroy();
+        }
+    }
+};
+
+/// What evenkeel refuses is refused with its own words.
+class CoreErrorsTestCase : public TestCase
+{
+  public:
+    CoreErrorsTestCase()
+        : TestCase("what evenkeel refuses is an exception with the reason")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        std::string reason;
+        try
+        {
+            MakeFabricCore("[policy]\nname = \"spry\"\n", ".");
+        }
+        catch (const std::invalid_argument& error)
+        {
+            reason = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(reason.find("spray"), std::string::npos, reason);
+        reason.clear();
+        try
+        {
+            MakeFabricGraph("kind = \"fat-tree\"\nk = 3\n", ".");
+        }
+        catch (const std::invalid_argument& error)
+        {
+            reason = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(reason.find("k"), std::string::npos, reason);
+    }
+};
+
+/// A failed link costs time, and no byte.
+class CoreFailureTestCase : public TestCase
+{
+  public:
+    CoreFailureTestCase()
+        : TestCase("a link goes down, and what it lost is sent again over others")
+    {
+    }
+
+  private:
+    /**
+     * @param fails whether the link goes down
+     * @return when everything was complete, in picoseconds
+     */
+    uint64_t Run(bool fails)
+    {
+        FabricHelper helper(FabricHelper::UNCHANGED);
+        helper.SetPolicy("spray");
+        helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
+        CollectiveHelper collective("all-to-all");
+        collective.SetBytes(1000000);
+        collective.Install(helper);
+        if (fails)
+        {
+            FailureHelper failures(helper);
+            failures.SetConvergence(MicroSeconds(100));
+            failures.SetDetection(MicroSeconds(3));
+            failures.Down("leaf0-spine0", MicroSeconds(5));
+        }
+        Ptr<Fabric> fabric = helper.CreateLeafSpine(2, 2, 2);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, "fails " << fails);
+        const uint64_t dropped = fabric->GetCounters().dataDropped;
+        NS_TEST_EXPECT_MSG_EQ((dropped > 0), fails, "losses");
+        // Link 4 is the first behind those of hosts: nothing goes up there once it is known.
+        if (fails)
+        {
+            NS_TEST_EXPECT_MSG_LT(fabric->GetPort(8).GetCarriedBytes(),
+                                  fabric->GetPort(10).GetCarriedBytes(),
+                                  "the other spine carries the rest");
+        }
+        const uint64_t end = fabric->GetFinishPs();
+        Simulator::Destroy();
+        return end;
+    }
+
+    void DoRun() override
+    {
+        NS_TEST_EXPECT_MSG_LT(Run(false), Run(true), "it costs time");
+    }
+};
+
+/// Ranks are hosts in the order of their container; other hosts have nothing to do with it.
+class CoreRanksTestCase : public TestCase
+{
+  public:
+    CoreRanksTestCase()
+        : TestCase("a collective is over the hosts of a container, by rank")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        NodeContainer hosts(5);
+        NodeContainer leaf(1);
+        SwitchHelper().Install(leaf);
+        FabricHelper helper(FabricHelper::UNCHANGED);
+        helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
+        helper.Install(hosts, leaf.Get(0));
+        NodeContainer ranks(hosts.Get(4), hosts.Get(1), hosts.Get(2));
+        CollectiveHelper collective("all-to-all");
+        collective.SetBytes(30000);
+        collective.Install(helper, ranks);
+        Ptr<Fabric> fabric = helper.Finish();
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, "done");
+        NS_TEST_EXPECT_MSG_EQ(fabric->GetCore().GetFlows().size(), 6, "three to two others");
+        for (uint32_t number = 0; number < hosts.GetN(); ++number)
+        {
+            Ptr<RdmaNic> nic = DynamicCast<RdmaNic>(hosts.Get(number)->GetDevice(0));
+            const bool isRank = number == 4 || number == 1 || number == 2;
+            NS_TEST_EXPECT_MSG_EQ((nic->GetDataSent() > 0), isRank, "node " << number);
+        }
+        Simulator::Destroy();
+    }
+};
+
+/// Fabrics of other kinds are wired from evenkeel's own description.
+class CoreTopologiesTestCase : public TestCase
+{
+  public:
+    CoreTopologiesTestCase()
+        : TestCase("fat-trees and other kinds come from evenkeel's description")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper helper(FabricHelper::UNCHANGED);
+        helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
+        Ptr<Fabric> fabric = helper.CreateFatTree(4);
+        NS_TEST_EXPECT_MSG_EQ(helper.GetHosts().GetN(), 16, "k^3 / 4 hosts");
+        NS_TEST_EXPECT_MSG_EQ(helper.GetSwitches().GetN(), 20, "5 k^2 / 4 switches");
+        fabric->GetNic(0)->PostMessage(fabric->GetNic(15), 4096);
+        Simulator::Run();
+        // Six links each way.
+        NS_TEST_EXPECT_MSG_EQ(fabric->GetFinishPs(),
+                              6 * (DATA + ACK) * 20 + 12 * 500000,
+                              "from pod to pod");
+        Simulator::Destroy();
+    }
+};
+
+/// Seed and run of ns-3 decide draws; the same give the same.
+class CoreSeedTestCase : public TestCase
+{
+  public:
+    CoreSeedTestCase()
+        : TestCase("the run number of ns-3 decides draws, and nothing else does")
+    {
+    }
+
+  private:
+    /**
+     * @param run of ns-3
+     * @return times of completion
+     */
+    std::vector<uint64_t> Run(uint64_t run)
+    {
+        const uint64_t before = RngSeedManager::GetRun();
+        RngSeedManager::SetRun(run);
+        FabricHelper helper(FabricHelper::UNCHANGED);
+        helper.SetPolicy("spray");
+        helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
+        CollectiveHelper collective("all-to-all");
+        collective.SetBytes(300000);
+        collective.Install(helper);
+        Ptr<Fabric> fabric = helper.CreateLeafSpine(2, 4, 4);
+        Simulator::Run();
+        const std::vector<uint64_t> times = CompletionsOf(*fabric);
+        Simulator::Destroy();
+        RngSeedManager::SetRun(before);
+        return times;
+    }
+
+    void DoRun() override
+    {
+        const std::vector<uint64_t> first = Run(1);
+        NS_TEST_EXPECT_MSG_EQ((first == Run(1)), true, "the same again");
+        NS_TEST_EXPECT_MSG_EQ((first == Run(2)), false, "another run");
+    }
+};
+
+/// An incast fills a queue, which marks, which makes CNPs, which scripts hear of.
+class CoreCnpTestCase : public TestCase
+{
+  public:
+    CoreCnpTestCase()
+        : TestCase("marks become congestion notifications that senders hear")
+    {
+    }
+
+  private:
+    void HandleCnp(const FabricPacket& packet, Time when)
+    {
+        ++m_cnps;
+        NS_TEST_EXPECT_MSG_EQ((packet.kind == FabricPacketKind::CNP), true, packet);
+    }
+
+    void HandleMark(const FabricPacket& packet, Time when)
+    {
+        ++m_marks;
+    }
+
+    void DoRun() override
+    {
+        FabricHelper helper(FabricHelper::UNCHANGED);
+        helper.SetSwitchAttribute("EcnKmin", UintegerValue(100000));
+        helper.SetSwitchAttribute("EcnKmax", UintegerValue(400000));
+        helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
+        Ptr<Fabric> fabric = helper.CreateLeafSpine(1, 1, 5);
+        for (uint32_t src = 1; src < 5; ++src)
+        {
+            fabric->GetNic(src)->PostMessage(fabric->GetNic(0), 2000000);
+        }
+        Config::ConnectWithoutContext("/NodeList/*/DeviceList/*/$ns3::RdmaNic/CnpReceived",
+                                      MakeCallback(&CoreCnpTestCase::HandleCnp, this));
+        Config::ConnectWithoutContext("/NodeList/*/DeviceList/*/$ns3::FabricSwitchPort/EcnMark",
+                                      MakeCallback(&CoreCnpTestCase::HandleMark, this));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, "done");
+        NS_TEST_EXPECT_MSG_GT(m_marks, 0, "the queue marks");
+        NS_TEST_EXPECT_MSG_EQ(m_marks, fabric->GetCore().GetCounters().marked, "marks that arrive");
+        NS_TEST_EXPECT_MSG_GT(m_cnps, 0, "and is heard");
+        Simulator::Destroy();
+    }
+
+    uint64_t m_cnps{0};  //!< heard of
+    uint64_t m_marks{0}; //!< heard of
+};
+
+/// The suite.
+class EvenkeelCoreTestSuite : public TestSuite
+{
+  public:
+    EvenkeelCoreTestSuite()
+        : TestSuite("evenkeel-core")
+    {
+        AddTestCase(new CoreIdlePathTestCase);
+        AddTestCase(new CorePoliciesTestCase);
+        AddTestCase(new CoreErrorsTestCase);
+        AddTestCase(new CoreFailureTestCase);
+        AddTestCase(new CoreRanksTestCase);
+        AddTestCase(new CoreTopologiesTestCase);
+        AddTestCase(new CoreSeedTestCase);
+        AddTestCase(new CoreCnpTestCase);
+    }
+};
+
+EvenkeelCoreTestSuite g_evenkeelCoreTestSuite; //!< registers itself
+
+} // namespace

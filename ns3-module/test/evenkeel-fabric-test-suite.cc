@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "evenkeel-plain-fabric.h"
+
+#include "ns3/config.h"
+#include "ns3/fabric-pfc.h"
+#include "ns3/test.h"
+
+using namespace ns3;
+using namespace ns3::tests;
+
+namespace
+{
+
+/**
+ * @brief On an idle path a message takes exactly what the formula says:
+ * n (D + gap) / R - gap / R + (H - 1) D / R + H p + H A / R + H p.
+ */
+class IdlePathTestCase : public TestCase
+{
+  public:
+    IdlePathTestCase()
+        : TestCase("an idle path takes what the closed form says")
+    {
+    }
+
+  private:
+    /**
+     * @param leaves 1 for two links, 2 for four
+     * @param packets of the message
+     * @param perByte picoseconds a byte
+     */
+    void Check(uint32_t leaves, uint64_t packets, uint64_t perByte)
+    {
+        Plan plan;
+        plan.leaves = leaves;
+        plan.rate = std::to_string(8000 / perByte) + "Gbps";
+        PlainFabric plain(plan);
+        plain.Post(0, plain.fabric->GetNNics() - 1, packets * 4096);
+        const uint64_t hops = leaves == 1 ? 2 : 4;
+        const uint64_t delay = 500000;
+        const uint64_t expected = packets * (DATA + 20) * perByte - 20 * perByte +
+                                  (hops - 1) * DATA * perByte + 2 * hops * delay +
+                                  hops * ACK * perByte;
+        NS_TEST_EXPECT_MSG_EQ(plain.Run()[0], expected, packets << " packets, " << hops << " hops");
+    }
+
+    void DoRun() override
+    {
+        for (const uint64_t packets : {1, 2, 7, 1000})
+        {
+            Check(1, packets, 20);
+            Check(2, packets, 20);
+            Check(2, packets, 80);
+        }
+    }
+};
+
+/// In the mode of the HPCC family serialisation times are whole nanoseconds, rounded down.
+class TruncationTestCase : public TestCase
+{
+  public:
+    TruncationTestCase()
+        : TestCase("truncation reproduces the one-flow times of the HPCC family")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // 1,000 packets of 83 ns, 83 ns a further hop, propagation both ways, 4 ns a hop for the
+        // answer: 87,091 ns over two links of 1 us, as that family's simulators print it.
+        FabricHelper helper(FabricHelper::UNCHANGED);
+        helper.SetChannelAttribute("DataRate", StringValue("100Gbps"));
+        helper.SetChannelAttribute("Delay", TimeValue(MicroSeconds(1)));
+        PlainFabricCore* core = nullptr;
+        helper.SetCoreFactory([&core](const FabricGraph& graph, const std::string&) {
+            FabricSettings settings;
+            settings.gapBytes = 0;
+            settings.rounding = FabricRounding::TRUNCATE_NS;
+            auto made = std::make_unique<PlainFabricCore>(
+                graph, settings, PlainFabricCore::Transport{1000, 48, 60});
+            core = made.get();
+            return std::unique_ptr<FabricCore>(std::move(made));
+        });
+        Ptr<Fabric> fabric = helper.CreateLeafSpine(1, 1, 2);
+        fabric->GetNic(0)->PostMessage(fabric->GetNic(1), 1000000);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(core->GetFlows()[0].completedPs, 87091000, "picoseconds");
+        Simulator::Destroy();
+    }
+};
+
+/// Listening to what starts makes starts events of their own, and changes no outcome.
+class PunctualTestCase : public TestCase
+{
+  public:
+    PunctualTestCase()
+        : TestCase("a fabric that is listened to does the same, in time")
+    {
+    }
+
+  private:
+    void Sent(const FabricPacket& packet, Time when)
+    {
+        ++m_sent;
+        // The trace comes in the tick that it is for, whatever the tick is.
+        NS_TEST_EXPECT_MSG_EQ(when.GetTimeStep(), Simulator::Now().GetTimeStep(), "late");
+    }
+
+    void DoRun() override
+    {
+        for (const bool pfc : {false, true})
+        {
+            Plan plan;
+            plan.leaves = 4;
+            plan.spines = 2;
+            plan.hostsPerLeaf = 2;
+            plan.settings.pfc = pfc;
+            plan.touch = [](PlainFabricCore& core) {
+                core.ingress = FabricIngress{4096, 40000, 1, 8};
+                core.poolSize = 400000;
+            };
+            std::vector<uint64_t> expected;
+            uint64_t crossed = 0;
+            {
+                PlainFabric late(plan);
+                late.PostAllToAll(50000);
+                expected = late.Run();
+                crossed = late.fabric->GetCounters().hops;
+            }
+            PlainFabric punctual(plan);
+            punctual.PostAllToAll(50000);
+            for (uint32_t port = 0; port < punctual.fabric->GetNPorts(); ++port)
+            {
+                punctual.fabric->GetPort(port).TraceConnectWithoutContext(
+                    "PacketSent",
+                    MakeCallback(&PunctualTestCase::Sent, this));
+            }
+            m_sent = 0;
+            const std::vector<uint64_t> got = punctual.Run();
+            NS_TEST_EXPECT_MSG_EQ((got == expected), true, "times differ, flow control " << pfc);
+            NS_TEST_EXPECT_MSG_EQ(m_sent, crossed, "every start is told once");
+            NS_TEST_EXPECT_MSG_EQ(punctual.fabric->GetCounters().hops, crossed, "hops");
+        }
+    }
+
+    uint64_t m_sent{0}; //!< starts heard of
+};
+
+/// What comes in is taken, dropped, or in flight; shared and separate buffers hold what they say.
+class BufferTestCase : public TestCase
+{
+  public:
+    BufferTestCase()
+        : TestCase("buffers drop what they have no room for, or cut it to its header")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // Three senders of 20 packets at once to one receiver: in the time of 20 packets, 60 come
+        // and 20 go; the first of them passes through without being stored.
+        for (const bool shared : {false, true})
+        {
+            Plan plan;
+            plan.hostsPerLeaf = 4;
+            plan.settings.sharedBuffer = shared;
+            plan.settings.bufferBytes = 10 * DATA;
+            plan.settings.gapBytes = 0;
+            PlainFabric plain(plan);
+            for (const uint32_t src : {1, 2, 3})
+            {
+                plain.Post(src, 0, 20 * 4096);
+            }
+            plain.Run();
+            const auto& counters = plain.fabric->GetCounters();
+            // Of each three that arrive one leaves: 10 fit, then two of three are lost.
+            NS_TEST_EXPECT_MSG_EQ(counters.dataDropped, 60 - 20 - 10, "shared " << shared);
+            NS_TEST_EXPECT_MSG_EQ(plain.core->GetCounters().dataReceived + counters.dataDropped,
+                                  60,
+                                  "conservation");
+            NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetQueueBytesMax(), 10 * DATA, "full to the brim");
+        }
+        Plan plan;
+        plan.hostsPerLeaf = 4;
+        plan.settings.sharedBuffer = false;
+        plan.settings.bufferBytes = 10 * DATA;
+        plan.settings.gapBytes = 0;
+        plan.settings.trim = true;
+        plan.settings.trimLimit = 100 * 64;
+        PlainFabric plain(plan);
+        for (const uint32_t src : {1, 2, 3})
+        {
+            plain.Post(src, 0, 20 * 4096);
+        }
+        plain.Run();
+        const auto& counters = plain.fabric->GetCounters();
+        NS_TEST_EXPECT_MSG_EQ(counters.dataDropped, 0, "there is room for headers");
+        NS_TEST_EXPECT_MSG_GT(counters.trimmed, 28, "most of what was lost before is cut");
+        NS_TEST_EXPECT_MSG_EQ(plain.core->GetCounters().dataReceived, 60, "all come, cut or whole");
+    }
+};
+
+/// A step marks what finds more than so much, at the point that is asked for.
+class EcnTestCase : public TestCase
+{
+  public:
+    EcnTestCase()
+        : TestCase("ECN marks above the step")
+    {
+    }
+
+  private:
+    /**
+     * @param atDequeue when marking looks
+     * @return data packets that came marked
+     */
+    uint64_t CountMarked(bool atDequeue)
+    {
+        Plan plan;
+        plan.hostsPerLeaf = 3;
+        plan.settings.gapBytes = 0;
+        plan.settings.ecnAtDequeue = atDequeue;
+        plan.touch = [](PlainFabricCore& core) {
+            core.ecn.kmin = 5 * DATA;
+            core.ecn.kmax = 5 * DATA;
+        };
+        PlainFabric plain(plan);
+        plain.Post(1, 0, 20 * 4096);
+        plain.Post(2, 0, 20 * 4096);
+        plain.Run();
+        return plain.core->GetCounters().marked;
+    }
+
+    void DoRun() override
+    {
+        // Pairs of packets arrive at once, and one leaves just before the next pair. The n-th pair,
+        // from the second on, finds n - 2 in line, and its second packet one more. Above 5: the
+        // first of pairs 8 to 20, the second of pairs 7 to 20.
+        NS_TEST_EXPECT_MSG_EQ(CountMarked(false), 13 + 14, "at enqueue");
+        // As a packet leaves, what is behind it counts: n - 2 before the n-th pair comes, and after
+        // the last pair, with 20 in line, 19 down to none. Above 5: pairs 8 to 20, then 19 to 6.
+        NS_TEST_EXPECT_MSG_EQ(CountMarked(true), 13 + 14, "at dequeue");
+    }
+};
+
+/// The dialogues of the rules themselves: one link of 1,000 reserve and 2,000 headroom at a pool of
+/// 8,000, of which it may take a half of what is left.
+class PfcRulesTestCase : public TestCase
+{
+  public:
+    PfcRulesTestCase()
+        : TestCase("flow control: reserve, then pool, then headroom, then nothing")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricPfc::Ingress link;
+        link.pool = 0;
+        link.reserve = 1000;
+        link.headroom = 2000;
+        link.alphaDenominator = 2;
+        FabricPfc pfc(300, {link}, {FabricPfc::Pool{8000, 0}});
+        NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 1000), FabricPfc::NOTHING, "the reserve is its own");
+        NS_TEST_EXPECT_MSG_EQ(pfc.GetPool(0).used, 0, "nothing of the pool");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 2000), FabricPfc::NOTHING, "2,000 of 3,000");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 1000), FabricPfc::PAUSE, "3,000 of 2,500 now");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 1500), FabricPfc::NOTHING, "told once");
+        NS_TEST_EXPECT_MSG_EQ(pfc.GetIngress(0).inHeadroom, 1500, "in headroom");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Admits(0, 500), true, "500 are left");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Admits(0, 501), false, "501 are not");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 1000), FabricPfc::NOTHING, "headroom drains first");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 500), FabricPfc::NOTHING, "3,000 + 300 > 2,500");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 433), FabricPfc::NOTHING, "2,567 of 2,716");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 101), FabricPfc::RESUME, "2,466 of 2,767");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 100), FabricPfc::NOTHING, "told once");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 3366), FabricPfc::NOTHING, "the rest");
+        NS_TEST_EXPECT_MSG_EQ(pfc.GetIngress(0).used, 0, "empty");
+        NS_TEST_EXPECT_MSG_EQ(pfc.GetPool(0).used, 0, "empty");
+    }
+};
+
+/// With flow control and headroom nothing is lost, and who is paused hears it.
+class PfcTestCase : public TestCase
+{
+  public:
+    PfcTestCase()
+        : TestCase("flow control loses nothing where tail drop loses much")
+    {
+    }
+
+  private:
+    void Paused(bool paused)
+    {
+        ++(paused ? m_pauses : m_resumes);
+    }
+
+    void DoRun() override
+    {
+        Plan plan;
+        plan.leaves = 2;
+        plan.hostsPerLeaf = 8;
+        plan.settings.pfc = true;
+        plan.settings.bufferBytes = 400000;
+        plan.settings.pfcResumeOffset = 3072;
+        plan.touch = [](PlainFabricCore& core) {
+            // Twice the delay at 400 Gbps, three packets, the frame and gaps.
+            core.ingress = FabricIngress{4096, 2 * 25000 + 3 * DATA + 64 + 40, 1, 8};
+            core.poolSize = 100000;
+        };
+        PlainFabric plain(plan);
+        for (uint32_t src = 8; src < 16; ++src)
+        {
+            plain.Post(src, 0, 500000);
+        }
+        for (uint32_t host = 0; host < 16; ++host)
+        {
+            plain.fabric->GetNic(host)->TraceConnectWithoutContext(
+                "Pause",
+                MakeCallback(&PfcTestCase::Paused, this));
+        }
+        const std::vector<uint64_t> times = plain.Run();
+        NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetVerdict(), Fabric::COMPLETED, "all come");
+        NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetCounters().dataDropped, 0, "nothing is lost");
+        NS_TEST_EXPECT_MSG_GT(m_pauses, 0, "senders are stopped");
+        NS_TEST_EXPECT_MSG_EQ(m_pauses, m_resumes, "and let go");
+        NS_TEST_EXPECT_MSG_GT(plain.fabric->GetPauses().size(), m_pauses, "switches too");
+        NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetPool().GetInFlight(), 0, "no packet is left over");
+        NS_TEST_EXPECT_MSG_LT(times[0], FABRIC_NEVER, "done");
+    }
+
+    uint64_t m_pauses{0};  //!< pauses heard of
+    uint64_t m_resumes{0}; //!< resumes heard of
+};
+
+/// An outage loses what is on the wire in it; a degraded link takes longer, from then on.
+class FaultTestCase : public TestCase
+{
+  public:
+    FaultTestCase()
+        : TestCase("links go down, slow down and lose packets")
+    {
+    }
+
+  private:
+    void Dropped(const FabricPacket& packet, Time when)
+    {
+        m_dropped.push_back(packet.psn);
+    }
+
+    void DoRun() override
+    {
+        // Packet n is on the wire from n x 83.56 ns on for 83.16 + 500 ns.
+        Plan plan;
+        plan.touch = [](PlainFabricCore& core) {
+            FabricFault fault;
+            fault.link = 0;
+            fault.fromPs = 1000000;
+            fault.untilPs = 1000001;
+            core.faults = {fault};
+        };
+        {
+            PlainFabric down(plan);
+            down.Post(0, 1, 20 * 4096);
+            Config::ConnectWithoutContext("/NodeList/*/DeviceList/*/$ns3::FabricPort/Drop",
+                                          MakeCallback(&FaultTestCase::Dropped, this));
+            down.Run();
+        }
+        // The fifth ends at 5 x 83.56 + 583.16 = 1,000.96 ns, the eleventh starts at 919.16, the
+        // twelfth at 1,002.72.
+        NS_TEST_EXPECT_MSG_EQ((m_dropped == std::vector<uint32_t>{5, 6, 7, 8, 9, 10, 11}),
+                              true,
+                              "seven are on the wire");
+
+        plan.touch = [](PlainFabricCore& core) {
+            FabricStep slow;
+            slow.atPs = 200000;
+            slow.link = 0;
+            slow.rateBps = 40000000000ULL;
+            core.steps = {slow};
+        };
+        std::vector<uint64_t> times;
+        {
+            PlainFabric degraded(plan);
+            degraded.Post(0, 1, 10 * 4096);
+            times = degraded.Run();
+        }
+        // Three packets start before 200 ns (0, 83.56, 167.12), and the wire is busy with the third
+        // for its gap at the old rate; the other seven take ten times as long.
+        const uint64_t third = 3 * 4178 * 20;
+        const uint64_t last = third + 6 * 4178 * 200 + 4158 * 200;
+        const uint64_t there = last + 500000 + 4158 * 20 + 500000;
+        const uint64_t back = 64 * 20 + 500000 + 64 * 200 + 500000;
+        NS_TEST_EXPECT_MSG_EQ(times[0], there + back, "slow from then on");
+
+        plan.touch = [](PlainFabricCore& core) {
+            FabricFault fault;
+            fault.link = 0;
+            fault.kind = FabricFault::LOSS;
+            fault.numerator = 1;
+            fault.denominator = 10;
+            core.faults = {fault};
+        };
+        PlainFabric lossy(plan);
+        lossy.Post(0, 1, 5000 * 4096);
+        lossy.Run();
+        const uint64_t lost = lossy.fabric->GetCounters().dataDropped;
+        NS_TEST_EXPECT_MSG_GT(lost, 425, "a tenth of 5,000, within three and a half deviations");
+        NS_TEST_EXPECT_MSG_LT(lost, 575, "likewise");
+    }
+
+    std::vector<uint32_t> m_dropped; //!< PSNs
+};
+
+/// The suite.
+class EvenkeelFabricTestSuite : public TestSuite
+{
+  public:
+    EvenkeelFabricTestSuite()
+        : TestSuite("evenkeel-fabric")
+    {
+        AddTestCase(new IdlePathTestCase);
+        AddTestCase(new TruncationTestCase);
+        AddTestCase(new PunctualTestCase);
+        AddTestCase(new BufferTestCase);
+        AddTestCase(new EcnTestCase);
+        AddTestCase(new PfcRulesTestCase);
+        AddTestCase(new PfcTestCase);
+        AddTestCase(new FaultTestCase);
+    }
+};
+
+EvenkeelFabricTestSuite g_evenkeelFabricTestSuite; //!< registers itself
+
+} // namespace

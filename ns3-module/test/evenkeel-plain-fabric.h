@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef EVENKEEL_TEST_PLAIN_FABRIC_H
+#define EVENKEEL_TEST_PLAIN_FABRIC_H
+
+#include "ns3/fabric-helper.h"
+#include "ns3/fabric.h"
+#include "ns3/plain-fabric-core.h"
+#include "ns3/rdma-nic.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+namespace tests
+{
+
+/// What a plain fabric is made of.
+struct Plan
+{
+    uint32_t leaves{1};                 //!< switches with hosts
+    uint32_t spines{1};                 //!< switches that every leaf is wired to
+    uint32_t hostsPerLeaf{2};           //!< hosts of each leaf
+    std::string rate{"400Gbps"};        //!< of each link
+    FabricSettings settings;            //!< of switches and links
+    /// What else is to be set on the core.
+    std::function<void(PlainFabricCore&)> touch{[](PlainFabricCore&) {}};
+};
+
+/// A fabric of plain NICs, and the core that it asks.
+struct PlainFabric
+{
+    FabricHelper helper{FabricHelper::UNCHANGED}; //!< what made it
+    PlainFabricCore* core{nullptr};               //!< what it asks
+    Ptr<Fabric> fabric;                           //!< the fabric
+
+    /**
+     * @param plan what it is made of
+     */
+    explicit PlainFabric(const Plan& plan)
+    {
+        helper.SetChannelAttribute("DataRate", StringValue(plan.rate));
+        helper.SetChannelAttribute("Delay", TimeValue(NanoSeconds(500)));
+        helper.SetCoreFactory([this, &plan](const FabricGraph& graph, const std::string&) {
+            auto made = std::make_unique<PlainFabricCore>(graph,
+                                                          plan.settings,
+                                                          PlainFabricCore::Transport());
+            plan.touch(*made);
+            core = made.get();
+            return std::unique_ptr<FabricCore>(std::move(made));
+        });
+        fabric = helper.CreateLeafSpine(plan.leaves, plan.spines, plan.hostsPerLeaf);
+    }
+
+    ~PlainFabric()
+    {
+        Simulator::Destroy();
+    }
+
+    /**
+     * @brief Posts a message.
+     * @param src sending host
+     * @param dst receiving host
+     * @param bytes payload
+     * @param delay when it starts
+     */
+    void Post(uint32_t src, uint32_t dst, uint64_t bytes, Time delay = Time(0))
+    {
+        fabric->GetNic(src)->PostMessage(fabric->GetNic(dst), bytes, delay);
+    }
+
+    /**
+     * @brief Every host to every other.
+     * @param bytes payload of each message
+     */
+    void PostAllToAll(uint64_t bytes)
+    {
+        const uint32_t hosts = fabric->GetNNics();
+        for (uint32_t step = 1; step < hosts; ++step)
+        {
+            for (uint32_t src = 0; src < hosts; ++src)
+            {
+                Post(src, (src + step) % hosts, bytes);
+            }
+        }
+    }
+
+    /**
+     * @brief Runs to the end.
+     * @return times of completion in picoseconds, by message
+     */
+    std::vector<uint64_t> Run()
+    {
+        Simulator::Run();
+        std::vector<uint64_t> times;
+        for (const FabricFlow& flow : core->GetFlows())
+        {
+            times.push_back(flow.completedPs);
+        }
+        return times;
+    }
+};
+
+/// Bytes of a full data packet on the wire.
+constexpr uint64_t DATA = 4158;
+
+/// Bytes of an acknowledgement on the wire.
+constexpr uint64_t ACK = 64;
+
+} // namespace tests
+
+} // namespace ns3
+
+#endif /* EVENKEEL_TEST_PLAIN_FABRIC_H */

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "evenkeel-plain-fabric.h"
+
+#include "ns3/config.h"
+#include "ns3/object-factory.h"
+#include "ns3/rdma-connection.h"
+#include "ns3/test.h"
+
+using namespace ns3;
+using namespace ns3::tests;
+
+namespace
+{
+
+/// Every class is there by name, as scripts and Config paths ask for it.
+class ByNameTestCase : public TestCase
+{
+  public:
+    ByNameTestCase()
+        : TestCase("every class is made by its name")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string name :
+             {"Fabric", "FabricChannel", "FabricSwitch", "FabricSwitchPort", "RdmaConnection",
+              "RdmaNic"})
+        {
+            ObjectFactory factory("ns3::" + name);
+            NS_TEST_EXPECT_MSG_NE(factory.Create<Object>(), nullptr, name);
+            NS_TEST_EXPECT_MSG_EQ(TypeId::LookupByName("ns3::" + name).GetGroupName(),
+                                  "Evenkeel",
+                                  name);
+        }
+        NS_TEST_EXPECT_MSG_EQ(TypeId::LookupByName("ns3::FabricPort").GetGroupName(),
+                              "Evenkeel",
+                              "the base class");
+    }
+};
+
+/// A script hears of its messages, and posts more when one is complete.
+class ScriptTestCase : public TestCase
+{
+  public:
+    ScriptTestCase()
+        : TestCase("a script posts messages, hears of them, and goes on")
+    {
+    }
+
+  private:
+    void Delivered(const FabricNews& news)
+    {
+        ++m_delivered;
+    }
+
+    void Next(const FabricNews& news)
+    {
+        m_completed.push_back(news.atPs);
+        if (m_completed.size() < 3)
+        {
+            Send();
+        }
+    }
+
+    void Send()
+    {
+        const uint32_t message = m_from->PostMessage(m_to, 4096);
+        m_from->NotifyCompletion(message, MakeCallback(&ScriptTestCase::Next, this));
+    }
+
+    void DoRun() override
+    {
+        Plan plan;
+        PlainFabric plain(plan);
+        m_from = plain.fabric->GetNic(0);
+        m_to = plain.fabric->GetNic(1);
+        Config::ConnectWithoutContext(
+            "/NodeList/*/DeviceList/*/$ns3::RdmaNic/MessageDelivered",
+            MakeCallback(&ScriptTestCase::Delivered, this));
+        Simulator::Schedule(MicroSeconds(5), &ScriptTestCase::Send, this);
+        plain.Run();
+        // D/R twice, A/R twice, four propagation delays.
+        const uint64_t each = 2 * DATA * 20 + 2 * ACK * 20 + 4 * 500000;
+        const std::vector<uint64_t> expected{5000000 + each, 5000000 + 2 * each, 5000000 + 3 * each};
+        NS_TEST_EXPECT_MSG_EQ(m_delivered, 3, "three are delivered");
+        NS_TEST_EXPECT_MSG_EQ((m_completed == expected), true, "one after the other");
+        m_from = nullptr;
+        m_to = nullptr;
+    }
+
+    Ptr<RdmaNic> m_from;              //!< sender
+    Ptr<RdmaNic> m_to;                //!< receiver
+    uint32_t m_delivered{0};          //!< messages heard of at the receiver
+    std::vector<uint64_t> m_completed; //!< when they were complete
+};
+
+/// A connection tells both ends' news, and counts what is outstanding.
+class ConnectionTestCase : public TestCase
+{
+  public:
+    ConnectionTestCase()
+        : TestCase("a connection carries messages and tells what became of them")
+    {
+    }
+
+  private:
+    void Delivered(const FabricNews& news)
+    {
+        m_outstanding.push_back(m_connection->GetOutstanding());
+    }
+
+    void Completed(const FabricNews& news)
+    {
+        m_outstanding.push_back(m_connection->GetOutstanding());
+    }
+
+    void DoRun() override
+    {
+        PlainFabric plain{Plan()};
+        m_connection = CreateObject<RdmaConnection>();
+        m_connection->Connect(plain.fabric->GetNic(0), plain.fabric->GetNic(1));
+        m_connection->SetDeliveryCallback(MakeCallback(&ConnectionTestCase::Delivered, this));
+        m_connection->SetCompletionCallback(MakeCallback(&ConnectionTestCase::Completed, this));
+        m_connection->Send(4096);
+        m_connection->Send(4096);
+        plain.Run();
+        // Both are delivered before the first answer is back.
+        NS_TEST_EXPECT_MSG_EQ((m_outstanding == std::vector<uint32_t>{2, 2, 1, 0}), true, "in turn");
+        m_connection = nullptr;
+    }
+
+    Ptr<RdmaConnection> m_connection;    //!< what is tested
+    std::vector<uint32_t> m_outstanding; //!< at each piece of news
+};
+
+/// Graphs and settings as they go to evenkeel.
+class DescriptionTestCase : public TestCase
+{
+  public:
+    DescriptionTestCase()
+        : TestCase("what is wired by hand is described as it is")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        NodeContainer hosts(4);
+        NodeContainer switches(3);
+        SwitchHelper().Install(switches);
+        FabricHelper helper(FabricHelper::UNCHANGED);
+        helper.Install(NodeContainer(hosts.Get(2), hosts.Get(3)), switches.Get(0));
+        helper.Install(NodeContainer(hosts.Get(0), hosts.Get(1)), switches.Get(1));
+        helper.SetChannelAttribute("DataRate", StringValue("100Gbps"));
+        helper.Install(switches.Get(0), switches.Get(2));
+        helper.Install(switches.Get(2), switches.Get(1));
+        helper.Install(switches.Get(2), switches.Get(1));
+        helper.AddFailure(helper.GetChannels()[6], "at = \"3us\"");
+        const FabricGraph graph = helper.DescribeGraph();
+        NS_TEST_EXPECT_MSG_EQ(graph.hosts.size(), 4, "hosts");
+        NS_TEST_EXPECT_MSG_EQ(graph.links.size(), 7, "links");
+        NS_TEST_EXPECT_MSG_EQ(graph.switches[0].tier, 0, "has hosts");
+        NS_TEST_EXPECT_MSG_EQ(graph.switches[2].tier, 1, "has none");
+        NS_TEST_EXPECT_MSG_EQ(graph.links[4].rateBps, 100000000000ULL, "as set by then");
+        NS_TEST_EXPECT_MSG_EQ(graph.links[3].a.number, 3, "the last host that was wired");
+        const std::string text = helper.DescribeSettings();
+        NS_TEST_EXPECT_MSG_NE(text.find("link = \"switch1-switch2#1\"\nat = \"3us\""),
+                              std::string::npos,
+                              text);
+        NS_TEST_EXPECT_MSG_NE(text.find("[policy]\nname = \"ecmp\""), std::string::npos, text);
+        Simulator::Destroy();
+    }
+};
+
+/// The suite.
+class EvenkeelScriptTestSuite : public TestSuite
+{
+  public:
+    EvenkeelScriptTestSuite()
+        : TestSuite("evenkeel-script")
+    {
+        AddTestCase(new ByNameTestCase);
+        AddTestCase(new ScriptTestCase);
+        AddTestCase(new ConnectionTestCase);
+        AddTestCase(new DescriptionTestCase);
+    }
+};
+
+EvenkeelScriptTestSuite g_evenkeelScriptTestSuite; //!< registers itself
+
+} // namespace

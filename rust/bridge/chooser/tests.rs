@@ -1,0 +1,212 @@
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::balance::presets;
+use crate::balance::switch::hash::Hash;
+
+const PORTS: [u32; 8] = [8, 9, 10, 11, 12, 13, 14, 15];
+
+fn facts() -> SwitchFacts {
+    SwitchFacts {
+        seed: 1,
+        port_buffer_bytes: 800_000,
+        base_rtt_ps: 100_000_000,
+        switch_id: 0,
+        ports: 16,
+        tier: 0,
+        own_senders: false,
+    }
+}
+
+fn made(policy: &str, parameters: &str) -> SwitchChooser {
+    *switch_chooser(policy, parameters, &facts()).unwrap()
+}
+
+fn arrival(label: u32, now_ps: u64) -> Arrival {
+    Arrival { now_ps, label, wire_bytes: 1_500, edge: 3, pod: 1, entropy: 77, control: false }
+}
+
+/// What it chooses for a flow, a packet a nanosecond.
+fn choices(chooser: &mut SwitchChooser, label: u32, count: u64, bytes: &[u64]) -> Vec<u32> {
+    (0..count).map(|n| chooser.choose(&arrival(label, n * 1_000), &PORTS, bytes, &[])).collect()
+}
+
+#[test]
+fn a_hash_gives_what_the_fabric_s_switches_choose() {
+    let hash = Hash::of(1, SwitchId(0));
+    let mut chooser = made("ecmp", "");
+    for entropy in 0..200 {
+        let arrival = Arrival { entropy, ..arrival(7, 0) };
+        assert_eq!(chooser.choose(&arrival, &PORTS, &[], &[]), hash.pick(7, entropy, 8));
+    }
+}
+
+#[test]
+fn without_a_choice_nothing_breaks() {
+    for policy in ["ecmp", "spray", "jsq", "ofan", "drill"] {
+        let mut chooser = made(policy, "");
+        assert_eq!(chooser.choose(&arrival(7, 0), &[], &[], &[]), 0, "{policy}");
+        assert_eq!(chooser.choose(&arrival(7, 0), &[5], &[9], &[1]), 0, "{policy}");
+    }
+}
+
+#[test]
+fn queues_of_another_number_and_ports_beyond_break_nothing() {
+    for policy in ["jsq", "adaptive", "drill", "switch-rr", "switch-random", "ofan", "spray"] {
+        let mut chooser = made(policy, "");
+        for n in 0..40 {
+            let choice = chooser.choose(&arrival(n, 0), &[5, 4_000_000_000], &[1], &[1, 2, 3]);
+            assert!(choice < 2, "{policy}");
+        }
+    }
+}
+
+#[test]
+fn the_shortest_queue_is_taken_by_who_looks() {
+    let bytes = [9, 9, 9, 1, 9, 9, 9, 9].map(|kilobytes| kilobytes * 50_000);
+    for policy in ["jsq", "adaptive"] {
+        let mut chooser = made(policy, "");
+        assert!(chooser.looks_at_queues());
+        // The first packets of `adaptive` know no queue yet: its looks are stale.
+        let all = choices(&mut chooser, 7, 400, &bytes);
+        assert_eq!(all[300..], [3; 100], "{policy}");
+    }
+    assert!(!made("switch-rr", "").looks_at_queues());
+}
+
+#[test]
+fn a_flow_keeps_its_port_until_a_gap_of_the_flowlet_s_length() {
+    let mut chooser = made("flowlet", "gap = \"50us\"");
+    let mut at = |us: u64| chooser.choose(&arrival(7, us * 1_000_000), &PORTS, &[], &[]);
+    let first = at(0);
+    assert!((1..20).all(|n| at(n * 50) == first), "50 us are not longer than 50 us");
+    let after_gaps: BTreeSet<u32> = (0..40).map(|n| at(2_000 + n * 51)).collect();
+    assert!(after_gaps.len() > 4, "{after_gaps:?}");
+}
+
+#[test]
+fn a_sprayed_flow_takes_all_ports_and_a_hashed_one_takes_one() {
+    for (policy, ports) in [("spray", 8), ("spray-rr", 8), ("ecmp", 1), ("flowlet", 1)] {
+        let all: BTreeSet<u32> = choices(&mut made(policy, ""), 7, 400, &[]).into_iter().collect();
+        assert_eq!(all.len(), ports, "{policy}");
+    }
+}
+
+/// What other flows do must not move the draws of one.
+#[test]
+fn flows_draw_from_streams_of_their_own() {
+    let alone = choices(&mut made("spray", ""), 7, 50, &[]);
+    let mut chooser = made("spray", "");
+    let mixed: Vec<u32> = (0..50)
+        .map(|n| {
+            chooser.choose(&arrival(1_000_003, n * 1_000), &PORTS, &[], &[]);
+            chooser.choose(&arrival(7, n * 1_000), &PORTS, &[], &[])
+        })
+        .collect();
+    assert_eq!(mixed, alone);
+}
+
+#[test]
+fn state_is_bounded_and_counted() {
+    let mut chooser = made("flowlet", "");
+    assert_eq!(chooser.state_bits(), 0);
+    choices(&mut chooser, 7, 10, &[]);
+    assert_eq!(chooser.state_bits(), 48);
+    for label in 0..300_000 {
+        chooser.choose(&arrival(label, 0), &PORTS, &[], &[]);
+    }
+    assert!(chooser.state_bits() <= 48 << 16);
+    assert!(chooser.state_bits() > 48 * 60_000, "labels spread over the table");
+}
+
+#[test]
+fn weights_give_ports_their_shares_and_0_gives_none() {
+    for (policy, slack) in [("switch-rr", 1), ("ofan", 2), ("ecmp", 200), ("spray", 200)] {
+        let mut chooser = made(policy, "");
+        let mut counts = [0i32; 3];
+        for n in 0..6_000u32 {
+            let arrival = Arrival { entropy: n as u16, ..arrival(n / 10, 0) };
+            counts[chooser.choose(&arrival, &[1, 2, 3], &[], &[2, 0, 1]) as usize] += 1;
+        }
+        let [two, none, one] = counts;
+        assert_eq!(none, 0, "{policy}");
+        assert!(
+            (two - 4_000).abs() <= slack && (one - 2_000).abs() <= slack,
+            "{policy} {counts:?}"
+        );
+    }
+}
+
+#[test]
+fn a_rotation_is_drawn_anew_when_routing_changed() {
+    let mut chooser = made("ofan", "");
+    let round = choices(&mut chooser, 7, 8, &[]);
+    assert_eq!(round, choices(&mut chooser, 8, 8, &[]));
+    let changed = (0..3).any(|_| {
+        chooser.routing_changed();
+        choices(&mut chooser, 7, 8, &[]) != round
+    });
+    assert!(changed);
+}
+
+/// Each preset is served, or refused for a reason: which of them is a promise to users.
+#[test]
+fn each_policy_is_served_or_says_why_not() {
+    let refusals: Vec<String> = presets()
+        .filter_map(|preset| {
+            let error = switch_chooser(preset.name, "", &facts()).err()?.to_string();
+            let reason = ["acknowledgements", "messages", "the source", "headers"]
+                .into_iter()
+                .find(|reason| error.contains(reason))
+                .unwrap_or_else(|| panic!("{error}"));
+            Some(format!("{}: {reason}", preset.name))
+        })
+        .collect();
+    assert_eq!(
+        refusals,
+        [
+            "reps: acknowledgements",
+            "reps-legacy: acknowledgements",
+            "bitmap: acknowledgements",
+            "prime: acknowledgements",
+            "plb: acknowledgements",
+            "host-dr: the source",
+            "conga: headers",
+            "subflow-k: messages",
+            "subflow-2: messages",
+            "subflow-4: messages",
+            "subflow-8: messages",
+            "subflow-16: messages",
+            "ethereal: the source",
+            "line-cut: the source",
+        ]
+    );
+}
+
+#[test]
+fn with_senders_of_its_own_a_policy_s_entropy_values_are_in_the_packets() {
+    let facts = SwitchFacts { own_senders: true, ..facts() };
+    let mut chooser = switch_chooser("reps", "", &facts).unwrap();
+    let hash = Hash::of(1, SwitchId(0));
+    for entropy in 0..50 {
+        let arrival = Arrival { entropy, ..arrival(7, 0) };
+        assert_eq!(chooser.choose(&arrival, &PORTS, &[], &[]), hash.pick(7, entropy, 8));
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let refusal =
+        |policy, parameters| switch_chooser(policy, parameters, &facts()).unwrap_err().to_string();
+    assert!(refusal("sprey", "").starts_with("no policy is called 'sprey'; there are ecmp, "));
+    let error = refusal("flowlet", "gap = 50us");
+    assert!(error.contains("'gap = \"50us\"'") && error.ends_with("in 'gap = 50us'"), "{error}");
+    let error = refusal("flowlet", "gapp = \"50us\"");
+    assert!(error.contains("policy 'flowlet': unknown field `gapp`"), "{error}");
+    assert_eq!(
+        refusal("ethereal", ""),
+        "policy 'ethereal' routes at the source: its switches choose nothing"
+    );
+    let error = refusal("flowlet", "after = \"acknowledgement\"");
+    assert!(error.contains("learns from acknowledgements"), "{error}");
+}

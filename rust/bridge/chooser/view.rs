@@ -1,0 +1,87 @@
+//! What a caller tells of a switch, as policies see it.
+
+use crate::balance::rotation::schedule;
+use crate::balance::switch::View;
+use crate::ids::SwitchId;
+
+use super::contract::Arrival;
+
+/// So many sets of weights are remembered with their schedules.
+const MOST_SCHEDULES: usize = 64;
+
+/// The moment of a choice.
+pub(super) struct Seen<'a> {
+    pub arrival: &'a Arrival,
+    pub ports: &'a [u32],
+    pub queue_bytes: &'a [u64],
+    pub weights: &'a [u32],
+    /// Where weights differ.
+    pub schedule: Option<&'a [u16]>,
+    pub epoch: u32,
+    /// How many ports the switch has.
+    pub switch_ports: u32,
+}
+
+impl View for Seen<'_> {
+    fn candidates(&self) -> u32 {
+        self.ports.len() as u32
+    }
+
+    fn port(&self, candidate: u32) -> u32 {
+        self.ports[candidate as usize] % self.switch_ports
+    }
+
+    fn bytes(&mut self, candidate: u32) -> u64 {
+        self.queue_bytes.get(candidate as usize).copied().unwrap_or(0)
+    }
+
+    fn edge(&self) -> SwitchId {
+        SwitchId(self.arrival.edge)
+    }
+
+    fn pod(&self) -> u32 {
+        self.arrival.pod
+    }
+
+    fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    fn weight(&self, candidate: u32) -> u32 {
+        self.weights.get(candidate as usize).copied().unwrap_or(1)
+    }
+
+    fn entries(&self) -> Option<u32> {
+        self.schedule.map(|schedule| schedule.len() as u32)
+    }
+
+    fn entry(&self, place: u32) -> u32 {
+        self.schedule.map_or(place, |schedule| u32::from(schedule[place as usize]))
+    }
+}
+
+/// The weighted schedules of the sets of weights that were seen last.
+#[derive(Debug, Default)]
+pub(super) struct Schedules(Vec<(Vec<u32>, Vec<u16>)>);
+
+impl Schedules {
+    /// The schedule of these weights: none where they are all alike, or all 0, when there is
+    /// nothing to avoid.
+    pub fn find(&mut self, weights: &[u32]) -> Option<&[u16]> {
+        if weights.iter().all(|&weight| weight == weights[0]) {
+            return None;
+        }
+        let place = match self.0.iter().position(|(known, _)| known == weights) {
+            Some(place) => place,
+            None => {
+                if self.0.len() == MOST_SCHEDULES {
+                    self.0.remove(0);
+                }
+                let order: Vec<u16> = (0..=u16::MAX).take(weights.len()).collect();
+                self.0.push((weights.to_vec(), schedule(&order, weights)));
+                self.0.len() - 1
+            }
+        };
+        Some(&self.0[place].1)
+    }
+}

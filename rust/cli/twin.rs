@@ -1,0 +1,82 @@
+//! `evenkeel twin`: one scenario in both worlds.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use evenkeel::fabric::{self, Outcome, Setup};
+use evenkeel::report::{self, Side, Stopwatch, Twin};
+use evenkeel::scenario::Overrides;
+
+use super::{SCENARIO_HELP, Status, output, scenario};
+
+const EXAMPLES: &str = "\
+Examples:
+  evenkeel twin scenario.toml
+  evenkeel twin scenario.toml --policy spray --json | jq .agrees
+
+It needs a program built with ns-3 (cargo build --release --features ns3).
+";
+
+/// Run a scenario in Rust and in ns-3, and compare
+///
+/// Compares the completion time of every flow, the bytes of every link, and what is counted:
+/// packets sent, lost, cut, marked, queue pairs. The worlds agree if no completion time differs by
+/// more than 0.1 % and everything else is the same; the exit status is 1 if they do not, or if a
+/// run did not complete.
+#[derive(Debug, Args)]
+#[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
+pub struct Arguments {
+    /// The scenario's file
+    #[arg(value_name = "SCENARIO.toml")]
+    scenario: PathBuf,
+    /// Balance load by this policy in place of the scenario's (see: evenkeel list policies)
+    #[arg(long, value_name = "POLICY")]
+    policy: Option<String>,
+    /// Draw from this seed in place of the scenario's
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Print one JSON object in place of the table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs both and compares.
+pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+    let overrides = Overrides { policy: arguments.policy.clone(), seed: arguments.seed };
+    let scenario = scenario::load(&arguments.scenario, &overrides)?;
+    let setup = scenario.setup();
+    let (ns3, ns3_wall_s) = timed(|| in_ns3(&setup));
+    let ns3 = ns3?;
+    let (rust, rust_wall_s) = timed(|| fabric::run(&setup, &mut |_| {}));
+    let twin = Twin::new(
+        &scenario::identity(&scenario),
+        &setup.topology,
+        Side { outcome: &rust, wall_s: rust_wall_s },
+        Side { outcome: &ns3, wall_s: ns3_wall_s },
+    );
+    if arguments.json {
+        output::print_json(&twin)?;
+    } else {
+        output::print(&report::twin_table(&twin))?;
+    }
+    Ok(if twin.agrees { Status::Done } else { Status::Incomplete })
+}
+
+fn timed<T>(run: impl FnOnce() -> T) -> (T, f64) {
+    let stopwatch = Stopwatch::start();
+    let result = run();
+    (result, stopwatch.stop().wall.as_secs_f64())
+}
+
+#[cfg(feature = "ns3")]
+fn in_ns3(setup: &Setup) -> anyhow::Result<Outcome> {
+    Ok(evenkeel::ns3::run(setup)?)
+}
+
+#[cfg(not(feature = "ns3"))]
+fn in_ns3(_setup: &Setup) -> anyhow::Result<Outcome> {
+    anyhow::bail!(
+        "twin: ns-3 is not in this program; on Debian: apt-get install libns3-dev libgsl-dev \
+         libsqlite3-dev libxml2-dev cmake, then cargo run --release --features ns3 -- twin ..."
+    )
+}

@@ -1,0 +1,148 @@
+//! Any number of spans in memory that does not grow with them: exact up to a million, then in
+//! bins.
+
+use crate::units::Span;
+
+/// So many are kept one by one: 2^20.
+const EXACT: usize = 1 << 20;
+
+/// Bins of each power of two, as a power of two: a quantile is then at most a thousandth too
+/// large.
+const BINS: u32 = 10;
+
+/// Spans, counted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Spans {
+    count: u64,
+    sum: u128,
+    shortest: Option<Span>,
+    longest: Option<Span>,
+    /// All of them, in the order in which they came; empty once there are bins.
+    few: Vec<Span>,
+    /// How many there are of each length; empty while there are few.
+    bins: Vec<u64>,
+}
+
+impl Spans {
+    /// One more.
+    pub fn add(&mut self, span: Span) {
+        self.count += 1;
+        self.sum += u128::from(span.as_ps());
+        self.shortest = Some(self.shortest.map_or(span, |shortest| shortest.min(span)));
+        self.longest = Some(self.longest.map_or(span, |longest| longest.max(span)));
+        if self.bins.is_empty() && self.few.len() < EXACT {
+            self.few.push(span);
+            return;
+        }
+        if self.bins.is_empty() {
+            self.bins = vec![0; bin(u64::MAX) + 1];
+            for span in std::mem::take(&mut self.few) {
+                self.bins[bin(span.as_ps())] += 1;
+            }
+        }
+        self.bins[bin(span.as_ps())] += 1;
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The shortest.
+    pub fn shortest(&self) -> Option<Span> {
+        self.shortest
+    }
+
+    /// The longest.
+    pub fn longest(&self) -> Option<Span> {
+        self.longest
+    }
+
+    /// The arithmetic mean, to the nearest picosecond.
+    pub fn mean(&self) -> Option<Span> {
+        let count = u128::from(self.count);
+        let nearest = (self.sum + count / 2).checked_div(count)?;
+        Some(Span::from_ps(u64::try_from(nearest).expect("a mean is no larger than the largest")))
+    }
+
+    /// The smallest that at least `percent` in a hundred do not exceed; of more than 2^20 spans
+    /// at most a thousandth more than that.
+    pub fn percentile(&self, percent: u64) -> Option<Span> {
+        let rank = (u128::from(self.count) * u128::from(percent)).div_ceil(100).max(1);
+        if self.bins.is_empty() {
+            let mut sorted = self.few.clone();
+            sorted.sort_unstable();
+            return sorted.get(rank as usize - 1).copied();
+        }
+        let mut below = 0u128;
+        let found = self.bins.iter().position(|&count| {
+            below += u128::from(count);
+            below >= rank
+        });
+        found.map(upper_end).map(Span::from_ps).min(self.longest)
+    }
+}
+
+/// The bin of a length.
+fn bin(ps: u64) -> usize {
+    let power = ps.max(1).ilog2();
+    if power < BINS {
+        return ps as usize;
+    }
+    let within = (ps >> (power - BINS)) & ((1 << BINS) - 1);
+    (((power - BINS + 1) << BINS) as u64 | within) as usize
+}
+
+/// The longest length of a bin.
+fn upper_end(bin: usize) -> u64 {
+    let (group, within) = (bin as u64 >> BINS, bin as u64 & ((1 << BINS) - 1));
+    if group == 0 {
+        return within;
+    }
+    let shift = group - 1;
+    let first = (1 << BINS | within) << shift;
+    first | ((1 << shift) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_follow_each_other_without_a_gap() {
+        let mut ends = Vec::new();
+        for ps in (0..5_000).chain([u64::MAX >> 20, u64::MAX >> 1, u64::MAX]) {
+            let end = upper_end(bin(ps));
+            assert!(end >= ps && (end - ps) * 1_000 <= ps, "{ps} in a bin up to {end}");
+            ends.push(end);
+        }
+        assert!(ends.is_sorted());
+        for number in 1..bin(u64::MAX) {
+            assert_eq!(bin(upper_end(number - 1) + 1), number);
+        }
+    }
+
+    #[test]
+    fn few_are_exact_and_many_within_a_thousandth() {
+        let mut spans = Spans::default();
+        assert_eq!((spans.mean(), spans.percentile(50)), (None, None));
+        for ns in (1..=200).rev() {
+            spans.add(Span::from_ns(ns));
+        }
+        assert_eq!(spans.percentile(50), Some(Span::from_ns(100)));
+        assert_eq!(spans.percentile(99), Some(Span::from_ns(198)));
+        assert_eq!(spans.mean(), Some(Span::from_ps(100_500)));
+        let count = EXACT as u64 + 1_000;
+        let mut spans = Spans::default();
+        for place in 0..count {
+            // In an order that is none.
+            spans.add(Span::from_ps(1 + place.wrapping_mul(7_919) % count));
+        }
+        assert_eq!((spans.shortest(), spans.count()), (Some(Span::from_ps(1)), count));
+        assert_eq!(spans.percentile(100), spans.longest());
+        for percent in [1, 50, 99] {
+            let (got, exact) = (spans.percentile(percent).unwrap(), count * percent / 100);
+            assert!(got.as_ps() >= exact && got.as_ps() <= exact + exact / 1_000 + 1, "{got}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What two worlds say of one run: where they agree, and each place where they do not.
+
+use serde::Serialize;
+
+use super::identity::{Identity, VERSION};
+use crate::fabric::{FlowRecord, Outcome, Verdict};
+use crate::topology::Topology;
+use crate::units::Time;
+
+/// Completion times may differ by this part: where events coincide, two worlds may take them in
+/// another order. Everything that is counted must be the same.
+pub const TOLERANCE: f64 = 0.001;
+
+/// So many flows that differ are listed, the worst first.
+const LISTED: usize = 20;
+
+/// One run in both worlds. Times are in nanoseconds with the picoseconds as decimals.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Twin {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The policy's name.
+    pub policy: String,
+    /// Where every draw came from.
+    pub seed: u64,
+    /// This program's version.
+    pub version: &'static str,
+    /// True if both runs completed, no completion time differs by more than 0.1 %, and all counts
+    /// and the bytes of every link are the same.
+    pub agrees: bool,
+    /// Flows that are in both.
+    pub flows: u64,
+    /// Flows that started, were delivered and completed at the same picosecond.
+    pub flows_equal: u64,
+    /// The largest difference of a flow's completion time, as a part of it.
+    pub worst_difference: f64,
+    /// Directions of links.
+    pub ports: u64,
+    /// Directions of links that carried the same bytes.
+    pub ports_equal: u64,
+    /// What is counted, in both.
+    pub counts: Vec<Count>,
+    /// Flows that differ, the worst first; at most 20.
+    pub differences: Vec<Difference>,
+    /// Wall time of the run in Rust, in seconds.
+    pub rust_wall_s: f64,
+    /// Wall time of the run in ns-3, in seconds.
+    pub ns3_wall_s: f64,
+    /// How many times faster the run in Rust was.
+    pub speed_ratio: f64,
+}
+
+/// One quantity.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Count {
+    /// What, as `evenkeel run --json` calls it.
+    pub what: &'static str,
+    /// In Rust.
+    pub rust: u64,
+    /// In ns-3.
+    pub ns3: u64,
+}
+
+/// A flow that is not the same in both.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Difference {
+    /// The message that it is (a piece of).
+    pub message: u32,
+    /// Which piece, from 0.
+    pub piece: u32,
+    /// Sender.
+    pub src: String,
+    /// Receiver.
+    pub dst: String,
+    /// Completion time in Rust; `None` if it did not complete.
+    pub rust_fct_ns: Option<f64>,
+    /// Completion time in ns-3; likewise.
+    pub ns3_fct_ns: Option<f64>,
+}
+
+/// A run and what it took.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// What it measured.
+    pub outcome: &'a Outcome,
+    /// Its wall time, in seconds.
+    pub wall_s: f64,
+}
+
+impl Twin {
+    /// Compares the run in Rust with that in ns-3.
+    pub fn new(identity: &Identity, topology: &Topology, rust: Side<'_>, ns3: Side<'_>) -> Self {
+        let (ours, theirs) = (rust.outcome, ns3.outcome);
+        let counts = counts(ours, theirs);
+        let pairs = || ours.flows.iter().zip(&theirs.flows);
+        let mut unlike: Vec<(f64, &FlowRecord, &FlowRecord)> = pairs()
+            .filter(|(ours, theirs)| ours != theirs)
+            .map(|(ours, theirs)| (difference(ours, theirs), ours, theirs))
+            .collect();
+        unlike.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let worst = unlike.first().map_or(0.0, |&(difference, ..)| difference);
+        let alike = |(ours, theirs): &(_, _)| ours == theirs;
+        let ports_equal = ours.link_bytes.iter().zip(&theirs.link_bytes).filter(alike).count();
+        let completed = [ours, theirs].iter().all(|it| it.verdict == Verdict::Completed);
+        let counted = counts.iter().all(|count| count.rust == count.ns3);
+        Self {
+            scenario: identity.scenario.clone(),
+            policy: identity.policy.clone(),
+            seed: identity.seed,
+            version: VERSION,
+            agrees: completed
+                && counted
+                && worst <= TOLERANCE
+                && ports_equal == ours.link_bytes.len(),
+            flows: pairs().count() as u64,
+            flows_equal: (pairs().count() - unlike.len()) as u64,
+            worst_difference: worst,
+            ports: ours.link_bytes.len() as u64,
+            ports_equal: ports_equal as u64,
+            counts,
+            differences: unlike.iter().take(LISTED).map(|it| listed(topology, it)).collect(),
+            rust_wall_s: rust.wall_s,
+            ns3_wall_s: ns3.wall_s,
+            speed_ratio: ns3.wall_s / rust.wall_s.max(1e-9),
+        }
+    }
+}
+
+/// What is counted in both worlds.
+fn counts(rust: &Outcome, ns3: &Outcome) -> Vec<Count> {
+    let of =
+        |what, count: &dyn Fn(&Outcome) -> u64| Count { what, rust: count(rust), ns3: count(ns3) };
+    vec![
+        of("messages_completed", &|it| it.message_fct.len() as u64),
+        of("flows", &|it| it.flows.len() as u64),
+        of("sent", &|it| it.counters.sent),
+        of("delivered", &|it| it.counters.delivered),
+        of("retransmitted", &|it| it.counters.retransmitted),
+        of("dropped", &|it| it.counters.dropped),
+        of("trimmed", &|it| it.counters.trimmed),
+        of("marked", &|it| it.counters.marked),
+        of("out_of_order", &|it| it.counters.out_of_order),
+        of("control_sent", &|it| it.counters.control_sent),
+        of("control_dropped", &|it| it.counters.control_dropped),
+        of("pfc_pauses", &|it| it.counters.pfc_pauses),
+        of("packet_hops", &|it| it.counters.packet_hops),
+        of("queue_bytes_max", &|it| it.queue_bytes_max.get()),
+        of("link_bytes_max", &|it| it.link_bytes_max.get()),
+        of("qps.per_nic_max", &|it| it.qps.per_nic_max),
+        of("qps.total", &|it| it.qps.total),
+        of("qps.extra_per_nic_max", &|it| it.qps.extra_per_nic_max),
+        of("qps.extra_total", &|it| it.qps.extra_total),
+    ]
+}
+
+/// By which part the completion times of a flow differ; all of it if only one completed.
+fn difference(ours: &FlowRecord, theirs: &FlowRecord) -> f64 {
+    match (ours.completed, theirs.completed) {
+        (Time::NEVER, Time::NEVER) => 0.0,
+        (Time::NEVER, _) | (_, Time::NEVER) => 1.0,
+        _ => {
+            let [ours, theirs] = [ours, theirs].map(|flow| fct_ns(flow).unwrap_or_default());
+            (ours - theirs).abs() / ours.max(theirs).max(1e-3)
+        }
+    }
+}
+
+fn fct_ns(flow: &FlowRecord) -> Option<f64> {
+    (flow.completed < Time::NEVER).then(|| flow.completed.since(flow.start).as_ns_f64())
+}
+
+fn listed(topology: &Topology, &(_, ours, theirs): &(f64, &FlowRecord, &FlowRecord)) -> Difference {
+    Difference {
+        message: ours.message.0,
+        piece: ours.piece,
+        src: topology.host_names()[ours.src.index()].clone(),
+        dst: topology.host_names()[ours.dst.index()].clone(),
+        rust_fct_ns: fct_ns(ours),
+        ns3_fct_ns: fct_ns(theirs),
+    }
+}

@@ -1,0 +1,238 @@
+//! Transformers by their dimensions, and how many parameters these come to.
+
+use super::error::TrainingError;
+
+/// What a family of models does alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Family {
+    /// Two matrices in a feed-forward block, biases, learned positions, one embedding for input
+    /// and output (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019).
+    #[default]
+    Gpt,
+    /// Three matrices (gated), no biases, rotated positions, an output matrix of its own (Touvron
+    /// et al., "LLaMA", 2023, section 2.2).
+    Llama,
+}
+
+/// How tokens look at each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attention {
+    /// Heads of queries that share heads of keys and values (Ainslie et al., "GQA", 2023).
+    Grouped {
+        /// Heads of queries.
+        heads: u32,
+        /// Heads of keys and values, which divide them.
+        kv_heads: u32,
+        /// Dimensions of a head.
+        head: u32,
+    },
+    /// Queries, keys and values from few dimensions (DeepSeek-AI, "DeepSeek-V2", 2024, section
+    /// 2.1).
+    Latent {
+        /// Heads.
+        heads: u32,
+        /// Dimensions of a head of queries and keys without a position.
+        head: u32,
+        /// Those with one, which all heads of keys share.
+        rotated: u32,
+        /// Dimensions of a head of values.
+        value: u32,
+        /// Dimensions that queries come from.
+        query_rank: u32,
+        /// Dimensions that keys and values come from.
+        kv_rank: u32,
+    },
+}
+
+/// The experts of a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Experts {
+    /// How many there are.
+    pub count: u32,
+    /// How many a token goes to.
+    pub top_k: u32,
+    /// Inner dimensions of each.
+    pub ffn: u32,
+    /// Those that every token goes to besides, on every host.
+    pub shared: u32,
+    /// So many layers, the first, have none but an ordinary block.
+    pub dense_layers: u32,
+}
+
+/// A transformer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Model {
+    /// What it does as others do.
+    pub family: Family,
+    /// Layers.
+    pub layers: u32,
+    /// Dimensions of a token between layers.
+    pub hidden: u32,
+    /// Inner dimensions of a feed-forward block.
+    pub ffn: u32,
+    /// How tokens look at each other.
+    pub attention: Attention,
+    /// Words; 0 for a model without embedding and output.
+    pub vocabulary: u32,
+    /// Tokens of a sequence.
+    pub sequence: u32,
+    /// Experts, where it is a mixture of them.
+    pub experts: Option<Experts>,
+}
+
+/// The largest dimension: products of three and of the layers stay within 64 bits.
+const MOST: u32 = 1 << 20;
+
+impl Model {
+    /// Refuses what is no model.
+    pub(super) fn check(&self) -> Result<(), TrainingError> {
+        let mut sizes = vec![
+            ("layers", self.layers, 4_096),
+            ("hidden", self.hidden, MOST),
+            ("ffn", self.ffn, MOST),
+            ("sequence", self.sequence, 1 << 24),
+        ];
+        if let Attention::Grouped { heads, kv_heads, head } = self.attention {
+            sizes.extend([("heads", heads, 65_536), ("kv_heads", kv_heads, 65_536)]);
+            sizes.push(("head", head, 65_536));
+        }
+        if let Some(experts) = self.experts {
+            sizes.extend([("experts", experts.count, 65_536), ("expert_ffn", experts.ffn, MOST)]);
+        }
+        for (what, value, most) in sizes {
+            if value == 0 {
+                return Err(TrainingError::Zero { what });
+            }
+            if value > most {
+                return Err(TrainingError::TooLarge { what, value, most });
+            }
+        }
+        let shared = self.experts.map_or(0, |it| it.shared);
+        for (what, value, most) in
+            [("vocabulary", self.vocabulary, 1 << 24), ("shared_experts", shared, 1_024)]
+        {
+            if value > most {
+                return Err(TrainingError::TooLarge { what, value, most });
+            }
+        }
+        match (self.attention, self.experts) {
+            (Attention::Grouped { heads, kv_heads, .. }, _) if heads % kv_heads != 0 => {
+                Err(TrainingError::Heads { heads, kv_heads })
+            }
+            (_, Some(Experts { count: experts, top_k, .. })) if !(1..=experts).contains(&top_k) => {
+                Err(TrainingError::TopK { top_k, experts })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// True if the layer of that number, from 0, has experts.
+    pub fn has_experts(&self, layer: u32) -> bool {
+        self.experts.is_some_and(|experts| layer >= experts.dense_layers)
+    }
+
+    /// Parameters of a layer's attention, with the normalisation before it.
+    pub fn attention_parameters(&self) -> u64 {
+        let hidden = u64::from(self.hidden);
+        match self.attention {
+            Attention::Grouped { heads, kv_heads, head } => {
+                let [queries, keys] = [heads, kv_heads].map(|it| u64::from(it) * u64::from(head));
+                let matrices = 2 * hidden * (queries + keys);
+                self.norm() + matrices + self.bias(queries + 2 * keys + hidden)
+            }
+            Attention::Latent { heads, head, rotated, value, query_rank, kv_rank } => {
+                let [heads, head, rotated, value, query_rank, kv_rank] =
+                    [heads, head, rotated, value, query_rank, kv_rank].map(u64::from);
+                let queries = hidden * query_rank + query_rank * heads * (head + rotated);
+                let keys = hidden * (kv_rank + rotated) + kv_rank * heads * (head + value);
+                // The few dimensions are normalised too.
+                let norms = self.norm() + query_rank + kv_rank;
+                norms + queries + keys + heads * value * hidden
+            }
+        }
+    }
+
+    /// Parameters of an ordinary feed-forward block, with the normalisation before it.
+    pub fn block_parameters(&self) -> u64 {
+        self.norm() + self.matrices(self.ffn)
+    }
+
+    /// Parameters of one expert; none where there are no experts.
+    pub fn expert_parameters(&self) -> u64 {
+        self.experts.map_or(0, |experts| self.matrices(experts.ffn))
+    }
+
+    /// Parameters that a layer with experts has on every host beside its attention: those of the
+    /// choice of experts, of shared experts, and the normalisation.
+    pub fn common_parameters(&self) -> u64 {
+        self.experts.map_or(0, |experts| {
+            let router = u64::from(self.hidden) * u64::from(experts.count);
+            self.norm() + router + u64::from(experts.shared) * self.expert_parameters()
+        })
+    }
+
+    /// Parameters of the embedding.
+    pub fn embedding_parameters(&self) -> u64 {
+        if self.vocabulary == 0 {
+            return 0;
+        }
+        let positions = match self.family {
+            Family::Gpt => self.sequence,
+            Family::Llama => 0,
+        };
+        (u64::from(self.vocabulary) + u64::from(positions)) * u64::from(self.hidden)
+    }
+
+    /// Parameters behind the last layer: the last normalisation, and an output matrix where it is
+    /// not the embedding again.
+    pub fn output_parameters(&self) -> u64 {
+        match (self.vocabulary, self.family) {
+            (0, _) => 0,
+            (_, Family::Gpt) => self.norm(),
+            (words, Family::Llama) => self.norm() + u64::from(words) * u64::from(self.hidden),
+        }
+    }
+
+    /// All parameters.
+    pub fn parameters(&self) -> u64 {
+        let layer = |number: u32| {
+            let experts = self.experts.map_or(0, |it| u64::from(it.count));
+            let block = match self.has_experts(number) {
+                true => self.common_parameters() + experts * self.expert_parameters(),
+                false => self.block_parameters(),
+            };
+            self.attention_parameters() + block
+        };
+        let layers: u64 = (0..self.layers).map(layer).sum();
+        self.embedding_parameters() + layers + self.output_parameters()
+    }
+
+    /// Operations that a token's looking at `sequence` others takes, forward and without matrices
+    /// of parameters: scores and their values, of whole sequences though half may be masked
+    /// (Narayanan et al., 2021, appendix).
+    pub(super) fn looks(&self, sequence: u32) -> u128 {
+        let wide = match self.attention {
+            Attention::Grouped { heads, head, .. } => u128::from(heads) * 2 * u128::from(head),
+            Attention::Latent { heads, head, rotated, value, .. } => {
+                u128::from(heads) * (u128::from(head) + u128::from(rotated) + u128::from(value))
+            }
+        };
+        2 * wide * u128::from(sequence)
+    }
+
+    fn matrices(&self, ffn: u32) -> u64 {
+        let area = u64::from(self.hidden) * u64::from(ffn);
+        match self.family {
+            Family::Gpt => 2 * area + u64::from(self.hidden) + u64::from(ffn),
+            Family::Llama => 3 * area,
+        }
+    }
+
+    fn norm(&self) -> u64 {
+        u64::from(self.hidden) + self.bias(self.hidden.into())
+    }
+
+    fn bias(&self, length: u64) -> u64 {
+        if self.family == Family::Gpt { length } else { 0 }
+    }
+}

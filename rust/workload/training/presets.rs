@@ -1,0 +1,176 @@
+//! Models that people train, by name.
+
+use super::model::{Attention, Experts, Family, Model};
+
+/// A model with a name.
+#[derive(Debug, Clone, Copy)]
+pub struct Preset {
+    /// What scenarios call it.
+    pub name: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// Where its dimensions are from.
+    pub source: &'static str,
+    /// The model.
+    pub model: Model,
+}
+
+const GPT: &str = "Radford et al., Improving Language Understanding (2018), section 4.1";
+const GPT_3: &str = "Brown et al., Language Models are Few-Shot Learners (2020), tables 2.1, D.1";
+const LLAMA_3: &str = "Grattafiori et al., The Llama 3 Herd of Models (2024), table 3";
+const MIXTRAL: &str = "Jiang et al., Mixtral of Experts (2024), table 1";
+const DEEPSEEK: &str = "DeepSeek-AI, DeepSeek-V3 Technical Report (2024), section 4.2";
+
+/// Every model that has a name.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "gpt-117m",
+        summary: "12 layers of 768, the first GPT: 117 million parameters",
+        source: GPT,
+        model: gpt(12, 768, 12, (40_478, 512)),
+    },
+    Preset {
+        name: "gpt-1.3b",
+        summary: "24 layers of 2,048, GPT-3 XL: 1.3 billion parameters",
+        source: GPT_3,
+        model: gpt(24, 2_048, 16, GPT_3_WORDS),
+    },
+    Preset {
+        name: "gpt-6.7b",
+        summary: "32 layers of 4,096: 6.7 billion parameters",
+        source: GPT_3,
+        model: gpt(32, 4_096, 32, GPT_3_WORDS),
+    },
+    Preset {
+        name: "gpt-13b",
+        summary: "40 layers of 5,120 (the table's 5,140 is no multiple of a head): 13 billion",
+        source: GPT_3,
+        model: gpt(40, 5_120, 40, GPT_3_WORDS),
+    },
+    Preset {
+        name: "gpt-3",
+        summary: "96 layers of 12,288: 175 billion parameters",
+        source: GPT_3,
+        model: gpt(96, 12_288, 96, GPT_3_WORDS),
+    },
+    Preset {
+        name: "llama-3-8b",
+        summary: "32 layers of 4,096: 8 billion parameters",
+        source: LLAMA_3,
+        model: llama([32, 4_096, 14_336, 32, 8, 128_256, 8_192]),
+    },
+    Preset {
+        name: "llama-3-70b",
+        summary: "80 layers of 8,192: 70 billion parameters",
+        source: LLAMA_3,
+        model: llama([80, 8_192, 28_672, 64, 8, 128_256, 8_192]),
+    },
+    Preset {
+        name: "llama-3-405b",
+        summary: "126 layers of 16,384: 405 billion parameters",
+        source: LLAMA_3,
+        model: llama([126, 16_384, 53_248, 128, 8, 128_256, 8_192]),
+    },
+    Preset {
+        name: "mixtral-8x7b",
+        summary: "32 layers of 4,096 with 8 experts, 2 a token: 46.7 billion parameters",
+        source: MIXTRAL,
+        model: Model {
+            experts: Some(Experts { count: 8, top_k: 2, ffn: 14_336, shared: 0, dense_layers: 0 }),
+            ..llama([32, 4_096, 14_336, 32, 8, 32_000, 4_096])
+        },
+    },
+    Preset {
+        name: "deepseek-v3",
+        summary: "61 layers of 7,168 with 256 experts and a shared one, 8 a token: 671 billion",
+        source: DEEPSEEK,
+        model: Model {
+            attention: Attention::Latent {
+                heads: 128,
+                head: 128,
+                rotated: 64,
+                value: 128,
+                query_rank: 1_536,
+                kv_rank: 512,
+            },
+            experts: Some(Experts { count: 256, top_k: 8, ffn: 2_048, shared: 1, dense_layers: 3 }),
+            ..llama([61, 7_168, 18_432, 128, 128, 129_280, 4_096])
+        },
+    },
+];
+
+/// Words of GPT-2 and GPT-3, and tokens of a sequence of the latter.
+const GPT_3_WORDS: (u32, u32) = (50_257, 2_048);
+
+const fn gpt(layers: u32, hidden: u32, heads: u32, (vocabulary, sequence): (u32, u32)) -> Model {
+    Model {
+        family: Family::Gpt,
+        layers,
+        hidden,
+        ffn: 4 * hidden,
+        attention: Attention::Grouped { heads, kv_heads: heads, head: hidden / heads },
+        vocabulary,
+        sequence,
+        experts: None,
+    }
+}
+
+/// Layers, hidden, ffn, heads, heads of keys, vocabulary and sequence, as their tables have them.
+const fn llama([layers, hidden, ffn, heads, kv_heads, vocabulary, sequence]: [u32; 7]) -> Model {
+    Model {
+        family: Family::Llama,
+        layers,
+        hidden,
+        ffn,
+        attention: Attention::Grouped { heads, kv_heads, head: hidden / heads },
+        vocabulary,
+        sequence,
+        experts: None,
+    }
+}
+
+/// The preset of that name.
+pub fn find(name: &str) -> Option<&'static Preset> {
+    PRESETS.iter().find(|preset| preset.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Millions of parameters that the models' authors publish.
+    const PUBLISHED: [(&str, f64); 10] = [
+        ("gpt-117m", 117.0),
+        ("gpt-1.3b", 1_320.0),
+        ("gpt-6.7b", 6_660.0),
+        ("gpt-13b", 12_850.0),
+        ("gpt-3", 174_600.0),
+        ("llama-3-8b", 8_030.0),
+        ("llama-3-70b", 70_550.0),
+        ("llama-3-405b", 405_850.0),
+        ("mixtral-8x7b", 46_700.0),
+        ("deepseek-v3", 671_000.0),
+    ];
+
+    #[test]
+    fn each_has_as_many_parameters_as_published() {
+        assert_eq!(PRESETS.len(), PUBLISHED.len());
+        for (preset, (name, millions)) in PRESETS.iter().zip(PUBLISHED) {
+            assert_eq!(preset.name, name);
+            preset.model.check().unwrap();
+            let ours = preset.model.parameters() as f64 / 1e6;
+            assert!((ours / millions - 1.0).abs() < 0.01, "{name}: {ours} for {millions}");
+        }
+    }
+
+    #[test]
+    fn parameters_add_up_to_the_digit_where_the_digits_are_known() {
+        // Of the checkpoints that are published.
+        let count = |name| find(name).map(|it| it.model.parameters());
+        assert_eq!(count("llama-3-8b"), Some(8_030_261_248));
+        assert_eq!(count("llama-3-70b"), Some(70_553_706_496));
+        assert_eq!(count("llama-3-405b"), Some(405_853_388_800));
+        assert_eq!(count("mixtral-8x7b"), Some(46_702_792_704));
+        assert_eq!(count("no-such-model"), None);
+    }
+}
