@@ -394,3 +394,6 @@ impl Handler {
 }
 
 mod agreement;
+
+#[cfg(test)]
+mod tests;

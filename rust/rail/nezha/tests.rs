@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::balance::Parameters;
 use crate::ids::RailId;
-use crate::rail::test_rails::{Bench, Rail, operation};
+use crate::rail::test_rails::{Bench, Rail, cases, operation};
 use crate::rail::Cost;
 use crate::units::{BitRate, Bytes, Span};
 
@@ -28,7 +28,7 @@ fn two_rails() -> impl Strategy<Value = [Rail; 2]> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(cases(300))]
 
     /// |t1 − t2| / T < 5 % within ten operations, from nothing.
     #[test]
@@ -109,7 +109,8 @@ fn from_one_rail_to_two_within_a_size_class_of_the_crossing() {
     assert_eq!(crossing(rails), 1_225_000);
     let used = |bytes| {
         let mut bench = Bench::new("nezha", &rails);
-        bench.steps(10, bytes).parts().map(|part| part.rail.0).collect::<Vec<_>>()
+        // The tenth would measure the rail that is left out.
+        bench.steps(9, bytes).parts().map(|part| part.rail.0).collect::<Vec<_>>()
     };
     assert_eq!(used(1_225_000 / 2), [0]);
     assert_eq!(used(1_225_000 * 2), [0, 1]);

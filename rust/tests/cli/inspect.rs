@@ -84,6 +84,7 @@ fn list_shows_what_scenarios_can_name() {
         ("policies", &["ecmp", "spray", "reps", "ofan", "prime", "line-cut", "ethereal"][..]),
         ("collectives", &["all-to-all", "ring-all-reduce", "barrier"]),
         ("topologies", &["leaf-spine", "fat-tree", "file"]),
+        ("allocators", &["nezha", "even", "best-single", "proportional"]),
     ] {
         let left = bench.evenkeel(&["list", what]);
         assert_eq!((left.status, left.err.as_str()), (0, ""), "{what}");
