@@ -212,3 +212,41 @@ fn what_is_wrong_with_a_file_is_told_with_what_would_be_right() {
     let text: Vec<String> = cases.iter().map(|case| faults(case)).collect();
     snapshot("rails-faults", &text.join("\n\n"));
 }
+
+/// The keys of the JSON object, in its order.
+const KEYS: [&str; 16] = [
+    "scenario",
+    "policy",
+    "seed",
+    "version",
+    "hosts",
+    "cct_ns",
+    "exact",
+    "bytes_per_s",
+    "operations",
+    "rails",
+    "timeline",
+    "cpu_busy_ns_max",
+    "late_sums",
+    "events",
+    "wall_s",
+    "peak_rss_bytes",
+];
+
+#[test]
+fn the_json_object_has_the_keys_of_the_contract() {
+    let (summary, _) = run(&on_rails("rails-tcp-tcp.toml", &[0, 1], &[80_000; 2]));
+    let text = serde_json::to_string(&summary).unwrap();
+    let places = KEYS.map(|key| text.find(&format!("\"{key}\":")).expect(key));
+    assert!(places.is_sorted(), "{text}");
+    let value = serde_json::to_value(&summary).unwrap();
+    assert_eq!(value.as_object().map(|object| object.len()), Some(KEYS.len()));
+}
+
+#[test]
+fn a_resolved_scenario_is_the_same_scenario() {
+    let scenario = scenario("rails-failure.toml", "nezha");
+    let path = Path::new("again.toml");
+    let again = RailScenario::parse(scenario.render(), path, &Overrides::default()).unwrap();
+    assert_eq!((again.setup, again.file), (scenario.setup, scenario.file));
+}
