@@ -23,6 +23,7 @@ mod with_ns3 {
 
     use evenkeel::balance;
     use evenkeel::fabric::{self, Rounding, Setup};
+    use evenkeel::hpcc;
     use evenkeel::ns3;
     use evenkeel::report::{Identity, Side, Twin};
     use evenkeel::scenario::{Overrides, Scenario};
@@ -227,6 +228,41 @@ mod with_ns3 {
             let setup = Scenario::load(&path, &Overrides::default()).unwrap().setup();
             let twin = twin(&setup);
             assert!(is_exact(&twin) && twin.agrees, "{example}: {twin:#?}");
+        }
+    }
+
+    /// The family's own experiments, in ns-3: single flows as its simulator has them, and contended
+    /// ones as the fabric in Rust has them, whose distance from that simulator `hpcc` tests.
+    #[test]
+    fn experiments_of_the_hpcc_family_are_the_same_in_both_worlds() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/hpcc/conweave");
+        if !folder.is_dir() {
+            eprintln!("skipped: the HPCC family's files are not at ../shared/data/hpcc");
+            return;
+        }
+        let load = |case: &str, rounding, seed| {
+            let flows = Some(folder.join(format!("flow_{case}.txt")));
+            let overrides =
+                hpcc::Overrides { flows, rounding, seed: Some(seed), ..Default::default() };
+            hpcc::Experiment::load(&folder.join("config_perm.txt"), &overrides).unwrap()
+        };
+        for (case, truncated_ns, exact_ns) in [("onesame", 87_091, 87_933), ("one", 91_265, 92_110)]
+        {
+            for (rounding, ns) in [(Rounding::TruncateNs, truncated_ns), (Rounding::Exact, exact_ns)]
+            {
+                let experiment = load(case, rounding, 1);
+                let table = experiment.fct_table(&ns3::run(&experiment.setup).unwrap());
+                assert_eq!(table.split(' ').nth(6), Some(ns.to_string().as_str()), "{case}");
+            }
+        }
+        let cases = [("inc2", 10), ("inc8", 10), ("perm", 1)];
+        for (case, seeds) in cases {
+            for seed in 1..=seeds {
+                let experiment = load(case, Rounding::TruncateNs, seed);
+                let theirs = experiment.fct_table(&ns3::run(&experiment.setup).unwrap());
+                let ours = experiment.fct_table(&fabric::run(&experiment.setup, &mut |_| {}));
+                assert_eq!(theirs, ours, "{case}, seed {seed}");
+            }
         }
     }
 

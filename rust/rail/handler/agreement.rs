@@ -208,6 +208,10 @@ impl Handler {
         let (up, epoch) = (self.view.up(), self.view.epoch());
         self.actions.push_back(Action::Rails { up, epoch });
         for (id, agreed) in plan::plan(&self.view, &reports, self.config.chunk) {
+            // A report may be older than what this rank has heard since: that all have it.
+            if id < self.released {
+                continue;
+            }
             let issues = self.table.apply(id, agreed, &self.view);
             if !issues.is_empty() {
                 self.issued(now, &issues);
