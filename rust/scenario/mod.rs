@@ -16,6 +16,8 @@ mod host_set;
 mod job;
 mod limits;
 mod policy;
+mod rail;
+mod rail_file;
 mod recovery;
 mod replay;
 mod sections;
@@ -41,6 +43,11 @@ pub use explain::{Explained, Origin};
 pub use file::{
     DependenciesName, PolicySection, SCHEMA_VERSION, ScenarioFile, TopologyFormat, TopologyKind,
     TopologySection, WorkloadSection,
+};
+pub use rail::RailScenario;
+pub use rail_file::{
+    HostsSection, RailFailureName, RailFailureSection, RailFile, RailKindName, RailSection,
+    RailWorkloadSection, Sizes,
 };
 pub use replay::{ComputeName, StreamingName};
 pub use sections::{
