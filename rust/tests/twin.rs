@@ -248,7 +248,8 @@ mod with_ns3 {
         };
         for (case, truncated_ns, exact_ns) in [("onesame", 87_091, 87_933), ("one", 91_265, 92_110)]
         {
-            for (rounding, ns) in [(Rounding::TruncateNs, truncated_ns), (Rounding::Exact, exact_ns)]
+            for (rounding, ns) in
+                [(Rounding::TruncateNs, truncated_ns), (Rounding::Exact, exact_ns)]
             {
                 let experiment = load(case, rounding, 1);
                 let table = experiment.fct_table(&ns3::run(&experiment.setup).unwrap());
