@@ -19,9 +19,9 @@
 //!
 //! 1. Ground: [`units`] (times, bytes, rates), [`ids`], [`rng`] (a stream per purpose and id).
 //! 2. [`packet`]: what is on the wire.
-//! 3. [`balance`], [`split`], [`nic`]: the product. Start at [`nic::Nic`], whose documentation
-//!    lists the verbs, then read one policy, say [`balance::sender::spray`], and
-//!    [`split::ethereal`].
+//! 3. [`balance`], [`split`], [`nic`], [`rail`]: the product. Start at [`nic::Nic`], whose
+//!    documentation lists the verbs, then read one policy, say [`balance::sender::spray`],
+//!    [`split::ethereal`], and [`rail::nezha`] with [`rail::handler`] for hosts with several rails.
 //! 4. [`topology`], [`collective`], [`workload`]: what is wired and what is sent.
 //! 5. [`endpoint`]: what hosts do with a workload in any world, from messages that wait for each
 //!    other to queue pairs. [`fabric`]: `simulation` is the loop, `network` and `port` what a packet meets, `event` the
@@ -33,18 +33,19 @@
 //! # Who may use whom
 //!
 //! ```text
-//! units ids rng  <-  packet  <-  nic balance split  <-  topology collective workload
+//! units ids rng  <-  packet  <-  nic balance split rail  <-  topology collective workload
 //!   <-  endpoint  <-  bound fabric  <-  scenario hpcc  <-  study report  <-  cli (the binary)
 //! ```
 //!
-//! A test reads the sources and holds them to it. The bridge to C++ (feature `bridge`) stands beside
-//! studies: it sees everything below them, so that other worlds read the same scenarios, and
-//! nobody sees it.
+//! A test reads the sources and holds them to it. Beside them stands the bridge to C++ (`bridge`,
+//! with the features `bridge` and `ns3`): nobody uses it, and it sees all but `study` and `cli`.
 //!
 //! # What each layer does not know
 //!
 //! - A sender policy sees no queue and no other host; a switch policy sees no sender and no other
 //!   switch; a splitter sees no packet. Cheating does not compile.
+//! - An allocator of rails sees sizes and durations, an exception handler numbers of chunks and
+//!   messages; neither sees data, a link or the other.
 //! - The NIC knows no topology and no world: the fabric here, ns-3 or a test drives it alike.
 //! - The fabric's loop knows nothing of RDMA, ECN or a policy: it pops, sets the time, matches.
 //! - Nothing learns of a failure but by a timer, an acknowledgement or a routing update.

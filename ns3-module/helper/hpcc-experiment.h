@@ -1,6 +1,4 @@
-/*
- * SPDX-License-Identifier: GPL-2.0-only
- */
+// SPDX-License-Identifier: GPL-2.0-only
 
 #ifndef HPCC_EXPERIMENT_H
 #define HPCC_EXPERIMENT_H

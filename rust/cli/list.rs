@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use evenkeel::report::list_table;
 use evenkeel::workload::training;
-use evenkeel::{balance, collective};
+use evenkeel::{balance, collective, rail};
 
 use super::{Status, output};
 
@@ -14,9 +14,10 @@ Examples:
   evenkeel list topologies
   evenkeel list workloads
   evenkeel list models
+  evenkeel list allocators
 ";
 
-/// List the policies, collectives, topologies, workloads or models that scenarios can name
+/// List the policies, collectives, topologies, workloads, models or allocators that there are
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -36,6 +37,8 @@ enum What {
     Workloads,
     /// Transformers: `model` where kind = "training"
     Models,
+    /// Ways of dividing an all-reduce over several rails
+    Allocators,
 }
 
 /// Kinds of topology. The names are those that scenarios are parsed by; a test holds the two
@@ -98,6 +101,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         What::Models => {
             let rows = training::PRESETS.iter().map(|it| [it.name, it.summary, it.source]);
             list_table(["model", "what it is", "source"], rows)
+        }
+        What::Allocators => {
+            let rows = rail::PRESETS.iter().map(|it| [it.name, it.summary, it.source]);
+            list_table(["allocator", "what it does", "source"], rows)
         }
     };
     output::print(&text)?;

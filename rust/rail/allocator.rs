@@ -283,3 +283,87 @@ fn context<'a>(
     let class = SizeClass::of(operation.bytes);
     Context { bytes: operation.bytes, class, up, nominal, costs }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_rails::{Bench, config, operation};
+    use super::*;
+
+    #[test]
+    fn rails_that_are_down_get_nothing_whoever_weighs() {
+        for preset in super::super::PRESETS {
+            let mut bench = Bench::new(preset.name, &[(1_000, 100), (2_000, 100), (3_000, 100)]);
+            bench.steps(5, 1 << 20);
+            bench.allocator.handle_rails(RailSet::EMPTY.with(RailId(2)));
+            for _ in 0..5 {
+                let rails: Vec<_> = bench.step(1 << 20).parts().map(|part| part.rail.0).collect();
+                assert_eq!(rails, [2], "{}", preset.name);
+            }
+            bench.allocator.handle_rails(RailSet::EMPTY);
+            let error = bench.allocator.allocate(&operation(1)).unwrap_err();
+            assert_eq!(error, AllocateError::NoRail);
+        }
+    }
+
+    #[test]
+    fn equal_inputs_give_equal_divisions() {
+        let run = |name| {
+            let mut bench = Bench::new(name, &[(1_000, 100), (9_000, 37)]);
+            bench.noise = 100;
+            (1..200).map(|step| bench.step(step * 7_777)).collect::<Vec<_>>()
+        };
+        for preset in super::super::PRESETS {
+            assert_eq!(run(preset.name), run(preset.name));
+        }
+    }
+
+    #[test]
+    fn what_is_known_can_be_read() {
+        let mut bench = Bench::new("nezha", &[(1_000, 100), (4_000, 300)]);
+        bench.steps(10, 1 << 20);
+        let insight = bench.allocator.insight();
+        assert_eq!((insight.len(), insight[0].phase), (1, Phase::Hot));
+        assert_eq!(insight[0].class.smallest(), Bytes::new(1 << 20));
+        let second = insight[0].rails[1];
+        let line = second.line.unwrap();
+        assert!((line.ps_per_byte / 300.0 - 1.0).abs() < 0.05, "{line:?}");
+        assert_eq!(second.samples, 10);
+        let expected = bench.allocator.expected(&operation(1 << 20), RailId(1), second.bytes);
+        let takes = bench.takes(RailId(1), second.bytes) as f64;
+        assert!((expected.unwrap().as_ps() as f64 / takes - 1.0).abs() < 0.05);
+        let rate = bench.allocator.rate(&operation(1 << 20), RailId(1)).as_bps() as f64;
+        assert!((rate * 300.0 / 8e12 - 1.0).abs() < 0.05, "{rate}");
+    }
+
+    #[test]
+    fn odd_calls_do_no_harm() {
+        let error = config("even", "").build(&[]).unwrap_err().to_string();
+        assert_eq!(error, "0 rails: there are 1 to 64 of them");
+        assert!(config("even", "").build(&[BitRate::from_gbps(1); 65]).is_err());
+        let mut allocator = config("nezha", "").build(&[BitRate::from_gbps(1); 2]).unwrap();
+        let odd = Operation { bytes: Bytes::ZERO, element: Bytes::ZERO };
+        for rail in [0, 7] {
+            let rail = RailId(rail);
+            allocator.handle_costs(&odd, &[Cost { rail, bytes: Bytes::ZERO, duration: Span::MAX }]);
+            let cost = Cost { rail, bytes: Bytes::new(u64::MAX), duration: Span::ZERO };
+            allocator.handle_costs(&odd, &[cost, cost]);
+        }
+        assert_eq!(allocator.allocate(&odd).unwrap().total(), Bytes::ZERO);
+        let huge = Operation { bytes: Bytes::new(u64::MAX), element: Bytes::new(3) };
+        (0..5).for_each(|_| {
+            let division = allocator.allocate(&huge).unwrap();
+            assert_eq!(division.total(), huge.bytes);
+            let cost = |part: crate::rail::Part| Cost {
+                rail: part.rail,
+                bytes: part.bytes(),
+                duration: Span::MAX,
+            };
+            allocator.handle_costs(&huge, &division.parts().map(cost).collect::<Vec<_>>());
+        });
+        let unknown = super::super::configured("nehza", &Default::default()).unwrap_err();
+        assert_eq!(
+            unknown.to_string(),
+            "no policy is called 'nehza'; there are nezha, even, best-single, proportional"
+        );
+    }
+}

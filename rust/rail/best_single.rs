@@ -64,3 +64,30 @@ impl Weigh for BestSingle {
         context.rails().map(|rail| if Some(rail) == chosen { 1.0 } else { 0.0 }).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::rail::test_rails::Bench;
+
+    #[test]
+    fn each_rail_is_tried_and_the_quickest_for_the_size_is_taken() {
+        // The first starts sooner, the second is quicker: they meet at 9 us / 60 ps, 150 kB.
+        let mut bench = Bench::new("best-single", &[(1_000, 80), (10_000, 20)]);
+        let mut taken = |bytes| {
+            let parts: Vec<_> = bench.step(bytes).parts().map(|part| part.rail.0).collect();
+            assert_eq!(parts.len(), 1);
+            parts[0]
+        };
+        let small: Vec<u32> = (0..8).map(|_| taken(4_096)).collect();
+        assert_eq!(small, [0, 1, 0, 1, 0, 1, 0, 0]);
+        let large: Vec<u32> = (0..8).map(|_| taken(4 << 20)).collect();
+        assert_eq!(large, [0, 1, 0, 1, 0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn no_try_is_none() {
+        let error = crate::rail::configured("best-single", &"tries = 0".parse().unwrap());
+        let error = error.unwrap_err().to_string();
+        assert_eq!(error, "policy 'best-single': tries = 0: each rail is tried at least once");
+    }
+}

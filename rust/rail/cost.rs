@@ -53,6 +53,9 @@ const SPREAD: f64 = 4e-4;
 /// The least part of a duration that its bytes can be: keeps rates finite. \[inferred\]
 const LEAST_SLOPE: f64 = 1e-6;
 
+/// Samples after which what a line says is worth holding against a new one: \[inferred\].
+const SETTLED: u32 = 4;
+
 /// Means of one rail's samples in one size class: bytes, picoseconds and their products.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moments {
@@ -90,14 +93,20 @@ impl Costs {
         Self { memory, moments: vec![[Moments::default(); SizeClass::COUNT]; rails] }
     }
 
-    /// Takes a sample: `rail` took `duration` for `bytes` of an operation of `class`.
+    /// Takes a sample: `rail` took `duration` for `bytes` of an operation of `class`. It counts
+    /// for as much as it is off what was expected, and for no less than the memory says: what
+    /// costs something else than before is not to be remembered for long.
     pub(super) fn add(&mut self, rail: RailId, class: SizeClass, bytes: Bytes, duration: Span) {
         let (bytes, ps) = (bytes.get() as f64, duration.as_ps() as f64);
+        let settled = self.count(rail, class) >= SETTLED;
+        let expected = settled.then(|| self.line(rail, class)).flatten().map(|it| it.at(bytes));
+        let off = expected.map_or(0.0, |expected| (ps - expected).abs() / expected);
+        let memory = self.memory.max(off.min(1.0));
         if let Some(classes) = self.moments.get_mut(rail.index())
             && bytes > 0.0
             && ps > 0.0
         {
-            classes[class.index()].add(bytes, ps, self.memory);
+            classes[class.index()].add(bytes, ps, memory);
         }
     }
 
@@ -207,8 +216,12 @@ mod tests {
     #[test]
     fn the_newest_counts_and_nothing_lasts_after_forgetting() {
         let mut costs = costs(&[(1_000, 1_000); 20]);
-        costs.add(RAIL, SizeClass(10), Bytes::new(1_000), Span::from_ns(2_000));
-        assert!((costs.ps_per_byte(RAIL, SizeClass(10)).unwrap() - 1_200.0).abs() < 1e-6);
+        let mut after = |ns| {
+            costs.add(RAIL, SizeClass(10), Bytes::new(1_000), Span::from_ns(ns));
+            costs.ps_per_byte(RAIL, SizeClass(10)).unwrap()
+        };
+        assert!((after(1_100) - 1_020.0).abs() < 1e-6, "a fifth");
+        assert!((after(1_530) - 1_275.0).abs() < 1e-6, "half, as it is off by half");
         costs.forget();
         assert_eq!(costs.line(RAIL, SizeClass(10)), None);
         assert_eq!(costs.line(RailId(9), SizeClass(10)), None);

@@ -38,3 +38,23 @@ impl Weigh for Even {
         vec![1.0; context.nominal.len()]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::rail::test_rails::Bench;
+
+    /// (1 + ρ)/2 times as long as the split in proportion, for large operations.
+    #[test]
+    fn an_even_split_costs_half_of_one_plus_the_ratio() {
+        for ratio in [1, 2, 4, 10] {
+            let rails = [(0, 100), (0, 100 * ratio)];
+            let took = |name| {
+                let mut bench = Bench::new(name, &rails);
+                let division = bench.steps(10, 64 << 20);
+                bench.duration(&division) as f64
+            };
+            let expected = (1.0 + ratio as f64) / 2.0;
+            assert!((took("even") / took("proportional") / expected - 1.0).abs() < 1e-3, "{ratio}");
+        }
+    }
+}

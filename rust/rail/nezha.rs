@@ -130,6 +130,10 @@ struct Hot {
 /// thousand times the duration says nothing of the next. \[inferred\]
 const MOST_AT_ONCE: f64 = 4.0;
 
+/// How many times as slow, or as quick, at most: beyond that it is no matter of feedback.
+/// \[inferred\]
+const MOST_IN_ALL: f64 = 1000.0;
+
 /// The load balancer.
 #[derive(Debug, Clone)]
 pub struct Nezha {
@@ -274,6 +278,7 @@ impl Hot {
             let factor = &mut self.factors[rail];
             let ratio = sample.ps() / (line.at(sample.cost.bytes.get() as f64) * *factor);
             *factor *= 1.0 + config.step * (ratio.min(MOST_AT_ONCE) - 1.0);
+            *factor = factor.clamp(1.0 / MOST_IN_ALL, MOST_IN_ALL);
         }
         let lines = fitted.into_iter().zip(&self.factors);
         self.lines = lines.map(|(line, &factor)| Some(line?.times(factor))).collect();

@@ -62,3 +62,41 @@ impl Weigh for Proportional {
         context.rails().map(|rail| measured(rail).map_or(0.0, |ps| 1.0 / ps)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::rail::test_rails::{Bench, config, operation};
+    use crate::units::BitRate;
+
+    #[test]
+    fn parts_are_even_until_measured_and_then_by_bytes_over_time() {
+        let mut bench = Bench::new("proportional", &[(0, 100), (0, 300)]);
+        let shares = |bench: &mut Bench| [0, 1].map(|rail| bench.step(4_000).shares()[rail].get());
+        assert_eq!(bench.step(4_000).shares()[0].get(), 2_000);
+        assert_eq!(shares(&mut bench), [3_000, 1_000]);
+        // A rail that is down leaves its part to the other.
+        bench.allocator.handle_rails(crate::rail::RailSet::first(1));
+        assert_eq!(shares(&mut bench), [4_000, 0]);
+    }
+
+    #[test]
+    fn nominal_rates_may_be_believed_instead() {
+        let nominal = [100, 300].map(BitRate::from_gbps);
+        let mut allocator = config("proportional", "by = 'nominal'").build(&nominal).unwrap();
+        let division = allocator.allocate(&operation(4_000)).unwrap();
+        assert_eq!(division.shares()[0].get(), 1_000);
+    }
+
+    /// It pays the slow starter's start-up, which the equal finish of `nezha` leaves out.
+    #[test]
+    fn small_operations_take_as_long_as_the_rail_that_starts_last() {
+        let rails = [(1_000, 100), (80_000, 100)];
+        let took = |name| {
+            let mut bench = Bench::new(name, &rails);
+            let division = bench.steps(12, 4_096);
+            bench.duration(&division)
+        };
+        assert!(took("proportional") >= 80_000_000);
+        assert_eq!(took("nezha"), 1_000_000 + 4_096 * 100);
+    }
+}

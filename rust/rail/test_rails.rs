@@ -1,5 +1,7 @@
 //! Rails that cost exactly what a line says, for tests: α + x/β, with or without noise.
 
+use proptest::test_runner::{Config, RngSeed};
+
 use super::{Allocator, AllocatorConfig, Cost, Division, Operation, configured};
 use crate::ids::RailId;
 use crate::rng::{Purpose, Stream};
@@ -7,6 +9,19 @@ use crate::units::{BitRate, Bytes, Span};
 
 /// A rail: start-up in nanoseconds and picoseconds a byte.
 pub type Rail = (u64, u64);
+
+/// So many cases, the same each time unless `PROPTEST_RNG_SEED` says otherwise; more by
+/// `PROPTEST_CASES`.
+pub fn cases(count: u32) -> Config {
+    let mut config = Config { failure_persistence: None, ..Config::default() };
+    if config.rng_seed == RngSeed::Random {
+        config.rng_seed = RngSeed::Fixed(1);
+    }
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = count;
+    }
+    config
+}
 
 /// Rails, an allocator, and a stream for noise.
 pub struct Bench {

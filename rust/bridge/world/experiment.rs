@@ -71,7 +71,9 @@ pub(super) fn experiment_of_scenario(
     path: &str,
     in_place: &InPlace,
 ) -> Result<Box<Experiment>, ExperimentError> {
-    Ok(Box::new(Scenario::load(Path::new(path), &overrides(in_place))?.into()))
+    let scenario = Scenario::load(Path::new(path), &overrides(in_place))?;
+    scenario.expect_known()?;
+    Ok(Box::new(scenario.into()))
 }
 
 pub(super) fn experiment_of_text(
@@ -80,6 +82,7 @@ pub(super) fn experiment_of_text(
     in_place: &InPlace,
 ) -> Result<Box<Experiment>, ExperimentError> {
     let scenario = Scenario::parse(text, NAME, Path::new(folder), &overrides(in_place))?;
+    scenario.expect_known()?;
     Ok(Box::new(scenario.into()))
 }
 

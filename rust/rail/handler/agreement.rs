@@ -82,7 +82,8 @@ impl Handler {
             Cause::Error if last => self.adopt(now, self.view.turned(rail, 2), cause),
             // There is nowhere to go to, so patience costs nothing.
             _ if last => {
-                self.observe(rail, Cause::Cleared, |watch| watch.hold(now));
+                let config = self.config;
+                self.observe(rail, cause, |watch| watch.hold(now, &config));
             }
             _ => self.adopt(now, self.view.turned(rail, 1), cause),
         }
@@ -177,15 +178,23 @@ impl Handler {
         if report.view != self.view {
             return;
         }
-        match &mut self.agreement {
-            Some(agreement) => {
-                agreement.reports.insert(from, report.clone());
-                if agreement.reports.len() == self.ranks as usize {
-                    self.conclude(now);
-                }
-            }
-            None if reply == Reply::Wanted => self.send_report(from, 0, Reply::Given),
-            None => {}
+        let Some(agreement) = &mut self.agreement else {
+            return self.answer(from, reply);
+        };
+        let again = agreement.reports.insert(from, report.clone()).is_some();
+        if agreement.reports.len() == self.ranks as usize {
+            self.conclude(now);
+        }
+        // Who asks twice has not heard this rank, which does not ask who has answered it: of three
+        // ranks each could wait for the next one for ever.
+        if again {
+            self.answer(from, reply);
+        }
+    }
+
+    fn answer(&mut self, to: RankId, reply: Reply) {
+        if reply == Reply::Wanted {
+            self.send_report(to, 0, Reply::Given);
         }
     }
 
@@ -199,6 +208,10 @@ impl Handler {
         let (up, epoch) = (self.view.up(), self.view.epoch());
         self.actions.push_back(Action::Rails { up, epoch });
         for (id, agreed) in plan::plan(&self.view, &reports, self.config.chunk) {
+            // A report may be older than what this rank has heard since: that all have it.
+            if id < self.released {
+                continue;
+            }
             let issues = self.table.apply(id, agreed, &self.view);
             if !issues.is_empty() {
                 self.issued(now, &issues);

@@ -268,7 +268,7 @@ impl Handler {
             return Err(StartError::RailDown { rail: part.rail });
         }
         self.next = OperationId(id.0 + 1);
-        let issues = self.table.start(now, id, division, &self.view, expected);
+        let issues = self.table.start(now, (id, division), expected, &self.view);
         self.issued(now, &issues);
         self.actions.push_back(Action::Issue(issues));
         // An operation of no bytes has no chunks.
@@ -394,3 +394,6 @@ impl Handler {
 }
 
 mod agreement;
+
+#[cfg(test)]
+mod tests;

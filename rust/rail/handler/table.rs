@@ -70,10 +70,9 @@ impl Table {
     pub fn start(
         &mut self,
         now: Time,
-        id: OperationId,
-        division: &Division,
-        view: &View,
+        (id, division): (OperationId, &Division),
         expected: &[Option<Span>],
+        view: &View,
     ) -> Vec<ChunkIssue> {
         let chunk = self.chunk;
         let tracked = self.operations.entry(id).or_insert_with(|| {

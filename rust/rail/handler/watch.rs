@@ -162,10 +162,11 @@ impl Watch {
         self.confirmed = None;
     }
 
-    /// Waits for better times: the last rail is not given up.
-    pub fn hold(&mut self, now: Time) {
-        self.handle_heard(now);
-        self.handle_progress(now);
+    /// Stays suspect and waits for better times: the last rail is not given up.
+    pub fn hold(&mut self, now: Time, config: &Config) {
+        self.heard = now;
+        self.missed = self.missed.min(1);
+        self.confirmed = self.confirmed.map(|_| now.saturating_add(config.confirm));
     }
 
     /// A rank answered a probe of `round`; with how long it has been at the operation asked for.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::balance::Parameters;
 use crate::ids::RailId;
-use crate::rail::test_rails::{Bench, Rail, operation};
+use crate::rail::test_rails::{Bench, Rail, cases, operation};
 use crate::rail::Cost;
 use crate::units::{BitRate, Bytes, Span};
 
@@ -28,7 +28,7 @@ fn two_rails() -> impl Strategy<Value = [Rail; 2]> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(cases(300))]
 
     /// |t1 − t2| / T < 5 % within ten operations, from nothing.
     #[test]
@@ -42,9 +42,10 @@ proptest! {
         prop_assert!(bench.spread(&later) < 0.05);
     }
 
-    /// ... and from whatever it had learned of quite other rails.
+    /// ... and within fifteen from whatever it had learned of quite other rails: three of them to
+    /// notice.
     #[test]
-    fn rails_that_change_end_equally_within_ten_operations(
+    fn rails_that_change_end_equally_within_fifteen_operations(
         before in two_rails(), rails in two_rails(), above in 150u64..20_000
     ) {
         let bytes = (crossing(rails) * above / 100).max(64 * 1_024);
@@ -53,9 +54,9 @@ proptest! {
         // What is left out is looked at only now and then: start where both are used.
         prop_assume!(bench.steps(1, bytes).parts().count() == 2);
         bench.rails = rails.to_vec();
-        let tenth = bench.steps(11, bytes);
-        prop_assert_eq!(tenth.parts().count(), 2);
-        prop_assert!(bench.spread(&tenth) < 0.05, "{:?}: {}", tenth, bench.spread(&tenth));
+        let last = bench.steps(15, bytes);
+        prop_assert_eq!(last.parts().count(), 2);
+        prop_assert!(bench.spread(&last) < 0.05, "{:?}: {}", last, bench.spread(&last));
     }
 
     /// With durations that are off by up to 5 %, no split can be told from one that much apart.
@@ -109,7 +110,8 @@ fn from_one_rail_to_two_within_a_size_class_of_the_crossing() {
     assert_eq!(crossing(rails), 1_225_000);
     let used = |bytes| {
         let mut bench = Bench::new("nezha", &rails);
-        bench.steps(10, bytes).parts().map(|part| part.rail.0).collect::<Vec<_>>()
+        // The tenth would measure the rail that is left out.
+        bench.steps(9, bytes).parts().map(|part| part.rail.0).collect::<Vec<_>>()
     };
     assert_eq!(used(1_225_000 / 2), [0]);
     assert_eq!(used(1_225_000 * 2), [0, 1]);
