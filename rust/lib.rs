@@ -37,7 +37,8 @@
 //!   <-  endpoint  <-  bound fabric  <-  scenario hpcc  <-  study report  <-  cli (the binary)
 //! ```
 //!
-//! A test reads the sources and holds them to it.
+//! A test reads the sources and holds them to it. Beside them stands the bridge to C++ (`bridge`,
+//! with the features `bridge` and `ns3`): nobody uses it, and it sees all but `study` and `cli`.
 //!
 //! # What each layer does not know
 //!

@@ -20,7 +20,14 @@ endif()
 # The module may be a symbolic link in contrib/: its real path is in the crate.
 get_filename_component(_evenkeel_real "${CMAKE_CURRENT_LIST_DIR}/.." REALPATH)
 set(_evenkeel_crate "")
-foreach(_dir "${EVENKEEL_CRATE_DIR}" "$ENV{EVENKEEL_CRATE_DIR}" "${_evenkeel_real}/.."
+# Trees warn of variables that nobody has set.
+foreach(_variable EVENKEEL_CRATE_DIR CARGO_HOME HOME)
+  set(_evenkeel_${_variable} "")
+  if(DEFINED ENV{${_variable}})
+    set(_evenkeel_${_variable} "$ENV{${_variable}}")
+  endif()
+endforeach()
+foreach(_dir "${EVENKEEL_CRATE_DIR}" "${_evenkeel_EVENKEEL_CRATE_DIR}" "${_evenkeel_real}/.."
         "${_evenkeel_real}/crate"
 )
   if(_dir AND EXISTS "${_dir}/Cargo.toml")
@@ -29,7 +36,7 @@ foreach(_dir "${EVENKEEL_CRATE_DIR}" "$ENV{EVENKEEL_CRATE_DIR}" "${_evenkeel_rea
   endif()
 endforeach()
 find_program(
-  EVENKEEL_CARGO cargo HINTS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin"
+  EVENKEEL_CARGO cargo HINTS "${_evenkeel_CARGO_HOME}/bin" "${_evenkeel_HOME}/.cargo/bin"
   DOC "cargo, of Rust 1.88 or later"
 )
 if(NOT _evenkeel_crate)

@@ -190,11 +190,11 @@ class HashingCore : public FabricCore
 struct Options
 {
     std::string policy{"spray"}; //!< name
-    uint32_t leaves{16};         //!< switches with hosts
-    uint32_t spines{16};         //!< switches without
-    uint32_t hostsPerLeaf{16};   //!< hosts of each leaf
-    uint64_t bytes{1000000};     //!< for each rank
-    uint32_t rounds{3};          //!< of which the best counts
+    uint32_t leaves{8};          //!< switches with hosts
+    uint32_t spines{8};          //!< switches without
+    uint32_t hostsPerLeaf{8};    //!< hosts of each leaf
+    uint64_t bytes{262144};      //!< for each rank
+    uint32_t rounds{2};          //!< of which the best counts
 };
 
 /// Which core.

@@ -1,6 +1,4 @@
-/*
- * SPDX-License-Identifier: GPL-2.0-only
- */
+// SPDX-License-Identifier: GPL-2.0-only
 
 #ifndef FABRIC_FLOW_MONITOR_HELPER_H
 #define FABRIC_FLOW_MONITOR_HELPER_H

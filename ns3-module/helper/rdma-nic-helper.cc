@@ -5,8 +5,11 @@
 #include "ns3/fabric-port.h"
 #include "ns3/rdma-nic.h"
 
+#include "ns3/abort.h"
+#include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/mac48-address.h"
+#include "ns3/pcap-file-wrapper.h"
 
 namespace ns3
 {
@@ -57,7 +60,12 @@ RdmaNicHelper::EnablePcapInternal(std::string prefix,
     PcapHelper files;
     const std::string name =
         explicitFilename ? prefix : files.GetFilenameFromDevice(prefix, device);
-    Ptr<PcapFileWrapper> file = files.CreateFile(name, std::ios::out, PcapHelper::DLT_EN10MB);
+    // Packets of a fabric are nanoseconds apart.
+    Ptr<PcapFileWrapper> file = CreateObject<PcapFileWrapper>();
+    file->SetAttribute("NanosecMode", BooleanValue(true));
+    file->Open(name, std::ios::out);
+    NS_ABORT_MSG_IF(file->Fail(), "cannot write the capture " << name);
+    file->Init(PcapHelper::DLT_EN10MB);
     files.HookDefaultSink<FabricPort>(port, "PromiscSniffer", file);
 }
 

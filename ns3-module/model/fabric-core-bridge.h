@@ -1,6 +1,4 @@
-/*
- * SPDX-License-Identifier: GPL-2.0-only
- */
+// SPDX-License-Identifier: GPL-2.0-only
 
 #ifndef FABRIC_CORE_BRIDGE_H
 #define FABRIC_CORE_BRIDGE_H

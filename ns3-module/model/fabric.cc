@@ -22,6 +22,14 @@ NS_LOG_COMPONENT_DEFINE("Fabric");
 
 NS_OBJECT_ENSURE_REGISTERED(Fabric);
 
+namespace
+{
+
+/// True once this process has had a fabric.
+bool g_assembled = false;
+
+} // namespace
+
 TypeId
 Fabric::GetTypeId()
 {
@@ -68,8 +76,9 @@ Fabric::DoDispose()
 void
 Fabric::UsePicoseconds()
 {
-    // ns-3 lets the resolution be set once, and converts the times that there are by then.
-    if (Time::GetResolution() == Time::NS)
+    // ns-3 lets the resolution be set once, and converts the times that there are by then; in a
+    // process that has had a fabric without, it is too late.
+    if (Time::GetResolution() == Time::NS && !g_assembled)
     {
         Time::SetResolution(Time::PS);
     }
@@ -83,6 +92,7 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
 {
     NS_LOG_FUNCTION(this << nics.size() << switches.size() << channels.size());
     NS_ABORT_MSG_IF(m_core, "a fabric is assembled once");
+    g_assembled = true;
     m_core = std::move(core);
     m_settings = m_core->GetSettings();
     m_nics = nics;

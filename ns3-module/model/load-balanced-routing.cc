@@ -21,11 +21,11 @@
 #include "ns3/traffic-control-layer.h"
 #include "ns3/uinteger.h"
 
-// Renamed in ns-3.47.
-#if __has_include("ns3/ipv4-global-routing.h")
-#include "ns3/ipv4-global-routing.h"
-#else
+// Renamed in ns-3.47. The new name is asked for first: an older ns-3 may be installed beside a tree.
+#if __has_include("ns3/global-routing.h")
 #include "ns3/global-routing.h"
+#else
+#include "ns3/ipv4-global-routing.h"
 #endif
 
 #include <algorithm>

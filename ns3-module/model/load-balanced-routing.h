@@ -16,6 +16,12 @@
 #include <string>
 #include <vector>
 
+/**
+ * @defgroup evenkeel Load balancing for AI-training networks
+ *
+ * Policies of evenkeel for traffic of any kind, and its NICs, switches and fabrics.
+ */
+
 namespace ns3
 {
 
@@ -121,7 +127,7 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
 
     /**
      * @brief Signature of the trace source Choice.
-     * @param [in] packet the packet, without its IP header
+     * @param [in] packet the packet, without its IP header; null for one of this node's own
      * @param [in] header its IP header
      * @param [in] interface the interface that was chosen
      * @param [in] candidates how many next hops there were to choose from

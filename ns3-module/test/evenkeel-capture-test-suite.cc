@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "evenkeel-plain-fabric.h"
+
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric.h"
 #include "ns3/plain-fabric-core.h"
@@ -9,7 +11,6 @@
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 
-#include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -18,6 +19,7 @@
 #include <vector>
 
 using namespace ns3;
+using namespace ns3::tests;
 
 namespace
 {
@@ -160,26 +162,6 @@ class CaptureTestCase : public TestCase
     }
 
   private:
-    /**
-     * @param command a command
-     * @return what it prints; nothing if it fails
-     */
-    static std::string Ask(const std::string& command)
-    {
-        std::string text;
-        FILE* pipe = popen(command.c_str(), "r");
-        if (!pipe)
-        {
-            return text;
-        }
-        char line[256];
-        while (std::fgets(line, sizeof line, pipe))
-        {
-            text += line;
-        }
-        return pclose(pipe) == 0 ? text : "";
-    }
-
     void DoRun() override
     {
         const std::string file = CreateTempDirFilename("two-hosts.pcap");
@@ -212,11 +194,11 @@ class CaptureTestCase : public TestCase
                                        "-e frame.time_relative 2>/dev/null");
         NS_TEST_EXPECT_MSG_EQ(fields,
                               "6\t0\t0x000000\t0.000000000\n"
-                              "7\t1\t0x000000\t0.000000000\n"
-                              "8\t2\t0x000000\t0.000000000\n"
-                              "17\t0\t0x000000\t0.000002000\n"
-                              "17\t1\t0x000000\t0.000002000\n"
-                              "17\t2\t0x000000\t0.000002000\n",
+                              "7\t1\t0x000000\t0.000000083\n"
+                              "8\t2\t0x000000\t0.000000167\n"
+                              "17\t0\t0x000000\t0.000002168\n"
+                              "17\t1\t0x000000\t0.000002252\n"
+                              "17\t2\t0x000000\t0.000002336\n",
                               "as Wireshark has it");
         const std::string bad = Ask("tshark -r '" + file + "' -Y _ws.malformed 2>/dev/null; true");
         NS_TEST_EXPECT_MSG_EQ(bad, "", "nothing is malformed");

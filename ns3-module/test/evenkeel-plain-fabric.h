@@ -10,6 +10,7 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <string>
@@ -112,6 +113,27 @@ constexpr uint64_t DATA = 4158;
 
 /// Bytes of an acknowledgement on the wire.
 constexpr uint64_t ACK = 64;
+
+/**
+ * @param command a command
+ * @return what it prints; nothing if it fails
+ */
+inline std::string
+Ask(const std::string& command)
+{
+    std::string text;
+    FILE* pipe = popen(command.c_str(), "r");
+    if (!pipe)
+    {
+        return text;
+    }
+    char line[256];
+    while (std::fgets(line, sizeof line, pipe))
+    {
+        text += line;
+    }
+    return pclose(pipe) == 0 ? text : "";
+}
 
 } // namespace tests
 

@@ -9,6 +9,8 @@
 # See test.py for more information.
 cpp_examples = [
     ("evenkeel-all-to-all", "True", "False"),
+    ("evenkeel-hpcc --truncateNs", "True", "True"),
+    ("evenkeel-scenario", "True", "True"),
     ("evenkeel-speed --leaves=2 --spines=2 --hostsPerLeaf=2 --bytes=100000", "True", "False"),
     ("evenkeel-tcp-leaf-spine --policy=none", "True", "False"),
     ("evenkeel-tcp-leaf-spine --policy=flowlet", "True", "False"),

@@ -19,6 +19,11 @@
 
 using namespace ns3;
 
+/**
+ * @ingroup tests
+ * @defgroup evenkeel-tests Tests of evenkeel
+ */
+
 namespace
 {
 

@@ -2,6 +2,8 @@
 //!
 //! Assumes that each message on a chain is alone in the fabric. \[inferred: the critical path\]
 
+use std::collections::BTreeMap;
+
 use super::idle_path::Catalogue;
 use crate::ids::MessageId;
 use crate::units::Span;
@@ -53,5 +55,17 @@ pub(super) fn longest(workload: &Workload, starts: &[u128], paths: &Catalogue) -
         workload.waits_for.get(task as usize).is_some_and(|count| *count > 0)
             || task as usize >= workload.messages.len()
     });
-    tasks.map(|(task, start)| start + ends(workload, paths, MessageId(task)).0).max().unwrap_or(0)
+    let last = tasks.map(|(task, start)| start + ends(workload, paths, MessageId(task)).0).max();
+    last.unwrap_or(0).max(busiest_lane(workload))
+}
+
+/// How long the lane computes that computes longest: its delays take turns.
+fn busiest_lane(workload: &Workload) -> u128 {
+    let mut lanes = BTreeMap::new();
+    for (delay, lane) in workload.delays.iter().zip(&workload.lanes) {
+        if let Some(lane) = lane {
+            *lanes.entry((delay.host, *lane)).or_insert(0) += u128::from(delay.span.as_ps());
+        }
+    }
+    lanes.into_values().max().unwrap_or(0)
 }

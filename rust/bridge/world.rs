@@ -190,6 +190,15 @@ pub(super) mod contract {
         extra_total: u64,
     }
 
+    /// What the HPCC family's program asks beside: the file's number of each switch, and from when
+    /// to when queues are looked at; nothing where the experiment is none of that family.
+    #[derive(Debug, Clone, PartialEq, Eq, Default)]
+    struct HpccFacts {
+        switches: Vec<u32>,
+        queues_from_ns: u64,
+        queues_until_ns: u64,
+    }
+
     /// A frame of flow control took effect at a port.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     struct PauseFacts {
@@ -276,6 +285,7 @@ pub(super) mod contract {
         fn policy(self: &Experiment) -> String;
         /// Its hosts and policies, before anything has happened.
         fn core(self: &Experiment) -> Box<Core>;
+        fn hpcc(self: &Experiment) -> HpccFacts;
         /// Writes `fct.txt` and `pfc.txt` into a folder, as the HPCC family does; for experiments
         /// of that family alone.
         fn write_hpcc(self: &Experiment, core: &Core, folder: &str) -> Result<()>;

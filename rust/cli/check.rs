@@ -63,7 +63,7 @@ fn verdict(path: &Path, scenario: &Scenario) -> String {
         path.display(),
         human::plural(u64::from(topology.host_count()), "host"),
         human::plural(topology.links().len() as u64, "link"),
-        human::plural(scenario.workload.messages.len() as u64, "message"),
+        human::plural(scenario.messages(), "message"),
         scenario.scheme.name
     )
 }

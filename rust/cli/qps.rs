@@ -51,6 +51,7 @@ struct Printed {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let overrides = Overrides { policy: arguments.policy.clone(), seed: arguments.seed };
     let scenario = scenario::load(&arguments.scenario, &overrides)?;
+    scenario.expect_known()?;
     let setup = scenario.setup();
     let found = study::queue_pairs(&setup);
     let counts = found.counts;

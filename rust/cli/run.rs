@@ -19,7 +19,8 @@ A results folder holds summary.json (what --json prints), flows.csv (a line a fl
 posted, delivered and acknowledged, in ns), links.csv (bytes that each direction of each link
 carried) and scenario.toml (with every default filled in); with flow control also pfc.txt (time_ns
 node_id node_type if_index type, a line a pause or resume, as the HPCC family writes it; switches
-are numbered after the hosts). They appear whole or not at all, summary.json last.
+are numbered after the hosts). They appear whole or not at all, summary.json last. Of traces that
+are read while the run goes on (workload.streaming), flows.csv has the flows as they were over.
 ";
 
 /// Simulate a scenario once and report what it cost
@@ -61,7 +62,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         identity.header(),
         scenario.render()
     );
-    let single = single::simulate(&identity, &setup);
+    let single = match &scenario.traces {
+        None => single::simulate(&identity, &setup),
+        Some(traces) => single::replay(&identity, (&setup, &scenario, traces), &destination)?,
+    };
     let (topology, outcome) = (&setup.topology, single.outcome());
     let number = report::hosts_then_switches(topology);
     let toml: (&'static str, Writer<'_>) =

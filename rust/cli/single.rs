@@ -1,10 +1,15 @@
 //! What the commands that make a single run share: showing it go on, keeping it, printing it.
 
+use std::fs::File;
+use std::io::{self, BufWriter, Seek};
 use std::path::Path;
 
-use evenkeel::fabric::{Outcome, Setup};
-use evenkeel::report::{self, Folder, Identity, Writer};
-use evenkeel::study::{self, Finished};
+use anyhow::anyhow;
+use evenkeel::fabric::{FlowRecord, Outcome, Setup};
+use evenkeel::report::{self, FlowsCsv, Folder, Identity, Writer};
+use evenkeel::scenario::Scenario;
+use evenkeel::study::{self, Finished, Watch};
+use evenkeel::workload::chakra::Streaming;
 
 use super::progress::{self, Bars};
 use super::{Status, incomplete, output};
@@ -31,6 +36,8 @@ pub struct Single<'a> {
     setup: &'a Setup,
     finished: Finished,
     outcome: Outcome,
+    /// `flows.csv`, if it was written while the run went on.
+    flows: Option<File>,
 }
 
 impl Destination {
@@ -49,7 +56,43 @@ pub fn simulate<'a>(identity: &'a Identity, setup: &'a Setup) -> Single<'a> {
     let (finished, outcome) =
         study::run(identity, setup, bound, &mut |progress| progress::update(&bar, progress));
     bar.finish_and_clear();
-    Single { identity, setup, finished, outcome }
+    Single { identity, setup, finished, outcome, flows: None }
+}
+
+/// The same of a scenario whose traces are read as it goes on; flows are written as they are over,
+/// if they are to be kept.
+pub fn replay<'a>(
+    identity: &'a Identity,
+    (setup, scenario, traces): (&'a Setup, &Scenario, &Streaming),
+    to: &Destination,
+) -> anyhow::Result<Single<'a>> {
+    let bound = study::lower_bound(setup).time;
+    let scratch = to.folder.as_ref().map(Folder::scratch).transpose()?;
+    let buffered = |file: &File| Ok::<_, io::Error>(BufWriter::new(file.try_clone()?));
+    let csv = scratch.as_ref().map(|file| FlowsCsv::begin(buffered(file)?, identity));
+    let mut csv = csv.transpose().map_err(unwritten)?;
+    let topology = &setup.topology;
+    let mut written = Ok(());
+    let mut write = |flow: &FlowRecord| {
+        if let (Some(csv), Ok(())) = (&mut csv, &written) {
+            written = csv.write(topology, flow);
+        }
+    };
+    let bars = Bars::of_one();
+    let bar = bars.start(progress::label(identity));
+    let watch =
+        Watch { flows: &mut write, progress: &mut |progress| progress::update(&bar, progress) };
+    let result = study::replay(identity, setup, (traces, bound), watch);
+    bar.finish_and_clear();
+    let (finished, outcome) = result.map_err(|fault| scenario.trace_fault(fault))?;
+    // What was open at the end comes last.
+    outcome.flows.iter().for_each(&mut write);
+    written.and_then(|()| csv.map_or(Ok(()), FlowsCsv::end)).map_err(unwritten)?;
+    Ok(Single { identity, setup, finished, outcome, flows: scratch })
+}
+
+fn unwritten(reason: io::Error) -> anyhow::Error {
+    anyhow!("--out: cannot write flows.csv: {reason}")
 }
 
 impl Single<'_> {
@@ -83,9 +126,16 @@ impl Single<'_> {
     }
 
     fn keep(&self, folder: &Folder, others: &[(&'static str, Writer<'_>)]) -> anyhow::Result<()> {
-        let Self { identity, setup, finished, outcome } = self;
+        let Self { identity, setup, finished, outcome, .. } = self;
         let topology = &setup.topology;
-        let flows: Writer<'_> = &|to| report::write_flows_csv(to, identity, topology, outcome);
+        let flows: Writer<'_> = &|to| match &self.flows {
+            None => report::write_flows_csv(to, identity, topology, outcome),
+            Some(file) => {
+                let mut file: &File = file;
+                file.rewind()?;
+                io::copy(&mut file, to).map(drop)
+            }
+        };
         let links: Writer<'_> = &|to| report::write_links_csv(to, identity, topology, outcome);
         let files = [&[("flows.csv", flows), ("links.csv", links)], others].concat();
         folder.replace(&files, &|to| report::write_summary(to, &finished.summary))?;

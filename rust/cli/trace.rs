@@ -39,6 +39,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let overrides = Overrides { policy: None, seed: arguments.seed };
     let scenario = scenario::load(&arguments.scenario, &overrides)?;
+    scenario.expect_known()?;
     let traces = Traces::of(&scenario.workload).map_err(|error| {
         anyhow!("{}: cannot be written as a trace: {error}", arguments.scenario.display())
     })?;

@@ -44,6 +44,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let overrides = Overrides { policy: arguments.policy.clone(), seed: arguments.seed };
     let scenario = scenario::load(&arguments.scenario, &overrides)?;
+    scenario.expect_known()?;
     let setup = scenario.setup();
     let (ns3, ns3_wall_s) = timed(|| in_ns3(&setup));
     let ns3 = ns3?;

@@ -41,14 +41,15 @@ pub fn run_program(
     program: &mut dyn Program,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    drive(World::new(setup), setup.time_limit, (program, progress))
+    drive(World::new(setup), setup.time_limit, program, progress)
 }
 
 /// The same in a world that is there already, up to `time_limit`.
 pub fn drive(
     mut world: World,
     time_limit: Time,
-    (program, progress): (&mut dyn Program, &mut dyn FnMut(&Progress)),
+    program: &mut dyn Program,
+    progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
     let mut steps = 0u64;
     let verdict = loop {

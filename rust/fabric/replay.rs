@@ -10,20 +10,20 @@ use crate::units::Time;
 use crate::workload::chakra::{Player, Ticket};
 
 /// A player in a world, which should be one that forgets ([`World::forget_over`]).
-pub struct Replay<'a> {
-    player: Player<'a>,
+pub struct Replay<'s, 'f> {
+    player: Player<'s>,
     tickets: HashMap<MessageId, Ticket>,
-    flows: &'a mut dyn FnMut(&FlowRecord),
+    flows: &'f mut dyn FnMut(&FlowRecord),
 }
 
-impl<'a> Replay<'a> {
+impl<'s, 'f> Replay<'s, 'f> {
     /// The traces of `player`; flows go to `flows` as they are over.
-    pub fn new(player: Player<'a>, flows: &'a mut dyn FnMut(&FlowRecord)) -> Self {
+    pub fn new(player: Player<'s>, flows: &'f mut dyn FnMut(&FlowRecord)) -> Self {
         Self { player, tickets: HashMap::new(), flows }
     }
 
     /// The player, for what it has to say at the end.
-    pub fn into_player(self) -> Player<'a> {
+    pub fn into_player(self) -> Player<'s> {
         self.player
     }
 
@@ -35,7 +35,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-impl Program for Replay<'_> {
+impl Program for Replay<'_, '_> {
     fn next_time(&mut self) -> Option<Time> {
         self.player.next_time()
     }

@@ -63,6 +63,10 @@ pub struct HpccConfig {
     /// `SIMULATOR_STOP_TIME`; a time that 64 bits of picoseconds do not hold is the last one
     /// that they do.
     pub stop: Option<Time>,
+    /// `QLEN_MON_START`: from when on queues are looked at, for the family's `qlen.txt`.
+    pub queues_from: Option<Time>,
+    /// `QLEN_MON_END`: until when.
+    pub queues_until: Option<Time>,
     /// `RANDOM_SEED` of ConWeave.
     pub seed: Option<u64>,
     /// Unknown keys, repeated keys, spare values.
@@ -198,6 +202,8 @@ impl HpccConfig {
             flowgen_start: None,
             flowgen_stop: None,
             stop: None,
+            queues_from: None,
+            queues_until: None,
             seed: None,
             warnings: Vec::new(),
         }

@@ -104,6 +104,11 @@ impl Experiment {
         }
     }
 
+    /// The numbers of all switches in the topology file, by id.
+    pub fn switch_numbers(&self) -> &[u32] {
+        &self.nodes[1]
+    }
+
     /// The results in the columns of the family's `fct.txt`: a line for each flow that
     /// completed, in order of completion.
     pub fn fct_table(&self, outcome: &Outcome) -> String {

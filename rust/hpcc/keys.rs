@@ -28,6 +28,7 @@ const FLAG: &str = "write 0 or 1";
 const WHOLE: &str = "write a whole number, for example CC_MODE 1";
 const COUNT: &str = "write a whole number from 1, for example 1";
 const MICROSECONDS: &str = "write microseconds, more than 0, for example 55";
+const NANOSECONDS: &str = "write a whole number of nanoseconds, for example 2000000000";
 const SECONDS: &str = "write seconds, for example 2.5";
 const RATE: &str = "write a bit rate, for example 40Mb/s";
 const PART: &str = "write a fraction from 0 to 1 with at most 9 decimals, for example 0.2";
@@ -97,6 +98,8 @@ const KEYS: &[Key] = &[
     one!("FLOWGEN_START_TIME", SECONDS, instant, config, at => config.flowgen_start = Some(at)),
     one!("FLOWGEN_STOP_TIME", SECONDS, instant, config, at => config.flowgen_stop = Some(at)),
     one!("SIMULATOR_STOP_TIME", SECONDS, stop, config, at => config.stop = Some(at)),
+    one!("QLEN_MON_START", NANOSECONDS, nanoseconds, config, at => config.queues_from = Some(at)),
+    one!("QLEN_MON_END", NANOSECONDS, nanoseconds, config, at => config.queues_until = Some(at)),
     one!("RANDOM_SEED", "write a whole number", whole_64, config, seed => config.seed = Some(seed)),
 ];
 
@@ -126,9 +129,7 @@ const IRRELEVANT: &[&str] = &[
     "PFC_OUTPUT_FILE",
     "PINT_LOG_BASE",
     "PINT_PROB",
-    "QLEN_MON_END",
     "QLEN_MON_FILE",
-    "QLEN_MON_START",
     "SAMPLE_FEEDBACK",
     "SW_MONITORING_INTERVAL",
     "TRACE_FILE",
@@ -151,6 +152,10 @@ fn whole(text: &str) -> Option<u32> {
 
 fn whole_64(text: &str) -> Option<u64> {
     text.parse().ok()
+}
+
+fn nanoseconds(text: &str) -> Option<Time> {
+    whole_64(text)?.checked_mul(1_000).map(Time::from_ps)
 }
 
 fn count(text: &str) -> Option<u32> {

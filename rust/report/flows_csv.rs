@@ -31,12 +31,33 @@ pub fn write_flows_csv(
     topology: &Topology,
     outcome: &Outcome,
 ) -> io::Result<()> {
-    writeln!(to, "{}", identity.header())?;
-    let mut csv = csv::Writer::from_writer(to);
-    csv.write_record(COLUMNS)?;
-    let hosts = topology.host_names();
-    for flow in &outcome.flows {
-        csv.write_record([
+    let mut csv = FlowsCsv::begin(to, identity)?;
+    outcome.flows.iter().try_for_each(|flow| csv.write(topology, flow))?;
+    csv.end()
+}
+
+/// `flows.csv` in the making, flow by flow, in whatever order they come.
+pub struct FlowsCsv<W: Write>(csv::Writer<W>);
+
+impl<W: Write> FlowsCsv<W> {
+    /// Writes what comes before the flows.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    pub fn begin(mut to: W, identity: &Identity) -> io::Result<Self> {
+        writeln!(to, "{}", identity.header())?;
+        let mut csv = csv::Writer::from_writer(to);
+        csv.write_record(COLUMNS)?;
+        Ok(Self(csv))
+    }
+
+    /// Writes the line of a flow.
+    ///
+    /// # Errors
+    /// Those of what is written to.
+    pub fn write(&mut self, topology: &Topology, flow: &FlowRecord) -> io::Result<()> {
+        let hosts = topology.host_names();
+        self.0.write_record([
             flow.message.0.to_string(),
             flow.piece.to_string(),
             hosts[flow.src.index()].clone(),
@@ -48,8 +69,16 @@ pub fn write_flows_csv(
             nanoseconds(instant(flow.completed)),
             nanoseconds(completion(flow)),
         ])?;
+        Ok(())
     }
-    csv.flush()
+
+    /// Sees that all is written.
+    ///
+    /// # Errors
+    /// Those of what is written to.
+    pub fn end(mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 fn instant(time: Time) -> Option<u64> {

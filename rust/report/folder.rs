@@ -133,6 +133,15 @@ impl Folder {
         &self.path
     }
 
+    /// A file without a name, for what is written while a run goes on.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn scratch(&self) -> Result<fs::File, FolderError> {
+        tempfile::tempfile_in(&self.path)
+            .map_err(|reason| self.refused("write into the folder", reason))
+    }
+
     /// Replaces everything in the folder by `files`, which are pairs of a name and what writes
     /// the content, and by `summary`, which becomes `summary.json`.
     ///

@@ -24,7 +24,7 @@ mod twin_table;
 
 pub use compare_table::compare_table;
 pub use cost::{Cost, Stopwatch};
-pub use flows_csv::write_flows_csv;
+pub use flows_csv::{FlowsCsv, write_flows_csv};
 pub use folder::{Folder, FolderError, Writer};
 pub use identity::{Identity, VERSION};
 pub use jobs::JobSummary;

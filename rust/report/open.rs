@@ -80,6 +80,34 @@ impl OpenMessages {
     }
 }
 
+impl OpenMessages {
+    /// Those of a run that has forgotten what is over: of those that were not started, it knows
+    /// the number alone.
+    pub fn of_flows(outcome: &Outcome, topology: &Topology) -> Self {
+        let completed = outcome.passed.as_ref().map_or(0, |passed| passed.message_fct.count());
+        let hosts = topology.host_names();
+        let mut first: Vec<OpenMessage> = Vec::new();
+        for flow in &outcome.flows {
+            let (message, bytes) = (flow.message, flow.bytes);
+            let stage = match flow.delivered {
+                Time::NEVER => Stage::NotDelivered,
+                _ => Stage::NotAcknowledged,
+            };
+            if let Some(last) = first.last_mut().filter(|last| last.message == message) {
+                last.bytes += bytes;
+                last.stage = if stage == Stage::NotDelivered { stage } else { last.stage };
+                continue;
+            }
+            if first.len() == NAMED {
+                break;
+            }
+            let [src, dst] = [flow.src, flow.dst].map(|host| hosts[host.index()].clone());
+            first.push(OpenMessage { message, src, dst, bytes, stage });
+        }
+        Self { count: outcome.messages.saturating_sub(completed).max(first.len() as u64), first }
+    }
+}
+
 impl fmt::Display for OpenMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { message, src, dst, bytes, stage } = self;

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::{Cost, Identity, JobSummary, VERSION};
+use crate::endpoint::Spans;
 use crate::fabric::{Outcome, QpCounts};
 use crate::nic::QpAccount;
 use crate::topology::Topology;
@@ -162,6 +163,8 @@ impl Summary {
     ) -> Self {
         let count = &outcome.counters;
         let completed = outcome.flows.iter().filter(|flow| flow.completed != Time::NEVER).count();
+        let passed = outcome.passed.as_ref();
+        let passed_flows = passed.map_or(0, |passed| passed.flows as usize);
         Self {
             scenario: identity.scenario.clone(),
             policy: identity.policy.clone(),
@@ -171,13 +174,17 @@ impl Summary {
             switches: topology.switches().len(),
             links: topology.links().len(),
             messages: outcome.messages,
-            messages_completed: outcome.message_fct.len() as u64,
-            flows: outcome.flows.len(),
-            flows_completed: completed,
+            messages_completed: outcome.message_fct.len() as u64
+                + passed.map_or(0, |passed| passed.message_fct.count()),
+            flows: outcome.flows.len() + passed_flows,
+            flows_completed: completed + passed_flows,
             cct_ns: outcome.cct.map(Span::as_ns_f64),
             bound_ns: bound.as_ns_f64(),
             slowdown: slowdown(outcome.cct, bound),
-            fct_ns: Fct::of(&outcome.message_fct),
+            fct_ns: match passed {
+                Some(passed) => Fct::of_passed(&passed.message_fct),
+                None => Fct::of(&outcome.message_fct),
+            },
             packets: Packets {
                 sent: count.sent,
                 delivered: count.delivered,
@@ -239,6 +246,19 @@ impl Fct {
             p50: nearest_rank(&sorted, 50).map(Span::as_ns_f64),
             p99: nearest_rank(&sorted, 99).map(Span::as_ns_f64),
             max: sorted.last().copied().map(Span::as_ns_f64),
+        }
+    }
+}
+
+impl Fct {
+    /// Of completion times that were not kept one by one.
+    fn of_passed(times: &Spans) -> Self {
+        Self {
+            min: times.shortest().map(Span::as_ns_f64),
+            mean: times.mean().map(Span::as_ns_f64),
+            p50: times.percentile(50).map(Span::as_ns_f64),
+            p99: times.percentile(99).map(Span::as_ns_f64),
+            max: times.longest().map(Span::as_ns_f64),
         }
     }
 }

@@ -26,10 +26,13 @@ pub(super) fn goal(
     place: &Place<'_>,
 ) -> Result<Sent, ScenarioError> {
     let (text, file) = read(context, typed, (place, "schedule.goal"))?;
-    let schedule = goal::read(&text, &file)
+    let compute = typed.compute.unwrap_or_default();
+    let schedule = goal::read(&text, &file, compute.into())
         .map_err(|error| context.fault(&place.key("file"), Fault::Goal(error)))?;
     enough(context, &file, (schedule.ranks, place))?;
-    Ok(sent(typed, (schedule.workload, schedule.warnings)))
+    let mut sent = sent(typed, (schedule.workload, schedule.warnings));
+    sent.section.compute = Some(compute);
+    Ok(sent)
 }
 
 /// Reads the connection matrix of a section.
@@ -51,7 +54,8 @@ fn read(
     typed: &WorkloadSection,
     (place, example): (&Place<'_>, &str),
 ) -> Result<(String, String), ScenarioError> {
-    only(context, typed, place, &["file"])?;
+    let keys: &[&str] = if typed.kind == "goal" { &["file", "compute"] } else { &["file"] };
+    only(context, typed, place, keys)?;
     let Some(path) = &typed.file else {
         let because = format!("{} = {} reads a file", place.key("kind"), typed.kind);
         return Err(context.missing(&place.key("file"), because, &format!("file = \"{example}\"")));

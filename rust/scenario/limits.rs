@@ -8,7 +8,7 @@ use crate::fabric::FabricConfig;
 use crate::nic::recovery::erasure::LONGEST_MESSAGE;
 use crate::nic::{NicConfig, Recovery};
 use crate::topology::Topology;
-use crate::units::{BitRate, Span, Time};
+use crate::units::{BitRate, Bytes, Span, Time};
 use crate::workload::Workload;
 
 /// The latest time limit: 4,000,000 s (46 days); timers set at the very end still fit into 64
@@ -47,10 +47,11 @@ fn slowest(topology: &Topology, failures: &[FailureSection]) -> u64 {
 
 /// Refuses a run whose bytes cannot be counted, or whose clock would run out: everything that is
 /// sent, one packet after the other over the slowest link, must end before the latest time limit.
+/// `longest` is its longest message, where the workload holds no messages but their sums.
 pub(super) fn whole_run(
     context: &Context<'_>,
     (file, workload): (&ScenarioFile, &Workload),
-    topology: &Topology,
+    (longest, topology): (Option<Bytes>, &Topology),
     (nic, fabric, time_limit): (&NicConfig, &FabricConfig, Time),
 ) -> Result<(), ScenarioError> {
     let overhead = nic.header + nic.ack.bytes + fabric.gap + fabric.gap;
@@ -68,7 +69,8 @@ pub(super) fn whole_run(
         return Err(context.senseless("time_limit", time_limit, right));
     }
     let coded = nic.recovery == Recovery::Erasure;
-    let longest = workload.messages.iter().map(|message| message.bytes).max().unwrap_or_default();
+    let known = || workload.messages.iter().map(|message| message.bytes).max().unwrap_or_default();
+    let longest = longest.unwrap_or_else(known);
     let (amount, limit) = if seconds > limit || wire > u128::from(u64::MAX) {
         (format!("{wire} bytes in all, {seconds} s on the slowest link"), format!("{limit} s"))
     } else if coded && longest > LONGEST_MESSAGE {

@@ -17,6 +17,7 @@ mod job;
 mod limits;
 mod policy;
 mod recovery;
+mod replay;
 mod sections;
 mod source;
 mod switch;
@@ -41,6 +42,7 @@ pub use file::{
     DependenciesName, PolicySection, SCHEMA_VERSION, ScenarioFile, TopologyFormat, TopologyKind,
     TopologySection, WorkloadSection,
 };
+pub use replay::{ComputeName, StreamingName};
 pub use sections::{
     CongestionName, EcnSection, FailureName, FailureSection, RecoveryName, SpanOrNever,
     SwitchSection, TransportSection,
@@ -55,6 +57,7 @@ use crate::nic::NicConfig;
 use crate::topology::Topology;
 use crate::units::Time;
 use crate::workload::Workload;
+use crate::workload::chakra::{ChakraError, Streaming};
 use context::Context;
 use source::Source;
 
@@ -78,8 +81,10 @@ pub struct Scenario {
     pub file: ScenarioFile,
     /// Who is wired to whom.
     pub topology: Arc<Topology>,
-    /// What is sent.
+    /// What is sent; of traces that are read while the run goes on, their load.
     pub workload: Arc<Workload>,
+    /// Traces that are read while the run goes on, if they are what is sent.
+    pub traces: Option<Arc<Streaming>>,
     /// Links, switches and failures.
     pub fabric: FabricConfig,
     /// Every host's NIC.
@@ -190,7 +195,11 @@ impl Scenario {
         let chosen = policy::chosen(&typed.policy, overrides.policy.as_deref());
         let scheme;
         (file.policy, scheme) = policy::resolve(&context, chosen)?;
-        let is_quiet = matches!(ground, Ground::Wired(_)) && !source.has("workload");
+        let sends = match &ground {
+            Ground::Described => Sends::Anything,
+            Ground::Wired(_) if source.has("workload") => Sends::Known,
+            Ground::Wired(_) => Sends::Nothing,
+        };
         let built = match ground {
             Ground::Described => topology::resolve(&context, &file.topology)?,
             Ground::Wired(graph) => topology::wired(&context, &file.topology, *graph)?,
@@ -217,10 +226,7 @@ impl Scenario {
             seed: file.seed,
             hosts: None,
         };
-        let sent = match is_quiet {
-            true => job::nothing(&file),
-            false => job::resolve(&context, &file, &place)?,
-        };
+        let (sent, traces) = sent(&context, (&file, sends), &place)?;
         let workload = sent.workload;
         let mut warnings = built.warnings;
         warnings.extend(sent.warnings);
@@ -231,7 +237,7 @@ impl Scenario {
         limits::whole_run(
             &context,
             (&file, &workload),
-            &built.topology,
+            (traces.as_ref().map(|traces| traces.longest()), &built.topology),
             (&nic, &fabric, time_limit),
         )?;
         Ok(Self {
@@ -243,6 +249,7 @@ impl Scenario {
             host_of_node: built.host_of_node.into(),
             warnings,
             workload: Arc::new(workload),
+            traces,
             fabric,
             nic,
             scheme,
@@ -252,7 +259,35 @@ impl Scenario {
         })
     }
 
-    /// What a run is given.
+    /// How many messages are sent.
+    pub fn messages(&self) -> u64 {
+        let known = || self.workload.messages.len() as u64;
+        self.traces.as_ref().map_or_else(known, |traces| traces.messages())
+    }
+
+    /// Refuses traces that are read while a run goes on, for whoever has to know all messages
+    /// before.
+    ///
+    /// # Errors
+    /// Its messages are not known.
+    pub fn expect_known(&self) -> Result<(), ScenarioError> {
+        if self.traces.is_none() {
+            return Ok(());
+        }
+        let right = "here all messages have to be known before; with false, the traces are read as \
+                     a whole";
+        let context = self.origin.context(&self.overrides);
+        Err(context.senseless_as("workload.streaming", "true".to_owned(), right.to_owned()))
+    }
+
+    /// A fault of its traces that showed when they were replayed.
+    pub fn trace_fault(&self, error: ChakraError) -> ScenarioError {
+        let context = self.origin.context(&self.overrides);
+        context.fault("workload.file", Fault::Chakra(error))
+    }
+
+    /// What a run is given. Where there are `traces`, it is given those, and the workload is for
+    /// bounds.
     pub fn setup(&self) -> Setup {
         Setup {
             topology: Arc::clone(&self.topology),
@@ -311,6 +346,31 @@ impl Scenario {
         };
         other.workload = Arc::new(job::resolve(&context, typed, &place)?.workload);
         Ok(other)
+    }
+}
+
+/// What a scenario may send.
+enum Sends {
+    Anything,
+    /// What is known before it runs.
+    Known,
+    Nothing,
+}
+
+/// What the sections send, and the traces that are read while it runs.
+fn sent(
+    context: &Context<'_>,
+    (file, sends): (&ScenarioFile, Sends),
+    place: &workload::Place<'_>,
+) -> Result<(job::AllSent, Option<Arc<Streaming>>), ScenarioError> {
+    let streamed = match sends {
+        Sends::Nothing => return Ok((job::nothing(file), None)),
+        Sends::Known => None,
+        Sends::Anything => trace_file::stream(context, file, place)?,
+    };
+    match streamed {
+        Some((sent, traces)) => Ok((sent, Some(traces))),
+        None => Ok((job::resolve(context, file, place)?, None)),
     }
 }
 

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::context::Context;
 use super::error::{Fault, ScenarioError};
-use super::file::{DependenciesName, WorkloadSection};
+use super::file::{DependenciesName, ScenarioFile, WorkloadSection};
+use super::job::AllSent;
+use super::replay::StreamingName;
 use super::workload::{Place, Sent, only, plain, unknown};
-use crate::workload::chakra::{self, Algorithms, Dependencies, Options, Source};
+use crate::workload::chakra::{self, Algorithms, Dependencies, Options, Source, Streaming};
 
 /// How the files of ranks end.
 const ENDINGS: [&str; 2] = [".et", ".et.gz"];
@@ -22,13 +25,93 @@ enum Files {
     One(PathBuf),
 }
 
+/// What a section says.
+struct Found {
+    files: Files,
+    ranks: u32,
+    options: Options,
+    section: WorkloadSection,
+}
+
+/// Above so many bytes of all files, packed ones taken for as much more as [`PACKED`], traces are
+/// read while the run goes on, where the section does not say: 1 GiB. \[inferred\]
+const LARGE: u64 = 1 << 30;
+
+/// How many times its length a packed file is taken for.
+const PACKED: u64 = 8;
+
 /// Reads the traces of a section.
 pub(super) fn resolve(
     context: &Context<'_>,
     typed: &WorkloadSection,
     place: &Place<'_>,
 ) -> Result<Sent, ScenarioError> {
-    only(context, typed, place, &["file", "ranks", "algorithms", "dependencies"])?;
+    let Found { files, ranks, options, section } = find(context, typed, place)?;
+    if typed.streaming == Some(StreamingName::Yes) {
+        let right = "traces are read while the run goes on where they are all that is sent, from \
+                     the beginning, and rank i is host i: without [[job]], start and hosts";
+        return Err(context.senseless_as(&place.key("streaming"), "true".into(), right.into()));
+    }
+    let read = chakra::read(&files, ranks, &options)
+        .map_err(|error| context.fault(&place.key("file"), Fault::Chakra(error)))?;
+    Ok(Sent { section, workload: read.workload, warnings: read.warnings })
+}
+
+/// Traces that are to be read while the run goes on, looked through; `None` if a file has none.
+/// What is sent is their load, a message for each pair and stream.
+pub(super) fn stream(
+    context: &Context<'_>,
+    file: &ScenarioFile,
+    place: &Place<'_>,
+) -> Result<Option<(AllSent, Arc<Streaming>)>, ScenarioError> {
+    let is_all = |it: &&WorkloadSection| {
+        it.kind == "chakra" && file.job.is_empty() && it.hosts.is_none() && it.start.is_none()
+    };
+    let Some(typed) = file.workload.as_ref().filter(is_all) else { return Ok(None) };
+    let Found { files, ranks, options, mut section } = find(context, typed, place)?;
+    let streams = match typed.streaming.unwrap_or_default() {
+        StreamingName::Yes => true,
+        StreamingName::No => false,
+        StreamingName::Auto => files.size(ranks) >= LARGE,
+    };
+    if !streams {
+        return Ok(None);
+    }
+    let window = typed.window.unwrap_or(chakra::WINDOW as u32);
+    if window == 0 {
+        let right = "a rank holds one node at least".to_owned();
+        return Err(context.senseless(&place.key("window"), window, right));
+    }
+    section.streaming = Some(StreamingName::Yes);
+    section.window = Some(window);
+    let streaming = Streaming::open(Arc::new(files), ranks, (options, window as usize))
+        .map_err(|error| context.fault(&place.key("file"), Fault::Chakra(error)))?;
+    let sent = AllSent {
+        workload_section: Some(section),
+        jobs: Vec::new(),
+        workload: streaming.load().clone(),
+        warnings: streaming.warnings(),
+    };
+    Ok(Some((sent, Arc::new(streaming))))
+}
+
+/// The files of a section, and what else it says.
+fn find(
+    context: &Context<'_>,
+    typed: &WorkloadSection,
+    place: &Place<'_>,
+) -> Result<Found, ScenarioError> {
+    const KEYS: [&str; 8] = [
+        "file",
+        "ranks",
+        "algorithms",
+        "dependencies",
+        "compute",
+        "dimensions",
+        "streaming",
+        "window",
+    ];
+    only(context, typed, place, &KEYS)?;
     let Some(path) = &typed.file else {
         let because = "traces come from files, prefix.0.et and so on".to_owned();
         return Err(context.missing(&place.key("file"), because, "file = \"prefix\""));
@@ -58,23 +141,44 @@ pub(super) fn resolve(
             }
         });
     }
-    let algorithms = algorithms(context, typed, place)?;
     let dependencies = typed.dependencies.unwrap_or_default();
-    let which = match dependencies {
-        DependenciesName::All => Dependencies::All,
-        DependenciesName::Data => Dependencies::Data,
+    let compute = typed.compute.unwrap_or_default();
+    let options = Options {
+        dependencies: match dependencies {
+            DependenciesName::All => Dependencies::All,
+            DependenciesName::Data => Dependencies::Data,
+        },
+        algorithms: algorithms(context, typed, place)?,
+        compute: compute.into(),
+        dimensions: dimensions(context, typed, (place, ranks))?,
     };
-    let options = Options { dependencies: which, algorithms, ..Options::default() };
-    let read = chakra::read(&files, ranks, &options)
-        .map_err(|error| context.fault(&place.key("file"), Fault::Chakra(error)))?;
     let section = WorkloadSection {
         file: Some(path.clone()),
         ranks: Some(ranks),
         algorithms: typed.algorithms.clone(),
         dependencies: Some(dependencies),
+        compute: Some(compute),
+        dimensions: typed.dimensions.clone(),
+        streaming: Some(StreamingName::No),
         ..plain(typed)
     };
-    Ok(Sent { section, workload: read.workload, warnings: read.warnings })
+    Ok(Found { files, ranks, options, section })
+}
+
+/// The dimensions of the logical topology, which hold every rank once.
+fn dimensions(
+    context: &Context<'_>,
+    typed: &WorkloadSection,
+    (place, ranks): (&Place<'_>, u32),
+) -> Result<Vec<u32>, ScenarioError> {
+    let Some(dimensions) = &typed.dimensions else { return Ok(Vec::new()) };
+    let product = dimensions.iter().try_fold(1u32, |product, &size| product.checked_mul(size));
+    if product == Some(ranks) {
+        return Ok(dimensions.clone());
+    }
+    let sizes: Vec<String> = dimensions.iter().map(u32::to_string).collect();
+    let right = format!("there are {ranks} ranks; the sizes must multiply to that");
+    Err(context.senseless_as(&place.key("dimensions"), format!("[{}]", sizes.join(", ")), right))
 }
 
 /// The highest rank that a file beside the prefix is of.
@@ -113,6 +217,17 @@ fn algorithms(
 }
 
 impl Files {
+    /// Bytes of the files of so many ranks, about, unpacked.
+    fn size(&self, ranks: u32) -> u64 {
+        let size = |rank: u32| {
+            let path = self.path(rank);
+            let packed = path.extension().is_some_and(|ending| ending == "gz");
+            let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+            if packed { size.saturating_mul(PACKED) } else { size }
+        };
+        (0..ranks).map(size).fold(0, u64::saturating_add)
+    }
+
     fn path(&self, rank: u32) -> PathBuf {
         match self {
             Self::One(path) => path.clone(),
@@ -131,6 +246,25 @@ impl Source for Files {
     }
 
     fn open(&self, rank: u32) -> std::io::Result<Box<dyn Read + '_>> {
-        Ok(Box::new(File::open(self.path(rank))?))
+        let path = self.path(rank);
+        File::open(&path)?;
+        Ok(Box::new(Reopened { path, at: 0 }))
+    }
+}
+
+/// A file that is open only while something is read from it: a system lets nobody have as many
+/// files open as there may be ranks.
+struct Reopened {
+    path: PathBuf,
+    at: u64,
+}
+
+impl Read for Reopened {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(self.at))?;
+        let read = file.read(into)?;
+        self.at += read as u64;
+        Ok(read)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::replay::{ComputeName, StreamingName};
 use super::training::{ModelChoice, ShardingName, TensorTrafficName};
 use crate::units::{Bytes, Flops, Span};
 
@@ -79,6 +80,19 @@ pub struct WorkloadSection {
     /// there is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub algorithms: Option<BTreeMap<String, String>>,
+    /// Chakra and goal: whether what computes at a host takes turns: `serial`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compute: Option<ComputeName>,
+    /// Chakra: sizes of the dimensions that `involved_dim` is about, the one first that varies
+    /// fastest from rank to rank: unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dimensions: Option<Vec<u32>>,
+    /// Chakra: whether traces are read while the run goes on: `auto`, if they are 1 GiB or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streaming: Option<StreamingName>,
+    /// Chakra that is read while the run goes on: nodes of each rank that are held: 8,192.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<u32>,
     /// Training: a model's name, or its dimensions as a table: `gpt-1.3b`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelChoice>,
@@ -153,6 +167,10 @@ impl Default for WorkloadSection {
             file: None,
             dependencies: None,
             algorithms: None,
+            compute: None,
+            dimensions: None,
+            streaming: None,
+            window: None,
             model: None,
             layers: None,
             sequence: None,

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-use super::{Finished, in_order, lower_bound, run};
+use super::{Finished, Watch, in_order, lower_bound, replay, run};
 use crate::fabric::Progress;
 use crate::report::Identity;
 use crate::scenario::{Scenario, ScenarioError};
@@ -70,7 +70,8 @@ impl Comparison {
 /// [`Comparison::jobs`], whoever finishes first.
 ///
 /// # Errors
-/// A workload that cannot be drawn under one of the seeds.
+/// A workload that cannot be drawn under one of the seeds, or a fault of traces that shows when
+/// they are replayed.
 pub fn compare(
     comparison: &Comparison,
     threads: NonZeroUsize,
@@ -91,8 +92,15 @@ pub fn compare(
         observer.started(job, &identity);
         let place = index % comparison.seeds.len();
         let bound = *bounds[place].get_or_init(|| lower_bound(&setup).time);
-        let (finished, _) =
-            run(&identity, &setup, bound, &mut |progress| observer.progress(job, progress));
+        let mut progress = |progress: &Progress| observer.progress(job, progress);
+        let (finished, _) = match &scenario.traces {
+            None => run(&identity, &setup, bound, &mut progress),
+            Some(traces) => {
+                let watch = Watch { flows: &mut |_| {}, progress: &mut progress };
+                replay(&identity, &setup, (traces, bound), watch)
+                    .map_err(|fault| scenario.trace_fault(fault))?
+            }
+        };
         observer.finished(job);
         Ok(finished)
     });

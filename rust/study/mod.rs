@@ -7,10 +7,12 @@ mod compare;
 mod lower_bound;
 mod pool;
 mod queue_pairs;
+mod replay;
 mod run;
 
 pub use compare::{Comparison, Job, Observer, compare};
 pub use lower_bound::lower_bound;
 pub use pool::in_order;
 pub use queue_pairs::{QueuePairs, queue_pairs};
+pub use replay::{Watch, replay};
 pub use run::{Finished, run};

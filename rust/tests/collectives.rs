@@ -82,3 +82,33 @@ fn each_collective_takes_its_alpha_beta_form() {
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!("collective-costs", table));
 }
+
+/// One microbatch through four stages and back, a layer each: eight passes with six messages
+/// between, each over two idle links, to the picosecond.
+#[test]
+fn a_pipeline_in_the_fabric_takes_its_passes_and_its_messages() {
+    let training = "[workload]\nkind = \"training\"\nranks = 4\npipeline = 4\nmicrobatches = 1\n\
+                    model = { layers = 4, hidden = 1024, sequence = 64 }\nflops = \"100Tflops\"\n";
+    let parsed = |more: &str| {
+        let text = format!("{SCENARIO}{training}{more}");
+        Scenario::parse(&text, "pipeline", Path::new(""), &Overrides::default()).unwrap().setup()
+    };
+    // A layer of 12 h^2 + 13 h parameters, two operations for each and token, and 4 h for each
+    // other token that it looks at; back it takes twice that.
+    let (hidden, tokens) = (1_024u64, 64u64);
+    let attention = 4 * hidden * hidden + 6 * hidden;
+    let block = 8 * hidden * hidden + 7 * hidden;
+    let works = [2 * attention + 4 * hidden * tokens, 2 * block];
+    // 100 operations a picosecond.
+    let passes: u64 = works
+        .iter()
+        .map(|work| (work * tokens).div_ceil(100) + (2 * work * tokens).div_ceil(100))
+        .sum();
+    // 32 packets of 4,096 B with 62 B of headers and 20 B between, at 20 ps a byte.
+    let message = 32 * (4_158 + 20) * 20 - 20 * 20 + 4_158 * 20 + 2 * 500_000;
+    let one = fabric::run(&parsed(""), &mut |_| {});
+    assert_eq!(one.cct, Some(Span::from_ps(4 * passes + 6 * message)));
+    // Iterations of one pipeline follow each other on its first stage.
+    let two = fabric::run(&parsed("iterations = 2\n"), &mut |_| {});
+    assert_eq!(two.cct, Some(Span::from_ps(2 * (4 * passes + 6 * message))));
+}

@@ -3,13 +3,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use evenkeel::fabric::{self, Outcome, Verdict};
+use evenkeel::fabric::{self, FlowRecord, Outcome, Replay, Setup, Verdict, World};
+use evenkeel::ids::{HostId, MessageId};
 use evenkeel::report::trace_files;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::study::lower_bound;
-use evenkeel::units::Span;
+use evenkeel::units::{Bytes, Span, Time};
 use evenkeel::workload::chakra::Traces;
+use evenkeel::workload::{Delay, Lane, Message, Workload};
 
 /// Real traces beside the project; nothing if they are not there, which is said.
 fn shared(test: &str) -> Option<PathBuf> {
@@ -126,6 +129,7 @@ fn what_is_written_as_traces_takes_as_long_when_read_back() {
         let got = again.cct.map(|cct| evenkeel::units::Time::ZERO.saturating_add(cct));
         assert_eq!(got, expected, "{workload}");
         assert_eq!(again.messages, own.messages);
+        expect_the_same(folder.path(), &read);
     }
 }
 
@@ -181,5 +185,113 @@ fn the_example_s_traces_are_a_ring() {
     let path = folder.join("chakra-ring.toml");
     let traces = Scenario::load(&path, &Overrides::default()).unwrap();
     let text = one_leaf(4, "kind = \"ring-all-reduce\"\nbytes = \"1MB\"\n");
-    assert_eq!(run(&traces).cct, Some(cct(&folder, &text)));
+    let own = cct(&folder, &text);
+    assert_eq!(run(&traces).cct, Some(own));
+    let streaming = folder.join("chakra-streaming.toml");
+    let streaming = Scenario::load(&streaming, &Overrides::default()).unwrap();
+    assert_eq!(replay(&streaming).0.cct, Some(own));
+}
+
+/// A run of traces that are read while it goes on: what it has to say, its flows, and most nodes
+/// that it held at once.
+fn replay(scenario: &Scenario) -> (Outcome, Vec<FlowRecord>, u64) {
+    let setup = Setup { workload: Arc::default(), ..scenario.setup() };
+    let traces = scenario.traces.as_ref().expect("it streams");
+    let mut flows = Vec::new();
+    let mut hear = |flow: &FlowRecord| flows.push(*flow);
+    let mut program = Replay::new(traces.player(), &mut hear);
+    let mut world = World::new(&setup);
+    world.forget_over();
+    let outcome = fabric::drive(world, setup.time_limit, &mut program, &mut |_| {});
+    let player = program.into_player();
+    assert!(player.fault().is_none(), "{:?}", player.fault());
+    let most_held = player.most_held();
+    assert_eq!(outcome.verdict, Verdict::Completed);
+    let bound = lower_bound(&scenario.setup()).time;
+    assert!(outcome.cct >= Some(bound), "{:?} beats the bound {bound}", outcome.cct);
+    assert_eq!(outcome.messages, traces.messages());
+    let passed = outcome.passed.as_ref().expect("it forgets");
+    assert_eq!(passed.bytes, traces.load().total_bytes());
+    (outcome, flows, most_held)
+}
+
+/// Read as a whole and while it runs, a trace is the same flows at the same times.
+fn expect_the_same(folder: &Path, text: &str) {
+    let whole = run(&scenario(folder, text));
+    let (outcome, flows, _) = replay(&scenario(folder, &format!("{text}streaming = true\n")));
+    assert_eq!(outcome.cct, whole.cct, "{text}");
+    let times = |flows: &[FlowRecord]| {
+        let time =
+            |it: &FlowRecord| (it.start, it.src, it.dst, it.bytes, it.delivered, it.completed);
+        let mut times: Vec<_> = flows.iter().map(time).collect();
+        times.sort_unstable();
+        times
+    };
+    assert!(times(&flows) == times(&whole.flows), "other times: {text}");
+    assert_eq!(outcome.counters.packet_hops, whole.counters.packet_hops);
+}
+
+#[test]
+fn while_they_run_real_traces_do_what_they_do_as_a_whole() {
+    let Some(folder) = shared("while_they_run_real_traces") else { return };
+    for name in ["all_reduce", "all_to_all", "reduce_scatter", "all_gather"] {
+        let file = format!("microbenchmarks/{name}/8npus_1MB/{name}");
+        expect_the_same(&folder, &one_leaf(8, &format!("kind = \"chakra\"\nfile = \"{file}\"\n")));
+    }
+    let ring = "custom_ring_allreduce_8npus_1MB/custom_allreduce";
+    expect_the_same(&folder, &one_leaf(8, &format!("kind = \"chakra\"\nfile = \"{ring}\"\n")));
+    for compute in ["serial", "parallel"] {
+        let pytorch = format!(
+            "kind = \"chakra\"\nfile = \"pytorch/chakra.0.et.gz\"\ndependencies = \"data\"\n\
+             compute = \"{compute}\"\nwindow = 100000\n"
+        );
+        expect_the_same(&folder, &one_leaf(4, &pytorch));
+    }
+}
+
+/// Rounds of computation and messages to both neighbours on a ring of four hosts, each round
+/// after the one before.
+fn rounds(count: u32) -> Workload {
+    let (mut messages, mut delays, mut waits) = (Vec::new(), Vec::new(), Vec::new());
+    let per_round = 8;
+    for round in 0..count {
+        for rank in 0..4u32 {
+            let host = HostId(rank);
+            let delay = MessageId(count * per_round + round * 4 + rank);
+            delays.push(Delay { host, span: Span::from_ns(300 + u64::from(rank * round % 7)) });
+            for step in [1, 3] {
+                let dst = HostId((rank + step) % 4);
+                let id = MessageId(messages.len() as u32);
+                let bytes = Bytes::new(1_000 + u64::from(round % 5));
+                messages.push(Message { src: host, dst, bytes, stream: 0, start: Time::ZERO });
+                waits.push((delay, id));
+                if round + 1 < count {
+                    let next = MessageId(count * per_round + (round + 1) * 4 + dst.0);
+                    waits.push((id, next));
+                }
+            }
+        }
+    }
+    waits.sort_unstable();
+    let mut workload = Workload::with_delays(messages, delays, &waits);
+    workload.lanes = vec![Some(Lane(1)); workload.delays.len()];
+    workload
+}
+
+#[test]
+fn memory_is_that_of_the_window_and_not_of_the_trace() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let workload = rounds(10_000);
+    let traces = Traces::of(&workload).expect("it can be written");
+    trace_files::write(folder.path(), "long", &traces).expect("it is written");
+    let nodes = 4 * 10_000 * (1 + 2 + 2);
+    let text = one_leaf(4, "kind = \"chakra\"\nfile = \"long\"\nwindow = 64\nstreaming = true\n");
+    let (outcome, flows, most_held) = replay(&scenario(folder.path(), &text));
+    assert_eq!((outcome.messages, flows.len()), (80_000, 80_000));
+    // Four windows of 64 nodes, of 200,000.
+    assert!(most_held <= 4 * 64 && nodes == 200_000, "{most_held}");
+    // As a whole it is the same, which the window does not change: it holds several rounds.
+    let text = text.replace("streaming = true", "streaming = false").replace("window = 64\n", "");
+    let whole = run(&scenario(folder.path(), &text));
+    assert_eq!(outcome.cct, whole.cct);
 }

@@ -17,8 +17,11 @@
 //! sender knows that it has arrived, a `recv` when the message is there and what it requires is
 //! over; they meet by pair and tag, in order of the file, whatever length the receive has room
 //! for. `requires` waits for the end of an operation, `irequires` for its begin. All messages
-//! between two ranks share a queue pair. \[inferred\] `cpu` and `nic` are read and change nothing:
-//! a host has one NIC, and only dependencies order what its processors compute.
+//! between two ranks share a queue pair. \[inferred\] Calculations of one `cpu` (0 where it is not
+//! said) take turns, as in LogGOPSim (`nexto` of a host and processor): of those that are ready
+//! the first in the file goes first; with [`Compute::Parallel`], only dependencies order them.
+//! `nic` is read and changes nothing: a host has one. Receives from any source (`-1`) are refused:
+//! which message they take depends on the network, and here what waits for what is known before.
 
 mod error;
 mod scan;
@@ -26,7 +29,7 @@ mod scan;
 use std::collections::BTreeMap;
 
 use super::graph::{Graph, GraphFault, Task, at_least_a_byte};
-use super::{Message, Workload};
+use super::{Compute, Lane, Message, Workload};
 use crate::ids::HostId;
 use crate::units::{Span, Time};
 pub use error::{GoalError, GoalFault};
@@ -50,9 +53,9 @@ pub struct Schedule {
 ///
 /// # Errors
 /// The first fault, with its line.
-pub fn read(text: &str, file: &str) -> Result<Schedule, GoalError> {
+pub fn read(text: &str, file: &str, compute: Compute) -> Result<Schedule, GoalError> {
     let at = |(line, fault)| GoalError { file: file.to_owned(), line, fault };
-    let mut reader = Reader::default();
+    let mut reader = Reader { compute, ..Reader::default() };
     let mut scanner = Scanner::new(text);
     while let Some((line, what)) = scanner.next_line().map_err(at)? {
         reader.take(line, what).map_err(|fault| at((line, fault)))?;
@@ -69,6 +72,7 @@ type Meeting = BTreeMap<(u32, u32, u32), Vec<(usize, Task)>>;
 /// A schedule in the making.
 #[derive(Debug, Default)]
 struct Reader {
+    compute: Compute,
     ranks: Option<u32>,
     /// The rank whose braces are open, and the line where they are.
     open: Option<(u32, usize)>,
@@ -151,7 +155,10 @@ impl Reader {
         self.other_nic |= operation.nic() > 0;
         let host = HostId(rank);
         let task = match operation {
-            Operation::Calc { ns } => self.graph.delay(host, Span::from_ns(ns)),
+            Operation::Calc { ns, cpu } => {
+                let lane = (self.compute == Compute::Serial).then_some(Lane(cpu));
+                self.graph.delay_of(lane, (host, Span::from_ns(ns)))
+            }
             Operation::Send { bytes, peer, tag, .. } => {
                 let peer = self.peer(rank, peer)?;
                 let bytes = at_least_a_byte(bytes);
@@ -270,12 +277,12 @@ mod tests {
                        l3 irequires l2\n}\nrank 1 {\nrecv 10b from 0 tag 3\n}\n";
 
     fn says(text: &str) -> String {
-        read(text, "s.goal").unwrap_err().to_string()
+        read(text, "s.goal", Compute::Serial).unwrap_err().to_string()
     }
 
     #[test]
     fn a_schedule_is_messages_and_delays() {
-        let schedule = read(TWO, "s.goal").unwrap();
+        let schedule = read(TWO, "s.goal", Compute::Serial).unwrap();
         let workload = schedule.workload;
         assert_eq!((schedule.ranks, workload.messages.len()), (2, 1));
         assert_eq!(workload.messages[0].bytes, Bytes::new(10));
@@ -283,6 +290,10 @@ mod tests {
         let spans: Vec<Span> = workload.delays.iter().map(|delay| delay.span).collect();
         let none = Span::ZERO;
         assert_eq!(spans, [Span::from_ns(100), Span::from_ns(5), none, none]);
+        // The calculations are of processors 1 and 0.
+        assert_eq!(workload.lanes, [Some(Lane(1)), Some(Lane(0)), None, None]);
+        let parallel = read(TWO, "s.goal", Compute::Parallel).unwrap().workload;
+        assert!(parallel.lanes.is_empty());
         assert_eq!(workload.dependents_of(MessageId(1)), [MessageId(3)]);
         assert_eq!(workload.dependents_of(MessageId(3)), [MessageId(0), MessageId(2)]);
         assert_eq!(workload.dependents_of(MessageId(0)), [MessageId(4)]);
@@ -292,7 +303,7 @@ mod tests {
     fn messages_of_a_pair_and_tag_meet_in_order() {
         let text = "num_ranks 2\nrank 1 {\na: recv 1b from 0\nb: recv 2b from 0\n}\nrank 0 {\n\
                     send 1b to 1\nsend 2b to 1\n}\n";
-        let workload = read(text, "s.goal").unwrap().workload;
+        let workload = read(text, "s.goal", Compute::Serial).unwrap().workload;
         assert_eq!(workload.dependents_of(MessageId(0)), [MessageId(2)]);
         assert_eq!(workload.dependents_of(MessageId(1)), [MessageId(3)]);
     }

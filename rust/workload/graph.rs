@@ -134,6 +134,9 @@ impl Graph {
         self.messages.extend(other.messages.iter().map(renamed));
         let delays_moved = other.delays.iter().map(|it| Delay { host: host_of(it.host), ..*it });
         self.delays.extend(delays_moved);
+        // Who shares a host shares its processors.
+        let lane = |(place, lane): (u32, &Option<Lane>)| Some((delays + place, (*lane)?));
+        self.lanes.extend((0u32..).zip(&other.lanes).filter_map(lane));
         let tasks = (other.messages.len() + other.delays.len()) as u32;
         // What a message waits for is over for it when its gap is.
         let mut entrances: Vec<Task> = (0..tasks).map(|id| place.task(MessageId(id))).collect();

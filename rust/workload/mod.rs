@@ -53,6 +53,17 @@ pub struct Delay {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lane(pub u32);
 
+/// Whether what computes in a trace or a schedule takes turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compute {
+    /// What runs on the same processor or accelerator runs one after the other: of what is ready
+    /// the first in the file.
+    #[default]
+    Serial,
+    /// Side by side: only dependencies order it.
+    Parallel,
+}
+
 /// Messages in order of their ids, delays, and their dependencies.
 ///
 /// Dependencies number the messages first and then the delays: `MessageId(messages.len() + d)` is

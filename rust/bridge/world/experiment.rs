@@ -4,7 +4,8 @@ use std::fmt;
 use std::path::Path;
 
 use super::contract::{
-    EcnFacts, FaultFacts, Graph, InPlace, IngressFacts, Settings, StepFacts, SwitchNode, WireLink,
+    EcnFacts, FaultFacts, Graph, HpccFacts, InPlace, IngressFacts, Settings, StepFacts, SwitchNode,
+    WireLink,
 };
 use super::core::Core;
 use crate::fabric::parts::{Pfc, Plan, Witness};
@@ -14,7 +15,7 @@ use crate::ids::{HostId, PortId, SwitchId};
 use crate::report;
 use crate::scenario::{Overrides, Scenario, ScenarioError};
 use crate::topology::{Link, Node, Switch, Topology, TopologyError};
-use crate::units::{BitRate, Span};
+use crate::units::{BitRate, Span, Time};
 
 /// Why there is no experiment.
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +71,9 @@ pub(super) fn experiment_of_scenario(
     path: &str,
     in_place: &InPlace,
 ) -> Result<Box<Experiment>, ExperimentError> {
-    Ok(Box::new(Scenario::load(Path::new(path), &overrides(in_place))?.into()))
+    let scenario = Scenario::load(Path::new(path), &overrides(in_place))?;
+    scenario.expect_known()?;
+    Ok(Box::new(scenario.into()))
 }
 
 pub(super) fn experiment_of_text(
@@ -79,6 +82,7 @@ pub(super) fn experiment_of_text(
     in_place: &InPlace,
 ) -> Result<Box<Experiment>, ExperimentError> {
     let scenario = Scenario::parse(text, NAME, Path::new(folder), &overrides(in_place))?;
+    scenario.expect_known()?;
     Ok(Box::new(scenario.into()))
 }
 
@@ -239,6 +243,16 @@ impl Experiment {
 
     pub(in crate::bridge) fn core(&self) -> Box<Core> {
         Box::new(Core::new(&self.setup))
+    }
+
+    pub(super) fn hpcc(&self) -> HpccFacts {
+        let Some(experiment) = &self.hpcc else { return HpccFacts::default() };
+        let ns = |at: Option<Time>| at.map_or(0, |at| at.as_ps() / 1_000);
+        HpccFacts {
+            switches: experiment.switch_numbers().to_vec(),
+            queues_from_ns: ns(experiment.config.queues_from),
+            queues_until_ns: ns(experiment.config.queues_until),
+        }
     }
 
     pub(super) fn write_hpcc(&self, core: &Core, folder: &str) -> Result<(), ExperimentError> {

@@ -1,1 +1,301 @@
-//! Tests of the contract.
+//! What C++ is told, and a world that is nothing but a heap of arrivals.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::contract::{Graph, InPlace, Measured, NewsFacts, SwitchNode, WireLink, WirePacket};
+use super::core::NONE;
+use super::*;
+use crate::fabric::{self, Outcome};
+use crate::packet::{Flags, Packet, PacketKind, Psn, Stamp};
+use crate::units::Time;
+
+const SPREAD: &str = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\ndelay = \"517ns\"\n\
+                      [transport]\nack_priority = false\nretransmit_timeout = \"50us\"\n";
+
+fn experiment(text: &str) -> Box<Experiment> {
+    experiment_of_text(text, "", &InPlace::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_packet_is_the_same_on_both_sides() {
+    let packet = Packet {
+        src: crate::ids::HostId(1),
+        dst: crate::ids::HostId(2),
+        qp: crate::ids::QpId(3),
+        label: 4,
+        psn: Psn::on_wire(5),
+        ack: Psn::on_wire(6),
+        sack: 1 << 40,
+        marked: 8,
+        stamp: Stamp::at(Time::from_ps(9 << 10)),
+        wire_bytes: 10,
+        entropy: 11,
+        route: 12,
+        kind: PacketKind::Refusal,
+        flags: Flags::LAST.with(Flags::MARKED),
+    };
+    let wire = WirePacket::from(&packet);
+    assert_eq!((wire.psn, wire.stamp, wire.kind, wire.flags), (5, 9, 4, 3));
+    assert_eq!(Packet::from(&wire), packet);
+    assert_eq!(size_of::<WirePacket>(), 48);
+}
+
+#[test]
+fn every_kind_of_packet_has_a_number() {
+    for number in 0..=6u8 {
+        assert_eq!(PacketKind::of_number(number) as u8, number);
+    }
+    assert_eq!(PacketKind::of_number(7), PacketKind::Data);
+}
+
+/// Links and switches at their plainest: first come, first served, each port its own queue that
+/// starts in the moment when it can.
+struct Plain<'a> {
+    core: &'a mut Core,
+    links: &'a [WireLink],
+    gap: u64,
+    free: Vec<u64>,
+    /// When, where (port that it comes by; or a host to wake), what.
+    events: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    flying: Vec<Option<WirePacket>>,
+    carried: Vec<u64>,
+}
+
+/// What wakes a host stands after all that arrives.
+const WAKE: u32 = 1 << 20;
+
+impl Plain<'_> {
+    fn time_for(&self, port: u32, bytes: u64) -> u64 {
+        let rate = u128::from(self.links[port as usize / 2].rate_bps);
+        (u128::from(bytes) * 8_000_000_000_000).div_ceil(rate) as u64
+    }
+
+    fn send(&mut self, port: u32, start: u64, packet: WirePacket) {
+        let sent = start + self.time_for(port, packet.wire_bytes.into());
+        self.free[port as usize] = sent + self.time_for(port, self.gap);
+        self.carried[port as usize] += u64::from(packet.wire_bytes);
+        let number = self.flying.len() as u32;
+        self.flying.push(Some(packet));
+        let arrives = sent + self.links[port as usize / 2].delay_ps;
+        self.events.push(Reverse((arrives, port, number)));
+    }
+
+    /// All that a host can send by now, and its next wake-up.
+    fn pump(&mut self, host: u32, now: u64) {
+        let port = self.links.iter().position(|link| link.a_is_host && link.a == host).unwrap();
+        let port = 2 * port as u32;
+        let mut packet = WirePacket::default();
+        let mut free = self.free[port as usize];
+        while self.core.poll_transmit(host, now, &mut free, &mut packet) {
+            self.send(port, free, packet);
+            free = self.free[port as usize];
+        }
+        self.free[port as usize] = free;
+        let wake = self.core.next_wake(host, now, free);
+        let wake = if self.core.has_packets(host) { wake.min(free.max(now + 1)) } else { wake };
+        if wake < u64::MAX {
+            self.events.push(Reverse((wake, WAKE + host, 0)));
+        }
+    }
+
+    fn idle_until(&mut self, host: u32, now: u64) {
+        let port = self.links.iter().position(|link| link.a_is_host && link.a == host).unwrap();
+        let free = &mut self.free[2 * port];
+        *free = (*free).max(now);
+    }
+
+    fn run(&mut self, hosts: u32) -> u64 {
+        (0..hosts).for_each(|host| self.pump(host, 0));
+        while let Some(Reverse((now, place, number))) = self.events.pop() {
+            if let Some(host) = place.checked_sub(WAKE) {
+                self.pump(host, now);
+                self.core.handle_timeout(host, now);
+                self.idle_until(host, now);
+                self.pump(host, now);
+            } else {
+                self.arrive(place, now, number);
+            }
+            loop {
+                let touched = self.core.poll_touched();
+                if touched == NONE {
+                    break;
+                }
+                self.events.push(Reverse((now, WAKE + touched, 0)));
+            }
+            if self.core.is_finished() {
+                return now;
+            }
+        }
+        panic!("events ran out");
+    }
+
+    fn arrive(&mut self, port: u32, now: u64, number: u32) {
+        let mut packet = self.flying[number as usize].take().unwrap();
+        let link = self.links[port as usize / 2];
+        let (end, is_host) =
+            if port % 2 == 0 { (link.b, link.b_is_host) } else { (link.a, link.a_is_host) };
+        if is_host {
+            self.pump(end, now);
+            self.core.handle_packet(end, now, &packet);
+            self.idle_until(end, now);
+            self.pump(end, now);
+            return;
+        }
+        let chosen = self.core.route(end, now, &mut packet, &[]);
+        let out = self.port_of(end, chosen);
+        assert!(matches!(self.core.only_port(end, packet.dst), NONE) || chosen != NONE);
+        let start = self.free[out as usize].max(now);
+        self.send(out, start, packet);
+    }
+
+    /// The `number`-th port of a switch, in order of links.
+    fn port_of(&self, switch: u32, number: u32) -> u32 {
+        let ports = (0u32..).zip(self.links).filter_map(|(id, link)| match link {
+            WireLink { a, a_is_host: false, .. } if *a == switch => Some(2 * id),
+            WireLink { b, b_is_host: false, .. } if *b == switch => Some(2 * id + 1),
+            _ => None,
+        });
+        ports.skip(number as usize).next().expect("a switch names ports of its own")
+    }
+}
+
+/// Runs an experiment in the plain world; completion times by flow, and bytes by port.
+fn plainly(experiment: &Experiment) -> (Vec<(u32, u32, u64)>, Vec<u64>) {
+    let graph = experiment.graph();
+    let mut core = experiment.core();
+    let ports = 2 * graph.links.len();
+    let mut world = Plain {
+        core: &mut core,
+        links: &graph.links,
+        gap: experiment.settings().gap_bytes.into(),
+        free: vec![0; ports],
+        events: BinaryHeap::new(),
+        flying: Vec::new(),
+        carried: vec![0; ports],
+    };
+    world.run(graph.hosts.len() as u32);
+    let carried = world.carried;
+    let flows = core.flows();
+    (flows.iter().map(|flow| (flow.message, flow.piece, flow.completed_ps)).collect(), carried)
+}
+
+fn in_the_fabric(experiment: &Experiment) -> (Vec<(u32, u32, u64)>, Vec<u64>) {
+    let Outcome { flows, link_bytes, .. } = fabric::run(&experiment.setup, &mut |_| {});
+    let times = flows.iter().map(|flow| (flow.message.0, flow.piece, flow.completed.as_ps()));
+    (times.collect(), link_bytes.iter().map(|bytes| bytes.get()).collect())
+}
+
+/// The contract alone, without ns-3: whoever follows it gets the fabric's times.
+#[test]
+fn a_world_of_few_lines_agrees_with_the_fabric_to_the_picosecond() {
+    let idle = "[workload]\nkind = \"incast\"\nfan_in = 1\nbytes = \"100KB\"\n";
+    let ring = "[workload]\nkind = \"shift\"\nshift = 2\nbytes = \"100KB\"\n";
+    for (policy, workload) in [
+        ("ecmp", idle),
+        ("ethereal", idle),
+        ("spray-rr", idle),
+        ("ethereal", ring),
+        ("host-dr", idle),
+    ] {
+        let text = format!("{SPREAD}[policy]\nname = \"{policy}\"\n{workload}");
+        let experiment = experiment(&text);
+        assert_eq!(plainly(&experiment), in_the_fabric(&experiment), "{policy}, {workload}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_in_the_words_of_the_command_line() {
+    let refused = |text: &str| {
+        experiment_of_text(text, "", &InPlace::default()).err().map(|error| error.to_string())
+    };
+    let said = refused("[policy]\nname = \"sprey\"").unwrap();
+    assert!(said.contains("no policy is called 'sprey'"), "{said}");
+    let in_place = InPlace { policy: "spray".into(), has_seed: true, seed: 7 };
+    let experiment = experiment_of_text(SPREAD, "", &in_place).unwrap();
+    assert_eq!((experiment.policy().as_str(), experiment.settings().seed), ("spray", 7));
+    let said = graph_of("kind = \"torus\"", "").unwrap_err().to_string();
+    assert!(said.contains("torus"), "{said}");
+}
+
+fn two_hosts() -> Graph {
+    let link = |host| WireLink {
+        a: host,
+        a_is_host: true,
+        rate_bps: 100_000_000_000,
+        delay_ps: 500_000,
+        ..WireLink::default()
+    };
+    Graph {
+        hosts: vec!["left".into(), "right".into()],
+        switches: vec![SwitchNode { name: "middle".into(), tier: 0 }],
+        links: vec![link(0), link(1)],
+    }
+}
+
+#[test]
+fn a_graph_has_no_messages_until_they_are_posted() {
+    let experiment =
+        experiment_on_graph(&two_hosts(), "[policy]\nname = \"ecmp\"", "", &InPlace::default());
+    let experiment = experiment.unwrap();
+    assert_eq!(experiment.graph(), two_hosts());
+    let mut core = experiment.core();
+    assert!(core.is_finished());
+    assert_eq!(core.post(0, 0, 1, 0, 0, 0).unwrap_err(), core::PostError::ToItself(0));
+    assert!(core.post(0, 2, 1, 0, 0, 0).unwrap_err().to_string().contains("there are 2 hosts"));
+    assert_eq!(core.post(0, 1, 0, 0, 0, 0).unwrap_err(), core::PostError::Empty);
+    assert_eq!(core.post(0, 1, 1_000, 0, 5, 0), Ok(0));
+    assert!(!core.is_finished());
+    assert_eq!((core.poll_touched(), core.poll_touched()), (0, NONE));
+    assert_eq!(core.next_wake(0, 0, 0), 5);
+    core.handle_timeout(0, 5);
+    let (mut packet, mut free) = (WirePacket::default(), 5);
+    assert!(core.poll_transmit(0, 5, &mut free, &mut packet));
+    assert_eq!((packet.src, packet.dst, packet.wire_bytes), (0, 1, 1_062));
+    assert!(!core.poll_transmit(0, 5, &mut free, &mut packet));
+    assert_eq!((core.route(0, 90, &mut packet, &[]), core.only_port(0, 1)), (1, 1));
+    assert!(core.handle_packet(1, 700, &packet));
+    let mut news = NewsFacts::default();
+    assert!(core.poll_news(&mut news));
+    assert_eq!((news.kind, news.message, news.start_ps, news.at_ps), (0, 0, 5, 700));
+}
+
+#[test]
+fn a_fault_of_a_graph_names_its_nodes() {
+    let mut graph = two_hosts();
+    graph.links.pop();
+    let said = experiment_on_graph(&graph, "", "", &InPlace::default()).unwrap_err().to_string();
+    assert_eq!(said, "the graph: right has no link: every host needs exactly one");
+    let unfit = "[topology]\nleaves = 4";
+    let said = experiment_on_graph(&two_hosts(), unfit, "", &InPlace::default());
+    assert!(said.unwrap_err().to_string().contains("leaves"));
+}
+
+#[test]
+fn failures_are_told_as_faults_and_steps() {
+    let text = format!(
+        "{SPREAD}[[failure]]\nlink = \"leaf0-spine0\"\nat = \"1us\"\nuntil = \"9us\"\n\
+         detection = \"2us\"\nconvergence = \"3us\"\n[[failure]]\nlink = \"leaf1-spine1\"\n\
+         kind = \"degrade\"\nfactor = \"1/4\"\nat = \"5us\"\n"
+    );
+    let experiment = experiment(&text);
+    let faults = experiment.faults();
+    assert_eq!((faults.len(), faults[0].from_ps, faults[0].until_ps), (1, 1_000_000, 9_000_000));
+    let steps: Vec<(u64, u8, u64)> = experiment
+        .steps()
+        .iter()
+        .map(|step| (step.at_ps / 1_000_000, step.witness, step.rate_bps / 1_000_000_000))
+        .collect();
+    assert_eq!(steps, [(3, 1, 400), (4, 2, 400), (5, 0, 100), (11, 1, 400), (12, 2, 400)]);
+}
+
+#[test]
+fn only_experiments_of_that_family_write_its_files() {
+    let experiment = experiment(SPREAD);
+    let said = experiment.write_hpcc(&experiment.core(), "").unwrap_err().to_string();
+    assert!(said.starts_with("fct.txt is written for experiments"), "{said}");
+    assert_eq!(experiment.hpcc(), contract::HpccFacts::default());
+    let mut core = experiment.core();
+    core.record(&Measured { trimmed: 3, verdict: 2, ..Measured::default() });
+    assert_eq!(core.outcome().counters.trimmed, 3);
+}

@@ -130,7 +130,7 @@ fn a_world_that_forgets_does_what_one_does_that_remembers() {
     let mut program = Forgetful { program: ping_pong(), flows: Vec::new(), remembered: 0 };
     let mut world = World::new(&setup);
     world.forget_over();
-    let outcome = drive(world, setup.time_limit, (&mut program, &mut |_| ()));
+    let outcome = drive(world, setup.time_limit, &mut program, &mut |_| ());
     assert_eq!((outcome.verdict, outcome.cct), (Verdict::Completed, expected.cct));
     assert_eq!(program.flows, expected.flows);
     assert_eq!(outcome.counters, expected.counters);

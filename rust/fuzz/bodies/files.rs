@@ -2,12 +2,13 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use evenkeel::hpcc;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::topology;
-use evenkeel::workload::chakra::{self, Options, Source, Traces};
-use evenkeel::workload::{Workload, connection_matrix, goal, hpcc_flows};
+use evenkeel::workload::chakra::{self, Options, Source, Streaming, Traces};
+use evenkeel::workload::{Compute, Workload, connection_matrix, goal, hpcc_flows};
 
 /// More hosts or switches are sound, and too slow to build over and over.
 const LARGEST_NUMBER: usize = 4;
@@ -68,7 +69,9 @@ pub fn chakra(data: &[u8]) {
     let length = usize::from(u16::from_le_bytes([*low, *high])).min(rest.len());
     let (first, second) = rest.split_at(length);
     let files = Files([first.to_vec(), second.to_vec()]);
-    let Some(workload) = read_traces(&files, 2) else { return };
+    let whole = read_traces(&files, 2);
+    replay(&files, whole.as_ref());
+    let Some(workload) = whole else { return };
     // What was read can be written, and read again as the same bytes.
     let traces = Traces::of(&workload).expect("a trace's dependencies are within its rank");
     let mut files = Files([Vec::new(), Vec::new()]);
@@ -79,7 +82,51 @@ pub fn chakra(data: &[u8]) {
     assert_eq!(again.total_bytes(), workload.total_bytes());
 }
 
+/// Replays traces while they are read, in a world where each message is there at once: sound
+/// ones come to their end, whatever the window, and others to an error.
+fn replay(files: &Files, whole: Option<&Workload>) {
+    let mut bytes = Vec::new();
+    for window in [1, 3, 1_000] {
+        let options = (Options::default(), window);
+        let streaming = match Streaming::open(Arc::new(files.clone()), 2, options) {
+            Ok(streaming) => streaming,
+            Err(error) => {
+                expect_message(&error.to_string());
+                assert!(whole.is_none(), "sound as a whole, but: {error}");
+                return;
+            }
+        };
+        let mut player = streaming.player();
+        let mut sent = 0u128;
+        while let Some(now) = player.next_time() {
+            player.handle_time(now);
+            while let Some((ticket, message)) = player.poll_send() {
+                sent += u128::from(message.bytes.get());
+                player.handle_delivered(now, ticket);
+                player.handle_complete(now, ticket);
+            }
+        }
+        match player.fault() {
+            Some(error) => {
+                expect_message(&error.to_string());
+                // A small window may not reach what is waited for.
+                assert!(whole.is_none() || window < 1_000, "sound as a whole, but: {error}");
+            }
+            None => {
+                assert!(player.is_done(), "neither at its end nor at a fault");
+                bytes.push(sent);
+                assert_eq!(sent, u128::from(streaming.load().total_bytes().get()));
+            }
+        }
+    }
+    let expected = whole.map(|workload| u128::from(workload.total_bytes().get()));
+    if let Some(expected) = expected {
+        assert!(bytes.iter().all(|&sent| sent == expected), "{bytes:?}, but as a whole {expected}");
+    }
+}
+
 /// Traces in memory.
+#[derive(Clone)]
 struct Files([Vec<u8>; 2]);
 
 impl Source for Files {
@@ -105,7 +152,7 @@ fn read_traces(files: &Files, ranks: u32) -> Option<Workload> {
 /// A GOAL schedule.
 pub fn goal(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    match goal::read(text, "schedule.goal") {
+    match goal::read(text, "schedule.goal", Compute::Serial) {
         Ok(schedule) => expect_hosts(&schedule.workload, schedule.ranks),
         Err(error) => expect_message(&error.to_string()),
     }

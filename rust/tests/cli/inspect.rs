@@ -94,3 +94,42 @@ fn list_shows_what_scenarios_can_name() {
         assert!(left.out.lines().all(|line| line.chars().count() <= 80), "{}", left.out);
     }
 }
+
+#[test]
+fn a_trace_that_is_read_while_it_runs_gives_the_same_results() {
+    let bench = Bench::with_small();
+    bench.evenkeel(&["trace", "small.toml", "--out", "traces"]);
+    let head = super::bench::SMALL.split("[workload]").next().unwrap();
+    let workload = "[workload]\nkind = \"chakra\"\nfile = \"traces/small\"\nstreaming = ";
+    bench.write("whole.toml", &format!("{head}{workload}\"auto\"\n"));
+    bench.write("streamed.toml", &format!("{head}{workload}true\nwindow = 20\n"));
+    let mut results = ["whole", "streamed"].map(|name| {
+        let (scenario, out) = (format!("{name}.toml"), format!("out-{name}"));
+        bench.evenkeel(&["run", &scenario, "--out", &out, "--json"]).json()
+    });
+    for result in &mut results {
+        let keys = result.as_object_mut().unwrap();
+        // The program's own events and costs are not those of the network, nor is the sum that a
+        // bound is of.
+        for key in ["scenario", "events", "wall_s", "peak_rss_bytes", "bound_ns", "slowdown"] {
+            assert!(keys.remove(key).is_some(), "{key}");
+        }
+    }
+    assert_eq!(results[0], results[1]);
+    let flows = ["whole", "streamed"].map(|name| {
+        let text = bench.read(&format!("out-{name}/flows.csv"));
+        // Messages are numbered as they are sent; the rest is the same in another order.
+        let of_line = |line: &str| line.split_once(',').map(|it| it.1.to_owned());
+        let mut lines: Vec<_> = text.lines().skip(1).filter_map(of_line).collect();
+        lines.sort_unstable();
+        lines
+    });
+    assert_eq!((flows[0].len(), &flows[0]), (57, &flows[1]));
+    let left = bench.evenkeel(&["check", "streamed.toml"]);
+    assert!(left.out.contains("56 messages"), "{left:?}");
+    bench.evenkeel(&["qps", "streamed.toml"]).refused(&["workload.streaming = true", "with false"]);
+    let left = bench.evenkeel(&["compare", "streamed.toml", "--policies", "ecmp,spray", "--json"]);
+    assert_eq!(left.json()["runs"][0]["cct_ns"], results[0]["cct_ns"]);
+    bench.write("odd.toml", &format!("{head}{workload}\"often\"\n"));
+    bench.evenkeel(&["check", "odd.toml"]).refused(&["true, false or \"auto\""]);
+}

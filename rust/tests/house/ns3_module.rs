@@ -8,7 +8,7 @@ const LISTED: [&str; 3] = ["helper/", "model/", "test/"];
 /// Faults of C++ files that `CMakeLists.txt` of the module does not build or hand on. A header of
 /// the tests, and one that includes what cxx made, is nobody else's.
 pub fn unlisted(lists: &SourceFile, sources: &[SourceFile]) -> Vec<Fault> {
-    let words: Vec<&str> = lists.text.split_whitespace().collect();
+    let words: Vec<&str> = words(&lists.text);
     let inside = |file: &SourceFile| file.path.trim_start_matches("ns3-module/").to_owned();
     sources
         .iter()
@@ -29,7 +29,7 @@ pub fn unlisted(lists: &SourceFile, sources: &[SourceFile]) -> Vec<Fault> {
 
 /// Faults of public headers that users could not include without the Rust side's headers.
 pub fn rust_in_public(lists: &SourceFile, sources: &[SourceFile]) -> Vec<Fault> {
-    let words: Vec<&str> = lists.text.split_whitespace().collect();
+    let words: Vec<&str> = words(&lists.text);
     sources
         .iter()
         .filter(|file| words.contains(&file.path.trim_start_matches("ns3-module/")))
@@ -50,6 +50,11 @@ pub fn examples(built: &SourceFile, run: &SourceFile, sources: &[SourceFile]) ->
         }
     }
     faults
+}
+
+/// What stands between blanks and brackets.
+fn words(text: &str) -> Vec<&str> {
+    text.split(|c: char| c.is_whitespace() || c == '(' || c == ')').collect()
 }
 
 /// Whether a file lies right in its folder.

@@ -115,11 +115,13 @@ fn hash_names(code: &str) -> Vec<String> {
 
 /// Faults of C++ files that do not begin with the licence that linking with ns-3 asks for.
 pub fn licence(file: &SourceFile) -> Vec<Fault> {
-    const LINE: &str = "// SPDX-License-Identifier: GPL-2.0-only";
-    if file.text.lines().next() == Some(LINE) {
+    const LINE: &str = "SPDX-License-Identifier: GPL-2.0-only";
+    // As a comment of its own line, or as ns-3 writes it, in the block at the top.
+    let block = format!("/*\n * {LINE}\n");
+    if file.text.starts_with(&format!("// {LINE}\n")) || file.text.starts_with(&block) {
         return Vec::new();
     }
-    vec![file.fault(1, format!("the first line must be `{LINE}`"))]
+    vec![file.fault(1, format!("the first line must be `// {LINE}`"))]
 }
 
 /// Faults of paths that exist on one machine only: homes, and `root`, where the project lies.

@@ -28,9 +28,12 @@
 //!   first rank. \[inferred\] A collective node without `comm_type` is the host's call of it,
 //!   which takes its duration.
 //!
-//! Files are read node by node, packed ones (gzip) as they are unpacked. What is held is the
-//! graph: some 50 bytes a node and 8 a dependency, and the workload that is made of it. Pulling
-//! nodes from the files while a run goes on is not there, so this graph has to fit into memory.
+//! Files are read node by node, packed ones (gzip) as they are unpacked. [`read`] makes a workload
+//! of them, which holds some 50 bytes a node and 8 a dependency, and all messages. Traces larger
+//! than memory are replayed while they are read: [`Streaming`] looks through them once, for who is
+//! in which group and for what is wrong with them, and its [`Player`] holds a window of nodes of
+//! each rank. Sends of each tag have queue pairs of their own, so that a trace that never uses a
+//! tag twice needs as many as it has sends, however it is read.
 
 mod error;
 mod expand;
@@ -56,7 +59,7 @@ pub use player::{AHEAD, Player, Ticket};
 pub use streaming::{Streaming, WINDOW};
 pub use write::{NotATrace, Traces};
 
-use super::Workload;
+use super::{Compute, Workload};
 use node::{Groups, Placed};
 use trace::Trace;
 
@@ -70,17 +73,6 @@ pub enum Dependencies {
     Data,
 }
 
-/// How nodes that compute share a rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Compute {
-    /// One at a time on the rank's processor, one on its accelerator, one that moves memory: of
-    /// those that are ready the first in the file.
-    #[default]
-    Serial,
-    /// Side by side: only dependencies order them.
-    Parallel,
-}
-
 /// What traces are taken for.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
@@ -88,7 +80,7 @@ pub struct Options {
     pub dependencies: Dependencies,
     /// How collectives are laid out.
     pub algorithms: Algorithms,
-    /// How nodes that compute share a rank.
+    /// Whether nodes that compute take turns.
     pub compute: Compute,
     /// Sizes of the dimensions of the logical topology that `involved_dim` is about, the one that
     /// varies fastest first; none if it is not known.
@@ -151,13 +143,16 @@ fn read_rank(
     Trace::read(open(source, place.0)?, place, (options, groups))
 }
 
+/// Bytes that are read at once.
+const AT_ONCE: usize = 1 << 16;
+
 /// The file of a rank, unpacked.
 fn open(source: &dyn Source, rank: u32) -> Result<Box<dyn BufRead + '_>, Placed> {
     let unreadable = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => (None, None, ChakraFault::MissingRank),
         _ => (None, None, ChakraFault::Unreadable(error)),
     };
-    let mut from = BufReader::new(source.open(rank).map_err(unreadable)?);
+    let mut from = BufReader::with_capacity(AT_ONCE, source.open(rank).map_err(unreadable)?);
     let start = from.fill_buf().map_err(unreadable)?;
     // No trace begins so: it would be a message of 31 bytes, whose first field has no such number.
     if start.starts_with(&[0x1f, 0x8b]) {

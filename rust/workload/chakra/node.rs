@@ -5,9 +5,9 @@ use std::io::BufRead;
 use super::error::{ChakraFault, Dependency};
 use super::schema::{GlobalMetadata, Node, Value, kind};
 use super::stream::Messages;
-use super::{Compute, Dependencies, Options};
+use super::{Dependencies, Options};
 use crate::units::Span;
-use crate::workload::Lane;
+use crate::workload::{Compute, Lane};
 
 /// The longest duration of a node, in microseconds: 100,000 s, the longest span of a scenario.
 const LONGEST_MICROS: u64 = 100_000_000_000;

@@ -33,7 +33,7 @@ pub enum NotATrace {
 #[derive(Debug)]
 pub struct Traces<'a> {
     workload: &'a Workload,
-    /// By rank, what it does, in order of ids: what begins there, then what it receives.
+    /// By rank, what it does, whatever is waited for before who waits for it.
     of_rank: Vec<Vec<Part>>,
     /// `first_before[t]..first_before[t + 1]` are the places in `before` of what `t` waits for.
     first_before: Vec<u32>,
@@ -102,9 +102,36 @@ impl<'a> Traces<'a> {
                 traces.before[next[after.index()] as usize] = task;
                 next[after.index()] += 1;
             }
-            traces.deal(task);
         }
+        traces.deal_all();
         Ok(traces)
+    }
+
+    /// Gives all tasks to their ranks, in order of their numbers but for what they wait for, which
+    /// comes before them: who reads the traces while they are replayed need not look ahead.
+    fn deal_all(&mut self) {
+        let tasks = self.first_before.len() as u32 - 1;
+        let mut seen = vec![false; tasks as usize];
+        // Tasks on the way down, each with how much of what it waits for was looked at.
+        let mut way: Vec<(MessageId, u32)> = Vec::new();
+        for task in (0..tasks).map(MessageId) {
+            if !std::mem::replace(&mut seen[task.index()], true) {
+                way.push((task, self.first_before[task.index()]));
+            }
+            while let Some((task, looked)) = way.last_mut() {
+                let (task, place) = (*task, *looked);
+                if place == self.first_before[task.index() + 1] {
+                    self.deal(task);
+                    way.pop();
+                    continue;
+                }
+                *looked += 1;
+                let before = self.before[place as usize];
+                if !std::mem::replace(&mut seen[before.index()], true) {
+                    way.push((before, self.first_before[before.index()]));
+                }
+            }
+        }
     }
 
     /// Gives a task to the ranks that it has a part in.

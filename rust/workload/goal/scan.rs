@@ -32,7 +32,7 @@ pub(super) enum Kind {
 /// What a rank does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
-    Calc { ns: u64 },
+    Calc { ns: u64, cpu: u32 },
     Send { bytes: u64, peer: u64, tag: u32, nic: u64 },
     Receive { peer: u64, tag: u32, nic: u64 },
 }
@@ -209,8 +209,8 @@ fn operation(what: &str, rest: &mut Tokens<'_, '_>) -> Result<Operation, GoalFau
         "recv" => "from",
         "calc" => {
             let ns = rest.number(LONGEST_NS)?;
-            attributes(rest)?;
-            return Ok(Operation::Calc { ns });
+            let (_, _, cpu) = attributes(rest)?;
+            return Ok(Operation::Calc { ns, cpu });
         }
         _ => return Err(unexpected(what, "send, recv or calc")),
     };
@@ -218,23 +218,23 @@ fn operation(what: &str, rest: &mut Tokens<'_, '_>) -> Result<Operation, GoalFau
     rest.expect("b")?;
     rest.expect(way)?;
     let peer = rest.number(u64::MAX)?;
-    let (tag, nic) = attributes(rest)?;
+    let (tag, nic, _) = attributes(rest)?;
     Ok(match way {
         "to" => Operation::Send { bytes, peer, tag, nic },
         _ => Operation::Receive { peer, tag, nic },
     })
 }
 
-/// `tag`, `cpu` and `nic`, in any order; each is 0 if it is not there.
-fn attributes(rest: &mut Tokens<'_, '_>) -> Result<(u32, u64), GoalFault> {
-    let (mut tag, mut nic) = (0, 0);
+/// `tag`, `nic` and `cpu`, in any order; each is 0 if it is not there.
+fn attributes(rest: &mut Tokens<'_, '_>) -> Result<(u32, u64, u32), GoalFault> {
+    let (mut tag, mut nic, mut cpu) = (0, 0, 0);
     while let Some(name) = rest.left.next() {
         match *name {
             "tag" => tag = rest.number(u32::MAX.into())? as u32,
             "nic" => nic = rest.number(u64::MAX)?,
-            "cpu" => drop(rest.number(u64::MAX)?),
+            "cpu" => cpu = rest.number(u32::MAX.into())? as u32,
             other => return Err(unexpected(other, "tag, cpu, nic or the end of the line")),
         }
     }
-    Ok((tag, nic))
+    Ok((tag, nic, cpu))
 }

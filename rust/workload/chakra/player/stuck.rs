@@ -40,10 +40,11 @@ impl Player<'_> {
         let unread = ranks().find(|(_, rank)| rank.nodes.is_some());
         if let Some((number, rank)) = unread {
             let fault = ChakraFault::OutOfReach { ahead: most };
-            return (
-                number,
-                first(rank).map_or((None, None, ChakraFault::Changed), |id| rank.at(id, fault)),
-            );
+            // A rank whose sends are over and not received may have no node that is not.
+            return match first(rank) {
+                Some(id) => (number, rank.at(id, fault)),
+                None => (number, (None, None, fault)),
+            };
         }
         if let Some(alone) = self.alone() {
             return alone;
@@ -71,6 +72,9 @@ impl Player<'_> {
     }
 }
 
+/// A node, what it waits for, and how much of that was looked at.
+type Looked = (u64, Vec<(u64, Dependency)>, usize);
+
 /// A node that waits for itself, and the one that it waits for on the way: at a control
 /// dependency if there is one.
 fn circle(rank: &Rank<'_>) -> Option<(u64, u64, Dependency)> {
@@ -84,8 +88,8 @@ fn circle(rank: &Rank<'_>) -> Option<(u64, u64, Dependency)> {
     // In order of the file, as when it is read as a whole.
     let places: BTreeMap<u64, u64> = rank.live.iter().map(|(&id, it)| (it.place, id)).collect();
     for &start in places.values() {
-        // The way down from here: nodes, what each waits for, and how much of it was looked at.
-        let mut way: Vec<(u64, Vec<(u64, Dependency)>, usize)> = Vec::new();
+        // The way down from here.
+        let mut way: Vec<Looked> = Vec::new();
         let mut above: BTreeSet<u64> = BTreeSet::new();
         if !done.contains(&start) {
             way.push((start, waits(start), 0));
@@ -104,7 +108,7 @@ fn circle(rank: &Rank<'_>) -> Option<(u64, u64, Dependency)> {
                 let edges =
                     || way[begin..].iter().map(|(id, it, n)| (*id, it[n - 1].0, it[n - 1].1));
                 let control = edges().find(|edge| edge.2 == Dependency::Control);
-                return control.or_else(|| edges().last());
+                return control.or_else(|| edges().next_back());
             }
             if !done.contains(&on) {
                 above.insert(on);

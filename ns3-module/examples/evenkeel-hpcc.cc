@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+/**
+ * @file
+ * @ingroup evenkeel
+ * An experiment of the HPCC family of simulators in mainline ns-3: takes the family's config.txt
+ * unchanged, and writes fct.txt, pfc.txt and qlen.txt in that family's formats.
+ *
+ *     evenkeel-hpcc mix/config.txt --policy=spray --out=results
+ *
+ * The policy is, in this order, that of the command line, of the key LB_POLICY, and ECMP. Without
+ * a configuration it runs the small one beside this file.
+ */
+
+#include "ns3/boolean.h"
+#include "ns3/command-line.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/hpcc-experiment.h"
+#include "ns3/simulator.h"
+
+#include <exception>
+#include <iostream>
+#include <string>
+
+using namespace ns3;
+
+int
+main(int argc, char* argv[])
+{
+    const std::string here = __FILE__;
+    std::string config = here.substr(0, here.rfind('/') + 1) + "hpcc/config.txt";
+    std::string policy;
+    std::string out = ".";
+    bool truncateNs = false;
+    // The helper comes first: it sets ns-3's time resolution.
+    FabricHelper helper;
+    CommandLine cmd(__FILE__);
+    cmd.AddNonOption("config", "the experiment's configuration", config);
+    cmd.AddValue("policy", "in place of LB_POLICY (see: evenkeel list policies)", policy);
+    cmd.AddValue("out", "folder for results", out);
+    cmd.AddValue("truncateNs", "cut transmission times to whole ns, as the family does", truncateNs);
+    cmd.Parse(argc, argv);
+
+    try
+    {
+        HpccExperiment experiment(config,
+                                  policy,
+                                  truncateNs ? FabricRounding::TRUNCATE_NS : FabricRounding::EXACT);
+        for (const std::string& warning : experiment.GetWarnings())
+        {
+            std::cerr << "warning: " << warning << std::endl;
+        }
+        Ptr<Fabric> fabric = experiment.Build(helper);
+        fabric->SetAttribute("StopWhenDone", BooleanValue(true));
+        Simulator::Run();
+        experiment.Write(out);
+        const bool done = fabric->GetVerdict() == Fabric::COMPLETED;
+        std::cout << experiment.GetPolicy() << ": "
+                  << (done ? "all flows complete" : "flows are open") << " at "
+                  << fabric->GetNowPs() / 1000 << " ns; " << fabric->GetCounters().hops
+                  << " packets crossed a link, " << fabric->GetCounters().dataDropped << " lost, "
+                  << fabric->GetCounters().pauses << " pauses" << std::endl;
+        Simulator::Destroy();
+        return done ? 0 : 1;
+    }
+    catch (const std::exception& error)
+    {
+        std::cerr << "error: " << error.what() << std::endl;
+        return 2;
+    }
+}

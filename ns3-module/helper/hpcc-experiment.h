@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef HPCC_EXPERIMENT_H
+#define HPCC_EXPERIMENT_H
+
+#include "ns3/fabric-core.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/fabric.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup evenkeel
+ * @brief An experiment of the HPCC family of simulators, from its own files.
+ *
+ * It takes the configuration, topology and flow files of HPCC, ConWeave and their relatives
+ * unchanged, and one key more, LB_POLICY; results are files in the columns that the family's
+ * scripts read.
+ */
+class HpccExperiment
+{
+  public:
+    /**
+     * Throws std::invalid_argument with file, line and reason if something is wrong with a file.
+     *
+     * @param config path of the configuration; paths in it are tried relative to the working
+     *        directory, then to the configuration, then by their names beside it
+     * @param policy in place of LB_POLICY; that of the configuration if it is empty
+     * @param rounding of transmission times; that family truncates
+     */
+    explicit HpccExperiment(const std::string& config,
+                            const std::string& policy = "",
+                            FabricRounding rounding = FabricRounding::EXACT);
+    ~HpccExperiment();
+
+    // Delete copy constructor and assignment operator to avoid misuse
+    HpccExperiment(const HpccExperiment&) = delete;
+    HpccExperiment& operator=(const HpccExperiment&) = delete;
+
+    /// @return the load-balancing policy
+    std::string GetPolicy() const;
+    /// @return what of the files is ignored, or is done otherwise here; a sentence each
+    std::vector<std::string> GetWarnings() const;
+    /**
+     * @brief Builds nodes and links, once; everything starts with the simulation.
+     * @param helper a helper that has built nothing yet
+     * @return the fabric
+     */
+    Ptr<Fabric> Build(FabricHelper& helper);
+    /**
+     * @brief Writes results, once the simulation is over and before Simulator::Destroy.
+     *
+     * fct.txt: source, destination, their ports, bytes, start, completion time and that on an idle
+     * path in ns, a line a flow in order of completion. pfc.txt: time in ns, node, 0 for a host or
+     * 1 for a switch, interface, 1 for a pause or 0 for a resume. qlen.txt, if the configuration
+     * says from when to when: for each interface of a switch how often 0, 1, 2, ... KB waited.
+     *
+     * @param folder where to; it must exist
+     */
+    void Write(const std::string& folder);
+
+  private:
+    /// Looks at every queue, and comes back after the interval of the family's monitor.
+    void LookAtQueues();
+    /// Adds what was seen so far to the text of qlen.txt.
+    void DumpQueues();
+
+    /// What holds Rust.
+    struct Impl;
+    std::unique_ptr<Impl> m_impl; //!< what holds Rust
+
+    /// An interface of a switch, and what waited there.
+    struct Watched
+    {
+        uint32_t node{0};             //!< the file's number of the switch
+        uint32_t interface{0};        //!< which of its links, from 1
+        uint32_t port{0};             //!< number of the port in the fabric
+        std::vector<uint32_t> counts; //!< how often so many KB waited
+    };
+
+    Ptr<Fabric> m_fabric;             //!< what Build made
+    std::vector<Watched> m_watched;   //!< in order of nodes and interfaces
+    uint64_t m_queuesUntilNs{0};      //!< when to look no more
+    std::string m_queues;             //!< text of qlen.txt
+};
+
+} // namespace ns3
+
+#endif /* HPCC_EXPERIMENT_H */

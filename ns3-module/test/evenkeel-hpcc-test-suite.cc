@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/boolean.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/hpcc-experiment.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace ns3
+{
+namespace tests
+{
+
+/**
+ * @ingroup evenkeel-tests
+ * @brief One flow through one switch: what the family's scripts read afterwards.
+ */
+class HpccOneFlowTestCase : public TestCase
+{
+  public:
+    HpccOneFlowTestCase()
+        : TestCase("an experiment of the HPCC family from its own files")
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    /**
+     * @param name of a file
+     * @return its path
+     */
+    std::string PathOf(const std::string& name)
+    {
+        return CreateTempDirFilename(name);
+    }
+
+    /**
+     * @param name of a file to write
+     * @param text what it is to hold
+     */
+    void Put(const std::string& name, const std::string& text)
+    {
+        std::ofstream(PathOf(name)) << text;
+    }
+
+    /**
+     * @param name of a file
+     * @return what it holds
+     */
+    std::string Read(const std::string& name)
+    {
+        std::ifstream file(PathOf(name));
+        std::ostringstream text;
+        text << file.rdbuf();
+        return text.str();
+    }
+};
+
+void
+HpccOneFlowTestCase::DoRun()
+{
+    Put("topology.txt", "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n");
+    Put("flow.txt", "1\n0 1 3 100 1000000 2.0\n");
+    Put("config.txt",
+        "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nCC_MODE 1\nSIMULATOR_STOP_TIME 2.1\n"
+        "KMAX_MAP 1 100000000000 1600\nKMIN_MAP 1 100000000000 400\n"
+        "PMAX_MAP 1 100000000000 0.2\nBUFFER_SIZE 32\nLB_POLICY spray\n"
+        "QLEN_MON_START 2000000000\nQLEN_MON_END 2000001000\n");
+    const std::string config = PathOf("config.txt");
+    const std::string folder = config.substr(0, config.rfind('/'));
+
+    FabricHelper helper;
+    HpccExperiment experiment(config, "", FabricRounding::TRUNCATE_NS);
+    NS_TEST_ASSERT_MSG_EQ(experiment.GetPolicy(), "spray", "LB_POLICY is a key");
+    Ptr<Fabric> fabric = experiment.Build(helper);
+    fabric->SetAttribute("StopWhenDone", BooleanValue(true));
+    Simulator::Run();
+    experiment.Write(folder);
+    Simulator::Destroy();
+
+    NS_TEST_ASSERT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, "it is complete");
+    // 1,000 packets of 83 ns, one more hop, four propagations, 4 ns a hop for the acknowledgement.
+    NS_TEST_ASSERT_MSG_EQ(Read("fct.txt"),
+                          "0b000001 0b000101 10000 100 1000000 2000000000 87091 88000\n",
+                          "the family's columns, to the nanosecond");
+    NS_TEST_ASSERT_MSG_EQ(Read("pfc.txt"), "", "nobody was stopped");
+    const std::string queues = Read("qlen.txt");
+    NS_TEST_ASSERT_MSG_EQ(queues.substr(0, queues.find("time", 1)),
+                          "time: 2000000000\n2 1 1\n2 2 1\n",
+                          "at the start nothing waits");
+    NS_TEST_ASSERT_MSG_NE(queues.find("\n2 1 11\n2 2 11\n"),
+                          std::string::npos,
+                          "eleven looks at 100 ns in 1 us: " << queues);
+
+    std::string refusal;
+    try
+    {
+        HpccExperiment(config, "no-such-policy");
+    }
+    catch (const std::invalid_argument& error)
+    {
+        refusal = error.what();
+    }
+    NS_TEST_ASSERT_MSG_NE(refusal.find("no policy is called 'no-such-policy'"),
+                          std::string::npos,
+                          refusal);
+}
+
+/**
+ * @ingroup evenkeel-tests
+ * @brief Experiments of the HPCC family.
+ */
+class EvenkeelHpccTestSuite : public TestSuite
+{
+  public:
+    EvenkeelHpccTestSuite()
+        : TestSuite("evenkeel-hpcc")
+    {
+        AddTestCase(new HpccOneFlowTestCase);
+    }
+};
+
+/// The suite registers itself.
+static EvenkeelHpccTestSuite g_evenkeelHpccTestSuite;
+
+} // namespace tests
+} // namespace ns3

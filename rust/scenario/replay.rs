@@ -1,0 +1,71 @@
+//! How traces and schedules are replayed, as scenarios say it.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::workload::Compute;
+
+/// Whether what computes at a host takes turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ComputeName {
+    /// One at a time on each processor, accelerator or `cpu N`.
+    #[default]
+    Serial,
+    /// Side by side: only dependencies order it.
+    Parallel,
+}
+
+impl From<ComputeName> for Compute {
+    fn from(name: ComputeName) -> Self {
+        match name {
+            ComputeName::Serial => Self::Serial,
+            ComputeName::Parallel => Self::Parallel,
+        }
+    }
+}
+
+/// Whether traces are read while the run goes on: `true`, `false`, or `"auto"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StreamingName {
+    /// If they are large.
+    #[default]
+    Auto,
+    /// They are.
+    Yes,
+    /// They are read as a whole before.
+    No,
+}
+
+impl Serialize for StreamingName {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Auto => to.serialize_str("auto"),
+            Self::Yes => to.serialize_bool(true),
+            Self::No => to.serialize_bool(false),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for StreamingName {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct BoolOrAuto;
+        impl serde::de::Visitor<'_> for BoolOrAuto {
+            type Value = StreamingName;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true, false or \"auto\"")
+            }
+            fn visit_bool<E>(self, streams: bool) -> Result<StreamingName, E> {
+                Ok(if streams { StreamingName::Yes } else { StreamingName::No })
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<StreamingName, E> {
+                match text {
+                    "auto" => Ok(StreamingName::Auto),
+                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                }
+            }
+        }
+        from.deserialize_any(BoolOrAuto)
+    }
+}
