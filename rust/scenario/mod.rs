@@ -235,11 +235,8 @@ impl Scenario {
         };
         let (sent, traces) = sent(&context, (&file, sends), &place)?;
         let workload = sent.workload;
-        let mut warnings = built.warnings;
-        warnings.extend(sent.warnings);
-        file.topology = built.section;
-        file.transport = transport;
-        file.switch = switch;
+        let warnings = [built.warnings, sent.warnings].concat();
+        (file.topology, file.transport, file.switch) = (built.section, transport, switch);
         (file.workload, file.job) = (sent.workload_section, sent.jobs);
         limits::whole_run(
             &context,
