@@ -43,7 +43,7 @@ enum What {
 
 /// Kinds of topology. The names are those that scenarios are parsed by; a test holds the two
 /// together.
-const TOPOLOGIES: [[&str; 3]; 3] = [
+const TOPOLOGIES: [[&str; 3]; 4] = [
     [
         "leaf-spine",
         "Every leaf has links to every spine",
@@ -53,6 +53,11 @@ const TOPOLOGIES: [[&str; 3]; 3] = [
         "fat-tree",
         "k-ary fat-tree of two or three tiers, with any oversubscription",
         "Al-Fares et al., A Scalable, Commodity Data Center Network Architecture, 2008",
+    ],
+    [
+        "rail-optimized",
+        "The GPUs of a server each at another leaf; leaves have links to every spine",
+        "NVIDIA, DGX SuperPOD Reference Architecture; Wang et al., Rail-only, 2023, section 2",
     ],
     [
         "file",

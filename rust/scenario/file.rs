@@ -70,7 +70,7 @@ pub enum TopologyKind {
     LeafSpine,
     /// A k-ary fat-tree of two or three tiers.
     FatTree,
-    /// Rails of leaf switches, one a GPU of a server.
+    /// Two tiers, the GPUs of a server each at another leaf.
     RailOptimized,
     /// Read from a file.
     File,
@@ -96,12 +96,21 @@ pub struct TopologySection {
     /// Leaf-spine: leaf switches: 16.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leaves: Option<u32>,
-    /// Leaf-spine: spine switches: 16.
+    /// Leaf-spine and rail-optimized: spine switches: 16, and 8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spines: Option<u32>,
     /// Leaf-spine: hosts at each leaf: 16.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hosts_per_leaf: Option<u32>,
+    /// Rail-optimized: GPUs of a server, each at a leaf of its own: 8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rails: Option<u32>,
+    /// Rail-optimized: servers whose GPUs share leaves: 8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub servers: Option<u32>,
+    /// Rail-optimized: so many groups of such servers: 4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub units: Option<u32>,
     /// Fat-tree: ports of a switch: 8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<u32>,
@@ -111,16 +120,16 @@ pub struct TopologySection {
     /// Fat-tree: the hosts' capacity to the uplinks' capacity at an edge switch: 1/1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oversubscription: Option<Fraction>,
-    /// Leaf-spine and fat-tree: rate of a host's link: 400 Gbps.
+    /// All but file: rate of a host's link: 400 Gbps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_rate: Option<BitRate>,
-    /// Leaf-spine and fat-tree: rate of links between switches: 400 Gbps.
+    /// All but file: rate of links between switches: 400 Gbps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fabric_rate: Option<BitRate>,
-    /// Leaf-spine and fat-tree: one-way propagation delay of each link: 500 ns.
+    /// All but file: one-way propagation delay of each link: 500 ns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Span>,
-    /// Leaf-spine and fat-tree: links between two neighbouring switches: 1.
+    /// All but file: links between two neighbouring switches: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel_links: Option<u32>,
     /// File: where it is, relative to the scenario's file.

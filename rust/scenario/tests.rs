@@ -427,8 +427,9 @@ const BAD: &[&str] = &[
     "[policy]\nweights = \"some\"",
     "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"\nrate = \"3/2\"",
     "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"\nrate = \"1/2\"\nfactor = \"1/2\"",
+    "[topology]\nkind = \"rail-optimized\"\nrails = 0",
+    "[topology]\nkind = \"rail-optimized\"\nleaves = 4",
     // What this version does not have yet.
-    "[topology]\nkind = \"rail-optimized\"",
     "[topology]\nkind = \"file\"\npath = \"x\"\nformat = \"htsim\"",
     "[workload]\nkind = \"training\"\ntensor = 3",
     "[workload]\nkind = \"training\"\nranks = 16\ntensor = 2\ndata = 4",

@@ -4,7 +4,7 @@ use super::context::{AtLeast, Context};
 use super::error::{Fault, ScenarioError};
 use super::file::{TopologyKind, TopologySection};
 use crate::ids::HostId;
-use crate::topology::{FatTree, LeafSpine, Topology, TopologyError};
+use crate::topology::{FatTree, LeafSpine, RailOptimized, Topology, TopologyError};
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
 /// What a topology section comes to.
@@ -32,10 +32,7 @@ pub(super) fn resolve(
         TopologyKind::LeafSpine => leaf_spine(context, typed, common),
         TopologyKind::FatTree => fat_tree(context, typed, common),
         TopologyKind::File => super::topology_file::resolve(context, typed, common),
-        TopologyKind::RailOptimized => {
-            let available = "leaf-spine, fat-tree, file";
-            Err(context.unavailable("topology.kind", "rail-optimized", available))
-        }
+        TopologyKind::RailOptimized => rail_optimized(context, typed, common),
     }
 }
 
@@ -93,6 +90,35 @@ fn leaf_spine(
     Ok(generated(section, topology))
 }
 
+fn rail_optimized(
+    context: &Context<'_>,
+    typed: &TopologySection,
+    common: TopologySection,
+) -> Result<Built, ScenarioError> {
+    let keys = [&["rails", "servers", "units", "spines"], &LINK_KEYS[..], &WIRE_KEYS].concat();
+    context.only("topology", "rail-optimized", &keys)?;
+    let links = Links::resolve(context, typed)?;
+    let shape = RailOptimized {
+        rails: context.positive("topology.rails", typed.rails.unwrap_or(8))?,
+        servers: context.positive("topology.servers", typed.servers.unwrap_or(8))?,
+        units: context.positive("topology.units", typed.units.unwrap_or(4))?,
+        spines: context.positive("topology.spines", typed.spines.unwrap_or(8))?,
+        host_rate: links.host_rate,
+        fabric_rate: links.fabric_rate,
+        delay: links.delay,
+        parallel_links: links.parallel_links,
+    };
+    let section = TopologySection {
+        rails: Some(shape.rails),
+        servers: Some(shape.servers),
+        units: Some(shape.units),
+        spines: Some(shape.spines),
+        ..links.written_to(common)
+    };
+    let topology = shape.build().map_err(|error| unbuilt(context, error, "topology.units"))?;
+    Ok(generated(section, topology))
+}
+
 fn fat_tree(
     context: &Context<'_>,
     typed: &TopologySection,
@@ -126,7 +152,7 @@ fn generated(section: TopologySection, topology: Topology) -> Built {
     Built { section, topology, host_of_node, warnings: Vec::new() }
 }
 
-/// What leaf-spines and fat-trees say of their links.
+/// What fabrics that are built say of their links.
 struct Links {
     host_rate: BitRate,
     fabric_rate: BitRate,

@@ -47,6 +47,21 @@ fn all_to_all_256_ethereal_is_within_a_hundredth_of_spray_and_ecmp_is_behind_bot
 }
 
 #[test]
+fn on_rails_ecmp_meets_the_bound_and_only_what_leaves_a_unit_crosses_a_spine() {
+    let (scenario, outcome) = run("rail-optimized.toml", "ecmp");
+    let bound = lower_bound(&scenario.setup()).time.as_ns_f64();
+    let cct = outcome.cct.expect("it completed").as_ns_f64();
+    assert!(cct < 1.01 * bound, "{cct} against {bound}");
+    // The last server of each unit sends out of it, the others do not.
+    let wired = scenario.topology.links().iter().zip(outcome.link_bytes.chunks(2));
+    let fabric = wired.skip(scenario.topology.host_count() as usize);
+    let carried: u64 = fabric.map(|(_, bytes)| bytes[0].get() + bytes[1].get()).sum();
+    let data = 16 * 2 * (4 << 20) / 4_096 * (4_096 + 62);
+    let with_acks = 16 * 2 * (4 << 20) / 4_096 * (4_096 + 62 + 64);
+    assert!((data..=with_acks).contains(&carried), "{carried} {data} {with_acks}");
+}
+
+#[test]
 fn relabelling_shortens_the_longest_and_cutting_does_more() {
     let [ecmp, plb, subflow] = ["ecmp", "plb", "subflow-8"].map(|policy| {
         let seeds = [1, 2, 3];

@@ -29,13 +29,21 @@ pub struct LeafSpine {
 impl LeafSpine {
     /// Builds it. Fails if a count or a rate is zero, or a size beyond what a [`Topology`] holds.
     pub fn build(&self) -> Result<Topology, TopologyError> {
+        self.build_with(&|host| host / self.hosts_per_leaf)
+    }
+
+    /// The same with hosts at other leaves; as many at each.
+    pub(super) fn build_with(
+        &self,
+        leaf_of: &dyn Fn(u32) -> u32,
+    ) -> Result<Topology, TopologyError> {
         let hosts = self.check()?;
         let mut switches = Vec::new();
         switches.extend((0..self.leaves).map(|leaf| switch(format!("leaf{leaf}"), 0)));
         switches.extend((0..self.spines).map(|spine| switch(format!("spine{spine}"), 1)));
         let mut links: Vec<Link> = (0..hosts)
             .map(|host| {
-                let leaf = SwitchId(host / self.hosts_per_leaf);
+                let leaf = SwitchId(leaf_of(host));
                 let ends = [Node::Host(HostId(host)), Node::Switch(leaf)];
                 Link { ends, rate: self.host_rate, delay: self.delay }
             })

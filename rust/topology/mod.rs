@@ -13,6 +13,7 @@ mod hpcc_error;
 pub mod leaf_spine;
 mod names;
 mod pods;
+pub mod rail_optimized;
 pub mod routes;
 
 pub use capacity::{Capacities, Shares};
@@ -23,4 +24,5 @@ pub use hpcc::HpccTopology;
 pub use hpcc_error::{HpccTopologyError, HpccTopologyFault};
 pub use leaf_spine::LeafSpine;
 pub use names::nearest;
+pub use rail_optimized::RailOptimized;
 pub use routes::Routes;

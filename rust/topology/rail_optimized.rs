@@ -1,0 +1,104 @@
+//! The rail-optimised fabric: the GPUs of a server are each at another leaf.
+//!
+//! Source: NVIDIA, "DGX SuperPOD Reference Architecture" (rail-optimised full fat-tree), as Wang et
+//! al., "Rail-only: A Low-Cost High-Performance Network for Training LLMs with Trillion
+//! Parameters" (2023), section 2, describes it.
+
+use super::{LeafSpine, Topology, TopologyError};
+use crate::units::{BitRate, Span};
+
+/// A rail-optimised fabric: in each unit of servers, leaf `g` has the GPUs number `g` of all
+/// servers, a rail; spines join rails and units.
+///
+/// Hosts are GPUs with a NIC each, server by server: host `h` is GPU `h % rails` of server
+/// `h / rails`. What GPUs of one server tell each other inside it (NVLink) has no links of its own
+/// here: it goes by leaf and spine as between servers, which workloads that use it should know.
+/// Leaf `unit * rails + rail` is `leaf{that}`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RailOptimized {
+    /// GPUs of a server, and so leaves of a unit.
+    pub rails: u32,
+    /// Servers of a unit, and so hosts of a leaf.
+    pub servers: u32,
+    /// Units.
+    pub units: u32,
+    /// Spine switches, `spine0` and on.
+    pub spines: u32,
+    /// Rate of the hosts' links.
+    pub host_rate: BitRate,
+    /// Rate of the links between leaves and spines.
+    pub fabric_rate: BitRate,
+    /// Propagation delay of each link.
+    pub delay: Span,
+    /// Links between each leaf and each spine.
+    pub parallel_links: u32,
+}
+
+impl RailOptimized {
+    /// Builds it. Fails if a count or a rate is zero, or a size beyond what a [`Topology`] holds.
+    pub fn build(&self) -> Result<Topology, TopologyError> {
+        let fields = [("rails", self.rails), ("servers", self.servers), ("units", self.units)];
+        super::leaf_spine::no_zero(&fields.map(|(field, value)| (field, u64::from(value))))?;
+        let shape = LeafSpine {
+            leaves: self.units.saturating_mul(self.rails),
+            spines: self.spines,
+            hosts_per_leaf: self.servers,
+            host_rate: self.host_rate,
+            fabric_rate: self.fabric_rate,
+            delay: self.delay,
+            parallel_links: self.parallel_links,
+        };
+        shape.build_with(&|host| {
+            let (server, rail) = (host / self.rails, host % self.rails);
+            server / self.servers * self.rails + rail
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{HostId, SwitchId};
+    use crate::topology::Routes;
+
+    const SMALL: RailOptimized = RailOptimized {
+        rails: 4,
+        servers: 3,
+        units: 2,
+        spines: 5,
+        host_rate: BitRate::from_gbps(400),
+        fabric_rate: BitRate::from_gbps(400),
+        delay: Span::from_ns(500),
+        parallel_links: 1,
+    };
+
+    #[test]
+    fn a_rail_of_a_unit_is_one_switch_away_and_all_else_three() {
+        let topology = SMALL.build().unwrap();
+        assert_eq!((topology.host_count(), topology.switches().len()), (24, 8 + 5));
+        let routes = Routes::new(&topology, &|_| true);
+        for (a, b) in (0..24).flat_map(|a| (0..24).map(move |b| (a, b))) {
+            let place = |host: u32| (host / 4 / 3, host % 4);
+            let same = place(a) == place(b);
+            let (a, b) = (HostId(a), HostId(b));
+            assert_eq!(routes.same_edge(a, b), same, "{a} {b}");
+            if a != b {
+                assert_eq!(routes.path_count(a, b), if same { 1 } else { 5 }, "{a} {b}");
+            }
+        }
+        for (host, leaf) in [(0, 0), (3, 3), (4, 0), (11, 3), (12, 4), (23, 7)] {
+            assert_eq!(topology.edge_of(HostId(host)), Some(SwitchId(leaf)));
+        }
+        let per_leaf = |leaf| topology.ports_of(SwitchId(leaf)).len();
+        assert!((0..8).all(|leaf| per_leaf(leaf) == 3 + 5));
+    }
+
+    #[test]
+    fn nothing_and_monsters_are_refused() {
+        let says = |shape: RailOptimized| shape.build().unwrap_err().to_string();
+        assert!(says(RailOptimized { rails: 0, ..SMALL }).starts_with("rails = 0"));
+        assert!(says(RailOptimized { units: 0, ..SMALL }).starts_with("units = 0"));
+        let vast = RailOptimized { units: u32::MAX, servers: u32::MAX, ..SMALL };
+        assert!(says(vast).contains("too many"));
+    }
+}
