@@ -26,15 +26,18 @@
 //! 5. [`endpoint`]: what hosts do with a workload in any world, from messages that wait for each
 //!    other to queue pairs. [`fabric`]: `simulation` is the loop, `network` and `port` what a packet meets, `event` the
 //!    calendar. [`bound`] has the closed forms that no run can beat.
-//! 6. [`scenario`] (the TOML file, made sound) and [`hpcc`] (experiments of the HPCC family of
+//! 6. [`multirail`]: hosts with several rails, each a plane of its own under one clock, which
+//!    [`rail`]'s allocator and exception handler work with.
+//! 7. [`scenario`] (the TOML file, made sound) and [`hpcc`] (experiments of the HPCC family of
 //!    ns-3 simulators from their own files).
-//! 7. [`study`] and [`report`]; the command line is the binary's.
+//! 8. [`study`] and [`report`]; the command line is the binary's.
 //!
 //! # Who may use whom
 //!
 //! ```text
 //! units ids rng  <-  packet  <-  nic balance split rail  <-  topology collective workload
-//!   <-  endpoint  <-  bound fabric  <-  scenario hpcc  <-  study report  <-  cli (the binary)
+//!   <-  endpoint  <-  bound fabric  <-  multirail  <-  scenario hpcc  <-  study report
+//!   <-  cli (the binary)
 //! ```
 //!
 //! A test reads the sources and holds them to it. Beside them stands the bridge to C++ (`bridge`,
@@ -60,6 +63,7 @@ pub mod endpoint;
 pub mod fabric;
 pub mod hpcc;
 pub mod ids;
+pub mod multirail;
 pub mod nic;
 pub mod packet;
 pub mod rail;

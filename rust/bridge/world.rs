@@ -27,6 +27,7 @@ use experiment::{
 };
 
 #[allow(unsafe_code, reason = "cxx generates the calls across the language border")]
+#[allow(clippy::too_many_arguments, reason = "what C++ passes by value, it passes one by one")]
 #[cxx::bridge(namespace = "evenkeel::contract")]
 pub(super) mod contract {
     /// A packet on the wire: the fields of `rust/packet.rs`, with kind and flags as numbers.

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use evenkeel::report::human;
-use evenkeel::scenario::{Overrides, Scenario};
+use evenkeel::scenario::{Overrides, RailScenario, Scenario};
 
-use super::{SCENARIO_HELP, Status, output, scenario};
+use super::{SCENARIO_HELP, Status, output, rails, scenario};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,6 +33,23 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let mut status = Status::Done;
     for path in &arguments.files {
+        if RailScenario::is_in(path) {
+            status = match rails::check(path) {
+                Ok((line, scenario)) if arguments.explain => {
+                    output::print(&format!("# {line}\n{}\n", scenario.render()))?;
+                    status
+                }
+                Ok((line, _)) => {
+                    output::print(&format!("{line}\n"))?;
+                    status
+                }
+                Err(error) => {
+                    output::error(&error.to_string());
+                    Status::Refused
+                }
+            };
+            continue;
+        }
         match scenario::load(path, &Overrides::default()) {
             Ok(scenario) if arguments.explain => {
                 // A comment, so that the whole is TOML.

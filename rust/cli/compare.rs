@@ -7,12 +7,12 @@ use std::thread;
 use anyhow::{anyhow, bail};
 use clap::Args;
 use evenkeel::report::{self, Summary};
-use evenkeel::scenario::Overrides;
+use evenkeel::scenario::{Overrides, RailScenario};
 use evenkeel::study::{self, Comparison, Finished};
 use serde::Serialize;
 
 use super::progress::Bars;
-use super::{SCENARIO_HELP, Status, incomplete, output, scenario};
+use super::{SCENARIO_HELP, Status, incomplete, output, rails, scenario};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,6 +68,13 @@ struct Runs {
 /// Runs all of them.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     refuse_repetition(&arguments.policies)?;
+    if RailScenario::is_in(&arguments.scenario) {
+        if arguments.seeds != 1 {
+            bail!("--seeds: a scenario of rails draws nothing at random; leave it out");
+        }
+        let print = (arguments.seed, arguments.json);
+        return rails::compare(&arguments.scenario, &arguments.policies, print);
+    }
     let overrides = Overrides { policy: None, seed: arguments.seed };
     let scenario = scenario::load(&arguments.scenario, &overrides)?;
     let seeds = seeds(scenario.seed, arguments.seeds)?;

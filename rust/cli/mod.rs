@@ -10,6 +10,7 @@ mod list;
 mod output;
 mod progress;
 mod qps;
+mod rails;
 mod run;
 mod scenario;
 mod single;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evenkeel::report::{self, Writer};
-use evenkeel::scenario::Overrides;
+use evenkeel::scenario::{Overrides, RailScenario};
 
 use super::single::{self, Destination};
-use super::{SCENARIO_HELP, Status, scenario};
+use super::{SCENARIO_HELP, Status, rails, scenario};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -52,6 +52,10 @@ pub struct Arguments {
 /// Runs it.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let overrides = Overrides { policy: arguments.policy.clone(), seed: arguments.seed };
+    if RailScenario::is_in(&arguments.scenario) {
+        let to = (arguments.out.as_deref(), arguments.json);
+        return rails::run(&arguments.scenario, &overrides, to);
+    }
     let scenario = scenario::load(&arguments.scenario, &overrides)?;
     let destination = Destination::open(arguments.out.as_deref(), arguments.json)?;
     let identity = scenario::identity(&scenario);

@@ -132,6 +132,7 @@ impl Ways {
         // A source that has a choice here has spent a part of its path on it.
         let by_source = self.forwarding == Forwarding::SourceRouted;
         let chosen = by_source && self.intact.next_hops(switch, dst) != [only];
-        (!chosen && !(by_source && dead.contains(&only))).then_some(only)
+        let closed = by_source && dead.contains(&only);
+        (!chosen && !closed).then_some(only)
     }
 }

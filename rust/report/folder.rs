@@ -17,7 +17,8 @@ use super::identity::MARK;
 const LAST: &str = "summary.json";
 
 /// Files that begin with a header of ours.
-const WITH_HEADER: [&str; 3] = ["flows.csv", "links.csv", "scenario.toml"];
+const WITH_HEADER: [&str; 5] =
+    ["flows.csv", "links.csv", "operations.csv", "scenario.toml", "timeline.csv"];
 
 /// The HPCC family's tables, which have no header: they are ours where `flows.csv` is.
 const FOREIGN_FORMATS: [&str; 2] = ["fct.txt", "pfc.txt"];

@@ -15,6 +15,8 @@ mod jobs;
 mod links_csv;
 mod open;
 mod pfc_txt;
+mod rails;
+mod rails_table;
 mod run_table;
 mod summary;
 mod table;
@@ -31,6 +33,10 @@ pub use jobs::JobSummary;
 pub use links_csv::write_links_csv;
 pub use open::{OpenMessage, OpenMessages, Stage};
 pub use pfc_txt::{hosts_then_switches, write_pfc_txt};
+pub use rails::{
+    OperationSummary, RailLine, RailSummary, TimelineLine, write_operations_csv, write_timeline_csv,
+};
+pub use rails_table::{rails_compare_table, rails_table};
 pub use run_table::run_table;
 pub use summary::{Fct, Packets, Qps, State, Summary, write_summary};
 pub use table::list_table;

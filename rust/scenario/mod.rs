@@ -16,6 +16,8 @@ mod host_set;
 mod job;
 mod limits;
 mod policy;
+mod rail;
+mod rail_file;
 mod recovery;
 mod replay;
 mod sections;
@@ -41,6 +43,11 @@ pub use explain::{Explained, Origin};
 pub use file::{
     DependenciesName, PolicySection, SCHEMA_VERSION, ScenarioFile, TopologyFormat, TopologyKind,
     TopologySection, WorkloadSection,
+};
+pub use rail::RailScenario;
+pub use rail_file::{
+    HostsSection, RailFailureName, RailFailureSection, RailFile, RailKindName, RailSection,
+    RailWorkloadSection, Sizes,
 };
 pub use replay::{ComputeName, StreamingName};
 pub use sections::{
@@ -228,11 +235,8 @@ impl Scenario {
         };
         let (sent, traces) = sent(&context, (&file, sends), &place)?;
         let workload = sent.workload;
-        let mut warnings = built.warnings;
-        warnings.extend(sent.warnings);
-        file.topology = built.section;
-        file.transport = transport;
-        file.switch = switch;
+        let warnings = [built.warnings, sent.warnings].concat();
+        (file.topology, file.transport, file.switch) = (built.section, transport, switch);
         (file.workload, file.job) = (sent.workload_section, sent.jobs);
         limits::whole_run(
             &context,

@@ -65,6 +65,8 @@ pub enum CongestionName {
     Nscc,
     /// Swift.
     Swift,
+    /// TCP's window.
+    NewReno,
 }
 
 /// How losses are made good.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -38,8 +38,13 @@ impl Source {
 
     /// The keys and values as typed.
     pub(super) fn typed(&self) -> Result<ScenarioFile, ScenarioError> {
+        self.typed_as()
+    }
+
+    /// The same for a file of another kind.
+    pub(super) fn typed_as<T: DeserializeOwned>(&self) -> Result<T, ScenarioError> {
         let document = toml::Deserializer::parse(&self.text);
-        document.and_then(ScenarioFile::deserialize).map_err(|error| {
+        document.and_then(T::deserialize).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
             let key = self.key_at(&span);
             let fault = from_serde(&key, error.message());

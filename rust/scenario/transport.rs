@@ -149,6 +149,7 @@ fn congestion(
             configured(context, given, CongestionControl::Nscc)
         }
         CongestionName::Swift => configured(context, given, CongestionControl::Swift),
+        CongestionName::NewReno => configured(context, given, CongestionControl::NewReno),
     }
 }
 

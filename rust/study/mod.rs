@@ -7,6 +7,7 @@ mod compare;
 mod lower_bound;
 mod pool;
 mod queue_pairs;
+mod rails;
 mod replay;
 mod run;
 
@@ -14,5 +15,6 @@ pub use compare::{Comparison, Job, Observer, compare};
 pub use lower_bound::lower_bound;
 pub use pool::in_order;
 pub use queue_pairs::{QueuePairs, queue_pairs};
+pub use rails::{rail_identity, run_rails};
 pub use replay::{Watch, replay};
 pub use run::{Finished, run};

@@ -72,6 +72,7 @@ pairs! {
         dctcp_window: "dctcp-window",
         nscc: "nscc",
         swift: "swift",
+        new_reno: "new-reno",
     }
 }
 
@@ -114,8 +115,16 @@ fn the_table_has_every_recovery_and_control_that_there_is() {
             "{recovery}: in scenarios, in the table"
         );
     }
-    let controls =
-        ["line-rate", "dcqcn", "dcqcn-mlx", "dctcp-rate", "dctcp-window", "nscc", "swift"];
+    let controls = [
+        "line-rate",
+        "dcqcn",
+        "dcqcn-mlx",
+        "dctcp-rate",
+        "dctcp-window",
+        "nscc",
+        "swift",
+        "new-reno",
+    ];
     for control in controls {
         let exists = settings::settings("go-back-n", control).is_ok();
         assert_eq!(exists, CONTROLS.contains(&control), "{control}: in scenarios, in the table");

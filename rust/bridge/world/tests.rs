@@ -152,8 +152,11 @@ impl Plain<'_> {
     fn arrive(&mut self, port: u32, now: u64, number: u32) {
         let mut packet = self.flying[number as usize].take().unwrap();
         let link = self.links[port as usize / 2];
-        let (end, is_host) =
-            if port % 2 == 0 { (link.b, link.b_is_host) } else { (link.a, link.a_is_host) };
+        let (end, is_host) = if port.is_multiple_of(2) {
+            (link.b, link.b_is_host)
+        } else {
+            (link.a, link.a_is_host)
+        };
         if is_host {
             self.pump(end, now);
             self.core.handle_packet(end, now, &packet);
@@ -169,12 +172,12 @@ impl Plain<'_> {
 
     /// The `number`-th port of a switch, in order of links.
     fn port_of(&self, switch: u32, number: u32) -> u32 {
-        let ports = (0u32..).zip(self.links).filter_map(|(id, link)| match link {
+        let mut ports = (0u32..).zip(self.links).filter_map(|(id, link)| match link {
             WireLink { a, a_is_host: false, .. } if *a == switch => Some(2 * id),
             WireLink { b, b_is_host: false, .. } if *b == switch => Some(2 * id + 1),
             _ => None,
         });
-        ports.skip(number as usize).next().expect("a switch names ports of its own")
+        ports.nth(number as usize).expect("a switch names ports of its own")
     }
 }
 

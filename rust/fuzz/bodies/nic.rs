@@ -36,8 +36,16 @@ static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
         ("sack", "unordered"),
         ("erasure", "ordered"),
     ];
-    let controls =
-        ["line-rate", "dcqcn", "dcqcn-mlx", "dctcp-rate", "dctcp-window", "nscc", "swift"];
+    let controls = [
+        "line-rate",
+        "dcqcn",
+        "dcqcn-mlx",
+        "dctcp-rate",
+        "dctcp-window",
+        "nscc",
+        "swift",
+        "new-reno",
+    ];
     let all = recoveries.iter().flat_map(|(recovery, delivery)| {
         controls.iter().filter_map(move |control| {
             let text = format!(

@@ -10,6 +10,7 @@ pub mod dcqcn_mlx;
 pub mod dctcp_rate;
 pub mod dctcp_window;
 pub mod line_rate;
+pub mod new_reno;
 pub mod nscc;
 mod preset;
 pub mod swift;
@@ -38,6 +39,8 @@ pub enum CongestionControl {
     Nscc(nscc::Config),
     /// Swift's delay-based window.
     Swift(swift::Config),
+    /// TCP's window.
+    NewReno(new_reno::Config),
 }
 
 impl CongestionControl {
@@ -59,6 +62,7 @@ impl CongestionControl {
             }
             Self::Nscc(config) => Controller::Nscc(nscc::Nscc::new(config, path)),
             Self::Swift(config) => Controller::Swift(swift::Swift::new(config, path)),
+            Self::NewReno(config) => Controller::NewReno(new_reno::NewReno::new(config, path)),
         }
     }
 
@@ -85,6 +89,8 @@ pub enum Controller {
     Nscc(nscc::Nscc),
     /// See [`swift`].
     Swift(swift::Swift),
+    /// See [`new_reno`].
+    NewReno(new_reno::NewReno),
 }
 
 /// What a NIC knows of the way that its packets take.
@@ -181,6 +187,7 @@ macro_rules! dispatch {
             Self::DctcpWindow($control) => $call,
             Self::Nscc($control) => $call,
             Self::Swift($control) => $call,
+            Self::NewReno($control) => $call,
         }
     };
 }

@@ -17,7 +17,7 @@ enum Peers {
 }
 
 /// From the ground up; each level may use all levels below it.
-const LEVELS: [Level; 9] = [
+const LEVELS: [Level; 10] = [
     Level { modules: &["units", "ids", "rng"], peers: Peers::Seen },
     Level { modules: &["packet"], peers: Peers::Unseen },
     // Schemes name a recovery of the NIC; the NIC asks sender policies; splitters pin paths.
@@ -26,6 +26,7 @@ const LEVELS: [Level; 9] = [
     Level { modules: &["endpoint"], peers: Peers::Unseen },
     // A closed form that leant on the simulator could not judge it, nor the other way round.
     Level { modules: &["bound", "fabric"], peers: Peers::Unseen },
+    Level { modules: &["multirail"], peers: Peers::Unseen },
     Level { modules: &["scenario", "hpcc"], peers: Peers::Unseen },
     Level { modules: &["study", "report"], peers: Peers::Seen },
     Level { modules: &["cli"], peers: Peers::Unseen },

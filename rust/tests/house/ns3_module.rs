@@ -16,9 +16,7 @@ pub fn unlisted(lists: &SourceFile, sources: &[SourceFile]) -> Vec<Fault> {
             let path = inside(file);
             let in_folder = |folder: &&str| path.strip_prefix(*folder).is_some_and(is_plain);
             let is_private = path.ends_with(".h") && (path.starts_with("test/") || sees_rust(file));
-            LISTED.iter().any(|folder| in_folder(folder))
-                && !is_private
-                && !words.contains(&path.as_str())
+            LISTED.iter().any(in_folder) && !is_private && !words.contains(&path.as_str())
         })
         .map(|file| {
             let what = format!("no list of {} has it: put it into one", lists.path);

@@ -1,0 +1,121 @@
+//! The numbers that an all-reduce carries, and what their sum must be.
+//!
+//! Elements are whole numbers of 64 bits that wrap, so that the sum does not depend on the order
+//! of additions and can be compared to the last bit. What a rank brings is a function of the
+//! operation, the rank and the place: it stands for the buffer of inputs that a real library must
+//! keep until an operation is complete everywhere, because a chunk that is redone is redone from
+//! there, never from a buffer that has partial sums in it.
+
+use crate::rng::mix64;
+use crate::units::Bytes;
+
+/// Length of an element.
+pub const ELEMENT: Bytes = Bytes::new(8);
+
+/// What all ranks bring to one operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inputs {
+    seed: u64,
+    operation: u32,
+}
+
+/// A run of elements of an operation's vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Range {
+    /// The first element.
+    pub first: u64,
+    /// How many.
+    pub count: u64,
+}
+
+impl Range {
+    /// Its length in bytes.
+    pub fn bytes(self) -> Bytes {
+        ELEMENT * self.count
+    }
+
+    /// Cut into `parts` as equal as can be, longer ones first; the part of that number.
+    pub fn part(self, index: u64, parts: u64) -> Self {
+        let (each, left) = (self.count / parts, self.count % parts);
+        let first = self.first + index * each + index.min(left);
+        Self { first, count: each + u64::from(index < left) }
+    }
+
+    /// Cut into runs of at most `most` elements.
+    pub fn cut(self, most: u64) -> impl Iterator<Item = Self> {
+        let most = most.max(1);
+        (0..self.count.div_ceil(most)).map(move |index| Self {
+            first: self.first + index * most,
+            count: most.min(self.count - index * most),
+        })
+    }
+}
+
+impl Inputs {
+    /// Those of an operation of the run with that seed.
+    pub fn new(seed: u64, operation: u32) -> Self {
+        Self { seed, operation }
+    }
+
+    fn key(self, rank: u32) -> u64 {
+        mix64(mix64(self.seed ^ u64::from(self.operation)) ^ u64::from(rank))
+    }
+
+    /// What `rank` brings, element by element.
+    pub fn of(self, rank: u32, range: Range) -> impl Iterator<Item = i64> {
+        let key = self.key(rank);
+        // An odd factor keeps all of the key's bits; neighbours differ in high bits too.
+        (range.first..range.first + range.count)
+            .map(move |index| ((key ^ index).wrapping_mul(0x9e37_79b9_7f4a_7c15)) as i64)
+    }
+
+    /// Adds what `rank` brings to `sums`, which is of that range.
+    pub fn add(self, rank: u32, range: Range, sums: &mut [i64]) {
+        for (sum, number) in sums.iter_mut().zip(self.of(rank, range)) {
+            *sum = sum.wrapping_add(number);
+        }
+    }
+
+    /// The sum over `ranks` ranks.
+    pub fn sum(self, ranks: u32, range: Range) -> Vec<i64> {
+        let mut sums = vec![0; range.count as usize];
+        (0..ranks).for_each(|rank| self.add(rank, range, &mut sums));
+        sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_and_cuts_are_the_whole_in_order() {
+        let whole = Range { first: 7, count: 23 };
+        for parts in [1, 2, 5, 23, 40] {
+            let mut next = whole.first;
+            for part in (0..parts).map(|index| whole.part(index, parts)) {
+                assert_eq!(part.first, next);
+                next += part.count;
+            }
+            assert_eq!(next, 30, "{parts}");
+        }
+        let lengths: Vec<u64> = whole.cut(10).map(|range| range.count).collect();
+        assert_eq!(lengths, [10, 10, 3]);
+        assert_eq!(Range { first: 0, count: 0 }.cut(4).count(), 0);
+    }
+
+    #[test]
+    fn sums_are_those_of_all_ranks_and_differ_by_place_and_operation() {
+        let range = Range { first: 100, count: 4 };
+        let inputs = Inputs::new(1, 0);
+        let by_hand: Vec<i64> = (0..4)
+            .map(|place| {
+                let of = |rank| inputs.of(rank, range).nth(place).unwrap();
+                of(0).wrapping_add(of(1)).wrapping_add(of(2))
+            })
+            .collect();
+        assert_eq!(inputs.sum(3, range), by_hand);
+        assert_ne!(inputs.sum(3, range), Inputs::new(1, 1).sum(3, range));
+        assert_ne!(by_hand[0], by_hand[1]);
+    }
+}

@@ -1,0 +1,228 @@
+//! TCP's window: slow start, congestion avoidance, fast recovery.
+//!
+//! Source: RFC 5681, "TCP Congestion Control" (2009), sections 3.1 and 3.2, and RFC 6582, "The
+//! NewReno Modification to TCP's Fast Recovery Algorithm" (2012), section 3.2; the first window is
+//! that of RFC 6928 (2013). Loss is for the recovery to find: `sack` with a `reordering` of 3 takes
+//! what three later arrivals passed for lost (RFC 6675), as `new-reno` expects of it.
+//!
+//! All sizes are bytes on the wire, and a segment is a full packet with its headers; each packet
+//! acknowledged counts as a full one (RFC 3465 without its limit, as in Linux). A window that is
+//! not used does not grow (RFC 7661 in the form of Linux: less than half of it out in slow start,
+//! less than all of it later).
+
+use serde::{Deserialize, Serialize};
+
+use super::preset::Presets;
+use super::{AckSample, CongestionController, Loss, PathFacts};
+use crate::units::{BitRate, Bytes, Time};
+
+/// Parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The first window, in segments: 10 (RFC 6928, section 2).
+    pub initial_window: u32,
+    /// What the receiver has room for: no window is larger. 6 MiB, Linux's default for the most
+    /// that a socket's receive buffer grows to (`tcp_rmem`).
+    pub receive_window: Bytes,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { initial_window: 10, receive_window: Bytes::new(6 << 20) }
+    }
+}
+
+impl Presets for Config {}
+
+/// The control of one queue pair.
+#[derive(Debug, Clone)]
+pub struct NewReno {
+    line_rate: BitRate,
+    /// Bytes, as `threshold` and `most`.
+    window: f64,
+    threshold: f64,
+    most: f64,
+    segment: f64,
+    in_flight: u64,
+    recovery: FastRecovery,
+}
+
+/// Whether losses are being made good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FastRecovery {
+    No,
+    /// It has begun; the next acknowledgement tells what had been sent.
+    Begun,
+    /// Until everything before this packet has arrived.
+    Until(u64),
+}
+
+impl NewReno {
+    pub(super) fn new(config: &Config, path: &PathFacts) -> Self {
+        let segment = path.packet.get().max(1) as f64;
+        let most = (config.receive_window.get() as f64).max(segment);
+        Self {
+            line_rate: path.line_rate,
+            window: (f64::from(config.initial_window) * segment).clamp(segment, most),
+            threshold: f64::INFINITY,
+            most,
+            segment,
+            in_flight: 0,
+            recovery: FastRecovery::No,
+        }
+    }
+
+    /// Half of what was out, at least two segments (RFC 5681, equation 4).
+    fn halved(&self) -> f64 {
+        (self.in_flight as f64 / 2.0).max(2.0 * self.segment)
+    }
+
+    fn grow(&mut self, acked: f64, was_out: f64) {
+        let slow_start = self.window < self.threshold;
+        let used = if slow_start { was_out * 2.0 } else { was_out + self.segment };
+        if used < self.window {
+            return;
+        }
+        let more = if slow_start { acked } else { acked * self.segment / self.window };
+        self.window = (self.window + more).min(self.most);
+    }
+}
+
+impl CongestionController for NewReno {
+    #[inline]
+    fn rate(&mut self, _now: Time) -> BitRate {
+        self.line_rate
+    }
+
+    #[inline]
+    fn window(&self) -> u64 {
+        self.window as u64
+    }
+
+    #[inline]
+    fn handle_ack(&mut self, _now: Time, sample: AckSample) {
+        let acked = f64::from(sample.packets) * self.segment;
+        let was_out = sample.in_flight as f64 + acked;
+        self.in_flight = sample.in_flight;
+        if self.recovery == FastRecovery::Begun {
+            self.recovery = FastRecovery::Until(sample.next);
+        }
+        match self.recovery {
+            FastRecovery::Until(end) if sample.ack < end => {}
+            _ => {
+                self.recovery = FastRecovery::No;
+                self.grow(acked, was_out);
+            }
+        }
+    }
+
+    fn handle_sent(&mut self, _now: Time, bytes: u32) {
+        self.in_flight += u64::from(bytes);
+    }
+
+    fn handle_loss(&mut self, _now: Time, loss: Loss) {
+        match loss {
+            Loss::Timeout => {
+                self.threshold = self.halved();
+                self.window = self.segment;
+                self.recovery = FastRecovery::No;
+            }
+            Loss::Nack | Loss::Trimmed if self.recovery == FastRecovery::No => {
+                self.threshold = self.halved();
+                self.window = self.threshold.min(self.most);
+                self.recovery = FastRecovery::Begun;
+            }
+            Loss::Nack | Loss::Trimmed => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Span;
+
+    const PATH: PathFacts = PathFacts {
+        line_rate: BitRate::from_gbps(10),
+        base_rtt: Span::from_us(50),
+        packet: Bytes::new(1_000),
+    };
+
+    /// A control whose window is all out, and what it is in packets.
+    struct Full {
+        control: NewReno,
+        acked: u64,
+    }
+
+    impl Full {
+        fn new() -> Self {
+            Self { control: NewReno::new(&Config::default(), &PATH), acked: 0 }
+        }
+
+        fn packets(&self) -> u64 {
+            self.control.window() / 1_000
+        }
+
+        /// Everything that is out is acknowledged, packet by packet, each replaced at once.
+        fn round(&mut self) -> u64 {
+            for _ in 0..self.packets() {
+                self.acked += 1;
+                let out = self.packets();
+                let sample = AckSample {
+                    in_flight: (out - 1) * 1_000,
+                    ..AckSample::for_test(self.acked, self.acked + out, 0)
+                };
+                self.control.handle_ack(Time::ZERO, sample);
+            }
+            self.packets()
+        }
+    }
+
+    #[test]
+    fn slow_start_doubles_each_round_up_to_the_receivers_room() {
+        let mut full = Full::new();
+        assert_eq!(full.packets(), 10);
+        assert_eq!([(); 3].map(|()| full.round()), [20, 40, 80]);
+        for _ in 0..20 {
+            full.round();
+        }
+        assert_eq!(full.control.window(), 6 << 20);
+    }
+
+    #[test]
+    fn a_loss_halves_once_a_recovery_and_then_a_packet_a_round_is_added() {
+        let mut full = Full::new();
+        full.round();
+        full.control.in_flight = 20_000;
+        full.control.handle_loss(Time::ZERO, Loss::Nack);
+        full.control.handle_loss(Time::ZERO, Loss::Nack);
+        assert_eq!(full.packets(), 10);
+        let during = AckSample { in_flight: 9_000, ..AckSample::for_test(11, 31, 0) };
+        full.control.handle_ack(Time::ZERO, during);
+        assert_eq!((full.packets(), full.control.recovery), (10, FastRecovery::Until(31)));
+        full.acked = 30;
+        let sizes = [(); 3].map(|()| full.round());
+        // 1/w for each of w packets adds a little less than one.
+        assert!(sizes.windows(2).all(|pair| pair[1] - pair[0] <= 1), "{sizes:?}");
+        assert!((11..=13).contains(&sizes[2]), "{sizes:?}");
+    }
+
+    #[test]
+    fn a_timeout_begins_anew_and_slow_start_ends_at_half_of_what_was_out() {
+        let mut full = Full::new();
+        full.round();
+        full.control.in_flight = 20_000;
+        full.control.handle_loss(Time::ZERO, Loss::Timeout);
+        assert_eq!(full.packets(), 1);
+        assert_eq!([(); 4].map(|()| full.round()), [2, 4, 8, 10]);
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_does_not_grow() {
+        let mut full = Full::new();
+        let sample = AckSample { in_flight: 1_000, ..AckSample::for_test(1, 2, 0) };
+        full.control.handle_ack(Time::ZERO, sample);
+        assert_eq!(full.control.window(), 10_000);
+    }
+}
