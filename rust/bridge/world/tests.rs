@@ -56,6 +56,8 @@ struct Plain<'a> {
     links: &'a [WireLink],
     gap: u64,
     free: Vec<u64>,
+    /// By host.
+    wakes: Vec<u64>,
     /// When, where (port that it comes by; or a host to wake), what.
     events: BinaryHeap<Reverse<(u64, u32, u32)>>,
     flying: Vec<Option<WirePacket>>,
@@ -81,10 +83,14 @@ impl Plain<'_> {
         self.events.push(Reverse((arrives, port, number)));
     }
 
-    /// All that a host can send by now, and its next wake-up.
+    fn port_of_host(&self, host: u32) -> u32 {
+        let is_its = |link: &WireLink| link.a_is_host && link.a == host;
+        2 * self.links.iter().position(is_its).expect("a host has a link") as u32
+    }
+
+    /// Sends all that a host can send by now.
     fn pump(&mut self, host: u32, now: u64) {
-        let port = self.links.iter().position(|link| link.a_is_host && link.a == host).unwrap();
-        let port = 2 * port as u32;
+        let port = self.port_of_host(host);
         let mut packet = WirePacket::default();
         let mut free = self.free[port as usize];
         while self.core.poll_transmit(host, now, &mut free, &mut packet) {
@@ -92,27 +98,40 @@ impl Plain<'_> {
             free = self.free[port as usize];
         }
         self.free[port as usize] = free;
-        let wake = self.core.next_wake(host, now, free);
-        let wake = if self.core.has_packets(host) { wake.min(free.max(now + 1)) } else { wake };
-        if wake < u64::MAX {
+    }
+
+    /// Sees to it that a host is woken when it wants to be, or when its wire is free.
+    fn keep_wake(&mut self, host: u32, now: u64) {
+        let free = self.free[self.port_of_host(host) as usize];
+        let mut wake = self.core.next_wake(host, now, free);
+        if self.core.has_packets(host) && free > now {
+            wake = wake.min(free);
+        }
+        if wake < self.wakes[host as usize] {
+            self.wakes[host as usize] = wake;
             self.events.push(Reverse((wake, WAKE + host, 0)));
         }
     }
 
-    fn idle_until(&mut self, host: u32, now: u64) {
-        let port = self.links.iter().position(|link| link.a_is_host && link.a == host).unwrap();
-        let free = &mut self.free[2 * port];
-        *free = (*free).max(now);
+    /// After something went into a host: what it can send now, and when it goes on.
+    fn follow_up(&mut self, host: u32, now: u64) {
+        let port = self.port_of_host(host) as usize;
+        self.free[port] = self.free[port].max(now);
+        self.pump(host, now);
+        self.keep_wake(host, now);
     }
 
     fn run(&mut self, hosts: u32) -> u64 {
-        (0..hosts).for_each(|host| self.pump(host, 0));
+        (0..hosts).for_each(|host| self.keep_wake(host, 0));
         while let Some(Reverse((now, place, number))) = self.events.pop() {
             if let Some(host) = place.checked_sub(WAKE) {
+                if self.wakes[host as usize] != now {
+                    continue;
+                }
+                self.wakes[host as usize] = u64::MAX;
                 self.pump(host, now);
                 self.core.handle_timeout(host, now);
-                self.idle_until(host, now);
-                self.pump(host, now);
+                self.follow_up(host, now);
             } else {
                 self.arrive(place, now, number);
             }
@@ -121,7 +140,7 @@ impl Plain<'_> {
                 if touched == NONE {
                     break;
                 }
-                self.events.push(Reverse((now, WAKE + touched, 0)));
+                self.keep_wake(touched, now);
             }
             if self.core.is_finished() {
                 return now;
@@ -141,8 +160,7 @@ impl Plain<'_> {
         if is_host {
             self.pump(end, now);
             self.core.handle_packet(end, now, &packet);
-            self.idle_until(end, now);
-            self.pump(end, now);
+            self.follow_up(end, now);
             return;
         }
         let chosen = self.core.route(end, now, &mut packet, &[]);
@@ -173,6 +191,7 @@ fn plainly(experiment: &Experiment) -> (Vec<(u32, u32, u64)>, Vec<u64>) {
         links: &graph.links,
         gap: experiment.settings().gap_bytes.into(),
         free: vec![0; ports],
+        wakes: vec![u64::MAX; graph.hosts.len()],
         events: BinaryHeap::new(),
         flying: Vec::new(),
         carried: vec![0; ports],
@@ -213,7 +232,7 @@ fn what_is_wrong_is_said_in_the_words_of_the_command_line() {
         experiment_of_text(text, "", &InPlace::default()).err().map(|error| error.to_string())
     };
     let said = refused("[policy]\nname = \"sprey\"").unwrap();
-    assert!(said.contains("no policy is called 'sprey'"), "{said}");
+    assert!(said.contains("there is no policy 'sprey'; did you mean 'spray'?"), "{said}");
     let in_place = InPlace { policy: "spray".into(), has_seed: true, seed: 7 };
     let experiment = experiment_of_text(SPREAD, "", &in_place).unwrap();
     assert_eq!((experiment.policy().as_str(), experiment.settings().seed), ("spray", 7));
