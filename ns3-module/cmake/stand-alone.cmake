@@ -32,7 +32,7 @@ else()
   add_library(evenkeel-ns3 SHARED ${_evenkeel_sources})
   set_target_properties(evenkeel-ns3 PROPERTIES OUTPUT_NAME ns3-evenkeel)
 endif()
-target_compile_options(evenkeel-ns3 PRIVATE -Wall -Wextra)
+target_compile_options(evenkeel-ns3 PRIVATE -Wall)
 target_include_directories(
   evenkeel-ns3 BEFORE PUBLIC $<BUILD_INTERFACE:${_staged}> $<INSTALL_INTERFACE:include>
 )
