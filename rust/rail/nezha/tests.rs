@@ -200,6 +200,26 @@ fn three_misses_in_a_row_and_other_rails_are_cold_again() {
     assert_eq!(phase(&bench), Phase::Cold(1));
 }
 
+/// Too little to be a miss: the line follows by two fifths, and feedback by half of the rest.
+#[test]
+fn feedback_follows_a_rail_that_slows_by_two_fifths() {
+    let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 100)]);
+    bench.steps(20, 16 * MIB);
+    bench.rails[1].1 = 140;
+    let spreads: Vec<f64> = (0..4)
+        .map(|_| {
+            let division = bench.step(16 * MIB);
+            bench.spread(&division)
+        })
+        .collect();
+    // 2/7 at first; the line alone would leave 0.17 of it.
+    assert!(spreads[0] > 0.28 && spreads[1] < 0.10, "{spreads:?}");
+    // The line catches up after that, which feedback had not counted on: it overshoots once.
+    assert!(spreads[2] < 0.20 && spreads[3] < 0.06, "{spreads:?}");
+    let settled = bench.step(16 * MIB);
+    assert!(bench.spread(&settled) < 0.05, "{settled:?}");
+}
+
 /// A rail whose cost is no line: x^2, as of a window that loses ever more.
 #[test]
 fn feedback_ends_rails_equally_that_are_no_lines() {

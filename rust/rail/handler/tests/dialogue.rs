@@ -227,9 +227,33 @@ fn who_missed_a_report_gets_it_again() {
     assert_eq!(said(&mut rank), ["up rail0, done 0000 Wanted to rank2 over rail0"]);
     rank.handle_message(ms(12), RankId(2), A, &report);
     said(&mut rank);
-    // It is through, but rank 2 is not.
+    // It is through, but rank 2 is not, and has to hear what the others heard: what this rank has
+    // done since does not count.
+    assert_eq!(rank.handle_chunk(ms(20), &key(0, 0)), Verdict::Accepted);
+    assert_eq!(rank.handle_chunk(ms(20), &key(2, 1)), Verdict::Accepted);
     rank.handle_message(ms(22), RankId(2), A, &report);
     assert_eq!(said(&mut rank), ["up rail0, done 0000 Given to rank2 over rail0"]);
+}
+
+#[test]
+fn what_all_have_is_not_done_again_though_a_report_is_older_than_that() {
+    let mut rank = started();
+    for chunk in 0..4 {
+        rank.handle_chunk(ms(1), &key(chunk, 0));
+    }
+    let complete = vec![OperationId(1); 3];
+    rank.handle_message(ms(2), RankId(2), A, &Message::Heartbeat { complete });
+    assert!(said(&mut rank).contains(&"release 0".to_owned()));
+    rank.handle_link_down(ms(3), B);
+    said(&mut rank);
+    // They published this before they had the rest, and before they were heard to have it.
+    let mut old = rank.report.clone();
+    old.complete = OperationId(0);
+    old.operations = started().table.progress();
+    let report = Message::Report { report: old, reply: Reply::Wanted };
+    [1, 2].into_iter().for_each(|from| rank.handle_message(ms(4), RankId(from), A, &report));
+    assert_eq!(said(&mut rank), ["epoch 1: rail0"]);
+    assert!(!rank.table.knows(OperationId(0)), "it would be released twice");
 }
 
 #[test]
