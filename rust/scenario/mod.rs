@@ -192,8 +192,8 @@ impl Scenario {
         ground: Ground,
     ) -> Result<Self, ScenarioError> {
         let source = Source::read(text, path.display().to_string())?;
-        let typed = source.typed()?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let typed = one_network(&source, &folder)?;
         let context = Context { source: &source, overrides, folder: &folder };
         let mut file = typed.clone();
         file.seed = limits::seed(&context, overrides.seed.unwrap_or(typed.seed))?;
@@ -376,6 +376,17 @@ fn sent(
         Some((sent, traces)) => Ok((sent, Some(traces))),
         None => Ok((job::resolve(context, file, place)?, None)),
     }
+}
+
+/// What a file of hosts on one network says; those with rails are read by [`RailScenario`].
+fn one_network(source: &Source, folder: &Path) -> Result<ScenarioFile, ScenarioError> {
+    if source.has("rail") {
+        let overrides = Overrides::default();
+        let context = Context { source, overrides: &overrides, folder };
+        let because = "hosts with several rails are for `run`, `compare` and `check`".to_owned();
+        return Err(context.fault("rail", Fault::Misplaced { key: "rail".to_owned(), because }));
+    }
+    source.typed()
 }
 
 impl Typed {

@@ -429,6 +429,7 @@ const BAD: &[&str] = &[
     "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"\nrate = \"1/2\"\nfactor = \"1/2\"",
     "[topology]\nkind = \"rail-optimized\"\nrails = 0",
     "[topology]\nkind = \"rail-optimized\"\nleaves = 4",
+    "[hosts]\ncount = 6\n[[rail]]\nkind = \"tcp\"",
     // What this version does not have yet.
     "[topology]\nkind = \"file\"\npath = \"x\"\nformat = \"htsim\"",
     "[workload]\nkind = \"training\"\ntensor = 3",
