@@ -25,9 +25,11 @@ pub fn rails_table(run: &RailSummary) -> String {
         human::plural(run.operations.len() as u64, "all-reduce"),
     );
     let sums = if run.exact { "exact at every rank" } else { "WRONG" };
-    let time = run.cct_ns.map_or_else(|| "open".to_owned(), human::nanoseconds);
     let rate = human::bytes(run.bytes_per_s);
-    let facts = format!("sums {sums}; {time} in all, {rate}/s\n");
+    let facts = match run.cct_ns {
+        Some(time) => format!("sums {sums}; {} in all, {rate}/s\n", human::nanoseconds(time)),
+        None => format!("not completed; of what completed, sums are {sums}\n"),
+    };
     let mut text = title + &facts + "\n" + &operations(run) + "\n" + &rails(run);
     if !run.timeline.is_empty() {
         text = text + "\n" + &timeline(run);
