@@ -99,7 +99,10 @@ struct Trigger {
 impl Reader {
     fn take(&mut self, line: usize, tokens: &[&str]) -> Result<(), MatrixFault> {
         match tokens[0] {
-            "Nodes" => self.nodes = Some(value(tokens, 0, MAX_NODES)? as u32),
+            "Nodes" => match self.nodes.replace(value(tokens, 0, MAX_NODES)? as u32) {
+                None => {}
+                Some(first) => return Err(MatrixFault::NodesTwice(first)),
+            },
             "Connections" => self.announced = Some(value(tokens, 0, u64::MAX)?),
             "Triggers" => drop(value(tokens, 0, u64::MAX)?),
             "Failures" if value(tokens, 0, u64::MAX)? == 0 => {}
@@ -313,6 +316,7 @@ mod tests {
             (String::new(), "f.cm:1: Nodes is missing"),
             ("0->1 start 0 size 5\n".into(), "f.cm:1: Nodes is missing"),
             ("Nodes two\n".into(), "f.cm:1: Nodes 'two'"),
+            ("Nodes 8\n1->7 start 0 size 5\nNodes 2\n".into(), "f.cm:3: Nodes stands here a"),
             ("Nodes 2\nNode 3\n".into(), "f.cm:2: 'Node' begins no line"),
             ("Nodes 2\n0->2 start 0 size 5\n".into(), "f.cm:2: '2' is no node; there are 0 to 1"),
             ("Nodes 2\n1->1 start 0 size 5\n".into(), "f.cm:2: from node 1 to itself"),

@@ -20,6 +20,9 @@ pub enum MatrixFault {
     /// No number of nodes.
     #[error("Nodes is missing; write for example 'Nodes 16' in the first line")]
     NoNodes,
+    /// A second number of nodes.
+    #[error("Nodes stands here a second time; it was {0}")]
+    NodesTwice(u32),
     /// A line that is none.
     #[error(
         "'{0}' begins no line; there are Nodes, Connections, Triggers, SRC->DST and trigger, and \
