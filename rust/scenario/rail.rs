@@ -258,7 +258,8 @@ const RDMA: Defaults = Defaults {
 
 /// What a core sends and receives through Linux's TCP with every offload on: Cai, Chaudhary,
 /// Vuppalapati, Hwang, Agarwal, "Understanding Host Network Stack Overheads" (SIGCOMM 2021),
-/// section 3: 42 Gbps into one core, 89 Gbps out of one.
+/// section 3: 42 Gbps into one core, 89 Gbps out of one. The two figures are quoted from memory and
+/// were not checked against the paper.
 const CORE_SENDS: BitRate = BitRate::from_gbps(89);
 const CORE_RECEIVES: BitRate = BitRate::from_gbps(42);
 /// One pass over memory \[inferred\].
