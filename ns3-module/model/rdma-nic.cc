@@ -247,11 +247,21 @@ RdmaNic::UseVerbs(const VerbCall& call)
         // What went by now went before this.
         Settle(now);
     }
+    const bool wasOpen = !m_fabric->GetCore().IsFinished();
     call(verbs, m_host, now);
-    m_fabric->Reopen();
+    const bool isOpen = !m_fabric->GetCore().IsFinished();
+    if (isOpen)
+    {
+        m_fabric->Reopen();
+    }
     if (idle)
     {
         FollowUp(now);
+    }
+    if (wasOpen && !isOpen)
+    {
+        // Nothing else may come that would tell the fabric.
+        WakeAt(now);
     }
 }
 
@@ -484,11 +494,16 @@ RdmaNic::KeepWake()
         return;
     }
     // A timer shorter than a packet can run out before anybody looks; it is late, not lost.
-    const uint64_t wake = std::max(next, now);
-    if (wake < m_wake)
+    WakeAt(std::max(next, now));
+}
+
+void
+RdmaNic::WakeAt(uint64_t timePs)
+{
+    if (timePs < m_wake)
     {
-        m_wake = wake;
-        m_fabric->GetCalendar().Push(wake, FabricCalendar::HOST, m_host);
+        m_wake = timePs;
+        m_fabric->GetCalendar().Push(timePs, FabricCalendar::HOST, m_host);
     }
 }
 

@@ -175,6 +175,11 @@ class RdmaNic : public FabricPort
      */
     void ArmBusy(uint64_t nowPs);
     /**
+     * @brief Makes sure that the host is woken at that time or before.
+     * @param timePs the time
+     */
+    void WakeAt(uint64_t timePs);
+    /**
      * @brief Puts a packet of the NIC on its wire.
      * @param startPs when it starts
      * @param packet the packet

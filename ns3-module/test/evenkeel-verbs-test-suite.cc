@@ -162,7 +162,7 @@ class VerbsWriteTestCase : public TestCase
     void DoRun() override
     {
         const uint64_t later = 3000000;
-        for (const std::string policy : {"ecmp", "spray", "host-dr", "ethereal", "drill"})
+        for (const std::string policy : {"ecmp", "spray", "host-dr", "reps", "drill"})
         {
             for (const uint64_t packets : {1, 2, 300})
             {
@@ -335,6 +335,16 @@ class VerbsErrorsTestCase : public TestCase
                               "all of it");
         NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::COMPLETED, "nothing is open");
         NS_TEST_EXPECT_MSG_EQ(two.a->GetState(), FabricQpState::ERROR, "for good");
+        two.a->SetState(FabricQpState::RESET);
+        two.b = two.fabric->GetNic(1)->CreateQp(two.fabric->GetNic(0));
+        RdmaQp::Connect(two.a, two.b);
+        two.a->PostWrite(1000000, 4);
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::RUNNING, "work again");
+        two.a->SetState(FabricQpState::RESET);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(Completions(two.a), "", "forgotten");
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::COMPLETED, "and not waited for");
+        two.b->Destroy();
         NS_TEST_EXPECT_MSG_NE(Refusal([&] { two.b->GetState(); }).find("invalid: host 1 has no"),
                               std::string::npos,
                               "destroyed");
@@ -589,7 +599,9 @@ class VerbsRailsTestCase : public TestCase
         Simulator::Run();
         const uint64_t rail = Across(DATA) + Across(ACK);
         for (const auto& [qp, expected] :
-             {std::make_pair(same, rail), {other, 2 * rail}, {far, 2 * rail}})
+             {std::make_pair(same, rail),
+              std::make_pair(other, 2 * rail),
+              std::make_pair(far, 2 * rail)})
         {
             FabricCompletion completion;
             NS_TEST_EXPECT_MSG_EQ(qp->PollCompletion(completion), true, "done");

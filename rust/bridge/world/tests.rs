@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::contract::{Graph, InPlace, Measured, NewsFacts, SwitchNode, WireLink, WirePacket};
+use super::contract::{
+    CompletionFacts, Graph, InPlace, Measured, NewsFacts, SwitchNode, WireLink, WirePacket,
+};
 use super::core::NONE;
 use super::*;
 use crate::fabric::{self, Outcome};
@@ -64,6 +66,7 @@ struct Plain<'a> {
     events: BinaryHeap<Reverse<(u64, u32, u32)>>,
     flying: Vec<Option<WirePacket>>,
     carried: Vec<u64>,
+    completed: Vec<CompletionFacts>,
 }
 
 /// What wakes a host stands after all that arrives.
@@ -81,6 +84,7 @@ impl<'a> Plain<'a> {
             events: BinaryHeap::new(),
             flying: Vec::new(),
             carried: vec![0; ports],
+            completed: Vec::new(),
         }
     }
 
@@ -160,6 +164,10 @@ impl<'a> Plain<'a> {
             self.follow_up(host, now);
         } else {
             self.arrive(place, now, number);
+        }
+        let mut completion = CompletionFacts::default();
+        while self.core.poll_completion(&mut completion) {
+            self.completed.push(completion);
         }
         loop {
             let touched = self.core.poll_touched();
