@@ -14,6 +14,7 @@ mod fabric;
 mod fct;
 mod files;
 mod keys;
+mod ports;
 #[cfg(test)]
 mod tests;
 mod wire;
