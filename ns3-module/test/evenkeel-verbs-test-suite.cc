@@ -549,7 +549,7 @@ class VerbsCaptureTestCase : public TestCase
             std::cout << "skipped: tshark is not installed" << std::endl;
             return;
         }
-        const std::string read = "tshark -r '" + file + "' ";
+        const std::string read = "tshark -E occurrence=f -r '" + file + "' ";
         NS_TEST_EXPECT_MSG_EQ(Ask(read + "-Y 'infiniband.bth.opcode != 17' -T fields "
                                          "-e infiniband.bth.opcode -e infiniband.reth.dmalen "
                                          "-e infiniband.immdt 2>/dev/null"),
