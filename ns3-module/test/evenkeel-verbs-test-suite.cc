@@ -549,8 +549,8 @@ class VerbsCaptureTestCase : public TestCase
             std::cout << "skipped: tshark is not installed" << std::endl;
             return;
         }
-        const std::string read = "tshark -E occurrence=f -r '" + file + "' ";
-        NS_TEST_EXPECT_MSG_EQ(Ask(read + "-Y 'infiniband.bth.opcode != 17' -T fields "
+        const std::string read = "tshark -r '" + file + "' ";
+        NS_TEST_EXPECT_MSG_EQ(Ask(read + "-Y 'infiniband.bth.opcode != 17' -T fields -E occurrence=f "
                                          "-e infiniband.bth.opcode -e infiniband.reth.dmalen "
                                          "-e infiniband.immdt 2>/dev/null"),
                               "0\t\t\n1\t\t\n2\t\t\n6\t0\t\n9\t\t00000102\n12\t8192\t\n"
