@@ -550,9 +550,9 @@ class VerbsCaptureTestCase : public TestCase
             return;
         }
         const std::string read = "tshark -r '" + file + "' ";
-        NS_TEST_EXPECT_MSG_EQ(Ask(read + "-Y 'infiniband.bth.opcode != 17' -T fields -E occurrence=f "
-                                         "-e infiniband.bth.opcode -e infiniband.reth.dmalen "
-                                         "-e infiniband.immdt 2>/dev/null"),
+        const std::string fields = "-T fields -E occurrence=f -e infiniband.bth.opcode "
+                                   "-e infiniband.reth.dmalen -e infiniband.immdt 2>/dev/null";
+        NS_TEST_EXPECT_MSG_EQ(Ask(read + "-Y 'infiniband.bth.opcode != 17' " + fields),
                               "0\t\t\n1\t\t\n2\t\t\n6\t0\t\n9\t\t00000102\n12\t8192\t\n"
                               "13\t\t\n15\t\t\n",
                               "SEND, WRITE with immediate data, READ");
