@@ -19,6 +19,7 @@
 #include <limits>
 #include <sstream>
 #include <stdexcept>
+#include <tuple>
 
 namespace ns3
 {
@@ -54,9 +55,6 @@ OrAbort(Make make) -> decltype(make())
 } // namespace
 
 FabricHelper::FabricHelper(Resolution resolution)
-    : m_coreFactory([](const FabricGraph& graph, const std::string& settings) {
-          return MakeFabricCore(graph, settings);
-      })
 {
     if (resolution == PICOSECONDS)
     {
@@ -124,6 +122,13 @@ void
 FabricHelper::SetFirstHosts(const NodeContainer& hosts)
 {
     m_firstHosts = hosts;
+}
+
+void
+FabricHelper::SetNicsPerNode(uint32_t nics)
+{
+    NS_ABORT_MSG_IF(nics == 0, "a host has a NIC");
+    m_nicsPerNode = nics;
 }
 
 void
@@ -205,7 +210,10 @@ FabricHelper::Finish()
     const FabricGraph graph = DescribeGraph();
     const std::string settings = DescribeSettings();
     NS_LOG_LOGIC("settings:\n" << settings);
-    return Assemble(OrAbort([&] { return m_coreFactory(graph, settings); }));
+    return Assemble(OrAbort([&] {
+        return m_coreFactory ? m_coreFactory(graph, settings)
+                             : MakeFabricCore(graph, settings, DescribeQueuePairs());
+    }));
 }
 
 Ptr<Fabric>
@@ -395,6 +403,26 @@ FabricHelper::DescribeSettings() const
     return text.str();
 }
 
+FabricQpSettings
+FabricHelper::DescribeQueuePairs() const
+{
+    NS_ABORT_MSG_IF(m_nics.empty(), "a fabric needs at least one host");
+    const auto fields = [](const FabricQpSettings& it) {
+        return std::make_tuple(it.sendQueue,
+                               it.receiveQueue,
+                               it.rnrTimerPs,
+                               it.rnrRetries,
+                               it.retries);
+    };
+    const FabricQpSettings settings = m_nics[0]->DescribeQueuePairs();
+    for (const auto& nic : m_nics)
+    {
+        NS_ABORT_MSG_IF(fields(nic->DescribeQueuePairs()) != fields(settings),
+                        "all NICs of a fabric have one setting; set it before they are made");
+    }
+    return settings;
+}
+
 Ptr<Fabric>
 FabricHelper::CreateLeafSpine(uint32_t leaves, uint32_t spines, uint32_t hostsPerLeaf)
 {
@@ -477,8 +505,14 @@ void
 FabricHelper::Build(const FabricGraph& graph)
 {
     NS_ABORT_MSG_IF(!m_channels.empty(), "a helper makes one fabric");
+    const auto count = static_cast<uint32_t>(graph.hosts.size());
+    NS_ABORT_MSG_IF(count % m_nicsPerNode != 0,
+                    count << " hosts cannot be nodes with " << m_nicsPerNode << " NICs each");
     NodeContainer hosts;
-    hosts.Create(static_cast<uint32_t>(graph.hosts.size()));
+    for (uint32_t host = 0; host < count; ++host)
+    {
+        hosts.Add(host % m_nicsPerNode == 0 ? CreateObject<Node>() : hosts.Get(host - 1));
+    }
     NodeContainer switches;
     switches.Create(static_cast<uint32_t>(graph.switches.size()));
     m_switchHelper.Install(switches);

@@ -117,6 +117,12 @@ class FabricHelper
      */
     void SetFirstHosts(const NodeContainer& hosts);
     /**
+     * @brief Puts several NICs on each node that is made in one call: host h is NIC h % nics of node
+     * h / nics, such as a GPU of a server in a rail-optimised fabric.
+     * @param nics of each node; 1 by default
+     */
+    void SetNicsPerNode(uint32_t nics);
+    /**
      * @brief Takes another core than evenkeel's.
      * @param factory what makes it
      */
@@ -197,7 +203,7 @@ class FabricHelper
 
     // What there is.
 
-    /// @return nodes with a NIC, by number of host
+    /// @return the node of each host, by number of host; one with several NICs comes several times
     NodeContainer GetHosts() const;
     /// @return nodes that are switches, by number
     NodeContainer GetSwitches() const;
@@ -207,6 +213,8 @@ class FabricHelper
     const std::vector<Ptr<FabricChannel>>& GetChannels() const;
     /// @return the text that Finish hands to evenkeel beside the graph
     std::string DescribeSettings() const;
+    /// @return what queue pairs of scripts are set to, which Finish hands to evenkeel too
+    FabricQpSettings DescribeQueuePairs() const;
     /// @return the graph that Finish hands to evenkeel
     FabricGraph DescribeGraph() const;
 
@@ -244,7 +252,7 @@ class FabricHelper
     SwitchHelper m_switchHelper;     //!< switches to come
     ObjectFactory m_channelFactory;  //!< links to come
     ObjectFactory m_fabricFactory;   //!< the fabric to come
-    CoreFactory m_coreFactory;       //!< what makes its core
+    CoreFactory m_coreFactory;       //!< what makes its core; null for evenkeel's
     std::vector<Ptr<RdmaNic>> m_nics;         //!< by number of host
     std::vector<Ptr<Node>> m_switchNodes;     //!< by number
     std::vector<Ptr<FabricSwitch>> m_switches; //!< by number
@@ -254,6 +262,7 @@ class FabricHelper
     std::string m_sections;                   //!< of AddSettings
     std::vector<std::pair<Ptr<FabricChannel>, std::string>> m_failures; //!< of AddFailure
     uint32_t m_gapBytes{20};                  //!< behind each packet
+    uint32_t m_nicsPerNode{1};                //!< of SetNicsPerNode
     Time m_forwardingDelay;                   //!< in a switch
     int64_t m_stream{0};                      //!< of AssignStreams
 };

@@ -45,6 +45,17 @@ RdmaNicHelper::Install(const NodeContainer& hosts) const
     return devices;
 }
 
+std::pair<Ptr<RdmaQp>, Ptr<RdmaQp>>
+RdmaNicHelper::ConnectQps(Ptr<NetDevice> a, Ptr<NetDevice> b)
+{
+    Ptr<RdmaNic> from = DynamicCast<RdmaNic>(a);
+    Ptr<RdmaNic> to = DynamicCast<RdmaNic>(b);
+    NS_ABORT_MSG_IF(!from || !to, "queue pairs are of NICs: both devices must be an RdmaNic");
+    const std::pair<Ptr<RdmaQp>, Ptr<RdmaQp>> ends(from->CreateQp(to), to->CreateQp(from));
+    RdmaQp::Connect(ends.first, ends.second);
+    return ends;
+}
+
 void
 RdmaNicHelper::EnablePcapInternal(std::string prefix,
                                   Ptr<NetDevice> device,

@@ -7,9 +7,11 @@
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
 #include "ns3/object-factory.h"
+#include "ns3/rdma-qp.h"
 #include "ns3/trace-helper.h"
 
 #include <string>
+#include <utility>
 
 namespace ns3
 {
@@ -39,6 +41,14 @@ class RdmaNicHelper : public PcapHelperForDevice
      * @return the NICs
      */
     NetDeviceContainer Install(const NodeContainer& hosts) const;
+    /**
+     * @brief Makes a queue pair at each of two NICs of one fabric that is finished, connected and
+     * ready to send.
+     * @param a an RdmaNic
+     * @param b another
+     * @return that at a and that at b
+     */
+    static std::pair<Ptr<RdmaQp>, Ptr<RdmaQp>> ConnectQps(Ptr<NetDevice> a, Ptr<NetDevice> b);
 
   private:
     /**

@@ -188,6 +188,7 @@ CoreOf(const contract::Experiment& experiment)
 FabricCoreBridge::FabricCoreBridge(const contract::Experiment& experiment,
                                    rust::Box<contract::Core> core)
     : m_core(std::move(core)),
+      m_verbs(*m_core),
       m_graph(ToGraph(experiment.graph())),
       m_settings(ToSettings(experiment.settings()))
 {
@@ -428,6 +429,12 @@ FabricCoreBridge::Post(uint32_t src,
         [&] { return m_core->post(src, dst, bytes, m_nowPs, std::max(startPs, m_nowPs), stream); });
 }
 
+FabricVerbs*
+FabricCoreBridge::GetVerbs()
+{
+    return &m_verbs;
+}
+
 uint32_t
 FabricCoreBridge::Route(uint32_t switchNumber,
                         uint64_t nowPs,
@@ -528,13 +535,21 @@ MakeFabricCore(const std::string& scenario, const std::string& folder)
 }
 
 std::unique_ptr<FabricCore>
-MakeFabricCore(const FabricGraph& graph, const std::string& settings)
+MakeFabricCore(const FabricGraph& graph,
+               const std::string& settings,
+               const FabricQpSettings& queuePairs)
 {
     return OrInvalid([&] {
-        return CoreOf(*contract::experiment_on_graph(FromGraph(graph),
-                                                     settings,
-                                                     ".",
-                                                     contract::InPlace{}));
+        rust::Box<contract::Experiment> experiment =
+            contract::experiment_on_graph(FromGraph(graph), settings, ".", contract::InPlace{});
+        contract::QpSettings facts;
+        facts.send_queue = queuePairs.sendQueue;
+        facts.receive_queue = queuePairs.receiveQueue;
+        facts.rnr_timer_ps = queuePairs.rnrTimerPs;
+        facts.rnr_retries = queuePairs.rnrRetries;
+        facts.retries = queuePairs.retries;
+        experiment->set_queue_pairs(facts);
+        return CoreOf(*experiment);
     });
 }
 

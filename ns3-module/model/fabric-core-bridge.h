@@ -6,6 +6,7 @@
 // Private: nothing that scripts include may hold cxx or Rust.
 
 #include "fabric-core.h"
+#include "fabric-verbs-bridge.h"
 
 // First: what is generated holds rust::Error only where a call of C++ may fail.
 #include "rust/cxx.h"
@@ -65,6 +66,7 @@ class FabricCoreBridge : public FabricCore
                   uint64_t bytes,
                   uint64_t startPs,
                   uint32_t stream) override;
+    FabricVerbs* GetVerbs() override;
     uint32_t Route(uint32_t switchNumber,
                    uint64_t nowPs,
                    FabricPacket& packet,
@@ -79,6 +81,7 @@ class FabricCoreBridge : public FabricCore
 
   private:
     rust::Box<evenkeel::contract::Core> m_core; //!< what moves
+    FabricVerbsBridge m_verbs;                  //!< queue pairs of scripts
     FabricGraph m_graph;                        //!< hosts, switches and links
     FabricSettings m_settings;                  //!< of switches and links
     std::vector<FabricEcn> m_ecn;               //!< by port

@@ -4,6 +4,7 @@
 #define FABRIC_CORE_H
 
 #include "fabric-packet.h"
+#include "fabric-verbs.h"
 
 #include <cstdint>
 #include <limits>
@@ -303,14 +304,14 @@ class FabricCore
      * @param host at which host
      * @param nowPs the time
      * @param packet the packet
-     * @return true if PollTouched or PollNews have something to say
+     * @return true if PollTouched, PollNews or verbs have something to say
      */
     virtual bool HandlePacket(uint32_t host, uint64_t nowPs, const FabricPacket& packet) = 0;
     /**
      * @brief A host asked to be woken, or a message was posted; early is harmless.
      * @param host which host
      * @param nowPs the time
-     * @return true if PollTouched or PollNews have something to say
+     * @return true if PollTouched, PollNews or verbs have something to say
      */
     virtual bool HandleTimeout(uint32_t host, uint64_t nowPs) = 0;
     /**
@@ -343,6 +344,12 @@ class FabricCore
                           uint64_t bytes,
                           uint64_t startPs,
                           uint32_t stream) = 0;
+
+    /// @return verbs of the NICs, which live as long as the core; null if it has none
+    virtual FabricVerbs* GetVerbs()
+    {
+        return nullptr;
+    }
 
     // Switches.
 
@@ -414,9 +421,12 @@ std::unique_ptr<FabricCore> MakeFabricCore(const std::string& scenario, const st
  * @param settings the text of a scenario file; of its section [topology] only gap and
  *        forwarding_delay. Without a section [workload] there are no messages until some are
  *        posted
+ * @param queuePairs what the queue pairs of scripts are set to
  * @return the core
  */
-std::unique_ptr<FabricCore> MakeFabricCore(const FabricGraph& graph, const std::string& settings);
+std::unique_ptr<FabricCore> MakeFabricCore(const FabricGraph& graph,
+                                           const std::string& settings,
+                                           const FabricQpSettings& queuePairs = {});
 
 /**
  * @ingroup evenkeel

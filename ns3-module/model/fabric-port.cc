@@ -78,6 +78,11 @@ FabricPort::GetTypeId()
                             "Flow control stops this port, or lets it go on.",
                             MakeTraceSourceAccessor(&FabricPort::m_pauseTrace),
                             "ns3::FabricPort::PauseTracedCallback")
+            .AddTraceSource("MacTxDrop",
+                            "A packet that another stack gave to Send is dropped: a fabric carries "
+                            "what RDMA NICs send.",
+                            MakeTraceSourceAccessor(&FabricPort::m_foreignTrace),
+                            "ns3::Packet::TracedCallback")
             .AddTraceSource("PromiscSniffer",
                             "The bytes of each packet that starts or arrives here, as RoCEv2 in "
                             "Ethernet without its check sequence. They are made for listeners only.",
@@ -143,6 +148,12 @@ bool
 FabricPort::IsPaused() const
 {
     return m_paused;
+}
+
+uint64_t
+FabricPort::GetForeignDropped() const
+{
+    return m_foreignDropped;
 }
 
 DataRate
@@ -514,8 +525,14 @@ FabricPort::SendFrom(Ptr<Packet> packet,
                      uint16_t protocolNumber)
 {
     NS_LOG_FUNCTION(this << packet << source << dest << protocolNumber);
-    NS_LOG_WARN("a fabric carries what RDMA NICs send, see RdmaNic::PostMessage; a packet of "
-                "another stack is dropped");
+    if (m_foreignDropped == 0)
+    {
+        NS_LOG_WARN("a fabric carries what RDMA NICs send, see RdmaNic::PostMessage and "
+                    "RdmaNic::CreateQp; packets of another stack are dropped, of which this is the "
+                    "first here");
+    }
+    ++m_foreignDropped;
+    m_foreignTrace(packet);
     return false;
 }
 

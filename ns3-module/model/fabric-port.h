@@ -80,6 +80,8 @@ class FabricPort : public NetDevice
     bool IsPaused() const;
     /// @return the rate now
     DataRate GetDataRate() const;
+    /// @return packets of other stacks that were given to Send, and dropped
+    uint64_t GetForeignDropped() const;
 
     // What a fabric does with it; not for scripts.
 
@@ -272,6 +274,7 @@ class FabricPort : public NetDevice
     TracedCallback<const FabricPacket&, Time> m_markTrace;     //!< a packet is ECN marked
     TracedCallback<bool> m_pauseTrace;                         //!< flow control takes effect
     TracedCallback<Ptr<const Packet>> m_snifferTrace;          //!< bytes of what passes
+    TracedCallback<Ptr<const Packet>> m_foreignTrace; //!< a packet of another stack is dropped
 
     /// Lets the fabric report a loss on the wire.
     friend class Fabric;
@@ -300,6 +303,7 @@ class FabricPort : public NetDevice
     uint32_t m_ifIndex{0};           //!< which of the node's
     Mac48Address m_address;          //!< its address
     uint16_t m_mtu{9000};            //!< for those who ask; packets are made by NICs
+    uint64_t m_foreignDropped{0};           //!< packets of other stacks
     TracedCallback<> m_linkChangeCallbacks; //!< never called: links are made up
 };
 

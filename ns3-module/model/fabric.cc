@@ -94,6 +94,7 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
     NS_ABORT_MSG_IF(m_core, "a fabric is assembled once");
     g_assembled = true;
     m_core = std::move(core);
+    m_verbs = m_core->GetVerbs();
     m_settings = m_core->GetSettings();
     m_nics = nics;
     m_switches = switches;
@@ -182,9 +183,11 @@ Fabric::Start()
         }
         m_calendar.Push(m_steps[step].atPs, FabricCalendar::CONTROL, step);
     }
+    m_started = true;
+    const uint64_t now = m_calendar.Now();
     for (const auto& nic : m_nics)
     {
-        nic->KeepWake();
+        nic->Begin(now);
     }
     m_calendar.Open(this);
 }
@@ -252,6 +255,11 @@ Fabric::TakeNews(uint64_t nowPs)
     while (m_core->PollNews(news))
     {
         m_nics[news.kind == FabricNews::DELIVERED ? news.dst : news.src]->TellNews(news);
+    }
+    FabricCompletion completion;
+    while (m_verbs && m_verbs->PollCompletion(completion))
+    {
+        m_nics[completion.host]->TellCompletion(completion);
     }
     if (m_verdict == RUNNING && m_core->IsFinished())
     {

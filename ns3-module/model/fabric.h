@@ -8,6 +8,7 @@
 #include "fabric-faults.h"
 #include "fabric-pfc.h"
 #include "fabric-pool.h"
+#include "fabric-verbs.h"
 
 #include "ns3/nstime.h"
 #include "ns3/object.h"
@@ -142,6 +143,18 @@ class Fabric : public Object, private FabricCalendar::Client
         return *m_core;
     }
 
+    /// @return verbs of the NICs; null if the core has none
+    FabricVerbs* GetVerbs() const
+    {
+        return m_verbs;
+    }
+
+    /// @return true once time has begun
+    bool HasStarted() const
+    {
+        return m_started;
+    }
+
     /// @return what switches and links are set to
     const FabricSettings& GetSettings() const
     {
@@ -229,7 +242,7 @@ class Fabric : public Object, private FabricCalendar::Client
      * @param packet the packet
      */
     void NoteSent(const FabricPacket& packet);
-    /// A message was posted: there is work again.
+    /// A message or work was posted: there is something to do again.
     void Reopen();
 
   protected:
@@ -254,6 +267,7 @@ class Fabric : public Object, private FabricCalendar::Client
     void HandleControl(uint64_t nowPs, uint32_t step);
 
     std::unique_ptr<FabricCore> m_core;        //!< NICs and policies
+    FabricVerbs* m_verbs{nullptr};             //!< of the core, if it has them
     FabricSettings m_settings;                 //!< of switches and links
     FabricPool m_pool;                         //!< packets
     FabricCalendar m_calendar;                 //!< events
@@ -269,6 +283,7 @@ class Fabric : public Object, private FabricCalendar::Client
     std::vector<Pause> m_pauses;               //!< frames that took effect
     Verdict m_verdict{RUNNING};                //!< how it stands
     uint64_t m_finishPs{0};                    //!< when the last message was complete
+    bool m_started{false};                     //!< time has begun
     bool m_stopWhenDone{false};                //!< end the simulation then
     bool m_capturing{false};                   //!< somebody sniffs
     TracedCallback<Time> m_finishedTrace;      //!< everything is complete

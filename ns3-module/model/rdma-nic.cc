@@ -3,6 +3,7 @@
 #include "rdma-nic.h"
 
 #include "fabric.h"
+#include "rdma-qp.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <stdexcept>
 
 namespace ns3
 {
@@ -27,6 +29,33 @@ namespace
 constexpr uint32_t FIRST_STREAM = 1U << 24;
 
 } // namespace
+
+/// While one lives, whoever made it asks for packets and the wake-up in the end.
+class RdmaNic::Handling
+{
+  public:
+    /**
+     * @param nic where something goes on
+     */
+    explicit Handling(RdmaNic& nic)
+        : m_nic(nic),
+          m_before(nic.m_handling)
+    {
+        nic.m_handling = true;
+    }
+
+    ~Handling()
+    {
+        m_nic.m_handling = m_before;
+    }
+
+    Handling(const Handling&) = delete;
+    Handling& operator=(const Handling&) = delete;
+
+  private:
+    RdmaNic& m_nic; //!< where something goes on
+    bool m_before;  //!< whether something did already
+};
 
 TypeId
 RdmaNic::GetTypeId()
@@ -77,6 +106,37 @@ RdmaNic::GetTypeId()
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&RdmaNic::m_retransmitTimeout),
                           MakeTimeChecker(Time(0)))
+            .AddAttribute("SendQueue",
+                          "Work requests that the send queue of a queue pair holds.",
+                          UintegerValue(1024),
+                          MakeUintegerAccessor(&RdmaNic::m_sendQueue),
+                          MakeUintegerChecker<uint32_t>(1, FABRIC_DEEPEST_QUEUE))
+            .AddAttribute("ReceiveQueue",
+                          "Receives that the receive queue of a queue pair holds.",
+                          UintegerValue(1024),
+                          MakeUintegerAccessor(&RdmaNic::m_receiveQueue),
+                          MakeUintegerChecker<uint32_t>(1, FABRIC_DEEPEST_QUEUE))
+            .AddAttribute("RnrTimer",
+                          "How long a sender waits after a receiver without a receive (RNR NAK).",
+                          TimeValue(MicroSeconds(640)),
+                          MakeTimeAccessor(&RdmaNic::m_rnrTimer),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("RnrRetries",
+                          "RNR NAKs in a row that work of a queue pair outlives; the largest "
+                          "number is without limit.",
+                          UintegerValue(FABRIC_WITHOUT_LIMIT),
+                          MakeUintegerAccessor(&RdmaNic::m_rnrRetries),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("Retries",
+                          "Timeouts in a row that work of a queue pair outlives; the largest "
+                          "number is without limit. Messages try for ever.",
+                          UintegerValue(FABRIC_WITHOUT_LIMIT),
+                          MakeUintegerAccessor(&RdmaNic::m_retries),
+                          MakeUintegerChecker<uint32_t>())
+            .AddTraceSource("Completion",
+                            "Work or a receive of a queue pair of this NIC completed.",
+                            MakeTraceSourceAccessor(&RdmaNic::m_completionTrace),
+                            "ns3::RdmaQp::CompletionTracedCallback")
             .AddTraceSource("MessageDelivered",
                             "A message is here with every byte.",
                             MakeTraceSourceAccessor(&RdmaNic::m_deliveredTrace),
@@ -108,6 +168,11 @@ RdmaNic::DoDispose()
     NS_LOG_FUNCTION(this);
     m_onCompletion.clear();
     m_onDelivery.clear();
+    for (const auto& each : m_qps)
+    {
+        each.second->Dispose();
+    }
+    m_qps.clear();
     FabricPort::DoDispose();
 }
 
@@ -140,6 +205,94 @@ RdmaNic::NotifyDelivery(uint32_t message, MessageCallback callback)
 {
     NS_LOG_FUNCTION(this << message);
     m_onDelivery[message] = callback;
+}
+
+Ptr<RdmaQp>
+RdmaNic::CreateQp(Ptr<RdmaNic> peer)
+{
+    NS_LOG_FUNCTION(this << peer);
+    if (!peer || peer->m_fabric != m_fabric)
+    {
+        throw std::invalid_argument("a queue pair goes to another NIC of one fabric that is "
+                                    "finished: call FabricHelper::Finish first");
+    }
+    const uint32_t number = GetVerbs().CreateQp(m_host, peer->m_host, TakeStream());
+    Ptr<RdmaQp> qp = CreateObject<RdmaQp>();
+    qp->Attach(this, peer, number);
+    m_qps[number] = qp;
+    return qp;
+}
+
+FabricVerbs&
+RdmaNic::GetVerbs() const
+{
+    FabricVerbs* verbs = m_fabric ? m_fabric->GetVerbs() : nullptr;
+    if (!verbs)
+    {
+        throw std::invalid_argument(
+            m_fabric ? "the core of this fabric has no verbs: it is not evenkeel's"
+                     : "a NIC has verbs when its fabric is finished: call FabricHelper::Finish first");
+    }
+    return *verbs;
+}
+
+void
+RdmaNic::UseVerbs(const VerbCall& call)
+{
+    FabricVerbs& verbs = GetVerbs();
+    const uint64_t now = m_fabric->GetCalendar().Now();
+    const bool idle = m_fabric->HasStarted() && !m_handling;
+    if (idle)
+    {
+        // What went by now went before this.
+        Settle(now);
+    }
+    const bool wasOpen = !m_fabric->GetCore().IsFinished();
+    call(verbs, m_host, now);
+    const bool isOpen = !m_fabric->GetCore().IsFinished();
+    if (isOpen)
+    {
+        m_fabric->Reopen();
+    }
+    if (idle)
+    {
+        FollowUp(now);
+    }
+    if (wasOpen && !isOpen)
+    {
+        // Nothing else may come that would tell the fabric.
+        WakeAt(now);
+    }
+}
+
+void
+RdmaNic::DestroyQp(uint32_t qp)
+{
+    NS_LOG_FUNCTION(this << qp);
+    UseVerbs([qp](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
+        verbs.DestroyQp(host, qp, nowPs);
+    });
+    // It hears yet of what was flushed.
+    m_ended.push_back(qp);
+}
+
+void
+RdmaNic::TellCompletion(const FabricCompletion& completion)
+{
+    m_completionTrace(completion);
+    const auto found = m_qps.find(completion.qp);
+    if (found != m_qps.end())
+    {
+        // It may be destroyed by what it calls.
+        const Ptr<RdmaQp> qp = found->second;
+        qp->TellCompletion(completion);
+    }
+}
+
+void
+RdmaNic::Begin(uint64_t nowPs)
+{
+    FollowUp(nowPs);
 }
 
 uint32_t
@@ -177,6 +330,18 @@ RdmaNic::DescribeSettings() const
     return text.str();
 }
 
+FabricQpSettings
+RdmaNic::DescribeQueuePairs() const
+{
+    FabricQpSettings settings;
+    settings.sendQueue = m_sendQueue;
+    settings.receiveQueue = m_receiveQueue;
+    settings.rnrTimerPs = static_cast<uint64_t>(m_rnrTimer.GetPicoSeconds());
+    settings.rnrRetries = m_rnrRetries;
+    settings.retries = m_retries;
+    return settings;
+}
+
 void
 RdmaNic::SetHost(uint32_t host)
 {
@@ -193,6 +358,7 @@ RdmaNic::Settle(uint64_t nowPs)
 void
 RdmaNic::Receive(uint64_t nowPs, uint32_t place)
 {
+    const Handling handling(*this);
     const FabricPacket packet = m_pool->Remove(place);
     Pump(nowPs);
     if (packet.kind == FabricPacketKind::CNP && !m_cnpTrace.IsEmpty())
@@ -210,6 +376,7 @@ void
 RdmaNic::Obey(uint64_t nowPs, FabricPfc::Order order)
 {
     // What went by now went by the old order.
+    const Handling handling(*this);
     Pump(nowPs);
     m_fabric->RecordPause(nowPs, m_id, order);
     TracePause(order);
@@ -233,17 +400,25 @@ RdmaNic::HandleWake(uint64_t nowPs)
         return;
     }
     m_wake = FABRIC_NEVER;
+    const Handling handling(*this);
     Pump(nowPs);
     if (m_fabric->GetCore().HandleTimeout(m_host, nowPs))
     {
         m_fabric->TakeNews(nowPs);
     }
+    // Nothing is left to be told.
+    for (const uint32_t qp : m_ended)
+    {
+        m_qps.erase(qp);
+    }
+    m_ended.clear();
     FollowUp(nowPs);
 }
 
 void
 RdmaNic::Pump(uint64_t nowPs)
 {
+    const Handling handling(*this);
     if (m_paused)
     {
         PumpControl(nowPs);
@@ -319,11 +494,16 @@ RdmaNic::KeepWake()
         return;
     }
     // A timer shorter than a packet can run out before anybody looks; it is late, not lost.
-    const uint64_t wake = std::max(next, now);
-    if (wake < m_wake)
+    WakeAt(std::max(next, now));
+}
+
+void
+RdmaNic::WakeAt(uint64_t timePs)
+{
+    if (timePs < m_wake)
     {
-        m_wake = wake;
-        m_fabric->GetCalendar().Push(wake, FabricCalendar::HOST, m_host);
+        m_wake = timePs;
+        m_fabric->GetCalendar().Push(timePs, FabricCalendar::HOST, m_host);
     }
 }
 

@@ -4,12 +4,17 @@
 #define RDMA_NIC_H
 
 #include "fabric-port.h"
+#include "fabric-verbs.h"
 
+#include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace ns3
 {
+
+class RdmaQp;
 
 /**
  * @ingroup evenkeel
@@ -17,7 +22,8 @@ namespace ns3
  *
  * Everything that the NIC decides is decided by the Rust code behind FabricCore; this class is the
  * wire. A script posts messages with PostMessage and hears of them by the trace sources
- * MessageDelivered (at the receiver) and MessageCompleted (at the sender).
+ * MessageDelivered (at the receiver) and MessageCompleted (at the sender); or it makes queue pairs
+ * with CreateQp and uses verbs.
  *
  * The attributes describe it to FabricHelper::Finish; all NICs of a fabric have one setting. In a
  * fabric that was built from a scenario the scenario's values are used and the attributes are not
@@ -72,7 +78,17 @@ class RdmaNic : public FabricPort
      * @param callback what to call, once
      */
     void NotifyDelivery(uint32_t message, MessageCallback callback);
-    /// @return a message stream that no other message of this NIC uses
+    /**
+     * @brief Makes a queue pair to another NIC, for verbs; RdmaQp::Connect brings two together.
+     *
+     * The fabric must be finished. Throws std::invalid_argument with the reason if there can be
+     * none, such as for a Payload outside of 256 to 9,000 bytes.
+     *
+     * @param peer the NIC at its other end
+     * @return the queue pair
+     */
+    Ptr<RdmaQp> CreateQp(Ptr<RdmaNic> peer);
+    /// @return a message stream that no other message or queue pair of this NIC uses
     uint32_t TakeStream();
     /// @return number of the host in its fabric
     uint32_t GetHostNumber() const;
@@ -80,8 +96,36 @@ class RdmaNic : public FabricPort
     uint64_t GetDataSent() const;
     /// @return the section [transport] of a scenario, as the attributes have it
     std::string DescribeSettings() const;
+    /// @return what its queue pairs are set to, as the attributes have it
+    FabricQpSettings DescribeQueuePairs() const;
 
-    // What a fabric does with it; not for scripts.
+    // What a fabric and its queue pairs do with it; not for scripts.
+
+    /// What uses verbs: with those of the core, the number of the host and the time.
+    typedef std::function<void(FabricVerbs&, uint32_t, uint64_t)> VerbCall;
+
+    /**
+     * @brief Uses a verb that may give the NIC packets to send.
+     * @param call what to do; it may throw, and has changed nothing then
+     */
+    void UseVerbs(const VerbCall& call);
+    /// @return the verbs of its fabric's core; throws if there are none
+    FabricVerbs& GetVerbs() const;
+    /**
+     * @brief Ends a queue pair.
+     * @param qp its number
+     */
+    void DestroyQp(uint32_t qp);
+    /**
+     * @brief Work of a queue pair completed.
+     * @param completion which
+     */
+    void TellCompletion(const FabricCompletion& completion);
+    /**
+     * @brief Time begins: what was posted before starts now.
+     * @param nowPs the time
+     */
+    void Begin(uint64_t nowPs);
 
     /**
      * @brief Becomes a host of its fabric; after Join.
@@ -131,16 +175,27 @@ class RdmaNic : public FabricPort
      */
     void ArmBusy(uint64_t nowPs);
     /**
+     * @brief Makes sure that the host is woken at that time or before.
+     * @param timePs the time
+     */
+    void WakeAt(uint64_t timePs);
+    /**
      * @brief Puts a packet of the NIC on its wire.
      * @param startPs when it starts
      * @param packet the packet
      */
     void Inject(uint64_t startPs, const FabricPacket& packet);
 
+    /// What goes on at this NIC, and asks it for packets when it is over.
+    class Handling;
+
     uint32_t m_host{0};             //!< which host
     uint64_t m_wake{FABRIC_NEVER};  //!< when its pending wake-up is due
     uint64_t m_dataSent{0};         //!< data packets put on the wire
     uint32_t m_streams{0};          //!< streams taken
+    bool m_handling{false};         //!< an event is at work here
+    std::map<uint32_t, Ptr<RdmaQp>> m_qps; //!< queue pairs of scripts, by number
+    std::vector<uint32_t> m_ended;  //!< those that are destroyed, until their work is flushed
     /// Who waits for messages of this sender to be complete.
     std::map<uint32_t, MessageCallback> m_onCompletion;
     /// Who waits for messages to this receiver.
@@ -149,6 +204,7 @@ class RdmaNic : public FabricPort
     TracedCallback<const FabricNews&> m_deliveredTrace; //!< a message is here
     TracedCallback<const FabricNews&> m_completedTrace; //!< a message is there and acknowledged
     TracedCallback<const FabricPacket&, Time> m_cnpTrace; //!< a CNP is here
+    TracedCallback<const FabricCompletion&> m_completionTrace; //!< work of a queue pair completed
 
     uint32_t m_payload{4096};          //!< bytes of a full packet's payload
     uint32_t m_header{62};             //!< bytes around it
@@ -156,6 +212,11 @@ class RdmaNic : public FabricPort
     uint32_t m_ackEvery{1};            //!< packets an acknowledgement
     bool m_ackPriority{true};          //!< acknowledgements go before data
     Time m_retransmitTimeout;          //!< retransmission timer
+    uint32_t m_sendQueue{1024};        //!< work requests of a queue pair
+    uint32_t m_receiveQueue{1024};     //!< receives of a queue pair
+    Time m_rnrTimer;                   //!< how long a sender waits for a receive
+    uint32_t m_rnrRetries{FABRIC_WITHOUT_LIMIT}; //!< how often in a row
+    uint32_t m_retries{FABRIC_WITHOUT_LIMIT};    //!< timeouts in a row until work fails
     std::string m_congestionControl;   //!< name
     std::string m_recovery;            //!< name
 };

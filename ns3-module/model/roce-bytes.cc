@@ -24,13 +24,76 @@ constexpr std::size_t FCS = 4;
 /// Opcodes of the base transport header, reliable connection.
 enum Opcode : uint8_t
 {
+    SEND_FIRST = 0x00,
+    SEND_MIDDLE = 0x01,
+    SEND_LAST = 0x02,
+    SEND_ONLY = 0x04,
     WRITE_FIRST = 0x06,
     WRITE_MIDDLE = 0x07,
     WRITE_LAST = 0x08,
+    WRITE_LAST_WITH_IMMEDIATE = 0x09,
     WRITE_ONLY = 0x0a,
+    WRITE_ONLY_WITH_IMMEDIATE = 0x0b,
+    READ_REQUEST = 0x0c,
+    READ_RESPONSE_FIRST = 0x0d,
+    READ_RESPONSE_MIDDLE = 0x0e,
+    READ_RESPONSE_LAST = 0x0f,
+    READ_RESPONSE_ONLY = 0x10,
     ACKNOWLEDGE = 0x11,
     CONGESTION = 0x81,
 };
+
+/// What the model's data packets say of their verb, in the upper four bits of FabricPacket::sack.
+enum Verb : uint8_t
+{
+    WITH_IMMEDIATE = 1,
+    SEND = 2,
+    READ = 3,
+    RESPONSE = 4,
+};
+
+/**
+ * @param packet a data packet
+ * @return its verb; others are plain WRITEs
+ */
+uint8_t
+VerbOf(const FabricPacket& packet)
+{
+    return static_cast<uint8_t>(packet.sack >> 60);
+}
+
+/**
+ * @param packet a data packet
+ * @param first whether it is the first of its message
+ * @return its opcode
+ */
+uint8_t
+OpcodeOf(const FabricPacket& packet, bool first)
+{
+    const bool last = packet.Has(FabricPacket::LAST);
+    const auto of = [first, last](Opcode only, Opcode start, Opcode middle, Opcode end) {
+        return first ? (last ? only : start) : (last ? end : middle);
+    };
+    switch (VerbOf(packet))
+    {
+    case WITH_IMMEDIATE:
+        return of(WRITE_ONLY_WITH_IMMEDIATE,
+                  WRITE_FIRST,
+                  WRITE_MIDDLE,
+                  WRITE_LAST_WITH_IMMEDIATE);
+    case SEND:
+        return of(SEND_ONLY, SEND_FIRST, SEND_MIDDLE, SEND_LAST);
+    case READ:
+        return READ_REQUEST;
+    case RESPONSE:
+        return of(READ_RESPONSE_ONLY,
+                  READ_RESPONSE_FIRST,
+                  READ_RESPONSE_MIDDLE,
+                  READ_RESPONSE_LAST);
+    default:
+        return of(WRITE_ONLY, WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST);
+    }
+}
 
 /// Syndromes of the ACK extended transport header.
 enum Syndrome : uint8_t
@@ -70,6 +133,45 @@ AppendMac(std::vector<uint8_t>& bytes, uint32_t host)
 {
     Append(bytes, 0x0200, 2);
     Append(bytes, host, 4);
+}
+
+/**
+ * @brief Appends the extended headers of a data packet.
+ * @param bytes to what
+ * @param opcode of the packet
+ * @param word its immediate data, or the length that it asks for
+ */
+void
+AppendExtension(std::vector<uint8_t>& bytes, uint8_t opcode, uint32_t word)
+{
+    switch (opcode)
+    {
+    case WRITE_FIRST:
+    case WRITE_ONLY:
+        // RETH: address, key, DMA length.
+        bytes.resize(bytes.size() + 16, 0);
+        break;
+    case WRITE_ONLY_WITH_IMMEDIATE:
+        bytes.resize(bytes.size() + 16, 0);
+        Append(bytes, word, 4);
+        break;
+    case WRITE_LAST_WITH_IMMEDIATE:
+        Append(bytes, word, 4);
+        break;
+    case READ_REQUEST:
+        bytes.resize(bytes.size() + 12, 0);
+        Append(bytes, word, 4);
+        break;
+    case READ_RESPONSE_FIRST:
+    case READ_RESPONSE_LAST:
+    case READ_RESPONSE_ONLY:
+        // AETH.
+        Append(bytes, ACK_NO_CREDITS, 1);
+        Append(bytes, 0, 3);
+        break;
+    default:
+        break;
+    }
 }
 
 /**
@@ -193,7 +295,7 @@ RoceBytes::MakeTransport(const FabricPacket& packet) const
     bool request = false;
     if (packet.kind == FabricPacketKind::DATA)
     {
-        opcode = first ? (last ? WRITE_ONLY : WRITE_FIRST) : (last ? WRITE_LAST : WRITE_MIDDLE);
+        opcode = OpcodeOf(packet, first);
         psn = packet.psn;
         request = last || packet.Has(FabricPacket::ACK_REQUEST);
     }
@@ -220,10 +322,9 @@ RoceBytes::MakeTransport(const FabricPacket& packet) const
     Append(bytes, packet.qp & 0xffffff, 3);
     Append(bytes, request ? 0x80 : 0, 1);
     Append(bytes, psn & 0xffffff, 3);
-    if (first)
+    if (packet.kind == FabricPacketKind::DATA)
     {
-        // RETH: address, key, DMA length.
-        bytes.resize(bytes.size() + 16, 0);
+        AppendExtension(bytes, opcode, static_cast<uint32_t>(packet.sack));
     }
     else if (packet.kind == FabricPacketKind::CNP)
     {

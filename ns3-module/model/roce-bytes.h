@@ -30,7 +30,9 @@ namespace ns3
  * priority 0.
  *
  * Host h has the address 10.0.0.1 + h. The UDP source port is 49152 plus the lower 14 bits of the
- * packet's entropy value. The DMA length of a RETH is 0: packets do not know it.
+ * packet's entropy value. The DMA length of a RETH is 0, but for READ requests: other packets do
+ * not know it. Opcodes are those of the verb: WRITE for messages. What answers a READ has PSNs and
+ * acknowledgements of its own in the model, and is shown so.
  */
 class RoceBytes
 {

@@ -27,7 +27,7 @@ class ByNameTestCase : public TestCase
     {
         for (const std::string name :
              {"Fabric", "FabricChannel", "FabricSwitch", "FabricSwitchPort", "RdmaConnection",
-              "RdmaNic"})
+              "RdmaNic", "RdmaQp"})
         {
             ObjectFactory factory("ns3::" + name);
             NS_TEST_EXPECT_MSG_NE(factory.Create<Object>(), nullptr, name);

@@ -16,6 +16,7 @@ cpp_examples = [
     ("evenkeel-tcp-leaf-spine --policy=flowlet", "True", "False"),
     ("evenkeel-tcp-leaf-spine --policy=drill --bytes=200000", "True", "True"),
     ("evenkeel-two-hosts", "True", "True"),
+    ("evenkeel-verbs --policy=reps", "True", "True"),
 ]
 
 # A list of Python examples to run in order to ensure that they remain runnable over time.

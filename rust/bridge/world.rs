@@ -15,6 +15,7 @@
 mod core;
 mod experiment;
 mod facts;
+mod verbs;
 mod wire;
 
 #[cfg(test)]
@@ -170,6 +171,45 @@ pub(super) mod contract {
         at_ps: u64,
     }
 
+    /// What the queue pairs of programs are set to: how many requests their queues hold, how long
+    /// a sender waits for a receiver that is not ready, and how often in a row that, or a timeout,
+    /// may happen before work fails; the largest number is without limit.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    struct QpSettings {
+        send_queue: u32,
+        receive_queue: u32,
+        rnr_timer_ps: u64,
+        rnr_retries: u32,
+        retries: u32,
+    }
+
+    /// A work request. `operation`: 0 WRITE, 1 WRITE with immediate data, 2 SEND, 3 READ. One that
+    /// is not `signaled` has a completion only if it fails.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    struct WorkFacts {
+        id: u64,
+        bytes: u64,
+        immediate: u32,
+        operation: u8,
+        signaled: bool,
+    }
+
+    /// What completed. `opcode`: 0 WRITE, 1 SEND, 2 READ, 3 a receive by a SEND, 4 a receive by a
+    /// WRITE with immediate data. `status`: 0 success, 1 flushed, 2 the peer did not answer, 3 the
+    /// peer was not ready, 4 the peer cannot serve it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    struct CompletionFacts {
+        id: u64,
+        bytes: u64,
+        at_ps: u64,
+        host: u32,
+        qp: u32,
+        immediate: u32,
+        has_immediate: bool,
+        opcode: u8,
+        status: u8,
+    }
+
     /// What all NICs together counted.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     struct NicFacts {
@@ -284,6 +324,8 @@ pub(super) mod contract {
         /// What of its files is ignored, or done otherwise here.
         fn warnings(self: &Experiment) -> Vec<String>;
         fn policy(self: &Experiment) -> String;
+        /// Sets what queue pairs of programs are like, in cores that are made from now on.
+        fn set_queue_pairs(self: &mut Experiment, settings: &QpSettings) -> Result<()>;
         /// Its hosts and policies, before anything has happened.
         fn core(self: &Experiment) -> Box<Core>;
         fn hpcc(self: &Experiment) -> HpccFacts;
@@ -307,8 +349,8 @@ pub(super) mod contract {
         fn poll_transmit_control(self: &mut Core, host: u32, packet: &mut WirePacket) -> bool;
         /// True if a packet would go if the wire were free, now or after a pause of pacing.
         fn has_packets(self: &Core, host: u32) -> bool;
-        /// A packet arrived; true if `poll_touched` or `poll_news` have something to say, or all is
-        /// finished.
+        /// A packet arrived; true if `poll_touched`, `poll_news` or `poll_completion` have something
+        /// to say, or all is finished.
         fn handle_packet(self: &mut Core, host: u32, now_ps: u64, packet: &WirePacket) -> bool;
         /// The time has come that a host named, or a message was posted; early is harmless. True
         /// as above.
@@ -321,7 +363,7 @@ pub(super) mod contract {
         fn poll_news(self: &mut Core, news: &mut NewsFacts) -> bool;
         /// From now on news of every message are told, not of those alone that were posted.
         fn tell_all(self: &mut Core);
-        /// True once all messages that there are are delivered and complete.
+        /// True once all messages that there are are delivered and complete, and all work requests.
         fn is_finished(self: &Core) -> bool;
         /// Adds a message; its sender is among those of `poll_touched`.
         fn post(
@@ -333,6 +375,32 @@ pub(super) mod contract {
             start_ps: u64,
             stream: u32,
         ) -> Result<u32>;
+
+        /// Makes a queue pair with completions at a host, in state 0; its number there. Those of a
+        /// pair of hosts that differ in `stream` are balanced apart. States are numbers in the
+        /// order of the specification: Reset, Init, RTR, RTS, SQD, SQE, Error.
+        fn create_qp(self: &mut Core, host: u32, peer: u32, stream: u32) -> Result<u32>;
+        /// Tells a queue pair the number of its other end.
+        fn set_peer_qp(self: &mut Core, host: u32, qp: u32, peer_qp: u32) -> Result<()>;
+        /// Takes a queue pair to another state. As after each of the calls that follow, the host
+        /// may have packets to send now: what it could have sent before is to be asked for before.
+        fn modify_qp(self: &mut Core, host: u32, qp: u32, state: u8, now_ps: u64) -> Result<()>;
+        fn query_qp(self: &Core, host: u32, qp: u32) -> Result<u8>;
+        /// Ends a queue pair; what has not completed is flushed.
+        fn destroy_qp(self: &mut Core, host: u32, qp: u32, now_ps: u64) -> Result<()>;
+        /// Posts a work request.
+        fn post_send(
+            self: &mut Core,
+            host: u32,
+            qp: u32,
+            work: &WorkFacts,
+            now_ps: u64,
+        ) -> Result<()>;
+        /// Posts a receive of that name.
+        fn post_receive(self: &mut Core, host: u32, qp: u32, id: u64, now_ps: u64) -> Result<()>;
+        /// What completed, at whatever host; false if nothing more did. A host with completions
+        /// wants to be woken at once.
+        fn poll_completion(self: &mut Core, completion: &mut CompletionFacts) -> bool;
 
         /// The number of the port by which a packet leaves a switch, seen by its policy; the
         /// largest number if there is none. `loads`: bytes that wait at each port of the switch

@@ -10,6 +10,8 @@
 //!   either [`Endpoints::follow_up`], which starts what is to start now;
 //! - the NIC of [`Endpoints::host_mut`] gives packets whenever the host's wire is free;
 //! - [`Endpoints::poll_touched`] tells which other hosts are to be asked for their wake-up again;
+//! - [`Endpoints::create_qp`], [`Endpoints::post_send`] and the verbs of the NIC serve programs that
+//!   use queue pairs themselves;
 //! - [`Endpoints::post`] and [`Endpoints::poll_over`] serve programs that decide as they go what
 //!   is sent next. Where that never ends, [`Endpoints::forget_over`] bounds what is remembered.
 //!
@@ -20,6 +22,7 @@ mod host;
 mod lanes;
 mod ledger;
 mod path_weights;
+mod queue_pairs;
 mod record;
 mod spans;
 
@@ -31,13 +34,14 @@ pub use host::Host;
 use ledger::{Connection, ConnectionKey};
 pub use ledger::{Ledger, Passed};
 use path_weights::PathWeights;
+use queue_pairs::OwnQps;
 pub use record::{FlowRecord, QpCounts};
 pub use spans::Spans;
 
-use crate::balance::sender::{Facts, PathSpace, QpContext, SenderPolicy as _, Trimming};
+use crate::balance::sender::{Facts, PathSpace, QpContext, Sender, SenderPolicy as _, Trimming};
 use crate::balance::{Forwarding, Scheme, Weights};
-use crate::ids::{HostId, MessageId};
-use crate::nic::{NicConfig, NicEvent, SendHalf};
+use crate::ids::{HostId, LinkId, MessageId, QpId};
+use crate::nic::{NicConfig, NicEvent, OF_COMPLETIONS, SendHalf};
 use crate::packet::Packet;
 use crate::split::{Flow, Request, Split};
 use crate::topology::{Routes, Topology};
@@ -91,6 +95,8 @@ pub struct Endpoints {
     site: Site,
     hosts: Vec<Host>,
     ledger: Ledger,
+    /// Queue pairs of programs.
+    own: OwnQps,
     paths: PathWeights,
     /// What routing says is left of each link, once it knows of a failure and tells.
     left: Option<Vec<BitRate>>,
@@ -122,6 +128,7 @@ impl Endpoints {
         Self {
             hosts,
             ledger: Ledger::new(&site.workload),
+            own: OwnQps::default(),
             paths: PathWeights::default(),
             left: None,
             ended: VecDeque::new(),
@@ -280,11 +287,12 @@ impl Endpoints {
         let Site { scheme, topology, routes, .. } = &self.site;
         self.paths.forget();
         if scheme.forwarding == Forwarding::SourceRouted && scheme.weights == Weights::Capacity {
-            for connection in self.ledger.connections() {
-                let pair = (connection.src, connection.dst);
-                let of_link = |link: crate::ids::LinkId| left[link.index()];
-                let weights = self.paths.between((topology, routes), pair, &of_link);
-                self.hosts[pair.0.index()].nic.handle_weights(connection.qp, weights);
+            let of_messages = self.ledger.connections().iter();
+            let of_messages = of_messages.map(|pair| (pair.src, pair.dst, pair.qp));
+            for (src, dst, qp) in of_messages.chain(self.own.iter()) {
+                let of_link = |link: LinkId| left[link.index()];
+                let weights = self.paths.between((topology, routes), (src, dst), &of_link);
+                self.hosts[src.index()].nic.handle_weights(qp, weights);
             }
         }
         self.left = (knows == RoutingKnows::Failures).then_some(left);
@@ -310,6 +318,9 @@ impl Endpoints {
                     self.note(now, message, Stage::Complete);
                     self.release(now, id, message);
                 }
+            }
+            NicEvent::PathFailed { cookie, path } if cookie & OF_COMPLETIONS != 0 => {
+                self.own.leave(id, QpId(cookie & !OF_COMPLETIONS), path);
             }
             NicEvent::PathFailed { cookie, path } => {
                 let dst = self.ledger.connections()[cookie as usize].dst;
@@ -460,13 +471,7 @@ impl Endpoints {
     fn connect(&mut self, key: ConnectionKey, flow: &Flow) -> u32 {
         let cookie = u32::try_from(self.ledger.connections().len()).expect("fewer than 2^32");
         let mut policy = self.site.scheme.sender.build(&self.context(&key, flow.path));
-        if let Some(left) = &self.left
-            && self.site.scheme.forwarding == Forwarding::SourceRouted
-        {
-            let fabric = (&*self.site.topology, &*self.site.routes);
-            let of_link = |link: crate::ids::LinkId| left[link.index()];
-            policy.handle_weights(self.paths.between(fabric, (key.src, key.dst), &of_link));
-        }
+        self.tell_new(&mut policy, (key.src, key.dst));
         let extra = self.ledger.add_to_stream(&key) > 1;
         let label = key.label();
         let half = SendHalf { peer: key.dst, label, cookie, extra, policy };
@@ -475,6 +480,17 @@ impl Endpoints {
         self.hosts[key.src.index()].nic.connect(qp, receiver);
         let connection = Connection::new(key.src, key.dst, qp);
         self.ledger.add_connection(key, connection)
+    }
+
+    /// Tells the policy of a new queue pair what routing tells those that there are.
+    fn tell_new(&mut self, policy: &mut Sender, pair: (HostId, HostId)) {
+        if let Some(left) = &self.left
+            && self.site.scheme.forwarding == Forwarding::SourceRouted
+        {
+            let fabric = (&*self.site.topology, &*self.site.routes);
+            let of_link = |link: LinkId| left[link.index()];
+            policy.handle_weights(self.paths.between(fabric, pair, &of_link));
+        }
     }
 
     /// Payload bytes that NICs accepted, each once.

@@ -95,7 +95,7 @@ pub use ack::{AckConfig, Entropies, Marked};
 pub use config::{NicConfig, PortFacts, Recovery};
 pub use context_cache::{CacheConfig, CacheCounters};
 pub use delivery::Delivery;
-pub use qp::{News, Origin, QpAttributes, QpState, answer_label};
+pub use qp::{News, OF_COMPLETIONS, Origin, QpAttributes, QpState, answer_label};
 pub use timer::Timer;
 
 use std::cmp::Reverse;
@@ -114,7 +114,8 @@ use crate::ids::{HostId, QpId};
 use crate::packet::{Flags, Packet, PacketKind};
 use crate::units::{Bytes, Span, Time};
 
-/// What happened to messages and paths. The cookie is the one given when the half was made.
+/// What happened to messages and paths. The cookie is the one given when the half was made, or of a
+/// queue pair with completions its number with [`OF_COMPLETIONS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NicEvent {
     /// The receiving half has every byte of its `message`-th message, from 0.

@@ -383,7 +383,11 @@ fn one_network(source: &Source, folder: &Path) -> Result<ScenarioFile, ScenarioE
     if source.has("rail") {
         let overrides = Overrides::default();
         let context = Context { source, overrides: &overrides, folder };
-        let because = "hosts with several rails are for `run`, `compare` and `check`".to_owned();
+        let because =
+            "hosts with several rails are for `run`, `compare` and `check`, because each \
+                       rail is a network of its own; give one network: a scenario of one rail, or \
+                       topology.kind = 'rail-optimized' for servers with several NICs"
+                .to_owned();
         return Err(context.fault("rail", Fault::Misplaced { key: "rail".to_owned(), because }));
     }
     source.typed()

@@ -153,10 +153,23 @@ mod with_ns3 {
         let _one = SIMULATOR.lock().unwrap_or_else(PoisonError::into_inner);
         let registered = contract::type_names("Evenkeel");
         let names: Vec<&str> = registered.lines().collect();
-        assert!(names.contains(&"ns3::LoadBalancedRouting"), "{names:?}");
+        for ours in ["ns3::LoadBalancedRouting", "ns3::RdmaNic", "ns3::RdmaQp"] {
+            assert!(names.contains(&ours), "{ours} is not among {names:?}");
+        }
         // Classes of the HPCC family, into whose trees the module may be put.
-        let theirs =
-            ["QbbNetDevice", "QbbChannel", "RdmaHw", "RdmaDriver", "SwitchNode", "SwitchMmu"];
+        let theirs = [
+            "QbbNetDevice",
+            "QbbChannel",
+            "RdmaHw",
+            "RdmaDriver",
+            "RdmaClient",
+            "RdmaQueuePair",
+            "RdmaRxQueuePair",
+            "RdmaQueuePairGroup",
+            "RdmaEgressQueue",
+            "SwitchNode",
+            "SwitchMmu",
+        ];
         for name in names {
             assert!(!theirs.iter().any(|their| name == format!("ns3::{their}")), "{name}");
         }

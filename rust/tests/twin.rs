@@ -221,6 +221,22 @@ mod with_ns3 {
     }
 
     #[test]
+    fn rails_are_the_same_in_both_worlds() {
+        for policy in ["ecmp", "spray", "conga", "ethereal", "host-dr"] {
+            let text = format!(
+                "[topology]\nkind = \"rail-optimized\"\nrails = 4\nservers = 2\nunits = 2\n\
+                 spines = 2\nhost_rate = \"100Gbps\"\nfabric_rate = \"100Gbps\"\n[policy]\n\
+                 name = \"{policy}\"\n[workload]\nkind = \"all-to-all\"\nbytes = \"160KB\"\n"
+            );
+            let setup = setup(&text).unwrap();
+            for setup in [setup.clone(), uneven(setup)] {
+                let twin = twin(&setup);
+                assert!(is_exact(&twin) && twin.agrees, "{policy}: {twin:#?}");
+            }
+        }
+    }
+
+    #[test]
     fn messages_that_wait_for_each_other_wait_in_both_worlds() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
         for example in ["chakra-ring", "goal-dissemination", "lossless-incast", "flapping-link"] {

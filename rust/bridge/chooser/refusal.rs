@@ -35,8 +35,9 @@ pub(super) enum ChooserError {
     Learns(&'static str),
     /// The policy's switches tell each other.
     #[error(
-        "policy '{0}' writes what its switches measure into headers of packets, which the bridge \
-         does not carry"
+        "policy '{0}' writes what its switches measure into headers of packets, which other packets \
+         than evenkeel's do not have: it needs a fabric of evenkeel's NICs and switches; by what a \
+         switch sees itself choose drill, adaptive, jsq and, on flowlets, flowlet"
     )]
     WritesHeaders(&'static str),
     /// The policy's switches read what an [`super::Arrival`] has not.

@@ -208,6 +208,11 @@ fn what_is_wrong_is_said() {
         refusal("ethereal", ""),
         "policy 'ethereal' routes at the source: its switches choose nothing"
     );
+    let error = refusal("conga", "");
+    assert!(
+        error.contains("needs a fabric of evenkeel's NICs") && error.contains("drill"),
+        "{error}"
+    );
     let error = refusal("flowlet", "after = \"acknowledgement\"");
     assert!(error.contains("learns from acknowledgements"), "{error}");
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::contract::{Measured, NewsFacts, WirePacket};
+use super::verbs::Verbs;
 use crate::balance::switch::SwitchState;
 use crate::endpoint::{Endpoints, Over, Stage};
 use crate::fabric::parts::{Effect, Marker, Plan, PortState, Queues, Switch, Way, Ways};
@@ -56,6 +57,8 @@ pub(in crate::bridge) struct Core {
     losses: BTreeMap<PortId, Stream>,
     plan: Plan,
     watches: bool,
+    /// What programs with queue pairs of their own wait for.
+    pub(super) verbs: Verbs,
     /// What the world measured.
     pub(super) measured: Measured,
 }
@@ -108,6 +111,7 @@ impl Core {
             losses: BTreeMap::new(),
             plan: Plan::new(&fabric.failures, scheme.weights),
             watches: scheme.switch.watches(),
+            verbs: Verbs::default(),
             measured: Measured::default(),
             setup: setup.clone(),
             ways,
@@ -151,17 +155,28 @@ impl Core {
         let (host, now) = (HostId(host), Time::from_ps(now_ps));
         self.endpoints.handle_packet(now, host, &Packet::from(packet));
         self.endpoints.follow_up(now, host);
-        self.endpoints.has_something_to_tell() || self.is_finished()
+        self.collect(host, now);
+        self.has_something_to_tell()
     }
 
     pub(super) fn handle_timeout(&mut self, host: u32, now_ps: u64) -> bool {
         let (host, now) = (HostId(host), Time::from_ps(now_ps));
         self.endpoints.handle_timeout(now, host);
         self.endpoints.follow_up(now, host);
-        self.endpoints.has_something_to_tell() || self.is_finished()
+        self.collect(host, now);
+        self.has_something_to_tell()
+    }
+
+    fn has_something_to_tell(&self) -> bool {
+        self.endpoints.has_something_to_tell()
+            || self.verbs.has_something_to_tell()
+            || self.is_finished()
     }
 
     pub(super) fn next_wake(&self, host: u32, now_ps: u64, free_ps: u64) -> u64 {
+        if self.verbs.has_something_for(HostId(host)) {
+            return now_ps;
+        }
         let (now, free) = (Time::from_ps(now_ps), Time::from_ps(free_ps));
         let wake = self.endpoints.host(HostId(host)).next_wake(now, free);
         // A timer shorter than a packet can run out before anybody looks; it is late, not lost.
@@ -195,7 +210,7 @@ impl Core {
     }
 
     pub(super) fn is_finished(&self) -> bool {
-        self.endpoints.ledger().open == 0
+        self.endpoints.ledger().open == 0 && self.verbs.is_done()
     }
 
     #[allow(

@@ -3,12 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::contract::{Graph, InPlace, Measured, NewsFacts, SwitchNode, WireLink, WirePacket};
+use super::contract::{
+    CompletionFacts, Graph, InPlace, Measured, NewsFacts, SwitchNode, WireLink, WirePacket,
+};
 use super::core::NONE;
 use super::*;
 use crate::fabric::{self, Outcome};
 use crate::packet::{Flags, Packet, PacketKind, Psn, Stamp};
 use crate::units::Time;
+
+mod verbs;
 
 const SPREAD: &str = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\ndelay = \"517ns\"\n\
                       [transport]\nack_priority = false\nretransmit_timeout = \"50us\"\n";
@@ -62,12 +66,28 @@ struct Plain<'a> {
     events: BinaryHeap<Reverse<(u64, u32, u32)>>,
     flying: Vec<Option<WirePacket>>,
     carried: Vec<u64>,
+    completed: Vec<CompletionFacts>,
 }
 
 /// What wakes a host stands after all that arrives.
 const WAKE: u32 = 1 << 20;
 
-impl Plain<'_> {
+impl<'a> Plain<'a> {
+    fn new(core: &'a mut Core, graph: &'a Graph, gap_bytes: u32) -> Self {
+        let ports = 2 * graph.links.len();
+        Self {
+            core,
+            links: &graph.links,
+            gap: gap_bytes.into(),
+            free: vec![0; ports],
+            wakes: vec![u64::MAX; graph.hosts.len()],
+            events: BinaryHeap::new(),
+            flying: Vec::new(),
+            carried: vec![0; ports],
+            completed: Vec::new(),
+        }
+    }
+
     fn time_for(&self, port: u32, bytes: u64) -> u64 {
         let rate = u128::from(self.links[port as usize / 2].rate_bps);
         (u128::from(bytes) * 8_000_000_000_000).div_ceil(rate) as u64
@@ -123,30 +143,39 @@ impl Plain<'_> {
 
     fn run(&mut self, hosts: u32) -> u64 {
         (0..hosts).for_each(|host| self.keep_wake(host, 0));
-        while let Some(Reverse((now, place, number))) = self.events.pop() {
-            if let Some(host) = place.checked_sub(WAKE) {
-                if self.wakes[host as usize] != now {
-                    continue;
-                }
-                self.wakes[host as usize] = u64::MAX;
-                self.pump(host, now);
-                self.core.handle_timeout(host, now);
-                self.follow_up(host, now);
-            } else {
-                self.arrive(place, now, number);
-            }
-            loop {
-                let touched = self.core.poll_touched();
-                if touched == NONE {
-                    break;
-                }
-                self.keep_wake(touched, now);
-            }
+        loop {
+            let now = self.step().expect("events ran out");
             if self.core.is_finished() {
                 return now;
             }
         }
-        panic!("events ran out");
+    }
+
+    /// What happens next; its time.
+    fn step(&mut self) -> Option<u64> {
+        let Reverse((now, place, number)) = self.events.pop()?;
+        if let Some(host) = place.checked_sub(WAKE) {
+            if self.wakes[host as usize] != now {
+                return Some(now);
+            }
+            self.wakes[host as usize] = u64::MAX;
+            self.pump(host, now);
+            self.core.handle_timeout(host, now);
+            self.follow_up(host, now);
+        } else {
+            self.arrive(place, now, number);
+        }
+        let mut completion = CompletionFacts::default();
+        while self.core.poll_completion(&mut completion) {
+            self.completed.push(completion);
+        }
+        loop {
+            let touched = self.core.poll_touched();
+            if touched == NONE {
+                return Some(now);
+            }
+            self.keep_wake(touched, now);
+        }
     }
 
     fn arrive(&mut self, port: u32, now: u64, number: u32) {
@@ -185,17 +214,7 @@ impl Plain<'_> {
 fn plainly(experiment: &Experiment) -> (Vec<(u32, u32, u64)>, Vec<u64>) {
     let graph = experiment.graph();
     let mut core = experiment.core();
-    let ports = 2 * graph.links.len();
-    let mut world = Plain {
-        core: &mut core,
-        links: &graph.links,
-        gap: experiment.settings().gap_bytes.into(),
-        free: vec![0; ports],
-        wakes: vec![u64::MAX; graph.hosts.len()],
-        events: BinaryHeap::new(),
-        flying: Vec::new(),
-        carried: vec![0; ports],
-    };
+    let mut world = Plain::new(&mut core, &graph, experiment.settings().gap_bytes);
     world.run(graph.hosts.len() as u32);
     let carried = world.carried;
     let flows = core.flows();

@@ -59,6 +59,10 @@ pub enum News {
     Events(u32),
 }
 
+/// Set in the cookies of queue pairs with completions, whose number is in the other bits: what of
+/// theirs is no completion ([`crate::nic::NicEvent::PathFailed`]) is told by events.
+pub const OF_COMPLETIONS: u32 = 1 << 31;
+
 /// A queue pair whose halves are not made yet.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Setup {
@@ -284,7 +288,7 @@ impl Nic {
 
 fn cookie(news: News, id: QpId) -> u32 {
     match news {
-        News::Completions => id.0,
+        News::Completions => OF_COMPLETIONS | id.0,
         News::Events(cookie) => cookie,
     }
 }

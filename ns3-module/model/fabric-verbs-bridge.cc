@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-verbs-bridge.h"
+
+#include <stdexcept>
+#include <string>
+
+namespace ns3
+{
+
+namespace contract = evenkeel::contract;
+
+namespace
+{
+
+/// How a reason ends if the same may be possible later.
+const std::string FULL = "(ENOMEM)";
+
+/**
+ * @brief Does what can be refused, whose reason becomes an exception of the standard library.
+ * @param verb what to do
+ * @return what it returns
+ */
+template <class Verb>
+auto
+OrThrow(Verb verb) -> decltype(verb())
+{
+    try
+    {
+        return verb();
+    }
+    catch (const rust::Error& error)
+    {
+        const std::string reason = error.what();
+        if (reason.size() >= FULL.size() &&
+            reason.compare(reason.size() - FULL.size(), FULL.size(), FULL) == 0)
+        {
+            throw std::runtime_error(reason);
+        }
+        throw std::invalid_argument(reason);
+    }
+}
+
+} // namespace
+
+FabricVerbsBridge::FabricVerbsBridge(contract::Core& core)
+    : m_core(core)
+{
+}
+
+uint32_t
+FabricVerbsBridge::CreateQp(uint32_t host, uint32_t peer, uint32_t stream)
+{
+    return OrThrow([&] { return m_core.create_qp(host, peer, stream); });
+}
+
+void
+FabricVerbsBridge::SetPeerQp(uint32_t host, uint32_t qp, uint32_t peerQp)
+{
+    OrThrow([&] { m_core.set_peer_qp(host, qp, peerQp); });
+}
+
+void
+FabricVerbsBridge::ModifyQp(uint32_t host, uint32_t qp, FabricQpState state, uint64_t nowPs)
+{
+    OrThrow([&] { m_core.modify_qp(host, qp, static_cast<uint8_t>(state), nowPs); });
+}
+
+FabricQpState
+FabricVerbsBridge::QueryQp(uint32_t host, uint32_t qp) const
+{
+    return OrThrow([&] { return static_cast<FabricQpState>(m_core.query_qp(host, qp)); });
+}
+
+void
+FabricVerbsBridge::DestroyQp(uint32_t host, uint32_t qp, uint64_t nowPs)
+{
+    OrThrow([&] { m_core.destroy_qp(host, qp, nowPs); });
+}
+
+void
+FabricVerbsBridge::PostSend(uint32_t host, uint32_t qp, const FabricWork& work, uint64_t nowPs)
+{
+    contract::WorkFacts facts;
+    facts.id = work.workId;
+    facts.bytes = work.bytes;
+    facts.immediate = work.immediate;
+    facts.operation = work.operation;
+    facts.signaled = work.signaled;
+    OrThrow([&] { m_core.post_send(host, qp, facts, nowPs); });
+}
+
+void
+FabricVerbsBridge::PostReceive(uint32_t host, uint32_t qp, uint64_t workId, uint64_t nowPs)
+{
+    OrThrow([&] { m_core.post_receive(host, qp, workId, nowPs); });
+}
+
+bool
+FabricVerbsBridge::PollCompletion(FabricCompletion& completion)
+{
+    contract::CompletionFacts facts;
+    if (!m_core.poll_completion(facts))
+    {
+        return false;
+    }
+    completion.workId = facts.id;
+    completion.bytes = facts.bytes;
+    completion.atPs = facts.at_ps;
+    completion.host = facts.host;
+    completion.qp = facts.qp;
+    completion.immediate = facts.immediate;
+    completion.hasImmediate = facts.has_immediate;
+    completion.opcode = static_cast<FabricCompletion::Opcode>(facts.opcode);
+    completion.status = static_cast<FabricCompletion::Status>(facts.status);
+    return true;
+}
+
+} // namespace ns3

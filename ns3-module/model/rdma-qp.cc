@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "rdma-qp.h"
+
+#include "rdma-nic.h"
+
+#include "ns3/log.h"
+
+#include <stdexcept>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("RdmaQp");
+
+NS_OBJECT_ENSURE_REGISTERED(RdmaQp);
+
+TypeId
+RdmaQp::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::RdmaQp")
+                            .SetParent<Object>()
+                            .SetGroupName("Evenkeel")
+                            .AddConstructor<RdmaQp>()
+                            .AddTraceSource("Completion",
+                                            "Work or a receive of this queue pair completed.",
+                                            MakeTraceSourceAccessor(&RdmaQp::m_completionTrace),
+                                            "ns3::RdmaQp::CompletionTracedCallback");
+    return tid;
+}
+
+RdmaQp::RdmaQp()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+RdmaQp::~RdmaQp()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+void
+RdmaQp::DoDispose()
+{
+    NS_LOG_FUNCTION(this);
+    m_nic = nullptr;
+    m_peer = nullptr;
+    m_callback = CompletionCallback();
+    m_completions.clear();
+    Object::DoDispose();
+}
+
+void
+RdmaQp::Connect(Ptr<RdmaQp> a, Ptr<RdmaQp> b)
+{
+    NS_LOG_FUNCTION(a << b);
+    if (a->m_peer != b->m_nic || b->m_peer != a->m_nic)
+    {
+        throw std::invalid_argument("queue pairs are connected that were made for each other: each "
+                                    "by the NIC of one for the NIC of the other");
+    }
+    a->SetPeerNumber(b->m_number);
+    b->SetPeerNumber(a->m_number);
+    for (const FabricQpState state :
+         {FabricQpState::INIT, FabricQpState::RTR, FabricQpState::RTS})
+    {
+        a->SetState(state);
+        b->SetState(state);
+    }
+}
+
+RdmaNic&
+RdmaQp::NicOrThrow() const
+{
+    if (!m_nic)
+    {
+        throw std::invalid_argument("a queue pair is made by RdmaNic::CreateQp, and is no more "
+                                    "when its NIC is disposed of");
+    }
+    return *m_nic;
+}
+
+void
+RdmaQp::Post(const FabricWork& work)
+{
+    NS_LOG_FUNCTION(this << static_cast<int>(work.operation) << work.bytes << work.workId);
+    const uint32_t number = m_number;
+    NicOrThrow().UseVerbs([&work, number](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
+        verbs.PostSend(host, number, work, nowPs);
+    });
+}
+
+void
+RdmaQp::PostSend(uint64_t bytes, uint64_t workId, Signal signal)
+{
+    FabricWork work;
+    work.operation = FabricWork::SEND;
+    work.bytes = bytes;
+    work.workId = workId;
+    work.signaled = signal == SIGNALED;
+    Post(work);
+}
+
+void
+RdmaQp::PostWrite(uint64_t bytes, uint64_t workId, Signal signal)
+{
+    FabricWork work;
+    work.operation = FabricWork::WRITE;
+    work.bytes = bytes;
+    work.workId = workId;
+    work.signaled = signal == SIGNALED;
+    Post(work);
+}
+
+void
+RdmaQp::PostWriteWithImmediate(uint64_t bytes, uint32_t immediate, uint64_t workId, Signal signal)
+{
+    FabricWork work;
+    work.operation = FabricWork::WRITE_WITH_IMMEDIATE;
+    work.bytes = bytes;
+    work.immediate = immediate;
+    work.workId = workId;
+    work.signaled = signal == SIGNALED;
+    Post(work);
+}
+
+void
+RdmaQp::PostRead(uint64_t bytes, uint64_t workId, Signal signal)
+{
+    FabricWork work;
+    work.operation = FabricWork::READ;
+    work.bytes = bytes;
+    work.workId = workId;
+    work.signaled = signal == SIGNALED;
+    Post(work);
+}
+
+void
+RdmaQp::PostReceive(uint64_t workId)
+{
+    NS_LOG_FUNCTION(this << workId);
+    const uint32_t number = m_number;
+    NicOrThrow().UseVerbs([workId, number](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
+        verbs.PostReceive(host, number, workId, nowPs);
+    });
+}
+
+bool
+RdmaQp::PollCompletion(FabricCompletion& completion)
+{
+    if (m_completions.empty())
+    {
+        return false;
+    }
+    completion = m_completions.front();
+    m_completions.pop_front();
+    return true;
+}
+
+void
+RdmaQp::SetCompletionCallback(CompletionCallback callback)
+{
+    m_callback = callback;
+}
+
+uint32_t
+RdmaQp::GetNumber() const
+{
+    return m_number;
+}
+
+Ptr<RdmaNic>
+RdmaQp::GetNic() const
+{
+    return m_nic;
+}
+
+Ptr<RdmaNic>
+RdmaQp::GetPeer() const
+{
+    return m_peer;
+}
+
+FabricQpState
+RdmaQp::GetState() const
+{
+    return NicOrThrow().GetVerbs().QueryQp(m_nic->GetHostNumber(), m_number);
+}
+
+void
+RdmaQp::SetState(FabricQpState state)
+{
+    NS_LOG_FUNCTION(this << state);
+    const uint32_t number = m_number;
+    NicOrThrow().UseVerbs([state, number](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
+        verbs.ModifyQp(host, number, state, nowPs);
+    });
+}
+
+void
+RdmaQp::SetPeerNumber(uint32_t peerQp)
+{
+    NS_LOG_FUNCTION(this << peerQp);
+    NicOrThrow().GetVerbs().SetPeerQp(m_nic->GetHostNumber(), m_number, peerQp);
+}
+
+void
+RdmaQp::Destroy()
+{
+    NS_LOG_FUNCTION(this);
+    NicOrThrow().DestroyQp(m_number);
+}
+
+void
+RdmaQp::Attach(Ptr<RdmaNic> nic, Ptr<RdmaNic> peer, uint32_t number)
+{
+    m_nic = nic;
+    m_peer = peer;
+    m_number = number;
+}
+
+void
+RdmaQp::TellCompletion(const FabricCompletion& completion)
+{
+    NS_LOG_LOGIC(completion);
+    m_completionTrace(completion);
+    if (m_callback.IsNull())
+    {
+        m_completions.push_back(completion);
+        return;
+    }
+    // It may set another.
+    const CompletionCallback callback = m_callback;
+    callback(completion);
+}
+
+} // namespace ns3

@@ -1,0 +1,633 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "evenkeel-plain-fabric.h"
+
+#include "ns3/boolean.h"
+#include "ns3/config.h"
+#include "ns3/packet.h"
+#include "ns3/rdma-qp.h"
+#include "ns3/test.h"
+#include "ns3/uinteger.h"
+
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+using namespace ns3;
+using namespace ns3::tests;
+
+namespace
+{
+
+/// A byte at 400 Gbps, and a link, in picoseconds.
+constexpr uint64_t BYTE = 20;
+constexpr uint64_t LINK = 500000;
+
+/// What a packet of so many bytes on the wire takes over the two links between two hosts.
+constexpr uint64_t
+Across(uint64_t bytes)
+{
+    return 2 * (bytes * BYTE + LINK);
+}
+
+/// Two hosts behind one switch, and a queue pair at each.
+struct TwoHosts
+{
+    FabricHelper helper{FabricHelper::UNCHANGED}; //!< what made it
+    Ptr<Fabric> fabric;                           //!< the fabric
+    Ptr<RdmaQp> a;                                //!< at host 0
+    Ptr<RdmaQp> b;                                //!< at host 1
+
+    TwoHosts()
+    {
+        helper.SetNicAttribute("CongestionControl", StringValue("line-rate"));
+    }
+
+    ~TwoHosts()
+    {
+        Simulator::Destroy();
+    }
+
+    /// Makes the fabric and the queue pairs.
+    void Make()
+    {
+        fabric = helper.CreateLeafSpine(1, 1, 2);
+        std::tie(a, b) = RdmaNicHelper::ConnectQps(fabric->GetNic(0), fabric->GetNic(1));
+    }
+};
+
+/**
+ * @param qp a queue pair
+ * @return what completed, a line each
+ */
+std::string
+Completions(Ptr<RdmaQp> qp)
+{
+    std::ostringstream text;
+    FabricCompletion completion;
+    while (qp->PollCompletion(completion))
+    {
+        text << completion << "\n";
+    }
+    return text.str();
+}
+
+/**
+ * @param verb what is to be refused
+ * @return the reason with the kind of exception before it, or nothing
+ */
+template <class Verb>
+std::string
+Refusal(Verb verb)
+{
+    try
+    {
+        verb();
+    }
+    catch (const std::invalid_argument& error)
+    {
+        return std::string("invalid: ") + error.what();
+    }
+    catch (const std::runtime_error& error)
+    {
+        return std::string("runtime: ") + error.what();
+    }
+    return "";
+}
+
+/// A WRITE takes what a message of the same length takes, wherever it is posted from.
+class VerbsWriteTestCase : public TestCase
+{
+  public:
+    VerbsWriteTestCase()
+        : TestCase("a WRITE takes to the picosecond what a message of its length takes")
+    {
+    }
+
+  private:
+    /**
+     * @param policy of the fabric
+     * @param packets of the message
+     * @param at when it is posted, in picoseconds; 0 is before the start
+     * @param asMessage a message, and no WRITE
+     * @return when it is complete, in picoseconds
+     */
+    uint64_t Run(std::string policy, uint64_t packets, uint64_t at, bool asMessage)
+    {
+        FabricHelper helper(FabricHelper::UNCHANGED);
+        helper.SetPolicy(policy);
+        helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
+        Ptr<Fabric> fabric = helper.CreateLeafSpine(2, 4, 1);
+        Ptr<RdmaNic> from = fabric->GetNic(0);
+        Ptr<RdmaNic> to = fabric->GetNic(1);
+        Ptr<RdmaQp> qp = RdmaNicHelper::ConnectQps(from, to).first;
+        const uint64_t bytes = packets * 4096;
+        const auto post = [=] {
+            if (asMessage)
+            {
+                from->PostMessage(to, bytes);
+            }
+            else
+            {
+                qp->PostWrite(bytes, 7);
+            }
+        };
+        if (at == 0)
+        {
+            post();
+        }
+        else
+        {
+            Simulator::Schedule(PicoSeconds(at), post);
+        }
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, "the run waits for it");
+        NS_TEST_EXPECT_MSG_EQ(fabric->GetCore().GetCounters().dataSent, packets, "counted alike");
+        NS_TEST_EXPECT_MSG_EQ(from->GetDataSent(), packets, "at the NIC too");
+        FabricCompletion completion;
+        if (!asMessage)
+        {
+            NS_TEST_EXPECT_MSG_EQ(qp->PollCompletion(completion), true, "it completes");
+            NS_TEST_EXPECT_MSG_EQ(completion.atPs, fabric->GetFinishPs(), "at the end");
+            NS_TEST_EXPECT_MSG_EQ(completion.workId, 7, "by its name");
+            NS_TEST_EXPECT_MSG_EQ(completion.bytes, bytes, "with its bytes");
+        }
+        const uint64_t end = fabric->GetFinishPs();
+        Simulator::Destroy();
+        return end;
+    }
+
+    void DoRun() override
+    {
+        const uint64_t later = 3000000;
+        for (const std::string policy : {"ecmp", "spray", "host-dr", "reps", "drill"})
+        {
+            for (const uint64_t packets : {1, 2, 300})
+            {
+                const uint64_t expected = Run(policy, packets, 0, true);
+                NS_TEST_EXPECT_MSG_EQ(Run(policy, packets, 0, false),
+                                      expected,
+                                      policy << ", " << packets << " packets");
+                NS_TEST_EXPECT_MSG_EQ(Run(policy, packets, later, false),
+                                      expected + later,
+                                      policy << ", " << packets << " packets, later");
+            }
+        }
+        NS_TEST_EXPECT_MSG_EQ(Run("ecmp", 1, 0, false),
+                              4 * ((DATA + ACK) * BYTE + 2 * LINK),
+                              "the closed form");
+    }
+};
+
+/// What a SEND, a READ and a number with a WRITE come to, and when.
+class VerbsDialogueTestCase : public TestCase
+{
+  public:
+    VerbsDialogueTestCase()
+        : TestCase("SEND waits for a receive, READ brings bytes, a WRITE brings a number")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        {
+            // Refused, and sent again 640 us after the refusal is back.
+            TwoHosts two;
+            two.Make();
+            two.a->PostSend(4096, 1);
+            Simulator::Schedule(MicroSeconds(5), [&two] { two.b->PostReceive(2); });
+            Simulator::Run();
+            const uint64_t there = Across(DATA) + Across(ACK) + 640000000 + Across(DATA);
+            NS_TEST_EXPECT_MSG_EQ(Completions(two.b),
+                                  "host 1 qp 0 receive 2 4096B IBV_WC_SUCCESS at " +
+                                      std::to_string(there / 1000) + " ns\n",
+                                  "at the receiver");
+            NS_TEST_EXPECT_MSG_EQ(two.fabric->GetFinishPs(), there + Across(ACK), "at the sender");
+            NS_TEST_EXPECT_MSG_EQ(two.fabric->GetCore().GetCounters().retransmitted, 1, "again");
+        }
+        {
+            TwoHosts two;
+            two.Make();
+            two.a->PostRead(4096, 3);
+            Simulator::Run();
+            // The request is headers alone, and the answer goes behind its acknowledgement.
+            const uint64_t here = Across(62) + (ACK + 20) * BYTE + Across(DATA);
+            NS_TEST_EXPECT_MSG_EQ(Completions(two.a),
+                                  "host 0 qp 0 READ 3 4096B IBV_WC_SUCCESS at " +
+                                      std::to_string(here / 1000) + " ns\n",
+                                  "the reader");
+            NS_TEST_EXPECT_MSG_EQ(Completions(two.b), "", "who was read knows nothing");
+        }
+        TwoHosts two;
+        two.Make();
+        two.b->PostReceive(5);
+        two.a->PostWriteWithImmediate(8192, 42, 4, RdmaQp::UNSIGNALED);
+        Simulator::Run();
+        const uint64_t there = Across(DATA) + (DATA + 20) * BYTE;
+        NS_TEST_EXPECT_MSG_EQ(Completions(two.b),
+                              "host 1 qp 0 receive with immediate data 5 8192B IBV_WC_SUCCESS at " +
+                                  std::to_string(there / 1000) + " ns immediate 42\n",
+                              "the number");
+        NS_TEST_EXPECT_MSG_EQ(Completions(two.a), "", "nobody asked");
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetFinishPs(), there + Across(ACK), "yet it ends");
+    }
+};
+
+/// Callbacks and traces hear of work as it completes, and post more from there.
+class VerbsCallbackTestCase : public TestCase
+{
+  public:
+    VerbsCallbackTestCase()
+        : TestCase("a ping-pong by callbacks takes as often the time of one way")
+    {
+    }
+
+  private:
+    void Ping(const FabricCompletion& completion)
+    {
+        m_times.push_back(completion.atPs);
+        if (m_times.size() < 6)
+        {
+            m_a->PostReceive();
+            m_a->PostSend(4096, 0, RdmaQp::UNSIGNALED);
+        }
+    }
+
+    void Pong(const FabricCompletion& completion)
+    {
+        m_times.push_back(completion.atPs);
+        m_b->PostReceive();
+        m_b->PostSend(4096, 0, RdmaQp::UNSIGNALED);
+    }
+
+    void Traced(const FabricCompletion& completion)
+    {
+        NS_TEST_EXPECT_MSG_EQ(completion.opcode, FabricCompletion::RECEIVE, completion);
+        ++m_traced;
+    }
+
+    void DoRun() override
+    {
+        TwoHosts two;
+        two.Make();
+        m_a = two.a;
+        m_b = two.b;
+        m_a->SetCompletionCallback(MakeCallback(&VerbsCallbackTestCase::Ping, this));
+        m_b->SetCompletionCallback(MakeCallback(&VerbsCallbackTestCase::Pong, this));
+        Config::ConnectWithoutContext("/NodeList/*/DeviceList/*/$ns3::RdmaNic/Completion",
+                                      MakeCallback(&VerbsCallbackTestCase::Traced, this));
+        m_a->TraceConnectWithoutContext("Completion",
+                                        MakeCallback(&VerbsCallbackTestCase::Traced, this));
+        m_a->PostReceive();
+        m_b->PostReceive();
+        m_a->PostSend(4096, 0, RdmaQp::UNSIGNALED);
+        Simulator::Run();
+        // Each answers at once, behind the acknowledgement of what it answers.
+        const uint64_t way = Across(DATA);
+        std::vector<uint64_t> expected{way};
+        while (expected.size() < 6)
+        {
+            expected.push_back(expected.back() + (ACK + 20) * BYTE + way);
+        }
+        NS_TEST_EXPECT_MSG_EQ((m_times == expected), true, "one way after the other");
+        NS_TEST_EXPECT_MSG_EQ(m_traced, 6 + 3, "six at NICs, three at the queue pair");
+        NS_TEST_EXPECT_MSG_EQ(Completions(m_a) + Completions(m_b), "", "callbacks took them");
+        m_a = nullptr;
+        m_b = nullptr;
+    }
+
+    Ptr<RdmaQp> m_a;               //!< who begins
+    Ptr<RdmaQp> m_b;               //!< who answers
+    std::vector<uint64_t> m_times; //!< when receives completed
+    uint32_t m_traced{0};          //!< heard of by traces
+};
+
+/// The end of a queue pair, and what is not possible.
+class VerbsErrorsTestCase : public TestCase
+{
+  public:
+    VerbsErrorsTestCase()
+        : TestCase("what ends is flushed, what fails says how, what is refused says why")
+    {
+    }
+
+  private:
+    void Flush()
+    {
+        TwoHosts two;
+        two.Make();
+        two.a->PostReceive(9);
+        two.a->PostWrite(1000000, 1, RdmaQp::UNSIGNALED);
+        two.a->PostWrite(1000000, 2);
+        Simulator::Schedule(MicroSeconds(3), [&two] {
+            two.a->SetState(FabricQpState::ERROR);
+            two.a->PostWrite(1, 3);
+        });
+        Simulator::Schedule(MicroSeconds(90), [&two] { two.b->Destroy(); });
+        Simulator::Run();
+        const std::string end = " 0B IBV_WC_WR_FLUSH_ERR at 3000 ns\n";
+        NS_TEST_EXPECT_MSG_EQ(Completions(two.a),
+                              "host 0 qp 0 WRITE 1" + end + "host 0 qp 0 WRITE 2" + end +
+                                  "host 0 qp 0 receive 9" + end + "host 0 qp 0 WRITE 3" + end,
+                              "all of it");
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::COMPLETED, "nothing is open");
+        NS_TEST_EXPECT_MSG_EQ(two.a->GetState(), FabricQpState::ERROR, "for good");
+        two.a->SetState(FabricQpState::RESET);
+        two.b = two.fabric->GetNic(1)->CreateQp(two.fabric->GetNic(0));
+        RdmaQp::Connect(two.a, two.b);
+        two.a->PostWrite(1000000, 4);
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::RUNNING, "work again");
+        two.a->SetState(FabricQpState::RESET);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(Completions(two.a), "", "forgotten");
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::COMPLETED, "and not waited for");
+        two.b->Destroy();
+        NS_TEST_EXPECT_MSG_NE(Refusal([&] { two.b->GetState(); }).find("invalid: host 1 has no"),
+                              std::string::npos,
+                              "destroyed");
+    }
+
+    void Fail()
+    {
+        TwoHosts two;
+        two.helper.SetNicAttribute("RnrTimer", TimeValue(MicroSeconds(10)));
+        two.helper.SetNicAttribute("RnrRetries", UintegerValue(1));
+        two.helper.SetNicAttribute("Retries", UintegerValue(0));
+        two.helper.SetNicAttribute("RetransmitTimeout", TimeValue(MicroSeconds(50)));
+        two.helper.SetNicAttribute("SendQueue", UintegerValue(1));
+        two.helper.SetNicAttribute("ReceiveQueue", UintegerValue(2));
+        two.Make();
+        two.a->PostSend(100, 1);
+        const std::string full = Refusal([&] { two.a->PostWrite(100, 2); });
+        NS_TEST_EXPECT_MSG_EQ(full,
+                              "runtime: qp0: its send queue holds 1 work requests and is full; "
+                              "poll completions (ENOMEM)",
+                              "the send queue");
+        two.a->PostReceive();
+        two.a->PostReceive();
+        NS_TEST_EXPECT_MSG_NE(Refusal([&] { two.a->PostReceive(); }).find("runtime: "),
+                              std::string::npos,
+                              "the receive queue");
+        Simulator::Run();
+        const uint64_t end = 2 * (Across(162) + Across(ACK)) + 10000000;
+        FabricCompletion completion;
+        two.a->PollCompletion(completion);
+        NS_TEST_EXPECT_MSG_EQ(completion.status, FabricCompletion::RNR_RETRY_EXC_ERR, completion);
+        NS_TEST_EXPECT_MSG_EQ(completion.atPs, end, "after two refusals");
+        NS_TEST_EXPECT_MSG_EQ(two.a->GetState(), FabricQpState::ERROR, "and that is all");
+
+        auto [c, d] = RdmaNicHelper::ConnectQps(two.fabric->GetNic(0), two.fabric->GetNic(1));
+        d->Destroy();
+        const uint64_t now = two.fabric->GetNowPs();
+        c->PostWrite(100);
+        Simulator::Run();
+        c->PollCompletion(completion);
+        NS_TEST_EXPECT_MSG_EQ(completion.status, FabricCompletion::RETRY_EXC_ERR, completion);
+        // The timer starts when the packet does.
+        NS_TEST_EXPECT_MSG_EQ(completion.atPs, now + 50000000, "after one timeout");
+    }
+
+    void Refuse()
+    {
+        TwoHosts two;
+        two.helper.SetNicAttribute("Recovery", StringValue("erasure"));
+        two.Make();
+        NS_TEST_EXPECT_MSG_EQ(Refusal([&] { two.a->PostRead(1); }),
+                              "invalid: with the erasure code as loss recovery there are only "
+                              "WRITEs; choose another (EOPNOTSUPP)",
+                              "of a READ");
+        Ptr<RdmaQp> lonely = two.fabric->GetNic(0)->CreateQp(two.fabric->GetNic(1));
+        NS_TEST_EXPECT_MSG_EQ(Refusal([&] { lonely->PostWrite(1); }),
+                              "invalid: qp1: post_send is not possible in state Reset (EINVAL)",
+                              "of work too early");
+        NS_TEST_EXPECT_MSG_NE(Refusal([&] { lonely->SetState(FabricQpState::RTS); })
+                                  .find("Reset cannot become RTS"),
+                              std::string::npos,
+                              "of a state");
+        NS_TEST_EXPECT_MSG_NE(Refusal([&] { RdmaQp::Connect(lonely, lonely); }).find("invalid: "),
+                              std::string::npos,
+                              "of itself as its peer");
+        const auto nic = two.fabric->GetNic(0);
+        NS_TEST_EXPECT_MSG_NE(Refusal([&] { nic->CreateQp(nic); }).find("to itself"),
+                              std::string::npos,
+                              "of a queue pair to itself");
+        NS_TEST_EXPECT_MSG_NE(Refusal([&] { nic->CreateQp(nullptr); }).find("Finish"),
+                              std::string::npos,
+                              "of a queue pair to nowhere");
+        NS_TEST_EXPECT_MSG_NE(
+            Refusal([] { CreateObject<RdmaQp>()->PostWrite(1); }).find("RdmaNic::CreateQp"),
+            std::string::npos,
+            "of one that nobody made");
+    }
+
+    void DoRun() override
+    {
+        Flush();
+        Fail();
+        Refuse();
+        {
+            PlainFabric plain{Plan()};
+            const auto nic = plain.fabric->GetNic(0);
+            const std::string reason =
+                Refusal([&] { nic->CreateQp(plain.fabric->GetNic(1)); });
+            NS_TEST_EXPECT_MSG_NE(reason.find("has no verbs"), std::string::npos, reason);
+        }
+        FabricHelper small(FabricHelper::UNCHANGED);
+        small.SetNicAttribute("Payload", UintegerValue(128));
+        Ptr<Fabric> fabric = small.CreateLeafSpine(1, 1, 2);
+        const std::string reason =
+            Refusal([&] { fabric->GetNic(0)->CreateQp(fabric->GetNic(1)); });
+        NS_TEST_EXPECT_MSG_NE(reason.find("MTU of 128B"), std::string::npos, reason);
+        Simulator::Destroy();
+    }
+};
+
+/// Queue pairs and messages share NICs, wires and counters.
+class VerbsMixedTestCase : public TestCase
+{
+  public:
+    VerbsMixedTestCase()
+        : TestCase("work and messages share a NIC fairly, and a loss is made good")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string policy : {"ecmp", "reps", "ethereal", "subflow-4"})
+        {
+            FabricHelper helper(FabricHelper::UNCHANGED);
+            helper.SetPolicy(policy);
+            helper.SetNicAttribute("RetransmitTimeout", TimeValue(MicroSeconds(100)));
+            helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
+            // A link that loses what both use.
+            helper.AddSettings("[[failure]]\nlink = \"host0-leaf0\"\nkind = \"loss\"\n"
+                               "rate = \"1/50\"\n");
+            Ptr<Fabric> fabric = helper.CreateLeafSpine(2, 2, 2);
+            Ptr<RdmaNic> from = fabric->GetNic(0);
+            auto [a, b] = RdmaNicHelper::ConnectQps(from, fabric->GetNic(3));
+            from->PostMessage(fabric->GetNic(3), 2000000);
+            for (uint64_t work = 0; work < 10; ++work)
+            {
+                b->PostReceive(work);
+                a->PostSend(200000, work);
+                a->PostRead(100000, 100 + work);
+            }
+            Simulator::Run();
+            NS_TEST_EXPECT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, policy);
+            const FabricNicCounters counters = fabric->GetCore().GetCounters();
+            NS_TEST_EXPECT_MSG_GT(fabric->GetCounters().dataDropped, 0, policy << ": losses");
+            NS_TEST_EXPECT_MSG_EQ(counters.dataSent,
+                                  counters.dataReceived + fabric->GetCounters().dataDropped +
+                                      fabric->CountDataInFlight(),
+                                  policy << ": conservation");
+            uint64_t sends = 0;
+            uint64_t reads = 0;
+            FabricCompletion completion;
+            while (a->PollCompletion(completion))
+            {
+                NS_TEST_EXPECT_MSG_EQ(completion.status, FabricCompletion::SUCCESS, completion);
+                uint64_t& next = completion.opcode == FabricCompletion::SEND ? sends : reads;
+                NS_TEST_EXPECT_MSG_EQ(completion.workId % 100, next++, "in order");
+            }
+            NS_TEST_EXPECT_MSG_EQ(sends + reads, 20, policy << ": all of them");
+            for (uint64_t work = 0; work < 10; ++work)
+            {
+                NS_TEST_EXPECT_MSG_EQ(b->PollCompletion(completion), true, policy);
+                NS_TEST_EXPECT_MSG_EQ(completion.workId, work, "receives in order");
+            }
+            Simulator::Destroy();
+        }
+    }
+};
+
+/// Captures have the opcodes of verbs, and other stacks' packets are counted and told of.
+class VerbsCaptureTestCase : public TestCase
+{
+  public:
+    VerbsCaptureTestCase()
+        : TestCase("captures name verbs, and what is not of a NIC is dropped aloud")
+    {
+    }
+
+  private:
+    void Dropped(Ptr<const Packet> packet)
+    {
+        m_dropped += packet->GetSize();
+    }
+
+    void DoRun() override
+    {
+        const std::string file = CreateTempDirFilename("verbs.pcap");
+        {
+            TwoHosts two;
+            two.Make();
+            RdmaNicHelper().EnablePcap(file, two.fabric->GetNic(0), true, true);
+            two.b->PostReceive();
+            two.b->PostReceive();
+            two.a->PostSend(3 * 4096);
+            two.a->PostWriteWithImmediate(2 * 4096, 258);
+            two.a->PostRead(2 * 4096);
+            two.fabric->GetNic(0)->TraceConnectWithoutContext(
+                "MacTxDrop",
+                MakeCallback(&VerbsCaptureTestCase::Dropped, this));
+            Ptr<RdmaNic> nic = two.fabric->GetNic(0);
+            for (const uint32_t bytes : {100, 10})
+            {
+                const bool sent = nic->Send(Create<Packet>(bytes), nic->GetBroadcast(), 0x0800);
+                NS_TEST_EXPECT_MSG_EQ(sent, false, "no other stack");
+            }
+            NS_TEST_EXPECT_MSG_EQ(nic->GetForeignDropped(), 2, "counted");
+            NS_TEST_EXPECT_MSG_EQ(m_dropped, 110, "and told of");
+            Simulator::Run();
+        }
+        if (Ask("tshark --version 2>/dev/null").empty())
+        {
+            std::cout << "skipped: tshark is not installed" << std::endl;
+            return;
+        }
+        const std::string read = "tshark -r '" + file + "' ";
+        const std::string fields = "-T fields -E occurrence=f -e infiniband.bth.opcode "
+                                   "-e infiniband.reth.dmalen -e infiniband.immdt 2>/dev/null";
+        NS_TEST_EXPECT_MSG_EQ(Ask(read + "-Y 'infiniband.bth.opcode != 17' " + fields),
+                              "0\t\t\n1\t\t\n2\t\t\n6\t0\t\n9\t\t00000102\n12\t8192\t\n"
+                              "13\t\t\n15\t\t\n",
+                              "SEND, WRITE with immediate data, READ");
+        NS_TEST_EXPECT_MSG_EQ(Ask(read + "-Y _ws.malformed 2>/dev/null; true"), "", "well-formed");
+    }
+
+    uint32_t m_dropped{0}; //!< bytes of other stacks
+};
+
+/// GPUs of a server have a NIC each, on one node.
+class VerbsRailsTestCase : public TestCase
+{
+  public:
+    VerbsRailsTestCase()
+        : TestCase("a rail-optimised fabric has a rail one switch away, and all else three")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper helper(FabricHelper::UNCHANGED);
+        helper.SetNicsPerNode(4);
+        helper.SetNicAttribute("CongestionControl", StringValue("line-rate"));
+        Ptr<Fabric> fabric = helper.CreateTopology("kind = \"rail-optimized\"\nrails = 4\n"
+                                                   "servers = 3\nunits = 2\nspines = 5\n");
+        NS_TEST_EXPECT_MSG_EQ(fabric->GetNNics(), 24, "a NIC a GPU");
+        NS_TEST_EXPECT_MSG_EQ(helper.GetSwitches().GetN(), 8 + 5, "leaves and spines");
+        for (uint32_t host = 0; host < 24; ++host)
+        {
+            Ptr<RdmaNic> nic = fabric->GetNic(host);
+            NS_TEST_EXPECT_MSG_EQ(nic->GetNode(), helper.GetHosts().Get(host / 4 * 4), "server");
+            NS_TEST_EXPECT_MSG_EQ(nic->GetNode()->GetNDevices(), 4, "NICs of a server");
+            NS_TEST_EXPECT_MSG_EQ(nic->GetNode()->GetDevice(host % 4), nic, "in order of rails");
+        }
+        // GPU 1 of the first server: to GPU 1 of the second, to GPU 2 of its own, to the other unit.
+        Ptr<RdmaQp> same = RdmaNicHelper::ConnectQps(fabric->GetNic(1), fabric->GetNic(5)).first;
+        Ptr<RdmaQp> other = RdmaNicHelper::ConnectQps(fabric->GetNic(9), fabric->GetNic(10)).first;
+        Ptr<RdmaQp> far = RdmaNicHelper::ConnectQps(fabric->GetNic(3), fabric->GetNic(15)).first;
+        for (const auto& qp : {same, other, far})
+        {
+            qp->PostWrite(4096);
+        }
+        Simulator::Run();
+        const uint64_t rail = Across(DATA) + Across(ACK);
+        for (const auto& [qp, expected] :
+             {std::make_pair(same, rail),
+              std::make_pair(other, 2 * rail),
+              std::make_pair(far, 2 * rail)})
+        {
+            FabricCompletion completion;
+            NS_TEST_EXPECT_MSG_EQ(qp->PollCompletion(completion), true, "done");
+            NS_TEST_EXPECT_MSG_EQ(completion.atPs, expected, "by as many links");
+        }
+        Simulator::Destroy();
+    }
+};
+
+/// The suite.
+class EvenkeelVerbsTestSuite : public TestSuite
+{
+  public:
+    EvenkeelVerbsTestSuite()
+        : TestSuite("evenkeel-verbs")
+    {
+        AddTestCase(new VerbsWriteTestCase);
+        AddTestCase(new VerbsDialogueTestCase);
+        AddTestCase(new VerbsCallbackTestCase);
+        AddTestCase(new VerbsErrorsTestCase);
+        AddTestCase(new VerbsMixedTestCase);
+        AddTestCase(new VerbsCaptureTestCase);
+        AddTestCase(new VerbsRailsTestCase);
+    }
+};
+
+EvenkeelVerbsTestSuite g_evenkeelVerbsTestSuite; //!< registers itself
+
+} // namespace

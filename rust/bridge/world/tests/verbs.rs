@@ -1,0 +1,279 @@
+//! Verbs as C++ has them, in the plain world: what is posted when, and what completes when.
+
+use super::*;
+use crate::bridge::world::contract::{QpSettings, WorkFacts};
+
+/// Picoseconds of a byte at 100 Gbps.
+const BYTE: u64 = 80;
+/// A full data packet and an answer, over two links of 500 ns.
+const DATA: u64 = 2 * (4_158 * BYTE + 500_000);
+const ANSWER: u64 = 2 * (64 * BYTE + 500_000);
+/// A packet behind another of its message.
+const BEHIND: u64 = (4_158 + 20) * BYTE;
+const RNR_TIMER: u64 = 640_000_000;
+
+const WRITE: u8 = 0;
+const WITH_IMMEDIATE: u8 = 1;
+const SEND: u8 = 2;
+const READ: u8 = 3;
+const RESET: u8 = 0;
+const INIT: u8 = 1;
+const RTR: u8 = 2;
+const RTS: u8 = 3;
+const SQD: u8 = 4;
+const ERROR: u8 = 6;
+const SUCCESS: u8 = 0;
+const FLUSHED: u8 = 1;
+
+fn work(id: u64, operation: u8, bytes: u64) -> WorkFacts {
+    WorkFacts { id, operation, bytes, immediate: 0xfeed, signaled: true }
+}
+
+/// Two hosts behind one switch, and a queue pair from each to the other.
+fn on_two_hosts(text: &str, settings: Option<QpSettings>) -> (Graph, Box<Core>) {
+    let text = format!("[transport]\ncongestion_control = \"line-rate\"\n{text}");
+    let made = experiment_on_graph(&two_hosts(), &text, "", &InPlace::default());
+    let mut experiment = made.unwrap_or_else(|error| panic!("{error}"));
+    settings.iter().for_each(|settings| experiment.set_queue_pairs(settings).unwrap());
+    let mut core = experiment.core();
+    for (host, peer) in [(0, 1), (1, 0)] {
+        assert_eq!(core.create_qp(host, peer, 5), Ok(0));
+        for state in [INIT, RTR, RTS] {
+            core.set_peer_qp(host, 0, 0).ok();
+            core.modify_qp(host, 0, state, 0).unwrap();
+        }
+        assert_eq!(core.query_qp(host, 0), Ok(RTS));
+    }
+    (two_hosts(), core)
+}
+
+impl Plain<'_> {
+    /// Uses a verb at a host.
+    fn verb<T>(&mut self, host: u32, now: u64, verb: impl FnOnce(&mut Core) -> T) -> T {
+        self.pump(host, now);
+        let result = verb(self.core);
+        self.follow_up(host, now);
+        result
+    }
+
+    /// All that happens until then.
+    fn run_until(&mut self, end: u64) {
+        while self.events.peek().is_some_and(|&Reverse((next, ..))| next <= end) {
+            self.step();
+        }
+    }
+
+    /// Host, name, opcode, status, bytes and time of all that completed.
+    fn completions(&mut self) -> Vec<(u32, u64, u8, u8, u64, u64)> {
+        let mut it = CompletionFacts::default();
+        let mut all = std::mem::take(&mut self.completed);
+        while self.core.poll_completion(&mut it) {
+            all.push(it);
+        }
+        let facts = all.iter().map(|it| {
+            let expected = if it.opcode == 4 { (true, 0xfeed) } else { (false, 0) };
+            assert_eq!((it.has_immediate, it.immediate), expected);
+            (it.host, it.id, it.opcode, it.status, it.bytes, it.at_ps)
+        });
+        facts.collect()
+    }
+}
+
+fn world<'a>(core: &'a mut Core, graph: &'a Graph) -> Plain<'a> {
+    Plain::new(core, graph, 20)
+}
+
+#[test]
+fn a_write_takes_as_long_as_a_message() {
+    for packets in [1, 2, 50] {
+        let (graph, mut core) = on_two_hosts("", None);
+        let mut plain = world(&mut core, &graph);
+        let write = work(7, WRITE, packets * 4_096);
+        plain.verb(0, 3_000, |core| core.post_send(0, 0, &write, 3_000)).unwrap();
+        assert!(!plain.core.is_finished(), "work is open");
+        let end = plain.run(0);
+        assert_eq!(end, 3_000 + DATA + (packets - 1) * BEHIND + ANSWER);
+        assert_eq!(plain.completions(), [(0, 7, 0, SUCCESS, packets * 4_096, end)]);
+
+        let (graph, mut core) = on_two_hosts("", None);
+        core.post(0, 1, packets * 4_096, 0, 3_000, 0).unwrap();
+        assert_eq!(world(&mut core, &graph).run(2), end);
+        assert_eq!(core.nic_counters().data_sent, packets);
+    }
+}
+
+#[test]
+fn a_send_waits_for_its_receive() {
+    let (graph, mut core) = on_two_hosts("", None);
+    let mut plain = world(&mut core, &graph);
+    plain.verb(0, 0, |core| core.post_send(0, 0, &work(7, SEND, 4_096), 0)).unwrap();
+    // It comes, is refused, and comes again when the timer of its sender has run out.
+    plain.run_until(DATA + ANSWER);
+    assert_eq!(plain.completions(), []);
+    plain.verb(1, 5_000_000, |core| core.post_receive(1, 0, 9, 5_000_000)).unwrap();
+    let end = plain.run(0);
+    let there = DATA + ANSWER + RNR_TIMER + DATA;
+    assert_eq!(end, there + ANSWER);
+    let all = [(1, 9, 3, SUCCESS, 4_096, there), (0, 7, 1, SUCCESS, 4_096, end)];
+    assert_eq!(plain.completions(), all);
+    assert_eq!(core.nic_counters().retransmitted, 1);
+}
+
+#[test]
+fn immediate_data_and_answers_to_reads_come_to_who_asked() {
+    let (graph, mut core) = on_two_hosts("", None);
+    let mut plain = world(&mut core, &graph);
+    plain.verb(1, 0, |core| core.post_receive(1, 0, 9, 0)).unwrap();
+    let write = work(1, WITH_IMMEDIATE, 8_192);
+    plain.verb(0, 0, |core| core.post_send(0, 0, &write, 0)).unwrap();
+    let there = DATA + BEHIND;
+    let end = plain.run(0);
+    let all = [(1, 9, 4, SUCCESS, 8_192, there), (0, 1, 0, SUCCESS, 8_192, there + ANSWER)];
+    assert_eq!((plain.completions(), end), (all.to_vec(), there + ANSWER));
+    // The request is headers alone, and the answer goes behind its acknowledgement.
+    plain.verb(0, end, |core| core.post_send(0, 0, &work(2, READ, 8_192), end)).unwrap();
+    let request = 2 * (62 * BYTE + 500_000);
+    let here = end + request + (64 + 20) * BYTE + DATA + BEHIND;
+    assert_eq!(plain.run(0), here);
+    assert_eq!(plain.completions(), [(0, 2, 2, SUCCESS, 8_192, here)]);
+}
+
+#[test]
+fn what_is_not_signaled_is_told_of_only_if_it_fails() {
+    let (graph, mut core) = on_two_hosts("", None);
+    let mut plain = world(&mut core, &graph);
+    let quiet = |id| WorkFacts { signaled: false, ..work(id, WRITE, 100) };
+    plain.verb(0, 0, |core| core.post_send(0, 0, &quiet(1), 0)).unwrap();
+    plain.verb(0, 0, |core| core.post_send(0, 0, &work(2, WRITE, 100), 0)).unwrap();
+    let end = plain.run(0);
+    assert_eq!(plain.completions().iter().map(|it| it.1).collect::<Vec<_>>(), [2]);
+    plain.verb(0, end, |core| core.post_send(0, 0, &quiet(3), end)).unwrap();
+    plain.verb(0, end, |core| core.modify_qp(0, 0, ERROR, end)).unwrap();
+    assert_eq!(plain.core.next_wake(0, end, end), end, "somebody is to ask for it");
+    assert_eq!(plain.completions(), [(0, 3, 0, FLUSHED, 0, end)]);
+    assert!(plain.core.is_finished());
+}
+
+#[test]
+fn an_end_flushes_what_is_open_and_a_reset_forgets_it() {
+    for reset in [RESET, ERROR] {
+        let (graph, mut core) = on_two_hosts("", None);
+        let mut plain = world(&mut core, &graph);
+        plain.verb(0, 0, |core| core.post_receive(0, 0, 4, 0)).unwrap();
+        plain.verb(0, 0, |core| core.post_send(0, 0, &work(5, SEND, 90_000), 0)).unwrap();
+        plain.run_until(1_000_000);
+        let flushed = [(0, 5, 1, FLUSHED, 0, 1_000_000), (0, 4, 3, FLUSHED, 0, 1_000_000)];
+        if reset == RESET {
+            plain.verb(0, 1_000_000, |core| core.modify_qp(0, 0, RESET, 1_000_000)).unwrap();
+            assert_eq!(plain.completions(), []);
+        } else {
+            plain.verb(0, 1_000_000, |core| core.destroy_qp(0, 0, 1_000_000)).unwrap();
+            assert_eq!(plain.completions(), flushed);
+            let said = plain.core.query_qp(0, 0).unwrap_err().to_string();
+            assert_eq!(said, "host 0 has no queue pair 0 of a program's (EINVAL)");
+        }
+        assert!(plain.core.is_finished(), "what is on the wire is nobody's");
+        while plain.step().is_some() {}
+        assert_eq!(plain.completions(), []);
+    }
+}
+
+#[test]
+fn a_peer_that_never_answers_or_never_is_ready_ends_work() {
+    let settings = QpSettings {
+        send_queue: 2,
+        receive_queue: 1,
+        rnr_timer_ps: 10_000_000,
+        rnr_retries: 2,
+        retries: 1,
+    };
+    let timeout = "retransmit_timeout = \"50us\"";
+    let (graph, mut core) = on_two_hosts(timeout, Some(settings));
+    let mut plain = world(&mut core, &graph);
+    plain.verb(0, 0, |core| core.post_send(0, 0, &work(5, SEND, 100), 0)).unwrap();
+    let answered = 2 * ((162 + 64) * BYTE + 1_000_000);
+    assert_eq!(plain.run(0), 3 * answered + 2 * 10_000_000);
+    assert_eq!(plain.completions()[0].3, 3, "RNR_RETRY_EXC_ERR");
+
+    let (graph, mut core) = on_two_hosts(timeout, Some(settings));
+    let mut plain = world(&mut core, &graph);
+    plain.verb(1, 0, |core| core.destroy_qp(1, 0, 0)).unwrap();
+    plain.verb(0, 0, |core| core.post_send(0, 0, &work(5, WRITE, 100), 0)).unwrap();
+    plain.verb(0, 0, |core| core.post_send(0, 0, &work(6, WRITE, 100), 0)).unwrap();
+    let said = plain.core.post_send(0, 0, &work(7, WRITE, 100), 0).unwrap_err().to_string();
+    assert!(
+        said.ends_with("holds 2 work requests and is full; poll completions (ENOMEM)"),
+        "{said}"
+    );
+    plain.run(0);
+    let statuses: Vec<_> = plain.completions().iter().map(|it| (it.1, it.3)).collect();
+    assert_eq!(statuses, [(5, 2), (6, FLUSHED)], "RETRY_EXC_ERR");
+}
+
+#[test]
+fn what_is_refused_says_why() {
+    let (_, mut core) = on_two_hosts("recovery = \"per-packet\"\ndelivery = \"unordered\"", None);
+    let says = |refused: Result<(), _>| {
+        refused.map_err(|it: super::super::verbs::WorkError| it.to_string()).unwrap_err()
+    };
+    let said = says(core.post_send(0, 0, &work(1, READ, 1), 0));
+    assert_eq!(
+        said,
+        "with unordered delivery there are no READs; choose ordered delivery (EOPNOTSUPP)"
+    );
+    let said = says(core.modify_qp(0, 0, RTR, 0));
+    assert!(said.contains("RTS cannot become RTR") && said.ends_with("(EINVAL)"), "{said}");
+    assert!(
+        says(core.modify_qp(0, 0, 7, 0)).starts_with("state 7 is none: it must be from 0 to 6")
+    );
+    assert!(says(core.post_send(0, 0, &work(1, 4, 1), 0)).starts_with("operation 4 is none"));
+    assert!(says(core.post_receive(0, 1, 1, 0)).starts_with("host 0 has no queue pair 1"));
+    assert!(says(core.create_qp(0, 2, 0).map(|_| ())).contains("there are 2 hosts"));
+    assert!(says(core.create_qp(1, 1, 0).map(|_| ())).contains("to itself"));
+    core.modify_qp(0, 0, SQD, 0).unwrap();
+    assert_eq!(core.post_send(0, 0, &work(1, WRITE, 1), 0), Ok(()));
+    assert!(!core.has_packets(0), "it waits");
+
+    let made = experiment_on_graph(&two_hosts(), "", "", &InPlace::default());
+    let settings = QpSettings { send_queue: 4_096, receive_queue: 1, ..QpSettings::default() };
+    let said = says(made.unwrap().set_queue_pairs(&settings));
+    assert_eq!(said, "a send queue of 4096: it must hold from 1 to 4095 (EINVAL)");
+    // A queue pair that carries messages is none of a program's.
+    core.post(0, 1, 1, 0, 0, 0).unwrap();
+    core.handle_timeout(0, 0);
+    assert!(core.modify_qp(0, 1, ERROR, 0).is_err());
+}
+
+/// Without a splitter to ask, a queue pair keeps to one path until that fails.
+#[test]
+fn a_policy_that_pins_pins_queue_pairs_too() {
+    let text = format!(
+        "{SPREAD}[policy]\nname = \"ethereal\"\n[workload]\nkind = \"incast\"\nfan_in = 1\n"
+    );
+    let mut core = experiment(&text).core();
+    assert_eq!((core.create_qp(0, 2, 1), core.create_qp(2, 0, 1)), (Ok(0), Ok(0)));
+    for (host, state) in [INIT, RTR, RTS].into_iter().flat_map(|it| [(0, it), (2, it)]) {
+        core.set_peer_qp(host, 0, 0).ok();
+        core.modify_qp(host, 0, state, 0).unwrap();
+    }
+    let sent = |core: &mut Core, now: u64| {
+        let (mut packet, mut free) = (WirePacket::default(), now);
+        core.poll_transmit(0, now, &mut free, &mut packet).then_some(packet)
+    };
+    core.post_send(0, 0, &work(1, WRITE, 1), 0).unwrap();
+    let first = sent(&mut core, 0).unwrap();
+    // Nobody answers.
+    core.handle_timeout(0, 50_000_000);
+    let again = sent(&mut core, 50_000_000).unwrap();
+    assert_eq!(
+        (first.entropy + again.entropy, first.psn),
+        (1, again.psn),
+        "the other of two paths"
+    );
+    core.handle_packet(2, 60_000_000, &again);
+    let (mut answer, mut free) = (WirePacket::default(), 60_000_000);
+    assert!(core.poll_transmit(2, 60_000_000, &mut free, &mut answer));
+    assert!(core.handle_packet(0, 70_000_000, &answer));
+    core.post_send(0, 0, &work(2, WRITE, 1), 70_000_000).unwrap();
+    assert_eq!(sent(&mut core, 70_000_000).unwrap().entropy, again.entropy, "and stays there");
+}

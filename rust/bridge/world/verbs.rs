@@ -1,0 +1,274 @@
+//! Queue pairs that a world's programs use themselves: verbs go in, completions come out.
+//!
+//! What they may do is the NIC's business ([`crate::nic::verbs`]), and so are the words in which it
+//! refuses. Here is what a world needs beside: work that is not complete keeps a run from being
+//! finished, a completion knows its time, and successful work that nobody asked to hear of is not
+//! told.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::contract::{CompletionFacts, QpSettings, WorkFacts};
+use super::core::Core;
+use super::experiment::Experiment;
+use crate::ids::{HostId, QpId};
+use crate::nic::QpState;
+use crate::nic::verbs::{
+    Completion, CompletionStatus, DEEPEST_QUEUE, Opcode, Operation, QpConfig, VerbsError,
+    WorkRequest,
+};
+use crate::units::{Bytes, Span, Time};
+
+/// A number of times that is without limit.
+const WITHOUT_LIMIT: u32 = u32::MAX;
+
+/// Why a verb is refused. What the NIC says ends with the error number of rdma-core.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum WorkError {
+    /// The NIC refuses it.
+    #[error("{0} ({errno})", errno = .0.errno())]
+    Verbs(#[from] VerbsError),
+    /// There is no such host.
+    #[error("queue pair from host {src} to host {dst}: there are {hosts} hosts, from 0 on")]
+    NoHost {
+        /// Where it is.
+        src: u32,
+        /// Its other end.
+        dst: u32,
+        /// How many there are.
+        hosts: u32,
+    },
+    /// Both ends are one.
+    #[error("queue pair from host {0} to itself: what stays in a host needs no network")]
+    ToItself(u32),
+    /// It is one of those that carry messages, or none.
+    #[error("host {0} has no queue pair {1} of a program's (EINVAL)")]
+    NotOwn(u32, u32),
+    /// A number that stands for nothing.
+    #[error("{what} {number} is none: it must be from 0 to {most} (EINVAL)")]
+    NoSuch {
+        /// What it was to stand for.
+        what: &'static str,
+        /// The number.
+        number: u8,
+        /// The highest that stands for something.
+        most: u8,
+    },
+    /// A queue of no or of too great depth.
+    #[error("a {which} queue of {depth}: it must hold from 1 to {DEEPEST_QUEUE} (EINVAL)")]
+    Depth {
+        /// Which of the two.
+        which: &'static str,
+        /// What was asked for.
+        depth: u32,
+    },
+}
+
+/// Whether a work request that is done is told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Signal {
+    Always,
+    /// Only if it failed.
+    OnFailure,
+}
+
+/// What programs wait for.
+#[derive(Debug, Default)]
+pub(super) struct Verbs {
+    /// Of each queue pair of a program, what is in its send queue, oldest first.
+    sends: BTreeMap<(HostId, QpId), VecDeque<Signal>>,
+    completions: VecDeque<(HostId, Completion, Time)>,
+    /// Work requests that are not complete.
+    open: u64,
+}
+
+impl Verbs {
+    /// True if no work request is open.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.open == 0
+    }
+
+    /// True if somebody has to ask for completions.
+    #[inline]
+    pub fn has_something_to_tell(&self) -> bool {
+        !self.completions.is_empty()
+    }
+
+    /// True if that is for a program at `host`.
+    #[inline]
+    pub fn has_something_for(&self, host: HostId) -> bool {
+        self.completions.iter().any(|completion| completion.0 == host)
+    }
+
+    /// Forgets what is in a send queue: nothing more will be heard of it.
+    fn forget(&mut self, at: (HostId, QpId)) {
+        if let Some(sends) = self.sends.get_mut(&at) {
+            self.open -= sends.len() as u64;
+            sends.clear();
+        }
+    }
+
+    fn take(&mut self, host: HostId, completion: Completion, now: Time) {
+        let receives = [Opcode::Receive, Opcode::ReceiveRdmaWithImmediate];
+        if !receives.contains(&completion.opcode) {
+            let sends = self.sends.get_mut(&(host, completion.qp));
+            let signal = sends.and_then(VecDeque::pop_front).expect("what was posted completes");
+            self.open -= 1;
+            if signal == Signal::OnFailure && completion.status == CompletionStatus::Success {
+                return;
+            }
+        }
+        self.completions.push_back((host, completion, now));
+    }
+}
+
+impl Experiment {
+    pub(super) fn set_queue_pairs(&mut self, settings: &QpSettings) -> Result<(), WorkError> {
+        let depth = |which, depth: u32| match usize::try_from(depth) {
+            Ok(queue) if (1..=DEEPEST_QUEUE).contains(&queue) => Ok(queue),
+            _ => Err(WorkError::Depth { which, depth }),
+        };
+        let limit = |times: u32| (times != WITHOUT_LIMIT).then_some(times);
+        let queue_pairs = &mut self.setup.nic.queue_pairs;
+        *queue_pairs = QpConfig {
+            send_queue: depth("send", settings.send_queue)?,
+            receive_queue: depth("receive", settings.receive_queue)?,
+            rnr_timer: Span::from_ps(settings.rnr_timer_ps),
+            rnr_retries: limit(settings.rnr_retries),
+            retries: limit(settings.retries),
+            ..*queue_pairs
+        };
+        Ok(())
+    }
+}
+
+impl Core {
+    pub(super) fn create_qp(
+        &mut self,
+        host: u32,
+        peer: u32,
+        stream: u32,
+    ) -> Result<u32, WorkError> {
+        let hosts = self.setup.topology.host_count();
+        if host >= hosts || peer >= hosts {
+            return Err(WorkError::NoHost { src: host, dst: peer, hosts });
+        }
+        if host == peer {
+            return Err(WorkError::ToItself(host));
+        }
+        let qp = self.endpoints.create_qp(HostId(host), HostId(peer), stream)?;
+        self.verbs.sends.insert((HostId(host), qp), VecDeque::new());
+        Ok(qp.0)
+    }
+
+    pub(super) fn set_peer_qp(&mut self, host: u32, qp: u32, peer: u32) -> Result<(), WorkError> {
+        let (host, qp) = self.own(host, qp)?;
+        Ok(self.endpoints.host_mut(host).nic.set_peer_qp(qp, QpId(peer))?)
+    }
+
+    pub(super) fn modify_qp(
+        &mut self,
+        host: u32,
+        qp: u32,
+        state: u8,
+        now_ps: u64,
+    ) -> Result<(), WorkError> {
+        let (host, qp) = self.own(host, qp)?;
+        let most = QpState::ALL.len() as u8 - 1;
+        let no_such = WorkError::NoSuch { what: "state", number: state, most };
+        let next = *QpState::ALL.get(usize::from(state)).ok_or(no_such)?;
+        self.endpoints.host_mut(host).nic.modify_qp(qp, next)?;
+        if next == QpState::Reset {
+            self.verbs.forget((host, qp));
+        }
+        self.collect(host, Time::from_ps(now_ps));
+        Ok(())
+    }
+
+    pub(super) fn query_qp(&self, host: u32, qp: u32) -> Result<u8, WorkError> {
+        let (host, qp) = self.own(host, qp)?;
+        Ok(self.endpoints.host(host).nic.query_qp(qp)? as u8)
+    }
+
+    pub(super) fn destroy_qp(&mut self, host: u32, qp: u32, now_ps: u64) -> Result<(), WorkError> {
+        let at @ (of, own) = self.own(host, qp)?;
+        // Whoever waits for work hears that it is over.
+        self.modify_qp(host, qp, QpState::Error as u8, now_ps)?;
+        self.endpoints.destroy_qp(of, own)?;
+        self.verbs.sends.remove(&at);
+        Ok(())
+    }
+
+    pub(super) fn post_send(
+        &mut self,
+        host: u32,
+        qp: u32,
+        work: &WorkFacts,
+        now_ps: u64,
+    ) -> Result<(), WorkError> {
+        let at @ (host, qp) = self.own(host, qp)?;
+        let operation = match work.operation {
+            0 => Operation::Write,
+            1 => Operation::WriteWithImmediate(work.immediate),
+            2 => Operation::Send,
+            3 => Operation::Read,
+            number => return Err(WorkError::NoSuch { what: "operation", number, most: 3 }),
+        };
+        let bytes = Bytes::new(work.bytes);
+        let request = WorkRequest { id: work.id, operation, bytes, path: 0 };
+        self.endpoints.post_send(host, qp, request)?;
+        let signal = if work.signaled { Signal::Always } else { Signal::OnFailure };
+        self.verbs.sends.get_mut(&at).expect("it is a program's").push_back(signal);
+        self.verbs.open += 1;
+        self.collect(host, Time::from_ps(now_ps));
+        Ok(())
+    }
+
+    pub(super) fn post_receive(
+        &mut self,
+        host: u32,
+        qp: u32,
+        id: u64,
+        now_ps: u64,
+    ) -> Result<(), WorkError> {
+        let (host, qp) = self.own(host, qp)?;
+        self.endpoints.host_mut(host).nic.post_receive(qp, id)?;
+        self.collect(host, Time::from_ps(now_ps));
+        Ok(())
+    }
+
+    pub(super) fn poll_completion(&mut self, facts: &mut CompletionFacts) -> bool {
+        let Some((host, completion, at)) = self.verbs.completions.pop_front() else { return false };
+        *facts = CompletionFacts {
+            id: completion.id,
+            bytes: completion.bytes.get(),
+            at_ps: at.as_ps(),
+            host: host.0,
+            qp: completion.qp.0,
+            immediate: completion.immediate.unwrap_or(0),
+            has_immediate: completion.immediate.is_some(),
+            opcode: completion.opcode as u8,
+            status: completion.status as u8,
+        };
+        true
+    }
+
+    /// Takes over what completed at a host.
+    #[inline]
+    pub(super) fn collect(&mut self, host: HostId, now: Time) {
+        if self.verbs.sends.is_empty() {
+            return;
+        }
+        let nic = &mut self.endpoints.host_mut(host).nic;
+        while let Some(completion) = nic.poll_completion() {
+            self.verbs.take(host, completion, now);
+        }
+    }
+
+    /// A queue pair of a program's, if it is one.
+    fn own(&self, host: u32, qp: u32) -> Result<(HostId, QpId), WorkError> {
+        let at = (HostId(host), QpId(qp));
+        let is_own = self.verbs.sends.contains_key(&at);
+        is_own.then_some(at).ok_or(WorkError::NotOwn(host, qp))
+    }
+}

@@ -1,0 +1,99 @@
+//! Queue pairs that a program makes for itself, beside those that carry messages.
+//!
+//! They are queue pairs of the same NICs, with work queues and completions: what [`crate::nic::verbs`]
+//! describes. Packets on them are balanced as those of messages are, by the scheme's sender part and
+//! by the switches; nothing splits them. A policy whose paths a splitter pins has nobody to ask here:
+//! a queue pair is pinned to a path by its hash, and when a timeout says that the path failed, to
+//! the next one \[inferred\]. (Answers to READs take path 0 then; nobody posted them.)
+
+use std::collections::BTreeMap;
+
+use super::Endpoints;
+use super::ledger::ConnectionKey;
+use crate::ids::{HostId, QpId};
+use crate::nic::verbs::{VerbsError, WorkRequest};
+use crate::nic::{News, Origin, QpAttributes};
+use crate::rng::mix32;
+
+/// Where a queue pair sends, and by which way.
+#[derive(Debug)]
+struct OwnQp {
+    dst: HostId,
+    path: u16,
+    /// How many paths there are to choose from.
+    paths: u32,
+}
+
+/// The queue pairs that programs made and did not destroy, by host and number.
+#[derive(Debug, Default)]
+pub(super) struct OwnQps(BTreeMap<(HostId, QpId), OwnQp>);
+
+impl OwnQps {
+    /// Host, peer and number of each.
+    pub fn iter(&self) -> impl Iterator<Item = (HostId, HostId, QpId)> {
+        self.0.iter().map(|(&(host, qp), own)| (host, own.dst, qp))
+    }
+
+    /// A path failed: what is posted from now on takes another.
+    pub fn leave(&mut self, host: HostId, qp: QpId, failed: u16) {
+        if let Some(own) = self.0.get_mut(&(host, qp))
+            && own.path == failed
+        {
+            own.path = ((u32::from(failed) + 1) % own.paths) as u16;
+        }
+    }
+}
+
+impl Endpoints {
+    /// Makes a queue pair with completions at `host`, in state Reset. `stream` is part of its
+    /// 5-tuple: those of one pair of hosts that differ in it are hashed and drawn for apart.
+    ///
+    /// # Errors
+    /// As [`crate::nic::Nic::create_qp`].
+    pub fn create_qp(
+        &mut self,
+        host: HostId,
+        peer: HostId,
+        stream: u32,
+    ) -> Result<QpId, VerbsError> {
+        let key = ConnectionKey { src: host, dst: peer, stream, slot: 0 };
+        let label = key.label();
+        let paths = self.paths(host, peer).count();
+        let path = (mix32(label) % paths) as u16;
+        let mut policy = self.site.scheme.sender.build(&self.context(&key, path));
+        self.tell_new(&mut policy, (host, peer));
+        let qp = self.hosts[host.index()].nic.create_qp(QpAttributes {
+            peer,
+            label,
+            policy: Some(policy),
+            news: News::Completions,
+            origin: Origin::Regular,
+        })?;
+        self.own.0.insert((host, qp), OwnQp { dst: peer, path, paths });
+        Ok(qp)
+    }
+
+    /// Posts a work request to a queue pair of [`Self::create_qp`]; its path is filled in here.
+    ///
+    /// # Errors
+    /// As [`crate::nic::Nic::post_send`].
+    pub fn post_send(
+        &mut self,
+        host: HostId,
+        qp: QpId,
+        request: WorkRequest,
+    ) -> Result<(), VerbsError> {
+        let own = self.own.0.get(&(host, qp)).ok_or(VerbsError::UnknownQp { qp })?;
+        let request = WorkRequest { path: own.path, ..request };
+        self.hosts[host.index()].nic.post_send(qp, request)
+    }
+
+    /// Ends a queue pair of [`Self::create_qp`]; work that has not completed is forgotten.
+    ///
+    /// # Errors
+    /// If there is no such queue pair.
+    pub fn destroy_qp(&mut self, host: HostId, qp: QpId) -> Result<(), VerbsError> {
+        self.own.0.remove(&(host, qp)).ok_or(VerbsError::UnknownQp { qp })?;
+        self.hosts[host.index()].nic.destroy_qp(qp)
+    }
+}
