@@ -14,11 +14,20 @@ mod fabric;
 mod fct;
 mod files;
 mod keys;
+mod node_list;
+mod queue_monitor;
+mod recorder;
+mod switch_monitor;
 #[cfg(test)]
 mod tests;
+mod trace;
+mod trace_format;
 mod wire;
+mod wiring;
 
 pub use config::HpccConfig;
 pub use config_line::ConfigError;
 pub use error::HpccError;
 pub use experiment::{Experiment, Overrides};
+pub use node_list::NodeListError;
+pub use recorder::{Recorded, Recorder, Table};
