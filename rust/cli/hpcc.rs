@@ -131,7 +131,7 @@ fn simulate<'a>(
     let unwritten = |reason: io::Error| anyhow!("--out: cannot write what is recorded: {reason}");
     let mut recorder = Recorder::new(experiment, &mut open).map_err(unwritten)?;
     let single = single::simulate_watched(identity, setup, &mut recorder);
-    recorder.finish(single.outcome().ended).map_err(unwritten)?;
+    recorder.finish(single.outcome()).map_err(unwritten)?;
     Ok((single, files.into_iter().map(|(_, name, file)| (name, file)).collect()))
 }
 

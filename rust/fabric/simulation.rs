@@ -227,6 +227,15 @@ impl World {
         self.network.tape.as_ref().is_some_and(|tape| tape.has_many())
     }
 
+    /// Starts what has started by now at ports that are noted, however late anybody looks.
+    pub(super) fn settle_noted(&mut self) {
+        for id in (0..self.network.ports.len() as u32).map(PortId) {
+            if self.network.ports[id.index()].noted.at(Noted::START) {
+                self.settle(self.now, id);
+            }
+        }
+    }
+
     /// What happened to packets and cannot be preceded by anything after `now`.
     pub(super) fn take_records(&mut self, now: Time) -> Vec<PacketRecord> {
         self.network.tape.as_mut().map_or_else(Vec::new, |tape| tape.take(now))

@@ -53,6 +53,7 @@ pub fn run_watched(
     let mut world = World::new(setup);
     world.follow(&|node| watch.follows(node));
     let verdict = go_on(&mut world, setup.time_limit, watch, progress);
+    world.settle_noted();
     watch.take(&world.take_records(Time::NEVER));
     world.outcome(verdict)
 }

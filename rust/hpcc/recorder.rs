@@ -9,11 +9,11 @@ use std::io::{self, Write};
 use super::config::Family;
 use super::queue_monitor::QueueMonitor;
 use super::switch_monitor::{
-    BEYOND, BUCKET, ConnectionMonitor, NotificationMonitor, Turns, UplinkMonitor,
+    BEYOND, BUCKET, ConnectionMonitor, NotificationMonitor, Turns, UplinkMonitor, last_look,
 };
 use super::trace::Trace;
 use super::{Experiment, wiring};
-use crate::fabric::{PacketRecord, Sight, Watch};
+use crate::fabric::{Outcome, PacketRecord, Sight, Verdict, Watch};
 use crate::ids::PortId;
 use crate::topology::Node;
 use crate::units::Time;
@@ -74,6 +74,8 @@ pub struct Recorder {
     uplinks: Option<Part<UplinkMonitor>>,
     connections: Option<Part<ConnectionMonitor>>,
     notifications: Option<Part<NotificationMonitor>>,
+    /// When flows start.
+    from: Time,
     switch_turns: Turns,
     notification_turns: Turns,
     ports: Vec<PortId>,
@@ -156,6 +158,7 @@ impl Recorder {
             uplinks: None,
             connections: None,
             notifications: None,
+            from,
             switch_turns: Turns { next: Time::NEVER, until, every: config.monitor_every },
             notification_turns: Turns { next: Time::NEVER, until: Time::NEVER, every: BUCKET },
             ports: Vec::new(),
@@ -198,13 +201,16 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// The run ended at `ended`: writes what is left.
+    /// The run is over: writes what is left.
     ///
     /// # Errors
     /// The first thing that could not be written, now or before.
-    pub fn finish(mut self, ended: Time) -> io::Result<()> {
+    pub fn finish(mut self, outcome: &Outcome) -> io::Result<()> {
         if let Some(Part { of, sink }) = &mut self.queues {
-            sink.write(|to| of.dump(ended, to));
+            sink.write(|to| of.dump(outcome.ended, to));
+        }
+        if outcome.verdict == Verdict::Completed {
+            self.look_on(outcome);
         }
         let sinks = [
             self.trace.map(|part| part.sink),
@@ -222,12 +228,30 @@ impl Recorder {
 
     fn look_at_switches(&mut self, now: Time, sight: &Sight<'_>) {
         if let Some(Part { of, sink }) = &mut self.uplinks {
-            sink.write(|to| of.look(now, sight, to));
+            sink.write(|to| of.look(now, &|port| sight.carried[port.index()], to));
         }
         if let Some(Part { of, sink }) = &mut self.connections {
             sink.write(|to| of.look(now, sight.endpoints, to));
         }
         self.switch_turns.go_on();
+    }
+}
+
+impl Recorder {
+    /// The looks that the family takes at what is over.
+    fn look_on(&mut self, outcome: &Outcome) {
+        let last = last_look(self.from, outcome.ended);
+        let carried = |port: PortId| outcome.link_bytes[port.index()].get();
+        while self.switch_turns.next <= last && self.switch_turns.next != Time::NEVER {
+            let now = self.switch_turns.next;
+            if let Some(Part { of, sink }) = &mut self.uplinks {
+                sink.write(|to| of.look(now, &carried, to));
+            }
+            if let Some(Part { of, sink }) = &mut self.connections {
+                sink.write(|to| of.look_at_nothing(now, to));
+            }
+            self.switch_turns.go_on();
+        }
     }
 }
 

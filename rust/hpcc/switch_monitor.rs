@@ -6,14 +6,13 @@
 //! hosts that leads to another switch (all bytes that have started there so far), and
 //! `CONN_MON_FILE` one `ns,host,connections,active` for each host: queue pairs that are not
 //! complete at their sender, and those of them with bytes to send. The family goes on looking
-//! until the next of its own checks, each 100 us, finds that every flow is complete; here the
-//! monitors end with the run.
+//! until the next of its own checks, each 100 us, finds that every flow is complete; so do these
+//! monitors, though the run is over.
 
 use std::io::{self, Write};
 
 use super::wiring::Interface;
 use crate::endpoint::Endpoints;
-use crate::fabric::Sight;
 use crate::ids::{HostId, PortId};
 use crate::nic::Backlog;
 use crate::topology::Node;
@@ -21,6 +20,15 @@ use crate::units::{Span, Time};
 
 /// How long beyond `FLOWGEN_STOP_TIME` it looks.
 pub(super) const BEYOND: Span = Span::from_ms(50);
+
+/// How often the family checks whether every flow is complete (`stop_simulation_middle`).
+const CHECK: Span = Span::from_us(100);
+
+/// When the family finds that every flow is complete, if the last one is at `ended`.
+pub(super) fn last_look(from: Time, ended: Time) -> Time {
+    let checks = ended.as_ps().saturating_sub(from.as_ps()).div_ceil(CHECK.as_ps());
+    from.saturating_add(Span::from_ps(checks.saturating_mul(CHECK.as_ps())))
+}
 
 /// When a monitor looks.
 #[derive(Debug, Clone, Copy)]
@@ -62,12 +70,17 @@ impl UplinkMonitor {
         self.uplinks.iter().map(|it| it.port)
     }
 
-    pub fn look(&self, now: Time, sight: &Sight<'_>, to: &mut dyn Write) -> io::Result<()> {
+    pub fn look(
+        &self,
+        now: Time,
+        carried: &dyn Fn(PortId) -> u64,
+        to: &mut dyn Write,
+    ) -> io::Result<()> {
         let ns = now.as_ps() / 1_000;
-        self.uplinks.iter().try_for_each(|it| {
-            let bytes = sight.carried[it.port.index()];
-            writeln!(to, "{ns},{},{},{bytes}", it.node, it.number)
-        })
+        let line = |it: &Interface, to: &mut dyn Write| {
+            writeln!(to, "{ns},{},{},{}", it.node, it.number, carried(it.port))
+        };
+        self.uplinks.iter().try_for_each(|it| line(it, to))
     }
 }
 
@@ -103,9 +116,23 @@ impl ConnectionMonitor {
             *active += u32::from(backlog == Backlog::Unsent);
             backlog != Backlog::Nothing
         });
+        self.write(now, &|host| counts[host.index()], to)
+    }
+
+    /// A look when all is complete.
+    pub fn look_at_nothing(&self, now: Time, to: &mut dyn Write) -> io::Result<()> {
+        self.write(now, &|_| [0, 0], to)
+    }
+
+    fn write(
+        &self,
+        now: Time,
+        counts: &dyn Fn(HostId) -> [u32; 2],
+        to: &mut dyn Write,
+    ) -> io::Result<()> {
         let ns = now.as_ps() / 1_000;
         self.hosts.iter().try_for_each(|&(number, host)| {
-            let [all, active] = counts[host.index()];
+            let [all, active] = counts(host);
             writeln!(to, "{ns},{number},{all},{active}")
         })
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::contract::{Measured, NewsFacts, WirePacket};
+use super::recording::Recording;
 use crate::balance::switch::SwitchState;
 use crate::endpoint::{Endpoints, Over, Stage};
 use crate::fabric::parts::{Effect, Marker, Plan, PortState, Queues, Switch, Way, Ways};
@@ -58,6 +59,8 @@ pub(in crate::bridge) struct Core {
     watches: bool,
     /// What the world measured.
     pub(super) measured: Measured,
+    /// What is written while it runs.
+    pub(super) recording: Option<Box<Recording>>,
 }
 
 /// Queues as the world tells of them.
@@ -109,6 +112,7 @@ impl Core {
             plan: Plan::new(&fabric.failures, scheme.weights),
             watches: scheme.switch.watches(),
             measured: Measured::default(),
+            recording: None,
             setup: setup.clone(),
             ways,
             numbers,
@@ -149,7 +153,13 @@ impl Core {
 
     pub(super) fn handle_packet(&mut self, host: u32, now_ps: u64, packet: &WirePacket) -> bool {
         let (host, now) = (HostId(host), Time::from_ps(now_ps));
-        self.endpoints.handle_packet(now, host, &Packet::from(packet));
+        let packet = Packet::from(packet);
+        match &mut self.recording {
+            Some(recording) if recording.follows(host) => {
+                recording.handle_packet(now, (&mut self.endpoints, host), &packet);
+            }
+            _ => self.endpoints.handle_packet(now, host, &packet),
+        }
         self.endpoints.follow_up(now, host);
         self.endpoints.has_something_to_tell() || self.is_finished()
     }
