@@ -89,7 +89,7 @@ class CorePoliciesTestCase : public TestCase
     void DoRun() override
     {
         for (const std::string policy :
-             {"ecmp", "subflow-4", "flowlet", "plb", "spray", "spray-rr", "reps", "bitmap", "prime",
+             {"ecmp", "ecmp-murmur", "subflow-4", "flowlet", "plb", "spray", "spray-rr", "reps", "bitmap", "prime",
               "switch-rr", "switch-rr-shuffled", "switch-random", "jsq", "adaptive", "drill",
               "conga", "host-dr", "ofan", "ethereal", "line-cut"})
         {

@@ -41,7 +41,8 @@ pub struct Arguments {
     /// The experiment's configuration
     #[arg(value_name = "CONFIG.txt")]
     config: PathBuf,
-    /// Balance load by this policy in place of the configuration's (see: evenkeel list policies)
+    /// Balance load by this policy in place of the configuration's (see: evenkeel list policies);
+    /// LB_MODE 0, or none, is ecmp-murmur, the family's own hash
     #[arg(long, value_name = "POLICY")]
     lb: Option<String>,
     /// Use this topology file in place of the configuration's

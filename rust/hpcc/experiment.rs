@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::config::{self, Family, HpccConfig, Numbered};
-use super::{HpccError, differences, fabric, fct, files, node_list, wire};
+use super::{HpccError, differences, fabric, fct, files, node_list, ports, wire};
+use crate::balance::switch::SwitchConfig;
 use crate::balance::{self, Parameters, Scheme};
 use crate::fabric::{Outcome, Rounding, Setup};
 use crate::topology::{Node, hpcc};
@@ -60,7 +61,7 @@ impl Experiment {
         let config_file = files::given("the configuration", path)?;
         let config = config::read(&files::text(&config_file)?, &path.display().to_string())?;
         let folder = config_file.parent().unwrap_or(Path::new(""));
-        let scheme = scheme(&config, overrides)?;
+        let mut scheme = scheme(&config, overrides)?;
         let keys = [
             ("TOPOLOGY_FILE", "--topology", &overrides.topology, &config.topology_file),
             ("FLOW_FILE", "--flows", &overrides.flows, &config.flow_file),
@@ -80,6 +81,10 @@ impl Experiment {
         let flows = hpcc_flows::read(&files::text(&flow_file)?, &flow_name)?;
         let workload = flows.workload(&read.host_of_node)?;
 
+        if let SwitchConfig::Murmur(_) = scheme.switch {
+            let nodes = (&read.node_of_host[..], &read.node_of_switch[..]);
+            scheme = ports::named(nodes, &flows, &workload);
+        }
         let mut warnings = config.warnings.clone();
         warnings.extend(read.warnings.iter().cloned());
         warnings.extend(flows.warnings.iter().cloned());
@@ -148,7 +153,7 @@ fn traced(
     }
 }
 
-/// The caller's policy, else the configuration's, else ECMP where it asks for that.
+/// The caller's policy, else the configuration's, else the family's own ECMP where it asks for that.
 fn scheme(config: &HpccConfig, overrides: &Overrides) -> Result<Scheme, HpccError> {
     let file = &config.file;
     let (place, name) = match (&overrides.lb, &config.lb_policy, &config.lb_mode) {
@@ -157,7 +162,7 @@ fn scheme(config: &HpccConfig, overrides: &Overrides) -> Result<Scheme, HpccErro
             (format!("{file}:{}: LB_POLICY", policy.line), policy.value.as_str())
         }
         (None, None, Some(mode)) if mode.value != 0 => return Err(other_mode(file, mode)),
-        (None, None, _) => (format!("{file}: LB_MODE"), "ecmp"),
+        (None, None, _) => (format!("{file}: LB_MODE"), "ecmp-murmur"),
     };
     balance::preset(name, &Parameters::new()).map_err(|source| HpccError::Scheme { place, source })
 }

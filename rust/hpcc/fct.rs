@@ -7,17 +7,17 @@
 //! ports a pair of hosts, ConWeave's (five) prints node ids and counts source ports a sender and
 //! destination ports a receiver.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::balance::switch::murmur::address;
 use crate::fabric::{FlowRecord, Outcome, Setup};
 use crate::ids::HostId;
 use crate::topology::{Routes, Topology};
 use crate::units::{Bytes, Time};
 use crate::workload::Message;
-use crate::workload::hpcc_flows::{Dialect, FlowFile, FlowLine};
+use crate::workload::hpcc_flows::{Dialect, FlowFile};
 
-use super::{trace, wire};
+use super::{ports, wire};
 
 /// Nanoseconds in a second times bits in a byte.
 const NS_BITS: u128 = 8_000_000_000;
@@ -29,7 +29,7 @@ const PS: u64 = 1_000;
 pub(super) fn table(setup: &Setup, flows: &FlowFile, outcome: &Outcome) -> String {
     let completed = completions(setup.workload.messages.len(), &outcome.flows);
     let routes = Routes::new(&setup.topology, &|_| true);
-    let ports = ports(flows);
+    let ports = ports::of(flows);
     let mut order: Vec<(Time, usize)> = completed
         .iter()
         .enumerate()
@@ -71,31 +71,9 @@ fn name(dialect: Dialect, node: u32) -> String {
     match dialect {
         Dialect::ConWeave => node.to_string(),
         Dialect::Hpcc => {
-            format!("{:08x}", trace::address(node))
+            format!("{:08x}", address(node))
         }
     }
-}
-
-/// Source and destination port of each flow. Both kinds are 16 bits wide and wrap.
-pub(super) fn ports(flows: &FlowFile) -> Vec<(u16, u32)> {
-    let mut sources: BTreeMap<(u32, u32), u16> = BTreeMap::new();
-    let mut destinations: BTreeMap<u32, u16> = BTreeMap::new();
-    let mut ports = |flow: &FlowLine| {
-        let owner = match flows.dialect {
-            Dialect::Hpcc => (flow.src, flow.dst),
-            Dialect::ConWeave => (flow.src, flow.src),
-        };
-        let source = next(sources.entry(owner).or_insert(10_000));
-        let counted = next(destinations.entry(flow.dst).or_insert(100));
-        (source, flow.dst_port.unwrap_or(u32::from(counted)))
-    };
-    flows.flows.iter().map(&mut ports).collect()
-}
-
-fn next(port: &mut u16) -> u16 {
-    let this = *port;
-    *port = this.wrapping_add(1);
-    this
 }
 
 /// The family's own estimate of what a flow takes alone (`qp_finish`): the base round-trip time
@@ -150,20 +128,11 @@ fn time_ns(bytes: u128, bits_per_second: u64) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::hpcc_flows;
 
     #[test]
     fn nodes_are_named_as_each_simulator_does() {
         assert_eq!(name(Dialect::Hpcc, 0xcc), "0b00cc01");
         assert_eq!(name(Dialect::Hpcc, 0x1_02), "0b010201");
         assert_eq!(name(Dialect::ConWeave, 204), "204");
-    }
-
-    #[test]
-    fn ports_count_by_pair_in_hpcc_and_by_host_in_conweave() {
-        let six = hpcc_flows::read("3\n2 1 3 7 9 2\n2 1 3 8 9 2\n2 4 3 9 9 2\n", "f").unwrap();
-        assert_eq!(ports(&six), [(10_000, 7), (10_001, 8), (10_000, 9)]);
-        let five = hpcc_flows::read("3\n2 1 3 9 2\n3 1 3 9 2\n2 4 3 9 2\n", "f").unwrap();
-        assert_eq!(ports(&five), [(10_000, 100), (10_000, 101), (10_001, 100)]);
     }
 }

@@ -17,6 +17,7 @@ mod fct;
 mod files;
 mod keys;
 mod node_list;
+mod ports;
 mod queue_monitor;
 mod recorder;
 #[cfg(test)]

@@ -179,59 +179,27 @@ fn one_flow_takes_as_long_as_in_the_simulator() {
     }
 }
 
-/// Seeds (of the first 1,000) that place the 8-to-1 incast as the simulator's hash does: two
-/// flows on each of four spines.
-const PLACED_AS_THERE: [u64; 9] = [316, 420, 579, 584, 833, 895, 896, 952, 954];
-
-/// Contended runs can only be near: marks are drawn from other streams, and ECMP hashes
-/// otherwise. Most is placement: the 8-to-1 incast takes 1.18
-/// to 1.54 ms on average by how many flows share a spine, the simulator's placement among the
-/// slowest. With the simulator's hash and random numbers put in by hand, tied arrivals before
-/// departures and pacing cut to nanoseconds, the means were 0.0, 0.4 and 1.5 per cent above the
-/// simulator's, and one flow of the 2-to-1 incast to the nanosecond, the other 4 ns late. What is
-/// asserted is the mean over seeds, 5, 2 and 3 per cent off when this was written.
+/// The simulator's hash puts two of the eight flows on each of four spines, nodes 136, 138, 141 and
+/// 142, whatever is drawn.
 #[test]
-fn contended_flows_take_about_as_long_as_in_the_simulator() {
-    let Some(folder) = real_files("contended_flows_take_about_as_long_as_in_the_simulator") else {
-        return;
-    };
-    let mean = |times: &[u64]| times.iter().sum::<u64>() as f64 / times.len() as f64;
-    let cases: [(&str, &[u64], f64); 3] = [
-        ("inc2", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 0.08),
-        ("inc8", &PLACED_AS_THERE, 0.08),
-        ("perm", &[1], 0.15),
-    ];
-    for (case, seeds, at_most) in cases {
-        let reference = folder.join(format!("conweave/reference_fct_{case}.txt"));
-        let theirs = mean(&fct_ns(&std::fs::read_to_string(reference).unwrap()));
-        let mut times = Vec::new();
-        for &seed in seeds {
-            let mut experiment =
-                conweave(&folder, &format!("flow_{case}.txt"), Rounding::TruncateNs);
-            experiment.setup.seed = seed;
-            let outcome = run(&experiment);
-            if case == "inc8" {
-                let placed = flows_by_spine(&experiment, &outcome);
-                assert_eq!(placed, [0, 0, 0, 0, 2, 2, 2, 2], "seed {seed} places otherwise");
-            }
-            times.extend(fct_ns(&experiment.fct_table(&outcome)));
-        }
-        let ours = mean(&times);
-        let distance = ours / theirs - 1.0;
-        assert!(distance.abs() < at_most, "{case}: {ours:.0} ns for {theirs:.0}: {distance:+.3}");
+fn flows_take_the_spines_that_they_take_in_the_simulator() {
+    let test = "flows_take_the_spines_that_they_take_in_the_simulator";
+    let Some(folder) = real_files(test) else { return };
+    for seed in [1, 2] {
+        let mut experiment = conweave(&folder, "flow_inc8.txt", Rounding::TruncateNs);
+        experiment.setup.seed = seed;
+        let outcome = run(&experiment);
+        assert_eq!(flows_by_spine(&experiment, &outcome), [2, 0, 2, 0, 0, 2, 2, 0], "{seed}");
     }
 }
 
-/// How many flows of 1 MB each spine sends to the last leaf (switch 7 of 0 to 7), in order.
+/// How many flows of 1 MB each spine sends to the last leaf (switch 7 of 0 to 7).
 fn flows_by_spine(experiment: &Experiment, outcome: &Outcome) -> Vec<u64> {
     let topology = &experiment.setup.topology;
     let leaf = Node::Switch(SwitchId(7));
     let ports = (8..16).flat_map(|spine| topology.ports_of(SwitchId(spine)));
     let down = ports.filter(|port| topology.link(port.link()).ends.contains(&leaf));
-    let mut flows: Vec<u64> =
-        down.map(|port| outcome.link_bytes[port.index()].get() / 1_048_000).collect();
-    flows.sort_unstable();
-    flows
+    down.map(|port| outcome.link_bytes[port.index()].get() / 1_048_000).collect()
 }
 
 /// Two hosts and a switch, written on the spot.
@@ -268,7 +236,7 @@ fn a_configuration_becomes_a_setup() {
     let experiment = files.load(&Overrides { seed: Some(9), ..Overrides::default() }).unwrap();
     let setup = &experiment.setup;
     assert_eq!(experiment.warnings, Vec::<String>::new());
-    assert_eq!((setup.seed, setup.scheme.name), (9, "ecmp"));
+    assert_eq!((setup.seed, setup.scheme.name), (9, "ecmp-murmur"));
     assert_eq!(setup.time_limit, Time::from_ps(3_010_000_000_000));
     assert!(matches!(setup.nic.congestion, CongestionControl::DctcpRate(_)));
     assert!(!setup.nic.ack.priority, "HPCC's default");

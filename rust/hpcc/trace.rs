@@ -19,7 +19,8 @@ use std::io::{self, Write};
 
 use super::trace_format::{Answer, Body, InterfaceRate, Record, write_header};
 use super::wiring::Interface;
-use super::{Experiment, fct, wire};
+use super::{Experiment, fct, ports, wire};
+use crate::balance::switch::murmur::address;
 use crate::endpoint::label_of;
 use crate::fabric::{PacketEvent, PacketRecord};
 use crate::ids::HostId;
@@ -60,7 +61,7 @@ pub(super) struct Trace {
 impl Trace {
     pub fn new(experiment: &Experiment, interfaces: &[Interface]) -> Self {
         let messages = experiment.setup.workload.messages.iter();
-        let ports = fct::ports(&experiment.flows);
+        let ports = ports::of(&experiment.flows);
         let mut flows: Vec<Named> = messages
             .zip(ports)
             .map(|(message, (src_port, dst_port))| Named {
@@ -234,11 +235,6 @@ impl Trace {
         };
         found(0..1).or_else(|| found(1..SLOTS))
     }
-}
-
-/// `node_id_to_ip`: node 256x + y is 11.x.y.1.
-pub(super) const fn address(node: u32) -> u32 {
-    0x0b00_0001_u32.wrapping_add(node.wrapping_shl(8))
 }
 
 /// The family numbers links too: both ends of link i are in the network 10.a.b.0 with

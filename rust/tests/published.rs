@@ -7,6 +7,8 @@ mod all_to_all;
 mod bounds;
 #[path = "published/failures.rs"]
 mod failures;
+#[path = "published/hpcc_family.rs"]
+mod hpcc_family;
 #[path = "published/line_cut.rs"]
 mod line_cut;
 #[path = "published/link_failure.rs"]

@@ -320,7 +320,7 @@ mod with_ns3 {
                 assert_eq!(table.split(' ').nth(6), Some(ns.to_string().as_str()), "{case}");
             }
         }
-        let cases = [("inc2", 10), ("inc8", 10), ("perm", 1)];
+        let cases = [("inc2", 10), ("inc8", 10), ("perm", 10)];
         for (case, seeds) in cases {
             for seed in 1..=seeds {
                 let experiment = load(case, Rounding::TruncateNs, seed);

@@ -88,6 +88,7 @@ macro_rules! registry {
 
 registry! {
     ecmp::Ecmp,
+    source_port::SourcePort,
     spray::Spray,
     spray_rr::SprayRr,
     reps::Reps,

@@ -90,6 +90,7 @@ macro_rules! registry {
 registry! {
     hash::Hash,
     hash_by_part::HashByPart,
+    murmur::Murmur,
     round_robin::RoundRobin,
     random::Random,
     jsq::Jsq,

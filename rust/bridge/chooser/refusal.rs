@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::Senders;
 use crate::balance::sender::{SenderConfig, flowlet};
+use crate::balance::switch::SwitchConfig;
 use crate::balance::{Forwarding, Scheme, SchemeError};
 use crate::split::SplitConfig;
 
@@ -38,6 +39,12 @@ pub(super) enum ChooserError {
          does not carry"
     )]
     WritesHeaders(&'static str),
+    /// The policy's switches read what an [`super::Arrival`] has not.
+    #[error(
+        "policy '{0}' hashes the node numbers of both ends, and the bridge carries a hash of the \
+         flow alone; take ecmp"
+    )]
+    ReadsAddresses(&'static str),
 }
 
 /// Why this scheme cannot be served for these senders, if it cannot.
@@ -48,6 +55,9 @@ pub(super) fn refusal(scheme: &Scheme, senders: Senders) -> Option<ChooserError>
     }
     if scheme.switch.watches() {
         return Some(ChooserError::WritesHeaders(name));
+    }
+    if matches!(scheme.switch, SwitchConfig::Murmur(_)) {
+        return Some(ChooserError::ReadsAddresses(name));
     }
     if senders == Senders::Evenkeel {
         return None;

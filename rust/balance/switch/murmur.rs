@@ -1,0 +1,217 @@
+//! ECMP as the simulators of the HPCC family hash: addresses and ports by MurmurHash3, with the
+//! switch's node number for a seed, modulo the number of next hops.
+//!
+//! Source: `SwitchNode::GetOutDev` and `SwitchNode::EcmpHash` of HPCC's simulator (Li et al.,
+//! "HPCC: High Precision Congestion Control", SIGCOMM 2019, its published code), the same in
+//! ConWeave's `DoLbFlowECMP`. Hash: the 32-bit MurmurHash3 for x86 (Appleby, 2011, public domain)
+//! of three words: source address, destination address, and source port with the destination port
+//! in the upper half. Node n has the address 11.(n / 256).(n mod 256).1.
+//!
+//! Flows part here as they part there. Next hops stand in the order of pointers there, which in a
+//! fresh process is the order of nodes, as here. Nothing is drawn, so that a run's seed does not
+//! change the placement.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{SwitchConfig, SwitchContext, SwitchPolicy, View};
+use crate::balance::sender::{SenderConfig, source_port};
+use crate::balance::{Preset, Scheme, configured};
+use crate::ids::HostId;
+use crate::packet::Packet;
+use crate::units::Time;
+
+/// The destination port of a flow that no file gives one: where the family starts to count.
+pub const FIRST_DESTINATION_PORT: u16 = 100;
+
+/// There is nothing to set; files of the family fill it in.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Who is called what.
+    #[serde(skip)]
+    pub names: Arc<Names>,
+}
+
+/// What the family's files call hosts, switches and flows. Who is not in it is called by its id.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Names {
+    /// The node of each host, by id.
+    pub hosts: Vec<u32>,
+    /// The node of each switch, by id.
+    pub switches: Vec<u32>,
+    /// Destination ports that are not [`FIRST_DESTINATION_PORT`], by sender, receiver and source
+    /// port.
+    pub destination_ports: BTreeMap<(HostId, HostId, u16), u16>,
+}
+
+/// A switch's hash.
+#[derive(Debug, Clone)]
+pub struct Murmur {
+    seed: u32,
+    names: Arc<Names>,
+}
+
+/// `ecmp-murmur`.
+pub const PRESETS: &[Preset] = &[Preset {
+    name: "ecmp-murmur",
+    summary: "ecmp by the hash of HPCC's simulator: placement is the same for every seed",
+    source: "HPCC (SIGCOMM 2019), its simulator: SwitchNode::EcmpHash",
+    build: |parameters| {
+        let config = configured("ecmp-murmur", parameters)?;
+        Ok(scheme(config, source_port::Config::default()))
+    },
+}];
+
+/// The scheme with these names and ports.
+pub fn scheme(switch: Config, sender: source_port::Config) -> Scheme {
+    let scheme = Scheme::new("ecmp-murmur", SenderConfig::SourcePort(sender));
+    Scheme { switch: SwitchConfig::Murmur(switch), ..scheme }
+}
+
+impl Murmur {
+    pub(super) fn new(config: &Config, switch: &SwitchContext) -> Self {
+        let names = Arc::clone(&config.names);
+        let seed = names.switches.get(switch.id.index()).copied().unwrap_or(switch.id.0);
+        Self { seed, names }
+    }
+
+    /// The hash of a packet.
+    fn hash(&self, packet: &Packet) -> u32 {
+        let [from, to] = [packet.src, packet.dst].map(|host| {
+            address(self.names.hosts.get(host.index()).copied().unwrap_or(host.0))
+        });
+        // Answers go from the flow's receiver to its sender, and so do their ports.
+        let ports = if packet.is_control() {
+            let flow = (packet.dst, packet.src, packet.entropy);
+            u32::from(self.destination_port(flow)) | u32::from(packet.entropy) << 16
+        } else {
+            let flow = (packet.src, packet.dst, packet.entropy);
+            u32::from(packet.entropy) | u32::from(self.destination_port(flow)) << 16
+        };
+        murmur3([from, to, ports], self.seed)
+    }
+
+    fn destination_port(&self, flow: (HostId, HostId, u16)) -> u16 {
+        self.names.destination_ports.get(&flow).copied().unwrap_or(FIRST_DESTINATION_PORT)
+    }
+}
+
+impl SwitchPolicy for Murmur {
+    #[inline]
+    fn choose<V: View>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
+        self.hash(packet) % view.candidates()
+    }
+}
+
+/// The address of a node, 11.x.y.1 of node 256x + y (`node_id_to_ip`).
+pub const fn address(node: u32) -> u32 {
+    0x0b00_0001u32.wrapping_add(node.wrapping_shl(8))
+}
+
+/// The 32-bit MurmurHash3 of whole words in the machine order of x86.
+fn murmur3(words: [u32; 3], seed: u32) -> u32 {
+    let mixed = words.into_iter().fold(seed, |hash, word| {
+        let word = word.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
+        (hash ^ word).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64)
+    });
+    let mut hash = mixed ^ 12;
+    hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
+    hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
+    hash ^ hash >> 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Headers;
+    use super::*;
+    use crate::packet::PacketKind;
+
+    /// Computed by another implementation of MurmurHash3 over the same twelve bytes.
+    #[test]
+    fn it_is_murmur_hash_3() {
+        let words = |bytes: &[u8; 12]| {
+            let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+            [word(0), word(4), word(8)]
+        };
+        for (bytes, seed, hash) in VECTORS {
+            assert_eq!(murmur3(words(bytes), seed), hash, "seed {seed}");
+        }
+    }
+
+    const VECTORS: [(&[u8; 12], u32, u32); 3] = [
+        (b"Hello, world", 0, 0x6a72_8c54),
+        (b"Hello, world", 128, 0xaa0f_863b),
+        (b"\x01\x00\x00\x0b\x01\x11\x00\x0b\x10\x27\x64\x00", 135, 0x7aac_95b3),
+    ];
+
+    /// What ConWeave's simulator hashed on the files of its 8-to-1 incast, at the leaves of three
+    /// senders and, for an acknowledgement, of the receiver.
+    #[test]
+    fn hashes_are_those_of_the_simulator() {
+        let ports = [(0, 100), (16, 101), (32, 102)];
+        let flow = |(src, port)| ((HostId(src), HostId(127), 10_000), port);
+        let names = Names {
+            hosts: (0..128).collect(),
+            switches: (128..144).collect(),
+            destination_ports: ports.into_iter().map(flow).collect(),
+        };
+        let data = |src| {
+            let (src, dst) = (HostId(src), HostId(127));
+            Packet { src, dst, entropy: 10_000, ..Packet::default() }
+        };
+        let hash = |switch, packet: Packet| of_switch(switch, names.clone()).hash(&packet);
+        assert_eq!(hash(0, data(0)), 1_034_407_821);
+        assert_eq!(hash(1, data(16)), 403_142_498);
+        assert_eq!(hash(2, data(32)), 675_048_792);
+        let Packet { src, dst, .. } = data(0);
+        let ack = Packet { kind: PacketKind::Ack, src: dst, dst: src, ..data(0) };
+        assert_eq!(hash(7, ack), 1_005_255_141);
+    }
+
+    fn of_switch(id: u32, names: Names) -> Murmur {
+        let id = crate::ids::SwitchId(id);
+        let context = SwitchContext { id, ..SwitchContext::for_test() };
+        Murmur::new(&Config { names: Arc::new(names) }, &context)
+    }
+
+    #[test]
+    fn a_packet_is_hashed_by_what_files_call_its_ends_and_its_ports() {
+        let flow = (HostId(0), HostId(1), 10_000);
+        let names = Names {
+            hosts: vec![7, 300],
+            switches: vec![0, 9],
+            destination_ports: [(flow, 104)].into(),
+        };
+        let data = Packet { dst: HostId(1), entropy: 10_000, ..Packet::default() };
+        let words = [0x0b00_0701, 0x0b01_2c01, 10_000 | 104 << 16];
+        let switch = of_switch(1, names);
+        assert_eq!(switch.hash(&data), murmur3(words, 9));
+        // Its answers have addresses and ports the other way round.
+        let ack = Packet { kind: PacketKind::Ack, src: data.dst, dst: data.src, ..data };
+        let words = [0x0b01_2c01, 0x0b00_0701, 104 | 10_000 << 16];
+        assert_eq!(switch.hash(&ack), murmur3(words, 9));
+    }
+
+    #[test]
+    fn who_is_in_no_file_is_called_by_its_id() {
+        let data = Packet { src: HostId(3), dst: HostId(1), entropy: 10_002, ..Packet::default() };
+        let words = [0x0b00_0301, 0x0b00_0101, 10_002 | 100 << 16];
+        assert_eq!(of_switch(4, Names::default()).hash(&data), murmur3(words, 4));
+    }
+
+    #[test]
+    fn ports_spread_and_a_flow_keeps_its_own() {
+        let mut switch = of_switch(4, Names::default());
+        let mut counts = [0u32; 8];
+        for entropy in 10_000..18_000 {
+            let packet = Packet { dst: HostId(1), entropy, ..Packet::default() };
+            let [a, b] = [0, 1].map(|_| switch.choose(Time::ZERO, &packet, &mut Headers(8)));
+            assert_eq!(a, b);
+            counts[a as usize] += 1;
+        }
+        assert!(counts.iter().all(|&n| (850..1_150).contains(&n)), "{counts:?}");
+    }
+}
