@@ -45,7 +45,8 @@ pub struct Packet {
     /// acknowledgements: the number of the message; with unordered delivery, data.
     pub ack: Psn,
     /// Acknowledgements: which of the 64 PSNs from `psn` on arrived since the last one. Data: what
-    /// the verb's headers say (RETH, immediate data); 0 for a plain WRITE. Refusals: why.
+    /// the verb's headers say (RETH, immediate data); 0 for a plain WRITE. Refusals: why. Frames of
+    /// flow control: bytes without priority that wait at the port that says it.
     pub sack: u64,
     /// Acknowledgements: which of the packets of `sack`, at most 32, were ECN marked; the lowest
     /// bit stands for the first of them. See [`Packet::marks`]. Data, with an erasure code: the

@@ -20,6 +20,10 @@ struct Experiment;
 /// core back with what was measured. ns-3's simulator is one a process: calls must not overlap.
 rust::Box<Core> run_in_ns3(const Experiment& experiment, rust::Box<Core> core);
 
+/// The same for an experiment of the HPCC family, whose files are written into a folder.
+rust::Box<Core>
+run_hpcc_in_ns3(const Experiment& experiment, rust::Box<Core> core, rust::Str folder);
+
 } // namespace contract
 } // namespace evenkeel
 

@@ -4,7 +4,8 @@
  * @file
  * @ingroup evenkeel
  * An experiment of the HPCC family of simulators in mainline ns-3: takes the family's config.txt
- * unchanged, and writes fct.txt, pfc.txt and qlen.txt in that family's formats.
+ * unchanged, and writes fct.txt, pfc.txt and whatever else it asks for (the trace, lengths of queues,
+ * ConWeave's monitors) in that family's formats, by the names that it gives.
  *
  *     evenkeel-hpcc mix/config.txt --policy=spray --out=results
  *

@@ -58,36 +58,23 @@ class HpccExperiment
      *
      * fct.txt: source, destination, their ports, bytes, start, completion time and that on an idle
      * path in ns, a line a flow in order of completion. pfc.txt: time in ns, node, 0 for a host or
-     * 1 for a switch, interface, 1 for a pause or 0 for a resume. qlen.txt, if the configuration
-     * says from when to when: for each interface of a switch how often 0, 1, 2, ... KB waited.
+     * 1 for a switch, interface, 1 for a pause or 0 for a resume. Both once more by the names of
+     * FCT_OUTPUT_FILE and PFC_OUTPUT_FILE, if those are others. And by the file names that the
+     * configuration gives, while it asks for them: what happened to packets, the family's binary
+     * trace (TRACE_OUTPUT_FILE); for each interface of a switch how often 0, 1, 2, ... KB waited
+     * (QLEN_MON_FILE, HPCC); ConWeave's monitors (UPLINK_MON_FILE, CONN_MON_FILE,
+     * CNP_OUTPUT_FILE). Those are kept in temporary files until then.
      *
      * @param folder where to; it must exist
      */
     void Write(const std::string& folder);
 
   private:
-    /// Looks at every queue, and comes back after the interval of the family's monitor.
-    void LookAtQueues();
-    /// Adds what was seen so far to the text of qlen.txt.
-    void DumpQueues();
-
     /// What holds Rust.
     struct Impl;
     std::unique_ptr<Impl> m_impl; //!< what holds Rust
 
-    /// An interface of a switch, and what waited there.
-    struct Watched
-    {
-        uint32_t node{0};             //!< the file's number of the switch
-        uint32_t interface{0};        //!< which of its links, from 1
-        uint32_t port{0};             //!< number of the port in the fabric
-        std::vector<uint32_t> counts; //!< how often so many KB waited
-    };
-
-    Ptr<Fabric> m_fabric;             //!< what Build made
-    std::vector<Watched> m_watched;   //!< in order of nodes and interfaces
-    uint64_t m_queuesUntilNs{0};      //!< when to look no more
-    std::string m_queues;             //!< text of qlen.txt
+    Ptr<Fabric> m_fabric;         //!< what Build made
 };
 
 } // namespace ns3

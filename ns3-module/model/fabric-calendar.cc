@@ -106,6 +106,12 @@ FabricCalendar::Now() const
 }
 
 uint64_t
+FabricCalendar::GetNextTime() const
+{
+    return m_heap.empty() ? FABRIC_NEVER : m_heap.front().time;
+}
+
+uint64_t
 FabricCalendar::GetEventCount() const
 {
     return m_count;

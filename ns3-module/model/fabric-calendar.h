@@ -71,6 +71,8 @@ class FabricCalendar
     void Push(uint64_t timePs, Kind kind, uint32_t number);
     /// @return the time in picoseconds
     uint64_t Now() const;
+    /// @return when the next event is; FABRIC_NEVER if there is none
+    uint64_t GetNextTime() const;
     /// @return events that came due so far
     uint64_t GetEventCount() const;
 

@@ -30,18 +30,6 @@ static_assert(offsetof(contract::WirePacket, kind) == offsetof(FabricPacket, kin
 static_assert(offsetof(contract::WirePacket, flags) == offsetof(FabricPacket, flags), "");
 
 /**
- * @param packet a packet
- * @return the same for evenkeel
- */
-contract::WirePacket
-ToWire(const FabricPacket& packet)
-{
-    contract::WirePacket wire;
-    std::memcpy(static_cast<void*>(&wire), &packet, sizeof wire);
-    return wire;
-}
-
-/**
  * @param wire a packet of evenkeel's
  * @param packet set to the same
  */
@@ -278,6 +266,14 @@ FabricCoreBridge::Measure(const Fabric& fabric)
         measured.pauses.push_back(pause);
     }
     return measured;
+}
+
+contract::WirePacket
+FabricCoreBridge::ToWire(const FabricPacket& packet)
+{
+    contract::WirePacket wire;
+    std::memcpy(static_cast<void*>(&wire), &packet, sizeof wire);
+    return wire;
 }
 
 contract::Core&

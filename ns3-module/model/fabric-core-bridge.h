@@ -37,6 +37,11 @@ class FabricCoreBridge : public FabricCore
      * @return what it measured
      */
     static evenkeel::contract::Measured Measure(const Fabric& fabric);
+    /**
+     * @param packet a packet
+     * @return the same for evenkeel
+     */
+    static evenkeel::contract::WirePacket ToWire(const FabricPacket& packet);
     /// @return what moves in the experiment
     evenkeel::contract::Core& Get();
     /// @return the same, for good: nothing may be asked any more

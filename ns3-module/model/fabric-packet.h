@@ -51,7 +51,8 @@ struct FabricPacket
     uint32_t label{0};    //!< hash of the 5-tuple without the entropy value
     uint32_t psn{0};      //!< packet sequence number; acknowledgements: the first of sack
     uint32_t ack{0};      //!< acknowledgements: every PSN before this one has arrived
-    uint64_t sack{0};     //!< acknowledgements: which of the 64 PSNs from psn on arrived
+    uint64_t sack{0};     //!< acknowledgements: which of the 64 PSNs from psn on arrived; frames of
+                          //!< flow control: bytes without priority that wait where it is from
     uint32_t marked{0};   //!< acknowledgements: which of those were marked
     uint32_t stamp{0};    //!< when the data was sent, in steps of 1,024 ps
     uint16_t wireBytes{0}; //!< length on the wire without the gap

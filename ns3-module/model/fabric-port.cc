@@ -133,6 +133,12 @@ FabricPort::GetWaitingBytes() const
 }
 
 uint32_t
+FabricPort::GetWaitingBytesLike(uint8_t flags) const
+{
+    return m_waitingBytes[GetClass(flags)];
+}
+
+uint32_t
 FabricPort::GetWaitingBytesMax() const
 {
     return m_waitingMax;

@@ -72,6 +72,11 @@ class FabricPort : public NetDevice
     uint32_t GetPortNumber() const;
     /// @return bytes of packets that wait
     uint32_t GetWaitingBytes() const;
+    /**
+     * @param flags of a packet, see FabricPacket::Flag
+     * @return bytes of packets that wait in the queue that it joins
+     */
+    uint32_t GetWaitingBytesLike(uint8_t flags) const;
     /// @return most bytes that ever waited
     uint32_t GetWaitingBytesMax() const;
     /// @return bytes carried, without gaps

@@ -112,13 +112,14 @@ FabricSwitchPort::StartNext()
             order = pfc->Remove(link, bytes);
         }
     }
+    // Before anybody sees it on its way.
+    MarkIf(DEQUEUE, place);
     if (!m_dequeueTrace.IsEmpty())
     {
         m_dequeueTrace(m_pool->Get(place).packet, PicoSeconds(start));
     }
     Transmit(place, start);
     m_switch->Release(bytes);
-    MarkIf(DEQUEUE, place);
     if (order != FabricPfc::NOTHING)
     {
         TellLink(start, link, order);
@@ -144,8 +145,8 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t place)
     {
         // An empty queue: the packet passes through without being stored.
         MarkIf(ENQUEUE, place);
-        Transmit(place, nowPs);
         MarkIf(DEQUEUE, place);
+        Transmit(place, nowPs);
         Arm();
         return;
     }
@@ -294,6 +295,7 @@ FabricSwitchPort::Tell(uint64_t nowPs, FabricPfc::Order order)
         {
             // What counts is the last word.
             first.kind = kind;
+            first.sack = m_waitingBytes[1];
             return;
         }
     }
@@ -301,6 +303,7 @@ FabricSwitchPort::Tell(uint64_t nowPs, FabricPfc::Order order)
     frame.wireBytes = FRAME_BYTES;
     frame.kind = kind;
     frame.flags = FabricPacket::PRIORITY;
+    frame.sack = m_waitingBytes[1];
     const uint32_t place = m_pool->Insert(frame);
     if (m_free <= nowPs)
     {
@@ -313,6 +316,10 @@ FabricSwitchPort::Tell(uint64_t nowPs, FabricPfc::Order order)
         return;
     }
     WaitFirst(place);
+    if (!m_enqueueTrace.IsEmpty())
+    {
+        m_enqueueTrace(frame, PicoSeconds(nowPs));
+    }
     m_switch->Take(FRAME_BYTES);
     StartWaiting(nowPs);
 }

@@ -14,6 +14,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3
 {
@@ -24,6 +25,9 @@ NS_OBJECT_ENSURE_REGISTERED(Fabric);
 
 namespace
 {
+
+/// Among the events of the first kind, a look; it comes after all changes of its time.
+constexpr uint32_t LOOK = 1U << 29;
 
 /// True once this process has had a fabric.
 bool g_assembled = false;
@@ -222,6 +226,11 @@ Fabric::HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number)
 void
 Fabric::HandleControl(uint64_t nowPs, uint32_t step)
 {
+    if (step == LOOK)
+    {
+        m_look(nowPs);
+        return;
+    }
     const FabricStep& what = m_steps[step];
     if (what.witness != FabricStep::WIRE)
     {
@@ -241,6 +250,18 @@ Fabric::HandleControl(uint64_t nowPs, uint32_t step)
         }
         m_ports[port]->ChangeRate(what.rateBps);
     }
+}
+
+void
+Fabric::SetLook(std::function<void(uint64_t)> look)
+{
+    m_look = std::move(look);
+}
+
+void
+Fabric::LookAt(uint64_t timePs)
+{
+    m_calendar.Push(timePs, FabricCalendar::CONTROL, LOOK);
 }
 
 void

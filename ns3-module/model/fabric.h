@@ -14,6 +14,7 @@
 #include "ns3/object.h"
 #include "ns3/traced-callback.h"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -161,6 +162,17 @@ class Fabric : public Object, private FabricCalendar::Client
         return m_settings;
     }
 
+    /**
+     * @brief Sets who looks at the fabric while it runs.
+     * @param look called with the time in ps, before anything starts or arrives then
+     */
+    void SetLook(std::function<void(uint64_t)> look);
+    /**
+     * @brief Asks for a look.
+     * @param timePs when, not in the past
+     */
+    void LookAt(uint64_t timePs);
+
     /// @return packets in the fabric
     FabricPool& GetPool()
     {
@@ -281,6 +293,7 @@ class Fabric : public Object, private FabricCalendar::Client
     std::vector<Ptr<FabricChannel>> m_channels; //!< by link
     Counters m_counters;                       //!< what was counted
     std::vector<Pause> m_pauses;               //!< frames that took effect
+    std::function<void(uint64_t)> m_look;      //!< who looks
     Verdict m_verdict{RUNNING};                //!< how it stands
     uint64_t m_finishPs{0};                    //!< when the last message was complete
     bool m_started{false};                     //!< time has begun

@@ -1,9 +1,11 @@
 //! ns-3 in the same process, where the `ns3` feature links it: what of it can be asked from Rust.
 
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::world::{self, Experiment};
 use crate::fabric::{Outcome, Setup};
+use crate::hpcc;
 
 /// What can be asked of ns-3. Its simulator is one a process: calls must not overlap.
 #[allow(unsafe_code, reason = "cxx generates the calls across the language border")]
@@ -36,6 +38,18 @@ pub fn run(setup: &Setup) -> Result<Outcome, Refused> {
     let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let experiment = Experiment::new(setup.clone(), Vec::new());
     let core = world::contract::run_in_ns3(&experiment, experiment.core());
+    core.map(|core| core.outcome()).map_err(|error| Refused(error.what().to_owned()))
+}
+
+/// The same for an experiment of the HPCC family, whose files are written into `folder`.
+///
+/// # Errors
+/// What ns-3's side refuses, in its words, and what of the folder cannot be written.
+pub fn run_hpcc(experiment: &hpcc::Experiment, folder: &Path) -> Result<Outcome, Refused> {
+    let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let experiment = Experiment::from(experiment.clone());
+    let folder = folder.display().to_string();
+    let core = world::contract::run_hpcc_in_ns3(&experiment, experiment.core(), &folder);
     core.map(|core| core.outcome()).map_err(|error| Refused(error.what().to_owned()))
 }
 

@@ -15,6 +15,7 @@
 mod core;
 mod experiment;
 mod facts;
+mod recording;
 mod verbs;
 mod wire;
 
@@ -231,13 +232,14 @@ pub(super) mod contract {
         extra_total: u64,
     }
 
-    /// What the HPCC family's program asks beside: the file's number of each switch, and from when
-    /// to when queues are looked at; nothing where the experiment is none of that family.
+    /// What an experiment of the HPCC family wants to hear of while it runs: what happens to
+    /// packets at the `noted` ports (what arrives over a link counts as at the port that leads
+    /// back), and from when on it looks at which counters.
     #[derive(Debug, Clone, PartialEq, Eq, Default)]
-    struct HpccFacts {
-        switches: Vec<u32>,
-        queues_from_ns: u64,
-        queues_until_ns: u64,
+    struct RecordFacts {
+        noted: Vec<u32>,
+        looked_at: Vec<u32>,
+        next_look_ps: u64,
     }
 
     /// A frame of flow control took effect at a port.
@@ -277,6 +279,12 @@ pub(super) mod contract {
         /// the core back with what was measured. ns-3's simulator is one a process: calls must
         /// not overlap.
         fn run_in_ns3(experiment: &Experiment, core: Box<Core>) -> Result<Box<Core>>;
+        /// The same for an experiment of the HPCC family, which writes its files into a folder.
+        fn run_hpcc_in_ns3(
+            experiment: &Experiment,
+            core: Box<Core>,
+            folder: &str,
+        ) -> Result<Box<Core>>;
     }
 
     extern "Rust" {
@@ -328,10 +336,12 @@ pub(super) mod contract {
         fn set_queue_pairs(self: &mut Experiment, settings: &QpSettings) -> Result<()>;
         /// Its hosts and policies, before anything has happened.
         fn core(self: &Experiment) -> Box<Core>;
-        fn hpcc(self: &Experiment) -> HpccFacts;
-        /// Writes `fct.txt` and `pfc.txt` into a folder, as the HPCC family does; for experiments
-        /// of that family alone.
-        fn write_hpcc(self: &Experiment, core: &Core, folder: &str) -> Result<()>;
+        /// From now on keeps what the configuration asks to be written while it runs, as `note` and
+        /// `look` tell it; for experiments of the HPCC family alone.
+        fn record_hpcc(self: &Experiment, core: &mut Core) -> Result<RecordFacts>;
+        /// Writes `fct.txt`, `pfc.txt` and what was recorded into a folder, as the HPCC family
+        /// does; for experiments of that family alone.
+        fn write_hpcc(self: &Experiment, core: &mut Core, folder: &str) -> Result<()>;
 
         type Core;
 
@@ -421,6 +431,28 @@ pub(super) mod contract {
         fn loses(self: &mut Core, port: u32, numerator: u32, denominator: u32) -> bool;
         /// Tells policies and routing of a step, by its place among them.
         fn apply_step(self: &mut Core, step: u32, now_ps: u64);
+
+        /// Something happened to a packet at a noted port: 0 it has arrived, 1 it joins the queue, 2
+        /// it leaves it and starts, 3 it is lost. `waiting`: bytes in that queue without it; of
+        /// what has arrived, those with priority.
+        fn note(
+            self: &mut Core,
+            at_ps: u64,
+            port: u32,
+            event: u8,
+            waiting: u32,
+            packet: &WirePacket,
+        );
+        /// A look, when it was asked for, at what there is before anything happens then; nothing
+        /// happens before the next event. By port: bytes without priority that wait, bytes that
+        /// have started. When the next look is to be; the largest number for never.
+        fn look(
+            self: &mut Core,
+            now_ps: u64,
+            next_event_ps: u64,
+            waiting: &[u32],
+            carried: &[u64],
+        ) -> u64;
 
         /// Every flow so far, by message and piece.
         fn flows(self: &Core) -> Vec<FlowFacts>;

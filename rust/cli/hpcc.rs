@@ -1,13 +1,16 @@
 //! `evenkeel hpcc`: an experiment of the HPCC family of simulators, from its own files.
 
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::PathBuf;
 
+use anyhow::anyhow;
 use clap::Args;
 use evenkeel::fabric::Rounding;
-use evenkeel::hpcc::{Experiment, Overrides};
-use evenkeel::report::{self, Identity};
+use evenkeel::hpcc::{Experiment, Overrides, Recorder, Table};
+use evenkeel::report::{self, Identity, Writer};
 
-use super::single::{self, Destination};
+use super::single::{self, Destination, Single};
 use super::{Status, output};
 
 const EXAMPLES: &str = "\
@@ -21,7 +24,11 @@ configuration, then by their file names beside it. What of the files is not mode
 on standard error. With --out, the folder holds fct.txt in the family's own columns (src dst
 src_port dst_port bytes start_ns fct_ns standalone_fct_ns, in order of completion) and pfc.txt
 (time_ns node_id node_type if_index type, a line a pause or resume) beside summary.json, flows.csv
-and links.csv.
+and links.csv; both tables once more by the names of FCT_OUTPUT_FILE and PFC_OUTPUT_FILE where those
+are others. By the file names that the configuration gives there are also, while it asks for them:
+  TRACE_OUTPUT_FILE  packets at the nodes of TRACE_FILE, the family's binary trace (ENABLE_TRACE)
+  QLEN_MON_FILE      lengths of switch queues, from QLEN_MON_START to QLEN_MON_END (HPCC)
+  UPLINK_MON_FILE, CONN_MON_FILE, CNP_OUTPUT_FILE    ConWeave's monitors
 ";
 
 /// Run an experiment of the HPCC family of ns-3 simulators
@@ -74,21 +81,63 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     for warning in &experiment.warnings {
         output::warning(warning);
     }
-    let destination = Destination::open(arguments.out.as_deref(), arguments.json)?;
+    let (tables, recorded) = (experiment.tables(), experiment.recorded());
+    let names = tables.iter().map(|(_, name)| name).chain(recorded.iter().map(|(_, name)| name));
+    let names: Vec<String> = names.cloned().collect();
+    let destination = Destination::open_for(arguments.out.as_deref(), arguments.json, &names)?;
     let identity = Identity {
         scenario: experiment.name.clone(),
         policy: experiment.setup.scheme.name.to_owned(),
         seed: experiment.setup.seed,
     };
-    let single = single::simulate(&identity, &experiment.setup);
+    let (single, recordings) = simulate(&experiment, &identity, &destination)?;
     let fct = experiment.fct_table(single.outcome());
     let (topology, outcome) = (&experiment.setup.topology, single.outcome());
     let number = |node| experiment.node_number(node);
-    single.report(
-        &destination,
-        &[
-            ("fct.txt", &|to| to.write_all(fct.as_bytes())),
-            ("pfc.txt", &|to| report::write_pfc_txt(to, topology, outcome, &number)),
-        ],
-    )
+    let completions: Writer<'_> = &|to| to.write_all(fct.as_bytes());
+    let pauses: Writer<'_> = &|to| report::write_pfc_txt(to, topology, outcome, &number);
+    let copies: Vec<_> =
+        recordings.iter().map(|(_, file)| move |to: &mut dyn Write| copy(file, to)).collect();
+    let tables = tables.iter().map(|(table, name)| {
+        let write = match table {
+            Table::Completions => completions,
+            Table::Pauses => pauses,
+        };
+        (name.as_str(), write)
+    });
+    let copies = recordings.iter().zip(&copies);
+    let copies = copies.map(|((name, _), copy)| (name.as_str(), copy as Writer<'_>));
+    single.report(&destination, &tables.chain(copies).collect::<Vec<_>>())
+}
+
+/// Runs it; with what was recorded meanwhile, by the names of the files.
+fn simulate<'a>(
+    experiment: &'a Experiment,
+    identity: &'a Identity,
+    destination: &Destination,
+) -> anyhow::Result<(Single<'a>, Vec<(String, File)>)> {
+    let setup = &experiment.setup;
+    let mut files = Vec::new();
+    for (what, name) in experiment.recorded() {
+        files.extend(destination.scratch()?.map(|file| (what, name, file)));
+    }
+    if files.is_empty() {
+        return Ok((single::simulate(identity, setup), Vec::new()));
+    }
+    let mut open = |what| -> io::Result<Box<dyn Write>> {
+        let file = files.iter().find(|(of, ..)| *of == what);
+        let (.., file) = file.ok_or(io::ErrorKind::NotFound)?;
+        Ok(Box::new(BufWriter::new(file.try_clone()?)))
+    };
+    let unwritten = |reason: io::Error| anyhow!("--out: cannot write what is recorded: {reason}");
+    let mut recorder = Recorder::new(experiment, &mut open).map_err(unwritten)?;
+    let single = single::simulate_watched(identity, setup, &mut recorder);
+    recorder.finish(single.outcome()).map_err(unwritten)?;
+    Ok((single, files.into_iter().map(|(_, name, file)| (name, file)).collect()))
+}
+
+/// The whole of a file that was written before.
+fn copy(mut file: &File, to: &mut dyn Write) -> io::Result<()> {
+    file.rewind()?;
+    io::copy(&mut file, to).map(drop)
 }

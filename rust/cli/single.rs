@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Seek};
 use std::path::Path;
 
 use anyhow::anyhow;
-use evenkeel::fabric::{FlowRecord, Outcome, Setup};
+use evenkeel::fabric::{self, FlowRecord, Outcome, Setup};
 use evenkeel::report::{self, FlowsCsv, Folder, Identity, Writer};
 use evenkeel::scenario::Scenario;
 use evenkeel::study::{self, Finished, Watch};
@@ -43,8 +43,18 @@ pub struct Single<'a> {
 impl Destination {
     /// `--out` and `--json`. The folder is made and seen to be writable before anything runs.
     pub fn open(out: Option<&Path>, json: bool) -> anyhow::Result<Self> {
+        Self::open_for(out, json, &[])
+    }
+
+    /// The same for results that are called by `others` too.
+    pub fn open_for(out: Option<&Path>, json: bool, others: &[String]) -> anyhow::Result<Self> {
         let format = if json { Format::Json } else { Format::Table };
-        Ok(Self { folder: out.map(Folder::open).transpose()?, format })
+        Ok(Self { folder: out.map(|out| Folder::open_for(out, others)).transpose()?, format })
+    }
+
+    /// A file without a name for what is written as a run goes on; `None` where nothing is kept.
+    pub fn scratch(&self) -> anyhow::Result<Option<File>> {
+        Ok(self.folder.as_ref().map(Folder::scratch).transpose()?)
     }
 }
 
@@ -55,6 +65,21 @@ pub fn simulate<'a>(identity: &'a Identity, setup: &'a Setup) -> Single<'a> {
     let bar = bars.start(progress::label(identity));
     let (finished, outcome) =
         study::run(identity, setup, bound, &mut |progress| progress::update(&bar, progress));
+    bar.finish_and_clear();
+    Single { identity, setup, finished, outcome, flows: None }
+}
+
+/// The same with somebody who watches.
+pub fn simulate_watched<'a>(
+    identity: &'a Identity,
+    setup: &'a Setup,
+    watch: &mut dyn fabric::Watch,
+) -> Single<'a> {
+    let bound = study::lower_bound(setup).time;
+    let bars = Bars::of_one();
+    let bar = bars.start(progress::label(identity));
+    let mut update = |progress: &fabric::Progress| progress::update(&bar, progress);
+    let (finished, outcome) = study::run_watched(identity, (setup, bound), watch, &mut update);
     bar.finish_and_clear();
     Single { identity, setup, finished, outcome, flows: None }
 }
@@ -106,7 +131,7 @@ impl Single<'_> {
     pub fn report(
         &self,
         to: &Destination,
-        others: &[(&'static str, Writer<'_>)],
+        others: &[(&str, Writer<'_>)],
     ) -> anyhow::Result<Status> {
         if let Some(folder) = &to.folder {
             self.keep(folder, others)?;
@@ -125,7 +150,7 @@ impl Single<'_> {
         Ok(incomplete::tell(&self.finished))
     }
 
-    fn keep(&self, folder: &Folder, others: &[(&'static str, Writer<'_>)]) -> anyhow::Result<()> {
+    fn keep(&self, folder: &Folder, others: &[(&str, Writer<'_>)]) -> anyhow::Result<()> {
         let Self { identity, setup, finished, outcome, .. } = self;
         let topology = &setup.topology;
         let flows: Writer<'_> = &|to| match &self.flows {

@@ -41,7 +41,7 @@ pub use spans::Spans;
 use crate::balance::sender::{Facts, PathSpace, QpContext, Sender, SenderPolicy as _, Trimming};
 use crate::balance::{Forwarding, Scheme, Weights};
 use crate::ids::{HostId, LinkId, MessageId, QpId};
-use crate::nic::{NicConfig, NicEvent, OF_COMPLETIONS, SendHalf};
+use crate::nic::{Backlog, NicConfig, NicEvent, OF_COMPLETIONS, SendHalf};
 use crate::packet::Packet;
 use crate::split::{Flow, Request, Split};
 use crate::topology::{Routes, Topology};
@@ -498,6 +498,14 @@ impl Endpoints {
         self.hosts.iter().map(|host| host.nic.counters().payload_received).sum()
     }
 
+    /// The sender of the connection that was the `index`-th to be made, and how far its work has
+    /// come; `None` if fewer were made.
+    pub fn backlog(&self, index: usize) -> Option<(HostId, Backlog)> {
+        let connection = self.ledger.connections().get(index)?;
+        let nic = &self.hosts[connection.src.index()].nic;
+        Some((connection.src, nic.backlog(connection.qp)))
+    }
+
     /// Queue pairs, counted at the NICs that send on them.
     pub fn qp_counts(&self) -> QpCounts {
         let nics = || self.hosts.iter().map(|host| &host.nic);
@@ -508,6 +516,11 @@ impl Endpoints {
             extra_total: nics().map(|nic| nic.extra_qps()).sum(),
         }
     }
+}
+
+/// The label of data packets from host to host of the `slot`-th queue pair of a stream.
+pub fn label_of((src, dst): (HostId, HostId), stream: u32, slot: u32) -> u32 {
+    ConnectionKey { src, dst, stream, slot }.label()
 }
 
 /// Whether routing knows of a failure.

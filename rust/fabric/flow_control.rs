@@ -13,6 +13,7 @@ use super::network::Network;
 use super::outcome::{PauseOrder, PauseRecord};
 use super::pfc::FRAME_BYTES;
 use super::pool::Place;
+use super::port::Noted;
 use crate::ids::PortId;
 use crate::packet::{Flags, Packet, PacketKind};
 use crate::topology::Node;
@@ -57,25 +58,35 @@ impl Network {
         };
         let id = link.reverse();
         let port = &mut self.ports[id.index()];
+        let sack = u64::from(port.data_waiting());
         if let Some(first) = port.first_with_priority()
             && self.pool.get(first).packet.is_flow_control()
         {
-            self.pool.get_mut(first).packet.kind = kind;
+            let packet = &mut self.pool.get_mut(first).packet;
+            (packet.kind, packet.sack) = (kind, sack);
             return;
         }
         let place = self.pool.insert(Packet {
             wire_bytes: FRAME_BYTES,
             kind,
             flags: Flags::PRIORITY,
+            sack,
             ..Packet::default()
         });
         if port.free <= now {
             self.counters.pauses += u64::from(order == PauseOrder::Pause);
             port.transmit(&mut self.pool, place, now);
+            if port.noted.at(Noted::START) {
+                self.note_passage(now, id, place);
+            }
             self.arm(id, || false);
             return;
         }
         port.wait_first(&mut self.pool, place);
+        if port.noted.at(Noted::START) {
+            self.note_wait(now, id, place);
+        }
+        let port = &self.ports[id.index()];
         if let Node::Switch(switch) = port.start.node() {
             self.switches[switch.index()].buffered += u64::from(FRAME_BYTES);
         }

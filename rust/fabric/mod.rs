@@ -9,6 +9,7 @@ mod failure;
 mod fault;
 mod flow_control;
 mod network;
+mod noting;
 mod outcome;
 mod pfc;
 mod pool;
@@ -18,6 +19,8 @@ mod program;
 mod replay;
 mod simulation;
 mod switch;
+mod tape;
+mod watch;
 mod ways;
 
 pub use config::{
@@ -38,12 +41,15 @@ pub(crate) mod parts {
     pub(crate) use super::pfc::Pfc;
     pub(crate) use super::simulation::site;
     pub(crate) use super::switch::{PortState, Queues, Switch};
+    pub(crate) use super::tape::Tape;
     pub(crate) use super::ways::{Way, Ways};
 }
 
 pub use program::{Program, drive, run_program};
 pub use replay::Replay;
 pub use simulation::{Setup, World, run};
+pub use tape::{PacketEvent, PacketRecord};
+pub use watch::{Sight, Watch, run_watched};
 
 pub use crate::endpoint::{FlowRecord, Passed, QpCounts};
 

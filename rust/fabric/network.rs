@@ -6,9 +6,10 @@ use super::event::{Event, EventQueue};
 use super::fault::Faults;
 use super::pfc::Pfc;
 use super::pool::{Place, Pool};
-use super::port::{Port, PortParts};
+use super::port::{Noted, Port, PortParts};
 use super::prefetch::{prefetch, prefetch_lines};
 use super::switch::{Queues, Switch};
+use super::tape::Tape;
 use super::ways::{Candidates, Way, Ways};
 use crate::balance::Scheme;
 use crate::balance::switch::SwitchContext;
@@ -53,6 +54,8 @@ pub(super) struct Network {
     /// Flow control, if there is any.
     pub pfc: Option<Box<Pfc>>,
     pub(super) trim: Option<TrimConfig>,
+    /// What happens to packets at ports that are noted.
+    pub tape: Option<Box<Tape>>,
     /// Whether switch policies ask for queue lengths, and whether they watch what leaves.
     looks: bool,
     watches: bool,
@@ -88,6 +91,7 @@ impl Network {
             faults: Faults::new(seed, config.forwarding_delay),
             pfc: config.switch.pfc.map(|pfc| Box::new(Pfc::new(&pfc, config, topology))),
             trim: config.switch.trim,
+            tape: None,
             looks: scheme.switch.looks_at_queues(),
             watches: scheme.switch.watches(),
             ports,
@@ -146,6 +150,9 @@ impl Network {
             self.switches[switch.index()].buffered -= u64::from(packet.wire_bytes);
         }
         self.mark_if(EcnPoint::Dequeue, id, place);
+        if self.ports[id.index()].noted.at(Noted::START) {
+            self.note_start(start, id, place);
+        }
         if let Some((link, order)) = told {
             self.tell(start, link, order);
         }
@@ -155,6 +162,9 @@ impl Network {
     pub fn inject(&mut self, id: PortId, start: Time, packet: Packet) {
         let place = self.pool.insert(packet);
         self.ports[id.index()].transmit(&mut self.pool, place, start);
+        if self.ports[id.index()].noted.at(Noted::START) {
+            self.note_start(start, id, place);
+        }
     }
 
     /// Makes sure that an event comes when this port needs one: at the next arrival, or when the
@@ -184,7 +194,11 @@ impl Network {
                 }
                 self.enqueue(now, switch, port, place);
             }
-            None => self.drop_packet(place),
+            None => {
+                let port = self.switches[switch.index()].ports[0];
+                self.note_drop(now, port, place);
+                self.drop_packet(place);
+            }
         }
     }
 
@@ -242,8 +256,12 @@ impl Network {
             self.mark_if(EcnPoint::Enqueue, id, place);
             self.ports[id.index()].transmit(&mut self.pool, place, now);
             self.mark_if(EcnPoint::Dequeue, id, place);
+            if self.ports[id.index()].noted.at(Noted::START) {
+                self.note_passage(now, id, place);
+            }
         } else {
             if !self.admits(now, switch, id, place) && !self.trims(id, place) {
+                self.note_drop(now, id, place);
                 self.drop_packet(place);
                 return;
             }
@@ -251,6 +269,9 @@ impl Network {
             let bytes = u64::from(self.pool.get(place).packet.wire_bytes);
             self.switches[switch.index()].buffered += bytes;
             self.ports[id.index()].wait(&mut self.pool, place);
+            if self.ports[id.index()].noted.at(Noted::START) {
+                self.note_wait(now, id, place);
+            }
             if self.pfc.is_some() {
                 self.stay(now, id, place);
             }

@@ -64,9 +64,11 @@ pub(super) struct Port {
     pub faulty: bool,
     /// True while the far end asks for no more of what has no priority.
     pub paused: bool,
-    rounding: Rounding,
+    /// At which of its ends what happens to packets is noted.
+    pub noted: Noted,
     /// From last bit out to last bit in, forwarding delay of a switch there included.
     delay: Span,
+    rounding: Rounding,
     /// Bytes carried.
     pub carried: u64,
     /// Extra time the wire is busy after each packet.
@@ -81,6 +83,24 @@ pub(super) struct Port {
     pub number: u16,
     /// True while a start is pending (with flow control).
     pub start_armed: bool,
+}
+
+/// The ends of a port's link at which what happens to packets is noted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Noted(u8);
+
+impl Noted {
+    pub const START: Self = Self(1);
+    pub const END: Self = Self(2);
+
+    #[inline]
+    pub const fn at(self, end: Self) -> bool {
+        self.0 & end.0 != 0
+    }
+
+    pub const fn also_at(self, end: Self) -> Self {
+        Self(self.0 | end.0)
+    }
 }
 
 impl Lines for Port {
@@ -114,6 +134,7 @@ impl Port {
             armed: false,
             faulty: false,
             paused: false,
+            noted: Noted::default(),
             rounding: parts.rounding,
             delay: parts.delay,
             gap: Span::ZERO,

@@ -9,13 +9,16 @@ use super::fault::link_ports;
 use super::network::Network;
 use super::outcome::Sums;
 use super::pool::Place;
-use super::port::Port;
+use super::port::{Noted, Port};
+use super::tape::{PacketRecord, Tape};
+use super::watch::Seen;
 use super::{FabricConfig, Outcome, PauseOrder, Progress, Queue, QueueProbe, Verdict};
 use crate::balance::Scheme;
 use crate::balance::sender::Trimming;
-use crate::endpoint::{Endpoints, FlowRecord, Over, Site, base_rtt};
+use crate::endpoint::{Endpoints, FlowRecord, Host, Over, Site, base_rtt};
 use crate::ids::{HostId, MessageId, PortId};
 use crate::nic::NicConfig;
+use crate::packet::Packet;
 use crate::topology::{Node, Routes, Topology};
 use crate::units::{Bytes, Time};
 use crate::workload::{Message, Workload};
@@ -43,7 +46,7 @@ pub struct Setup {
 }
 
 /// Events between two calls of `progress`.
-const PROGRESS_EVERY: u64 = 1 << 18;
+pub(super) const PROGRESS_EVERY: u64 = 1 << 18;
 
 /// Runs to the end, telling `progress` from time to time (every 2^18 events or so).
 pub fn run(setup: &Setup, progress: &mut dyn FnMut(&Progress)) -> Outcome {
@@ -107,7 +110,7 @@ impl World {
             self.handle(now, event);
             if self.events.is_multiple_of(PROGRESS_EVERY) {
                 progress(&self.progress());
-                if self.is_hopeless(now) {
+                if self.is_hopeless() {
                     return Verdict::Stalled;
                 }
             }
@@ -199,10 +202,58 @@ impl World {
         self.events += 1;
     }
 
-    fn is_hopeless(&mut self, now: Time) -> bool {
+    /// True if what is left cannot get through for ever.
+    pub(super) fn is_hopeless(&mut self) -> bool {
         let fabric = (&*self.setup.topology, &self.setup.fabric.failures[..]);
         let sent = (self.endpoints.workload(), self.endpoints.ledger());
-        self.cut_off.is_all_that_is_left(now, fabric, sent)
+        self.cut_off.is_all_that_is_left(self.now, fabric, sent)
+    }
+
+    /// From now on notes what happens to packets at the nodes that are `followed`.
+    pub(super) fn follow(&mut self, followed: &dyn Fn(Node) -> bool) {
+        for port in &mut self.network.ports {
+            if followed(port.start.node()) {
+                port.noted = port.noted.also_at(Noted::START);
+            }
+            if followed(port.end.node()) {
+                port.noted = port.noted.also_at(Noted::END);
+            }
+        }
+        self.network.tape = Some(Box::new(Tape::new(&self.setup.topology, &self.setup.fabric)));
+    }
+
+    /// True if there are many records to take.
+    pub(super) fn has_many_records(&self) -> bool {
+        self.network.tape.as_ref().is_some_and(|tape| tape.has_many())
+    }
+
+    /// Starts what has started by now at ports that are noted, however late anybody looks.
+    pub(super) fn settle_noted(&mut self) {
+        for id in (0..self.network.ports.len() as u32).map(PortId) {
+            if self.network.ports[id.index()].noted.at(Noted::START) {
+                self.settle(self.now, id);
+            }
+        }
+    }
+
+    /// What happened to packets and cannot be preceded by anything after `now`.
+    pub(super) fn take_records(&mut self, now: Time) -> Vec<PacketRecord> {
+        self.network.tape.as_mut().map_or_else(Vec::new, |tape| tape.take(now))
+    }
+
+    /// Looks at all counters as they are before anything starts or arrives at `now`; those of
+    /// `ports` are right, others may lag.
+    pub(super) fn look(&mut self, now: Time, ports: &[PortId], seen: &mut Seen) {
+        self.now = now;
+        if now > Time::ZERO {
+            let before = Time::from_ps(now.as_ps() - 1);
+            ports.iter().for_each(|&id| self.settle(before, id));
+        }
+        let ports = &self.network.ports;
+        seen.waiting.clear();
+        seen.waiting.extend(ports.iter().map(Port::data_waiting));
+        seen.carried.clear();
+        seen.carried.extend(ports.iter().map(|port| port.carried));
     }
 
     /// Links or routing change.
@@ -266,10 +317,14 @@ impl World {
     #[inline]
     fn arrive(&mut self, now: Time, id: PortId, place: Place) {
         let port = &self.network.ports[id.index()];
-        let end = port.end.node();
+        let (end, noted) = (port.end.node(), port.noted.at(Noted::END));
         if port.faulty && self.network.lost_on_the_way(id, place) {
+            self.network.note_drop(now, id.reverse(), place);
             self.network.drop_packet(place);
             return;
+        }
+        if noted {
+            self.network.note_arrival(now, id.reverse(), place);
         }
         if self.network.pfc.is_some() {
             if let Some((port, order)) = self.network.take_frame(id, place) {
@@ -283,10 +338,22 @@ impl World {
             Node::Host(host) => {
                 let packet = self.network.pool.remove(place);
                 self.pump(now, host);
-                self.endpoints.handle_packet(now, host, &packet);
+                match noted {
+                    false => self.endpoints.handle_packet(now, host, &packet),
+                    true => self.answer(now, host, &packet),
+                }
                 self.follow_up(now, host);
             }
         }
+    }
+
+    /// A packet has come to a host that somebody follows.
+    #[cold]
+    fn answer(&mut self, now: Time, host: HostId, packet: &Packet) {
+        let before = self.endpoints.host(host).nic.answers().len();
+        self.endpoints.handle_packet(now, host, packet);
+        let Host { port, nic, .. } = self.endpoints.host(host);
+        self.network.note_answers(now, (*port, nic), before);
     }
 
     /// A frame of flow control takes effect at the port that it is for.

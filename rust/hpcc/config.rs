@@ -69,8 +69,40 @@ pub struct HpccConfig {
     pub queues_until: Option<Time>,
     /// `RANDOM_SEED` of ConWeave.
     pub seed: Option<u64>,
+    /// `ENABLE_TRACE`: whether what happens to packets is written down. Default yes.
+    pub trace: bool,
+    /// `TRACE_FILE`, as written: which nodes' packets.
+    pub trace_file: Option<String>,
+    /// `PAUSE_TIME`: what pause frames say in the trace, whole microseconds; nothing else comes
+    /// of it, because a pause lasts until it is taken back. Default 5.
+    pub pause_time_us: u64,
+    /// `SW_MONITORING_INTERVAL` of ConWeave: how often uplinks and connections are looked at.
+    /// Default 10 us.
+    pub monitor_every: Span,
+    /// What the files are called that it writes.
+    pub outputs: Outputs,
     /// Unknown keys, repeated keys, spare values.
     pub warnings: Vec<String>,
+}
+
+/// Files that an experiment writes, by the names that its configuration gives; of each path the
+/// file name alone, because results are all written into one folder.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Outputs {
+    /// `FCT_OUTPUT_FILE`.
+    pub fct: Option<String>,
+    /// `PFC_OUTPUT_FILE`.
+    pub pfc: Option<String>,
+    /// `QLEN_MON_FILE`.
+    pub queues: Option<String>,
+    /// `TRACE_OUTPUT_FILE`.
+    pub trace: Option<String>,
+    /// `UPLINK_MON_FILE` of ConWeave.
+    pub uplinks: Option<String>,
+    /// `CONN_MON_FILE` of ConWeave.
+    pub connections: Option<String>,
+    /// `CNP_OUTPUT_FILE` of ConWeave.
+    pub notifications: Option<String>,
 }
 
 /// A value and the line that it is from.
@@ -205,6 +237,11 @@ impl HpccConfig {
             queues_from: None,
             queues_until: None,
             seed: None,
+            trace: true,
+            trace_file: None,
+            pause_time_us: 5,
+            monitor_every: Span::from_us(10),
+            outputs: Outputs::default(),
             warnings: Vec::new(),
         }
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::ConfigError;
+use super::{ConfigError, NodeListError};
 use crate::balance::SchemeError;
 use crate::topology::HpccTopologyError;
 use crate::units::BitRate;
@@ -50,6 +50,9 @@ pub enum HpccError {
     /// A fault in the flow file.
     #[error(transparent)]
     Flows(#[from] FlowFileError),
+    /// A fault in the list of nodes to trace.
+    #[error(transparent)]
+    Nodes(#[from] NodeListError),
     /// A policy that is none.
     #[error("{place}: {source}")]
     Scheme {

@@ -1,10 +1,11 @@
 //! An experiment: three files, made into what a run needs.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::config::{self, Family, HpccConfig, Numbered};
-use super::{HpccError, differences, fabric, fct, files, ports, wire};
+use super::{HpccError, differences, fabric, fct, files, node_list, ports, wire};
 use crate::balance::switch::SwitchConfig;
 use crate::balance::{self, Parameters, Scheme};
 use crate::fabric::{Outcome, Rounding, Setup};
@@ -46,6 +47,8 @@ pub struct Experiment {
     pub flows: FlowFile,
     /// The file's node of each host, then of each switch, by id.
     nodes: [Vec<u32>; 2],
+    /// The nodes whose packets are traced; `None` where no trace is asked for.
+    pub(super) traced: Option<BTreeSet<u32>>,
 }
 
 impl Experiment {
@@ -96,9 +99,10 @@ impl Experiment {
             time_limit: time_limit(&config),
             probes: Vec::new(),
         };
+        let traced = traced(&config, folder, &mut warnings)?;
         let nodes = [read.node_of_host, read.node_of_switch];
         let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Ok(Self { name, setup, warnings, config, topology_file, flow_file, flows, nodes })
+        Ok(Self { name, setup, warnings, config, topology_file, flow_file, flows, nodes, traced })
     }
 
     /// The number of a node in the topology file.
@@ -109,15 +113,43 @@ impl Experiment {
         }
     }
 
-    /// The numbers of all switches in the topology file, by id.
-    pub fn switch_numbers(&self) -> &[u32] {
-        &self.nodes[1]
+    /// The numbers of all hosts in the topology file, by id.
+    pub(super) fn host_numbers(&self) -> &[u32] {
+        &self.nodes[0]
+    }
+
+    /// Whether packets at each host, then at each switch, are traced, by id.
+    pub(super) fn followed(&self) -> [Vec<bool>; 2] {
+        let is_traced = |node: &u32| self.traced.as_ref().is_some_and(|it| it.contains(node));
+        self.nodes.each_ref().map(|nodes| nodes.iter().map(is_traced).collect())
     }
 
     /// The results in the columns of the family's `fct.txt`: a line for each flow that
     /// completed, in order of completion.
     pub fn fct_table(&self, outcome: &Outcome) -> String {
         fct::table(&self.setup, &self.flows, outcome)
+    }
+}
+
+/// The nodes of `TRACE_FILE`, where the trace is not switched off. Configurations are handed on
+/// with the trace on and without that file, with which the family traces nobody.
+fn traced(
+    config: &HpccConfig,
+    folder: &Path,
+    warnings: &mut Vec<String>,
+) -> Result<Option<BTreeSet<u32>>, HpccError> {
+    let Some(written) = config.trace_file.as_ref().filter(|_| config.trace) else {
+        return Ok(None);
+    };
+    match files::named(&format!("{}: TRACE_FILE", config.file), written, folder) {
+        Ok(path) => {
+            let name = path.display().to_string();
+            Ok(Some(node_list::read(&files::text(&path)?, &name)?))
+        }
+        Err(missing) => {
+            warnings.push(format!("{missing}; nothing is traced"));
+            Ok(None)
+        }
     }
 }
 

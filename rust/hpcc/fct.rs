@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 
 use crate::balance::switch::murmur::address;
 use crate::fabric::{FlowRecord, Outcome, Setup};
+use crate::ids::HostId;
 use crate::topology::{Routes, Topology};
 use crate::units::{Bytes, Time};
 use crate::workload::Message;
@@ -81,16 +82,42 @@ fn name(dialect: Dialect, node: u32) -> String {
 ///
 /// Bytes are not wrapped at 32 bits, as the family does.
 fn standalone_ns(setup: &Setup, routes: &Routes, message: &Message) -> u128 {
-    let (topology, payload): (&Topology, Bytes) = (&setup.topology, setup.nic.payload);
-    let ports = routes.path_ports(message.src, message.dst, 0);
-    let links = || ports.iter().map(|port| topology.link(port.link()));
-    let delay_ns: u128 = links().map(|link| u128::from(link.delay.as_ps() / PS)).sum();
-    let payload_ns: u128 =
-        links().map(|link| time_ns(u128::from(payload.get()), link.rate.as_bps())).sum();
-    let slowest = links().map(|link| link.rate.as_bps()).min().unwrap_or(u64::MAX);
-    let packets = u128::from(message.bytes.get().div_ceil(payload.get()));
+    let way = Way::between(setup, routes, (message.src, message.dst));
+    let packets = u128::from(message.bytes.get().div_ceil(setup.nic.payload.get()));
     let bytes = u128::from(message.bytes.get()) + packets * u128::from(wire::HEADER.get());
-    2 * delay_ns + payload_ns + time_ns(bytes, slowest)
+    way.rtt_ns + time_ns(bytes, way.slowest)
+}
+
+/// What the family knows of the way between two hosts (`CalculateRoute`).
+struct Way {
+    rtt_ns: u128,
+    /// Bits a second.
+    slowest: u64,
+}
+
+impl Way {
+    fn between(setup: &Setup, routes: &Routes, (src, dst): (HostId, HostId)) -> Self {
+        let (topology, payload): (&Topology, Bytes) = (&setup.topology, setup.nic.payload);
+        let ports = routes.path_ports(src, dst, 0);
+        let links = || ports.iter().map(|port| topology.link(port.link()));
+        let delay_ns: u128 = links().map(|link| u128::from(link.delay.as_ps() / PS)).sum();
+        let payload_ns: u128 =
+            links().map(|link| time_ns(u128::from(payload.get()), link.rate.as_bps())).sum();
+        let slowest = links().map(|link| link.rate.as_bps()).min().unwrap_or(u64::MAX);
+        Self { rtt_ns: 2 * delay_ns + payload_ns, slowest }
+    }
+}
+
+/// The largest product of round-trip time and rate between two hosts (`maxBdp`), bytes.
+pub(super) fn largest_bdp(setup: &Setup) -> u128 {
+    let routes = Routes::new(&setup.topology, &|_| true);
+    let hosts = || (0..setup.topology.host_count()).map(HostId);
+    let pairs = hosts().flat_map(|src| hosts().map(move |dst| (src, dst)));
+    let bdp = |pair| {
+        let way = Way::between(setup, &routes, pair);
+        way.rtt_ns * u128::from(way.slowest) / NS_BITS
+    };
+    pairs.filter(|(src, dst)| src != dst).map(bdp).max().unwrap_or(0)
 }
 
 /// Whole nanoseconds that `bytes` take.

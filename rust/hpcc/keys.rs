@@ -1,5 +1,7 @@
 //! The keys of `config.txt`: a line each.
 
+use std::path::Path;
+
 use super::config::{HpccConfig, LinkDown, Numbered};
 use super::config_line::{
     ConfigError, Entry, instant, kilobytes, microseconds, part, rate, switch,
@@ -100,23 +102,38 @@ const KEYS: &[Key] = &[
     one!("SIMULATOR_STOP_TIME", SECONDS, stop, config, at => config.stop = Some(at)),
     one!("QLEN_MON_START", NANOSECONDS, nanoseconds, config, at => config.queues_from = Some(at)),
     one!("QLEN_MON_END", NANOSECONDS, nanoseconds, config, at => config.queues_until = Some(at)),
+    one!("ENABLE_TRACE", FLAG, switch, config, on => config.trace = on),
+    one!("TRACE_FILE", PATH, text, config, path => config.trace_file = Some(path)),
+    one!("PAUSE_TIME", "write microseconds, for example 5", whole_part, config, us => {
+        config.pause_time_us = us;
+    }),
+    one!("SW_MONITORING_INTERVAL", NANOSECONDS, interval, config, every => {
+        config.monitor_every = every;
+    }),
+    one!("FCT_OUTPUT_FILE", PATH, file_name, config, name => config.outputs.fct = Some(name)),
+    one!("PFC_OUTPUT_FILE", PATH, file_name, config, name => config.outputs.pfc = Some(name)),
+    one!("QLEN_MON_FILE", PATH, file_name, config, name => config.outputs.queues = Some(name)),
+    one!("TRACE_OUTPUT_FILE", PATH, file_name, config, name => config.outputs.trace = Some(name)),
+    one!("UPLINK_MON_FILE", PATH, file_name, config, name => config.outputs.uplinks = Some(name)),
+    one!("CONN_MON_FILE", PATH, file_name, config, name => {
+        config.outputs.connections = Some(name);
+    }),
+    one!("CNP_OUTPUT_FILE", PATH, file_name, config, name => {
+        config.outputs.notifications = Some(name);
+    }),
     one!("RANDOM_SEED", "write a whole number", whole_64, config, seed => config.seed = Some(seed)),
 ];
 
 /// From the scripts of HPCC, ConWeave and ASTRA-sim's network.
 const IRRELEVANT: &[&str] = &[
-    "CNP_OUTPUT_FILE",
-    "CONN_MON_FILE",
     "CONWEAVE_DEFAULT_VOQ_WAITING_TIME",
     "CONWEAVE_EXTRA_VOQ_FLUSH_TIME",
     "CONWEAVE_PATH_PAUSE_TIME",
     "CONWEAVE_REPLY_TIMEOUT_EXTRA",
     "CONWEAVE_TX_EXPIRY_TIME",
     "DATA_RATE",
-    "ENABLE_TRACE",
     "EST_ERROR_MON_FILE",
     "FAST_REACT",
-    "FCT_OUTPUT_FILE",
     "FLOW_INPUT_FILE",
     "GLOBAL_T",
     "INT_MULTI",
@@ -125,16 +142,9 @@ const IRRELEVANT: &[&str] = &[
     "MI_THRESH",
     "MULTI_RATE",
     "NIC_TOTAL_PAUSE_TIME",
-    "PAUSE_TIME",
-    "PFC_OUTPUT_FILE",
     "PINT_LOG_BASE",
     "PINT_PROB",
-    "QLEN_MON_FILE",
     "SAMPLE_FEEDBACK",
-    "SW_MONITORING_INTERVAL",
-    "TRACE_FILE",
-    "TRACE_OUTPUT_FILE",
-    "UPLINK_MON_FILE",
     "USE_DYNAMIC_PFC_THRESHOLD",
     "U_TARGET",
     "VAR_WIN",
@@ -154,8 +164,25 @@ fn whole_64(text: &str) -> Option<u64> {
     text.parse().ok()
 }
 
+/// A number of which the family reads the whole part alone: ConWeave's `run.py` writes seconds
+/// (`2.0`) where its simulator reads nanoseconds.
+fn whole_part(text: &str) -> Option<u64> {
+    let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+    whole_64(whole).filter(|_| rest.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 fn nanoseconds(text: &str) -> Option<Time> {
-    whole_64(text)?.checked_mul(1_000).map(Time::from_ps)
+    whole_part(text)?.checked_mul(1_000).map(Time::from_ps)
+}
+
+fn interval(text: &str) -> Option<Span> {
+    let ns = whole_64(text).filter(|&ns| ns > 0)?;
+    ns.checked_mul(1_000).map(Span::from_ps)
+}
+
+/// The file name of a path; it becomes a name in the folder of results.
+fn file_name(text: &str) -> Option<String> {
+    Some(Path::new(text).file_name()?.to_str()?.to_owned())
 }
 
 fn count(text: &str) -> Option<u32> {

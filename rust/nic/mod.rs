@@ -141,6 +141,17 @@ pub enum NicEvent {
     },
 }
 
+/// How far the work on a queue pair has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backlog {
+    /// All of it is acknowledged.
+    Nothing,
+    /// All of it is sent.
+    Unacknowledged,
+    /// There is something to send, for the first time or again.
+    Unsent,
+}
+
 /// What a NIC counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NicCounters {
@@ -333,6 +344,19 @@ impl Nic {
     /// What it counted so far.
     pub fn counters(&self) -> &NicCounters {
         &self.counters
+    }
+
+    /// Answers that wait for the wire, the next one first.
+    pub fn answers(&self) -> impl ExactSizeIterator<Item = &Packet> {
+        self.control.iter()
+    }
+
+    /// How far the work on the sending half of `qp` has come.
+    ///
+    /// # Panics
+    /// If there is no such queue pair, or it does not send.
+    pub fn backlog(&self, qp: QpId) -> Backlog {
+        self.requesters[self.qps[qp.index()].requester.index()].backlog()
     }
 
     /// True if a packet would go if the wire were free, now or after a pause of pacing.

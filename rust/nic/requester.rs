@@ -7,7 +7,7 @@ use super::pacer::Pacer;
 use super::recovery::{Lost, LostPlace, Missed, SendRecovery, Sending, Why};
 use super::responder::Peer;
 use super::sent_entropies::SentEntropies;
-use super::{Delivery, Entropies, NicConfig, NicEvent, PortFacts, Recovery};
+use super::{Backlog, Delivery, Entropies, NicConfig, NicEvent, PortFacts, Recovery};
 use crate::balance::sender::{Feedback, Sender, SenderPolicy, Verdict};
 use crate::ids::{HostId, QpId};
 use crate::packet::{Flags, Packet, PacketKind, Psn, Stamp};
@@ -184,6 +184,17 @@ impl Requester {
     /// True if it has no message that is not complete.
     pub fn is_done(&self) -> bool {
         self.work.is_empty()
+    }
+
+    /// How far its work has come, whatever window or rate say.
+    pub fn backlog(&self) -> Backlog {
+        if self.work.is_empty() {
+            return Backlog::Nothing;
+        }
+        match self.recovery.next(self.end) {
+            Some(_) => Backlog::Unsent,
+            None => Backlog::Unacknowledged,
+        }
     }
 
     /// What a receiving half of the same queue pair is made of.

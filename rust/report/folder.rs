@@ -34,6 +34,8 @@ pub type Writer<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    /// Names that are results beside those that always are.
+    others: Vec<String>,
     #[cfg(unix)]
     claim: Option<nix::fcntl::Flock<fs::File>>,
 }
@@ -82,8 +84,18 @@ impl Folder {
     /// # Errors
     /// It is a file, holds something else, cannot be written into, or another run has it.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
+        Self::open_for(path, &[])
+    }
+
+    /// The same for results that are called by `others` beside the names that results always
+    /// have: an experiment of the HPCC family names its files itself.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_for(path: &Path, others: &[String]) -> Result<Self, FolderError> {
         let mut folder = Self {
             path: path.to_owned(),
+            others: others.to_vec(),
             #[cfg(unix)]
             claim: None,
         };
@@ -150,12 +162,15 @@ impl Folder {
     /// Those of the system. What was there before is then untouched, unless renaming failed.
     pub fn replace(
         &self,
-        files: &[(&'static str, Writer<'_>)],
+        files: &[(&str, Writer<'_>)],
         summary: Writer<'_>,
     ) -> Result<(), FolderError> {
         let mut whole = Vec::new();
         for &(name, write) in files.iter().chain(&[(LAST, summary)]) {
-            debug_assert!(may_be_ours(name), "{name} would be refused as foreign the next time");
+            debug_assert!(
+                self.may_be_ours(name),
+                "{name} would be refused as foreign the next time"
+            );
             whole.push((name, self.write_unfinished(name, write)?));
         }
         self.clear(&whole)?;
@@ -188,7 +203,7 @@ impl Folder {
             replaced || whole.iter().any(|(_, file)| new(file))
         };
         let mut old: Vec<String> = self.entries()?.into_iter().filter(|name| !kept(name)).collect();
-        old.retain(|name| may_be_ours(name));
+        old.retain(|name| self.may_be_ours(name));
         // The summary vouches for the others: it goes first.
         old.sort_by_key(|name| name != LAST);
         for name in old {
@@ -208,16 +223,24 @@ impl Folder {
     }
 
     fn is_ours(&self, name: &str) -> bool {
-        if !may_be_ours(name) || self.path.join(name).is_dir() {
+        if !self.may_be_ours(name) || self.path.join(name).is_dir() {
             return false;
         }
         match name {
             LAST => is_summary(&self.path.join(name)),
-            _ if FOREIGN_FORMATS.contains(&name) => {
-                starts_with_header(&self.path.join("flows.csv"))
-            }
+            _ if self.is_foreign(name) => starts_with_header(&self.path.join("flows.csv")),
             _ => name.starts_with(UNFINISHED) || starts_with_header(&self.path.join(name)),
         }
+    }
+
+    /// True for the name of a result whose format is not ours.
+    fn is_foreign(&self, name: &str) -> bool {
+        FOREIGN_FORMATS.contains(&name) || self.others.iter().any(|other| other == name)
+    }
+
+    fn may_be_ours(&self, name: &str) -> bool {
+        let known = name == LAST || WITH_HEADER.contains(&name) || self.is_foreign(name);
+        known || name.starts_with(UNFINISHED)
     }
 
     fn unfinished(&self) -> Result<NamedTempFile, FolderError> {
@@ -240,11 +263,6 @@ impl Folder {
     fn refused(&self, what: &str, reason: io::Error) -> FolderError {
         FolderError::Refused { folder: self.name(), what: what.to_owned(), reason }
     }
-}
-
-fn may_be_ours(name: &str) -> bool {
-    let known = name == LAST || FOREIGN_FORMATS.contains(&name) || WITH_HEADER.contains(&name);
-    known || name.starts_with(UNFINISHED)
 }
 
 fn starts_with_header(path: &Path) -> bool {
@@ -303,6 +321,17 @@ mod tests {
         write(&Folder::open(&path).unwrap(), "second").unwrap();
         assert_eq!(names(&path), ["flows.csv", "summary.json"]);
         assert_eq!(contents(&path)[0].1, format!("{MARK}second\n"));
+    }
+
+    #[test]
+    fn results_with_names_of_their_own_are_replaced_where_those_are_known() {
+        let place = tempfile::tempdir().unwrap();
+        write(&Folder::open(place.path()).unwrap(), "first").unwrap();
+        fs::write(place.path().join("mix.tr"), "trace").unwrap();
+        let error = Folder::open(place.path()).unwrap_err().to_string();
+        assert!(error.contains("holds 'mix.tr'"), "{error}");
+        write(&Folder::open_for(place.path(), &["mix.tr".to_owned()]).unwrap(), "second").unwrap();
+        assert_eq!(names(place.path()), ["flows.csv", "summary.json"]);
     }
 
     #[test]

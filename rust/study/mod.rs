@@ -17,4 +17,4 @@ pub use pool::in_order;
 pub use queue_pairs::{QueuePairs, queue_pairs};
 pub use rails::{rail_identity, run_rails};
 pub use replay::{Watch, replay};
-pub use run::{Finished, run};
+pub use run::{Finished, run, run_watched};

@@ -1,6 +1,6 @@
 //! One run, measured.
 
-use crate::fabric::{self, Outcome, Progress, Setup, Verdict};
+use crate::fabric::{self, Outcome, Progress, Setup, Verdict, Watch};
 use crate::report::{Identity, JobSummary, OpenMessages, Stopwatch, Summary};
 use crate::units::{Span, Time};
 
@@ -25,8 +25,27 @@ pub fn run(
     bound: Span,
     progress: &mut dyn FnMut(&Progress),
 ) -> (Finished, Outcome) {
+    measure(identity, setup, bound, || fabric::run(setup, progress))
+}
+
+/// The same with somebody who watches.
+pub fn run_watched(
+    identity: &Identity,
+    (setup, bound): (&Setup, Span),
+    watch: &mut dyn Watch,
+    progress: &mut dyn FnMut(&Progress),
+) -> (Finished, Outcome) {
+    measure(identity, setup, bound, || fabric::run_watched(setup, watch, progress))
+}
+
+fn measure(
+    identity: &Identity,
+    setup: &Setup,
+    bound: Span,
+    run: impl FnOnce() -> Outcome,
+) -> (Finished, Outcome) {
     let stopwatch = Stopwatch::start();
-    let outcome = fabric::run(setup, progress);
+    let outcome = run();
     let cost = stopwatch.stop();
     let finished = Finished {
         summary: Summary::new(identity, &setup.topology, &outcome, bound, cost)

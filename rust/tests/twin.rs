@@ -247,6 +247,70 @@ mod with_ns3 {
         }
     }
 
+    /// What the family's scripts read: every file that an experiment writes has the same bytes from
+    /// either world.
+    #[test]
+    fn an_experiment_writes_the_same_files_in_both_worlds() {
+        let topology = |tail: &str| format!("4 1 3\n0\n2 0 100Gbps {tail}\n");
+        let config = "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nTRACE_FILE trace.txt\n\
+            CC_MODE 1\nHAS_WIN 0\nSIMULATOR_STOP_TIME 2.1\nKMIN_MAP 1 100000000000 40\n\
+            KMAX_MAP 1 100000000000 160\nPMAX_MAP 1 100000000000 0.2\nBUFFER_SIZE 1\n\
+            QLEN_MON_START 1999990000\nQLEN_MON_END 2000100000\n";
+        let conweave = "FLOWGEN_START_TIME 2.0\nFLOWGEN_STOP_TIME 2.01\n\
+            UPLINK_MON_FILE u\nCONN_MON_FILE c\nCNP_OUTPUT_FILE n\nPFC_OUTPUT_FILE p\n";
+        let alike = topology("1us 0\n1 0 100Gbps 1us 0\n3 0 100Gbps 1us 0");
+        let odd = topology("1.0371us 0\n1 0 100Gbps 1.0113us 0\n3 0 100Gbps 1.0777us 0");
+        let two_tier = "6 4 6\n2 3 4 5\n0 2 100Gbps 1.0011us 0\n1 3 100Gbps 1.0037us 0\n\
+            2 4 100Gbps 1.0093us 0\n3 4 100Gbps 1.0071us 0\n2 5 100Gbps 1.0053us 0\n\
+            3 5 100Gbps 1.0017us 0\n";
+        let meet = "2\n1 3 3 100 250000 2.0\n2 3 3 100 250000 2.0\n";
+        let across = "2\n0 1 3 100 250000 2.0\n1 0 3 100 250000 2.0000013\n";
+        for (what, topology, flows, more, files) in [
+            ("flow control", odd.as_str(), meet, "ACK_HIGH_PRIO 1\n", 2),
+            ("the same with links alike", alike.as_str(), meet, "", 2),
+            ("no flow control", odd.as_str(), meet, "ENABLE_PFC 0\n", 2),
+            ("losses", odd.as_str(), meet, "ERROR_RATE_PER_LINK 0.02\nENABLE_PFC 0\n", 2),
+            ("a link that fails", two_tier, across, "LINK_DOWN 4 2 4\nLB_POLICY spray\n", 2),
+            ("ConWeave's monitors", two_tier, across, conweave, 4),
+        ] {
+            for rounding in [Rounding::Exact, Rounding::TruncateNs] {
+                let folder = tempfile::tempdir().unwrap();
+                let place = |name: &str| folder.path().join(name);
+                let config = format!("{config}{more}");
+                for (name, text) in [
+                    ("topology.txt", topology),
+                    ("flow.txt", flows),
+                    ("trace.txt", "6 0 1 2 3 4 5"),
+                    ("config.txt", config.as_str()),
+                ] {
+                    std::fs::write(place(name), text).unwrap();
+                }
+                let overrides = hpcc::Overrides { rounding, ..Default::default() };
+                let experiment = hpcc::Experiment::load(&place("config.txt"), &overrides).unwrap();
+                let (ours, theirs) = (place("rust"), place("ns3"));
+                [&ours, &theirs].map(|folder| std::fs::create_dir(folder).unwrap());
+                let recorded = experiment.recorded();
+                assert_eq!(recorded.len(), files, "{what}: {recorded:?}");
+                let mut open = |kind| -> std::io::Result<Box<dyn std::io::Write>> {
+                    let (_, name) = recorded.iter().find(|(of, _)| *of == kind).unwrap();
+                    Ok(Box::new(std::fs::File::create(ours.join(name))?))
+                };
+                let mut recorder = hpcc::Recorder::new(&experiment, &mut open).unwrap();
+                let outcome = fabric::run_watched(&experiment.setup, &mut recorder, &mut |_| {});
+                recorder.finish(&outcome).unwrap();
+                ns3::run_hpcc(&experiment, &theirs).unwrap();
+                for (_, name) in &recorded {
+                    let [ours, theirs] =
+                        [&ours, &theirs].map(|folder| std::fs::read(folder.join(name)).unwrap());
+                    let differs = ours.iter().zip(&theirs).position(|(a, b)| a != b);
+                    assert_eq!(differs, None, "{what}, {rounding:?}: {name}");
+                    assert_eq!(ours.len(), theirs.len(), "{what}, {rounding:?}: {name}");
+                    assert!(!ours.is_empty(), "{what}: {name}");
+                }
+            }
+        }
+    }
+
     /// The family's own experiments, in ns-3: single flows as its simulator has them, and contended
     /// ones as the fabric in Rust has them, whose distance from that simulator `hpcc` tests.
     #[test]

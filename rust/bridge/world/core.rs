@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::contract::{Measured, NewsFacts, WirePacket};
+use super::recording::Recording;
 use super::verbs::Verbs;
 use crate::balance::switch::SwitchState;
 use crate::endpoint::{Endpoints, Over, Stage};
@@ -61,6 +62,8 @@ pub(in crate::bridge) struct Core {
     pub(super) verbs: Verbs,
     /// What the world measured.
     pub(super) measured: Measured,
+    /// What is written while it runs.
+    pub(super) recording: Option<Box<Recording>>,
 }
 
 /// Queues as the world tells of them.
@@ -113,6 +116,7 @@ impl Core {
             watches: scheme.switch.watches(),
             verbs: Verbs::default(),
             measured: Measured::default(),
+            recording: None,
             setup: setup.clone(),
             ways,
             numbers,
@@ -153,7 +157,13 @@ impl Core {
 
     pub(super) fn handle_packet(&mut self, host: u32, now_ps: u64, packet: &WirePacket) -> bool {
         let (host, now) = (HostId(host), Time::from_ps(now_ps));
-        self.endpoints.handle_packet(now, host, &Packet::from(packet));
+        let packet = Packet::from(packet);
+        match &mut self.recording {
+            Some(recording) if recording.follows(host) => {
+                recording.handle_packet(now, (&mut self.endpoints, host), &packet);
+            }
+            _ => self.endpoints.handle_packet(now, host, &packet),
+        }
         self.endpoints.follow_up(now, host);
         self.collect(host, now);
         self.has_something_to_tell()

@@ -4,18 +4,16 @@ use std::fmt;
 use std::path::Path;
 
 use super::contract::{
-    EcnFacts, FaultFacts, Graph, HpccFacts, InPlace, IngressFacts, Settings, StepFacts, SwitchNode,
-    WireLink,
+    EcnFacts, FaultFacts, Graph, InPlace, IngressFacts, Settings, StepFacts, SwitchNode, WireLink,
 };
 use super::core::Core;
 use crate::fabric::parts::{Pfc, Plan, Witness};
 use crate::fabric::{Buffer, Ecn, EcnPoint, FailureKind, Rounding, Setup};
 use crate::hpcc::{self, HpccError};
 use crate::ids::{HostId, PortId, SwitchId};
-use crate::report;
 use crate::scenario::{Overrides, Scenario, ScenarioError};
 use crate::topology::{Link, Node, Switch, Topology, TopologyError};
-use crate::units::{BitRate, Span, Time};
+use crate::units::{BitRate, Span};
 
 /// Why there is no experiment.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +45,7 @@ pub(in crate::bridge) struct Experiment {
     pub(super) setup: Setup,
     plan: Plan,
     pfc: Option<Pfc>,
-    hpcc: Option<Box<hpcc::Experiment>>,
+    pub(super) hpcc: Option<Box<hpcc::Experiment>>,
     warnings: Vec<String>,
 }
 
@@ -105,9 +103,14 @@ pub(super) fn experiment_of_hpcc(
     let Overrides { policy, seed } = overrides(in_place);
     let rounding = if truncate_ns { Rounding::TruncateNs } else { Rounding::Exact };
     let overrides = hpcc::Overrides { lb: policy, seed, rounding, ..hpcc::Overrides::default() };
-    let read = hpcc::Experiment::load(Path::new(path), &overrides)?;
-    let experiment = Experiment::new(read.setup.clone(), read.warnings.clone());
-    Ok(Box::new(Experiment { hpcc: Some(Box::new(read)), ..experiment }))
+    Ok(Box::new(hpcc::Experiment::load(Path::new(path), &overrides)?.into()))
+}
+
+impl From<hpcc::Experiment> for Experiment {
+    fn from(read: hpcc::Experiment) -> Self {
+        let experiment = Self::new(read.setup.clone(), read.warnings.clone());
+        Self { hpcc: Some(Box::new(read)), ..experiment }
+    }
 }
 
 pub(super) fn graph_of(section: &str, folder: &str) -> Result<Graph, ExperimentError> {
@@ -243,34 +246,6 @@ impl Experiment {
 
     pub(in crate::bridge) fn core(&self) -> Box<Core> {
         Box::new(Core::new(&self.setup))
-    }
-
-    pub(super) fn hpcc(&self) -> HpccFacts {
-        let Some(experiment) = &self.hpcc else { return HpccFacts::default() };
-        let ns = |at: Option<Time>| at.map_or(0, |at| at.as_ps() / 1_000);
-        HpccFacts {
-            switches: experiment.switch_numbers().to_vec(),
-            queues_from_ns: ns(experiment.config.queues_from),
-            queues_until_ns: ns(experiment.config.queues_until),
-        }
-    }
-
-    pub(super) fn write_hpcc(&self, core: &Core, folder: &str) -> Result<(), ExperimentError> {
-        let experiment = self.hpcc.as_ref().ok_or(ExperimentError::NotHpcc)?;
-        let outcome = core.outcome();
-        let mut pauses = Vec::new();
-        let number = |node| experiment.node_number(node);
-        let written = report::write_pfc_txt(&mut pauses, &self.setup.topology, &outcome, &number);
-        let fct = experiment.fct_table(&outcome).into_bytes();
-        for (name, written) in [("fct.txt", Ok(fct)), ("pfc.txt", written.map(|()| pauses))] {
-            let path = Path::new(folder).join(name);
-            let done = written.and_then(|text| std::fs::write(&path, text));
-            done.map_err(|reason| {
-                let path = path.display().to_string();
-                ExperimentError::Unwritable { path, reason }
-            })?;
-        }
-        Ok(())
     }
 }
 

@@ -333,10 +333,12 @@ fn failures_are_told_as_faults_and_steps() {
 #[test]
 fn only_experiments_of_that_family_write_its_files() {
     let experiment = experiment(SPREAD);
-    let said = experiment.write_hpcc(&experiment.core(), "").unwrap_err().to_string();
-    assert!(said.starts_with("fct.txt is written for experiments"), "{said}");
-    assert_eq!(experiment.hpcc(), contract::HpccFacts::default());
     let mut core = experiment.core();
+    let said = experiment.write_hpcc(&mut core, "").unwrap_err().to_string();
+    assert!(said.starts_with("fct.txt is written for experiments"), "{said}");
+    assert!(experiment.record_hpcc(&mut core).is_err());
+    // Nobody has asked for a look.
+    assert_eq!(core.look(0, 0, &[], &[]), u64::MAX);
     core.record(&Measured { trimmed: 3, verdict: 2, ..Measured::default() });
     assert_eq!(core.outcome().counters.trimmed, 3);
 }

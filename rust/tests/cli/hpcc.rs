@@ -40,6 +40,36 @@ fn an_experiment_leaves_the_table_of_its_family_beside_ours() {
 }
 
 #[test]
+fn what_a_configuration_asks_for_is_written_by_its_names() {
+    let bench = bench();
+    let more = "TRACE_FILE mix/trace.txt\nTRACE_OUTPUT_FILE mix/mine.tr\nENABLE_TRACE 1\n\
+                FCT_OUTPUT_FILE mix/mine_fct.txt\nQLEN_MON_FILE mix/mine_qlen.txt\n\
+                QLEN_MON_START 2000000000\nQLEN_MON_END 2000001000\n";
+    bench.write("config.txt", &format!("{CONFIG}{more}"));
+    bench.write("trace.txt", "1 3");
+    for _again in 0..2 {
+        let left = bench.evenkeel(&["hpcc", "config.txt", "--out", "results", "--truncate-ns"]);
+        assert_eq!((left.status, left.err.as_str()), (0, ""), "{left:?}");
+        let names = bench.names("results");
+        let of_the_file = ["mine.tr", "mine_fct.txt", "mine_qlen.txt"];
+        assert!(of_the_file.iter().all(|name| names.iter().any(|it| it == name)), "{names:?}");
+        assert_eq!(names.len(), 5 + of_the_file.len(), "{names:?}");
+    }
+    assert_eq!(bench.read("results/mine_fct.txt"), bench.read("results/fct.txt"));
+    // Eleven looks at 100 ns, before the first packet has come.
+    let queues = bench.read("results/mine_qlen.txt");
+    assert!(queues.starts_with("time: 2000000000\n3 1 1\n3 2 1\n3 3 1\ntime: "), "{queues}");
+    assert!(queues.ends_with("\n3 1 11\n3 2 11\n3 3 11\n"), "{queues}");
+    // Interfaces, the window, and three records of 56 bytes a packet: 150 with their answers.
+    let trace = std::fs::read(bench.path("results/mine.tr")).expect("it is there");
+    assert_eq!(trace.len(), 4 + 6 * 11 + 4 + 2 * 150 * 3 * 56);
+    bench.write("config.txt", &format!("{CONFIG}{more}ENABLE_TRACE 0\n"));
+    let left = bench.evenkeel(&["hpcc", "config.txt", "--out", "untraced"]);
+    assert!(left.err.contains("ENABLE_TRACE is also in line"), "{left:?}");
+    assert!(!bench.names("untraced").iter().any(|name| name == "mine.tr"));
+}
+
+#[test]
 fn pauses_are_told_with_the_numbers_of_the_topology_file() {
     let bench = Bench::new();
     // Node 0 is the switch. Of its buffer of 1 MB some 880 KB are shared; each of two links may take

@@ -1,0 +1,178 @@
+//! What an experiment of the HPCC family writes while it runs in another world.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::Path;
+
+use super::contract::{RecordFacts, WirePacket};
+use super::core::Core;
+use super::experiment::{Experiment, ExperimentError};
+use crate::endpoint::{Endpoints, Host};
+use crate::fabric::parts::Tape;
+use crate::fabric::{Outcome, PacketEvent, PacketRecord, Sight, Watch as _};
+use crate::hpcc::{self, Recorder, Table};
+use crate::ids::{HostId, PortId};
+use crate::packet::Packet;
+use crate::report;
+use crate::topology::Node;
+use crate::units::Time;
+
+/// A recorder, and what is on its way to it.
+#[derive(Debug)]
+pub(super) struct Recording {
+    recorder: Recorder,
+    tape: Tape,
+    /// By host, whether its packets are noted.
+    hosts: Vec<bool>,
+    /// What was written so far, by the names that the files are to have.
+    files: Vec<(String, File)>,
+}
+
+impl Recording {
+    fn new(experiment: &hpcc::Experiment) -> io::Result<Self> {
+        let recorded = experiment.recorded();
+        let mut files = Vec::new();
+        let mut open = |what| -> io::Result<Box<dyn Write>> {
+            let (_, name) = recorded.iter().find(|(of, _)| *of == what).expect("it is asked for");
+            let file = tempfile::tempfile()?;
+            let writer = BufWriter::new(file.try_clone()?);
+            files.push((name.clone(), file));
+            Ok(Box::new(writer))
+        };
+        let recorder = Recorder::new(experiment, &mut open)?;
+        let setup = &experiment.setup;
+        let hosts = (0..setup.topology.host_count()).map(HostId);
+        Ok(Self {
+            hosts: hosts.map(|host| recorder.follows(Node::Host(host))).collect(),
+            tape: Tape::new(&setup.topology, &setup.fabric),
+            recorder,
+            files,
+        })
+    }
+
+    fn note(&mut self, record: PacketRecord) {
+        let now = record.at;
+        self.tape.note(record);
+        if self.tape.has_many() {
+            self.recorder.take(&self.tape.take(now));
+        }
+    }
+
+    /// A packet has come to a host: notes the answers that it makes.
+    pub fn handle_packet(
+        &mut self,
+        now: Time,
+        (endpoints, id): (&mut Endpoints, HostId),
+        packet: &Packet,
+    ) {
+        let before = endpoints.host(id).nic.answers().len();
+        endpoints.handle_packet(now, id, packet);
+        let Host { port, nic, .. } = endpoints.host(id);
+        for &packet in nic.answers().skip(before) {
+            let event = PacketEvent::Enqueued;
+            self.note(PacketRecord { at: now, port: *port, event, waiting: 0, packet });
+        }
+    }
+
+    /// True if packets of this host are noted.
+    pub fn follows(&self, host: HostId) -> bool {
+        self.hosts.get(host.index()).copied().unwrap_or(false)
+    }
+
+    fn finish(mut self, outcome: &Outcome) -> io::Result<Vec<(String, File)>> {
+        self.recorder.take(&self.tape.take(Time::NEVER));
+        self.recorder.finish(outcome)?;
+        Ok(self.files)
+    }
+}
+
+impl Core {
+    pub(super) fn note(
+        &mut self,
+        at_ps: u64,
+        port: u32,
+        event: u8,
+        waiting: u32,
+        packet: &WirePacket,
+    ) {
+        let Some(recording) = &mut self.recording else { return };
+        recording.note(PacketRecord {
+            at: Time::from_ps(at_ps),
+            port: PortId(port),
+            event: match event {
+                0 => PacketEvent::Received,
+                1 => PacketEvent::Enqueued,
+                2 => PacketEvent::Dequeued,
+                _ => PacketEvent::Dropped,
+            },
+            waiting,
+            packet: packet.into(),
+        });
+    }
+
+    pub(super) fn look(
+        &mut self,
+        now_ps: u64,
+        next_event_ps: u64,
+        waiting: &[u32],
+        carried: &[u64],
+    ) -> u64 {
+        let Some(recording) = &mut self.recording else { return u64::MAX };
+        let sight = Sight { waiting, carried, endpoints: &self.endpoints };
+        recording.recorder.look(Time::from_ps(now_ps), Time::from_ps(next_event_ps), &sight);
+        recording.recorder.next_look().as_ps()
+    }
+}
+
+impl Experiment {
+    pub(super) fn record_hpcc(&self, core: &mut Core) -> Result<RecordFacts, ExperimentError> {
+        let experiment = self.hpcc.as_ref().ok_or(ExperimentError::NotHpcc)?;
+        if experiment.recorded().is_empty() {
+            return Ok(RecordFacts { next_look_ps: u64::MAX, ..RecordFacts::default() });
+        }
+        let recording = Recording::new(experiment).map_err(|reason| {
+            ExperimentError::Unwritable { path: "a temporary file".to_owned(), reason }
+        })?;
+        let topology = &self.setup.topology;
+        let ports = (0..u32::try_from(2 * topology.links().len()).expect("ids are 32 bits"));
+        let noted = |port: &u32| recording.recorder.follows(topology.ends_of(PortId(*port)).0);
+        let facts = RecordFacts {
+            noted: ports.filter(noted).collect(),
+            looked_at: recording.recorder.looks_at().iter().map(|port| port.0).collect(),
+            next_look_ps: recording.recorder.next_look().as_ps(),
+        };
+        core.recording = Some(Box::new(recording));
+        Ok(facts)
+    }
+
+    pub(super) fn write_hpcc(&self, core: &mut Core, folder: &str) -> Result<(), ExperimentError> {
+        let experiment = self.hpcc.as_ref().ok_or(ExperimentError::NotHpcc)?;
+        let outcome = core.outcome();
+        let in_folder = |name: &str| Path::new(folder).join(name);
+        let unwritable = |name: &str, reason| {
+            let path = in_folder(name).display().to_string();
+            ExperimentError::Unwritable { path, reason }
+        };
+        let mut pauses = Vec::new();
+        let number = |node| experiment.node_number(node);
+        report::write_pfc_txt(&mut pauses, &self.setup.topology, &outcome, &number)
+            .map_err(|reason| unwritable("pfc.txt", reason))?;
+        let fct = experiment.fct_table(&outcome).into_bytes();
+        for (table, name) in experiment.tables() {
+            let text = match table {
+                Table::Completions => &fct,
+                Table::Pauses => &pauses,
+            };
+            std::fs::write(in_folder(&name), text).map_err(|reason| unwritable(&name, reason))?;
+        }
+        let Some(recording) = core.recording.take() else { return Ok(()) };
+        let files = recording.finish(&outcome);
+        for (name, mut file) in files.map_err(|reason| unwritable("a temporary file", reason))? {
+            let copied = file
+                .rewind()
+                .and_then(|()| io::copy(&mut file, &mut File::create(in_folder(&name))?).map(drop));
+            copied.map_err(|reason| unwritable(&name, reason))?;
+        }
+        Ok(())
+    }
+}
