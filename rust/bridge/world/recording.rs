@@ -134,7 +134,7 @@ impl Experiment {
             ExperimentError::Unwritable { path: "a temporary file".to_owned(), reason }
         })?;
         let topology = &self.setup.topology;
-        let ports = (0..u32::try_from(2 * topology.links().len()).expect("ids are 32 bits"));
+        let ports = 0..u32::try_from(2 * topology.links().len()).expect("ids are 32 bits");
         let noted = |port: &u32| recording.recorder.follows(topology.ends_of(PortId(*port)).0);
         let facts = RecordFacts {
             noted: ports.filter(noted).collect(),
