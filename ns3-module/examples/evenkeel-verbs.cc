@@ -6,8 +6,8 @@
  * Queue pairs and verbs: a store of values that clients ask, in three ways.
  *
  * The server is host 0 of a leaf-spine; each other host is a client with a queue pair to it. A
- * client SENDs its question. The server answers with a WRITE of the value and a number that says so,
- * which completes a receive of the client's. For comparison the client then READs the same value,
+ * client SENDs its question. The server answers with a WRITE of the value and a number that says
+ * so, which completes a receive of the client's. For comparison the client then READs the same value,
  * which the server's program takes no part in.
  *
  *     client                         server

@@ -117,8 +117,8 @@ class FabricHelper
      */
     void SetFirstHosts(const NodeContainer& hosts);
     /**
-     * @brief Puts several NICs on each node that is made in one call: host h is NIC h % nics of node
-     * h / nics, such as a GPU of a server in a rail-optimised fabric.
+     * @brief Puts several NICs on each node that is made in one call: host h is NIC h % nics of
+     * node h / nics, such as a GPU of a server in a rail-optimised fabric.
      * @param nics of each node; 1 by default
      */
     void SetNicsPerNode(uint32_t nics);

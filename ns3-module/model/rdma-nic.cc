@@ -231,7 +231,7 @@ RdmaNic::GetVerbs() const
     {
         throw std::invalid_argument(
             m_fabric ? "the core of this fabric has no verbs: it is not evenkeel's"
-                     : "a NIC has verbs when its fabric is finished: call FabricHelper::Finish first");
+                     : "a NIC has verbs once its fabric is finished: call FabricHelper::Finish");
     }
     return *verbs;
 }

@@ -588,7 +588,7 @@ class VerbsRailsTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(nic->GetNode()->GetNDevices(), 4, "NICs of a server");
             NS_TEST_EXPECT_MSG_EQ(nic->GetNode()->GetDevice(host % 4), nic, "in order of rails");
         }
-        // GPU 1 of the first server: to GPU 1 of the second, to GPU 2 of its own, to the other unit.
+        // To the same GPU of another server, to another GPU of the same, to the other unit.
         Ptr<RdmaQp> same = RdmaNicHelper::ConnectQps(fabric->GetNic(1), fabric->GetNic(5)).first;
         Ptr<RdmaQp> other = RdmaNicHelper::ConnectQps(fabric->GetNic(9), fabric->GetNic(10)).first;
         Ptr<RdmaQp> far = RdmaNicHelper::ConnectQps(fabric->GetNic(3), fabric->GetNic(15)).first;
