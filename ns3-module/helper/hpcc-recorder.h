@@ -7,6 +7,8 @@
 
 #include "../model/fabric-core-bridge.h"
 
+#include "evenkeel/rust/bridge/world.rs.h"
+
 #include "ns3/fabric-packet.h"
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
