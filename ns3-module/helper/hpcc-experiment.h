@@ -4,7 +4,7 @@
 #define HPCC_EXPERIMENT_H
 
 #include "ns3/fabric-core.h"
-#include "ns3/fabric-helper.h"
+#include "fabric-helper.h"
 #include "ns3/fabric.h"
 
 #include <cstdint>

@@ -288,7 +288,9 @@ mod with_ns3 {
                 let overrides = hpcc::Overrides { rounding, ..Default::default() };
                 let experiment = hpcc::Experiment::load(&place("config.txt"), &overrides).unwrap();
                 let (ours, theirs) = (place("rust"), place("ns3"));
-                [&ours, &theirs].map(|folder| std::fs::create_dir(folder).unwrap());
+                for folder in [&ours, &theirs] {
+                    std::fs::create_dir(folder).unwrap();
+                }
                 let recorded = experiment.recorded();
                 assert_eq!(recorded.len(), files, "{what}: {recorded:?}");
                 let mut open = |kind| -> std::io::Result<Box<dyn std::io::Write>> {
