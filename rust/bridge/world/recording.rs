@@ -87,6 +87,7 @@ impl Recording {
 }
 
 impl Core {
+    #[allow(clippy::too_many_arguments, reason = "what C++ passes by value, it passes one by one")]
     pub(super) fn note(
         &mut self,
         at_ps: u64,

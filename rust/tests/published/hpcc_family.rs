@@ -56,7 +56,7 @@ fn contended_flows_take_about_as_long_as_in_the_simulator() {
         for (case, runs) in CASES.iter().zip(runs.chunks_exact(SEEDS as usize)) {
             let reference = folder.join(format!("reference_fct_{}.txt", case.file));
             let theirs = times(&std::fs::read_to_string(reference).unwrap());
-            let quantities: [(_, fn(&[Flow]) -> f64); 2] = [("mean", mean), ("max", max)];
+            let quantities: [(_, Quantity); 2] = [("mean", mean), ("max", max)];
             for ((what, of), over_seeds) in quantities.into_iter().zip(case.over_seeds) {
                 let ours = Spread::of(runs.iter().map(|run| of(run)));
                 let [off, off_seeds] = [of(&theirs), over_seeds].map(|it| ours.mean / it - 1.0);
@@ -105,6 +105,9 @@ impl std::fmt::Display for Spread {
         write!(f, "{:>8.1}{:>8.1}{:>8.1}", self.mean, self.least, self.largest)
     }
 }
+
+/// What is compared of the flows of a run.
+type Quantity = fn(&[Flow]) -> f64;
 
 /// A flow's sender, and its completion time in microseconds.
 type Flow = (u32, f64);
