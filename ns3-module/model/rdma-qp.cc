@@ -15,6 +15,29 @@ NS_LOG_COMPONENT_DEFINE("RdmaQp");
 
 NS_OBJECT_ENSURE_REGISTERED(RdmaQp);
 
+namespace
+{
+
+/**
+ * @param operation what it asks for
+ * @param bytes how many
+ * @param workId its name in its completion
+ * @param signal whether success has a completion
+ * @return the work request
+ */
+FabricWork
+WorkOf(FabricWork::Operation operation, uint64_t bytes, uint64_t workId, RdmaQp::Signal signal)
+{
+    FabricWork work;
+    work.operation = operation;
+    work.bytes = bytes;
+    work.workId = workId;
+    work.signaled = signal == RdmaQp::SIGNALED;
+    return work;
+}
+
+} // namespace
+
 TypeId
 RdmaQp::GetTypeId()
 {
@@ -93,46 +116,27 @@ RdmaQp::Post(const FabricWork& work)
 void
 RdmaQp::PostSend(uint64_t bytes, uint64_t workId, Signal signal)
 {
-    FabricWork work;
-    work.operation = FabricWork::SEND;
-    work.bytes = bytes;
-    work.workId = workId;
-    work.signaled = signal == SIGNALED;
-    Post(work);
+    Post(WorkOf(FabricWork::SEND, bytes, workId, signal));
 }
 
 void
 RdmaQp::PostWrite(uint64_t bytes, uint64_t workId, Signal signal)
 {
-    FabricWork work;
-    work.operation = FabricWork::WRITE;
-    work.bytes = bytes;
-    work.workId = workId;
-    work.signaled = signal == SIGNALED;
-    Post(work);
+    Post(WorkOf(FabricWork::WRITE, bytes, workId, signal));
 }
 
 void
 RdmaQp::PostWriteWithImmediate(uint64_t bytes, uint32_t immediate, uint64_t workId, Signal signal)
 {
-    FabricWork work;
-    work.operation = FabricWork::WRITE_WITH_IMMEDIATE;
-    work.bytes = bytes;
+    FabricWork work = WorkOf(FabricWork::WRITE_WITH_IMMEDIATE, bytes, workId, signal);
     work.immediate = immediate;
-    work.workId = workId;
-    work.signaled = signal == SIGNALED;
     Post(work);
 }
 
 void
 RdmaQp::PostRead(uint64_t bytes, uint64_t workId, Signal signal)
 {
-    FabricWork work;
-    work.operation = FabricWork::READ;
-    work.bytes = bytes;
-    work.workId = workId;
-    work.signaled = signal == SIGNALED;
-    Post(work);
+    Post(WorkOf(FabricWork::READ, bytes, workId, signal));
 }
 
 void
