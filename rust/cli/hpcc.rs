@@ -16,18 +16,23 @@ use super::{Status, output};
 const EXAMPLES: &str = "\
 Examples:
   evenkeel hpcc mix/config.txt
-  evenkeel hpcc mix/config.txt --lb spray --flows mix/other-flows.txt --out results/spray
+  evenkeel hpcc mix/config.txt --lb spray --flows mix/other.txt --out results
   evenkeel hpcc mix/config.txt --json | jq .fct_ns
 
-Paths inside the configuration are tried relative to the working directory, then to the
-configuration, then by their file names beside it. What of the files is not modelled here is told
-on standard error. With --out, the folder holds fct.txt in the family's own columns (src dst
-src_port dst_port bytes start_ns fct_ns standalone_fct_ns, in order of completion) and pfc.txt
-(time_ns node_id node_type if_index type, a line a pause or resume) beside summary.json, flows.csv
-and links.csv; both tables once more by the names of FCT_OUTPUT_FILE and PFC_OUTPUT_FILE where those
-are others. By the file names that the configuration gives there are also, while it asks for them:
-  TRACE_OUTPUT_FILE  packets at the nodes of TRACE_FILE, the family's binary trace (ENABLE_TRACE)
-  QLEN_MON_FILE      lengths of switch queues, from QLEN_MON_START to QLEN_MON_END (HPCC)
+Paths inside the configuration are tried relative to the working directory,
+then to the configuration, then by their file names beside it. What of the
+files is not modelled here is told on standard error.
+
+With --out, the folder holds beside summary.json, flows.csv and links.csv
+  fct.txt  src dst src_port dst_port bytes start_ns fct_ns standalone_fct_ns,
+           a line a flow, in order of completion
+  pfc.txt  time_ns node_id node_type if_index type, a line a pause or resume
+each once more by the name of FCT_OUTPUT_FILE or PFC_OUTPUT_FILE where that is
+another, and, while the configuration asks for them, by the file names of
+  TRACE_OUTPUT_FILE  packets at the nodes of TRACE_FILE, the family's binary
+                     trace (ENABLE_TRACE)
+  QLEN_MON_FILE      lengths of switch queues, from QLEN_MON_START to
+                     QLEN_MON_END (HPCC)
   UPLINK_MON_FILE, CONN_MON_FILE, CNP_OUTPUT_FILE    ConWeave's monitors
 ";
 
