@@ -86,9 +86,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     for warning in &experiment.warnings {
         output::warning(warning);
     }
-    let (tables, recorded) = (experiment.tables(), experiment.recorded());
-    let names = tables.iter().map(|(_, name)| name).chain(recorded.iter().map(|(_, name)| name));
-    let names: Vec<String> = names.cloned().collect();
+    let tables = experiment.tables();
+    let names = experiment.file_names();
     let destination = Destination::open_for(arguments.out.as_deref(), arguments.json, &names)?;
     let identity = Identity {
         scenario: experiment.name.clone(),

@@ -190,7 +190,7 @@ const LATEST_END: Span = Span::from_ms(4_000_000_000);
 /// When the family would stop: at `SIMULATOR_STOP_TIME`; in ConWeave 10 s after
 /// `FLOWGEN_STOP_TIME`, 2.5 s by default.
 fn time_limit(config: &HpccConfig) -> Time {
-    let flowgen = config.flowgen_stop.unwrap_or(Time::ZERO.saturating_add(Span::from_ms(2_500)));
+    let flowgen = config.flowgen_stop.unwrap_or(wire::FLOWGEN_STOP);
     let stop = config.stop.unwrap_or(match config.family() {
         Family::ConWeave => flowgen.saturating_add(wire::STOP_EXTRA),
         Family::Hpcc => Time::from_ps(wire::STOP_PS),

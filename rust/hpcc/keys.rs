@@ -180,9 +180,11 @@ fn interval(text: &str) -> Option<Span> {
     ns.checked_mul(1_000).map(Span::from_ps)
 }
 
-/// The file name of a path; it becomes a name in the folder of results.
+/// The file name of a path; it becomes a name in the folder of results, and file systems take 255
+/// bytes.
 fn file_name(text: &str) -> Option<String> {
-    Some(Path::new(text).file_name()?.to_str()?.to_owned())
+    let name = Path::new(text).file_name()?.to_str()?;
+    Some(name.to_owned()).filter(|name| name.len() <= 255)
 }
 
 fn count(text: &str) -> Option<u32> {

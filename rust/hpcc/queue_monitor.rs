@@ -25,7 +25,7 @@ const DUMP_EVERY_NS: u64 = 100_000_000;
 struct Watched {
     interface: Interface,
     /// How often so many KB waited.
-    counts: Vec<u32>,
+    counts: Vec<u64>,
 }
 
 /// The monitor.
@@ -35,7 +35,7 @@ pub(super) struct QueueMonitor {
     next: Time,
     until: Time,
     /// Looks at which nothing waited anywhere, which are not counted yet.
-    idle: u32,
+    idle: u64,
 }
 
 impl QueueMonitor {
@@ -69,6 +69,7 @@ impl QueueMonitor {
             self.idle += 1;
             self.go_on(to)?;
             while self.next <= next_event && self.next != Time::NEVER {
+                self.pass(next_event);
                 self.idle += 1;
                 self.go_on(to)?;
             }
@@ -88,6 +89,17 @@ impl QueueMonitor {
         }
         self.next = if now < self.until { now + EVERY } else { Time::NEVER };
         Ok(())
+    }
+
+    /// Takes at once those looks at nothing after which there is another one up to `next_event`,
+    /// and sums are not due.
+    fn pass(&mut self, next_event: Time) {
+        let dump_every = DUMP_EVERY_NS * 1_000;
+        let due = self.next.as_ps().div_ceil(dump_every).saturating_mul(dump_every);
+        let last = next_event.min(self.until).min(Time::from_ps(due));
+        let looks = last.as_ps().saturating_sub(self.next.as_ps()) / EVERY.as_ps();
+        self.idle += looks;
+        self.next = self.next + Span::from_ps(looks * EVERY.as_ps());
     }
 
     fn count_idle(&mut self) {
@@ -110,7 +122,7 @@ impl QueueMonitor {
     }
 }
 
-fn count(counts: &mut Vec<u32>, kilobytes: usize, times: u32) {
+fn count(counts: &mut Vec<u64>, kilobytes: usize, times: u64) {
     if counts.len() <= kilobytes {
         counts.resize(kilobytes + 1, 0);
     }

@@ -12,7 +12,7 @@ use super::switch_monitor::{
     BEYOND, BUCKET, ConnectionMonitor, NotificationMonitor, Turns, UplinkMonitor, last_look,
 };
 use super::trace::Trace;
-use super::{Experiment, wiring};
+use super::{Experiment, wire, wiring};
 use crate::fabric::{Outcome, PacketRecord, Sight, Verdict, Watch};
 use crate::ids::PortId;
 use crate::topology::Node;
@@ -44,6 +44,9 @@ pub enum Table {
 
 /// Names that results have already.
 const RESULTS: [&str; 5] = ["fct.txt", "pfc.txt", "flows.csv", "links.csv", "summary.json"];
+
+/// What files are called that the configuration does not name.
+const USUAL: [&str; 5] = ["mix.tr", "qlen.txt", "uplink.txt", "conn.txt", "cnp.txt"];
 
 /// Where a file goes, and whether that has worked so far.
 struct Sink {
@@ -97,20 +100,44 @@ impl Experiment {
         let has_span = config.queues_from.zip(config.queues_until).is_some_and(|(a, b)| a < b);
         let looks = |name: &Option<String>| is_of(Family::ConWeave) && name.is_some();
         let asked = [
-            (self.traced.is_some(), Recorded::Trace, &names.trace, "mix.tr"),
-            (is_of(Family::Hpcc) && has_span, Recorded::Queues, &names.queues, "qlen.txt"),
-            (looks(&names.uplinks), Recorded::Uplinks, &names.uplinks, "uplink.txt"),
-            (looks(&names.connections), Recorded::Connections, &names.connections, "conn.txt"),
-            (looks(&names.notifications), Recorded::Notifications, &names.notifications, "cnp.txt"),
+            (self.traced.is_some(), Recorded::Trace, &names.trace),
+            (is_of(Family::Hpcc) && has_span, Recorded::Queues, &names.queues),
+            (looks(&names.uplinks), Recorded::Uplinks, &names.uplinks),
+            (looks(&names.connections), Recorded::Connections, &names.connections),
+            (looks(&names.notifications), Recorded::Notifications, &names.notifications),
         ];
         let mut files: Vec<(Recorded, String)> = Vec::new();
-        for (_, what, name, other) in asked.into_iter().filter(|(asked, ..)| *asked) {
-            let is_free = |name: &&String| !files.iter().any(|(_, taken)| taken == *name);
-            let name = name.as_ref().filter(|name| !RESULTS.contains(&name.as_str()));
-            let name = name.filter(is_free).map_or(other, String::as_str);
-            files.push((what, name.to_owned()));
+        for ((_, what, name), other) in
+            asked.into_iter().zip(USUAL).filter(|((asked, ..), _)| *asked)
+        {
+            let is_free = |name: &String| {
+                !RESULTS.contains(&name.as_str()) && !files.iter().any(|(_, taken)| taken == name)
+            };
+            let numbered = (2..).map(|n: u32| format!("{n}-{other}"));
+            let names = name.iter().cloned().chain([other.to_owned()]).chain(numbered);
+            let name = names.into_iter().find(is_free).expect("numbers do not end before names do");
+            files.push((what, name));
         }
         files
+    }
+
+    /// Every name that a file of its may have, now or when other things were asked for: what is
+    /// there by such a name is an earlier result.
+    pub fn file_names(&self) -> Vec<String> {
+        let names = &self.config.outputs;
+        let given = [
+            &names.fct,
+            &names.pfc,
+            &names.queues,
+            &names.trace,
+            &names.uplinks,
+            &names.connections,
+            &names.notifications,
+        ];
+        let given = given.into_iter().flatten().filter(|name| !RESULTS.contains(&name.as_str()));
+        let written = self.recorded().into_iter().map(|(_, name)| name);
+        let usual = USUAL.map(str::to_owned);
+        written.chain(given.cloned()).chain(usual).collect()
     }
 
     /// The tables that are written when it is over: `fct.txt` and `pfc.txt`, and each once more
@@ -147,8 +174,8 @@ impl Recorder {
         let config = &experiment.config;
         let topology = &experiment.setup.topology;
         let interfaces = wiring::interfaces(topology, &|node| experiment.node_number(node));
-        let from = config.flowgen_start.unwrap_or(Time::ZERO);
-        let until = config.flowgen_stop.unwrap_or(from).saturating_add(BEYOND);
+        let from = config.flowgen_start.unwrap_or(wire::FLOWGEN_START);
+        let until = config.flowgen_stop.unwrap_or(wire::FLOWGEN_STOP).saturating_add(BEYOND);
         // The family takes seconds for nanoseconds here.
         let first_bucket = Time::from_ps(from.as_ps() / 1_000_000_000_000 * 1_000);
         let mut recorder = Self {
@@ -287,13 +314,8 @@ impl Watch for Recorder {
             && self.notification_turns.next <= now
         {
             sink.write(|to| of.look(now, sight.endpoints, to));
-            self.notification_turns.go_on();
             // No packet arrives before the next event.
-            while self.notification_turns.next <= next_event
-                && self.notification_turns.next != Time::NEVER
-            {
-                self.notification_turns.go_on();
-            }
+            self.notification_turns.go_past(next_event);
         }
     }
 

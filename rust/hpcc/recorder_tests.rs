@@ -265,6 +265,51 @@ fn queues_are_looked_at_as_often_as_they_are_to_be() {
     }
 }
 
+/// Looks at nothing cost nothing, however many they are: 300 million here, none of them at a whole
+/// multiple of 100 ms.
+#[test]
+fn idle_time_is_counted_at_once() {
+    let more = "QLEN_MON_START 50\nQLEN_MON_END 30000100000\n";
+    let config = EAGER.replace("TRACE_FILE trace.txt\n", "").replace("2.1", "31") + more;
+    let experiment = load(&[
+        ("topology.txt", STAR),
+        ("flow.txt", "1\n0 2 3 100 5000 30.0\n"),
+        ("config.txt", &config),
+    ]);
+    let (files, outcome) = record(&experiment);
+    let text = String::from_utf8(files[0].1.clone()).unwrap();
+    let ended = outcome.ended.as_ps() / 1_000;
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    assert_eq!(lines[0], format!("time: {ended}"));
+    for line in &lines[1..] {
+        let counts = line.split(' ').skip(2).map(|count| count.parse::<u64>().unwrap());
+        assert_eq!(counts.sum::<u64>(), (ended - 50) / 100 + 1, "{line}");
+    }
+}
+
+/// Two files of one name would be one file.
+#[test]
+fn each_file_has_a_name_of_its_own() {
+    let config = EAGER.replace("TRACE_FILE", "TRACE_OUTPUT_FILE a/cnp.txt\nTRACE_FILE")
+        + "LB_MODE 0\nUPLINK_MON_FILE b/cnp.txt\nCONN_MON_FILE mix.tr\n\
+           CNP_OUTPUT_FILE c/cnp.txt\n";
+    let experiment = load(&[
+        ("topology.txt", STAR),
+        ("flow.txt", "1\n0 2 3 5000 2.0\n"),
+        ("trace.txt", "1 3"),
+        ("config.txt", &config),
+    ]);
+    let names: Vec<String> = experiment.recorded().into_iter().map(|(_, name)| name).collect();
+    assert_eq!(names, ["cnp.txt", "uplink.txt", "mix.tr", "2-cnp.txt"]);
+    let all = experiment.file_names();
+    assert!(names.iter().all(|name| all.contains(name)), "{all:?}");
+    // Flows start at 2 s there where no key says when, and so do the looks.
+    let (files, _) = record(&experiment);
+    let connections = String::from_utf8(files[2].1.clone()).unwrap();
+    assert!(connections.starts_with("2000000000,"), "{}", &connections[..80]);
+}
+
 /// ConWeave's simulator, built unchanged, wrote these: of one flow, byte by byte, within a rack
 /// and across.
 #[test]

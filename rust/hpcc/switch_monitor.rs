@@ -44,6 +44,17 @@ impl Turns {
         let next = self.next.saturating_add(self.every);
         self.next = if self.next < self.until { next } else { Time::NEVER };
     }
+
+    /// This turn is over, and so are all up to `event`.
+    pub fn go_past(&mut self, event: Time) {
+        self.go_on();
+        let last = event.min(self.until);
+        if self.next <= last && self.next != Time::NEVER {
+            let turns = last.since(self.next).as_ps() / self.every.as_ps();
+            self.next = self.next + Span::from_ps(turns * self.every.as_ps());
+            self.go_on();
+        }
+    }
 }
 
 /// Bytes that went up.

@@ -52,7 +52,7 @@ pub(super) struct Trace {
     /// Flows in order of their hosts.
     flows: Vec<Named>,
     /// Which flow packets of these hosts and this label are of.
-    by_label: BTreeMap<(HostId, HostId, u32), usize>,
+    by_label: BTreeMap<(HostId, HostId, u32), Option<usize>>,
     group: u8,
     payload: u64,
     pause_time: u32,
@@ -78,7 +78,7 @@ impl Trace {
         for (place, flow) in flows.iter().enumerate() {
             by_label.insert(
                 (flow.src, flow.dst, label_of((flow.src, flow.dst), flow.stream, 0)),
-                place,
+                Some(place),
             );
         }
         let first = experiment.flows.flows.first();
@@ -204,36 +204,41 @@ impl Trace {
     /// The flow that an answer is to.
     fn answered(&mut self, packet: &Packet) -> Option<Named> {
         let key = (packet.src, packet.dst, packet.label);
-        if let Some(&place) = self.by_label.get(&key) {
-            return Some(self.flows[place]);
-        }
-        let place = self.search((packet.dst, packet.src), &|label| answer_label(label) == key.2)?;
-        self.by_label.insert(key, place);
-        Some(self.flows[place])
+        let pair = (packet.dst, packet.src);
+        self.remembered(key, pair, &|label| answer_label(label) == key.2)
     }
 
     /// The flow that data are of.
     fn flow(&mut self, src: HostId, dst: HostId, label: u32) -> Option<Named> {
         let key = (src, dst, label);
-        if let Some(&place) = self.by_label.get(&key) {
-            return Some(self.flows[place]);
-        }
-        let place = self.search((src, dst), &|other| other == label)?;
-        self.by_label.insert(key, place);
-        Some(self.flows[place])
+        self.remembered(key, (src, dst), &|other| other == label)
     }
 
-    /// The flow of two hosts that has a queue pair of such a label. Most have but one.
+    /// The flow that a search finds, once for all packets of its.
+    fn remembered(
+        &mut self,
+        key: (HostId, HostId, u32),
+        pair: (HostId, HostId),
+        is_it: &dyn Fn(u32) -> bool,
+    ) -> Option<Named> {
+        let place = match self.by_label.get(&key) {
+            Some(&place) => place,
+            None => {
+                let place = self.search(pair, is_it);
+                self.by_label.insert(key, place);
+                place
+            }
+        };
+        place.map(|place| self.flows[place])
+    }
+
+    /// The flow of two hosts that has a queue pair of such a label: few have many, so that the
+    /// first of each are tried before the second of any.
     fn search(&self, pair: (HostId, HostId), is_it: &dyn Fn(u32) -> bool) -> Option<usize> {
         let first = self.flows.partition_point(|flow| (flow.src, flow.dst) < pair);
         let end = self.flows.partition_point(|flow| (flow.src, flow.dst) <= pair);
-        let found = |slots: std::ops::Range<u32>| {
-            let of = |place: usize| (place, self.flows[place].stream);
-            (first..end).map(of).find_map(|(place, stream)| {
-                slots.clone().any(|slot| is_it(label_of(pair, stream, slot))).then_some(place)
-            })
-        };
-        found(0..1).or_else(|| found(1..SLOTS))
+        let is_of = |place: usize, slot| is_it(label_of(pair, self.flows[place].stream, slot));
+        (0..SLOTS).find_map(|slot| (first..end).find(|&place| is_of(place, slot)))
     }
 }
 

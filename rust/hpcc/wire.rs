@@ -1,6 +1,6 @@
 //! What the family's packets are on the wire, and the constants of its NICs that no key sets.
 
-use crate::units::{Bytes, Span};
+use crate::units::{Bytes, Span, Time};
 
 /// Headers of a data packet without telemetry: PPP 14, IPv4 20, UDP 8, sequence number and
 /// priority group 6.
@@ -32,6 +32,10 @@ pub(super) const QUEUE_OWN_CONWEAVE: Bytes = Bytes::new(1_049);
 
 /// Where HPCC counts the time of `LINK_DOWN` from, as seconds in picoseconds: 2 s.
 pub(super) const LINK_DOWN_ORIGIN_PS: u64 = 2_000_000_000_000;
+
+/// When ConWeave starts flows and stops where no key says it: 2 s and 2.5 s.
+pub(super) const FLOWGEN_START: Time = Time::from_ps(2_000_000_000_000);
+pub(super) const FLOWGEN_STOP: Time = Time::from_ps(2_500_000_000_000);
 
 /// How long HPCC simulates where no key says it: 3.01 s.
 pub(super) const STOP_PS: u64 = 3_010_000_000_000;

@@ -339,6 +339,9 @@ impl Nic {
         if let Some(requester) = self.requesters.get_mut(slot.index()) {
             requester.handle_weights(weights);
         }
+        if let Some(setup) = self.setups.get_mut(&qp) {
+            setup.handle_weights(weights);
+        }
     }
 
     /// What it counted so far.

@@ -7,9 +7,12 @@
 //! of three words: source address, destination address, and source port with the destination port
 //! in the upper half. Node n has the address 11.(n / 256).(n mod 256).1.
 //!
-//! Flows part here as they part there. Next hops stand in the order of pointers there, which in a
-//! fresh process is the order of nodes, as here. Nothing is drawn, so that a run's seed does not
-//! change the placement.
+//! Flows part here as they part there. Next hops stand there in the order of a search by breadth
+//! from the destination, neighbours by the address of their objects, which in ConWeave's fresh
+//! process is the order of nodes; here they stand in the order of links. In the fabrics that come
+//! with the simulators both are the same; in irregular ones, and with parallel links (of which the
+//! family keeps the last), the parts may take other next hops. Nothing is drawn, so that a run's
+//! seed does not change the placement.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,7 +1,9 @@
 //! From Reset to Error: making queue pairs, taking them through their states, and their end.
 
 use super::{Life, Origin, Qp, QpState, Role, Slot};
-use crate::balance::sender::{Facts, PathSpace, QpContext, Sender, SenderConfig, ecmp};
+use crate::balance::sender::{
+    Facts, PathSpace, QpContext, Sender, SenderConfig, SenderPolicy as _, ecmp,
+};
 use crate::ids::{HostId, QpId};
 use crate::nic::Nic;
 use crate::nic::requester::{Place, Requester, RequesterParts};
@@ -68,6 +70,15 @@ pub const OF_COMPLETIONS: u32 = 1 << 31;
 pub(in crate::nic) struct Setup {
     attributes: QpAttributes,
     peer_qp: Option<QpId>,
+}
+
+impl Setup {
+    /// What its sending half will know of paths.
+    pub fn handle_weights(&mut self, weights: &[u32]) {
+        if let Some(policy) = &mut self.attributes.policy {
+            policy.handle_weights(weights);
+        }
+    }
 }
 
 /// The label of the answers to packets of this label: to a hashing switch they are another flow,
