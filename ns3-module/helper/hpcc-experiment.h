@@ -21,7 +21,8 @@ namespace ns3
  *
  * It takes the configuration, topology and flow files of HPCC, ConWeave and their relatives
  * unchanged, and one key more, LB_POLICY; results are files in the columns that the family's
- * scripts read.
+ * scripts read. For its files to be complete it must outlive the simulation; one that ends before
+ * leaves the simulation to go on without being written down.
  */
 class HpccExperiment
 {

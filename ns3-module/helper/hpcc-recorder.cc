@@ -38,6 +38,11 @@ HpccRecorder::HpccRecorder(const contract::Experiment& experiment,
     }
 }
 
+HpccRecorder::~HpccRecorder()
+{
+    m_fabric->SetLook(nullptr);
+}
+
 void
 HpccRecorder::Look(uint64_t nowPs)
 {
@@ -69,7 +74,7 @@ HpccRecorder::Look(uint64_t nowPs)
 
 HpccRecorder::Noted::Noted(contract::Core& core, FabricPort& port)
     : m_core(core),
-      m_port(port),
+      m_port(&port),
       m_isHosts(dynamic_cast<RdmaNic*>(&port) != nullptr)
 {
     port.TraceConnectWithoutContext("PacketReceived", MakeCallback(&Noted::Receive, this));
@@ -79,16 +84,25 @@ HpccRecorder::Noted::Noted(contract::Core& core, FabricPort& port)
     port.TraceConnectWithoutContext("Drop", MakeCallback(&Noted::Drop, this));
 }
 
+HpccRecorder::Noted::~Noted()
+{
+    m_port->TraceDisconnectWithoutContext("PacketReceived", MakeCallback(&Noted::Receive, this));
+    m_port->TraceDisconnectWithoutContext("Enqueue", MakeCallback(&Noted::Enqueue, this));
+    m_port->TraceDisconnectWithoutContext("Dequeue", MakeCallback(&Noted::Dequeue, this));
+    m_port->TraceDisconnectWithoutContext("PacketSent", MakeCallback(&Noted::Start, this));
+    m_port->TraceDisconnectWithoutContext("Drop", MakeCallback(&Noted::Drop, this));
+}
+
 void
 HpccRecorder::Noted::Receive(const FabricPacket& packet, Time when)
 {
-    Tell(RECEIVED, packet, when, m_port.GetWaitingBytesLike(FabricPacket::PRIORITY));
+    Tell(RECEIVED, packet, when, m_port->GetWaitingBytesLike(FabricPacket::PRIORITY));
 }
 
 void
 HpccRecorder::Noted::Enqueue(const FabricPacket& packet, Time when)
 {
-    Tell(ENQUEUED, packet, when, m_port.GetWaitingBytesLike(packet.flags) - packet.wireBytes);
+    Tell(ENQUEUED, packet, when, m_port->GetWaitingBytesLike(packet.flags) - packet.wireBytes);
 }
 
 void
@@ -100,7 +114,7 @@ HpccRecorder::Noted::Dequeue(const FabricPacket&, Time)
 void
 HpccRecorder::Noted::Start(const FabricPacket& packet, Time when)
 {
-    const uint32_t waiting = m_port.GetWaitingBytesLike(packet.flags);
+    const uint32_t waiting = m_port->GetWaitingBytesLike(packet.flags);
     if (!m_isHosts && !m_left)
     {
         // It goes through without waiting.
@@ -113,14 +127,14 @@ HpccRecorder::Noted::Start(const FabricPacket& packet, Time when)
 void
 HpccRecorder::Noted::Drop(const FabricPacket& packet, Time when)
 {
-    Tell(DROPPED, packet, when, m_port.GetWaitingBytesLike(packet.flags));
+    Tell(DROPPED, packet, when, m_port->GetWaitingBytesLike(packet.flags));
 }
 
 void
 HpccRecorder::Noted::Tell(Event event, const FabricPacket& packet, Time when, uint32_t waiting)
 {
     m_core.note(static_cast<uint64_t>(when.GetPicoSeconds()),
-                m_port.GetPortNumber(),
+                m_port->GetPortNumber(),
                 event,
                 waiting,
                 FabricCoreBridge::ToWire(packet));

@@ -10,6 +10,7 @@
 #include "evenkeel/rust/bridge/world.rs.h"
 
 #include "ns3/fabric-packet.h"
+#include "ns3/fabric-port.h"
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
 
@@ -21,7 +22,6 @@ namespace ns3
 {
 
 class Fabric;
-class FabricPort;
 
 /**
  * @ingroup evenkeel
@@ -33,7 +33,7 @@ class HpccRecorder
   public:
     /**
      * @brief Begins to record, if the experiment asks for anything. To be made before the
-     * simulation starts, and kept until it is over.
+     * simulation starts, and kept until it is over; what happens after its end is not written.
      * @param experiment an experiment of that family
      * @param core what moves in it
      * @param fabric the fabric of that core
@@ -41,6 +41,7 @@ class HpccRecorder
     HpccRecorder(const evenkeel::contract::Experiment& experiment,
                  evenkeel::contract::Core& core,
                  Ptr<Fabric> fabric);
+    ~HpccRecorder();
 
     // Delete copy constructor and assignment operator to avoid misuse
     HpccRecorder(const HpccRecorder&) = delete;
@@ -56,7 +57,7 @@ class HpccRecorder
         DROPPED = 3,  //!< it is lost
     };
 
-    /// A port whose packets are noted.
+    /// A port whose packets are noted, for as long as this lives.
     class Noted
     {
       public:
@@ -65,6 +66,11 @@ class HpccRecorder
          * @param port the port
          */
         Noted(evenkeel::contract::Core& core, FabricPort& port);
+        ~Noted();
+
+        // Delete copy constructor and assignment operator: the port knows this one
+        Noted(const Noted&) = delete;
+        Noted& operator=(const Noted&) = delete;
 
       private:
         /**
@@ -107,7 +113,7 @@ class HpccRecorder
         void Tell(Event event, const FabricPacket& packet, Time when, uint32_t waiting);
 
         evenkeel::contract::Core& m_core; //!< who is told
-        FabricPort& m_port;               //!< the port
+        Ptr<FabricPort> m_port;           //!< the port, which a simulation may end before this
         bool m_isHosts;                   //!< it is a NIC, which keeps its queues itself
         bool m_left{false};               //!< what starts next has left the queue
     };

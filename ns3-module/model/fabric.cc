@@ -228,7 +228,11 @@ Fabric::HandleControl(uint64_t nowPs, uint32_t step)
 {
     if (step == LOOK)
     {
-        m_look(nowPs);
+        // Who asked may be gone.
+        if (m_look)
+        {
+            m_look(nowPs);
+        }
         return;
     }
     const FabricStep& what = m_steps[step];

@@ -164,7 +164,8 @@ class Fabric : public Object, private FabricCalendar::Client
 
     /**
      * @brief Sets who looks at the fabric while it runs.
-     * @param look called with the time in ps, before anything starts or arrives then
+     * @param look called with the time in ps, before anything starts or arrives then; null for
+     *        nobody, and what was asked for does not happen
      */
     void SetLook(std::function<void(uint64_t)> look);
     /**

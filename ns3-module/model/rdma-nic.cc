@@ -272,8 +272,27 @@ RdmaNic::DestroyQp(uint32_t qp)
     UseVerbs([qp](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
         verbs.DestroyQp(host, qp, nowPs);
     });
-    // It hears yet of what was flushed.
+    // It hears yet of what was flushed; within an event of this NIC no other may be left to come.
     m_ended.push_back(qp);
+    WakeAt(m_fabric->GetCalendar().Now());
+}
+
+void
+RdmaNic::ReleaseEnded()
+{
+    // What goes with them may end more, which wait for the next wake-up.
+    std::vector<uint32_t> ended;
+    ended.swap(m_ended);
+    for (const uint32_t number : ended)
+    {
+        const auto found = m_qps.find(number);
+        if (found != m_qps.end())
+        {
+            const Ptr<RdmaQp> qp = found->second;
+            m_qps.erase(found);
+            qp->End();
+        }
+    }
 }
 
 void
@@ -407,11 +426,7 @@ RdmaNic::HandleWake(uint64_t nowPs)
         m_fabric->TakeNews(nowPs);
     }
     // Nothing is left to be told.
-    for (const uint32_t qp : m_ended)
-    {
-        m_qps.erase(qp);
-    }
-    m_ended.clear();
+    ReleaseEnded();
     FollowUp(nowPs);
 }
 

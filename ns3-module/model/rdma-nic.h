@@ -112,7 +112,7 @@ class RdmaNic : public FabricPort
     /// @return the verbs of its fabric's core; throws if there are none
     FabricVerbs& GetVerbs() const;
     /**
-     * @brief Ends a queue pair.
+     * @brief Ends a queue pair, which stays until it has been told what was flushed.
      * @param qp its number
      */
     void DestroyQp(uint32_t qp);
@@ -179,6 +179,8 @@ class RdmaNic : public FabricPort
      * @param timePs the time
      */
     void WakeAt(uint64_t timePs);
+    /// Lets go of queue pairs that are destroyed, once they have been told everything.
+    void ReleaseEnded();
     /**
      * @brief Puts a packet of the NIC on its wire.
      * @param startPs when it starts

@@ -6,6 +6,7 @@
 
 #include "ns3/log.h"
 
+#include <sstream>
 #include <stdexcept>
 
 namespace ns3
@@ -77,10 +78,28 @@ void
 RdmaQp::Connect(Ptr<RdmaQp> a, Ptr<RdmaQp> b)
 {
     NS_LOG_FUNCTION(a << b);
+    if (!a || !b)
+    {
+        throw std::invalid_argument("two queue pairs are connected, and one of these is null");
+    }
     if (a->m_peer != b->m_nic || b->m_peer != a->m_nic)
     {
         throw std::invalid_argument("queue pairs are connected that were made for each other: each "
                                     "by the NIC of one for the NIC of the other");
+    }
+    // Refused before anything changes.
+    for (const auto& qp : {a, b})
+    {
+        const FabricQpState state = qp->GetState();
+        if (state != FabricQpState::RESET)
+        {
+            std::ostringstream reason;
+            reason << "queue pairs are connected in state " << FabricQpState::RESET
+                   << ", and queue pair " << qp->m_number << " of host "
+                   << qp->m_nic->GetHostNumber() << " is in state " << state
+                   << ": take it back with SetState first";
+            throw std::invalid_argument(reason.str());
+        }
     }
     a->SetPeerNumber(b->m_number);
     b->SetPeerNumber(a->m_number);
@@ -236,6 +255,15 @@ RdmaQp::TellCompletion(const FabricCompletion& completion)
     // It may set another.
     const CompletionCallback callback = m_callback;
     callback(completion);
+}
+
+void
+RdmaQp::End()
+{
+    NS_LOG_FUNCTION(this);
+    // What goes with it may look at this queue pair: it has none by then.
+    const CompletionCallback callback = m_callback;
+    m_callback = CompletionCallback();
 }
 
 } // namespace ns3

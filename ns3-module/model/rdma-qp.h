@@ -67,6 +67,10 @@ class RdmaQp : public Object
 
     /**
      * @brief Makes each the other's end, and both ready to send: from RESET to RTS.
+     *
+     * Throws std::invalid_argument with the reason, and has changed neither, if one is null or in
+     * another state than RESET, or they were not made for each other.
+     *
      * @param a a queue pair to the NIC of b
      * @param b a queue pair to the NIC of a
      */
@@ -156,7 +160,8 @@ class RdmaQp : public Object
     /**
      * @brief Ends it: what has not completed is flushed, and packets for it are dropped.
      *
-     * Nothing can be asked of it any more but PollCompletion, and its number is not given again.
+     * The callback hears of what was flushed, and is let go of then. Nothing can be asked of it any
+     * more but PollCompletion, and its number is not given again.
      */
     void Destroy();
 
@@ -174,6 +179,8 @@ class RdmaQp : public Object
      * @param completion which
      */
     void TellCompletion(const FabricCompletion& completion);
+    /// It is destroyed and was told everything: lets go of its callback, which may hold it.
+    void End();
 
   protected:
     void DoDispose() override;

@@ -25,8 +25,9 @@ namespace ns3
  * payload (zeros) and ICRC, as the InfiniBand Architecture Specification, volume 1 (chapter 9 and
  * annex A17) lays them out; without the frame check sequence of Ethernet. A data packet has the
  * length that it has in the model, which counts no RETH: in the first packet of a message the
- * RETH takes 16 bytes of the payload's place. An answer that the model makes shorter than its
- * headers is shown with whole headers. Frames of flow control are those of IEEE 802.1Qbb for
+ * RETH takes 16 bytes of the payload's place. READ requests, and messages of under 16 B, are shown
+ * with whole headers, which are more than the model counts, and so is an answer that the model
+ * makes shorter than its headers. Frames of flow control are those of IEEE 802.1Qbb for
  * priority 0.
  *
  * Host h has the address 10.0.0.1 + h. The UDP source port is 49152 plus the lower 14 bits of the

@@ -3,10 +3,12 @@
 #include "ns3/boolean.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/hpcc-experiment.h"
+#include "ns3/nstime.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -67,11 +69,12 @@ HpccOneFlowTestCase::DoRun()
 {
     Put("topology.txt", "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n");
     Put("flow.txt", "1\n0 1 3 100 1000000 2.0\n");
-    Put("config.txt",
+    const std::string configuration =
         "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nCC_MODE 1\nSIMULATOR_STOP_TIME 2.1\n"
         "KMAX_MAP 1 100000000000 1600\nKMIN_MAP 1 100000000000 400\n"
         "PMAX_MAP 1 100000000000 0.2\nBUFFER_SIZE 32\nLB_POLICY spray\n"
-        "QLEN_MON_START 2000000000\nQLEN_MON_END 2000001000\n");
+        "QLEN_MON_START 2000000000\nQLEN_MON_END 2000001000\n";
+    Put("config.txt", configuration);
     const std::string config = PathOf("config.txt");
     const std::string folder = config.substr(0, config.rfind('/'));
 
@@ -98,6 +101,19 @@ HpccOneFlowTestCase::DoRun()
     NS_TEST_ASSERT_MSG_NE(queues.find("\n2 1 11\n2 2 11\n"),
                           std::string::npos,
                           "eleven looks at 100 ns in 1 us: " << queues);
+
+    // Looks, and every port of every node noted.
+    Put("trace.txt", "3\n0 1 2\n");
+    Put("traced.txt", configuration + "ENABLE_TRACE 1\nTRACE_FILE trace.txt\n");
+    auto early = std::make_unique<HpccExperiment>(PathOf("traced.txt"));
+    FabricHelper other(FabricHelper::UNCHANGED);
+    Ptr<Fabric> alone = early->Build(other);
+    alone->SetAttribute("StopWhenDone", BooleanValue(true));
+    Simulator::Schedule(NanoSeconds(2000000550), [&early] { early.reset(); });
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ((early == nullptr), true, "the experiment is gone");
+    NS_TEST_ASSERT_MSG_EQ(alone->GetVerdict(), Fabric::COMPLETED, "the fabric goes on without it");
+    Simulator::Destroy();
 
     std::string refusal;
     try

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef EVENKEEL_TEST_TWO_HOSTS_H
+#define EVENKEEL_TEST_TWO_HOSTS_H
+
+// What suites of verbs share: two hosts with a queue pair each, and what came of them.
+
+#include "evenkeel-plain-fabric.h"
+
+#include "ns3/rdma-qp.h"
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+namespace ns3
+{
+
+namespace tests
+{
+
+/// A byte at 400 Gbps, and a link, in picoseconds.
+inline constexpr uint64_t BYTE = 20;
+inline constexpr uint64_t LINK = 500000;
+
+/// What a packet of so many bytes on the wire takes over the two links between two hosts.
+constexpr uint64_t
+Across(uint64_t bytes)
+{
+    return 2 * (bytes * BYTE + LINK);
+}
+
+/// Two hosts behind one switch, and a queue pair at each.
+struct TwoHosts
+{
+    FabricHelper helper{FabricHelper::UNCHANGED}; //!< what made it
+    Ptr<Fabric> fabric;                           //!< the fabric
+    Ptr<RdmaQp> a;                                //!< at host 0
+    Ptr<RdmaQp> b;                                //!< at host 1
+
+    TwoHosts()
+    {
+        helper.SetNicAttribute("CongestionControl", StringValue("line-rate"));
+    }
+
+    ~TwoHosts()
+    {
+        Simulator::Destroy();
+    }
+
+    /// Makes the fabric and the queue pairs.
+    void Make()
+    {
+        fabric = helper.CreateLeafSpine(1, 1, 2);
+        std::tie(a, b) = RdmaNicHelper::ConnectQps(fabric->GetNic(0), fabric->GetNic(1));
+    }
+};
+
+/**
+ * @param qp a queue pair
+ * @return what completed, a line each
+ */
+inline std::string
+Completions(Ptr<RdmaQp> qp)
+{
+    std::ostringstream text;
+    FabricCompletion completion;
+    while (qp->PollCompletion(completion))
+    {
+        text << completion << "\n";
+    }
+    return text.str();
+}
+
+/**
+ * @param verb what is to be refused
+ * @return the reason with the kind of exception before it, or nothing
+ */
+template <class Verb>
+std::string
+Refusal(Verb verb)
+{
+    try
+    {
+        verb();
+    }
+    catch (const std::invalid_argument& error)
+    {
+        return std::string("invalid: ") + error.what();
+    }
+    catch (const std::runtime_error& error)
+    {
+        return std::string("runtime: ") + error.what();
+    }
+    return "";
+}
+
+} // namespace tests
+
+} // namespace ns3
+
+#endif /* EVENKEEL_TEST_TWO_HOSTS_H */
