@@ -99,7 +99,7 @@ impl QueueMonitor {
         let last = next_event.min(self.until).min(Time::from_ps(due));
         let looks = last.as_ps().saturating_sub(self.next.as_ps()) / EVERY.as_ps();
         self.idle += looks;
-        self.next = self.next + Span::from_ps(looks * EVERY.as_ps());
+        self.next += Span::from_ps(looks * EVERY.as_ps());
     }
 
     fn count_idle(&mut self) {

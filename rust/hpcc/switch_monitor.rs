@@ -51,7 +51,7 @@ impl Turns {
         let last = event.min(self.until);
         if self.next <= last && self.next != Time::NEVER {
             let turns = last.since(self.next).as_ps() / self.every.as_ps();
-            self.next = self.next + Span::from_ps(turns * self.every.as_ps());
+            self.next += Span::from_ps(turns * self.every.as_ps());
             self.go_on();
         }
     }
