@@ -56,7 +56,8 @@ impl Weigh for BestSingle {
     fn weigh(&mut self, context: &Context<'_>) -> Vec<f64> {
         let Context { costs, class, up, .. } = context;
         let tried = |rail| costs.count(rail, *class);
-        let next = up.iter().min_by_key(|&rail| tried(rail)).filter(|&rail| tried(rail) < self.tries);
+        let next =
+            up.iter().min_by_key(|&rail| tried(rail)).filter(|&rail| tried(rail) < self.tries);
         let bytes = context.bytes.get() as f64;
         let mean = |rail| costs.line(rail, *class).map_or(f64::INFINITY, |line| line.at(bytes));
         let best = || up.iter().min_by(|&a, &b| mean(a).total_cmp(&mean(b)));

@@ -26,8 +26,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AllocatorConfig, Context, EqualFinish, Line, Outcome, Phase, Preset, RailSet, Sample, SizeClass,
-    Trust, Weigh, equal_finish,
+    AllocatorConfig, Context, EqualFinish, Line, Outcome, Phase, Preset, RailSet, Sample,
+    SizeClass, Trust, Weigh, equal_finish,
 };
 use crate::balance::{Origin, SchemeError, configured};
 

@@ -143,8 +143,7 @@ mod tests {
             paths: PathSpace::SINGLE,
         };
         splitter.handle_message(Time::ZERO, &request);
-        let flows: Vec<Flow> =
-            std::iter::from_fn(|| splitter.poll_flow(Time::ZERO)).collect();
+        let flows: Vec<Flow> = std::iter::from_fn(|| splitter.poll_flow(Time::ZERO)).collect();
         let alike = |flow: &Flow| (flow.message, flow.dst, flow.pieces as usize);
         assert!(flows.iter().all(|flow| alike(flow) == (MessageId(7), HostId(3), flows.len())));
         flows.iter().map(|flow| (flow.piece, flow.slot, flow.bytes.get())).collect()

@@ -57,7 +57,8 @@ impl Divide for FairCuts {
                 parts.push(Part { flow, bytes, path: 0 });
             }
             // Places on the line in parts of a flow, `paths` to each: a path has `rest` of them.
-            let (start, end) = (u64::from(place) * u64::from(paths), u64::from(place + 1) * u64::from(paths));
+            let (start, end) =
+                (u64::from(place) * u64::from(paths), u64::from(place + 1) * u64::from(paths));
             let bytes_to = |at: u64| {
                 let bytes = u128::from(bytes) * u128::from(at - start) / u128::from(paths);
                 u64::try_from(bytes).expect("a part of a flow")
@@ -155,14 +156,17 @@ mod tests {
         let [parts, _] = divide(7, 400, 4);
         let part = |flow, bytes, path| Part { flow, bytes, path };
         assert_eq!(parts[..4], [0, 1, 2, 3].map(|flow| part(flow, 400, flow)));
-        assert_eq!(parts[4..], [
-            part(4, 300, 0),
-            part(4, 100, 1),
-            part(5, 200, 1),
-            part(5, 200, 2),
-            part(6, 100, 2),
-            part(6, 300, 3),
-        ]);
+        assert_eq!(
+            parts[4..],
+            [
+                part(4, 300, 0),
+                part(4, 100, 1),
+                part(5, 200, 1),
+                part(5, 200, 2),
+                part(6, 100, 2),
+                part(6, 300, 3),
+            ]
+        );
     }
 
     #[test]

@@ -83,11 +83,10 @@ mod tests {
 
     fn host_dr(piece: u32, tiers: &[usize]) -> HostDr {
         let paths = tiers.iter().try_fold(PathSpace::SINGLE, |paths, &n| paths.with_tier(n));
-        HostDr::new(&Config {}, &QpContext {
-            piece,
-            paths: paths.unwrap(),
-            ..QpContext::for_test()
-        })
+        HostDr::new(
+            &Config {},
+            &QpContext { piece, paths: paths.unwrap(), ..QpContext::for_test() },
+        )
     }
 
     fn turns(policy: &mut HostDr, count: usize) -> Vec<u16> {

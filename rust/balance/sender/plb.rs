@@ -269,7 +269,10 @@ mod tests {
         acknowledge(&mut policy, 8_000, 1);
         assert_eq!(policy.rounds.packets, 1);
         acknowledge(&mut policy, 8_001, 1);
-        assert_eq!((policy.rounds.packets, policy.rounds.congested, policy.rounds.began), (0, 1, at_ns(8_001)));
+        assert_eq!(
+            (policy.rounds.packets, policy.rounds.congested, policy.rounds.began),
+            (0, 1, at_ns(8_001))
+        );
     }
 
     #[test]
@@ -291,8 +294,7 @@ mod tests {
     fn a_packet_cut_on_its_way_counts_as_marked() {
         let mut policy = plb(Config::default());
         let rtt = Span::from_ns(RTT_NS);
-        let cut =
-            Feedback { entropy: 0, verdict: Verdict::Trimmed, packets: 0, marked: 0, rtt };
+        let cut = Feedback { entropy: 0, verdict: Verdict::Trimmed, packets: 0, marked: 0, rtt };
         policy.handle_feedback(at_ns(1), cut);
         assert_eq!((policy.rounds.packets, policy.rounds.marked), (1, 1));
     }

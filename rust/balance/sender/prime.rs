@@ -292,7 +292,10 @@ impl State {
     /// When these three are so low that they no longer make anything skipped.
     fn clear_of(&self, place: usize, edge: u16, above: u16) -> Time {
         let scores = [&self.scores[place], self.edge.score(edge), self.above.score(above)];
-        scores.map(|score| score.falls_to(self.threshold / 3.0)).into_iter().fold(Time::ZERO, Time::max)
+        scores
+            .map(|score| score.falls_to(self.threshold / 3.0))
+            .into_iter()
+            .fold(Time::ZERO, Time::max)
     }
 }
 

@@ -79,8 +79,7 @@ impl Default for Config {
 impl Config {
     /// What is wrong with it, and what would be right.
     fn fault(&self) -> Option<&'static str> {
-        let (numerator, denominator) =
-            (self.dre_factor.numerator(), self.dre_factor.denominator());
+        let (numerator, denominator) = (self.dre_factor.numerator(), self.dre_factor.denominator());
         if self.flowlets == 0 || self.flowlets > MOST_FLOWLETS {
             Some("'flowlets' must be from 1 to 1048576, for example 65536")
         } else if self.dre_period == Span::ZERO {
@@ -213,11 +212,8 @@ impl SwitchPolicy for Conga {
                 leaf.decide(now, view, before, local)
             }
         };
-        leaf.flowlets[place as usize] = Flowlet {
-            last: now,
-            port: (view.port(chosen) + 1) as u16,
-            candidate: chosen as u16,
-        };
+        leaf.flowlets[place as usize] =
+            Flowlet { last: now, port: (view.port(chosen) + 1) as u16, candidate: chosen as u16 };
         chosen
     }
 

@@ -162,10 +162,12 @@ mod tests {
         for _ in 0..50 {
             assert_eq!(choose(&mut drill(2), &mut ports), 1);
         }
-        let alone: Vec<u32> = (0..50).map(|seed| {
-            let context = SwitchContext { seed, ..SwitchContext::for_test() };
-            choose(&mut Drill::new(&Config { samples: 1 }, &context), &mut ports)
-        }).collect();
+        let alone: Vec<u32> = (0..50)
+            .map(|seed| {
+                let context = SwitchContext { seed, ..SwitchContext::for_test() };
+                choose(&mut Drill::new(&Config { samples: 1 }, &context), &mut ports)
+            })
+            .collect();
         assert!(alone.contains(&0) && alone.contains(&1), "one sample does not");
     }
 

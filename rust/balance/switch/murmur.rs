@@ -83,9 +83,8 @@ impl Murmur {
 
     /// The hash of a packet.
     fn hash(&self, packet: &Packet) -> u32 {
-        let [from, to] = [packet.src, packet.dst].map(|host| {
-            address(self.names.hosts.get(host.index()).copied().unwrap_or(host.0))
-        });
+        let [from, to] = [packet.src, packet.dst]
+            .map(|host| address(self.names.hosts.get(host.index()).copied().unwrap_or(host.0)));
         // Answers go from the flow's receiver to its sender, and so do their ports.
         let ports = if packet.is_control() {
             let flow = (packet.dst, packet.src, packet.entropy);

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::balance::Parameters;
 use crate::ids::RailId;
-use crate::rail::test_rails::{Bench, Rail, cases, operation};
 use crate::rail::Cost;
+use crate::rail::test_rails::{Bench, Rail, cases, operation};
 use crate::units::{BitRate, Bytes, Span};
 
 const MIB: u64 = 1 << 20;
@@ -94,8 +94,7 @@ fn water_filling(rails: &[Rail], bytes: u64) -> f64 {
     let time = |set: u32| {
         let taken = || (0..).zip(rails).filter(move |(rail, _)| set >> rail & 1 == 1);
         let rates: f64 = taken().map(|(_, rail)| 1.0 / rail.1 as f64).sum();
-        let starts: f64 =
-            taken().map(|(_, rail)| rail.0 as f64 * 1e3 / rail.1 as f64).sum();
+        let starts: f64 = taken().map(|(_, rail)| rail.0 as f64 * 1e3 / rail.1 as f64).sum();
         let ps = (bytes as f64 + starts) / rates;
         // A rail that starts after the end would have to give bytes back.
         taken().all(|(_, rail)| rail.0 as f64 * 1e3 <= ps).then_some(ps)

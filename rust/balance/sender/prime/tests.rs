@@ -18,10 +18,7 @@ fn at_us(us: u64) -> Time {
 
 fn tell(prime: &mut Prime, us: u64, entropy: u16, verdict: Verdict) {
     let rtt = Facts::default().base_rtt;
-    prime.handle_feedback(
-        at_us(us),
-        Feedback { entropy, verdict, packets: 1, marked: 0, rtt },
-    );
+    prime.handle_feedback(at_us(us), Feedback { entropy, verdict, packets: 1, marked: 0, rtt });
 }
 
 /// Values of a round and more at `us`, each with its parts.

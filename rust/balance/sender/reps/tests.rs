@@ -57,9 +57,7 @@ fn the_ninth_value_overwrites_the_oldest_and_the_ring_wraps() {
 #[test]
 fn what_was_marked_trimmed_or_lost_is_not_used_again() {
     let mut reps = recycling();
-    for verdict in
-        [Verdict::Marked, Verdict::Nack, Verdict::Trimmed, Verdict::TrimmedAtLastHop]
-    {
+    for verdict in [Verdict::Marked, Verdict::Nack, Verdict::Trimmed, Verdict::TrimmedAtLastHop] {
         tell(&mut reps, at_us(1), verdict, 9);
     }
     assert_eq!(next(&mut reps, 1), [0]);
@@ -119,8 +117,7 @@ fn without_trimming_long_round_trips_say_congestion() {
     let slow = |rtt_ns, freezes| {
         let mut reps = reps(Config::default(), Trimming::Off);
         let rtt = Span::from_ns(rtt_ns);
-        let feedback =
-            Feedback { entropy: 1, verdict: Verdict::Good, packets: 1, marked: 0, rtt };
+        let feedback = Feedback { entropy: 1, verdict: Verdict::Good, packets: 1, marked: 0, rtt };
         reps.handle_feedback(at_us(1), feedback);
         tell(&mut reps, at_us(2), Verdict::Good, 2);
         reps.handle_timeout(at_us(900), 3);

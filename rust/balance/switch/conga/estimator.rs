@@ -79,9 +79,10 @@ mod tests {
         }
         let at = |time| estimator.at(time, &scale);
         assert_eq!(at(Time::from_ps(49_999_999)), 10_000_000);
-        assert_eq!([50, 99, 100, 150].map(|time| at(us(time))), [
-            8_000_000, 8_000_000, 6_400_000, 5_120_000
-        ]);
+        assert_eq!(
+            [50, 99, 100, 150].map(|time| at(us(time))),
+            [8_000_000, 8_000_000, 6_400_000, 5_120_000]
+        );
         assert_eq!(at(us(1_000_000)), 0);
         assert_eq!([10, 50, 100, 150].map(|time| estimator.level(us(time), &scale)), [6, 5, 4, 3]);
     }

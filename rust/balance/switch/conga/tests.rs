@@ -129,7 +129,8 @@ fn a_flow_whose_port_is_no_candidate_any_more_decides_anew() {
     let mut others = Ports { first_port: 3, edge: LEAVES[1], ..Ports::empty(4) };
     let second = leaf.choose(us(2), &packet, &mut others);
     assert!(second < 4);
-    let row = leaf.leaf.as_ref().unwrap().flowlets.iter().find(|flowlet| flowlet.last == us(2)).unwrap();
+    let row =
+        leaf.leaf.as_ref().unwrap().flowlets.iter().find(|flowlet| flowlet.last == us(2)).unwrap();
     assert_eq!(u32::from(row.port), others.first_port + second + 1);
 }
 
