@@ -4,32 +4,11 @@
 //! two every fault is found, each with its file, line, key and value and what would be right
 //! ([`ScenarioError`]). A scenario knows how to become a [`Setup`]; it does not run.
 
-mod buffering;
-mod collective;
-mod context;
-mod error;
 mod explain;
-mod failure;
 mod file;
-mod flow_file;
-mod host_set;
-mod job;
-mod limits;
-mod policy;
+mod input;
 mod rail;
-mod rail_file;
-mod recovery;
-mod replay;
-mod sections;
-mod source;
-mod switch;
-mod topology;
-mod topology_file;
-mod trace_file;
-mod training;
-mod transport;
-mod workload;
-mod workload_section;
+mod resolve;
 
 #[cfg(test)]
 mod tests;
@@ -37,25 +16,27 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use buffering::{HeadroomName, PfcSection, Toggle, TrimSection};
-pub use error::{Fault, Place, ScenarioError};
 pub use explain::{Explained, Origin};
-pub use file::{
-    DependenciesName, PolicySection, SCHEMA_VERSION, ScenarioFile, TopologyFormat, TopologyKind,
-    TopologySection, WorkloadSection,
-};
-pub use rail::RailScenario;
-pub use rail_file::{
-    HostsSection, RailFailureName, RailFailureSection, RailFile, RailKindName, RailSection,
-    RailWorkloadSection, Sizes,
-};
-pub use replay::{ComputeName, StreamingName};
-pub use sections::{
+pub use file::replay::{ComputeName, StreamingName};
+pub use file::sections::{
     CongestionName, EcnSection, FailureName, FailureSection, RecoveryName, SpanOrNever,
     SwitchSection, TransportSection,
 };
+pub use file::workload::{DependenciesName, WorkloadSection};
+pub use file::{
+    PolicySection, SCHEMA_VERSION, ScenarioFile, TopologyFormat, TopologyKind, TopologySection,
+};
+pub use input::error::{Fault, Place, ScenarioError};
+pub use rail::RailScenario;
+pub use rail::file::{
+    HostsSection, RailFailureName, RailFailureSection, RailFile, RailKindName, RailSection,
+    RailWorkloadSection, Sizes,
+};
+pub use resolve::buffering::{HeadroomName, PfcSection, Toggle, TrimSection};
 
-pub use training::{FamilyName, ModelChoice, ModelSection, ShardingName, TensorTrafficName};
+pub use resolve::training::{
+    FamilyName, ModelChoice, ModelSection, ShardingName, TensorTrafficName,
+};
 
 use crate::balance::Scheme;
 use crate::fabric::{FabricConfig, Rounding, Setup};
@@ -65,8 +46,10 @@ use crate::topology::Topology;
 use crate::units::Time;
 use crate::workload::Workload;
 use crate::workload::chakra::{ChakraError, Streaming};
-use context::Context;
-use source::Source;
+use input::context::Context;
+use input::source::Source;
+use resolve::{buffering, topology};
+use resolve::{failure, job, limits, policy, switch, trace_file, transport, workload};
 
 /// What the command line says in place of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,13 +1,13 @@
 //! `[workload] kind = "flows"`, `"goal"`, `"connection-matrix"`: what somebody else wrote down.
 
-use super::context::Context;
-use super::error::{Fault, ScenarioError};
-use super::file::WorkloadSection;
-use super::workload::{Place, Sent, only, plain};
+use crate::scenario::file::workload::WorkloadSection;
+use crate::scenario::input::context::Context;
+use crate::scenario::input::error::{Fault, ScenarioError};
+use crate::scenario::resolve::workload::{Place, Sent, only, plain};
 use crate::workload::{Workload, connection_matrix, goal, hpcc_flows};
 
 /// Reads the flow file of a section.
-pub(super) fn resolve(
+pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     typed: &WorkloadSection,
     place: &Place<'_>,
@@ -20,7 +20,7 @@ pub(super) fn resolve(
 }
 
 /// Reads the GOAL schedule of a section.
-pub(super) fn goal(
+pub(in crate::scenario) fn goal(
     context: &Context<'_>,
     typed: &WorkloadSection,
     place: &Place<'_>,
@@ -36,7 +36,7 @@ pub(super) fn goal(
 }
 
 /// Reads the connection matrix of a section.
-pub(super) fn connection_matrix(
+pub(in crate::scenario) fn connection_matrix(
     context: &Context<'_>,
     typed: &WorkloadSection,
     place: &Place<'_>,

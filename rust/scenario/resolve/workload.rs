@@ -1,23 +1,23 @@
 //! `[workload]`, or one of `[[job]]`: from the section to messages.
 
-use super::context::{AtLeast, Context};
-use super::error::{Fault, ScenarioError, nearest};
-use super::file::WorkloadSection;
 use super::{collective, flow_file, host_set, trace_file, training};
 use crate::ids::HostId;
+use crate::scenario::file::workload::WorkloadSection;
+use crate::scenario::input::context::{AtLeast, Context};
+use crate::scenario::input::error::{Fault, ScenarioError, nearest};
 use crate::topology::Topology;
 use crate::units::{Bytes, Span};
 use crate::workload::{Incast, Permutation, Shift, StartJitter, Workload, WorkloadError};
 
 /// Payload a rank or a flow, where the section does not say.
-pub(super) const DEFAULT_BYTES: Bytes = Bytes::new(16_000_000);
+pub(in crate::scenario) const DEFAULT_BYTES: Bytes = Bytes::new(16_000_000);
 
 /// Keys that every kind takes.
 const COMMON_KEYS: [&str; 4] = ["hosts", "start", "name", "after"];
 
 /// What a workload is laid over.
 #[derive(Debug, Clone)]
-pub(super) struct Place<'a> {
+pub(in crate::scenario) struct Place<'a> {
     /// `workload`, or `job[2]`.
     pub section: String,
     /// All hosts.
@@ -32,19 +32,19 @@ pub(super) struct Place<'a> {
 
 impl Place<'_> {
     /// The whole name of a key of the section.
-    pub(super) fn key(&self, key: &str) -> String {
+    pub(in crate::scenario) fn key(&self, key: &str) -> String {
         format!("{}.{key}", self.section)
     }
 
     /// How many hosts may take part.
-    pub(super) fn count(&self) -> u32 {
+    pub(in crate::scenario) fn count(&self) -> u32 {
         let chosen = self.hosts.as_ref().map(|hosts| hosts.len() as u32);
         chosen.unwrap_or_else(|| self.topology.host_count())
     }
 }
 
 /// What a section comes to.
-pub(super) struct Sent {
+pub(in crate::scenario) struct Sent {
     /// The section with its defaults.
     pub section: WorkloadSection,
     /// Its messages.
@@ -66,7 +66,7 @@ const OTHER_KINDS: [&str; 8] = [
 ];
 
 /// The messages of a section, on the hosts that it names, from time zero on.
-pub(super) fn resolve(
+pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     typed: &WorkloadSection,
     place: Place<'_>,
@@ -141,7 +141,7 @@ fn incast(
 }
 
 /// Refuses keys that the kind does not take.
-pub(super) fn only(
+pub(in crate::scenario) fn only(
     context: &Context<'_>,
     typed: &WorkloadSection,
     place: &Place<'_>,
@@ -151,13 +151,13 @@ pub(super) fn only(
 }
 
 /// Every kind that there is.
-pub(super) fn known_kinds() -> String {
+pub(in crate::scenario) fn known_kinds() -> String {
     let collectives = crate::collective::ALL.iter().map(|collective| collective.name);
     collectives.chain(OTHER_KINDS).collect::<Vec<_>>().join(", ")
 }
 
 /// The fault of a name that nothing has.
-pub(super) fn unknown(
+pub(in crate::scenario) fn unknown(
     context: &Context<'_>,
     key: &str,
     (what, name): (&'static str, &str),
@@ -180,7 +180,7 @@ fn refused(context: &Context<'_>, place: &Place<'_>, error: WorkloadError) -> Sc
 }
 
 /// A section of the same kind and, beside what every kind takes, no other key.
-pub(super) fn plain(typed: &WorkloadSection) -> WorkloadSection {
+pub(in crate::scenario) fn plain(typed: &WorkloadSection) -> WorkloadSection {
     WorkloadSection {
         kind: typed.kind.clone(),
         name: typed.name.clone(),
@@ -192,7 +192,7 @@ pub(super) fn plain(typed: &WorkloadSection) -> WorkloadSection {
 }
 
 /// Applies the section's start jitter.
-pub(super) fn put_off(
+pub(in crate::scenario) fn put_off(
     context: &Context<'_>,
     typed: &WorkloadSection,
     place: &Place<'_>,

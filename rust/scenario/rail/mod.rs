@@ -1,16 +1,9 @@
 //! Scenarios of hosts with several rails: from a file with `[[rail]]` sections to a setup.
 
+pub(super) mod file;
+
 use std::path::{Path, PathBuf};
 
-use super::context::{AtLeast, Context, LONGEST_PACKET};
-use super::error::{Fault, Place, ScenarioError, nearest};
-use super::file::PolicySection;
-use super::rail_file::{
-    RailFailureName, RailFailureSection, RailFile, RailKindName, RailSection, Sizes,
-};
-use super::sections::SpanOrNever;
-use super::source::Source;
-use super::{Overrides, SCHEMA_VERSION, limits};
 use crate::balance::SchemeError;
 use crate::multirail::{
     ELEMENT, HostCosts, RailConfig, RailFailure, RailFailureKind, RailKind, Setup, Software,
@@ -20,6 +13,17 @@ use crate::nic::congestion::{CongestionControl, line_rate, new_reno};
 use crate::nic::recovery::sack;
 use crate::nic::{AckConfig, NicConfig, Recovery};
 use crate::rail::{self, AllocatorConfig, handler};
+use crate::scenario::Overrides;
+use crate::scenario::file::PolicySection;
+use crate::scenario::file::SCHEMA_VERSION;
+use crate::scenario::file::sections::SpanOrNever;
+use crate::scenario::input::context::{AtLeast, Context, LONGEST_PACKET};
+use crate::scenario::input::error::{Fault, Place, ScenarioError, nearest};
+use crate::scenario::input::source::Source;
+use crate::scenario::rail::file::{
+    RailFailureName, RailFailureSection, RailFile, RailKindName, RailSection, Sizes,
+};
+use crate::scenario::resolve::limits;
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
 /// Most hosts: each has a processor, vectors and connections in every rail.

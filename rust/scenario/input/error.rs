@@ -227,7 +227,10 @@ fn did_you_mean(nearest: &Option<String>) -> String {
 }
 
 /// The name of `known` that `name` was probably meant to be.
-pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+pub(in crate::scenario) fn nearest<'a>(
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Option<String> {
     // A third of the letters may be wrong: more, and the guess is no help.
     let most = (name.chars().count() / 3).max(2);
     known

@@ -1,13 +1,13 @@
 //! `[topology] kind = "file"`: a graph that somebody else wrote down.
 
-use super::context::Context;
-use super::error::{Fault, ScenarioError};
-use super::file::{TopologyFormat, TopologySection};
-use super::topology::Built;
+use crate::scenario::file::{TopologyFormat, TopologySection};
+use crate::scenario::input::context::Context;
+use crate::scenario::input::error::{Fault, ScenarioError};
+use crate::scenario::resolve::topology::Built;
 use crate::topology::hpcc::{self, HpccTopology};
 
 /// Reads the file of a section.
-pub(super) fn resolve(
+pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     typed: &TopologySection,
     common: TopologySection,

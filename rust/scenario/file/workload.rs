@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::replay::{ComputeName, StreamingName};
-use super::training::{ModelChoice, ShardingName, TensorTrafficName};
+use crate::scenario::file::replay::{ComputeName, StreamingName};
+use crate::scenario::resolve::training::{ModelChoice, ShardingName, TensorTrafficName};
 use crate::units::{Bytes, Flops, Span};
 
 /// Which dependencies of Chakra traces count.

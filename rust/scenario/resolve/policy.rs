@@ -1,14 +1,14 @@
 //! `[policy]`: from a name and its parameters to a scheme.
 
-use super::context::{AtLeast, Context};
-use super::error::{Fault, ScenarioError, nearest};
-use super::file::PolicySection;
-use super::transport::parameter_fault;
 use crate::balance::{self, Parameters, Scheme, SchemeError};
+use crate::scenario::file::PolicySection;
+use crate::scenario::input::context::{AtLeast, Context};
+use crate::scenario::input::error::{Fault, ScenarioError, nearest};
+use crate::scenario::resolve::transport::parameter_fault;
 
 /// The policy that a run uses: the typed one, or the one that overrides it, whose parameters are
 /// its defaults.
-pub(super) fn chosen(typed: &PolicySection, name: Option<&str>) -> PolicySection {
+pub(in crate::scenario) fn chosen(typed: &PolicySection, name: Option<&str>) -> PolicySection {
     match name {
         Some(name) if name != typed.name => {
             PolicySection { name: name.to_owned(), parameters: Parameters::new() }
@@ -18,7 +18,7 @@ pub(super) fn chosen(typed: &PolicySection, name: Option<&str>) -> PolicySection
 }
 
 /// The scheme of a section, and the section with its defaults.
-pub(super) fn resolve(
+pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     section: PolicySection,
 ) -> Result<(PolicySection, Scheme), ScenarioError> {

@@ -1,12 +1,12 @@
 //! What no machine can hold and no clock can count, refused before it is built or run.
 
-use super::context::Context;
-use super::error::{Fault, ScenarioError};
-use super::file::{SCHEMA_VERSION, ScenarioFile};
-use super::sections::FailureSection;
 use crate::fabric::FabricConfig;
 use crate::nic::recovery::erasure::LONGEST_MESSAGE;
 use crate::nic::{NicConfig, Recovery};
+use crate::scenario::file::sections::FailureSection;
+use crate::scenario::file::{SCHEMA_VERSION, ScenarioFile};
+use crate::scenario::input::context::Context;
+use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::topology::Topology;
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::workload::Workload;
@@ -16,7 +16,7 @@ use crate::workload::Workload;
 const LATEST_END: Span = Span::from_ms(4_000_000_000);
 
 /// A seed that TOML can write.
-pub(super) fn seed(context: &Context<'_>, seed: u64) -> Result<u64, ScenarioError> {
+pub(in crate::scenario) fn seed(context: &Context<'_>, seed: u64) -> Result<u64, ScenarioError> {
     if i64::try_from(seed).is_err() {
         let right = format!("it must be at most {}, TOML's largest number", i64::MAX);
         return Err(context.senseless("seed", seed, right));
@@ -25,7 +25,10 @@ pub(super) fn seed(context: &Context<'_>, seed: u64) -> Result<u64, ScenarioErro
 }
 
 /// Checks the keys above the sections; returns the time limit.
-pub(super) fn general(context: &Context<'_>, file: &ScenarioFile) -> Result<Time, ScenarioError> {
+pub(in crate::scenario) fn general(
+    context: &Context<'_>,
+    file: &ScenarioFile,
+) -> Result<Time, ScenarioError> {
     if file.schema_version != SCHEMA_VERSION {
         let available = SCHEMA_VERSION.to_string();
         return Err(context.unavailable("schema_version", file.schema_version, available));
@@ -48,7 +51,7 @@ fn slowest(topology: &Topology, failures: &[FailureSection]) -> u64 {
 /// Refuses a run whose bytes cannot be counted, or whose clock would run out: everything that is
 /// sent, one packet after the other over the slowest link, must end before the latest time limit.
 /// `longest` is its longest message, where the workload holds no messages but their sums.
-pub(super) fn whole_run(
+pub(in crate::scenario) fn whole_run(
     context: &Context<'_>,
     (file, workload): (&ScenarioFile, &Workload),
     (longest, topology): (Option<Bytes>, &Topology),

@@ -1,15 +1,15 @@
 //! `hosts = "0..16"`: which hosts take part in a piece of work, rank by rank.
 
-use super::context::Context;
-use super::error::ScenarioError;
 use crate::ids::HostId;
+use crate::scenario::input::context::Context;
+use crate::scenario::input::error::ScenarioError;
 
 /// How a set is written, for errors.
 const FORM: &str = "write numbers and ranges without their ends, separated by commas: \"0..16\", \
                     \"0,4,8\", or \"0..64/8\" for every eighth of 64";
 
 /// The hosts that `text`, the value of `key`, names: rank 0 first. Of `count` hosts that there are.
-pub(super) fn resolve(
+pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     key: &str,
     (text, count): (&str, u32),

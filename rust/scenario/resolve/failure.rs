@@ -1,11 +1,11 @@
 //! `[[failure]]`: from names and probabilities to links.
 
-use super::context::{AtLeast, Context};
-use super::error::{Fault, ScenarioError};
-use super::sections::{FailureName, FailureSection, SpanOrNever};
 use crate::fabric::{Failure, FailureKind};
 use crate::ids::LinkId;
 use crate::rng::{Purpose, Stream};
+use crate::scenario::file::sections::{FailureName, FailureSection, SpanOrNever};
+use crate::scenario::input::context::{AtLeast, Context};
+use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::topology::{Node, Topology};
 use crate::units::{Fraction, Span, Time};
 
@@ -15,7 +15,7 @@ const MOST_OUTAGES: u64 = 1 << 20;
 
 /// What failures are drawn and counted by.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Run {
+pub(in crate::scenario) struct Run {
     pub seed: u64,
     pub time_limit: Time,
 }
@@ -24,7 +24,7 @@ pub(super) struct Run {
 ///
 /// A section with a probability draws once for each link between switches, from the link's own
 /// stream; the n-th such section takes the n-th draw, so that adding one moves no other.
-pub(super) fn resolve(
+pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     sections: &[FailureSection],
     topology: &Topology,

@@ -3,21 +3,21 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use super::Overrides;
-use super::error::{Fault, Place, ScenarioError};
-use super::source::Source;
+use crate::scenario::Overrides;
+use crate::scenario::input::error::{Fault, Place, ScenarioError};
+use crate::scenario::input::source::Source;
 use crate::units::{Bytes, Fraction, Span};
 
 /// No span of a scenario may be longer than this: 100,000 s, so that sums of a few of them and
 /// of the time limit stay within 64 bits of picoseconds.
-pub(super) const LONGEST_SPAN: Span = Span::from_ms(100_000_000);
+pub(in crate::scenario) const LONGEST_SPAN: Span = Span::from_ms(100_000_000);
 
 /// Nothing on the wire is longer: the length field of a packet has 16 bits.
-pub(super) const LONGEST_PACKET: Bytes = Bytes::new(65_535);
+pub(in crate::scenario) const LONGEST_PACKET: Bytes = Bytes::new(65_535);
 
 /// Where a scenario is from.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Context<'a> {
+pub(in crate::scenario) struct Context<'a> {
     /// Its text.
     pub source: &'a Source,
     /// What overrides it.
@@ -28,7 +28,7 @@ pub(super) struct Context<'a> {
 
 /// Which spans are right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AtLeast {
+pub(in crate::scenario) enum AtLeast {
     /// Zero is allowed.
     Zero,
     /// Zero makes no sense.
@@ -37,7 +37,7 @@ pub(super) enum AtLeast {
 
 impl Context<'_> {
     /// `fault`, at the place of `key`.
-    pub(super) fn fault(&self, key: &str, fault: Fault) -> ScenarioError {
+    pub(in crate::scenario) fn fault(&self, key: &str, fault: Fault) -> ScenarioError {
         let overridden = self.is_overridden(key);
         // Where the key itself is wrong, it is shown; otherwise its value is.
         let place = match fault {
@@ -49,7 +49,7 @@ impl Context<'_> {
     }
 
     /// A value that makes no sense; shown as it was typed, or as `value` where it was not.
-    pub(super) fn senseless(
+    pub(in crate::scenario) fn senseless(
         &self,
         key: &str,
         value: impl Display,
@@ -60,12 +60,17 @@ impl Context<'_> {
     }
 
     /// A value that makes no sense for what it stands for, which is shown in its place.
-    pub(super) fn senseless_as(&self, key: &str, value: String, right: String) -> ScenarioError {
+    pub(in crate::scenario) fn senseless_as(
+        &self,
+        key: &str,
+        value: String,
+        right: String,
+    ) -> ScenarioError {
         self.fault(key, Fault::Senseless { key: key.to_owned(), value, right })
     }
 
     /// The value of `key` as it was typed, or `value` where it was not.
-    pub(super) fn shown(&self, key: &str, value: impl Display) -> String {
+    pub(in crate::scenario) fn shown(&self, key: &str, value: impl Display) -> String {
         match self.source.value_text(key) {
             Some(typed) if !self.is_overridden(key) => typed.trim_matches('"').to_owned(),
             _ => value.to_string(),
@@ -73,7 +78,7 @@ impl Context<'_> {
     }
 
     /// True if the command line sets `key`.
-    pub(super) fn is_overridden(&self, key: &str) -> bool {
+    pub(in crate::scenario) fn is_overridden(&self, key: &str) -> bool {
         match key {
             "policy.name" => self.overrides.policy.is_some(),
             "seed" => self.overrides.seed.is_some(),
@@ -82,7 +87,7 @@ impl Context<'_> {
     }
 
     /// A feature that does not exist yet.
-    pub(super) fn unavailable(
+    pub(in crate::scenario) fn unavailable(
         &self,
         key: &str,
         value: impl Display,
@@ -93,13 +98,22 @@ impl Context<'_> {
     }
 
     /// A key that is needed and not there.
-    pub(super) fn missing(&self, key: &str, because: String, example: &str) -> ScenarioError {
+    pub(in crate::scenario) fn missing(
+        &self,
+        key: &str,
+        because: String,
+        example: &str,
+    ) -> ScenarioError {
         let example = example.to_owned();
         self.fault(key, Fault::Missing { key: key.to_owned(), because, example })
     }
 
     /// The text of a file that `key` names, and the file's name for errors.
-    pub(super) fn read(&self, key: &str, path: &str) -> Result<(String, String), ScenarioError> {
+    pub(in crate::scenario) fn read(
+        &self,
+        key: &str,
+        path: &str,
+    ) -> Result<(String, String), ScenarioError> {
         let path = self.folder.join(path);
         let file = path.display().to_string();
         match std::fs::read_to_string(&path) {
@@ -109,7 +123,7 @@ impl Context<'_> {
     }
 
     /// Refuses keys of a section that do not apply to its kind.
-    pub(super) fn only(
+    pub(in crate::scenario) fn only(
         &self,
         section: &str,
         kind: &str,
@@ -119,7 +133,7 @@ impl Context<'_> {
     }
 
     /// The same; the keys that come second apply to all kinds.
-    pub(super) fn only_beside(
+    pub(in crate::scenario) fn only_beside(
         &self,
         section: &str,
         kind: &str,
@@ -141,7 +155,11 @@ impl Context<'_> {
     }
 
     /// `count`, which must not be zero.
-    pub(super) fn positive(&self, key: &str, count: u32) -> Result<u32, ScenarioError> {
+    pub(in crate::scenario) fn positive(
+        &self,
+        key: &str,
+        count: u32,
+    ) -> Result<u32, ScenarioError> {
         if count == 0 {
             return Err(self.senseless(key, count, "it must be at least 1"));
         }
@@ -149,7 +167,7 @@ impl Context<'_> {
     }
 
     /// `span`, neither too short nor too long.
-    pub(super) fn span(
+    pub(in crate::scenario) fn span(
         &self,
         key: &str,
         span: Span,
@@ -165,7 +183,7 @@ impl Context<'_> {
     }
 
     /// `bytes`, at least `least` and at most a packet.
-    pub(super) fn wire_bytes(
+    pub(in crate::scenario) fn wire_bytes(
         &self,
         key: &str,
         bytes: Bytes,
@@ -179,7 +197,11 @@ impl Context<'_> {
     }
 
     /// `fraction`, which must not be more than the whole.
-    pub(super) fn part(&self, key: &str, part: Fraction) -> Result<Fraction, ScenarioError> {
+    pub(in crate::scenario) fn part(
+        &self,
+        key: &str,
+        part: Fraction,
+    ) -> Result<Fraction, ScenarioError> {
         if part.numerator() > part.denominator() {
             return Err(self.senseless(key, part, "it must be at most 1, for example '1/5'"));
         }

@@ -4,12 +4,12 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::context::Context;
-use super::error::{Fault, ScenarioError};
-use super::sections::SwitchSection;
-use super::switch::LARGEST_BUFFER;
 use crate::fabric::{Buffer, FabricConfig, Headroom, PfcConfig, TrimConfig};
 use crate::ids::SwitchId;
+use crate::scenario::file::sections::SwitchSection;
+use crate::scenario::input::context::Context;
+use crate::scenario::input::error::{Fault, ScenarioError};
+use crate::scenario::resolve::switch::LARGEST_BUFFER;
 use crate::topology::Topology;
 use crate::units::{Bytes, Fraction};
 
@@ -142,7 +142,7 @@ impl Default for TrimSection {
 }
 
 /// Flow control as a fabric takes it; `packet` is a full packet on the wire.
-pub(super) fn pfc(
+pub(in crate::scenario) fn pfc(
     context: &Context<'_>,
     typed: &SwitchSection,
     packet: Bytes,
@@ -164,7 +164,7 @@ pub(super) fn pfc(
 }
 
 /// Trimming as a fabric takes it, and the section with its defaults.
-pub(super) fn trim(
+pub(in crate::scenario) fn trim(
     context: &Context<'_>,
     typed: &SwitchSection,
     buffer: Bytes,
@@ -187,7 +187,7 @@ pub(super) fn trim(
 }
 
 /// Refuses a buffer in which reserves and headrooms of a switch leave nothing to share.
-pub(super) fn pool(
+pub(in crate::scenario) fn pool(
     context: &Context<'_>,
     fabric: &FabricConfig,
     topology: &Topology,

@@ -1,14 +1,14 @@
 //! `[topology]`: from the section to the graph.
 
-use super::context::{AtLeast, Context};
-use super::error::{Fault, ScenarioError};
-use super::file::{TopologyKind, TopologySection};
 use crate::ids::HostId;
+use crate::scenario::file::{TopologyKind, TopologySection};
+use crate::scenario::input::context::{AtLeast, Context};
+use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::topology::{FatTree, LeafSpine, RailOptimized, Topology, TopologyError};
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
 /// What a topology section comes to.
-pub(super) struct Built {
+pub(in crate::scenario) struct Built {
     /// The section with its defaults.
     pub section: TopologySection,
     /// The graph.
@@ -23,7 +23,7 @@ const LINK_KEYS: [&str; 4] = ["host_rate", "fabric_rate", "delay", "parallel_lin
 const WIRE_KEYS: [&str; 2] = ["gap", "forwarding_delay"];
 
 /// The graph of a section.
-pub(super) fn resolve(
+pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     typed: &TopologySection,
 ) -> Result<Built, ScenarioError> {
@@ -37,7 +37,7 @@ pub(super) fn resolve(
 }
 
 /// A fabric that is there already: the section says how its wires and switches take their time.
-pub(super) fn wired(
+pub(in crate::scenario) fn wired(
     context: &Context<'_>,
     typed: &TopologySection,
     topology: Topology,

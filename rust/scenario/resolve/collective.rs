@@ -1,18 +1,20 @@
 //! `[workload]` with the kind of a collective.
 
-use super::context::{AtLeast, Context};
-use super::error::{Fault, ScenarioError};
-use super::file::WorkloadSection;
-use super::workload::{DEFAULT_BYTES, Place, Sent, known_kinds, only, plain, put_off, unknown};
 use crate::collective::{self, Collective, CollectiveError, Operation, Plan};
 use crate::ids::HostId;
+use crate::scenario::file::workload::WorkloadSection;
+use crate::scenario::input::context::{AtLeast, Context};
+use crate::scenario::input::error::{Fault, ScenarioError};
+use crate::scenario::resolve::workload::{
+    DEFAULT_BYTES, Place, Sent, known_kinds, only, plain, put_off, unknown,
+};
 use crate::units::{Bytes, Span};
 
 /// What a message of a barrier carries, where the section does not say: a counter.
 const BARRIER_BYTES: Bytes = Bytes::new(8);
 
 /// The messages of a collective.
-pub(super) fn resolve(
+pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     typed: &WorkloadSection,
     place: &Place<'_>,

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::buffering::{PfcSection, Toggle, TrimSection};
 use crate::balance::Parameters;
 use crate::fabric::EcnPoint;
 use crate::nic::{CacheConfig, Entropies, Marked};
+use crate::scenario::resolve::buffering::{PfcSection, Toggle, TrimSection};
 use crate::units::{Bytes, Fraction, Span};
 
 /// `[switch]`: what every switch is set to.

@@ -7,12 +7,12 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Fault, Place, ScenarioError, nearest};
-use super::file::ScenarioFile;
+use crate::scenario::file::ScenarioFile;
+use crate::scenario::input::error::{Fault, Place, ScenarioError, nearest};
 
 /// A text that is TOML, and the places of its keys.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(in crate::scenario) struct Source {
     file: String,
     text: String,
     /// By path (`topology.leaves`, `failure[0].link`): where the key and its value stand.
@@ -21,7 +21,7 @@ pub(super) struct Source {
 
 impl Source {
     /// Reads `text`; errors name it `file`.
-    pub(super) fn read(text: String, file: String) -> Result<Self, ScenarioError> {
+    pub(in crate::scenario) fn read(text: String, file: String) -> Result<Self, ScenarioError> {
         let mut source = Self { file, text, places: BTreeMap::new() };
         let mut places = BTreeMap::new();
         match DeTable::parse(&source.text) {
@@ -37,12 +37,12 @@ impl Source {
     }
 
     /// The keys and values as typed.
-    pub(super) fn typed(&self) -> Result<ScenarioFile, ScenarioError> {
+    pub(in crate::scenario) fn typed(&self) -> Result<ScenarioFile, ScenarioError> {
         self.typed_as()
     }
 
     /// The same for a file of another kind.
-    pub(super) fn typed_as<T: DeserializeOwned>(&self) -> Result<T, ScenarioError> {
+    pub(in crate::scenario) fn typed_as<T: DeserializeOwned>(&self) -> Result<T, ScenarioError> {
         let document = toml::Deserializer::parse(&self.text);
         document.and_then(T::deserialize).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
@@ -54,30 +54,30 @@ impl Source {
     }
 
     /// The keys directly below a section, as full paths.
-    pub(super) fn keys_below(&self, section: &str) -> impl Iterator<Item = &str> {
+    pub(in crate::scenario) fn keys_below(&self, section: &str) -> impl Iterator<Item = &str> {
         let prefix = format!("{section}.");
         self.places.keys().filter(move |key| key.starts_with(&prefix)).map(String::as_str)
     }
 
     /// True if there is such a section or key.
-    pub(super) fn has(&self, key: &str) -> bool {
+    pub(in crate::scenario) fn has(&self, key: &str) -> bool {
         self.places.contains_key(key)
     }
 
     /// The line of a key, from 1.
-    pub(super) fn line_of(&self, key: &str) -> Option<usize> {
+    pub(in crate::scenario) fn line_of(&self, key: &str) -> Option<usize> {
         let (place, _) = self.places.get(key)?;
         Some(self.line_and_column(place.start).0)
     }
 
     /// What is written as the value of a key.
-    pub(super) fn value_text(&self, key: &str) -> Option<&str> {
+    pub(in crate::scenario) fn value_text(&self, key: &str) -> Option<&str> {
         let (_, value) = self.places.get(key)?;
         self.text.get(value.clone())
     }
 
     /// Where the value of a key stands, or the closest section around it.
-    pub(super) fn place_of(&self, key: &str) -> Place {
+    pub(in crate::scenario) fn place_of(&self, key: &str) -> Place {
         if let Some((_, value)) = self.places.get(key) {
             return self.at(value.clone());
         }
@@ -89,7 +89,7 @@ impl Source {
     }
 
     /// Where a key stands, or the closest section around it.
-    pub(super) fn place_of_key(&self, key: &str) -> Place {
+    pub(in crate::scenario) fn place_of_key(&self, key: &str) -> Place {
         let place = self.places.get(key).map(|(name, _)| self.at(name.clone()));
         place.unwrap_or_else(|| self.place_of(key))
     }
@@ -168,7 +168,7 @@ fn collect_value(
 }
 
 /// Makes one of our faults of what serde says about a key.
-pub(super) fn from_serde(key: &str, message: &str) -> Fault {
+pub(in crate::scenario) fn from_serde(key: &str, message: &str) -> Fault {
     if let Some((unknown, known)) = unknown_name(message, "unknown field ") {
         let section = key.rsplit_once('.').map_or("", |(section, _)| section);
         return unknown_key(section, &unknown, &known);
@@ -186,7 +186,7 @@ pub(super) fn from_serde(key: &str, message: &str) -> Fault {
 }
 
 /// The fault of a key that its section does not have.
-pub(super) fn unknown_key(section: &str, key: &str, known: &[String]) -> Fault {
+pub(in crate::scenario) fn unknown_key(section: &str, key: &str, known: &[String]) -> Fault {
     let section = if section.is_empty() { "a scenario".into() } else { format!("[{section}]") };
     Fault::UnknownKey {
         section,
@@ -198,7 +198,10 @@ pub(super) fn unknown_key(section: &str, key: &str, known: &[String]) -> Fault {
 
 /// The unknown name and the known ones, where `message` is serde's about an unknown name: it
 /// gives them in backquotes, the unknown one first.
-pub(super) fn unknown_name(message: &str, start: &str) -> Option<(String, Vec<String>)> {
+pub(in crate::scenario) fn unknown_name(
+    message: &str,
+    start: &str,
+) -> Option<(String, Vec<String>)> {
     let rest = message.strip_prefix(start)?;
     let mut names = rest.split('`').skip(1).step_by(2).map(str::to_owned);
     Some((names.next()?, names.collect()))

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
-use super::error::{Fault, ScenarioError};
-use super::workload::{Place, Sent, only, plain, unknown};
-use super::workload_section::WorkloadSection;
+use crate::scenario::file::workload::WorkloadSection;
+use crate::scenario::input::context::Context;
+use crate::scenario::input::error::{Fault, ScenarioError};
+use crate::scenario::resolve::workload::{Place, Sent, only, plain, unknown};
 use crate::units::{Bytes, Flops};
 use crate::workload::training::{
     self, Algorithms, Attention, Degrees, Experts, Family, Model, Sharding, TensorTraffic,
@@ -13,7 +13,7 @@ use crate::workload::training::{
 };
 
 /// What scenarios call it.
-pub(super) const KIND: &str = "training";
+pub(in crate::scenario) const KIND: &str = "training";
 
 /// The model where the section does not say.
 const DEFAULT_MODEL: &str = "gpt-1.3b";
@@ -144,7 +144,7 @@ const KEYS: [&str; 21] = [
 ];
 
 /// The iterations of a section.
-pub(super) fn resolve(
+pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     typed: &WorkloadSection,
     place: &Place<'_>,

@@ -1,19 +1,19 @@
 //! `[switch]`: buffers and marking.
 
 use super::buffering;
-use super::context::Context;
-use super::error::ScenarioError;
-use super::sections::{EcnSection, SwitchSection};
 use crate::fabric::{Buffer, Ecn, SwitchConfig};
+use crate::scenario::file::sections::{EcnSection, SwitchSection};
+use crate::scenario::input::context::Context;
+use crate::scenario::input::error::ScenarioError;
 use crate::units::{Bytes, Fraction};
 
 /// No buffer is larger: lengths of queues are counted in 32 bits. The largest switches of 2025
 /// hold a tenth of it.
-pub(super) const LARGEST_BUFFER: Bytes = Bytes::new(2_000_000_000);
+pub(in crate::scenario) const LARGEST_BUFFER: Bytes = Bytes::new(2_000_000_000);
 
 /// The settings of every switch, and the section with its defaults. A buffer must hold at least
 /// one packet of `packet` bytes.
-pub(super) fn resolve(
+pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     typed: &SwitchSection,
     packet: Bytes,

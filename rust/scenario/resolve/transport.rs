@@ -3,22 +3,22 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::buffering::{Toggle, TrimSection};
-use super::context::{AtLeast, Context, LONGEST_PACKET};
-use super::error::{Fault, ScenarioError, nearest};
 use super::recovery;
-use super::sections::{CongestionName, DeliveryName, TransportSection};
-use super::source::{from_serde, unknown_key, unknown_name};
 use crate::balance::Parameters;
 use crate::nic::congestion::{CongestionControl, Preset, Presets};
 use crate::nic::verbs::QpConfig;
 use crate::nic::{AckConfig, CacheConfig, Delivery, NicConfig, Recovery};
 use crate::packet::Packet;
+use crate::scenario::file::sections::{CongestionName, DeliveryName, TransportSection};
+use crate::scenario::input::context::{AtLeast, Context, LONGEST_PACKET};
+use crate::scenario::input::error::{Fault, ScenarioError, nearest};
+use crate::scenario::input::source::{from_serde, unknown_key, unknown_name};
+use crate::scenario::resolve::buffering::{Toggle, TrimSection};
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
 /// The settings of every NIC, and the section with its defaults. `of_the_policy` is the recovery
 /// that the policy is made for; whether switches trim decides which preset of `nscc` is the default.
-pub(super) fn resolve(
+pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     typed: &TransportSection,
     of_the_policy: Recovery,
@@ -213,7 +213,7 @@ fn preset<C: Presets>(
 }
 
 /// The first key that is wrong by itself.
-pub(super) fn culprit<C: DeserializeOwned>(
+pub(in crate::scenario) fn culprit<C: DeserializeOwned>(
     given: &Parameters,
 ) -> Option<(String, toml::de::Error)> {
     given.iter().find_map(|(key, value)| {
@@ -224,7 +224,12 @@ pub(super) fn culprit<C: DeserializeOwned>(
 
 /// The fault behind serde's message about a parameter; `beside` is a key of the section that is
 /// no parameter.
-pub(super) fn parameter_fault(section: &str, beside: &[&str], key: &str, message: &str) -> Fault {
+pub(in crate::scenario) fn parameter_fault(
+    section: &str,
+    beside: &[&str],
+    key: &str,
+    message: &str,
+) -> Fault {
     if let Some((unknown, known)) = unknown_name(message, "unknown field ") {
         let known: Vec<String> = beside.iter().map(|&it| it.to_owned()).chain(known).collect();
         return unknown_key(section, &unknown, &known);

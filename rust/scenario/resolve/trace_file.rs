@@ -6,12 +6,13 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::context::Context;
-use super::error::{Fault, ScenarioError};
-use super::file::{DependenciesName, ScenarioFile, WorkloadSection};
-use super::job::AllSent;
-use super::replay::StreamingName;
-use super::workload::{Place, Sent, only, plain, unknown};
+use crate::scenario::file::ScenarioFile;
+use crate::scenario::file::replay::StreamingName;
+use crate::scenario::file::workload::{DependenciesName, WorkloadSection};
+use crate::scenario::input::context::Context;
+use crate::scenario::input::error::{Fault, ScenarioError};
+use crate::scenario::resolve::job::AllSent;
+use crate::scenario::resolve::workload::{Place, Sent, only, plain, unknown};
 use crate::workload::chakra::{self, Algorithms, Dependencies, Options, Source, Streaming};
 
 /// How the files of ranks end.
@@ -41,7 +42,7 @@ const LARGE: u64 = 1 << 30;
 const PACKED: u64 = 8;
 
 /// Reads the traces of a section.
-pub(super) fn resolve(
+pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     typed: &WorkloadSection,
     place: &Place<'_>,
@@ -59,7 +60,7 @@ pub(super) fn resolve(
 
 /// Traces that are to be read while the run goes on, looked through; `None` if a file has none.
 /// What is sent is their load, a message for each pair and stream.
-pub(super) fn stream(
+pub(in crate::scenario) fn stream(
     context: &Context<'_>,
     file: &ScenarioFile,
     place: &Place<'_>,

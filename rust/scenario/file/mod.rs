@@ -5,12 +5,16 @@
 //! `Option`: in a file as typed it is what the file says, in a file as resolved it is `Some`
 //! exactly where it applies.
 
+pub(super) mod replay;
+pub(super) mod sections;
+pub(super) mod workload;
+
 use serde::{Deserialize, Serialize};
 
-use super::sections::{FailureSection, SwitchSection, TransportSection};
-pub use super::workload_section::{DependenciesName, WorkloadSection};
 use crate::balance::Parameters;
+use crate::scenario::file::sections::{FailureSection, SwitchSection, TransportSection};
 use crate::units::{BitRate, Bytes, Fraction, Span};
+use workload::WorkloadSection;
 
 /// The version of the format that this program reads and writes.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -5,10 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::file::{PolicySection, SCHEMA_VERSION};
-use super::sections::SpanOrNever;
 use crate::balance::Parameters;
 use crate::rail::handler;
+use crate::scenario::file::sections::SpanOrNever;
+use crate::scenario::file::{PolicySection, SCHEMA_VERSION};
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
 /// A whole file. Every key has a default but those of `[[rail]]` itself; an unknown one is refused.

@@ -3,14 +3,14 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::context::{AtLeast, Context};
-use super::error::ScenarioError;
-use super::sections::{RecoveryName, TransportSection};
-use super::transport::{culprit, parameter_fault};
 use crate::balance::Parameters;
 use crate::nic::Recovery;
 use crate::nic::recovery::go_back_n::{self, BackTo};
 use crate::nic::recovery::sack::{self, FlowControl};
+use crate::scenario::file::sections::{RecoveryName, TransportSection};
+use crate::scenario::input::context::{AtLeast, Context};
+use crate::scenario::input::error::ScenarioError;
+use crate::scenario::resolve::transport::{culprit, parameter_fault};
 use crate::units::Bytes;
 
 /// Where the parameters are in a scenario.
@@ -23,7 +23,7 @@ struct NoParameters {}
 
 /// The recovery of a section, and all its parameters. `of_the_policy` is the one that the policy
 /// is made for; its parameters are the defaults where it is the one chosen.
-pub(super) fn resolve(
+pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     typed: &TransportSection,
     of_the_policy: Recovery,

@@ -1,10 +1,11 @@
 //! `[[job]]`: several pieces of work on one fabric. `[workload]` is one alone.
 
-use super::context::{AtLeast, Context};
-use super::error::{Fault, ScenarioError, nearest};
-use super::file::{ScenarioFile, WorkloadSection};
-use super::workload::{self, Place};
 use crate::rng::{Purpose, Stream};
+use crate::scenario::file::ScenarioFile;
+use crate::scenario::file::workload::WorkloadSection;
+use crate::scenario::input::context::{AtLeast, Context};
+use crate::scenario::input::error::{Fault, ScenarioError, nearest};
+use crate::scenario::resolve::workload::{self, Place};
 use crate::units::Span;
 use crate::workload::{JobsError, Part, Workload};
 
@@ -12,7 +13,7 @@ use crate::workload::{JobsError, Part, Workload};
 const LONGEST_NAME: usize = 24;
 
 /// What all sections come to.
-pub(super) struct AllSent {
+pub(in crate::scenario) struct AllSent {
     /// Of `[workload]` with its defaults; none where there are jobs.
     pub workload_section: Option<WorkloadSection>,
     /// Of each `[[job]]`.
@@ -24,7 +25,7 @@ pub(super) struct AllSent {
 }
 
 /// No message: programs that stand on a fabric of their own post theirs as they go.
-pub(super) fn nothing(file: &ScenarioFile) -> AllSent {
+pub(in crate::scenario) fn nothing(file: &ScenarioFile) -> AllSent {
     let section = file.workload.as_ref().map(workload::plain);
     AllSent {
         workload_section: section,
@@ -35,7 +36,7 @@ pub(super) fn nothing(file: &ScenarioFile) -> AllSent {
 }
 
 /// The messages of all sections of a file.
-pub(super) fn resolve(
+pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     file: &ScenarioFile,
     place: &Place<'_>,
