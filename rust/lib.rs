@@ -54,23 +54,35 @@
 //! - Nothing learns of a failure but by a timer, an acknowledgement or a routing update.
 //! - Reports never simulate, and a run never draws.
 
+#![cfg_attr(
+    not(feature = "fabric"),
+    allow(dead_code, reason = "what only the fabric and the layers above it use is in the crate")
+)]
+
 pub mod balance;
+#[cfg(feature = "fabric")]
 pub mod bound;
 #[cfg(feature = "bridge")]
 mod bridge;
 pub mod collective;
 pub mod endpoint;
+#[cfg(feature = "fabric")]
 pub mod fabric;
+#[cfg(feature = "fabric")]
 pub mod hpcc;
 pub mod ids;
+#[cfg(feature = "fabric")]
 pub mod multirail;
 pub mod nic;
 pub mod packet;
 pub mod rail;
+#[cfg(feature = "fabric")]
 pub mod report;
 pub mod rng;
+#[cfg(feature = "fabric")]
 pub mod scenario;
 pub mod split;
+#[cfg(feature = "fabric")]
 pub mod study;
 pub mod topology;
 pub mod units;

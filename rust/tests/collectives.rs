@@ -11,6 +11,8 @@ use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::study::lower_bound;
 use evenkeel::units::{Bytes, Span};
 
+use crate::support::snapshot;
+
 const SCENARIO: &str = "
 [topology]
 leaves = 1
@@ -76,11 +78,7 @@ fn each_collective_takes_its_alpha_beta_form() {
         row(collective, &plan(1 << 16, Span::ZERO));
         row(collective, &plan(1 << 20, Span::from_us(5)));
     }
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("collective-costs", table));
+    snapshot("collective-costs", &table);
 }
 
 /// One microbatch through four stages and back, a layer each: eight passes with six messages

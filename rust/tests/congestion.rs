@@ -1,8 +1,6 @@
 //! Congestion controls: trajectories of each alone, and what they do to a bottleneck in the fabric.
 
-#[path = "congestion/bottleneck.rs"]
 mod bottleneck;
-#[path = "congestion/trajectory.rs"]
 mod trajectory;
 
 use evenkeel::nic::congestion::{
@@ -26,13 +24,4 @@ fn control(name: &str, preset: &str) -> CongestionControl {
 fn config<C: Presets>(preset: &str) -> C {
     let found = C::PRESETS.iter().find(|it| it.name == preset).expect("a preset of that name");
     (found.config)()
-}
-
-/// Compares with a table in `snapshots/`.
-fn snapshot(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
 }

@@ -1,7 +1,7 @@
 //! The fuzz targets as plain tests: their seeds, and seeds mutated at random.
 //!
-//! `EVENKEEL_CASES` is how many mutated inputs a target gets (100,000). The fuzzer itself finds
-//! more: see CONTRIBUTING.md.
+//! `EVENKEEL_CASES` is how many mutated inputs a target gets (10,000, and 100,000 with
+//! `EVENKEEL_LONG_TESTS=1`). The fuzzer itself finds more: see CONTRIBUTING.md.
 
 #[path = "../fuzz/bodies/mod.rs"]
 mod bodies;
@@ -10,8 +10,10 @@ use std::path::Path;
 
 use evenkeel::rng::{Purpose, Stream};
 
-/// Mutated inputs without `EVENKEEL_CASES`.
-const INPUTS: u32 = 100_000;
+use crate::support::extent;
+
+/// Mutated inputs without `EVENKEEL_CASES`: by default, and with `EVENKEEL_LONG_TESTS=1`.
+const INPUTS: [u32; 2] = [10_000, 100_000];
 
 /// No input is longer.
 const LONGEST: usize = 4_096;
@@ -71,7 +73,10 @@ fn fuzz(target: &str, body: fn(&[u8])) {
         paths.iter().map(|path| std::fs::read(path).expect("readable")).collect();
     seeds.iter().for_each(|seed| run(target, seed, body));
     let inputs = std::env::var("EVENKEEL_CASES").ok();
-    let inputs = inputs.map_or(INPUTS, |text| text.parse().expect("EVENKEEL_CASES is a number"));
+    let inputs = match inputs {
+        Some(text) => text.parse().expect("EVENKEEL_CASES is a number"),
+        None => INPUTS[usize::from(extent::is_long())],
+    };
     let mut random = Stream::new(1, Purpose::Test, target.len() as u64);
     for _ in 0..inputs {
         let mut input = pick(&mut random, &seeds).clone();

@@ -13,6 +13,8 @@ use evenkeel::study::queue_pairs;
 use evenkeel::units::Bytes;
 use evenkeel::workload::Shift;
 
+use crate::support::{extent, snapshot};
+
 const POLICIES: [&str; 6] = ["ecmp", "subflow-4", "subflow-8", "ethereal", "line-cut", "spray"];
 
 /// The fabrics of Ethereal's evaluation, and the same shapes with few hosts.
@@ -64,18 +66,10 @@ fn table(title: &str, topology: &str) -> String {
     text
 }
 
-fn show(name: &str, table: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, table));
-}
-
 #[test]
 fn of_every_collective_on_the_leaf_spine_of_256() {
     let table = table("256 GPUs, 16 leaves, 16 spines", LEAF_SPINE_256) + &published();
-    show("qps-leaf-spine-256", &table);
+    snapshot("qps-leaf-spine-256", &table);
 }
 
 /// What Ethereal (arXiv 2407.00550 v2) says of the same fabric, by the notes of a reader: the
@@ -106,24 +100,32 @@ fn published() -> String {
 
 #[test]
 fn of_every_collective_on_the_fat_tree_of_512() {
-    show("qps-fat-tree-512", &table("512 GPUs, fat-tree of k = 8", FAT_TREE_512));
+    snapshot("qps-fat-tree-512", &table("512 GPUs, fat-tree of k = 8", FAT_TREE_512));
 }
 
 #[test]
-fn runs_count_the_same_queue_pair_for_queue_pair() {
-    for topology in [LEAF_SPINE_16, FAT_TREE_16] {
-        for policy in POLICIES {
-            let plain = setup(topology, policy);
-            for collective in ALL {
-                let setup = with(&plain, collective, 4);
-                let outcome = fabric::run(&setup, &mut |_| {});
-                assert_eq!(outcome.verdict, Verdict::Completed);
-                let name = collective.name;
-                let counted = queue_pairs(&setup);
-                assert_eq!(counted.counts, outcome.qps, "{name} under {policy}, {topology}");
-                let both_ends = outcome.qp_accounts.iter().map(|account| account.opened).max();
-                assert_eq!(Some(counted.both_ends_max), both_ends, "{name} under {policy}");
-            }
+fn runs_on_a_leaf_spine_count_the_same_queue_pair_for_queue_pair() {
+    runs_count_the_same("queue_pairs::runs_on_a_leaf_spine", LEAF_SPINE_16);
+}
+
+#[test]
+fn runs_on_a_fat_tree_count_the_same_queue_pair_for_queue_pair() {
+    runs_count_the_same("queue_pairs::runs_on_a_fat_tree", FAT_TREE_16);
+}
+
+fn runs_count_the_same(test: &str, topology: &str) {
+    let is_short = |policy: &&str| ["subflow-4", "ethereal"].contains(policy);
+    for policy in extent::cases(test, POLICIES.to_vec(), is_short) {
+        let plain = setup(topology, policy);
+        for collective in ALL {
+            let setup = with(&plain, collective, 4);
+            let outcome = fabric::run(&setup, &mut |_| {});
+            assert_eq!(outcome.verdict, Verdict::Completed);
+            let name = collective.name;
+            let counted = queue_pairs(&setup);
+            assert_eq!(counted.counts, outcome.qps, "{name} under {policy}, {topology}");
+            let both_ends = outcome.qp_accounts.iter().map(|account| account.opened).max();
+            assert_eq!(Some(counted.both_ends_max), both_ends, "{name} under {policy}");
         }
     }
 }

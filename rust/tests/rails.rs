@@ -9,14 +9,7 @@ use evenkeel::scenario::{Overrides, RailScenario};
 use evenkeel::study;
 use evenkeel::units::{BitRate, Bytes, Span};
 
-/// Compares with a table in `snapshots/`.
-fn snapshot(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
-}
+use crate::support::snapshot;
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name)

@@ -170,7 +170,7 @@ fn flows_of_a_connection_matrix_follow_each_other() {
     let outcome = run(&scenario);
     // Two rounds of a ring of four; the second begins when all of the first is delivered.
     let text = one_leaf(4, "kind = \"shift\"\nbytes = \"2MB\"\n");
-    let alone = run(&crate::scenario(&folder, &text));
+    let alone = run(&self::scenario(&folder, &text));
     let delivered = alone.flows.iter().map(|flow| flow.delivered).max().expect("flows");
     // At that moment each host has an acknowledgement to send first: 64 B and the gap of 20 B.
     let ack = Span::from_ps(84 * 20);

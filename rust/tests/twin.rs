@@ -1,385 +1,369 @@
 //! One scenario in both worlds, flow by flow to the picosecond: links, switches, flow control and
 //! failures are written twice, in Rust and in C++, and each is the other's test.
 
-#[cfg(not(feature = "ns3"))]
-#[test]
-fn without_ns3_the_twin_says_how_to_get_it() {
-    use std::process::Command;
-    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/idle-path.toml");
-    let program = Command::new(env!("CARGO_BIN_EXE_evenkeel")).args(["twin", scenario]).output();
-    let program = program.unwrap();
-    let says = String::from_utf8(program.stderr).unwrap();
-    assert_eq!(program.status.code(), Some(2), "{says}");
-    assert!(says.starts_with("error: twin: ns-3 is not in this program; "), "{says}");
-    assert!(says.contains("cargo run --release --features ns3 -- twin"), "{says}");
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use evenkeel::balance;
+use evenkeel::fabric::{self, Rounding, Setup};
+use evenkeel::hpcc;
+use evenkeel::ns3;
+use evenkeel::report::{Identity, Side, Twin};
+use evenkeel::scenario::{Overrides, Scenario};
+use evenkeel::topology::{Link, Topology};
+use evenkeel::units::Span;
+
+const RECOVERIES: [&str; 5] = ["auto", "go-back-n", "sack", "per-packet", "erasure"];
+const CONTROLS: [&str; 7] =
+    ["line-rate", "dcqcn", "dcqcn-mlx", "dctcp-rate", "dctcp-window", "nscc", "swift"];
+
+/// What is sent: a flow on an idle path, patterns, and a pattern over a link that fails.
+const PATTERNS: [(&str, &str); 5] = [
+    ("idle path", "[workload]\nkind = \"incast\"\nfan_in = 1\nbytes = \"40KB\""),
+    ("permutation", "[workload]\nkind = \"permutation\"\nbytes = \"40KB\""),
+    ("incast", "[workload]\nkind = \"incast\"\nfan_in = 5\nbytes = \"40KB\""),
+    ("all-to-all", "[workload]\nkind = \"all-to-all\"\nbytes = \"80KB\""),
+    (
+        "failed link",
+        "[workload]\nkind = \"permutation\"\nbytes = \"120KB\"\n[[failure]]\n\
+         link = \"leaf0-spine0\"\nat = \"3us\"\ndetection = \"2us\"\nconvergence = \"9us\"",
+    ),
+];
+
+/// Six hosts at two leaves under two spines, whose switches mark and drop early.
+fn text((policy, recovery, control): (&str, &str, &str), rest: &str) -> String {
+    format!(
+        "time_limit = \"50ms\"\n[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 3\n\
+         host_rate = \"100Gbps\"\nfabric_rate = \"100Gbps\"\n[policy]\nname = \"{policy}\"\n\
+         [transport]\nrecovery = \"{recovery}\"\ncongestion_control = \"{control}\"\n\
+         retransmit_timeout = \"40us\"\n{rest}\n"
+    )
 }
 
-#[cfg(feature = "ns3")]
-mod with_ns3 {
-    use std::fmt::Write as _;
-    use std::path::Path;
-    use std::process::Command;
-    use std::sync::Arc;
+const EARLY: &str = "[switch]\nport_buffer = \"60KB\"\n\
+                     ecn = { kmin = \"8KB\", kmax = \"30KB\", pmax = \"1/2\" }";
 
-    use evenkeel::balance;
-    use evenkeel::fabric::{self, Rounding, Setup};
-    use evenkeel::hpcc;
-    use evenkeel::ns3;
-    use evenkeel::report::{Identity, Side, Twin};
-    use evenkeel::scenario::{Overrides, Scenario};
-    use evenkeel::topology::{Link, Topology};
-    use evenkeel::units::Span;
+fn setup(text: &str) -> Option<Setup> {
+    let scenario = Scenario::parse(text, "twin", Path::new(""), &Overrides::default());
+    scenario.ok().map(|scenario| scenario.setup())
+}
 
-    const RECOVERIES: [&str; 5] = ["auto", "go-back-n", "sack", "per-packet", "erasure"];
-    const CONTROLS: [&str; 7] =
-        ["line-rate", "dcqcn", "dcqcn-mlx", "dctcp-rate", "dctcp-window", "nscc", "swift"];
+/// The same with links whose delays are all a little different, so that no two events
+/// coincide that need not.
+fn uneven(mut setup: Setup) -> Setup {
+    let old = &setup.topology;
+    let links = (1u64..).zip(old.links()).map(|(number, link)| Link {
+        delay: link.delay + Span::from_ps(number * number * 37 + number * 11),
+        ..link.clone()
+    });
+    let (hosts, switches) = (old.host_names().to_vec(), old.switches().to_vec());
+    let topology = Topology::new(hosts, switches, links.collect()).unwrap();
+    setup.topology = Arc::new(topology);
+    setup
+}
 
-    /// What is sent: a flow on an idle path, patterns, and a pattern over a link that fails.
-    const PATTERNS: [(&str, &str); 5] = [
-        ("idle path", "[workload]\nkind = \"incast\"\nfan_in = 1\nbytes = \"40KB\""),
-        ("permutation", "[workload]\nkind = \"permutation\"\nbytes = \"40KB\""),
-        ("incast", "[workload]\nkind = \"incast\"\nfan_in = 5\nbytes = \"40KB\""),
-        ("all-to-all", "[workload]\nkind = \"all-to-all\"\nbytes = \"80KB\""),
-        (
-            "failed link",
-            "[workload]\nkind = \"permutation\"\nbytes = \"120KB\"\n[[failure]]\n\
-             link = \"leaf0-spine0\"\nat = \"3us\"\ndetection = \"2us\"\nconvergence = \"9us\"",
-        ),
-    ];
+fn twin(setup: &Setup) -> Twin {
+    let theirs = ns3::run(setup).unwrap();
+    let ours = fabric::run(setup, &mut |_| {});
+    let scenario = "twin".to_owned();
+    let identity =
+        Identity { scenario, policy: setup.scheme.name.to_owned(), seed: setup.seed };
+    let side = |outcome| Side { outcome, wall_s: 1.0 };
+    Twin::new(&identity, &setup.topology, side(&ours), side(&theirs))
+}
 
-    /// Six hosts at two leaves under two spines, whose switches mark and drop early.
-    fn text((policy, recovery, control): (&str, &str, &str), rest: &str) -> String {
-        format!(
-            "time_limit = \"50ms\"\n[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 3\n\
-             host_rate = \"100Gbps\"\nfabric_rate = \"100Gbps\"\n[policy]\nname = \"{policy}\"\n\
-             [transport]\nrecovery = \"{recovery}\"\ncongestion_control = \"{control}\"\n\
-             retransmit_timeout = \"40us\"\n{rest}\n"
-        )
+/// A run that is over before its messages are is no difference: the worlds need to agree, not
+/// to complete.
+fn is_exact(twin: &Twin) -> bool {
+    twin.flows_equal == twin.flows
+        && twin.ports_equal == twin.ports
+        && twin.counts.iter().all(|count| count.rust == count.ns3)
+}
+
+#[derive(Default)]
+struct Row {
+    runs: u64,
+    refused: u64,
+    flows: u64,
+    equal: u64,
+    packets: u64,
+    marked: u64,
+    lost: u64,
+}
+
+impl Row {
+    fn count(&mut self, twin: &Twin) {
+        let counted = |what| twin.counts.iter().find(|it| it.what == what).unwrap().rust;
+        self.runs += 1;
+        self.flows += twin.flows;
+        self.equal += twin.flows_equal;
+        self.packets += counted("sent");
+        self.marked += counted("marked");
+        self.lost += counted("dropped");
     }
+}
 
-    const EARLY: &str = "[switch]\nport_buffer = \"60KB\"\n\
-                         ecn = { kmin = \"8KB\", kmax = \"30KB\", pmax = \"1/2\" }";
-
-    fn setup(text: &str) -> Option<Setup> {
-        let scenario = Scenario::parse(text, "twin", Path::new(""), &Overrides::default());
-        scenario.ok().map(|scenario| scenario.setup())
-    }
-
-    /// The same with links whose delays are all a little different, so that no two events
-    /// coincide that need not.
-    fn uneven(mut setup: Setup) -> Setup {
-        let old = &setup.topology;
-        let links = (1u64..).zip(old.links()).map(|(number, link)| Link {
-            delay: link.delay + Span::from_ps(number * number * 37 + number * 11),
-            ..link.clone()
-        });
-        let (hosts, switches) = (old.host_names().to_vec(), old.switches().to_vec());
-        let topology = Topology::new(hosts, switches, links.collect()).unwrap();
-        setup.topology = Arc::new(topology);
-        setup
-    }
-
-    fn twin(setup: &Setup) -> Twin {
-        let theirs = ns3::run(setup).unwrap();
-        let ours = fabric::run(setup, &mut |_| {});
-        let scenario = "twin".to_owned();
-        let identity =
-            Identity { scenario, policy: setup.scheme.name.to_owned(), seed: setup.seed };
-        let side = |outcome| Side { outcome, wall_s: 1.0 };
-        Twin::new(&identity, &setup.topology, side(&ours), side(&theirs))
-    }
-
-    /// A run that is over before its messages are is no difference: the worlds need to agree, not
-    /// to complete.
-    fn is_exact(twin: &Twin) -> bool {
-        twin.flows_equal == twin.flows
-            && twin.ports_equal == twin.ports
-            && twin.counts.iter().all(|count| count.rust == count.ns3)
-    }
-
-    #[derive(Default)]
-    struct Row {
-        runs: u64,
-        refused: u64,
-        flows: u64,
-        equal: u64,
-        packets: u64,
-        marked: u64,
-        lost: u64,
-    }
-
-    impl Row {
-        fn count(&mut self, twin: &Twin) {
-            let counted = |what| twin.counts.iter().find(|it| it.what == what).unwrap().rust;
-            self.runs += 1;
-            self.flows += twin.flows;
-            self.equal += twin.flows_equal;
-            self.packets += counted("sent");
-            self.marked += counted("marked");
-            self.lost += counted("dropped");
-        }
-    }
-
-    #[test]
-    fn every_policy_recovery_and_control_is_the_same_in_both_worlds() {
-        let mut table = String::from(
-            "every policy, recovery and congestion control that go together, with links alike and \
-             with links of odd delays\n\n",
-        );
-        let columns = ["runs", "refused", "flows", "equal", "packets", "marked", "lost"];
-        write!(table, "{:<12}", "").unwrap();
-        columns.iter().for_each(|it| write!(table, "{it:>10}").unwrap());
-        table.push('\n');
-        let mut differences = String::new();
-        for (name, pattern) in PATTERNS {
-            let mut row = Row::default();
-            for preset in balance::presets() {
-                for (recovery, control) in pairs() {
-                    let text = text((preset.name, recovery, control), EARLY) + pattern;
-                    let Some(even) = setup(&text) else {
-                        row.refused += 1;
-                        continue;
-                    };
-                    for (links, setup) in [("alike", even.clone()), ("odd", uneven(even))] {
-                        let twin = twin(&setup);
-                        row.count(&twin);
-                        if !is_exact(&twin) {
-                            let what = (name, preset.name, recovery, control, links);
-                            writeln!(differences, "{what:?}: {twin:?}").unwrap();
-                        }
+#[test]
+fn every_policy_recovery_and_control_is_the_same_in_both_worlds() {
+    let mut table = String::from(
+        "every policy, recovery and congestion control that go together, with links alike and \
+         with links of odd delays\n\n",
+    );
+    let columns = ["runs", "refused", "flows", "equal", "packets", "marked", "lost"];
+    write!(table, "{:<12}", "").unwrap();
+    columns.iter().for_each(|it| write!(table, "{it:>10}").unwrap());
+    table.push('\n');
+    let mut differences = String::new();
+    for (name, pattern) in PATTERNS {
+        let mut row = Row::default();
+        for preset in balance::presets() {
+            for (recovery, control) in pairs() {
+                let text = text((preset.name, recovery, control), EARLY) + pattern;
+                let Some(even) = setup(&text) else {
+                    row.refused += 1;
+                    continue;
+                };
+                for (links, setup) in [("alike", even.clone()), ("odd", uneven(even))] {
+                    let twin = twin(&setup);
+                    row.count(&twin);
+                    if !is_exact(&twin) {
+                        let what = (name, preset.name, recovery, control, links);
+                        writeln!(differences, "{what:?}: {twin:?}").unwrap();
                     }
                 }
             }
-            let Row { runs, refused, flows, equal, packets, marked, lost } = row;
-            write!(table, "{name:<12}").unwrap();
-            for number in [runs, refused, flows, equal, packets, marked, lost] {
-                write!(table, "{number:>10}").unwrap();
-            }
-            table.push('\n');
         }
-        table += "\ndifferences\n";
-        table += if differences.is_empty() { "none\n" } else { &differences };
-        let mut settings = insta::Settings::clone_current();
-        settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
-        settings.set_prepend_module_to_snapshot(false);
-        settings.set_omit_expression(true);
-        settings.bind(|| insta::assert_snapshot!("twin-matrix", table));
+        let Row { runs, refused, flows, equal, packets, marked, lost } = row;
+        write!(table, "{name:<12}").unwrap();
+        for number in [runs, refused, flows, equal, packets, marked, lost] {
+            write!(table, "{number:>10}").unwrap();
+        }
+        table.push('\n');
     }
+    table += "\ndifferences\n";
+    table += if differences.is_empty() { "none\n" } else { &differences };
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("twin-matrix", table));
+}
 
-    /// Each recovery with the control that scenarios have, each control with the recovery that the
-    /// policy is made for.
-    fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
-        let recoveries = RECOVERIES.into_iter().map(|recovery| (recovery, "dcqcn"));
-        recoveries.chain(CONTROLS.into_iter().filter(|it| *it != "dcqcn").map(|it| ("auto", it)))
-    }
+/// Each recovery with the control that scenarios have, each control with the recovery that the
+/// policy is made for.
+fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let recoveries = RECOVERIES.into_iter().map(|recovery| (recovery, "dcqcn"));
+    recoveries.chain(CONTROLS.into_iter().filter(|it| *it != "dcqcn").map(|it| ("auto", it)))
+}
 
-    #[test]
-    fn whatever_switches_and_links_do_they_do_in_both_worlds() {
-        let incast = "[workload]\nkind = \"incast\"\nfan_in = 5\nbytes = \"200KB\"\n";
-        let random = "[workload]\nkind = \"permutation\"\nbytes = \"300KB\"\n";
-        let fails = |keys: &str| format!("{random}[[failure]]\nlink = \"leaf0-spine0\"\n{keys}\n");
-        let cases = [
-            ("pfc", "spray", format!("[switch]\nbuffer = \"300KB\"\npfc = true\n{incast}")),
-            ("trim", "spray", format!("[switch]\nport_buffer = \"20KB\"\ntrim = true\n{incast}")),
-            ("shared buffer", "ecmp", format!("[switch]\nbuffer = \"60KB\"\n{incast}")),
-            (
-                "marked as it leaves",
-                "ecmp",
-                format!("[switch]\necn = {{ step = \"10KB\", at = \"dequeue\" }}\n{incast}"),
+#[test]
+fn whatever_switches_and_links_do_they_do_in_both_worlds() {
+    let incast = "[workload]\nkind = \"incast\"\nfan_in = 5\nbytes = \"200KB\"\n";
+    let random = "[workload]\nkind = \"permutation\"\nbytes = \"300KB\"\n";
+    let fails = |keys: &str| format!("{random}[[failure]]\nlink = \"leaf0-spine0\"\n{keys}\n");
+    let cases = [
+        ("pfc", "spray", format!("[switch]\nbuffer = \"300KB\"\npfc = true\n{incast}")),
+        ("trim", "spray", format!("[switch]\nport_buffer = \"20KB\"\ntrim = true\n{incast}")),
+        ("shared buffer", "ecmp", format!("[switch]\nbuffer = \"60KB\"\n{incast}")),
+        (
+            "marked as it leaves",
+            "ecmp",
+            format!("[switch]\necn = {{ step = \"10KB\", at = \"dequeue\" }}\n{incast}"),
+        ),
+        (
+            "a slow link",
+            "ethereal",
+            fails("kind = \"degrade\"\nfactor = \"1/7\"\nat = \"2us\""),
+        ),
+        (
+            "a slow link, weighed",
+            "wcmp",
+            fails(
+                "kind = \"degrade\"\nfactor = \"1/3\"\nat = \"1us\"\nuntil = \"30us\"\nconvergence = \"1us\"",
             ),
-            (
-                "a slow link",
-                "ethereal",
-                fails("kind = \"degrade\"\nfactor = \"1/7\"\nat = \"2us\""),
-            ),
-            (
-                "a slow link, weighed",
-                "wcmp",
-                fails(
-                    "kind = \"degrade\"\nfactor = \"1/3\"\nat = \"1us\"\nuntil = \"30us\"\nconvergence = \"1us\"",
-                ),
-            ),
-            ("a lossy link", "spray", fails("kind = \"loss\"\nrate = \"1/50\"\nat = \"0us\"")),
-            (
-                "down and up",
-                "reps",
-                fails("at = \"2us\"\nuntil = \"20us\"\ndetection = \"1us\"\nconvergence = \"3us\""),
-            ),
-        ];
-        for (what, policy, rest) in cases {
-            let setup = setup(&text((policy, "auto", "dcqcn"), &rest));
-            let setup = setup.unwrap_or_else(|| panic!("{what} is no scenario"));
-            let truncated = |mut setup: Setup| {
-                setup.fabric.rounding = Rounding::TruncateNs;
-                setup
-            };
-            for setup in [setup.clone(), uneven(setup.clone()), truncated(setup)] {
-                let twin = twin(&setup);
-                assert!(is_exact(&twin), "{what}: {twin:#?}");
-            }
-        }
-    }
-
-    #[test]
-    fn rails_are_the_same_in_both_worlds() {
-        for policy in ["ecmp", "spray", "conga", "ethereal", "host-dr"] {
-            let text = format!(
-                "[topology]\nkind = \"rail-optimized\"\nrails = 4\nservers = 2\nunits = 2\n\
-                 spines = 2\nhost_rate = \"100Gbps\"\nfabric_rate = \"100Gbps\"\n[policy]\n\
-                 name = \"{policy}\"\n[workload]\nkind = \"all-to-all\"\nbytes = \"160KB\"\n"
-            );
-            let setup = setup(&text).unwrap();
-            for setup in [setup.clone(), uneven(setup)] {
-                let twin = twin(&setup);
-                assert!(is_exact(&twin) && twin.agrees, "{policy}: {twin:#?}");
-            }
-        }
-    }
-
-    #[test]
-    fn messages_that_wait_for_each_other_wait_in_both_worlds() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-        for example in ["chakra-ring", "goal-dissemination", "lossless-incast", "flapping-link"] {
-            let path = folder.join(format!("{example}.toml"));
-            let setup = Scenario::load(&path, &Overrides::default()).unwrap().setup();
-            let twin = twin(&setup);
-            assert!(is_exact(&twin) && twin.agrees, "{example}: {twin:#?}");
-        }
-    }
-
-    /// What the family's scripts read: every file that an experiment writes has the same bytes from
-    /// either world.
-    #[test]
-    fn an_experiment_writes_the_same_files_in_both_worlds() {
-        let topology = |tail: &str| format!("4 1 3\n0\n2 0 100Gbps {tail}\n");
-        let config = "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nTRACE_FILE trace.txt\n\
-            CC_MODE 1\nHAS_WIN 0\nSIMULATOR_STOP_TIME 2.1\nKMIN_MAP 1 100000000000 40\n\
-            KMAX_MAP 1 100000000000 160\nPMAX_MAP 1 100000000000 0.2\nBUFFER_SIZE 1\n\
-            QLEN_MON_START 1999990000\nQLEN_MON_END 2000100000\n";
-        let conweave = "FLOWGEN_START_TIME 2.0\nFLOWGEN_STOP_TIME 2.01\n\
-            UPLINK_MON_FILE u\nCONN_MON_FILE c\nCNP_OUTPUT_FILE n\nPFC_OUTPUT_FILE p\n";
-        let alike = topology("1us 0\n1 0 100Gbps 1us 0\n3 0 100Gbps 1us 0");
-        let odd = topology("1.0371us 0\n1 0 100Gbps 1.0113us 0\n3 0 100Gbps 1.0777us 0");
-        let two_tier = "6 4 6\n2 3 4 5\n0 2 100Gbps 1.0011us 0\n1 3 100Gbps 1.0037us 0\n\
-            2 4 100Gbps 1.0093us 0\n3 4 100Gbps 1.0071us 0\n2 5 100Gbps 1.0053us 0\n\
-            3 5 100Gbps 1.0017us 0\n";
-        let meet = "2\n1 3 3 100 250000 2.0\n2 3 3 100 250000 2.0\n";
-        let across = "2\n0 1 3 100 250000 2.0\n1 0 3 100 250000 2.0000013\n";
-        for (what, topology, flows, more, files) in [
-            ("flow control", odd.as_str(), meet, "ACK_HIGH_PRIO 1\n", 2),
-            ("the same with links alike", alike.as_str(), meet, "", 2),
-            ("no flow control", odd.as_str(), meet, "ENABLE_PFC 0\n", 2),
-            ("losses", odd.as_str(), meet, "ERROR_RATE_PER_LINK 0.02\nENABLE_PFC 0\n", 2),
-            ("a link that fails", two_tier, across, "LINK_DOWN 4 2 4\nLB_POLICY spray\n", 2),
-            ("ConWeave's monitors", two_tier, across, conweave, 4),
-            ("ConWeave's notices", odd.as_str(), meet, conweave, 4),
-        ] {
-            for rounding in [Rounding::Exact, Rounding::TruncateNs] {
-                let folder = tempfile::tempdir().unwrap();
-                let place = |name: &str| folder.path().join(name);
-                let config = format!("{config}{more}");
-                for (name, text) in [
-                    ("topology.txt", topology),
-                    ("flow.txt", flows),
-                    ("trace.txt", "6 0 1 2 3 4 5"),
-                    ("config.txt", config.as_str()),
-                ] {
-                    std::fs::write(place(name), text).unwrap();
-                }
-                let overrides = hpcc::Overrides { rounding, ..Default::default() };
-                let experiment = hpcc::Experiment::load(&place("config.txt"), &overrides).unwrap();
-                let (ours, theirs) = (place("rust"), place("ns3"));
-                for folder in [&ours, &theirs] {
-                    std::fs::create_dir(folder).unwrap();
-                }
-                let recorded = experiment.recorded();
-                assert_eq!(recorded.len(), files, "{what}: {recorded:?}");
-                let mut open = |kind| -> std::io::Result<Box<dyn std::io::Write>> {
-                    let (_, name) = recorded.iter().find(|(of, _)| *of == kind).unwrap();
-                    Ok(Box::new(std::fs::File::create(ours.join(name))?))
-                };
-                let mut recorder = hpcc::Recorder::new(&experiment, &mut open).unwrap();
-                let outcome = fabric::run_watched(&experiment.setup, &mut recorder, &mut |_| {});
-                recorder.finish(&outcome).unwrap();
-                ns3::run_hpcc(&experiment, &theirs).unwrap();
-                for (_, name) in &recorded {
-                    let [ours, theirs] =
-                        [&ours, &theirs].map(|folder| std::fs::read(folder.join(name)).unwrap());
-                    let differs = ours.iter().zip(&theirs).position(|(a, b)| a != b);
-                    assert_eq!(differs, None, "{what}, {rounding:?}: {name}");
-                    assert_eq!(ours.len(), theirs.len(), "{what}, {rounding:?}: {name}");
-                    // Nothing is marked where flows do not meet; one switch has no uplinks.
-                    let bare = matches!(
-                        (what, name.as_str()),
-                        ("ConWeave's monitors", "n") | ("ConWeave's notices", "u")
-                    );
-                    assert_eq!(ours.is_empty(), bare, "{what}: {name}");
-                }
-            }
-        }
-    }
-
-    /// The family's own experiments, in ns-3: single flows as its simulator has them, and contended
-    /// ones as the fabric in Rust has them, whose distance from that simulator `hpcc` tests.
-    #[test]
-    fn experiments_of_the_hpcc_family_are_the_same_in_both_worlds() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/hpcc/conweave");
-        if !folder.is_dir() {
-            eprintln!("skipped: the HPCC family's files are not at ../shared/data/hpcc");
-            return;
-        }
-        let load = |case: &str, rounding, seed| {
-            let flows = Some(folder.join(format!("flow_{case}.txt")));
-            let overrides =
-                hpcc::Overrides { flows, rounding, seed: Some(seed), ..Default::default() };
-            hpcc::Experiment::load(&folder.join("config_perm.txt"), &overrides).unwrap()
+        ),
+        ("a lossy link", "spray", fails("kind = \"loss\"\nrate = \"1/50\"\nat = \"0us\"")),
+        (
+            "down and up",
+            "reps",
+            fails("at = \"2us\"\nuntil = \"20us\"\ndetection = \"1us\"\nconvergence = \"3us\""),
+        ),
+    ];
+    for (what, policy, rest) in cases {
+        let setup = setup(&text((policy, "auto", "dcqcn"), &rest));
+        let setup = setup.unwrap_or_else(|| panic!("{what} is no scenario"));
+        let truncated = |mut setup: Setup| {
+            setup.fabric.rounding = Rounding::TruncateNs;
+            setup
         };
-        for (case, truncated_ns, exact_ns) in [("onesame", 87_091, 87_933), ("one", 91_265, 92_110)]
-        {
-            for (rounding, ns) in
-                [(Rounding::TruncateNs, truncated_ns), (Rounding::Exact, exact_ns)]
-            {
-                let experiment = load(case, rounding, 1);
-                let table = experiment.fct_table(&ns3::run(&experiment.setup).unwrap());
-                assert_eq!(table.split(' ').nth(6), Some(ns.to_string().as_str()), "{case}");
-            }
-        }
-        let cases = [("inc2", 10), ("inc8", 10), ("perm", 10)];
-        for (case, seeds) in cases {
-            for seed in 1..=seeds {
-                let experiment = load(case, Rounding::TruncateNs, seed);
-                let theirs = experiment.fct_table(&ns3::run(&experiment.setup).unwrap());
-                let ours = experiment.fct_table(&fabric::run(&experiment.setup, &mut |_| {}));
-                assert_eq!(theirs, ours, "{case}, seed {seed}");
-            }
+        for setup in [setup.clone(), uneven(setup.clone()), truncated(setup)] {
+            let twin = twin(&setup);
+            assert!(is_exact(&twin), "{what}: {twin:#?}");
         }
     }
+}
 
-    /// A comparison that always agreed would be worth nothing.
-    #[test]
-    fn a_picosecond_more_on_one_link_is_seen() {
-        let text = text(("ecmp", "auto", "dcqcn"), PATTERNS[1].1);
+#[test]
+fn rails_are_the_same_in_both_worlds() {
+    for policy in ["ecmp", "spray", "conga", "ethereal", "host-dr"] {
+        let text = format!(
+            "[topology]\nkind = \"rail-optimized\"\nrails = 4\nservers = 2\nunits = 2\n\
+             spines = 2\nhost_rate = \"100Gbps\"\nfabric_rate = \"100Gbps\"\n[policy]\n\
+             name = \"{policy}\"\n[workload]\nkind = \"all-to-all\"\nbytes = \"160KB\"\n"
+        );
         let setup = setup(&text).unwrap();
-        let theirs = ns3::run(&setup).unwrap();
-        let ours = fabric::run(&uneven(setup.clone()), &mut |_| {});
-        let identity = Identity { scenario: String::new(), policy: String::new(), seed: 1 };
-        let side = |outcome| Side { outcome, wall_s: 1.0 };
-        let twin = Twin::new(&identity, &setup.topology, side(&ours), side(&theirs));
-        assert_eq!(twin.flows_equal, 0, "{twin:#?}");
-        assert!(twin.worst_difference > 0.0 && !twin.differences.is_empty());
+        for setup in [setup.clone(), uneven(setup)] {
+            let twin = twin(&setup);
+            assert!(is_exact(&twin) && twin.agrees, "{policy}: {twin:#?}");
+        }
     }
+}
 
-    #[test]
-    fn the_command_prints_one_object_and_its_status_says_whether_they_agree() {
-        let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/idle-path.toml");
-        let program = Command::new(env!("CARGO_BIN_EXE_evenkeel"))
-            .args(["twin", scenario, "--json"])
-            .output()
-            .unwrap();
-        let printed: serde_json::Value = serde_json::from_slice(&program.stdout).unwrap();
-        assert_eq!(program.status.code(), Some(0), "{printed}");
-        assert_eq!(printed["agrees"], true);
-        assert_eq!((&printed["flows"], &printed["flows_equal"]), (&1.into(), &1.into()));
-        assert!(printed["speed_ratio"].as_f64().unwrap() > 0.0);
+#[test]
+fn messages_that_wait_for_each_other_wait_in_both_worlds() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    for example in ["chakra-ring", "goal-dissemination", "lossless-incast", "flapping-link"] {
+        let path = folder.join(format!("{example}.toml"));
+        let setup = Scenario::load(&path, &Overrides::default()).unwrap().setup();
+        let twin = twin(&setup);
+        assert!(is_exact(&twin) && twin.agrees, "{example}: {twin:#?}");
     }
+}
+
+/// What the family's scripts read: every file that an experiment writes has the same bytes from
+/// either world.
+#[test]
+fn an_experiment_writes_the_same_files_in_both_worlds() {
+    let topology = |tail: &str| format!("4 1 3\n0\n2 0 100Gbps {tail}\n");
+    let config = "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nTRACE_FILE trace.txt\n\
+        CC_MODE 1\nHAS_WIN 0\nSIMULATOR_STOP_TIME 2.1\nKMIN_MAP 1 100000000000 40\n\
+        KMAX_MAP 1 100000000000 160\nPMAX_MAP 1 100000000000 0.2\nBUFFER_SIZE 1\n\
+        QLEN_MON_START 1999990000\nQLEN_MON_END 2000100000\n";
+    let conweave = "FLOWGEN_START_TIME 2.0\nFLOWGEN_STOP_TIME 2.01\n\
+        UPLINK_MON_FILE u\nCONN_MON_FILE c\nCNP_OUTPUT_FILE n\nPFC_OUTPUT_FILE p\n";
+    let alike = topology("1us 0\n1 0 100Gbps 1us 0\n3 0 100Gbps 1us 0");
+    let odd = topology("1.0371us 0\n1 0 100Gbps 1.0113us 0\n3 0 100Gbps 1.0777us 0");
+    let two_tier = "6 4 6\n2 3 4 5\n0 2 100Gbps 1.0011us 0\n1 3 100Gbps 1.0037us 0\n\
+        2 4 100Gbps 1.0093us 0\n3 4 100Gbps 1.0071us 0\n2 5 100Gbps 1.0053us 0\n\
+        3 5 100Gbps 1.0017us 0\n";
+    let meet = "2\n1 3 3 100 250000 2.0\n2 3 3 100 250000 2.0\n";
+    let across = "2\n0 1 3 100 250000 2.0\n1 0 3 100 250000 2.0000013\n";
+    for (what, topology, flows, more, files) in [
+        ("flow control", odd.as_str(), meet, "ACK_HIGH_PRIO 1\n", 2),
+        ("the same with links alike", alike.as_str(), meet, "", 2),
+        ("no flow control", odd.as_str(), meet, "ENABLE_PFC 0\n", 2),
+        ("losses", odd.as_str(), meet, "ERROR_RATE_PER_LINK 0.02\nENABLE_PFC 0\n", 2),
+        ("a link that fails", two_tier, across, "LINK_DOWN 4 2 4\nLB_POLICY spray\n", 2),
+        ("ConWeave's monitors", two_tier, across, conweave, 4),
+        ("ConWeave's notices", odd.as_str(), meet, conweave, 4),
+    ] {
+        for rounding in [Rounding::Exact, Rounding::TruncateNs] {
+            let folder = tempfile::tempdir().unwrap();
+            let place = |name: &str| folder.path().join(name);
+            let config = format!("{config}{more}");
+            for (name, text) in [
+                ("topology.txt", topology),
+                ("flow.txt", flows),
+                ("trace.txt", "6 0 1 2 3 4 5"),
+                ("config.txt", config.as_str()),
+            ] {
+                std::fs::write(place(name), text).unwrap();
+            }
+            let overrides = hpcc::Overrides { rounding, ..Default::default() };
+            let experiment = hpcc::Experiment::load(&place("config.txt"), &overrides).unwrap();
+            let (ours, theirs) = (place("rust"), place("ns3"));
+            for folder in [&ours, &theirs] {
+                std::fs::create_dir(folder).unwrap();
+            }
+            let recorded = experiment.recorded();
+            assert_eq!(recorded.len(), files, "{what}: {recorded:?}");
+            let mut open = |kind| -> std::io::Result<Box<dyn std::io::Write>> {
+                let (_, name) = recorded.iter().find(|(of, _)| *of == kind).unwrap();
+                Ok(Box::new(std::fs::File::create(ours.join(name))?))
+            };
+            let mut recorder = hpcc::Recorder::new(&experiment, &mut open).unwrap();
+            let outcome = fabric::run_watched(&experiment.setup, &mut recorder, &mut |_| {});
+            recorder.finish(&outcome).unwrap();
+            ns3::run_hpcc(&experiment, &theirs).unwrap();
+            for (_, name) in &recorded {
+                let [ours, theirs] =
+                    [&ours, &theirs].map(|folder| std::fs::read(folder.join(name)).unwrap());
+                let differs = ours.iter().zip(&theirs).position(|(a, b)| a != b);
+                assert_eq!(differs, None, "{what}, {rounding:?}: {name}");
+                assert_eq!(ours.len(), theirs.len(), "{what}, {rounding:?}: {name}");
+                // Nothing is marked where flows do not meet; one switch has no uplinks.
+                let bare = matches!(
+                    (what, name.as_str()),
+                    ("ConWeave's monitors", "n") | ("ConWeave's notices", "u")
+                );
+                assert_eq!(ours.is_empty(), bare, "{what}: {name}");
+            }
+        }
+    }
+}
+
+/// The family's own experiments, in ns-3: single flows as its simulator has them, and contended
+/// ones as the fabric in Rust has them, whose distance from that simulator `hpcc` tests.
+#[test]
+fn experiments_of_the_hpcc_family_are_the_same_in_both_worlds() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/hpcc/conweave");
+    if !folder.is_dir() {
+        eprintln!("skipped: the HPCC family's files are not at ../shared/data/hpcc");
+        return;
+    }
+    let load = |case: &str, rounding, seed| {
+        let flows = Some(folder.join(format!("flow_{case}.txt")));
+        let overrides =
+            hpcc::Overrides { flows, rounding, seed: Some(seed), ..Default::default() };
+        hpcc::Experiment::load(&folder.join("config_perm.txt"), &overrides).unwrap()
+    };
+    for (case, truncated_ns, exact_ns) in [("onesame", 87_091, 87_933), ("one", 91_265, 92_110)]
+    {
+        for (rounding, ns) in
+            [(Rounding::TruncateNs, truncated_ns), (Rounding::Exact, exact_ns)]
+        {
+            let experiment = load(case, rounding, 1);
+            let table = experiment.fct_table(&ns3::run(&experiment.setup).unwrap());
+            assert_eq!(table.split(' ').nth(6), Some(ns.to_string().as_str()), "{case}");
+        }
+    }
+    let cases = [("inc2", 10), ("inc8", 10), ("perm", 10)];
+    for (case, seeds) in cases {
+        for seed in 1..=seeds {
+            let experiment = load(case, Rounding::TruncateNs, seed);
+            let theirs = experiment.fct_table(&ns3::run(&experiment.setup).unwrap());
+            let ours = experiment.fct_table(&fabric::run(&experiment.setup, &mut |_| {}));
+            assert_eq!(theirs, ours, "{case}, seed {seed}");
+        }
+    }
+}
+
+/// A comparison that always agreed would be worth nothing.
+#[test]
+fn a_picosecond_more_on_one_link_is_seen() {
+    let text = text(("ecmp", "auto", "dcqcn"), PATTERNS[1].1);
+    let setup = setup(&text).unwrap();
+    let theirs = ns3::run(&setup).unwrap();
+    let ours = fabric::run(&uneven(setup.clone()), &mut |_| {});
+    let identity = Identity { scenario: String::new(), policy: String::new(), seed: 1 };
+    let side = |outcome| Side { outcome, wall_s: 1.0 };
+    let twin = Twin::new(&identity, &setup.topology, side(&ours), side(&theirs));
+    assert_eq!(twin.flows_equal, 0, "{twin:#?}");
+    assert!(twin.worst_difference > 0.0 && !twin.differences.is_empty());
+}
+
+#[test]
+fn the_command_prints_one_object_and_its_status_says_whether_they_agree() {
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/idle-path.toml");
+    let program = Command::new(env!("CARGO_BIN_EXE_evenkeel"))
+        .args(["twin", scenario, "--json"])
+        .output()
+        .unwrap();
+    let printed: serde_json::Value = serde_json::from_slice(&program.stdout).unwrap();
+    assert_eq!(program.status.code(), Some(0), "{printed}");
+    assert_eq!(printed["agrees"], true);
+    assert_eq!((&printed["flows"], &printed["flows_equal"]), (&1.into(), &1.into()));
+    assert!(printed["speed_ratio"].as_f64().unwrap() > 0.0);
 }

@@ -16,7 +16,8 @@ use evenkeel::topology::LeafSpine;
 use evenkeel::units::{BitRate, Bytes, Fraction, Span, Time};
 use evenkeel::workload::{Message, Workload};
 
-use super::{control, snapshot};
+use super::control;
+use crate::support::snapshot;
 
 const PAYLOAD: u64 = 4_096;
 const HEADER: u64 = 62;

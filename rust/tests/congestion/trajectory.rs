@@ -10,7 +10,8 @@ use std::fmt::Write;
 use evenkeel::nic::congestion::{AckSample, CongestionController, Controller, PathFacts};
 use evenkeel::units::{BitRate, Bytes, Span, Time};
 
-use super::{control, snapshot};
+use super::control;
+use crate::support::snapshot;
 
 const PATH: PathFacts = PathFacts {
     line_rate: BitRate::from_gbps(100),

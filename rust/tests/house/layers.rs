@@ -43,7 +43,7 @@ const OUTSIDE: [&str; 5] =
     ["rust/lib.rs", "rust/main.rs", "rust/tests/", "rust/benches/", "rust/fuzz/"];
 
 /// Faults of one file under `rust/`.
-pub fn check(file: &SourceFile) -> Vec<Fault> {
+pub(crate) fn check(file: &SourceFile) -> Vec<Fault> {
     if OUTSIDE.iter().any(|path| file.path.starts_with(path)) {
         return Vec::new();
     }

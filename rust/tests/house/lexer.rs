@@ -3,13 +3,13 @@
 /// A Rust text three times, each of the same shape: what does not belong is blanks, so that lines
 /// and columns stay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Layers {
+pub(crate) struct Layers {
     /// Code alone; of string literals the quotes.
-    pub code: String,
+    pub(crate) code: String,
     /// Comments alone.
-    pub comments: String,
+    pub(crate) comments: String,
     /// What is inside string literals alone.
-    pub literals: String,
+    pub(crate) literals: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ enum Kind {
 }
 
 /// Takes `text` apart.
-pub fn split(text: &str) -> Layers {
+pub(crate) fn split(text: &str) -> Layers {
     let characters: Vec<char> = text.chars().collect();
     let mut layers = Layers::default();
     let mut at = 0;
@@ -65,7 +65,7 @@ fn token(characters: &[char], at: usize) -> (Kind, usize) {
 
 /// True if the character before `at` is part of the same word, as in `for"`.
 fn is_word(characters: &[char], at: usize) -> bool {
-    at > 0 && (characters[at - 1].is_alphanumeric() || characters[at - 1] == '_')
+    at > 0 && is_of_word(characters[at - 1])
 }
 
 /// Characters before the first tail that `ends` accepts; all if none.
@@ -110,8 +110,34 @@ fn raw_string(rest: &[char]) -> Option<usize> {
     Some(body + until(&rest[body..], closes) + 1 + hashes)
 }
 
+/// The words and signs of code with their offsets: identifiers, `::`, and each other character
+/// that is no blank.
+pub(crate) fn words(code: &str) -> Vec<(usize, &str)> {
+    let mut words = Vec::new();
+    let mut at = 0;
+    while let Some(first) = code[at..].chars().next() {
+        let rest = &code[at..];
+        let length = if is_of_word(first) {
+            rest.find(|c| !is_of_word(c)).unwrap_or(rest.len())
+        } else if rest.starts_with("::") {
+            2
+        } else {
+            first.len_utf8()
+        };
+        if !first.is_whitespace() {
+            words.push((at, &rest[..length]));
+        }
+        at += length;
+    }
+    words
+}
+
+fn is_of_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
 /// The line, from 1, of a byte offset.
-pub fn line_of(text: &str, offset: usize) -> usize {
+pub(crate) fn line_of(text: &str, offset: usize) -> usize {
     1 + text[..offset].matches('\n').count()
 }
 

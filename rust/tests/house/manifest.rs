@@ -4,7 +4,7 @@ use super::project::{Fault, SourceFile};
 
 /// Faults of dependencies without a reason: a comment on the line above or beside. A heading,
 /// which ends with a colon, is no reason.
-pub fn reasons(manifest: &SourceFile) -> Vec<Fault> {
+pub(crate) fn reasons(manifest: &SourceFile) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut in_dependencies = false;
     let mut open_brackets = 0;
@@ -38,20 +38,23 @@ fn is_reason(line: &str) -> bool {
     line.starts_with("# ") && !line.ends_with(':')
 }
 
-/// Faults of test and benchmark files that are no target, so that they are never run. Files in
-/// folders below belong to the target that names them.
-pub fn unlisted(manifest: &SourceFile, targets: &[SourceFile]) -> Vec<Fault> {
-    let is_target = |path: &str| path.matches('/').count() == 2;
-    targets
-        .iter()
-        .filter(|file| is_target(&file.path))
-        .filter(|file| !manifest.text.contains(&format!("path = \"{}\"", file.path)))
-        .map(|file| {
-            let what =
-                format!("never run: add a target with path = \"{}\" to Cargo.toml", file.path);
-            file.fault(1, what)
-        })
-        .collect()
+/// The crate roots that a manifest names, from the project's folder.
+pub(crate) fn roots(manifest: &SourceFile) -> Vec<String> {
+    let folder = manifest.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut roots = Vec::new();
+    let mut in_target = false;
+    for line in manifest.text.lines().map(str::trim) {
+        if line.starts_with('[') {
+            const TARGETS: [&str; 5] = ["lib", "bin", "test", "example", "bench"];
+            in_target = TARGETS.contains(&line.trim_matches(['[', ']']));
+        }
+        if let Some(path) = line.strip_prefix("path = ").filter(|_| in_target) {
+            let path = path.trim_matches('"');
+            let slash = if folder.is_empty() { "" } else { "/" };
+            roots.push(format!("{folder}{slash}{path}"));
+        }
+    }
+    roots
 }
 
 #[cfg(test)]
@@ -81,12 +84,11 @@ mod tests {
     }
 
     #[test]
-    fn tests_that_are_no_target_are_faults() {
-        let manifest = SourceFile::new("Cargo.toml", "[[test]]\npath = \"rust/tests/a.rs\"\n");
-        let files = ["rust/tests/a.rs", "rust/tests/b.rs", "rust/tests/a/part.rs"]
-            .map(|path| SourceFile::new(path, ""));
-        let faults = unlisted(&manifest, &files);
-        assert_eq!(faults.len(), 1);
-        assert_eq!(faults[0].path, "rust/tests/b.rs");
+    fn paths_of_targets_are_roots_and_those_of_dependencies_are_none() {
+        let text = "[lib]\npath = \"a.rs\"\n[[bin]]\nname = \"b\"\npath = \"c/d.rs\"\n\
+                    [dependencies.e]\npath = \"../..\"\n";
+        let roots = |path: &str| roots(&SourceFile::new(path, text));
+        assert_eq!(roots("Cargo.toml"), ["a.rs", "c/d.rs"]);
+        assert_eq!(roots("rust/fuzz/Cargo.toml"), ["rust/fuzz/a.rs", "rust/fuzz/c/d.rs"]);
     }
 }

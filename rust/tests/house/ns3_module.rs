@@ -7,7 +7,7 @@ const LISTED: [&str; 3] = ["helper/", "model/", "test/"];
 
 /// Faults of C++ files that `CMakeLists.txt` of the module does not build or hand on. A header of
 /// the tests, and one that includes what cxx made, is nobody else's.
-pub fn unlisted(lists: &SourceFile, sources: &[SourceFile]) -> Vec<Fault> {
+pub(crate) fn unlisted(lists: &SourceFile, sources: &[SourceFile]) -> Vec<Fault> {
     let words: Vec<&str> = words(&lists.text);
     let inside = |file: &SourceFile| file.path.trim_start_matches("ns3-module/").to_owned();
     sources
@@ -26,7 +26,7 @@ pub fn unlisted(lists: &SourceFile, sources: &[SourceFile]) -> Vec<Fault> {
 }
 
 /// Faults of public headers that users could not include without the Rust side's headers.
-pub fn rust_in_public(lists: &SourceFile, sources: &[SourceFile]) -> Vec<Fault> {
+pub(crate) fn rust_in_public(lists: &SourceFile, sources: &[SourceFile]) -> Vec<Fault> {
     let words: Vec<&str> = words(&lists.text);
     sources
         .iter()
@@ -37,7 +37,7 @@ pub fn rust_in_public(lists: &SourceFile, sources: &[SourceFile]) -> Vec<Fault> 
 }
 
 /// Faults of examples that are not built, or that nothing runs.
-pub fn examples(built: &SourceFile, run: &SourceFile, sources: &[SourceFile]) -> Vec<Fault> {
+pub(crate) fn examples(built: &SourceFile, run: &SourceFile, sources: &[SourceFile]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for file in sources.iter().filter(|file| file.path.starts_with("ns3-module/examples/")) {
         let name = file.path.trim_start_matches("ns3-module/examples/").trim_end_matches(".cc");

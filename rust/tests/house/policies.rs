@@ -4,7 +4,7 @@ use super::project::{Fault, SourceFile};
 
 /// Faults of a policy's file that does not say where the policy is from. `mod.rs` holds the
 /// registry, and what lies in a folder of its own belongs to the file of that name.
-pub fn source_named(file: &SourceFile) -> Vec<Fault> {
+pub(crate) fn source_named(file: &SourceFile) -> Vec<Fault> {
     let folders = ["rust/balance/sender/", "rust/balance/switch/", "rust/split/"];
     let name = folders.iter().find_map(|folder| file.path.strip_prefix(folder));
     let is_policy = name.is_some_and(|name| name != "mod.rs" && !name.contains('/'));
@@ -18,7 +18,7 @@ pub fn source_named(file: &SourceFile) -> Vec<Fault> {
 }
 
 /// Faults of an example that does not begin with what it shows.
-pub fn claim(file: &SourceFile) -> Vec<Fault> {
+pub(crate) fn claim(file: &SourceFile) -> Vec<Fault> {
     const FEWEST_WORDS: usize = 4;
     let first = file.text.lines().next().unwrap_or_default();
     let words = first.strip_prefix("# ").map_or(0, |claim| claim.split_whitespace().count());

@@ -6,29 +6,29 @@ use std::path::Path;
 
 /// A text file; its path is relative to the project, with `/` between the parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceFile {
-    pub path: String,
-    pub text: String,
+pub(crate) struct SourceFile {
+    pub(crate) path: String,
+    pub(crate) text: String,
 }
 
 impl SourceFile {
-    pub fn new(path: &str, text: &str) -> Self {
+    pub(crate) fn new(path: &str, text: &str) -> Self {
         Self { path: path.to_owned(), text: text.to_owned() }
     }
 
     /// A fault of this file.
-    pub fn fault(&self, line: usize, what: impl Into<String>) -> Fault {
+    pub(crate) fn fault(&self, line: usize, what: impl Into<String>) -> Fault {
         Fault { path: self.path.clone(), line, what: what.into() }
     }
 }
 
 /// A broken rule: where, what, and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    pub path: String,
+pub(crate) struct Fault {
+    pub(crate) path: String,
     /// From 1.
-    pub line: usize,
-    pub what: String,
+    pub(crate) line: usize,
+    pub(crate) what: String,
 }
 
 impl fmt::Display for Fault {
@@ -38,19 +38,19 @@ impl fmt::Display for Fault {
 }
 
 /// Where `Cargo.toml` is.
-pub fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// One file, which must exist.
-pub fn read(path: &str) -> SourceFile {
+pub(crate) fn read(path: &str) -> SourceFile {
     let text = fs::read_to_string(root().join(path));
     SourceFile::new(path, &text.unwrap_or_else(|error| panic!("{path}: {error}")))
 }
 
 /// The text files under a folder whose names end as given, in order of their paths; none if there
 /// is no such folder.
-pub fn files(folder: &str, ending: &str) -> Vec<SourceFile> {
+pub(crate) fn files(folder: &str, ending: &str) -> Vec<SourceFile> {
     let Ok(entries) = fs::read_dir(root().join(folder)) else { return Vec::new() };
     let mut found = Vec::new();
     for entry in entries {
@@ -74,7 +74,7 @@ pub fn files(folder: &str, ending: &str) -> Vec<SourceFile> {
 }
 
 /// All Rust files.
-pub fn rust_sources() -> Vec<SourceFile> {
+pub(crate) fn rust_sources() -> Vec<SourceFile> {
     let mut sources = files("rust", ".rs");
     sources.extend(files("examples", ".rs"));
     sources.push(read("build.rs"));
@@ -82,7 +82,7 @@ pub fn rust_sources() -> Vec<SourceFile> {
 }
 
 /// All C++ files.
-pub fn cpp_sources() -> Vec<SourceFile> {
+pub(crate) fn cpp_sources() -> Vec<SourceFile> {
     ["cpp-bridge", "ns3-module", "rust/tests"]
         .iter()
         .flat_map(|folder| [".h", ".cc"].iter().flat_map(move |ending| files(folder, ending)))
@@ -90,12 +90,12 @@ pub fn cpp_sources() -> Vec<SourceFile> {
 }
 
 /// All program text.
-pub fn sources() -> Vec<SourceFile> {
+pub(crate) fn sources() -> Vec<SourceFile> {
     [rust_sources(), cpp_sources()].concat()
 }
 
 /// All text that is committed, but for the lock file and what builds and runs leave behind.
-pub fn everything() -> Vec<SourceFile> {
+pub(crate) fn everything() -> Vec<SourceFile> {
     let folders = ["rust", "cpp-bridge", "ns3-module", "examples", "snapshots", ".ci"];
     let mut all: Vec<SourceFile> = folders.iter().flat_map(|folder| files(folder, "")).collect();
     for entry in fs::read_dir(root()).expect("the project can be read") {

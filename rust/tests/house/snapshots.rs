@@ -6,7 +6,7 @@ use super::source::has_word;
 
 /// Faults of files under `snapshots/` that no source names. Insta names a file after the text
 /// given, or after the test's function; `@suffix` and `-2` may follow.
-pub fn orphans(snapshots: &[SourceFile], sources: &[SourceFile]) -> Vec<Fault> {
+pub(crate) fn orphans(snapshots: &[SourceFile], sources: &[SourceFile]) -> Vec<Fault> {
     let layers: Vec<Layers> = sources.iter().map(|file| lexer::split(&file.text)).collect();
     snapshots
         .iter()

@@ -3,20 +3,8 @@
 use super::lexer;
 use super::project::{Fault, SourceFile};
 
-const MOST_LINES: usize = 700;
-
-/// Faults of files that hold more than one concept.
-pub fn length(file: &SourceFile) -> Vec<Fault> {
-    let lines = file.text.lines().count();
-    if lines <= MOST_LINES {
-        return Vec::new();
-    }
-    let what = format!("{lines} lines: one concept, one file, of at most {MOST_LINES} lines");
-    vec![file.fault(MOST_LINES + 1, what)]
-}
-
 /// Faults of what is not done, or not run.
-pub fn unfinished(file: &SourceFile) -> Vec<Fault> {
+pub(crate) fn unfinished(file: &SourceFile) -> Vec<Fault> {
     let layers = lexer::split(&file.text);
     let mut faults = Vec::new();
     for (index, (code, comment)) in layers.code.lines().zip(layers.comments.lines()).enumerate() {
@@ -42,7 +30,7 @@ pub fn unfinished(file: &SourceFile) -> Vec<Fault> {
 }
 
 /// Faults of lints that are switched off without saying why.
-pub fn silenced(file: &SourceFile) -> Vec<Fault> {
+pub(crate) fn silenced(file: &SourceFile) -> Vec<Fault> {
     let code = lexer::split(&file.text).code;
     attributes(&code)
         .into_iter()
@@ -54,7 +42,7 @@ pub fn silenced(file: &SourceFile) -> Vec<Fault> {
 
 /// Faults of loops over hash maps and sets, whose order differs from run to run. Clippy sees the
 /// types and catches most; this sees names and catches the other methods.
-pub fn hash_iteration(file: &SourceFile) -> Vec<Fault> {
+pub(crate) fn hash_iteration(file: &SourceFile) -> Vec<Fault> {
     const METHODS: [&str; 11] = [
         "iter",
         "iter_mut",
@@ -114,7 +102,7 @@ fn hash_names(code: &str) -> Vec<String> {
 }
 
 /// Faults of C++ files that do not begin with the licence that linking with ns-3 asks for.
-pub fn licence(file: &SourceFile) -> Vec<Fault> {
+pub(crate) fn licence(file: &SourceFile) -> Vec<Fault> {
     const LINE: &str = "SPDX-License-Identifier: GPL-2.0-only";
     // As a comment of its own line, or as ns-3 writes it, in the block at the top.
     let block = format!("/*\n * {LINE}\n");
@@ -125,7 +113,7 @@ pub fn licence(file: &SourceFile) -> Vec<Fault> {
 }
 
 /// Faults of paths that exist on one machine only: homes, and `root`, where the project lies.
-pub fn machine_paths(file: &SourceFile, root: &str) -> Vec<Fault> {
+pub(crate) fn machine_paths(file: &SourceFile, root: &str) -> Vec<Fault> {
     // In halves, so that this file has none of them.
     let homes = [concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/Us", "ers/")];
     let mut faults = Vec::new();
@@ -146,46 +134,6 @@ fn starts_path(line: &str, path: &str) -> bool {
         let before = line[..at].chars().next_back();
         before.is_none_or(|c| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '}')))
     })
-}
-
-/// Faults of files that no `mod` names, so that nothing in them is compiled or tested.
-pub fn orphans(files: &[SourceFile]) -> Vec<Fault> {
-    let roots = ["rust", "rust/tests", "rust/benches", "rust/fuzz/targets"];
-    let mut faults = Vec::new();
-    for file in files {
-        let module = file.path.trim_end_matches("/mod.rs").trim_end_matches(".rs");
-        let Some((folder, name)) = module.rsplit_once('/') else { continue };
-        // What stands in these folders is a target, which the manifest names.
-        let in_a_target = roots[1..].iter().any(|root| parent_folder(folder) == Some(root));
-        if roots[1..].contains(&folder)
-            || in_a_target && name == "main"
-            // The fuzzing package has a manifest of its own, and this as its root.
-            || ["rust/lib", "rust/main", "rust/fuzz/bodies"].contains(&module)
-        {
-            continue;
-        }
-        let parents = if folder == roots[0] {
-            ["rust/lib.rs".to_owned(), "rust/main.rs".to_owned()]
-        } else {
-            let parent = if in_a_target { "main" } else { "mod" };
-            [format!("{folder}.rs"), format!("{folder}/{parent}.rs")]
-        };
-        let named = files.iter().filter(|parent| parents.contains(&parent.path)).any(|parent| {
-            let code = lexer::split(&parent.text).code;
-            // A registry makes modules of lines like `hash::Hash,`.
-            has_word(&code, &format!("mod {name}")) || has_word(&code, &format!("{name}::"))
-        });
-        if !named {
-            let what = format!("nothing compiles this file: add `mod {name};` to its parent");
-            faults.push(file.fault(1, what));
-        }
-    }
-    faults
-}
-
-/// The folder that `folder` is in.
-fn parent_folder(folder: &str) -> Option<&str> {
-    folder.rsplit_once('/').map(|(parent, _)| parent)
 }
 
 /// Line and inside of every attribute, `#[…]` and `#![…]`.
@@ -212,7 +160,7 @@ fn attributes(code: &str) -> Vec<(usize, String)> {
 }
 
 /// True if `word` occurs in `text` and no word goes on at an end of it that is a letter.
-pub fn has_word(text: &str, word: &str) -> bool {
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
     let in_word = |character: char| character.is_alphanumeric() || character == '_';
     let open_end = word.ends_with(in_word);
     text.match_indices(word).any(|(at, _)| {
@@ -228,12 +176,6 @@ mod tests {
 
     fn lines(check: impl Fn(&SourceFile) -> Vec<Fault>, text: &str) -> Vec<usize> {
         check(&SourceFile::new("rust/a.rs", text)).iter().map(|fault| fault.line).collect()
-    }
-
-    #[test]
-    fn long_files_are_faults() {
-        assert!(lines(length, &"a\n".repeat(700)).is_empty());
-        assert_eq!(lines(length, &"a\n".repeat(701)), [701]);
     }
 
     #[test]
@@ -286,24 +228,5 @@ mod tests {
         assert!(
             lines(check, concat!("rust/ro", "ot/a and ../shared/data and /usr/include")).is_empty()
         );
-    }
-
-    #[test]
-    fn files_that_no_mod_names_are_faults() {
-        let file = SourceFile::new;
-        let mut files = vec![
-            file("rust/lib.rs", "pub mod nic;\n// mod packet;"),
-            file("rust/main.rs", ""),
-            file("rust/nic/mod.rs", "mod qp;\nregistry! { hash::Hash }"),
-            file("rust/nic/qp.rs", "#[cfg(test)]\nmod tests;"),
-            file("rust/nic/qp/tests.rs", ""),
-            file("rust/nic/hash.rs", ""),
-            file("rust/tests/cli.rs", ""),
-        ];
-        assert_eq!(orphans(&files), []);
-        files.push(file("rust/packet.rs", ""));
-        files.push(file("rust/nic/q.rs", ""));
-        let paths: Vec<String> = orphans(&files).into_iter().map(|fault| fault.path).collect();
-        assert_eq!(paths, ["rust/packet.rs", "rust/nic/q.rs"]);
     }
 }

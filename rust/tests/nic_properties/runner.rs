@@ -11,9 +11,10 @@ use super::properties::{judge, run};
 use super::settings::{Settings, delivering, settings};
 use super::start::Start;
 use super::verbs;
+use crate::support::extent;
 
-/// Cases a pair without `EVENKEEL_CASES`.
-const CASES: u32 = 10_000;
+/// Cases a pair without `EVENKEEL_CASES`: by default, and with `EVENKEEL_LONG_TESTS=1`.
+const CASES: [u32; 2] = [1_000, 10_000];
 
 /// A failure prints at most so many lines of its trace, from the end.
 const TRACE_LINES: usize = 150;
@@ -81,7 +82,10 @@ fn check_from(
 /// What draws as many cases as the environment says, and the seed.
 fn runner(what: &str) -> (TestRunner, u64) {
     let seed = number("EVENKEEL_SEED").unwrap_or(1);
-    let count = number("EVENKEEL_CASES").map_or(CASES, |cases| cases.try_into().expect("cases"));
+    let count = match number("EVENKEEL_CASES") {
+        Some(cases) => cases.try_into().expect("cases"),
+        None => CASES[usize::from(extent::is_long())],
+    };
     let config = Config {
         cases: count,
         failure_persistence: None,

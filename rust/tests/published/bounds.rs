@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::run::{complete, setup, show, side_by_side};
+use super::run::{complete, setup, side_by_side};
+use crate::support::screen;
 use evenkeel::study::lower_bound;
 use evenkeel::units::Bytes;
 
@@ -26,5 +27,5 @@ fn ofan_bounds_are_met_to_all_digits() {
     });
     let head = "Permutation, k = 8, 800 Gbps: lower bound in us (Ofan, appendix B)\n\
                 packets      published           ours  ethereal reaches\n";
-    show("published-bounds", &format!("{head}{}", rows.concat()));
+    screen("published-bounds", &format!("{head}{}", rows.concat()));
 }

@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::run::{complete, setup, show, side_by_side};
+use super::run::{complete, setup, side_by_side};
+use crate::support::screen;
 use evenkeel::fabric::{Outcome, Setup};
 use evenkeel::ids::{HostId, SwitchId};
 use evenkeel::nic::CacheConfig;
@@ -73,7 +74,7 @@ fn line_cut_has_the_loads_of_ethereal_with_a_fifteenth_of_its_extra_queue_pairs(
         let (least, most) = loads(uplinks, outcome);
         assert!(most < 1.01 * least, "{least} to {most}");
     }
-    show("published-line-cut", &table);
+    screen("published-line-cut", &table);
 }
 
 /// The ports from the first rack's edge switch to the spines.

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::run::{complete, setup, show, side_by_side};
+use super::run::{complete, setup, side_by_side};
+use crate::support::screen;
 use evenkeel::balance::{self, shown};
 use evenkeel::fabric::Outcome;
 use evenkeel::nic::Marked;
@@ -88,7 +89,7 @@ fn reps_table_is_that_of_the_artifact() {
             assert!(!apart || ours[place][0] < *later, "{} and {}", before.name, after.name);
         }
     }
-    show("published-reps", &text);
+    screen("published-reps", &text);
 }
 
 #[test]
@@ -157,7 +158,7 @@ fn coalesced_acknowledgements_cost_what_the_artifact_says_up_to_eight() {
     assert!(lead(0) > 1.01 && lead(3) < 1.005 && lead(4) < 1.005, "{ours:?}");
     let reps: Vec<f64> = ours.iter().step_by(2).map(|figures| figures[1]).collect();
     assert!(reps.windows(2).all(|pair| pair[0] < pair[1]), "{reps:?}");
-    show("published-ack-coalescing", &text);
+    screen("published-ack-coalescing", &text);
 }
 
 #[test]
@@ -188,7 +189,7 @@ fn prime_takes_acknowledgements_apart() {
         }
     }
     assert!((ours[0] / 183.4 - 1.0).abs() < 0.02, "prime beside REPS: {}", ours[0]);
-    show("published-prime", &text);
+    screen("published-prime", &text);
 }
 
 fn run(row: &Row, seed: u64) -> Outcome {

@@ -45,14 +45,3 @@ fn take<'a, J>(jobs: &'a [J], next: &AtomicUsize) -> Option<(usize, &'a J)> {
     let place = next.fetch_add(1, Ordering::Relaxed);
     jobs.get(place).map(|job| (place, job))
 }
-
-/// Compares a table with its snapshot, which fits a screen.
-pub fn show(name: &str, table: &str) {
-    assert!(table.lines().all(|line| line.chars().count() <= 80), "wider than a screen:\n{table}");
-    assert!(table.lines().count() <= 50, "longer than a screen:\n{table}");
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, table));
-}

@@ -1,0 +1,11 @@
+//! `evenkeel twin` of a program without ns-3.
+
+use super::bench::Bench;
+
+#[test]
+fn without_ns3_the_twin_says_how_to_get_it() {
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/idle-path.toml");
+    let left = Bench::new().evenkeel(&["twin", scenario]);
+    left.refused(&["cargo run --release --features ns3 -- twin"]);
+    assert!(left.err.starts_with("error: twin: ns-3 is not in this program; "), "{left:?}");
+}

@@ -1,0 +1,190 @@
+//! The tree of modules: which file holds which module, read from `mod` lines and registries.
+
+use std::collections::BTreeMap;
+
+use super::lexer;
+use super::project::{Fault, SourceFile};
+
+/// A `mod name;` line, or a line of a registry, which declares a module too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Declaration {
+    /// The modules of the same file around it.
+    pub(crate) inline: Vec<String>,
+    pub(crate) name: String,
+    /// What `#[path = "…"]` says.
+    pub(crate) path: Option<String>,
+}
+
+/// The files of a crate by the paths of the modules that they hold, from the crate's root, whose
+/// path is empty.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tree {
+    pub(crate) modules: BTreeMap<Vec<String>, String>,
+}
+
+impl Tree {
+    /// Reads the tree below the crate roots, of which each adds to it.
+    pub(crate) fn of(roots: &[&str], files: &[SourceFile]) -> Self {
+        let by_path: BTreeMap<&str, &SourceFile> =
+            files.iter().map(|file| (file.path.as_str(), file)).collect();
+        let mut tree = Self::default();
+        for root in roots {
+            let Some(file) = by_path.get(root) else { continue };
+            tree.modules.insert(Vec::new(), file.path.clone());
+            tree.descend(file, &[], folder_of(&file.path), &by_path);
+        }
+        tree
+    }
+
+    fn descend(
+        &mut self,
+        file: &SourceFile,
+        module: &[String],
+        folder: &str,
+        files: &BTreeMap<&str, &SourceFile>,
+    ) {
+        for declared in declarations(&file.text) {
+            let place = [&[folder.to_owned()][..], &declared.inline].concat().join("/");
+            let candidates = match &declared.path {
+                Some(path) => vec![normal(&format!("{}/{path}", folder_of(&file.path)))],
+                None => ["", "/mod"].map(|end| format!("{place}/{}{end}.rs", declared.name)).into(),
+            };
+            let found = candidates.iter().find_map(|path| files.get(path.as_str()));
+            let Some(child) = found else { continue };
+            let inside = [module, &declared.inline, &[declared.name.clone()]].concat();
+            self.modules.insert(inside.clone(), child.path.clone());
+            let below = match child.path.strip_suffix("/mod.rs") {
+                Some(folder) => folder.to_owned(),
+                None => child.path.trim_end_matches(".rs").to_owned(),
+            };
+            self.descend(child, &inside, &below, files);
+        }
+    }
+
+    /// The module that a file holds.
+    pub(crate) fn module_of(&self, path: &str) -> Option<&[String]> {
+        let found = self.modules.iter().find(|(_, file)| *file == path);
+        found.map(|(module, _)| module.as_slice())
+    }
+}
+
+/// Faults of files that no crate root reaches, so that nothing in them is compiled or tested.
+pub(crate) fn orphans(roots: &[String], files: &[SourceFile]) -> Vec<Fault> {
+    let mut reached: Vec<String> = Vec::new();
+    for root in roots {
+        reached.extend(Tree::of(&[root], files).modules.into_values());
+    }
+    files
+        .iter()
+        .filter(|file| !reached.contains(&file.path))
+        .map(|file| {
+            file.fault(1, "nothing compiles this file: declare it with `mod` in its parent module")
+        })
+        .collect()
+}
+
+/// The `mod` lines of a file, and the modules that its registries declare.
+pub(crate) fn declarations(text: &str) -> Vec<Declaration> {
+    let layers = lexer::split(text);
+    let words = lexer::words(&layers.code);
+    let mut found = Vec::new();
+    // The name of each brace that is open, if it is a module's.
+    let mut open: Vec<Option<String>> = Vec::new();
+    let mut registry = None;
+    let word = |index: usize| words.get(index).map_or("", |(_, word)| *word);
+    for (index, &(offset, text)) in words.iter().enumerate() {
+        let inline = || open.iter().flatten().cloned().collect::<Vec<_>>();
+        match text {
+            "{" => {
+                let is_module = index >= 2 && word(index - 2) == "mod";
+                open.push(is_module.then(|| word(index - 1).to_owned()));
+                if word(index.wrapping_sub(2)) == "registry" && word(index - 1) == "!" {
+                    registry = Some(open.len());
+                }
+            }
+            "}" => {
+                if registry == Some(open.len()) {
+                    registry = None;
+                }
+                open.pop();
+            }
+            "mod" if word(index + 2) == ";" => found.push(Declaration {
+                inline: inline(),
+                name: word(index + 1).to_owned(),
+                path: path_attribute(&layers, offset),
+            }),
+            "::" if registry == Some(open.len()) && is_first_of_its_line(&layers.code, offset) => {
+                found.push(Declaration {
+                    inline: inline(),
+                    name: word(index - 1).to_owned(),
+                    path: None,
+                });
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// True if all before `offset` in its line is one word.
+fn is_first_of_its_line(code: &str, offset: usize) -> bool {
+    let line = code[..offset].rsplit('\n').next().unwrap_or_default();
+    line.trim().chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// What `#[path = "…"]` says on the line before that of `offset`.
+fn path_attribute(layers: &lexer::Layers, offset: usize) -> Option<String> {
+    let line = lexer::line_of(&layers.code, offset).checked_sub(2)?;
+    let is_path = layers.code.lines().nth(line)?.trim_start().starts_with("#[path");
+    let literal = layers.literals.lines().nth(line)?;
+    is_path.then(|| literal.trim().trim_matches('"').to_owned())
+}
+
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// A path without `..`.
+fn normal(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        if part == ".." {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(list: &[(&str, &str)]) -> Vec<SourceFile> {
+        list.iter().map(|(path, text)| SourceFile::new(path, text)).collect()
+    }
+
+    #[test]
+    fn modules_registries_and_paths_reach_files() {
+        let files = files(&[
+            ("rust/lib.rs", "pub mod nic;\n// mod packet;\nmod a { mod b; }"),
+            ("rust/nic/mod.rs", "mod qp;\nregistry! {\n    hash::Hash,\n    ring::Ring,\n}\n"),
+            ("rust/nic/qp.rs", "#[cfg(test)]\nmod tests;\nfn f() { x::y() }"),
+            ("rust/nic/qp/tests.rs", ""),
+            ("rust/nic/hash.rs", "registry! {\n  // mod x;\n}"),
+            ("rust/nic/ring.rs", ""),
+            ("rust/a/b.rs", ""),
+            ("rust/tests/cli.rs", "#[path = \"../bodies/all.rs\"]\nmod bodies;"),
+            ("rust/bodies/all.rs", ""),
+            ("rust/packet.rs", ""),
+            ("rust/nic/q.rs", ""),
+        ]);
+        let roots = ["rust/lib.rs", "rust/tests/cli.rs"].map(str::to_owned);
+        let paths: Vec<String> = orphans(&roots, &files).into_iter().map(|it| it.path).collect();
+        assert_eq!(paths, ["rust/packet.rs", "rust/nic/q.rs"]);
+        let tree = Tree::of(&["rust/lib.rs"], &files);
+        let tests = ["nic", "qp", "tests"].map(str::to_owned);
+        assert_eq!(tree.module_of("rust/nic/qp/tests.rs"), Some(&tests[..]));
+    }
+}

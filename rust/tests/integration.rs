@@ -1,0 +1,21 @@
+//! Tests of evenkeel from outside, as a library and as a command. They are one program, so that
+//! there is one to link, and so that long tests share the cores.
+//!
+//! `EVENKEEL_LONG_TESTS=1` runs every case of every test, as `.ci/run` does. Without it the
+//! longest tests run a part of their cases, and say which.
+
+mod bridge;
+mod cli;
+mod collectives;
+mod congestion;
+mod contributing;
+mod examples;
+mod fabric_properties;
+mod fuzz;
+mod nic_properties;
+mod ns3_tree;
+mod published;
+mod queue_pairs;
+mod rails;
+mod support;
+mod traces;

@@ -1,0 +1,103 @@
+//! The ns-3 module in an ns-3 tree: a stand-in of a few lines, which needs CMake alone. What the
+//! module does with ns-3 is tested with the feature `ns3`, by `ns3.rs` and `twin.rs`.
+
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+
+/// What the module needs to know of an ns-3 tree: `build_lib` and `build_lib_example`, here of no
+/// effect but to say what they were given.
+const TREE: &str = r#"
+cmake_minimum_required(VERSION 3.13)
+project(tree LANGUAGES NONE)
+function(build_lib)
+  message(STATUS "build_lib ${ARGN}")
+endfunction()
+function(build_lib_example)
+endfunction()
+add_subdirectory(contrib/evenkeel)
+message(STATUS "the rest of the tree")
+"#;
+
+/// Configures such a tree with the module in it, with these environment variables; what it said.
+/// None, and a line that says so, where there is no CMake.
+fn configured(test: &str, variables: &[(&str, &str)]) -> Option<String> {
+    use std::io::Write as _;
+    if Command::new("cmake").arg("--version").output().is_err() {
+        // Written past the test harness, which would keep it to itself.
+        let _ = writeln!(std::io::stderr(), "skipped: {test}: there is no cmake");
+        return None;
+    }
+    let tree = tempfile::tempdir().unwrap();
+    fs::write(tree.path().join("CMakeLists.txt"), TREE).unwrap();
+    fs::create_dir(tree.path().join("contrib")).unwrap();
+    copy(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("ns3-module"),
+        &tree.path().join("contrib/evenkeel"),
+    );
+    let output = Command::new("cmake")
+        .arg("-S")
+        .arg(tree.path())
+        .arg("-B")
+        .arg(tree.path().join("build"))
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    Some(said)
+}
+
+/// Copies a folder with all that is in it.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_tree_builds_the_module_with_the_rust_library_of_the_package() {
+    let test = "a_tree_builds_the_module_with_the_rust_library_of_the_package";
+    // The copy does not lie in the package, whose folder has to be named.
+    let package = [("EVENKEEL_CRATE_DIR", env!("CARGO_MANIFEST_DIR"))];
+    let Some(said) = configured(test, &package) else { return };
+    assert!(said.contains("build_lib LIBNAME;evenkeel;SOURCE_FILES;"), "{said}");
+    assert!(said.contains("model/load-balanced-routing.cc") && said.contains("libevenkeel.a"));
+    assert!(said.contains("the rest of the tree"), "{said}");
+}
+
+#[test]
+fn a_tree_without_the_package_or_cargo_builds_without_the_module() {
+    let test = "a_tree_without_the_package_or_cargo_builds_without_the_module";
+    let path = env::var("PATH").unwrap();
+    let without_cargo: Vec<&str> =
+        path.split(':').filter(|folder| !Path::new(folder).join("cargo").exists()).collect();
+    let without_cargo = without_cargo.join(":");
+    let package = ("EVENKEEL_CRATE_DIR", env!("CARGO_MANIFEST_DIR"));
+    let nowhere = [("HOME", "/nowhere"), ("CARGO_HOME", "/nowhere"), ("PATH", &without_cargo)];
+    let variables = [&nowhere[..], &[package]].concat();
+    for (variables, missing) in [(&[][..], "the folder of its Cargo.toml"), (&variables, "cargo")] {
+        let Some(said) = configured(test, variables) else { return };
+        assert!(said.contains(&format!("Skipping evenkeel: it does not find {missing}")), "{said}");
+        assert!(said.contains("the rest of the tree") && !said.contains("build_lib"), "{said}");
+    }
+}
+
+#[cfg(not(feature = "ns3"))]
+#[test]
+fn ns3_module() {
+    use std::io::Write as _;
+    // Written past the test harness, which would keep it to itself.
+    let _ = writeln!(
+        std::io::stderr(),
+        "skipped: ns3_module: built without the ns3 feature; where ns-3 is installed, \
+         cargo test --features ns3 runs it"
+    );
+}

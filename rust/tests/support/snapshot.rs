@@ -1,0 +1,26 @@
+//! Tables in `snapshots/`.
+
+/// Compares a text with `snapshots/NAME.snap`.
+pub(crate) fn snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+/// Compares a table that has to fit a screen of 80 columns and 50 lines.
+pub(crate) fn screen(name: &str, table: &str) {
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "wider than a screen:\n{table}");
+    assert!(table.lines().count() <= 50, "longer than a screen:\n{table}");
+    snapshot(name, table);
+}
+
+/// Compares rows of a table that was not made as a whole: each line is one of the snapshot's.
+pub(crate) fn rows(name: &str, rows: &str) {
+    let path = format!("{}/snapshots/{name}.snap", env!("CARGO_MANIFEST_DIR"));
+    let table = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    for row in rows.lines() {
+        assert!(table.lines().any(|line| line == row), "not in {path}:\n{row}");
+    }
+}
