@@ -68,8 +68,7 @@ fn twin(setup: &Setup) -> Twin {
     let theirs = ns3::run(setup).unwrap();
     let ours = fabric::run(setup, &mut |_| {});
     let scenario = "twin".to_owned();
-    let identity =
-        Identity { scenario, policy: setup.scheme.name.to_owned(), seed: setup.seed };
+    let identity = Identity { scenario, policy: setup.scheme.name.to_owned(), seed: setup.seed };
     let side = |outcome| Side { outcome, wall_s: 1.0 };
     Twin::new(&identity, &setup.topology, side(&ours), side(&theirs))
 }
@@ -172,11 +171,7 @@ fn whatever_switches_and_links_do_they_do_in_both_worlds() {
             "ecmp",
             format!("[switch]\necn = {{ step = \"10KB\", at = \"dequeue\" }}\n{incast}"),
         ),
-        (
-            "a slow link",
-            "ethereal",
-            fails("kind = \"degrade\"\nfactor = \"1/7\"\nat = \"2us\""),
-        ),
+        ("a slow link", "ethereal", fails("kind = \"degrade\"\nfactor = \"1/7\"\nat = \"2us\"")),
         (
             "a slow link, weighed",
             "wcmp",
@@ -315,15 +310,11 @@ fn experiments_of_the_hpcc_family_are_the_same_in_both_worlds() {
     }
     let load = |case: &str, rounding, seed| {
         let flows = Some(folder.join(format!("flow_{case}.txt")));
-        let overrides =
-            hpcc::Overrides { flows, rounding, seed: Some(seed), ..Default::default() };
+        let overrides = hpcc::Overrides { flows, rounding, seed: Some(seed), ..Default::default() };
         hpcc::Experiment::load(&folder.join("config_perm.txt"), &overrides).unwrap()
     };
-    for (case, truncated_ns, exact_ns) in [("onesame", 87_091, 87_933), ("one", 91_265, 92_110)]
-    {
-        for (rounding, ns) in
-            [(Rounding::TruncateNs, truncated_ns), (Rounding::Exact, exact_ns)]
-        {
+    for (case, truncated_ns, exact_ns) in [("onesame", 87_091, 87_933), ("one", 91_265, 92_110)] {
+        for (rounding, ns) in [(Rounding::TruncateNs, truncated_ns), (Rounding::Exact, exact_ns)] {
             let experiment = load(case, rounding, 1);
             let table = experiment.fct_table(&ns3::run(&experiment.setup).unwrap());
             assert_eq!(table.split(' ').nth(6), Some(ns.to_string().as_str()), "{case}");

@@ -72,7 +72,8 @@ impl Imports {
     pub(crate) fn circles(&self) -> Vec<Fault> {
         let graph = self.graph();
         let circles = circles(&graph);
-        let large = circles.into_iter().filter(|it| it.len() > LARGEST_CIRCLE && !self.is_one_concept(it));
+        let large =
+            circles.into_iter().filter(|it| it.len() > LARGEST_CIRCLE && !self.is_one_concept(it));
         large
             .map(|circle| {
                 let inside = |to: &&&str| circle.contains(**to);
