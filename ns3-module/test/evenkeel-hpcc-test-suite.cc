@@ -124,7 +124,7 @@ HpccOneFlowTestCase::DoRun()
     {
         refusal = error.what();
     }
-    NS_TEST_ASSERT_MSG_NE(refusal.find("no policy is called 'no-such-policy'"),
+    NS_TEST_ASSERT_MSG_NE(refusal.find("unknown policy 'no-such-policy'"),
                           std::string::npos,
                           refusal);
 }

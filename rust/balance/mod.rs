@@ -1,23 +1,27 @@
-//! Load balancing: what a sender puts into a packet, and what a switch makes of it.
+//! Load balancing: the entropy value that a sender writes into a packet, and the port that a
+//! switch derives from it.
 //!
 //! Every scheme is a pair: a sender policy that picks an entropy value for each packet, and a
 //! switch policy that picks one of the equal-cost ports. A [`Preset`] names the pair, together
-//! with what happens to a message before (the splitter) and the loss recovery it is made for.
-//! Policies know no world: they are given what hardware in their place can see, and no more.
+//! with the splitter that divides messages beforehand and the loss recovery that the pair needs.
+//! Policies know nothing of the simulated world: they see what hardware in their position sees.
 
+mod argmin;
 #[cfg(test)]
 mod choices;
-mod least;
+mod path_space;
 mod preset;
+mod qp_context;
 pub mod rotation;
 mod scheme;
 pub mod sender;
+mod state_size;
 pub mod switch;
 #[cfg(test)]
 mod test_view;
 mod view;
 
-pub use preset::{SHARED_PARAMETERS, find, preset, presets, shown};
+pub use preset::{SHARED_PARAMETERS, build_scheme, display_name, find_preset, presets};
 pub use scheme::{
-    Forwarding, Origin, Parameters, Preset, Scheme, SchemeError, Weights, configured,
+    Forwarding, Origin, Parameters, Preset, Scheme, SchemeError, Weights, parse_config,
 };

@@ -1,36 +1,36 @@
-//! Every preset there is, collected from the files of policies and splitters.
+//! The list of all presets, collected from the files of policies and splitters.
 
 use std::borrow::Cow;
 
 use super::{Origin, Parameters, Preset, Scheme, SchemeError, Weights, sender, switch};
 use crate::split;
 
-/// All presets: by sender policy, then switch policy, then splitter.
+/// All presets: those of sender policies, then of switch policies, then of splitters.
 pub fn presets() -> impl Iterator<Item = &'static Preset> {
     sender::PRESETS.iter().chain(switch::PRESETS).chain(split::PRESETS).copied().flatten()
 }
 
-/// The preset of that name.
+/// Finds the preset of that name.
 ///
 /// # Errors
-/// `SchemeError::Unknown` names those that exist.
-pub fn find(name: &str) -> Result<&'static Preset, SchemeError> {
+/// `SchemeError::Unknown`, which lists all names.
+pub fn find_preset(name: &str) -> Result<&'static Preset, SchemeError> {
     presets().find(|preset| preset.name == name).ok_or_else(|| SchemeError::Unknown {
         name: name.to_owned(),
         known: presets().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
     })
 }
 
-/// What every preset takes beside its own parameters.
+/// The parameters that every preset accepts in addition to its own.
 pub const SHARED_PARAMETERS: [&str; 1] = ["weights"];
 
-/// The scheme of that name with these parameters: those of the preset itself, and `weights`
-/// ([`Weights`]), which every preset takes.
+/// Builds the scheme of that name with these parameters: those of the preset itself, and
+/// `weights` ([`Weights`]), which every preset accepts.
 ///
 /// # Errors
-/// An unknown name, an unknown parameter, or a value that the parameter cannot take.
-pub fn preset(name: &str, parameters: &Parameters) -> Result<Scheme, SchemeError> {
-    let preset = find(name)?;
+/// An unknown name, an unknown parameter, or an invalid value.
+pub fn build_scheme(name: &str, parameters: &Parameters) -> Result<Scheme, SchemeError> {
+    let preset = find_preset(name)?;
     let mut own = parameters.clone();
     let Some(weights) = own.remove("weights") else { return (preset.build)(&own) };
     let weights = weights.try_into::<Weights>().map_err(|error| SchemeError::Parameter {
@@ -40,9 +40,9 @@ pub fn preset(name: &str, parameters: &Parameters) -> Result<Scheme, SchemeError
     Ok(Scheme { weights, ..(preset.build)(&own)? })
 }
 
-/// What tables for people call a policy: its name, and whether it is a reconstruction.
-pub fn shown(name: &str) -> Cow<'_, str> {
-    match preset(name, &Parameters::new()) {
+/// A policy's name in human-readable tables: a reconstruction is marked as one.
+pub fn display_name(name: &str) -> Cow<'_, str> {
+    match build_scheme(name, &Parameters::new()) {
         Ok(Scheme { origin: Origin::Reconstructed, .. }) => {
             format!("{name} (reconstructed)").into()
         }
@@ -58,7 +58,7 @@ mod tests {
     fn names_are_unique_and_each_builds_with_its_defaults() {
         let mut names: Vec<&str> = presets().map(|preset| preset.name).collect();
         for name in &names {
-            assert_eq!(preset(name, &Parameters::new()).unwrap().name, *name);
+            assert_eq!(build_scheme(name, &Parameters::new()).unwrap().name, *name);
         }
         names.sort_unstable();
         let count = names.len();
@@ -67,35 +67,36 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_told_which_exist() {
-        let error = preset("sprey", &Parameters::new()).unwrap_err().to_string();
+    fn the_error_for_an_unknown_name_lists_all_names() {
+        let error = build_scheme("sprey", &Parameters::new()).unwrap_err().to_string();
         assert!(
-            error.starts_with("no policy is called 'sprey'; there are ")
+            error.starts_with("unknown policy 'sprey'; known policies are ")
                 && error.contains(" ecmp, "),
             "{error}"
         );
     }
 
     #[test]
-    fn tables_say_what_is_reconstructed() {
-        assert_eq!(shown("prime"), "prime (reconstructed)");
-        assert_eq!(shown("reps"), "reps");
-        assert_eq!(shown("of a later version"), "of a later version");
+    fn display_names_mark_reconstructions() {
+        assert_eq!(display_name("prime"), "prime (reconstructed)");
+        assert_eq!(display_name("reps"), "reps");
+        assert_eq!(display_name("of a later version"), "of a later version");
     }
 
     #[test]
-    fn every_preset_takes_weights_and_says_which_it_has() {
+    fn every_preset_accepts_weights_and_reports_them_as_a_parameter() {
         let read = |text: &str| text.parse::<Parameters>().unwrap();
         for own in presets() {
             for (text, weights) in [("equal", Weights::Equal), ("capacity", Weights::Capacity)] {
-                let scheme = preset(own.name, &read(&format!("weights = \"{text}\""))).unwrap();
+                let scheme =
+                    build_scheme(own.name, &read(&format!("weights = \"{text}\""))).unwrap();
                 assert_eq!(scheme.weights, weights, "{}", own.name);
                 assert_eq!(scheme.parameters()["weights"].as_str(), Some(text));
             }
         }
-        let of = |name| preset(name, &Parameters::new()).unwrap();
+        let of = |name| build_scheme(name, &Parameters::new()).unwrap();
         assert_eq!(of("wcmp"), Scheme { name: "wcmp", weights: Weights::Capacity, ..of("ecmp") });
-        let error = preset("ecmp", &read("weights = \"some\"")).unwrap_err().to_string();
+        let error = build_scheme("ecmp", &read("weights = \"some\"")).unwrap_err().to_string();
         assert!(
             error.contains("unknown variant `some`, expected `equal` or `capacity`"),
             "{error}"
@@ -103,9 +104,9 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_parameter_is_refused() {
+    fn an_unknown_parameter_is_rejected() {
         let parameters: Parameters = "batch_timmer = \"1us\"".parse().unwrap();
-        let error = preset("ethereal", &parameters).unwrap_err().to_string();
+        let error = build_scheme("ethereal", &parameters).unwrap_err().to_string();
         assert!(error.contains("policy 'ethereal'") && error.contains("batch_timmer"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! Schemes and their names.
+//! Load-balancing schemes and the presets that name them.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -8,77 +8,78 @@ use super::switch::{SwitchConfig, hash};
 use crate::nic::Recovery;
 use crate::split::{SplitConfig, whole};
 
-/// What switches do with an entropy value.
+/// How switches interpret an entropy value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forwarding {
-    /// They hand it to the switch policy, which hashes it with the 5-tuple or ignores it.
+    /// The switch policy receives it and hashes it with the 5-tuple, or ignores it.
     Hashed,
-    /// It is a path: tier by tier, which of the equal-cost ports to take.
+    /// It encodes a path: for each tier, the index of the equal-cost port to take.
     SourceRouted,
 }
 
-/// The keys of `[policy]` in a scenario, but for `name`.
+/// The keys of `[policy]` in a scenario, except `name`.
 pub type Parameters = toml::Table;
 
-/// A named way of balancing load.
+/// A named load-balancing scheme with default parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct Preset {
-    /// What scenarios call it.
+    /// The name that scenarios use.
     pub name: &'static str,
-    /// One line for people.
+    /// A one-line description.
     pub summary: &'static str,
-    /// Where it is from: title, year, section.
+    /// The publication: title, year, section.
     pub source: &'static str,
-    /// Makes the scheme from its parameters.
+    /// Builds the scheme from its parameters.
     pub build: fn(&Parameters) -> Result<Scheme, SchemeError>,
 }
 
-/// A way of balancing load with its parameters: what a run is given.
+/// A load-balancing scheme with all its parameters, as a run uses it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scheme {
-    /// The preset it was made from.
+    /// The name of the preset that built it.
     pub name: &'static str,
-    /// What happens to a message before it becomes packets.
+    /// How a message is divided into flows.
     pub split: SplitConfig,
-    /// What a sender puts into each packet.
+    /// How a sender picks the entropy value of each packet.
     pub sender: SenderConfig,
     /// How a switch picks among equal-cost ports.
     pub switch: SwitchConfig,
-    /// What switches do with entropy values.
+    /// How switches interpret entropy values.
     pub forwarding: Forwarding,
-    /// The loss recovery that it is made for.
+    /// The loss recovery that the scheme needs.
     pub recovery: Recovery,
-    /// What routing tells once it knows of failures.
+    /// The weights that routing gives to next hops after failures.
     pub weights: Weights,
-    /// How its rules are known.
+    /// Whether the rules are published or reconstructed.
     pub origin: Origin,
 }
 
-/// How the rules of a scheme are known.
+/// Whether the rules of a scheme are published or reconstructed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Origin {
-    /// Its source gives them.
+    /// The source states the rules.
     #[default]
     Published,
-    /// Its source could not be had in full, and what it leaves open is ours: results are not those
-    /// of the scheme that it is named after, and tables say so.
+    /// The full source was not available, and this project fills the gaps: results are not those
+    /// of the scheme of that name, and tables mark them as reconstructed.
     Reconstructed,
 }
 
-/// What routing tells switches (and hosts that route) of next hops behind which something failed.
+/// The weights that routing gives to next hops when part of the network behind them has failed.
+/// Switches use them, and so do hosts in schemes with source routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
-    /// Every next hop that leads to the destination counts alike (ECMP).
+    /// Every next hop that leads to the destination has the same weight (ECMP).
     #[default]
     Equal,
-    /// Each counts by the capacity that is left behind it (W-ECMP, WCMP).
+    /// A next hop's weight is the capacity that is left behind it (W-ECMP, WCMP).
     Capacity,
 }
 
 impl Scheme {
-    /// The plainest scheme around a sender policy, from which others differ: whole messages,
-    /// switches that hash, equal weights, go-back-N.
+    /// The baseline scheme around a sender policy: whole messages, switches that hash, equal
+    /// weights, go-back-N. Presets override the fields in which they differ.
     pub fn new(name: &'static str, sender: SenderConfig) -> Self {
         Self {
             name,
@@ -92,47 +93,48 @@ impl Scheme {
         }
     }
 
-    /// Every key that `[policy]` could have for this scheme, with its value.
+    /// Every key of `[policy]` that this scheme accepts, with its value.
     pub fn parameters(&self) -> Parameters {
-        let parts = [
+        let tables = [
             Parameters::try_from(&self.split),
             Parameters::try_from(&self.sender),
             Parameters::try_from(&self.switch),
         ];
-        let parts = parts.into_iter().map(|part| part.expect("a configuration is a table"));
-        let mut all: Parameters = parts.flatten().collect();
-        let weights = toml::Value::try_from(self.weights).expect("a name is a value");
+        let tables = tables.into_iter().map(|table| table.expect("a configuration is a table"));
+        let mut all: Parameters = tables.flatten().collect();
+        let weights = toml::Value::try_from(self.weights).expect("an enum name is a TOML value");
         all.insert("weights".to_owned(), weights);
         all
     }
 }
 
-/// Why a scheme cannot be made.
+/// The reason why a scheme cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SchemeError {
-    /// No preset of that name.
-    #[error("no policy is called '{name}'; there are {known}")]
+    /// No preset has that name.
+    #[error("unknown policy '{name}'; known policies are {known}")]
     Unknown {
-        /// What was given.
+        /// The unknown name.
         name: String,
-        /// Those that exist.
+        /// The names of all presets, separated by commas.
         known: String,
     },
-    /// A parameter that the policy does not have, or a value that it cannot take.
+    /// The policy does not have that parameter, or its value is invalid.
     #[error("policy '{name}': {reason}")]
     Parameter {
-        /// The policy.
+        /// The policy's name.
         name: &'static str,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and what is expected.
         reason: String,
     },
 }
 
-/// The configuration of policy `name` from a scenario's keys; those left out have their defaults.
+/// Parses the configuration of policy `name` from a scenario's keys. Missing keys have their
+/// default values.
 ///
 /// # Errors
-/// A key that the policy does not have, or a value of the wrong kind.
-pub fn configured<C: for<'de> Deserialize<'de>>(
+/// An unknown key, or a value of the wrong type.
+pub fn parse_config<C: for<'de> Deserialize<'de>>(
     name: &'static str,
     parameters: &Parameters,
 ) -> Result<C, SchemeError> {

@@ -1,25 +1,25 @@
-//! What a switch could see, for tests: all of it can be set.
+//! A switch view for tests whose fields can all be set.
 
-use super::switch::View;
+use super::switch::SwitchView;
 use crate::ids::SwitchId;
 
-/// Ports with a queue each.
+/// Candidate ports with a queue each.
 #[derive(Debug, Clone)]
 pub(super) struct Ports {
-    /// Bytes at each candidate.
+    /// Bytes queued at each candidate.
     pub bytes: Vec<u64>,
-    /// The number of the first candidate's port; others follow.
+    /// The port index of the first candidate; the other candidates follow it.
     pub first_port: u32,
     pub edge: SwitchId,
     pub pod: u32,
     pub epoch: u32,
     pub weights: Vec<u32>,
-    /// How often a queue was looked at.
+    /// How many times a queue length was read.
     pub looks: u32,
 }
 
 impl Ports {
-    pub fn with_bytes(bytes: &[u64]) -> Self {
+    pub(super) fn with_bytes(bytes: &[u64]) -> Self {
         Self {
             weights: vec![1; bytes.len()],
             bytes: bytes.to_vec(),
@@ -31,12 +31,12 @@ impl Ports {
         }
     }
 
-    pub fn empty(candidates: usize) -> Self {
+    pub(super) fn empty(candidates: usize) -> Self {
         Self::with_bytes(&vec![0; candidates])
     }
 }
 
-impl View for Ports {
+impl SwitchView for Ports {
     fn candidates(&self) -> u32 {
         self.bytes.len() as u32
     }
@@ -45,16 +45,16 @@ impl View for Ports {
         self.first_port + candidate
     }
 
-    fn bytes(&mut self, candidate: u32) -> u64 {
+    fn queue_bytes(&mut self, candidate: u32) -> u64 {
         self.looks += 1;
         self.bytes[candidate as usize]
     }
 
-    fn edge(&self) -> SwitchId {
+    fn destination_edge(&self) -> SwitchId {
         self.edge
     }
 
-    fn pod(&self) -> u32 {
+    fn destination_pod(&self) -> u32 {
         self.pod
     }
 

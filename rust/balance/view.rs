@@ -1,29 +1,29 @@
-//! What a switch policy is given.
+//! The information that a switch policy receives.
 
 use crate::ids::SwitchId;
 use crate::rng::{Purpose, Stream};
 use crate::units::{BitRate, Bytes};
 
-/// What a policy may know of the switch it serves from the day that it is installed.
+/// The properties of a switch that its policy knows from installation on.
 #[derive(Debug, Clone, Copy)]
 pub struct SwitchContext {
-    /// The run's seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// The switch: tells those of one run apart.
+    /// Id of the switch, unique within the run.
     pub id: SwitchId,
-    /// Switch tiers between it and the hosts: 0 at the edge.
+    /// Number of switch tiers between the switch and the hosts: 0 at the edge.
     pub tier: u8,
-    /// How many ports it has.
+    /// Number of ports.
     pub ports: u32,
-    /// The rate of its fastest port.
+    /// Rate of the fastest port.
     pub port_rate: BitRate,
-    /// What waits at one port at most, of which thresholds are parts: the port's own buffer, or
-    /// its share of a common one.
+    /// The most bytes that can wait at one port: the port's own buffer, or its share of a common
+    /// one. Policies state their thresholds as fractions of it.
     pub port_buffer: Bytes,
 }
 
 impl SwitchContext {
-    /// The stream that the policy draws from.
+    /// The random stream of the policy.
     pub(super) fn random(&self) -> Stream {
         Stream::new(self.seed, Purpose::SwitchPolicy, u64::from(self.id.0))
     }
@@ -44,57 +44,60 @@ impl SwitchContext {
     }
 }
 
-/// What a switch sees at the moment of a choice. Candidates are numbered from 0, in the order of
-/// its routing table.
-pub trait View {
-    /// How many equal-cost ports there are to choose from: those that it does not know to be dead.
+/// The state of a switch at the moment of a forwarding decision.
+///
+/// A candidate is an index into the equal-cost ports, from 0, in the order of the forwarding table.
+pub trait SwitchView {
+    /// The number of candidate ports: the equal-cost ports that the switch does not know to be
+    /// down.
     fn candidates(&self) -> u32;
 
-    /// The port behind a candidate, numbered from 0 over the switch: the same in all groups.
+    /// The port of a candidate, as an index into all ports of the switch: a port has the same
+    /// index in every group of equal-cost ports.
     fn port(&self, candidate: u32) -> u32;
 
-    /// Bytes that wait at a candidate, and the packet that its wire is busy with. Only for policies with
-    /// `LOOKS_AT_QUEUES`; 0 for others.
-    fn bytes(&mut self, candidate: u32) -> u64;
+    /// Bytes queued at a candidate, including the packet in transmission. Only defined for
+    /// policies with `USES_QUEUE_LENGTHS`; 0 for others.
+    fn queue_bytes(&mut self, candidate: u32) -> u64;
 
     /// The edge switch of the packet's destination.
-    fn edge(&self) -> SwitchId;
+    fn destination_edge(&self) -> SwitchId;
 
-    /// The pod of the packet's destination: switches that hang together below the top tier.
-    fn pod(&self) -> u32;
+    /// The pod of the packet's destination: the set of switches that are connected below the top
+    /// tier.
+    fn destination_pod(&self) -> u32;
 
-    /// Changes whenever routing, weights or the switch's own ports may have changed: tables that
-    /// were made from candidates hold as long as it is the same.
+    /// A counter that changes whenever routing, weights or the state of the switch's own ports may
+    /// have changed: tables built from candidates stay valid while it is the same.
     fn epoch(&self) -> u32 {
         0
     }
 
-    /// The share that routing gives to a candidate; all are 1 while nothing has failed.
+    /// The routing weight of a candidate; every weight is 1 while nothing has failed.
     fn weight(&self, _candidate: u32) -> u32 {
         1
     }
 
-    /// How many entries the weighted schedule has, if weights differ: each candidate stands in it
-    /// as many times as its weight, turn by turn.
-    fn entries(&self) -> Option<u32> {
+    /// The length of the weighted schedule, if weights differ: a round-robin sequence in which
+    /// each candidate appears as often as its weight.
+    fn schedule_len(&self) -> Option<u32> {
         None
     }
 
-    /// The candidate at a place of that schedule.
-    fn entry(&self, place: u32) -> u32 {
-        place
+    /// The candidate at an index of the weighted schedule.
+    fn schedule_entry(&self, index: u32) -> u32 {
+        index
     }
 }
 
-/// The view of one who knows no more than how many candidates there are: policies that decide by
-/// headers alone need no more.
+/// A view with a number of candidates and nothing else, for policies that decide by headers alone.
 #[derive(Debug, Clone, Copy)]
-pub struct Headers(
-    /// Candidates.
+pub struct CandidateCount(
+    /// The number of candidates.
     pub u32,
 );
 
-impl View for Headers {
+impl SwitchView for CandidateCount {
     fn candidates(&self) -> u32 {
         self.0
     }
@@ -103,35 +106,26 @@ impl View for Headers {
         candidate
     }
 
-    fn bytes(&mut self, _candidate: u32) -> u64 {
+    fn queue_bytes(&mut self, _candidate: u32) -> u64 {
         0
     }
 
-    fn edge(&self) -> SwitchId {
+    fn destination_edge(&self) -> SwitchId {
         SwitchId(0)
     }
 
-    fn pod(&self) -> u32 {
+    fn destination_pod(&self) -> u32 {
         0
     }
 }
 
-/// How a packet crosses a switch.
+/// The ports and edge switches of a packet that leaves a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Passage {
-    /// The port that it leaves by, numbered from 0 over the switch.
+pub struct Departure {
+    /// The output port, as an index into all ports of the switch.
     pub port: u32,
-    /// The edge switch that it came into the fabric by.
+    /// The edge switch by which the packet entered the fabric.
     pub source_edge: SwitchId,
-    /// The edge switch that it leaves the fabric by.
-    pub edge: SwitchId,
-}
-
-/// What a policy keeps at run time, in one switch: what hardware would have to hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SwitchState {
-    /// Entries: pointers of rotations, remembered ports, table cells.
-    pub entries: u64,
-    /// All of them, in bits.
-    pub bits: u64,
+    /// The edge switch of the packet's destination.
+    pub destination_edge: SwitchId,
 }

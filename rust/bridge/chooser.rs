@@ -11,7 +11,7 @@ mod flows;
 mod refusal;
 mod view;
 
-use crate::balance::switch::{Chooser, SwitchContext};
+use crate::balance::switch::{PortSelector, SwitchContext};
 use crate::balance::{self, Parameters};
 use crate::ids::SwitchId;
 use crate::packet::{Packet, PacketKind};
@@ -91,7 +91,7 @@ const MOST_PORTS: u32 = 1 << 16;
 /// The load-balancing policy of one switch: picks one of the equal-cost ports for each packet.
 #[derive(Debug)]
 struct SwitchChooser {
-    chooser: Chooser,
+    chooser: PortSelector,
     /// The senders' part of the policy, where the switch does it.
     flows: Option<Flows>,
     schedules: Schedules,
@@ -145,7 +145,7 @@ impl SwitchChooser {
 
     /// What the switch keeps for the policy beyond its configuration, in bits.
     fn state_bits(&self) -> u64 {
-        self.chooser.state().bits + self.flows.as_ref().map_or(0, Flows::state_bits)
+        self.chooser.state_size().bits + self.flows.as_ref().map_or(0, Flows::state_bits)
     }
 }
 
@@ -159,7 +159,7 @@ fn switch_chooser(
     let parameters: Parameters = parameters.parse().map_err(|error: toml::de::Error| {
         ChooserError::Parameters(error.message().to_owned(), parameters.to_owned())
     })?;
-    let scheme = balance::preset(policy, &parameters)?;
+    let scheme = balance::build_scheme(policy, &parameters)?;
     let senders = if facts.own_senders { Senders::Evenkeel } else { Senders::Other };
     if let Some(error) = refusal(&scheme, senders) {
         return Err(error);
@@ -184,7 +184,7 @@ fn switch_chooser(
         schedules: Schedules::default(),
         epoch: 0,
         ports,
-        looks_at_queues: scheme.switch.looks_at_queues(),
+        looks_at_queues: scheme.switch.uses_queue_lengths(),
     }))
 }
 

@@ -38,7 +38,9 @@ use queue_pairs::OwnQps;
 pub use record::{FlowRecord, QpCounts};
 pub use spans::Spans;
 
-use crate::balance::sender::{Facts, PathSpace, QpContext, Sender, SenderPolicy as _, Trimming};
+use crate::balance::sender::{
+    NetworkParameters, PathSpace, QpContext, Sender, SenderPolicy as _, Trimming,
+};
 use crate::balance::{Forwarding, Scheme, Weights};
 use crate::ids::{HostId, LinkId, MessageId, QpId};
 use crate::nic::{Backlog, NicConfig, NicEvent, OF_COMPLETIONS, SendHalf};
@@ -433,21 +435,21 @@ impl Endpoints {
 
     /// What a policy may know of the queue pair of `key`.
     fn context(&self, key: &ConnectionKey, path: u16) -> QpContext {
-        let &ConnectionKey { src, dst, stream, slot: piece } = key;
-        let paths = if self.site.scheme.sender.knows_paths() {
+        let &ConnectionKey { src, dst, stream, slot: qp_index } = key;
+        let paths = if self.site.scheme.sender.needs_paths() {
             self.path_space(src, dst).unwrap_or(PathSpace::UNKNOWN)
         } else {
             self.paths(src, dst)
         };
-        let facts = self.facts(src);
-        QpContext { seed: self.site.seed, src, dst, stream, piece, paths, path, facts }
+        let network = self.network_parameters(src);
+        QpContext { seed: self.site.seed, src, dst, stream, qp_index, paths, path, network }
     }
 
-    fn facts(&self, host: HostId) -> Facts {
+    fn network_parameters(&self, host: HostId) -> NetworkParameters {
         let Site { nic, topology, base_rtt, .. } = &self.site;
         let rate = topology.link(topology.host_port(host).link()).rate;
         let packet = rate.time_for(nic.payload + nic.header).as_ps().max(1);
-        Facts {
+        NetworkParameters {
             base_rtt: *base_rtt,
             bdp_packets: u32::try_from(base_rtt.as_ps().div_ceil(packet)).unwrap_or(u32::MAX),
             retransmit_timeout: nic.retransmit_timeout,
@@ -458,7 +460,7 @@ impl Endpoints {
     /// Puts a flow on its queue pair, which is made if there is none yet.
     fn put(&mut self, now: Time, src: HostId, flow: &Flow) {
         let stream = self.message(flow.message).stream;
-        let key = ConnectionKey { src, dst: flow.dst, stream, slot: flow.slot };
+        let key = ConnectionKey { src, dst: flow.dst, stream, slot: flow.qp_index };
         let connection = match self.ledger.connection(&key) {
             Some(connection) => connection,
             None => self.connect(key, flow),

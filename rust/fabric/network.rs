@@ -92,8 +92,8 @@ impl Network {
             pfc: config.switch.pfc.map(|pfc| Box::new(Pfc::new(&pfc, config, topology))),
             trim: config.switch.trim,
             tape: None,
-            looks: scheme.switch.looks_at_queues(),
-            watches: scheme.switch.watches(),
+            looks: scheme.switch.uses_queue_lengths(),
+            watches: scheme.switch.tracks_departures(),
             ports,
         }
     }

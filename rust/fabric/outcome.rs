@@ -1,6 +1,6 @@
 //! What a run has to say.
 
-use crate::balance::switch::SwitchState;
+use crate::balance::switch::StateSize;
 use crate::endpoint::{Endpoints, FlowRecord, Passed, QpCounts};
 use crate::ids::PortId;
 use crate::nic::QpAccount;
@@ -122,7 +122,7 @@ pub struct Outcome {
     /// Bytes that each port carried, by port id.
     pub link_bytes: Vec<Bytes>,
     /// What the policy of each switch kept at the end, by switch id.
-    pub switch_states: Vec<SwitchState>,
+    pub switch_states: Vec<StateSize>,
     /// Most that the policy of a sender kept for a queue pair, in bits.
     pub sender_bits_per_qp_max: u64,
     /// Queues at the times that the setup asked for.
@@ -158,7 +158,7 @@ impl Outcome {
     ///
     /// # Panics
     /// If a packet or a byte was lost from the books.
-    pub(crate) fn of(sums: Sums, switch_states: Vec<SwitchState>, endpoints: &Endpoints) -> Self {
+    pub(crate) fn of(sums: Sums, switch_states: Vec<StateSize>, endpoints: &Endpoints) -> Self {
         let counters = counters(&sums, endpoints);
         assert_eq!(
             counters.sent,

@@ -1,7 +1,9 @@
 //! What a switch is beside its ports: its policy, its memory, and what it knows of its links.
 
 use super::ways::Candidates;
-use crate::balance::switch::{Chooser, Passage, SwitchConfig, SwitchContext, SwitchState, View};
+use crate::balance::switch::{
+    Departure, PortSelector, StateSize, SwitchConfig, SwitchContext, SwitchView,
+};
 use crate::ids::{PortId, SwitchId};
 use crate::packet::Packet;
 use crate::topology::Shares;
@@ -19,7 +21,7 @@ pub(crate) trait Queues {
 /// A switch.
 #[derive(Debug)]
 pub(crate) struct Switch {
-    chooser: Chooser,
+    chooser: PortSelector,
     /// Its output ports.
     pub ports: Vec<PortId>,
     /// Bytes in its memory; packets that have started since somebody last looked count still.
@@ -75,7 +77,7 @@ struct Seen<'a, Q> {
     shares: Option<Shares<'a>>,
 }
 
-impl<Q: Queues> View for Seen<'_, Q> {
+impl<Q: Queues> SwitchView for Seen<'_, Q> {
     #[inline]
     fn candidates(&self) -> u32 {
         self.among.len() as u32
@@ -87,17 +89,17 @@ impl<Q: Queues> View for Seen<'_, Q> {
     }
 
     #[inline]
-    fn bytes(&mut self, candidate: u32) -> u64 {
+    fn queue_bytes(&mut self, candidate: u32) -> u64 {
         self.queues.bytes(self.now, self.among[candidate as usize])
     }
 
     #[inline]
-    fn edge(&self) -> SwitchId {
+    fn destination_edge(&self) -> SwitchId {
         self.edge
     }
 
     #[inline]
-    fn pod(&self) -> u32 {
+    fn destination_pod(&self) -> u32 {
         self.pod
     }
 
@@ -112,13 +114,13 @@ impl<Q: Queues> View for Seen<'_, Q> {
     }
 
     #[inline]
-    fn entries(&self) -> Option<u32> {
+    fn schedule_len(&self) -> Option<u32> {
         self.shares.map(|shares| shares.schedule.len() as u32)
     }
 
     #[inline]
-    fn entry(&self, place: u32) -> u32 {
-        self.shares.map_or(place, |shares| u32::from(shares.schedule[place as usize]))
+    fn schedule_entry(&self, index: u32) -> u32 {
+        self.shares.map_or(index, |shares| u32::from(shares.schedule[index as usize]))
     }
 }
 
@@ -209,12 +211,12 @@ impl Switch {
 
     /// Shows its policy a packet that leaves.
     #[inline]
-    pub fn pass(&mut self, now: Time, packet: &mut Packet, passage: &Passage) {
-        self.chooser.handle_passage(now, packet, passage);
+    pub fn pass(&mut self, now: Time, packet: &mut Packet, passage: &Departure) {
+        self.chooser.handle_departure(now, packet, passage);
     }
 
     /// What its policy keeps.
-    pub fn state(&self) -> SwitchState {
-        self.chooser.state()
+    pub fn state(&self) -> StateSize {
+        self.chooser.state_size()
     }
 }

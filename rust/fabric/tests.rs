@@ -15,7 +15,7 @@ mod queue_pairs;
 
 use super::*;
 use crate::balance::sender::{SenderConfig, pinned};
-use crate::balance::{Forwarding, Parameters, preset};
+use crate::balance::{Forwarding, Parameters, build_scheme};
 use crate::ids::{HostId, LinkId, PortId};
 use crate::nic::congestion::{CongestionControl, line_rate};
 use crate::nic::verbs::QpConfig;
@@ -58,7 +58,7 @@ fn fat_tree(k: u32, gbps: u64) -> Topology {
 }
 
 fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
-    let scheme = preset(policy, &Parameters::new()).unwrap();
+    let scheme = build_scheme(policy, &Parameters::new()).unwrap();
     Setup {
         topology: Arc::new(topology),
         fabric: FabricConfig {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::switch::Choice;
-use crate::balance::switch::Passage;
+use crate::balance::switch::Departure;
 use crate::balance::{Forwarding, Scheme, Weights};
 #[cfg(feature = "bridge")]
 use crate::ids::HostId;
@@ -119,9 +119,9 @@ impl Ways {
     }
     /// How a packet that leaves by the port of that number crosses its switch.
     #[inline]
-    pub fn passage(&self, port: u32, packet: &Packet) -> Passage {
+    pub fn passage(&self, port: u32, packet: &Packet) -> Departure {
         let edge_of = |host| self.routes.edge_of(host);
-        Passage { port, source_edge: edge_of(packet.src), edge: edge_of(packet.dst) }
+        Departure { port, source_edge: edge_of(packet.src), destination_edge: edge_of(packet.dst) }
     }
 
     /// The port that every packet to `dst` leaves `switch` by, as long as nothing changes; `None`

@@ -164,7 +164,8 @@ fn scheme(config: &HpccConfig, overrides: &Overrides) -> Result<Scheme, HpccErro
         (None, None, Some(mode)) if mode.value != 0 => return Err(other_mode(file, mode)),
         (None, None, _) => (format!("{file}: LB_MODE"), "ecmp-murmur"),
     };
-    balance::preset(name, &Parameters::new()).map_err(|source| HpccError::Scheme { place, source })
+    balance::build_scheme(name, &Parameters::new())
+        .map_err(|source| HpccError::Scheme { place, source })
 }
 
 fn other_mode(file: &str, mode: &Numbered<u32>) -> HpccError {

@@ -305,7 +305,10 @@ fn policies_come_from_the_option_then_the_file() {
     assert_eq!((setup.scheme.name, setup.nic.recovery), ("ethereal", setup.scheme.recovery));
     let lb = Some("sprey".to_owned());
     let error = files.load(&Overrides { lb, ..Overrides::default() }).unwrap_err().to_string();
-    assert!(error.starts_with("--lb: no policy is called 'sprey'; there are ecmp, "), "{error}");
+    assert!(
+        error.starts_with("--lb: unknown policy 'sprey'; known policies are ecmp, "),
+        "{error}"
+    );
 }
 
 #[test]
@@ -319,7 +322,7 @@ fn each_fault_names_file_line_value_and_what_would_be_right() {
         (format!("{PLAIN}LB_MODE 77\n"), "config.txt:8: LB_MODE 77 is not held here"),
         (
             format!("{PLAIN}LB_POLICY sprey\n"),
-            "config.txt:8: LB_POLICY: no policy is called 'sprey'; there are ",
+            "config.txt:8: LB_POLICY: unknown policy 'sprey'; known policies are ",
         ),
         (
             "TOPOLOGY_FILE t.txt\n".to_owned(),

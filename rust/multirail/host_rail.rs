@@ -19,7 +19,7 @@ use super::cpu::{Cpu, time_for};
 use super::numbers::Inputs;
 use super::piece::{Control, News, Piece};
 use super::ring::{Arrival, Block, Ring};
-use crate::balance::{Parameters, preset};
+use crate::balance::{Parameters, build_scheme};
 use crate::endpoint::Stage;
 use crate::fabric::{
     Buffer, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Rounding, SwitchConfig, World,
@@ -335,7 +335,7 @@ fn fabric(
     };
     let links = (0..ranks).map(link).collect();
     let topology = Topology::new(hosts, vec![switch], links).expect("a star is a fabric");
-    let scheme = preset("ecmp", &Parameters::new()).expect("it is registered");
+    let scheme = build_scheme("ecmp", &Parameters::new()).expect("it is registered");
     crate::fabric::Setup {
         topology: Arc::new(topology),
         fabric: FabricConfig {

@@ -63,7 +63,7 @@ fn setup(ranks: u32, rails: Vec<RailConfig>, operations: &[u64]) -> Setup {
 }
 
 fn complete(setup: &Setup, policy: &str) -> Outcome {
-    let config = rail::configured(policy, &Parameters::new()).unwrap();
+    let config = rail::allocator_config(policy, &Parameters::new()).unwrap();
     let rates: Vec<BitRate> = setup.rails.iter().map(|rail| rail.rate).collect();
     let outcome = run(setup, config.build(&rates).unwrap());
     assert_eq!(outcome.verdict, Verdict::Completed);

@@ -8,7 +8,7 @@ use super::recovery::{Lost, LostPlace, Missed, SendRecovery, Sending, Why};
 use super::responder::Peer;
 use super::sent_entropies::SentEntropies;
 use super::{Backlog, Delivery, Entropies, NicConfig, NicEvent, PortFacts, Recovery};
-use crate::balance::sender::{Feedback, Sender, SenderPolicy, Verdict};
+use crate::balance::sender::{Feedback, PathSignal, Sender, SenderPolicy};
 use crate::ids::{HostId, QpId};
 use crate::packet::{Flags, Packet, PacketKind, Psn, Stamp};
 use crate::units::{BitRate, Bytes, Span, Time};
@@ -102,7 +102,7 @@ impl Requester {
             },
             entropies: match (config.ack.entropies, config.recovery) {
                 (_, Recovery::Erasure) => None,
-                (Entropies::Last, _) if !parts.policy.deaggregates() => None,
+                (Entropies::Last, _) if !parts.policy.needs_packet_feedback() => None,
                 (Entropies::Last | Entropies::Carry, _) => Some(Box::default()),
             },
             end: 0,
@@ -134,7 +134,7 @@ impl Requester {
         let packets = bytes.get().div_ceil(config.payload.get()).max(1);
         self.work.push_back(Work { first: self.end, packets, bytes: bytes.get(), id, verb: 0 });
         if self.work.len() == 1 {
-            self.policy.move_to(path);
+            self.policy.set_path(path);
         }
         self.end += packets;
         self.recovery.handle_posted(packets);
@@ -322,7 +322,7 @@ impl Requester {
         let new = self.recovery.handle_ack(now, self.recovery.read(packet));
         self.tell_policy(now, packet, new);
         while let Some(Lost { entropy, place }) = self.recovery.poll_lost() {
-            self.policy.handle_feedback(now, missing(now, packet, entropy, Verdict::Nack));
+            self.policy.handle_feedback(now, missing(now, packet, entropy, PathSignal::Nack));
             if place == LostPlace::First {
                 self.congestion.handle_loss(now, Loss::Nack);
             }
@@ -348,9 +348,9 @@ impl Requester {
         let rtt = Span::from_ps(packet.stamp.ps_until(now));
         if let Some(entropies) = &mut self.entropies {
             let known = self.recovery.unacknowledged();
-            entropies.handle_ack(packet, known, |entropy, verdict| {
-                let marked = u32::from(verdict == Verdict::Marked);
-                let feedback = Feedback { entropy, verdict, packets: 1, marked, rtt };
+            entropies.handle_ack(packet, known, |entropy, signal| {
+                let marked = u32::from(signal == PathSignal::Marked);
+                let feedback = Feedback { entropy, signal, packets: 1, marked, rtt };
                 self.policy.handle_feedback(now, feedback);
             });
             return;
@@ -358,7 +358,7 @@ impl Requester {
         let echo = packet.flags.has(Flags::MARKED);
         let feedback = Feedback {
             entropy: packet.entropy,
-            verdict: if echo { Verdict::Marked } else { Verdict::Good },
+            signal: if echo { PathSignal::Marked } else { PathSignal::Good },
             packets: u32::try_from(new).unwrap_or(u32::MAX),
             marked: packet.marked.count_ones(),
             rtt,
@@ -381,12 +381,12 @@ impl Requester {
         if late || !self.recovery.handle_nack(now, missed) {
             return;
         }
-        let verdict = match why {
-            Why::Gap => Verdict::Nack,
-            Why::Trimmed if packet.flags.has(Flags::LAST_HOP) => Verdict::TrimmedAtLastHop,
-            Why::Trimmed => Verdict::Trimmed,
+        let signal = match why {
+            Why::Gap => PathSignal::Nack,
+            Why::Trimmed if packet.flags.has(Flags::LAST_HOP) => PathSignal::TrimmedAtLastHop,
+            Why::Trimmed => PathSignal::Trimmed,
         };
-        self.policy.handle_feedback(now, missing(now, packet, packet.entropy, verdict));
+        self.policy.handle_feedback(now, missing(now, packet, packet.entropy, signal));
         let loss = if why == Why::Trimmed { Loss::Trimmed } else { Loss::Nack };
         self.congestion.handle_loss(now, loss);
         self.complete(events);
@@ -418,7 +418,7 @@ impl Requester {
 }
 
 /// What the policy is told of a packet that did not arrive.
-fn missing(now: Time, answer: &Packet, entropy: u16, verdict: Verdict) -> Feedback {
+fn missing(now: Time, answer: &Packet, entropy: u16, signal: PathSignal) -> Feedback {
     let rtt = Span::from_ps(answer.stamp.ps_until(now));
-    Feedback { entropy, verdict, packets: 0, marked: 0, rtt }
+    Feedback { entropy, signal, packets: 0, marked: 0, rtt }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::balance::sender::Verdict;
+use crate::balance::sender::PathSignal;
 use crate::packet::Packet;
 
 /// The entropy values of one queue pair's packets, from the oldest unacknowledged on.
@@ -29,7 +29,7 @@ impl SentEntropies {
         &mut self,
         packet: &Packet,
         acknowledged: u64,
-        mut tell: impl FnMut(u16, Verdict),
+        mut tell: impl FnMut(u16, PathSignal),
     ) {
         let (base, marks) = (packet.psn.near(acknowledged), packet.marks());
         let mut left = packet.sack;
@@ -40,7 +40,7 @@ impl SentEntropies {
             let index = sequence.checked_sub(self.first);
             let value = index.and_then(|index| self.values.get(index as usize));
             if let Some(&entropy) = value {
-                tell(entropy, if marks & bit == 0 { Verdict::Good } else { Verdict::Marked });
+                tell(entropy, if marks & bit == 0 { PathSignal::Good } else { PathSignal::Marked });
             }
         }
         let passed = acknowledged.saturating_sub(self.first) as usize;
@@ -62,12 +62,12 @@ mod tests {
         let (sack, marks) = (0b1011, 0b0010);
         let marked = Packet::marked_field(sack, marks);
         let ack = Packet { psn: Psn::on_wire(4), sack, marked, ..Packet::default() };
-        sent.handle_ack(&ack, 6, |entropy, verdict| told.push((entropy, verdict)));
-        use Verdict::{Good, Marked};
+        sent.handle_ack(&ack, 6, |entropy, signal| told.push((entropy, signal)));
+        use PathSignal::{Good, Marked};
         assert_eq!(told, [(104, Good), (105, Marked), (107, Good)]);
         sent.handle_sent(7, 9);
         told.clear();
-        sent.handle_ack(&ack, 8, |entropy, verdict| told.push((entropy, verdict)));
+        sent.handle_ack(&ack, 8, |entropy, signal| told.push((entropy, signal)));
         assert_eq!(told, [(9, Good)], "what is acknowledged is forgotten");
     }
 }

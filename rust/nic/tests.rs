@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::congestion::{CongestionControl, line_rate};
 use super::verbs::QpConfig;
 use super::*;
-use crate::balance::sender::{Facts, PathSpace, QpContext, SenderConfig, ecmp, spray};
+use crate::balance::sender::{NetworkParameters, PathSpace, QpContext, SenderConfig, ecmp, spray};
 use crate::packet::Psn;
 use crate::units::{BitRate, Span};
 
@@ -41,10 +41,10 @@ fn pair(recovery: Recovery, ack_every: u32) -> (Nic, Nic, QpId) {
         src: HostId(0),
         dst: HostId(1),
         stream: 0,
-        piece: 0,
+        qp_index: 0,
         paths: PathSpace::SINGLE,
         path: 0,
-        facts: Facts::default(),
+        network: NetworkParameters::default(),
     };
     let policy = match recovery {
         Recovery::GoBackN | Recovery::GoBackToZero => SenderConfig::Ecmp(ecmp::Config {}),
@@ -298,10 +298,10 @@ fn queue_pairs_take_turns() {
         src: HostId(0),
         dst: HostId(1),
         stream: 0,
-        piece: 1,
+        qp_index: 1,
         paths: PathSpace::SINGLE,
         path: 0,
-        facts: Facts::default(),
+        network: NetworkParameters::default(),
     });
     let second =
         a.open_sender(SendHalf { peer: HostId(1), label: 8, cookie: 1, extra: true, policy });

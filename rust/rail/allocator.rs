@@ -360,10 +360,10 @@ mod tests {
             };
             allocator.handle_costs(&huge, &division.parts().map(cost).collect::<Vec<_>>());
         });
-        let unknown = super::super::configured("nehza", &Default::default()).unwrap_err();
+        let unknown = super::super::allocator_config("nehza", &Default::default()).unwrap_err();
         assert_eq!(
             unknown.to_string(),
-            "no policy is called 'nehza'; there are nezha, even, best-single, proportional"
+            "unknown policy 'nehza'; known policies are nezha, even, best-single, proportional"
         );
     }
 }

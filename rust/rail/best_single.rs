@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{AllocatorConfig, Context, Preset, Weigh};
-use crate::balance::{Origin, SchemeError, configured};
+use crate::balance::{Origin, SchemeError, parse_config};
 
 /// Parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub const PRESET: Preset = Preset {
     source: "a baseline; ours",
     origin: Origin::Reconstructed,
     build: |parameters| {
-        let config: Config = configured("best-single", parameters)?;
+        let config: Config = parse_config("best-single", parameters)?;
         if config.tries == 0 {
             let reason = "tries = 0: each rail is tried at least once".to_owned();
             return Err(SchemeError::Parameter { name: "best-single", reason });
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn no_try_is_none() {
-        let error = crate::rail::configured("best-single", &"tries = 0".parse().unwrap());
+        let error = crate::rail::allocator_config("best-single", &"tries = 0".parse().unwrap());
         let error = error.unwrap_err().to_string();
         assert_eq!(error, "policy 'best-single': tries = 0: each rail is tried at least once");
     }

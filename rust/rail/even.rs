@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{AllocatorConfig, Context, Preset, Weigh};
-use crate::balance::{Origin, configured};
+use crate::balance::{Origin, parse_config};
 
 /// It has no parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub const PRESET: Preset = Preset {
     summary: "the same bytes on each rail",
     source: "a baseline; ours",
     origin: Origin::Reconstructed,
-    build: |parameters| Ok(AllocatorConfig::Even(configured("even", parameters)?)),
+    build: |parameters| Ok(AllocatorConfig::Even(parse_config("even", parameters)?)),
 };
 
 impl Even {

@@ -27,7 +27,7 @@
 //!     let (start, rate) = [(20, 100), (5, 25)][rail.index()];
 //!     Span::from_us(start) + BitRate::from_gbps(rate).time_for(bytes)
 //! };
-//! let config = rail::configured("nezha", &Default::default())?;
+//! let config = rail::allocator_config("nezha", &Default::default())?;
 //! let mut allocator = config.build(&[BitRate::from_gbps(100), BitRate::from_gbps(25)])?;
 //! let operation = Operation { bytes: Bytes::new(64 << 20), element: Bytes::new(4) };
 //! for _ in 0..10 {
@@ -206,7 +206,10 @@ impl AllocatorConfig {
 ///
 /// # Errors
 /// No allocator of that name, a parameter that it does not have, or a value that it cannot take.
-pub fn configured(name: &str, parameters: &Parameters) -> Result<AllocatorConfig, SchemeError> {
+pub fn allocator_config(
+    name: &str,
+    parameters: &Parameters,
+) -> Result<AllocatorConfig, SchemeError> {
     let Some(preset) = PRESETS.iter().find(|preset| preset.name == name) else {
         let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
         return Err(SchemeError::Unknown { name: name.to_owned(), known: known.join(", ") });

@@ -29,7 +29,7 @@ use super::{
     AllocatorConfig, Context, EqualFinish, Line, Outcome, Phase, Preset, RailSet, Sample,
     SizeClass, Trust, Weigh, equal_finish,
 };
-use crate::balance::{Origin, SchemeError, configured};
+use crate::balance::{Origin, SchemeError, parse_config};
 
 /// Parameters. Nothing of them is published: the defaults are \[inferred\].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -151,7 +151,7 @@ pub const PRESET: Preset = Preset {
     source: "Nezha (arXiv 2405.17870 v2, 2026), abstract; else ours",
     origin: Origin::Reconstructed,
     build: |parameters| {
-        let config: Config = configured("nezha", parameters)?;
+        let config: Config = parse_config("nezha", parameters)?;
         match config.fault() {
             Some(reason) => Err(SchemeError::Parameter { name: "nezha", reason }),
             None => Ok(AllocatorConfig::Nezha(config)),

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{AllocatorConfig, Context, Preset, Weigh};
-use crate::balance::{Origin, configured};
+use crate::balance::{Origin, parse_config};
 
 /// Parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -40,7 +40,9 @@ pub const PRESET: Preset = Preset {
     summary: "in proportion to each rail's bytes over time",
     source: "a baseline; ours",
     origin: Origin::Reconstructed,
-    build: |parameters| Ok(AllocatorConfig::Proportional(configured("proportional", parameters)?)),
+    build: |parameters| {
+        Ok(AllocatorConfig::Proportional(parse_config("proportional", parameters)?))
+    },
 };
 
 impl Proportional {

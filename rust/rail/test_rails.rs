@@ -2,7 +2,7 @@
 
 use proptest::test_runner::{Config, RngSeed};
 
-use super::{Allocator, AllocatorConfig, Cost, Division, Operation, configured};
+use super::{Allocator, AllocatorConfig, Cost, Division, Operation, allocator_config};
 use crate::ids::RailId;
 use crate::rng::{Purpose, Stream};
 use crate::units::{BitRate, Bytes, Span};
@@ -33,7 +33,7 @@ pub struct Bench {
 }
 
 pub fn config(name: &str, parameters: &str) -> AllocatorConfig {
-    configured(name, &parameters.parse().unwrap()).unwrap()
+    allocator_config(name, &parameters.parse().unwrap()).unwrap()
 }
 
 pub fn operation(bytes: u64) -> Operation {

@@ -4,7 +4,7 @@ use comfy_table::ColumnConstraint;
 
 use super::table::{finish, plain};
 use super::{Summary, human, run_table};
-use crate::balance::shown;
+use crate::balance::display_name;
 
 /// One headed column each; two lines, so that ten of them fit into 80 columns.
 const HEADINGS: [&str; 10] = [
@@ -81,7 +81,7 @@ fn row(policy: &str, runs: &[&Summary]) -> [String; 10] {
         cct.push_str(&format!("\n{completed} of {}", runs.len()));
     }
     [
-        in_lines(&shown(policy)),
+        in_lines(&display_name(policy)),
         cct,
         spread(|run| run.slowdown).ratio(),
         spread(|run| run.fct_ns.p99).times(),
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(in_lines("switch-rr-shuffled"), "switch-rr-\nshuffled");
         assert_eq!(in_lines("ethereal"), "ethereal");
         assert_eq!(in_lines("subflow-4"), "subflow-4");
-        assert_eq!(in_lines(&shown("prime")), "prime\n(reconstructed)");
+        assert_eq!(in_lines(&display_name("prime")), "prime\n(reconstructed)");
     }
 
     #[test]

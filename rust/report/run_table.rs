@@ -3,7 +3,7 @@
 use super::human;
 use super::table::{finish, plain};
 use super::{JobSummary, Summary};
-use crate::balance::shown;
+use crate::balance::display_name;
 
 /// The summary as two columns: what, and how much; below it a row for each of several jobs.
 pub fn run_table(summary: &Summary) -> String {
@@ -38,7 +38,7 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     let count = |number: u64| human::count(number as f64);
     vec![
         ("scenario", format!("{} (seed {})", summary.scenario, summary.seed)),
-        ("policy", shown(&summary.policy).into_owned()),
+        ("policy", display_name(&summary.policy).into_owned()),
         ("fabric", fabric(summary)),
         ("messages", format!("{} of {} completed", summary.messages_completed, summary.messages)),
         ("flows", format!("{} of {} completed", summary.flows_completed, summary.flows)),

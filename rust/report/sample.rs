@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Cost, Identity, Summary};
-use crate::balance::switch::SwitchState;
+use crate::balance::switch::StateSize;
 use crate::fabric::{Counters, FlowRecord, Outcome, QpCounts, Verdict};
 use crate::ids::{HostId, MessageId};
 use crate::nic::{CacheCounters, QpAccount};
@@ -105,7 +105,7 @@ pub fn stalled() -> Outcome {
         probes: Vec::new(),
         queue_bytes_max_by_port: Vec::new(),
         switch_states: [(0, 0), (12, 36), (3, 48)]
-            .map(|(entries, bits)| SwitchState { entries, bits })
+            .map(|(entries, bits)| StateSize { entries, bits })
             .to_vec(),
         sender_bits_per_qp_max: 16,
         in_flight: 0,

@@ -161,7 +161,7 @@ impl<D: Divide> Batch<D> {
                     path,
                     // A queue pair for each path that pieces take: it need not leave its path for
                     // those of the next message.
-                    slot: if pieces > 1 { u32::from(path) } else { 0 },
+                    qp_index: if pieces > 1 { u32::from(path) } else { 0 },
                 };
                 self.start_later(now, flow);
             }

@@ -12,7 +12,7 @@
 use super::SplitConfig;
 use super::batch::{Batch, Divide, Group, Part};
 use crate::balance::sender::{SenderConfig, pinned};
-use crate::balance::{Forwarding, Preset, Scheme, configured};
+use crate::balance::{Forwarding, Preset, Scheme, parse_config};
 
 pub use super::batch::Config;
 
@@ -23,7 +23,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     source: "Addanki et al., Ethereal (arXiv 2407.00550 v2, 2025), theorem 1",
     build: |parameters| {
         Ok(Scheme {
-            split: SplitConfig::Ethereal(configured("ethereal", parameters)?),
+            split: SplitConfig::Ethereal(parse_config("ethereal", parameters)?),
             forwarding: Forwarding::SourceRouted,
             ..Scheme::new("ethereal", SenderConfig::Pinned(pinned::Config {}))
         })

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Flow, Request, Split, SplitConfig, whole};
 use crate::balance::sender::{SenderConfig, ecmp};
-use crate::balance::{Parameters, Preset, Scheme, SchemeError, configured};
+use crate::balance::{Parameters, Preset, Scheme, SchemeError, parse_config};
 use crate::ids::HostId;
 use crate::units::{Bytes, Time};
 
@@ -47,7 +47,7 @@ pub const PRESETS: &[Preset] = &[
         name: "subflow-k",
         summary: "each message in k equal pieces, each on a hashed path",
         source: SOURCE,
-        build: |parameters| Ok(scheme("subflow-k", configured("subflow-k", parameters)?)),
+        build: |parameters| Ok(scheme("subflow-k", parse_config("subflow-k", parameters)?)),
     },
     Preset {
         name: "subflow-2",
@@ -84,7 +84,7 @@ fn scheme(name: &'static str, config: Config) -> Scheme {
 
 /// A preset whose name has its number: there is nothing else to set.
 fn fixed(name: &'static str, k: u16, parameters: &Parameters) -> Result<Scheme, SchemeError> {
-    let whole::Config {} = configured(name, parameters)?;
+    let whole::Config {} = parse_config(name, parameters)?;
     Ok(scheme(name, Config::of(k)))
 }
 
@@ -114,7 +114,7 @@ impl Split for KWay {
                 bytes,
                 piece,
                 pieces,
-                slot: piece,
+                qp_index: piece,
                 ..Flow::whole(request)
             });
         }
@@ -128,7 +128,7 @@ impl Split for KWay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::balance::preset;
+    use crate::balance::build_scheme;
     use crate::balance::sender::PathSpace;
     use crate::ids::{MessageId, SwitchId};
 
@@ -146,7 +146,7 @@ mod tests {
         let flows: Vec<Flow> = std::iter::from_fn(|| splitter.poll_flow(Time::ZERO)).collect();
         let alike = |flow: &Flow| (flow.message, flow.dst, flow.pieces as usize);
         assert!(flows.iter().all(|flow| alike(flow) == (MessageId(7), HostId(3), flows.len())));
-        flows.iter().map(|flow| (flow.piece, flow.slot, flow.bytes.get())).collect()
+        flows.iter().map(|flow| (flow.piece, flow.qp_index, flow.bytes.get())).collect()
     }
 
     #[test]
@@ -164,8 +164,11 @@ mod tests {
     #[test]
     fn names_with_a_number_have_nothing_to_set() {
         let three: Parameters = "k = 3".parse().unwrap();
-        assert_eq!(preset("subflow-k", &three).unwrap().split, SplitConfig::KWay(Config::of(3)));
-        assert!(preset("subflow-4", &three).is_err());
-        assert!(preset("subflow-k", &"k = 0".parse().unwrap()).is_err());
+        assert_eq!(
+            build_scheme("subflow-k", &three).unwrap().split,
+            SplitConfig::KWay(Config::of(3))
+        );
+        assert!(build_scheme("subflow-4", &three).is_err());
+        assert!(build_scheme("subflow-k", &"k = 0".parse().unwrap()).is_err());
     }
 }

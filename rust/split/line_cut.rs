@@ -19,7 +19,7 @@
 use super::SplitConfig;
 use super::batch::{Batch, Divide, Group, Part};
 use crate::balance::sender::{SenderConfig, pinned};
-use crate::balance::{Forwarding, Preset, Scheme, configured};
+use crate::balance::{Forwarding, Preset, Scheme, parse_config};
 
 pub use super::batch::Config;
 
@@ -30,7 +30,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     source: "our own, after Addanki et al., Ethereal (arXiv 2407.00550 v2, 2025), theorem 1",
     build: |parameters| {
         Ok(Scheme {
-            split: SplitConfig::LineCut(configured("line-cut", parameters)?),
+            split: SplitConfig::LineCut(parse_config("line-cut", parameters)?),
             forwarding: Forwarding::SourceRouted,
             ..Scheme::new("line-cut", SenderConfig::Pinned(pinned::Config {}))
         })

@@ -101,14 +101,14 @@ pub struct Flow {
     /// The path it is pinned to, where the source routes.
     pub path: u16,
     /// Which of the queue pairs of its stream it goes on: 0 for whole messages.
-    pub slot: u32,
+    pub qp_index: u32,
 }
 
 impl Flow {
     /// The whole message as one flow.
     pub fn whole(request: &Request) -> Self {
         let Request { message, dst, bytes, .. } = *request;
-        Self { message, dst, bytes, piece: 0, pieces: 1, path: 0, slot: 0 }
+        Self { message, dst, bytes, piece: 0, pieces: 1, path: 0, qp_index: 0 }
     }
 }
 

@@ -160,7 +160,7 @@ impl<'a> Count<'a> {
             let message = flow.message;
             let stream = self.setup.workload.messages[message.index()].stream;
             let slots = self.opened[host.index()].entry((flow.dst, stream)).or_default();
-            slots.insert(flow.slot);
+            slots.insert(flow.qp_index);
             self.started[message.index()] += 1;
             if self.started[message.index()] == flow.pieces {
                 self.flights.insert((now.saturating_add(FLIGHT), message));

@@ -20,7 +20,7 @@
 use std::collections::BTreeMap;
 
 use super::{Routes, Topology};
-use crate::balance::rotation::schedule;
+use crate::balance::rotation::weighted_schedule;
 use crate::ids::{HostId, LinkId, SwitchId};
 use crate::units::BitRate;
 
@@ -115,7 +115,7 @@ impl Capacities {
 impl Group {
     fn new(weights: &[u32]) -> Self {
         let order: Vec<u16> = (0..=u16::MAX).take(weights.len()).collect();
-        Self { schedule: schedule(&order, weights), weights: weights.to_vec() }
+        Self { schedule: weighted_schedule(&order, weights), weights: weights.to_vec() }
     }
 }
 

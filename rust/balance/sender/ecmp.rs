@@ -7,36 +7,36 @@
 use serde::{Deserialize, Serialize};
 
 use super::{QpContext, SenderConfig, SenderPolicy};
-use crate::balance::{Preset, Scheme, Weights, configured};
+use crate::balance::{Preset, Scheme, Weights, parse_config};
 use crate::rng::Purpose;
 use crate::units::Time;
 
-/// There is nothing to set.
+/// The policy has no parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
 
-/// A queue pair's one entropy value, drawn when it is made.
+/// The entropy value of a queue pair, drawn when the queue pair is created.
 #[derive(Debug, Clone, Copy)]
 pub struct Ecmp(u16);
 
-/// `ecmp`, and `wcmp` where routing weighs next hops.
+/// `ecmp`, and `wcmp`, in which routing weights next hops.
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "ecmp",
         summary: "one hashed path for each queue pair",
         source: "RFC 2992 (2000); RoCEv2 annex A17 (2014), A17.9.1",
         build: |parameters| {
-            let sender = SenderConfig::Ecmp(configured("ecmp", parameters)?);
+            let sender = SenderConfig::Ecmp(parse_config("ecmp", parameters)?);
             Ok(Scheme::new("ecmp", sender))
         },
     },
     Preset {
         name: "wcmp",
-        summary: "ecmp, with next hops weighted by the capacity that failures leave behind them",
+        summary: "like ecmp, with next hops weighted by the capacity that failures leave",
         source: "Zhou et al., WCMP (EuroSys 2014), sections 3 and 4",
         build: |parameters| {
-            let sender = SenderConfig::Ecmp(configured("wcmp", parameters)?);
+            let sender = SenderConfig::Ecmp(parse_config("wcmp", parameters)?);
             Ok(Scheme { weights: Weights::Capacity, ..Scheme::new("wcmp", sender) })
         },
     },
@@ -63,8 +63,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_queue_pair_keeps_its_value_and_another_has_another() {
-        let qp = |piece| QpContext { piece, ..QpContext::for_test() };
+    fn each_queue_pair_keeps_an_entropy_value_of_its_own() {
+        let qp = |qp_index| QpContext { qp_index, ..QpContext::for_test() };
         let mut first = Ecmp::new(&Config {}, &qp(0));
         let value = first.entropy(Time::ZERO);
         assert!((0..20).all(|_| first.entropy(Time::ZERO) == value));

@@ -1,4 +1,4 @@
-//! How many entropy values a queue pair draws from.
+//! The number of entropy values that a queue pair draws from.
 //!
 //! Source: "REPS: Recycled Entropy Packet Spraying" (arXiv 2407.21625, EuroSys 2026), which sweeps
 //! it from 32 to the 2^16 of the Ultra Ethernet header field; Ultra Ethernet's own path selectors
@@ -8,28 +8,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::rng::Stream;
 
-/// A number of entropy values, 1 to 65,536: those from 0 on.
+/// The entropy values from 0 to one below a count of 1 to 65,536.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct EntropySpace(u32);
 
 impl EntropySpace {
-    /// Everything that fits into the header field.
+    /// All values of the 16-bit header field.
     pub const ALL: Self = Self(1 << 16);
-    /// What Ultra Ethernet's bitmap usually has.
+    /// The usual size of Ultra Ethernet's bitmap.
     pub const BITMAP: Self = Self(256);
 
-    /// How many there are.
+    /// The number of values.
     pub const fn count(self) -> u32 {
         self.0
     }
 
-    /// Bits that tell them apart.
+    /// The number of bits of a value.
     pub const fn bits(self) -> u32 {
         u32::BITS - (self.0 - 1).leading_zeros()
     }
 
-    /// One of them, each as likely.
+    /// Draws a value uniformly.
     #[inline]
     pub fn draw(self, random: &mut Stream) -> u16 {
         if self == Self::ALL { random.next_u16() } else { random.below(self.0) as u16 }
@@ -43,7 +43,7 @@ impl TryFrom<u32> for EntropySpace {
         if (1..=Self::ALL.0).contains(&count) {
             return Ok(Self(count));
         }
-        Err(format!("{count} entropy values cannot be: it must be from 1 to {}", Self::ALL.0))
+        Err(format!("{count} entropy values are out of range: expected 1 to {}", Self::ALL.0))
     }
 }
 
@@ -59,7 +59,7 @@ mod tests {
     use crate::rng::Purpose;
 
     #[test]
-    fn it_holds_1_to_65536_values_and_draws_each_of_them() {
+    fn a_space_holds_1_to_65536_values_and_draws_each_of_them() {
         assert!(EntropySpace::try_from(0).is_err() && EntropySpace::try_from(65_537).is_err());
         let space = EntropySpace::try_from(33).unwrap();
         assert_eq!((space.count(), space.bits()), (33, 6));

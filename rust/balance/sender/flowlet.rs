@@ -1,53 +1,55 @@
 //! Flowlets: a new random entropy value after each gap between the packets of a queue pair.
 //!
 //! Source: Vanini, Pan, Alizadeh, Taheri, Edsall, "Let It Flow: Resilient Asymmetric Load
-//! Balancing with Flowlet Switching" (NSDI 2017), section 2: a burst that follows the one before
-//! by more than a time-out may take any path without overtaking it. LetFlow lets switches detect
-//! the gaps; here the sender does, by the same rule, as the simulations of "REPS: Recycled
-//! Entropy Packet Spraying" (EuroSys 2026) do, whose time-out (half a base RTT) is the default.
+//! Balancing with Flowlet Switching" (NSDI 2017), section 2: a burst that follows the previous one
+//! by more than a time-out may take any path without overtaking it. In LetFlow switches detect the
+//! gaps; here the sender detects them by the same rule, as in the simulations of "REPS: Recycled
+//! Entropy Packet Spraying" (EuroSys 2026), whose time-out (half a base RTT) is the default.
 //! Simulators of LetFlow itself use `gap = "50us"` or `gap = "100us"`.
 //!
-//! The public simulator of REPS differs from its text: it measures the gap from the last
-//! acknowledgement that came in, so that a sender whose first window is out counts as idle, and
-//! changes at most once in a retransmission time-out. That is `after = "acknowledgement"`.
+//! The public simulator of REPS differs from its text: it measures the gap from the last received
+//! acknowledgement, so that a sender with its whole first window in flight counts as idle, and it
+//! changes the value at most once per retransmission time-out. `after = "acknowledgement"`
+//! selects this behaviour.
 //!
-//! A sender that always has something to send and a rate or window that lets it has no gaps: then
-//! this is [`super::ecmp`], value by value.
+//! A sender that always has data to send and is not stopped by its rate or window has no gaps: then
+//! this policy equals [`super::ecmp`], value by value.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Feedback, QpContext, SenderConfig, SenderPolicy};
-use crate::balance::{Preset, Scheme, configured};
+use crate::balance::{Preset, Scheme, parse_config};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Span, Time};
 
-/// What a gap is.
+/// The definition of a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// A longer silence ends a flowlet: half a base RTT (REPS, EuroSys 2026, baselines).
+    /// The gap after which a new flowlet begins. Default: half a base RTT (REPS, EuroSys 2026,
+    /// baselines).
     pub gap: Gap,
-    /// What the silence follows: the packet sent before (LetFlow, section 2).
+    /// The event from which a gap is measured. Default: the previous packet (LetFlow, section 2).
     pub after: After,
 }
 
-/// How long a gap is. Written as a part of the base RTT, `"1/2"`, or as a time, `"50us"`.
+/// The length of a gap, written as a fraction of the base RTT, `"1/2"`, or as a time, `"50us"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
-    /// In round-trip times of the longest idle path.
+    /// In base round-trip times.
     BaseRtts(Fraction),
-    /// So long.
+    /// An absolute time.
     Time(Span),
 }
 
-/// What a gap is measured from.
+/// The event from which a gap is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum After {
-    /// The last packet sent.
+    /// The last packet that was sent.
     #[default]
     Packet,
-    /// The last acknowledgement; at most one change in a retransmission time-out.
+    /// The last acknowledgement; the value changes at most once per retransmission time-out.
     Acknowledgement,
 }
 
@@ -82,21 +84,21 @@ impl<'de> Deserialize<'de> for Gap {
             return Ok(Self::BaseRtts(part));
         }
         text.parse().map(Self::Time).map_err(|error| {
-            serde::de::Error::custom(format!("{error}, or a part of the base RTT: '1/2'"))
+            serde::de::Error::custom(format!("{error}, or a fraction of the base RTT: '1/2'"))
         })
     }
 }
 
-/// A queue pair's flowlet.
+/// The current flowlet of a queue pair.
 #[derive(Debug, Clone)]
 pub struct Flowlet(Box<State>);
 
 #[derive(Debug, Clone)]
 struct State {
     entropy: u16,
-    /// A packet later than this begins a new one.
+    /// A packet after this time begins a new flowlet.
     ends: Time,
-    /// No new one begins up to this.
+    /// No flowlet begins up to this time.
     held: Time,
     gap: Span,
     after: After,
@@ -110,7 +112,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     summary: "a random entropy value for each burst of packets (LetFlow, at the sender)",
     source: "Vanini et al., Let It Flow (NSDI 2017), section 2; REPS (EuroSys 2026), baselines",
     build: |parameters| {
-        let sender = SenderConfig::Flowlet(configured("flowlet", parameters)?);
+        let sender = SenderConfig::Flowlet(parse_config("flowlet", parameters)?);
         Ok(Scheme::new("flowlet", sender))
     },
 }];
@@ -120,13 +122,13 @@ impl Flowlet {
         let mut random = qp.random(Purpose::Entropy);
         let hold = match config.after {
             After::Packet => Span::ZERO,
-            After::Acknowledgement => qp.facts.retransmit_timeout,
+            After::Acknowledgement => qp.network.retransmit_timeout,
         };
         Self(Box::new(State {
             entropy: random.next_u16(),
             ends: Time::NEVER,
             held: Time::ZERO,
-            gap: config.gap.span(qp.facts.base_rtt),
+            gap: config.gap.span(qp.network.base_rtt),
             after: config.after,
             hold,
             random,
@@ -142,7 +144,7 @@ impl SenderPolicy for Flowlet {
             flowlet.entropy = flowlet.random.next_u16();
             flowlet.held = now.saturating_add(flowlet.hold);
         }
-        // The first packet begins the first silence, whatever else it is measured from.
+        // The first packet starts the first gap, whatever later gaps are measured from.
         if flowlet.after == After::Packet || flowlet.ends == Time::NEVER {
             flowlet.ends = now.saturating_add(flowlet.gap);
         }
@@ -156,7 +158,7 @@ impl SenderPolicy for Flowlet {
         }
     }
 
-    /// The value and a time of 32 bits; another one where changes are held back.
+    /// The value and a time of 32 bits; a second time if changes are held back.
     fn state_bits(&self) -> u64 {
         match self.0.after {
             After::Packet => 16 + 32,
@@ -168,7 +170,7 @@ impl SenderPolicy for Flowlet {
 #[cfg(test)]
 mod tests {
     use super::super::ecmp::{self, Ecmp};
-    use super::super::{Facts, Verdict};
+    use super::super::{NetworkParameters, PathSignal};
     use super::*;
 
     /// Base RTT 8 us, time-out 1 ms.
@@ -181,12 +183,12 @@ mod tests {
     }
 
     fn good(entropy: u16) -> Feedback {
-        let rtt = Facts::default().base_rtt;
-        Feedback { entropy, verdict: Verdict::Good, packets: 1, marked: 0, rtt }
+        let rtt = NetworkParameters::default().base_rtt;
+        Feedback { entropy, signal: PathSignal::Good, packets: 1, marked: 0, rtt }
     }
 
     #[test]
-    fn a_gap_of_half_a_base_rtt_is_none_and_a_longer_one_is() {
+    fn only_a_gap_longer_than_half_a_base_rtt_begins_a_flowlet() {
         let mut policy = flowlet(Config::default());
         let first = policy.entropy(at_ns(100_000));
         assert_eq!(policy.entropy(at_ns(101_000)), first);
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_end_no_flowlet() {
+    fn acknowledgements_do_not_extend_a_flowlet() {
         let mut policy = flowlet(Config::default());
         let first = policy.entropy(at_ns(0));
         policy.handle_feedback(at_ns(3_900), good(first));
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_gap_of_its_own_the_base_rtt_does_not_count() {
+    fn an_absolute_gap_overrides_the_base_rtt() {
         let gap = Gap::Time(Span::from_us(50));
         let mut policy = flowlet(Config { gap, ..Config::default() });
         let first = policy.entropy(at_ns(0));
@@ -223,12 +225,12 @@ mod tests {
     }
 
     #[test]
-    fn after_acknowledgements_one_change_a_timeout() {
+    fn after_acknowledgements_there_is_one_change_per_time_out() {
         let mut policy = flowlet(Config { after: After::Acknowledgement, ..Config::default() });
         let first = policy.entropy(at_ns(0));
         assert_eq!(policy.entropy(at_ns(4_000)), first);
         let second = policy.entropy(at_ns(4_001));
-        assert_ne!(second, first, "no acknowledgement for half a round trip");
+        assert_ne!(second, first, "no acknowledgement for half a base RTT");
         assert_eq!(policy.entropy(at_ns(900_000)), second, "held for 1 ms");
         assert_eq!(policy.entropy(at_ns(1_004_001)), second, "held for 1 ms");
         policy.handle_feedback(at_ns(1_005_000), good(second));
@@ -237,13 +239,13 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_written_as_a_part_or_as_a_time() {
+    fn a_gap_is_written_as_a_fraction_or_as_a_time() {
         let config = |text: &str| toml::from_str::<Config>(text);
         assert_eq!(config("gap = \"50us\"").unwrap().gap, Gap::Time(Span::from_us(50)));
         let third = Gap::BaseRtts(Fraction::new(1, 3).unwrap());
         assert_eq!(config("gap = \"1/3\"").unwrap().gap, third);
         let error = config("gap = \"soon\"").unwrap_err().to_string();
-        assert!(error.contains("'500ns', or a part of the base RTT: '1/2'"), "{error}");
+        assert!(error.contains("'500ns', or a fraction of the base RTT: '1/2'"), "{error}");
         let written = toml::to_string(&Config::default()).unwrap();
         assert_eq!(written, "gap = \"1/2\"\nafter = \"packet\"\n");
     }

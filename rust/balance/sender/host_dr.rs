@@ -1,29 +1,29 @@
-//! Destination rotation at hosts (Host DR): the packets to a destination go over all paths in
-//! turn.
+//! Destination rotation at hosts (Host DR): the packets to a destination take all paths in turn.
 //!
 //! Source: Cao et al., "Per-packet Load-balanced, Low-Latency Routing for Clos-based Data Center
-//! Networks" (CoNEXT 2013), for digit-reversal bouncing (DRB): a sender
-//! goes through the switches of the tier where it and the destination meet, packet by packet; in
-//! the form of "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026), Host DR: a
-//! pointer for each destination host and size bin, which starts at random and has a random order
-//! of its own; after failures, the weighted schedule of [`crate::balance::rotation`].
+//! Networks" (CoNEXT 2013), digit-reversal bouncing (DRB): a sender rotates over the switches of
+//! the tier where it and the destination meet, packet by packet. The form is that of "Load
+//! Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026), Host DR: one pointer per
+//! destination host and size bin, which starts at random and follows a random order of its own;
+//! after failures, the weighted schedule of [`crate::balance::rotation`].
 //!
-//! \[inferred\] A queue pair sees no other: each has a pointer and an order of its own, so with one
-//! stream between two hosts this is the source's pointer for each destination host. Several
-//! streams to one host rotate apart; each loads the paths alike, so the sum differs between paths
-//! by a packet a stream at most. One size bin is left, that of data, since acknowledgements go
-//! back by the path of what they acknowledge. A packet sent again takes its turn like any other.
+//! \[inferred\] A queue pair does not see others: each has a pointer and an order of its own, so
+//! with one stream between two hosts this is the source's pointer per destination host. Several
+//! streams to one host rotate independently; each loads the paths equally, so the total differs
+//! between paths by at most one packet per stream. Only the size bin of data exists, since
+//! acknowledgements return by the path of the packet that they acknowledge. A retransmitted packet
+//! takes the next path like any other.
 
 use serde::{Deserialize, Serialize};
 
 use super::{QpContext, SenderConfig, SenderPolicy};
 use crate::balance::rotation::Rotation;
-use crate::balance::{Forwarding, Preset, Scheme, Weights, configured};
+use crate::balance::{Forwarding, Preset, Scheme, Weights, parse_config};
 use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 
-/// There is nothing to set.
+/// The policy has no parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
@@ -32,17 +32,17 @@ pub struct Config {}
 #[derive(Debug, Clone)]
 pub struct HostDr {
     rotation: Rotation,
-    /// For new orders, which few runs need.
+    /// Draws the new order after a weight change, which few runs need.
     random: Box<Stream>,
 }
 
 /// `host-dr`.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "host-dr",
-    summary: "packet by packet over all paths in turn, routed by the source (DRB)",
+    summary: "all paths in turn, packet by packet, routed by the source (DRB)",
     source: "Cao et al., DRB (CoNEXT 2013); Load Balancing for AI Training (arXiv 2507.21372 v2)",
     build: |parameters| {
-        let sender = SenderConfig::HostDr(configured("host-dr", parameters)?);
+        let sender = SenderConfig::HostDr(parse_config("host-dr", parameters)?);
         Ok(Scheme {
             forwarding: Forwarding::SourceRouted,
             recovery: Recovery::PerPacket,
@@ -55,22 +55,22 @@ pub const PRESETS: &[Preset] = &[Preset {
 impl HostDr {
     pub(super) fn new(_config: &Config, qp: &QpContext) -> Self {
         let mut random = qp.random(Purpose::Entropy);
-        let alike = vec![1; qp.paths.count() as usize];
-        Self { rotation: Rotation::new(&alike, &mut random), random: Box::new(random) }
+        let equal = vec![1; qp.paths.count() as usize];
+        Self { rotation: Rotation::new(&equal, &mut random), random: Box::new(random) }
     }
 }
 
 impl SenderPolicy for HostDr {
     #[inline]
     fn entropy(&mut self, _now: Time) -> u16 {
-        self.rotation.turn()
+        self.rotation.advance()
     }
 
     fn handle_weights(&mut self, weights: &[u32]) {
         self.rotation = Rotation::new(weights, &mut self.random);
     }
 
-    /// The pointer and the schedule that it goes round in.
+    /// The pointer and the schedule that it points into.
     fn state_bits(&self) -> u64 {
         self.rotation.pointer_bits() + self.rotation.schedule_bits()
     }
@@ -81,53 +81,53 @@ mod tests {
     use super::super::PathSpace;
     use super::*;
 
-    fn host_dr(piece: u32, tiers: &[usize]) -> HostDr {
+    fn host_dr(qp_index: u32, tiers: &[usize]) -> HostDr {
         let paths = tiers.iter().try_fold(PathSpace::SINGLE, |paths, &n| paths.with_tier(n));
         HostDr::new(
             &Config {},
-            &QpContext { piece, paths: paths.unwrap(), ..QpContext::for_test() },
+            &QpContext { qp_index, paths: paths.unwrap(), ..QpContext::for_test() },
         )
     }
 
-    fn turns(policy: &mut HostDr, count: usize) -> Vec<u16> {
+    fn sent(policy: &mut HostDr, count: usize) -> Vec<u16> {
         (0..count).map(|_| policy.entropy(Time::ZERO)).collect()
     }
 
     #[test]
-    fn each_turn_has_every_path_once_and_all_turns_are_alike() {
+    fn each_cycle_has_every_path_once_in_an_order_of_the_queue_pair() {
         let mut policy = host_dr(0, &[4, 4]);
-        let first = turns(&mut policy, 16);
+        let first = sent(&mut policy, 16);
         let mut sorted = first.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..16).collect::<Vec<u16>>());
-        assert_ne!(first, sorted, "in an order of its own");
-        assert_eq!(turns(&mut policy, 16), first);
-        assert_ne!(turns(&mut host_dr(1, &[4, 4]), 16), first, "another has another order");
+        assert_ne!(first, sorted, "the order is random");
+        assert_eq!(sent(&mut policy, 16), first);
+        assert_ne!(sent(&mut host_dr(1, &[4, 4]), 16), first, "another queue pair, another order");
     }
 
     #[test]
-    fn after_a_failure_paths_have_turns_by_weight() {
+    fn after_a_failure_paths_are_taken_by_weight() {
         let mut policy = host_dr(0, &[4]);
-        turns(&mut policy, 3);
+        sent(&mut policy, 3);
         policy.handle_weights(&[1_600, 1_600, 1_600, 800]);
         for _ in 0..3 {
-            let turn = turns(&mut policy, 7);
-            let count = |path| turn.iter().filter(|&&it| it == path).count();
-            assert_eq!([0, 1, 2, 3].map(count), [2, 2, 2, 1], "{turn:?}");
+            let cycle = sent(&mut policy, 7);
+            let count = |path| cycle.iter().filter(|&&it| it == path).count();
+            assert_eq!([0, 1, 2, 3].map(count), [2, 2, 2, 1], "{cycle:?}");
         }
         policy.handle_weights(&[1, 0, 1, 1]);
-        assert!(!turns(&mut policy, 30).contains(&1));
+        assert!(!sent(&mut policy, 30).contains(&1));
     }
 
     #[test]
     fn within_the_rack_there_is_one_path_and_no_state() {
         let mut policy = host_dr(0, &[]);
-        assert_eq!(turns(&mut policy, 3), [0; 3]);
+        assert_eq!(sent(&mut policy, 3), [0; 3]);
         assert_eq!(policy.state_bits(), 0);
     }
 
     #[test]
-    fn its_state_is_a_pointer_and_an_order() {
+    fn its_state_is_a_pointer_and_a_schedule() {
         assert_eq!(host_dr(0, &[4, 4]).state_bits(), 4 + 16 * 4);
     }
 }

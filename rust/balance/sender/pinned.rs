@@ -1,9 +1,9 @@
-//! A pinned path for each queue pair, left only when the retransmission timer says it failed.
+//! A pinned path for each queue pair, changed only after a retransmission time-out.
 //!
 //! Source: Addanki, Goyal, Marinos, Schmid, "Ethereal: Divide and Conquer Network Load Balancing
-//! in Large-Scale Distributed Training" (2025), with the rule for leaving a path from its public
-//! simulator: on a time-out, a new path that differs at every tier, each choice uniform. It is
-//! what splitters with source routes put their pieces on; it names no preset of its own.
+//! in Large-Scale Distributed Training" (2025). The reaction to a time-out is that of its public
+//! simulator: a new path that differs at every tier, with each choice uniform. Splitters with
+//! source routes send their pieces under this policy; it has no preset of its own.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::balance::Preset;
 use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 
-/// There is nothing to set.
+/// The policy has no parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
@@ -25,7 +25,7 @@ pub struct Pinned {
     random: Stream,
 }
 
-/// None: see [`crate::split::ethereal`].
+/// No preset of its own: see [`crate::split::ethereal`].
 pub const PRESETS: &[Preset] = &[];
 
 impl Pinned {
@@ -33,6 +33,7 @@ impl Pinned {
         Self { path: qp.path, paths: qp.paths, random: qp.random(Purpose::Repath) }
     }
 
+    /// A random path that differs from the current one at every tier.
     fn another_path(&mut self) -> u16 {
         let (mut rest, mut scale, mut path) = (self.path, 1u16, 0u16);
         for &radix in self.paths.radices() {
@@ -62,7 +63,7 @@ impl SenderPolicy for Pinned {
         Some(failed)
     }
 
-    fn move_to(&mut self, path: u16) {
+    fn set_path(&mut self, path: u16) {
         self.path = path;
     }
 
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_moves_to_a_path_that_differs_at_every_tier() {
+    fn a_time_out_moves_to_a_path_that_differs_at_every_tier() {
         for _ in 0..200 {
             let mut policy = pinned(9, &[4, 4]);
             for _ in 0..20 {
@@ -95,14 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn a_late_timeout_of_the_old_path_changes_nothing() {
+    fn a_late_time_out_of_the_previous_path_changes_nothing() {
         let mut policy = pinned(3, &[16]);
         assert_eq!(policy.handle_timeout(Time::ZERO, 7), None);
         assert_eq!(policy.entropy(Time::ZERO), 3);
     }
 
     #[test]
-    fn with_one_path_there_is_nowhere_to_go() {
+    fn a_time_out_of_the_only_path_changes_nothing() {
         let mut policy = pinned(0, &[]);
         assert_eq!(policy.handle_timeout(Time::ZERO, 0), None);
     }

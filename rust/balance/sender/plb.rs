@@ -1,53 +1,53 @@
-//! PLB: a new entropy value after rounds in which many packets were marked, and after a time-out.
+//! PLB: a new entropy value after rounds with many marked packets, and after a time-out.
 //!
 //! Source: Qureshi et al., "PLB: Congestion Signals are Simple and Effective for Network Load
-//! Balancing" (SIGCOMM 2022): a round is a round-trip time; one in which at least a part of the
-//! packets was marked is congested; after several congested rounds in succession, or a time-out,
-//! the flow's label is drawn anew. The defaults are those of the baseline in "REPS: Recycled
-//! Entropy Packet Spraying" (EuroSys 2026): 25 % and more than one round. "Load Balancing for AI
-//! Training Workloads" (arXiv 2507.21372 v2, 2026) has `marked = "2/5"` and one round; Linux, from
-//! the authors of PLB, has `marked = "1/2"` and `rounds = 12`.
+//! Balancing" (SIGCOMM 2022): a round is a round-trip time; a round in which at least a given
+//! fraction of the packets was marked is congested; after several congested rounds in succession,
+//! or a time-out, the flow's label is redrawn. The defaults are those of the baseline in "REPS:
+//! Recycled Entropy Packet Spraying" (EuroSys 2026): 25 % and more than one round. "Load Balancing
+//! for AI Training Workloads" (arXiv 2507.21372 v2, 2026) has `marked = "2/5"` and one round;
+//! Linux, from the authors of PLB, has `marked = "1/2"` and `rounds = 12`.
 //!
-//! A round ends with the first acknowledgement of a packet that was sent after it began, which
-//! still counts in it. So the first round after a change tells of packets sent before the change,
-//! as in Linux. The public simulator of REPS ends rounds by the clock instead, a base RTT after
-//! the one before: `round = "base-rtt"`. As there, a packet that is missing or was cut counts as
-//! marked, and time-outs draw one label in a retransmission time-out.
+//! A round ends with the first acknowledgement of a packet that was sent after the round began;
+//! that acknowledgement still counts in the round. So the first round after a change reports on
+//! packets sent before the change, as in Linux. The public simulator of REPS ends a round one base
+//! RTT after the previous one instead: `round = "base-rtt"`. As there, a missing or trimmed packet
+//! counts as marked, and time-outs redraw the label at most once per retransmission time-out.
 //!
-//! \[inferred\] What Linux adds is left out: fewer rounds for a connection with nothing under way,
-//! and a pause of a minute after a time-out, longer than what is simulated here.
+//! \[inferred\] Two additions of Linux are left out: fewer rounds for a connection with nothing in
+//! flight, and a pause of a minute after a time-out, which is longer than the simulated times.
 
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FailedPath, Feedback, QpContext, SenderConfig, SenderPolicy, Verdict};
-use crate::balance::{Preset, Scheme, configured};
+use super::{FailedPath, Feedback, PathSignal, QpContext, SenderConfig, SenderPolicy};
+use crate::balance::{Preset, Scheme, parse_config};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Span, Time};
 
-/// When a label is drawn anew.
+/// Parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// A round with so large a part of its packets marked, or a larger one, is congested: 1/4
-    /// (REPS, baselines).
+    /// The fraction of marked packets from which a round is congested. Default 1/4 (REPS,
+    /// baselines).
     pub marked: Fraction,
-    /// After so many congested rounds in succession the label changes: 2 (REPS, baselines: more
-    /// than one).
+    /// The number of congested rounds in succession after which the label changes. Default 2
+    /// (REPS, baselines: more than one).
     pub rounds: NonZeroU32,
-    /// What a round is: a round-trip time as it was (PLB).
-    pub round: Round,
+    /// How a round ends. Default: after a measured round-trip time (PLB).
+    pub round: RoundEnd,
 }
 
-/// How long a round is.
+/// How a round ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Round {
-    /// Until a packet that was sent in it is acknowledged.
+pub enum RoundEnd {
+    /// With the acknowledgement of a packet that was sent in the round.
     #[default]
     Acknowledged,
-    /// The base RTT.
+    /// One base RTT after it began.
     BaseRtt,
 }
 
@@ -56,30 +56,32 @@ impl Default for Config {
         Self {
             marked: Fraction::new(1, 4).expect("not zero"),
             rounds: NonZeroU32::new(2).expect("not zero"),
-            round: Round::Acknowledged,
+            round: RoundEnd::Acknowledged,
         }
     }
 }
 
-/// A queue pair's label and its rounds.
+/// The label of a queue pair and the state of its rounds.
 #[derive(Debug, Clone)]
 pub struct Plb {
     label: u16,
     rounds: Box<Rounds>,
 }
 
-/// Everything that sending a packet does not look at.
+/// All state that sending a packet does not read.
 #[derive(Debug, Clone)]
 struct Rounds {
     config: Config,
-    /// Packets acknowledged in this round, and those of them that were marked.
+    /// Packets acknowledged in this round.
     packets: u32,
+    /// Those of them that were marked.
     marked: u32,
     /// Congested rounds in succession.
     congested: u32,
-    /// When this round began; `NEVER` before the first acknowledgement, with which the first does.
+    /// When this round began; `NEVER` before the first acknowledgement, which begins the first
+    /// round.
     began: Time,
-    /// Time-outs before this draw no label.
+    /// Until then, time-outs do not redraw the label.
     held: Time,
     base_rtt: Span,
     timeout: Span,
@@ -92,7 +94,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     summary: "a new entropy value after rounds with many marks, and after a time-out (PLB)",
     source: "Qureshi et al., PLB (SIGCOMM 2022); REPS (EuroSys 2026), baselines",
     build: |parameters| {
-        let sender = SenderConfig::Plb(configured("plb", parameters)?);
+        let sender = SenderConfig::Plb(parse_config("plb", parameters)?);
         Ok(Scheme::new("plb", sender))
     },
 }];
@@ -108,14 +110,14 @@ impl Plb {
             congested: 0,
             began: Time::NEVER,
             held: Time::ZERO,
-            base_rtt: qp.facts.base_rtt,
-            timeout: qp.facts.retransmit_timeout,
+            base_rtt: qp.network.base_rtt,
+            timeout: qp.network.retransmit_timeout,
             random,
         };
         Self { label, rounds: Box::new(rounds) }
     }
 
-    fn draw(&mut self) {
+    fn redraw(&mut self) {
         self.label = self.rounds.random.next_u16();
         self.rounds.congested = 0;
     }
@@ -128,15 +130,17 @@ impl Rounds {
         self.marked = self.marked.saturating_add(marked);
     }
 
-    fn is_over(&self, now: Time, rtt: Span) -> bool {
+    fn has_ended(&self, now: Time, rtt: Span) -> bool {
         match self.config.round {
-            Round::Acknowledged => now >= self.began.saturating_add(rtt),
-            Round::BaseRtt => now > self.began.saturating_add(self.base_rtt),
+            // The acknowledged packet was sent at `now - rtt`, which is in this round.
+            RoundEnd::Acknowledged => now >= self.began.saturating_add(rtt),
+            RoundEnd::BaseRtt => now > self.began.saturating_add(self.base_rtt),
         }
     }
 
-    /// Begins the next round; true if the label has to change.
-    fn end(&mut self, now: Time) -> bool {
+    /// Begins the next round. Returns true if the label has to change.
+    fn begin_next(&mut self, now: Time) -> bool {
+        // marked / packets >= the configured fraction, in integers.
         let threshold = u64::from(self.config.marked.numerator()) * u64::from(self.packets);
         let marked = u64::from(self.marked) * u64::from(self.config.marked.denominator());
         let is_congested = marked >= threshold && self.marked > 0;
@@ -153,26 +157,28 @@ impl SenderPolicy for Plb {
     }
 
     fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
-        let (packets, marked) = match feedback.verdict {
-            Verdict::Good | Verdict::Marked => (feedback.packets, feedback.marked),
-            Verdict::Nack | Verdict::Trimmed | Verdict::TrimmedAtLastHop => (1, 1),
+        let (packets, marked) = match feedback.signal {
+            // Like the artifact of REPS, a loss counts as one marked packet.
+            PathSignal::Good | PathSignal::Marked => (feedback.packets, feedback.marked),
+            PathSignal::Nack | PathSignal::Trimmed | PathSignal::TrimmedAtLastHop => (1, 1),
         };
         let rounds = &mut self.rounds;
         rounds.count(now, packets, marked);
-        if rounds.packets > 0 && rounds.is_over(now, feedback.rtt) && rounds.end(now) {
-            self.draw();
+        if rounds.packets > 0 && rounds.has_ended(now, feedback.rtt) && rounds.begin_next(now) {
+            self.redraw();
         }
     }
 
     fn handle_timeout(&mut self, now: Time, _entropy: u16) -> Option<FailedPath> {
+        // The time-outs of one loss event redraw the label once.
         if now >= self.rounds.held {
-            self.draw();
+            self.redraw();
             self.rounds.held = now.saturating_add(self.rounds.timeout);
         }
         None
     }
 
-    /// The label, two counters of packets, one of rounds (8 bits), and two times, of 32 bits each.
+    /// The label, two packet counters, a round counter (8 bits), and two times of 32 bits each.
     fn state_bits(&self) -> u64 {
         16 + 2 * 32 + 8 + 2 * 32
     }
@@ -188,7 +194,7 @@ mod tests {
         Time::ZERO + Span::from_ns(ns)
     }
 
-    /// Base RTT 8 us, time-out 1 ms; a round has just begun.
+    /// Base RTT 8 us, time-out 1 ms; the first round begins at time zero.
     fn plb(config: Config) -> Plb {
         let mut policy = Plb::new(&config, &QpContext::for_test());
         policy.rounds.began = Time::ZERO;
@@ -196,17 +202,17 @@ mod tests {
     }
 
     fn acknowledge(policy: &mut Plb, ns: u64, marked: u32) {
-        let verdict = if marked > 0 { Verdict::Marked } else { Verdict::Good };
+        let signal = if marked > 0 { PathSignal::Marked } else { PathSignal::Good };
         let entropy = policy.label;
         let rtt = Span::from_ns(RTT_NS);
-        let feedback = Feedback { entropy, verdict, packets: 1, marked, rtt };
+        let feedback = Feedback { entropy, signal, packets: 1, marked, rtt };
         policy.handle_feedback(at_ns(ns), feedback);
     }
 
-    /// A round of eight packets that begins at `ns`, of which so many are marked; its last
-    /// acknowledgement ends it, a round trip later.
+    /// A round of eight packets that begins at `ns`, with that many marked; its last
+    /// acknowledgement ends it, one round-trip time later.
     fn round(policy: &mut Plb, ns: u64, marked: u32) {
-        assert_eq!((policy.rounds.began, policy.rounds.packets), (at_ns(ns), 0), "a round begins");
+        assert_eq!((policy.rounds.began, policy.rounds.packets), (at_ns(ns), 0), "a new round");
         for n in 1..=8 {
             acknowledge(policy, ns + n * RTT_NS / 8, u32::from(n <= u64::from(marked)));
         }
@@ -222,7 +228,7 @@ mod tests {
         round(&mut policy, RTT_NS, 2);
         let second = policy.entropy(Time::ZERO);
         assert_ne!(second, label);
-        // It takes two more.
+        // Two more congested rounds are needed.
         round(&mut policy, 2 * RTT_NS, 8);
         assert_eq!(policy.entropy(Time::ZERO), second);
         round(&mut policy, 3 * RTT_NS, 8);
@@ -240,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_below_the_threshold_forgets_those_before() {
+    fn a_round_below_the_threshold_resets_the_count_of_congested_rounds() {
         let mut policy = plb(Config::default());
         let label = policy.entropy(Time::ZERO);
         for (n, marked) in [8, 1, 8, 1, 8, 0, 8].into_iter().enumerate() {
@@ -252,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_other_sources_are_keys() {
+    fn parameters_of_other_sources_can_be_configured() {
         let config = "marked = \"2/5\"\nrounds = 1";
         let mut policy = plb(toml::from_str(config).unwrap());
         let label = policy.entropy(Time::ZERO);
@@ -264,8 +270,8 @@ mod tests {
     }
 
     #[test]
-    fn a_round_by_the_clock_is_longer_than_a_base_rtt() {
-        let mut policy = plb(Config { round: Round::BaseRtt, ..Config::default() });
+    fn a_round_of_a_base_rtt_ends_with_the_first_acknowledgement_after_it() {
+        let mut policy = plb(Config { round: RoundEnd::BaseRtt, ..Config::default() });
         acknowledge(&mut policy, 8_000, 1);
         assert_eq!(policy.rounds.packets, 1);
         acknowledge(&mut policy, 8_001, 1);
@@ -276,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_draws_a_label_and_those_of_the_same_loss_do_not() {
+    fn a_time_out_redraws_the_label_and_later_ones_of_the_same_loss_do_not() {
         let mut policy = plb(Config::default());
         round(&mut policy, 0, 8);
         let label = policy.entropy(Time::ZERO);
@@ -291,16 +297,17 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_cut_on_its_way_counts_as_marked() {
+    fn a_trimmed_packet_counts_as_marked() {
         let mut policy = plb(Config::default());
         let rtt = Span::from_ns(RTT_NS);
-        let cut = Feedback { entropy: 0, verdict: Verdict::Trimmed, packets: 0, marked: 0, rtt };
-        policy.handle_feedback(at_ns(1), cut);
+        let trimmed =
+            Feedback { entropy: 0, signal: PathSignal::Trimmed, packets: 0, marked: 0, rtt };
+        policy.handle_feedback(at_ns(1), trimmed);
         assert_eq!((policy.rounds.packets, policy.rounds.marked), (1, 1));
     }
 
     #[test]
-    fn unmarked_it_is_ecmp() {
+    fn without_marks_it_is_ecmp() {
         let mut policy = plb(Config { marked: Fraction::ZERO, ..Config::default() });
         let label = QpContext::for_test().random(Purpose::Entropy).next_u16();
         for n in 0..20 {

@@ -1,65 +1,65 @@
-//! PRIME, reconstructed from the abstract of its paper: results of it are not PRIME's.
+//! PRIME, reconstructed from the abstract of its paper: its results are not those of PRIME.
 //!
 //! Source: Sobhani, Sadrhaghighi, Chu, "PRIME" (pseudo-randomised multi-part entropy spraying,
-//! arXiv 2507.23012, 2025), abstract only: the full text was not to be had.
+//! arXiv 2507.23012, 2025), abstract only: the full text was not available.
 //!
 //! From the abstract: a pseudo-random round-robin at the sender over entropy values of several
-//! parts, in step with the topology's tiers; several signs of congestion, each with a severity
-//! and a time of decay; acknowledgements of several packets are taken apart. The rest is
+//! parts that match the topology's tiers; several congestion signals, each with a severity and a
+//! decay time; acknowledgements of several packets are evaluated packet by packet. The rest is
 //! \[inferred\], starting from Ultra Ethernet's bitmap ([`super::bitmap`]):
 //!
-//! - A part a tier ([`crate::balance::switch::hash_by_part`]): that of the edge changes with
-//!   every packet, that of the tier above after each full round of the first, each in
-//!   pseudo-random rounds. A part has as many values as its tier has choices.
-//! - Each value, and each value of a part, has a score, which signs add to and time halves: an
-//!   ECN mark or a long round-trip time 1, a trimmed or missing packet 4, a time-out 15; halved
-//!   within half a round of all values at line rate, 4 base round-trip times and 10 time-outs: a
-//!   mark is heeded at about the next visit, as the bitmap does. (Where marks were remembered for
-//!   a round-trip time, all flows left a slow link and came back to it together, and did worse
-//!   than oblivious spraying.) A score halves as slowly as its heaviest sign of late asks.
-//! - A sign scores the value; where half of the values that share one of its parts are scored,
-//!   it scores the part too: what fails or is slow is probably at that tier.
-//! - A packet takes the next value of the rounds whose score and parts' scores add up to less
-//!   than the threshold, or, after as many skips as there are values, what then comes.
-//! - A packet cut at the last hop is no path's fault; for a base round-trip time after one, long
-//!   round-trip times are none either.
+//! - There is one part per tier ([`crate::balance::switch::hash_by_part`]). The edge part changes
+//!   with every packet, the part of the tier above after each full round of the edge part, each
+//!   in pseudo-random rounds. A part has as many values as its tier has choices.
+//! - Each value, and each value of a part, has a score. Signals add to it: an ECN mark or a long
+//!   round-trip time 1, a trimmed or missing packet 4, a time-out 15. A score halves after half a
+//!   round of all values at line rate, 4 base round-trip times and 10 time-outs respectively, so a
+//!   mark lasts until about the next visit, as in the bitmap. (When marks lasted a round-trip
+//!   time, all flows left a slow link and returned to it together, and did worse than oblivious
+//!   spraying.) A score has the half-life of the heaviest signal that it still contains.
+//! - A signal scores the value. If half of the values that share one of its parts are at or above
+//!   the threshold, it scores that part too: the failed or slow link is probably at that tier.
+//! - A packet takes the next value in the rounds whose score and parts' scores add up to less
+//!   than the threshold, or, after as many skips as there are values, the one that comes next.
+//! - A packet trimmed at the last hop is no evidence against a path; for one base round-trip time
+//!   after it, neither are long round-trip times.
 //!
-//! Rescheduling of packets that wait in the NIC has no place here: values are chosen as packets
-//! go out. What is sent again avoids the value that lost it as long as that is scored.
+//! Rescheduling of packets that wait in the NIC does not apply: values are chosen when packets are
+//! sent. A retransmitted packet avoids the value that lost it while that value is scored.
 
 use serde::{Deserialize, Serialize};
 
-use super::spray_rr::{Rotation, Round};
-use super::{FailedPath, Feedback, QpContext, SenderConfig, SenderPolicy, Verdict};
+use super::xor_rounds::{Advance, XorRounds};
+use super::{FailedPath, Feedback, PathSignal, QpContext, SenderConfig, SenderPolicy};
 use crate::balance::switch::{SwitchConfig, hash_by_part};
-use crate::balance::{Origin, Preset, Scheme, SchemeError, configured};
+use crate::balance::{Origin, Preset, Scheme, SchemeError, parse_config};
 use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Span, Time};
 
-/// Values of a part at most: what its byte holds.
-const MOST: u16 = 256;
+/// The most values that a part can have: it is one byte.
+const MAX_PART_VALUES: u16 = 256;
 
-/// What can be set; every value is \[inferred\].
+/// Parameters; every default is \[inferred\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// What an ECN mark or a long round-trip time adds. Default 1, that of `bitmap`.
+    /// Severity of an ECN mark or a long round-trip time. Default 1, as in `bitmap`.
     pub ecn_severity: Fraction,
-    /// What a trimmed or missing packet adds. Default 4, that of `bitmap`.
+    /// Severity of a trimmed or missing packet. Default 4, as in `bitmap`.
     pub loss_severity: Fraction,
-    /// What a time-out adds. Default 15, that of `bitmap`.
+    /// Severity of a time-out. Default 15, as in `bitmap`.
     pub timeout_severity: Fraction,
-    /// In how many rounds of all values, at line rate, the first halves. Default 1/2.
+    /// Half-life of ECN marks, in rounds of all values at line rate. Default 1/2.
     pub ecn_decay: Fraction,
-    /// In how many base round-trip times the second halves. Default 4.
+    /// Half-life of losses, in base round-trip times. Default 4.
     pub loss_decay: Fraction,
-    /// In how many retransmission time-outs the third halves. Default 10.
+    /// Half-life of time-outs, in retransmission time-outs. Default 10.
     pub timeout_decay: Fraction,
-    /// What is scored as much is skipped; more than 0. Default 1/2: one mark makes a value skipped
-    /// for the time in which it halves, two for twice that time.
+    /// The score from which a value is skipped, above 0. Default 1/2: one mark makes a value
+    /// skipped for its half-life, two marks for twice that time.
     pub threshold: Fraction,
-    /// A round-trip time of so many base ones is a sign of congestion. Default 2.
+    /// The round-trip time that is a congestion signal, in base round-trip times. Default 2.
     pub long_rtt: Fraction,
 }
 
@@ -80,45 +80,47 @@ impl Default for Config {
     }
 }
 
-/// What one queue pair keeps.
+/// The state of one queue pair.
 #[derive(Debug, Clone)]
 pub struct Prime(Box<State>);
 
 #[derive(Debug, Clone)]
 struct State {
+    /// The rounds and scores of the edge part.
     edge: Tier,
+    /// The rounds and scores of the part of the tier above the edge.
     above: Tier,
-    /// Of each value: place `above · edge.values + edge`.
+    /// The score of each value, at index `above · edge.values + edge`.
     scores: Vec<Score>,
-    /// When every score is below the threshold, whatever they add up to.
+    /// From this time on, all scores are so low that no value is skipped, whatever they add up to.
     clear: Time,
     threshold: f32,
-    ecn: Sign,
-    loss: Sign,
-    timeout: Sign,
+    ecn: Signal,
+    loss: Signal,
+    timeout: Signal,
     long_rtt: Span,
     base_rtt: Span,
-    /// Until when the last hop is suspected of long round-trip times.
+    /// Long round-trip times are attributed to the last hop until this time.
     last_hop: Time,
     random: Stream,
 }
 
-/// A part of the entropy value.
+/// One part of the entropy value, which selects the port at one tier.
 #[derive(Debug, Clone)]
 struct Tier {
     values: u16,
-    rotation: Rotation,
+    rounds: XorRounds,
     scores: Vec<Score>,
 }
 
-/// How bad it is, and how slowly it is forgotten.
+/// The severity and half-life of a congestion signal.
 #[derive(Debug, Clone, Copy)]
-struct Sign {
+struct Signal {
     severity: f32,
     half_life: Span,
 }
 
-/// How bad a value, or a value of a part, was at some time.
+/// The score of a value, or of a value of a part, at a point in time.
 #[derive(Debug, Clone, Copy, Default)]
 struct Score {
     value: f32,
@@ -129,12 +131,12 @@ struct Score {
 /// `prime`.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "prime",
-    summary: "our reconstruction of PRIME: entropy in parts by tier, penalties that decay",
+    summary: "reconstruction of PRIME: entropy in one part per tier, penalties that decay",
     source: "reconstructed from the abstract of PRIME (arXiv 2507.23012, 2025)",
     build: |parameters| {
-        let config: Config = configured("prime", parameters)?;
+        let config: Config = parse_config("prime", parameters)?;
         if config.threshold.numerator() == 0 {
-            let reason = "'threshold' must be more than 0, for example \"1/2\"".to_owned();
+            let reason = "'threshold' must be above 0, for example \"1/2\"".to_owned();
             return Err(SchemeError::Parameter { name: "prime", reason });
         }
         let sender = SenderConfig::Prime(config);
@@ -152,16 +154,16 @@ impl Prime {
         let mut random = qp.random(Purpose::Entropy);
         let (edge, above) = match *qp.paths.radices() {
             [] => (1, 1),
-            [edge] => (edge.min(MOST), 1),
-            [edge, above, ..] => (edge.min(MOST), above.min(MOST)),
+            [edge] => (edge.min(MAX_PART_VALUES), 1),
+            [edge, above, ..] => (edge.min(MAX_PART_VALUES), above.min(MAX_PART_VALUES)),
         };
-        let facts = &qp.facts;
-        let sign = |severity: Fraction, decay: Fraction, unit: Span| Sign {
+        let network = &qp.network;
+        let signal = |severity: Fraction, decay: Fraction, unit: Span| Signal {
             severity: severity.as_f64() as f32,
             half_life: Span::from_ps(decay.of(unit.as_ps())),
         };
         let values = u64::from(edge) * u64::from(above);
-        let packet = facts.base_rtt.as_ps() / u64::from(facts.bdp_packets.max(1));
+        let packet = network.base_rtt.as_ps() / u64::from(network.bdp_packets.max(1));
         let round = Span::from_ps(packet * values);
         Self(Box::new(State {
             edge: Tier::new(edge, &mut random),
@@ -169,11 +171,15 @@ impl Prime {
             scores: vec![Score::default(); values as usize],
             clear: Time::ZERO,
             threshold: config.threshold.as_f64() as f32,
-            ecn: sign(config.ecn_severity, config.ecn_decay, round),
-            loss: sign(config.loss_severity, config.loss_decay, facts.base_rtt),
-            timeout: sign(config.timeout_severity, config.timeout_decay, facts.retransmit_timeout),
-            long_rtt: Span::from_ps(config.long_rtt.of(facts.base_rtt.as_ps())),
-            base_rtt: facts.base_rtt,
+            ecn: signal(config.ecn_severity, config.ecn_decay, round),
+            loss: signal(config.loss_severity, config.loss_decay, network.base_rtt),
+            timeout: signal(
+                config.timeout_severity,
+                config.timeout_decay,
+                network.retransmit_timeout,
+            ),
+            long_rtt: Span::from_ps(config.long_rtt.of(network.base_rtt.as_ps())),
+            base_rtt: network.base_rtt,
             last_hop: Time::ZERO,
             random,
         }))
@@ -181,13 +187,15 @@ impl Prime {
 }
 
 impl SenderPolicy for Prime {
-    const KNOWS_PATHS: bool = true;
-    const DEAGGREGATES: bool = true;
+    const NEEDS_PATHS: bool = true;
+    const NEEDS_PACKET_FEEDBACK: bool = true;
 
     #[inline]
     fn entropy(&mut self, now: Time) -> u16 {
         let state = &mut *self.0;
+        // In the usual case no score is high enough to skip anything, and scores are not read.
         if now < state.clear {
+            // If every value is bad, the loop ends after one round, and the next value is taken.
             let mut skips = state.scores.len();
             while skips > 0 && state.is_bad(now) {
                 state.advance();
@@ -202,86 +210,93 @@ impl SenderPolicy for Prime {
     #[inline]
     fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
         let state = &mut *self.0;
-        let sign = match feedback.verdict {
-            Verdict::Marked => state.ecn,
-            Verdict::Nack | Verdict::Trimmed => state.loss,
-            Verdict::Good if feedback.rtt > state.long_rtt && now >= state.last_hop => state.ecn,
-            Verdict::Good => return,
-            Verdict::TrimmedAtLastHop => {
+        let signal = match feedback.signal {
+            PathSignal::Marked => state.ecn,
+            PathSignal::Nack | PathSignal::Trimmed => state.loss,
+            // A long round-trip time counts as a mark, unless the last hop explains it.
+            PathSignal::Good if feedback.rtt > state.long_rtt && now >= state.last_hop => state.ecn,
+            PathSignal::Good => return,
+            PathSignal::TrimmedAtLastHop => {
                 state.last_hop = now.saturating_add(state.base_rtt);
                 return;
             }
         };
-        state.score(now, feedback.entropy, sign);
+        state.score(now, feedback.entropy, signal);
     }
 
     fn handle_timeout(&mut self, now: Time, entropy: u16) -> Option<FailedPath> {
-        let sign = self.0.timeout;
-        self.0.score(now, entropy, sign);
+        let signal = self.0.timeout;
+        self.0.score(now, entropy, signal);
         None
     }
 
-    /// A score is 4 bits of severity, a half-life of 2 and a time of 16; then the rounds. Parts
-    /// have scores where there are two of them, values where there is a choice. What each packet
-    /// out was sent with, which the NIC remembers for it, is not counted here: 16 bits a packet.
+    /// A score takes 4 bits for the severity, 2 for the half-life and 16 for the time; the rounds
+    /// come on top. Parts have scores if there are two of them, values if there is a choice. The
+    /// entropy value of each packet in flight, which the NIC keeps for this policy, is not counted
+    /// here: 16 bits per packet.
     fn state_bits(&self) -> u64 {
         let State { edge, above, scores, .. } = &*self.0;
         let parts = if self.0.has_two_parts() { edge.scores.len() + above.scores.len() } else { 0 };
         let values = if scores.len() > 1 { scores.len() } else { 0 };
-        22 * (values + parts) as u64 + edge.rotation.state_bits() + above.rotation.state_bits()
+        22 * (values + parts) as u64 + edge.rounds.state_bits() + above.rounds.state_bits()
     }
 }
 
 impl State {
-    /// Whether there is a choice at two tiers: with one, a part is the value itself.
+    /// Whether there is a choice at two tiers; with one, the part is the value itself.
     fn has_two_parts(&self) -> bool {
         self.above.values > 1 && self.edge.values > 1
     }
 
-    /// The value whose turn it is, in parts.
+    /// The parts (edge, above) of the current value of the rounds.
     fn current(&self) -> (u16, u16) {
-        (self.edge.rotation.current(), self.above.rotation.current())
+        (self.edge.rounds.current(), self.above.rounds.current())
     }
 
     fn advance(&mut self) {
-        if self.edge.rotation.advance(&mut self.random) == Round::Next {
-            self.above.rotation.advance(&mut self.random);
+        if self.edge.rounds.advance(&mut self.random) == Advance::NextRound {
+            self.above.rounds.advance(&mut self.random);
         }
     }
 
-    fn place(&self, edge: u16, above: u16) -> usize {
+    /// The index of a value in `scores`.
+    fn score_index(&self, edge: u16, above: u16) -> usize {
         usize::from(above) * usize::from(self.edge.values) + usize::from(edge)
     }
 
-    /// Whether the value whose turn it is should be skipped.
+    /// Whether the current value of the rounds should be skipped.
     fn is_bad(&self, now: Time) -> bool {
         let (edge, above) = self.current();
-        let own = self.scores[self.place(edge, above)].now(now);
+        let own = self.scores[self.score_index(edge, above)].now(now);
         let parts = self.edge.score(edge).now(now) + self.above.score(above).now(now);
         own + parts >= self.threshold
     }
 
-    fn score(&mut self, now: Time, entropy: u16, sign: Sign) {
+    /// Adds a signal to the score of a value, and to those of its parts where half of the values
+    /// that share the part are bad.
+    fn score(&mut self, now: Time, entropy: u16, signal: Signal) {
         let (edge, above) = hash_by_part::parts(entropy);
+        // An echo may carry a value that an earlier policy of the queue pair chose.
         if edge >= self.edge.values || above >= self.above.values {
             return;
         }
-        let place = self.place(edge, above);
-        self.scores[place].add(now, sign);
+        let index = self.score_index(edge, above);
+        self.scores[index].add(now, signal);
         let row = usize::from(self.edge.values);
         if self.has_two_parts() {
             let in_row = usize::from(above) * row..(usize::from(above) + 1) * row;
             if self.half_are_bad(now, self.scores[in_row].iter()) {
-                self.above.scores[usize::from(above)].add(now, sign);
+                self.above.scores[usize::from(above)].add(now, signal);
             }
             let in_column = self.scores[usize::from(edge)..].iter().step_by(row);
             if self.half_are_bad(now, in_column) {
-                self.edge.scores[usize::from(edge)].add(now, sign);
+                self.edge.scores[usize::from(edge)].add(now, signal);
             }
         }
-        self.clear = self.clear.max(self.clear_of(place, edge, above));
+        self.clear = self.clear.max(self.clear_time(index, edge, above));
     }
 
+    /// Whether at least half of the scores reach the threshold.
     fn half_are_bad<'a>(&self, now: Time, scores: impl Iterator<Item = &'a Score>) -> bool {
         let (bad, all) = scores.fold((0, 0), |(bad, all), score| {
             (bad + u32::from(score.now(now) >= self.threshold), all + 1)
@@ -289,9 +304,10 @@ impl State {
         2 * bad >= all
     }
 
-    /// When these three are so low that they no longer make anything skipped.
-    fn clear_of(&self, place: usize, edge: u16, above: u16) -> Time {
-        let scores = [&self.scores[place], self.edge.score(edge), self.above.score(above)];
+    /// When the scores of a value and of its parts are so low that their sum is below the
+    /// threshold.
+    fn clear_time(&self, index: usize, edge: u16, above: u16) -> Time {
+        let scores = [&self.scores[index], self.edge.score(edge), self.above.score(above)];
         scores
             .map(|score| score.falls_to(self.threshold / 3.0))
             .into_iter()
@@ -301,8 +317,8 @@ impl State {
 
 impl Tier {
     fn new(values: u16, random: &mut Stream) -> Self {
-        let rotation = Rotation::new(values.into(), random);
-        Self { values, rotation, scores: vec![Score::default(); values.into()] }
+        let rounds = XorRounds::new(values.into(), random);
+        Self { values, rounds, scores: vec![Score::default(); values.into()] }
     }
 
     fn score(&self, value: u16) -> &Score {
@@ -311,7 +327,7 @@ impl Tier {
 }
 
 impl Score {
-    /// Half as much after each half-life.
+    /// The score at `now`: it halves with each half-life that has passed.
     fn now(&self, now: Time) -> f32 {
         if self.value == 0.0 {
             return 0.0;
@@ -320,15 +336,15 @@ impl Score {
         self.value * halved(passed)
     }
 
-    fn add(&mut self, now: Time, sign: Sign) {
+    fn add(&mut self, now: Time, signal: Signal) {
         let left = self.now(now);
-        if sign.severity >= left {
-            self.half_life = sign.half_life;
+        if signal.severity >= left {
+            self.half_life = signal.half_life;
         }
-        *self = Self { value: left + sign.severity, at: now, half_life: self.half_life };
+        *self = Self { value: left + signal.severity, at: now, half_life: self.half_life };
     }
 
-    /// When it is no more than `threshold`, in whole half-lives.
+    /// When the score is at most `threshold`, rounded up to whole half-lives.
     fn falls_to(&self, threshold: f32) -> Time {
         let (mut left, mut halves) = (self.value, 0);
         while left > threshold {
@@ -340,8 +356,9 @@ impl Score {
     }
 }
 
-/// What so many half-lives (at least 0) leave of 1: the series of the exponential function in
-/// basic arithmetic, since a platform's own power of two need not give the same bytes as others'.
+/// The fraction of 1 that is left after `lives` half-lives (at least 0). It is computed by the
+/// exponential series in basic arithmetic, since the platforms' own power functions differ in the
+/// last bits.
 fn halved(lives: f32) -> f32 {
     let whole = lives.floor();
     if whole >= 126.0 {

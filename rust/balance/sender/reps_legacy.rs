@@ -1,31 +1,31 @@
-//! REPS in its first version: a queue of all values that came back well, and no freezing.
+//! The first version of REPS: an unbounded queue of good entropy values, without freezing.
 //!
 //! Source: "REPS: Recycled Entropy Packet Spraying" (arXiv 2407.21625), first version, as the
 //! artifact of the EuroSys version keeps it (tommasobo/REPS_EuroSys_Artifact, `uec.cpp`,
-//! `nextEntropy_REPS`): the packets of the first window take the values 1, 2, 3 and so on; then
-//! each takes the oldest value that came back well, or a random one. The artifact compares with
-//! the window of congestion control, which starts at 3/2 bandwidth-delay products: a policy does
-//! not see it, so the start window is taken \[inferred\].
+//! `nextEntropy_REPS`): the packets of the first window carry the values 1, 2, 3 and so on; each
+//! later packet takes the oldest value that was acknowledged unmarked, or a random one. The
+//! artifact compares with the congestion window, which starts at 3/2 bandwidth-delay products; a
+//! policy does not see that window, so the start window is used \[inferred\].
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
 use super::entropy_space::EntropySpace;
-use super::{Feedback, QpContext, SenderConfig, SenderPolicy, Verdict};
-use crate::balance::{Preset, Scheme, configured};
+use super::{Feedback, PathSignal, QpContext, SenderConfig, SenderPolicy};
+use crate::balance::{Preset, Scheme, parse_config};
 use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Time};
 
-/// What can be set.
+/// Parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Entropy values. Default 65,536 (artifact: `-paths 65535`).
+    /// Number of entropy values. Default 65,536 (artifact: `-paths 65535`).
     pub entropies: EntropySpace,
-    /// Packets that take values in order, in bandwidth-delay products. Default 3/2 (the start
-    /// window of the artifact).
+    /// Number of packets that carry values in order, in bandwidth-delay products. Default 3/2 (the
+    /// start window of the artifact).
     pub first_window: Fraction,
 }
 
@@ -36,16 +36,18 @@ impl Default for Config {
     }
 }
 
-/// What one queue pair keeps.
+/// The state of one queue pair.
 #[derive(Debug, Clone)]
 pub struct RepsLegacy(Box<State>);
 
 #[derive(Debug, Clone)]
 struct State {
     entropies: EntropySpace,
-    /// Packets of the first window still to be sent.
+    /// Packets of the first window that are not sent yet.
     first_window: u32,
+    /// The last value of the first window.
     last: u16,
+    /// Values that were acknowledged unmarked and not used since, oldest first.
     good: VecDeque<u16>,
     random: Stream,
 }
@@ -53,17 +55,17 @@ struct State {
 /// `reps-legacy`.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "reps-legacy",
-    summary: "REPS' first version: an endless queue of good entropy values, no freezing",
+    summary: "first version of REPS: an unbounded queue of good entropy values, no freezing",
     source: "REPS: Recycled Entropy Packet Spraying (arXiv 2407.21625v1, 2024)",
     build: |parameters| {
-        let sender = SenderConfig::RepsLegacy(configured("reps-legacy", parameters)?);
+        let sender = SenderConfig::RepsLegacy(parse_config("reps-legacy", parameters)?);
         Ok(Scheme { recovery: Recovery::PerPacket, ..Scheme::new("reps-legacy", sender) })
     },
 }];
 
 impl RepsLegacy {
     pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
-        let window = config.first_window.of(qp.facts.bdp_packets.into());
+        let window = config.first_window.of(qp.network.bdp_packets.into());
         let window = window.min(config.entropies.count().into());
         Self(Box::new(State {
             entropies: config.entropies,
@@ -79,22 +81,24 @@ impl SenderPolicy for RepsLegacy {
     #[inline]
     fn entropy(&mut self, _now: Time) -> u16 {
         let State { entropies, first_window, last, good, random } = &mut *self.0;
+        // The first window probes the values in order, before any acknowledgement is back.
         if *first_window > 0 {
             *first_window -= 1;
             *last = ((u32::from(*last) + 1) % entropies.count()) as u16;
             return *last;
         }
+        // Each good acknowledgement allows one reuse of its value; without one, explore.
         good.pop_front().unwrap_or_else(|| entropies.draw(random))
     }
 
     #[inline]
     fn handle_feedback(&mut self, _now: Time, feedback: Feedback) {
-        if feedback.verdict == Verdict::Good {
+        if feedback.signal == PathSignal::Good {
             self.0.good.push_back(feedback.entropy);
         }
     }
 
-    /// What the queue holds now, and the counter of the first window.
+    /// The current contents of the queue, and the counter of the first window.
     fn state_bits(&self) -> u64 {
         16 * self.0.good.len() as u64 + 16
     }
@@ -102,29 +106,29 @@ impl SenderPolicy for RepsLegacy {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Facts;
+    use super::super::NetworkParameters;
     use super::*;
 
     #[test]
-    fn a_window_in_order_then_all_good_values_in_their_order() {
-        let facts = Facts { bdp_packets: 4, ..Facts::default() };
-        let qp = QpContext { facts, ..QpContext::for_test() };
+    fn the_first_window_is_in_order_and_then_good_values_are_reused_in_order() {
+        let network = NetworkParameters { bdp_packets: 4, ..NetworkParameters::default() };
+        let qp = QpContext { network, ..QpContext::for_test() };
         let mut policy = RepsLegacy::new(&Config::default(), &qp);
         let next = |policy: &mut RepsLegacy, packets: usize| -> Vec<u16> {
             (0..packets).map(|_| policy.entropy(Time::ZERO)).collect()
         };
-        let tell = |policy: &mut RepsLegacy, entropy, verdict| {
-            let rtt = Facts::default().base_rtt;
-            let feedback = Feedback { entropy, verdict, packets: 1, marked: 0, rtt };
+        let feed = |policy: &mut RepsLegacy, entropy, signal| {
+            let rtt = NetworkParameters::default().base_rtt;
+            let feedback = Feedback { entropy, signal, packets: 1, marked: 0, rtt };
             policy.handle_feedback(Time::ZERO, feedback);
         };
-        tell(&mut policy, 40, Verdict::Good);
+        feed(&mut policy, 40, PathSignal::Good);
         assert_eq!(next(&mut policy, 6), [1, 2, 3, 4, 5, 6], "3/2 of 4 packets");
-        tell(&mut policy, 41, Verdict::Marked);
-        (50..90).for_each(|value| tell(&mut policy, value, Verdict::Good));
+        feed(&mut policy, 41, PathSignal::Marked);
+        (50..90).for_each(|value| feed(&mut policy, value, PathSignal::Good));
         assert_eq!(policy.state_bits(), 41 * 16 + 16);
         let recycled: Vec<u16> = std::iter::once(40).chain(50..90).collect();
-        assert_eq!(next(&mut policy, 41), recycled, "it has no end");
+        assert_eq!(next(&mut policy, 41), recycled, "the queue has no limit");
     }
 
     #[test]

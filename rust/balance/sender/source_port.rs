@@ -1,9 +1,9 @@
-//! Source ports counted up from 10,000: one for each queue pair, whatever the run's seed.
+//! Source ports that count up from 10,000, one per queue pair, independent of the run's seed.
 //!
-//! Source: the simulators of the HPCC family. HPCC (`scratch/third.cc`) counts those of a pair of
-//! hosts, ConWeave (`scratch/network-load-balance.cc`) those of a sender, both from 10,000. Where
-//! flows come from no file of theirs, the port is 10,000 and the number of the message stream
-//! \[inferred\]; the pieces of a splitter are 256 apart \[inferred\].
+//! Source: the simulators of the HPCC family. HPCC (`scratch/third.cc`) counts the flows of a pair
+//! of hosts, ConWeave (`scratch/network-load-balance.cc`) those of a sender, both from 10,000. For
+//! flows that do not come from a file of that family, the port is 10,000 plus the index of the
+//! message stream \[inferred\]; the queue pairs of one stream are 256 apart \[inferred\].
 
 use std::sync::Arc;
 
@@ -13,30 +13,30 @@ use super::{QpContext, SenderPolicy};
 use crate::balance::Preset;
 use crate::units::Time;
 
-/// The first port of the family.
+/// The first source port of the HPCC family.
 pub const FIRST: u16 = 10_000;
 
-/// There is nothing to set; flow files of the family fill it in.
+/// The policy has no parameters in a scenario; the readers of HPCC flow files fill in its ports.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The ports of message streams, by stream; counted where it ends.
+    /// The source port of each message stream; streams beyond the end are counted from [`FIRST`].
     #[serde(skip)]
     pub of_stream: Arc<[u16]>,
 }
 
-/// A queue pair's one port.
+/// The source port of a queue pair.
 #[derive(Debug, Clone, Copy)]
 pub struct SourcePort(u16);
 
-/// None of its own: it belongs to [`crate::balance::switch::murmur`].
+/// No preset of its own: [`crate::balance::switch::murmur`] uses this policy.
 pub const PRESETS: &[Preset] = &[];
 
 impl SourcePort {
     pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
         let known = config.of_stream.get(qp.stream as usize);
         let first = known.copied().unwrap_or_else(|| FIRST.wrapping_add(qp.stream as u16));
-        Self(first.wrapping_add((qp.piece as u16).wrapping_mul(1 << 8)))
+        Self(first.wrapping_add((qp.qp_index as u16).wrapping_mul(1 << 8)))
     }
 }
 
@@ -55,10 +55,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_queue_pair_has_the_port_of_its_flow_or_one_counted_by_stream() {
+    fn a_queue_pair_has_the_port_of_its_stream_or_a_counted_one() {
         let config = Config { of_stream: [10_000, 10_000, 10_001].into() };
-        let port = |stream, piece| {
-            let qp = QpContext { stream, piece, ..QpContext::for_test() };
+        let port = |stream, qp_index| {
+            let qp = QpContext { stream, qp_index, ..QpContext::for_test() };
             SourcePort::new(&config, &qp).entropy(Time::ZERO)
         };
         assert_eq!([0, 1, 2, 3].map(|stream| port(stream, 0)), [10_000, 10_000, 10_001, 10_003]);

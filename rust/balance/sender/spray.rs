@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use super::entropy_space::EntropySpace;
 use super::{QpContext, SenderConfig, SenderPolicy};
-use crate::balance::{Preset, Scheme, configured};
+use crate::balance::{Preset, Scheme, parse_config};
 use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 
-/// What can be set.
+/// Parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Entropy values to draw from. Default 65,536 (REPS; swept from 32 there).
+    /// Number of entropy values to draw from. Default 65,536 (REPS; swept from 32 there).
     pub entropies: EntropySpace,
 }
 
@@ -27,7 +27,7 @@ impl Default for Config {
     }
 }
 
-/// The queue pair's stream of entropy values.
+/// The random stream and the range of a queue pair's entropy values.
 #[derive(Debug, Clone)]
 pub struct Spray {
     random: Stream,
@@ -40,7 +40,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     summary: "a random entropy value for each packet (oblivious spraying, OPS)",
     source: "Dixit et al., On the Impact of Packet Spraying (INFOCOM 2013), section 3",
     build: |parameters| {
-        let sender = SenderConfig::Spray(configured("spray", parameters)?);
+        let sender = SenderConfig::Spray(parse_config("spray", parameters)?);
         Ok(Scheme { recovery: Recovery::PerPacket, ..Scheme::new("spray", sender) })
     },
 }];

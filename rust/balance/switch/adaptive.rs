@@ -13,10 +13,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    SwitchConfig, SwitchContext, SwitchPolicy, SwitchState, View, at_switches, bits_to_number,
+    StateSize, SwitchConfig, SwitchContext, SwitchPolicy, SwitchView, at_switches, index_bits,
 };
-use crate::balance::least::random_least;
-use crate::balance::{Preset, SchemeError, configured};
+use crate::balance::argmin::argmin_random;
+use crate::balance::{Preset, SchemeError, parse_config};
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::{Fraction, Span, Time};
@@ -62,7 +62,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     summary: "a random port of the least loaded bucket of queue lengths, which are stale",
     source: "Load Balancing for AI Training Workloads (arXiv 2507.21372 v2, 2026), Switch Pkt AR",
     build: |parameters| {
-        let config: Config = configured("adaptive", parameters)?;
+        let config: Config = parse_config("adaptive", parameters)?;
         if !config.buckets.is_sorted_by(|a, b| a.as_f64() <= b.as_f64()) {
             return Err(SchemeError::Parameter {
                 name: "adaptive",
@@ -101,24 +101,24 @@ fn bucket(
 }
 
 impl SwitchPolicy for Adaptive {
-    const LOOKS_AT_QUEUES: bool = true;
+    const USES_QUEUE_LENGTHS: bool = true;
 
     #[inline]
-    fn choose<V: View>(&mut self, now: Time, _packet: &Packet, view: &mut V) -> u32 {
+    fn choose<V: SwitchView>(&mut self, now: Time, _packet: &Packet, view: &mut V) -> u32 {
         let Self { starts, refresh, ports, random } = self;
         let candidates = view.candidates();
         let value = |candidate| {
             let port = &mut ports[view.port(candidate) as usize];
-            bucket(now, port, (*refresh, starts), || view.bytes(candidate))
+            bucket(now, port, (*refresh, starts), || view.queue_bytes(candidate))
         };
-        random_least(candidates, value, random)
+        argmin_random(candidates, value, random)
     }
 
     /// A bucket a port.
-    fn state(&self) -> SwitchState {
+    fn state_size(&self) -> StateSize {
         let entries = self.ports.len() as u64;
-        let bits = bits_to_number(self.starts.len() as u64 + 1);
-        SwitchState { entries, bits: entries * bits }
+        let bits = index_bits(self.starts.len() as u64 + 1);
+        StateSize { entries, bits: entries * bits }
     }
 }
 
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn buckets_that_do_not_rise_are_refused() {
         let parameters = "buckets = [\"1/5\", \"1/10\", \"1/20\"]".parse().unwrap();
-        let error = crate::balance::preset("adaptive", &parameters).unwrap_err().to_string();
+        let error = crate::balance::build_scheme("adaptive", &parameters).unwrap_err().to_string();
         assert!(error.contains("must rise"), "{error}");
     }
 }

@@ -29,11 +29,11 @@ use serde::{Deserialize, Serialize};
 
 use super::hash::Hash;
 use super::{
-    Passage, SwitchConfig, SwitchContext, SwitchPolicy, SwitchState, View, at_switches,
-    bits_to_number,
+    Departure, StateSize, SwitchConfig, SwitchContext, SwitchPolicy, SwitchView, at_switches,
+    index_bits,
 };
-use crate::balance::least::random_least;
-use crate::balance::{Preset, Scheme, SchemeError, configured};
+use crate::balance::argmin::argmin_random;
+use crate::balance::{Preset, Scheme, SchemeError, parse_config};
 use crate::ids::SwitchId;
 use crate::nic::Recovery;
 use crate::packet::Packet;
@@ -129,7 +129,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     summary: "flowlets on the least congested uplink, as leaves tell each other",
     source: "Alizadeh et al., CONGA (SIGCOMM 2014), section 3",
     build: |parameters| {
-        let config: Config = configured("conga", parameters)?;
+        let config: Config = parse_config("conga", parameters)?;
         if let Some(fault) = config.fault() {
             return Err(SchemeError::Parameter { name: "conga", reason: fault.into() });
         }
@@ -162,14 +162,14 @@ impl Conga {
 
 impl Leaf {
     /// The uplink of a flowlet's first packet; `before` is where the flow's last one went.
-    fn decide<V: View>(
+    fn decide<V: SwitchView>(
         &mut self,
         now: Time,
         view: &V,
         before: Option<u32>,
         local: impl Fn(u32) -> u8,
     ) -> u32 {
-        let row = self.tables.told(view.edge());
+        let row = self.tables.told(view.destination_edge());
         let ageing = self.tables.ageing;
         let value = |candidate| {
             let port = view.port(candidate);
@@ -183,15 +183,15 @@ impl Leaf {
                 return before;
             }
         }
-        random_least(count, value, &mut self.random)
+        argmin_random(count, value, &mut self.random)
     }
 }
 
 impl SwitchPolicy for Conga {
-    const WATCHES: bool = true;
+    const TRACKS_DEPARTURES: bool = true;
 
     #[inline]
-    fn choose<V: View>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32 {
+    fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32 {
         let count = view.candidates();
         let Some(leaf) = &mut self.leaf else {
             return self.hash.pick(packet.label, packet.entropy, count);
@@ -217,22 +217,22 @@ impl SwitchPolicy for Conga {
         chosen
     }
 
-    fn handle_passage(&mut self, now: Time, packet: &mut Packet, passage: &Passage) {
-        if passage.edge == self.id {
+    fn handle_departure(&mut self, now: Time, packet: &mut Packet, departure: &Departure) {
+        if departure.destination_edge == self.id {
             // It leaves the fabric here.
             if let Some(leaf) = &mut self.leaf
-                && passage.source_edge != self.id
+                && departure.source_edge != self.id
             {
-                leaf.tables.read(now, passage.source_edge, Header(packet.route));
+                leaf.tables.read(now, departure.source_edge, Header(packet.route));
             }
             return;
         }
         if let Some(leaf) = &mut self.leaf
-            && passage.source_edge == self.id
+            && departure.source_edge == self.id
         {
-            packet.route = leaf.tables.write(passage.edge, passage.port).0;
+            packet.route = leaf.tables.write(departure.destination_edge, departure.port).0;
         }
-        let estimator = &mut self.estimators[passage.port as usize];
+        let estimator = &mut self.estimators[departure.port as usize];
         estimator.add(now, packet.wire_bytes, &self.scale);
         let level = estimator.level(now, &self.scale);
         packet.route = Header(packet.route).raised(level).0;
@@ -240,13 +240,13 @@ impl SwitchPolicy for Conga {
 
     /// Estimators of 32 bits \[inferred\], a leaf's flowlets (port, valid bit, age bit) and the
     /// cells of its tables that are in use, of 3 bits.
-    fn state(&self) -> SwitchState {
+    fn state_size(&self) -> StateSize {
         let ports = self.estimators.len() as u64;
-        let mut state = SwitchState { entries: ports, bits: 32 * ports };
+        let mut state = StateSize { entries: ports, bits: 32 * ports };
         if let Some(leaf) = &self.leaf {
             let (flowlets, cells) = (leaf.flowlets.len() as u64, leaf.tables.cells());
             state.entries += flowlets + cells;
-            state.bits += flowlets * (bits_to_number(leaf.ports) + 2) + 3 * cells;
+            state.bits += flowlets * (index_bits(leaf.ports) + 2) + 3 * cells;
         }
         state
     }

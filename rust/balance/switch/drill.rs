@@ -12,9 +12,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    SwitchConfig, SwitchContext, SwitchPolicy, SwitchState, View, at_switches, bits_to_number,
+    StateSize, SwitchConfig, SwitchContext, SwitchPolicy, SwitchView, at_switches, index_bits,
 };
-use crate::balance::{Preset, SchemeError, configured};
+use crate::balance::{Preset, SchemeError, parse_config};
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
@@ -50,7 +50,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     summary: "the shortest of two random queues and the best of before, a packet",
     source: "Ghorbani et al., DRILL (SIGCOMM 2017), section 3.2",
     build: |parameters| {
-        let config: Config = configured("drill", parameters)?;
+        let config: Config = parse_config("drill", parameters)?;
         if config.samples == 0 {
             return Err(SchemeError::Parameter {
                 name: "drill",
@@ -82,27 +82,27 @@ impl Drill {
 }
 
 impl SwitchPolicy for Drill {
-    const LOOKS_AT_QUEUES: bool = true;
+    const USES_QUEUE_LENGTHS: bool = true;
 
     #[inline]
-    fn choose<V: View>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
+    fn choose<V: SwitchView>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
         let count = view.candidates();
         if self.order.len() != count as usize {
             self.order.clear();
             self.order.extend((0..=u16::MAX).take(count as usize));
         }
         let mut best = self.sample(0);
-        let mut least = view.bytes(u32::from(best));
+        let mut least = view.queue_bytes(u32::from(best));
         for place in 1..self.samples.min(self.order.len() as u32) {
             let other = self.sample(place);
-            let bytes = view.bytes(u32::from(other));
+            let bytes = view.queue_bytes(u32::from(other));
             if bytes < least {
                 (best, least) = (other, bytes);
             }
         }
         if let Some(old) = self.best
             && u32::from(old) < count
-            && view.bytes(u32::from(old)) < least
+            && view.queue_bytes(u32::from(old)) < least
         {
             best = old;
         }
@@ -111,10 +111,10 @@ impl SwitchPolicy for Drill {
     }
 
     /// The port that it remembers.
-    fn state(&self) -> SwitchState {
+    fn state_size(&self) -> StateSize {
         match self.best {
-            Some(_) => SwitchState { entries: 1, bits: bits_to_number(u64::from(self.ports)) },
-            None => SwitchState::default(),
+            Some(_) => StateSize { entries: 1, bits: index_bits(u64::from(self.ports)) },
+            None => StateSize::default(),
         }
     }
 }
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(ports.looks, 2);
         choose(&mut drill, &mut ports);
         assert_eq!(ports.looks, 5);
-        assert_eq!(drill.state(), SwitchState { entries: 1, bits: 3 });
+        assert_eq!(drill.state_size(), StateSize { entries: 1, bits: 3 });
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{SwitchContext, SwitchPolicy, View};
+use super::{SwitchContext, SwitchPolicy, SwitchView};
 use crate::balance::Preset;
 use crate::ids::SwitchId;
 use crate::packet::Packet;
@@ -46,7 +46,7 @@ impl Hash {
 
 impl SwitchPolicy for Hash {
     #[inline]
-    fn choose<V: View>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
+    fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
         self.pick(packet.label, packet.entropy, view.candidates())
     }
 }

@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{SwitchContext, SwitchPolicy, View};
+use super::{SwitchContext, SwitchPolicy, SwitchView};
 use crate::balance::Preset;
 use crate::packet::Packet;
 use crate::rng::{Purpose, Stream, mix32};
@@ -65,7 +65,7 @@ impl HashByPart {
 
 impl SwitchPolicy for HashByPart {
     #[inline]
-    fn choose<V: View>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
+    fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
         let part = match self.part {
             Part::Low => parts(packet.entropy).0,
             Part::High => parts(packet.entropy).1,
@@ -79,7 +79,7 @@ impl SwitchPolicy for HashByPart {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Headers;
+    use super::super::CandidateCount;
     use super::*;
 
     fn ports(tier: u8, label: u32, entropies: impl Iterator<Item = u16>) -> Vec<u32> {
@@ -87,7 +87,7 @@ mod tests {
             HashByPart::new(&Config {}, &SwitchContext { tier, ..SwitchContext::for_test() });
         let mut choose = |entropy| {
             let packet = Packet { label, entropy, ..Packet::default() };
-            policy.choose(Time::ZERO, &packet, &mut Headers(8))
+            policy.choose(Time::ZERO, &packet, &mut CandidateCount(8))
         };
         entropies.map(&mut choose).collect()
     }

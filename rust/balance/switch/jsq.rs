@@ -14,9 +14,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{SwitchConfig, SwitchContext, SwitchPolicy, View, at_switches};
-use crate::balance::least::{first_least, random_least};
-use crate::balance::{Preset, configured};
+use super::{SwitchConfig, SwitchContext, SwitchPolicy, SwitchView, at_switches};
+use crate::balance::argmin::{argmin_first, argmin_random};
+use crate::balance::{Preset, parse_config};
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
@@ -58,7 +58,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     summary: "the shortest queue of each switch, exactly (join the shortest queue)",
     source: "Load Balancing for AI Training Workloads (arXiv 2507.21372 v2, 2026), theory: JSQ",
     build: |parameters| {
-        let config = configured("jsq", parameters)?;
+        let config = parse_config("jsq", parameters)?;
         Ok(at_switches("jsq", SwitchConfig::Jsq(config)))
     },
 }];
@@ -76,18 +76,18 @@ impl Jsq {
 }
 
 impl SwitchPolicy for Jsq {
-    const LOOKS_AT_QUEUES: bool = true;
+    const USES_QUEUE_LENGTHS: bool = true;
 
     #[inline]
-    fn choose<V: View>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
+    fn choose<V: SwitchView>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
         let count = view.candidates();
         match self.ties {
-            Ties::First => first_least(count, |candidate| view.bytes(candidate)),
+            Ties::First => argmin_first(count, |candidate| view.queue_bytes(candidate)),
             Ties::Random => {
-                random_least(count, |candidate| view.bytes(candidate), &mut self.random)
+                argmin_random(count, |candidate| view.queue_bytes(candidate), &mut self.random)
             }
-            Ties::OwnOrder => first_least(count, |candidate| {
-                (view.bytes(candidate), self.places[view.port(candidate) as usize])
+            Ties::OwnOrder => argmin_first(count, |candidate| {
+                (view.queue_bytes(candidate), self.places[view.port(candidate) as usize])
             }),
         }
     }

@@ -5,9 +5,11 @@
 
 mod weighted;
 
+pub use super::state_size::StateSize;
+use super::state_size::index_bits;
 #[cfg(test)]
 use super::test_view;
-pub use super::view::{Headers, Passage, SwitchContext, SwitchState, View};
+pub use super::view::{CandidateCount, Departure, SwitchContext, SwitchView};
 
 use super::sender::{SenderConfig, ecmp};
 use super::{Preset, Scheme};
@@ -23,7 +25,7 @@ macro_rules! registry {
 
         /// The policy of one switch.
         #[derive(Debug, Clone)]
-        pub enum Chooser {
+        pub enum PortSelector {
             $(#[doc = concat!("See [`", stringify!($module), "`].")] $policy($module::$policy),)*
         }
 
@@ -36,49 +38,49 @@ macro_rules! registry {
 
         impl SwitchConfig {
             /// The policy of a new switch.
-            pub fn build(&self, switch: &SwitchContext) -> Chooser {
+            pub fn build(&self, switch: &SwitchContext) -> PortSelector {
                 match self {
                     $(Self::$policy(config) =>
-                        Chooser::$policy($module::$policy::new(config, switch)),)*
+                        PortSelector::$policy($module::$policy::new(config, switch)),)*
                 }
             }
 
             /// Whether the policy asks for queue lengths.
-            pub const fn looks_at_queues(&self) -> bool {
+            pub const fn uses_queue_lengths(&self) -> bool {
                 match self {
-                    $(Self::$policy(_) => <$module::$policy as SwitchPolicy>::LOOKS_AT_QUEUES,)*
+                    $(Self::$policy(_) => <$module::$policy as SwitchPolicy>::USES_QUEUE_LENGTHS,)*
                 }
             }
 
             /// Whether the policy wants to see every packet that leaves.
-            pub const fn watches(&self) -> bool {
+            pub const fn tracks_departures(&self) -> bool {
                 match self {
-                    $(Self::$policy(_) => <$module::$policy as SwitchPolicy>::WATCHES,)*
+                    $(Self::$policy(_) => <$module::$policy as SwitchPolicy>::TRACKS_DEPARTURES,)*
                 }
             }
         }
 
-        impl Chooser {
+        impl PortSelector {
             /// Which of at least two candidates `packet` leaves by; weights that routing gave
             /// are kept also by policies that know none.
             #[inline]
-            pub fn choose<V: View>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32 {
+            pub fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32 {
                 match self {
                     $(Self::$policy(policy) => choose_by(policy, now, packet, view),)*
                 }
             }
 
-            /// See [`SwitchPolicy::handle_passage`].
+            /// See [`SwitchPolicy::handle_departure`].
             #[inline]
-            pub fn handle_passage(&mut self, now: Time, packet: &mut Packet, passage: &Passage) {
+            pub fn handle_departure(&mut self, now: Time, packet: &mut Packet, departure: &Departure) {
                 match self {
-                    $(Self::$policy(policy) => policy.handle_passage(now, packet, passage),)*
+                    $(Self::$policy(policy) => policy.handle_departure(now, packet, departure),)*
                 }
             }
 
-            /// See [`SwitchPolicy::state`].
-            pub fn state(&self) -> SwitchState {
-                match self { $(Self::$policy(policy) => policy.state(),)* }
+            /// See [`SwitchPolicy::state_size`].
+            pub fn state_size(&self) -> StateSize {
+                match self { $(Self::$policy(policy) => policy.state_size(),)* }
             }
         }
 
@@ -103,24 +105,24 @@ registry! {
 /// Picks ports.
 pub trait SwitchPolicy {
     /// Whether it asks for queue lengths, which the world then has to have at hand.
-    const LOOKS_AT_QUEUES: bool = false;
-    /// Whether [`Self::handle_passage`] does anything.
-    const WATCHES: bool = false;
-    /// Whether it heeds [`View::weight`] itself. For one that does not, each port is a candidate
+    const USES_QUEUE_LENGTHS: bool = false;
+    /// Whether [`Self::handle_departure`] does anything.
+    const TRACKS_DEPARTURES: bool = false;
+    /// Whether it heeds [`SwitchView::weight`] itself. For one that does not, each port is a candidate
     /// as many times as its weight says (what WCMP does to the tables of ECMP).
-    const WEIGHS: bool = false;
+    const USES_WEIGHTS: bool = false;
 
     /// Which of the equal-cost candidates (at least 2) `packet` leaves by: a number below
-    /// [`View::candidates`].
-    fn choose<V: View>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32;
+    /// [`SwitchView::candidates`].
+    fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32;
 
     /// A packet leaves by a port, chosen here or the only one: it may be read and its fields for
-    /// load balancing written. Called before it joins the port's queue, if [`Self::WATCHES`].
-    fn handle_passage(&mut self, _now: Time, _packet: &mut Packet, _passage: &Passage) {}
+    /// load balancing written. Called before it joins the port's queue, if [`Self::TRACKS_DEPARTURES`].
+    fn handle_departure(&mut self, _now: Time, _packet: &mut Packet, _departure: &Departure) {}
 
     /// What it keeps beyond its configuration.
-    fn state(&self) -> SwitchState {
-        SwitchState::default()
+    fn state_size(&self) -> StateSize {
+        StateSize::default()
     }
 }
 
@@ -130,24 +132,19 @@ fn at_switches(name: &'static str, switch: SwitchConfig) -> Scheme {
     Scheme { switch, recovery: Recovery::PerPacket, ..Scheme::new(name, sender) }
 }
 
-/// How many bits tell so many things apart; 0 for one or none.
-fn bits_to_number(things: u64) -> u64 {
-    things.max(1).next_power_of_two().trailing_zeros().into()
-}
-
 #[inline]
-fn choose_by<P: SwitchPolicy, V: View>(
+fn choose_by<P: SwitchPolicy, V: SwitchView>(
     policy: &mut P,
     now: Time,
     packet: &Packet,
     view: &mut V,
 ) -> u32 {
-    let entries = if P::WEIGHS { None } else { view.entries() };
+    let entries = if P::USES_WEIGHTS { None } else { view.schedule_len() };
     let Some(entries) = entries else { return policy.choose(now, packet, view) };
     // Of several next hops only one may be worth anything.
     let entry = match entries {
         1 => 0,
         _ => policy.choose(now, packet, &mut Weighted::new(view, entries)),
     };
-    view.entry(entry)
+    view.schedule_entry(entry)
 }

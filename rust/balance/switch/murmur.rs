@@ -19,9 +19,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{SwitchConfig, SwitchContext, SwitchPolicy, View};
+use super::{SwitchConfig, SwitchContext, SwitchPolicy, SwitchView};
 use crate::balance::sender::{SenderConfig, source_port};
-use crate::balance::{Preset, Scheme, configured};
+use crate::balance::{Preset, Scheme, parse_config};
 use crate::ids::HostId;
 use crate::packet::Packet;
 use crate::units::Time;
@@ -63,7 +63,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     summary: "ecmp by the hash of HPCC's simulator: placement is the same for every seed",
     source: "HPCC (SIGCOMM 2019), its simulator: SwitchNode::EcmpHash",
     build: |parameters| {
-        let config = configured("ecmp-murmur", parameters)?;
+        let config = parse_config("ecmp-murmur", parameters)?;
         Ok(scheme(config, source_port::Config::default()))
     },
 }];
@@ -103,7 +103,7 @@ impl Murmur {
 
 impl SwitchPolicy for Murmur {
     #[inline]
-    fn choose<V: View>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
+    fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
         self.hash(packet) % view.candidates()
     }
 }
@@ -127,7 +127,7 @@ fn murmur3(words: [u32; 3], seed: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Headers;
+    use super::super::CandidateCount;
     use super::*;
     use crate::packet::PacketKind;
 
@@ -210,7 +210,7 @@ mod tests {
         let mut counts = [0u32; 8];
         for entropy in 10_000..18_000 {
             let packet = Packet { dst: HostId(1), entropy, ..Packet::default() };
-            let [a, b] = [0, 1].map(|_| switch.choose(Time::ZERO, &packet, &mut Headers(8)));
+            let [a, b] = [0, 1].map(|_| switch.choose(Time::ZERO, &packet, &mut CandidateCount(8)));
             assert_eq!(a, b);
             counts[a as usize] += 1;
         }

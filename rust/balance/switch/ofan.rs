@@ -18,10 +18,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    SwitchConfig, SwitchContext, SwitchPolicy, SwitchState, View, at_switches, bits_to_number,
+    StateSize, SwitchConfig, SwitchContext, SwitchPolicy, SwitchView, at_switches, index_bits,
 };
 use crate::balance::rotation::Rotation;
-use crate::balance::{Preset, Scheme, Weights, configured};
+use crate::balance::{Preset, Scheme, Weights, parse_config};
 use crate::ids::SwitchId;
 use crate::packet::Packet;
 use crate::rng::{Purpose, Stream, mix64};
@@ -74,7 +74,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     summary: "rotation for each destination in edge and aggregation switches (Ofan)",
     source: "Load Balancing for AI Training Workloads (arXiv 2507.21372 v2, 2026), Ofan",
     build: |parameters| {
-        let config = configured("ofan", parameters)?;
+        let config = parse_config("ofan", parameters)?;
         let scheme = at_switches("ofan", SwitchConfig::Ofan(config));
         Ok(Scheme { weights: Weights::Capacity, ..scheme })
     },
@@ -96,7 +96,7 @@ impl Ofan {
 
     /// Makes the pointer at that place.
     #[cold]
-    fn make<V: View>(&mut self, place: usize, view: &V) {
+    fn make<V: SwitchView>(&mut self, place: usize, view: &V) {
         if self.pointers.len() <= place {
             self.pointers.resize(place + 1, None);
         }
@@ -112,13 +112,13 @@ impl Ofan {
 }
 
 impl SwitchPolicy for Ofan {
-    const WEIGHS: bool = true;
+    const USES_WEIGHTS: bool = true;
 
     #[inline]
-    fn choose<V: View>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
+    fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
         let destination = match self.by {
-            By::EdgeSwitch => view.edge().0,
-            By::Pod => view.pod(),
+            By::EdgeSwitch => view.destination_edge().0,
+            By::Pod => view.destination_pod(),
         };
         let is_small = packet.is_control() || u64::from(packet.wire_bytes) <= self.small;
         let place = destination as usize * BINS + usize::from(!is_small);
@@ -128,7 +128,7 @@ impl SwitchPolicy for Ofan {
                 Some(Some(pointer))
                     if pointer.epoch == epoch && pointer.candidates == candidates =>
                 {
-                    return u32::from(pointer.rotation.turn());
+                    return u32::from(pointer.rotation.advance());
                 }
                 _ => self.make(place, view),
             }
@@ -136,13 +136,13 @@ impl SwitchPolicy for Ofan {
     }
 
     /// Pointers; in bits, with the schedule of each.
-    fn state(&self) -> SwitchState {
+    fn state_size(&self) -> StateSize {
         let pointers = self.pointers.iter().flatten();
-        pointers.fold(SwitchState::default(), |sum, pointer| {
+        pointers.fold(StateSize::default(), |sum, pointer| {
             let schedule = pointer.rotation.schedule().len() as u64;
-            let entry = bits_to_number(u64::from(pointer.candidates));
+            let entry = index_bits(u64::from(pointer.candidates));
             let bits = pointer.rotation.pointer_bits() + schedule * entry;
-            SwitchState { entries: sum.entries + 1, bits: sum.bits + bits }
+            StateSize { entries: sum.entries + 1, bits: sum.bits + bits }
         })
     }
 }
@@ -202,9 +202,9 @@ mod tests {
             turns(&mut ofan, &mut ports, &Packet { wire_bytes: 128, ..data() }, 2);
         }
         assert_eq!(mixed, alone);
-        assert_eq!(ofan.state().entries, 2);
+        assert_eq!(ofan.state_size().entries, 2);
         turns(&mut ofan, &mut ports, &Packet { wire_bytes: 129, ..data() }, 1);
-        assert_eq!(ofan.state().entries, 2, "129 bytes are data");
+        assert_eq!(ofan.state_size().entries, 2, "129 bytes are data");
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
                 (ports.edge, ports.pod) = (SwitchId(edge), edge / 4);
                 turns(&mut ofan, &mut ports, &data(), 1);
             }
-            assert_eq!(ofan.state().entries, expected, "tier {tier}");
+            assert_eq!(ofan.state_size().entries, expected, "tier {tier}");
         }
     }
 
@@ -235,7 +235,7 @@ mod tests {
                 }
             }
             let bits = 2 * pointers * (5 + 32 * 5);
-            assert_eq!(ofan.state(), SwitchState { entries: 2 * pointers, bits }, "tier {tier}");
+            assert_eq!(ofan.state_size(), StateSize { entries: 2 * pointers, bits }, "tier {tier}");
         }
     }
 

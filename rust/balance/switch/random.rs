@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{SwitchConfig, SwitchContext, SwitchPolicy, View, at_switches};
-use crate::balance::{Preset, configured};
+use super::{SwitchConfig, SwitchContext, SwitchPolicy, SwitchView, at_switches};
+use crate::balance::{Preset, parse_config};
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
@@ -27,7 +27,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     summary: "a random port for each packet, drawn in each switch (RSQ)",
     source: "Load Balancing for AI Training Workloads (arXiv 2507.21372 v2, 2026), theory: RSQ",
     build: |parameters| {
-        let config = configured("switch-random", parameters)?;
+        let config = parse_config("switch-random", parameters)?;
         Ok(at_switches("switch-random", SwitchConfig::Random(config)))
     },
 }];
@@ -40,14 +40,14 @@ impl Random {
 
 impl SwitchPolicy for Random {
     #[inline]
-    fn choose<V: View>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
+    fn choose<V: SwitchView>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
         self.0.below(view.candidates())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Headers;
+    use super::super::CandidateCount;
     use super::*;
     use crate::ids::SwitchId;
 
@@ -57,7 +57,7 @@ mod tests {
             let context = SwitchContext { id: SwitchId(id), ..SwitchContext::for_test() };
             let mut random = Random::new(&Config {}, &context);
             let packet = Packet::default();
-            let choose = |_| random.choose(Time::ZERO, &packet, &mut Headers(8));
+            let choose = |_| random.choose(Time::ZERO, &packet, &mut CandidateCount(8));
             (0..8_000).map(choose).collect::<Vec<_>>()
         };
         let (first, second) = (choices(0), choices(1));

@@ -19,9 +19,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    SwitchConfig, SwitchContext, SwitchPolicy, SwitchState, View, at_switches, bits_to_number,
+    StateSize, SwitchConfig, SwitchContext, SwitchPolicy, SwitchView, at_switches, index_bits,
 };
-use crate::balance::{Preset, configured};
+use crate::balance::{Preset, parse_config};
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
@@ -64,7 +64,7 @@ pub const PRESETS: &[Preset] = &[
         summary: "round-robin in each switch, in the order of its routing table",
         source: "Load Balancing for AI Training Workloads (arXiv 2507.21372 v2, 2026), Simple RR",
         build: |parameters| {
-            let config = configured("switch-rr", parameters)?;
+            let config = parse_config("switch-rr", parameters)?;
             Ok(at_switches("switch-rr", SwitchConfig::RoundRobin(config)))
         },
     },
@@ -75,7 +75,7 @@ pub const PRESETS: &[Preset] = &[
         build: |parameters| {
             let mut parameters = parameters.clone();
             parameters.entry("turns").or_insert(TURNS.into());
-            let config = configured("switch-rr-shuffled", &parameters)?;
+            let config = parse_config("switch-rr-shuffled", &parameters)?;
             Ok(at_switches("switch-rr-shuffled", SwitchConfig::RoundRobin(config)))
         },
     },
@@ -118,7 +118,7 @@ impl List {
 
 impl SwitchPolicy for RoundRobin {
     #[inline]
-    fn choose<V: View>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
+    fn choose<V: SwitchView>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
         // Candidates are numbered in 16 bits; no switch has more ports.
         let length = view.candidates().min(1 << 16);
         if self.list.order.len() != length as usize {
@@ -140,15 +140,15 @@ impl SwitchPolicy for RoundRobin {
     }
 
     /// A counter, and the order if it is not that of the routing table.
-    fn state(&self) -> SwitchState {
+    fn state_size(&self) -> StateSize {
         let lists = std::iter::once(&self.list).chain(self.others.values());
         let used = lists.map(|list| list.order.len() as u64).filter(|&length| length > 0);
-        used.fold(SwitchState::default(), |sum, length| {
+        used.fold(StateSize::default(), |sum, length| {
             let order = if self.turns > 0 { length } else { 0 };
-            let counter = bits_to_number(length * u64::from(self.turns.max(1)));
-            SwitchState {
+            let counter = index_bits(length * u64::from(self.turns.max(1)));
+            StateSize {
                 entries: sum.entries + 1 + order,
-                bits: sum.bits + counter + order * bits_to_number(length),
+                bits: sum.bits + counter + order * index_bits(length),
             }
         })
     }
@@ -156,12 +156,12 @@ impl SwitchPolicy for RoundRobin {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Headers;
+    use super::super::CandidateCount;
     use super::*;
 
     fn choices(policy: &mut RoundRobin, ports: u32, count: usize) -> Vec<u32> {
         let packet = Packet::default();
-        (0..count).map(|_| policy.choose(Time::ZERO, &packet, &mut Headers(ports))).collect()
+        (0..count).map(|_| policy.choose(Time::ZERO, &packet, &mut CandidateCount(ports))).collect()
     }
 
     fn policy(turns: u16) -> RoundRobin {
@@ -174,7 +174,7 @@ mod tests {
         for _ in 0..50 {
             assert_eq!(choices(&mut policy, 4, 4), [0, 1, 2, 3]);
         }
-        assert_eq!(policy.state(), SwitchState { entries: 1, bits: 2 });
+        assert_eq!(policy.state_size(), StateSize { entries: 1, bits: 2 });
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
             last = order;
         }
         assert_eq!(changes, 40, "each of 40 orders of 40,320 differs from the one before");
-        assert_eq!(policy.state(), SwitchState { entries: 1 + 8, bits: 6 + 8 * 3 });
+        assert_eq!(policy.state_size(), StateSize { entries: 1 + 8, bits: 6 + 8 * 3 });
     }
 
     /// Why Ofan has a pointer for data and one for acknowledgements.
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(choices(&mut policy, 3, 2), [0, 1]);
         assert_eq!(choices(&mut policy, 4, 2), [3, 0]);
         assert_eq!(choices(&mut policy, 3, 2), [2, 0]);
-        assert_eq!(policy.state().entries, 2);
+        assert_eq!(policy.state_size().entries, 2);
     }
 
     #[test]
@@ -218,7 +218,7 @@ mod tests {
         let turns = |name, parameters: &str| {
             let parameters = parameters.parse().unwrap();
             let SwitchConfig::RoundRobin(config) =
-                crate::balance::preset(name, &parameters).unwrap().switch
+                crate::balance::build_scheme(name, &parameters).unwrap().switch
             else {
                 panic!("another policy")
             };

@@ -3,7 +3,7 @@
 //! Source: Zhou et al., "WCMP: Weighted Cost Multipathing for Improved Fairness in Data Centers"
 //! (EuroSys 2014), section 4: members of an ECMP group are replicated in the table.
 
-use super::View;
+use super::SwitchView;
 use crate::ids::SwitchId;
 
 /// A view whose candidates are the entries of a weighted schedule.
@@ -13,33 +13,33 @@ pub(super) struct Weighted<'a, V> {
     entries: u32,
 }
 
-impl<'a, V: View> Weighted<'a, V> {
+impl<'a, V: SwitchView> Weighted<'a, V> {
     /// `view`, whose schedule has so many `entries`.
     pub fn new(view: &'a mut V, entries: u32) -> Self {
         Self { view, entries }
     }
 }
 
-impl<V: View> View for Weighted<'_, V> {
+impl<V: SwitchView> SwitchView for Weighted<'_, V> {
     fn candidates(&self) -> u32 {
         self.entries
     }
 
     fn port(&self, candidate: u32) -> u32 {
-        self.view.port(self.view.entry(candidate))
+        self.view.port(self.view.schedule_entry(candidate))
     }
 
-    fn bytes(&mut self, candidate: u32) -> u64 {
-        let candidate = self.view.entry(candidate);
-        self.view.bytes(candidate)
+    fn queue_bytes(&mut self, candidate: u32) -> u64 {
+        let candidate = self.view.schedule_entry(candidate);
+        self.view.queue_bytes(candidate)
     }
 
-    fn edge(&self) -> SwitchId {
-        self.view.edge()
+    fn destination_edge(&self) -> SwitchId {
+        self.view.destination_edge()
     }
 
-    fn pod(&self) -> u32 {
-        self.view.pod()
+    fn destination_pod(&self) -> u32 {
+        self.view.destination_pod()
     }
 
     fn epoch(&self) -> u32 {
@@ -52,7 +52,7 @@ mod tests {
     use super::super::hash::{Config, Hash};
     use super::super::{SwitchContext, SwitchPolicy, choose_by};
     use super::*;
-    use crate::balance::rotation::schedule;
+    use crate::balance::rotation::weighted_schedule;
     use crate::packet::Packet;
     use crate::units::Time;
 
@@ -62,33 +62,33 @@ mod tests {
     impl Weighing {
         fn new(weights: &[u32]) -> Self {
             let order: Vec<u16> = (0..).take(weights.len()).collect();
-            Self(weights.to_vec(), schedule(&order, weights))
+            Self(weights.to_vec(), weighted_schedule(&order, weights))
         }
     }
 
-    impl View for Weighing {
+    impl SwitchView for Weighing {
         fn candidates(&self) -> u32 {
             self.0.len() as u32
         }
         fn port(&self, candidate: u32) -> u32 {
             10 + candidate
         }
-        fn bytes(&mut self, candidate: u32) -> u64 {
+        fn queue_bytes(&mut self, candidate: u32) -> u64 {
             u64::from(candidate)
         }
-        fn edge(&self) -> SwitchId {
+        fn destination_edge(&self) -> SwitchId {
             SwitchId(5)
         }
-        fn pod(&self) -> u32 {
+        fn destination_pod(&self) -> u32 {
             1
         }
         fn weight(&self, candidate: u32) -> u32 {
             self.0[candidate as usize]
         }
-        fn entries(&self) -> Option<u32> {
+        fn schedule_len(&self) -> Option<u32> {
             Some(self.1.len() as u32)
         }
-        fn entry(&self, place: u32) -> u32 {
+        fn schedule_entry(&self, place: u32) -> u32 {
             u32::from(self.1[place as usize])
         }
     }
@@ -97,9 +97,13 @@ mod tests {
     struct InTurn(u32);
 
     impl SwitchPolicy for InTurn {
-        fn choose<V: View>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
+        fn choose<V: SwitchView>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
             let turn = self.0 % view.candidates();
-            assert_eq!(view.port(turn), 10 + view.bytes(turn) as u32, "of one and the same port");
+            assert_eq!(
+                view.port(turn),
+                10 + view.queue_bytes(turn) as u32,
+                "of one and the same port"
+            );
             self.0 += 1;
             turn
         }

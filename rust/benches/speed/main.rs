@@ -12,7 +12,7 @@ mod yardstick;
 use std::process::Command;
 use std::sync::Arc;
 
-use evenkeel::balance::{Parameters, preset};
+use evenkeel::balance::{Parameters, build_scheme};
 use evenkeel::fabric::{
     Buffer, Ecn, EcnPoint, FabricConfig, Rounding, Setup, SwitchConfig, Verdict, run,
 };
@@ -145,7 +145,7 @@ fn ours(policy: &str, case: Case) -> u64 {
         stream: host,
         start: Time::ZERO,
     });
-    let scheme = preset(policy, &Parameters::new()).expect("a policy");
+    let scheme = build_scheme(policy, &Parameters::new()).expect("a policy");
     let setup = Setup {
         topology: Arc::new(topology),
         fabric: fabric(),

@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 
-use crate::balance::sender::{Facts, PathSpace, QpContext, Sender, SenderConfig, SenderPolicy};
+use crate::balance::sender::{
+    NetworkParameters, PathSpace, QpContext, Sender, SenderConfig, SenderPolicy,
+};
 use crate::balance::switch::SwitchContext;
 use crate::ids::HostId;
 use crate::packet::Packet;
@@ -69,9 +71,9 @@ fn queue_pair(switch: &SwitchContext, base_rtt: Span, place: u16) -> QpContext {
         src: HostId(switch.id.0),
         dst: HostId(u32::from(place)),
         stream: 0,
-        piece: 0,
+        qp_index: 0,
         paths: PathSpace::SINGLE,
         path: 0,
-        facts: Facts { base_rtt, ..Facts::default() },
+        network: NetworkParameters { base_rtt, ..NetworkParameters::default() },
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn refusal(scheme: &Scheme, senders: Senders) -> Option<ChooserError>
     if scheme.forwarding == Forwarding::SourceRouted {
         return Some(ChooserError::SourceRouted(name));
     }
-    if scheme.switch.watches() {
+    if scheme.switch.tracks_departures() {
         return Some(ChooserError::WritesHeaders(name));
     }
     if matches!(scheme.switch, SwitchConfig::Murmur(_)) {

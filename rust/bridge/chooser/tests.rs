@@ -199,7 +199,7 @@ fn with_senders_of_its_own_a_policy_s_entropy_values_are_in_the_packets() {
 fn what_is_wrong_is_said() {
     let refusal =
         |policy, parameters| switch_chooser(policy, parameters, &facts()).unwrap_err().to_string();
-    assert!(refusal("sprey", "").starts_with("no policy is called 'sprey'; there are ecmp, "));
+    assert!(refusal("sprey", "").starts_with("unknown policy 'sprey'; known policies are ecmp, "));
     let error = refusal("flowlet", "gap = 50us");
     assert!(error.contains("'gap = \"50us\"'") && error.ends_with("in 'gap = 50us'"), "{error}");
     let error = refusal("flowlet", "gapp = \"50us\"");

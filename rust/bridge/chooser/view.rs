@@ -1,7 +1,7 @@
 //! What a caller tells of a switch, as policies see it.
 
-use crate::balance::rotation::schedule;
-use crate::balance::switch::View;
+use crate::balance::rotation::weighted_schedule;
+use crate::balance::switch::SwitchView;
 use crate::ids::SwitchId;
 
 use super::contract::Arrival;
@@ -22,7 +22,7 @@ pub(super) struct Seen<'a> {
     pub switch_ports: u32,
 }
 
-impl View for Seen<'_> {
+impl SwitchView for Seen<'_> {
     fn candidates(&self) -> u32 {
         self.ports.len() as u32
     }
@@ -31,15 +31,15 @@ impl View for Seen<'_> {
         self.ports[candidate as usize] % self.switch_ports
     }
 
-    fn bytes(&mut self, candidate: u32) -> u64 {
+    fn queue_bytes(&mut self, candidate: u32) -> u64 {
         self.queue_bytes.get(candidate as usize).copied().unwrap_or(0)
     }
 
-    fn edge(&self) -> SwitchId {
+    fn destination_edge(&self) -> SwitchId {
         SwitchId(self.arrival.edge)
     }
 
-    fn pod(&self) -> u32 {
+    fn destination_pod(&self) -> u32 {
         self.arrival.pod
     }
 
@@ -51,12 +51,12 @@ impl View for Seen<'_> {
         self.weights.get(candidate as usize).copied().unwrap_or(1)
     }
 
-    fn entries(&self) -> Option<u32> {
+    fn schedule_len(&self) -> Option<u32> {
         self.schedule.map(|schedule| schedule.len() as u32)
     }
 
-    fn entry(&self, place: u32) -> u32 {
-        self.schedule.map_or(place, |schedule| u32::from(schedule[place as usize]))
+    fn schedule_entry(&self, index: u32) -> u32 {
+        self.schedule.map_or(index, |schedule| u32::from(schedule[index as usize]))
     }
 }
 
@@ -78,7 +78,7 @@ impl Schedules {
                     self.0.remove(0);
                 }
                 let order: Vec<u16> = (0..=u16::MAX).take(weights.len()).collect();
-                self.0.push((weights.to_vec(), schedule(&order, weights)));
+                self.0.push((weights.to_vec(), weighted_schedule(&order, weights)));
                 self.0.len() - 1
             }
         };

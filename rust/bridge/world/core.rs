@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::contract::{Measured, NewsFacts, WirePacket};
 use super::recording::Recording;
 use super::verbs::Verbs;
-use crate::balance::switch::SwitchState;
+use crate::balance::switch::StateSize;
 use crate::endpoint::{Endpoints, Over, Stage};
 use crate::fabric::parts::{Effect, Marker, Plan, PortState, Queues, Switch, Way, Ways};
 use crate::fabric::parts::{link_ports, site, switch_context};
@@ -113,7 +113,7 @@ impl Core {
             markers: markers.collect(),
             losses: BTreeMap::new(),
             plan: Plan::new(&fabric.failures, scheme.weights),
-            watches: scheme.switch.watches(),
+            watches: scheme.switch.tracks_departures(),
             verbs: Verbs::default(),
             measured: Measured::default(),
             recording: None,
@@ -327,7 +327,7 @@ impl Core {
     }
 
     /// What the policy of each switch keeps.
-    pub(super) fn switch_states(&self) -> Vec<SwitchState> {
+    pub(super) fn switch_states(&self) -> Vec<StateSize> {
         self.switches.iter().map(Switch::state).collect()
     }
 

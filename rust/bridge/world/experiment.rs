@@ -159,7 +159,7 @@ impl Experiment {
             forwarding_delay_ps: fabric.forwarding_delay.as_ps(),
             truncate_ns: fabric.rounding == Rounding::TruncateNs,
             ack_priority: nic.ack.priority,
-            looks_at_queues: scheme.switch.looks_at_queues(),
+            looks_at_queues: scheme.switch.uses_queue_lengths(),
             time_limit_ps: time_limit.as_ps(),
             seed: *seed,
         }

@@ -1,7 +1,7 @@
 //! What switches see and keep: lengths of queues, pointers, and the probes that measure queues.
 
 use super::*;
-use crate::balance::switch::SwitchState;
+use crate::balance::switch::StateSize;
 use crate::collective;
 
 /// A packet's time on a wire at 400 Gbps, with its gap and without.
@@ -61,7 +61,7 @@ fn ofan_keeps_a_pointer_for_each_other_edge_switch_and_each_other_pod() {
     setup.workload = Arc::new(workload);
     let states = complete(&setup).switch_states;
     // Data and acknowledgements; an order of two uplinks and a place in it are three bits.
-    let state = |pointers| SwitchState { entries: 2 * pointers, bits: 2 * pointers * 3 };
+    let state = |pointers| StateSize { entries: 2 * pointers, bits: 2 * pointers * 3 };
     let [edge, aggregation] = [k * k / 2 - 1, k - 1].map(|pointers| state(u64::from(pointers)));
     for (switch, kept) in setup.topology.switches().iter().zip(states) {
         let expected = [edge, aggregation, state(0)][usize::from(switch.tier)];

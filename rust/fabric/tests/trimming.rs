@@ -37,10 +37,10 @@ fn six_at_once(setup: &Setup, switch: u32) -> (Vec<Packet>, Vec<Packet>) {
         src: HostId(1),
         dst: HostId(0),
         stream: 0,
-        piece: 0,
+        qp_index: 0,
         paths: crate::balance::sender::PathSpace::SINGLE,
         path: 0,
-        facts: crate::balance::sender::Facts::default(),
+        network: crate::balance::sender::NetworkParameters::default(),
     });
     let half = SendHalf { peer: HostId(0), label: 1, cookie: 0, extra: false, policy };
     let sender = nics[1].open_sender(half);
@@ -106,7 +106,7 @@ fn what_was_cut_is_made_good_without_a_timeout_where_order_does_not_matter() {
     for (name, recovery) in recoveries() {
         for policy in ["ecmp", "spray"] {
             let mut setup = trimmed(200_000);
-            setup.scheme = preset(policy, &Parameters::new()).unwrap();
+            setup.scheme = build_scheme(policy, &Parameters::new()).unwrap();
             setup.nic.recovery = recovery;
             setup.nic.retransmit_timeout = timeout;
             let outcome = complete(&setup);

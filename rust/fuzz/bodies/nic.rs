@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use evenkeel::balance::sender::{Facts, PathSpace, QpContext};
+use evenkeel::balance::sender::{NetworkParameters, PathSpace, QpContext};
 use evenkeel::ids::{HostId, QpId};
 use evenkeel::nic::{Nic, NicEvent, PortFacts, SendHalf};
 use evenkeel::packet::Packet;
@@ -98,10 +98,10 @@ impl Rig {
                 src: HostId(0),
                 dst: HostId(1),
                 stream: number,
-                piece: 0,
+                qp_index: 0,
                 paths: PathSpace::SINGLE,
                 path: 0,
-                facts: Facts::default(),
+                network: NetworkParameters::default(),
             };
             let policy = scenario.scheme.sender.build(&context);
             let (peer, label, cookie) = (HostId(1), number, number);

@@ -2,7 +2,7 @@
 
 use super::{Life, Origin, Qp, QpState, Role, Slot};
 use crate::balance::sender::{
-    Facts, PathSpace, QpContext, Sender, SenderConfig, SenderPolicy as _, ecmp,
+    NetworkParameters, PathSpace, QpContext, Sender, SenderConfig, SenderPolicy as _, ecmp,
 };
 use crate::ids::{HostId, QpId};
 use crate::nic::Nic;
@@ -36,10 +36,10 @@ impl QpAttributes {
             src: host,
             dst: peer,
             stream: 0,
-            piece: 0,
+            qp_index: 0,
             paths: PathSpace::SINGLE,
             path: 0,
-            facts: Facts::default(),
+            network: NetworkParameters::default(),
         };
         Self {
             peer,

@@ -39,10 +39,10 @@ fn wired(config: NicConfig) -> (Nic, Nic, QpId) {
         src: HostId(0),
         dst: HostId(1),
         stream: 0,
-        piece: 0,
+        qp_index: 0,
         paths: PathSpace::SINGLE,
         path: 0,
-        facts: Facts::default(),
+        network: NetworkParameters::default(),
     };
     let policy = SenderConfig::Spray(spray::Config::default()).build(&context);
     let qp = a.open_sender(SendHalf { peer: HostId(1), label: 7, cookie: 0, extra: false, policy });

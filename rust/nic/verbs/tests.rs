@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::balance::sender::{Facts, PathSpace, QpContext, Sender, SenderConfig, ecmp};
+use crate::balance::sender::{NetworkParameters, PathSpace, QpContext, Sender, SenderConfig, ecmp};
 use crate::ids::HostId;
 use crate::nic::congestion::{CongestionControl, line_rate};
 use crate::nic::recovery::sack;
@@ -39,10 +39,10 @@ fn policy() -> Sender {
         src: HostId(0),
         dst: HostId(1),
         stream: 0,
-        piece: 0,
+        qp_index: 0,
         paths: PathSpace::SINGLE,
         path: 0,
-        facts: Facts::default(),
+        network: NetworkParameters::default(),
     })
 }
 

@@ -149,7 +149,7 @@ fn resolve(context: &Context<'_>, file: &mut RailFile) -> Result<Setup, Scenario
 /// The allocator of a file, with its parameters.
 fn allocator(context: &Context<'_>, file: &RailFile) -> Result<AllocatorConfig, ScenarioError> {
     let PolicySection { name, parameters } = &file.policy;
-    rail::configured(name, parameters).map_err(|error| match error {
+    rail::allocator_config(name, parameters).map_err(|error| match error {
         SchemeError::Unknown { name, known } => {
             let key = "policy.name".to_owned();
             let nearest = nearest(&name, known.split(", "));

@@ -30,14 +30,14 @@ pub(in crate::scenario) fn resolve(
         }
     }
     // Presets may fix values of their own, which are no keys of theirs.
-    if balance::preset(&section.name, &parameters).as_ref() == Ok(&scheme) {
+    if balance::build_scheme(&section.name, &parameters).as_ref() == Ok(&scheme) {
         return Ok((PolicySection { parameters, ..section }, scheme));
     }
     Ok((section, scheme))
 }
 
 fn scheme(context: &Context<'_>, section: &PolicySection) -> Result<Scheme, ScenarioError> {
-    balance::preset(&section.name, &section.parameters).map_err(|error| {
+    balance::build_scheme(&section.name, &section.parameters).map_err(|error| {
         let reason = match error {
             SchemeError::Unknown { name, known } => return unknown(context, name, known),
             SchemeError::Parameter { reason, .. } => reason,
@@ -59,7 +59,7 @@ fn unknown(context: &Context<'_>, name: String, known: String) -> ScenarioError 
 fn culprit(section: &PolicySection) -> Option<(String, String)> {
     section.parameters.iter().find_map(|(key, value)| {
         let alone = Parameters::from_iter([(key.clone(), value.clone())]);
-        match balance::preset(&section.name, &alone) {
+        match balance::build_scheme(&section.name, &alone) {
             Err(SchemeError::Parameter { reason, .. }) => Some((key.clone(), reason)),
             _ => None,
         }

@@ -143,8 +143,8 @@ fn bytes_are_kept_and_pieces_take_queue_pairs_by_path_whatever_divides() {
         let mut by_message = BTreeMap::new();
         for flow in &flows {
             *by_message.entry(flow.message).or_insert(0u64) += flow.bytes.get();
-            let slot = if flow.pieces > 1 { u32::from(flow.path) } else { 0 };
-            assert_eq!(flow.slot, slot);
+            let qp_index = if flow.pieces > 1 { u32::from(flow.path) } else { 0 };
+            assert_eq!(flow.qp_index, qp_index);
             let siblings = flows.iter().filter(|other| other.message == flow.message);
             assert_eq!(siblings.count(), flow.pieces as usize);
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use evenkeel::balance::{Parameters, preset};
+use evenkeel::balance::{Parameters, build_scheme};
 use evenkeel::fabric::{
     Buffer, Ecn, EcnPoint, FabricConfig, FlowRecord, Outcome, Rounding, Setup, SwitchConfig,
     Verdict, run,
@@ -86,7 +86,7 @@ fn outcome(case: Case) -> Outcome {
         delay: DELAY,
         parallel_links: 1,
     };
-    let scheme = preset("ecmp", &Parameters::new()).expect("a policy");
+    let scheme = build_scheme("ecmp", &Parameters::new()).expect("a policy");
     let setup = Setup {
         topology: Arc::new(topology.build().expect("one switch")),
         fabric: FabricConfig {

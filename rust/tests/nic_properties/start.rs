@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use evenkeel::balance::sender::{Facts, PathSpace, QpContext};
+use evenkeel::balance::sender::{NetworkParameters, PathSpace, QpContext};
 use evenkeel::ids::{HostId, QpId};
 use evenkeel::nic::{Nic, NicCounters, SendHalf};
 use evenkeel::packet::Psn;
@@ -82,10 +82,10 @@ fn connect(nics: &mut [Nic; 2], settings: &Settings, number: u32, seed: u16) -> 
         src,
         dst,
         stream: number,
-        piece: 0,
+        qp_index: 0,
         paths: PathSpace::SINGLE,
         path: 0,
-        facts: Facts::default(),
+        network: NetworkParameters::default(),
     };
     let policy = settings.sender.build(&context);
     let half = SendHalf { peer: dst, label: number, cookie: number, extra: false, policy };

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use evenkeel::balance::sender::{Facts, PathSpace, QpContext};
+use evenkeel::balance::sender::{NetworkParameters, PathSpace, QpContext};
 use evenkeel::ids::{HostId, QpId};
 use evenkeel::nic::verbs::{
     Completion, CompletionStatus, Opcode, Operation, VerbsError, WorkRequest,
@@ -393,10 +393,10 @@ fn connect(nic: &mut Nic, side: Side, settings: &Settings) {
         src,
         dst,
         stream: 0,
-        piece: 0,
+        qp_index: 0,
         paths: PathSpace::SINGLE,
         path: 0,
-        facts: Facts::default(),
+        network: NetworkParameters::default(),
     });
     let attributes = QpAttributes {
         peer: dst,

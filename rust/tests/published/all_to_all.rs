@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::run::{complete, setup, side_by_side};
 use crate::support::{extent, rows, screen};
-use evenkeel::balance::shown;
+use evenkeel::balance::display_name;
 use evenkeel::collective;
 use evenkeel::fabric::{Setup, TrimConfig};
 use evenkeel::ids::HostId;
@@ -102,7 +102,7 @@ fn row(case: Case, policy: &str) -> String {
         Case::Short(1) if policy.starts_with("switch-rr") => assert!(beyond > 10.0, "{beyond}"),
         Case::Short(_) => assert!(beyond < 5.5, "{policy}, {case:?}: {beyond} us"),
     }
-    let name = shown(policy);
+    let name = display_name(policy);
     format!("{name:<22}{bound:>8.1}{time:>10.1}{beyond:>10.1}{percent:>9.2}{trimmed:>10}\n")
 }
 

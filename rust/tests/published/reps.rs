@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::run::{complete, setup, side_by_side};
 use crate::support::screen;
-use evenkeel::balance::{self, shown};
+use evenkeel::balance::{self, display_name};
 use evenkeel::fabric::Outcome;
 use evenkeel::nic::Marked;
 
@@ -100,7 +100,7 @@ fn fewer_entropy_values_do_not_help() {
     let means = side_by_side(&jobs, |&(policy, size)| {
         let parameters = format!("entropies = {size}");
         let mut setup = setup(EXAMPLE, policy, 1);
-        setup.scheme = balance::preset(policy, &parameters.parse().unwrap()).unwrap();
+        setup.scheme = balance::build_scheme(policy, &parameters.parse().unwrap()).unwrap();
         figures(&complete(&setup))
     });
     for (jobs, figures) in jobs.chunks(3).zip(means.chunks(3)) {
@@ -179,7 +179,7 @@ fn prime_takes_acknowledgements_apart() {
         (0..rows.len()).flat_map(|row| EVERY.map(|every| (row, every))).collect();
     let ours = side_by_side(&jobs, |&(row, every)| coalesced(rows[row].1, rows[row].2, every)[0]);
     for ((links, _, policy), means) in rows.iter().zip(ours.chunks(3)) {
-        let name = format!("{}, {links}", shown(policy));
+        let name = format!("{}, {links}", display_name(policy));
         let [each, eight, sixteen] = [means[0], means[1], means[2]];
         text += &format!("{name:<53}{each:>8.1}{eight:>8.1}{sixteen:>8.1}\n");
         let lost = eight.max(sixteen) / each - 1.0;
@@ -195,7 +195,8 @@ fn prime_takes_acknowledgements_apart() {
 fn run(row: &Row, seed: u64) -> Outcome {
     let mut setup = setup(EXAMPLE, row.policy, seed);
     let parameters = row.parameters.parse().expect("a table of parameters");
-    setup.scheme = balance::preset(row.policy, &parameters).expect("parameters of the policy");
+    setup.scheme =
+        balance::build_scheme(row.policy, &parameters).expect("parameters of the policy");
     if row.name.ends_with("no trimming") {
         setup.fabric.switch.trim = None;
     }

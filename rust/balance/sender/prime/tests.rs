@@ -1,14 +1,14 @@
-//! Rounds by tier, scores and their decay, parts that are suspected.
+//! Rounds by tier, scores and their decay, and scores of parts.
 
-use super::super::{Facts, PathSpace};
+use super::super::{NetworkParameters, PathSpace};
 use super::*;
 use hash_by_part::{joined, parts};
 
 /// Base RTT 8 us, time-out 1 ms, 4 us a packet: half a round of four values takes 8 us.
 fn prime(tiers: &[usize]) -> Prime {
     let paths = tiers.iter().try_fold(PathSpace::SINGLE, |paths, &n| paths.with_tier(n));
-    let facts = Facts { bdp_packets: 2, ..Facts::default() };
-    let qp = QpContext { paths: paths.unwrap(), facts, ..QpContext::for_test() };
+    let network = NetworkParameters { bdp_packets: 2, ..NetworkParameters::default() };
+    let qp = QpContext { paths: paths.unwrap(), network, ..QpContext::for_test() };
     Prime::new(&Config::default(), &qp)
 }
 
@@ -16,17 +16,17 @@ fn at_us(us: u64) -> Time {
     Time::ZERO + Span::from_us(us)
 }
 
-fn tell(prime: &mut Prime, us: u64, entropy: u16, verdict: Verdict) {
-    let rtt = Facts::default().base_rtt;
-    prime.handle_feedback(at_us(us), Feedback { entropy, verdict, packets: 1, marked: 0, rtt });
+fn feed(prime: &mut Prime, us: u64, entropy: u16, signal: PathSignal) {
+    let rtt = NetworkParameters::default().base_rtt;
+    prime.handle_feedback(at_us(us), Feedback { entropy, signal, packets: 1, marked: 0, rtt });
 }
 
-/// Values of a round and more at `us`, each with its parts.
+/// The parts of the values of `packets` packets that are sent at `us`.
 fn next(prime: &mut Prime, us: u64, packets: usize) -> Vec<(u16, u16)> {
     (0..packets).map(|_| parts(prime.entropy(at_us(us)))).collect()
 }
 
-/// How often each edge value of a tier of four comes.
+/// The number of values for each edge part of a tier of four.
 fn by_edge(values: &[(u16, u16)]) -> [usize; 4] {
     [0, 1, 2, 3].map(|edge| values.iter().filter(|value| value.0 == edge).count())
 }
@@ -47,37 +47,37 @@ fn the_edge_changes_with_each_packet_and_the_tier_above_with_each_round() {
 }
 
 #[test]
-fn a_mark_is_skipped_for_half_a_round() {
+fn a_marked_value_is_skipped_for_half_a_round() {
     let mut prime = prime(&[4]);
-    tell(&mut prime, 1, joined(2, 0), Verdict::Marked);
+    feed(&mut prime, 1, joined(2, 0), PathSignal::Marked);
     assert_eq!(by_edge(&next(&mut prime, 1, 12)), [4, 4, 0, 4]);
     assert_eq!(by_edge(&next(&mut prime, 9, 12)), [4, 4, 0, 4], "1/2 is the threshold");
     assert_eq!(by_edge(&next(&mut prime, 10, 12)), [3, 3, 3, 3]);
 }
 
 #[test]
-fn losses_are_four_and_last_32_us_each_halving() {
+fn a_loss_scores_4_and_halves_every_32_us() {
     let mut prime = prime(&[4]);
-    tell(&mut prime, 0, joined(1, 0), Verdict::Trimmed);
+    feed(&mut prime, 0, joined(1, 0), PathSignal::Trimmed);
     // 4 to 1/2 is three halvings of 32 us.
     assert_eq!(by_edge(&next(&mut prime, 95, 3))[1], 0);
     assert_eq!(by_edge(&next(&mut prime, 97, 4)), [1; 4]);
 }
 
 #[test]
-fn a_mark_on_top_of_a_loss_decays_as_the_loss_does() {
+fn a_mark_added_to_a_loss_decays_as_the_loss_does() {
     let (loss, mark) = (prime(&[4]).0.loss, prime(&[4]).0.ecn);
     let mut score = Score::default();
     score.add(at_us(0), loss);
     score.add(at_us(32), mark);
     assert_eq!((score.now(at_us(32)), score.now(at_us(64))), (3.0, 1.5));
-    score.add(at_us(32 + 64), Sign { severity: 0.75, ..mark });
-    assert_eq!(score.now(at_us(96 + 8)), 0.75, "the heavier sign says how long");
+    score.add(at_us(32 + 64), Signal { severity: 0.75, ..mark });
+    assert_eq!(score.now(at_us(96 + 8)), 0.75, "the heavier signal sets the half-life");
     assert_eq!(score.falls_to(0.375), at_us(96 + 16));
 }
 
 #[test]
-fn a_time_out_is_remembered_for_ten_times_as_long() {
+fn a_time_out_halves_every_ten_time_outs() {
     let mut prime = prime(&[4]);
     assert_eq!(prime.handle_timeout(at_us(0), joined(3, 0)), None);
     // log2(15 / 0.5) = 4.9 halvings of 10 ms.
@@ -86,31 +86,31 @@ fn a_time_out_is_remembered_for_ten_times_as_long() {
 }
 
 #[test]
-fn half_the_paths_of_a_part_make_all_of_it_suspect() {
+fn a_part_is_scored_once_half_of_its_paths_are_bad() {
     let mut prime = prime(&[4, 4]);
-    tell(&mut prime, 1, joined(2, 0), Verdict::Trimmed);
+    feed(&mut prime, 1, joined(2, 0), PathSignal::Trimmed);
     assert_eq!(by_edge(&next(&mut prime, 1, 15)), [4, 4, 3, 4], "one path of sixteen");
-    tell(&mut prime, 1, joined(2, 3), Verdict::Trimmed);
+    feed(&mut prime, 1, joined(2, 3), PathSignal::Trimmed);
     assert_eq!(by_edge(&next(&mut prime, 1, 12)), [4, 4, 0, 4], "the edge's choice");
-    let column = prime.0.above.scores.iter().all(|score| score.value == 0.0);
-    assert!(column, "no part above had half of its paths scored");
+    let unscored = prime.0.above.scores.iter().all(|score| score.value == 0.0);
+    assert!(unscored, "no part above has half of its paths scored");
 }
 
 #[test]
-fn when_all_is_scored_it_takes_what_comes() {
+fn if_every_value_is_bad_the_next_one_is_taken() {
     let mut prime = prime(&[4]);
-    (0..4).for_each(|edge| tell(&mut prime, 1, joined(edge, 0), Verdict::Nack));
+    (0..4).for_each(|edge| feed(&mut prime, 1, joined(edge, 0), PathSignal::Nack));
     assert_eq!(by_edge(&next(&mut prime, 1, 40)).iter().sum::<usize>(), 40);
 }
 
 #[test]
-fn the_last_hop_is_no_paths_fault() {
+fn a_packet_trimmed_at_the_last_hop_scores_no_path() {
     let mut prime = prime(&[4]);
-    tell(&mut prime, 1, joined(0, 0), Verdict::TrimmedAtLastHop);
+    feed(&mut prime, 1, joined(0, 0), PathSignal::TrimmedAtLastHop);
     let late = |us, entropy, prime: &mut Prime| {
         let feedback = Feedback {
             entropy,
-            verdict: Verdict::Good,
+            signal: PathSignal::Good,
             packets: 1,
             marked: 0,
             rtt: Span::from_us(17),
@@ -120,11 +120,11 @@ fn the_last_hop_is_no_paths_fault() {
     late(8, joined(1, 0), &mut prime);
     assert_eq!(by_edge(&next(&mut prime, 8, 8)), [2; 4]);
     late(9, joined(1, 0), &mut prime);
-    assert_eq!(by_edge(&next(&mut prime, 9, 9)), [3, 0, 3, 3], "8 us later it is one");
+    assert_eq!(by_edge(&next(&mut prime, 9, 9)), [3, 0, 3, 3], "8 us later it is a signal");
 }
 
 #[test]
-fn without_known_paths_it_has_256_values() {
+fn with_unknown_paths_there_are_256_values() {
     let qp = QpContext { paths: PathSpace::UNKNOWN, ..QpContext::for_test() };
     let mut prime = Prime::new(&Config::default(), &qp);
     let mut all = next(&mut prime, 1, 256);
@@ -135,17 +135,17 @@ fn without_known_paths_it_has_256_values() {
 }
 
 #[test]
-fn it_keeps_scores_of_what_there_is_a_choice_of() {
+fn only_values_with_a_choice_have_scores() {
     assert_eq!(prime(&[4, 3]).state_bits(), 22 * (12 + 4 + 3) + 2 * 2 + 2 * 2);
-    assert_eq!(prime(&[4]).state_bits(), 22 * 4 + 2 * 2, "one part is the value itself");
+    assert_eq!(prime(&[4]).state_bits(), 22 * 4 + 2 * 2, "with one part, the part is the value");
     let mut within_the_rack = prime(&[]);
-    tell(&mut within_the_rack, 1, 0, Verdict::Trimmed);
+    feed(&mut within_the_rack, 1, 0, PathSignal::Trimmed);
     assert_eq!(next(&mut within_the_rack, 1, 3), [(0, 0); 3]);
     assert_eq!(within_the_rack.state_bits(), 0);
 }
 
 #[test]
-fn a_half_life_halves_and_parts_of_it_follow_the_power_of_two() {
+fn half_lives_and_fractions_of_them_follow_the_power_of_two() {
     assert_eq!([0.0, 1.0, 2.0, 20.0].map(halved), [1.0, 0.5, 0.25, 1.0 / 1_048_576.0]);
     for n in 0..2_000u16 {
         let lives = f32::from(n) / 64.0;
@@ -156,8 +156,8 @@ fn a_half_life_halves_and_parts_of_it_follow_the_power_of_two() {
 }
 
 #[test]
-fn a_threshold_of_nothing_is_refused() {
+fn a_threshold_of_zero_is_rejected() {
     let parameters = "threshold = \"0\"".parse().unwrap();
-    let error = crate::balance::preset("prime", &parameters).unwrap_err().to_string();
-    assert!(error.contains("'threshold' must be more than 0"), "{error}");
+    let error = crate::balance::build_scheme("prime", &parameters).unwrap_err().to_string();
+    assert!(error.contains("'threshold' must be above 0"), "{error}");
 }

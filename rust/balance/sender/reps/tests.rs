@@ -1,6 +1,6 @@
-//! The buffer's orders, freezing and exploring.
+//! The order in which the buffer is used, freezing and exploration.
 
-use super::super::Facts;
+use super::super::NetworkParameters;
 use super::*;
 
 const MS: Span = Span::from_ms(1);
@@ -10,23 +10,23 @@ fn at_us(us: u64) -> Time {
 }
 
 fn reps(config: Config, trimming: Trimming) -> Reps {
-    let facts = Facts { trimming, bdp_packets: 5, ..Facts::default() };
-    Reps::new(&config, &QpContext { facts, ..QpContext::for_test() })
+    let network = NetworkParameters { trimming, bdp_packets: 5, ..NetworkParameters::default() };
+    Reps::new(&config, &QpContext { network, ..QpContext::for_test() })
 }
 
-/// Base RTT 8 us, time-out 1 ms; random values are 0.
+/// Base RTT 8 us, time-out 1 ms; there is one entropy value to draw, 0.
 fn recycling() -> Reps {
     let entropies = EntropySpace::try_from(1).unwrap();
     reps(Config { entropies, ..Config::default() }, Trimming::On)
 }
 
-fn tell(reps: &mut Reps, now: Time, verdict: Verdict, entropy: u16) {
-    let rtt = Facts::default().base_rtt;
-    reps.handle_feedback(now, Feedback { entropy, verdict, packets: 1, marked: 0, rtt });
+fn feed(reps: &mut Reps, now: Time, signal: PathSignal, entropy: u16) {
+    let rtt = NetworkParameters::default().base_rtt;
+    reps.handle_feedback(now, Feedback { entropy, signal, packets: 1, marked: 0, rtt });
 }
 
 fn good(reps: &mut Reps, values: std::ops::Range<u16>) {
-    values.for_each(|value| tell(reps, at_us(1), Verdict::Good, value));
+    values.for_each(|value| feed(reps, at_us(1), PathSignal::Good, value));
 }
 
 fn next(reps: &mut Reps, packets: usize) -> Vec<u16> {
@@ -34,9 +34,9 @@ fn next(reps: &mut Reps, packets: usize) -> Vec<u16> {
 }
 
 #[test]
-fn each_good_acknowledgement_pays_for_one_use_oldest_first() {
+fn each_good_acknowledgement_allows_one_reuse_oldest_first() {
     let mut reps = recycling();
-    assert_eq!(next(&mut reps, 2), [0, 0], "nothing is known: random");
+    assert_eq!(next(&mut reps, 2), [0, 0], "the buffer is empty: random");
     good(&mut reps, 11..14);
     assert_eq!(next(&mut reps, 2), [11, 12]);
     good(&mut reps, 14..15);
@@ -55,19 +55,21 @@ fn the_ninth_value_overwrites_the_oldest_and_the_ring_wraps() {
 }
 
 #[test]
-fn what_was_marked_trimmed_or_lost_is_not_used_again() {
+fn marked_trimmed_or_lost_values_are_not_reused() {
     let mut reps = recycling();
-    for verdict in [Verdict::Marked, Verdict::Nack, Verdict::Trimmed, Verdict::TrimmedAtLastHop] {
-        tell(&mut reps, at_us(1), verdict, 9);
+    for signal in
+        [PathSignal::Marked, PathSignal::Nack, PathSignal::Trimmed, PathSignal::TrimmedAtLastHop]
+    {
+        feed(&mut reps, at_us(1), signal, 9);
     }
     assert_eq!(next(&mut reps, 1), [0]);
     reps.0.config.last_hop_trims = LastHopTrims::Recycle;
-    tell(&mut reps, at_us(1), Verdict::TrimmedAtLastHop, 9);
+    feed(&mut reps, at_us(1), PathSignal::TrimmedAtLastHop, 9);
     assert_eq!(next(&mut reps, 2), [9, 0]);
 }
 
 #[test]
-fn frozen_it_cycles_through_what_it_has_used_or_not() {
+fn while_frozen_it_repeats_the_buffer_used_or_not() {
     let mut reps = recycling();
     good(&mut reps, 1..4);
     assert_eq!(next(&mut reps, 2), [1, 2]);
@@ -78,7 +80,7 @@ fn frozen_it_cycles_through_what_it_has_used_or_not() {
 }
 
 #[test]
-fn frozen_with_an_empty_buffer_it_is_random() {
+fn while_frozen_with_an_empty_buffer_values_are_random() {
     let mut reps = reps(Config::default(), Trimming::On);
     reps.handle_timeout(at_us(5), 7);
     let values = next(&mut reps, 20);
@@ -91,20 +93,20 @@ fn the_first_feedback_after_freezing_clears_the_buffer_and_explores_a_bdp() {
     good(&mut reps, 1..4);
     reps.handle_timeout(at_us(5), 7);
     let end = at_us(5) + MS * 10;
-    tell(&mut reps, end, Verdict::Marked, 1);
-    assert_eq!(next(&mut reps, 1), [1], "not over at the end itself");
-    tell(&mut reps, end + Span::from_ps(1), Verdict::Good, 21);
+    feed(&mut reps, end, PathSignal::Marked, 1);
+    assert_eq!(next(&mut reps, 1), [1], "still frozen at the end itself");
+    feed(&mut reps, end + Span::from_ps(1), PathSignal::Good, 21);
     assert_eq!(next(&mut reps, 7), [0, 0, 0, 0, 0, 21, 0], "five packets explore");
 }
 
 #[test]
-fn while_it_explores_or_is_frozen_no_time_out_freezes() {
+fn a_time_out_while_frozen_or_exploring_does_not_freeze() {
     let mut reps = recycling();
     reps.handle_timeout(at_us(5), 7);
     reps.handle_timeout(at_us(6), 7);
     let end = at_us(5) + MS * 10;
-    assert_eq!(reps.0.mode, Mode::Frozen(end), "from the first");
-    tell(&mut reps, end + Span::from_ps(1), Verdict::Marked, 7);
+    assert_eq!(reps.0.mode, Mode::Frozen(end), "the first time-out counts");
+    feed(&mut reps, end + Span::from_ps(1), PathSignal::Marked, 7);
     reps.handle_timeout(end + MS, 7);
     assert_eq!(reps.0.mode, Mode::Recycling);
     next(&mut reps, 5);
@@ -113,17 +115,18 @@ fn while_it_explores_or_is_frozen_no_time_out_freezes() {
 }
 
 #[test]
-fn without_trimming_long_round_trips_say_congestion() {
+fn without_trimming_long_round_trip_times_are_taken_for_congestion() {
     let slow = |rtt_ns, freezes| {
         let mut reps = reps(Config::default(), Trimming::Off);
         let rtt = Span::from_ns(rtt_ns);
-        let feedback = Feedback { entropy: 1, verdict: Verdict::Good, packets: 1, marked: 0, rtt };
+        let feedback =
+            Feedback { entropy: 1, signal: PathSignal::Good, packets: 1, marked: 0, rtt };
         reps.handle_feedback(at_us(1), feedback);
-        tell(&mut reps, at_us(2), Verdict::Good, 2);
+        feed(&mut reps, at_us(2), PathSignal::Good, 2);
         reps.handle_timeout(at_us(900), 3);
         assert_eq!(reps.0.mode != Mode::Recycling, freezes, "{rtt_ns} ns");
-        // Two time-outs later it is forgotten.
-        tell(&mut reps, at_us(2_002), Verdict::Good, 2);
+        // The highest round-trip time expires after two time-outs.
+        feed(&mut reps, at_us(2_002), PathSignal::Good, 2);
         reps.handle_timeout(at_us(2_003), 3);
         assert_ne!(reps.0.mode, Mode::Recycling);
     };
@@ -132,7 +135,7 @@ fn without_trimming_long_round_trips_say_congestion() {
 }
 
 #[test]
-fn a_value_may_be_used_n_times() {
+fn a_value_may_be_reused_n_times() {
     let config = Config { reuse: Reuse(3), ..recycling().0.config };
     let mut reps = reps(config, Trimming::On);
     good(&mut reps, 1..3);

@@ -23,23 +23,23 @@ fn packet(flow: u32) -> Packet {
     Packet { src: HostId(flow), label: mix32(flow), wire_bytes: 10_000, ..Packet::default() }
 }
 
-fn passage(from: usize, port: u32) -> Passage {
-    Passage { port, source_edge: LEAVES[from], edge: LEAVES[1 - from] }
+fn passage(from: usize, port: u32) -> Departure {
+    Departure { port, source_edge: LEAVES[from], destination_edge: LEAVES[1 - from] }
 }
 
 /// Sends a packet from the first leaf by its uplink `port`; on the way CE is raised to `level`.
 fn send(leaves: &mut [Conga; 2], now: Time, port: u32, level: u8) {
     let mut packet = packet(0);
-    leaves[0].handle_passage(now, &mut packet, &passage(0, port));
+    leaves[0].handle_departure(now, &mut packet, &passage(0, port));
     packet.route = Header(packet.route).raised(level).0;
-    leaves[1].handle_passage(now, &mut packet, &passage(0, 0));
+    leaves[1].handle_departure(now, &mut packet, &passage(0, 0));
 }
 
 /// Sends one the other way.
 fn send_back(leaves: &mut [Conga; 2], now: Time) {
     let mut packet = packet(1);
-    leaves[1].handle_passage(now, &mut packet, &passage(1, 4));
-    leaves[0].handle_passage(now, &mut packet, &passage(1, 0));
+    leaves[1].handle_departure(now, &mut packet, &passage(1, 4));
+    leaves[0].handle_departure(now, &mut packet, &passage(1, 0));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_flow_moves_after_a_gap_of_more_than_a_hundred_microseconds() {
     // Its uplink gets busy: 250 us of the link's bytes.
     for _ in 0..1_250 {
         let mut other = self::packet(8);
-        leaf.handle_passage(us(1_000), &mut other, &passage(0, 4 + first));
+        leaf.handle_departure(us(1_000), &mut other, &passage(0, 4 + first));
     }
     let mut now = us(1_000);
     for _ in 0..3 {
@@ -147,7 +147,7 @@ fn switches_that_are_no_leaf_hash_and_raise_what_they_see() {
     let mut last = Packet::default();
     for _ in 0..600 {
         last = Packet { route: Header::new(5).with_feedback(6, 1).0, ..packet(0) };
-        spine.handle_passage(us(2), &mut last, &passage(0, 1));
+        spine.handle_departure(us(2), &mut last, &passage(0, 1));
     }
     let header = Header(last.route);
     assert_eq!((header.tag(), header.congestion()), (Some(5), 3));
@@ -158,8 +158,8 @@ fn switches_that_are_no_leaf_hash_and_raise_what_they_see() {
 fn within_a_rack_nothing_is_written_or_learned() {
     let mut leaf = switch(LEAVES[0], 0);
     let mut packet = Packet { route: 77, ..packet(0) };
-    let inside = Passage { port: 1, source_edge: LEAVES[0], edge: LEAVES[0] };
-    leaf.handle_passage(us(1), &mut packet, &inside);
+    let inside = Departure { port: 1, source_edge: LEAVES[0], destination_edge: LEAVES[0] };
+    leaf.handle_departure(us(1), &mut packet, &inside);
     assert_eq!((packet.route, leaf.leaf.unwrap().tables.cells()), (77, 0));
 }
 
@@ -169,10 +169,10 @@ fn its_memory_is_counted() {
     send(&mut leaves, us(1), 4, 1);
     send_back(&mut leaves, us(1));
     // 8 estimators, 65,536 flowlets, and at the first leaf a cell from each table.
-    let expected = SwitchState { entries: 8 + 65_536 + 2, bits: 8 * 32 + 65_536 * 5 + 6 };
-    assert_eq!(leaves[0].state(), expected);
-    let spine = SwitchState { entries: 8, bits: 8 * 32 };
-    assert_eq!(switch(SwitchId(2), 1).state(), spine);
+    let expected = StateSize { entries: 8 + 65_536 + 2, bits: 8 * 32 + 65_536 * 5 + 6 };
+    assert_eq!(leaves[0].state_size(), expected);
+    let spine = StateSize { entries: 8, bits: 8 * 32 };
+    assert_eq!(switch(SwitchId(2), 1).state_size(), spine);
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn parameters_that_make_no_sense_are_refused() {
         ("dre_factor = \"0\"", "1/5"),
         ("dre_factor = \"6/5\"", "1/5"),
     ] {
-        let error = crate::balance::preset("conga", &key.parse().unwrap()).unwrap_err();
+        let error = crate::balance::build_scheme("conga", &key.parse().unwrap()).unwrap_err();
         assert!(error.to_string().contains(example), "{key}: {error}");
     }
 }

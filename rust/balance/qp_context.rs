@@ -1,0 +1,94 @@
+//! What a sender policy knows of its queue pair and of the network.
+
+use super::path_space::PathSpace;
+use crate::ids::HostId;
+use crate::rng::{Purpose, Stream, mix64};
+use crate::units::Span;
+
+/// What a policy may know of its queue pair when the queue pair is created.
+#[derive(Debug, Clone, Copy)]
+pub struct QpContext {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Id of the sending host.
+    pub src: HostId,
+    /// Id of the receiving host.
+    pub dst: HostId,
+    /// Index of the message stream between them.
+    pub stream: u32,
+    /// Index of the queue pair within the stream.
+    pub qp_index: u32,
+    /// The equal-cost choices at each tier on the way, under source routes or if the policy needs
+    /// them ([`super::sender::SenderPolicy::NEEDS_PATHS`]).
+    pub paths: PathSpace,
+    /// The path that the splitter assigned, under source routes.
+    pub path: u16,
+    /// The network parameters that are configured on the NIC.
+    pub network: NetworkParameters,
+}
+
+/// The network parameters that an operator configures on a NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NetworkParameters {
+    /// Round-trip time of a full packet and its acknowledgement on the longest idle path.
+    pub base_rtt: Span,
+    /// The number of full packets that line rate sends in `base_rtt`, rounded up.
+    pub bdp_packets: u32,
+    /// The retransmission time-out.
+    pub retransmit_timeout: Span,
+    /// Whether switches trim packets to their headers instead of dropping them.
+    pub trimming: Trimming,
+}
+
+/// What switches do with packets that do not fit into their buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Trimming {
+    /// The packet is dropped.
+    #[default]
+    Off,
+    /// The packet is trimmed to its header, and the receiver reports it.
+    On,
+}
+
+impl Default for NetworkParameters {
+    /// A base round-trip time of 8 us at 400 Gbps with packets of 4 KiB, a retransmission time-out
+    /// of 1 ms, and no trimming.
+    fn default() -> Self {
+        Self {
+            base_rtt: Span::from_us(8),
+            bdp_packets: 96,
+            retransmit_timeout: Span::from_ms(1),
+            trimming: Trimming::Off,
+        }
+    }
+}
+
+#[cfg(test)]
+impl QpContext {
+    /// A queue pair from host 0 to host 1 with a single path.
+    pub(crate) fn for_test() -> Self {
+        Self {
+            seed: 1,
+            src: HostId(0),
+            dst: HostId(1),
+            stream: 0,
+            qp_index: 0,
+            paths: PathSpace::SINGLE,
+            path: 0,
+            network: NetworkParameters::default(),
+        }
+    }
+}
+
+impl QpContext {
+    /// A key of this queue pair for random streams; queue pairs of other host pairs have others.
+    pub fn key(&self) -> u64 {
+        let pair = u64::from(self.src.0) << 32 | u64::from(self.dst.0);
+        mix64(pair) ^ (u64::from(self.stream) << 32 | u64::from(self.qp_index))
+    }
+
+    /// The queue pair's random stream for `purpose`.
+    pub fn random(&self, purpose: Purpose) -> Stream {
+        Stream::new(self.seed, purpose, self.key())
+    }
+}
