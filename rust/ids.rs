@@ -1,4 +1,4 @@
-//! Names for things: newtypes over small integers, dense from zero, so that they index tables.
+//! Ids: newtypes over small integers, dense from zero, so that they index tables.
 
 /// Defines an id newtype over `u32` with its printed prefix.
 macro_rules! id {
@@ -8,7 +8,7 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl $name {
-            /// Its place in a table.
+            /// The id as an index into a table.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -28,7 +28,7 @@ id!(
     "host"
 );
 id!(
-    /// A switch, numbered over all tiers.
+    /// A switch; ids are dense over all tiers.
     SwitchId,
     "switch"
 );
@@ -49,7 +49,7 @@ id!(
     "message"
 );
 id!(
-    /// A queue pair, as its own NIC numbers it.
+    /// A queue pair; ids are dense per NIC.
     QpId,
     "qp"
 );
@@ -65,7 +65,7 @@ id!(
 );
 
 impl PortId {
-    /// The link that this is a direction of.
+    /// The link of which this port is one direction.
     pub const fn link(self) -> LinkId {
         LinkId(self.0 / 2)
     }

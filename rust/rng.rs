@@ -1,18 +1,19 @@
-//! One seed, an independent stream per purpose and id.
+//! Random numbers: from one seed, an independent stream per purpose and id.
 //!
 //! The generator is PCG-XSH-RR 64/32 (O'Neill, "PCG: A Family of Simple Fast Space-Efficient
 //! Statistically Good Algorithms for Random Number Generation", 2014), whose output is fixed by
-//! its name. What is made of its words (ranges, shuffles) is written here and not taken from a
-//! distribution library, because those libraries may change their values between versions. The
-//! same seed gives the same numbers on every platform and in every later version.
+//! its name. Ranges and shuffles are implemented here and not taken from a distribution library,
+//! because those libraries may change their values between versions. The same seed gives the same
+//! numbers on every platform and in every later version.
 //!
-//! A stream belongs to a purpose and an id (a host, a switch, a pair of hosts), never to the
-//! order in which things were made: a new consumer shifts nobody else's draws.
+//! A stream is selected by a purpose and an id (a host, a switch, a pair of hosts), never by the
+//! order of construction: a new consumer does not change the draws of any other.
 
 use rand_core::Rng as _;
 use rand_pcg::Pcg32;
 
-/// What a stream is drawn for. Numbers are fixed: a new purpose takes a new one.
+/// The purpose of a stream. The numbers are part of the stream's seed and never change; a new
+/// purpose takes an unused number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Purpose {
@@ -26,15 +27,15 @@ pub enum Purpose {
     Workload = 4,
     /// Ethereal's order of destinations and start delays, by sending host.
     Split = 5,
-    /// Which links fail, by link.
+    /// Selection of failing links, by link.
     Failure = 6,
     /// Draws of switch policies, by switch.
     SwitchPolicy = 7,
-    /// Which packets a lossy link loses, by port.
+    /// Packets lost on a lossy link, by port.
     Loss = 8,
-    /// A new path after one failed, by QP.
+    /// The new path after the current one failed, by QP.
     Repath = 9,
-    /// Seeds of jobs beyond the first, by their places.
+    /// Seeds of jobs after the first, by their indices.
     Job = 10,
     /// Draws of tests.
     Test = 1_000,
@@ -45,14 +46,14 @@ pub enum Purpose {
 pub struct Stream(Pcg32);
 
 impl Stream {
-    /// The stream of this seed for `purpose` and `id`.
+    /// The stream that `seed` gives for `purpose` and `id`.
     pub fn new(seed: u64, purpose: Purpose, id: u64) -> Self {
         let key = mix64(mix64(seed ^ 0x9e37_79b9_7f4a_7c15) ^ purpose as u64);
         let state = mix64(key ^ id);
         Self(Pcg32::new(state, mix64(state ^ key)))
     }
 
-    /// The stream for an ordered pair of ids.
+    /// The stream that `seed` gives for `purpose` and an ordered pair of ids.
     pub fn for_pair(seed: u64, purpose: Purpose, first: u32, second: u32) -> Self {
         Self::new(seed, purpose, u64::from(first) << 32 | u64::from(second))
     }
@@ -72,6 +73,7 @@ impl Stream {
     pub fn below(&mut self, bound: u32) -> u32 {
         assert!(bound > 0, "no number is below zero");
         let mut product = u64::from(self.next_u32()) * u64::from(bound);
+        // Only products below `bound` can be biased, so the division is rarely needed.
         if (product as u32) < bound {
             let threshold = bound.wrapping_neg() % bound;
             while (product as u32) < threshold {
@@ -104,8 +106,8 @@ pub const fn mix64(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Mixes 32 bits likewise (Wellons, "Prospecting for Hash Functions", 2018: lowbias32); what
-/// switches hash with.
+/// Mixes 32 bits (Wellons, "Prospecting for Hash Functions", 2018: lowbias32); the hash function
+/// of the switches.
 #[inline]
 pub const fn mix32(value: u32) -> u32 {
     let value = (value ^ (value >> 16)).wrapping_mul(0x7feb_352d);

@@ -1,24 +1,23 @@
-//! Edge switches: what their hosts send to and get from elsewhere must cross their uplinks.
+//! The cut around an edge switch: all traffic between its hosts and the rest of the fabric
+//! crosses its uplinks.
 //!
 //! Assumes that load is balanced perfectly over all links that an edge switch has to other
-//! switches, so it binds where the edge is oversubscribed. Where there are several
-//! paths, one acknowledgement a message is charged: it may overtake the others. \[inferred: the cut bound of any
-//! network\]
+//! switches, so the bound is the largest where the edge is oversubscribed. Where there are
+//! several paths, one acknowledgement per message is charged: it may overtake the others.
+//! \[inferred: the cut bound of any network\]
 
-use super::Wire;
-use super::idle_path::Catalogue;
 use super::load::{Loads, latest_first};
+use super::{Timeline, Wire};
 use crate::ids::SwitchId;
 use crate::topology::{Routes, Topology};
-use crate::workload::Workload;
 
-/// When the busiest edge switch's uplinks can be done at the soonest.
+/// The earliest time at which the busiest edge switch's uplinks have carried their traffic, in
+/// picoseconds from the first start.
 pub(super) fn busiest(
     topology: &Topology,
     routes: &Routes,
-    workload: &Workload,
     wire: &Wire,
-    (starts, paths): (&[u128], &Catalogue),
+    Timeline { workload, starts, paths }: Timeline<'_>,
 ) -> u128 {
     let bundles = uplinks(topology);
     let mut out = vec![Loads::NONE; bundles.len()];
@@ -56,7 +55,7 @@ pub(super) fn busiest(
     latest
 }
 
-/// The links of a switch to other switches.
+/// The links from a switch to other switches, as one link of their total rate.
 #[derive(Clone, Copy, Default)]
 struct Bundle {
     bps: u128,

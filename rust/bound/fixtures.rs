@@ -1,12 +1,12 @@
-//! Small fabrics and workloads for the tests of this module.
+//! Small fabrics and workloads for the tests of the bounds.
 
 use super::Wire;
 use crate::ids::HostId;
-use crate::topology::{FatTree, LeafSpine, Topology};
-use crate::units::{BitRate, Bytes, Fraction, Span, Time};
+use crate::topology::{FatTree, LeafSpine, Topology, fixtures};
+use crate::units::{BitRate, Bytes, Span, Time};
 use crate::workload::{Message, Workload};
 
-/// The packets of arXiv 2507.21372.
+/// The packet sizes and the gap of arXiv 2507.21372.
 pub(super) const OFAN: Wire = Wire {
     payload: Bytes::new(4_096),
     header: Bytes::new(62),
@@ -18,29 +18,12 @@ pub(super) const OFAN: Wire = Wire {
 };
 
 pub(super) fn fat_tree(k: u32, rate: BitRate) -> Topology {
-    let shape = FatTree {
-        k,
-        tiers: 3,
-        oversubscription: Fraction::ONE,
-        host_rate: rate,
-        fabric_rate: rate,
-        delay: Span::from_ns(500),
-        parallel_links: 1,
-    };
-    shape.build().unwrap()
+    FatTree { host_rate: rate, fabric_rate: rate, ..fixtures::fat_tree(k) }.build().unwrap()
 }
 
 pub(super) fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32, rate: BitRate) -> Topology {
-    let shape = LeafSpine {
-        leaves,
-        spines,
-        hosts_per_leaf,
-        host_rate: rate,
-        fabric_rate: rate,
-        delay: Span::from_ns(500),
-        parallel_links: 1,
-    };
-    shape.build().unwrap()
+    let shape = fixtures::leaf_spine(leaves, spines, hosts_per_leaf);
+    LeafSpine { host_rate: rate, fabric_rate: rate, ..shape }.build().unwrap()
 }
 
 pub(super) fn flow(src: u32, dst: u32, bytes: u64) -> Message {

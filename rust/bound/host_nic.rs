@@ -1,24 +1,24 @@
 //! The hosts' own links: each must carry its data and its acknowledgements.
 //!
-//! Assumes only that a link carries one packet at a time, each followed by the gap, and that an
-//! acknowledgement answers every `ack_every` packets. The first packet needs its way there, the
-//! last one its way on and the acknowledgement's way back. Where there are several paths, a
-//! downlink is charged with one acknowledgement a message only: the last may overtake others,
-//! and the message is complete without them. \[inferred: `../shared/papers/ofan.md` section 1
-//! names it as the natural bound for all-to-all, without a formula\]
+//! Assumes only that a link carries one packet at a time, each followed by the gap, and that
+//! every `ack_every` packets are answered by one acknowledgement. To the work of the link are
+//! added the time that the first packet takes to reach it, the time that the last packet takes
+//! from there to its destination, and the acknowledgement's way back. Where there are several
+//! paths, a downlink is charged with only one acknowledgement per message: the last may overtake
+//! the others, and the message completes without them. \[inferred: "Load Balancing for AI
+//! Training Workloads" (arXiv 2507.21372) names it as the natural bound for all-to-all, without a
+//! formula\]
 
-use super::Wire;
-use super::idle_path::Catalogue;
 use super::load::{Loads, latest_first};
+use super::{Timeline, Wire};
 use crate::topology::Topology;
-use crate::workload::Workload;
 
-/// When the busiest host's link can be done at the soonest.
+/// The earliest time at which the busiest host's link has carried its traffic, in picoseconds
+/// from the first start.
 pub(super) fn busiest(
     topology: &Topology,
-    workload: &Workload,
     wire: &Wire,
-    (starts, paths): (&[u128], &Catalogue),
+    Timeline { workload, starts, paths }: Timeline<'_>,
 ) -> u128 {
     let hosts = topology.host_count() as usize;
     let mut up = vec![Loads::NONE; hosts];

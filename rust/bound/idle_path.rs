@@ -1,75 +1,77 @@
-//! One message alone: how long it takes at least, and when its packets can be where.
+//! One message alone on a path: its completion time, and the earliest times of its packets at
+//! each link.
 //!
-//! On a path of H links of rate R and delay p, a message of n equal packets takes
-//! `n·(D + gap)/R − gap/R + (H−1)·D/R + H·p + H·A/R + H·p` (`../shared/design.md`, "Semantics"). Here that is
-//! generalised to links of different rates and delays and to a shorter last packet. Where several
-//! paths exist, packets share only the first and the last link, and each hop is taken to be as
-//! fast as the fastest link there is for it.
+//! On a path of H links of rate R and delay p, a message of n equal packets of D bytes, the last
+//! of which is acknowledged by A bytes, takes
+//! `n·(D + gap)/R − gap/R + (H−1)·D/R + H·p + H·A/R + H·p`. Here the formula is generalised to
+//! links of different rates and delays and to a shorter last packet. Where several paths exist,
+//! packets share only the first and the last link, and each hop is assumed to be as fast as the
+//! fastest link that any of the paths has there.
 
 use std::collections::BTreeMap;
 
-use super::Wire;
+use super::{Timeline, Wire};
 use crate::ids::{HostId, SwitchId};
 use crate::topology::{Routes, Topology};
 use crate::units::{BitRate, Bytes, Span};
 use crate::workload::Workload;
 
-/// A link as a path sees it.
+/// One hop of a path: the best of the links that packets may take there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hop {
-    /// The best rate there is for this hop.
+    /// The highest rate of these links.
     pub rate: BitRate,
-    /// The least delay there is for this hop.
+    /// The least delay of these links.
     pub delay: Span,
 }
 
-/// What a shortest path offers at best.
+/// The best case of the shortest paths between two hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path {
     /// Every hop from the sender to the receiver; never empty.
     pub hops: Vec<Hop>,
-    /// How many paths there are, see [`Routes::path_count`]; alone, packets cannot overtake.
+    /// Number of paths, see [`Routes::path_count`]. On a single path packets cannot overtake.
     pub count: u32,
 }
 
-/// When things can happen at one link, in picoseconds.
+/// The time before and after the packets at one link, in picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Stage {
-    /// From the message's start to the first packet's first bit.
+pub(super) struct LinkTiming {
+    /// Least time from the message's start to the first packet's first bit.
     pub head: u128,
-    /// From the last packet's last bit to the message's completion.
+    /// Least time from the last packet's last bit to the message's completion.
     pub tail: u128,
 }
 
-/// A message alone on its path.
+/// The timing of a message alone on its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdlePath {
-    /// Data packets.
+    /// Number of data packets.
     pub packets: u64,
-    /// Acknowledgements.
+    /// Number of acknowledgements.
     pub acks: u64,
-    /// Those that are through every link once the message is complete: all on a single path; on
-    /// several, the last may overtake the rest of them.
+    /// Number of acknowledgements that have crossed every link when the message completes: all on
+    /// a single path; on several paths the last may overtake the others.
     pub(super) acks_through: u64,
-    /// From start to delivery.
+    /// Time from start to delivery.
     pub delivered: Span,
-    /// From start to completion at the sender.
+    /// Time from start to completion at the sender.
     pub completed: Span,
     /// All data packets with their gaps, in bytes on the wire.
     pub(super) wire_bytes: u128,
-    /// The same before the last packet starts.
+    /// All data packets but the last with their gaps, in bytes on the wire.
     pub(super) wire_bytes_before_last: u128,
-    /// From the last packet's delivery to the completion.
-    pub(super) ack_way: u128,
-    /// Data at the sender's link, the link after it, the one before the receiver's, the
-    /// receiver's.
-    pub(super) data: [Stage; 4],
-    /// Acknowledgements at the same links.
-    pub(super) ack: [Stage; 4],
+    /// Time from the last packet's delivery to the completion, in picoseconds.
+    pub(super) ack_delay: u128,
+    /// Timing of data at the sender's link, the link after it, the one before the receiver's, and
+    /// the receiver's.
+    pub(super) data: [LinkTiming; 4],
+    /// Timing of acknowledgements at the same links.
+    pub(super) ack: [LinkTiming; 4],
 }
 
 impl Path {
-    /// What paths from `src` to `dst` offer; `None` if there are none.
+    /// The best case of the paths from `src` to `dst`; `None` if there is no path.
     pub fn between(topology: &Topology, routes: &Routes, src: HostId, dst: HostId) -> Option<Self> {
         let count = routes.path_count(src, dst);
         if count == 0 {
@@ -97,14 +99,16 @@ impl Path {
     }
 }
 
-/// Transmission times of the packets of one message over one path, in picoseconds.
+/// Transmission times, by hop, of the packets of one message over one path, in picoseconds.
+///
+/// `full` and `last` are for a full and for the last data packet; `_busy` includes the gap.
 struct Times {
     full: Vec<u128>,
     full_busy: Vec<u128>,
     last: Vec<u128>,
     last_busy: Vec<u128>,
     ack: Vec<u128>,
-    /// Propagation and, after the first hop, nothing else: forwarding is counted before a hop.
+    /// Propagation delay only; the forwarding delay of the switch behind a hop is separate.
     delay: Vec<u128>,
     forwarding: u128,
 }
@@ -124,20 +128,23 @@ impl Times {
         }
     }
 
-    /// From the first bit on the first of `hops` to when a packet can start on the hop after.
-    fn way(&self, packet: &[u128], hops: std::ops::Range<usize>) -> u128 {
+    /// Time from the first bit on the first of `hops` until the packet can start on the hop after
+    /// the last.
+    fn transit(&self, packet: &[u128], hops: std::ops::Range<usize>) -> u128 {
         hops.map(|hop| packet[hop] + self.delay[hop] + self.forwarding).sum()
     }
 
-    /// The same to where the last of the hops ends: nobody forwards there.
-    fn whole_way(&self, packet: &[u128], hops: std::ops::Range<usize>) -> u128 {
-        let way = self.way(packet, hops.clone());
-        if hops.is_empty() { 0 } else { way - self.forwarding }
+    /// Time from the first bit on the first of `hops` to the arrival at the host where the last
+    /// of them ends: a host does not forward.
+    fn transit_to_end(&self, packet: &[u128], hops: std::ops::Range<usize>) -> u128 {
+        let transit = self.transit(packet, hops.clone());
+        if hops.is_empty() { 0 } else { transit - self.forwarding }
     }
 }
 
 impl IdlePath {
-    /// The message of `bytes` alone on `path`. A message of no bytes is one packet of headers.
+    /// The timing of a message of `bytes` alone on `path`. A message of no bytes is one packet of
+    /// headers.
     pub fn new(path: &Path, bytes: Bytes, wire: &Wire) -> Self {
         let payload = wire.payload.get().max(1);
         let packets = bytes.get().div_ceil(payload).max(1);
@@ -146,34 +153,34 @@ impl IdlePath {
         let times = Times::new(path, wire, last);
         let hops = path.hops.len();
         let delivered = if packets == 1 {
-            times.whole_way(&times.last, 0..hops)
+            times.transit_to_end(&times.last, 0..hops)
         } else if path.count == 1 {
             in_order(&times, packets)
         } else {
             overtaking(&times, packets)
         };
-        let ack_way = times.whole_way(&times.ack, 0..hops);
+        let ack_delay = times.transit_to_end(&times.ack, 0..hops);
         let acks = packets.div_ceil(u64::from(wire.ack_every.max(1)));
         let before =
             u128::from(packets - 1) * u128::from((wire.payload + wire.header + wire.gap).get());
-        let stages = [0, 1.min(hops - 1), hops.saturating_sub(2), hops - 1];
+        let links = [0, 1.min(hops - 1), hops.saturating_sub(2), hops - 1];
         Self {
             packets,
             acks,
             acks_through: if path.count == 1 { acks } else { 1 },
             delivered: span(delivered),
-            completed: span(delivered + ack_way),
+            completed: span(delivered + ack_delay),
             wire_bytes: before + u128::from((last + wire.gap).get()),
             wire_bytes_before_last: before,
-            ack_way,
-            data: stages.map(|hop| data_stage(&times, packets, hop, ack_way)),
-            ack: stages.map(|hop| ack_stage(&times, packets, hop)),
+            ack_delay,
+            data: links.map(|hop| data_timing(&times, packets, hop, ack_delay)),
+            ack: links.map(|hop| ack_timing(&times, packets, hop)),
         }
     }
 }
 
-/// Delivery where every packet takes the same links: full packets leave a hop as far apart as
-/// the slowest hop so far sets them, and the last one never overtakes them.
+/// Delivery where every packet takes the same links: full packets leave a hop with the spacing of
+/// the slowest hop so far, and the last packet never overtakes them.
 fn in_order(times: &Times, packets: u64) -> u128 {
     let between = u128::from(packets - 2);
     let (mut first, mut spacing, mut last) = (0, 0, 0);
@@ -182,8 +189,8 @@ fn in_order(times: &Times, packets: u64) -> u128 {
         spacing = times.full_busy[hop].max(spacing);
         let last_full = first + between * spacing;
         last = (last_full + times.full_busy[hop]).max(last);
-        first += times.way(&times.full, hop..hop + 1);
-        last += times.way(&times.last, hop..hop + 1);
+        first += times.transit(&times.full, hop..hop + 1);
+        last += times.transit(&times.last, hop..hop + 1);
     }
     last - times.forwarding
 }
@@ -191,49 +198,50 @@ fn in_order(times: &Times, packets: u64) -> u128 {
 /// Delivery where the last packet may overtake the full ones between the first and last link.
 fn overtaking(times: &Times, packets: u64) -> u128 {
     let down = times.full.len() - 1;
-    let way_full = times.way(&times.full, 0..down);
-    let full = u128::from(packets - 2) * times.full_busy[0] + way_full;
-    let last = u128::from(packets - 1) * times.full_busy[0] + times.way(&times.last, 0..down);
+    let transit_full = times.transit(&times.full, 0..down);
+    let full = u128::from(packets - 2) * times.full_busy[0] + transit_full;
+    let last = u128::from(packets - 1) * times.full_busy[0] + times.transit(&times.last, 0..down);
     let full_first = (full + times.full_busy[down]).max(last) + times.last[down];
     let last_first = (last + times.last_busy[down]).max(full) + times.full[down];
-    // The last link carries all packets from when the first of them is there.
+    // The last link carries all packets, starting at the earliest arrival of any of them.
     let work = u128::from(packets - 1) * times.full_busy[down] + times.last[down];
-    full_first.min(last_first).max(way_full.min(last) + work) + times.delay[down]
+    full_first.min(last_first).max(transit_full.min(last) + work) + times.delay[down]
 }
 
-/// The soonest that any packet is at `hop`: the first, or the last if it is short enough.
+/// The earliest time of any packet at `hop`: of the first packet, or of the last if it is so
+/// short that it overtakes.
 fn first_arrival(times: &Times, packets: u64, hop: usize) -> u128 {
-    let last = u128::from(packets - 1) * times.full_busy[0] + times.way(&times.last, 0..hop);
-    if packets == 1 { last } else { last.min(times.way(&times.full, 0..hop)) }
+    let last = u128::from(packets - 1) * times.full_busy[0] + times.transit(&times.last, 0..hop);
+    if packets == 1 { last } else { last.min(times.transit(&times.full, 0..hop)) }
 }
 
-fn data_stage(times: &Times, packets: u64, hop: usize, ack_way: u128) -> Stage {
+fn data_timing(times: &Times, packets: u64, hop: usize, ack_delay: u128) -> LinkTiming {
     let rest = hop + 1..times.last.len();
     let forwarded = if rest.is_empty() { 0 } else { times.forwarding };
-    let tail = times.delay[hop] + forwarded + times.whole_way(&times.last, rest) + ack_way;
-    Stage { head: first_arrival(times, packets, hop), tail }
+    let tail = times.delay[hop] + forwarded + times.transit_to_end(&times.last, rest) + ack_delay;
+    LinkTiming { head: first_arrival(times, packets, hop), tail }
 }
 
-fn ack_stage(times: &Times, packets: u64, hop: usize) -> Stage {
+fn ack_timing(times: &Times, packets: u64, hop: usize) -> LinkTiming {
     let hops = times.last.len();
     let last = hops - 1;
     let shorter = times.last[last].min(times.full[last]);
     let delivered = first_arrival(times, packets, last) + shorter + times.delay[last];
     let forwarded = if hop == 0 { 0 } else { times.forwarding };
-    Stage {
-        head: delivered + times.way(&times.ack, hop + 1..hops),
-        tail: times.delay[hop] + forwarded + times.whole_way(&times.ack, 0..hop),
+    LinkTiming {
+        head: delivered + times.transit(&times.ack, hop + 1..hops),
+        tail: times.delay[hop] + forwarded + times.transit_to_end(&times.ack, 0..hop),
     }
 }
 
-/// The idle path of every message; alike ones are computed once.
-pub(super) struct Catalogue {
+/// The idle path of every message; messages of the same size between equal ends share one.
+pub(super) struct IdlePaths {
     kinds: Vec<IdlePath>,
     of_message: Vec<Option<u32>>,
 }
 
-impl Catalogue {
-    /// Looks at every message.
+impl IdlePaths {
+    /// Computes the idle path of every message of `workload`.
     pub fn of(topology: &Topology, routes: &Routes, workload: &Workload, wire: &Wire) -> Self {
         let host_kinds = host_kinds(topology);
         let mut paths: BTreeMap<_, Option<(usize, Path)>> = BTreeMap::new();
@@ -257,13 +265,13 @@ impl Catalogue {
         Self { kinds, of_message }
     }
 
-    /// The idle path of a message; `None` if it has no path.
+    /// The idle path of a message, by index; `None` if no route connects its hosts.
     pub fn get(&self, message: usize) -> Option<&IdlePath> {
         self.of_message[message].map(|kind| &self.kinds[kind as usize])
     }
 }
 
-/// Hosts with links of the same rate and delay have the same number.
+/// Groups hosts by the rate and delay of their links: the index of each host's group.
 fn host_kinds(topology: &Topology) -> Vec<usize> {
     let mut kinds = BTreeMap::new();
     let hosts = (0..topology.host_count()).map(HostId);
@@ -276,8 +284,9 @@ fn host_kinds(topology: &Topology) -> Vec<usize> {
         .collect()
 }
 
-/// When the last of the messages that wait for no other can be complete, if each is alone.
-pub(super) fn longest(workload: &Workload, starts: &[u128], paths: &Catalogue) -> u128 {
+/// The earliest completion of the last of the messages that depend on no other, if each is alone,
+/// in picoseconds from the first start.
+pub(super) fn longest(Timeline { workload, starts, paths }: Timeline<'_>) -> u128 {
     let waits = |message: usize| workload.waits_for.get(message).is_some_and(|count| *count > 0);
     let alone = starts.iter().enumerate().filter(|(message, _)| !waits(*message));
     let ends = alone.filter_map(|(message, start)| {
@@ -305,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_links_give_the_formula_to_the_picosecond() {
+    fn equal_links_match_the_formula_to_the_picosecond() {
         for gbps in [10, 25, 100, 400, 800, 1_600] {
             for hops in [1u64, 2, 4, 6] {
                 for n in [1u64, 2, 3, 256, 100_000] {
@@ -325,13 +334,13 @@ mod tests {
     }
 
     #[test]
-    fn no_bytes_are_one_packet_of_headers() {
+    fn a_message_of_no_bytes_is_one_packet_of_headers() {
         let idle = IdlePath::new(&path(&[800, 800], 1), Bytes::ZERO, &OFAN);
         assert_eq!(idle.delivered, Span::from_ps(2 * (620 + 500_000)));
         assert_eq!(idle.completed, Span::from_ps(2 * (620 + 500_000) + 2 * (640 + 500_000)));
     }
 
-    /// Every packet over every link, one at a time.
+    /// Delivery of the last packet, with each packet computed over each link, in picoseconds.
     fn simulated(rates: &[u64], bytes: u64, wire: &Wire) -> u64 {
         let (mut free, mut end) = (vec![0; rates.len()], 0);
         let packets = bytes.div_ceil(4_096).max(1);
@@ -350,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn any_rates_and_a_shorter_last_packet_give_what_packets_do() {
+    fn unequal_rates_and_a_shorter_last_packet_match_a_computation_packet_by_packet() {
         let wire = Wire { forwarding_delay: Span::from_ns(7), ..OFAN };
         let paths: [&[u64]; 5] =
             [&[400, 400, 400], &[100, 25, 400, 100], &[25, 100, 100, 25], &[800], &[10, 400, 25]];
@@ -364,23 +373,23 @@ mod tests {
     }
 
     #[test]
-    fn overtaking_helps_only_where_a_short_packet_can() {
+    fn overtaking_shortens_delivery_only_where_a_short_last_packet_can_overtake() {
         for bytes in [4_097, 8_000, 8_193, 12_289, 50_000, 1_000_001] {
             let [alone, many] = [1, 4].map(|count| {
                 IdlePath::new(&path(&[400; 4], count), Bytes::new(bytes), &OFAN).delivered
             });
             assert!(many <= alone, "{bytes}");
-            // Of 4,097 or 8,193 bytes, the last packet is at the last link before all others.
+            // With 4,097 or 8,193 bytes, the last packet reaches the last link before all others.
             assert_eq!(many < alone, bytes == 4_097 || bytes == 8_193, "{bytes}: {many} {alone}");
         }
-        // Slow links in the middle hold nobody up where there are enough of them.
+        // Slow links in the middle delay nothing where there are enough of them.
         let slow = IdlePath::new(&path(&[400, 100, 100, 400], 16), Bytes::new(1 << 20), &OFAN);
         let spread = 256 * 4_178 * 20 - 20 * 20 + 3 * 4_158 * 20 + 2 * 3 * 4_158 * 20;
         assert_eq!(slow.delivered, Span::from_ps(spread + 2_000_000));
     }
 
     #[test]
-    fn paths_are_read_off_the_fabric() {
+    fn a_path_has_the_hops_and_the_count_of_the_fabric() {
         let rate = BitRate::from_gbps(400);
         let hosts = |a, b| (HostId(a), HostId(b));
         for (topology, (src, dst), hops, count) in [

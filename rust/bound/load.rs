@@ -1,9 +1,12 @@
-//! What a link, or a bundle of links, has to carry, and when it can begin and must end.
+//! The load of a link, or of a bundle of links, with the earliest start and the least time that
+//! remains after it.
 
-/// Picoseconds times bits in a byte: `bytes * PS_BITS / bps` is picoseconds.
+/// Picoseconds per second times bits per byte: `bytes * PS_BITS / bps` is picoseconds.
 const PS_BITS: u128 = 8_000_000_000_000;
 
-/// Bytes that one bundle of links carries, with the soonest start and the shortest way home.
+/// Bytes that one bundle of links carries, the earliest time at which the first of them can
+/// start (`head`), and the least time from the last of them to a completion (`tail`), both in
+/// picoseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Load {
     bytes: u128,
@@ -12,19 +15,19 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// Nothing to carry.
+    /// No bytes.
     pub const NONE: Self = Self { bytes: 0, head: u128::MAX, tail: u128::MAX };
 
-    /// Adds packets of so many bytes, their gaps included, of which the first can start at `head`
-    /// and which leave at least `tail` to do once the last of them is through.
+    /// Adds packets of `bytes` in total, their gaps included. The first of them can start at
+    /// `head`; the completion is at least `tail` after the last of them.
     pub fn add(&mut self, bytes: u128, head: u128, tail: u128) {
         self.bytes += bytes;
         self.head = self.head.min(head);
         self.tail = self.tail.min(tail);
     }
 
-    /// When everything can be complete at the soonest, over links of `bps` bits per second in
-    /// all, where `last_gaps` bytes of gaps come after the last packets and delay nobody.
+    /// The earliest completion of all added packets, over links of `bps` bits per second in
+    /// total. The `last_gaps` bytes of gaps that follow the last packets delay nothing.
     pub fn end(&self, bps: u128, last_gaps: u128) -> u128 {
         if self.bytes == 0 || bps == 0 {
             return 0;
@@ -34,8 +37,8 @@ impl Load {
     }
 }
 
-/// Loads of data alone, and of data with acknowledgements: either may bind, since data has the
-/// longer way home.
+/// The load of data alone, and that of data with acknowledgements. Either may give the later
+/// completion, because data has the longer tail.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Loads {
     data: Load,
@@ -43,7 +46,7 @@ pub(super) struct Loads {
 }
 
 impl Loads {
-    /// Nothing to carry.
+    /// No bytes.
     pub const NONE: Self = Self { data: Load::NONE, all: Load::NONE };
 
     /// Adds data packets, see [`Load::add`].
@@ -57,14 +60,14 @@ impl Loads {
         self.all.add(bytes, head, tail);
     }
 
-    /// See [`Load::end`].
+    /// The later of the two earliest completions, see [`Load::end`].
     pub fn end(&self, bps: u128, last_gaps: u128) -> u128 {
         self.data.end(bps, last_gaps).max(self.all.end(bps, last_gaps))
     }
 }
 
-/// Messages from the latest start to the earliest, in groups of equal starts: any bound on the
-/// messages from some instant on is one on all of them.
+/// Indices of messages from the latest start to the earliest, in groups of equal starts: a lower
+/// bound for the messages that start at or after some instant is one for all messages.
 pub(super) fn latest_first(starts: &[u128]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..starts.len()).collect();
     order.sort_by_key(|message| std::cmp::Reverse(starts[*message]));

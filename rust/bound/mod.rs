@@ -1,10 +1,12 @@
-//! Closed forms: what no load balancing can beat, for a workload on a fabric.
+//! Lower bounds in closed form: the least time that a workload takes on a fabric under any load
+//! balancing.
 //!
-//! Every bound holds for any choice of paths. All of them assume what the fabric does at its
-//! best: nothing is lost, every message is cut into full packets and one that may be shorter, in
-//! order, and every packet takes a shortest path of the fabric without failures. (A splitter
+//! Every bound holds for any choice of paths. All of them assume the best case of the fabric:
+//! nothing is lost, every message is cut, in order, into full packets and a last one that may be
+//! shorter, and every packet takes a shortest path of the fabric without failures. (A splitter
 //! whose pieces end in short packets may gain up to one packet's store-and-forward delay on the
-//! bounds' tails, in a chain of messages at each step; it is not modelled.) Transmission times are exact, not truncated.
+//! bounds' tails, in a chain of messages at each step; this is not modelled.) Transmission times
+//! are exact, not truncated.
 
 mod chain;
 mod cut;
@@ -23,54 +25,64 @@ pub use idle_path::{Hop, IdlePath, Path};
 use crate::topology::{Routes, Topology};
 use crate::units::{Bytes, Span};
 use crate::workload::Workload;
-use idle_path::Catalogue;
+use idle_path::IdlePaths;
 
-/// What packets look like on the wire, and when they are acknowledged.
+/// The sizes of packets on the wire, and when data is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wire {
     /// Payload of a full packet; at least one byte.
     pub payload: Bytes,
     /// Headers of a data packet.
     pub header: Bytes,
-    /// An acknowledgement.
+    /// Size of an acknowledgement, headers included.
     pub ack: Bytes,
-    /// Data packets an acknowledgement; the last of a message is acknowledged at once.
+    /// Data packets per acknowledgement; the last packet of a message is acknowledged at once.
     pub ack_every: u32,
-    /// Whether acknowledgements go before data.
+    /// Whether ports transmit acknowledgements before data.
     pub ack_priority: bool,
-    /// What the wire is busy for beyond each packet.
+    /// Gap after each packet, in bytes at the rate of the link.
     pub gap: Bytes,
-    /// From a packet's last bit in to when it can leave, in each switch.
+    /// Time from the arrival of a packet's last bit at a switch until it can be transmitted.
     pub forwarding_delay: Span,
 }
 
-/// What no scheme can beat.
+/// A workload with the quantities that several bounds start from.
+#[derive(Clone, Copy)]
+struct Timeline<'a> {
+    workload: &'a Workload,
+    /// The earliest start of each message, in picoseconds from the first start.
+    starts: &'a [u128],
+    paths: &'a IdlePaths,
+}
+
+/// A lower bound on the completion time of a workload.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     /// Least time from the first start to the last completion.
     pub time: Span,
-    /// Greatest common rate, as a part of the host rate, that even splitting of every message
-    /// over its shortest paths can carry, all messages at once; 1 if there are none.
+    /// Greatest common rate, as a fraction of the host rate, that even splitting of every message
+    /// over its shortest paths can carry, all messages at once; 1 if there are no messages.
     pub rho_max: f64,
-    /// Which bound is the largest.
-    pub because: &'static str,
+    /// Name of the bound that is the largest.
+    pub binding: &'static str,
 }
 
-/// The largest of all bounds.
+/// Computes all bounds and returns the largest.
 ///
-/// Messages between hosts that `routes` does not join are left out: nothing is known of them.
+/// Messages between hosts that `routes` does not connect are ignored.
 pub fn bound(topology: &Topology, routes: &Routes, workload: &Workload, wire: &Wire) -> Bound {
-    let paths = Catalogue::of(topology, routes, workload, wire);
+    let paths = IdlePaths::of(topology, routes, workload, wire);
     let starts = chain::earliest_starts(workload, &paths);
     let chain = chain::longest(workload, &starts, &paths);
-    // The others know of messages alone.
+    // The bounds other than the chain concern messages, not delays.
     let starts = &starts[..workload.messages.len()];
+    let timeline = Timeline { workload, starts, paths: &paths };
     let bounds = [
-        ("idle path", idle_path::longest(workload, starts, &paths)),
+        ("idle path", idle_path::longest(timeline)),
         ("dependency chain", chain),
-        ("host NIC", host_nic::busiest(topology, workload, wire, (starts, &paths))),
-        ("edge uplinks", cut::busiest(topology, routes, workload, wire, (starts, &paths))),
-        ("permutation", permutation::slowest(topology, workload, wire, (starts, &paths))),
+        ("host NIC", host_nic::busiest(topology, wire, timeline)),
+        ("edge uplinks", cut::busiest(topology, routes, wire, timeline)),
+        ("permutation", permutation::slowest(topology, wire, timeline)),
     ];
     let mut largest = bounds[0];
     for bound in bounds {
@@ -79,7 +91,7 @@ pub fn bound(topology: &Topology, routes: &Routes, workload: &Workload, wire: &W
         }
     }
     let time = Span::from_ps(u64::try_from(largest.1).unwrap_or(u64::MAX));
-    Bound { time, rho_max: rho::rho_max(topology, routes, workload), because: largest.0 }
+    Bound { time, rho_max: rho::rho_max(topology, routes, workload), binding: largest.0 }
 }
 
 #[cfg(test)]
@@ -109,7 +121,7 @@ mod tests {
         let bound = bound_on(&topology, &incast);
         // Three links to the last switch, 80 packets without the last gap, and the way back.
         let ps = 3 * (41_580 + 500_000) + 80 * 41_780 - 200 + 500_000 + 4 * (640 + 500_000);
-        assert_eq!(bound, Bound { time: Span::from_ps(ps), rho_max: 0.125, because: "host NIC" });
+        assert_eq!(bound, Bound { time: Span::from_ps(ps), rho_max: 0.125, binding: "host NIC" });
     }
 
     #[test]
@@ -117,7 +129,7 @@ mod tests {
         let topology = leaf_spine(2, 2, 8, RATE);
         let across = flows((0..8).map(|src| flow(src, src + 8, 100 * 4_096)));
         let bound = bound_on(&topology, &across);
-        assert_eq!((bound.because, bound.rho_max), ("edge uplinks", 0.25));
+        assert_eq!((bound.binding, bound.rho_max), ("edge uplinks", 0.25));
         // 800 packets over two links, each with the first hop before and the rest after.
         let work = 400 * 41_780 - 200;
         let ways = 41_580 + 500_000 + 500_000 + 2 * (41_580 + 500_000) + 4 * (640 + 500_000);
@@ -132,7 +144,7 @@ mod tests {
         let chain = bound_on(&topology, &Workload::with_dependencies(messages, &waits));
         let (near, far) = (2 * 541_580, 4 * 541_580);
         assert_eq!(chain.time, Span::from_ps(near + far + near + 2 * 500_640));
-        assert_eq!(chain.because, "dependency chain");
+        assert_eq!(chain.binding, "dependency chain");
     }
 
     #[test]
@@ -144,7 +156,7 @@ mod tests {
         let waits = [(1, 0), (0, 2)].map(|(before, after)| (MessageId(before), MessageId(after)));
         let workload = Workload::with_delays(vec![flow(0, 1, 4_096)], delays.clone(), &waits);
         let chain = bound_on(&topology, &workload);
-        assert_eq!((chain.time, chain.because), (Span::from_us(9), "dependency chain"));
+        assert_eq!((chain.time, chain.binding), (Span::from_us(9), "dependency chain"));
         let workload = Workload::with_delays(vec![flow(0, 1, 4_096)], delays[..2].to_vec(), &waits);
         let chain = bound_on(&topology, &workload);
         assert_eq!(chain.time, Span::from_us(7) + Span::from_ps(2 * 541_580));
@@ -168,14 +180,14 @@ mod tests {
         let pairs = (0..16).flat_map(|src| (1..16).map(move |by| (src, (src + by) % 16)));
         let all = flows(pairs.map(|(src, dst)| flow(src, dst, 64 * 4_096)));
         let bound = bound_on(&topology, &all);
-        assert_eq!((bound.because, bound.rho_max), ("host NIC", 1.0 / 15.0));
+        assert_eq!((bound.binding, bound.rho_max), ("host NIC", 1.0 / 15.0));
         let data_and_acks = 15 * 64 * (41_780 + 840);
         assert!(bound.time > Span::from_ps(data_and_acks));
         assert!(bound.time < Span::from_ps(data_and_acks + 5_000_000));
     }
 
     #[test]
-    fn rho_max_is_what_even_splitting_carries() {
+    fn rho_max_is_the_rate_that_even_splitting_carries() {
         let topology = fat_tree(4, RATE);
         let rho = |pairs: &[(u32, u32)]| {
             let pairs = pairs.iter().map(|(src, dst)| flow(*src, *dst, 4_096));
@@ -198,7 +210,7 @@ mod tests {
         assert_eq!(topology.link_name(LinkId(0)), "a-b");
         let bound = bound_on(&topology, &flows([flow(0, 1, 4_096)].into_iter()));
         assert_eq!(bound.time, Span::from_ns(1_000) + Span::from_ps(41_580 + 640));
-        assert_eq!((bound.rho_max, bound.because), (1.0, "idle path"));
+        assert_eq!((bound.rho_max, bound.binding), (1.0, "idle path"));
     }
 
     #[test]
@@ -212,11 +224,11 @@ mod tests {
     }
 
     #[test]
-    fn a_million_messages_are_no_matter() {
+    fn a_million_messages_take_no_noticeable_time() {
         let topology = leaf_spine(64, 16, 16, RATE);
         let pairs =
             (0..1_024u32).flat_map(|src| (1..1_024).map(move |by| (src, (src + by) % 1_024)));
         let all = flows(pairs.map(|(src, dst)| flow(src, dst, 15_625)));
-        assert_eq!(bound_on(&topology, &all).because, "host NIC");
+        assert_eq!(bound_on(&topology, &all).binding, "host NIC");
     }
 }

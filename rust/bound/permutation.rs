@@ -1,12 +1,13 @@
-//! Every host sends at most one message and receives at most one, an acknowledgement a packet,
-//! acknowledgements first: then those that a host sends delay its own data.
+//! Permutations: where every host sends at most one message and receives at most one, each packet
+//! is acknowledged, and acknowledgements go before data, the acknowledgements that a host sends
+//! delay its own data.
 //!
 //! For flows of H hops, equal lengths and rates it is the bound of "Load Balancing for AI Training
 //! Workloads" (arXiv 2507.21372, appendix B):
 //! `i1·d + (m − i1)·(d + a) + 2·p + (H − 1)·T_d + H·T_a`, with `i1 = ceil((p + (H−1)·T_d)/d) + 1`.
 //! The paper gives inputs and result; \[inferred\]: this closed form.
 //!
-//! \[inferred\]: the argument here, which needs no equal hops or lengths. Say that n
+//! \[inferred\]: the argument here, which needs no equal hops or lengths. Suppose that n
 //! acknowledgements leave a host before its last data packet starts. The more there are, the
 //! later that packet, and with it the host's own message (`sent`). The fewer there are, the more
 //! packets of the inbound message are still to arrive after it, one at a time (`received`). The
@@ -15,19 +16,18 @@
 //! As in the paper, the gap after the last data packet is counted where acknowledgements delay
 //! it: one gap (0.2 ns at 800 Gbps) more than the argument proves.
 
-use super::Wire;
-use super::idle_path::{Catalogue, IdlePath};
+use super::idle_path::IdlePath;
+use super::{Timeline, Wire};
 use crate::ids::HostId;
 use crate::topology::Topology;
 use crate::units::BitRate;
-use crate::workload::Workload;
 
-/// When the slowest host can be done at the soonest; 0 where this bound does not apply.
+/// The earliest completion of the slowest host, in picoseconds from the first start; 0 where this
+/// bound does not apply.
 pub(super) fn slowest(
     topology: &Topology,
-    workload: &Workload,
     wire: &Wire,
-    (starts, paths): (&[u128], &Catalogue),
+    Timeline { workload, starts, paths }: Timeline<'_>,
 ) -> u128 {
     if wire.ack_every != 1 || !wire.ack_priority {
         return 0;
@@ -54,7 +54,7 @@ pub(super) fn slowest(
     ends.max().unwrap_or(0)
 }
 
-/// A host's two messages on its one link.
+/// The outbound and the inbound message of a host on its one link.
 struct Exchange<'a> {
     rate: BitRate,
     wire: &'a Wire,
@@ -63,7 +63,8 @@ struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    /// The least over n of the later of both messages.
+    /// The least, over the number of acknowledgements sent before the last data packet, of the
+    /// completion of the later of both messages.
     fn end(&self) -> u128 {
         // `sent` grows with n faster than `received`, so they cross once.
         let (mut low, mut high) = (0, self.into.packets);
@@ -79,17 +80,19 @@ impl Exchange<'_> {
         if low == 0 {
             return crossing;
         }
-        // Below the crossing `received` is the later; it is linear but for a shorter last packet.
+        // Below the crossing, `received` is the later. It is linear except for a shorter last
+        // packet, so only the ends of its linear parts can be the least.
         let later = [low - 1, low.saturating_sub(2), 0].map(|acks| self.received(acks));
         later.into_iter().fold(crossing, u128::min)
     }
 
-    /// When the last data packet starts after `acks` acknowledgements.
+    /// The earliest start of the last data packet after `acks` acknowledgements.
     fn last_start(&self, acks: u64) -> u128 {
         let ack = u128::from((self.wire.ack + self.wire.gap).get());
         self.ps(self.out.wire_bytes_before_last + u128::from(acks) * ack)
     }
 
+    /// The earliest completion of the outbound message after `acks` acknowledgements.
     fn sent(&self, acks: u64) -> u128 {
         let last = self.out.wire_bytes - self.out.wire_bytes_before_last;
         let gap = u128::from(self.wire.gap.get());
@@ -97,8 +100,9 @@ impl Exchange<'_> {
         self.last_start(acks) + last + self.out.data[0].tail
     }
 
-    /// The inbound packet after the first `acks` arrives once the last data packet has started,
-    /// or its acknowledgement would have gone before; the rest of them follow it.
+    /// The earliest completion of the inbound message after `acks` acknowledgements: its next
+    /// packet arrives after the last data packet has started, or its acknowledgement would have
+    /// been sent earlier, and the remaining packets follow it.
     fn received(&self, acks: u64) -> u128 {
         let rest = self.into.packets - acks;
         if rest == 0 {
@@ -107,7 +111,7 @@ impl Exchange<'_> {
         let full = u128::from((self.wire.payload + self.wire.header + self.wire.gap).get());
         let last = self.into.wire_bytes - self.into.wire_bytes_before_last;
         let after = if rest == 1 { 0 } else { u128::from(rest - 2) * full + last };
-        self.last_start(acks) + self.ps(after) + self.into.ack_way
+        self.last_start(acks) + self.ps(after) + self.into.ack_delay
     }
 
     fn ps(&self, bytes: u128) -> u128 {
@@ -123,7 +127,7 @@ mod tests {
     use crate::units::{BitRate, Span};
     use crate::workload::Workload;
 
-    /// Messages of that many full packets from each host to the one `shift` further.
+    /// A message of `packets` full packets from each host to the one `shift` further.
     fn shifted(shift: u32, packets: u64) -> Workload {
         flows((0..128).map(|src| flow(src, (src + shift) % 128, packets * 4_096)))
     }
@@ -134,16 +138,16 @@ mod tests {
     }
 
     #[test]
-    fn the_paper_s_bound_comes_out_to_all_its_digits() {
+    fn the_bound_equals_that_of_the_paper_to_all_its_digits() {
         for (packets, ps) in [(256, 17_056_940), (2_048, 93_431_980), (4_096, 180_717_740)] {
             let bound = bound_of(&shifted(64, packets));
             assert_eq!(bound.time, Span::from_ps(ps), "{packets} packets");
-            assert_eq!((bound.because, bound.rho_max), ("permutation", 1.0));
+            assert_eq!((bound.binding, bound.rho_max), ("permutation", 1.0));
         }
     }
 
     #[test]
-    fn one_flow_across_the_pods_in_each_direction_is_enough_for_it() {
+    fn one_flow_across_the_pods_in_each_direction_gives_the_same_bound() {
         let pairs = [flow(0, 64, 256 * 4_096), flow(64, 0, 256 * 4_096), flow(1, 2, 4_096)];
         assert_eq!(bound_of(&flows(pairs.into_iter())).time, Span::from_ps(17_056_940));
     }

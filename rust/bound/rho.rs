@@ -2,16 +2,16 @@
 //!
 //! rho_max = B / F, with B the rate of a host's link and F the flow units on the most loaded link
 //! when each message's unit demand is divided evenly over its equal-cost next hops at every
-//! switch ("Load Balancing for AI Training Workloads", arXiv 2507.21372, section on the model;
-//! `../shared/papers/ofan.md` section 1). A link of another rate counts by its rate over B. \[inferred\]: the
-//! fastest host's link is B where hosts differ, and a workload with dependencies counts each pair
-//! of hosts once, since its messages come one after another.
+//! switch ("Load Balancing for AI Training Workloads", arXiv 2507.21372, section on the model). A
+//! link of another rate counts by its rate over B. \[inferred\]: the fastest host's link is B
+//! where hosts differ, and a workload with dependencies counts each pair of hosts once, since its
+//! messages follow one another.
 
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::topology::{Routes, Topology};
 use crate::workload::Workload;
 
-/// rho_max of all messages at once; 1 if there are none.
+/// rho_max of all messages at once; 1 if there are no messages.
 pub(super) fn rho_max(topology: &Topology, routes: &Routes, workload: &Workload) -> f64 {
     let reachable = |(src, dst): &(HostId, HostId)| routes.path_count(*src, *dst) > 0;
     let mut pairs: Vec<(HostId, HostId)> =
@@ -29,7 +29,7 @@ pub(super) fn rho_max(topology: &Topology, routes: &Routes, workload: &Workload)
     if most == 0.0 { 1.0 } else { 1.0 / most }
 }
 
-/// Flow units on each port.
+/// Flow units on each port, by port id.
 fn units(topology: &Topology, routes: &Routes, pairs: &mut [(HostId, HostId)]) -> Vec<f64> {
     let mut units = vec![0.0; 2 * topology.links().len()];
     let column = |pair: &(HostId, HostId)| (routes.edge_of(pair.1), routes.edge_of(pair.0));
@@ -55,7 +55,7 @@ fn units(topology: &Topology, routes: &Routes, pairs: &mut [(HostId, HostId)]) -
     units
 }
 
-/// What is on its way to one edge switch, by switch and by links still to go.
+/// Flow units towards one edge switch: by switch, and the switches by their distance to it.
 struct Tree {
     at: Vec<f64>,
     by_distance: Vec<Vec<SwitchId>>,
@@ -76,7 +76,8 @@ impl Tree {
         self.at[switch.index()] += units;
     }
 
-    /// Sends everything down to the edge switch of `dst`, the farthest first.
+    /// Divides all flow units over the next hops towards the edge switch of `dst`, the farthest
+    /// switch first, so that a switch has all of its units before it divides them.
     fn drain(&mut self, topology: &Topology, routes: &Routes, dst: HostId, units: &mut [f64]) {
         for distance in (0..self.by_distance.len()).rev() {
             for switch in std::mem::take(&mut self.by_distance[distance]) {

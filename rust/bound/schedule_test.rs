@@ -1,5 +1,5 @@
-//! The bounds against what packets do: a small event loop with random spraying, which is far from
-//! the fabric's in every way but what is on the wire.
+//! The bounds against simulated packets: a small event loop with random spraying, which shares
+//! nothing with the fabric's except the sizes of packets.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -17,12 +17,12 @@ struct Packet {
     message: usize,
     bytes: Bytes,
     is_ack: bool,
-    /// Acknowledges the arrival that made its message whole.
+    /// Whether it acknowledges the packet that completed its message.
     completes: bool,
     dst: HostId,
 }
 
-/// What happens at a port: it is free again, or its packet is at the other end.
+/// An event at a port: its packet arrives at the other end, or the port is idle again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Arrive(PortId, Packet),
@@ -36,7 +36,7 @@ struct Loop<'a> {
     draws: Stream,
     events: BinaryHeap<Reverse<(u64, Event)>>,
     busy: Vec<bool>,
-    /// Acknowledgements, then data, of each port.
+    /// Per port: the queue of acknowledgements, then that of data.
     queues: Vec<[VecDeque<Packet>; 2]>,
 }
 
@@ -61,7 +61,7 @@ impl Loop<'_> {
         self.events.push(Reverse((free, Event::Free(port))));
     }
 
-    /// The packet, if it is where it should be.
+    /// Forwards the packet at a switch; returns it at its destination host.
     fn arrive(&mut self, now: u64, port: PortId, packet: Packet) -> Option<Packet> {
         let Node::Switch(switch) = self.topology.ends_of(port).1 else { return Some(packet) };
         let candidates = self.routes.next_hops(switch, packet.dst);
@@ -71,7 +71,7 @@ impl Loop<'_> {
     }
 }
 
-/// When the last message is complete.
+/// The time of the last completion, in picoseconds.
 fn completion(topology: &Topology, workload: &Workload, wire: &Wire, seed: u64) -> u64 {
     let routes = Routes::new(topology, &|_| true);
     let ports = 2 * topology.links().len();
@@ -169,7 +169,7 @@ fn no_schedule_of_packets_beats_the_bound() {
             Wire { ack_every: 1 + 3 * draws.below(2), ack_priority: draws.below(4) > 0, ..OFAN };
         let bound = bound(topology, &Routes::new(topology, &|_| true), &workload, &wire);
         let end = completion(topology, &workload, &wire, seed);
-        let slack = if bound.because == "permutation" { paper_gap } else { 0 };
+        let slack = if bound.binding == "permutation" { paper_gap } else { 0 };
         assert!(bound.time.as_ps() <= end + slack, "seed {seed}: {bound:?} > {end}");
         // A short last packet may overtake the one before, or follow it: both are allowed.
         let whole = |bytes: Bytes| bytes.get().is_multiple_of(wire.payload.get());

@@ -59,7 +59,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
             scenario.name,
             scenario.seed,
             human::span(bound.time),
-            bound.because,
+            bound.binding,
             bound.rho_max
         ))?;
     }

@@ -4,44 +4,40 @@
 //! 4.1, 2023, section 6.8 (`MPI_ALLTOALL`); the staggered order of sends as in Thakur,
 //! Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005.
 
-use super::schedule::{How, Schedule, Send};
-use super::{Collective, Cost, Operation, Plan, wide};
+use super::schedule::{OnArrival, ScheduleBuilder, Send};
+use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
 
 /// The registry line.
 pub(super) const ALL_TO_ALL: Collective = Collective {
     name: "all-to-all",
-    operation: Operation::AllToAll,
+    operation: CollectiveKind::AllToAll,
     summary: "every rank sends every other its share, right neighbour first, all at once",
     source: "MPI standard 4.1 (2023), section 6.8; Thakur et al. (2005)",
     cost,
     steps,
 };
 
-/// All but its own block from each rank, in one step.
-fn cost(plan: &Plan) -> Cost {
-    let (ranks, bytes) = wide(plan);
+/// Each rank sends all blocks but its own, in one step.
+fn cost(plan: &Plan) -> CostModel {
+    let (ranks, bytes) = ranks_and_bytes(plan);
     let chain = bytes - bytes / ranks.max(1);
-    Cost {
-        messages: ranks * ranks.saturating_sub(1),
-        bytes: bytes * ranks.saturating_sub(1),
-        chain: vec![chain as u64],
-        turns: 0,
-    }
+    let others = ranks.saturating_sub(1);
+    CostModel::new(ranks * others, bytes * others, vec![chain as u64])
 }
 
-/// The messages, rank by rank: each rank sends to its right neighbour, then to the next, and so
-/// on round, so that at no place in the order do two ranks send to the same one. All start at 0.
+/// Adds the messages, rank by rank: each rank sends to its right neighbour, then to the next rank,
+/// and so on, so that the n-th sends of all ranks go to different ranks. All start at 0.
 ///
-/// A rank's bytes are one block a rank, its own included, which stays where it is; the bytes
-/// left over go to the blocks of the first ranks. An empty block is no message.
-fn steps(schedule: &mut Schedule<'_>) {
+/// A rank's bytes are divided into one block per rank. It keeps its own block; the first blocks
+/// are one byte longer where the bytes do not divide evenly. An empty block is not sent.
+fn steps(schedule: &mut ScheduleBuilder<'_>) {
     let ranks = schedule.ranks();
-    schedule.cut(ranks);
-    schedule.repeat(ranks);
+    schedule.divide(ranks);
+    schedule.repeat_blocks(ranks);
     for rank in 0..ranks {
         for ahead in 1..ranks {
             let to = (rank + ahead) % ranks;
-            let send = Send { step: 0, from: rank, to, how: How::Keep };
+            let send = Send { step: 0, from: rank, to, on_arrival: OnArrival::Keep };
             schedule.send(&send, std::iter::once(rank * ranks + to));
         }
     }

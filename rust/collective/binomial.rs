@@ -1,32 +1,33 @@
 //! Binomial trees: broadcast from rank 0 and reduce to it.
 //!
 //! Source: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
-//! MPICH" (2005), sections 4.3 and 4.4. In a broadcast a rank's sends take turns, the one to the
-//! farthest rank first: who is reached early has more to pass on.
+//! MPICH" (2005), sections 4.3 and 4.4. In a broadcast a rank sends its messages one after the
+//! other, the one to the farthest rank first, because the ranks reached first have most to
+//! forward.
 
-use super::schedule::{How, Send};
-use super::{Collective, Cost, Operation, Plan, wide};
+use super::schedule::{OnArrival, Send};
+use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
 
 /// The registry line of the broadcast.
 pub(super) const BROADCAST: Collective = Collective {
     name: "binomial-broadcast",
-    operation: Operation::Broadcast,
-    summary: "broadcast from the first rank in ceil(log2(P)) steps, each doubling who has it",
+    operation: CollectiveKind::Broadcast,
+    summary: "broadcast from the first rank in ceil(log2(P)) steps, each doubling the receivers",
     source: "Thakur et al., Optimization of Collective Communication in MPICH (2005), 4.3",
     cost: |plan| {
         let cost = cost(plan);
-        // The first rank sends in every step, and waits for each acknowledgement but the last.
-        Cost { turns: cost.chain.len().saturating_sub(1), ..cost }
+        // The first rank sends in every step and waits for every acknowledgement but the last.
+        CostModel { acknowledged_steps: cost.chain.len().saturating_sub(1), ..cost }
     },
     steps: |schedule| {
         let ranks = schedule.ranks();
-        schedule.cut(1);
+        schedule.divide(1);
         let steps = depth(ranks);
         for step in 0..steps {
             let distance = 1usize << (steps - 1 - step);
             for from in (0..ranks).step_by(2 * distance).filter(|from| from + distance < ranks) {
-                let send = Send { step, from, to: from + distance, how: How::Store };
-                schedule.send_in_turn(&send, 0..1);
+                let send = Send { step, from, to: from + distance, on_arrival: OnArrival::Replace };
+                schedule.send_after_last(&send, 0..1);
             }
         }
     },
@@ -35,29 +36,30 @@ pub(super) const BROADCAST: Collective = Collective {
 /// The registry line of the reduction.
 pub(super) const REDUCE: Collective = Collective {
     name: "binomial-reduce",
-    operation: Operation::Reduce,
-    summary: "reduction to the first rank in ceil(log2(P)) steps, each halving who still has some",
+    operation: CollectiveKind::Reduce,
+    summary: "reduction to the first rank in ceil(log2(P)) steps, each halving the senders",
     source: "Thakur et al., Optimization of Collective Communication in MPICH (2005), 4.4",
     cost,
     steps: |schedule| {
         let ranks = schedule.ranks();
-        schedule.cut(1);
+        schedule.divide(1);
         for step in 0..depth(ranks) {
             let distance = 1usize << step;
             for to in (0..ranks).step_by(2 * distance).filter(|to| to + distance < ranks) {
-                schedule.send(&Send { step, from: to + distance, to, how: How::Add }, 0..1);
+                schedule.send(&Send { step, from: to + distance, to, on_arrival: OnArrival::Reduce }, 0..1);
             }
         }
     },
 };
 
+/// Depth of the tree, in steps.
 fn depth(ranks: usize) -> u32 {
     ranks.next_power_of_two().ilog2()
 }
 
-fn cost(plan: &Plan) -> Cost {
-    let (ranks, bytes) = wide(plan);
+fn cost(plan: &Plan) -> CostModel {
+    let (ranks, bytes) = ranks_and_bytes(plan);
     let messages = ranks.saturating_sub(1);
     let steps = depth(plan.ranks.len().max(1)) as usize;
-    Cost { messages, bytes: messages * bytes, chain: vec![bytes as u64; steps], turns: 0 }
+    CostModel::new(messages, messages * bytes, vec![bytes as u64; steps])
 }

@@ -1,83 +1,79 @@
-//! Direct algorithms: everybody to everybody at once.
+//! Direct algorithms: every rank exchanges blocks with every other rank at once.
 //!
 //! Source: Rashidi et al., "ASTRA-SIM: Enabling SW/HW Co-Design Exploration for Distributed DL
-//! Training Platforms" (ISPASS 2020), section IV, "direct": what NVSwitch-like fabrics suggest, and
-//! what Ethereal is evaluated with; an all-to-all of blocks reduces, another gathers.
+//! Training Platforms" (ISPASS 2020), section IV, "direct": the algorithm for NVSwitch-like
+//! fabrics, with which Ethereal is evaluated. One all-to-all of blocks reduces, another gathers.
 
-use super::schedule::{How, Schedule, Send};
-use super::{Collective, Cost, Operation, Plan, wide};
+use super::schedule::{OnArrival, ScheduleBuilder, Send};
+use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
 
 /// The registry line of the all-reduce.
 pub(super) const ALL_REDUCE: Collective = Collective {
     name: "direct-all-reduce",
-    operation: Operation::AllReduce,
+    operation: CollectiveKind::AllReduce,
     summary: "all-reduce in 2 steps: each block to its rank, then its sum to all",
     source: "Rashidi et al., ASTRA-SIM (ISPASS 2020), section IV",
     cost: |plan| cost(plan, 2),
     steps: |schedule| {
-        schedule.cut(schedule.ranks());
-        exchange(schedule, 0, Way::Scatter);
-        exchange(schedule, 1, Way::Gather);
+        schedule.divide(schedule.ranks());
+        exchange(schedule, 0, Exchange::Scatter);
+        exchange(schedule, 1, Exchange::Gather);
     },
 };
 
 /// The registry line of the all-gather.
 pub(super) const ALL_GATHER: Collective = Collective {
     name: "direct-all-gather",
-    operation: Operation::AllGather,
+    operation: CollectiveKind::AllGather,
     summary: "all-gather in 1 step: each rank sends its block to all",
     source: "Rashidi et al., ASTRA-SIM (ISPASS 2020), section IV",
     cost: |plan| cost(plan, 1),
     steps: |schedule| {
-        schedule.cut(schedule.ranks());
-        exchange(schedule, 0, Way::Gather);
+        schedule.divide(schedule.ranks());
+        exchange(schedule, 0, Exchange::Gather);
     },
 };
 
 /// The registry line of the reduce-scatter.
 pub(super) const REDUCE_SCATTER: Collective = Collective {
     name: "direct-reduce-scatter",
-    operation: Operation::ReduceScatter,
+    operation: CollectiveKind::ReduceScatter,
     summary: "reduce-scatter in 1 step: each block to its rank",
     source: "Rashidi et al., ASTRA-SIM (ISPASS 2020), section IV",
     cost: |plan| cost(plan, 1),
     steps: |schedule| {
-        schedule.cut(schedule.ranks());
-        exchange(schedule, 0, Way::Scatter);
+        schedule.divide(schedule.ranks());
+        exchange(schedule, 0, Exchange::Scatter);
     },
 };
 
-fn cost(plan: &Plan, steps: u128) -> Cost {
-    let (ranks, bytes) = wide(plan);
+fn cost(plan: &Plan, steps: u128) -> CostModel {
+    let (ranks, bytes) = ranks_and_bytes(plan);
     let others = ranks.saturating_sub(1);
-    Cost {
-        messages: steps * ranks * others,
-        bytes: steps * others * bytes,
-        chain: vec![(bytes / ranks.max(1) * others) as u64; steps as usize],
-        turns: 0,
-    }
+    let chain = vec![(bytes / ranks.max(1) * others) as u64; steps as usize];
+    CostModel::new(steps * ranks * others, steps * others * bytes, chain)
 }
 
-/// Whose block goes from rank to rank.
+/// The block that a rank sends to another.
 #[derive(Clone, Copy)]
-enum Way {
-    /// The receiver's.
+enum Exchange {
+    /// The block of the receiver, which reduces it.
     Scatter,
-    /// The sender's.
+    /// The block of the sender, which the receiver keeps.
     Gather,
 }
 
-/// Each rank to its right neighbour first, and so on round.
-fn exchange(schedule: &mut Schedule<'_>, step: u32, way: Way) {
+/// Adds one message from each rank to every other, starting with its right neighbour.
+fn exchange(schedule: &mut ScheduleBuilder<'_>, step: u32, kind: Exchange) {
     let ranks = schedule.ranks();
     for from in 0..ranks {
         for ahead in 1..ranks {
             let to = (from + ahead) % ranks;
-            let (block, how) = match way {
-                Way::Scatter => (to, How::Add),
-                Way::Gather => (from, How::Keep),
+            let (block, on_arrival) = match kind {
+                Exchange::Scatter => (to, OnArrival::Reduce),
+                Exchange::Gather => (from, OnArrival::Keep),
             };
-            schedule.send(&Send { step, from, to, how }, std::iter::once(block));
+            schedule.send(&Send { step, from, to, on_arrival }, std::iter::once(block));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Why a plan is no collective.
+//! Errors of building a collective.
 
 use thiserror::Error;
 
@@ -6,70 +6,67 @@ use super::MAX_MESSAGES;
 use crate::ids::HostId;
 use crate::units::Bytes;
 
-/// Why a plan is no collective.
+/// Why no collective can be built.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CollectiveError {
-    /// No collective of that name.
-    #[error("no collective is called '{name}'; there are {known}")]
+    /// No collective has this name.
+    #[error("unknown collective '{name}'; expected one of {known}")]
     Unknown {
-        /// What was given.
+        /// The name as given.
         name: String,
-        /// Those that exist.
+        /// The names that exist, separated by commas.
         known: String,
     },
-    /// Nobody to talk to.
-    #[error("a collective needs at least 2 ranks; there are {ranks}")]
+    /// There are fewer than two ranks.
+    #[error("a collective needs at least 2 ranks, found {ranks}")]
     TooFewRanks {
-        /// How many there are.
+        /// Number of ranks.
         ranks: usize,
     },
-    /// One host for two ranks.
-    #[error("{host} is rank {first} and rank {second}; each rank needs a host of its own")]
+    /// Two ranks have the same host.
+    #[error("{host} is both rank {first} and rank {second}; each rank needs its own host")]
     HostTwice {
         /// The host.
         host: HostId,
-        /// The first rank that it is.
+        /// Its first rank.
         first: usize,
-        /// The next one.
+        /// Its second rank.
         second: usize,
     },
-    /// Nothing to send.
-    #[error("0 bytes per rank: there is nothing to send; the least is 1B")]
+    /// Ranks have no bytes to send.
+    #[error("0 bytes per rank; expected at least 1B")]
     NoBytes,
-    /// No channel or no chunk.
-    #[error("0 {what}: the vector needs at least 1")]
-    NoParts {
+    /// The vector has no channels or no chunks.
+    #[error("0 {what}; expected at least 1")]
+    ZeroCount {
         /// `channels` or `chunks`.
         what: &'static str,
     },
-    /// Groups that do not fit.
+    /// The ranks do not divide into groups of this size.
     #[error(
-        "groups of {group} among {ranks} ranks; a hierarchical algorithm needs groups of at least \
-         2 that divide the ranks, and at least 2 of them"
+        "a group size of {group} does not fit {ranks} ranks; a hierarchical algorithm needs at \
+         least 2 groups of at least 2 ranks, all of the same size"
     )]
-    Groups {
-        /// How many ranks there are.
+    InvalidGroup {
+        /// Number of ranks.
         ranks: usize,
-        /// How many are to be a group.
+        /// Ranks per group.
         group: usize,
     },
-    /// More bytes than can be counted.
-    #[error("{ranks} ranks with {bytes} each send more than the 2^64 bytes that can be counted")]
+    /// The messages have more bytes than 64 bits count.
+    #[error("{ranks} ranks with {bytes} each send more than 2^64 bytes, the limit of a workload")]
     TooManyBytes {
-        /// How many there are.
+        /// Number of ranks.
         ranks: usize,
-        /// What each holds.
+        /// Bytes of each rank.
         bytes: Bytes,
     },
-    /// More messages than a machine holds.
-    #[error(
-        "{ranks} ranks send {messages} messages; the most is {MAX_MESSAGES} (2^28), so take fewer \
-         ranks"
-    )]
+    /// There are more messages than [`MAX_MESSAGES`].
+    #[error("{ranks} ranks send {messages} messages; the limit is {MAX_MESSAGES} (2^28)")]
     TooManyMessages {
-        /// How many there are.
+        /// Number of ranks.
         ranks: usize,
-        /// What they would send.
+        /// Number of messages.
         messages: u128,
     },
 }

@@ -1,68 +1,67 @@
-//! All-reduce in two levels: reduce-scatter in the machine, all-reduce along each rail,
-//! all-gather in the machine.
+//! All-reduce in two levels: reduce-scatter within the machine, all-reduce along each rail,
+//! all-gather within the machine.
 //!
 //! Source: Jia et al., "Highly Scalable Deep Learning Training System with Mixed-Precision"
 //! (2018), section 3.3 (hierarchical all-reduce); over rails as in rail-optimised clusters: rank i
-//! of each machine talks to the i-th ranks of the others alone. Inside a machine the exchange is
+//! of each machine exchanges data only with rank i of the others. Within a machine the exchange is
 //! direct, along the rails it is a ring.
 
-use super::schedule::{How, Schedule, Send};
-use super::{Collective, Cost, Operation, Plan, wide};
+use super::schedule::{OnArrival, ScheduleBuilder, Send};
+use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
 
 /// The registry line.
 pub(super) const HIERARCHICAL_ALL_REDUCE: Collective = Collective {
     name: "hierarchical-all-reduce",
-    operation: Operation::AllReduce,
-    summary: "all-reduce in groups first and last, in a ring along each rail between",
+    operation: CollectiveKind::AllReduce,
+    summary: "reduce-scatter in groups, all-reduce in a ring along each rail, all-gather in groups",
     source: "Jia et al., Highly Scalable Deep Learning Training System (2018), section 3.3",
     cost,
     steps,
 };
 
-fn cost(plan: &Plan) -> Cost {
-    let (ranks, bytes) = wide(plan);
+fn cost(plan: &Plan) -> CostModel {
+    let (ranks, bytes) = ranks_and_bytes(plan);
     let group = u128::from(plan.group).max(1);
     let groups = (ranks / group).max(1);
     let (inside, between) = (group - 1, groups - 1);
     let mut chain = vec![(bytes / group * inside) as u64];
     chain.extend(vec![(bytes / group / groups) as u64; 2 * between as usize]);
     chain.push((bytes / group * inside) as u64);
-    Cost {
-        messages: 2 * ranks * inside + 2 * between * ranks,
-        bytes: 2 * inside * bytes * groups + 2 * between * bytes,
+    CostModel::new(
+        2 * ranks * inside + 2 * between * ranks,
+        2 * inside * bytes * groups + 2 * between * bytes,
         chain,
-        turns: 0,
-    }
+    )
 }
 
-fn steps(schedule: &mut Schedule<'_>) {
+fn steps(schedule: &mut ScheduleBuilder<'_>) {
     let ranks = schedule.ranks();
     let (group, groups) = schedule.plan().groups().expect("checked");
-    schedule.cut(ranks);
-    // The j-th of each group answers for blocks j * groups and the next ones.
-    let share = |place: usize| place * groups..(place + 1) * groups;
+    schedule.divide(ranks);
+    // Rank j of each group is responsible for the `groups` blocks from j * groups on.
+    let share = |local: usize| local * groups..(local + 1) * groups;
     let last = u32::try_from(2 * groups - 1).expect("2^28 messages at most");
     within(schedule, group, |from, to| {
-        (Send { step: 0, from, to, how: How::Add }, share(to % group))
+        (Send { step: 0, from, to, on_arrival: OnArrival::Reduce }, share(to % group))
     });
     for step in 0..2 * (groups - 1) {
         for from in 0..ranks {
-            let (mine, place) = (from / group, from % group);
-            let how = if step < groups - 1 { How::Add } else { How::Store };
-            let block = place * groups + (mine + 2 * groups - step) % groups;
-            let to = (mine + 1) % groups * group + place;
+            let (own_group, local) = (from / group, from % group);
+            let on_arrival = if step < groups - 1 { OnArrival::Reduce } else { OnArrival::Replace };
+            let block = local * groups + (own_group + 2 * groups - step) % groups;
+            let to = (own_group + 1) % groups * group + local;
             let step = u32::try_from(step + 1).expect("2^28 messages at most");
-            schedule.send(&Send { step, from, to, how }, block..block + 1);
+            schedule.send(&Send { step, from, to, on_arrival }, block..block + 1);
         }
     }
     within(schedule, group, |from, to| {
-        (Send { step: last, from, to, how: How::Keep }, share(from % group))
+        (Send { step: last, from, to, on_arrival: OnArrival::Keep }, share(from % group))
     });
 }
 
-/// Every rank to every other of its group.
+/// Adds a message from every rank to every other rank of its group.
 fn within(
-    schedule: &mut Schedule<'_>,
+    schedule: &mut ScheduleBuilder<'_>,
     group: usize,
     what: impl Fn(usize, usize) -> (Send, std::ops::Range<usize>),
 ) {

@@ -2,58 +2,58 @@
 //! rails.
 //!
 //! Source: NVIDIA, "Doubling all2all Performance with NVIDIA Collective Communication Library
-//! 2.12" (2022): data for GPU i of other machines is handed to the own machine's GPU i (PXN),
-//! which sends it on its rail, in one message a machine.
+//! 2.12" (2022): data for GPU i of other machines goes to GPU i of the sender's machine (PXN),
+//! which sends it on its rail, in one message per machine.
 
-use super::schedule::{How, Schedule, Send};
-use super::{Collective, Cost, Operation, Plan, wide};
+use super::schedule::{OnArrival, ScheduleBuilder, Send};
+use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
 
 /// The registry line.
 pub(super) const HIERARCHICAL_ALL_TO_ALL: Collective = Collective {
     name: "hierarchical-all-to-all",
-    operation: Operation::AllToAll,
-    summary: "all-to-all within groups, then one message a group along each rail",
+    operation: CollectiveKind::AllToAll,
+    summary: "all-to-all within groups, then one message per group along each rail",
     source: "NVIDIA, Doubling all2all Performance with NCCL 2.12 (2022)",
     cost,
     steps,
 };
 
-fn cost(plan: &Plan) -> Cost {
-    let (ranks, bytes) = wide(plan);
+fn cost(plan: &Plan) -> CostModel {
+    let (ranks, bytes) = ranks_and_bytes(plan);
     let group = u128::from(plan.group).max(1);
     let (inside, groups) = (group - 1, ranks / group);
     let (first, second) =
         (bytes / group * inside, bytes / groups.max(1) * groups.saturating_sub(1));
-    Cost {
-        messages: ranks * (inside + groups.saturating_sub(1)),
-        bytes: bytes * inside * groups + bytes * groups.saturating_sub(1) * group,
-        chain: vec![first as u64, second as u64],
-        turns: 0,
-    }
+    CostModel::new(
+        ranks * (inside + groups.saturating_sub(1)),
+        bytes * inside * groups + bytes * groups.saturating_sub(1) * group,
+        vec![first as u64, second as u64],
+    )
 }
 
-/// Block `s * ranks + d` is what rank s has for rank d. In the first step rank (g, i) hands rank
-/// (g, j) what it has for the j-th of every group; in the second that one sends each group's
-/// j-th what its group has for it.
-fn steps(schedule: &mut Schedule<'_>) {
+/// Block `s * ranks + d` is the data of rank s for rank d. In the first step rank i of a group
+/// sends rank j of its group the data for rank j of every group; in the second step rank j sends
+/// rank j of every other group the data of its whole group.
+fn steps(schedule: &mut ScheduleBuilder<'_>) {
     let ranks = schedule.ranks();
     let (group, groups) = schedule.plan().groups().expect("checked");
-    schedule.cut(ranks);
-    schedule.repeat(ranks);
+    schedule.divide(ranks);
+    schedule.repeat_blocks(ranks);
     for rank in 0..ranks {
-        let (mine, place) = (rank / group, rank % group);
+        let (own_group, local) = (rank / group, rank % group);
         for ahead in 1..group {
-            let other = (place + ahead) % group;
-            let send = Send { step: 0, from: rank, to: mine * group + other, how: How::Store };
+            let other = (local + ahead) % group;
+            let to = own_group * group + other;
+            let send = Send { step: 0, from: rank, to, on_arrival: OnArrival::Replace };
             schedule.send(&send, (0..groups).map(|to| rank * ranks + to * group + other));
         }
     }
     for rank in 0..ranks {
-        let (mine, place) = (rank / group, rank % group);
+        let (own_group, local) = (rank / group, rank % group);
         for ahead in 1..groups {
-            let to = (mine + ahead) % groups * group + place;
-            let send = Send { step: 1, from: rank, to, how: How::Keep };
-            let senders = mine * group..(mine + 1) * group;
+            let to = (own_group + ahead) % groups * group + local;
+            let send = Send { step: 1, from: rank, to, on_arrival: OnArrival::Keep };
+            let senders = own_group * group..(own_group + 1) * group;
             schedule.send(&send, senders.map(|sender| sender * ranks + to));
         }
     }

@@ -1,9 +1,9 @@
-//! Collective operations: one algorithm a file, and the registry of them all.
+//! Collective operations: one file per algorithm, and the registry of all algorithms.
 //!
-//! A collective turns a plan (which host is which rank, and how much each rank holds) into
-//! messages and what they wait for. It knows no fabric and no policy. A new algorithm is a file
-//! here and a line in [`ALL`]: what it sends step by step (dependencies follow from the data, see
-//! `schedule`), and its closed forms: messages, bytes, and what its longest chain sends.
+//! A collective turns a plan (the host of each rank, and the bytes that each rank holds) into
+//! messages and their dependencies. It does not depend on a fabric or a policy. A new algorithm is
+//! a file here and a line in [`ALL`]: its sends, step by step (dependencies follow from the data,
+//! see `schedule`), and its closed forms: messages, bytes, and the bytes of its longest chain.
 
 mod all_to_all;
 mod binomial;
@@ -23,16 +23,16 @@ mod schedule;
 
 pub use error::CollectiveError;
 
-use schedule::{Part, Schedule, equal_blocks};
+use schedule::{Segment, ScheduleBuilder, equal_blocks};
 
 use crate::ids::HostId;
 use crate::units::{Bytes, Span};
 use crate::workload::Workload;
 
-/// Most messages of one collective: 2^28, whose records alone take 8 GiB.
+/// The maximum number of messages of one collective: 2^28, whose records alone take 8 GiB.
 pub const MAX_MESSAGES: u64 = 1 << 28;
 
-/// Every collective there is; of several algorithms for one operation the first is the default.
+/// All collectives; of several algorithms for one operation the first is the default.
 pub const ALL: &[Collective] = &[
     all_to_all::ALL_TO_ALL,
     hierarchical_all_to_all::HIERARCHICAL_ALL_TO_ALL,
@@ -53,85 +53,93 @@ pub const ALL: &[Collective] = &[
     dissemination_barrier::BARRIER,
 ];
 
-/// What a collective achieves.
+/// The operation that a collective performs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
+pub enum CollectiveKind {
     /// Every rank has the sum of all vectors.
     AllReduce,
-    /// Every rank has all blocks, of which each had one.
+    /// Every rank has the blocks of all ranks.
     AllGather,
     /// Rank i has block i of the sum of all vectors.
     ReduceScatter,
-    /// Every rank has what rank 0 had.
+    /// Every rank has the vector of rank 0.
     Broadcast,
     /// Rank 0 has the sum of all vectors.
     Reduce,
     /// Rank i has block i of every rank.
     AllToAll,
-    /// No rank is done before all have begun.
+    /// No rank completes before all have started.
     Barrier,
-    /// The last rank has what the first had, over all between.
+    /// The last rank has the vector of the first, forwarded by all ranks between them.
     Pipeline,
 }
 
 /// A collective algorithm.
 #[derive(Debug, Clone, Copy)]
 pub struct Collective {
-    /// What scenarios call it.
+    /// Name in scenarios.
     pub name: &'static str,
-    /// What it achieves.
-    pub operation: Operation,
-    /// One line for people.
+    /// The operation that it performs.
+    pub operation: CollectiveKind,
+    /// Description in one line, for lists of collectives.
     pub summary: &'static str,
-    /// Where it is from: title, year, section.
+    /// Reference: title, year, section.
     pub source: &'static str,
-    /// Its closed forms.
-    pub cost: fn(&Plan) -> Cost,
-    /// Says what is sent, of one part of the vector.
-    steps: fn(&mut Schedule<'_>),
+    /// Closed forms for a plan of one segment.
+    pub cost: fn(&Plan) -> CostModel,
+    /// Adds the sends for one segment of the vector.
+    steps: fn(&mut ScheduleBuilder<'_>),
 }
 
-/// The closed forms of a collective in one part (a channel, a chunk).
+/// The closed forms of a collective with one segment (one channel, one chunk).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cost {
-    /// How many messages there are, if no block is empty.
+pub struct CostModel {
+    /// Number of messages, if no block is empty.
     pub messages: u128,
-    /// Payload bytes of all of them.
+    /// Payload bytes of all messages.
     pub bytes: u128,
-    /// The alpha-beta form: what the rank on the longest chain sends, step by step, where blocks
-    /// are equal. The collective takes one latency and the time of these bytes for each.
+    /// The alpha-beta form: the bytes that a rank on the longest chain sends in each step, where
+    /// blocks are equal. A step takes one latency and the transmission time of its bytes.
     pub chain: Vec<u64>,
-    /// How many steps of the chain begin only when the sender knows that the one before is over.
-    pub turns: usize,
+    /// Number of steps of the chain that start only when the sender's previous message has
+    /// completed, that is, after its acknowledgement.
+    pub acknowledged_steps: usize,
 }
 
-/// Who takes part, with how much, and in which portions.
+impl CostModel {
+    /// The closed forms of an algorithm whose steps wait for deliveries only.
+    fn new(messages: u128, bytes: u128, chain: Vec<u64>) -> Self {
+        Self { messages, bytes, chain, acknowledged_steps: 0 }
+    }
+}
+
+/// The participants of a collective, the size of its data, and how the data is divided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The host of each rank, by rank; no host twice.
+    /// The host of each rank, by rank; each host occurs once.
     pub ranks: Vec<HostId>,
-    /// What each rank holds: for all-to-all what it has for all ranks together (itself
-    /// included), for a reduction the length of its vector, for an all-gather that of the result.
+    /// Bytes of each rank: for all-to-all, its data for all ranks together (itself included); for
+    /// a reduction, the length of its vector; for an all-gather, the length of the result.
     pub bytes: Bytes,
-    /// The vector is divided over so many channels, which go their way independently on streams
-    /// (so queue pairs) of their own, as NCCL's do.
+    /// Number of channels that the vector is divided over. As in NCCL, channels are independent
+    /// and have their own streams, and with them their own queue pairs.
     pub channels: u32,
-    /// Each channel's part is cut into so many chunks, which follow each other through the same
-    /// steps.
+    /// Number of chunks that the share of a channel is divided into. Chunks follow each other
+    /// through the same steps.
     pub chunks: u32,
-    /// Hierarchical algorithms: so many ranks, next to each other, are a group (a machine).
+    /// Ranks per group (a machine) in hierarchical algorithms; groups are consecutive ranks.
     pub group: u32,
-    /// How long a rank computes between what it got and what it sends for it.
+    /// Computing time of a rank between a delivery and a send that depends on it.
     pub gap: Span,
 }
 
 impl Plan {
-    /// All of `ranks` with `bytes` each: one channel, one chunk, groups of 8, no compute gap.
+    /// A plan of `ranks` with `bytes` each: one channel, one chunk, groups of 8, no compute gap.
     pub fn new(ranks: Vec<HostId>, bytes: Bytes) -> Self {
         Self { ranks, bytes, channels: 1, chunks: 1, group: 8, gap: Span::ZERO }
     }
 
-    /// Refuses plans that no algorithm here can take.
+    /// Refuses plans that are invalid for every algorithm.
     fn check(&self) -> Result<(), CollectiveError> {
         let ranks = self.ranks.len();
         if ranks < 2 {
@@ -142,7 +150,7 @@ impl Plan {
         }
         for (what, count) in [("channels", self.channels), ("chunks", self.chunks)] {
             if count == 0 {
-                return Err(CollectiveError::NoParts { what });
+                return Err(CollectiveError::ZeroCount { what });
             }
         }
         let mut by_host: Vec<(HostId, usize)> = self.ranks.iter().copied().zip(0..).collect();
@@ -154,11 +162,11 @@ impl Plan {
         })
     }
 
-    /// What is too much for a machine.
-    fn check_cost(&self, cost: &Cost) -> Result<(), CollectiveError> {
+    /// Refuses more messages or bytes than a simulation can hold.
+    fn check_cost(&self, cost: &CostModel) -> Result<(), CollectiveError> {
         let ranks = self.ranks.len();
-        let parts = u128::from(self.channels) * u128::from(self.chunks);
-        let messages = cost.messages.saturating_mul(parts);
+        let segments = u128::from(self.channels) * u128::from(self.chunks);
+        let messages = cost.messages.saturating_mul(segments);
         if messages > u128::from(MAX_MESSAGES) {
             return Err(CollectiveError::TooManyMessages { ranks, messages });
         }
@@ -168,37 +176,42 @@ impl Plan {
         Ok(())
     }
 
-    /// Ranks a group and how many groups there are, for algorithms that need whole groups.
+    /// Ranks per group and number of groups, for algorithms that need equal groups.
     fn groups(&self) -> Result<(usize, usize), CollectiveError> {
         let (ranks, group) = (self.ranks.len(), self.group as usize);
         if group < 2 || group >= ranks || !ranks.is_multiple_of(group) {
-            return Err(CollectiveError::Groups { ranks, group });
+            return Err(CollectiveError::InvalidGroup { ranks, group });
         }
         Ok((group, ranks / group))
     }
 }
 
 impl Collective {
-    /// Its messages and what they wait for.
+    /// Whether the algorithm divides its ranks into groups of [`Plan::group`].
+    pub fn is_hierarchical(&self) -> bool {
+        self.name.starts_with("hierarchical")
+    }
+
+    /// The messages of the collective and their dependencies.
     ///
     /// # Errors
-    /// Plans that are none: fewer than two ranks, no bytes, a host twice, groups that do not
-    /// divide the ranks, more messages than [`MAX_MESSAGES`].
+    /// Fails for fewer than two ranks, no bytes, a host with two ranks, groups that do not divide
+    /// the ranks, and more messages than [`MAX_MESSAGES`].
     pub fn build(&self, plan: &Plan) -> Result<Workload, CollectiveError> {
         Ok(self.schedule(plan)?.finish(plan.gap))
     }
 
-    fn schedule<'a>(&self, plan: &'a Plan) -> Result<Schedule<'a>, CollectiveError> {
+    fn schedule<'a>(&self, plan: &'a Plan) -> Result<ScheduleBuilder<'a>, CollectiveError> {
         plan.check()?;
-        if self.name.starts_with("hierarchical") {
+        if self.is_hierarchical() {
             plan.groups()?;
         }
         plan.check_cost(&(self.cost)(plan))?;
-        let mut schedule = Schedule::new(plan);
+        let mut schedule = ScheduleBuilder::new(plan);
         let channels = (0u32..).zip(equal_blocks(plan.bytes, plan.channels as usize));
         for (channel, bytes) in channels {
             for (chunk, bytes) in (0u32..).zip(equal_blocks(bytes, plan.chunks as usize)) {
-                schedule.begin(Part { channel, chunk, bytes });
+                schedule.start_segment(Segment { channel, chunk, bytes });
                 (self.steps)(&mut schedule);
             }
         }
@@ -206,10 +219,10 @@ impl Collective {
     }
 }
 
-/// The collective of that name.
+/// The collective called `name`.
 ///
 /// # Errors
-/// `CollectiveError::Unknown` names those that exist.
+/// [`CollectiveError::Unknown`] lists the names that exist.
 pub fn find(name: &str) -> Result<&'static Collective, CollectiveError> {
     ALL.iter().find(|collective| collective.name == name).ok_or_else(|| CollectiveError::Unknown {
         name: name.to_owned(),
@@ -217,8 +230,8 @@ pub fn find(name: &str) -> Result<&'static Collective, CollectiveError> {
     })
 }
 
-/// The ranks of a plan and its bytes, as the closed forms want them.
-fn wide(plan: &Plan) -> (u128, u128) {
+/// The number of ranks and the bytes of a plan, wide enough for the closed forms.
+fn ranks_and_bytes(plan: &Plan) -> (u128, u128) {
     (plan.ranks.len() as u128, u128::from(plan.bytes.get()))
 }
 

@@ -1,36 +1,31 @@
-//! A pipeline: from each rank to the next, as between the stages of pipeline parallelism.
+//! A pipeline: each rank sends to the next, as the stages of pipeline parallelism do.
 //!
 //! Source: Huang et al., "GPipe: Efficient Training of Giant Neural Networks using Pipeline
 //! Parallelism" (NeurIPS 2019), section 2: the chunks are its micro-batches.
 
-use super::schedule::{How, Schedule, Send};
-use super::{Collective, Cost, Operation, Plan, wide};
+use super::schedule::{OnArrival, ScheduleBuilder, Send};
+use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
 
 /// The registry line.
 pub(super) const PIPELINE: Collective = Collective {
     name: "pipeline",
-    operation: Operation::Pipeline,
+    operation: CollectiveKind::Pipeline,
     summary: "from each rank to the next; the chunks follow each other",
     source: "Huang et al., GPipe (NeurIPS 2019), section 2",
     cost,
     steps,
 };
 
-fn cost(plan: &Plan) -> Cost {
-    let (ranks, bytes) = wide(plan);
+fn cost(plan: &Plan) -> CostModel {
+    let (ranks, bytes) = ranks_and_bytes(plan);
     let messages = ranks.saturating_sub(1);
-    Cost {
-        messages,
-        bytes: messages * bytes,
-        chain: vec![bytes as u64; messages as usize],
-        turns: 0,
-    }
+    CostModel::new(messages, messages * bytes, vec![bytes as u64; messages as usize])
 }
 
-fn steps(schedule: &mut Schedule<'_>) {
-    schedule.cut(1);
+fn steps(schedule: &mut ScheduleBuilder<'_>) {
+    schedule.divide(1);
     for from in 0..schedule.ranks() - 1 {
         let step = u32::try_from(from).expect("2^28 messages at most");
-        schedule.send(&Send { step, from, to: from + 1, how: How::Store }, 0..1);
+        schedule.send(&Send { step, from, to: from + 1, on_arrival: OnArrival::Replace }, 0..1);
     }
 }

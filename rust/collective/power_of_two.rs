@@ -1,57 +1,60 @@
-//! How algorithms for a power of two of ranks take any number of them.
+//! Algorithms for a power of two of ranks, extended to any number of ranks.
 //!
 //! Source: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
 //! MPICH", International Journal of High Performance Computing Applications 19(1), 2005, section
-//! 4.5: of the ranks beyond the power of two each gives its vector to its neighbour before, and
-//! gets the result after.
+//! 4.5: each rank in excess of the power of two sends its vector to its neighbour before the
+//! algorithm and receives the result from it afterwards.
 
-use super::schedule::{How, Schedule, Send};
+use super::schedule::{OnArrival, ScheduleBuilder, Send};
 
-/// The ranks that take part in the middle, a power of two of them.
+/// The ranks that take part in the algorithm itself, a power of two of them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fold {
-    /// How many ranks there are beyond the power of two.
-    beyond: usize,
+pub(super) struct PowerOfTwo {
+    /// Number of ranks in excess of the power of two.
+    excess: usize,
     /// The power of two.
     pub size: usize,
-    /// Its logarithm.
+    /// The binary logarithm of `size`.
     pub steps: u32,
 }
 
-impl Fold {
-    pub fn of(ranks: usize) -> Self {
+impl PowerOfTwo {
+    /// The largest power of two that is at most `ranks`; 1 if there are none.
+    pub fn below(ranks: usize) -> Self {
+        let ranks = ranks.max(1);
         let steps = ranks.ilog2();
-        Self { beyond: ranks - (1 << steps), size: 1 << steps, steps }
+        Self { excess: ranks - (1 << steps), size: 1 << steps, steps }
     }
 
-    /// The rank of the middle's number `index`.
+    /// The rank of participant `index`.
     pub fn rank(self, index: usize) -> usize {
-        if index < self.beyond { 2 * index + 1 } else { index + self.beyond }
+        if index < self.excess { 2 * index + 1 } else { index + self.excess }
     }
 
-    /// The first step of the middle.
+    /// The first step of the algorithm itself.
     pub fn first_step(self) -> u32 {
-        u32::from(self.beyond > 0)
+        u32::from(self.excess > 0)
     }
 
-    /// Even ranks among the first give what they have to their right neighbours.
-    pub fn before(self, schedule: &mut Schedule<'_>, blocks: usize) {
-        for index in 0..self.beyond {
-            let send = Send { step: 0, from: 2 * index, to: 2 * index + 1, how: How::Add };
+    /// Adds the sends before the algorithm: excess ranks, the even ones among the first, send
+    /// their vectors to their right neighbours.
+    pub fn reduce_excess(self, schedule: &mut ScheduleBuilder<'_>, blocks: usize) {
+        for index in 0..self.excess {
+            let send = Send { step: 0, from: 2 * index, to: 2 * index + 1, on_arrival: OnArrival::Reduce };
             schedule.send(&send, 0..blocks);
         }
     }
 
-    /// They get the result back in `step`.
-    pub fn after(self, schedule: &mut Schedule<'_>, step: u32, blocks: usize) {
-        for index in 0..self.beyond {
-            let send = Send { step, from: 2 * index + 1, to: 2 * index, how: How::Keep };
+    /// Adds the sends after the algorithm, in `step`: excess ranks receive the result.
+    pub fn return_to_excess(self, schedule: &mut ScheduleBuilder<'_>, step: u32, blocks: usize) {
+        for index in 0..self.excess {
+            let send = Send { step, from: 2 * index + 1, to: 2 * index, on_arrival: OnArrival::Keep };
             schedule.send(&send, 0..blocks);
         }
     }
 
-    /// Messages of before and after together.
-    pub fn messages(self) -> u128 {
-        2 * self.beyond as u128
+    /// Number of messages from and to excess ranks.
+    pub fn excess_messages(self) -> u128 {
+        2 * self.excess as u128
     }
 }

@@ -1,9 +1,9 @@
-//! From the sends of an algorithm to messages that wait for each other.
+//! From the sends of an algorithm to messages with dependencies.
 //!
-//! An algorithm says, step by step, which rank sends which blocks of its vector to whom, and
-//! whether they are added to what is there or stored. What a send waits for follows: for every
-//! message of an earlier step that brought one of its blocks. So an algorithm cannot forget a
-//! dependency, nor wait for more than its data.
+//! An algorithm lists, step by step, which rank sends which blocks of its vector to which rank,
+//! and whether the receiver reduces or replaces its own blocks with them. Dependencies follow: a
+//! send depends on every message of an earlier step that delivered one of its blocks. So an
+//! algorithm can neither omit a dependency nor wait for more than its data.
 
 use std::collections::BTreeMap;
 
@@ -12,206 +12,221 @@ use crate::ids::MessageId;
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Delay, Message, Workload};
 
-/// What becomes of blocks that arrive.
+/// What the receiver does with blocks that arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum How {
-    /// They are added to what the receiver has.
-    Add,
-    /// They take its place.
-    Store,
-    /// They take its place, and the receiver never sends them on.
+pub(super) enum OnArrival {
+    /// It adds them to its own.
+    Reduce,
+    /// It replaces its own by them.
+    Replace,
+    /// It replaces its own by them and never forwards them, so nothing depends on their arrival.
     Keep,
 }
 
 /// One send of an algorithm.
 #[derive(Debug, Clone)]
 pub(super) struct Send {
-    /// Sends of one step wait for none of each other.
+    /// Sends of the same step do not depend on each other.
     pub step: u32,
     pub from: usize,
     pub to: usize,
-    pub how: How,
+    pub on_arrival: OnArrival,
 }
 
-/// A message or a join, while it is not known how many messages there are.
+/// A message or a join. Joins get their final ids only when the number of messages is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Task {
     Message(MessageId),
     Join(usize),
 }
 
-/// What a message waited for: if the next one of the same rank waits for the same, they share it.
+/// The dependencies of the previous message: if the next message of the same rank has the same
+/// ones, both depend on one join.
 #[derive(Debug, Default)]
-struct Before {
+struct SharedDependencies {
     rank: usize,
-    waits: Vec<MessageId>,
+    messages: Vec<MessageId>,
     join: Option<usize>,
 }
 
-/// Messages in the making: those of all channels and chunks of a collective.
+/// Builds the messages of all channels and chunks of a collective.
 #[derive(Debug)]
-pub(super) struct Schedule<'a> {
+pub(super) struct ScheduleBuilder<'a> {
     plan: &'a Plan,
-    part: Part,
-    /// Lengths of the blocks of this part.
+    segment: Segment,
+    /// Lengths of the blocks of this segment.
     blocks: Vec<Bytes>,
-    /// What brought a block to a rank, with the step of each: those that a send of it waits for.
-    brought: BTreeMap<(usize, usize), Vec<(u32, MessageId)>>,
+    /// By rank and block, the messages that delivered the block, with their steps: the
+    /// dependencies of a send of this block.
+    delivered_by: BTreeMap<(usize, usize), Vec<(u32, MessageId)>>,
     messages: Vec<Message>,
-    /// Ends of what several messages wait for alike: delays of no length, so that the messages
-    /// wait for one each.
+    /// Delays of zero length that complete when the messages before them do: several messages
+    /// with the same dependencies depend on one join instead.
     joins: Vec<Delay>,
     dependencies: Vec<(Task, Task)>,
-    /// What the message at hand waits for, and what the one before it waited for.
-    waits: Vec<MessageId>,
-    before: Before,
-    /// What each rank sent last, where its sends take turns.
-    last: BTreeMap<usize, MessageId>,
-    /// What each message carries, for the test that runs the reduction.
+    /// The dependencies of the current message.
+    current: Vec<MessageId>,
+    previous: SharedDependencies,
+    /// The last message of each rank, for sends that follow each other.
+    last_sent: BTreeMap<usize, MessageId>,
+    /// The contents of each message, for the test that executes the collective.
     #[cfg(test)]
-    pub record: Vec<machine::Carried>,
+    pub record: Vec<machine::SentBlocks>,
 }
 
-/// The part of the vector that is under way: of a channel, a chunk.
+/// A segment of the vector: one chunk of one channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct Segment {
     pub channel: u32,
     pub chunk: u32,
     pub bytes: Bytes,
 }
 
-impl<'a> Schedule<'a> {
+impl<'a> ScheduleBuilder<'a> {
     pub fn new(plan: &'a Plan) -> Self {
         Self {
             plan,
-            part: Part { channel: 0, chunk: 0, bytes: plan.bytes },
+            segment: Segment { channel: 0, chunk: 0, bytes: plan.bytes },
             blocks: Vec::new(),
-            brought: BTreeMap::new(),
+            delivered_by: BTreeMap::new(),
             messages: Vec::new(),
             joins: Vec::new(),
             dependencies: Vec::new(),
-            waits: Vec::new(),
-            before: Before::default(),
-            last: BTreeMap::new(),
+            current: Vec::new(),
+            previous: SharedDependencies::default(),
+            last_sent: BTreeMap::new(),
             #[cfg(test)]
             record: Vec::new(),
         }
     }
 
-    /// Goes on with another part; its blocks are not cut yet.
-    pub fn begin(&mut self, part: Part) {
-        self.part = part;
+    /// Starts another segment, not yet divided into blocks. Segments are independent.
+    pub fn start_segment(&mut self, segment: Segment) {
+        self.segment = segment;
         self.blocks.clear();
-        self.brought.clear();
-        self.last.clear();
+        self.delivered_by.clear();
+        self.last_sent.clear();
     }
 
-    /// How many take part.
+    /// Number of ranks.
     pub fn ranks(&self) -> usize {
         self.plan.ranks.len()
     }
 
-    /// The plan, whose bytes are those of all parts.
+    /// The plan of the collective; its bytes are those of all segments.
     pub fn plan(&self) -> &Plan {
         self.plan
     }
 
-    /// Cuts this part of the vector into `count` equal blocks; the bytes that are left over go
-    /// one each to the first ones.
-    pub fn cut(&mut self, count: usize) {
-        self.blocks = equal_blocks(self.part.bytes, count);
+    /// Divides this segment into `count` equal blocks; the first ones get one byte more each
+    /// where the bytes do not divide evenly.
+    pub fn divide(&mut self, count: usize) {
+        self.blocks = equal_blocks(self.segment.bytes, count);
     }
 
-    /// Each rank has `sets` times the same blocks, one after the other.
-    pub fn repeat(&mut self, sets: usize) {
+    /// Repeats the blocks `sets` times: a rank then has that many sets of blocks.
+    pub fn repeat_blocks(&mut self, sets: usize) {
         self.blocks = self.blocks.repeat(sets);
     }
 
-    /// One message with these blocks, in ascending order; none if they are empty.
+    /// Adds a message of these blocks, in ascending order, unless all of them are empty.
     pub fn send(&mut self, send: &Send, blocks: impl Iterator<Item = usize> + Clone) {
         let bytes: u64 = blocks.clone().map(|block| self.blocks[block].get()).sum();
         if bytes == 0 {
             return;
         }
         let id = MessageId(u32::try_from(self.messages.len()).expect("2^28 messages at most"));
-        self.wait_for(send, blocks.clone(), id);
-        self.bring(send, blocks.clone(), id);
+        self.add_dependencies(send, blocks.clone(), id);
+        self.record_delivery(send, blocks.clone(), id);
         #[cfg(test)]
-        self.record.push(machine::Carried {
+        self.record.push(machine::SentBlocks {
             send: send.clone(),
-            part: self.part,
+            segment: self.segment,
             blocks: blocks.map(|block| (block, self.blocks[block].get())).collect(),
         });
         self.messages.push(Message {
             src: self.plan.ranks[send.from],
             dst: self.plan.ranks[send.to],
             bytes: Bytes::new(bytes),
-            stream: self.part.channel,
+            stream: self.segment.channel,
             start: Time::ZERO,
         });
     }
 
-    /// The same, once the message that the rank sent last in this way is over: sends that would
-    /// share its port and all be late take turns.
-    pub fn send_in_turn(&mut self, send: &Send, blocks: impl Iterator<Item = usize> + Clone) {
+    /// Adds a message that also depends on the completion of the last one that the rank sent in
+    /// this way: in parallel they would share the rank's port, and all of them would be late.
+    pub fn send_after_last(&mut self, send: &Send, blocks: impl Iterator<Item = usize> + Clone) {
         let before = self.messages.len();
         self.send(send, blocks);
         if self.messages.len() > before {
             let id = MessageId(u32::try_from(before).expect("2^28 messages at most"));
-            let last = self.last.insert(send.from, id);
+            let last = self.last_sent.insert(send.from, id);
             let pair = |last| (Task::Message(last), Task::Message(id));
             self.dependencies.extend(last.map(pair));
         }
     }
 
-    fn wait_for(&mut self, send: &Send, blocks: impl Iterator<Item = usize>, id: MessageId) {
-        if self.brought.is_empty() {
+    /// Makes message `id` depend on the deliveries of its blocks to the sender in earlier steps.
+    fn add_dependencies(
+        &mut self,
+        send: &Send,
+        blocks: impl Iterator<Item = usize>,
+        id: MessageId,
+    ) {
+        if self.delivered_by.is_empty() {
             return;
         }
-        self.waits.clear();
+        self.current.clear();
         for block in blocks {
-            let before = self.brought.get(&(send.from, block)).into_iter().flatten();
-            self.waits.extend(before.filter(|(step, _)| *step < send.step).map(|(_, id)| *id));
+            let before = self.delivered_by.get(&(send.from, block)).into_iter().flatten();
+            self.current.extend(before.filter(|(step, _)| *step < send.step).map(|(_, id)| *id));
         }
-        self.waits.sort_unstable();
-        self.waits.dedup();
-        let shared = self.before.rank == send.from && self.before.waits == self.waits;
-        if !shared || self.waits.len() < 3 {
+        self.current.sort_unstable();
+        self.current.dedup();
+        let shared = self.previous.rank == send.from && self.previous.messages == self.current;
+        // For one or two dependencies a join would not save anything.
+        if !shared || self.current.len() < 3 {
             let pair = |&before: &MessageId| (Task::Message(before), Task::Message(id));
-            self.dependencies.extend(self.waits.iter().map(pair));
-            self.before.rank = send.from;
-            self.before.waits.clone_from(&self.waits);
-            self.before.join = None;
+            self.dependencies.extend(self.current.iter().map(pair));
+            self.previous.rank = send.from;
+            self.previous.messages.clone_from(&self.current);
+            self.previous.join = None;
             return;
         }
-        let join = self.before.join.unwrap_or_else(|| self.join(send.from));
-        self.before.join = Some(join);
+        let join = self.previous.join.unwrap_or_else(|| self.add_join(send.from));
+        self.previous.join = Some(join);
         self.dependencies.push((Task::Join(join), Task::Message(id)));
     }
 
-    /// Where all that the message at hand waits for comes together.
-    fn join(&mut self, rank: usize) -> usize {
+    /// Adds a join of the current dependencies at `rank` and returns its index.
+    fn add_join(&mut self, rank: usize) -> usize {
         let join = self.joins.len();
         self.joins.push(Delay { host: self.plan.ranks[rank], span: Span::ZERO });
         let pair = |&before: &MessageId| (Task::Message(before), Task::Join(join));
-        self.dependencies.extend(self.waits.iter().map(pair));
+        self.dependencies.extend(self.current.iter().map(pair));
         join
     }
 
-    fn bring(&mut self, send: &Send, blocks: impl Iterator<Item = usize>, id: MessageId) {
-        if send.how == How::Keep {
+    /// Records that message `id` delivers these blocks to the receiver.
+    fn record_delivery(
+        &mut self,
+        send: &Send,
+        blocks: impl Iterator<Item = usize>,
+        id: MessageId,
+    ) {
+        if send.on_arrival == OnArrival::Keep {
             return;
         }
         for block in blocks {
-            let brought = self.brought.entry((send.to, block)).or_default();
-            if send.how == How::Store {
-                brought.clear();
+            let deliveries = self.delivered_by.entry((send.to, block)).or_default();
+            if send.on_arrival == OnArrival::Replace {
+                deliveries.clear();
             }
-            brought.push((send.step, id));
+            deliveries.push((send.step, id));
         }
     }
 
-    /// The messages, each of which starts `gap` after the last one that it waits for arrived.
+    /// The workload: each message starts `gap` after the last of its dependencies.
     pub fn finish(self, gap: Span) -> Workload {
         if self.dependencies.is_empty() {
             return Workload::independent(self.messages);
@@ -219,8 +234,8 @@ impl<'a> Schedule<'a> {
         let id = |task: Task| match task {
             Task::Message(id) => id,
             Task::Join(join) => {
-                let place = u32::try_from(self.messages.len() + join);
-                MessageId(place.expect("no more joins than messages"))
+                let id = u32::try_from(self.messages.len() + join);
+                MessageId(id.expect("no more joins than messages"))
             }
         };
         let dependencies: Vec<(MessageId, MessageId)> =
@@ -231,7 +246,7 @@ impl<'a> Schedule<'a> {
     }
 }
 
-/// `bytes` in `count` blocks as equal as can be, longer ones first.
+/// Divides `bytes` into `count` blocks that differ by at most one byte, longer ones first.
 pub(super) fn equal_blocks(bytes: Bytes, count: usize) -> Vec<Bytes> {
     let (each, left) = (bytes.get() / count as u64, bytes.get() % count as u64);
     (0..count as u64).map(|block| Bytes::new(each + u64::from(block < left))).collect()

@@ -1,8 +1,8 @@
-//! Every algorithm against its closed forms, and on real numbers.
+//! Every algorithm against its closed forms, and executed on real numbers.
 
 use std::collections::BTreeMap;
 
-use super::schedule::machine::{self, Memory};
+use super::schedule::machine::{self, BlockKey, Memory};
 use super::*;
 
 fn plan(ranks: usize, bytes: u64) -> Plan {
@@ -10,80 +10,79 @@ fn plan(ranks: usize, bytes: u64) -> Plan {
     Plan { group: 0, ..Plan::new(ranks, Bytes::new(bytes)) }
 }
 
-/// Every way to group so many ranks; one plan for algorithms without groups.
+/// A plan for every group size; one plan for algorithms without groups.
 fn plans(collective: &Collective, ranks: usize, bytes: u64) -> Vec<Plan> {
     let plain = plan(ranks, bytes);
-    if !collective.name.starts_with("hierarchical") {
+    if !collective.is_hierarchical() {
         return vec![plain];
     }
     let groups = (2..ranks as u32).filter(|group| (ranks as u32).is_multiple_of(*group));
     groups.map(|group| Plan { group, ..plain.clone() }).collect()
 }
 
-/// The number that `rank` has at the beginning in a place of a block.
-fn number(rank: usize, (channel, chunk, block): (u32, u32, usize), index: usize) -> u64 {
-    let place = (u64::from(channel) * 16 + u64::from(chunk)) * 2_000 + block as u64;
-    1 + (rank as u64) * 1_000_003 + place * 101 + index as u64
+/// The number that `rank` initially holds at `index` of a block.
+fn number(rank: usize, block: BlockKey, index: usize) -> u64 {
+    let (channel, chunk, block) = block;
+    let block = (u64::from(channel) * 16 + u64::from(chunk)) * 2_000 + block as u64;
+    1 + (rank as u64) * 1_000_003 + block * 101 + index as u64
 }
 
-/// Which rank has a block at the beginning, where not every rank has it.
-fn owner(operation: Operation, ranks: usize, block: usize) -> Option<usize> {
+/// The rank that initially holds a block, where not every rank does.
+fn owner(operation: CollectiveKind, ranks: usize, block: usize) -> Option<usize> {
     match operation {
-        Operation::AllGather => Some(block),
-        Operation::Broadcast | Operation::Pipeline => Some(0),
-        Operation::AllToAll => Some(block / ranks),
-        Operation::AllReduce
-        | Operation::ReduceScatter
-        | Operation::Reduce
-        | Operation::Barrier => None,
+        CollectiveKind::AllGather => Some(block),
+        CollectiveKind::Broadcast | CollectiveKind::Pipeline => Some(0),
+        CollectiveKind::AllToAll => Some(block / ranks),
+        CollectiveKind::AllReduce
+        | CollectiveKind::ReduceScatter
+        | CollectiveKind::Reduce
+        | CollectiveKind::Barrier => None,
     }
 }
 
-/// The blocks that the collective speaks of, with their lengths.
-fn blocks(collective: &Collective, plan: &Plan) -> BTreeMap<(u32, u32, usize), u64> {
+/// The blocks that the collective sends, with their lengths.
+fn blocks(collective: &Collective, plan: &Plan) -> BTreeMap<BlockKey, u64> {
     let schedule = machine::schedule(collective, plan);
-    let carried = schedule.record.iter().flat_map(|carried| {
-        let part = carried.part;
-        carried
-            .blocks
-            .iter()
-            .map(move |&(block, length)| ((part.channel, part.chunk, block), length))
+    let sent = schedule.record.iter().flat_map(|sent| {
+        let segment = sent.segment;
+        let key = move |block| (segment.channel, segment.chunk, block);
+        sent.blocks.iter().map(move |&(block, length)| (key(block), length))
     });
-    carried.collect()
+    sent.collect()
 }
 
-fn beginning(collective: &Collective, plan: &Plan) -> Memory {
+fn initial(collective: &Collective, plan: &Plan) -> Memory {
     let ranks = plan.ranks.len();
     let blocks = blocks(collective, plan);
     let of_rank = |rank: usize| {
         let has = |block| owner(collective.operation, ranks, block).is_none_or(|it| it == rank);
         let mine = blocks.iter().filter(|((.., block), _)| has(*block));
-        mine.map(|(&place, &length)| {
-            (place, (0..length as usize).map(|index| number(rank, place, index)).collect())
+        mine.map(|(&block, &length)| {
+            (block, (0..length as usize).map(|index| number(rank, block, index)).collect())
         })
         .collect()
     };
     (0..ranks).map(of_rank).collect()
 }
 
-/// What a rank must hold in a block at the end, if it must hold anything.
+/// The number that a rank must hold at `index` of a block at the end, if it must hold the block.
 fn end(
-    operation: Operation,
+    operation: CollectiveKind,
     ranks: usize,
     rank: usize,
-    place: (u32, u32, usize),
+    key: BlockKey,
     index: usize,
 ) -> Option<u64> {
-    let block = place.2;
-    let sum = || (0..ranks).map(|rank| number(rank, place, index)).sum();
-    let from_owner = || owner(operation, ranks, block).map(|from| number(from, place, index));
+    let block = key.2;
+    let sum = || (0..ranks).map(|rank| number(rank, key, index)).sum();
+    let from_owner = || owner(operation, ranks, block).map(|from| number(from, key, index));
     match operation {
-        Operation::AllReduce => Some(sum()),
-        Operation::ReduceScatter => (block == rank).then(sum),
-        Operation::Reduce => (rank == 0).then(sum),
-        Operation::AllGather | Operation::Broadcast | Operation::Pipeline => from_owner(),
-        Operation::AllToAll => (block % ranks == rank).then(from_owner).flatten(),
-        Operation::Barrier => None,
+        CollectiveKind::AllReduce => Some(sum()),
+        CollectiveKind::ReduceScatter => (block == rank).then(sum),
+        CollectiveKind::Reduce => (rank == 0).then(sum),
+        CollectiveKind::AllGather | CollectiveKind::Broadcast | CollectiveKind::Pipeline => from_owner(),
+        CollectiveKind::AllToAll => (block % ranks == rank).then(from_owner).flatten(),
+        CollectiveKind::Barrier => None,
     }
 }
 
@@ -103,23 +102,23 @@ fn every_algorithm_gives_the_right_numbers_at_every_rank() {
 
 fn check_numbers(collective: &Collective, plan: &Plan) {
     let ranks = plan.ranks.len();
-    let memory = machine::run(collective, plan, beginning(collective, plan), 5);
-    for (&place, &length) in &blocks(collective, plan) {
+    let memory = machine::run(collective, plan, initial(collective, plan), 5);
+    for (&block, &length) in &blocks(collective, plan) {
         for (rank, held) in memory.iter().enumerate() {
             for index in 0..length as usize {
-                let Some(right) = end(collective.operation, ranks, rank, place, index) else {
+                let Some(right) = end(collective.operation, ranks, rank, block, index) else {
                     continue;
                 };
                 let name = collective.name;
-                let held = held.get(&place).and_then(|numbers| numbers.get(index));
-                assert_eq!(held, Some(&right), "{name}, {ranks} ranks: rank {rank}, {place:?}");
+                let held = held.get(&block).and_then(|numbers| numbers.get(index));
+                assert_eq!(held, Some(&right), "{name}, {ranks} ranks: rank {rank}, {block:?}");
             }
         }
     }
 }
 
 #[test]
-fn after_a_barrier_everybody_has_heard_of_all() {
+fn a_barrier_notifies_every_rank_of_all_others() {
     for ranks in 2..=33usize {
         let barrier = find("barrier").unwrap();
         let plan = plan(ranks, ranks as u64);
@@ -135,7 +134,7 @@ fn after_a_barrier_everybody_has_heard_of_all() {
 fn messages_and_bytes_are_the_closed_forms() {
     for collective in ALL {
         for ranks in 2..=33usize {
-            // Long enough for every cut, with a remainder.
+            // Long enough that no block is empty, with a remainder.
             for plan in plans(collective, ranks, 64 * 33 + 5) {
                 let cost = (collective.cost)(&plan);
                 let workload = collective.build(&plan).unwrap();
@@ -179,7 +178,7 @@ fn every_rank_sends_the_same_in_a_balanced_algorithm() {
 }
 
 #[test]
-fn halving_doubling_keeps_large_messages_near() {
+fn halving_doubling_sends_large_messages_to_near_ranks() {
     let workload = find("halving-doubling-all-reduce").unwrap().build(&plan(16, 1_600)).unwrap();
     let of_first: Vec<(u32, u64)> = workload
         .messages
@@ -204,35 +203,35 @@ fn names_are_unique_and_found() {
     names.dedup();
     assert_eq!(names.len(), ALL.len(), "two collectives of one name");
     let error = find("all2all").unwrap_err().to_string();
-    assert!(error.starts_with("no collective is called 'all2all'; there are all-to-all, "));
+    assert!(error.starts_with("unknown collective 'all2all'; expected one of all-to-all, "));
 }
 
 #[test]
-fn every_collective_refuses_what_none_can_do() {
+fn every_collective_refuses_invalid_plans() {
     for collective in ALL {
-        let says = |plan: &Plan| collective.build(plan).unwrap_err().to_string();
-        let two = "a collective needs at least 2 ranks; there are 1";
-        assert_eq!(says(&plan(1, 8)), two, "{}", collective.name);
-        assert!(says(&plan(2, 0)).starts_with("0 bytes per rank"));
-        assert!(says(&Plan { chunks: 0, ..plan(4, 8) }).starts_with("0 chunks"));
+        let error = |plan: &Plan| collective.build(plan).unwrap_err().to_string();
+        let two = "a collective needs at least 2 ranks, found 1";
+        assert_eq!(error(&plan(1, 8)), two, "{}", collective.name);
+        assert!(error(&plan(2, 0)).starts_with("0 bytes per rank"));
+        assert!(error(&Plan { chunks: 0, ..plan(4, 8) }).starts_with("0 chunks"));
         let mut twice = plan(3, 8);
         twice.ranks[2] = HostId(0);
-        assert!(says(&twice).starts_with("host0 is rank 0 and rank 2"));
+        assert!(error(&twice).starts_with("host0 is both rank 0 and rank 2"));
     }
     for name in ["all-to-all", "ring-all-reduce", "direct-all-reduce"] {
-        let says = |plan: &Plan| find(name).unwrap().build(plan).unwrap_err().to_string();
-        assert!(says(&plan(3, u64::MAX)).contains("more than the 2^64 bytes"), "{name}");
-        assert!(says(&plan(20_000, 1 << 20)).contains("the most is 268435456"), "{name}");
+        let error = |plan: &Plan| find(name).unwrap().build(plan).unwrap_err().to_string();
+        assert!(error(&plan(3, u64::MAX)).contains("more than 2^64 bytes"), "{name}");
+        assert!(error(&plan(20_000, 1 << 20)).contains("the limit is 268435456"), "{name}");
     }
     for (ranks, group) in [(8, 3), (8, 8), (8, 1), (6, 4)] {
         let plan = Plan { group, ..plan(ranks, 8) };
         let error = find("hierarchical-all-reduce").unwrap().build(&plan).unwrap_err();
-        assert_eq!(error, CollectiveError::Groups { ranks, group: group as usize });
+        assert_eq!(error, CollectiveError::InvalidGroup { ranks, group: group as usize });
     }
 }
 
 #[test]
-fn blocks_are_as_equal_as_can_be() {
+fn blocks_differ_by_at_most_one_byte() {
     for (count, bytes) in [(2usize, 1), (3, 10), (7, 6), (5, 5)] {
         let blocks = equal_blocks(Bytes::new(bytes), count);
         assert_eq!(blocks.iter().map(|block| block.get()).sum::<u64>(), bytes);

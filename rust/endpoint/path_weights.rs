@@ -25,7 +25,7 @@ impl PathWeights {
         left: &dyn Fn(LinkId) -> BitRate,
     ) -> &[u32] {
         let edges = (intact.edge_of(src), intact.edge_of(dst));
-        let made = || path_shares(topology, intact, (src, dst), left);
+        let made = || path_shares(topology, intact, src, dst, left);
         self.0.entry(edges).or_insert_with(made)
     }
 }

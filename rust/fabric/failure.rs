@@ -178,9 +178,9 @@ impl Plan {
         }
         ways.capacities = None;
         if ways.weights == Weights::Capacity && self.routing_knows_of_a_failure(now) {
-            let routes = (&ways.routes, &*ways.intact);
+            let (routes, intact) = (&ways.routes, &*ways.intact);
             let left = |link| self.left(now, topology, link);
-            ways.capacities = Some(Box::new(Capacities::new(topology, routes, &left)));
+            ways.capacities = Some(Box::new(Capacities::new(topology, routes, intact, &left)));
         }
     }
 

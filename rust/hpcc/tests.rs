@@ -345,7 +345,7 @@ fn each_fault_names_file_line_value_and_what_would_be_right() {
         (format!("{PLAIN}LINK_DOWN 18446744073709 0 2\n"), "config.txt:8: LINK_DOWN: the time is"),
         (
             "TOPOLOGY_FILE f.txt\nFLOW_FILE f.txt\n".to_owned(),
-            "f.txt:1: '2' has 1 values, which fits no dialect",
+            "f.txt:1: '2' has 1 values; expected a first line",
         ),
         (
             "TOPOLOGY_FILE t.txt\nFLOW_FILE t.txt\n".to_owned(),

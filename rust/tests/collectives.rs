@@ -46,7 +46,7 @@ fn form(collective: &Collective, plan: &Plan) -> f64 {
         latency + wire * 8.0 / 400.0 + plan.gap.as_ns_f64()
     });
     let way_back = 2.0 * 500.0 + 64.0 * 8.0 / 400.0;
-    let waits = (cost.turns + 1) as f64 * way_back;
+    let waits = (cost.acknowledged_steps + 1) as f64 * way_back;
     steps.sum::<f64>() + waits - plan.gap.as_ns_f64()
 }
 

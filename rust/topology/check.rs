@@ -1,4 +1,4 @@
-//! What makes a graph a fabric, checked once, so that nothing later has to ask.
+//! Validation of a graph, once, so that later code can rely on it.
 
 use super::graph::MAX_ROUTES;
 use super::{
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::ids::{HostId, PortId};
 
-/// Refuses what no machine can hold; callers ask before they allocate.
+/// Checks sizes against the limits of a [`super::Topology`]; callers check before they allocate.
 pub(super) fn counts(hosts: u128, switches: u128, links: u128) -> Result<(), TopologyError> {
     limit("hosts", hosts, MAX_HOSTS)?;
     limit("switches", switches, MAX_SWITCHES)?;
@@ -20,7 +20,7 @@ fn limit(what: &'static str, count: u128, limit: u64) -> Result<(), TopologyErro
     Ok(())
 }
 
-/// Every node has a name of its own.
+/// Checks that names of nodes are unique.
 pub(super) fn names(hosts: &[String], switches: &[Switch]) -> Result<(), TopologyError> {
     let mut names: Vec<&str> = hosts.iter().map(String::as_str).collect();
     names.extend(switches.iter().map(|switch| switch.name.as_str()));
@@ -31,7 +31,7 @@ pub(super) fn names(hosts: &[String], switches: &[Switch]) -> Result<(), Topolog
     }
 }
 
-/// Every link joins two nodes that exist and carries something.
+/// Checks that every link connects two different nodes that exist, at a rate above zero.
 pub(super) fn links(
     hosts: &[String],
     switches: &[Switch],
@@ -43,7 +43,7 @@ pub(super) fn links(
     };
     for (index, link) in links.iter().enumerate() {
         if let Some(end) = link.ends.into_iter().find(|end| !exists(*end)) {
-            return Err(TopologyError::NoSuchEnd {
+            return Err(TopologyError::UnknownEnd {
                 link: index,
                 node: end.to_string(),
                 hosts: hosts.len(),
@@ -63,7 +63,7 @@ pub(super) fn links(
     Ok(())
 }
 
-/// The port of each host, which has exactly one.
+/// Checks that every host has exactly one link, and returns the port of each.
 pub(super) fn host_ports(
     hosts: &[String],
     switches: &[Switch],
@@ -80,8 +80,8 @@ pub(super) fn host_ports(
             counts[host.index()] += 1;
         }
     }
-    if let Some(lonely) = counts.iter().position(|count| *count == 0) {
-        return Err(TopologyError::HostWithoutLink { host: hosts[lonely].clone() });
+    if let Some(unlinked) = counts.iter().position(|count| *count == 0) {
+        return Err(TopologyError::HostWithoutLink { host: hosts[unlinked].clone() });
     }
     if let Some(many) = counts.iter().position(|count| *count > 1) {
         return Err(several_links(hosts, switches, links, many, counts[many]));
@@ -89,8 +89,8 @@ pub(super) fn host_ports(
     Ok(ports)
 }
 
-/// Rings and meshes of hosts are a shape of their own that people know from other simulators, so
-/// they are told what is missing here.
+/// The error for a host with several links. Rings and meshes of hosts exist in other simulators,
+/// so their error explains that hosts do not forward here.
 fn several_links(
     hosts: &[String],
     switches: &[Switch],
@@ -114,20 +114,20 @@ fn several_links(
     }
 }
 
-/// Every host reaches every other over switches. Since each host has one link, joined sets of
-/// nodes tell: no host lies between two others.
+/// Checks that every host reaches every other over switches. Connected sets of nodes suffice:
+/// since each host has one link, no host lies between two others.
 pub(super) fn reachability(
     hosts: &[String],
     switches: &[Switch],
     links: &[Link],
 ) -> Result<(), TopologyError> {
-    let place = |node: Node| match node {
+    let index = |node: Node| match node {
         Node::Host(host) => host.index(),
         Node::Switch(switch) => hosts.len() + switch.index(),
     };
     let mut sets = Sets { parent: (0..hosts.len() + switches.len()).collect() };
     for link in links {
-        sets.join(place(link.ends[0]), place(link.ends[1]));
+        sets.join(index(link.ends[0]), index(link.ends[1]));
     }
     let first = sets.root(0);
     match (0..hosts.len()).find(|&host| sets.root(host) != first) {
@@ -138,7 +138,7 @@ pub(super) fn reachability(
     }
 }
 
-/// The routing table has an entry for each switch and edge switch.
+/// Checks the size of the routing table, which has an entry per switch and edge switch.
 pub(super) fn routes(
     switches: &[Switch],
     links: &[Link],
@@ -155,7 +155,7 @@ pub(super) fn routes(
     limit("pairs of switch and edge switch", edges as u128 * switches.len() as u128, MAX_ROUTES)
 }
 
-/// Disjoint sets, with path halving.
+/// Disjoint sets (union-find) with path halving.
 struct Sets {
     parent: Vec<usize>,
 }

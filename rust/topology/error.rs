@@ -1,33 +1,33 @@
-//! Why there is no topology: each fault with its place, its value and what would be right.
+//! Errors of building a topology.
 
 use thiserror::Error;
 
 use crate::units::{BitRate, Fraction};
 
-/// Why a graph is no fabric, or a shape cannot be built.
+/// Why a graph is not a valid topology, or a topology cannot be built from its parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TopologyError {
-    /// Nobody to send anything.
-    #[error("there are no hosts: a fabric needs at least one")]
+    /// The topology has no hosts.
+    #[error("the topology has no hosts; expected at least 1")]
     NoHosts,
-    /// A host without a link.
-    #[error("{host} has no link: every host needs exactly one")]
+    /// A host has no link.
+    #[error("{host} has no link; expected exactly 1")]
     HostWithoutLink {
-        /// Its name.
+        /// Name of the host.
         host: String,
     },
-    /// A host with more than one link.
+    /// A host has more than one link.
     #[error(
-        "{host} has {links} links: every host needs exactly one; write a machine with several \
-         ports as several hosts"
+        "{host} has {links} links; expected exactly 1, so write a machine with several ports as \
+         several hosts"
     )]
     HostWithSeveralLinks {
-        /// Its name.
+        /// Name of the host.
         host: String,
-        /// How many it has.
+        /// Number of its links.
         links: u32,
     },
-    /// Hosts wired to each other as a ring or a mesh.
+    /// Hosts are wired to each other as a ring or a mesh.
     #[error(
         "{host} has {links} links and there is no switch: hosts do not forward, so {from} and \
          {to} cannot reach each other; connect each host to a switch by one link"
@@ -35,42 +35,42 @@ pub enum TopologyError {
     HostsDoNotForward {
         /// A host with several links.
         host: String,
-        /// How many it has.
+        /// Number of its links.
         links: u32,
         /// A host.
         from: String,
         /// The first host that has no direct link to `from`.
         to: String,
     },
-    /// A link to a node that does not exist.
+    /// A link ends at a node that does not exist.
     #[error("link {link} ends at {node}, but there are {hosts} hosts and {switches} switches")]
-    NoSuchEnd {
-        /// Its place in the list of links, from 0.
+    UnknownEnd {
+        /// Index of the link.
         link: usize,
-        /// The end, as its id prints.
+        /// Id of the node, printed.
         node: String,
-        /// Hosts that exist, from 0.
+        /// Number of hosts.
         hosts: usize,
-        /// Switches that exist, from 0.
+        /// Number of switches.
         switches: usize,
     },
-    /// A link with both ends at one node.
-    #[error("link {link} connects {node} with itself: the ends of a link must differ")]
+    /// Both ends of a link are the same node.
+    #[error("link {link} connects {node} to itself; its ends must differ")]
     LinkToItself {
-        /// Its place in the list of links, from 0.
+        /// Index of the link.
         link: usize,
-        /// The node.
+        /// Name of the node.
         node: String,
     },
-    /// A link that carries nothing.
-    #[error("link {link} ({name}) has a rate of zero; give it for example '400Gbps'")]
+    /// A link has a rate of zero.
+    #[error("link {link} ({name}) has a rate of zero; write for example '400Gbps'")]
     RateZero {
-        /// Its place in the list of links, from 0.
+        /// Index of the link.
         link: usize,
-        /// Its name.
+        /// Name of the link.
         name: String,
     },
-    /// Two hosts without a way between them.
+    /// No path connects two hosts.
     #[error("{from} and {to} cannot reach each other: no path of links and switches joins them")]
     Unreachable {
         /// A host.
@@ -78,62 +78,62 @@ pub enum TopologyError {
         /// The first host that it cannot reach.
         to: String,
     },
-    /// A name that two nodes have.
-    #[error("two nodes are called '{name}': each host and switch needs a name of its own")]
+    /// Two nodes have the same name.
+    #[error("two nodes are called '{name}'; names of hosts and switches must be unique")]
     DuplicateName {
         /// The name.
         name: String,
     },
-    /// More than any machine holds.
-    #[error("{count} {what} are too many: this version holds up to {limit}")]
+    /// A size exceeds its limit.
+    #[error("{count} {what} are too many; the limit is {limit}")]
     TooLarge {
-        /// What there would be too much of.
+        /// What is counted.
         what: &'static str,
-        /// How many there would be.
+        /// Their number.
         count: u128,
-        /// How many there may be.
+        /// The largest allowed number.
         limit: u64,
     },
-    /// A count or rate that must not be zero.
-    #[error("{field} = 0 builds nothing: it must be at least 1")]
+    /// A count or rate is zero.
+    #[error("{field} = 0 is out of range; expected at least 1")]
     Zero {
-        /// The parameter, as scenarios spell it.
+        /// The parameter, as spelled in scenarios.
         field: &'static str,
     },
-    /// An odd or too small switch radix.
-    #[error("k = {k}: a fat-tree needs an even k of at least 2, for example {example}")]
+    /// The radix of a fat-tree is odd or too small.
+    #[error("k = {k} is invalid; a fat-tree needs an even k of at least 2, for example {example}")]
     Radix {
-        /// What was given.
+        /// The radix as given.
         k: u32,
-        /// The nearest k that would be right.
+        /// The nearest valid radix.
         example: u32,
     },
-    /// A number of tiers that fat-trees do not have here.
-    #[error("tiers = {tiers}: a fat-tree has 2 or 3 tiers")]
+    /// The number of tiers is neither 2 nor 3.
+    #[error("tiers = {tiers} is invalid; a fat-tree has 2 or 3 tiers")]
     Tiers {
-        /// What was given.
+        /// The number as given.
         tiers: u8,
     },
-    /// An oversubscription that asks for a part of a host.
+    /// The oversubscription gives no whole number of hosts per edge switch.
     #[error(
-        "oversubscription = {given} with {uplinks} uplinks of {fabric_rate} asks for {hosts} \
-         hosts of {host_rate} on each edge switch, which is no whole number; \
-         '{suggestion}' would give {suggested_hosts}"
+        "oversubscription = {given} with {uplinks} uplinks of {fabric_rate} requires {hosts} \
+         hosts of {host_rate} on each edge switch, which is not a whole number; \
+         '{suggestion}' requires {suggested_hosts}"
     )]
     PartOfAHost {
-        /// What was given.
+        /// The oversubscription as given.
         given: Fraction,
         /// Uplinks of an edge switch.
         uplinks: u64,
-        /// Their rate.
+        /// Rate of an uplink.
         fabric_rate: BitRate,
-        /// The rate of a host's link.
+        /// Rate of a host's link.
         host_rate: BitRate,
-        /// How many hosts that makes, to two decimals.
+        /// Hosts per edge switch, to two decimals.
         hosts: String,
-        /// The oversubscription that gives the nearest whole number.
+        /// The oversubscription that gives the nearest whole number of hosts.
         suggestion: String,
-        /// That number.
+        /// The nearest whole number of hosts.
         suggested_hosts: u64,
     },
 }

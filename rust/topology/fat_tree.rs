@@ -1,19 +1,20 @@
 //! The k-ary fat-tree (Al-Fares, Loukissas and Vahdat, "A Scalable, Commodity Data Center Network
 //! Architecture", 2008), of two or three tiers, with any oversubscription at the edge.
 
+use super::capacity::gcd;
 use super::leaf_spine::{host_names, no_zero, switch};
 use super::{LeafSpine, Link, Node, Topology, TopologyError, check};
 use crate::ids::{HostId, SwitchId};
 use crate::units::{BitRate, Fraction, Span};
 
-/// A fat-tree of switches with k ports (more towards the hosts if it is oversubscribed or their
-/// links are slower than the fabric's, and more everywhere with parallel links).
+/// A fat-tree of switches with k ports. Edge switches have more if the tree is oversubscribed or
+/// the hosts' links are slower than the fabric's; all have more with parallel links.
 ///
 /// Three tiers: k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores; aggregation `a`
-/// of each pod is linked to cores `a·k/2` to `(a + 1)·k/2 - 1`. Switches are numbered edge, then
-/// aggregation, then core, pod by pod (`pod0-edge1`, `pod0-agg2`, `core3`), so candidate `i` at
-/// an edge switch is aggregation `i`, and candidate `j` at aggregation `a` is core `a·k/2 + j`
-/// from every pod.
+/// of each pod is linked to cores `a·k/2` to `(a + 1)·k/2 - 1`. Switch ids are in the order edge,
+/// aggregation, core, pod by pod (`pod0-edge1`, `pod0-agg2`, `core3`), so candidate `i` at an edge
+/// switch is aggregation `i`, and candidate `j` at aggregation `a` is core `a·k/2 + j` in every
+/// pod.
 ///
 /// Two tiers: k leaves and k/2 spines, built as a [`LeafSpine`]: 128 hosts at k = 16.
 ///
@@ -22,9 +23,9 @@ use crate::units::{BitRate, Fraction, Span};
 pub struct FatTree {
     /// Ports of a switch; even.
     pub k: u32,
-    /// 2 or 3.
+    /// Tiers of switches: 2 or 3.
     pub tiers: u8,
-    /// Capacity of an edge switch's hosts to that of its uplinks.
+    /// Ratio of the capacity of an edge switch's hosts to that of its uplinks.
     pub oversubscription: Fraction,
     /// Rate of the hosts' links.
     pub host_rate: BitRate,
@@ -32,13 +33,16 @@ pub struct FatTree {
     pub fabric_rate: BitRate,
     /// Propagation delay of each link.
     pub delay: Span,
-    /// Links between each two switches that are linked.
+    /// Links between each two adjacent switches.
     pub parallel_links: u32,
 }
 
 impl FatTree {
-    /// Builds it. Fails if k is odd, tiers are neither 2 nor 3, a rate or count is zero, hosts do
-    /// not come out whole, or a size is beyond what a [`Topology`] holds.
+    /// Builds the topology.
+    ///
+    /// # Errors
+    /// Fails if k is odd, tiers are neither 2 nor 3, a rate or count is zero, the number of hosts
+    /// per edge switch is not whole, or a size exceeds the limits of a [`Topology`].
     pub fn build(&self) -> Result<Topology, TopologyError> {
         let hosts_per_edge = self.hosts_per_edge()?;
         match self.tiers {
@@ -94,7 +98,7 @@ impl FatTree {
         Topology::new(host_names(hosts), switches, links)
     }
 
-    /// Hosts of an edge switch, once everything is known to fit.
+    /// Hosts per edge switch, after checking all parameters.
     fn hosts_per_edge(&self) -> Result<u32, TopologyError> {
         let k = self.k;
         if k < 2 || !k.is_multiple_of(2) {
@@ -115,7 +119,7 @@ impl FatTree {
             2 => (k, k + half, k.saturating_mul(uplinks)),
             _ => (k * half, 2 * k * half + half * half, (2 * k * half).saturating_mul(uplinks)),
         };
-        // Before the hosts are known, so that the multiplications below cannot overflow.
+        // Checked before the hosts are computed, so that the products below cannot overflow.
         check::counts(0, switches, fabric_links)?;
         let hosts = self.whole_hosts(uplinks)?;
         let all = edges.saturating_mul(hosts);
@@ -123,6 +127,7 @@ impl FatTree {
         Ok(u32::try_from(hosts).expect("within the limit"))
     }
 
+    /// Hosts per edge switch, if the oversubscription gives a whole number.
     fn whole_hosts(&self, uplinks: u128) -> Result<u128, TopologyError> {
         let capacity = uplinks * u128::from(self.fabric_rate.as_bps());
         let host = u128::from(self.host_rate.as_bps());
@@ -149,24 +154,13 @@ impl FatTree {
     }
 }
 
-fn gcd(a: u128, b: u128) -> u128 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::fixtures;
 
     fn tree(k: u32, tiers: u8) -> FatTree {
-        FatTree {
-            k,
-            tiers,
-            oversubscription: Fraction::ONE,
-            host_rate: BitRate::from_gbps(400),
-            fabric_rate: BitRate::from_gbps(400),
-            delay: Span::from_ns(500),
-            parallel_links: 1,
-        }
+        FatTree { tiers, ..fixtures::fat_tree(k) }
     }
 
     fn sizes(shape: &FatTree) -> (u32, usize, usize) {
@@ -175,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_those_of_the_definition() {
+    fn sizes_match_the_definition() {
         assert_eq!(sizes(&tree(4, 3)), (16, 20, 48));
         assert_eq!(sizes(&tree(8, 3)), (128, 80, 384));
         assert_eq!(sizes(&tree(16, 2)), (128, 24, 256));
@@ -197,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn aggregation_a_meets_the_same_cores_in_every_pod() {
+    fn an_aggregation_switch_has_the_same_cores_in_every_pod() {
         let topology = tree(4, 3).build().unwrap();
         for pod in 0..4 {
             for core in 0..4 {
@@ -210,28 +204,28 @@ mod tests {
     }
 
     #[test]
-    fn faults_say_what_would_be_right() {
-        let says = |shape: FatTree| shape.build().unwrap_err().to_string();
+    fn errors_name_a_valid_value() {
+        let error = |shape: FatTree| shape.build().unwrap_err().to_string();
         assert_eq!(
-            says(tree(7, 3)),
-            "k = 7: a fat-tree needs an even k of at least 2, for example 8"
+            error(tree(7, 3)),
+            "k = 7 is invalid; a fat-tree needs an even k of at least 2, for example 8"
         );
-        assert!(says(tree(u32::MAX, 3)).contains("for example 4294967294"));
-        assert_eq!(says(tree(8, 4)), "tiers = 4: a fat-tree has 2 or 3 tiers");
-        assert!(says(tree(4_000_000_000, 3)).contains("are too many"));
-        assert!(says(tree(4_000_000_000, 2)).contains("are too many"));
+        assert!(error(tree(u32::MAX, 3)).contains("for example 4294967294"));
+        assert_eq!(error(tree(8, 4)), "tiers = 4 is invalid; a fat-tree has 2 or 3 tiers");
+        assert!(error(tree(4_000_000_000, 3)).contains("are too many"));
+        assert!(error(tree(4_000_000_000, 2)).contains("are too many"));
         let third = FatTree { oversubscription: Fraction::new(4, 3).unwrap(), ..tree(8, 3) };
         assert_eq!(
-            says(third),
-            "oversubscription = 4/3 with 4 uplinks of 400Gbps asks for 5.33 hosts of 400Gbps on \
-             each edge switch, which is no whole number; '5/4' would give 5"
+            error(third),
+            "oversubscription = 4/3 with 4 uplinks of 400Gbps requires 5.33 hosts of 400Gbps on \
+             each edge switch, which is not a whole number; '5/4' requires 5"
         );
-        let monster = FatTree {
+        let huge = FatTree {
             oversubscription: Fraction::new(u32::MAX, 1).unwrap(),
             fabric_rate: BitRate::from_bps(u64::MAX),
             host_rate: BitRate::from_bps(1),
             ..tree(128, 3)
         };
-        assert!(says(monster).contains("hosts are too many"));
+        assert!(error(huge).contains("hosts are too many"));
     }
 }

@@ -1,16 +1,16 @@
-//! The graph itself.
+//! The graph of hosts, switches and links.
 
 use super::{TopologyError, check, names};
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
 use crate::units::{BitRate, Span};
 
-/// Most hosts that a topology holds: what 16 GiB of state at 4 KiB a host allow.
+/// Maximum number of hosts of a topology: 16 GiB of state at 4 KiB per host.
 pub const MAX_HOSTS: u64 = 1 << 22;
-/// Most switches that a topology holds.
+/// Maximum number of switches of a topology.
 pub const MAX_SWITCHES: u64 = 1 << 20;
-/// Most links that a topology holds.
+/// Maximum number of links of a topology.
 pub const MAX_LINKS: u64 = 1 << 24;
-/// Most pairs of a switch and an edge switch: 1 GiB of routing table at 4 bytes a pair.
+/// Maximum pairs of a switch and an edge switch: 1 GiB of routing table at 4 bytes per pair.
 pub const MAX_ROUTES: u64 = 1 << 28;
 
 /// An end of a link.
@@ -23,7 +23,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// The switch, if it is one.
+    /// The switch id; `None` for a host.
     pub const fn switch(self) -> Option<SwitchId> {
         match self {
             Self::Host(_) => None,
@@ -31,7 +31,7 @@ impl Node {
         }
     }
 
-    /// The host, if it is one.
+    /// The host id; `None` for a switch.
     pub const fn host(self) -> Option<HostId> {
         match self {
             Self::Host(host) => Some(host),
@@ -49,19 +49,19 @@ impl std::fmt::Display for Node {
     }
 }
 
-/// A switch and where it stands.
+/// A switch with its name and tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Switch {
-    /// Its name, as scenarios and results spell it: `leaf3`, `pod1-edge0`, `core2`.
+    /// Name in scenarios and results: `leaf3`, `pod1-edge0`, `core2`.
     pub name: String,
-    /// Switch tiers between it and the hosts: 0 at the edge.
+    /// Number of switch tiers between it and the hosts: 0 at the edge.
     pub tier: u8,
 }
 
 /// A full-duplex link. Port `2l` sends from `ends[0]` to `ends[1]`, port `2l + 1` back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// What it connects.
+    /// The nodes that it connects.
     pub ends: [Node; 2],
     /// Bit rate in each direction.
     pub rate: BitRate,
@@ -69,8 +69,8 @@ pub struct Link {
     pub delay: Span,
 }
 
-/// A fabric's graph; sound once built: every host has one link, and every host reaches every
-/// other over switches.
+/// The graph of a fabric, valid by construction: every host has one link, and every host reaches
+/// every other over switches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topology {
     hosts: Vec<String>,
@@ -84,12 +84,13 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// A fabric of named hosts, switches and links; ids are places in these lists.
+    /// Builds the topology of named hosts, switches and links; ids are indices into these lists.
+    /// Two hosts wired to each other, without any switch, are a valid topology.
     ///
-    /// Fails if a host has not exactly one link, a link has no rate or no two ends that exist,
-    /// two nodes share a name, two hosts cannot reach each other, or there is more of anything
-    /// than [`MAX_HOSTS`], [`MAX_SWITCHES`], [`MAX_LINKS`] and [`MAX_ROUTES`] allow. Two hosts
-    /// wired back to back, without any switch, are a fabric.
+    /// # Errors
+    /// Fails if a host does not have exactly one link, a link has a rate of zero or does not
+    /// connect two different nodes, two nodes share a name, two hosts cannot reach each other, or
+    /// a size exceeds [`MAX_HOSTS`], [`MAX_SWITCHES`], [`MAX_LINKS`] or [`MAX_ROUTES`].
     pub fn new(
         hosts: Vec<String>,
         switches: Vec<Switch>,
@@ -111,7 +112,7 @@ impl Topology {
         &self.hosts
     }
 
-    /// The number of hosts.
+    /// Number of hosts.
     pub fn host_count(&self) -> u32 {
         u32::try_from(self.hosts.len()).expect("ids are 32 bits")
     }
@@ -126,15 +127,14 @@ impl Topology {
         &self.links
     }
 
-    /// Names of the links, in order of their ids: the host or the switch nearer to the hosts
-    /// comes first (`host12-leaf0`, `leaf3-spine0`); parallel links are told apart by a number
-    /// (`leaf3-spine0#0`, `leaf3-spine0#1`), a link that is the only one between its ends has
-    /// none.
+    /// Names of the links, in order of their ids. The host, or the switch nearer to the hosts,
+    /// comes first (`host12-leaf0`, `leaf3-spine0`). Parallel links have a suffix
+    /// (`leaf3-spine0#0`, `leaf3-spine0#1`).
     pub fn link_names(&self) -> &[String] {
         &self.link_names
     }
 
-    /// The link of that id.
+    /// The link with this id.
     pub fn link(&self, id: LinkId) -> &Link {
         &self.links[id.index()]
     }
@@ -149,13 +149,13 @@ impl Topology {
         names::of_node(&self.hosts, &self.switches, node)
     }
 
-    /// Where packets that leave by `port` come from and where they arrive.
+    /// The nodes that transmit and receive the packets of `port`, in this order.
     pub fn ends_of(&self, port: PortId) -> (Node, Node) {
         let [a, b] = self.link(port.link()).ends;
         if port.0.is_multiple_of(2) { (a, b) } else { (b, a) }
     }
 
-    /// The port by which a host sends.
+    /// The port of a host.
     pub fn host_port(&self, host: HostId) -> PortId {
         self.host_ports[host.index()]
     }
@@ -165,7 +165,7 @@ impl Topology {
         self.ends_of(self.host_port(host)).1.switch()
     }
 
-    /// The ports by which a switch sends, in order of links.
+    /// The ports of a switch, in order of links.
     pub fn ports_of(&self, switch: SwitchId) -> &[PortId] {
         let from = self.first_port[switch.index()] as usize;
         let to = self.first_port[switch.index() + 1] as usize;
@@ -177,18 +177,19 @@ impl Topology {
         self.ports_of(switch).iter().map(|port| port.link())
     }
 
-    /// True for links between switches.
+    /// Whether a link connects two switches.
     pub fn is_fabric_link(&self, id: LinkId) -> bool {
         self.link(id).ends.iter().all(|end| end.switch().is_some())
     }
 }
 
-/// Outgoing ports grouped by the switch that they leave, as offsets and a flat list.
+/// Ports grouped by switch: the offset of each switch's first port, and the flat list of ports.
 fn ports_by_switch(switches: usize, links: &[Link]) -> (Vec<u32>, Vec<PortId>) {
     let mut first = vec![0u32; switches + 1];
     let ends = || {
         (0u32..).zip(links.iter().flat_map(|link| link.ends)).filter_map(|(port, end)| {
-            // Port 2l leaves ends[0] and port 2l + 1 leaves ends[1], so ends count ports.
+            // Port 2l belongs to ends[0] and port 2l + 1 to ends[1], so the index of an end is
+            // the id of its port.
             end.switch().map(|switch| (switch, PortId(port)))
         })
     };
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn two_hosts_back_to_back_are_a_fabric() {
+    fn two_hosts_back_to_back_are_valid() {
         let hosts = vec!["a".to_owned(), "b".to_owned()];
         let topology = Topology::new(hosts, vec![], vec![link(host(1), host(0))]).unwrap();
         assert_eq!(topology.host_port(HostId(0)), PortId(1));
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_and_links_of_a_switch_are_its_own() {
+    fn a_switch_lists_its_own_ports_and_links() {
         let hosts = vec!["a".to_owned(), "b".to_owned()];
         let links = vec![link(host(0), at(0)), link(at(1), host(1)), link(at(1), at(0))];
         let topology = Topology::new(hosts, vec![switch("s"), switch("t")], links).unwrap();
@@ -255,21 +256,24 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_names_what_is_wrong_and_what_would_be_right() {
-        assert_eq!(fault(&[], &["s"], vec![]), "there are no hosts: a fabric needs at least one");
+    fn each_error_names_the_fault_and_what_is_expected() {
+        assert_eq!(
+            fault(&[], &["s"], vec![]),
+            "the topology has no hosts; expected at least 1"
+        );
         assert_eq!(
             fault(&["a", "b"], &["s"], vec![link(host(0), at(0))]),
-            "b has no link: every host needs exactly one"
+            "b has no link; expected exactly 1"
         );
         let twice = vec![link(host(0), at(0)), link(host(0), at(0)), link(host(1), at(0))];
-        assert!(fault(&["a", "b"], &["s"], twice).starts_with("a has 2 links: every host needs"));
+        assert!(fault(&["a", "b"], &["s"], twice).starts_with("a has 2 links; expected exactly 1"));
         assert_eq!(
             fault(&["a"], &["s"], vec![link(host(0), at(3))]),
             "link 0 ends at switch3, but there are 1 hosts and 1 switches"
         );
         assert_eq!(
             fault(&["a"], &["s"], vec![link(host(0), at(0)), link(at(0), at(0))]),
-            "link 1 connects s with itself: the ends of a link must differ"
+            "link 1 connects s to itself; its ends must differ"
         );
         let mut dead = link(host(0), at(0));
         dead.rate = BitRate::from_bps(0);
@@ -281,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_of_hosts_is_told_that_hosts_do_not_forward() {
+    fn the_error_for_a_ring_of_hosts_explains_that_hosts_do_not_forward() {
         let ring = (0..4).map(|i| link(host(i), host((i + 1) % 4))).collect();
         assert_eq!(
             fault(&["w", "x", "y", "z"], &[], ring),
@@ -291,9 +295,9 @@ mod tests {
     }
 
     #[test]
-    fn pairs_of_hosts_beside_a_fabric_are_cut_off() {
+    fn a_pair_of_hosts_without_a_switch_is_unreachable() {
         let links = vec![link(host(0), at(0)), link(host(1), host(2))];
-        let says = fault(&["a", "b", "c"], &["s"], links);
-        assert!(says.starts_with("a and b cannot reach each other"), "{says}");
+        let message = fault(&["a", "b", "c"], &["s"], links);
+        assert!(message.starts_with("a and b cannot reach each other"), "{message}");
     }
 }

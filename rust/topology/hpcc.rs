@@ -1,5 +1,5 @@
 //! The topology files of the HPCC family of ns-3 simulators (HPCC, ConWeave, PowerTCP, ASTRA-sim's
-//! network, SimAI), all dialects of their first line.
+//! network, SimAI), with every dialect of their first line.
 //!
 //! ```text
 //! 6 2 5                     nodes, switches, links; in PowerTCP 'nodes switches tors links'
@@ -8,8 +8,8 @@
 //! ...
 //! ```
 //!
-//! Exactly the announced number of links is read: real files carry spare lines and comments after
-//! them. Hosts and switches are numbered in order of the file's node ids and keep these in their
+//! Exactly the announced number of links is read: real files have further lines and comments after
+//! them. Ids of hosts and switches are in order of the file's node ids, which remain in their
 //! names (`host5`, `switch128`).
 
 use std::collections::{BTreeSet, VecDeque};
@@ -19,24 +19,24 @@ use super::{Link, MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, Node, Switch, Topology};
 use crate::ids::{HostId, SwitchId};
 use crate::units::{BitRate, Span};
 
-/// What a topology file says.
+/// The contents of a topology file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HpccTopology {
     /// The fabric.
     pub topology: Topology,
-    /// The host that each node of the file is; `None` for switches.
+    /// The host of each node of the file; `None` for switches.
     pub host_of_node: Vec<Option<HostId>>,
-    /// The file's id of each host.
+    /// The node id, in the file, of each host.
     pub node_of_host: Vec<u32>,
-    /// The file's id of each switch.
+    /// The node id, in the file, of each switch.
     pub node_of_switch: Vec<u32>,
-    /// The probability that a packet is lost, by link id (a link's place in the file).
+    /// Probability that a packet is lost, by link id (the index of the link in the file).
     pub error_rate: Vec<f64>,
-    /// What a person should know, though it stops nothing.
+    /// Differences from the simulators of the family that a user should be aware of.
     pub warnings: Vec<String>,
 }
 
-/// Reads a topology file's text; `file` is what errors call it.
+/// Parses the text of a topology file; `file` is its name in errors.
 pub fn read(text: &str, file: &str) -> Result<HpccTopology, HpccTopologyError> {
     let at = |line: usize| {
         move |fault| HpccTopologyError {
@@ -45,7 +45,7 @@ pub fn read(text: &str, file: &str) -> Result<HpccTopology, HpccTopologyError> {
             fault: Box::new(fault),
         }
     };
-    // Blank lines separate nothing in this family.
+    // The simulators of this family read tokens, so blank lines have no meaning.
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let (first, line) = lines.next().ok_or_else(|| at(1)(Fault::Empty))?;
     let counts = Counts::read(line).map_err(at(first))?;
@@ -72,10 +72,10 @@ pub fn read(text: &str, file: &str) -> Result<HpccTopology, HpccTopologyError> {
     })
 }
 
-/// The first line's counts.
+/// The counts in the first line.
 struct Counts {
     nodes: u64,
-    /// Those of servers (NVSwitch) included.
+    /// Including the switches within servers (NVSwitch).
     switches: u64,
     links: u64,
 }
@@ -85,15 +85,15 @@ impl Counts {
         let tokens: Vec<&str> = line.split_whitespace().collect();
         let named = |index: usize| tokens[index].starts_with(|c: char| c.is_ascii_alphabetic());
         let (switches, links) = match tokens.len() {
-            // SimAI; told from the others by the name of its GPU.
+            // SimAI, which differs from the others by the name of its GPU.
             6.. if named(5) => {
                 let inside = count(tokens[2], "NVSwitches")?;
                 let outside = count(tokens[3], "switches")?;
                 (inside.saturating_add(outside), count(tokens[4], "links")?)
             }
-            // HPCC, ConWeave, ASTRA-sim; with four more, Ethereal's fork.
+            // HPCC, ConWeave, ASTRA-sim; Ethereal's fork has four more values.
             3 | 7 => (count(tokens[1], "switches")?, count(tokens[2], "links")?),
-            // PowerTCP; with two capacities more, Reverie.
+            // PowerTCP; Reverie has two more values, capacities.
             4 | 6 => (count(tokens[1], "switches")?, count(tokens[3], "links")?),
             found => return Err(Fault::FirstLine { text: line.trim().into(), tokens: found }),
         };
@@ -114,13 +114,13 @@ impl Counts {
 }
 
 fn count(token: &str, what: &'static str) -> Result<u64, Fault> {
-    token.parse().map_err(|_| Fault::NoCount { token: token.into(), what })
+    token.parse().map_err(|_| Fault::InvalidCount { token: token.into(), what })
 }
 
 fn node(token: &str, nodes: u64) -> Result<u32, Fault> {
     match token.parse::<u32>() {
         Ok(id) if u64::from(id) < nodes => Ok(id),
-        _ => Err(Fault::NoNode { token: token.into(), nodes }),
+        _ => Err(Fault::UnknownNode { token: token.into(), nodes }),
     }
 }
 
@@ -139,11 +139,10 @@ fn switch_ids(line: &str, counts: &Counts) -> Result<BTreeSet<u32>, Fault> {
     Ok(ids)
 }
 
-/// No delay is longer: 100,000 s, so that sums of a few of them stay within 64 bits of
-/// picoseconds.
-const LONGEST_DELAY: Span = Span::from_ms(100_000_000);
+/// The longest delay, 100,000 s, so that sums of a few delays fit 64 bits of picoseconds.
+const MAX_DELAY: Span = Span::from_ms(100_000_000);
 
-/// A link line.
+/// The values of a link line.
 struct FileLink {
     ends: [u32; 2],
     rate: BitRate,
@@ -170,7 +169,7 @@ impl FileLink {
         if link.rate.as_bps() == 0 {
             return Err(Fault::RateZero { token: rate.into() });
         }
-        if link.delay > LONGEST_DELAY {
+        if link.delay > MAX_DELAY {
             return Err(Fault::DelayTooLong { token: delay.into() });
         }
         if !(0.0..=1.0).contains(&link.error_rate) {
@@ -180,15 +179,15 @@ impl FileLink {
     }
 }
 
-/// `100Gbps`, or bits per second as a bare number, with or without decimals.
+/// Parses a rate: `100Gbps`, or bits per second as a bare number, with or without decimals.
 fn read_rate(token: &str) -> Result<BitRate, Fault> {
     let bare = token.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let rate = if bare { format!("{token}bps").parse() } else { token.parse() };
     rate.map_err(|source| Fault::Rate { source })
 }
 
-/// Each host is on a link line: otherwise the announced number of nodes is wrong, and nothing may
-/// be allocated by it.
+/// Checks that each host is on a link line, before the announced number of nodes is used for
+/// allocation: a node on no line means that the number is wrong.
 fn check_hosts(counts: &Counts, switches: &BTreeSet<u32>, links: &[FileLink]) -> Result<(), Fault> {
     let mut seen = switches.clone();
     seen.extend(links.iter().flat_map(|link| link.ends));
@@ -239,7 +238,7 @@ fn build(
     Ok(HpccTopology { topology, host_of_node, node_of_host, node_of_switch, error_rate, warnings })
 }
 
-/// How many switches lie between each switch and its nearest host.
+/// The tier of each switch: the number of switches between it and its nearest host.
 fn tiers(switches: usize, links: &[Link]) -> Vec<u8> {
     let mut neighbours = vec![Vec::new(); switches];
     let mut tier = vec![None; switches];
@@ -265,7 +264,7 @@ fn tiers(switches: usize, links: &[Link]) -> Vec<u8> {
             }
         }
     }
-    // A switch that no host reaches carries nothing, whatever its tier.
+    // The tier of a switch that no host reaches is irrelevant: it carries no traffic.
     tier.into_iter().map(|tier| tier.unwrap_or(0)).collect()
 }
 
@@ -274,13 +273,12 @@ fn warnings(topology: &Topology, links: usize, spare: usize) -> Vec<String> {
     if spare > 0 {
         warnings.push(format!(
             "{links} links are announced and read; {spare} more lines that look like links are \
-             ignored, as the simulators of this family do"
+             ignored, as by the simulators of this family"
         ));
     }
     if let Some(name) = topology.link_names().iter().find(|name| name.contains('#')) {
         warnings.push(format!(
-            "there are parallel links ({name}); they are kept, where the simulators of this \
-             family use one of them"
+            "parallel links ({name}) are all used; the simulators of this family use one of them"
         ));
     }
     warnings
@@ -295,7 +293,7 @@ mod tests {
                          2 5 25000000000.0 0.001ms 1e-3\n3 5 100Gbps 1us 0\n5 4 400Gbps 5us 0\n\
                          \n# a comment\n0 5 100Gbps 1us 0\nsrc0 dst0 rate delay error_rate\n";
 
-    fn says(text: &str) -> String {
+    fn error(text: &str) -> String {
         read(text, "t.txt").unwrap_err().to_string()
     }
 
@@ -306,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_file_says_what_it_means() {
+    fn a_small_file_is_read() {
         let read = read(SMALL, "t.txt").unwrap();
         let topology = &read.topology;
         assert_eq!(topology.host_names(), ["host0", "host1", "host2", "host3"]);
@@ -345,44 +343,44 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_names_file_line_value_and_what_would_be_right() {
-        let line = |number, text: &str| says(&with_line(number, text));
-        assert!(says("").starts_with("t.txt:1: the file is empty; its first line should be"));
-        assert!(line(1, "6 2").contains("t.txt:1: '6 2' has 2 values, which fits no dialect"));
-        assert!(line(1, "6 two 5").contains("'two' is no number of switches"));
-        assert!(line(1, "-6 2 5").contains("'-6' is no number of nodes"));
+    fn each_error_names_file_line_value_and_what_is_expected() {
+        let line = |number, text: &str| error(&with_line(number, text));
+        assert!(error("").starts_with("t.txt:1: the file is empty; expected a first line"));
+        assert!(line(1, "6 2").contains("t.txt:1: '6 2' has 2 values; expected a first line"));
+        assert!(line(1, "6 two 5").contains("'two' is not a number of switches"));
+        assert!(line(1, "-6 2 5").contains("'-6' is not a number of nodes"));
         assert!(line(1, "1 2 5").contains("2 switches of 1 nodes"));
-        assert_eq!(line(2, "4"), "t.txt:2: 1 switch ids, but 2 switches are announced in line 1");
-        assert_eq!(line(2, "4 6"), "t.txt:2: '6' is no node: ids are whole numbers from 0 to 5");
+        assert_eq!(line(2, "4"), "t.txt:2: found 1 switch ids; line 1 announces 2 switches");
+        assert_eq!(line(2, "4 6"), "t.txt:2: unknown node '6'; ids are whole numbers from 0 to 5");
         assert!(line(2, "4 4").contains("switch 4 is listed twice"));
         assert!(line(3, "0 4 100Gbps 1us").starts_with("t.txt:3: '0 4 100Gbps 1us' has 4 values"));
-        assert!(line(3, "0 9 100Gbps 1us 0").contains("'9' is no node"));
-        assert!(line(3, "4 4 100Gbps 1us 0").contains("connects node 4 with itself"));
+        assert!(line(3, "0 9 100Gbps 1us 0").contains("unknown node '9'"));
+        assert!(line(3, "4 4 100Gbps 1us 0").contains("connects node 4 to itself"));
         assert!(line(3, "0 4 fast 1us 0").contains("rate: 'fast' does not start with a number"));
-        assert!(line(3, "0 4 100Gbit 1us 0").contains("'Gbit' in '100Gbit' is no unit"));
-        assert!(line(3, "0 4 0Gbps 1us 0").contains("'0Gbps' carries nothing"));
+        assert!(line(3, "0 4 100Gbit 1us 0").contains("unknown unit 'Gbit' in '100Gbit'"));
+        assert!(line(3, "0 4 0Gbps 1us 0").contains("rate '0Gbps' is zero"));
         assert!(line(3, "0 4 1Gbps 1 0").contains("delay: '1' has no unit"));
         assert!(line(3, "0 4 1Gbps 18446744s 0").contains("'18446744s' is too long"));
         for rate in ["-0.1", "1.5", "x", "NaN"] {
-            let says = line(3, &format!("0 4 1Gbps 1us {rate}"));
-            assert!(says.contains(&format!("'{rate}' is no error rate")), "{says}");
+            let message = line(3, &format!("0 4 1Gbps 1us {rate}"));
+            assert!(message.contains(&format!("invalid error rate '{rate}'")), "{message}");
         }
-        assert!(line(3, "1 4 1Gbps 1us 0").starts_with("t.txt:1: node 0 is no switch and has no"));
+        assert!(line(3, "1 4 1Gbps 1us 0").starts_with("t.txt:1: host node 0 has no link"));
     }
 
     #[test]
-    fn counts_beyond_the_file_are_faults_and_allocate_nothing() {
-        let line = |text: &str| says(&with_line(1, text));
-        assert!(says("6 2 5\n4 5\n0 4 1Gbps 1us 0\n").contains("t.txt:1: 5 links are announced"));
-        assert!(says("2 0 9000000").contains("but only 0 lines hold any"));
-        assert!(line("5000000 2 5").contains("node 6 is no switch and has no link"));
+    fn counts_beyond_the_file_are_refused_before_anything_is_allocated() {
+        let line = |text: &str| error(&with_line(1, text));
+        assert!(error("6 2 5\n4 5\n0 4 1Gbps 1us 0\n").contains("t.txt:1: 5 links are announced"));
+        assert!(error("2 0 9000000").contains("found only 0 link lines"));
+        assert!(line("5000000 2 5").contains("host node 6 has no link"));
         assert!(line("99999999999 2 5").contains("99999999999 nodes are too many"));
         assert!(line("6 2 99999999999").contains("99999999999 links are too many"));
-        assert!(line("99999999999999999999999 2 5").contains("is no number of nodes"));
+        assert!(line("99999999999999999999999 2 5").contains("is not a number of nodes"));
     }
 
     #[test]
-    fn files_of_the_family_are_read_where_present() {
+    fn published_files_of_the_family_are_read() {
         let files = [
             ("hpcc/topology.txt", [65, 1, 65]),
             ("powertcp/topology-256.txt", [256, 20, 288]),
@@ -416,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn tiers_count_switches_from_the_hosts() {
+    fn tiers_are_counted_from_the_hosts() {
         let Some(text) = real("conweave/fat_k8_100G_OS2.txt") else { return };
         let topology = read(&text, "fat").unwrap().topology;
         let in_tier = |tier| topology.switches().iter().filter(|s| s.tier == tier).count();

@@ -1,59 +1,61 @@
-//! What can be wrong with a topology file of the HPCC family.
+//! Errors of topology files of the HPCC family.
 
 use thiserror::Error;
 
 use super::TopologyError;
 use crate::units::UnitError;
 
-/// A fault in a topology file, with its place.
+/// A fault in a topology file, with its position.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error("{file}{}: {fault}", line.map(|line| format!(":{line}")).unwrap_or_default())]
 pub struct HpccTopologyError {
     /// The file, as the caller named it.
     pub file: String,
-    /// The line, from 1; `None` if the fault is of the graph as a whole.
+    /// The line, from 1; `None` for a fault of the graph as a whole.
     pub line: Option<usize>,
-    /// What is wrong there.
+    /// The fault.
     pub fault: Box<HpccTopologyFault>,
 }
 
-/// What is wrong, and what would be right.
+/// A fault in a topology file, and what is expected instead.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum HpccTopologyFault {
-    /// No first line.
-    #[error("the file is empty; its first line should be 'nodes switches links', as in '6 2 5'")]
-    Empty,
-    /// A first line of no known dialect.
+    /// The file has no first line.
     #[error(
-        "'{text}' has {tokens} values, which fits no dialect: 'nodes switches links' [t1 t2 \
+        "the file is empty; expected a first line 'nodes switches links', for example '6 2 5'"
+    )]
+    Empty,
+    /// The first line fits no known dialect.
+    #[error(
+        "'{text}' has {tokens} values; expected a first line 'nodes switches links' [t1 t2 \
          pod_tors all_tors], 'nodes switches tors links' [capacity capacity], or 'nodes \
          gpus_per_server nvswitches switches links gpu_type ...'"
     )]
     FirstLine {
         /// The line.
         text: String,
-        /// Values on it.
+        /// Number of values on the line.
         tokens: usize,
     },
-    /// A count that is none.
-    #[error("'{token}' is no number of {what}; write a whole number")]
-    NoCount {
-        /// What was given.
+    /// A count is not a whole number.
+    #[error("'{token}' is not a number of {what}; write a whole number")]
+    InvalidCount {
+        /// The value as given.
         token: String,
-        /// What should be counted.
+        /// What is counted.
         what: &'static str,
     },
-    /// More than any machine holds.
-    #[error("{count} {what} are too many: this version reads up to {limit}")]
+    /// A count exceeds its limit.
+    #[error("{count} {what} are too many; the limit is {limit}")]
     TooMany {
-        /// What there would be too much of.
+        /// What is counted.
         what: &'static str,
-        /// How many are announced.
+        /// The announced number.
         count: u64,
-        /// How many there may be.
+        /// The largest allowed number.
         limit: u64,
     },
-    /// More switches than nodes.
+    /// More switches than nodes are announced.
     #[error("{switches} switches of {nodes} nodes: the nodes include the switches and the hosts")]
     MoreSwitchesThanNodes {
         /// Switches announced.
@@ -61,89 +63,90 @@ pub enum HpccTopologyFault {
         /// Nodes announced.
         nodes: u64,
     },
-    /// No line of switch ids, or one with another number of them.
-    #[error("{found} switch ids, but {announced} switches are announced in line 1")]
+    /// The line of switch ids is missing or has another number of ids than announced.
+    #[error("found {found} switch ids; line 1 announces {announced} switches")]
     SwitchIds {
         /// Ids on the line.
         found: usize,
         /// Switches announced.
         announced: u64,
     },
-    /// A switch listed twice.
-    #[error("switch {node} is listed twice; each switch needs an id of its own")]
+    /// A switch id is listed twice.
+    #[error("switch {node} is listed twice; ids of switches must be unique")]
     SwitchTwice {
-        /// Its id.
+        /// Id of the switch.
         node: u32,
     },
-    /// Fewer lines than links are announced.
-    #[error("{announced} links are announced in line 1, but only {found} lines hold any")]
+    /// There are fewer link lines than announced.
+    #[error("{announced} links are announced in line 1; found only {found} link lines")]
     MissingLinks {
         /// Links announced.
         announced: u64,
         /// Lines that are not blank.
         found: usize,
     },
-    /// A link line of another number of values.
+    /// A link line does not have five values.
     #[error(
-        "'{text}' has {tokens} values; a link is 'a b rate delay error_rate', as in '0 4 100Gbps 1us 0'"
+        "'{text}' has {tokens} values; a link is 'a b rate delay error_rate', for example \
+         '0 4 100Gbps 1us 0'"
     )]
     LinkTokens {
         /// The line.
         text: String,
-        /// Values on it.
+        /// Number of values on the line.
         tokens: usize,
     },
-    /// An id that is none or of no node.
-    #[error("'{token}' is no node: ids are whole numbers from 0 to {}", nodes.saturating_sub(1))]
-    NoNode {
-        /// What was given.
+    /// An id is not a number, or not that of a node.
+    #[error("unknown node '{token}'; ids are whole numbers from 0 to {}", nodes.saturating_sub(1))]
+    UnknownNode {
+        /// The value as given.
         token: String,
         /// Nodes announced.
         nodes: u64,
     },
-    /// A link from a node to itself.
-    #[error("the link connects node {node} with itself: its ends must differ")]
+    /// Both ends of a link are the same node.
+    #[error("the link connects node {node} to itself; its ends must differ")]
     LinkToItself {
         /// The node.
         node: u32,
     },
-    /// A rate that is none.
+    /// A rate cannot be parsed.
     #[error("rate: {source}; a bare number means bits per second")]
     Rate {
-        /// What is wrong with it.
+        /// The error of the value.
         source: UnitError,
     },
-    /// A rate of zero.
-    #[error("the rate '{token}' carries nothing; write for example '100Gbps'")]
+    /// A rate is zero.
+    #[error("rate '{token}' is zero; write for example '100Gbps'")]
     RateZero {
-        /// What was given.
+        /// The value as given.
         token: String,
     },
-    /// A delay that is none.
+    /// A delay cannot be parsed.
     #[error("delay: {source}")]
     Delay {
-        /// What is wrong with it.
+        /// The error of the value.
         source: UnitError,
     },
-    /// A delay that the clock cannot hold a few times.
-    #[error("the delay '{token}' is too long; it must be at most 100000s, for example '1us'")]
+    /// A delay is so long that sums of delays could overflow.
+    #[error("delay '{token}' is too long; expected at most 100000s, for example '1us'")]
     DelayTooLong {
-        /// What was given.
+        /// The value as given.
         token: String,
     },
-    /// An error rate that is no probability.
-    #[error("'{token}' is no error rate; write a probability from 0 to 1, 0 for none")]
+    /// An error rate is not a probability.
+    #[error("invalid error rate '{token}'; expected a probability from 0 to 1")]
     ErrorRate {
-        /// What was given.
+        /// The value as given.
         token: String,
     },
-    /// A host that is on no link line.
-    #[error("node {node} is no switch and has no link: every host needs exactly one")]
+    /// A host is on no link line.
+    #[error("host node {node} has no link; expected exactly 1")]
     HostWithoutLink {
-        /// Its id.
+        /// Id of the node.
         node: u64,
     },
-    /// Sound lines that make no fabric.
+    /// The lines are valid, but the graph is not a valid topology.
     #[error("{0}")]
     Graph(TopologyError),
 }

@@ -6,15 +6,16 @@ use crate::units::{BitRate, Span};
 
 /// A leaf-spine fabric.
 ///
-/// Host `h` is at leaf `h / hosts_per_leaf`. Switches are numbered leaves first, then spines;
-/// link `h` is that of host `h`, the fabric's follow, leaf by leaf and spine by spine.
+/// Host `h` is attached to leaf `h / hosts_per_leaf`. Switch ids are those of the leaves, then of
+/// the spines. Link `h` is that of host `h`; the links between switches follow, leaf by leaf and
+/// spine by spine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeafSpine {
-    /// Leaf switches (ToRs), `leaf0` and on.
+    /// Number of leaf switches (ToRs): `leaf0`, `leaf1`, ...
     pub leaves: u32,
-    /// Spine switches, `spine0` and on.
+    /// Number of spine switches: `spine0`, `spine1`, ...
     pub spines: u32,
-    /// Hosts of each leaf.
+    /// Hosts per leaf.
     pub hosts_per_leaf: u32,
     /// Rate of the hosts' links.
     pub host_rate: BitRate,
@@ -27,12 +28,16 @@ pub struct LeafSpine {
 }
 
 impl LeafSpine {
-    /// Builds it. Fails if a count or a rate is zero, or a size beyond what a [`Topology`] holds.
+    /// Builds the topology.
+    ///
+    /// # Errors
+    /// Fails if a count or a rate is zero, or a size exceeds the limits of a [`Topology`].
     pub fn build(&self) -> Result<Topology, TopologyError> {
         self.build_with(&|host| host / self.hosts_per_leaf)
     }
 
-    /// The same with hosts at other leaves; as many at each.
+    /// Builds the topology with host `h` attached to leaf `leaf_of(h)`, which must give every leaf
+    /// the same number of hosts.
     pub(super) fn build_with(
         &self,
         leaf_of: &dyn Fn(u32) -> u32,
@@ -58,7 +63,7 @@ impl LeafSpine {
         Topology::new(host_names(hosts), switches, links)
     }
 
-    /// The number of hosts, once everything is known to fit.
+    /// Number of hosts, after checking all parameters.
     fn check(&self) -> Result<u32, TopologyError> {
         let fields = [
             ("leaves", u64::from(self.leaves)),
@@ -77,17 +82,17 @@ impl LeafSpine {
     }
 }
 
-/// A switch of that name and tier.
+/// A switch with this name and tier.
 pub(super) fn switch(name: String, tier: u8) -> Switch {
     Switch { name, tier }
 }
 
-/// `host0` and on.
+/// The names of hosts: `host0`, `host1`, ...
 pub(super) fn host_names(hosts: u32) -> Vec<String> {
     (0..hosts).map(|host| HostId(host).to_string()).collect()
 }
 
-/// Refuses the first of these parameters that is zero.
+/// Fails with the first of these parameters that is zero.
 pub(super) fn no_zero(fields: &[(&'static str, u64)]) -> Result<(), TopologyError> {
     match fields.iter().find(|(_, value)| *value == 0) {
         Some((field, _)) => Err(TopologyError::Zero { field }),
@@ -110,7 +115,7 @@ mod tests {
     };
 
     #[test]
-    fn counts_names_and_rates_are_as_written() {
+    fn counts_names_and_rates_match_the_parameters() {
         let topology = SMALL.build().unwrap();
         assert_eq!(topology.host_count(), 12);
         assert_eq!(topology.links().len(), 12 + 3 * 2 * 2);
@@ -123,19 +128,19 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_and_monsters_are_refused_before_anything_is_allocated() {
-        let says = |shape: LeafSpine| shape.build().unwrap_err().to_string();
+    fn sizes_out_of_range_are_refused_before_anything_is_allocated() {
+        let error = |shape: LeafSpine| shape.build().unwrap_err().to_string();
         assert_eq!(
-            says(LeafSpine { spines: 0, ..SMALL }),
-            "spines = 0 builds nothing: it must be at least 1"
+            error(LeafSpine { spines: 0, ..SMALL }),
+            "spines = 0 is out of range; expected at least 1"
         );
-        assert!(says(LeafSpine { host_rate: BitRate::from_bps(0), ..SMALL }).contains("host_rate"));
+        assert!(error(LeafSpine { host_rate: BitRate::from_bps(0), ..SMALL }).contains("host_rate"));
         assert_eq!(
-            says(LeafSpine { leaves: u32::MAX, hosts_per_leaf: u32::MAX, ..SMALL }),
-            "18446744065119617025 hosts are too many: this version holds up to 4194304"
+            error(LeafSpine { leaves: u32::MAX, hosts_per_leaf: u32::MAX, ..SMALL }),
+            "18446744065119617025 hosts are too many; the limit is 4194304"
         );
-        assert!(says(LeafSpine { parallel_links: u32::MAX, ..SMALL }).contains("links are too"));
+        assert!(error(LeafSpine { parallel_links: u32::MAX, ..SMALL }).contains("links are too"));
         let wide = LeafSpine { leaves: 1 << 18, hosts_per_leaf: 1, spines: 1 << 11, ..SMALL };
-        assert!(says(wide).contains("links are too many"));
+        assert!(error(wide).contains("links are too many"));
     }
 }

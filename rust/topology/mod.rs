@@ -1,12 +1,14 @@
-//! Who is wired to whom: hosts, switches, links, their names, and the equal-cost next hops.
+//! The graph of the network: hosts, switches, links, their names, and the equal-cost next hops.
 //!
-//! A topology knows no packets. Every host has exactly one port (a machine with several rails is
-//! several hosts here); hosts do not forward.
+//! A topology does not depend on packets. Every host has exactly one port (a machine with several
+//! rails is several hosts here); hosts do not forward.
 
 pub mod capacity;
 mod check;
 mod error;
 pub mod fat_tree;
+#[cfg(test)]
+pub(crate) mod fixtures;
 mod graph;
 pub mod hpcc;
 mod hpcc_error;

@@ -1,12 +1,12 @@
-//! Names of nodes and links: how they are spelled, how they are found, and what somebody meant.
+//! Names of nodes and links: spelling, look-up, and suggestions for unknown names.
 
 use super::{Link, Node, Switch, Topology};
 use crate::ids::{HostId, LinkId, SwitchId};
 
-/// How many near names an error shows.
+/// Maximum number of suggestions for an unknown name.
 const SUGGESTIONS: usize = 3;
-/// Names less alike than this (normalised Damerau-Levenshtein) are no help.
-const ALIKE: f64 = 0.5;
+/// Least similarity of a suggestion (normalised Damerau-Levenshtein).
+const MIN_SIMILARITY: f64 = 0.5;
 
 /// The name of a host or switch.
 pub(super) fn of_node<'a>(hosts: &'a [String], switches: &'a [Switch], node: Node) -> &'a str {
@@ -16,7 +16,7 @@ pub(super) fn of_node<'a>(hosts: &'a [String], switches: &'a [Switch], node: Nod
     }
 }
 
-/// The name of a link without the number of parallel ones.
+/// The name of a link without the suffix of parallel links.
 pub(super) fn of_link(hosts: &[String], switches: &[Switch], link: &Link) -> String {
     let [a, b] = in_order(switches, link);
     format!("{}-{}", of_node(hosts, switches, a), of_node(hosts, switches, b))
@@ -29,14 +29,14 @@ pub(super) fn of_links(hosts: &[String], switches: &[Switch], links: &[Link]) ->
     by_ends.sort_by_key(|index| (ends(index), *index));
     let mut names: Vec<String> = links.iter().map(|link| of_link(hosts, switches, link)).collect();
     for parallel in by_ends.chunk_by(|a, b| ends(a) == ends(b)).filter(|group| group.len() > 1) {
-        for (number, &index) in parallel.iter().enumerate() {
-            names[index].push_str(&format!("#{number}"));
+        for (suffix, &index) in parallel.iter().enumerate() {
+            names[index].push_str(&format!("#{suffix}"));
         }
     }
     names
 }
 
-/// The end nearer to the hosts first; of two alike the one of lower id.
+/// The ends of a link, the one nearer to the hosts first; within a tier, the one with lower id.
 fn in_order(switches: &[Switch], link: &Link) -> [Node; 2] {
     let height = |node: Node| match node {
         Node::Host(host) => (0, host.0),
@@ -47,8 +47,8 @@ fn in_order(switches: &[Switch], link: &Link) -> [Node; 2] {
 }
 
 impl Topology {
-    /// The link of that name, its ends in either order. `leaf3-spine0#0` is also found where
-    /// there is but one; `leaf3-spine0` is not where there are several, for it names none.
+    /// The link called `name`, with its ends in either order. A single link is also found as
+    /// `leaf3-spine0#0`; parallel links are not found as `leaf3-spine0`, which is ambiguous.
     pub fn link_named(&self, name: &str) -> Option<LinkId> {
         let found = (0..self.links().len()).find(|&index| self.is_called(index, name))?;
         Some(LinkId(u32::try_from(found).expect("ids are 32 bits")))
@@ -57,48 +57,48 @@ impl Topology {
     fn is_called(&self, index: usize, name: &str) -> bool {
         let [a, b] = self.links()[index].ends.map(|end| self.node_name(end));
         let own = &self.link_names()[index];
-        let own_number = &own[a.len() + 1 + b.len()..];
-        let number = |first: &str, second: &str| {
+        let own_suffix = &own[a.len() + 1 + b.len()..];
+        let matches = |first: &str, second: &str| {
             let rest = name.strip_prefix(first)?.strip_prefix('-')?.strip_prefix(second)?;
-            Some(rest == own_number || (own_number.is_empty() && rest == "#0"))
+            Some(rest == own_suffix || (own_suffix.is_empty() && rest == "#0"))
         };
-        number(a, b) == Some(true) || number(b, a) == Some(true)
+        matches(a, b) == Some(true) || matches(b, a) == Some(true)
     }
 
-    /// The switch of that name.
+    /// The switch called `name`.
     pub fn switch_named(&self, name: &str) -> Option<SwitchId> {
         let found = self.switches().iter().position(|switch| switch.name == name)?;
         Some(SwitchId(u32::try_from(found).expect("ids are 32 bits")))
     }
 
-    /// The host of that name.
+    /// The host called `name`.
     pub fn host_named(&self, name: &str) -> Option<HostId> {
         let found = self.host_names().iter().position(|host| host == name)?;
         Some(HostId(u32::try_from(found).expect("ids are 32 bits")))
     }
 
-    /// Names of links that `name` may have meant, the nearest first.
+    /// Names of links similar to `name`, the most similar first.
     pub fn links_like(&self, name: &str) -> Vec<&str> {
         nearest(name, self.link_names().iter().map(String::as_str))
     }
 
-    /// Names of switches that `name` may have meant, the nearest first.
+    /// Names of switches similar to `name`, the most similar first.
     pub fn switches_like(&self, name: &str) -> Vec<&str> {
         nearest(name, self.switches().iter().map(|switch| switch.name.as_str()))
     }
 
-    /// Names of hosts that `name` may have meant, the nearest first.
+    /// Names of hosts similar to `name`, the most similar first.
     pub fn hosts_like(&self, name: &str) -> Vec<&str> {
         nearest(name, self.host_names().iter().map(String::as_str))
     }
 }
 
-/// The few names most like `wanted`, the nearest first, earlier ones first where equally near;
-/// empty if none is much like it. For "did you mean" in errors.
+/// Up to three names similar to `wanted`, for "did you mean" in errors: the most similar first,
+/// and in the given order where equally similar.
 pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut near: Vec<(f64, &str)> = names
         .map(|name| (strsim::normalized_damerau_levenshtein(wanted, name), name))
-        .filter(|(alike, _)| *alike >= ALIKE)
+        .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     near.into_iter().take(SUGGESTIONS).map(|(_, name)| name).collect()
@@ -107,26 +107,14 @@ pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'
 #[cfg(test)]
 mod tests {
     use crate::ids::{HostId, LinkId, SwitchId};
-    use crate::topology::{LeafSpine, Topology};
-    use crate::units::{BitRate, Span};
+    use crate::topology::{LeafSpine, Topology, fixtures};
 
     fn fabric(parallel_links: u32) -> Topology {
-        let rate = BitRate::from_gbps(400);
-        LeafSpine {
-            leaves: 4,
-            spines: 2,
-            hosts_per_leaf: 2,
-            host_rate: rate,
-            fabric_rate: rate,
-            delay: Span::from_ns(500),
-            parallel_links,
-        }
-        .build()
-        .unwrap()
+        LeafSpine { parallel_links, ..fixtures::leaf_spine(4, 2, 2) }.build().unwrap()
     }
 
     #[test]
-    fn links_are_found_by_either_order_of_their_ends() {
+    fn links_are_found_with_their_ends_in_either_order() {
         let topology = fabric(1);
         assert_eq!(topology.link_name(LinkId(8)), "leaf0-spine0");
         for name in ["leaf3-spine1", "spine1-leaf3", "leaf3-spine1#0"] {
@@ -139,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn parallel_links_are_numbered_and_the_bare_name_means_none() {
+    fn parallel_links_have_a_suffix_and_are_not_found_without_it() {
         let topology = fabric(2);
         assert_eq!(topology.link_name(LinkId(8)), "leaf0-spine0#0");
         assert_eq!(topology.link_named("spine0-leaf0#1"), Some(LinkId(9)));
@@ -148,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_found_and_near_names_offered() {
+    fn nodes_are_found_and_similar_names_suggested() {
         let topology = fabric(1);
         assert_eq!(topology.switch_named("spine1"), Some(SwitchId(5)));
         assert_eq!(topology.host_named("host7"), Some(HostId(7)));

@@ -1,12 +1,12 @@
-//! Pods: which switches hang together below the top tier.
+//! Pods: the sets of switches that are connected below the top tier.
 
 use super::{Node, Topology};
 use crate::ids::SwitchId;
 
 impl Topology {
-    /// The pod of each switch, numbered from 0 in order of their first switches: switches that
-    /// reach each other without a switch of the top tier share one. In a fat-tree these are its
-    /// pods, in a leaf-spine each leaf is one; each switch of the top tier is one by itself.
+    /// The index of each switch's pod; pods are in order of their first switches. Switches that
+    /// reach each other without a switch of the top tier are in the same pod. In a leaf-spine
+    /// fabric each leaf is a pod. Each switch of the top tier is a pod by itself.
     pub fn pods(&self) -> Vec<u32> {
         let top = self.switches().iter().map(|switch| switch.tier).max().unwrap_or(0);
         let mut pods = vec![u32::MAX; self.switches().len()];
@@ -16,12 +16,12 @@ impl Topology {
                 continue;
             }
             pods[first.index()] = next;
-            let mut open = vec![first];
-            while let Some(switch) = open.pop() {
+            let mut pending = vec![first];
+            while let Some(switch) = pending.pop() {
                 for neighbour in self.neighbours_below(switch, top) {
                     if pods[neighbour.index()] == u32::MAX {
                         pods[neighbour.index()] = next;
-                        open.push(neighbour);
+                        pending.push(neighbour);
                     }
                 }
             }
@@ -30,7 +30,7 @@ impl Topology {
         pods
     }
 
-    /// The switches that `switch` is wired to, if it and they are below tier `top`.
+    /// The neighbours of `switch` below tier `top`; none if the switch itself is not below it.
     fn neighbours_below(&self, switch: SwitchId, top: u8) -> impl Iterator<Item = SwitchId> + '_ {
         let below = move |id: SwitchId| self.switches()[id.index()].tier < top;
         let ports = self.ports_of(switch).iter().filter(move |_| below(switch));
@@ -43,22 +43,11 @@ impl Topology {
 
 #[cfg(test)]
 mod tests {
-    use crate::topology::{FatTree, LeafSpine};
-    use crate::units::{BitRate, Fraction, Span};
+    use crate::topology::fixtures;
 
     #[test]
-    fn a_fat_tree_has_its_pods_and_a_leaf_spine_its_leaves() {
-        let rate = BitRate::from_gbps(400);
-        let fat_tree = FatTree {
-            k: 4,
-            tiers: 3,
-            oversubscription: Fraction::ONE,
-            host_rate: rate,
-            fabric_rate: rate,
-            delay: Span::from_ns(500),
-            parallel_links: 1,
-        };
-        let topology = fat_tree.build().unwrap();
+    fn a_fat_tree_has_its_pods_and_a_leaf_spine_one_per_leaf() {
+        let topology = fixtures::fat_tree(4).build().unwrap();
         let pods = topology.pods();
         for (switch, pod) in topology.switches().iter().zip(&pods) {
             match switch.name.strip_prefix("pod").and_then(|rest| rest.split('-').next()) {
@@ -66,15 +55,6 @@ mod tests {
                 None => assert_eq!(pods.iter().filter(|other| *other == pod).count(), 1),
             }
         }
-        let leaf_spine = LeafSpine {
-            leaves: 3,
-            spines: 2,
-            hosts_per_leaf: 2,
-            host_rate: rate,
-            fabric_rate: rate,
-            delay: Span::from_ns(500),
-            parallel_links: 1,
-        };
-        assert_eq!(leaf_spine.build().unwrap().pods(), [0, 1, 2, 3, 4]);
+        assert_eq!(fixtures::leaf_spine(3, 2, 2).build().unwrap().pods(), [0, 1, 2, 3, 4]);
     }
 }

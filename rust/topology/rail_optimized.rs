@@ -1,4 +1,4 @@
-//! The rail-optimised fabric: the GPUs of a server are each at another leaf.
+//! The rail-optimised fabric: each GPU of a server is attached to a different leaf.
 //!
 //! Source: NVIDIA, "DGX SuperPOD Reference Architecture" (rail-optimised full fat-tree), as Wang et
 //! al., "Rail-only: A Low-Cost High-Performance Network for Training LLMs with Trillion
@@ -7,22 +7,22 @@
 use super::{LeafSpine, Topology, TopologyError};
 use crate::units::{BitRate, Span};
 
-/// A rail-optimised fabric: in each unit of servers, leaf `g` has the GPUs number `g` of all
-/// servers, a rail; spines join rails and units.
+/// A rail-optimised fabric: in each unit of servers, leaf `g` connects GPU `g` of all servers (a
+/// rail); spines connect rails and units.
 ///
 /// Hosts are GPUs with a NIC each, server by server: host `h` is GPU `h % rails` of server
-/// `h / rails`. What GPUs of one server tell each other inside it (NVLink) has no links of its own
-/// here: it goes by leaf and spine as between servers, which workloads that use it should know.
-/// Leaf `unit * rails + rail` is `leaf{that}`.
+/// `h / rails`. Links within a server (NVLink) are not modelled: traffic between GPUs of one
+/// server crosses leaves and spines as between servers. Rail `rail` of unit `unit` is switch
+/// `leaf{unit * rails + rail}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RailOptimized {
-    /// GPUs of a server, and so leaves of a unit.
+    /// GPUs per server, and so leaves per unit.
     pub rails: u32,
-    /// Servers of a unit, and so hosts of a leaf.
+    /// Servers per unit, and so hosts per leaf.
     pub servers: u32,
-    /// Units.
+    /// Number of units.
     pub units: u32,
-    /// Spine switches, `spine0` and on.
+    /// Number of spine switches: `spine0`, `spine1`, ...
     pub spines: u32,
     /// Rate of the hosts' links.
     pub host_rate: BitRate,
@@ -35,7 +35,10 @@ pub struct RailOptimized {
 }
 
 impl RailOptimized {
-    /// Builds it. Fails if a count or a rate is zero, or a size beyond what a [`Topology`] holds.
+    /// Builds the topology.
+    ///
+    /// # Errors
+    /// Fails if a count or a rate is zero, or a size exceeds the limits of a [`Topology`].
     pub fn build(&self) -> Result<Topology, TopologyError> {
         let fields = [("rails", self.rails), ("servers", self.servers), ("units", self.units)];
         super::leaf_spine::no_zero(&fields.map(|(field, value)| (field, u64::from(value))))?;
@@ -73,13 +76,13 @@ mod tests {
     };
 
     #[test]
-    fn a_rail_of_a_unit_is_one_switch_away_and_all_else_three() {
+    fn hosts_of_a_rail_and_unit_share_a_leaf_and_all_others_have_a_path_per_spine() {
         let topology = SMALL.build().unwrap();
         assert_eq!((topology.host_count(), topology.switches().len()), (24, 8 + 5));
         let routes = Routes::new(&topology, &|_| true);
         for (a, b) in (0..24).flat_map(|a| (0..24).map(move |b| (a, b))) {
-            let place = |host: u32| (host / 4 / 3, host % 4);
-            let same = place(a) == place(b);
+            let unit_and_rail = |host: u32| (host / 4 / 3, host % 4);
+            let same = unit_and_rail(a) == unit_and_rail(b);
             let (a, b) = (HostId(a), HostId(b));
             assert_eq!(routes.same_edge(a, b), same, "{a} {b}");
             if a != b {
@@ -94,11 +97,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_monsters_are_refused() {
-        let says = |shape: RailOptimized| shape.build().unwrap_err().to_string();
-        assert!(says(RailOptimized { rails: 0, ..SMALL }).starts_with("rails = 0"));
-        assert!(says(RailOptimized { units: 0, ..SMALL }).starts_with("units = 0"));
+    fn sizes_out_of_range_are_refused() {
+        let error = |shape: RailOptimized| shape.build().unwrap_err().to_string();
+        assert!(error(RailOptimized { rails: 0, ..SMALL }).starts_with("rails = 0"));
+        assert!(error(RailOptimized { units: 0, ..SMALL }).starts_with("units = 0"));
         let vast = RailOptimized { units: u32::MAX, servers: u32::MAX, ..SMALL };
-        assert!(says(vast).contains("too many"));
+        assert!(error(vast).contains("too many"));
     }
 }

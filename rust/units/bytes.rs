@@ -32,15 +32,15 @@ const BYTES: Quantity = Quantity {
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// No bytes.
     pub const ZERO: Self = Self(0);
 
-    /// That many bytes.
+    /// An amount of `bytes` bytes.
     pub const fn new(bytes: u64) -> Self {
         Self(bytes)
     }
 
-    /// The number of bytes.
+    /// The amount as a number of bytes.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_both_kinds_of_prefix() {
+    fn decimal_and_binary_prefixes_are_read() {
         for (text, bytes) in
             [("4096B", 4096), ("800KB", 800_000), ("64MiB", 64 << 20), ("1.5 GB", 1_500_000_000)]
         {
@@ -97,9 +97,9 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_amount_says_what_would_be_right() {
+    fn an_invalid_amount_names_the_fault() {
         assert!("64".parse::<Bytes>().unwrap_err().to_string().contains("has no unit"));
-        assert!("64Mb".parse::<Bytes>().unwrap_err().to_string().contains("'Mb'"));
+        assert!("64Mb".parse::<Bytes>().unwrap_err().to_string().contains("unknown unit 'Mb'"));
         assert!("0.5B".parse::<Bytes>().unwrap_err().to_string().contains("whole number"));
     }
 }

@@ -1,38 +1,40 @@
-//! Decimals without a unit, read exactly: for files whose format says the unit of each column.
+//! Decimal numbers without a unit, read exactly: for files whose format fixes the unit of each
+//! column.
 
 use thiserror::Error;
 
-/// Why a text is not the number it should be.
+/// Why a text is not a valid decimal number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum DecimalError {
-    /// Not digits, perhaps with a point and an exponent.
+    /// The text is not made of digits, optionally with a decimal point and an exponent.
     #[error("it is not a number")]
-    NoNumber,
-    /// Below zero.
+    NotANumber,
+    /// The number is below zero.
     #[error("it is negative")]
     Negative,
-    /// Between two steps.
+    /// The scaled number is not whole.
     #[error("it has more decimals than can be held")]
     TooFine,
-    /// Beyond 64 bits.
+    /// The scaled number does not fit 64 bits.
     #[error("it is too large")]
     TooLarge,
 }
 
-/// `text` times ten to the `power`, exactly: `decimal("2.5e-3", 12)` is 2.5 thousandths of a
-/// second in picoseconds. No float is involved.
+/// Parses `text` and scales it by ten to the `power`, exactly: `decimal("2.5e-3", 12)` is 2.5
+/// thousandths of a second in picoseconds. No floating-point number is involved.
 ///
 /// # Errors
-/// Not a number, a negative one, one that is not whole after scaling, or one beyond 64 bits.
+/// Fails if the text is not a number, if the number is negative, and if the scaled number is not
+/// whole or does not fit 64 bits.
 pub fn decimal(text: &str, power: u32) -> Result<u64, DecimalError> {
     let negative = text.starts_with('-');
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
-    let exponent: i32 = exponent.parse().map_err(|_| DecimalError::NoNumber)?;
+    let exponent: i32 = exponent.parse().map_err(|_| DecimalError::NotANumber)?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{fraction}");
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(DecimalError::NoNumber);
+        return Err(DecimalError::NotANumber);
     }
     let kept = digits.trim_end_matches('0');
     let significant = kept.trim_start_matches('0');
@@ -44,7 +46,7 @@ pub fn decimal(text: &str, power: u32) -> Result<u64, DecimalError> {
     }
     let zeros = (digits.len() - kept.len()) as i64;
     let scale = i64::from(power) + i64::from(exponent) - fraction.len() as i64 + zeros;
-    // Without trailing zeros, a step below one is a decimal that is lost.
+    // The digits have no trailing zeros, so a negative scale would lose a digit.
     let scale = u32::try_from(scale).map_err(|_| match scale {
         ..0 => DecimalError::TooFine,
         _ => DecimalError::TooLarge,
@@ -78,15 +80,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_that_fits_is_refused() {
+    fn invalid_decimals_are_refused() {
         for (text, power, error) in [
-            ("", 0, DecimalError::NoNumber),
-            (".", 0, DecimalError::NoNumber),
-            ("2s", 12, DecimalError::NoNumber),
-            ("1.2.3", 3, DecimalError::NoNumber),
-            ("1e", 0, DecimalError::NoNumber),
-            ("--1", 0, DecimalError::NoNumber),
-            ("nan", 0, DecimalError::NoNumber),
+            ("", 0, DecimalError::NotANumber),
+            (".", 0, DecimalError::NotANumber),
+            ("2s", 12, DecimalError::NotANumber),
+            ("1.2.3", 3, DecimalError::NotANumber),
+            ("1e", 0, DecimalError::NotANumber),
+            ("--1", 0, DecimalError::NotANumber),
+            ("nan", 0, DecimalError::NotANumber),
             ("-2.0", 12, DecimalError::Negative),
             ("0.0000000000001", 12, DecimalError::TooFine),
             ("2e-2000000000", 0, DecimalError::TooFine),

@@ -1,4 +1,4 @@
-//! How fast a processor computes.
+//! The speed of a processor.
 
 use super::Span;
 use super::text::{Quantity, quantity_text};
@@ -11,7 +11,7 @@ const UNITS: &[(&str, u64)] = &[
 ];
 
 const FLOPS: Quantity = Quantity {
-    name: "a speed of computing",
+    name: "a computing speed",
     units: &[
         ("Pflops", 1_000_000_000_000_000),
         ("Tflops", 1_000_000_000_000),
@@ -28,18 +28,18 @@ const FLOPS: Quantity = Quantity {
     example: "400Tflops",
 };
 
-/// A speed of computing, in floating-point operations per second.
+/// A computing speed, in floating-point operations per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Flops(u64);
 
 impl Flops {
-    /// That many 10^12 operations per second.
+    /// A speed of `tera` times 10^12 operations per second.
     pub const fn from_tera(tera: u64) -> Self {
         Self(tera * 1_000_000_000_000)
     }
 
-    /// How long so many operations take, rounded up to the next picosecond; the longest span
-    /// there is where it is longer, or where nothing is ever computed.
+    /// The time that `operations` take, rounded up to the next picosecond; [`Span::MAX`] where it
+    /// does not fit or the speed is zero.
     pub fn time_for(self, operations: u128) -> Span {
         let ps = operations
             .checked_mul(1_000_000_000_000)

@@ -1,8 +1,8 @@
-//! Exact fractions between whole numbers: probabilities, factors, oversubscription.
+//! Exact fractions of whole numbers: probabilities, factors, oversubscription.
 
 use super::UnitError;
 
-/// A non-negative fraction, kept as it was written: `1/5`, `0.2`, `3`.
+/// A non-negative fraction, written as `1/5`, `0.2` or `3` and not reduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fraction {
     numerator: u32,
@@ -10,9 +10,9 @@ pub struct Fraction {
 }
 
 impl Fraction {
-    /// Nothing.
+    /// The fraction 0.
     pub const ZERO: Self = Self { numerator: 0, denominator: 1 };
-    /// The whole.
+    /// The fraction 1.
     pub const ONE: Self = Self { numerator: 1, denominator: 1 };
 
     /// `numerator / denominator`; `None` if the denominator is zero.
@@ -20,23 +20,23 @@ impl Fraction {
         if denominator == 0 { None } else { Some(Self { numerator, denominator }) }
     }
 
-    /// The number above the line.
+    /// The numerator as written, not reduced.
     pub const fn numerator(self) -> u32 {
         self.numerator
     }
 
-    /// The number below the line, never zero.
+    /// The denominator as written, never zero.
     pub const fn denominator(self) -> u32 {
         self.denominator
     }
 
-    /// This part of `whole`, rounded down; `u64::MAX` where that is beyond 64 bits.
+    /// This fraction of `whole`, rounded down; `u64::MAX` where the product does not fit 64 bits.
     pub fn of(self, whole: u64) -> u64 {
         let part = u128::from(whole) * u128::from(self.numerator) / u128::from(self.denominator);
         u64::try_from(part).unwrap_or(u64::MAX)
     }
 
-    /// Its value; for control laws and reports.
+    /// The nearest floating-point value, for control laws and reports.
     pub fn as_f64(self) -> f64 {
         f64::from(self.numerator) / f64::from(self.denominator)
     }
@@ -46,17 +46,17 @@ impl std::str::FromStr for Fraction {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let bad = || UnitError::NoFraction { text: text.into() };
+        let invalid = || UnitError::InvalidFraction { text: text.into() };
         let parsed = if let Some((above, below)) = text.split_once('/') {
-            let above = above.trim().parse().map_err(|_| bad())?;
-            Self::new(above, below.trim().parse().map_err(|_| bad())?)
+            let above = above.trim().parse().map_err(|_| invalid())?;
+            Self::new(above, below.trim().parse().map_err(|_| invalid())?)
         } else {
             let (whole, decimals) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
             let denominator = u32::try_from(decimals.len()).ok().and_then(|n| 10u32.checked_pow(n));
-            let numerator = format!("{whole}{decimals}").parse().map_err(|_| bad())?;
-            Self::new(numerator, denominator.ok_or_else(bad)?)
+            let numerator = format!("{whole}{decimals}").parse().map_err(|_| invalid())?;
+            Self::new(numerator, denominator.ok_or_else(invalid)?)
         };
-        parsed.ok_or_else(bad)
+        parsed.ok_or_else(invalid)
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_people_write() {
+    fn ratios_decimals_and_whole_numbers_are_read() {
         let read = |text: &str| text.parse::<Fraction>().unwrap();
         assert_eq!(read("1/5").of(100), 20);
         assert_eq!(read("0.25").of(100), 25);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_beyond_64_bits_is_the_largest_number() {
+    fn a_product_beyond_64_bits_saturates() {
         let most = Fraction::new(u32::MAX, 1).unwrap();
         assert_eq!((most.of(1 << 31), most.of(1 << 33)), ((1 << 63) - (1 << 31), u64::MAX));
     }

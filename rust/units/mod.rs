@@ -1,7 +1,8 @@
 //! Quantities with their units: instants and spans in picoseconds, bytes, bit rates, fractions.
 //!
-//! A quantity is typed text (`"400Gbps"`, `"1us"`, `"64MB"`, `"1/5"`) at the edges and a newtype
-//! within; only operators that make sense exist. Nothing here knows of networks.
+//! A quantity is text with a unit (`"400Gbps"`, `"1us"`, `"64MB"`, `"1/5"`) in files and on the
+//! command line, and a newtype in the code. Only operators that preserve the unit are defined.
+//! Nothing here depends on networks.
 
 mod bytes;
 mod decimal;

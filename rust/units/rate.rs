@@ -1,4 +1,4 @@
-//! Bit rates, and how long bytes take at them.
+//! Bit rates and transmission times.
 
 use super::text::{Quantity, quantity_text};
 use super::{Bytes, Fraction, Span};
@@ -32,7 +32,7 @@ const RATE: Quantity = Quantity {
     example: "400Gbps",
 };
 
-/// Picoseconds in a second times bits in a byte: `bytes * PS_BITS / bps` is picoseconds.
+/// Picoseconds per second times bits per byte: `bytes * PS_BITS / bps` is picoseconds.
 const PS_BITS: u128 = 8_000_000_000_000;
 
 /// A bit rate, in bits per second.
@@ -40,31 +40,31 @@ const PS_BITS: u128 = 8_000_000_000_000;
 pub struct BitRate(u64);
 
 impl BitRate {
-    /// That many bits per second.
+    /// A rate of `bps` bits per second.
     pub const fn from_bps(bps: u64) -> Self {
         Self(bps)
     }
 
-    /// That many gigabits (10^9 bits) per second.
+    /// A rate of `gbps` gigabits (10^9 bits) per second.
     pub const fn from_gbps(gbps: u64) -> Self {
         Self(gbps * 1_000_000_000)
     }
 
-    /// Bits per second.
+    /// The rate in bits per second.
     pub const fn as_bps(self) -> u64 {
         self.0
     }
 
-    /// How long `bytes` take at this rate, rounded up to the next picosecond.
+    /// The transmission time of `bytes` at this rate, rounded up to the next picosecond.
     ///
-    /// Panics if the rate is zero or the time beyond 213 days.
+    /// Panics if the rate is zero or the time is longer than 213 days.
     pub fn time_for(self, bytes: Bytes) -> Span {
         assert!(self.0 > 0, "nothing is ever sent at a rate of zero");
         let ps = (u128::from(bytes.get()) * PS_BITS).div_ceil(u128::from(self.0));
         Span::from_ps(u64::try_from(ps).expect("a transmission beyond 213 days"))
     }
 
-    /// The bytes that fit into `span` at this rate, rounded down.
+    /// The bytes that are transmitted in `span` at this rate, rounded down.
     pub fn bytes_in(self, span: Span) -> Bytes {
         let bytes = u128::from(span.as_ps()) * u128::from(self.0) / PS_BITS;
         Bytes::new(u64::try_from(bytes).expect("bytes beyond 64 bits"))

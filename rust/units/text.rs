@@ -1,78 +1,82 @@
-//! Reading `number unit` exactly: decimals never pass through a float.
+//! Exact parsing of `number unit`: decimals never pass through a floating-point number.
 
 use thiserror::Error;
 
-/// Why a text is not the quantity it should be.
+/// Why a text is not a valid quantity.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UnitError {
-    /// No number at the start of the text.
+    /// The text does not start with a number.
     #[error("'{text}' does not start with a number; write for example '{example}'")]
     NoNumber {
-        /// What was given.
+        /// The text as given.
         text: String,
-        /// A text that would be right.
+        /// A valid text.
         example: &'static str,
     },
-    /// A number alone, which could mean anything.
+    /// The text is a number without a unit.
     #[error("'{text}' has no unit; write one of {units}, for example '{example}'")]
     NoUnit {
-        /// What was given.
+        /// The text as given.
         text: String,
-        /// The units that exist.
+        /// The valid units.
         units: &'static str,
-        /// A text that would be right.
+        /// A valid text.
         example: &'static str,
     },
-    /// A unit that this quantity does not have.
-    #[error("'{unit}' in '{text}' is no unit of {quantity}; write one of {units}")]
+    /// The unit is not one of this quantity's.
+    #[error("unknown unit '{unit}' in '{text}'; {quantity} is written with one of {units}")]
     UnknownUnit {
-        /// What was given.
+        /// The text as given.
         text: String,
-        /// The part of it that should be a unit.
+        /// The part of the text after the number.
         unit: String,
-        /// What is measured.
+        /// Name of the quantity.
         quantity: &'static str,
-        /// The units that exist.
+        /// The valid units.
         units: &'static str,
     },
-    /// A value that falls between two representable ones.
+    /// The value lies between two representable ones.
     #[error("'{text}' is not a whole number of {smallest}")]
     TooFine {
-        /// What was given.
+        /// The text as given.
         text: String,
-        /// The smallest step of the quantity.
+        /// The smallest unit of the quantity.
         smallest: &'static str,
     },
-    /// A value that does not fit.
+    /// The value does not fit 64 bits.
     #[error("'{text}' is too large; {quantity} is at most {largest}")]
     TooLarge {
-        /// What was given.
+        /// The text as given.
         text: String,
-        /// What is measured.
+        /// Name of the quantity.
         quantity: &'static str,
         /// The largest value, as text.
         largest: &'static str,
     },
-    /// A fraction that is none.
+    /// The text is not a fraction.
     #[error("'{text}' is not a fraction; write for example '1/5' or '0.2'")]
-    NoFraction {
-        /// What was given.
+    InvalidFraction {
+        /// The text as given.
         text: String,
     },
 }
 
-/// What a quantity is called and which units it has.
+/// The name and the units of a quantity, for parsing and for messages.
 pub(super) struct Quantity {
+    /// With its article, as in a sentence.
     pub name: &'static str,
+    /// Accepted units with their size in the smallest unit.
     pub units: &'static [(&'static str, u64)],
+    /// The units that messages list: those of `units` without aliases.
     pub unit_names: &'static str,
+    /// The smallest unit in words.
     pub smallest: &'static str,
     pub largest: &'static str,
     pub example: &'static str,
 }
 
 impl Quantity {
-    /// The value of `text` in the smallest unit.
+    /// Parses `text` into a number of the smallest unit.
     pub(super) fn parse(&self, text: &str) -> Result<u64, UnitError> {
         let trimmed = text.trim();
         let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_');
@@ -99,6 +103,7 @@ impl Quantity {
         self.scaled(text, number, scale)
     }
 
+    /// The decimal `number` times `scale`; `text` is quoted in errors.
     fn scaled(&self, text: &str, number: &str, scale: u64) -> Result<u64, UnitError> {
         let digits = number.replace('_', "");
         let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
@@ -131,7 +136,7 @@ impl Quantity {
     }
 }
 
-/// Prints `value` with the largest unit that leaves it whole, or the smallest unit.
+/// Prints `value`, in the smallest unit, as a whole number of the largest possible unit.
 pub(super) fn print(
     f: &mut std::fmt::Formatter<'_>,
     value: u64,
@@ -146,7 +151,7 @@ pub(super) fn print(
     write!(f, "{}{name}", value / scale)
 }
 
-/// Implements reading, printing and serde by way of text for a quantity newtype.
+/// Implements `FromStr`, `Display` and, through text, serde for a quantity newtype.
 macro_rules! quantity_text {
     ($type:ty, $quantity:expr, $print_units:expr) => {
         impl std::str::FromStr for $type {
@@ -174,7 +179,7 @@ macro_rules! quantity_text {
 }
 pub(super) use quantity_text;
 
-/// Deserialises a quantity from text; a bare number is told how to become one.
+/// Deserialises a quantity from text. For a bare number, the error shows the expected form.
 pub(super) fn from_text<'de, D, T>(from: D, example: &'static str) -> Result<T, D::Error>
 where
     D: serde::Deserializer<'de>,

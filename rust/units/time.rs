@@ -30,10 +30,10 @@ pub struct Span(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than anything that happens.
+    /// An instant later than every event.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// The instant that many picoseconds after the start.
+    /// The instant `ps` picoseconds after the start.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
@@ -43,59 +43,59 @@ impl Time {
         self.0
     }
 
-    /// Nanoseconds since the start, picoseconds as decimals; for reports.
+    /// Nanoseconds since the start with decimals, for reports.
     pub fn as_ns_f64(self) -> f64 {
         self.0 as f64 / 1e3
     }
 
-    /// The span since `earlier`, which must not be later.
+    /// The span since `earlier`. Panics if `earlier` is later than this instant.
     pub fn since(self, earlier: Self) -> Span {
         Span(self.0.checked_sub(earlier.0).expect("since() asks for an earlier instant"))
     }
 
-    /// This instant plus `span`, or `NEVER` where that is beyond 64 bits.
+    /// This instant plus `span`; [`Time::NEVER`] where the sum does not fit 64 bits.
     pub const fn saturating_add(self, span: Span) -> Self {
         Self(self.0.saturating_add(span.0))
     }
 }
 
 impl Span {
-    /// No time at all.
+    /// The empty span.
     pub const ZERO: Self = Self(0);
-    /// Longer than anything.
+    /// The longest representable span.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// That many picoseconds.
+    /// A span of `ps` picoseconds.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
 
-    /// That many nanoseconds.
+    /// A span of `ns` nanoseconds.
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns * 1_000)
     }
 
-    /// That many microseconds.
+    /// A span of `us` microseconds.
     pub const fn from_us(us: u64) -> Self {
         Self(us * 1_000_000)
     }
 
-    /// That many milliseconds.
+    /// A span of `ms` milliseconds.
     pub const fn from_ms(ms: u64) -> Self {
         Self(ms * 1_000_000_000)
     }
 
-    /// Its length in picoseconds.
+    /// The length in picoseconds.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// Its length in nanoseconds, picoseconds as decimals; for reports.
+    /// The length in nanoseconds with decimals, for reports.
     pub fn as_ns_f64(self) -> f64 {
         Time(self.0).as_ns_f64()
     }
 
-    /// This span without `other`, or zero.
+    /// This span minus `other`, or zero where `other` is longer.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -164,19 +164,19 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_time_says_what_would_be_right() {
-        let says = |text: &str| text.parse::<Span>().unwrap_err().to_string();
+    fn an_invalid_time_names_the_fault_and_an_example() {
+        let message = |text: &str| text.parse::<Span>().unwrap_err().to_string();
         assert_eq!(
-            says("500"),
+            message("500"),
             "'500' has no unit; write one of s, ms, us, ns, ps, for example '500ns'"
         );
-        assert_eq!(says("fast"), "'fast' does not start with a number; write for example '500ns'");
+        assert_eq!(message("fast"), "'fast' does not start with a number; write for example '500ns'");
         assert_eq!(
-            says("3 weeks"),
-            "'weeks' in '3 weeks' is no unit of a time; write one of s, ms, us, ns, ps"
+            message("3 weeks"),
+            "unknown unit 'weeks' in '3 weeks'; a time is written with one of s, ms, us, ns, ps"
         );
-        assert_eq!(says("0.5ps"), "'0.5ps' is not a whole number of picoseconds");
-        assert!(says("99999999999s").contains("too large"));
-        assert!(says("-1s").contains("does not start with a number"));
+        assert_eq!(message("0.5ps"), "'0.5ps' is not a whole number of picoseconds");
+        assert!(message("99999999999s").contains("too large"));
+        assert!(message("-1s").contains("does not start with a number"));
     }
 }

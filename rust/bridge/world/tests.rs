@@ -306,7 +306,7 @@ fn a_fault_of_a_graph_names_its_nodes() {
     let mut graph = two_hosts();
     graph.links.pop();
     let said = experiment_on_graph(&graph, "", "", &InPlace::default()).unwrap_err().to_string();
-    assert_eq!(said, "the graph: right has no link: every host needs exactly one");
+    assert_eq!(said, "the graph: right has no link; expected exactly 1");
     let unfit = "[topology]\nleaves = 4";
     let said = experiment_on_graph(&two_hosts(), unfit, "", &InPlace::default());
     assert!(said.unwrap_err().to_string().contains("leaves"));

@@ -1,6 +1,6 @@
 //! `[workload]` with the kind of a collective.
 
-use crate::collective::{self, Collective, CollectiveError, Operation, Plan};
+use crate::collective::{self, Collective, CollectiveError, CollectiveKind, Plan};
 use crate::ids::HostId;
 use crate::scenario::file::workload::WorkloadSection;
 use crate::scenario::input::context::{AtLeast, Context};
@@ -25,11 +25,11 @@ pub(in crate::scenario) fn resolve(
     only(context, typed, place, &KEYS)?;
     let ranks = ranks(context, typed, place)?;
     let bytes = typed.bytes.unwrap_or(match collective.operation {
-        Operation::Barrier => BARRIER_BYTES,
+        CollectiveKind::Barrier => BARRIER_BYTES,
         _ => DEFAULT_BYTES,
     });
     let gap = typed.gap.unwrap_or(Span::ZERO);
-    let hierarchical = collective.name.starts_with("hierarchical");
+    let hierarchical = collective.is_hierarchical();
     if typed.group.is_some() && !hierarchical {
         let key = place.key("group");
         let because = format!("{} has no groups", collective.name);
@@ -49,9 +49,9 @@ pub(in crate::scenario) fn resolve(
             CollectiveError::TooFewRanks { .. } | CollectiveError::TooManyMessages { .. } => {
                 "ranks"
             }
-            CollectiveError::NoParts { what: "chunks" } => "chunks",
-            CollectiveError::NoParts { .. } => "channels",
-            CollectiveError::Groups { .. } => "group",
+            CollectiveError::ZeroCount { what: "chunks" } => "chunks",
+            CollectiveError::ZeroCount { .. } => "channels",
+            CollectiveError::InvalidGroup { .. } => "group",
             _ => "kind",
         });
         context.fault(&key.clone(), Fault::Collective { key, error })

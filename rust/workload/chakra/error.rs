@@ -77,7 +77,7 @@ pub enum ChakraFault {
     },
     /// A collective that nobody here knows.
     #[error("comm_type {0} is none; there are 0 (all-reduce) to 9 (barrier)")]
-    Operation(i128),
+    UnknownCollective(i128),
     /// A collective over some dimensions of a logical topology that the trace does not give.
     #[error(
         "involved_dim leaves out dimensions of a logical topology, which the trace does not give; \

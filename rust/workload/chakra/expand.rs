@@ -1,23 +1,23 @@
 //! From a collective node to messages: which algorithm, and how many bytes.
 
-use crate::collective::{self, Collective, CollectiveError, Operation, Plan};
+use crate::collective::{self, Collective, CollectiveError, CollectiveKind, Plan};
 use crate::ids::HostId;
 use crate::units::{Bytes, Time};
 use crate::workload::{Message, Workload};
 
 /// The operations by their numbers in the schema (`comm_type`), with what each is for the
 /// registry of collectives; those that this has not are done directly.
-const OPERATIONS: [(&str, Option<Operation>); 10] = [
-    ("all-reduce", Some(Operation::AllReduce)),
-    ("reduce", Some(Operation::Reduce)),
-    ("all-gather", Some(Operation::AllGather)),
+const OPERATIONS: [(&str, Option<CollectiveKind>); 10] = [
+    ("all-reduce", Some(CollectiveKind::AllReduce)),
+    ("reduce", Some(CollectiveKind::Reduce)),
+    ("all-gather", Some(CollectiveKind::AllGather)),
     ("gather", None),
     ("scatter", None),
-    ("broadcast", Some(Operation::Broadcast)),
-    ("all-to-all", Some(Operation::AllToAll)),
-    ("reduce-scatter", Some(Operation::ReduceScatter)),
-    ("reduce-scatter", Some(Operation::ReduceScatter)),
-    ("barrier", Some(Operation::Barrier)),
+    ("broadcast", Some(CollectiveKind::Broadcast)),
+    ("all-to-all", Some(CollectiveKind::AllToAll)),
+    ("reduce-scatter", Some(CollectiveKind::ReduceScatter)),
+    ("reduce-scatter", Some(CollectiveKind::ReduceScatter)),
+    ("barrier", Some(CollectiveKind::Barrier)),
 ];
 
 /// What a message of a barrier carries: a counter. \[inferred\]
@@ -26,7 +26,7 @@ const BARRIER_BYTES: Bytes = Bytes::new(8);
 /// Which algorithm each operation is laid out by: the first of the registry unless chosen.
 #[derive(Debug, Clone, Default)]
 pub struct Algorithms {
-    chosen: Vec<(Operation, &'static Collective)>,
+    chosen: Vec<(CollectiveKind, &'static Collective)>,
 }
 
 impl Algorithms {
@@ -58,7 +58,7 @@ impl Algorithms {
         chosen.is_some()
     }
 
-    fn of(&self, operation: Operation) -> &'static Collective {
+    fn of(&self, operation: CollectiveKind) -> &'static Collective {
         let chosen = self.chosen.iter().rev().find(|(kind, _)| *kind == operation);
         let first = || collective::ALL.iter().find(|it| it.operation == operation);
         chosen.map(|(_, collective)| *collective).or_else(first).expect("each has an algorithm")
@@ -85,8 +85,8 @@ pub(super) fn expand(
     let count = ranks.len();
     let too_many = CollectiveError::TooManyBytes { ranks: count, bytes: Bytes::new(bytes) };
     let bytes = match kind {
-        Some(Operation::Barrier) => BARRIER_BYTES,
-        Some(Operation::AllGather) => match bytes.checked_mul(count as u64) {
+        Some(CollectiveKind::Barrier) => BARRIER_BYTES,
+        Some(CollectiveKind::AllGather) => match bytes.checked_mul(count as u64) {
             Some(bytes) => Bytes::new(bytes),
             None => return Err(too_many),
         },
@@ -145,8 +145,8 @@ mod tests {
         assert!(algorithms.choose("all-reduce", "halving-doubling"));
         assert!(!algorithms.choose("all-reduce", "all-gather"));
         assert!(!algorithms.choose("gather", "ring"));
-        assert_eq!(algorithms.of(Operation::AllReduce).name, "halving-doubling-all-reduce");
-        assert_eq!(algorithms.of(Operation::AllGather).name, "ring-all-gather");
+        assert_eq!(algorithms.of(CollectiveKind::AllReduce).name, "halving-doubling-all-reduce");
+        assert_eq!(algorithms.of(CollectiveKind::AllGather).name, "ring-all-gather");
         assert_eq!(Algorithms::names("all-to-all"), ["direct", "hierarchical"]);
         assert_eq!(Algorithms::names("scatter"), [""; 0]);
         assert_eq!(Algorithms::operations().count(), 7);

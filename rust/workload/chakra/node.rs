@@ -108,7 +108,7 @@ impl<R: BufRead> Nodes<R> {
                     return Ok(Action::Delay { span: duration, lane });
                 };
                 let sound = u8::try_from(operation).ok().filter(|&number| number <= 9);
-                let operation = sound.ok_or(ChakraFault::Operation(operation))?;
+                let operation = sound.ok_or(ChakraFault::UnknownCollective(operation))?;
                 let bytes = match (bytes, operation) {
                     (Some(bytes), _) => bytes as u64,
                     (None, 9) => 0,

@@ -136,16 +136,16 @@ fn groups_are_those_who_name_them() {
 
 #[test]
 fn a_collective_waits_within_as_its_algorithm_has_it() {
-    use collective::Operation;
+    use collective::CollectiveKind;
     for collective in collective::ALL {
         let (number, name) = match collective.operation {
-            Operation::AllReduce => (0, "all-reduce"),
-            Operation::Reduce => (1, "reduce"),
-            Operation::AllGather => (2, "all-gather"),
-            Operation::Broadcast => (5, "broadcast"),
-            Operation::AllToAll => (6, "all-to-all"),
-            Operation::ReduceScatter => (7, "reduce-scatter"),
-            Operation::Barrier | Operation::Pipeline => continue,
+            CollectiveKind::AllReduce => (0, "all-reduce"),
+            CollectiveKind::Reduce => (1, "reduce"),
+            CollectiveKind::AllGather => (2, "all-gather"),
+            CollectiveKind::Broadcast => (5, "broadcast"),
+            CollectiveKind::AllToAll => (6, "all-to-all"),
+            CollectiveKind::ReduceScatter => (7, "reduce-scatter"),
+            CollectiveKind::Barrier | CollectiveKind::Pipeline => continue,
         };
         let algorithm = collective.name.strip_suffix(name).unwrap().trim_end_matches('-');
         let algorithm = if algorithm.is_empty() { "direct" } else { algorithm };

@@ -1,6 +1,6 @@
 //! Which algorithm each collective of a training is laid out by.
 
-use crate::collective::{self, Collective, Operation};
+use crate::collective::{self, Collective, CollectiveKind};
 
 /// An algorithm for each operation that a training needs.
 #[derive(Debug, Clone)]
@@ -11,11 +11,11 @@ pub struct Algorithms {
 }
 
 /// The operations, as scenarios call them.
-const OPERATIONS: [(&str, Operation); 4] = [
-    ("all-reduce", Operation::AllReduce),
-    ("all-gather", Operation::AllGather),
-    ("reduce-scatter", Operation::ReduceScatter),
-    ("all-to-all", Operation::AllToAll),
+const OPERATIONS: [(&str, CollectiveKind); 4] = [
+    ("all-reduce", CollectiveKind::AllReduce),
+    ("all-gather", CollectiveKind::AllGather),
+    ("reduce-scatter", CollectiveKind::ReduceScatter),
+    ("all-to-all", CollectiveKind::AllToAll),
 ];
 
 /// The first of the registry each, for groups of 8.
@@ -59,7 +59,7 @@ impl Algorithms {
     }
 
     /// The chosen one.
-    pub(super) fn of(&self, operation: Operation) -> &'static Collective {
+    pub(super) fn of(&self, operation: CollectiveKind) -> &'static Collective {
         let place = OPERATIONS.iter().position(|(_, kind)| *kind == operation);
         self.chosen[place.expect("trainings need these four")]
     }
@@ -77,13 +77,13 @@ mod tests {
     #[test]
     fn algorithms_are_chosen_by_operation_and_name() {
         let mut algorithms = Algorithms::default();
-        assert_eq!(algorithms.of(Operation::AllReduce).name, "ring-all-reduce");
-        assert_eq!(algorithms.of(Operation::AllToAll).name, "all-to-all");
+        assert_eq!(algorithms.of(CollectiveKind::AllReduce).name, "ring-all-reduce");
+        assert_eq!(algorithms.of(CollectiveKind::AllToAll).name, "all-to-all");
         assert!(algorithms.choose("all-reduce", "direct"));
         assert!(algorithms.choose("all-to-all", "hierarchical"));
         assert!(!algorithms.choose("all-reduce", "bruck"));
         assert!(!algorithms.choose("broadcast", "binomial"));
-        assert_eq!(algorithms.of(Operation::AllReduce).name, "direct-all-reduce");
+        assert_eq!(algorithms.of(CollectiveKind::AllReduce).name, "direct-all-reduce");
         assert_eq!(Algorithms::names("all-gather"), ["ring", "direct", "bruck"]);
         assert_eq!(Algorithms::names("scatter"), [""; 0]);
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Training;
 use super::error::TrainingError;
-use crate::collective::{Operation, Plan};
+use crate::collective::{CollectiveKind, Plan};
 use crate::ids::{HostId, MessageId};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::graph::{Graph, GraphFault, Task};
@@ -70,7 +70,7 @@ impl Class {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call {
     pub class: Class,
-    pub operation: Operation,
+    pub operation: CollectiveKind,
     /// As [`Plan::bytes`].
     pub bytes: Bytes,
 }

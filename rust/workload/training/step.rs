@@ -5,7 +5,7 @@ use super::passes::{self, Pass};
 use super::program::{Call, Class, MOST_TASKS, Program};
 use super::unit::{self, Kind, Unit};
 use super::{Sharding, TensorTraffic, Training};
-use crate::collective::Operation;
+use crate::collective::CollectiveKind;
 use crate::units::Bytes;
 use crate::workload::Workload;
 use crate::workload::graph::Task;
@@ -200,7 +200,7 @@ impl<'a> Step<'a> {
         ];
         for (class, parameters, groups) in kinds {
             let bytes = Bytes::new(parameters * width);
-            let call = Call { class, operation: Operation::AllGather, bytes };
+            let call = Call { class, operation: CollectiveKind::AllGather, bytes };
             self.program.aside(call, groups, begin)?;
         }
         Ok(())
@@ -227,7 +227,7 @@ impl<'a> Step<'a> {
                 let chosen = self.training.model.experts.map_or(1, |it| u64::from(it.top_k));
                 let tokens = self.activations() * chosen;
                 let bytes = Bytes::new(tokens.div_ceil(self.training.degrees.tensor.into()));
-                let call = Call { class: Class::Expert, operation: Operation::AllToAll, bytes };
+                let call = Call { class: Class::Expert, operation: CollectiveKind::AllToAll, bytes };
                 self.program.blocking(call, &stage.expert)?;
                 self.among_tensor(stage, (operations, chosen))?;
                 self.program.blocking(call, &stage.expert)
@@ -246,10 +246,10 @@ impl<'a> Step<'a> {
         // Tokens that went to experts are on one rank of the group each: all have to see them.
         let divided = copies > 1 || self.training.tensor_traffic == TensorTraffic::Sequence;
         if divided {
-            self.program.blocking(call(Operation::AllGather), &stage.tensor)?;
+            self.program.blocking(call(CollectiveKind::AllGather), &stage.tensor)?;
         }
         self.program.compute(stage.ranks.iter().copied(), operations);
-        let after = if divided { Operation::ReduceScatter } else { Operation::AllReduce };
+        let after = if divided { CollectiveKind::ReduceScatter } else { CollectiveKind::AllReduce };
         self.program.blocking(call(after), &stage.tensor)
     }
 
@@ -271,8 +271,8 @@ impl<'a> Step<'a> {
             }
         }
         let operation = match self.training.sharding {
-            Sharding::None => Operation::AllReduce,
-            Sharding::Optimizer | Sharding::Full => Operation::ReduceScatter,
+            Sharding::None => CollectiveKind::AllReduce,
+            Sharding::Optimizer | Sharding::Full => CollectiveKind::ReduceScatter,
         };
         let begin = self.program.front.clone();
         let kinds = [

@@ -1,0 +1,82 @@
+//! Breadth-first search for the neighbours of a switch that are closer to an edge switch.
+
+use std::collections::VecDeque;
+
+use crate::ids::{PortId, SwitchId};
+use crate::topology::{Node, Topology};
+
+/// Distance of a switch that was not reached.
+const FAR: u32 = u32::MAX;
+
+/// The usable ports between switches, with the switch at their other end, grouped by the switch
+/// that they belong to.
+pub(super) struct Neighbours {
+    /// The ports of switch `s` are `ports[first[s]..first[s + 1]]`.
+    first: Vec<usize>,
+    ports: Vec<(SwitchId, PortId)>,
+}
+
+impl Neighbours {
+    pub fn of(topology: &Topology, usable: &[bool]) -> Self {
+        let mut first = vec![0];
+        let mut ports: Vec<(SwitchId, PortId)> = Vec::new();
+        for switch in 0..topology.switches().len() {
+            let id = SwitchId(u32::try_from(switch).expect("ids are 32 bits"));
+            let from = ports.len();
+            let neighbour = |&port: &PortId| match topology.ends_of(port).1 {
+                Node::Switch(next) if usable[port.link().index()] => Some((next, port)),
+                _ => None,
+            };
+            ports.extend(topology.ports_of(id).iter().filter_map(neighbour));
+            ports[from..].sort_unstable();
+            first.push(ports.len());
+        }
+        Self { first, ports }
+    }
+
+    fn of_switch(&self, switch: usize) -> &[(SwitchId, PortId)] {
+        &self.ports[self.first[switch]..self.first[switch + 1]]
+    }
+}
+
+/// Breadth-first search over switches; the buffers are reused from search to search.
+pub(super) struct Search {
+    distance: Vec<u32>,
+    queue: VecDeque<SwitchId>,
+    closer: Vec<PortId>,
+}
+
+impl Search {
+    pub fn new(switches: usize) -> Self {
+        Self { distance: vec![FAR; switches], queue: VecDeque::new(), closer: Vec::new() }
+    }
+
+    /// Computes the distances of all switches from `edge`.
+    pub fn run(&mut self, neighbours: &Neighbours, edge: SwitchId) {
+        self.distance.fill(FAR);
+        self.distance[edge.index()] = 0;
+        self.queue.push_back(edge);
+        while let Some(switch) = self.queue.pop_front() {
+            let next = self.distance[switch.index()] + 1;
+            for &(neighbour, _) in neighbours.of_switch(switch.index()) {
+                if self.distance[neighbour.index()] == FAR {
+                    self.distance[neighbour.index()] = next;
+                    self.queue.push_back(neighbour);
+                }
+            }
+        }
+    }
+
+    /// The ports of `switch` to neighbours that are one link closer, in order of the neighbours'
+    /// ids.
+    pub fn closer(&mut self, neighbours: &Neighbours, switch: usize) -> &[PortId] {
+        self.closer.clear();
+        let own = self.distance[switch];
+        if own != FAR {
+            let nearer = neighbours.of_switch(switch).iter();
+            let nearer = nearer.filter(|(next, _)| self.distance[next.index()] + 1 == own);
+            self.closer.extend(nearer.map(|(_, port)| *port));
+        }
+        &self.closer
+    }
+}
