@@ -1,65 +1,65 @@
-//! Why a traffic pattern cannot be.
+//! Errors of building a traffic pattern.
 
 use thiserror::Error;
 
 use crate::ids::HostId;
 use crate::units::Bytes;
 
-/// Why a traffic pattern cannot be.
+/// Why a traffic pattern cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum WorkloadError {
-    /// Nobody to talk to.
-    #[error("{pattern} needs at least 2 hosts; there are {hosts}")]
+    /// There are fewer than two hosts.
+    #[error("{pattern} needs at least 2 hosts, found {hosts}")]
     TooFewHosts {
-        /// The pattern.
+        /// Name of the pattern, with its article.
         pattern: &'static str,
-        /// How many there are.
+        /// Number of hosts.
         hosts: u32,
     },
-    /// Nothing to send.
-    #[error("{pattern} of 0 bytes a flow: there is nothing to send; the least is 1B")]
+    /// Flows have no bytes.
+    #[error("{pattern} of 0 bytes per flow; expected at least 1B")]
     NoBytes {
-        /// The pattern.
+        /// Name of the pattern, with its article.
         pattern: &'static str,
     },
-    /// More bytes than can be counted.
-    #[error("{flows} flows of {bytes} are more than the 2^64 bytes that can be counted")]
+    /// The flows have more bytes than 64 bits count.
+    #[error("{flows} flows of {bytes} have more than 2^64 bytes, the limit of a workload")]
     TooManyBytes {
-        /// How many there are.
+        /// Number of flows.
         flows: u32,
-        /// Each of them.
+        /// Bytes of each flow.
         bytes: Bytes,
     },
-    /// A shift that ends where it starts.
+    /// Every flow would have the same sender and receiver.
     #[error(
-        "a shift of {shift} among {hosts} hosts sends every flow to its own sender; it must not be \
-         a multiple of {hosts}, for example 1"
+        "a shift of {shift} among {hosts} hosts sends every flow to its own sender; write a number \
+         that is not a multiple of {hosts}, for example 1"
     )]
     ShiftToSelf {
-        /// What was given.
+        /// The shift as given.
         shift: u32,
-        /// How many there are.
+        /// Number of hosts.
         hosts: u32,
     },
-    /// More senders than there are, or none.
-    #[error("a fan-in of {fan_in} among {hosts} hosts; it must be 1 to {}", hosts - 1)]
+    /// The fan-in is zero or exceeds the number of other hosts.
+    #[error("a fan-in of {fan_in} is out of range; with {hosts} hosts expected 1 to {}", hosts - 1)]
     FanIn {
-        /// What was given.
+        /// The fan-in as given.
         fan_in: u32,
-        /// How many there are.
+        /// Number of hosts.
         hosts: u32,
     },
-    /// A receiver that does not exist.
-    #[error("the receiver {receiver} does not exist; hosts are host0 to host{}", hosts - 1)]
+    /// The receiver does not exist.
+    #[error("unknown receiver {receiver}; hosts are host0 to host{}", hosts - 1)]
     Receiver {
-        /// What was given.
+        /// The receiver as given.
         receiver: HostId,
-        /// How many there are.
+        /// Number of hosts.
         hosts: u32,
     },
 }
 
-/// Refuses what no pattern of `flows` equal flows among `hosts` can do.
+/// Checks the parameters that all patterns have: `flows` equal flows among `hosts`.
 pub(super) fn check(
     pattern: &'static str,
     hosts: u32,

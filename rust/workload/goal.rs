@@ -1,4 +1,4 @@
-//! GOAL schedules: each rank's sends, receives and computation, and what requires what.
+//! GOAL schedules: the sends, receives and computation of each rank, and their dependencies.
 //!
 //! Source: Hoefler, Siebert and Lumsdaine, "Group Operation Assembly Language" (ICPP 2009), in the
 //! text form of LogGOPSim and ATLAHS:
@@ -13,15 +13,15 @@
 //! rank 1 { ... recv 10b from 0 tag 3 ... }
 //! ```
 //!
-//! Rank i is host i. `calc` takes nanoseconds, as LogGOPSim counts. A `send` is over when its
-//! sender knows that it has arrived, a `recv` when the message is there and what it requires is
-//! over; they meet by pair and tag, in order of the file, whatever length the receive has room
-//! for. `requires` waits for the end of an operation, `irequires` for its begin. All messages
-//! between two ranks share a queue pair. \[inferred\] Calculations of one `cpu` (0 where it is not
-//! said) take turns, as in LogGOPSim (`nexto` of a host and processor): of those that are ready
-//! the first in the file goes first; with [`Compute::Parallel`], only dependencies order them.
-//! `nic` is read and changes nothing: a host has one. Receives from any source (`-1`) are refused:
-//! which message they take depends on the network, and here what waits for what is known before.
+//! Rank i is host i. `calc` takes nanoseconds, as in LogGOPSim. A `send` completes when its
+//! acknowledgement arrives, a `recv` when the message is delivered and its requirements are
+//! complete. They are matched by pair and tag, in order of the file, whatever the length of the
+//! receive. `requires` depends on the end of an operation, `irequires` on its start. All messages
+//! between two ranks share a queue pair. \[inferred\] Calculations of one `cpu` (default 0) run
+//! one at a time, as in LogGOPSim (`nexto` of a host and processor): of those that are ready the
+//! first in the file runs first; with [`Compute::Parallel`], only dependencies order them. `nic`
+//! is read and ignored: a host has one. Receives from any source (`-1`) are refused: the message
+//! that they match depends on the network, and here dependencies are known in advance.
 
 mod error;
 mod scan;
@@ -33,57 +33,60 @@ use super::{Compute, Lane, Message, Workload};
 use crate::ids::HostId;
 use crate::units::{Span, Time};
 pub use error::{GoalError, GoalFault};
-use scan::{Kind, Line, Operation, Scanner};
+use scan::{Line, Operation, RequiredEvent, Scanner};
 
-/// Most ranks of a schedule: 2^24.
+/// Maximum number of ranks of a schedule: 2^24.
 const MAX_RANKS: u32 = 1 << 24;
 
 /// A schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
-    /// How many ranks it is for.
+    /// Number of ranks.
     pub ranks: u32,
-    /// What they do.
+    /// Their messages and calculations.
     pub workload: Workload,
-    /// What is not as the schedule has it.
+    /// Differences from the schedule as written.
     pub warnings: Vec<String>,
 }
 
-/// Reads a schedule; `file` is what errors call it.
+/// Parses the text of a schedule; `file` is its name in errors.
 ///
 /// # Errors
-/// The first fault, with its line.
+/// Fails with the first fault and its line.
 pub fn read(text: &str, file: &str, compute: Compute) -> Result<Schedule, GoalError> {
-    let at = |(line, fault)| GoalError { file: file.to_owned(), line, fault };
+    let at = |line, fault| GoalError { file: file.to_owned(), line, fault };
     let mut reader = Reader { compute, ..Reader::default() };
     let mut scanner = Scanner::new(text);
-    while let Some((line, what)) = scanner.next_line().map_err(at)? {
-        reader.take(line, what).map_err(|fault| at((line, fault)))?;
+    while let Some((line, statement)) =
+        scanner.next_line().map_err(|(line, fault)| at(line, fault))?
+    {
+        reader.read(line, statement).map_err(|fault| at(line, fault))?;
     }
-    reader.finish(scanner.last_line()).map_err(at)
+    reader.finish(scanner.last_line()).map_err(|(line, fault)| at(line, fault))
 }
 
-/// A fault and its line.
-type Placed = (usize, GoalFault);
+/// A fault with its line.
+type LineFault = (usize, GoalFault);
 
-/// Sends or receives of a pair and tag, in order: the line and the task of each.
-type Meeting = BTreeMap<(u32, u32, u32), Vec<(usize, Task)>>;
+/// Sends or receives by sender, receiver and tag, in order: the line and the task of each.
+type Matching = BTreeMap<(u32, u32, u32), Vec<(usize, Task)>>;
 
-/// A schedule in the making.
+/// The contents of the lines read so far.
 #[derive(Debug, Default)]
 struct Reader {
     compute: Compute,
     ranks: Option<u32>,
-    /// The rank whose braces are open, and the line where they are.
+    /// The rank whose braces are open, and the line where they opened.
     open: Option<(u32, usize)>,
-    /// Ranks that have been read.
-    seen: BTreeMap<u32, usize>,
+    /// The line of each rank read so far.
+    rank_lines: BTreeMap<u32, usize>,
+    /// Indices into `operations`.
     labels: BTreeMap<String, usize>,
-    operations: Vec<Begun>,
+    operations: Vec<OpenOperation>,
     requirements: Vec<Requirement>,
     graph: Graph,
-    sends: Meeting,
-    receives: Meeting,
+    sends: Matching,
+    receives: Matching,
     /// Line and task of every operation.
     lines: Vec<(usize, Task)>,
     other_nic: bool,
@@ -91,10 +94,10 @@ struct Reader {
 
 /// An operation of the open rank.
 #[derive(Debug, Clone, Copy)]
-struct Begun {
+struct OpenOperation {
     task: Task,
-    /// What tells that it has begun, if somebody asked.
-    gate: Option<Task>,
+    /// A delay of zero length that completes when the operation starts, if `irequires` needs it.
+    start: Option<Task>,
 }
 
 #[derive(Debug)]
@@ -102,26 +105,26 @@ struct Requirement {
     line: usize,
     after: String,
     before: String,
-    kind: Kind,
+    event: RequiredEvent,
 }
 
 impl Reader {
-    fn take(&mut self, line: usize, what: Line<'_>) -> Result<(), GoalFault> {
-        match what {
+    fn read(&mut self, line: usize, statement: Line<'_>) -> Result<(), GoalFault> {
+        match statement {
             Line::Ranks(ranks) => {
-                let sound = u32::try_from(ranks).ok().filter(|n| (1..=MAX_RANKS).contains(n));
-                self.ranks = Some(sound.ok_or(GoalFault::Ranks(ranks))?);
+                let valid = u32::try_from(ranks).ok().filter(|n| (1..=MAX_RANKS).contains(n));
+                self.ranks = Some(valid.ok_or(GoalFault::Ranks(ranks))?);
             }
             Line::Open(rank) => self.open(line, rank)?,
             Line::Close => {
-                self.open.take().ok_or(GoalFault::NothingOpen)?;
-                self.connect()?;
+                let (rank, _) = self.open.take().ok_or(GoalFault::NothingOpen)?;
+                self.add_requirements(HostId(rank))?;
             }
-            Line::Operation(label, operation) => self.begin(line, (label, operation))?,
-            Line::Requires { after, before, kind } => {
+            Line::Operation(label, operation) => self.add_operation(line, label, operation)?,
+            Line::Requires { after, before, event } => {
                 self.open.ok_or(GoalFault::NothingOpen)?;
                 let (after, before) = (after.to_owned(), before.to_owned());
-                self.requirements.push(Requirement { line, after, before, kind });
+                self.requirements.push(Requirement { line, after, before, event });
             }
         }
         Ok(())
@@ -132,24 +135,25 @@ impl Reader {
             return Err(GoalFault::StillOpen { rank, line });
         }
         let rank = self.rank(rank)?;
-        if let Some(&first) = self.seen.get(&rank) {
+        if let Some(&first) = self.rank_lines.get(&rank) {
             return Err(GoalFault::RankTwice { rank, first });
         }
-        self.seen.insert(rank, line);
+        self.rank_lines.insert(rank, line);
         self.open = Some((rank, line));
         Ok(())
     }
 
     fn rank(&self, rank: u64) -> Result<u32, GoalFault> {
         let ranks = self.ranks.ok_or(GoalFault::NoRanks)?;
-        let sound = u32::try_from(rank).ok().filter(|&rank| rank < ranks);
-        sound.ok_or(GoalFault::Rank { rank, last: ranks - 1 })
+        let valid = u32::try_from(rank).ok().filter(|&rank| rank < ranks);
+        valid.ok_or(GoalFault::Rank { rank, last: ranks - 1 })
     }
 
-    fn begin(
+    fn add_operation(
         &mut self,
         line: usize,
-        (label, operation): (Option<&str>, Operation),
+        label: Option<&str>,
+        operation: Operation,
     ) -> Result<(), GoalFault> {
         let (rank, _) = self.open.ok_or(GoalFault::NothingOpen)?;
         self.other_nic |= operation.nic() > 0;
@@ -180,7 +184,7 @@ impl Reader {
         {
             return Err(GoalFault::LabelTwice(label.to_owned()));
         }
-        self.operations.push(Begun { task, gate: None });
+        self.operations.push(OpenOperation { task, start: None });
         self.lines.push((line, task));
         Ok(())
     }
@@ -190,67 +194,72 @@ impl Reader {
         if peer == rank { Err(GoalFault::ToItself(rank)) } else { Ok(peer) }
     }
 
-    /// At the end of a rank: what its operations require of each other.
-    fn connect(&mut self) -> Result<(), GoalFault> {
-        let host = HostId(self.seen.iter().max_by_key(|(_, line)| **line).map_or(0, |it| *it.0));
-        let mut waits: Vec<(usize, usize, Kind)> = Vec::new();
+    /// Adds the dependencies between the operations of a rank, at its end: labels may be used
+    /// before they are defined.
+    fn add_requirements(&mut self, host: HostId) -> Result<(), GoalFault> {
+        let mut waits: Vec<(usize, usize, RequiredEvent)> = Vec::new();
         for requirement in std::mem::take(&mut self.requirements) {
             let find = |label: &String| {
                 let unknown = || GoalFault::Label { label: label.clone(), line: requirement.line };
                 self.labels.get(label).copied().ok_or_else(unknown)
             };
-            waits.push((find(&requirement.after)?, find(&requirement.before)?, requirement.kind));
+            waits.push((find(&requirement.after)?, find(&requirement.before)?, requirement.event));
         }
-        for &(_, before, kind) in &waits {
+        // All start tasks exist before any dependency is added: whatever an operation depends on,
+        // its start task must depend on instead.
+        for &(_, before, event) in &waits {
             let operation = &mut self.operations[before];
-            if kind == Kind::Begin && operation.gate.is_none() {
-                let gate = self.graph.delay(host, Span::ZERO);
-                self.graph.wait(gate, operation.task);
-                operation.gate = Some(gate);
+            if event == RequiredEvent::Start && operation.start.is_none() {
+                let start = self.graph.delay(host, Span::ZERO);
+                self.graph.wait(start, operation.task);
+                operation.start = Some(start);
             }
         }
-        for (after, before, kind) in waits {
+        for (after, before, event) in waits {
             let (after, before) = (self.operations[after], self.operations[before]);
-            let begin = after.gate.unwrap_or(after.task);
-            match kind {
-                Kind::End => self.graph.wait(before.task, begin),
-                Kind::Begin => self.graph.wait(before.gate.unwrap_or(before.task), begin),
-            }
+            let dependent = after.start.unwrap_or(after.task);
+            let dependency = match event {
+                RequiredEvent::End => before.task,
+                RequiredEvent::Start => before.start.unwrap_or(before.task),
+            };
+            self.graph.wait(dependency, dependent);
         }
         self.labels.clear();
         self.operations.clear();
         Ok(())
     }
 
-    fn finish(mut self, last: usize) -> Result<Schedule, Placed> {
+    /// Builds the schedule after the `last` line.
+    fn finish(mut self, last: usize) -> Result<Schedule, LineFault> {
         if let Some((rank, line)) = self.open {
             return Err((last, GoalFault::StillOpen { rank, line }));
         }
         let ranks = self.ranks.ok_or((last, GoalFault::NoRanks))?;
-        self.meet()?;
+        self.match_receives()?;
         let lines = self.lines;
         let workload = self.graph.finish().map_err(|fault| match fault {
             GraphFault::TooManyTasks => (last, GoalFault::TooMuch("2^28 operations")),
             GraphFault::TooManyBytes => (last, GoalFault::TooMuch("2^64 bytes in all")),
             GraphFault::Circle(stuck) => {
                 let waits = |&&(_, task): &&(usize, Task)| stuck.binary_search(&task).is_ok();
-                (lines.iter().find(waits).map_or(last, |it| it.0), GoalFault::Circle)
+                (lines.iter().find(waits).map_or(last, |it| it.0), GoalFault::Cycle)
             }
         })?;
         let mut warnings = Vec::new();
         if self.other_nic {
-            warnings.push("the schedule names several NICs a rank; a host here has one".to_owned());
+            let warning = "the schedule uses several NICs per rank; a host here has one";
+            warnings.push(warning.to_owned());
         }
         Ok(Schedule { ranks, workload, warnings })
     }
 
-    /// Each receive waits for its message.
-    fn meet(&mut self) -> Result<(), Placed> {
+    /// Makes each receive depend on its message.
+    fn match_receives(&mut self) -> Result<(), LineFault> {
         for (&(src, dst, tag), sends) in &self.sends {
             let none = Vec::new();
             let receives = self.receives.get(&(src, dst, tag)).unwrap_or(&none);
-            for (place, &(line, message)) in sends.iter().enumerate() {
-                let Some(&(_, end)) = receives.get(place) else {
+            for (index, &(line, message)) in sends.iter().enumerate() {
+                let Some(&(_, end)) = receives.get(index) else {
                     return Err((line, GoalFault::NoReceive { dst, src, tag }));
                 };
                 self.graph.wait(message, end);
@@ -267,75 +276,4 @@ impl Reader {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ids::MessageId;
-    use crate::units::Bytes;
-
-    const TWO: &str = "num_ranks 2 // a comment\n\nrank 0 {\nl1: calc 100 cpu 1\n/* l9: calc 7\n \
-                       */ l2: send 10b to 1 tag 3 cpu 0 nic 0\nl2 requires l1\nl3: calc 5\n\
-                       l3 irequires l2\n}\nrank 1 {\nrecv 10b from 0 tag 3\n}\n";
-
-    fn says(text: &str) -> String {
-        read(text, "s.goal", Compute::Serial).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn a_schedule_is_messages_and_delays() {
-        let schedule = read(TWO, "s.goal", Compute::Serial).unwrap();
-        let workload = schedule.workload;
-        assert_eq!((schedule.ranks, workload.messages.len()), (2, 1));
-        assert_eq!(workload.messages[0].bytes, Bytes::new(10));
-        // 1 is the calculation, 2 the third operation, 3 the begin of the send, 4 the receive.
-        let spans: Vec<Span> = workload.delays.iter().map(|delay| delay.span).collect();
-        let none = Span::ZERO;
-        assert_eq!(spans, [Span::from_ns(100), Span::from_ns(5), none, none]);
-        // The calculations are of processors 1 and 0.
-        assert_eq!(workload.lanes, [Some(Lane(1)), Some(Lane(0)), None, None]);
-        let parallel = read(TWO, "s.goal", Compute::Parallel).unwrap().workload;
-        assert!(parallel.lanes.is_empty());
-        assert_eq!(workload.dependents_of(MessageId(1)), [MessageId(3)]);
-        assert_eq!(workload.dependents_of(MessageId(3)), [MessageId(0), MessageId(2)]);
-        assert_eq!(workload.dependents_of(MessageId(0)), [MessageId(4)]);
-    }
-
-    #[test]
-    fn messages_of_a_pair_and_tag_meet_in_order() {
-        let text = "num_ranks 2\nrank 1 {\na: recv 1b from 0\nb: recv 2b from 0\n}\nrank 0 {\n\
-                    send 1b to 1\nsend 2b to 1\n}\n";
-        let workload = read(text, "s.goal", Compute::Serial).unwrap().workload;
-        assert_eq!(workload.dependents_of(MessageId(0)), [MessageId(2)]);
-        assert_eq!(workload.dependents_of(MessageId(1)), [MessageId(3)]);
-    }
-
-    #[test]
-    fn each_fault_names_its_line_and_what_would_be_right() {
-        for (text, expected) in [
-            ("", "s.goal:1: num_ranks is missing"),
-            ("rank 0 {\n", "s.goal:1: num_ranks is missing"),
-            ("num_ranks 0\n", "s.goal:1: num_ranks 0; it must be 1 to 16777216"),
-            ("num_ranks 2\nrank 2 {\n", "s.goal:2: there is no rank 2; ranks are 0 to 1"),
-            ("num_ranks 2\nrank 0 {\n", "s.goal:2: rank 0, whose '{' is in line 2, has no '}'"),
-            ("num_ranks 2\n}\n", "s.goal:2: outside of 'rank N {' and '}'"),
-            ("num_ranks 2\nrank 0 {\nput 5b to 1\n", "s.goal:3: 'put' stands where"),
-            ("num_ranks 2\nrank 0 {\nsend 5 to 1\n", "s.goal:3: 'to' stands where"),
-            ("num_ranks 2\nrank 0 {\nsend 5b to\n", "s.goal:3: the end of the line stands where"),
-            ("num_ranks 2\nrank 0 {\nrecv 5b from -1\n", "s.goal:3: -1 (any) is not available"),
-            ("num_ranks 2\nrank 0 {\nsend 5b to 0\n", "s.goal:3: rank 0 and itself"),
-            ("num_ranks 2\nrank 0 {\na: calc 1\na: calc 2\n", "s.goal:4: a second label 'a'"),
-            ("num_ranks 2\nrank 0 {\na: calc 1\na requires b\n}\n", "s.goal:5: no label 'b'"),
-            ("num_ranks 2\nrank 0 {\nsend 5b to 1\n}\n", "s.goal:3: rank 1 has no receive from"),
-            ("num_ranks 2\nrank 0 {\nrecv 5b from 1\n}\n", "s.goal:3: rank 1 has no send to"),
-            (
-                "num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\na requires b\nb requires a\n}\n",
-                "s.goal:3: never begins",
-            ),
-            ("num_ranks 1\nrank 0 {\ncalc 99999999999999999999\n}\n", "s.goal:3: 99999999999999"),
-            ("num_ranks 1\nrank 0 {\n}\nrank 0 {\n}\n", "s.goal:4: a second rank 0"),
-            ("num_ranks 1 /* to\nthe end", "s.goal:1: '/*' has no '*/'"),
-        ] {
-            let text = says(text);
-            assert!(text.starts_with(expected), "'{text}' should be '{expected}'");
-        }
-    }
-}
+mod tests;

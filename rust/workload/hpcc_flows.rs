@@ -1,15 +1,16 @@
 //! Flow files of the HPCC family of ns-3 simulators.
 //!
-//! The first line is the number of flows; then one a line, in one of two dialects, told apart
-//! by the first flow's number of columns:
+//! The first line is the number of flows. One flow per line follows, in one of two dialects, which
+//! differ by the number of columns:
 //!
 //! - six, HPCC and most of its descendants: `src dst priority dst_port bytes start_s`;
 //! - five, ConWeave: `src dst priority bytes start_s`.
 //!
 //! Start times are decimal seconds from the start of the simulation. Lines after the announced
-//! number are ignored, blank ones everywhere. The files of ns3-rdma, where the family is from,
-//! have six columns too but other ones (`src dst priority packets start_s stop_s`). No count can
-//! tell them apart: where the fifth column happens to be a whole number they are read as HPCC's.
+//! number are ignored, and so are blank lines. The files of ns3-rdma, the origin of the family,
+//! also have six columns but with other meanings (`src dst priority packets start_s stop_s`). The
+//! number of columns does not distinguish them: where the fifth column happens to be a whole
+//! number they are read as HPCC's.
 
 use thiserror::Error;
 
@@ -17,42 +18,42 @@ use super::{Message, Workload};
 use crate::ids::HostId;
 use crate::units::{Bytes, DecimalError, Time, decimal};
 
-/// Most flows of a file: 2^28, as for collectives.
+/// Maximum number of flows of a file: 2^28, as for collectives.
 pub const MAX_FLOWS: usize = 1 << 28;
 
-/// One flow, as the file has it.
+/// One flow as in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowLine {
-    /// Where it stands in the file, counting lines from 1.
+    /// Line in the file, from 1.
     pub line: usize,
-    /// Node id of its sender.
+    /// Node id of the sender.
     pub src: u32,
-    /// Node id of its receiver, another one.
+    /// Node id of the receiver, which differs from the sender.
     pub dst: u32,
     /// Priority group.
     pub priority: u32,
     /// UDP destination port, in the dialect that has one.
     pub dst_port: Option<u32>,
-    /// Its length in bytes, never 0 (the family calls it a packet count, but means bytes).
+    /// Length in bytes, never 0 (the family calls it a packet count, but means bytes).
     pub bytes: u64,
-    /// When it starts.
+    /// Start time.
     pub start: Time,
 }
 
-/// A flow file; sound but for whether its nodes are hosts of a topology.
+/// A valid flow file, whose node ids are not yet resolved to hosts of a topology.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowFile {
-    /// What it is called in errors.
+    /// Name of the file in errors.
     pub file: String,
-    /// How its columns are laid out.
+    /// Layout of its columns.
     pub dialect: Dialect,
     /// The flows, in order of the file.
     pub flows: Vec<FlowLine>,
-    /// What the family's simulators would do otherwise.
+    /// Differences from the behaviour of the family's simulators.
     pub warnings: Vec<String>,
 }
 
-/// How the columns are laid out.
+/// The layout of the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// `src dst priority dst_port bytes start_s`.
@@ -61,42 +62,42 @@ pub enum Dialect {
     ConWeave,
 }
 
-/// A fault of a flow file and where it is.
+/// A fault of a flow file, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {fault}")]
 pub struct FlowFileError {
-    /// The file.
+    /// Name of the file.
     pub file: String,
-    /// The line, counted from 1.
+    /// Line of the fault, from 1.
     pub line: usize,
-    /// What is wrong, and what would be right.
+    /// The fault.
     pub fault: FlowFault,
 }
 
-/// What can be wrong with a flow file.
+/// A fault of a flow file, and what is expected instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FlowFault {
     /// The first line is not one whole number.
-    #[error("'{text}' is not the number of flows; the first line holds that alone, for example 16")]
+    #[error("'{text}' is not the number of flows; write it alone in the first line, for example 16")]
     Count {
         /// The line.
         text: String,
     },
-    /// A file without flows.
-    #[error("0 flows are announced; there is nothing to send, so announce 1 or more")]
+    /// The file announces no flows.
+    #[error("0 flows are announced; expected at least 1")]
     NoFlows,
-    /// The file ends early.
+    /// The file has fewer flows than announced.
     #[error("{announced} flows are announced, but the file ends after {found} of them")]
     TooFewLines {
         /// The number in the first line.
         announced: u64,
-        /// Flows that are there.
+        /// Flows found.
         found: usize,
     },
-    /// More flows than a machine holds.
-    #[error("more than {MAX_FLOWS} flows (2^28), which is the most that are held")]
+    /// There are more flows than [`MAX_FLOWS`].
+    #[error("too many flows; the limit is {MAX_FLOWS} (2^28)")]
     TooManyFlows,
-    /// A line that is no flow.
+    /// A line has another number of columns than a flow.
     #[error(
         "'{text}' has {found} columns; a flow has 6 (src dst priority dst_port bytes start_s) or 5 \
          (src dst priority bytes start_s)"
@@ -104,71 +105,74 @@ pub enum FlowFault {
     Columns {
         /// The line.
         text: String,
-        /// How many there are.
+        /// Columns found.
         found: usize,
     },
-    /// A line of another dialect than the first.
+    /// A line is of another dialect than the first flow.
     #[error("'{text}' has {found} columns, but the flows above it have {expected}; all must agree")]
     Dialect {
         /// The line.
         text: String,
-        /// How many there are.
+        /// Columns found.
         found: usize,
-        /// How many the first flow has.
+        /// Columns of the first flow.
         expected: usize,
     },
-    /// A column that is not a whole number, or one that does not fit.
+    /// A column is not a whole number, or out of range.
     #[error("'{token}' is not a {column}; write a whole number from 0 to {largest}")]
     Number {
-        /// What the column is.
+        /// Name of the column.
         column: &'static str,
-        /// What it holds.
+        /// The value as given.
         token: String,
-        /// The most it can be.
+        /// The largest allowed value.
         largest: u64,
     },
-    /// A flow from a node to itself.
+    /// Sender and receiver are the same node.
     #[error("a flow from node {node} to itself; src and dst must differ")]
     ToItself {
         /// The node.
         node: u32,
     },
-    /// An empty flow.
-    #[error("a flow of 0 bytes; the least is 1")]
+    /// A flow has no bytes.
+    #[error("a flow of 0 bytes; expected at least 1")]
     NoBytes,
-    /// A start that is no time.
+    /// A start time is invalid.
     #[error(
         "'{token}' is not a start: {reason}; write seconds from 0 to 18446744, at most 12 \
          decimals, for example 2.000000001"
     )]
     Start {
-        /// What the column holds.
+        /// The value as given.
         token: String,
-        /// Why not.
+        /// Why it is invalid.
         reason: DecimalError,
     },
-    /// Flows that are more together than can be counted.
-    #[error("with {bytes} bytes the flows up to here are more than the 2^64 that can be counted")]
+    /// The flows have more bytes than 64 bits count.
+    #[error(
+        "with {bytes} bytes the flows up to here have more than 2^64 bytes, the limit of a workload"
+    )]
     TooManyBytes {
-        /// The flow's own.
+        /// Bytes of the flow in this line.
         bytes: u64,
     },
-    /// A node that does not send or receive.
+    /// A node is not a host.
     #[error("{column} {node} is {what}; write the id of a host of the topology")]
     NotAHost {
-        /// Which column names it.
+        /// Name of the column.
         column: &'static str,
         /// The node.
         node: u32,
-        /// A switch, or nothing.
+        /// What the node is instead.
         what: String,
     },
 }
 
-/// Reads a flow file; `file` is what errors call it.
+/// Parses the text of a flow file; `file` is its name in errors.
 ///
 /// # Errors
-/// The first fault, with its line. Memory is taken as flows are found, whatever is announced.
+/// Fails with the first fault and its line. Memory is allocated as flows are found, not as
+/// announced.
 pub fn read(text: &str, file: &str) -> Result<FlowFile, FlowFileError> {
     let error = |line, fault| FlowFileError { file: file.to_owned(), line, fault };
     let mut lines = (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty());
@@ -203,16 +207,16 @@ fn count(text: &str) -> Result<u64, FlowFault> {
     if count == 0 { Err(FlowFault::NoFlows) } else { Ok(count) }
 }
 
-/// A flow and its dialect, which must be the `expected` one.
+/// Parses a flow and its dialect, which must be the `expected` one if there is one.
 fn flow_line(
     line: usize,
     text: &str,
     expected: Option<Dialect>,
 ) -> Result<(Dialect, FlowLine), FlowFault> {
     let columns: Vec<&str> = text.split_whitespace().collect();
-    let (dialect, dst_port, rest) = match columns[..] {
-        [_, _, _, port, bytes, start] => (Dialect::Hpcc, Some(port), (bytes, start)),
-        [_, _, _, bytes, start] => (Dialect::ConWeave, None, (bytes, start)),
+    let (dialect, dst_port, bytes, start) = match columns[..] {
+        [_, _, _, port, bytes, start] => (Dialect::Hpcc, Some(port), bytes, start),
+        [_, _, _, bytes, start] => (Dialect::ConWeave, None, bytes, start),
         _ => {
             return Err(FlowFault::Columns { text: text.trim().into(), found: columns.len() });
         }
@@ -225,9 +229,10 @@ fn flow_line(
     let dst = number_32("dst (node id)", columns[1])?;
     let priority = number_32("priority", columns[2])?;
     let dst_port = dst_port.map(|token| number_32("dst_port", token)).transpose()?;
-    let bytes = number("number of bytes", rest.0, u64::MAX)?;
-    let start = decimal(rest.1, 12)
-        .map_err(|reason| FlowFault::Start { token: rest.1.to_owned(), reason })?;
+    let bytes = number("number of bytes", bytes, u64::MAX)?;
+    // Twelve decimals of a second: picoseconds.
+    let start = decimal(start, 12)
+        .map_err(|reason| FlowFault::Start { token: start.to_owned(), reason })?;
     if src == dst {
         return Err(FlowFault::ToItself { node: src });
     }
@@ -248,7 +253,7 @@ fn number_32(column: &'static str, token: &str) -> Result<u32, FlowFault> {
     Ok(u32::try_from(value).expect("checked against the largest"))
 }
 
-/// What is sound here but not in the family's simulators.
+/// Warnings about flows that are valid here but not in the family's simulators.
 fn warnings(flows: &[FlowLine], file: &str) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(pair) = flows.windows(2).find(|pair| pair[1].start < pair[0].start) {
@@ -273,7 +278,7 @@ fn warnings(flows: &[FlowLine], file: &str) -> Vec<String> {
 }
 
 impl Dialect {
-    /// How many columns a flow has.
+    /// Number of columns of a flow.
     pub const fn columns(self) -> usize {
         match self {
             Self::Hpcc => 6,
@@ -283,11 +288,11 @@ impl Dialect {
 }
 
 impl FlowFile {
-    /// The flows as messages, in order of the file, each a stream of its own; `host_of_node` is
-    /// the host that a node of the topology file is, if it is one, by node id.
+    /// The flows as messages, in order of the file, each with its own stream. `host_of_node` is,
+    /// by node id of the topology file, the host of the node; `None` for switches.
     ///
     /// # Errors
-    /// A flow from or to a node that is not a host.
+    /// Fails if a flow is from or to a node that is not a host.
     pub fn workload(&self, host_of_node: &[Option<HostId>]) -> Result<Workload, FlowFileError> {
         let mut messages = Vec::with_capacity(self.flows.len());
         for (stream, flow) in (0..).zip(&self.flows) {
@@ -320,107 +325,4 @@ fn host_of(hosts: &[Option<HostId>], column: &'static str, node: u32) -> Result<
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn says(text: &str) -> String {
-        read(text, "flow.txt").unwrap_err().to_string()
-    }
-
-    #[test]
-    fn reads_both_dialects_exactly() {
-        let six = read("2\n2 1 3 100 200000000 2\n3 1 3 100 5 2.000000001\n4 1 x", "f").unwrap();
-        assert_eq!((six.dialect, six.flows.len()), (Dialect::Hpcc, 2));
-        assert_eq!(
-            six.flows[1],
-            FlowLine {
-                line: 3,
-                src: 3,
-                dst: 1,
-                priority: 3,
-                dst_port: Some(100),
-                bytes: 5,
-                start: Time::from_ps(2_000_000_001_000)
-            }
-        );
-        let five = read("\n1\r\n\n 0\t127 3 1000000 0.13\r\n", "f").unwrap();
-        assert_eq!((five.dialect, five.flows[0].dst_port), (Dialect::ConWeave, None));
-        assert_eq!(five.flows[0].start, Time::from_ps(130_000_000_000));
-        assert_eq!((five.flows[0].line, five.warnings.len()), (4, 0));
-    }
-
-    #[test]
-    fn each_fault_names_file_line_token_and_what_would_be_right() {
-        let columns = "a flow has 6 (src dst priority dst_port bytes start_s) or 5";
-        for (text, expected) in [
-            ("", "flow.txt:1: '' is not the number of flows; the first line holds that alone"),
-            ("two\n", "flow.txt:1: 'two' is not the number of flows"),
-            ("0 1 3 1000 2\n", "flow.txt:1: '0 1 3 1000 2' is not the number of flows"),
-            ("0\n", "flow.txt:1: 0 flows are announced"),
-            (
-                "2\n\n0 1 3 9 2\n",
-                "flow.txt:3: 2 flows are announced, but the file ends after 1 of them",
-            ),
-            ("18446744073709551615\n", "flow.txt:1: 18446744073709551615 flows are announced"),
-            ("1\n0 1 3 2\n", &format!("flow.txt:2: '0 1 3 2' has 4 columns; {columns}")),
-            (
-                "1\n0 1 3 4 5 6 7\n",
-                &format!("flow.txt:2: '0 1 3 4 5 6 7' has 7 columns; {columns}"),
-            ),
-            (
-                "2\n0 1 3 9 2\n0 1 3 4 9 2\n",
-                "flow.txt:3: '0 1 3 4 9 2' has 6 columns, but the flows above it have 5",
-            ),
-            ("1\nh0 1 3 9 2\n", "flow.txt:2: 'h0' is not a src (node id); write a whole number"),
-            ("1\n0 -1 3 9 2\n", "flow.txt:2: '-1' is not a dst (node id)"),
-            ("1\n0 1 3 4294967296 9 2\n", "flow.txt:2: '4294967296' is not a dst_port"),
-            (
-                "1\n0 1 3 99999999999999999999 2\n",
-                "flow.txt:2: '99999999999999999999' is not a number of bytes; write a whole \
-                 number from 0 to 18446744073709551615",
-            ),
-            ("1\n0 1 3 1.5 2\n", "flow.txt:2: '1.5' is not a number of bytes"),
-            ("1\n5 5 3 9 2\n", "flow.txt:2: a flow from node 5 to itself"),
-            ("1\n0 1 3 0 2\n", "flow.txt:2: a flow of 0 bytes; the least is 1"),
-            ("1\n0 1 3 9 -2\n", "flow.txt:2: '-2' is not a start: it is negative; write seconds"),
-            ("1\n0 1 3 9 2s\n", "flow.txt:2: '2s' is not a start: it is not a number"),
-            ("1\n0 1 3 9 1e9\n", "flow.txt:2: '1e9' is not a start: it is too large"),
-            (
-                "2\n0 1 3 9 2\n0 1 3 18446744073709551610 2\n",
-                "flow.txt:3: with 18446744073709551610 bytes the flows up to here are more than",
-            ),
-        ] {
-            let said = says(text);
-            assert!(said.starts_with(expected), "{text:?}: {said}");
-        }
-    }
-
-    #[test]
-    fn nodes_become_hosts() {
-        let file = read("2\n1 3 3 9 2\n3 1 3 8 1\n", "flow.txt").unwrap();
-        let hosts = [None, Some(HostId(0)), None, Some(HostId(1))];
-        let workload = file.workload(&hosts).unwrap();
-        let first = workload.messages[0];
-        assert_eq!((first.src, first.dst, first.bytes), (HostId(0), HostId(1), Bytes::new(9)));
-        assert_eq!((first.stream, workload.messages[1].stream), (0, 1));
-        assert_eq!(
-            file.workload(&[None, Some(HostId(0)), None, None]).unwrap_err().to_string(),
-            "flow.txt:2: dst 3 is a switch; write the id of a host of the topology"
-        );
-        assert_eq!(
-            file.workload(&hosts[..2]).unwrap_err().to_string(),
-            "flow.txt:2: dst 3 is not in the topology, whose nodes are 0 to 1; write the id of a \
-             host of the topology"
-        );
-    }
-
-    #[test]
-    fn what_the_family_would_do_otherwise_is_warned_of() {
-        let file = read("3\n0 1 3 9 2\n0 1 3 5000000000 1\n0 1 3 9 0\n", "flow.txt").unwrap();
-        assert_eq!(file.warnings.len(), 2);
-        assert!(file.warnings[0].starts_with("flow.txt:3: starts before the flow above it"));
-        assert!(
-            file.warnings[1].starts_with("flow.txt:3: 5000000000 bytes do not fit into the 32")
-        );
-    }
-}
+mod tests;

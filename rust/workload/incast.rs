@@ -1,33 +1,33 @@
-//! Incast: many send to one.
+//! Incast: several hosts send to one.
 
 use super::error::{self, WorkloadError};
 use super::{Workload, flow};
 use crate::ids::HostId;
 use crate::units::Bytes;
 
-/// Several hosts send to one at once.
+/// Flows from several hosts to one host, all at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Incast {
-    /// Hosts 0 to this one, excluded.
+    /// Number of hosts, those with ids from 0.
     pub hosts: u32,
-    /// How many of them send.
+    /// Number of senders.
     pub fan_in: u32,
-    /// Who receives; the last host if it is not said.
+    /// The receiver; by default the last host.
     pub receiver: Option<HostId>,
-    /// Of each flow.
+    /// Bytes of each flow.
     pub bytes: Bytes,
 }
 
 impl Incast {
-    /// The flows, each a stream of its own; all start at 0.
+    /// The flows, each with its own stream; all start at 0.
     ///
-    /// Nothing is drawn. The other hosts stand in a row that starts behind the receiver and
-    /// goes round, and sender k is the one at place `k * (hosts - 1) / fan_in`: senders are
-    /// spread evenly, so that they share as few edge switches as can be.
+    /// No random numbers are drawn. In the cyclic order of the other hosts that starts after the
+    /// receiver, sender k is the host at index `k * (hosts - 1) / fan_in`: senders are spread
+    /// evenly, so that as few as possible share an edge switch.
     ///
     /// # Errors
-    /// Fewer than two hosts, a fan-in that is zero or more than the others, a receiver that does
-    /// not exist, no bytes, or more than can be counted.
+    /// Fails for fewer than two hosts, a fan-in that is zero or exceeds the number of other hosts,
+    /// an unknown receiver, no bytes, and more than 2^64 bytes.
     pub fn build(&self) -> Result<Workload, WorkloadError> {
         let Self { hosts, fan_in, bytes, .. } = *self;
         error::check("an incast", hosts, fan_in, bytes)?;
@@ -39,11 +39,11 @@ impl Incast {
             return Err(WorkloadError::Receiver { receiver, hosts });
         }
         let (all, others) = (u64::from(hosts), u64::from(hosts - 1));
-        let sender = |place: u32| {
-            let behind = 1 + u64::from(place) * others / u64::from(fan_in);
-            HostId(((u64::from(receiver.0) + behind) % all) as u32)
+        let sender = |index: u32| {
+            let distance = 1 + u64::from(index) * others / u64::from(fan_in);
+            HostId(((u64::from(receiver.0) + distance) % all) as u32)
         };
-        let flows = (0..fan_in).map(|place| flow(place, sender(place), receiver, bytes));
+        let flows = (0..fan_in).map(|index| flow(index, sender(index), receiver, bytes));
         Ok(Workload::independent(flows.collect()))
     }
 }
@@ -69,17 +69,18 @@ mod tests {
         assert!(to.messages.iter().all(|m| m.dst == HostId(8)));
         let mut streams: Vec<u32> = to.messages.iter().map(|m| m.stream).collect();
         streams.dedup();
-        assert_eq!(streams.len(), 4, "each flow has a stream of its own");
+        assert_eq!(streams.len(), 4, "each flow has its own stream");
     }
 
     #[test]
-    fn impossible_fan_ins_and_receivers_are_refused() {
-        let says = |incast: Incast| incast.build().unwrap_err().to_string();
-        assert_eq!(says(incast(9, 9, None)), "a fan-in of 9 among 9 hosts; it must be 1 to 8");
-        assert_eq!(says(incast(9, 0, None)), "a fan-in of 0 among 9 hosts; it must be 1 to 8");
+    fn fan_ins_and_receivers_out_of_range_are_refused() {
+        let error = |incast: Incast| incast.build().unwrap_err().to_string();
+        let expected = "is out of range; with 9 hosts expected 1 to 8";
+        assert_eq!(error(incast(9, 9, None)), format!("a fan-in of 9 {expected}"));
+        assert_eq!(error(incast(9, 0, None)), format!("a fan-in of 0 {expected}"));
         assert_eq!(
-            says(incast(9, 2, Some(9))),
-            "the receiver host9 does not exist; hosts are host0 to host8"
+            error(incast(9, 2, Some(9))),
+            "unknown receiver host9; hosts are host0 to host8"
         );
     }
 }

@@ -6,22 +6,22 @@ use crate::ids::HostId;
 use crate::rng::{Purpose, Stream};
 use crate::units::Bytes;
 
-/// A random permutation without fixed points: every host sends to another.
+/// A random permutation without fixed points: every host sends to another host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Permutation {
-    /// Hosts 0 to this one, excluded.
+    /// Number of hosts, those with ids from 0.
     pub hosts: u32,
-    /// Of each flow.
+    /// Bytes of each flow.
     pub bytes: Bytes,
-    /// What it is drawn from.
+    /// Seed of the random draws.
     pub seed: u64,
 }
 
 impl Permutation {
-    /// The flows, in order of their senders, each a stream of its own; all start at 0.
+    /// The flows, in order of their senders, each with its own stream; all start at 0.
     ///
     /// # Errors
-    /// Fewer than two hosts, no bytes, or more than can be counted.
+    /// Fails for fewer than two hosts, no bytes, and more than 2^64 bytes.
     pub fn build(&self) -> Result<Workload, WorkloadError> {
         error::check("a permutation", self.hosts, self.hosts, self.bytes)?;
         let receivers = derangement(self.hosts, self.seed);
@@ -32,17 +32,17 @@ impl Permutation {
     }
 }
 
-/// A uniformly random permutation of `0..count` (at least 2) in which nothing stays in its
-/// place: shuffles are drawn until one is, which takes e = 2.7 of them in the mean, and all
-/// derangements are equally likely because all shuffles are.
+/// A uniformly random permutation of `0..count` (at least 2) without fixed points: shuffles are
+/// drawn until one has none, on average e = 2.7 times. All derangements are equally likely because
+/// all shuffles are.
 fn derangement(count: u32, seed: u64) -> Vec<u32> {
-    // Pairs of hosts draw from streams of (src, dst); nobody sends to itself, so (0, 0) is free.
+    // Pairs of hosts draw from streams of (src, dst); no host sends to itself, so (0, 0) is free.
     let mut draws = Stream::for_pair(seed, Purpose::Workload, 0, 0);
-    let mut places: Vec<u32> = (0..count).collect();
+    let mut items: Vec<u32> = (0..count).collect();
     loop {
-        draws.shuffle(&mut places);
-        if (0..count).zip(&places).all(|(place, &item)| place != item) {
-            return places;
+        draws.shuffle(&mut items);
+        if (0..count).zip(&items).all(|(index, &item)| index != item) {
+            return items;
         }
     }
 }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everybody_sends_and_receives_once_and_nobody_to_itself() {
+    fn every_host_sends_and_receives_once_and_none_to_itself() {
         for (hosts, seed) in [(2, 1), (3, 1), (16, 1), (1_024, 1), (1_024, 2)] {
             let workload = Permutation { hosts, bytes: Bytes::new(9), seed }.build().unwrap();
             let mut receivers: Vec<u32> = workload.messages.iter().map(|m| m.dst.0).collect();
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn all_derangements_are_equally_likely() {
-        // Four things have nine derangements.
+        // Four items have nine derangements.
         let mut counts = std::collections::BTreeMap::new();
         for seed in 0..9_000 {
             *counts.entry(derangement(4, seed)).or_insert(0u32) += 1;
@@ -74,13 +74,13 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_gives_the_same_flows_for_ever() {
+    fn a_seed_gives_the_same_flows_in_every_version() {
         assert_eq!(derangement(8, 1), [1, 5, 7, 6, 3, 4, 2, 0]);
     }
 
     #[test]
-    fn one_host_has_nobody_to_send_to() {
+    fn a_single_host_is_refused() {
         let error = Permutation { hosts: 1, bytes: Bytes::new(1), seed: 1 }.build().unwrap_err();
-        assert_eq!(error.to_string(), "a permutation needs at least 2 hosts; there are 1");
+        assert_eq!(error.to_string(), "a permutation needs at least 2 hosts, found 1");
     }
 }

@@ -1,4 +1,4 @@
-//! Start jitter: messages that start a little later each.
+//! Start jitter: a random delay of each message's start.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,21 @@ use crate::ids::HostId;
 use crate::rng::{Purpose, Stream};
 use crate::units::Span;
 
-/// Puts off every message by a uniformly random span of its own.
+/// Delays the start of every message by a uniformly random span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StartJitter {
-    /// The longest that a message is put off; zero changes nothing.
+    /// The longest delay; zero changes nothing.
     pub at_most: Span,
-    /// What the spans are drawn from.
+    /// Seed of the random draws.
     pub seed: u64,
 }
 
 impl StartJitter {
-    /// Puts off each message of `workload` that waits for no other. The others start when they
-    /// may.
+    /// Delays each message of `workload` that depends on no task. The start of the others follows
+    /// from their dependencies.
     ///
-    /// Each ordered pair of hosts draws from a stream of its own, in order of its messages, so
-    /// that another pair shifts nobody's draws.
+    /// Each ordered pair of hosts draws from its own stream, in order of its messages, so that
+    /// adding a pair does not change the draws of the others.
     pub fn apply(&self, workload: &mut Workload) {
         if self.at_most == Span::ZERO {
             return;
@@ -40,8 +40,8 @@ impl StartJitter {
     }
 }
 
-/// A uniform number from 0 to `largest`, both included: as many bits as it has are drawn until
-/// they are no more than it, which takes less than two draws in the mean.
+/// A uniform number from 0 to `largest`, both included: numbers of as many bits are drawn until
+/// one does not exceed `largest`, on average less than two.
 fn up_to(stream: &mut Stream, largest: u64) -> u64 {
     let mask = u64::MAX.checked_shr(largest.leading_zeros()).unwrap_or(0);
     loop {
@@ -73,8 +73,8 @@ mod tests {
     }
 
     #[test]
-    fn another_pair_shifts_nobody_elses_draws() {
-        // Of 8 and of 9 hosts, the first seven send to the same ones.
+    fn adding_a_pair_does_not_change_the_draws_of_others() {
+        // Among 8 and among 9 hosts, the first seven send to the same hosts.
         let (few, many) = (starts(8, Span::from_us(1)), starts(9, Span::from_us(1)));
         assert_eq!(few[..7], many[..7]);
         assert_ne!(few[0], few[1]);

@@ -1,124 +1,123 @@
-//! What can be wrong with a connection matrix, and where.
+//! Errors of connection matrices.
 
 use thiserror::Error;
 
-/// A fault of a connection matrix and where it is.
+/// A fault of a connection matrix, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {fault}")]
 pub struct MatrixError {
-    /// The file.
+    /// Name of the file.
     pub file: String,
-    /// The line, counted from 1.
+    /// Line of the fault, from 1.
     pub line: usize,
-    /// What is wrong, and what would be right.
+    /// The fault.
     pub fault: MatrixFault,
 }
 
-/// What can be wrong with a connection matrix.
+/// A fault of a connection matrix, and what is expected instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MatrixFault {
-    /// No number of nodes.
+    /// The number of nodes is missing.
     #[error("Nodes is missing; write for example 'Nodes 16' in the first line")]
     NoNodes,
-    /// A second number of nodes.
-    #[error("Nodes stands here a second time; it was {0}")]
+    /// The number of nodes is given twice.
+    #[error("duplicate Nodes; it is already {0}")]
     NodesTwice(u32),
-    /// A line that is none.
+    /// The first word of a line is unknown.
     #[error(
-        "'{0}' begins no line; there are Nodes, Connections, Triggers, SRC->DST and trigger, and \
-         # for comments"
+        "unknown word '{0}'; a line starts with Nodes, Connections, Triggers, SRC->DST, trigger, \
+         or # for a comment"
     )]
     Line(String),
-    /// A word that is none.
+    /// A word of a connection or a trigger is unknown.
     #[error(
-        "'{0}' is no word here; a connection has id, start, trigger, size, prio, \
-         send_done_trigger and recv_done_trigger, a trigger id, oneshot, multishot, barrier and \
-         count"
+        "unknown word '{0}'; a connection has id, start, trigger, size, prio, send_done_trigger \
+         and recv_done_trigger, a trigger has id, oneshot, multishot, barrier and count"
     )]
     Word(String),
-    /// What is no number, or too large a one.
-    #[error("{word} '{found}' is not a whole number from 0 to {most}")]
+    /// A value is not a whole number, or out of range.
+    #[error("{word} '{found}' is not a whole number from 0 to {max}")]
     Number {
-        /// What it belongs to.
+        /// The word before the value.
         word: String,
-        /// What is there.
+        /// The value as given.
         found: String,
-        /// The most it can be.
-        most: u64,
+        /// The largest allowed value.
+        max: u64,
     },
-    /// The id 0.
-    #[error("{0} 0: 0 stands for none; ids begin at 1")]
+    /// An id is 0.
+    #[error("{0} 0 is out of range; ids start at 1")]
     Zero(String),
-    /// A node that there is not.
-    #[error("'{node}' is no node; there are 0 to {}", nodes.max(&1) - 1)]
+    /// A node does not exist.
+    #[error("unknown node '{node}'; nodes are 0 to {}", nodes.max(&1) - 1)]
     Node {
-        /// What was given.
+        /// The node as given.
         node: String,
-        /// How many there are.
+        /// Number of nodes.
         nodes: u32,
     },
-    /// A connection to itself.
-    #[error("from node {0} to itself; a connection needs two nodes")]
+    /// Both ends of a connection are the same node.
+    #[error("a connection from node {0} to itself; its nodes must differ")]
     ToItself(u32),
-    /// Both or none of the ways to start.
+    /// A connection has both or none of a start time and a trigger.
     #[error("a connection has either 'start PICOSECONDS' or 'trigger ID'")]
     Start,
-    /// No size.
+    /// A connection has no size.
     #[error("size is missing; write for example 'size 2000000', in bytes")]
     NoSize,
-    /// Two of one id.
-    #[error("a second connection of id {id}; the first is in line {first}")]
+    /// Two connections have the same id.
+    #[error("duplicate connection id {id}; it is used in line {first}")]
     IdTwice {
         /// The id.
         id: u64,
-        /// Where the first is.
+        /// Line of the first connection.
         first: usize,
     },
-    /// Two triggers of one id.
-    #[error("a second trigger of id {id}; the first is in line {first}")]
+    /// Two triggers have the same id.
+    #[error("duplicate trigger id {id}; it is used in line {first}")]
     TriggerTwice {
         /// The id.
         id: u64,
-        /// Where the first is.
+        /// Line of the first trigger.
         first: usize,
     },
-    /// A trigger without its id or kind.
+    /// A trigger lacks its id or kind.
     #[error(
         "a trigger is 'trigger id N oneshot', 'trigger id N multishot' or 'trigger id N barrier \
          count M'"
     )]
     Trigger,
-    /// A trigger that nobody describes.
-    #[error("there is no trigger {0}; add a line 'trigger id {0} oneshot'")]
+    /// A connection names a trigger that does not exist.
+    #[error("unknown trigger {0}; add a line 'trigger id {0} oneshot'")]
     NoTrigger(u64),
-    /// A trigger that is pulled too seldom or too often.
+    /// A trigger is activated by too few or too many connections.
     #[error(
-        "trigger {id} starts connections when it is pulled for the {count}. time, but {pulls} \
-         connections pull it; there must be as many"
+        "trigger {id} starts connections after {count} activations, but {found} connections \
+         activate it; the numbers must be equal"
     )]
-    Pulls {
-        /// Which.
+    Activations {
+        /// Id of the trigger.
         id: u64,
-        /// How often it should be.
+        /// Activations that it needs.
         count: u64,
-        /// How often it is.
-        pulls: usize,
+        /// Connections that activate it.
+        found: usize,
     },
-    /// Another number of connections than announced.
-    #[error("{announced} connections are announced, but {found} are there")]
+    /// The number of connections differs from the announced one.
+    #[error("{announced} connections are announced, found {found}")]
     Count {
-        /// In the header.
+        /// Connections announced.
         announced: u64,
-        /// In the file.
+        /// Connections found.
         found: u64,
     },
-    /// Failures of links.
-    #[error("failures are not read from here; write them as [[failure]] into the scenario")]
+    /// The file has failures of links.
+    #[error("failures are not read from this file; write them as [[failure]] in the scenario")]
     Failures,
-    /// A circle.
-    #[error("never starts: its trigger waits for itself")]
-    Circle,
-    /// More than a machine holds.
-    #[error("more than {0}, which is the most that can be counted")]
+    /// The dependencies have a cycle.
+    #[error("this connection never starts: its trigger depends on the connection itself")]
+    Cycle,
+    /// A limit is exceeded.
+    #[error("the file exceeds the limit of {0}")]
     TooMuch(&'static str),
 }

@@ -1,121 +1,121 @@
-//! What can be wrong with a schedule, and where.
+//! Errors of GOAL schedules.
 
 use thiserror::Error;
 
-/// A fault of a schedule and where it is.
+/// A fault of a schedule, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {fault}")]
 pub struct GoalError {
-    /// The file.
+    /// Name of the file.
     pub file: String,
-    /// The line, counted from 1.
+    /// Line of the fault, from 1.
     pub line: usize,
-    /// What is wrong, and what would be right.
+    /// The fault.
     pub fault: GoalFault,
 }
 
-/// What can be wrong with a schedule.
+/// A fault of a schedule, and what is expected instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GoalFault {
-    /// Something else than the grammar has.
-    #[error("'{found}' stands where there should be {expected}")]
+    /// A word does not fit the grammar.
+    #[error("expected {expected}, found '{found}'")]
     Unexpected {
-        /// What is there.
+        /// The word as given.
         found: String,
-        /// What would be right.
+        /// What the grammar has here.
         expected: &'static str,
     },
-    /// A line that ends early.
-    #[error("the end of the line stands where there should be {expected}")]
+    /// A line ends early.
+    #[error("expected {expected}, found the end of the line")]
     Ends {
-        /// What would be right.
+        /// What the grammar has here.
         expected: &'static str,
     },
-    /// A number that nobody counts to.
-    #[error("{number} is too large; the most is {most}")]
+    /// A number is out of range.
+    #[error("{number} is too large; expected at most {max}")]
     TooLarge {
-        /// The number.
+        /// The number as given.
         number: String,
-        /// What would still do.
-        most: u64,
+        /// The largest allowed number.
+        max: u64,
     },
-    /// A comment without end.
+    /// A comment is not closed.
     #[error("'/*' has no '*/'")]
     Comment,
-    /// No number of ranks.
+    /// The number of ranks is missing.
     #[error("num_ranks is missing; write for example 'num_ranks 16' in the first line")]
     NoRanks,
-    /// A number of ranks that cannot be.
-    #[error("num_ranks {0}; it must be 1 to 16777216")]
+    /// The number of ranks is out of range.
+    #[error("num_ranks {0} is out of range; expected 1 to 16777216")]
     Ranks(u64),
-    /// A rank that there is not.
-    #[error("there is no rank {rank}; ranks are 0 to {last}")]
+    /// A rank does not exist.
+    #[error("unknown rank {rank}; ranks are 0 to {last}")]
     Rank {
-        /// What was given.
+        /// The rank as given.
         rank: u64,
-        /// The last that there is.
+        /// The last rank.
         last: u32,
     },
-    /// A rank that is there twice.
-    #[error("a second rank {rank}; the first is in line {first}")]
+    /// A rank occurs twice.
+    #[error("duplicate rank {rank}; the first is in line {first}")]
     RankTwice {
-        /// Which.
+        /// The rank.
         rank: u32,
-        /// Where the first one is.
+        /// Line of its first occurrence.
         first: usize,
     },
-    /// A rank within another, or the end of the file.
+    /// A rank is not closed before another one or the end of the file.
     #[error("rank {rank}, whose '{{' is in line {line}, has no '}}'")]
     StillOpen {
-        /// Which.
+        /// The rank.
         rank: u32,
-        /// Where it begins.
+        /// Line where it opens.
         line: usize,
     },
-    /// Something of a rank outside of all.
+    /// An operation or a requirement belongs to no rank.
     #[error("outside of 'rank N {{' and '}}'")]
     NothingOpen,
-    /// A wildcard.
-    #[error("-1 (any) is not available; name the rank or the tag")]
+    /// A rank or a tag is a wildcard.
+    #[error("-1 (any) is not available; write the rank or the tag")]
     Any,
-    /// A message to oneself.
-    #[error("rank {0} and itself: a message needs two ranks")]
+    /// Sender and receiver are the same rank.
+    #[error("a message from rank {0} to itself; its ranks must differ")]
     ToItself(u32),
-    /// A label that is there twice.
-    #[error("a second label '{0}' in this rank; each needs a name of its own")]
+    /// Two operations of a rank have the same label.
+    #[error("duplicate label '{0}'; labels must be unique within a rank")]
     LabelTwice(String),
-    /// A label that is not there.
-    #[error("no label '{label}' in this rank, but line {line} names it")]
+    /// A requirement names an unknown label.
+    #[error("unknown label '{label}' in line {line}; this rank has no operation of that label")]
     Label {
-        /// Which.
+        /// The label.
         label: String,
-        /// Who names it.
+        /// Line of the requirement.
         line: usize,
     },
-    /// A send that nobody receives.
-    #[error("rank {dst} has no receive from {src} with tag {tag} for this")]
+    /// A send has no matching receive.
+    #[error("rank {dst} has no matching receive from {src} with tag {tag}")]
     NoReceive {
-        /// Who should receive.
+        /// The receiver.
         dst: u32,
-        /// Who sends.
+        /// The sender.
         src: u32,
-        /// The tag of both.
+        /// The tag.
         tag: u32,
     },
-    /// A receive that nobody sends for.
-    #[error("rank {src} has no send to {dst} with tag {tag} for this")]
+    /// A receive has no matching send.
+    #[error("rank {src} has no matching send to {dst} with tag {tag}")]
     NoSend {
-        /// Who should send.
+        /// The sender.
         src: u32,
-        /// Who receives.
+        /// The receiver.
         dst: u32,
-        /// The tag of both.
+        /// The tag.
         tag: u32,
     },
-    /// A circle.
-    #[error("never begins: it waits for itself, by way of others")]
-    Circle,
-    /// More than a machine holds.
-    #[error("more than {0}, which is the most that can be counted")]
+    /// The dependencies have a cycle.
+    #[error("this operation never starts: it depends on itself through others")]
+    Cycle,
+    /// A limit is exceeded.
+    #[error("the schedule exceeds the limit of {0}")]
     TooMuch(&'static str),
 }

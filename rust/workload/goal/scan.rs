@@ -1,11 +1,11 @@
-//! From the text of a schedule to its lines.
+//! The scanner: from the text of a schedule to its statements, one per line.
 
 use super::error::GoalFault;
 
 /// The longest computation, in nanoseconds: 100,000 s, the longest span of a scenario.
 const LONGEST_NS: u64 = 100_000_000_000_000;
 
-/// A line that says something.
+/// The statement of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     /// `num_ranks N`.
@@ -14,22 +14,22 @@ pub(super) enum Line<'a> {
     Open(u64),
     /// `}`.
     Close,
-    /// An operation, perhaps with its label.
+    /// An operation, optionally with its label.
     Operation(Option<&'a str>, Operation),
     /// `after requires before`, or `irequires`.
-    Requires { after: &'a str, before: &'a str, kind: Kind },
+    Requires { after: &'a str, before: &'a str, event: RequiredEvent },
 }
 
-/// What is waited for.
+/// The event of an operation that another one requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// `requires`: the end of an operation.
+pub(super) enum RequiredEvent {
+    /// `requires`: the end of the operation.
     End,
-    /// `irequires`: its begin.
-    Begin,
+    /// `irequires`: its start.
+    Start,
 }
 
-/// What a rank does.
+/// An operation of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
     Calc { ns: u64, cpu: u32 },
@@ -46,12 +46,12 @@ impl Operation {
     }
 }
 
-/// Goes through a text line by line.
+/// Scans a text line by line.
 #[derive(Debug)]
 pub(super) struct Scanner<'a> {
     lines: std::str::Lines<'a>,
     line: usize,
-    /// Where the comment begins that is open.
+    /// The first line of the open comment, if there is one.
     comment: Option<usize>,
 }
 
@@ -60,12 +60,12 @@ impl<'a> Scanner<'a> {
         Self { lines: text.lines(), line: 0, comment: None }
     }
 
-    /// The last line that has been read, at least 1.
+    /// The last line read, at least 1.
     pub fn last_line(&self) -> usize {
         self.line.max(1)
     }
 
-    /// The next line that says something, with its number.
+    /// The next line that is neither blank nor a comment, with its number from 1.
     pub fn next_line(&mut self) -> Result<Option<(usize, Line<'a>)>, (usize, GoalFault)> {
         while let Some(text) = self.lines.next() {
             self.line += 1;
@@ -105,7 +105,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// What is left of a line.
+/// The rest of a line.
 #[derive(Debug)]
 struct Words<'a> {
     rest: &'a str,
@@ -117,7 +117,7 @@ impl<'a> Words<'a> {
         let first = self.rest.chars().next().unwrap_or(' ');
         let end_of = |of: &dyn Fn(char) -> bool| {
             let end = self.rest.char_indices().skip(1).find(|&(_, c)| !of(c));
-            end.map_or(self.rest.len(), |(place, _)| place)
+            end.map_or(self.rest.len(), |(offset, _)| offset)
         };
         let end = if first.is_ascii_alphabetic() {
             end_of(&|c| c.is_ascii_alphanumeric() || c == '_')
@@ -132,7 +132,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The tokens of a line, taken one by one.
+/// The remaining tokens of a line.
 struct Tokens<'t, 'a> {
     left: std::slice::Iter<'t, &'a str>,
 }
@@ -147,7 +147,7 @@ impl<'a> Tokens<'_, 'a> {
         if found == word { Ok(()) } else { Err(unexpected(found, word)) }
     }
 
-    fn number(&mut self, most: u64) -> Result<u64, GoalFault> {
+    fn number(&mut self, max: u64) -> Result<u64, GoalFault> {
         let found = self.next("a whole number")?;
         if found == "-1" {
             return Err(GoalFault::Any);
@@ -155,8 +155,8 @@ impl<'a> Tokens<'_, 'a> {
         if !found.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(unexpected(found, "a whole number"));
         }
-        let number = found.parse().ok().filter(|&number| number <= most);
-        number.ok_or_else(|| GoalFault::TooLarge { number: found.to_owned(), most })
+        let number = found.parse().ok().filter(|&number| number <= max);
+        number.ok_or_else(|| GoalFault::TooLarge { number: found.to_owned(), max })
     }
 
     fn end(&mut self) -> Result<(), GoalFault> {
@@ -173,10 +173,10 @@ fn is_name(word: &str) -> bool {
 }
 
 fn line<'a>(tokens: &[&'a str]) -> Result<Line<'a>, GoalFault> {
-    const WHAT: &str =
+    const STATEMENT: &str =
         "num_ranks, rank, '}', send, recv, calc, a label with ':', or a label and requires";
     let mut rest = Tokens { left: tokens.iter() };
-    let first = rest.next(WHAT)?;
+    let first = rest.next(STATEMENT)?;
     let line = match (first, tokens.get(1).copied()) {
         ("num_ranks", _) => Line::Ranks(rest.number(u64::MAX)?),
         ("rank", _) => {
@@ -187,54 +187,65 @@ fn line<'a>(tokens: &[&'a str]) -> Result<Line<'a>, GoalFault> {
         ("}", _) => Line::Close,
         (label, Some(":")) if is_name(label) => {
             rest.expect(":")?;
-            let what = rest.next("send, recv or calc")?;
-            Line::Operation(Some(label), operation(what, &mut rest)?)
+            let word = rest.next("send, recv or calc")?;
+            Line::Operation(Some(label), operation(word, &mut rest)?)
         }
         (after, Some(requires @ ("requires" | "irequires"))) if is_name(after) => {
-            rest.next(WHAT)?;
+            rest.next(STATEMENT)?;
             let before = rest.next("a label")?;
-            let kind = if requires == "requires" { Kind::End } else { Kind::Begin };
-            Line::Requires { after, before, kind }
+            let event = match requires {
+                "requires" => RequiredEvent::End,
+                _ => RequiredEvent::Start,
+            };
+            Line::Requires { after, before, event }
         }
         ("send" | "recv" | "calc", _) => Line::Operation(None, operation(first, &mut rest)?),
-        (found, _) => return Err(unexpected(found, WHAT)),
+        (found, _) => return Err(unexpected(found, STATEMENT)),
     };
     rest.end()?;
     Ok(line)
 }
 
-fn operation(what: &str, rest: &mut Tokens<'_, '_>) -> Result<Operation, GoalFault> {
-    let way = match what {
+fn operation(word: &str, rest: &mut Tokens<'_, '_>) -> Result<Operation, GoalFault> {
+    let preposition = match word {
         "send" => "to",
         "recv" => "from",
         "calc" => {
             let ns = rest.number(LONGEST_NS)?;
-            let (_, _, cpu) = attributes(rest)?;
+            let Attributes { cpu, .. } = attributes(rest)?;
             return Ok(Operation::Calc { ns, cpu });
         }
-        _ => return Err(unexpected(what, "send, recv or calc")),
+        _ => return Err(unexpected(word, "send, recv or calc")),
     };
     let bytes = rest.number(u64::MAX)?;
     rest.expect("b")?;
-    rest.expect(way)?;
+    rest.expect(preposition)?;
     let peer = rest.number(u64::MAX)?;
-    let (tag, nic, _) = attributes(rest)?;
-    Ok(match way {
+    let Attributes { tag, nic, .. } = attributes(rest)?;
+    Ok(match preposition {
         "to" => Operation::Send { bytes, peer, tag, nic },
         _ => Operation::Receive { peer, tag, nic },
     })
 }
 
-/// `tag`, `nic` and `cpu`, in any order; each is 0 if it is not there.
-fn attributes(rest: &mut Tokens<'_, '_>) -> Result<(u32, u64, u32), GoalFault> {
-    let (mut tag, mut nic, mut cpu) = (0, 0, 0);
+/// The attributes of an operation; each is 0 by default.
+#[derive(Default)]
+struct Attributes {
+    tag: u32,
+    nic: u64,
+    cpu: u32,
+}
+
+/// Parses the attributes at the end of a line, in any order.
+fn attributes(rest: &mut Tokens<'_, '_>) -> Result<Attributes, GoalFault> {
+    let mut attributes = Attributes::default();
     while let Some(name) = rest.left.next() {
         match *name {
-            "tag" => tag = rest.number(u32::MAX.into())? as u32,
-            "nic" => nic = rest.number(u64::MAX)?,
-            "cpu" => cpu = rest.number(u32::MAX.into())? as u32,
+            "tag" => attributes.tag = rest.number(u32::MAX.into())? as u32,
+            "nic" => attributes.nic = rest.number(u64::MAX)?,
+            "cpu" => attributes.cpu = rest.number(u32::MAX.into())? as u32,
             other => return Err(unexpected(other, "tag, cpu, nic or the end of the line")),
         }
     }
-    Ok((tag, nic, cpu))
+    Ok(attributes)
 }
