@@ -38,7 +38,7 @@
 mod error;
 mod expand;
 mod id_set;
-mod lay_out;
+mod assemble;
 mod node;
 mod player;
 mod schema;
@@ -130,7 +130,7 @@ pub fn read(
         };
         traces.push(trace);
     }
-    let workload = lay_out::lay_out(&traces, &groups, &options.algorithms)
+    let workload = assemble::lay_out(&traces, &groups, &options.algorithms)
         .map_err(|(rank, placed)| placed_in(source, rank, placed))?;
     Ok(ChakraWorkload { workload, warnings: warnings(&traces) })
 }

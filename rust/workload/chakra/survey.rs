@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::error::{ChakraError, ChakraFault, Dependency};
 use super::expand::expand;
 use super::id_set::IdSet;
-use super::lay_out::{COLLECTIVE_STREAMS, too_many_bytes};
+use super::assemble::{COLLECTIVE_STREAMS, too_many_bytes};
 use super::node::{Action, Groups, Nodes, Placed, Read};
 use super::{Options, Source, open, placed_in};
 use crate::ids::HostId;

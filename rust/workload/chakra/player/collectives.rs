@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::error::ChakraFault;
 use super::super::expand::{Algorithms, expand};
-use super::super::lay_out::{COLLECTIVE_STREAMS, disagreement};
+use super::super::assemble::{COLLECTIVE_STREAMS, disagreement};
 use super::super::node::{Call, Groups};
 use crate::ids::{HostId, MessageId};
 use crate::workload::{Message, Workload};

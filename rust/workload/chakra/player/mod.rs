@@ -12,9 +12,9 @@
 //! is wrong is told as it is where a trace is read as a whole.
 
 mod collectives;
-mod meeting;
+mod matcher;
 mod rank;
-mod stuck;
+mod stall;
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -28,7 +28,7 @@ use crate::units::{Span, Time};
 use crate::workload::Message;
 use crate::workload::graph::at_least_a_byte;
 use collectives::{Collectives, End, Follows};
-use meeting::{Meetings, Send};
+use matcher::{Meetings, Send};
 use rank::{Rank, Stage};
 
 /// Most windows of nodes that a rank is read ahead, where its window does not do. \[inferred\]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::error::{ChakraFault, Dependency};
-use super::meeting::Alone;
+use super::matcher::Alone;
 use super::rank::{Rank, Stage};
 use super::{AHEAD, Fault, Player};
 
