@@ -5,7 +5,7 @@
 //! Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005.
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
-use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
+use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
 /// The registry line.
 pub(super) const ALL_TO_ALL: Collective = Collective {

@@ -6,7 +6,7 @@
 //! forward.
 
 use super::schedule::{OnArrival, Send};
-use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
+use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
 /// The registry line of the broadcast.
 pub(super) const BROADCAST: Collective = Collective {
@@ -46,7 +46,10 @@ pub(super) const REDUCE: Collective = Collective {
         for step in 0..depth(ranks) {
             let distance = 1usize << step;
             for to in (0..ranks).step_by(2 * distance).filter(|to| to + distance < ranks) {
-                schedule.send(&Send { step, from: to + distance, to, on_arrival: OnArrival::Reduce }, 0..1);
+                schedule.send(
+                    &Send { step, from: to + distance, to, on_arrival: OnArrival::Reduce },
+                    0..1,
+                );
             }
         }
     },

@@ -4,7 +4,7 @@
 //! Communications in Multiport Message-Passing Systems" (IEEE TPDS 8(11), 1997), section 4.
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
-use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
+use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
 /// The registry line.
 pub(super) const BRUCK_ALL_GATHER: Collective = Collective {

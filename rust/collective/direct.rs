@@ -5,7 +5,7 @@
 //! fabrics, with which Ethereal is evaluated. One all-to-all of blocks reduces, another gathers.
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
-use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
+use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
 /// The registry line of the all-reduce.
 pub(super) const ALL_REDUCE: Collective = Collective {

@@ -5,7 +5,7 @@
 //! Journal of Parallel Programming 17(1), 1988).
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
-use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
+use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
 /// The registry line.
 pub(super) const BARRIER: Collective = Collective {
@@ -29,7 +29,12 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
     schedule.divide(1);
     for step in 0..ranks.next_power_of_two().ilog2() {
         for from in 0..ranks {
-            let send = Send { step, from, to: (from + (1 << step)) % ranks, on_arrival: OnArrival::Reduce };
+            let send = Send {
+                step,
+                from,
+                to: (from + (1 << step)) % ranks,
+                on_arrival: OnArrival::Reduce,
+            };
             schedule.send(&send, 0..1);
         }
     }

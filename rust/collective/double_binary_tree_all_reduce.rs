@@ -8,7 +8,7 @@
 //! node of the other.
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
-use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
+use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
 /// The registry line.
 pub(super) const DOUBLE_BINARY_TREE_ALL_REDUCE: Collective = Collective {
@@ -69,13 +69,19 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
     for &(depth, child, parent) in edges.iter().rev() {
         for (tree, [child, parent]) in both(child, parent, ranks) {
             let step = number(deepest - depth);
-            schedule.send(&Send { step, from: child, to: parent, on_arrival: OnArrival::Reduce }, tree..tree + 1);
+            schedule.send(
+                &Send { step, from: child, to: parent, on_arrival: OnArrival::Reduce },
+                tree..tree + 1,
+            );
         }
     }
     for &(depth, child, parent) in &edges {
         for (tree, [child, parent]) in both(child, parent, ranks) {
             let step = number(deepest + depth - 1);
-            schedule.send(&Send { step, from: parent, to: child, on_arrival: OnArrival::Replace }, tree..tree + 1);
+            schedule.send(
+                &Send { step, from: parent, to: child, on_arrival: OnArrival::Replace },
+                tree..tree + 1,
+            );
         }
     }
 }

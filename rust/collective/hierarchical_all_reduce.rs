@@ -7,7 +7,7 @@
 //! direct, along the rails it is a ring.
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
-use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
+use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
 /// The registry line.
 pub(super) const HIERARCHICAL_ALL_REDUCE: Collective = Collective {

@@ -6,7 +6,7 @@
 //! which sends it on its rail, in one message per machine.
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
-use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
+use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
 /// The registry line.
 pub(super) const HIERARCHICAL_ALL_TO_ALL: Collective = Collective {

@@ -23,7 +23,7 @@ mod schedule;
 
 pub use error::CollectiveError;
 
-use schedule::{Segment, ScheduleBuilder, equal_blocks};
+use schedule::{ScheduleBuilder, Segment, equal_blocks};
 
 use crate::ids::HostId;
 use crate::units::{Bytes, Span};

@@ -4,7 +4,7 @@
 //! Parallelism" (NeurIPS 2019), section 2: the chunks are its micro-batches.
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
-use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
+use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
 /// The registry line.
 pub(super) const PIPELINE: Collective = Collective {

@@ -40,7 +40,8 @@ impl PowerOfTwo {
     /// their vectors to their right neighbours.
     pub fn reduce_excess(self, schedule: &mut ScheduleBuilder<'_>, blocks: usize) {
         for index in 0..self.excess {
-            let send = Send { step: 0, from: 2 * index, to: 2 * index + 1, on_arrival: OnArrival::Reduce };
+            let send =
+                Send { step: 0, from: 2 * index, to: 2 * index + 1, on_arrival: OnArrival::Reduce };
             schedule.send(&send, 0..blocks);
         }
     }
@@ -48,7 +49,8 @@ impl PowerOfTwo {
     /// Adds the sends after the algorithm, in `step`: excess ranks receive the result.
     pub fn return_to_excess(self, schedule: &mut ScheduleBuilder<'_>, step: u32, blocks: usize) {
         for index in 0..self.excess {
-            let send = Send { step, from: 2 * index + 1, to: 2 * index, on_arrival: OnArrival::Keep };
+            let send =
+                Send { step, from: 2 * index + 1, to: 2 * index, on_arrival: OnArrival::Keep };
             schedule.send(&send, 0..blocks);
         }
     }

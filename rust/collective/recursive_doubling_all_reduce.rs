@@ -5,7 +5,7 @@
 
 use super::power_of_two::PowerOfTwo;
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
-use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
+use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
 /// The registry line.
 pub(super) const RECURSIVE_DOUBLING_ALL_REDUCE: Collective = Collective {

@@ -4,7 +4,7 @@
 //! Workstations", Journal of Parallel and Distributed Computing 69(2), 2009.
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
-use super::{Collective, CostModel, CollectiveKind, Plan, ranks_and_bytes};
+use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
 /// The registry line of the all-reduce.
 pub(super) const ALL_REDUCE: Collective = Collective {
@@ -71,7 +71,12 @@ fn round(schedule: &mut ScheduleBuilder<'_>, round: Round) {
         for rank in 0..ranks {
             let block = (rank + round.begin + ranks - step) % ranks;
             let number = u32::try_from(round.first + step).expect("2^28 messages at most");
-            let send = Send { step: number, from: rank, to: (rank + 1) % ranks, on_arrival: round.on_arrival };
+            let send = Send {
+                step: number,
+                from: rank,
+                to: (rank + 1) % ranks,
+                on_arrival: round.on_arrival,
+            };
             schedule.send(&send, std::iter::once(block));
         }
     }

@@ -208,12 +208,7 @@ impl<'a> ScheduleBuilder<'a> {
     }
 
     /// Records that message `id` delivers these blocks to the receiver.
-    fn record_delivery(
-        &mut self,
-        send: &Send,
-        blocks: impl Iterator<Item = usize>,
-        id: MessageId,
-    ) {
+    fn record_delivery(&mut self, send: &Send, blocks: impl Iterator<Item = usize>, id: MessageId) {
         if send.on_arrival == OnArrival::Keep {
             return;
         }

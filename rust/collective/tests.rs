@@ -80,7 +80,9 @@ fn end(
         CollectiveKind::AllReduce => Some(sum()),
         CollectiveKind::ReduceScatter => (block == rank).then(sum),
         CollectiveKind::Reduce => (rank == 0).then(sum),
-        CollectiveKind::AllGather | CollectiveKind::Broadcast | CollectiveKind::Pipeline => from_owner(),
+        CollectiveKind::AllGather | CollectiveKind::Broadcast | CollectiveKind::Pipeline => {
+            from_owner()
+        }
         CollectiveKind::AllToAll => (block % ranks == rank).then(from_owner).flatten(),
         CollectiveKind::Barrier => None,
     }

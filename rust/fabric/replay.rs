@@ -7,12 +7,12 @@ use super::simulation::World;
 use crate::endpoint::{FlowRecord, Over, Stage};
 use crate::ids::MessageId;
 use crate::units::Time;
-use crate::workload::chakra::{Player, Ticket};
+use crate::workload::chakra::{MessageOrigin, Player};
 
 /// A player in a world, which should be one that forgets ([`World::forget_over`]).
 pub struct Replay<'s, 'f> {
     player: Player<'s>,
-    tickets: HashMap<MessageId, Ticket>,
+    tickets: HashMap<MessageId, MessageOrigin>,
     flows: &'f mut dyn FnMut(&FlowRecord),
 }
 

@@ -257,10 +257,7 @@ mod tests {
 
     #[test]
     fn each_error_names_the_fault_and_what_is_expected() {
-        assert_eq!(
-            fault(&[], &["s"], vec![]),
-            "the topology has no hosts; expected at least 1"
-        );
+        assert_eq!(fault(&[], &["s"], vec![]), "the topology has no hosts; expected at least 1");
         assert_eq!(
             fault(&["a", "b"], &["s"], vec![link(host(0), at(0))]),
             "b has no link; expected exactly 1"

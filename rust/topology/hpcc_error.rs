@@ -21,9 +21,7 @@ pub struct HpccTopologyError {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum HpccTopologyFault {
     /// The file has no first line.
-    #[error(
-        "the file is empty; expected a first line 'nodes switches links', for example '6 2 5'"
-    )]
+    #[error("the file is empty; expected a first line 'nodes switches links', for example '6 2 5'")]
     Empty,
     /// The first line fits no known dialect.
     #[error(

@@ -134,7 +134,9 @@ mod tests {
             error(LeafSpine { spines: 0, ..SMALL }),
             "spines = 0 is out of range; expected at least 1"
         );
-        assert!(error(LeafSpine { host_rate: BitRate::from_bps(0), ..SMALL }).contains("host_rate"));
+        assert!(
+            error(LeafSpine { host_rate: BitRate::from_bps(0), ..SMALL }).contains("host_rate")
+        );
         assert_eq!(
             error(LeafSpine { leaves: u32::MAX, hosts_per_leaf: u32::MAX, ..SMALL }),
             "18446744065119617025 hosts are too many; the limit is 4194304"

@@ -170,7 +170,10 @@ mod tests {
             message("500"),
             "'500' has no unit; write one of s, ms, us, ns, ps, for example '500ns'"
         );
-        assert_eq!(message("fast"), "'fast' does not start with a number; write for example '500ns'");
+        assert_eq!(
+            message("fast"),
+            "'fast' does not start with a number; write for example '500ns'"
+        );
         assert_eq!(
             message("3 weeks"),
             "unknown unit 'weeks' in '3 weeks'; a time is written with one of s, ms, us, ns, ps"

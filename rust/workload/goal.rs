@@ -161,7 +161,7 @@ impl Reader {
         let task = match operation {
             Operation::Calc { ns, cpu } => {
                 let lane = (self.compute == Compute::Serial).then_some(Lane(cpu));
-                self.graph.delay_of(lane, (host, Span::from_ns(ns)))
+                self.graph.delay_of(lane, host, Span::from_ns(ns))
             }
             Operation::Send { bytes, peer, tag, .. } => {
                 let peer = self.peer(rank, peer)?;

@@ -71,7 +71,7 @@ impl Graph {
     }
 
     /// A delay that has to take its turn, if a lane is given.
-    pub fn delay_of(&mut self, lane: Option<Lane>, (host, span): (HostId, Span)) -> Task {
+    pub fn delay_of(&mut self, lane: Option<Lane>, host: HostId, span: Span) -> Task {
         self.lanes.extend(lane.map(|lane| (self.delays.len() as u32, lane)));
         self.delay(host, span)
     }

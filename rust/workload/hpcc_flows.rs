@@ -78,7 +78,9 @@ pub struct FlowFileError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FlowFault {
     /// The first line is not one whole number.
-    #[error("'{text}' is not the number of flows; write it alone in the first line, for example 16")]
+    #[error(
+        "'{text}' is not the number of flows; write it alone in the first line, for example 16"
+    )]
     Count {
         /// The line.
         text: String,

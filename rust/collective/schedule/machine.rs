@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{OnArrival, Segment, ScheduleBuilder, Send};
+use super::{OnArrival, ScheduleBuilder, Segment, Send};
 use crate::collective::{Collective, Plan};
 use crate::ids::MessageId;
 use crate::rng::{Purpose, Stream};

@@ -87,8 +87,8 @@ pub fn chakra(data: &[u8]) {
 fn replay(files: &Files, whole: Option<&Workload>) {
     let mut bytes = Vec::new();
     for window in [1, 3, 1_000] {
-        let options = (Options::default(), window);
-        let streaming = match Streaming::open(Arc::new(files.clone()), 2, options) {
+        let options = Options::default();
+        let streaming = match Streaming::open(Arc::new(files.clone()), 2, options, window) {
             Ok(streaming) => streaming,
             Err(error) => {
                 expect_message(&error.to_string());

@@ -85,7 +85,7 @@ pub(in crate::scenario) fn stream(
     }
     section.streaming = Some(StreamingName::Yes);
     section.window = Some(window);
-    let streaming = Streaming::open(Arc::new(files), ranks, (options, window as usize))
+    let streaming = Streaming::open(Arc::new(files), ranks, options, window as usize)
         .map_err(|error| context.fault(&place.key("file"), Fault::Chakra(error)))?;
     let sent = AllSent {
         workload_section: Some(section),

@@ -1,69 +1,79 @@
-//! From the nodes of all ranks to one workload: sends find their receives, collectives their
-//! members and their messages.
+//! From the nodes of all ranks to one workload: sends are matched with receives, and collectives
+//! become messages between their members.
 
-use super::error::ChakraFault;
-use super::expand::{Algorithms, expand, name};
-use super::node::{Action, Call, Groups, Placed};
+use super::error::{ChakraFault, NodeFault, RankFault};
+use super::expand::{Algorithms, expand};
+use super::node::{Action, Call, FirstCall, Groups, MatchKey, disagreement};
 use super::trace::Trace;
 use crate::ids::HostId;
 use crate::units::{Span, Time};
 use crate::workload::graph::{Graph, GraphFault, MAX_TASKS, Task, at_least_a_byte};
 use crate::workload::{Message, Workload};
 
-/// Messages of collectives have streams (so queue pairs) of their own, one a group, as NCCL's
-/// communicators have: this and the group's number. Sends have their tags'. \[inferred\]
+/// Messages of collectives have their own streams (so queue pairs), one per group, as NCCL's
+/// communicators have: this number plus the index of the group. The stream of a send is its tag.
+/// \[inferred\]
 pub(super) const COLLECTIVE_STREAMS: u32 = 1 << 31;
 
-/// A node: rank and place in its trace.
-type Place = (u32, u32);
+/// A node: its rank and its index in the trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct NodeIndex {
+    rank: u32,
+    index: u32,
+}
 
-/// A fault and its rank.
-type Fault = (u32, Placed);
-
-/// The tasks of a node: the one that waits for what it waits for, and the one that ends it.
+/// The tasks of a node: the one that has its dependencies, and the one that its dependents depend
+/// on. They differ only for collectives.
 #[derive(Debug, Clone, Copy)]
-struct Tasks {
-    begin: Task,
+struct NodeTasks {
+    start: Task,
     end: Task,
 }
 
-/// All ranks on their way to be one workload.
-struct Layout<'a> {
+struct Assembler<'a> {
     traces: &'a [Trace],
     groups: &'a Groups,
     graph: Graph,
-    /// By rank and place.
-    tasks: Vec<Vec<Tasks>>,
+    /// By rank and index of the node.
+    tasks: Vec<Vec<NodeTasks>>,
 }
 
 /// The workload of all traces; rank i is host i.
-pub(super) fn lay_out(
+pub(super) fn assemble(
     traces: &[Trace],
     groups: &Groups,
     algorithms: &Algorithms,
-) -> Result<Workload, Fault> {
-    let mut layout = Layout { traces, groups, graph: Graph::default(), tasks: Vec::new() };
+) -> Result<Workload, RankFault> {
+    let mut assembler = Assembler { traces, groups, graph: Graph::default(), tasks: Vec::new() };
     for (rank, trace) in (0u32..).zip(traces) {
-        let tasks = trace.nodes.iter().map(|node| layout.begin(rank, node.action)).collect();
-        layout.tasks.push(tasks);
+        let tasks = trace.nodes.iter().map(|node| assembler.add_tasks(rank, node.action)).collect();
+        assembler.tasks.push(tasks);
     }
-    layout.order();
-    layout.match_receives()?;
-    layout.join_collectives(algorithms)?;
-    layout.finish()
+    assembler.add_dependencies();
+    assembler.match_receives()?;
+    assembler.add_collectives(algorithms)?;
+    assembler.finish()
 }
 
-impl<'a> Layout<'a> {
-    fn fault(&self, (rank, place): Place, fault: ChakraFault) -> Fault {
-        let node = &self.traces[rank as usize].nodes[place as usize];
-        (rank, (Some(node.id), Some(node.offset), fault))
+impl<'a> Assembler<'a> {
+    fn fault(&self, NodeIndex { rank, index }: NodeIndex, fault: ChakraFault) -> RankFault {
+        let node = &self.traces[rank as usize].nodes[index as usize];
+        NodeFault::of_node(node.id, node.offset, fault).of_rank(rank)
     }
 
-    /// A node's own tasks.
-    fn begin(&mut self, rank: u32, action: Action) -> Tasks {
+    fn action(&self, NodeIndex { rank, index }: NodeIndex) -> Action {
+        self.traces[rank as usize].nodes[index as usize].action
+    }
+
+    fn tasks(&self, NodeIndex { rank, index }: NodeIndex) -> NodeTasks {
+        self.tasks[rank as usize][index as usize]
+    }
+
+    /// Adds the tasks of a node.
+    fn add_tasks(&mut self, rank: u32, action: Action) -> NodeTasks {
         let host = HostId(rank);
-        let begin = match action {
-            Action::Delay { span, lane } => self.graph.delay_of(lane, (host, span)),
+        let start = match action {
+            Action::Delay { span, lane } => self.graph.delay_of(lane, host, span),
             Action::Send { peer, tag, bytes } => self.graph.message(Message {
                 src: host,
                 dst: HostId(peer),
@@ -75,109 +85,109 @@ impl<'a> Layout<'a> {
         };
         let end = match action {
             Action::Collective(_) => self.graph.delay(host, Span::ZERO),
-            _ => begin,
+            _ => start,
         };
-        Tasks { begin, end }
+        NodeTasks { start, end }
     }
 
-    /// What waits for what within each rank.
-    fn order(&mut self) {
+    /// Adds the dependencies within each rank.
+    fn add_dependencies(&mut self) {
         for (trace, tasks) in self.traces.iter().zip(&self.tasks) {
-            for (place, node) in (0u32..).zip(&trace.nodes) {
-                let begin = tasks[place as usize].begin;
+            for (index, node) in (0u32..).zip(&trace.nodes) {
+                let start = tasks[index as usize].start;
                 let receives = matches!(node.action, Action::Receive { .. });
-                for &(before, _) in trace.waits(place) {
-                    let sends = matches!(trace.nodes[before as usize].action, Action::Send { .. });
+                for &(on, _) in trace.dependencies(index) {
+                    let sends = matches!(trace.nodes[on as usize].action, Action::Send { .. });
                     if !(receives && sends) {
-                        self.graph.wait(tasks[before as usize].end, begin);
+                        self.graph.wait(tasks[on as usize].end, start);
                         continue;
                     }
-                    // Posted when the send begins: when all that this waits for is over.
-                    for &(earlier, _) in trace.waits(before) {
-                        self.graph.wait(tasks[earlier as usize].end, begin);
+                    // The receive is posted when the send starts, so it has the dependencies of
+                    // the send.
+                    for &(earlier, _) in trace.dependencies(on) {
+                        self.graph.wait(tasks[earlier as usize].end, start);
                     }
                 }
             }
         }
     }
 
-    /// Each receive waits for its message: sends and receives of the same pair and tag meet in
-    /// the order of their files.
-    fn match_receives(&mut self) -> Result<(), Fault> {
-        let mut sends: Vec<((u32, u32, u32), Place)> = Vec::new();
-        let mut receives: Vec<((u32, u32, u32), Place)> = Vec::new();
+    /// Makes each receive depend on its message: sends and receives of the same pair and tag match
+    /// in the order of their files.
+    fn match_receives(&mut self) -> Result<(), RankFault> {
+        let mut sends: Vec<(MatchKey, NodeIndex)> = Vec::new();
+        let mut receives: Vec<(MatchKey, NodeIndex)> = Vec::new();
         for (rank, trace) in (0u32..).zip(self.traces) {
-            for (place, node) in (0u32..).zip(&trace.nodes) {
-                let place = (rank, place);
+            for (index, node) in (0u32..).zip(&trace.nodes) {
+                let at = NodeIndex { rank, index };
                 match node.action {
                     Action::Send { peer, .. } if peer == rank => {
-                        return Err(self.fault(place, ChakraFault::Itself("comm_dst")));
+                        return Err(self.fault(at, ChakraFault::Itself("comm_dst")));
                     }
                     Action::Receive { peer, .. } if peer == rank => {
-                        return Err(self.fault(place, ChakraFault::Itself("comm_src")));
+                        return Err(self.fault(at, ChakraFault::Itself("comm_src")));
                     }
-                    Action::Send { peer, tag, .. } => sends.push(((rank, peer, tag), place)),
-                    Action::Receive { peer, tag, .. } => receives.push(((peer, rank, tag), place)),
+                    Action::Send { peer, tag, .. } => {
+                        sends.push((MatchKey { src: rank, dst: peer, tag }, at));
+                    }
+                    Action::Receive { peer, tag, .. } => {
+                        receives.push((MatchKey { src: peer, dst: rank, tag }, at));
+                    }
                     Action::Delay { .. } | Action::Collective(_) => {}
                 }
             }
         }
         sends.sort_unstable();
         receives.sort_unstable();
-        let mut pairs = receives.iter().peekable();
+        let mut receives = receives.iter().peekable();
         for &(key, send) in &sends {
-            let receive = pairs.next_if(|(of, _)| *of == key);
-            // Sorted alike, the smaller of the two is the one that has nobody.
+            let receive = receives.next_if(|(of, _)| *of == key);
+            // Both lists are sorted, so the smaller key of the two has no counterpart.
             let Some(&(_, receive)) = receive else {
-                let early = pairs.next().filter(|(of, _)| *of < key);
-                return Err(match early {
-                    Some(&(of, place)) => self.unmatched(of, place, "receive"),
+                let smaller = receives.next().filter(|(of, _)| *of < key);
+                return Err(match smaller {
+                    Some(&(key, receive)) => self.unmatched(key, receive, "receive"),
                     None => self.unmatched(key, send, "send"),
                 });
             };
-            self.join(send, receive)?;
+            self.pair(send, receive)?;
         }
-        pairs.next().map_or(Ok(()), |&(key, place)| Err(self.unmatched(key, place, "receive")))
+        receives.next().map_or(Ok(()), |&(key, at)| Err(self.unmatched(key, at, "receive")))
     }
 
-    fn unmatched(
-        &self,
-        (src, dst, tag): (u32, u32, u32),
-        place: Place,
-        this: &'static str,
-    ) -> Fault {
-        let (other, peer) = if this == "send" { ("receive", dst) } else { ("send", src) };
-        self.fault(place, ChakraFault::Unmatched { this, other, peer, tag })
+    fn unmatched(&self, key: MatchKey, at: NodeIndex, this: &'static str) -> RankFault {
+        let (other, peer) = if this == "send" { ("receive", key.dst) } else { ("send", key.src) };
+        self.fault(at, ChakraFault::Unmatched { this, other, peer, tag: key.tag })
     }
 
-    fn join(&mut self, send: Place, receive: Place) -> Result<(), Fault> {
-        let node = |(rank, place): Place| &self.traces[rank as usize].nodes[place as usize];
+    /// Makes a receive depend on the message of its send.
+    fn pair(&mut self, send: NodeIndex, receive: NodeIndex) -> Result<(), RankFault> {
         if let (Action::Send { bytes: there, .. }, Action::Receive { bytes: Some(here), .. }) =
-            (node(send).action, node(receive).action)
+            (self.action(send), self.action(receive))
             && here != there
         {
-            let (peer, node) = (send.0, node(send).id);
-            return Err(self.fault(receive, ChakraFault::OtherLength { here, there, peer, node }));
+            let node = self.traces[send.rank as usize].nodes[send.index as usize].id;
+            let fault = ChakraFault::OtherLength { here, there, peer: send.rank, node };
+            return Err(self.fault(receive, fault));
         }
-        let task = |(rank, place): Place| self.tasks[rank as usize][place as usize];
-        let (message, end) = (task(send).end, task(receive).end);
+        let (message, end) = (self.tasks(send).end, self.tasks(receive).end);
         self.graph.wait(message, end);
         Ok(())
     }
 
-    /// Finds the members of each collective and lays it out.
-    fn join_collectives(&mut self, algorithms: &Algorithms) -> Result<(), Fault> {
-        // Each group's calls, by rank: what has the same place in the lists of its members is one
+    /// Finds the members of each collective and adds its messages.
+    fn add_collectives(&mut self, algorithms: &Algorithms) -> Result<(), RankFault> {
+        // The calls by group and rank: those with the same index at all members of a group are one
         // collective.
         let mut calls: Vec<Vec<Vec<u32>>> = Vec::new();
         for (rank, trace) in self.traces.iter().enumerate() {
-            for (place, node) in (0u32..).zip(&trace.nodes) {
+            for (index, node) in (0u32..).zip(&trace.nodes) {
                 let Action::Collective(call) = node.action else { continue };
                 let group = call.group as usize;
                 calls.resize_with(calls.len().max(group + 1), || {
                     vec![Vec::new(); self.traces.len()]
                 });
-                calls[group][rank].push(place);
+                calls[group][rank].push(index);
             }
         }
         for (group, by_rank) in (0u32..).zip(&calls) {
@@ -185,118 +195,106 @@ impl<'a> Layout<'a> {
             let is_member = |&(_, calls): &(u32, &Vec<u32>)| group == 0 || !calls.is_empty();
             let members: Vec<(u32, &Vec<u32>)> = (0u32..).zip(by_rank).filter(is_member).collect();
             for number in 0..count {
-                let places = self.members_of(group, number, &members)?;
-                self.expand(&places, algorithms)?;
+                let nodes = self.nodes_of(group, number, &members)?;
+                self.add_collective(&nodes, algorithms)?;
             }
         }
         Ok(())
     }
 
-    /// The nodes of the `number`-th collective of a group, which must agree.
-    fn members_of(
+    /// The nodes of collective `number` of a group, by member; their calls must agree.
+    fn nodes_of(
         &self,
         group: u32,
         number: usize,
         members: &[(u32, &Vec<u32>)],
-    ) -> Result<Vec<Place>, Fault> {
-        let at = |&(rank, calls): &(u32, &Vec<u32>)| Some((rank, *calls.get(number)?));
-        let places: Vec<Place> = members.iter().filter_map(at).collect();
-        let first = places[0];
-        if let Some(absent) = members.iter().find(|member| at(member).is_none()) {
+    ) -> Result<Vec<NodeIndex>, RankFault> {
+        let node = |&(rank, calls): &(u32, &Vec<u32>)| {
+            Some(NodeIndex { rank, index: *calls.get(number)? })
+        };
+        let nodes: Vec<NodeIndex> = members.iter().filter_map(node).collect();
+        let first = nodes[0];
+        if let Some(absent) = members.iter().find(|member| node(member).is_none()) {
             let group = self.groups.name(group);
             let fault = ChakraFault::Absent { missing: absent.0, number: number + 1, group };
             return Err(self.fault(first, fault));
         }
-        let there = (first.0, self.traces[first.0 as usize].nodes[first.1 as usize].id);
-        for &place in &places {
-            let fault = disagreement(self.call(place), (self.call(first), there), self.groups);
-            if let Some(fault) = fault {
-                return Err(self.fault(place, fault));
+        let id = self.traces[first.rank as usize].nodes[first.index as usize].id;
+        let first = FirstCall { call: self.call(first), rank: first.rank, node: id };
+        for &node in &nodes {
+            if let Some(fault) = disagreement(self.call(node), first, self.groups) {
+                return Err(self.fault(node, fault));
             }
         }
-        Ok(places)
+        Ok(nodes)
     }
 
-    fn call(&self, (rank, place): Place) -> Call {
-        match self.traces[rank as usize].nodes[place as usize].action {
+    fn call(&self, node: NodeIndex) -> Call {
+        match self.action(node) {
             Action::Collective(call) => call,
-            _ => unreachable!("only collectives are called"),
+            _ => unreachable!("only nodes of collectives have calls"),
         }
     }
 
-    /// Puts the messages of a collective between the beginnings and the ends of its nodes.
-    fn expand(&mut self, places: &[Place], algorithms: &Algorithms) -> Result<(), Fault> {
-        let call = self.call(places[0]);
-        let tasks: Vec<Tasks> =
-            places.iter().map(|&(rank, place)| self.tasks[rank as usize][place as usize]).collect();
-        if let [(rank, _)] = *places {
-            let alone = self.graph.delay(HostId(rank), call.recorded);
-            self.graph.wait(tasks[0].begin, alone);
-            self.graph.wait(alone, tasks[0].end);
+    /// Adds the messages of a collective between the starts and the ends of its nodes.
+    fn add_collective(
+        &mut self,
+        nodes: &[NodeIndex],
+        algorithms: &Algorithms,
+    ) -> Result<(), RankFault> {
+        let call = self.call(nodes[0]);
+        let tasks: Vec<NodeTasks> = nodes.iter().map(|&node| self.tasks(node)).collect();
+        if let [NodeIndex { rank, .. }] = *nodes {
+            let recorded = self.graph.delay(HostId(rank), call.recorded);
+            self.graph.wait(tasks[0].start, recorded);
+            self.graph.wait(recorded, tasks[0].end);
             return Ok(());
         }
-        let hosts: Vec<HostId> = places.iter().map(|&(rank, _)| HostId(rank)).collect();
-        let mut messages = expand((call.operation, call.bytes), &hosts, algorithms)
-            .map_err(|error| self.fault(places[0], ChakraFault::Collective(Box::new(error))))?;
+        let hosts: Vec<HostId> = nodes.iter().map(|node| HostId(node.rank)).collect();
+        let mut messages = expand(call.operation, call.bytes, &hosts, algorithms)
+            .map_err(|error| self.fault(nodes[0], ChakraFault::Collective(Box::new(error))))?;
         if self.graph.len() + messages.messages.len() > MAX_TASKS {
-            return Err(self.fault(places[0], too_many()));
+            return Err(self.fault(nodes[0], too_many()));
         }
         messages.messages.iter_mut().for_each(|it| it.stream = COLLECTIVE_STREAMS | call.group);
         let first = self.graph.extend(&messages);
         for each in &tasks {
-            self.graph.wait(each.begin, each.end);
+            self.graph.wait(each.start, each.end);
         }
         let member = |host: HostId| tasks[hosts.binary_search(&host).expect("ranks ascend")];
-        for (place, message) in messages.messages.iter().enumerate() {
-            let task = Graph::nth_message(first + place);
-            self.graph.wait(member(message.src).begin, task);
+        for (index, message) in messages.messages.iter().enumerate() {
+            let task = Graph::nth_message(first + index);
+            self.graph.wait(member(message.src).start, task);
             self.graph.wait(task, member(message.src).end);
             self.graph.wait(task, member(message.dst).end);
         }
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Workload, Fault> {
+    fn finish(mut self) -> Result<Workload, RankFault> {
+        let of_all = |fault| NodeFault::of_file(fault).of_rank(0);
         let stuck = match std::mem::take(&mut self.graph).finish() {
             Ok(workload) => return Ok(workload),
-            Err(GraphFault::TooManyTasks) => return Err((0, (None, None, too_many()))),
-            Err(GraphFault::TooManyBytes) => return Err((0, (None, None, too_many_bytes()))),
+            Err(GraphFault::TooManyTasks) => return Err(of_all(too_many())),
+            Err(GraphFault::TooManyBytes) => return Err(of_all(too_many_bytes())),
             Err(GraphFault::Circle(stuck)) => stuck,
         };
         let waits = |task: Task| stuck.binary_search(&task).is_ok();
         for (rank, tasks) in (0u32..).zip(&self.tasks) {
-            let first = tasks.iter().position(|it| waits(it.begin) || waits(it.end));
-            if let Some(place) = first {
-                return Err(self.fault((rank, place as u32), ChakraFault::Deadlock));
+            let first = tasks.iter().position(|it| waits(it.start) || waits(it.end));
+            if let Some(index) = first {
+                let node = NodeIndex { rank, index: index as u32 };
+                return Err(self.fault(node, ChakraFault::Deadlock));
             }
         }
-        unreachable!("every circle goes through a node: collectives alone have none")
+        unreachable!("every cycle contains a node: the messages of collectives have none")
     }
 }
 
 fn too_many() -> ChakraFault {
-    ChakraFault::TooMuch("more than 2^28 messages, or as many delays")
+    ChakraFault::TooMuch("more than 2^28 messages, or more than 2^28 delays")
 }
 
 pub(super) fn too_many_bytes() -> ChakraFault {
-    ChakraFault::TooMuch("more bytes in all than 64 bits count")
-}
-
-/// What is wrong if a rank's call is not the other's, of that rank and node.
-pub(super) fn disagreement(
-    here: Call,
-    (there, (peer, node)): (Call, (u32, u64)),
-    groups: &Groups,
-) -> Option<ChakraFault> {
-    if (here.operation, here.bytes) == (there.operation, there.bytes) {
-        return None;
-    }
-    let what = |call: Call| format!("{} of {} bytes", name(call.operation), call.bytes);
-    let text = format!(
-        "{}, but in node {node} of rank {peer}, which is at the same place in the order of {}, {}",
-        what(here),
-        groups.name(here.group),
-        what(there)
-    );
-    Some(ChakraFault::Disagreement(text))
+    ChakraFault::TooMuch("more than 2^64 bytes in total")
 }

@@ -1,197 +1,241 @@
-//! What can be wrong with traces, and where.
+//! Errors of Chakra traces.
 
 use thiserror::Error;
 
 use crate::collective::CollectiveError;
 
-/// A fault and its place: the file, the rank, and where there is one the node and the byte at
-/// which it begins (of what was packed, unpacked).
+/// A fault of a trace, with its position: the file, the rank, and where it concerns a node, the
+/// node and the offset of its first byte (in the unpacked file).
 #[derive(Debug, Error)]
-#[error("{file}: rank {rank}{}{}: {fault}", of(", node", node), of(", byte", offset))]
+#[error("{file}: rank {rank}{}{}: {fault}", position(", node", node), position(", byte", offset))]
 pub struct ChakraError {
-    /// The rank's file.
+    /// Name of the rank's file.
     pub file: String,
     /// The rank.
     pub rank: u32,
-    /// The node's id.
+    /// Id of the node.
     pub node: Option<u64>,
-    /// Where it begins in the file.
+    /// Offset of the node in the file, in bytes.
     pub offset: Option<u64>,
-    /// What, and what would be right.
+    /// The fault.
     #[source]
     pub fault: ChakraFault,
 }
 
-fn of(what: &str, number: &Option<u64>) -> String {
+fn position(what: &str, number: &Option<u64>) -> String {
     number.map_or_else(String::new, |number| format!("{what} {number}"))
 }
 
-/// What can be wrong with a trace.
+/// A fault of a rank's file, with the node that it concerns, if it concerns one.
+#[derive(Debug)]
+pub(super) struct NodeFault {
+    pub node: Option<u64>,
+    /// Offset of the node, or of the unreadable message, in the file.
+    pub offset: Option<u64>,
+    pub fault: ChakraFault,
+}
+
+impl NodeFault {
+    /// A fault of the file as a whole.
+    pub fn of_file(fault: ChakraFault) -> Self {
+        Self { node: None, offset: None, fault }
+    }
+
+    /// A fault of the message at `offset`, which is no valid node.
+    pub fn of_message(offset: u64, fault: ChakraFault) -> Self {
+        Self { node: None, offset: Some(offset), fault }
+    }
+
+    /// A fault of a node.
+    pub fn of_node(node: u64, offset: u64, fault: ChakraFault) -> Self {
+        Self { node: Some(node), offset: Some(offset), fault }
+    }
+
+    /// The fault with the rank that it belongs to.
+    pub fn of_rank(self, rank: u32) -> RankFault {
+        RankFault { rank, fault: self }
+    }
+
+    /// The error to report, for the file called `file`.
+    pub fn in_file(self, file: String, rank: u32) -> ChakraError {
+        let Self { node, offset, fault } = self;
+        ChakraError { file, rank, node, offset, fault }
+    }
+}
+
+/// A fault with the rank whose file has it.
+#[derive(Debug)]
+pub(super) struct RankFault {
+    pub rank: u32,
+    pub fault: NodeFault,
+}
+
+/// A fault of a trace, and what is expected instead.
 #[derive(Debug, Error)]
 pub enum ChakraFault {
-    /// The file cannot be read on.
+    /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Unreadable(std::io::Error),
-    /// There is no file of this rank.
-    #[error("missing: ranks are numbered from 0 without a gap, each with a file of its own")]
+    /// The rank has no file.
+    #[error("missing file; every rank from 0 on needs its own")]
     MissingRank,
     /// The file ends within a message.
-    #[error("the file is cut off: {wanted} bytes should follow, but {found} do")]
+    #[error("the file is truncated: expected {wanted} more bytes, found {found}")]
     Truncated {
-        /// How long the message should be.
+        /// Length of the message.
         wanted: u64,
-        /// How much of it there is.
+        /// Bytes of the message that are in the file.
         found: u64,
     },
-    /// A length that is none.
+    /// The length of a message is invalid.
     #[error(
         "corrupt: the length of a message is not a varint of at most 2^28; a Chakra trace is a \
-         stream of protobuf messages, each behind its length"
+         stream of protobuf messages, each preceded by its length"
     )]
     Length,
-    /// Bytes that are no protobuf message of the schema.
+    /// A message does not fit the schema.
     #[error("corrupt: not a message of schema 0.0.4 or 1.0: {0}")]
     Protobuf(prost::DecodeError),
-    /// Not even metadata.
-    #[error("empty: a trace begins with its metadata")]
+    /// The file has no metadata.
+    #[error("empty; a trace starts with its metadata")]
     Empty,
-    /// Two nodes of one id.
-    #[error("a second node of this id{}", place_of(.first))]
+    /// Two nodes have the same id.
+    #[error("duplicate node id{}", first_offset(.first))]
     SameId {
-        /// Where the first one begins, if that is still known.
+        /// Offset of the first node, if it is known.
         first: Option<u64>,
     },
-    /// A kind of node that the schema does not have.
-    #[error("type {0} is none; there are 1 (metadata) to 7 (collective)")]
+    /// The schema has no such kind of node.
+    #[error("unknown type {0}; expected 1 (metadata) to 7 (collective)")]
     Kind(i32),
-    /// An attribute that is needed.
+    /// A required attribute is missing.
     #[error("attribute {0} is missing")]
     Missing(&'static str),
-    /// An attribute of the wrong type or size.
-    #[error("attribute {name} is not {right}")]
+    /// An attribute has an invalid type or value.
+    #[error("attribute {name} is not {expected}")]
     Attribute {
-        /// Which.
+        /// Name of the attribute.
         name: &'static str,
-        /// What would be right.
-        right: &'static str,
+        /// What is expected.
+        expected: &'static str,
     },
-    /// A collective that nobody here knows.
-    #[error("comm_type {0} is none; there are 0 (all-reduce) to 9 (barrier)")]
+    /// The schema has no such collective.
+    #[error("unknown comm_type {0}; expected 0 (all-reduce) to 9 (barrier)")]
     UnknownCollective(i128),
-    /// A collective over some dimensions of a logical topology that the trace does not give.
+    /// A collective is over some dimensions of a logical topology whose sizes are unknown.
     #[error(
         "involved_dim leaves out dimensions of a logical topology, which the trace does not give; \
-         say its sizes, dimensions = [8, 4] with the one first that varies fastest from rank to \
+         write its sizes, dimensions = [8, 4] with the one first that varies fastest from rank to \
          rank, or name the group of ranks by pg_name"
     )]
     Dimensions,
-    /// A time that no clock counts.
-    #[error("a duration of {0} us; the longest is 100000000000 (100,000 s)")]
+    /// A duration is too long.
+    #[error("a duration of {0} us is too long; expected at most 100000000000 us (100,000 s)")]
     Duration(u64),
-    /// A dependency on nothing.
+    /// A node depends on one that does not exist.
     #[error("depends on node {on}, which is not in the trace{}", hint(.dependency))]
     Dangling {
-        /// What it depends on.
+        /// The missing node.
         on: u64,
-        /// How it does.
+        /// Kind of the dependency.
         dependency: Dependency,
     },
-    /// A circle.
-    #[error("waits for itself, by way of node {by}{}", hint(.dependency))]
+    /// The dependencies of a rank have a cycle.
+    #[error("depends on itself through node {by}{}", hint(.dependency))]
     Cyclic {
-        /// The node that it waits for directly.
+        /// The direct dependency on the cycle.
         by: u64,
-        /// How it waits for it.
+        /// Kind of this dependency.
         dependency: Dependency,
     },
-    /// A circle over several ranks.
+    /// The dependencies of several ranks have a cycle.
     #[error(
-        "never begins: it waits for other ranks, which wait for this one (sends, receives and \
-         collectives are in an order that cannot be)"
+        "never starts: it waits for other ranks, which wait for this one (the order of sends, \
+         receives and collectives is impossible)"
     )]
     Deadlock,
-    /// A peer that is no rank.
-    #[error("{name} = {peer}, but ranks are 0 to {last}")]
+    /// A peer is not a rank.
+    #[error("{name} = {peer} is out of range; ranks are 0 to {last}")]
     Peer {
-        /// Which attribute.
+        /// Name of the attribute.
         name: &'static str,
-        /// What it holds.
+        /// Its value.
         peer: i128,
         /// The last rank.
         last: u32,
     },
-    /// A send to oneself.
+    /// Sender and receiver are the same rank.
     #[error("{0} is the rank itself")]
     Itself(&'static str),
-    /// A send without its receive, or the other way round.
+    /// A send has no receive, or a receive no send.
     #[error("no {other} of rank {peer} with tag {tag} matches this {this}")]
     Unmatched {
-        /// What this is.
+        /// `send` or `receive`: the kind of this node.
         this: &'static str,
-        /// What is missing.
+        /// The kind of the missing node.
         other: &'static str,
         /// The rank that should have it.
         peer: u32,
         /// The tag of both.
         tag: u32,
     },
-    /// A receive of another length than its send.
+    /// A receive and its send have different lengths.
     #[error("receives {here} bytes, but node {node} of rank {peer} sends {there}")]
     OtherLength {
-        /// What it expects.
+        /// Bytes of the receive.
         here: u64,
-        /// What is sent.
+        /// Bytes of the send.
         there: u64,
         /// The sender.
         peer: u32,
-        /// The send.
+        /// Id of the send.
         node: u64,
     },
-    /// A collective in which a rank takes no part.
-    #[error("rank {missing} takes no part in this, the collective number {number} of {group}")]
+    /// A rank of a group has fewer collectives than others.
+    #[error("rank {missing} does not take part in collective {number} of {group}")]
     Absent {
-        /// Who does not.
+        /// The rank that does not take part.
         missing: u32,
-        /// Which of the group's, from 1.
+        /// Index of the collective among those of the group, from 1.
         number: usize,
         /// The group.
         group: String,
     },
-    /// Ranks that are in different collectives at the same place in the order of their group.
+    /// Ranks have different collectives at the same index of their group.
     #[error("{0}")]
     Disagreement(String),
-    /// A collective that the algorithm cannot do.
+    /// The algorithm cannot perform the collective.
     #[error("{0}")]
     Collective(Box<CollectiveError>),
-    /// What it waits for is too far ahead.
+    /// A dependency is further ahead than nodes are read.
     #[error(
-        "waits for node {on}, which is not among the {ahead} nodes that are read ahead; give more \
-         (window), or read the trace as a whole (streaming = false)"
+        "depends on node {on}, which is not among the {ahead} nodes that are read ahead; increase \
+         window, or read the trace as a whole (streaming = false)"
     )]
     TooFarAhead {
-        /// What it waits for.
+        /// The node that it depends on.
         on: u64,
-        /// How many nodes of the rank are held.
+        /// Number of nodes of the rank that are held.
         ahead: usize,
     },
-    /// It waits for others that nobody has got to.
+    /// Nodes of other ranks that this one waits for are further ahead than nodes are read.
     #[error(
-        "waits for what other ranks do later than they can be read ahead to, with {ahead} nodes \
-         of this one; give more (window), or read the trace as a whole (streaming = false)"
+        "waits for nodes of other ranks that are further ahead than the {ahead} nodes of this rank \
+         that are read ahead; increase window, or read the trace as a whole (streaming = false)"
     )]
     OutOfReach {
-        /// How many nodes of the rank are held.
+        /// Number of nodes of the rank that are held.
         ahead: usize,
     },
-    /// A file that was another when it was looked through.
-    #[error("the file is not what it was when the run began")]
+    /// The file has changed since it was surveyed.
+    #[error("the file has changed since the start of the run")]
     Changed,
-    /// More than a machine holds.
-    #[error("too much: {0}")]
+    /// A limit is exceeded.
+    #[error("the limit is exceeded: {0}")]
     TooMuch(&'static str),
 }
 
-/// The two kinds of dependencies of a node.
+/// The kinds of dependencies of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dependency {
     /// Of `ctrl_deps`.
@@ -200,14 +244,14 @@ pub enum Dependency {
     Data,
 }
 
-fn place_of(first: &Option<u64>) -> String {
-    first.map_or_else(String::new, |first| format!("; the first begins at byte {first}"))
+fn first_offset(first: &Option<u64>) -> String {
+    first.map_or_else(String::new, |first| format!("; the first is at byte {first}"))
 }
 
 fn hint(dependency: &Dependency) -> &'static str {
     match dependency {
         Dependency::Control => {
-            " (a control dependency; dependencies = \"data\" leaves those out, which traces of \
+            " (a control dependency; dependencies = \"data\" ignores those, which traces of \
              PyTorch may need)"
         }
         Dependency::Data => " (a data dependency)",

@@ -1,12 +1,12 @@
-//! From a collective node to messages: which algorithm, and how many bytes.
+//! From a collective node to messages: the algorithm and the bytes of each operation.
 
 use crate::collective::{self, Collective, CollectiveError, CollectiveKind, Plan};
 use crate::ids::HostId;
 use crate::units::{Bytes, Time};
 use crate::workload::{Message, Workload};
 
-/// The operations by their numbers in the schema (`comm_type`), with what each is for the
-/// registry of collectives; those that this has not are done directly.
+/// The operations by their numbers in the schema (`comm_type`), with their kinds in the registry
+/// of collectives. Operations without one are sent directly.
 const OPERATIONS: [(&str, Option<CollectiveKind>); 10] = [
     ("all-reduce", Some(CollectiveKind::AllReduce)),
     ("reduce", Some(CollectiveKind::Reduce)),
@@ -20,17 +20,17 @@ const OPERATIONS: [(&str, Option<CollectiveKind>); 10] = [
     ("barrier", Some(CollectiveKind::Barrier)),
 ];
 
-/// What a message of a barrier carries: a counter. \[inferred\]
+/// Bytes of a barrier's message: a counter. \[inferred\]
 const BARRIER_BYTES: Bytes = Bytes::new(8);
 
-/// Which algorithm each operation is laid out by: the first of the registry unless chosen.
+/// The algorithm of each operation: by default the first of the registry.
 #[derive(Debug, Clone, Default)]
 pub struct Algorithms {
     chosen: Vec<(CollectiveKind, &'static Collective)>,
 }
 
 impl Algorithms {
-    /// The operations that have algorithms.
+    /// The names of the operations that have algorithms.
     pub fn operations() -> impl Iterator<Item = &'static str> {
         let mut names: Vec<_> =
             OPERATIONS.iter().filter(|(_, operation)| operation.is_some()).collect();
@@ -38,15 +38,15 @@ impl Algorithms {
         names.into_iter().map(|(name, _)| *name)
     }
 
-    /// What the algorithms of an operation are called; none if there is no such operation. Where
-    /// a name is but the operation's, it is called `direct`.
+    /// The names of an operation's algorithms; empty for an unknown operation. An algorithm that
+    /// has only the operation's name is called `direct`.
     pub fn names(operation: &str) -> Vec<&'static str> {
         let kind = OPERATIONS.iter().find(|(name, _)| *name == operation).and_then(|it| it.1);
         let of_kind = collective::ALL.iter().filter(|it| Some(it.operation) == kind);
         of_kind.map(|it| short(it, operation)).collect()
     }
 
-    /// Lays out `operation` by `algorithm`; false if there is no such pair.
+    /// Selects `algorithm` for `operation`; returns false if the operation has no such algorithm.
     #[must_use]
     pub fn choose(&mut self, operation: &str, algorithm: &str) -> bool {
         let kind = OPERATIONS.iter().find(|(name, _)| *name == operation).and_then(|it| it.1);
@@ -70,14 +70,16 @@ fn short(collective: &'static Collective, operation: &str) -> &'static str {
     name.filter(|name| !name.is_empty()).unwrap_or("direct")
 }
 
-/// What people call the operation of that number, which is at most 9.
+/// The name of an operation by its number, which is at most 9.
 pub(super) fn name(operation: u8) -> &'static str {
     OPERATIONS[usize::from(operation)].0
 }
 
-/// The messages of a collective in which each of `ranks`, two at least, puts `bytes`.
+/// The messages of a collective of `ranks` (at least two) with `bytes` each; `operation` is a
+/// number of the schema.
 pub(super) fn expand(
-    (operation, bytes): (u8, u64),
+    operation: u8,
+    bytes: u64,
     ranks: &[HostId],
     algorithms: &Algorithms,
 ) -> Result<Workload, CollectiveError> {
@@ -102,7 +104,7 @@ pub(super) fn expand(
     }
 }
 
-/// Gather and scatter: a message from each rank to the first, or to each from it.
+/// Gather and scatter: a message from each other rank to the first, or from the first to each.
 fn direct(name: &str, ranks: &[HostId], bytes: Bytes) -> Workload {
     let root = ranks[0];
     let others = ranks[1..].iter().map(|&rank| {
@@ -121,26 +123,26 @@ mod tests {
 
     fn total(operation: u8, bytes: u64) -> u64 {
         let ranks: Vec<HostId> = (0..4).map(HostId).collect();
-        let workload = expand((operation, bytes), &ranks, &Algorithms::default()).unwrap();
+        let workload = expand(operation, bytes, &ranks, &Algorithms::default()).unwrap();
         workload.total_bytes().get()
     }
 
     #[test]
-    fn each_operation_sends_what_its_ranks_put_in() {
-        // All-reduce by a ring, reduce down a tree, all-gather, gather, scatter, broadcast down
-        // a tree, all-to-all, reduce-scatter twice.
+    fn each_operation_sends_the_bytes_of_its_algorithm() {
+        // All-reduce by a ring, reduce by a tree, all-gather, gather, scatter, broadcast by a
+        // tree, all-to-all, reduce-scatter twice.
         let totals = [6 * 4_000, 3 * 4_000, 3 * 4 * 4_000, 3 * 4_000, 3 * 1_000];
         let others = [3 * 4_000, 3 * 4_000, 3 * 4_000, 3 * 4_000];
         for (operation, expected) in (0..).zip(totals.into_iter().chain(others)) {
             assert_eq!(total(operation, 4_000), expected, "{}", name(operation));
         }
-        // Two rounds of a counter from each rank.
+        // Each of four ranks sends a counter in each of two steps.
         assert_eq!(total(9, 0), 2 * 4 * 8);
         assert_eq!(total(0, 0), 0);
     }
 
     #[test]
-    fn algorithms_are_chosen_by_operation_and_name() {
+    fn algorithms_are_selected_by_operation_and_name() {
         let mut algorithms = Algorithms::default();
         assert!(algorithms.choose("all-reduce", "halving-doubling"));
         assert!(!algorithms.choose("all-reduce", "all-gather"));

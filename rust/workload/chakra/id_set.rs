@@ -1,83 +1,83 @@
-//! A set of node ids that is small where ids are dense, whatever their order: a bit each, and
-//! nothing where none is missing.
+//! A set of node ids that is small where ids are dense, in any order: one bit per id, and nothing
+//! for ranges without gaps.
 //!
-//! Source: the way of Roaring bitmaps (Lemire et al., "Roaring Bitmaps: Implementation of an
-//! Optimized Software Library", 2018): lists where a stretch of ids holds few, bits where it
-//! holds many.
+//! Source: Roaring bitmaps (Lemire et al., "Roaring Bitmaps: Implementation of an Optimized
+//! Software Library", 2018): chunks of ids with few members are lists, those with many are
+//! bitmaps.
 
 use std::collections::BTreeMap;
 
-/// Ids of a stretch, as a power of two.
-const STRETCH: u32 = 12;
+/// The binary logarithm of the number of ids of a chunk.
+const CHUNK_BITS: u32 = 12;
 
-/// Above so many, bits are smaller than a list of 2 bytes each.
-const FEW: usize = 1 << (STRETCH - 4);
+/// The largest list of a chunk: with more members a bitmap is smaller than a list of 2 bytes each.
+const MAX_LIST: usize = 1 << (CHUNK_BITS - 4);
 
 /// A set of ids.
 #[derive(Debug, Clone, Default)]
-pub(super) struct IdSet(BTreeMap<u64, Stretch>);
+pub(super) struct IdSet(BTreeMap<u64, Chunk>);
 
 #[derive(Debug, Clone)]
-enum Stretch {
-    /// In order.
-    Few(Vec<u16>),
-    /// How many there are, and a bit each.
-    Many(u16, Box<[u64; 1 << (STRETCH - 6)]>),
+enum Chunk {
+    /// The members, in ascending order.
+    List(Vec<u16>),
+    /// The number of members, and one bit per id.
+    Bitmap(u16, Box<[u64; 1 << (CHUNK_BITS - 6)]>),
     Full,
 }
 
 impl IdSet {
-    /// Puts an id in; false if it was there.
+    /// Inserts an id; returns false if it was a member already.
     pub fn insert(&mut self, id: u64) -> bool {
-        let within = (id & ((1 << STRETCH) - 1)) as u16;
-        let stretch = self.0.entry(id >> STRETCH).or_insert(Stretch::Few(Vec::new()));
-        match stretch {
-            Stretch::Full => false,
-            Stretch::Few(few) => {
-                let Err(place) = few.binary_search(&within) else { return false };
-                few.insert(place, within);
-                if few.len() > FEW {
-                    let mut bits = Box::new([0u64; 1 << (STRETCH - 6)]);
-                    few.iter().for_each(|&it| bits[usize::from(it >> 6)] |= 1 << (it & 63));
-                    *stretch = Stretch::Many(few.len() as u16, bits);
+        let within = (id & ((1 << CHUNK_BITS) - 1)) as u16;
+        let chunk = self.0.entry(id >> CHUNK_BITS).or_insert(Chunk::List(Vec::new()));
+        match chunk {
+            Chunk::Full => false,
+            Chunk::List(list) => {
+                let Err(index) = list.binary_search(&within) else { return false };
+                list.insert(index, within);
+                if list.len() > MAX_LIST {
+                    let mut bits = Box::new([0u64; 1 << (CHUNK_BITS - 6)]);
+                    list.iter().for_each(|&it| bits[usize::from(it >> 6)] |= 1 << (it & 63));
+                    *chunk = Chunk::Bitmap(list.len() as u16, bits);
                 }
                 true
             }
-            Stretch::Many(count, bits) => {
+            Chunk::Bitmap(count, bits) => {
                 let (word, bit) = (&mut bits[usize::from(within >> 6)], 1 << (within & 63));
                 if *word & bit != 0 {
                     return false;
                 }
                 *word |= bit;
                 *count += 1;
-                if *count == 1 << STRETCH {
-                    *stretch = Stretch::Full;
+                if *count == 1 << CHUNK_BITS {
+                    *chunk = Chunk::Full;
                 }
                 true
             }
         }
     }
 
-    /// Whether an id is in.
+    /// Whether an id is a member.
     pub fn contains(&self, id: u64) -> bool {
-        let within = (id & ((1 << STRETCH) - 1)) as u16;
-        match self.0.get(&(id >> STRETCH)) {
+        let within = (id & ((1 << CHUNK_BITS) - 1)) as u16;
+        match self.0.get(&(id >> CHUNK_BITS)) {
             None => false,
-            Some(Stretch::Full) => true,
-            Some(Stretch::Few(few)) => few.binary_search(&within).is_ok(),
-            Some(Stretch::Many(_, bits)) => {
+            Some(Chunk::Full) => true,
+            Some(Chunk::List(list)) => list.binary_search(&within).is_ok(),
+            Some(Chunk::Bitmap(_, bits)) => {
                 bits[usize::from(within >> 6)] >> (within & 63) & 1 == 1
             }
         }
     }
 
-    /// Memory, about, in bytes.
+    /// Approximate memory in bytes.
     #[cfg(test)]
     fn size(&self) -> usize {
-        let of = |stretch: &Stretch| match stretch {
-            Stretch::Few(few) => 32 + 2 * few.capacity(),
-            Stretch::Many(..) => 32 + (1 << (STRETCH - 3)),
-            Stretch::Full => 32,
+        let of = |chunk: &Chunk| match chunk {
+            Chunk::List(list) => 32 + 2 * list.capacity(),
+            Chunk::Bitmap(..) => 32 + (1 << (CHUNK_BITS - 3)),
+            Chunk::Full => 32,
         };
         self.0.values().map(of).sum()
     }
@@ -91,12 +91,12 @@ mod tests {
     use crate::rng::{Purpose, Stream};
 
     #[test]
-    fn it_is_a_set() {
+    fn it_has_the_members_of_an_ordinary_set() {
         let mut random = Stream::new(1, Purpose::Test, 0);
         let (mut set, mut expected) = (IdSet::default(), BTreeSet::new());
-        for place in 0..40_000u64 {
-            // Dense, thin, and at the far end.
-            let id = match place % 3 {
+        for draw in 0..40_000u64 {
+            // Dense ids, sparse ids, and the largest ids.
+            let id = match draw % 3 {
                 0 => u64::from(random.below(9_000)),
                 1 => u64::from(random.next_u32()) << 20,
                 _ => u64::MAX - u64::from(random.below(300)),
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn dense_ids_take_next_to_nothing() {
+    fn dense_ids_take_little_memory() {
         let mut set = IdSet::default();
         (0..1 << 20).rev().for_each(|id| assert!(set.insert(id)));
         assert!(set.size() < 1 << 14, "{}", set.size());

@@ -4,41 +4,40 @@
 //! Standardized Execution Traces", arXiv 2305.14516 (2023), and the schema of MLCommons Chakra;
 //! versions 0.0.4 and 1.0.
 //!
-//! A trace is a file a rank: a graph of nodes. What they mean here:
+//! A trace is one file per rank: a graph of nodes. Nodes have the following meaning:
 //!
-//! - *compute, memory and metadata nodes* take their recorded duration at their host. Of compute
-//!   nodes, one at a time runs on a rank's processor (`is_cpu_op`, which is taken for true where
-//!   it is missing), one on its accelerator, and one memory node at a time: as ASTRA-sim has it
-//!   (`HardwareResource.cc`), which replays Chakra traces since there are any. A trace holds the
-//!   data that a node waits for, not that the unit is busy. Of those that are ready the first in
-//!   the file goes first; ASTRA-sim goes by ids, which mostly ascend. That no two sends or
-//!   collectives of a rank are under way at once, as there, is not followed: NICs and
-//!   communicators do them side by side. With [`Compute::Parallel`], only dependencies order
-//!   nodes.
-//! - *sends* are messages. They are over when the sender knows that they have arrived.
-//! - *receives* are matched with sends by sender, receiver and tag, in order of the files, and
-//!   are over when the message is there and what they wait for is. A receive that waits for a
-//!   send of its own rank is posted when that send begins and not when it is over: buffers are
-//!   ready before, as with NCCL's and with RDMA writes. \[inferred\]
-//! - *collectives* of a group (`pg_name`; all ranks if there is none) are matched by their order
-//!   in the files and laid out by the algorithm that is chosen for their operation. `comm_size` is
-//!   what a rank puts in, as in ASTRA-sim: an all-gather ends with as many times that as there are
-//!   ranks. A rank's node is over when all that is for it has been delivered and all that it sends
-//!   is complete. Among a single rank, it takes the time that was recorded. Roots are the group's
-//!   first rank. \[inferred\] A collective node without `comm_type` is the host's call of it,
-//!   which takes its duration.
+//! - *Compute, memory and metadata nodes* take their recorded duration at their host. A rank runs
+//!   one compute node at a time on its processor (`is_cpu_op`, by default true), one on its
+//!   accelerator, and one memory node at a time, as in ASTRA-sim (`HardwareResource.cc`), which
+//!   has replayed Chakra traces from the start: a trace records the data that a node depends on,
+//!   but not whether the unit is busy. Of the nodes that are ready the first in the file runs
+//!   first; ASTRA-sim orders them by id, which mostly ascends. ASTRA-sim also runs one send and
+//!   one collective of a rank at a time; here they run in parallel, as on NICs and communicators.
+//!   With [`Compute::Parallel`], only dependencies order nodes.
+//! - *Sends* are messages. They complete when the delivery is acknowledged.
+//! - *Receives* are matched with sends by sender, receiver and tag, in order of the files. They
+//!   complete when the message is delivered and their dependencies are complete. A receive that
+//!   depends on a send of its own rank is posted when that send starts, not when it completes:
+//!   buffers are ready earlier, as with NCCL and with RDMA writes. \[inferred\]
+//! - *Collectives* of a group (`pg_name`, by default all ranks) are matched by their order in the
+//!   files, and sent by the algorithm selected for their operation. `comm_size` is the input of a
+//!   rank, as in ASTRA-sim: the result of an all-gather has that size times the number of ranks. A
+//!   rank's node completes when all messages to the rank are delivered and all of its own are
+//!   complete. In a group of one rank it takes the recorded duration. Roots are the first rank of
+//!   the group. \[inferred\] A collective node without `comm_type` is the host's call of the
+//!   collective, which takes its duration.
 //!
-//! Files are read node by node, packed ones (gzip) as they are unpacked. [`read`] makes a workload
-//! of them, which holds some 50 bytes a node and 8 a dependency, and all messages. Traces larger
-//! than memory are replayed while they are read: [`Streaming`] looks through them once, for who is
-//! in which group and for what is wrong with them, and its [`Player`] holds a window of nodes of
-//! each rank. Sends of each tag have queue pairs of their own, so that a trace that never uses a
-//! tag twice needs as many as it has sends, however it is read.
+//! Files are read node by node, and unpacked (gzip) while they are read. [`read`] builds a
+//! workload, which takes about 50 bytes per node, 8 per dependency, and all messages. Traces
+//! larger than memory are replayed while they are read: [`Streaming`] surveys the files once, for
+//! the members of groups and for faults, and its [`Player`] holds a window of nodes of each rank.
+//! Sends of each tag have their own queue pairs, so a trace that uses every tag once needs as many
+//! queue pairs as it has sends.
 
+mod assemble;
 mod error;
 mod expand;
 mod id_set;
-mod assemble;
 mod node;
 mod player;
 mod schema;
@@ -55,63 +54,64 @@ use std::io::{BufRead, BufReader, Read};
 
 pub use error::{ChakraError, ChakraFault, Dependency};
 pub use expand::Algorithms;
-pub use player::{AHEAD, Player, Ticket};
+pub use player::{AHEAD, MessageOrigin, Player};
 pub use streaming::{Streaming, WINDOW};
 pub use write::{NotATrace, Traces};
 
 use super::{Compute, Workload};
-use node::{Groups, Placed};
+use error::{NodeFault, RankFault};
+use node::Groups;
 use trace::Trace;
 
-/// Which dependencies of nodes count.
+/// The dependencies of nodes that apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dependencies {
     /// Control and data dependencies.
     #[default]
     All,
-    /// Data dependencies alone.
+    /// Data dependencies only.
     Data,
 }
 
-/// What traces are taken for.
+/// How traces are interpreted.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Which dependencies count.
+    /// The dependencies that apply.
     pub dependencies: Dependencies,
-    /// How collectives are laid out.
+    /// The algorithms of collectives.
     pub algorithms: Algorithms,
-    /// Whether nodes that compute take turns.
+    /// Whether compute nodes on the same unit run one at a time.
     pub compute: Compute,
-    /// Sizes of the dimensions of the logical topology that `involved_dim` is about, the one that
-    /// varies fastest first; none if it is not known.
+    /// Sizes of the dimensions of the logical topology that `involved_dim` refers to, the one that
+    /// varies fastest from rank to rank first; empty if they are unknown.
     pub dimensions: Vec<u32>,
 }
 
-/// Where traces are.
+/// The files of traces.
 pub trait Source {
-    /// What the file of a rank is called.
+    /// The name of a rank's file, for errors. Ranks with the same name share a file.
     fn name(&self, rank: u32) -> String;
 
     /// Opens the file of a rank.
     ///
     /// # Errors
-    /// As the system says it.
+    /// Fails if the file does not exist or cannot be opened.
     fn open(&self, rank: u32) -> std::io::Result<Box<dyn Read + '_>>;
 }
 
-/// What traces come to.
+/// The contents of traces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChakraWorkload {
-    /// Rank i is host i.
+    /// The workload; rank i is host i.
     pub workload: Workload,
-    /// What is not as the traces have it.
+    /// Differences from the traces as recorded.
     pub warnings: Vec<String>,
 }
 
 /// Reads the traces of `ranks` ranks.
 ///
 /// # Errors
-/// The first fault, with its rank, and its node and place where it has one.
+/// Fails with the first fault and its position.
 pub fn read(
     source: &dyn Source,
     ranks: u32,
@@ -120,62 +120,51 @@ pub fn read(
     let mut groups = Groups::new();
     let mut traces: Vec<Trace> = Vec::new();
     for rank in 0..ranks {
-        // With dimensions, a rank's groups are its own.
+        // With dimensions, the groups of ranks differ even where ranks share a file.
         let may_share = options.dimensions.is_empty() && source.name(rank) == source.name(0);
         let of_first = traces.first().filter(|_| may_share);
         let trace = match of_first {
             Some(first) => first.clone(),
-            None => read_rank(source, (rank, ranks), (options, &mut groups))
-                .map_err(|placed| placed_in(source, rank, placed))?,
+            None => open(source, rank)
+                .and_then(|from| Trace::read(from, rank, ranks, options, &mut groups))
+                .map_err(|fault| fault.in_file(source.name(rank), rank))?,
         };
         traces.push(trace);
     }
-    let workload = assemble::lay_out(&traces, &groups, &options.algorithms)
-        .map_err(|(rank, placed)| placed_in(source, rank, placed))?;
-    Ok(ChakraWorkload { workload, warnings: warnings(&traces) })
+    let workload = assemble::assemble(&traces, &groups, &options.algorithms)
+        .map_err(|RankFault { rank, fault }| fault.in_file(source.name(rank), rank))?;
+    let timeless = traces.iter().map(|trace| trace.timeless).sum();
+    let empty_sends = traces.iter().map(|trace| trace.empty_sends).sum();
+    Ok(ChakraWorkload { workload, warnings: warnings(timeless, empty_sends) })
 }
 
-fn read_rank(
-    source: &dyn Source,
-    place: (u32, u32),
-    (options, groups): (&Options, &mut Groups),
-) -> Result<Trace, Placed> {
-    Trace::read(open(source, place.0)?, place, (options, groups))
-}
+/// Size of the buffer of a file, in bytes.
+const BUFFER: usize = 1 << 16;
 
-/// Bytes that are read at once.
-const AT_ONCE: usize = 1 << 16;
-
-/// The file of a rank, unpacked.
-fn open(source: &dyn Source, rank: u32) -> Result<Box<dyn BufRead + '_>, Placed> {
-    let unreadable = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound => (None, None, ChakraFault::MissingRank),
-        _ => (None, None, ChakraFault::Unreadable(error)),
+/// Opens the file of a rank, unpacking it if it is packed.
+fn open(source: &dyn Source, rank: u32) -> Result<Box<dyn BufRead + '_>, NodeFault> {
+    let unreadable = |error: std::io::Error| {
+        NodeFault::of_file(match error.kind() {
+            std::io::ErrorKind::NotFound => ChakraFault::MissingRank,
+            _ => ChakraFault::Unreadable(error),
+        })
     };
-    let mut from = BufReader::with_capacity(AT_ONCE, source.open(rank).map_err(unreadable)?);
+    let mut from = BufReader::with_capacity(BUFFER, source.open(rank).map_err(unreadable)?);
     let start = from.fill_buf().map_err(unreadable)?;
-    // No trace begins so: it would be a message of 31 bytes, whose first field has no such number.
+    // The magic number of gzip starts no trace: it would be a message of 31 bytes whose first
+    // field has a number that the schema does not have.
     if start.starts_with(&[0x1f, 0x8b]) {
         return Ok(Box::new(BufReader::new(flate2::bufread::MultiGzDecoder::new(from))));
     }
     Ok(Box::new(from))
 }
 
-fn placed_in(source: &dyn Source, rank: u32, (node, offset, fault): Placed) -> ChakraError {
-    ChakraError { file: source.name(rank), rank, node, offset, fault }
-}
-
-fn warnings(traces: &[Trace]) -> Vec<String> {
-    let timeless = traces.iter().map(|trace| trace.timeless).sum();
-    warned(timeless, traces.iter().map(|trace| trace.empty_sends).sum())
-}
-
-/// The warnings for so many nodes without a duration, and sends without a byte.
-fn warned(timeless: usize, empty: usize) -> Vec<String> {
+/// The warnings for a number of nodes without a duration and of sends of no bytes.
+fn warnings(timeless: usize, empty: usize) -> Vec<String> {
     let mut warnings = Vec::new();
     if timeless > 0 {
         warnings.push(format!(
-            "{timeless} compute nodes give their operations (num_ops) and no duration; they take \
+            "{timeless} compute nodes give their operations (num_ops) but no duration; they take \
              no time"
         ));
     }

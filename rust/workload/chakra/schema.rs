@@ -1,14 +1,15 @@
-//! The messages of a Chakra file, as far as a network needs them.
+//! The protobuf messages of a Chakra file, with the fields that a simulation needs.
 //!
-//! Source: MLCommons Chakra, `schema/protobuf/et_def.proto`: the field numbers. Written by hand,
-//! so that no protobuf compiler is needed; fields that are not here are skipped in reading.
+//! Source: MLCommons Chakra, `schema/protobuf/et_def.proto`: the field numbers. The definitions are
+//! written by hand, so that no protobuf compiler is needed; readers skip fields that are missing
+//! here.
 
 use prost::{Message, Oneof};
 
 /// The first message of a file.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct GlobalMetadata {
-    /// The schema's version; version 1.0 writers say it in an attribute `schema`.
+    /// The schema's version; writers of version 1.0 give it in an attribute `schema`.
     #[prost(string, tag = "1")]
     pub version: String,
     #[prost(message, repeated, tag = "2")]
@@ -34,9 +35,9 @@ pub(super) struct Node {
     pub attributes: Vec<Attribute>,
 }
 
-/// Kinds of nodes, by their numbers.
+/// The numbers of the kinds of nodes.
 pub(super) mod kind {
-    /// The least that is one.
+    /// Metadata, the first of the kinds.
     pub const METADATA: i32 = 1;
     /// Computation.
     pub const COMPUTE: i32 = 4;
@@ -57,7 +58,7 @@ pub(super) struct Attribute {
     pub value: Option<Value>,
 }
 
-/// What an attribute holds; lists are left out, but for that of booleans.
+/// The value of an attribute. Of the lists, only that of booleans is needed.
 #[derive(Clone, PartialEq, Oneof)]
 pub(super) enum Value {
     #[prost(double, tag = "3")]
@@ -104,8 +105,7 @@ impl Attribute {
         Self { name: name.to_owned(), value: Some(Value::Uint64(value)) }
     }
 
-    /// The whole number that it is, whichever of the integer types its writer took; `None` if it
-    /// is none.
+    /// The value as a whole number, of any integer type; `None` for other types.
     pub fn integer(&self) -> Option<i128> {
         Some(match *self.value.as_ref()? {
             Value::Int32(value) | Value::Sint32(value) | Value::Sfixed32(value) => value.into(),
@@ -119,7 +119,7 @@ impl Attribute {
 }
 
 impl Node {
-    /// The attribute of that name.
+    /// The attribute called `name`.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attributes.iter().find(|attribute| attribute.name == name)
     }
@@ -130,8 +130,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whichever_integer_type_an_attribute_has_it_is_the_same_number() {
-        // Field number and wire type, then seven: as a varint, zigzag, 4 and 8 bytes.
+    fn attributes_of_every_integer_type_give_the_same_number() {
+        // Field number and wire type, then the number 7: as a varint, zigzag, 4 and 8 bytes.
         let seven = [
             vec![7 << 3, 7],
             vec![9 << 3, 7],

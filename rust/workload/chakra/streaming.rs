@@ -1,4 +1,4 @@
-//! Traces that are replayed while they are read, looked through beforehand.
+//! Traces that are replayed while they are read, after a survey of their files.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use super::error::ChakraError;
 use super::node::Groups;
 use super::player::Player;
 use super::survey::{Survey, survey};
-use super::{Options, Source, warned};
+use super::{Options, Source, warnings};
 use crate::units::Bytes;
 use crate::workload::Workload;
 
-/// Nodes of each rank that are held, where nobody says otherwise: 8,192. \[inferred\]
+/// The default number of nodes held per rank: 8,192. \[inferred\]
 pub const WINDOW: usize = 8_192;
 
-/// The traces of some ranks, of which no more than a window of nodes is ever held.
+/// Traces to be replayed while they are read.
 pub struct Streaming {
     source: Arc<dyn Source + Send + Sync>,
     ranks: u32,
@@ -24,56 +24,57 @@ pub struct Streaming {
 }
 
 impl Streaming {
-    /// Looks through the traces of `ranks` ranks, of each of which `window` nodes are to be held,
-    /// one at least.
+    /// Surveys the traces of `ranks` ranks, of each of which `window` nodes (at least one) will be
+    /// held.
     ///
     /// # Errors
-    /// Whatever is wrong with a file by itself, and collectives in which a rank takes no part:
-    /// with its rank, and its node and place where it has one. What only shows when it is
-    /// replayed (circles, sends without receives) is a fault of the [`Player`].
+    /// Fails with the first fault of a file by itself, or with a collective in which a rank of its
+    /// group does not take part. Faults between nodes (cycles, sends without receives) are found
+    /// by the [`Player`].
     pub fn open(
         source: Arc<dyn Source + Send + Sync>,
         ranks: u32,
-        (options, window): (Options, usize),
+        options: Options,
+        window: usize,
     ) -> Result<Self, ChakraError> {
         let survey = survey(&*source, ranks, &options)?;
         Ok(Self { source, ranks, options, window: window.max(1), survey })
     }
 
-    /// The traces from their beginnings.
+    /// A player at the start of the traces.
     pub fn player(&self) -> Player<'_> {
         Player::new(self)
     }
 
-    /// What is sent, a message for each pair and stream that has all of their bytes, and what
-    /// hosts compute: no less than this is done in any order of it.
+    /// The total load without its order, for lower bounds: one message per pair and stream with
+    /// all of its bytes, and one delay per host and lane with all of its computation.
     pub fn load(&self) -> &Workload {
         &self.survey.load
     }
 
-    /// How many messages there are.
+    /// Number of messages.
     pub fn messages(&self) -> u64 {
         self.survey.messages
     }
 
-    /// The longest of them.
+    /// Length of the longest message.
     pub fn longest(&self) -> Bytes {
         self.survey.longest
     }
 
-    /// How many ranks; rank i is host i.
+    /// Number of ranks; rank i is host i.
     pub fn ranks(&self) -> u32 {
         self.ranks
     }
 
-    /// Nodes of each rank that are held.
+    /// Number of nodes held per rank.
     pub fn window(&self) -> usize {
         self.window
     }
 
-    /// What is not as the traces have it.
+    /// Differences from the traces as recorded.
     pub fn warnings(&self) -> Vec<String> {
-        warned(self.survey.timeless, self.survey.empty_sends)
+        warnings(self.survey.timeless, self.survey.empty_sends)
     }
 
     pub(super) fn source(&self) -> &dyn Source {

@@ -1,63 +1,75 @@
-//! A first look through the files of all ranks before any of it is replayed: who is in which
-//! group, how much is sent, and whatever is wrong with the files themselves.
+//! A survey of the files of all ranks before their replay: the members of each group, the total
+//! load, and the faults of the files themselves.
 //!
-//! It reads every node and keeps none: what grows with the files is a bit a node, and what is
-//! waited for ahead.
+//! It reads every node and keeps none: its memory grows by one bit per node, and by the
+//! dependencies on nodes further ahead.
 
 use std::collections::BTreeMap;
 
-use super::error::{ChakraError, ChakraFault, Dependency};
+use super::assemble::{COLLECTIVE_STREAMS, too_many_bytes};
+use super::error::{ChakraError, ChakraFault, Dependency, NodeFault, RankFault};
 use super::expand::expand;
 use super::id_set::IdSet;
-use super::assemble::{COLLECTIVE_STREAMS, too_many_bytes};
-use super::node::{Action, Groups, Nodes, Placed, Read};
-use super::{Options, Source, open, placed_in};
+use super::node::{Action, Groups, NodeReader, ParsedNode};
+use super::{Options, Source, open};
 use crate::ids::HostId;
 use crate::units::{Bytes, Span, Time};
 use crate::workload::graph::at_least_a_byte;
 use crate::workload::{Delay, Message, Workload};
 
-/// What the files come to.
+/// The result of a survey.
 #[derive(Debug)]
 pub(super) struct Survey {
-    /// The groups' names.
+    /// The names of the groups.
     pub groups: Groups,
-    /// By group, the ranks that are in it, in order.
+    /// By group, its ranks in ascending order.
     pub members: Vec<Vec<u32>>,
-    /// What is sent, a message for each pair and stream, and what each lane of a rank computes:
-    /// for bounds.
+    /// The total load, see [`super::Streaming::load`].
     pub load: Workload,
-    /// How many messages there are.
+    /// Number of messages.
     pub messages: u64,
-    /// The longest of them.
+    /// Length of the longest message.
     pub longest: Bytes,
-    /// Nodes that give the number of their operations and no duration.
+    /// Number of nodes that give a number of operations but no duration.
     pub timeless: usize,
-    /// Sends of no bytes.
+    /// Number of sends of no bytes.
     pub empty_sends: usize,
 }
 
-/// A node of a rank: the rank, the node's id, where it begins.
-type Place = (u32, u64, u64);
+/// The position of a node.
+#[derive(Debug, Clone, Copy)]
+struct NodePosition {
+    rank: u32,
+    id: u64,
+    offset: u64,
+}
 
-/// What is known so far.
-struct Look<'a> {
+impl NodePosition {
+    fn fault(self, fault: ChakraFault) -> NodeFault {
+        NodeFault::of_node(self.id, self.offset, fault)
+    }
+}
+
+/// A sender, a receiver and a stream.
+type Pair = (u32, u32, u32);
+
+/// A survey in progress.
+struct Surveyor<'a> {
     options: &'a Options,
     ranks: u32,
     survey: Survey,
-    /// By group and rank: how many calls of it there are, and the last one.
-    calls: BTreeMap<(u32, u32), (u64, Place)>,
-    /// By group, operation and bytes: how many calls, of all ranks, and the first one.
-    kinds: BTreeMap<(u32, u8, u64), (u64, Place)>,
-    /// Bytes by sender, receiver and stream.
-    pairs: BTreeMap<(u32, u32, u32), u128>,
-    /// By rank that is somebody's peer: the attribute that names it, and the first such node.
-    peers: BTreeMap<u32, (&'static str, u64, u64)>,
+    /// By group and rank: the number of calls, and the last one.
+    calls: BTreeMap<(u32, u32), (u64, NodePosition)>,
+    /// By group, operation and bytes: the number of calls of all ranks, and the first one.
+    kinds: BTreeMap<(u32, u8, u64), (u64, NodePosition)>,
+    bytes: BTreeMap<Pair, u128>,
+    /// By rank that is the peer of a node: the attribute that names it, and the first such node.
+    peers: BTreeMap<u32, (&'static str, NodePosition)>,
     /// Picoseconds by rank and lane.
     lanes: BTreeMap<(u32, u32), u128>,
 }
 
-/// Looks through the files of `ranks` ranks.
+/// Surveys the files of `ranks` ranks.
 pub(super) fn survey(
     source: &dyn Source,
     ranks: u32,
@@ -72,59 +84,62 @@ pub(super) fn survey(
         timeless: 0,
         empty_sends: 0,
     };
-    let mut look = Look {
+    let mut surveyor = Surveyor {
         options,
         ranks,
         survey,
         calls: BTreeMap::new(),
         kinds: BTreeMap::new(),
-        pairs: BTreeMap::new(),
+        bytes: BTreeMap::new(),
         peers: BTreeMap::new(),
         lanes: BTreeMap::new(),
     };
-    // With dimensions, a rank's groups are its own.
+    // With dimensions, the groups of ranks differ even where ranks share a file.
     let is_shared = |rank: u32| {
         rank > 0 && options.dimensions.is_empty() && source.name(rank) == source.name(0)
     };
+    let in_file = |rank: u32| move |fault: NodeFault| fault.in_file(source.name(rank), rank);
     for rank in (0..ranks).filter(|&rank| !is_shared(rank)) {
-        look.rank(source, rank).map_err(|placed| placed_in(source, rank, placed))?;
+        surveyor.read_file(source, rank).map_err(in_file(rank))?;
     }
     for rank in (0..ranks).filter(|&rank| is_shared(rank)) {
-        look.repeat(rank).map_err(|placed| placed_in(source, rank, placed))?;
+        surveyor.repeat_first(rank).map_err(in_file(rank))?;
     }
-    look.finish().map_err(|(rank, placed)| placed_in(source, rank, placed))
+    surveyor.finish().map_err(|RankFault { rank, fault }| in_file(rank)(fault))
 }
 
-impl Look<'_> {
-    fn rank(&mut self, source: &dyn Source, rank: u32) -> Result<(), Placed> {
-        let mut nodes = Nodes::open(open(source, rank)?, (rank, self.ranks))?;
+impl Surveyor<'_> {
+    fn read_file(&mut self, source: &dyn Source, rank: u32) -> Result<(), NodeFault> {
+        let mut nodes = NodeReader::open(open(source, rank)?, rank, self.ranks)?;
         let mut ids = IdSet::default();
-        // What is waited for and has not been seen: by whom, first.
-        let mut ahead: BTreeMap<u64, (u64, u64, Dependency)> = BTreeMap::new();
+        // By id that is not read yet, the first node that depends on it.
+        let mut unread: BTreeMap<u64, (NodePosition, Dependency)> = BTreeMap::new();
         while let Some(node) = nodes.next(self.options, &mut self.survey.groups)? {
             if !ids.insert(node.id) {
-                return Err(node.at(ChakraFault::SameId { first: None }));
+                return Err(node.fault(ChakraFault::SameId { first: None }));
             }
-            ahead.remove(&node.id);
-            for &(on, dependency) in &node.waits {
+            unread.remove(&node.id);
+            let position = NodePosition { rank, id: node.id, offset: node.offset };
+            for &(on, dependency) in &node.dependencies {
                 if on == node.id {
-                    return Err(node.at(ChakraFault::Cyclic { by: on, dependency }));
+                    return Err(node.fault(ChakraFault::Cyclic { by: on, dependency }));
                 }
                 if !ids.contains(on) {
-                    ahead.entry(on).or_insert((node.offset, node.id, dependency));
+                    unread.entry(on).or_insert((position, dependency));
                 }
             }
-            self.node(rank, &node).map_err(|fault| node.at(fault))?;
+            self.add(position, &node).map_err(|fault| node.fault(fault))?;
         }
-        match ahead.iter().min_by_key(|(_, by)| by.0) {
+        match unread.iter().min_by_key(|(_, (by, _))| by.offset) {
             None => Ok(()),
-            Some((&on, &(offset, id, dependency))) => {
-                Err((Some(id), Some(offset), ChakraFault::Dangling { on, dependency }))
+            Some((&on, &(by, dependency))) => {
+                Err(by.fault(ChakraFault::Dangling { on, dependency }))
             }
         }
     }
 
-    fn node(&mut self, rank: u32, node: &Read) -> Result<(), ChakraFault> {
+    fn add(&mut self, position: NodePosition, node: &ParsedNode) -> Result<(), ChakraFault> {
+        let rank = position.rank;
         self.survey.timeless += usize::from(node.is_timeless);
         match node.action {
             Action::Delay { span, lane: Some(lane) } => {
@@ -138,74 +153,72 @@ impl Look<'_> {
                 return Err(ChakraFault::Itself("comm_src"));
             }
             Action::Send { peer, tag, bytes } => {
-                self.peers.entry(peer).or_insert(("comm_dst", node.id, node.offset));
+                self.peers.entry(peer).or_insert(("comm_dst", position));
                 self.survey.empty_sends += usize::from(bytes == 0);
                 self.survey.messages += 1;
-                self.send((rank, peer, tag), at_least_a_byte(bytes), 1);
+                self.add_bytes((rank, peer, tag), at_least_a_byte(bytes), 1);
             }
             Action::Receive { peer, .. } => {
-                self.peers.entry(peer).or_insert(("comm_src", node.id, node.offset));
+                self.peers.entry(peer).or_insert(("comm_src", position));
             }
             Action::Collective(call) => {
-                let place = (rank, node.id, node.offset);
-                let calls = self.calls.entry((call.group, rank)).or_insert((0, place));
-                *calls = (calls.0 + 1, place);
+                let calls = self.calls.entry((call.group, rank)).or_insert((0, position));
+                *calls = (calls.0 + 1, position);
                 let kind = (call.group, call.operation, call.bytes);
-                self.kinds.entry(kind).or_insert((0, place)).0 += 1;
+                self.kinds.entry(kind).or_insert((0, position)).0 += 1;
             }
         }
         Ok(())
     }
 
-    fn send(&mut self, pair: (u32, u32, u32), bytes: Bytes, times: u64) {
+    fn add_bytes(&mut self, pair: Pair, bytes: Bytes, times: u64) {
         self.survey.longest = self.survey.longest.max(bytes);
-        *self.pairs.entry(pair).or_default() += u128::from(bytes.get()) * u128::from(times);
+        *self.bytes.entry(pair).or_default() += u128::from(bytes.get()) * u128::from(times);
     }
 
-    /// The file of the first rank, read by another.
-    fn repeat(&mut self, rank: u32) -> Result<(), Placed> {
-        if let Some(&(name, id, offset)) = self.peers.get(&rank) {
-            return Err((Some(id), Some(offset), ChakraFault::Itself(name)));
+    /// Adds a rank that shares the file of the first rank.
+    fn repeat_first(&mut self, rank: u32) -> Result<(), NodeFault> {
+        if let Some(&(name, position)) = self.peers.get(&rank) {
+            return Err(position.fault(ChakraFault::Itself(name)));
         }
         let of_first = |&(&(_, of), _): &(&(u32, u32), _)| of == 0;
         let calls: Vec<_> = self.calls.iter().filter(of_first).map(|it| (*it.0, *it.1)).collect();
-        for ((group, _), (count, (_, id, offset))) in calls {
-            self.calls.insert((group, rank), (count, (rank, id, offset)));
+        for ((group, _), (count, position)) in calls {
+            self.calls.insert((group, rank), (count, NodePosition { rank, ..position }));
         }
-        // All so far are of ranks that read the same.
+        // The `rank` ranks before this one have the same calls.
         self.kinds.values_mut().for_each(|(count, _)| *count += *count / u64::from(rank));
         let lanes: Vec<_> = self.lanes.range((0, 0)..(1, 0)).map(|it| (it.0.1, *it.1)).collect();
         self.lanes.extend(lanes.into_iter().map(|(lane, ps)| ((rank, lane), ps)));
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Survey, (u32, Placed)> {
-        self.join()?;
+    fn finish(mut self) -> Result<Survey, RankFault> {
+        self.find_members()?;
         let ranks = |group: u32, members: &[Vec<u32>]| -> Vec<HostId> {
             members[group as usize].iter().copied().map(HostId).collect()
         };
-        for ((group, operation, bytes), (calls, place)) in std::mem::take(&mut self.kinds) {
+        for ((group, operation, bytes), (calls, first)) in std::mem::take(&mut self.kinds) {
             let hosts = ranks(group, &self.survey.members);
             if hosts.len() < 2 {
                 continue;
             }
-            let (rank, id, offset) = place;
-            let messages = expand((operation, bytes), &hosts, &self.options.algorithms)
+            let messages = expand(operation, bytes, &hosts, &self.options.algorithms)
                 .map_err(|error| ChakraFault::Collective(Box::new(error)))
-                .map_err(|fault| (rank, (Some(id), Some(offset), fault)))?;
+                .map_err(|fault| first.fault(fault).of_rank(first.rank))?;
             let times = calls / hosts.len() as u64;
             let count = messages.messages.len() as u64;
             self.survey.messages = self.survey.messages.saturating_add(count * times);
             for message in &messages.messages {
                 let pair = (message.src.0, message.dst.0, COLLECTIVE_STREAMS | group);
-                self.send(pair, message.bytes, times);
+                self.add_bytes(pair, message.bytes, times);
             }
         }
-        self.load().map_err(|fault| (0, (None, None, fault)))
+        self.load().map_err(|fault| NodeFault::of_file(fault).of_rank(0))
     }
 
-    /// Who is in which group; all must call as often.
-    fn join(&mut self) -> Result<(), (u32, Placed)> {
+    /// Finds the members of each group; all must have the same number of calls.
+    fn find_members(&mut self) -> Result<(), RankFault> {
         let groups = self.calls.keys().map(|&(group, _)| group + 1).max().unwrap_or(0).max(1);
         self.survey.members = vec![Vec::new(); groups as usize];
         self.survey.members[0] = (0..self.ranks).collect();
@@ -220,20 +233,19 @@ impl Look<'_> {
                 continue;
             };
             let first = members.iter().find(|&&rank| count(rank) == most);
-            let Some(&(_, (rank, id, offset))) = first.and_then(|&rank| calls(rank)) else {
-                continue;
-            };
+            let Some(&(_, last)) = first.and_then(|&rank| calls(rank)) else { continue };
             let (number, group) = (most as usize, self.survey.groups.name(group));
             let fault = ChakraFault::Absent { missing, number, group };
-            return Err((rank, (Some(id), Some(offset), fault)));
+            return Err(last.fault(fault).of_rank(last.rank));
         }
         Ok(())
     }
 
+    /// The survey with its total load.
     fn load(self) -> Result<Survey, ChakraFault> {
-        let total: u128 = self.pairs.values().sum();
+        let total: u128 = self.bytes.values().sum();
         u64::try_from(total).map_err(|_| too_many_bytes())?;
-        let message = |(&(src, dst, stream), &bytes): (&(u32, u32, u32), &u128)| Message {
+        let message = |(&(src, dst, stream), &bytes): (&Pair, &u128)| Message {
             src: HostId(src),
             dst: HostId(dst),
             bytes: Bytes::new(bytes as u64),
@@ -243,7 +255,7 @@ impl Look<'_> {
         let span = |ps: u128| Span::from_ps(u64::try_from(ps).unwrap_or(u64::MAX));
         let delay =
             |(&(rank, _), &ps): (&(u32, u32), &u128)| Delay { host: HostId(rank), span: span(ps) };
-        let messages = self.pairs.iter().map(message).collect();
+        let messages = self.bytes.iter().map(message).collect();
         let delays = self.lanes.iter().map(delay).collect();
         let load = Workload::with_delays(messages, delays, &[]);
         Ok(Survey { load, ..self.survey })

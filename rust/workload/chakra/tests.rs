@@ -1,4 +1,4 @@
-//! Traces made of nodes, and what becomes of them, read as a whole and while they are replayed.
+//! Small traces: as a whole workload, and replayed while they are read.
 
 mod streaming;
 
@@ -70,12 +70,12 @@ fn read_files(files: Vec<Vec<u8>>) -> Result<ChakraWorkload, ChakraError> {
     read(&Files(files), ranks, &Options::default())
 }
 
-fn says(files: Vec<Vec<u8>>) -> String {
+fn error(files: Vec<Vec<u8>>) -> String {
     read_files(files).unwrap_err().to_string()
 }
 
 #[test]
-fn a_send_its_receive_and_computation_are_tasks_that_wait() {
+fn sends_receives_and_computation_are_tasks_with_dependencies() {
     let first = file(&[compute(0, 5, &[]), send(1, 1, &[0])]);
     let second = file(&[receive(9, 0, &[]), compute(10, 3, &[9])]);
     let workload = read_files(vec![first, second]).unwrap().workload;
@@ -98,7 +98,7 @@ fn a_send_its_receive_and_computation_are_tasks_that_wait() {
 }
 
 #[test]
-fn a_receive_is_posted_when_the_send_that_it_follows_begins() {
+fn a_receive_is_posted_when_the_send_that_it_depends_on_starts() {
     let first = file(&[compute(0, 5, &[]), send(1, 1, &[0]), receive(2, 1, &[1])]);
     let second = file(&[send(1, 0, &[]), receive(2, 0, &[1])]);
     let workload = read_files(vec![first, second]).unwrap().workload;
@@ -109,18 +109,18 @@ fn a_receive_is_posted_when_the_send_that_it_follows_begins() {
 }
 
 #[test]
-fn a_collective_begins_and_ends_with_its_nodes() {
+fn a_collective_starts_and_ends_with_its_nodes() {
     let files = (0..4).map(|_| file(&[compute(0, 1, &[]), call(1, 0, &[0]), compute(2, 1, &[1])]));
     let workload = read_files(files.collect()).unwrap().workload;
     assert_eq!(workload.messages.len(), 4 * 6);
     assert_eq!(workload.total_bytes(), Bytes::new(6 * 4_000));
     assert_eq!(workload.delays.len(), 4 * 4);
     let streams = workload.messages.iter().all(|message| message.stream == 1 << 31);
-    assert!(streams, "a queue pair of its own");
+    assert!(streams, "the group has its own stream");
 }
 
 #[test]
-fn groups_are_those_who_name_them() {
+fn the_members_of_a_group_are_the_ranks_that_name_it() {
     let named = |group: &str| {
         let mut call = call(1, 6, &[]);
         let value = Some(Value::Text(group.to_owned()));
@@ -135,7 +135,7 @@ fn groups_are_those_who_name_them() {
 }
 
 #[test]
-fn a_collective_waits_within_as_its_algorithm_has_it() {
+fn a_collective_has_the_dependencies_of_its_algorithm() {
     use collective::CollectiveKind;
     for collective in collective::ALL {
         let (number, name) = match collective.operation {
@@ -156,18 +156,18 @@ fn a_collective_waits_within_as_its_algorithm_has_it() {
         let bytes = Bytes::new(if number == 2 { 16 * 4_000 } else { 4_000 });
         let own = collective.build(&Plan::new((0..16).map(HostId).collect(), bytes)).unwrap();
         assert_eq!(read.messages.len(), own.messages.len());
-        // Beside its own joins there are a beginning and an end of each rank.
+        // Besides its own joins there are a start and an end of each rank.
         assert_eq!(read.delays.len(), own.delays.len() + 2 * 16, "{}", collective.name);
-        // Messages wait for what they wait for there, and for the beginning of their node.
-        for place in 0..own.messages.len() {
-            let own_waits = own.waits_for.get(place).copied().unwrap_or(0);
-            assert_eq!(read.waits_for[place], own_waits + 1, "{}", collective.name);
+        // Each message has one more dependency: the start of its node.
+        for message in 0..own.messages.len() {
+            let own_waits = own.waits_for.get(message).copied().unwrap_or(0);
+            assert_eq!(read.waits_for[message], own_waits + 1, "{}", collective.name);
         }
     }
 }
 
 #[test]
-fn alone_a_collective_takes_what_it_took() {
+fn a_collective_of_one_rank_takes_its_recorded_duration() {
     let mut call = call(1, 0, &[]);
     call.duration_micros = 12;
     let workload = read_files(vec![file(&[call])]).unwrap().workload;
@@ -176,7 +176,7 @@ fn alone_a_collective_takes_what_it_took() {
     assert_eq!(longest, Some(Span::from_us(12)));
 }
 
-/// Files with a fault, and how it is told.
+/// Files with a fault, and the start of the expected error.
 fn faults() -> Vec<(Vec<Vec<u8>>, String)> {
     let good = || file(&[compute(4, 1, &[])]);
     let mut cut = good();
@@ -184,7 +184,7 @@ fn faults() -> Vec<(Vec<Vec<u8>>, String)> {
     let control = Node { control_dependencies: vec![4], ..compute(4, 1, &[]) };
     let head = "t.0.et: rank 0, ";
     vec![
-        (vec![cut], format!("{head}byte 8: the file is cut off: 6 bytes should follow, but 5 do")),
+        (vec![cut], format!("{head}byte 8: the file is truncated: expected 6 more bytes, found 5")),
         (vec![Vec::new()], "t.0.et: rank 0: empty".to_owned()),
         (vec![good(), vec![1, 0x0b]], "t.1.et: rank 1, byte 0: corrupt: not a message".to_owned()),
         (
@@ -193,17 +193,17 @@ fn faults() -> Vec<(Vec<Vec<u8>>, String)> {
         ),
         (
             vec![file(&[compute(4, 1, &[5]), compute(5, 1, &[4])])],
-            format!("{head}node 5, byte 18: waits for itself, by way of node 4 (a data"),
+            format!("{head}node 5, byte 18: depends on itself through node 4 (a data"),
         ),
         (
             vec![file(&[control])],
-            format!("{head}node 4, byte 8: waits for itself, by way of node 4 (a control"),
+            format!("{head}node 4, byte 8: depends on itself through node 4 (a control"),
         ),
         (
             vec![file(&[compute(4, 1, &[]), compute(4, 1, &[])])],
-            format!("{head}node 4, byte 15: a second"),
+            format!("{head}node 4, byte 15: duplicate node id"),
         ),
-        (vec![file(&[node(1, 8, &[])])], format!("{head}node 1, byte 8: type 8 is none")),
+        (vec![file(&[node(1, 8, &[])])], format!("{head}node 1, byte 8: unknown type 8")),
         (
             vec![file(&[send(3, 1, &[])]), good()],
             format!("{head}node 3, byte 8: no receive of rank 1 with tag 7 matches this send"),
@@ -214,7 +214,7 @@ fn faults() -> Vec<(Vec<Vec<u8>>, String)> {
         ),
         (
             vec![file(&[send(3, 1, &[])])],
-            format!("{head}node 3, byte 8: comm_dst = 1, but ranks are 0 to 0"),
+            format!("{head}node 3, byte 8: comm_dst = 1 is out of range; ranks are 0 to 0"),
         ),
         (
             vec![file(&[send(3, 0, &[])])],
@@ -222,14 +222,14 @@ fn faults() -> Vec<(Vec<Vec<u8>>, String)> {
         ),
         (
             vec![file(&[call(3, 0, &[])]), good()],
-            format!("{head}node 3, byte 8: rank 1 takes no part in this, the collective number 1"),
+            format!("{head}node 3, byte 8: rank 1 does not take part in collective 1 of all ranks"),
         ),
         (
             vec![file(&[call(3, 0, &[])]), file(&[call(3, 2, &[])])],
-            "t.1.et: rank 1, node 3, byte 8: all-gather of 4000 bytes, but in node 3 of rank 0"
+            "t.1.et: rank 1, node 3, byte 8: all-gather of 4000 bytes, but node 3 of rank 0"
                 .to_owned(),
         ),
-        (vec![file(&[call(3, 10, &[])])], format!("{head}node 3, byte 8: comm_type 10 is none")),
+        (vec![file(&[call(3, 10, &[])])], format!("{head}node 3, byte 8: unknown comm_type 10")),
         (
             vec![file(&[node(3, kind::SEND, &[])])],
             format!("{head}node 3, byte 8: attribute comm_size is missing"),
@@ -239,21 +239,21 @@ fn faults() -> Vec<(Vec<Vec<u8>>, String)> {
                 file(&[receive(1, 1, &[]), send(2, 1, &[1])]),
                 file(&[receive(1, 0, &[]), send(2, 0, &[1])]),
             ],
-            format!("{head}node 1, byte 8: never begins"),
+            format!("{head}node 1, byte 8: never starts"),
         ),
     ]
 }
 
 #[test]
-fn each_fault_names_rank_node_and_byte() {
+fn each_error_names_rank_node_and_byte() {
     for (files, expected) in faults() {
-        let text = says(files);
-        assert!(text.starts_with(&expected), "'{text}' should be '{expected}'");
+        let message = error(files);
+        assert!(message.starts_with(&expected), "'{message}' should be '{expected}'");
     }
 }
 
 #[test]
-fn without_control_dependencies_a_circle_of_them_is_none() {
+fn control_dependencies_can_be_ignored() {
     let files =
         Files(vec![file(&[Node { control_dependencies: vec![4, 9], ..compute(4, 1, &[]) }])]);
     assert!(read(&files, 1, &Options::default()).is_err());
@@ -269,8 +269,8 @@ fn a_missing_rank_is_named() {
     assert!(text.starts_with("t.1.et: rank 1: missing"), "{text}");
 }
 
-/// What is written, read again.
-fn again(workload: &Workload) -> Workload {
+/// The workload after it is written and read again.
+fn round_trip(workload: &Workload) -> Workload {
     let traces = Traces::of(workload).unwrap();
     let files = (0..traces.ranks()).map(|rank| {
         let mut file = Vec::new();
@@ -281,7 +281,7 @@ fn again(workload: &Workload) -> Workload {
 }
 
 #[test]
-fn what_is_written_reads_as_the_same_messages() {
+fn written_traces_are_read_as_the_same_messages() {
     let plan = Plan {
         gap: Span::from_ps(1_500_001),
         channels: 2,
@@ -290,7 +290,7 @@ fn what_is_written_reads_as_the_same_messages() {
     for collective in collective::ALL.iter().filter(|it| !it.name.starts_with("hierarchical")) {
         let mut workload = collective.build(&plan).unwrap();
         workload.messages[0].start = Time::from_ps(77);
-        let again = again(&workload);
+        let again = round_trip(&workload);
         let sorted = |workload: &Workload| {
             let mut all: Vec<_> =
                 workload.messages.iter().map(|it| (it.src, it.dst, it.stream, it.bytes)).collect();
@@ -304,7 +304,7 @@ fn what_is_written_reads_as_the_same_messages() {
 }
 
 #[test]
-fn what_other_hosts_compute_is_no_trace() {
+fn a_dependency_on_a_delay_of_another_host_cannot_be_written() {
     let delays = [0, 1].map(|host| Delay { host: HostId(host), span: Span::ZERO }).to_vec();
     let waits = [(MessageId(0), MessageId(1))];
     let workload = Workload::with_delays(Vec::new(), delays, &waits);

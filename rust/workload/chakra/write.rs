@@ -1,4 +1,4 @@
-//! Any workload as traces: a file a rank, of sends, receives and computation.
+//! Writing a workload as traces: per rank a file of sends, receives and computation.
 
 use std::io::{self, Write};
 
@@ -8,23 +8,23 @@ use super::node::{DURATION_PS, LANE};
 use super::schema::{Attribute, GlobalMetadata, Node, Value, kind};
 use crate::ids::{HostId, MessageId};
 use crate::units::{Span, Time};
-use crate::workload::{Lane, Workload};
+use crate::workload::{Lane, Message, Workload};
 
-/// The schema that is written.
+/// The version of the schema.
 const VERSION: &str = "0.0.4";
 
 /// Why a workload cannot be written as traces.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotATrace {
-    /// Something waits for what another host computes; in a trace only messages pass news.
+    /// A task depends on a delay of another host; in a trace only messages cross ranks.
     #[error(
-        "{after} waits for a delay of {host}, which is another host: a trace has dependencies \
-         within a rank alone"
+        "a task of {after} depends on a delay of {host}; in a trace a node depends only on nodes \
+         of its own rank"
     )]
     Elsewhere {
-        /// Where what waits is.
+        /// Host of the task.
         after: HostId,
-        /// Where what it waits for is.
+        /// Host of the delay.
         host: HostId,
     },
 }
@@ -33,48 +33,46 @@ pub enum NotATrace {
 #[derive(Debug)]
 pub struct Traces<'a> {
     workload: &'a Workload,
-    /// By rank, what it does, whatever is waited for before who waits for it.
-    of_rank: Vec<Vec<Part>>,
-    /// `first_before[t]..first_before[t + 1]` are the places in `before` of what `t` waits for.
-    first_before: Vec<u32>,
-    before: Vec<MessageId>,
+    /// By rank, its nodes; each comes after its dependencies.
+    of_rank: Vec<Vec<TaskNode>>,
+    /// `dependencies[first_dependency[t]..first_dependency[t + 1]]` are those of task `t`.
+    first_dependency: Vec<u32>,
+    dependencies: Vec<MessageId>,
 }
 
-/// A task as a rank sees it.
+/// The node of a task in the trace of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Part {
+struct TaskNode {
     task: MessageId,
-    side: Side,
+    role: Role,
 }
 
-/// Which nodes of a task.
+/// The role of a node for its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Side {
-    /// Its computation, before it is sent or in its place.
+enum Role {
+    /// A delay, or the computation before a message.
     Compute,
-    /// Its send.
     Send,
-    /// Its receive.
     Receive,
 }
 
-impl Side {
-    /// The id of a node of its own in each rank: the first two bits say which.
+impl Role {
+    /// The id of the node, which is unique in its rank: the low two bits are the role.
     const fn id(self, task: MessageId) -> u64 {
         (task.0 as u64) << 2 | self as u64
     }
 }
 
-/// The id of the node that puts off a message to its start.
+/// The id of the node that delays a message until its start time.
 const fn start_id(task: MessageId) -> u64 {
     (task.0 as u64) << 2 | 3
 }
 
 impl<'a> Traces<'a> {
-    /// `workload` on as many ranks as the last host needs that has a part in it.
+    /// The traces of `workload`, for the ranks up to the last host that takes part in it.
     ///
     /// # Errors
-    /// A dependency that a trace cannot have.
+    /// Fails if a task depends on a delay of another host.
     pub fn of(workload: &'a Workload) -> Result<Self, NotATrace> {
         let hosts = workload.messages.iter().map(|message| message.src.max(message.dst));
         let last = hosts.chain(workload.delays.iter().map(|delay| delay.host)).max();
@@ -83,69 +81,69 @@ impl<'a> Traces<'a> {
         let mut traces = Self {
             workload,
             of_rank: vec![Vec::new(); ranks],
-            first_before: vec![0; tasks + 1],
-            before: vec![MessageId::default(); workload.dependents.len()],
+            first_dependency: vec![0; tasks + 1],
+            dependencies: vec![MessageId::default(); workload.dependents.len()],
         };
         for &task in &workload.dependents {
-            traces.first_before[task.index() + 1] += 1;
+            traces.first_dependency[task.index() + 1] += 1;
         }
-        for place in 1..=tasks {
-            traces.first_before[place] += traces.first_before[place - 1];
+        for task in 1..=tasks {
+            traces.first_dependency[task] += traces.first_dependency[task - 1];
         }
-        let mut next = traces.first_before.clone();
+        let mut next = traces.first_dependency.clone();
         for task in (0..tasks as u32).map(MessageId) {
-            for &after in workload.dependents_of(task) {
-                let (host, place) = (workload.host_of(task), workload.host_of(after));
-                if workload.delay(task).is_some() && host != place {
-                    return Err(NotATrace::Elsewhere { after: place, host });
+            for &dependent in workload.dependents_of(task) {
+                let (host, after) = (workload.host_of(task), workload.host_of(dependent));
+                if workload.delay(task).is_some() && host != after {
+                    return Err(NotATrace::Elsewhere { after, host });
                 }
-                traces.before[next[after.index()] as usize] = task;
-                next[after.index()] += 1;
+                traces.dependencies[next[dependent.index()] as usize] = task;
+                next[dependent.index()] += 1;
             }
         }
-        traces.deal_all();
+        traces.add_nodes();
         Ok(traces)
     }
 
-    /// Gives all tasks to their ranks, in order of their numbers but for what they wait for, which
-    /// comes before them: who reads the traces while they are replayed need not look ahead.
-    fn deal_all(&mut self) {
-        let tasks = self.first_before.len() as u32 - 1;
-        let mut seen = vec![false; tasks as usize];
-        // Tasks on the way down, each with how much of what it waits for was looked at.
-        let mut way: Vec<(MessageId, u32)> = Vec::new();
+    /// Adds the nodes of all tasks to their ranks, in order of ids, except that dependencies come
+    /// before their dependents: a replay then need not read ahead.
+    fn add_nodes(&mut self) {
+        let tasks = self.first_dependency.len() as u32 - 1;
+        let mut visited = vec![false; tasks as usize];
+        // The path of a depth-first search: tasks with the index of their next dependency.
+        let mut path: Vec<(MessageId, u32)> = Vec::new();
         for task in (0..tasks).map(MessageId) {
-            if !std::mem::replace(&mut seen[task.index()], true) {
-                way.push((task, self.first_before[task.index()]));
+            if !std::mem::replace(&mut visited[task.index()], true) {
+                path.push((task, self.first_dependency[task.index()]));
             }
-            while let Some((task, looked)) = way.last_mut() {
-                let (task, place) = (*task, *looked);
-                if place == self.first_before[task.index() + 1] {
-                    self.deal(task);
-                    way.pop();
+            while let Some((task, next)) = path.last_mut() {
+                let (task, index) = (*task, *next);
+                if index == self.first_dependency[task.index() + 1] {
+                    self.add_task(task);
+                    path.pop();
                     continue;
                 }
-                *looked += 1;
-                let before = self.before[place as usize];
-                if !std::mem::replace(&mut seen[before.index()], true) {
-                    way.push((before, self.first_before[before.index()]));
+                *next += 1;
+                let dependency = self.dependencies[index as usize];
+                if !std::mem::replace(&mut visited[dependency.index()], true) {
+                    path.push((dependency, self.first_dependency[dependency.index()]));
                 }
             }
         }
     }
 
-    /// Gives a task to the ranks that it has a part in.
-    fn deal(&mut self, task: MessageId) {
+    /// Adds the nodes of a task to the ranks that take part in it.
+    fn add_task(&mut self, task: MessageId) {
         let host = self.workload.host_of(task);
         let Some(message) = self.workload.messages.get(task.index()) else {
-            self.of_rank[host.index()].push(Part { task, side: Side::Compute });
+            self.of_rank[host.index()].push(TaskNode { task, role: Role::Compute });
             return;
         };
-        self.of_rank[host.index()].push(Part { task, side: Side::Send });
-        self.of_rank[message.dst.index()].push(Part { task, side: Side::Receive });
+        self.of_rank[host.index()].push(TaskNode { task, role: Role::Send });
+        self.of_rank[message.dst.index()].push(TaskNode { task, role: Role::Receive });
     }
 
-    /// How many ranks there are.
+    /// Number of ranks.
     pub fn ranks(&self) -> u32 {
         self.of_rank.len() as u32
     }
@@ -153,85 +151,81 @@ impl<'a> Traces<'a> {
     /// Writes the file of a rank.
     ///
     /// # Errors
-    /// As `to` says them.
+    /// Fails if writing to `to` does.
     pub fn write(&self, rank: u32, to: &mut dyn Write) -> io::Result<()> {
         let metadata = GlobalMetadata { version: VERSION.to_owned(), attributes: Vec::new() };
         put(to, &metadata)?;
-        for part in &self.of_rank[rank as usize] {
-            match part.side {
-                Side::Compute => {
-                    let span = self.workload.delay(part.task).map_or(Span::ZERO, |it| it.span);
-                    let id = Side::Compute.id(part.task);
-                    let lane = self.workload.lane(part.task);
-                    put(to, &compute(id, (span, lane), self.waits(part.task)))?;
+        for &TaskNode { task, role } in &self.of_rank[rank as usize] {
+            match role {
+                Role::Compute => {
+                    let span = self.workload.delay(task).map_or(Span::ZERO, |it| it.span);
+                    let lane = self.workload.lane(task);
+                    put(to, &compute(role.id(task), span, lane, self.dependency_ids(task)))?;
                 }
-                Side::Send => self.write_send(part.task, to)?,
-                Side::Receive => {
-                    let message = &self.workload.messages[part.task.index()];
-                    let attributes = communication(
-                        ("comm_src", message.src),
-                        (message.bytes.get(), message.stream),
-                    );
-                    let (id, name) = (Side::Receive.id(part.task), format!("recv {}", part.task));
-                    put(
-                        to,
-                        &Node { id, name, kind: kind::RECEIVE, attributes, ..Node::default() },
-                    )?;
+                Role::Send => self.write_send(task, to)?,
+                Role::Receive => {
+                    let message = &self.workload.messages[task.index()];
+                    let receive = Node {
+                        id: role.id(task),
+                        name: format!("recv {task}"),
+                        kind: kind::RECEIVE,
+                        attributes: communication("comm_src", message.src, message),
+                        ..Node::default()
+                    };
+                    put(to, &receive)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// A send, after the computation that its sender does for it and not before its start.
+    /// Writes a send, after the compute nodes for the gap before it and for its start time.
     fn write_send(&self, task: MessageId, to: &mut dyn Write) -> io::Result<()> {
         let message = &self.workload.messages[task.index()];
-        let mut waits = self.waits(task);
-        if !waits.is_empty() && self.workload.gap > Span::ZERO {
-            let id = Side::Compute.id(task);
-            put(to, &compute(id, (self.workload.gap, None), waits))?;
-            waits = vec![id];
+        let mut dependencies = self.dependency_ids(task);
+        if !dependencies.is_empty() && self.workload.gap > Span::ZERO {
+            let id = Role::Compute.id(task);
+            put(to, &compute(id, self.workload.gap, None, dependencies))?;
+            dependencies = vec![id];
         }
         if message.start > Time::ZERO {
             let span = message.start.since(Time::ZERO);
-            put(to, &compute(start_id(task), (span, None), Vec::new()))?;
-            waits.push(start_id(task));
+            put(to, &compute(start_id(task), span, None, Vec::new()))?;
+            dependencies.push(start_id(task));
         }
-        let attributes =
-            communication(("comm_dst", message.dst), (message.bytes.get(), message.stream));
         let send = Node {
-            id: Side::Send.id(task),
+            id: Role::Send.id(task),
             name: format!("send {task}"),
             kind: kind::SEND,
-            data_dependencies: waits,
-            attributes,
+            data_dependencies: dependencies,
+            attributes: communication("comm_dst", message.dst, message),
             ..Node::default()
         };
         put(to, &send)
     }
 
-    /// The ids of the nodes that a task waits for in its rank.
-    fn waits(&self, task: MessageId) -> Vec<u64> {
-        let (from, upto) = (self.first_before[task.index()], self.first_before[task.index() + 1]);
+    /// The ids of the nodes that a task depends on, in its rank.
+    fn dependency_ids(&self, task: MessageId) -> Vec<u64> {
+        let [from, to] = [task.index(), task.index() + 1].map(|it| self.first_dependency[it]);
         let host = self.workload.host_of(task);
-        let id = |&before: &MessageId| match self.workload.messages.get(before.index()) {
-            Some(message) if message.src == host => Side::Send.id(before),
-            Some(_) => Side::Receive.id(before),
-            None => Side::Compute.id(before),
+        let id = |&on: &MessageId| match self.workload.messages.get(on.index()) {
+            Some(message) if message.src == host => Role::Send.id(on),
+            Some(_) => Role::Receive.id(on),
+            None => Role::Compute.id(on),
         };
-        self.before[from as usize..upto as usize].iter().map(id).collect()
+        self.dependencies[from as usize..to as usize].iter().map(id).collect()
     }
 }
 
-/// A compute node. Other programs see its duration in whole microseconds, rounded up; and they
-/// may run what has no lane one after the other.
-fn compute(id: u64, (span, lane): (Span, Option<Lane>), waits: Vec<u64>) -> Node {
+/// A compute node. Other programs read its duration in whole microseconds, rounded up, and may
+/// run nodes without a lane one at a time.
+fn compute(id: u64, span: Span, lane: Option<Lane>, dependencies: Vec<u64>) -> Node {
     let lane = lane.map_or(0, |lane| u64::from(lane.0) + 1);
     Node {
         id,
         name: "compute".to_owned(),
         kind: kind::COMPUTE,
-        data_dependencies: waits,
+        data_dependencies: dependencies,
         duration_micros: span.as_ps().div_ceil(1_000_000),
         attributes: vec![
             is_cpu_op(),
@@ -242,14 +236,14 @@ fn compute(id: u64, (span, lane): (Span, Option<Lane>), waits: Vec<u64>) -> Node
     }
 }
 
-fn communication((peer, host): (&str, HostId), (bytes, stream): (u64, u32)) -> Vec<Attribute> {
-    let integer =
-        |name: &str, value| Attribute { name: name.to_owned(), value: Some(Value::Int32(value)) };
+/// The attributes of a send or a receive, whose peer is in the attribute `peer`.
+fn communication(peer: &str, host: HostId, message: &Message) -> Vec<Attribute> {
+    let attribute = |name: &str, value| Attribute { name: name.to_owned(), value: Some(value) };
     vec![
         is_cpu_op(),
-        Attribute::uint64("comm_size", bytes),
-        integer(peer, host.0 as i32),
-        Attribute { name: "comm_tag".to_owned(), value: Some(Value::Uint32(stream)) },
+        Attribute::uint64("comm_size", message.bytes.get()),
+        attribute(peer, Value::Int32(host.0 as i32)),
+        attribute("comm_tag", Value::Uint32(message.stream)),
     ]
 }
 

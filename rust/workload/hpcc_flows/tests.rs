@@ -42,10 +42,7 @@ fn each_error_names_file_line_token_and_what_is_expected() {
         ),
         ("18446744073709551615\n", "flow.txt:1: 18446744073709551615 flows are announced"),
         ("1\n0 1 3 2\n", &format!("flow.txt:2: '0 1 3 2' has 4 columns; {columns}")),
-        (
-            "1\n0 1 3 4 5 6 7\n",
-            &format!("flow.txt:2: '0 1 3 4 5 6 7' has 7 columns; {columns}"),
-        ),
+        ("1\n0 1 3 4 5 6 7\n", &format!("flow.txt:2: '0 1 3 4 5 6 7' has 7 columns; {columns}")),
         (
             "2\n0 1 3 9 2\n0 1 3 4 9 2\n",
             "flow.txt:3: '0 1 3 4 9 2' has 6 columns, but the flows above it have 5",
@@ -98,7 +95,5 @@ fn differences_from_the_family_give_warnings() {
     let file = read("3\n0 1 3 9 2\n0 1 3 5000000000 1\n0 1 3 9 0\n", "flow.txt").unwrap();
     assert_eq!(file.warnings.len(), 2);
     assert!(file.warnings[0].starts_with("flow.txt:3: starts before the flow above it"));
-    assert!(
-        file.warnings[1].starts_with("flow.txt:3: 5000000000 bytes do not fit into the 32")
-    );
+    assert!(file.warnings[1].starts_with("flow.txt:3: 5000000000 bytes do not fit into the 32"));
 }

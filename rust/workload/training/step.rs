@@ -227,7 +227,8 @@ impl<'a> Step<'a> {
                 let chosen = self.training.model.experts.map_or(1, |it| u64::from(it.top_k));
                 let tokens = self.activations() * chosen;
                 let bytes = Bytes::new(tokens.div_ceil(self.training.degrees.tensor.into()));
-                let call = Call { class: Class::Expert, operation: CollectiveKind::AllToAll, bytes };
+                let call =
+                    Call { class: Class::Expert, operation: CollectiveKind::AllToAll, bytes };
                 self.program.blocking(call, &stage.expert)?;
                 self.among_tensor(stage, (operations, chosen))?;
                 self.program.blocking(call, &stage.expert)

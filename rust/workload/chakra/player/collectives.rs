@@ -1,186 +1,202 @@
-//! Collectives under way: what each message of them waits for, and when they are over for whom.
+//! Collectives in progress: the dependencies of their messages, and their completion at each
+//! member.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use super::super::assemble::COLLECTIVE_STREAMS;
 use super::super::error::ChakraFault;
 use super::super::expand::{Algorithms, expand};
-use super::super::assemble::{COLLECTIVE_STREAMS, disagreement};
-use super::super::node::{Call, Groups};
+use super::super::node::{Call, FirstCall, Groups, disagreement};
+use super::RankNode;
 use crate::ids::{HostId, MessageId};
 use crate::workload::{Message, Workload};
 
-/// So many layouts are kept for the next collective of the same kind.
+/// Number of expansions that are kept for later collectives of the same kind.
 const KEPT: usize = 8;
 
-/// Which collective: its group, and which of the group's, from 0.
-pub(super) type Key = (u32, u64);
+/// A collective.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub group: u32,
+    /// Index among the collectives of the group.
+    pub index: u64,
+}
 
-/// All that have been read by somebody and are not over for everybody.
+/// The group, operation and bytes of a collective: equal ones have the same messages.
+type Kind = (u32, u8, u64);
+
+/// All collectives that a rank has read and that are not complete at every member.
 pub(super) struct Collectives {
-    /// By group, its ranks in order.
+    /// The ranks of each group, in ascending order.
     members: Vec<Vec<u32>>,
-    /// How many each rank has read, by group and rank.
-    numbers: BTreeMap<(u32, u32), u64>,
-    open: BTreeMap<Key, Open>,
-    /// The last layouts, by group, operation and bytes, the oldest first.
-    layouts: VecDeque<((u32, u8, u64), Arc<Layout>)>,
+    /// Number of collectives read, by group and rank.
+    counts: BTreeMap<(u32, u32), u64>,
+    open: BTreeMap<Key, OpenCollective>,
+    /// The last expansions, the oldest first.
+    expansions: VecDeque<(Kind, Arc<Expansion>)>,
 }
 
-struct Open {
-    call: Call,
-    /// Rank and node that were read first.
-    first: (u32, u64),
-    /// The node of each member that has been read.
+struct OpenCollective {
+    first: FirstCall,
+    /// By member, its node if that is read.
     nodes: Vec<Option<u64>>,
-    /// Members for which it is over.
-    over: usize,
-    under_way: Option<UnderWay>,
+    /// Number of members at which it is complete.
+    completed: usize,
+    /// `None` until the first member starts.
+    progress: Option<Progress>,
 }
 
-struct UnderWay {
-    layout: Arc<Layout>,
-    /// How many each message and each join waits for still.
-    waits: Vec<u32>,
-    /// How many messages each member has still to send or to get, and one until it has begun.
-    left: Vec<u32>,
+struct Progress {
+    expansion: Arc<Expansion>,
+    /// By message and join, the number of dependencies that are not met.
+    waits_for: Vec<u32>,
+    /// By member, the number of its messages that are not complete or delivered, plus one until
+    /// it starts.
+    remaining: Vec<u32>,
 }
 
-/// The messages of a collective.
-struct Layout {
+/// The messages of a collective, and the initial values of its [`Progress`].
+struct Expansion {
     workload: Workload,
-    waits: Vec<u32>,
-    left: Vec<u32>,
+    waits_for: Vec<u32>,
+    remaining: Vec<u32>,
     /// By member, the messages that it sends.
     sent: Vec<Vec<u32>>,
 }
 
-/// What follows from something that happened.
+/// The consequences of an event of a collective.
 #[derive(Debug, Default)]
-pub(super) struct Follows {
-    /// Messages to be sent, with their numbers.
+pub(super) struct Effects {
+    /// Messages to be sent, with their indices.
     pub sends: Vec<(u32, Message)>,
-    /// Nodes that are over, with their ranks.
-    pub over: Vec<(u32, u64)>,
+    pub completed: Vec<RankNode>,
 }
 
 impl Collectives {
     pub fn new(members: Vec<Vec<u32>>) -> Self {
-        Self { members, numbers: BTreeMap::new(), open: BTreeMap::new(), layouts: VecDeque::new() }
+        let (counts, open) = (BTreeMap::new(), BTreeMap::new());
+        Self { members, counts, open, expansions: VecDeque::new() }
     }
 
-    /// How many take part.
+    /// Number of members of a group.
     pub fn size(&self, group: u32) -> usize {
         self.members.get(group as usize).map_or(0, Vec::len)
     }
 
-    /// A rank's node has been read; which of its group's it is.
-    pub fn read(
+    /// Adds a node that was read; returns the index of its collective in the group.
+    pub fn add(
         &mut self,
-        (rank, id): (u32, u64),
+        RankNode { rank, id }: RankNode,
         call: Call,
         groups: &Groups,
     ) -> Result<u64, ChakraFault> {
-        let place = self.place(call.group, rank).ok_or(ChakraFault::Changed)?;
+        // The survey found all members, so a rank that is none means another file.
+        let member = self.member(call.group, rank).ok_or(ChakraFault::Changed)?;
         let size = self.size(call.group);
-        let number = self.numbers.entry((call.group, rank)).or_insert(0);
-        let key = (call.group, *number);
-        *number += 1;
-        let open = self.open.entry(key).or_insert_with(|| Open {
-            call,
-            first: (rank, id),
+        let count = self.counts.entry((call.group, rank)).or_insert(0);
+        let key = Key { group: call.group, index: *count };
+        *count += 1;
+        let open = self.open.entry(key).or_insert_with(|| OpenCollective {
+            first: FirstCall { call, rank, node: id },
             nodes: vec![None; size],
-            over: 0,
-            under_way: None,
+            completed: 0,
+            progress: None,
         });
-        if let Some(fault) = disagreement(call, (open.call, open.first), groups) {
+        if let Some(fault) = disagreement(call, open.first, groups) {
             return Err(fault);
         }
-        open.nodes[place] = Some(id);
-        Ok(key.1)
+        open.nodes[member] = Some(id);
+        Ok(key.index)
     }
 
-    fn place(&self, group: u32, rank: u32) -> Option<usize> {
+    /// The index of a rank in its group.
+    fn member(&self, group: u32, rank: u32) -> Option<usize> {
         self.members.get(group as usize)?.binary_search(&rank).ok()
     }
 
-    /// It begins for a rank.
-    pub fn begin(
+    /// The collective starts at a rank.
+    pub fn start(
         &mut self,
         key: Key,
         rank: u32,
         algorithms: &Algorithms,
-    ) -> Result<Follows, ChakraFault> {
-        let call = self.open[&key].call;
-        if self.open[&key].under_way.is_none() {
-            let layout = self.layout(call, algorithms)?;
-            let (waits, left) = (layout.waits.clone(), layout.left.clone());
-            let open = self.open.get_mut(&key).expect("it was read");
-            open.under_way = Some(UnderWay { layout, waits, left });
+    ) -> Result<Effects, ChakraFault> {
+        if self.open[&key].progress.is_none() {
+            let call = self.open[&key].first.call;
+            let expansion = self.expansion(call, algorithms)?;
+            let (waits_for, remaining) = (expansion.waits_for.clone(), expansion.remaining.clone());
+            let open = self.open.get_mut(&key).expect("it is open");
+            open.progress = Some(Progress { expansion, waits_for, remaining });
         }
-        let place = self.place(key.0, rank).ok_or(ChakraFault::Changed)?;
-        let mut follows = Follows::default();
-        let under_way = self.under_way(key);
-        let layout = under_way.layout.clone();
-        for &message in &layout.sent[place] {
-            under_way.release(MessageId(message), &mut follows);
+        let member = self.member(key.group, rank).ok_or(ChakraFault::Changed)?;
+        let mut effects = Effects::default();
+        let progress = self.progress(key);
+        let expansion = progress.expansion.clone();
+        for &message in &expansion.sent[member] {
+            progress.release(MessageId(message), &mut effects);
         }
-        self.end_one(key, place, rank, &mut follows);
-        Ok(follows)
+        self.finish_one(key, member, rank, &mut effects);
+        Ok(effects)
     }
 
-    /// A message is over for one of its ends.
-    pub fn handle_over(&mut self, key: Key, message: u32, end: End) -> Follows {
-        let mut follows = Follows::default();
-        let under_way = self.under_way(key);
-        let layout = under_way.layout.clone();
-        let Message { src, dst, .. } = layout.workload.messages[message as usize];
+    /// A message is complete at its sender, or delivered to its receiver.
+    pub fn handle_message(&mut self, key: Key, message: u32, end: End) -> Effects {
+        let mut effects = Effects::default();
+        let progress = self.progress(key);
+        let expansion = progress.expansion.clone();
+        let Message { src, dst, .. } = expansion.workload.messages[message as usize];
         let host = if end == End::Receiver { dst } else { src };
-        for &after in layout.workload.dependents_of(MessageId(message)) {
-            if layout.workload.host_of(after) == host {
-                under_way.release(after, &mut follows);
+        for &dependent in expansion.workload.dependents_of(MessageId(message)) {
+            if expansion.workload.host_of(dependent) == host {
+                progress.release(dependent, &mut effects);
             }
         }
-        let place = self.place(key.0, host.0).expect("its messages are among its members");
-        self.end_one(key, place, host.0, &mut follows);
-        follows
+        let member = self.member(key.group, host.0).expect("members exchange the messages");
+        self.finish_one(key, member, host.0, &mut effects);
+        effects
     }
 
-    /// One less that the member at `place`, a rank, has to wait for.
-    fn end_one(&mut self, key: Key, place: usize, rank: u32, follows: &mut Follows) {
+    /// Counts one event of a member, whose rank is `rank`; completes its node after the last one.
+    fn finish_one(&mut self, key: Key, member: usize, rank: u32, effects: &mut Effects) {
         let open = self.open.get_mut(&key).expect("it is open");
-        let under_way = open.under_way.as_mut().expect("it has begun");
-        under_way.left[place] -= 1;
-        if under_way.left[place] > 0 {
+        let progress = open.progress.as_mut().expect("it has started");
+        progress.remaining[member] -= 1;
+        if progress.remaining[member] > 0 {
             return;
         }
-        open.over += 1;
-        follows.over.push((rank, open.nodes[place].expect("it has begun")));
-        if open.over == open.nodes.len() {
+        open.completed += 1;
+        let id = open.nodes[member].expect("it has started");
+        effects.completed.push(RankNode { rank, id });
+        if open.completed == open.nodes.len() {
             self.open.remove(&key);
         }
     }
 
-    fn under_way(&mut self, key: Key) -> &mut UnderWay {
+    fn progress(&mut self, key: Key) -> &mut Progress {
         let open = self.open.get_mut(&key).expect("it is open");
-        open.under_way.as_mut().expect("it has begun")
+        open.progress.as_mut().expect("it has started")
     }
 
-    fn layout(&mut self, call: Call, algorithms: &Algorithms) -> Result<Arc<Layout>, ChakraFault> {
+    fn expansion(
+        &mut self,
+        call: Call,
+        algorithms: &Algorithms,
+    ) -> Result<Arc<Expansion>, ChakraFault> {
         let kind = (call.group, call.operation, call.bytes);
-        if let Some((_, layout)) = self.layouts.iter().find(|(known, _)| *known == kind) {
-            return Ok(layout.clone());
+        if let Some((_, expansion)) = self.expansions.iter().find(|(known, _)| *known == kind) {
+            return Ok(expansion.clone());
         }
         let ranks = &self.members[call.group as usize];
         let hosts: Vec<HostId> = ranks.iter().copied().map(HostId).collect();
-        let workload = expand((call.operation, call.bytes), &hosts, algorithms)
+        let workload = expand(call.operation, call.bytes, &hosts, algorithms)
             .map_err(|error| ChakraFault::Collective(Box::new(error)))?;
-        let layout = Arc::new(Layout::new(workload, (&hosts, call.group)));
-        self.layouts.push_back((kind, layout.clone()));
-        if self.layouts.len() > KEPT {
-            self.layouts.pop_front();
+        let expansion = Arc::new(Expansion::new(workload, &hosts, call.group));
+        self.expansions.push_back((kind, expansion.clone()));
+        if self.expansions.len() > KEPT {
+            self.expansions.pop_front();
         }
-        Ok(layout)
+        Ok(expansion)
     }
 }
 
@@ -191,42 +207,42 @@ pub(super) enum End {
     Receiver,
 }
 
-impl UnderWay {
-    /// One of those that `task` waits for is over.
-    fn release(&mut self, task: MessageId, follows: &mut Follows) {
-        let layout = self.layout.clone();
+impl Progress {
+    /// One of the dependencies of `task` is met.
+    fn release(&mut self, task: MessageId, effects: &mut Effects) {
+        let expansion = self.expansion.clone();
         let mut tasks = vec![task];
         while let Some(task) = tasks.pop() {
-            let waits = &mut self.waits[task.index()];
-            *waits -= 1;
-            if *waits > 0 {
+            let waits_for = &mut self.waits_for[task.index()];
+            *waits_for -= 1;
+            if *waits_for > 0 {
                 continue;
             }
-            match layout.workload.messages.get(task.index()) {
-                Some(message) => follows.sends.push((task.0, *message)),
+            match expansion.workload.messages.get(task.index()) {
+                Some(message) => effects.sends.push((task.0, *message)),
                 // Joins take no time.
-                None => tasks.extend(layout.workload.dependents_of(task).iter().rev()),
+                None => tasks.extend(expansion.workload.dependents_of(task).iter().rev()),
             }
         }
     }
 }
 
-impl Layout {
-    fn new(mut workload: Workload, (hosts, group): (&[HostId], u32)) -> Self {
+impl Expansion {
+    fn new(mut workload: Workload, hosts: &[HostId], group: u32) -> Self {
         let tasks = workload.messages.len() + workload.delays.len();
-        let mut waits = workload.waits_for.clone();
-        waits.resize(tasks, 0);
-        let mut left = vec![1; hosts.len()];
+        let mut waits_for = workload.waits_for.clone();
+        waits_for.resize(tasks, 0);
+        let mut remaining = vec![1; hosts.len()];
         let mut sent = vec![Vec::new(); hosts.len()];
-        let place = |host: HostId| hosts.binary_search(&host).expect("ranks ascend");
-        for (message, number) in workload.messages.iter_mut().zip(0u32..) {
+        let member = |host: HostId| hosts.binary_search(&host).expect("ranks ascend");
+        for (message, index) in workload.messages.iter_mut().zip(0u32..) {
             message.stream = COLLECTIVE_STREAMS | group;
-            // It waits for its sender to begin.
-            waits[number as usize] += 1;
-            left[place(message.src)] += 1;
-            left[place(message.dst)] += 1;
-            sent[place(message.src)].push(number);
+            // Every message also depends on the start of its sender's node.
+            waits_for[index as usize] += 1;
+            remaining[member(message.src)] += 1;
+            remaining[member(message.dst)] += 1;
+            sent[member(message.src)].push(index);
         }
-        Self { workload, waits, left, sent }
+        Self { workload, waits_for, remaining, sent }
     }
 }

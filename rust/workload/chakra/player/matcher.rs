@@ -1,73 +1,74 @@
-//! Where sends and receives find each other: by sender, receiver and tag, in order of the files.
+//! Matching of sends and receives: by sender, receiver and tag, in order of the files.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Those of all ranks that have been read and not met.
+use super::super::node::MatchKey;
+
+/// The sends and receives of all ranks that are read and not matched.
 #[derive(Debug, Default)]
-pub(super) struct Meetings(BTreeMap<Key, Queues>);
+pub(super) struct Matcher(BTreeMap<MatchKey, Queues>);
 
-/// Sender, receiver and tag.
-pub(super) type Key = (u32, u32, u32);
-
-/// At most one of the two holds any.
+/// At most one of the two queues is not empty.
 #[derive(Debug, Default)]
 struct Queues {
-    sends: VecDeque<Send>,
+    sends: VecDeque<PendingSend>,
+    /// By id.
     receives: VecDeque<u64>,
 }
 
-/// A send.
+/// A send whose receive may not be read yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Send {
+pub(super) struct PendingSend {
     pub id: u64,
-    /// Where it begins in its file.
+    /// Offset of the node in its file.
     pub offset: u64,
     pub bytes: u64,
 }
 
-/// Who is left alone.
+/// A send or a receive without its counterpart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Alone {
-    Send(Send),
-    /// By its id.
+pub(super) enum Unmatched {
+    Send(PendingSend),
+    /// By id.
     Receive(u64),
 }
 
-impl Meetings {
-    /// A send has been read; its receive, if that was before.
-    pub fn send(&mut self, key: Key, send: Send) -> Option<u64> {
+impl Matcher {
+    /// Adds a send; returns its receive, if that is already read.
+    pub fn add_send(&mut self, key: MatchKey, send: PendingSend) -> Option<u64> {
         let queues = self.0.entry(key).or_default();
         let receive = queues.receives.pop_front();
         if receive.is_none() {
             queues.sends.push_back(send);
         }
-        self.tidy(key);
+        self.remove_if_empty(key);
         receive
     }
 
-    /// A receive has been read; its send, if that was before.
-    pub fn receive(&mut self, key: Key, receive: u64) -> Option<Send> {
+    /// Adds a receive; returns its send, if that is already read.
+    pub fn add_receive(&mut self, key: MatchKey, receive: u64) -> Option<PendingSend> {
         let queues = self.0.entry(key).or_default();
         let send = queues.sends.pop_front();
         if send.is_none() {
             queues.receives.push_back(receive);
         }
-        self.tidy(key);
+        self.remove_if_empty(key);
         send
     }
 
-    fn tidy(&mut self, key: Key) {
+    fn remove_if_empty(&mut self, key: MatchKey) {
         let is_empty = |it: &Queues| it.sends.is_empty() && it.receives.is_empty();
         if self.0.get(&key).is_some_and(is_empty) {
             self.0.remove(&key);
         }
     }
 
-    /// The first that has met nobody.
-    pub fn first(&self) -> Option<(Key, Alone)> {
+    /// The first node, in order of keys, without its counterpart.
+    pub fn first_unmatched(&self) -> Option<(MatchKey, Unmatched)> {
         let (&key, queues) = self.0.first_key_value()?;
-        let receive = || queues.receives.front().copied().map(Alone::Receive);
-        queues.sends.front().copied().map(Alone::Send).or_else(receive).map(|alone| (key, alone))
+        let receive = || queues.receives.front().copied().map(Unmatched::Receive);
+        let node = queues.sends.front().copied().map(Unmatched::Send).or_else(receive)?;
+        Some((key, node))
     }
 }
 
@@ -76,20 +77,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whichever_is_read_first_they_meet_in_order_and_leave_nothing() {
-        let mut meetings = Meetings::default();
-        let send = |id| Send { id, offset: 0, bytes: 1 };
-        let key = (0, 1, 7);
-        assert_eq!(meetings.send(key, send(1)), None);
-        assert_eq!(meetings.send(key, send(2)), None);
-        assert_eq!(meetings.receive((0, 1, 8), 5), None);
-        assert_eq!(meetings.receive(key, 8), Some(send(1)));
-        assert_eq!(meetings.first(), Some((key, Alone::Send(send(2)))));
-        assert_eq!(meetings.receive(key, 9), Some(send(2)));
-        assert_eq!(meetings.first(), Some(((0, 1, 8), Alone::Receive(5))));
-        assert_eq!(meetings.receive(key, 10), None);
-        assert_eq!(meetings.send(key, send(3)), Some(10));
-        assert_eq!(meetings.send((0, 1, 8), send(4)), Some(5));
-        assert_eq!((meetings.first(), meetings.0.len()), (None, 0));
+    fn sends_and_receives_match_in_order_whichever_is_read_first() {
+        let mut matcher = Matcher::default();
+        let send = |id| PendingSend { id, offset: 0, bytes: 1 };
+        let [key, other] = [7, 8].map(|tag| MatchKey { src: 0, dst: 1, tag });
+        assert_eq!(matcher.add_send(key, send(1)), None);
+        assert_eq!(matcher.add_send(key, send(2)), None);
+        assert_eq!(matcher.add_receive(other, 5), None);
+        assert_eq!(matcher.add_receive(key, 8), Some(send(1)));
+        assert_eq!(matcher.first_unmatched(), Some((key, Unmatched::Send(send(2)))));
+        assert_eq!(matcher.add_receive(key, 9), Some(send(2)));
+        assert_eq!(matcher.first_unmatched(), Some((other, Unmatched::Receive(5))));
+        assert_eq!(matcher.add_receive(key, 10), None);
+        assert_eq!(matcher.add_send(key, send(3)), Some(10));
+        assert_eq!(matcher.add_send(other, send(4)), Some(5));
+        assert_eq!((matcher.first_unmatched(), matcher.0.len()), (None, 0));
     }
 }

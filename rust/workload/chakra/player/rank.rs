@@ -1,169 +1,178 @@
-//! A rank on its way through its trace: the nodes that have been read and are not over.
+//! The state of a rank during a replay: the nodes that are read and not complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 
-use super::super::error::{ChakraFault, Dependency};
+use super::super::error::{ChakraFault, Dependency, NodeFault};
 use super::super::id_set::IdSet;
-use super::super::node::{Action, Nodes, Placed, Read};
+use super::super::node::{Action, NodeReader, ParsedNode};
 use crate::workload::Lane;
 
 /// A rank.
 pub(super) struct Rank<'s> {
-    /// What is left of its file; `None` at the end of it.
-    pub nodes: Option<Nodes<Box<dyn BufRead + 's>>>,
-    /// Nodes that have been read and are not over, by id.
-    pub live: BTreeMap<u64, Live>,
-    /// Every id that has been read.
+    /// The rest of its file; `None` at the end of the file.
+    pub nodes: Option<NodeReader<Box<dyn BufRead + 's>>>,
+    /// Nodes that are read and not complete, by id.
+    pub open: BTreeMap<u64, OpenNode>,
+    /// The ids of all nodes read so far.
     read: IdSet,
-    /// Ids that have not been read, and who waits for them.
-    awaited: BTreeMap<u64, Vec<u64>>,
-    /// Sends that are over and whose receives have not been read.
-    pub lingering: usize,
-    /// So many nodes are held, if there are as many.
+    /// By id that is not read yet, the nodes that depend on it.
+    unread: BTreeMap<u64, Vec<u64>>,
+    /// Number of sends that are complete and whose receives are not read yet.
+    pub unreceived_sends: usize,
+    /// Number of nodes that should be held.
     pub window: usize,
-    /// Nodes read so far.
-    places: u64,
-    /// Lanes that are busy, and whose turn is next: place and id.
+    /// Number of nodes read so far.
+    read_count: u64,
+    /// Busy lanes, with the nodes that are ready for them: index in the file and id.
     lanes: BTreeMap<Lane, BTreeSet<(u64, u64)>>,
 }
 
-/// A node that is not over.
+/// A node that is read and not complete.
 #[derive(Debug)]
-pub(super) struct Live {
-    /// Where it begins in the file.
+pub(super) struct OpenNode {
+    /// Offset in the file.
     pub offset: u64,
-    /// Its place in the file.
-    pub place: u64,
+    /// Index in the file.
+    pub index: u64,
     pub action: Action,
-    pub stage: Stage,
-    /// How many it waits for.
-    waits: u32,
-    /// What it waited for when it was read.
-    pub before: Vec<(u64, Dependency)>,
-    /// Who waits for it.
-    pub after: Vec<u64>,
-    /// A send or a receive: the message is there.
-    pub arrived: bool,
-    /// A send: its receive, once that has been read.
+    pub state: NodeState,
+    /// Number of dependencies that are not complete.
+    waits_for: u32,
+    /// Its dependencies, by id.
+    pub dependencies: Vec<(u64, Dependency)>,
+    /// The ids of the nodes that depend on it.
+    pub dependents: Vec<u64>,
+    /// For a send or a receive, whether the message is delivered.
+    pub delivered: bool,
+    /// For a send, its receive once that is read.
     pub receive: Option<u64>,
-    /// A collective: which one of its group.
-    pub number: u64,
+    /// For a collective, its index among those of the group.
+    pub call_index: u64,
 }
 
-/// How far a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum NodeState {
     Waiting,
-    Begun,
+    Started,
+}
+
+/// A node that depends on one that is not read yet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct UnreadDependency {
+    pub id: u64,
+    /// The node that is not read yet.
+    pub on: u64,
 }
 
 impl<'s> Rank<'s> {
-    pub fn new(nodes: Nodes<Box<dyn BufRead + 's>>, window: usize) -> Self {
+    pub fn new(nodes: NodeReader<Box<dyn BufRead + 's>>, window: usize) -> Self {
         Self {
             nodes: Some(nodes),
-            live: BTreeMap::new(),
+            open: BTreeMap::new(),
             read: IdSet::default(),
-            awaited: BTreeMap::new(),
-            lingering: 0,
+            unread: BTreeMap::new(),
+            unreceived_sends: 0,
             window,
-            places: 0,
+            read_count: 0,
             lanes: BTreeMap::new(),
         }
     }
 
-    /// Nodes that take memory.
+    /// Number of nodes in memory.
     pub fn held(&self) -> usize {
-        self.live.len() + self.lingering
+        self.open.len() + self.unreceived_sends
     }
 
-    /// Whether it should read on: it holds less than its window, or waits for what has not been
-    /// read.
+    /// Whether more nodes should be read: the window is not full, or a node depends on one that is
+    /// not read yet.
     pub fn wants_more(&self) -> bool {
-        self.nodes.is_some() && (self.held() < self.window || !self.awaited.is_empty())
+        self.nodes.is_some() && (self.held() < self.window || !self.unread.is_empty())
     }
 
-    /// Somebody who waits for what has not been read, and what that is.
-    pub fn waits_ahead(&self) -> Option<(u64, u64)> {
-        self.awaited.iter().next().map(|(&on, by)| (by[0], on))
+    /// The first dependency on a node that is not read yet.
+    pub fn first_unread(&self) -> Option<UnreadDependency> {
+        self.unread.iter().next().map(|(&on, by)| UnreadDependency { id: by[0], on })
     }
 
-    /// Takes in a node that was read; true if it may begin.
-    pub fn take(&mut self, node: Read) -> Result<bool, Placed> {
+    /// Adds a node that was read; returns whether it may start.
+    pub fn add(&mut self, node: ParsedNode) -> Result<bool, NodeFault> {
         if !self.read.insert(node.id) {
-            let first = self.live.get(&node.id).map(|live| live.offset);
-            return Err(node.at(ChakraFault::SameId { first }));
+            let first = self.open.get(&node.id).map(|first| first.offset);
+            return Err(node.fault(ChakraFault::SameId { first }));
         }
         let id = node.id;
-        let mut before = node.waits.clone();
-        before.sort_by_key(|&(on, _)| on);
-        before.dedup_by_key(|&mut (on, _)| on);
+        let mut dependencies = node.dependencies.clone();
+        dependencies.sort_by_key(|&(on, _)| on);
+        dependencies.dedup_by_key(|&mut (on, _)| on);
         let receives = matches!(node.action, Action::Receive { .. });
-        let mut waits = 0;
-        for &(on, dependency) in &before {
+        let mut waits_for = 0;
+        for &(on, dependency) in &dependencies {
             if on == id {
-                return Err(node.at(ChakraFault::Cyclic { by: on, dependency }));
+                return Err(node.fault(ChakraFault::Cyclic { by: on, dependency }));
             }
-            if let Some(live) = self.live.get_mut(&on) {
-                // Posted when the send begins.
-                if !(receives && live.is_send_under_way()) {
-                    live.after.push(id);
-                    waits += 1;
+            if let Some(open) = self.open.get_mut(&on) {
+                // A receive that depends on a send is posted when the send starts.
+                if !(receives && open.is_started_send()) {
+                    open.dependents.push(id);
+                    waits_for += 1;
                 }
             } else if !self.read.contains(on) {
-                self.awaited.entry(on).or_default().push(id);
-                waits += 1;
+                self.unread.entry(on).or_default().push(id);
+                waits_for += 1;
             }
         }
-        let live = Live {
+        let open = OpenNode {
             offset: node.offset,
-            place: self.places,
+            index: self.read_count,
             action: node.action,
-            stage: Stage::Waiting,
-            waits,
-            before,
-            after: self.awaited.remove(&id).unwrap_or_default(),
-            arrived: false,
+            state: NodeState::Waiting,
+            waits_for,
+            dependencies,
+            dependents: self.unread.remove(&id).unwrap_or_default(),
+            delivered: false,
             receive: None,
-            number: 0,
+            call_index: 0,
         };
-        self.places += 1;
-        self.live.insert(id, live);
-        Ok(waits == 0)
+        self.read_count += 1;
+        self.open.insert(id, open);
+        Ok(waits_for == 0)
     }
 
-    /// One of those that `id` waits for is over, or has begun; true if it waits no more.
+    /// One of the dependencies of `id` is met; returns whether all of them are.
     pub fn release(&mut self, id: u64) -> bool {
-        let live = self.live.get_mut(&id).expect("who waits is not over");
-        live.waits -= 1;
-        live.waits == 0
+        let node = self.open.get_mut(&id).expect("a node that waits is open");
+        node.waits_for -= 1;
+        node.waits_for == 0
     }
 
-    /// Those that wait for a send to begin, and no longer for its end.
+    /// Removes the receives from the dependents of a send, and returns them: they wait for its
+    /// start, not for its completion.
     pub fn take_receives(&mut self, send: u64) -> Vec<u64> {
-        let Some(live) = self.live.get_mut(&send) else { return Vec::new() };
-        let after = std::mem::take(&mut live.after);
-        let receives = |id: &u64| matches!(self.live[id].action, Action::Receive { .. });
-        let (receives, others): (Vec<u64>, Vec<u64>) = after.into_iter().partition(receives);
-        if let Some(live) = self.live.get_mut(&send) {
-            live.after = others;
+        let Some(node) = self.open.get_mut(&send) else { return Vec::new() };
+        let dependents = std::mem::take(&mut node.dependents);
+        let receives = |id: &u64| matches!(self.open[id].action, Action::Receive { .. });
+        let (receives, others): (Vec<u64>, Vec<u64>) = dependents.into_iter().partition(receives);
+        if let Some(node) = self.open.get_mut(&send) {
+            node.dependents = others;
         }
         receives
     }
 
-    /// A node of a lane waits for its turn; true if it is that.
-    pub fn join(&mut self, lane: Lane, id: u64) -> bool {
-        let place = self.live[&id].place;
+    /// A node is ready for a lane; returns whether it may run at once. Otherwise it runs in the
+    /// order of the file.
+    pub fn enter_lane(&mut self, lane: Lane, id: u64) -> bool {
+        let index = self.open[&id].index;
         if let Some(ready) = self.lanes.get_mut(&lane) {
-            ready.insert((place, id));
+            ready.insert((index, id));
             return false;
         }
         self.lanes.insert(lane, BTreeSet::new());
         true
     }
 
-    /// The node that a lane was busy with is over; the next one.
-    pub fn leave(&mut self, lane: Lane) -> Option<u64> {
+    /// The node that runs on a lane is complete; returns the next one.
+    pub fn leave_lane(&mut self, lane: Lane) -> Option<u64> {
         let next = self.lanes.get_mut(&lane)?.pop_first();
         if next.is_none() {
             self.lanes.remove(&lane);
@@ -171,14 +180,14 @@ impl<'s> Rank<'s> {
         next.map(|(_, id)| id)
     }
 
-    /// A fault of a node that is not over.
-    pub fn at(&self, id: u64, fault: ChakraFault) -> Placed {
-        (Some(id), self.live.get(&id).map(|live| live.offset), fault)
+    /// A fault of an open node.
+    pub fn fault(&self, id: u64, fault: ChakraFault) -> NodeFault {
+        NodeFault { node: Some(id), offset: self.open.get(&id).map(|node| node.offset), fault }
     }
 }
 
-impl Live {
-    fn is_send_under_way(&self) -> bool {
-        matches!(self.action, Action::Send { .. }) && self.stage == Stage::Begun
+impl OpenNode {
+    fn is_started_send(&self) -> bool {
+        matches!(self.action, Action::Send { .. }) && self.state == NodeState::Started
     }
 }

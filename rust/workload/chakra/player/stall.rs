@@ -1,118 +1,141 @@
-//! What is wrong when nothing can go on.
+//! Stalls of a replay: windows grow, or the fault is found.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::error::{ChakraFault, Dependency};
-use super::matcher::Alone;
-use super::rank::{Rank, Stage};
-use super::{AHEAD, Fault, Player};
+use super::super::error::{ChakraFault, Dependency, NodeFault, RankFault};
+use super::super::node::MatchKey;
+use super::matcher::Unmatched;
+use super::rank::{NodeState, Rank};
+use super::{AHEAD, Player};
 
 impl Player<'_> {
-    /// Nothing is under way and nothing can begin: ranks are read further ahead.
-    pub(super) fn widen(&mut self) -> Result<(), Fault> {
-        let most = AHEAD.saturating_mul(self.streaming.window());
-        let mut widened = false;
-        for (number, rank) in (0u32..).zip(&mut self.ranks) {
-            if rank.nodes.is_some() && rank.window < most {
-                rank.window = rank.window.saturating_mul(2).min(most);
-                self.hungry.insert(number);
-                widened = true;
+    /// Doubles the windows of ranks with unread nodes, because nothing is in progress and no node
+    /// can start. Fails with the cause of the stall where no window can grow.
+    pub(super) fn grow_windows(&mut self) -> Result<(), RankFault> {
+        let limit = AHEAD.saturating_mul(self.streaming.window());
+        let mut grown = false;
+        for (id, rank) in (0u32..).zip(&mut self.ranks) {
+            if rank.nodes.is_some() && rank.window < limit {
+                rank.window = rank.window.saturating_mul(2).min(limit);
+                self.to_read.insert(id);
+                grown = true;
             }
         }
-        if widened { Ok(()) } else { Err(self.explain(most)) }
+        if grown { Ok(()) } else { Err(self.stall_fault(limit)) }
     }
 
-    /// Everything is over: a send without a receive is told now.
-    pub(super) fn nobody_is_left_alone(&self) -> Result<(), Fault> {
-        self.alone().map_or(Ok(()), Err)
+    /// Checks, once every node is complete, that no send lacks its receive.
+    pub(super) fn check_all_matched(&self) -> Result<(), RankFault> {
+        self.unmatched().map_or(Ok(()), Err)
     }
 
-    fn explain(&self, most: usize) -> Fault {
+    fn stall_fault(&self, limit: usize) -> RankFault {
         let ranks = || (0u32..).zip(&self.ranks);
-        let circle = ranks().find_map(|(number, rank)| Some((number, circle(rank)?)));
-        if let Some((number, (id, by, dependency))) = circle {
-            let fault = ChakraFault::Cyclic { by, dependency };
-            return (number, self.ranks[number as usize].at(id, fault));
+        let cycle = ranks().find_map(|(id, rank)| Some((id, rank, find_cycle(rank)?)));
+        if let Some((id, rank, edge)) = cycle {
+            let fault = ChakraFault::Cyclic { by: edge.on, dependency: edge.dependency };
+            return rank.fault(edge.node, fault).of_rank(id);
         }
         let first = |rank: &Rank<'_>| {
-            rank.live.iter().min_by_key(|(_, live)| live.place).map(|(&id, _)| id)
+            rank.open.iter().min_by_key(|(_, node)| node.index).map(|(&id, _)| id)
         };
-        let unread = ranks().find(|(_, rank)| rank.nodes.is_some());
-        if let Some((number, rank)) = unread {
-            let fault = ChakraFault::OutOfReach { ahead: most };
-            // A rank whose sends are over and not received may have no node that is not.
-            return match first(rank) {
-                Some(id) => (number, rank.at(id, fault)),
-                None => (number, (None, None, fault)),
+        if let Some((id, rank)) = ranks().find(|(_, rank)| rank.nodes.is_some()) {
+            let fault = ChakraFault::OutOfReach { ahead: limit };
+            // A rank that holds only completed sends has no open node.
+            let fault = match first(rank) {
+                Some(node) => rank.fault(node, fault),
+                None => NodeFault::of_file(fault),
             };
+            return fault.of_rank(id);
         }
-        if let Some(alone) = self.alone() {
-            return alone;
+        if let Some(unmatched) = self.unmatched() {
+            return unmatched;
         }
-        let waits = ranks().find_map(|(number, rank)| Some((number, rank, first(rank)?)));
-        let (number, rank, id) = waits.expect("who is stuck has nodes that are not over");
-        (number, rank.at(id, ChakraFault::Deadlock))
+        let open = ranks().find_map(|(id, rank)| Some((id, rank, first(rank)?)));
+        let (id, rank, node) = open.expect("a stalled replay has open nodes");
+        rank.fault(node, ChakraFault::Deadlock).of_rank(id)
     }
 
-    /// The first send or receive that has met nobody.
-    fn alone(&self) -> Option<Fault> {
-        let ((src, dst, tag), who) = self.meetings.first()?;
-        Some(match who {
-            Alone::Send(send) => {
+    /// The fault of the first send or receive without its counterpart.
+    fn unmatched(&self) -> Option<RankFault> {
+        let (MatchKey { src, dst, tag }, node) = self.matcher.first_unmatched()?;
+        Some(match node {
+            Unmatched::Send(send) => {
                 let (this, other, peer) = ("send", "receive", dst);
                 let fault = ChakraFault::Unmatched { this, other, peer, tag };
-                (src, (Some(send.id), Some(send.offset), fault))
+                NodeFault::of_node(send.id, send.offset, fault).of_rank(src)
             }
-            Alone::Receive(id) => {
+            Unmatched::Receive(id) => {
                 let (this, other, peer) = ("receive", "send", src);
                 let fault = ChakraFault::Unmatched { this, other, peer, tag };
-                (dst, self.ranks[dst as usize].at(id, fault))
+                self.ranks[dst as usize].fault(id, fault).of_rank(dst)
             }
         })
     }
 }
 
-/// A node, what it waits for, and how much of that was looked at.
-type Looked = (u64, Vec<(u64, Dependency)>, usize);
+/// A dependency on a cycle.
+struct CycleEdge {
+    node: u64,
+    /// The node that it depends on.
+    on: u64,
+    dependency: Dependency,
+}
 
-/// A node that waits for itself, and the one that it waits for on the way: at a control
-/// dependency if there is one.
-fn circle(rank: &Rank<'_>) -> Option<(u64, u64, Dependency)> {
-    let waits = |id: u64| -> Vec<(u64, Dependency)> {
-        let live = &rank.live[&id];
-        let is_open = |(on, _): &(u64, Dependency)| rank.live.contains_key(on);
-        let waits = live.stage == Stage::Waiting;
-        live.before.iter().filter(|wait| waits && is_open(wait)).copied().collect()
-    };
-    let mut done: BTreeSet<u64> = BTreeSet::new();
-    // In order of the file, as when it is read as a whole.
-    let places: BTreeMap<u64, u64> = rank.live.iter().map(|(&id, it)| (it.place, id)).collect();
-    for &start in places.values() {
-        // The way down from here.
-        let mut way: Vec<Looked> = Vec::new();
-        let mut above: BTreeSet<u64> = BTreeSet::new();
-        if !done.contains(&start) {
-            way.push((start, waits(start), 0));
-            above.insert(start);
+/// A node on the current path of the depth-first search.
+struct SearchFrame {
+    node: u64,
+    dependencies: Vec<(u64, Dependency)>,
+    /// Number of dependencies that are searched.
+    searched: usize,
+}
+
+impl SearchFrame {
+    fn new(rank: &Rank<'_>, node: u64) -> Self {
+        let open = &rank.open[&node];
+        // A started node waits for nothing.
+        let waits = open.state == NodeState::Waiting;
+        let is_open = |(on, _): &&(u64, Dependency)| waits && rank.open.contains_key(on);
+        let dependencies = open.dependencies.iter().filter(is_open).copied().collect();
+        Self { node, dependencies, searched: 0 }
+    }
+
+    /// The dependency that is searched now.
+    fn edge(&self) -> CycleEdge {
+        let (on, dependency) = self.dependencies[self.searched - 1];
+        CycleEdge { node: self.node, on, dependency }
+    }
+}
+
+/// An edge of a dependency cycle within the rank: a control dependency if the cycle has one.
+fn find_cycle(rank: &Rank<'_>) -> Option<CycleEdge> {
+    let mut finished: BTreeSet<u64> = BTreeSet::new();
+    // In order of the file, as when a trace is read as a whole.
+    let in_order: BTreeMap<u64, u64> = rank.open.iter().map(|(&id, it)| (it.index, id)).collect();
+    for &start in in_order.values() {
+        let mut path: Vec<SearchFrame> = Vec::new();
+        let mut on_path: BTreeSet<u64> = BTreeSet::new();
+        if !finished.contains(&start) {
+            path.push(SearchFrame::new(rank, start));
+            on_path.insert(start);
         }
-        while let Some((id, before, looked)) = way.last_mut() {
-            let Some(&(on, _)) = before.get(*looked) else {
-                done.insert(*id);
-                above.remove(id);
-                way.pop();
+        while let Some(frame) = path.last_mut() {
+            let Some(&(on, _)) = frame.dependencies.get(frame.searched) else {
+                finished.insert(frame.node);
+                on_path.remove(&frame.node);
+                path.pop();
                 continue;
             };
-            *looked += 1;
-            if above.contains(&on) {
-                let begin = way.iter().position(|(id, ..)| *id == on).unwrap_or(0);
-                let edges =
-                    || way[begin..].iter().map(|(id, it, n)| (*id, it[n - 1].0, it[n - 1].1));
-                let control = edges().find(|edge| edge.2 == Dependency::Control);
+            frame.searched += 1;
+            if on_path.contains(&on) {
+                let first = path.iter().position(|frame| frame.node == on).unwrap_or(0);
+                let edges = || path[first..].iter().map(SearchFrame::edge);
+                let control = edges().find(|edge| edge.dependency == Dependency::Control);
                 return control.or_else(|| edges().next_back());
             }
-            if !done.contains(&on) {
-                above.insert(on);
-                way.push((on, waits(on), 0));
+            if !finished.contains(&on) {
+                on_path.insert(on);
+                path.push(SearchFrame::new(rank, on));
             }
         }
     }

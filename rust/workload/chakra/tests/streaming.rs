@@ -1,19 +1,19 @@
-//! The same while they are replayed, in a world where every message takes as long as another.
+//! Replays of small traces in a world where every message takes the same time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
 
-/// How long a message takes to be delivered, and for its sender to know.
+/// The time from a message's start to its delivery, and from there to its completion.
 const FLIGHT: Span = Span::from_us(2);
 
 fn streaming(files: Vec<Vec<u8>>, window: usize) -> Result<Streaming, ChakraError> {
     let ranks = files.len() as u32;
-    Streaming::open(Arc::new(Files(files)), ranks, (Options::default(), window))
+    Streaming::open(Arc::new(Files(files)), ranks, Options::default(), window)
 }
 
-/// What a replay comes to: when messages began, and its end; or its fault.
+/// The messages of a replay with their starts, and its end.
 struct Replayed {
     sent: Vec<(Time, Message)>,
     end: Time,
@@ -24,30 +24,30 @@ fn replay(files: Vec<Vec<u8>>, window: usize) -> Result<Replayed, ChakraError> {
     let streaming = streaming(files, window)?;
     let mut player = streaming.player();
     let mut sent = Vec::new();
-    // By time, what becomes of whom: delivered, or complete.
-    let mut news: BTreeMap<(Time, u32), (Ticket, bool)> = BTreeMap::new();
+    // By time, whose message is delivered (false) or complete (true).
+    let mut events: BTreeMap<(Time, u32), (MessageOrigin, bool)> = BTreeMap::new();
     let (mut end, mut number) = (Time::ZERO, 0);
     loop {
         let of_player = player.next_time();
-        let of_world = news.first_key_value().map(|((at, _), _)| *at);
+        let of_world = events.first_key_value().map(|((at, _), _)| *at);
         let Some(now) = of_player.into_iter().chain(of_world).min() else { break };
         if of_world == Some(now) {
-            match news.pop_first().expect("it is there").1 {
-                (ticket, true) => player.handle_complete(now, ticket),
-                (ticket, false) => player.handle_delivered(now, ticket),
+            match events.pop_first().expect("it is not empty").1 {
+                (origin, true) => player.handle_complete(now, origin),
+                (origin, false) => player.handle_delivered(now, origin),
             }
         } else {
             player.handle_time(now);
         }
         end = now;
-        while let Some((ticket, message)) = player.poll_send() {
+        while let Some((origin, message)) = player.poll_send() {
             sent.push((now, message));
-            news.insert((now + FLIGHT, number), (ticket, false));
-            news.insert((now + FLIGHT + FLIGHT, number + 1), (ticket, true));
+            events.insert((now + FLIGHT, number), (origin, false));
+            events.insert((now + FLIGHT + FLIGHT, number + 1), (origin, true));
             number += 2;
         }
     }
-    assert!(player.is_done() != player.fault().is_some(), "it ends, or says why not");
+    assert!(player.is_done() != player.fault().is_some(), "it completes, or has a fault");
     let most_held = player.most_held();
     match player.into_fault() {
         Some(error) => Err(error),
@@ -56,15 +56,15 @@ fn replay(files: Vec<Vec<u8>>, window: usize) -> Result<Replayed, ChakraError> {
 }
 
 #[test]
-fn faults_are_told_as_they_are_where_traces_are_read_as_a_whole() {
+fn a_replay_reports_the_same_faults_as_reading_as_a_whole() {
     for (files, expected) in faults() {
         for window in [1, 100] {
             let text = match replay(files.clone(), window) {
                 Ok(_) => panic!("no fault where there should be '{expected}'"),
                 Err(error) => error.to_string(),
             };
-            // A survey keeps no places.
-            let expected = expected.strip_suffix("; the first begins at byte 8");
+            // A survey keeps no offsets.
+            let expected = expected.strip_suffix("; the first is at byte 8");
             let expected = expected.map_or_else(|| text.clone(), str::to_owned);
             assert!(text.starts_with(&expected), "'{text}' should be '{expected}'");
         }
@@ -83,13 +83,13 @@ fn a_replay_is_a_dialogue_of_messages_and_times() {
     assert_eq!(player.poll_send(), None);
     let now = Time::ZERO + Span::from_us(5);
     player.handle_time(now);
-    let (ticket, message) = player.poll_send().unwrap();
+    let (origin, message) = player.poll_send().unwrap();
     assert_eq!((message.src, message.dst, message.stream), (HostId(0), HostId(1), 7));
     assert_eq!((player.poll_send(), player.next_time()), (None, None));
     let now = now + FLIGHT;
-    player.handle_delivered(now, ticket);
+    player.handle_delivered(now, origin);
     assert_eq!(player.next_time(), Some(now + Span::from_us(3)));
-    player.handle_complete(now, ticket);
+    player.handle_complete(now, origin);
     assert_eq!(player.next_time(), Some(now + Span::from_us(1)));
     player.handle_time(now + Span::from_us(1));
     assert!(!player.is_done());
@@ -99,7 +99,7 @@ fn a_replay_is_a_dialogue_of_messages_and_times() {
 }
 
 #[test]
-fn of_a_chain_no_more_is_held_than_the_window() {
+fn a_chain_is_held_within_the_window() {
     let nodes: Vec<Node> = (0..10_000u64)
         .map(|id| compute(id, 1, &if id == 0 { vec![] } else { vec![id - 1] }))
         .collect();
@@ -111,21 +111,21 @@ fn of_a_chain_no_more_is_held_than_the_window() {
 }
 
 #[test]
-fn what_is_waited_for_ahead_is_read_up_to_a_limit() {
-    // The first waits for one that is 300 nodes ahead.
+fn dependencies_ahead_are_read_up_to_a_limit() {
+    // The first node depends on one that is 300 nodes ahead.
     let mut nodes = vec![compute(1_000, 1, &[300])];
     nodes.extend((0..=300).map(|id| compute(id, 1, &[])));
     assert!(replay(vec![file(&nodes)], 8).is_ok());
     let error = replay(vec![file(&nodes)], 4).map(|_| ()).unwrap_err().to_string();
-    let expected = "t.0.et: rank 0, node 1000, byte 8: waits for node 300, which is not among the \
-                    256 nodes that are read ahead";
+    let expected = "t.0.et: rank 0, node 1000, byte 8: depends on node 300, which is not among \
+                    the 256 nodes that are read ahead";
     assert!(error.starts_with(expected), "{error}");
 }
 
 #[test]
 fn ranks_that_wait_for_each_other_far_ahead_are_read_on() {
-    // A rank receives in the order in which the other sends, but for one of another tag, which
-    // stands behind all of the others on one side and before them on the other.
+    // A rank receives in the order in which the other sends, except for one message of another
+    // tag, which is sent last and received first.
     let tagged = |mut node: Node, tag: i64| {
         node.attributes.retain(|it| it.name != "comm_tag");
         with(node, &[("comm_tag", tag)])
@@ -147,14 +147,15 @@ fn ranks_that_wait_for_each_other_far_ahead_are_read_on() {
     }
     // 64 sends of the one rank, and as many receives of the other, are not enough.
     let text = replay(files(200), 1).map(|_| ()).unwrap_err().to_string();
-    let expected = "t.0.et: rank 0: waits for what other ranks do later than they can be read";
-    assert!(text.starts_with(expected) && text.contains("with 64 nodes"), "{text}");
+    let expected = "t.0.et: rank 0: waits for nodes of other ranks that are further ahead than \
+                    the 64 nodes";
+    assert!(text.starts_with(expected), "{text}");
 }
 
 #[test]
-fn one_after_the_other_computes_and_the_first_in_the_file_first() {
+fn compute_nodes_run_one_at_a_time_in_order_of_the_file() {
     let gpu = |node: Node| with(node, &[("is_cpu_op", 0)]);
-    // Two processors' nodes, and three of the accelerator of which the last is ready first.
+    // Two nodes of the processor, and three of the accelerator; the first of these is ready last.
     let nodes = [
         compute(7, 4, &[]),
         compute(8, 6, &[]),
@@ -162,7 +163,7 @@ fn one_after_the_other_computes_and_the_first_in_the_file_first() {
         gpu(compute(5, 10, &[])),
         gpu(compute(2, 2, &[])),
     ];
-    // Node 5 until 10 us, then 9, which is ready since 4 us and stands first, then 2.
+    // Node 5 runs until 10 us, then 9, which is ready since 4 us and first in the file, then 2.
     let replayed = replay(vec![file(&nodes)], 100).unwrap();
     assert_eq!(replayed.end, Time::ZERO + Span::from_us(13));
     let parallel = Options { compute: Compute::Parallel, ..Options::default() };
@@ -174,7 +175,7 @@ fn one_after_the_other_computes_and_the_first_in_the_file_first() {
 }
 
 #[test]
-fn along_dimensions_ranks_of_the_same_coordinates_meet() {
+fn groups_along_dimensions_have_equal_other_coordinates() {
     let along = |involved: [bool; 2]| {
         let mut call = call(1, 6, &[]);
         let value = Some(Value::Bools(super::super::schema::Bools { values: involved.to_vec() }));
@@ -188,7 +189,7 @@ fn along_dimensions_ranks_of_the_same_coordinates_meet() {
         };
         let whole = read(&files, 6, &options).unwrap().workload;
         let whole = pairs(whole.messages.iter().map(|it| (it.src.0, it.dst.0)).collect());
-        let streaming = Streaming::open(Arc::new(files), 6, (options, 10)).unwrap();
+        let streaming = Streaming::open(Arc::new(files), 6, options, 10).unwrap();
         let load = streaming.load().messages.iter().map(|it| (it.src.0, it.dst.0)).collect();
         assert_eq!(whole, pairs(load));
         whole
