@@ -5,6 +5,8 @@
 //! what would be right.
 
 mod house {
+    pub(crate) mod architecture;
+    pub(crate) mod figure;
     pub(crate) mod imports;
     pub(crate) mod layers;
     pub(crate) mod lexer;
@@ -37,6 +39,27 @@ fn no_circle_of_uses_is_large() {
     let sources = project::files("rust", ".rs");
     let imports = house::imports::Imports::of(&["rust/lib.rs", "rust/main.rs"], &sources);
     expect_none(imports.circles());
+}
+
+/// `INSTA_UPDATE=always` draws it again, as it does with snapshots.
+#[test]
+fn the_architecture_page_is_what_the_sources_say() {
+    let sources = project::files("rust", ".rs");
+    let imports = house::imports::Imports::of(&["rust/lib.rs", "rust/main.rs"], &sources);
+    let page = project::read("docs/architecture.md");
+    let text = house::architecture::page(&page, &imports, &sources);
+    for (path, made) in [
+        ("docs/architecture.md", text),
+        ("docs/architecture.svg", house::architecture::figure(&imports)),
+    ] {
+        let path = project::root().join(path);
+        if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+            std::fs::write(&path, &made).expect("it can be written");
+        }
+        let committed = std::fs::read_to_string(&path).unwrap_or_default();
+        let (path, how) = (path.display(), "INSTA_UPDATE=always cargo test --test house");
+        assert!(committed == made, "{path} is not what the sources say; draw it again: {how}");
+    }
 }
 
 #[test]

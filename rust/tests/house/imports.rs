@@ -180,6 +180,7 @@ impl<'a> Reader<'a> {
                     at + 1
                 }
                 "#" if self.words[at..].starts_with(&TEST) => self.after_item(at + TEST.len()),
+                "registry" if self.words.get(at + 1) == Some(&"!") => self.after_item(at),
                 _ => at + visit(self, at).max(1),
             };
         }

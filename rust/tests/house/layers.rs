@@ -4,20 +4,20 @@ use super::lexer;
 use super::project::{Fault, SourceFile};
 
 /// A level of the architecture: modules that lie side by side.
-struct Level {
-    modules: &'static [&'static str],
+pub(crate) struct Level {
+    pub(crate) modules: &'static [&'static str],
     /// Whether they may use each other.
-    peers: Peers,
+    pub(crate) peers: Peers,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Peers {
+pub(crate) enum Peers {
     Seen,
     Unseen,
 }
 
 /// From the ground up; each level may use all levels below it.
-const LEVELS: [Level; 10] = [
+pub(crate) const LEVELS: [Level; 10] = [
     Level { modules: &["units", "ids", "rng"], peers: Peers::Seen },
     Level { modules: &["packet"], peers: Peers::Unseen },
     // Schemes name a recovery of the NIC; the NIC asks sender policies; splitters pin paths.
@@ -68,7 +68,7 @@ pub(crate) fn check(file: &SourceFile) -> Vec<Fault> {
 }
 
 /// `nic` of `rust/nic/pacer.rs`, `packet` of `rust/packet.rs`.
-fn layer_of(path: &str) -> &str {
+pub(crate) fn layer_of(path: &str) -> &str {
     let inside = path.trim_start_matches("rust/");
     inside.split('/').next().unwrap_or(inside).trim_end_matches(".rs")
 }
