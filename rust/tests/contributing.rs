@@ -82,12 +82,13 @@ fn the_policy_in_the_text_is_all_that_it_takes() {
     let program = Path::new(env!("CARGO_BIN_EXE_evenkeel"));
     let target = program.ancestors().nth(2).expect("it lies two folders below");
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["test", "--locked", "--offline", "--lib", "--target-dir"])
+        .args(["test", "--locked", "--offline", "--lib", "--no-default-features", "--target-dir"])
         .arg(target)
         // As fast to compile as can be: only a few tests are run.
         .args(["--config", "profile.dev.package.evenkeel.opt-level=0"])
         .args(["--config", "profile.dev.package.evenkeel.debug=false"])
         .args(["--", &format!("balance::sender::{file}"), "balance::preset"])
+        .env("CARGO_INCREMENTAL", "0")
         .current_dir(&to)
         .output()
         .expect("cargo can be run");

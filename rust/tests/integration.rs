@@ -19,3 +19,5 @@ mod queue_pairs;
 mod rails;
 mod support;
 mod traces;
+#[path = "../../examples/two_nics.rs"]
+mod two_nics;
