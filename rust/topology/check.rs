@@ -1,8 +1,8 @@
 //! Validation of a graph, once, so that later code can rely on it.
 
-use super::graph::MAX_ROUTES;
 use super::{
-    Link, MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, Node, Switch, TopologyError, names as node_names,
+    Link, MAX_HOSTS, MAX_LINKS, MAX_ROUTES, MAX_SWITCHES, Node, Switch, TopologyError,
+    names as node_names,
 };
 use crate::ids::{HostId, PortId};
 

@@ -1,73 +1,7 @@
 //! The graph of hosts, switches and links.
 
-use super::{TopologyError, check, names};
+use super::{Link, Node, Switch, TopologyError, check, names};
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
-use crate::units::{BitRate, Span};
-
-/// Maximum number of hosts of a topology: 16 GiB of state at 4 KiB per host.
-pub const MAX_HOSTS: u64 = 1 << 22;
-/// Maximum number of switches of a topology.
-pub const MAX_SWITCHES: u64 = 1 << 20;
-/// Maximum number of links of a topology.
-pub const MAX_LINKS: u64 = 1 << 24;
-/// Maximum pairs of a switch and an edge switch: 1 GiB of routing table at 4 bytes per pair.
-pub const MAX_ROUTES: u64 = 1 << 28;
-
-/// An end of a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Node {
-    /// A host.
-    Host(HostId),
-    /// A switch.
-    Switch(SwitchId),
-}
-
-impl Node {
-    /// The switch id; `None` for a host.
-    pub const fn switch(self) -> Option<SwitchId> {
-        match self {
-            Self::Host(_) => None,
-            Self::Switch(switch) => Some(switch),
-        }
-    }
-
-    /// The host id; `None` for a switch.
-    pub const fn host(self) -> Option<HostId> {
-        match self {
-            Self::Host(host) => Some(host),
-            Self::Switch(_) => None,
-        }
-    }
-}
-
-impl std::fmt::Display for Node {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Host(host) => host.fmt(f),
-            Self::Switch(switch) => switch.fmt(f),
-        }
-    }
-}
-
-/// A switch with its name and tier.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Switch {
-    /// Name in scenarios and results: `leaf3`, `pod1-edge0`, `core2`.
-    pub name: String,
-    /// Number of switch tiers between it and the hosts: 0 at the edge.
-    pub tier: u8,
-}
-
-/// A full-duplex link. Port `2l` sends from `ends[0]` to `ends[1]`, port `2l + 1` back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
-    /// The nodes that it connects.
-    pub ends: [Node; 2],
-    /// Bit rate in each direction.
-    pub rate: BitRate,
-    /// One-way propagation delay.
-    pub delay: Span,
-}
 
 /// The graph of a fabric, valid by construction: every host has one link, and every host reaches
 /// every other over switches.
@@ -90,7 +24,8 @@ impl Topology {
     /// # Errors
     /// Fails if a host does not have exactly one link, a link has a rate of zero or does not
     /// connect two different nodes, two nodes share a name, two hosts cannot reach each other, or
-    /// a size exceeds [`MAX_HOSTS`], [`MAX_SWITCHES`], [`MAX_LINKS`] or [`MAX_ROUTES`].
+    /// a size exceeds [`MAX_HOSTS`](super::MAX_HOSTS), [`MAX_SWITCHES`](super::MAX_SWITCHES),
+    /// [`MAX_LINKS`](super::MAX_LINKS) or [`MAX_ROUTES`](super::MAX_ROUTES).
     pub fn new(
         hosts: Vec<String>,
         switches: Vec<Switch>,
@@ -211,6 +146,7 @@ fn ports_by_switch(switches: usize, links: &[Link]) -> (Vec<u32>, Vec<PortId>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::{BitRate, Span};
 
     fn switch(name: &str) -> Switch {
         Switch { name: name.into(), tier: 0 }
