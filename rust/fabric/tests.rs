@@ -1,6 +1,8 @@
 //! Whole runs: closed forms first, then conservation, determinism, queues, failures.
 
 mod delays;
+#[path = "../tests/support/extent.rs"]
+mod extent;
 mod failures;
 mod golden;
 mod links;
@@ -264,20 +266,22 @@ fn another_pair_of_hosts_shifts_nobody_elses_draws() {
 
 #[test]
 fn ethereal_puts_the_same_bytes_on_each_uplink_for_every_n_and_s() {
-    check_uplinks("ethereal", 1, |rest, paths| rest * (paths / gcd(rest, paths) - 1));
+    let flows = extent::cases("fabric::tests::ethereal", (1..=64).collect(), |it| it % 3 == 1);
+    check_uplinks("ethereal", &flows, |rest, paths| rest * (paths / gcd(rest, paths) - 1));
 }
 
 #[test]
 fn line_cut_does_so_with_fewer_queue_pairs() {
-    check_uplinks("line-cut", 3, |rest, paths| paths - gcd(rest, paths));
+    let flows: Vec<u32> = (1..=64).step_by(3).collect();
+    check_uplinks("line-cut", &flows, |rest, paths| paths - gcd(rest, paths));
 }
 
-/// Runs flows from one host over up to 64 paths, every `step`-th number of flows, and compares
-/// loads and extra queue pairs, which are `extra` of the flows left over and the paths.
-fn check_uplinks(policy: &str, step: usize, extra: fn(u32, u32) -> u32) {
+/// Runs flows from one host over up to 64 paths, so many at a time as each of `flows` says, and
+/// compares loads and extra queue pairs, which are `extra` of the flows left over and the paths.
+fn check_uplinks(policy: &str, flows: &[u32], extra: fn(u32, u32) -> u32) {
     let packet = PAYLOAD + HEADER;
     for paths in 2..=64 {
-        for flows in (1..=64u32).step_by(step) {
+        for &flows in flows {
             let topology = leaf_spine(2, paths, flows, 400);
             let uplinks: Vec<PortId> = topology
                 .ports_of(crate::ids::SwitchId(0))
