@@ -18,7 +18,7 @@ impl Network {
         }
         if let Some(pfc) = &self.pfc {
             // What has no priority came over a link and is counted there.
-            let link = slot.aside.checked_sub(1).map(PortId);
+            let link = slot.aside.ingress();
             return flags.has(Flags::PRIORITY) || link.is_none_or(|link| pfc.admits(link, bytes));
         }
         match self.buffer {

@@ -81,7 +81,7 @@ impl Faults {
     /// never are, whatever the link does: hardware says them again until they are heard, which
     /// is not modelled \[inferred\].
     pub fn loses(&mut self, id: PortId, port: &Port, slot: &Slot) -> bool {
-        if slot.packet.is_flow_control() {
+        if slot.packet.is_pause_frame() {
             return false;
         }
         let (link, start) = (id.link(), self.start(id, port, slot));
@@ -113,7 +113,7 @@ impl Faults {
     fn start(&self, id: PortId, port: &Port, slot: &Slot) -> Time {
         let bytes = u32::from(slot.packet.wire_bytes);
         let rates = self.rates.get(&id);
-        let rate = rates.map_or(port.rate(), |rates| rates[slot.aside as usize]);
+        let rate = rates.map_or(port.rate(), |rates| rates[slot.aside.rate_index()]);
         Time::from_ps(slot.arrives.as_ps() - port.flight_at(rate, bytes).as_ps())
     }
 }

@@ -12,17 +12,17 @@ use super::event::Event;
 use super::network::Network;
 use super::outcome::{PauseOrder, PauseRecord};
 use super::pfc::FRAME_BYTES;
-use super::pool::Place;
+use super::pool::{Aside, Place};
 use super::port::Noted;
 use crate::ids::PortId;
-use crate::packet::{Flags, Packet, PacketKind};
+use crate::packet::{Flags, Packet, PacketKind, PauseFrame};
 use crate::topology::Node;
 use crate::units::Time;
 
 impl Network {
     /// Notes by which port a packet came into a switch, until it is counted or passes through.
     pub fn note_ingress(&mut self, id: PortId, place: Place) {
-        self.pool.get_mut(place).aside = id.0 + 1;
+        self.pool.get_mut(place).aside = Aside::counted_at(id);
     }
 
     /// A packet has joined the queue of port `id`: it counts from now on, where it has no priority.
@@ -30,9 +30,9 @@ impl Network {
         let slot = self.pool.get_mut(place);
         let bytes = u64::from(slot.packet.wire_bytes);
         if slot.packet.flags.has(Flags::PRIORITY) {
-            slot.aside = 0;
+            slot.aside = Aside::NONE;
         }
-        let counted = slot.aside.checked_sub(1).map(PortId);
+        let counted = slot.aside.ingress();
         if let (Some(link), Some(pfc)) = (counted, &mut self.pfc)
             && let Some(order) = pfc.add(link, bytes)
         {
@@ -45,34 +45,28 @@ impl Network {
     pub(super) fn leave(&mut self, place: Place) -> Option<(PortId, PauseOrder)> {
         let slot = self.pool.get(place);
         self.counters.pauses += u64::from(slot.packet.kind == PacketKind::Pause);
-        let link = slot.aside.checked_sub(1).map(PortId)?;
+        let link = slot.aside.ingress()?;
         let order = self.pfc.as_mut()?.remove(link, u64::from(slot.packet.wire_bytes))?;
         Some((link, order))
     }
 
     /// Sends a frame back over a link, as soon as its wire is free.
     pub(super) fn tell(&mut self, now: Time, link: PortId, order: PauseOrder) {
-        let kind = match order {
-            PauseOrder::Pause => PacketKind::Pause,
-            PauseOrder::Resume => PacketKind::Resume,
-        };
         let id = link.reverse();
         let port = &mut self.ports[id.index()];
-        let sack = u64::from(port.data_waiting());
+        let frame = PauseFrame { order, waiting: port.data_waiting().into() };
+        let frame = Packet {
+            wire_bytes: FRAME_BYTES,
+            flags: Flags::PRIORITY,
+            ..Packet::pause_frame(frame)
+        };
         if let Some(first) = port.first_with_priority()
-            && self.pool.get(first).packet.is_flow_control()
+            && self.pool.get(first).packet.is_pause_frame()
         {
-            let packet = &mut self.pool.get_mut(first).packet;
-            (packet.kind, packet.sack) = (kind, sack);
+            self.pool.get_mut(first).packet = frame;
             return;
         }
-        let place = self.pool.insert(Packet {
-            wire_bytes: FRAME_BYTES,
-            kind,
-            flags: Flags::PRIORITY,
-            sack,
-            ..Packet::default()
-        });
+        let place = self.pool.insert(frame);
         if port.free <= now {
             self.counters.pauses += u64::from(order == PauseOrder::Pause);
             port.transmit(&mut self.pool, place, now);
@@ -118,11 +112,7 @@ impl Network {
 
     /// Takes a frame off the network; which port it is for, and what it says.
     pub fn take_frame(&mut self, came_by: PortId, place: Place) -> Option<(PortId, PauseOrder)> {
-        let order = match self.pool.get(place).packet.kind {
-            PacketKind::Pause => PauseOrder::Pause,
-            PacketKind::Resume => PauseOrder::Resume,
-            _ => return None,
-        };
+        let PauseFrame { order, .. } = self.pool.get(place).packet.as_pause_frame()?;
         self.pool.remove(place);
         Some((came_by.reverse(), order))
     }

@@ -4,6 +4,7 @@ use crate::balance::switch::StateSize;
 use crate::endpoint::{Endpoints, FlowRecord, Passed, QpCounts};
 use crate::ids::PortId;
 use crate::nic::QpAccount;
+pub use crate::packet::PauseOrder;
 use crate::units::{Bytes, Span, Time};
 
 /// How a run ended.
@@ -75,15 +76,6 @@ pub struct PauseRecord {
     pub port: PortId,
     /// Which of the two.
     pub order: PauseOrder,
-}
-
-/// What a frame of flow control says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PauseOrder {
-    /// Stop after the packet on the wire.
-    Pause,
-    /// Go on.
-    Resume,
 }
 
 /// Everything that a run measured.

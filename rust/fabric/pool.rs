@@ -3,6 +3,7 @@
 //! A packet stays where it is from its NIC to its host; ports hold lists of places. So a port is
 //! small, nothing is copied on the way, and memory is what is in flight at most.
 
+use crate::ids::PortId;
 use crate::packet::Packet;
 use crate::units::Time;
 
@@ -21,9 +22,50 @@ pub(super) struct Slot {
     /// When it arrives at the end of the wire it is on.
     pub arrives: Time,
     next: u32,
-    /// In line, with flow control: the port that it came by and is counted at, plus 1; 0 where it
-    /// is not counted. On a wire that was ever degraded: which of the port's rates it is sent at.
-    pub aside: u32,
+    pub aside: Aside,
+}
+
+/// What a slot remembers of its packet, depending on where the packet is. Packed into 32 bits, so
+/// that a slot stays one cache line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Aside(u32);
+
+impl Aside {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+    /// Set where the other bits are the index of a rate; otherwise they are a port, plus 1.
+    const RATE: u32 = 1 << 31;
+
+    /// In a queue, with priority flow control (PFC): the packet came in by `port` and is counted
+    /// there.
+    #[inline]
+    pub const fn counted_at(port: PortId) -> Self {
+        Self(port.0 + 1)
+    }
+
+    /// On a wire that is ever degraded: the packet is sent at the port's rate of this index.
+    #[inline]
+    pub const fn sent_at_rate(index: u32) -> Self {
+        Self(Self::RATE | index)
+    }
+
+    /// The port that the packet is counted at; `None` if it is not counted.
+    #[inline]
+    pub const fn ingress(self) -> Option<PortId> {
+        match self.0 {
+            0 | Self::RATE..=u32::MAX => None,
+            port => Some(PortId(port - 1)),
+        }
+    }
+
+    /// The index of the rate that the packet is sent at.
+    ///
+    /// # Panics
+    /// If the packet is not on a wire that is ever degraded.
+    pub const fn rate_index(self) -> usize {
+        assert!(self.0 >= Self::RATE, "a packet on a faulty wire has the index of its rate");
+        (self.0 & !Self::RATE) as usize
+    }
 }
 
 /// All packets in the fabric.
@@ -68,7 +110,7 @@ impl List {
 impl Pool {
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> Place {
-        let slot = Slot { packet, arrives: Time::ZERO, next: NONE, aside: 0 };
+        let slot = Slot { packet, arrives: Time::ZERO, next: NONE, aside: Aside::NONE };
         if let Some(place) = self.free.pop() {
             self.slots[place as usize] = slot;
             return Place(place);
@@ -143,6 +185,13 @@ mod tests {
     #[test]
     fn a_slot_is_one_cache_line() {
         assert_eq!(size_of::<Slot>(), 64);
+    }
+
+    #[test]
+    fn an_aside_is_a_port_or_the_index_of_a_rate() {
+        assert_eq!(Aside::counted_at(PortId(0)).ingress(), Some(PortId(0)));
+        assert_eq!(Aside::sent_at_rate(3).rate_index(), 3);
+        assert_eq!([Aside::NONE, Aside::sent_at_rate(3)].map(Aside::ingress), [None, None]);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 
 use super::Queue;
 use super::config::Rounding;
-use super::pool::{List, Place, Pool};
+use super::pool::{Aside, List, Place, Pool};
 use super::prefetch::Lines;
 use crate::ids::{HostId, SwitchId};
 use crate::packet::Flags;
@@ -244,7 +244,7 @@ impl Port {
         let sent = start + self.time_for(bytes);
         slot.arrives = sent + self.delay;
         if self.faulty {
-            slot.aside = self.rate_number;
+            slot.aside = Aside::sent_at_rate(self.rate_number);
         }
         self.free = sent + self.gap;
         self.carried += u64::from(bytes);

@@ -25,7 +25,7 @@ use crate::endpoint::label_of;
 use crate::fabric::{PacketEvent, PacketRecord};
 use crate::ids::HostId;
 use crate::nic::answer_label;
-use crate::packet::{Flags, Packet, PacketKind};
+use crate::packet::{Flags, Packet, PauseOrder, Psn, View};
 use crate::topology::Topology;
 
 /// Queue pairs that a flow may be split on: a path is a number of 16 bits.
@@ -117,7 +117,7 @@ impl Trace {
     fn record(&mut self, said: &PacketRecord) -> Record {
         let interface = self.interfaces[said.port.index()];
         let packet = &said.packet;
-        let [src_address, dst_address] = match packet.is_flow_control() {
+        let [src_address, dst_address] = match packet.is_pause_frame() {
             true => [self.sender_of_frame(said), u32::MAX],
             false => [packet.src, packet.dst].map(|host| self.addresses[host.index()]),
         };
@@ -161,43 +161,45 @@ impl Trace {
 
     fn body(&mut self, packet: &Packet) -> Body {
         let group = u16::from(self.group);
-        match packet.kind {
-            PacketKind::Data => {
+        match packet.view() {
+            View::Data(data) => {
                 let flow = self.flow(packet.src, packet.dst, packet.label);
                 let payload = u64::from(packet.wire_bytes).saturating_sub(wire::HEADER.get());
                 Body::Data {
                     ports: flow.map_or([0; 2], |flow| flow.ports),
-                    seq: (u64::from(packet.psn.get()) * self.payload) as u32,
+                    seq: (u64::from(data.psn().get()) * self.payload) as u32,
                     stamp: 0,
                     group,
                     payload: payload as u16,
                 }
             }
-            PacketKind::Ack | PacketKind::Nack | PacketKind::Refusal => {
-                let flow = self.answered(packet);
-                let [src_port, dst_port] = flow.map_or([0; 2], |flow| flow.ports);
-                let next = u64::from(packet.ack.get()) * self.payload;
-                Body::Answer {
-                    protocol: match packet.kind {
-                        PacketKind::Ack => Answer::Ack,
-                        _ => Answer::Nack,
-                    },
-                    ports: [dst_port, src_port],
-                    flags: u16::from(packet.flags.has(Flags::MARKED)),
-                    group,
-                    seq: flow.map_or(next, |flow| next.min(flow.bytes)) as u32,
-                    stamp: 0,
-                }
-            }
-            PacketKind::Cnp => {
+            View::Ack(ack) => self.answer(packet, Answer::Ack, ack.cumulative()),
+            View::Nack(nack) => self.answer(packet, Answer::Nack, nack.as_ack().cumulative()),
+            View::Refusal(_) => self.answer(packet, Answer::Nack, Psn::default()),
+            View::Cnp => {
                 let flow = self.answered(packet).map_or(0, |flow| flow.ports[0]);
                 Body::Notification { flow, queue: self.group, ecn: 3, marked: 1, total: 1 }
             }
-            PacketKind::Pause | PacketKind::Resume => Body::FlowControl {
-                time: if packet.kind == PacketKind::Pause { self.pause_time } else { 0 },
-                queue_bytes: packet.sack as u32,
+            View::Pause(frame) => Body::FlowControl {
+                time: if frame.order == PauseOrder::Pause { self.pause_time } else { 0 },
+                queue_bytes: frame.waiting as u32,
                 queue: self.group,
             },
+        }
+    }
+
+    /// The body of an acknowledgement or NACK whose sender has everything before `next`.
+    fn answer(&mut self, packet: &Packet, protocol: Answer, next: Psn) -> Body {
+        let flow = self.answered(packet);
+        let [src_port, dst_port] = flow.map_or([0; 2], |flow| flow.ports);
+        let next = u64::from(next.get()) * self.payload;
+        Body::Answer {
+            protocol,
+            ports: [dst_port, src_port],
+            flags: u16::from(packet.flags.has(Flags::MARKED)),
+            group: u16::from(self.group),
+            seq: flow.map_or(next, |flow| next.min(flow.bytes)) as u32,
+            stamp: 0,
         }
     }
 

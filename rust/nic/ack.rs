@@ -9,8 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::NicConfig;
-use crate::packet::{Flags, Packet, PacketKind, Psn, Stamp};
+use crate::packet::{ArrivalReport, DataView, Flags, Packet, Psn, Stamp};
 use crate::units::{Bytes, Span};
 
 /// How arrivals are acknowledged.
@@ -30,6 +29,20 @@ pub struct AckConfig {
     pub entropies: Entropies,
     /// Whether acknowledgements go before data in switches; in NICs they always do.
     pub priority: bool,
+}
+
+impl AckConfig {
+    /// Length on the wire of an answer with this report.
+    #[inline]
+    pub(super) fn wire_bytes(&self, report: &ArrivalReport) -> u16 {
+        let entropies = match self.entropies {
+            Entropies::Last => 0,
+            Entropies::Carry => 2 * report.arrived.count_ones() as u16,
+        };
+        // Scenarios refuse longer ones.
+        let bare = u16::try_from(self.bytes.get());
+        bare.expect("acknowledgements are shorter than 64 KiB").saturating_add(entropies)
+    }
 }
 
 impl Default for AckConfig {
@@ -83,9 +96,9 @@ pub(super) struct Echo {
 
 impl Echo {
     #[inline]
-    pub fn of(packet: &Packet) -> Self {
+    pub fn of(packet: DataView<'_>) -> Self {
         let mark = Flags::MARKED.when(packet.flags.has(Flags::MARKED));
-        Self { stamp: packet.stamp, entropy: packet.entropy, mark }
+        Self { stamp: packet.sent(), entropy: packet.entropy, mark }
     }
 }
 
@@ -124,7 +137,7 @@ impl Unreported {
 
     /// Adds an arrival, for which there is room.
     #[inline]
-    pub fn note(&mut self, sequence: u64, packet: &Packet) {
+    pub fn note(&mut self, sequence: u64, packet: DataView<'_>) {
         if self.is_empty() {
             *self = Self { base: sequence, ..Self::default() };
         } else if sequence < self.base {
@@ -153,22 +166,11 @@ impl Unreported {
         self.echo
     }
 
-    /// What goes into the acknowledgement that reports all of it; nothing is left then.
+    /// Takes all of it, as the report of an acknowledgement.
     #[inline]
-    pub fn take(&mut self, kind: PacketKind, config: &NicConfig) -> Packet {
+    pub fn take(&mut self) -> ArrivalReport {
         let this = std::mem::take(self);
-        let entropies = match config.ack.entropies {
-            Entropies::Last => 0,
-            Entropies::Carry => 2 * this.sack.count_ones() as u16,
-        };
-        Packet {
-            kind,
-            psn: Psn::on_wire(this.base),
-            sack: this.sack,
-            marked: Packet::marked_field(this.sack, this.marks),
-            wire_bytes: config.ack_wire_bytes().saturating_add(entropies),
-            ..Packet::default()
-        }
+        ArrivalReport::new(Psn::on_wire(this.base), this.sack, this.marks)
     }
 }
 
@@ -176,15 +178,16 @@ impl Unreported {
 mod tests {
     use super::*;
 
-    fn packet(mark: Flags) -> Packet {
-        Packet { wire_bytes: 100, flags: mark, ..Packet::default() }
+    fn note(unreported: &mut Unreported, sequence: u64, flags: Flags) {
+        let packet = Packet { wire_bytes: 100, flags, ..Packet::default() };
+        unreported.note(sequence, packet.as_data().unwrap());
     }
 
     fn noted(sequences: &[u64]) -> Unreported {
         let mut unreported = Unreported::default();
         for &sequence in sequences {
             assert!(unreported.has_room_for(sequence), "{sequence}");
-            unreported.note(sequence, &packet(Flags::NONE));
+            note(&mut unreported, sequence, Flags::NONE);
         }
         unreported
     }
@@ -195,7 +198,7 @@ mod tests {
         assert!(!all.has_room_for(99) && !all.has_room_for(164) && all.has_room_for(101));
         let mut later = noted(&[100, 37]);
         assert_eq!((later.base, later.sack), (37, 1 << 63 | 1));
-        later.note(40, &packet(Flags::MARKED));
+        note(&mut later, 40, Flags::MARKED);
         assert_eq!(later.marks, 1 << 3);
     }
 

@@ -84,9 +84,4 @@ impl NicConfig {
             _ => self.retransmit_timeout,
         }
     }
-
-    /// Length of an acknowledgement on the wire; the constructor of scenarios keeps it in range.
-    pub(super) fn ack_wire_bytes(&self) -> u16 {
-        u16::try_from(self.ack.bytes.get()).expect("acknowledgements are shorter than 64 KiB")
-    }
 }

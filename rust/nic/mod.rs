@@ -111,7 +111,7 @@ use crate::balance::sender::Sender;
 #[cfg(doc)]
 use crate::balance::sender::SenderPolicy;
 use crate::ids::{HostId, QpId};
-use crate::packet::{Flags, Packet, PacketKind};
+use crate::packet::{DataView, Flags, Packet};
 use crate::units::{Bytes, Span, Time};
 
 /// What happened to messages and paths. The cookie is the one given when the half was made, or of a
@@ -375,19 +375,20 @@ impl Nic {
         {
             cache.receive(packet.qp);
         }
-        match self.qps.get(packet.qp.index()) {
-            Some(qp) if packet.kind == PacketKind::Data && qp.is_plain(qp.responder) => {
-                self.handle_data(now, packet, qp.responder);
+        // Nearly every packet of a simulation takes one of the first two branches.
+        match (self.qps.get(packet.qp.index()), packet.as_data()) {
+            (Some(qp), Some(data)) if qp.is_plain(qp.responder) => {
+                self.handle_data(now, data, qp.responder);
             }
-            Some(qp) if packet.kind != PacketKind::Data && qp.is_plain(qp.requester) => {
+            (Some(qp), None) if qp.is_plain(qp.requester) => {
                 self.handle_control(now, packet, qp.requester);
             }
-            _ => self.handle_with_care(now, packet),
+            _ => self.handle_slow_path(now, packet),
         }
     }
 
     #[inline]
-    fn handle_data(&mut self, now: Time, packet: &Packet, slot: Slot) {
+    fn handle_data(&mut self, now: Time, packet: DataView<'_>, slot: Slot) {
         let mut out = Outbox {
             config: &self.config,
             control: &mut self.control,

@@ -10,7 +10,7 @@ use super::sent_entropies::SentEntropies;
 use super::{Backlog, Delivery, Entropies, NicConfig, NicEvent, PortFacts, Recovery};
 use crate::balance::sender::{Feedback, PathSignal, Sender, SenderPolicy};
 use crate::ids::{HostId, QpId};
-use crate::packet::{Flags, Packet, PacketKind, Psn, Stamp};
+use crate::packet::{AckView, DataFields, Flags, MessageLabel, NackView, Packet, Psn, Stamp, View};
 use crate::units::{BitRate, Bytes, Span, Time};
 
 /// Most packets out at once: on the wire two numbers that are 2^23 or more apart look the other way
@@ -252,26 +252,27 @@ impl Requester {
         let wire_bytes = u16::try_from(payload + config.header.get()).expect("checked by config");
         let again = sequence < self.recovery.never_sent();
         let entropy = self.policy.entropy(now);
+        let mut data = DataFields {
+            psn: Psn::on_wire(sequence),
+            sent: Stamp::at(now),
+            verb: work.verb,
+            message: MessageLabel::default(),
+        };
+        if config.queue_pairs.delivery == Some(Delivery::Unordered) {
+            data.message = self.message_label(&work);
+        }
+        self.recovery.label(&mut data, work.bytes);
         let mut packet = Packet {
             src: self.host,
             dst: self.peer,
             qp: self.peer_qp,
             label: self.label,
-            psn: Psn::on_wire(sequence),
-            sack: work.verb,
-            stamp: Stamp::at(now),
             wire_bytes,
             entropy,
             route: entropy,
-            kind: PacketKind::Data,
             flags: Flags::LAST.when(last).with(Flags::RETRANSMITTED.when(again)),
-            ..Packet::default()
+            ..Packet::data(data)
         };
-        if let Sending::Erasure(code) = &self.recovery {
-            code.label(&mut packet, work.bytes);
-        } else if config.queue_pairs.delivery == Some(Delivery::Unordered) {
-            self.label(&mut packet, &work);
-        }
         if let Some(entropies) = &mut self.entropies {
             entropies.handle_sent(sequence, entropy);
         }
@@ -284,12 +285,14 @@ impl Requester {
         packet
     }
 
-    /// Writes into a packet what unordered delivery needs to know: which message it is of, and how
-    /// many packets that has.
-    fn label(&self, packet: &mut Packet, work: &Work) {
-        let place = self.work.partition_point(|other| other.first < work.first) as u64;
-        packet.ack = Psn::on_wire(u64::from(self.completed) + place);
-        packet.marked = u32::try_from(work.packets).unwrap_or(u32::MAX);
+    /// What unordered delivery needs to know of a packet: the index of its message, and how many
+    /// packets that has.
+    fn message_label(&self, work: &Work) -> MessageLabel {
+        let before = self.work.partition_point(|other| other.first < work.first) as u64;
+        MessageLabel {
+            index: Psn::on_wire(u64::from(self.completed) + before),
+            length: u32::try_from(work.packets).unwrap_or(u32::MAX),
+        }
     }
 
     /// At line rate the wire itself is the pace.
@@ -308,72 +311,72 @@ impl Requester {
 
     /// An acknowledgement, NACK or CNP came in.
     pub fn handle_control(&mut self, now: Time, packet: &Packet, events: &mut VecDeque<NicEvent>) {
-        match packet.kind {
-            PacketKind::Ack => self.handle_ack(now, packet, events),
-            PacketKind::Nack => self.handle_nack(now, packet, events),
-            PacketKind::Cnp => self.congestion.handle_cnp(now),
-            PacketKind::Refusal => {}
-            PacketKind::Data => unreachable!("data goes to the responder"),
-            PacketKind::Pause | PacketKind::Resume => {}
+        match packet.view() {
+            View::Ack(ack) => self.handle_ack(now, ack, events),
+            View::Nack(nack) => self.handle_nack(now, nack, events),
+            View::Cnp => self.congestion.handle_cnp(now),
+            // Only queue pairs with completions act on refusals; see `Nic::handle_refusal`.
+            View::Refusal(_) | View::Pause(_) => {}
+            View::Data(_) => unreachable!("data goes to the responder"),
         }
     }
 
-    fn handle_ack(&mut self, now: Time, packet: &Packet, events: &mut VecDeque<NicEvent>) {
-        let new = self.recovery.handle_ack(now, self.recovery.read(packet));
-        self.tell_policy(now, packet, new);
+    fn handle_ack(&mut self, now: Time, ack: AckView<'_>, events: &mut VecDeque<NicEvent>) {
+        let new = self.recovery.handle_ack(now, self.recovery.read(ack));
+        self.inform_policy(now, ack, new);
         while let Some(Lost { entropy, place }) = self.recovery.poll_lost() {
-            self.policy.handle_feedback(now, missing(now, packet, entropy, PathSignal::Nack));
+            self.policy.handle_feedback(now, missing(now, ack, entropy, PathSignal::Nack));
             if place == LostPlace::First {
                 self.congestion.handle_loss(now, Loss::Nack);
             }
         }
-        let (ack, next) = self.recovery.progress();
+        let (acknowledged, next) = self.recovery.progress();
         self.congestion.handle_ack(
             now,
             AckSample {
-                ack,
+                ack: acknowledged,
                 next,
                 packets: u32::try_from(new).unwrap_or(u32::MAX),
-                marked: packet.marked.count_ones(),
-                rtt: Span::from_ps(packet.stamp.ps_until(now)),
+                marked: ack.report().marked_packets(),
+                rtt: Span::from_ps(ack.echo().ps_until(now)),
                 in_flight: self.recovery.in_flight() * u64::from(self.packet_bytes),
             },
         );
         self.complete(events);
     }
 
-    /// Which entropy values did well: that of the last packet acknowledged, or those of all.
+    /// Informs the policy of the entropy values that did well: that of the last packet
+    /// acknowledged, or those of all.
     #[inline]
-    fn tell_policy(&mut self, now: Time, packet: &Packet, new: u64) {
-        let rtt = Span::from_ps(packet.stamp.ps_until(now));
+    fn inform_policy(&mut self, now: Time, ack: AckView<'_>, new: u64) {
+        let rtt = Span::from_ps(ack.echo().ps_until(now));
         if let Some(entropies) = &mut self.entropies {
             let known = self.recovery.unacknowledged();
-            entropies.handle_ack(packet, known, |entropy, signal| {
+            entropies.handle_ack(&ack.report(), known, |entropy, signal| {
                 let marked = u32::from(signal == PathSignal::Marked);
                 let feedback = Feedback { entropy, signal, packets: 1, marked, rtt };
                 self.policy.handle_feedback(now, feedback);
             });
             return;
         }
-        let echo = packet.flags.has(Flags::MARKED);
         let feedback = Feedback {
-            entropy: packet.entropy,
-            signal: if echo { PathSignal::Marked } else { PathSignal::Good },
+            entropy: ack.entropy,
+            signal: if ack.echoes_mark() { PathSignal::Marked } else { PathSignal::Good },
             packets: u32::try_from(new).unwrap_or(u32::MAX),
-            marked: packet.marked.count_ones(),
+            marked: ack.report().marked_packets(),
             rtt,
         };
         self.policy.handle_feedback(now, feedback);
     }
 
-    fn handle_nack(&mut self, now: Time, packet: &Packet, events: &mut VecDeque<NicEvent>) {
-        let why = if packet.flags.has(Flags::TRIMMED) { Why::Trimmed } else { Why::Gap };
+    fn handle_nack(&mut self, now: Time, nack: NackView<'_>, events: &mut VecDeque<NicEvent>) {
+        let why = if nack.is_for_trimmed() { Why::Trimmed } else { Why::Gap };
         if why == Why::Gap && matches!(self.recovery, Sending::Sack(_)) {
             // It carries what has arrived; what is lost is for the sender to find.
-            self.handle_ack(now, packet, events);
+            self.handle_ack(now, nack.as_ack(), events);
             return;
         }
-        let said = self.recovery.read(packet);
+        let said = self.recovery.read(nack.as_ack());
         let missed = Missed { missing: said.ack, psn: said.base, why };
         // Going back beyond the oldest message that is not complete is no use: the NACK is late.
         let late = self.work.front().is_none_or(|work| missed.missing < work.first);
@@ -383,10 +386,10 @@ impl Requester {
         }
         let signal = match why {
             Why::Gap => PathSignal::Nack,
-            Why::Trimmed if packet.flags.has(Flags::LAST_HOP) => PathSignal::TrimmedAtLastHop,
+            Why::Trimmed if nack.was_trimmed_at_last_hop() => PathSignal::TrimmedAtLastHop,
             Why::Trimmed => PathSignal::Trimmed,
         };
-        self.policy.handle_feedback(now, missing(now, packet, packet.entropy, signal));
+        self.policy.handle_feedback(now, missing(now, nack.as_ack(), nack.entropy, signal));
         let loss = if why == Why::Trimmed { Loss::Trimmed } else { Loss::Nack };
         self.congestion.handle_loss(now, loss);
         self.complete(events);
@@ -417,8 +420,8 @@ impl Requester {
     }
 }
 
-/// What the policy is told of a packet that did not arrive.
-fn missing(now: Time, answer: &Packet, entropy: u16, signal: PathSignal) -> Feedback {
-    let rtt = Span::from_ps(answer.stamp.ps_until(now));
+/// The feedback for a packet that did not arrive.
+fn missing(now: Time, answer: AckView<'_>, entropy: u16, signal: PathSignal) -> Feedback {
+    let rtt = Span::from_ps(answer.echo().ps_until(now));
     Feedback { entropy, signal, packets: 0, marked: 0, rtt }
 }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::balance::sender::PathSignal;
-use crate::packet::Packet;
+use crate::packet::ArrivalReport;
 
 /// The entropy values of one queue pair's packets, from the oldest unacknowledged on.
 #[derive(Debug, Clone, Default)]
@@ -23,16 +23,16 @@ impl SentEntropies {
         }
     }
 
-    /// Tells of each packet that `packet` acknowledges for the first time how its value fared;
-    /// `acknowledged` is the oldest packet that is still missing after it.
+    /// Calls `tell` with the entropy value and the signal of each packet that `report` is the
+    /// first to report; `acknowledged` is the oldest packet that is still missing after it.
     pub fn handle_ack(
         &mut self,
-        packet: &Packet,
+        report: &ArrivalReport,
         acknowledged: u64,
         mut tell: impl FnMut(u16, PathSignal),
     ) {
-        let (base, marks) = (packet.psn.near(acknowledged), packet.marks());
-        let mut left = packet.sack;
+        let (base, marks) = (report.base.near(acknowledged), report.marks());
+        let mut left = report.arrived;
         while left != 0 {
             let bit = left & left.wrapping_neg();
             left ^= bit;
@@ -60,8 +60,7 @@ mod tests {
         (0..10).for_each(|n| sent.handle_sent(n, 100 + n as u16));
         let mut told = Vec::new();
         let (sack, marks) = (0b1011, 0b0010);
-        let marked = Packet::marked_field(sack, marks);
-        let ack = Packet { psn: Psn::on_wire(4), sack, marked, ..Packet::default() };
+        let ack = ArrivalReport::new(Psn::on_wire(4), sack, marks);
         sent.handle_ack(&ack, 6, |entropy, signal| told.push((entropy, signal)));
         use PathSignal::{Good, Marked};
         assert_eq!(told, [(104, Good), (105, Marked), (107, Good)]);

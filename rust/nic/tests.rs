@@ -6,7 +6,7 @@ use super::congestion::{CongestionControl, line_rate};
 use super::verbs::QpConfig;
 use super::*;
 use crate::balance::sender::{NetworkParameters, PathSpace, QpContext, SenderConfig, ecmp, spray};
-use crate::packet::Psn;
+use crate::packet::{PacketKind, Psn};
 use crate::units::{BitRate, Span};
 
 const PORT: PortFacts =
@@ -91,14 +91,16 @@ fn a_message_becomes_packets_and_is_delivered_and_completed() {
     let (mut a, mut b, qp) = pair(Recovery::GoBackN, 1);
     a.post(qp, Bytes::new(2_500), 42, 0);
     let packets = drain(&mut a, at(0));
-    let seen: Vec<_> =
-        packets.iter().map(|p| (p.psn.get(), p.wire_bytes, p.flags.has(Flags::LAST))).collect();
+    let seen: Vec<_> = packets
+        .iter()
+        .map(|p| (p.fields.raw().psn, p.wire_bytes, p.flags.has(Flags::LAST)))
+        .collect();
     assert_eq!(seen, [(0, 1_062, false), (1, 1_062, false), (2, 562, true)]);
 
     packets.iter().for_each(|packet| b.handle_packet(at(1), packet));
     assert_eq!(events(&mut b), [NicEvent::Delivered { cookie: 0, message: 0 }]);
     let acks = drain(&mut b, at(1));
-    assert_eq!(acks.iter().map(|ack| ack.ack.get()).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(acks.iter().map(|ack| ack.fields.raw().ack).collect::<Vec<_>>(), [1, 2, 3]);
 
     acks.iter().for_each(|ack| a.handle_packet(at(2), ack));
     assert_eq!(events(&mut a), [NicEvent::Completed { cookie: 0, work: 42 }]);
@@ -124,12 +126,12 @@ fn go_back_n_nacks_a_gap_once_and_sends_everything_from_there_again() {
         b.handle_packet(at(1), &packets[lost]);
     }
     let answers = drain(&mut b, at(1));
-    let kinds: Vec<_> = answers.iter().map(|p| (p.kind, p.ack.get())).collect();
+    let kinds: Vec<_> = answers.iter().map(|p| (p.kind, p.fields.raw().ack)).collect();
     assert_eq!(kinds, [(PacketKind::Ack, 1), (PacketKind::Nack, 1)]);
 
     answers.iter().for_each(|answer| a.handle_packet(at(2), answer));
     let again = drain(&mut a, at(2));
-    assert_eq!(again.iter().map(|p| p.psn.get()).collect::<Vec<_>>(), [1, 2, 3, 4]);
+    assert_eq!(again.iter().map(|p| p.fields.raw().psn).collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert!(again.iter().all(|p| p.flags.has(Flags::RETRANSMITTED)));
     assert_eq!(a.counters().retransmitted, 4);
 }
@@ -217,7 +219,7 @@ fn acknowledgements_can_be_coalesced() {
             b.handle_packet(at(1), &packet);
         }
         let acks = drain(&mut b, at(1));
-        let upto: Vec<_> = acks.iter().map(|ack| ack.ack.get()).collect();
+        let upto: Vec<_> = acks.iter().map(|ack| ack.fields.raw().ack).collect();
         assert_eq!(upto, [4, 8, 10], "{recovery:?}");
         acks.iter().for_each(|ack| a.handle_packet(at(2), ack));
         assert_eq!(events(&mut a).len(), 1);
@@ -254,10 +256,10 @@ fn an_acknowledgement_that_is_asked_for_is_not_held_back() {
         let (mut a, mut b, qp) = pair(recovery, 4);
         a.post(qp, Bytes::new(9_000), 1, 0);
         for packet in drain(&mut a, at(0)).into_iter().take(2) {
-            let flags = packet.flags.with(Flags::ACK_REQUEST.when(packet.psn.get() == 1));
+            let flags = packet.flags.with(Flags::ACK_REQUEST.when(packet.fields.raw().psn == 1));
             b.handle_packet(at(1), &Packet { flags, ..packet });
         }
-        let upto: Vec<_> = drain(&mut b, at(1)).iter().map(|ack| ack.ack.get()).collect();
+        let upto: Vec<_> = drain(&mut b, at(1)).iter().map(|ack| ack.fields.raw().ack).collect();
         assert_eq!(upto, [2], "{recovery:?}");
     }
 }
@@ -273,7 +275,7 @@ fn an_acknowledgement_never_speaks_of_two_blocks() {
     }
     drain(&mut b, at(1)).iter().for_each(|ack| a.handle_packet(at(2), ack));
     a.handle_timeout(at(1_000_000));
-    let again: Vec<_> = drain(&mut a, at(1_000_000)).iter().map(|p| p.psn.get()).collect();
+    let again: Vec<_> = drain(&mut a, at(1_000_000)).iter().map(|p| p.fields.raw().psn).collect();
     assert_eq!(again, (1..130).filter(|&psn| psn != 65).collect::<Vec<_>>());
 }
 
@@ -309,7 +311,7 @@ fn queue_pairs_take_turns() {
     a.connect(second, receiver);
     a.post(first, Bytes::new(3_000), 1, 0);
     a.post(second, Bytes::new(3_000), 2, 0);
-    let order: Vec<_> = drain(&mut a, at(0)).iter().map(|p| (p.qp.0, p.psn.get())).collect();
+    let order: Vec<_> = drain(&mut a, at(0)).iter().map(|p| (p.qp.0, p.fields.raw().psn)).collect();
     assert_eq!(order, [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)]);
     assert_eq!((a.send_qps(), a.extra_qps()), (2, 1));
 }

@@ -2,21 +2,22 @@
 
 use super::contract::WirePacket;
 use crate::ids::{HostId, QpId};
-use crate::packet::{Flags, Packet, PacketKind, Psn, Stamp};
+use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
 
 impl From<&Packet> for WirePacket {
     #[inline]
     fn from(packet: &Packet) -> Self {
+        let raw = packet.fields.raw();
         Self {
-            sack: packet.sack,
+            sack: raw.sack,
             src: packet.src.0,
             dst: packet.dst.0,
             qp: packet.qp.0,
             label: packet.label,
-            psn: packet.psn.get(),
-            ack: packet.ack.get(),
-            marked: packet.marked,
-            stamp: packet.stamp.bits(),
+            psn: raw.psn,
+            ack: raw.ack,
+            marked: raw.marked,
+            stamp: raw.stamp,
             wire_bytes: packet.wire_bytes,
             entropy: packet.entropy,
             route: packet.route,
@@ -27,23 +28,29 @@ impl From<&Packet> for WirePacket {
 }
 
 impl From<&WirePacket> for Packet {
-    /// A kind that there is not is data.
+    /// # Panics
+    /// If the number of its kind is unknown: no packet from this side has such a number.
     #[inline]
     fn from(wire: &WirePacket) -> Self {
+        let kind = PacketKind::of_number(wire.kind).unwrap_or_else(|| {
+            panic!("packet kind {} is unknown: it must be from 0 to 6", wire.kind)
+        });
         Self {
             src: HostId(wire.src),
             dst: HostId(wire.dst),
             qp: QpId(wire.qp),
             label: wire.label,
-            psn: Psn::on_wire(u64::from(wire.psn)),
-            ack: Psn::on_wire(u64::from(wire.ack)),
-            sack: wire.sack,
-            marked: wire.marked,
-            stamp: Stamp::of_bits(wire.stamp),
+            fields: KindFields::of_raw(RawFields {
+                sack: wire.sack,
+                psn: wire.psn,
+                ack: wire.ack,
+                marked: wire.marked,
+                stamp: wire.stamp,
+            }),
             wire_bytes: wire.wire_bytes,
             entropy: wire.entropy,
             route: wire.route,
-            kind: PacketKind::of_number(wire.kind),
+            kind,
             flags: Flags::of_bits(wire.flags),
         }
     }

@@ -55,7 +55,7 @@ fn six_at_once(setup: &Setup, switch: u32) -> (Vec<Packet>, Vec<Packet>) {
     }
     let mut out: Vec<Packet> =
         network.ports.iter().flat_map(|port| port.packets(&network.pool)).copied().collect();
-    out.sort_by_key(|packet| packet.psn.get());
+    out.sort_by_key(|packet| packet.as_data().map(|data| data.psn().get()));
     out.iter().for_each(|packet| nics[0].handle_packet(Time::ZERO, packet));
     let answers = std::iter::from_fn(|| nics[0].poll_transmit(Time::ZERO)).collect();
     (out, answers)
@@ -77,8 +77,9 @@ fn what_a_switch_cuts_is_asked_for_by_number_and_place() {
             let sizes: Vec<u16> = packets.iter().map(|packet| packet.wire_bytes).collect();
             assert_eq!(sizes, [4_158, 4_158, 4_158, 64, 64, 64], "{name}");
             let cut = |packet: &Packet| packet.flags.has(Flags::TRIMMED);
-            let said: Vec<u32> =
-                answers.iter().filter(|it| cut(it)).map(|it| it.psn.get()).collect();
+            let nacks = answers.iter().filter_map(Packet::as_nack);
+            let trimmed = nacks.filter(|nack| nack.is_for_trimmed());
+            let said: Vec<u32> = trimmed.map(|nack| nack.as_ack().report().base.get()).collect();
             // In order there is one question at a time, for all from the missing packet on.
             let asked: &[u32] = if name == "go-back-n" { &[3] } else { &[3, 4, 5] };
             assert_eq!(said, asked, "{name}, switch {switch}");

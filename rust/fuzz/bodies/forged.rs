@@ -1,7 +1,7 @@
 //! Bytes as numbers, and as packets with any field.
 
 use evenkeel::ids::{HostId, QpId};
-use evenkeel::packet::{Flags, Packet, PacketKind, Psn, Stamp};
+use evenkeel::packet::{Flags, KindFields, Packet, PacketKind, Psn, RawFields, Stamp};
 use evenkeel::units::Time;
 
 /// The queue pair that nobody forges packets for.
@@ -47,15 +47,19 @@ impl<'a> Input<'a> {
             dst: HostId(self.number() as u32),
             qp: QpId(self.number() as u32),
             label: self.number() as u32,
-            psn: Psn::on_wire(self.number()),
-            ack: Psn::on_wire(self.number()),
-            sack: self.number(),
-            stamp: Stamp::at(Time::from_ps(self.number())),
-            wire_bytes: self.number() as u16,
-            entropy: self.number() as u16,
-            marked: self.number() as _,
             ..Packet::default()
         };
+        let mut raw = RawFields {
+            psn: Psn::on_wire(self.number()).get(),
+            ack: Psn::on_wire(self.number()).get(),
+            sack: self.number(),
+            stamp: Stamp::at(Time::from_ps(self.number())).bits(),
+            marked: 0,
+        };
+        packet.wire_bytes = self.number() as u16;
+        packet.entropy = self.number() as u16;
+        raw.marked = self.number() as u32;
+        packet.fields = KindFields::of_raw(raw);
         if packet.qp == CLEAN {
             packet.qp = QpId(u32::MAX);
         }

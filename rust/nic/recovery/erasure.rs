@@ -17,7 +17,7 @@
 use std::collections::VecDeque;
 
 use super::{Arrived, Board, Expired, Missed, SendRecovery, Why};
-use crate::packet::{Flags, Packet, Psn};
+use crate::packet::{AckView, DataFields, MessageLabel, Psn};
 use crate::units::{Bytes, Span, Time};
 
 /// The longest message that can be coded: its length is a field of 32 bits. InfiniBand's longest is
@@ -135,23 +135,6 @@ impl Erasure {
         self.repairs.front().copied().unwrap_or(self.fresh_message)
     }
 
-    /// Writes into the next packet what the receiver needs to know; `bytes` is the length of its
-    /// message.
-    pub(in crate::nic) fn label(&self, packet: &mut Packet, bytes: u64) {
-        let number = self.next_message();
-        packet.psn = Psn::on_wire(self.message(number).map_or(0, |message| message.sent));
-        packet.ack = Psn::on_wire(number);
-        packet.marked = u32::try_from(bytes).unwrap_or(u32::MAX);
-    }
-
-    /// What an acknowledgement says.
-    pub(in crate::nic) fn read(&self, packet: &Packet) -> Arrived {
-        let number = packet.ack.near(self.oldest);
-        let sent = self.message(number).map_or(0, |message| message.sent);
-        let complete = packet.flags.has(Flags::LAST);
-        Arrived { ack: number, base: packet.psn.near(sent), sack: packet.sack, complete }
-    }
-
     /// Sees to it that the next packet, of a repair or fresh, is of a message that wants one.
     fn tidy(&mut self) {
         while let Some(&number) = self.repairs.front() {
@@ -235,6 +218,27 @@ impl SendRecovery for Erasure {
     #[inline]
     fn in_flight(&self) -> u64 {
         self.out
+    }
+
+    /// A coded packet is numbered within its message, whose length in bytes the receiver needs to
+    /// know.
+    fn label(&self, data: &mut DataFields, message_bytes: u64) {
+        let number = self.next_message();
+        data.psn = Psn::on_wire(self.message(number).map_or(0, |message| message.sent));
+        let length = u32::try_from(message_bytes).unwrap_or(u32::MAX);
+        data.message = MessageLabel { index: Psn::on_wire(number), length };
+    }
+
+    fn read(&self, ack: AckView<'_>) -> Arrived {
+        let number = ack.message().near(self.oldest);
+        let sent = self.message(number).map_or(0, |message| message.sent);
+        let report = ack.report();
+        Arrived {
+            ack: number,
+            base: report.base.near(sent),
+            sack: report.arrived,
+            complete: ack.completes_message(),
+        }
     }
 
     fn progress(&self) -> (u64, u64) {

@@ -16,7 +16,7 @@ use per_packet::PerPacket;
 use sack::Sack;
 
 use super::Recovery;
-use crate::packet::Packet;
+use crate::packet::{AckView, DataFields};
 use crate::units::{Span, Time};
 
 /// What an acknowledgement says has arrived.
@@ -103,6 +103,23 @@ pub(super) trait SendRecovery {
     /// The packet named by `next` went out.
     fn handle_sent(&mut self, now: Time, entropy: u16);
 
+    /// Completes the header of the packet named by `next`, if packets are not numbered along the
+    /// queue pair; `message_bytes` is the length of its message.
+    #[inline]
+    fn label(&self, _data: &mut DataFields, _message_bytes: u64) {}
+
+    /// What an acknowledgement says, in full sequence numbers.
+    #[inline]
+    fn read(&self, ack: AckView<'_>) -> Arrived {
+        let (known, report) = (self.unacknowledged(), ack.report());
+        Arrived {
+            ack: ack.cumulative().near(known),
+            base: report.base.near(known),
+            sack: report.arrived,
+            complete: false,
+        }
+    }
+
     /// Packets arrived; how many of them this is the first to say so of.
     fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64;
 
@@ -161,19 +178,6 @@ macro_rules! dispatch {
     };
 }
 
-impl Sending {
-    /// What an acknowledgement says.
-    #[inline]
-    pub fn read(&self, packet: &Packet) -> Arrived {
-        if let Self::Erasure(code) = self {
-            return code.read(packet);
-        }
-        let known = self.unacknowledged();
-        let (ack, base) = (packet.ack.near(known), packet.psn.near(known));
-        Arrived { ack, base, sack: packet.sack, complete: false }
-    }
-}
-
 impl SendRecovery for Sending {
     fn handle_posted(&mut self, packets: u64) {
         dispatch!(self, recovery => recovery.handle_posted(packets));
@@ -197,6 +201,14 @@ impl SendRecovery for Sending {
     #[inline]
     fn handle_sent(&mut self, now: Time, entropy: u16) {
         dispatch!(self, recovery => recovery.handle_sent(now, entropy));
+    }
+    #[inline]
+    fn label(&self, data: &mut DataFields, message_bytes: u64) {
+        dispatch!(self, recovery => recovery.label(data, message_bytes));
+    }
+    #[inline]
+    fn read(&self, ack: AckView<'_>) -> Arrived {
+        dispatch!(self, recovery => recovery.read(ack))
     }
     #[inline]
     fn in_flight(&self) -> u64 {

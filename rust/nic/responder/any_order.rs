@@ -8,9 +8,9 @@
 
 use super::super::delivery::Delivery;
 use super::super::recovery::Board;
-use super::messages::Messages;
+use super::messages::{Arrival, Messages};
 use super::{Answer, Outbox, Shared, payload};
-use crate::packet::{Flags, Packet};
+use crate::packet::DataView;
 use crate::units::Time;
 
 /// The receiver of selective repeat.
@@ -42,13 +42,13 @@ impl AnyOrder {
     pub fn handle_data(
         &mut self,
         now: Time,
-        packet: &Packet,
+        packet: DataView<'_>,
         shared: &mut Shared,
         out: &mut Outbox,
     ) {
-        let sequence = packet.psn.near(self.board.first());
+        let sequence = packet.psn().near(self.board.first());
         let known = self.board.has(sequence);
-        if packet.flags.has(Flags::TRIMMED) && !known {
+        if packet.is_trimmed() && !known {
             shared.refuse_trimmed(packet, self.board.first(), out);
             return;
         }
@@ -64,9 +64,9 @@ impl AnyOrder {
         }
         out.counters.payload_received += payload(packet, out.config);
         self.board.insert(sequence);
-        let arrived = (sequence, self.board.first());
+        let arrival = Arrival { sequence, first: self.board.first() };
         let delivered =
-            self.messages.handle_new(arrived, packet, |number| shared.deliver(number, out));
+            self.messages.handle_new(arrival, packet, |number| shared.deliver(number, out));
         let gap = self.board.ahead() > u64::from(self.reordering);
         if delivered > 0 || gap || shared.is_due(packet, out) {
             shared.report(self.answer(), out);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::super::delivery::Delivery;
 use super::super::recovery::Board;
 use super::{Answer, Outbox, Shared, payload};
-use crate::packet::{Flags, Packet};
+use crate::packet::{DataView, Flags};
 use crate::units::Time;
 
 /// A message that is arriving, or has arrived before one that was posted before it.
@@ -38,6 +38,13 @@ pub(super) struct Coded {
     reporting: u64,
 }
 
+/// Which coded packet of which message.
+#[derive(Debug, Clone, Copy)]
+struct CodedPacket {
+    message: u64,
+    index: u64,
+}
+
 impl Coded {
     pub fn new(delivery: Delivery) -> Self {
         Self { delivery, oldest: 0, messages: BTreeMap::new(), reporting: 0 }
@@ -49,8 +56,8 @@ impl Coded {
     }
 
     pub fn answer(&self) -> Answer {
-        let ack = Answer::ack(self.reporting);
-        Answer { flags: Flags::LAST.when(self.is_whole(self.reporting)), ..ack }
+        let flags = Flags::LAST.when(self.is_whole(self.reporting));
+        Answer { flags, ..Answer::ack(self.reporting) }
     }
 
     fn is_whole(&self, number: u64) -> bool {
@@ -61,15 +68,15 @@ impl Coded {
     pub fn handle_data(
         &mut self,
         now: Time,
-        packet: &Packet,
+        packet: DataView<'_>,
         shared: &mut Shared,
         out: &mut Outbox,
     ) {
-        let number = packet.ack.near(self.oldest);
+        let number = packet.message().index.near(self.oldest);
         let message = self.messages.get(&number);
-        let index = packet.psn.near(message.map_or(0, |message| message.highest));
+        let index = packet.psn().near(message.map_or(0, |message| message.highest));
         let known = self.is_whole(number) || message.is_some_and(|it| it.arrived.has(index));
-        if packet.flags.has(Flags::TRIMMED) && !known {
+        if packet.is_trimmed() && !known {
             shared.refuse_trimmed(packet, number, out);
             return;
         }
@@ -83,22 +90,22 @@ impl Coded {
         if known {
             out.counters.duplicates += 1;
         } else {
-            self.accept((number, index), packet, shared, out);
+            self.accept(CodedPacket { message: number, index }, packet, shared, out);
         }
         if known || self.is_whole(number) || shared.is_due(packet, out) {
             shared.report(self.answer(), out);
         }
     }
 
-    /// Takes the `index`-th coded packet of message `number`.
+    /// Takes a coded packet that was missing.
     fn accept(
         &mut self,
-        (number, index): (u64, u64),
-        packet: &Packet,
+        CodedPacket { message: number, index }: CodedPacket,
+        packet: DataView<'_>,
         shared: &Shared,
         out: &mut Outbox,
     ) {
-        let bytes = u64::from(packet.marked);
+        let bytes = u64::from(packet.message().length);
         let needed = bytes.div_ceil(out.config.payload.get()).max(1);
         let message = self.messages.entry(number).or_insert_with(|| Partial {
             needed,

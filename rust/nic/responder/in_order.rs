@@ -5,9 +5,10 @@
 //! interval after which HPCC-family NICs repeat a NACK. Back to zero: Guo et al., "RDMA over
 //! Commodity Ethernet at Scale" (SIGCOMM 2016), section 4.1.
 
+use super::super::ack::Echo;
 use super::super::timer::{NackTimers, Timer};
 use super::{Answer, Outbox, Shared, payload};
-use crate::packet::{Flags, Packet};
+use crate::packet::DataView;
 use crate::units::Time;
 
 /// What the receiver has of the message that is arriving.
@@ -55,18 +56,18 @@ impl InOrder {
     pub fn handle_data(
         &mut self,
         now: Time,
-        packet: &Packet,
+        packet: DataView<'_>,
         shared: &mut Shared,
         out: &mut Outbox,
     ) {
-        let sequence = packet.psn.near(self.expected);
-        let trimmed = packet.flags.has(Flags::TRIMMED);
+        let sequence = packet.psn().near(self.expected);
+        let trimmed = packet.is_trimmed();
         if !trimmed {
             shared.count_order(sequence, out);
         }
         if sequence < self.expected {
             out.counters.duplicates += 1;
-            shared.report_with(packet, self.answer(), out);
+            shared.report_with(Echo::of(packet), self.answer(), out);
             return;
         }
         if sequence > self.expected || trimmed {
@@ -74,7 +75,7 @@ impl InOrder {
             return;
         }
         self.accept(packet, out);
-        let last = packet.flags.has(Flags::LAST);
+        let last = packet.is_last();
         if last {
             shared.deliver(self.messages, out);
             self.messages += 1;
@@ -88,7 +89,7 @@ impl InOrder {
         }
     }
 
-    fn accept(&mut self, packet: &Packet, out: &mut Outbox) {
+    fn accept(&mut self, packet: DataView<'_>, out: &mut Outbox) {
         self.expected += 1;
         // Whatever is missing next, it was not asked for yet.
         self.timers.expire(Timer::NackInterval);
@@ -96,7 +97,7 @@ impl InOrder {
         out.counters.payload_received += payload;
         if let Some(begun) = &mut self.begun {
             begun.payload += payload;
-            if packet.flags.has(Flags::LAST) {
+            if packet.is_last() {
                 *begun = Begun { first: self.expected, payload: 0 };
             }
         }
@@ -104,8 +105,8 @@ impl InOrder {
 
     /// A gap, or a packet without its payload: nothing of it is kept, and the sender told what is
     /// missing, once an interval.
-    fn refuse(&mut self, now: Time, packet: &Packet, shared: &mut Shared, out: &mut Outbox) {
-        let trimmed = packet.flags.has(Flags::TRIMMED);
+    fn refuse(&mut self, now: Time, packet: DataView<'_>, shared: &mut Shared, out: &mut Outbox) {
+        let trimmed = packet.is_trimmed();
         out.counters.refused += u64::from(!trimmed);
         if let Some(begun) = &mut self.begun {
             self.expected = begun.first;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::super::delivery::Delivery;
-use crate::packet::{Flags, Packet};
+use crate::packet::DataView;
 
 /// The messages under way of one queue pair.
 #[derive(Debug, Clone)]
@@ -16,6 +16,15 @@ pub(super) enum Messages {
     /// Packets that those begun still miss, by number, from the first that is not whole on; 0 of
     /// those that were delivered before their turn.
     Unordered { whole: u64, missing: BTreeMap<u64, u64> },
+}
+
+/// The arrival of a packet that was missing.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrival {
+    /// Its sequence number.
+    pub sequence: u64,
+    /// Every packet before this one is there, now that it has arrived.
+    pub first: u64,
 }
 
 impl Messages {
@@ -44,18 +53,18 @@ impl Messages {
         }
     }
 
-    /// Packet `sequence` is new, and every packet before `first` is there with it: tells of each
-    /// message that is to be delivered now; how many.
+    /// Takes a new packet and calls `deliver` with the index of each message that is to be
+    /// delivered now; returns how many those are.
     #[inline]
     pub fn handle_new(
         &mut self,
-        (sequence, first): (u64, u64),
-        packet: &Packet,
+        Arrival { sequence, first }: Arrival,
+        packet: DataView<'_>,
         mut deliver: impl FnMut(u64),
     ) -> u64 {
         match self {
             Self::Ordered { delivered, ends } => {
-                if packet.flags.has(Flags::LAST) {
+                if packet.is_last() {
                     let place = ends.partition_point(|&end| end < sequence);
                     ends.insert(place, sequence);
                 }
@@ -68,12 +77,13 @@ impl Messages {
                 *delivered - before
             }
             Self::Unordered { whole, missing } => {
-                let number = packet.ack.near(*whole);
+                let number = packet.message().index.near(*whole);
                 if number < *whole {
                     // Only a packet that no peer of ours sends: it is new, and its message whole.
                     return 0;
                 }
-                let left = missing.entry(number).or_insert(u64::from(packet.marked).max(1));
+                let left =
+                    missing.entry(number).or_insert(u64::from(packet.message().length).max(1));
                 let last = *left == 1;
                 *left = left.saturating_sub(1);
                 if last {
@@ -92,24 +102,25 @@ impl Messages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Psn;
+    use crate::packet::{DataFields, MessageLabel, Packet, Psn};
 
     #[test]
     fn unordered_messages_are_there_when_their_last_missing_packet_is() {
         let mut messages = Messages::new(Delivery::Unordered);
-        let packet = |number, packets| Packet {
-            ack: Psn::on_wire(number),
-            marked: packets,
-            ..Packet::default()
-        };
         let mut told = Vec::new();
+        let mut arrive = |sequence, first, number, packets| {
+            let message = MessageLabel { index: Psn::on_wire(number), length: packets };
+            let packet = Packet::data(DataFields { message, ..DataFields::default() });
+            let data = packet.as_data().unwrap();
+            messages.handle_new(Arrival { sequence, first }, data, |it| told.push(it));
+            (told.clone(), messages.delivered(), [0, 2].map(|it| messages.has_delivered(it)))
+        };
         // Message 0 has packets 0 and 1, message 1 has 2, message 2 has 3 to 5.
-        for (sequence, number, packets) in [(5, 2, 3), (0, 0, 2), (2, 1, 1), (3, 2, 3), (4, 2, 3)] {
-            messages.handle_new((sequence, 0), &packet(number, packets), |it| told.push(it));
-        }
-        assert_eq!((told.as_slice(), messages.delivered()), (&[1, 2][..], 0));
-        assert!(messages.has_delivered(2) && !messages.has_delivered(0));
-        messages.handle_new((1, 6), &packet(0, 2), |it| told.push(it));
-        assert_eq!((told.as_slice(), messages.delivered()), (&[1, 2, 0][..], 3));
+        let packets = [(5, 2, 3), (0, 0, 2), (2, 1, 1), (3, 2, 3), (4, 2, 3)];
+        let [.., after] =
+            packets.map(|(sequence, number, packets)| arrive(sequence, 0, number, packets));
+        assert_eq!(after, (vec![1, 2], 0, [false, true]));
+        let (delivered, before, _) = arrive(1, 6, 0, 2);
+        assert_eq!((delivered, before), (vec![1, 2, 0], 3));
     }
 }

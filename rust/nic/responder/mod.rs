@@ -19,7 +19,7 @@ use super::ack::{Echo, Marked, Unreported};
 use super::timer::{ReceiverTimers, Timer};
 use super::{NicConfig, NicCounters, NicEvent, Recovery};
 use crate::ids::{HostId, QpId};
-use crate::packet::{Flags, Packet, PacketKind, Psn};
+use crate::packet::{AckFields, ArrivalReport, DataView, Flags, Packet, Psn, RefusalReason, Stamp};
 use crate::units::Time;
 
 /// Where a responder's packets and news go.
@@ -93,7 +93,7 @@ impl Responder {
     /// The packet whose turn it is, where packets are accepted in order alone.
     pub fn expected(&self) -> Option<u64> {
         match &self.accepting {
-            Accepting::InOrder(accepting) => Some(accepting.answer().ack),
+            Accepting::InOrder(accepting) => Some(accepting.answer().cumulative),
             Accepting::AnyOrder(_) | Accepting::Coded(_) => None,
         }
     }
@@ -118,34 +118,27 @@ impl Responder {
     /// Every packet before this one has arrived, where packets have numbers of their own.
     pub fn arrived(&self) -> u64 {
         match &self.accepting {
-            Accepting::InOrder(accepting) => accepting.answer().ack,
-            Accepting::AnyOrder(accepting) => accepting.answer().ack,
+            Accepting::InOrder(accepting) => accepting.answer().cumulative,
+            Accepting::AnyOrder(accepting) => accepting.answer().cumulative,
             Accepting::Coded(_) => 0,
         }
     }
 
     /// Refuses a packet for a reason of the verbs.
-    pub fn refuse(&self, packet: &Packet, why: u64, out: &mut Outbox) {
-        let answer = Answer { kind: PacketKind::Refusal, ack: 0, flags: Flags::NONE };
-        let refusal = Packet {
-            kind: answer.kind,
-            psn: packet.psn,
-            sack: why,
-            wire_bytes: out.config.ack_wire_bytes(),
-            ..Packet::default()
-        };
-        self.shared.send(refusal, answer, Echo::of(packet), out);
+    pub fn refuse(&self, packet: DataView<'_>, reason: RefusalReason, out: &mut Outbox) {
+        let echo = Echo::of(packet);
+        self.shared.send_bare(Packet::refusal(packet.psn(), reason, echo.stamp), echo, out);
     }
 
     /// A data packet came in.
-    pub fn handle_data(&mut self, now: Time, packet: &Packet, out: &mut Outbox) {
+    pub fn handle_data(&mut self, now: Time, packet: DataView<'_>, out: &mut Outbox) {
         out.counters.data_received += 1;
         let shared = &mut self.shared;
         if packet.flags.has(Flags::MARKED) {
             out.counters.marked += 1;
             shared.notify_congestion(now, packet, out);
         }
-        out.counters.trimmed += u64::from(packet.flags.has(Flags::TRIMMED));
+        out.counters.trimmed += u64::from(packet.is_trimmed());
         match &mut self.accepting {
             Accepting::InOrder(accepting) => accepting.handle_data(now, packet, shared, out),
             Accepting::AnyOrder(accepting) => accepting.handle_data(now, packet, shared, out),
@@ -173,22 +166,40 @@ impl Responder {
     }
 }
 
-/// What an answer says beyond what is unreported.
+/// What an acknowledgement or NACK says beyond the arrivals that it reports.
 #[derive(Debug, Clone, Copy)]
 struct Answer {
-    kind: PacketKind,
-    /// Every packet before this one is there; with an erasure code, which message it is about.
-    ack: u64,
+    is: AckOrNack,
+    /// Every packet before this one is there; with an erasure code, the index of the message that
+    /// it is about.
+    cumulative: u64,
     flags: Flags,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AckOrNack {
+    Ack,
+    Nack,
+}
+
 impl Answer {
-    fn ack(ack: u64) -> Self {
-        Self { kind: PacketKind::Ack, ack, flags: Flags::NONE }
+    fn ack(cumulative: u64) -> Self {
+        Self { is: AckOrNack::Ack, cumulative, flags: Flags::NONE }
     }
 
-    fn nack(ack: u64) -> Self {
-        Self { kind: PacketKind::Nack, ack, flags: Flags::NONE }
+    fn nack(cumulative: u64) -> Self {
+        Self { is: AckOrNack::Nack, cumulative, flags: Flags::NONE }
+    }
+
+    /// The packet that says so and reports `report`.
+    #[inline]
+    fn packet(self, report: ArrivalReport, echo: Stamp) -> Packet {
+        let fields = AckFields { cumulative: Psn::on_wire(self.cumulative), report, echo };
+        let packet = match self.is {
+            AckOrNack::Ack => Packet::ack(fields),
+            AckOrNack::Nack => Packet::gap_nack(fields),
+        };
+        Packet { flags: self.flags, ..packet }
     }
 }
 
@@ -197,8 +208,8 @@ impl Shared {
     /// message, its sender asks for it, it is marked and that cannot wait, or it is time by count
     /// or bytes.
     #[inline]
-    fn is_due(&self, packet: &Packet, out: &Outbox) -> bool {
-        packet.flags.has(Flags::LAST)
+    fn is_due(&self, packet: DataView<'_>, out: &Outbox) -> bool {
+        packet.is_last()
             || packet.flags.has(Flags::ACK_REQUEST)
             || packet.flags.has(Flags::MARKED) && out.config.ack.marked == Marked::AtOnce
             || self.unreported.is_full(&out.config.ack)
@@ -206,18 +217,11 @@ impl Shared {
 
     /// Adds an arrival to what is unreported; it has room for it.
     #[inline]
-    fn note(&mut self, now: Time, sequence: u64, packet: &Packet, out: &Outbox) {
+    fn note(&mut self, now: Time, sequence: u64, packet: DataView<'_>, out: &Outbox) {
         if self.unreported.is_empty() {
             self.timers.set(Timer::AckCoalescing, now.saturating_add(out.config.ack.within));
         }
         self.unreported.note(sequence, packet);
-    }
-
-    /// All that is unreported, as the answer that reports it.
-    #[inline]
-    fn take(&mut self, answer: Answer, out: &Outbox) -> Packet {
-        self.timers.stop(Timer::AckCoalescing);
-        self.unreported.take(answer.kind, out.config)
     }
 
     /// Counts a packet that arrives whole behind one that was sent later.
@@ -229,57 +233,56 @@ impl Shared {
         self.highest = self.highest.max(sequence + 1);
     }
 
-    /// Acknowledges all that is unreported.
+    /// Reports all arrivals that are unreported, with an echo of the last of them.
     #[inline]
     fn report(&mut self, answer: Answer, out: &mut Outbox) {
         let echo = self.unreported.echo();
-        let packet = self.take(answer, out);
-        self.send(packet, answer, echo, out);
+        self.report_with(echo, answer, out);
     }
 
-    /// Acknowledges all that is unreported, in answer to a packet that is not.
-    fn report_with(&mut self, packet: &Packet, answer: Answer, out: &mut Outbox) {
-        let all = self.take(answer, out);
-        self.send(all, answer, Echo::of(packet), out);
-    }
-
-    /// Answers one packet, whatever else is unreported.
-    fn answer(&self, packet: &Packet, answer: Answer, out: &mut Outbox) {
-        let blank = Packet {
-            kind: answer.kind,
-            wire_bytes: out.config.ack_wire_bytes(),
-            ..Packet::default()
-        };
-        self.send(blank, answer, Echo::of(packet), out);
-    }
-
-    /// Says that a packet came without its payload, and where it lost it.
-    fn refuse_trimmed(&self, packet: &Packet, ack: u64, out: &mut Outbox) {
-        let last_hop = Flags::LAST_HOP.when(packet.flags.has(Flags::LAST_HOP));
-        let answer = Answer { flags: Flags::TRIMMED.with(last_hop), ..Answer::nack(ack) };
-        let nack = Packet {
-            kind: answer.kind,
-            psn: packet.psn,
-            wire_bytes: out.config.ack_wire_bytes(),
-            ..Packet::default()
-        };
-        self.send(nack, answer, Echo::of(packet), out);
-    }
-
+    /// Reports all arrivals that are unreported, with an echo of another packet.
     #[inline]
-    fn send(&self, packet: Packet, answer: Answer, echo: Echo, out: &mut Outbox) {
+    fn report_with(&mut self, echo: Echo, answer: Answer, out: &mut Outbox) {
+        self.timers.stop(Timer::AckCoalescing);
+        let report = self.unreported.take();
+        let wire_bytes = out.config.ack.wire_bytes(&report);
+        self.send(Packet { wire_bytes, ..answer.packet(report, echo.stamp) }, echo, out);
+    }
+
+    /// Answers one packet and reports nothing.
+    fn answer(&self, packet: DataView<'_>, answer: Answer, out: &mut Outbox) {
+        let echo = Echo::of(packet);
+        self.send_bare(answer.packet(ArrivalReport::default(), echo.stamp), echo, out);
+    }
+
+    /// Answers a packet that was trimmed to its header, with its PSN and whether the last switch
+    /// on its way trimmed it.
+    fn refuse_trimmed(&self, packet: DataView<'_>, cumulative: u64, out: &mut Outbox) {
+        let echo = Echo::of(packet);
+        let last_hop = Flags::LAST_HOP.when(packet.flags.has(Flags::LAST_HOP));
+        let nack = Packet::trimmed_nack(packet.psn(), Psn::on_wire(cumulative), echo.stamp);
+        self.send_bare(Packet { flags: nack.flags.with(last_hop), ..nack }, echo, out);
+    }
+
+    /// Sends an answer that reports nothing.
+    fn send_bare(&self, answer: Packet, echo: Echo, out: &mut Outbox) {
+        let wire_bytes = out.config.ack.wire_bytes(&ArrivalReport::default());
+        self.send(Packet { wire_bytes, ..answer }, echo, out);
+    }
+
+    /// Sends an answer, to which addresses and what all answers echo are added.
+    #[inline]
+    fn send(&self, answer: Packet, echo: Echo, out: &mut Outbox) {
         let priority = Flags::PRIORITY.when(out.config.ack.priority);
         out.control.push_back(Packet {
             src: self.peer.host,
             dst: self.peer.peer,
             qp: self.peer.peer_qp,
             label: self.peer.label,
-            ack: Psn::on_wire(answer.ack),
-            stamp: echo.stamp,
             entropy: echo.entropy,
             route: echo.entropy,
             flags: priority.with(echo.mark).with(answer.flags),
-            ..packet
+            ..answer
         });
     }
 
@@ -288,15 +291,16 @@ impl Shared {
         out.events.push_back(NicEvent::Delivered { cookie: self.peer.cookie, message });
     }
 
-    fn notify_congestion(&mut self, now: Time, packet: &Packet, out: &mut Outbox) {
+    fn notify_congestion(&mut self, now: Time, packet: DataView<'_>, out: &mut Outbox) {
         if out.config.congestion.wants_cnp() && self.timers.is_due(Timer::Cnp, now) {
             self.timers.set(Timer::Cnp, now.saturating_add(out.config.cnp_interval));
-            let cnp = Answer { kind: PacketKind::Cnp, ack: 0, flags: Flags::NONE };
-            self.answer(packet, cnp, out);
+            let echo = Echo::of(packet);
+            self.send_bare(Packet::cnp(echo.stamp), echo, out);
         }
     }
 }
 
-fn payload(packet: &Packet, config: &NicConfig) -> u64 {
+/// Payload bytes of a data packet that is whole.
+fn payload(packet: DataView<'_>, config: &NicConfig) -> u64 {
     u64::from(packet.wire_bytes).saturating_sub(config.header.get())
 }

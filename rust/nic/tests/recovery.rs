@@ -56,7 +56,7 @@ fn cut(packet: &Packet, where_: Flags) -> Packet {
 }
 
 fn psns(packets: &[Packet]) -> Vec<u32> {
-    packets.iter().map(|packet| packet.psn.get()).collect()
+    packets.iter().map(|packet| packet.fields.raw().psn).collect()
 }
 
 #[test]
@@ -68,7 +68,10 @@ fn with_sack_a_gap_is_answered_at_once_and_only_the_missing_packet_is_sent_again
         b.handle_packet(at(1), &packets[index]);
     }
     let answers = drain(&mut b, at(1));
-    let seen: Vec<_> = answers.iter().map(|p| (p.kind, p.ack.get(), p.psn.get(), p.sack)).collect();
+    let seen: Vec<_> = answers
+        .iter()
+        .map(|p| (p.kind, p.fields.raw().ack, p.fields.raw().psn, p.fields.raw().sack))
+        .collect();
     let nack = PacketKind::Nack;
     assert_eq!(
         seen,
@@ -79,7 +82,7 @@ fn with_sack_a_gap_is_answered_at_once_and_only_the_missing_packet_is_sent_again
     assert_eq!(psns(&again), [1]);
     b.handle_packet(at(3), &again[0]);
     let last = drain(&mut b, at(3));
-    assert_eq!((last[0].kind, last[0].ack.get()), (PacketKind::Ack, 5));
+    assert_eq!((last[0].kind, last[0].fields.raw().ack), (PacketKind::Ack, 5));
     a.handle_packet(at(4), &last[0]);
     assert_eq!((events(&mut a).len(), events(&mut b).len()), (1, 1));
     assert_eq!(a.counters().retransmitted, 1);
@@ -135,7 +138,11 @@ fn what_a_switch_cut_is_asked_for_again_by_name() {
         let answers = drain(&mut b, at(1));
         let nack = answers[1];
         let flags = nack.flags.has(Flags::TRIMMED.with(Flags::LAST_HOP));
-        assert_eq!((nack.kind, nack.psn.get(), flags), (PacketKind::Nack, 2, true), "{recovery:?}");
+        assert_eq!(
+            (nack.kind, nack.fields.raw().psn, flags),
+            (PacketKind::Nack, 2, true),
+            "{recovery:?}"
+        );
         assert_eq!((b.counters().trimmed, b.counters().out_of_order), (1, 0));
         answers.iter().for_each(|answer| a.handle_packet(at(2), answer));
         assert_eq!(psns(&drain(&mut a, at(2))), expected, "{recovery:?}");
@@ -168,7 +175,7 @@ fn back_to_zero_gives_up_what_there_was_of_the_message_and_no_other() {
     }
     assert_eq!(b.counters().payload_received, 2_000);
     let answers = drain(&mut b, at(1));
-    assert_eq!((answers[4].kind, answers[4].ack.get()), (PacketKind::Nack, 2));
+    assert_eq!((answers[4].kind, answers[4].fields.raw().ack), (PacketKind::Nack, 2));
     answers.iter().for_each(|answer| a.handle_packet(at(2), answer));
     let again = drain(&mut a, at(2));
     assert_eq!(psns(&again), [2, 3, 4, 5]);
@@ -196,7 +203,7 @@ fn any_packets_of_a_coded_message_are_the_message() {
     assert!(events(&mut a).is_empty(), "work completes in order");
     a.handle_timeout(at(1_000_000));
     let repair = drain(&mut a, at(1_000_000));
-    assert_eq!((repair.len(), repair[0].psn.get(), repair[0].wire_bytes), (1, 3, 1_062));
+    assert_eq!((repair.len(), repair[0].fields.raw().psn, repair[0].wire_bytes), (1, 3, 1_062));
     b.handle_packet(at(1_000_001), &repair[0]);
     assert_eq!(events(&mut b), [NicEvent::Delivered { cookie: 0, message: 0 }]);
     assert_eq!(b.counters().payload_received, 3_400);
@@ -222,8 +229,11 @@ fn an_arrival_waits_for_its_acknowledgement_no_longer_than_the_timer() {
         assert!(!b.has_packets(), "early is harmless");
         b.handle_timeout(at(5_100));
         let ack = b.poll_transmit(at(5_100)).unwrap();
-        assert_eq!((ack.kind, ack.sack), (PacketKind::Ack, 0b11), "{recovery:?}");
-        assert_eq!((ack.entropy, ack.stamp), (packets[1].entropy, packets[1].stamp));
+        assert_eq!((ack.kind, ack.fields.raw().sack), (PacketKind::Ack, 0b11), "{recovery:?}");
+        assert_eq!(
+            (ack.entropy, ack.fields.raw().stamp),
+            (packets[1].entropy, packets[1].fields.raw().stamp)
+        );
         assert_eq!(b.poll_timeout(), None);
         // The timer finds nothing if the count came first.
         packets[2..10].iter().for_each(|packet| b.handle_packet(at(6_000), packet));
@@ -244,9 +254,9 @@ fn a_marked_packet_is_acknowledged_at_once_where_it_cannot_wait() {
         packets[2].flags = packets[2].flags.with(Flags::MARKED);
         packets.iter().for_each(|packet| b.handle_packet(at(1), packet));
         let acks = drain(&mut b, at(1));
-        let covered: Vec<u32> = acks.iter().map(|ack| ack.sack.count_ones()).collect();
+        let covered: Vec<u32> = acks.iter().map(|ack| ack.fields.raw().sack.count_ones()).collect();
         assert_eq!(covered, expected);
-        assert_eq!(acks[0].marked, 1 << 2, "the mark is told in its place");
+        assert_eq!(acks[0].fields.raw().marked, 1 << 2, "the mark is told in its place");
     }
 }
 
@@ -267,7 +277,11 @@ fn bytes_make_an_acknowledgement_due_and_it_says_what_was_marked() {
         b.handle_packet(at(1), &packets[index]);
     }
     let ack = b.poll_transmit(at(1)).unwrap();
-    assert_eq!((ack.psn.get(), ack.sack, ack.marks(), ack.ack.get()), (3, 0b111, 0b100, 0));
+    let report = ack.as_ack().unwrap().report();
+    assert_eq!(
+        (report.base.get(), report.arrived, report.marks(), ack.fields.raw().ack),
+        (3, 0b111, 0b100, 0)
+    );
     assert_eq!(ack.wire_bytes, 64 + 3 * 2, "it carries three entropy values");
     a.handle_packet(at(2), &ack);
     assert!(b.poll_transmit(at(2)).is_none());
@@ -390,7 +404,7 @@ fn goodput_of_go_back_n_under_random_loss_is_that_of_the_closed_form() {
         let mut random = Stream::new(5, Purpose::Test, 0);
         let slots = pipe.run(1, &mut |packet| {
             // Nothing follows the last packet that would show its loss, but its timer.
-            let body = !packet.is_control() && u64::from(packet.psn.get()) + 1 < packets;
+            let body = !packet.is_control() && u64::from(packet.fields.raw().psn) + 1 < packets;
             let lost = f64::from(random.next_u32()) < loss * 4_294_967_296.;
             if body && lost { Fate::Lose } else { Fate::Pass }
         });

@@ -9,12 +9,8 @@ use crate::ids::QpId;
 use crate::nic::qp::{Posting, Qp, QpState, Role, Slot};
 use crate::nic::responder::Outbox;
 use crate::nic::{Delivery, Nic, NicEvent, Recovery};
-use crate::packet::{Flags, Packet, PacketKind};
+use crate::packet::{DataView, Packet, RefusalReason, RefusalView, View};
 use crate::units::{Bytes, Span, Time};
-
-/// Why a packet is refused, as it is on the wire.
-const RECEIVER_NOT_READY: u64 = 0;
-const INVALID_REQUEST: u64 = 1;
 
 impl Nic {
     /// Posts a work request to the send queue of `qp`.
@@ -153,31 +149,30 @@ impl Nic {
 
     /// A packet for a queue pair that has completions, is not ready, lacks a half, or is none.
     #[cold]
-    pub(in crate::nic) fn handle_with_care(&mut self, now: Time, packet: &Packet) {
+    pub(in crate::nic) fn handle_slow_path(&mut self, now: Time, packet: &Packet) {
         let id = packet.qp;
-        let data = packet.kind == PacketKind::Data;
         let Ok(qp) = self.live(id) else {
             self.counters.misdirected += 1;
             return;
         };
-        let nobody = !data && qp.requester.is_none();
-        if !qp.state.receives() || nobody {
+        let lacks_half = packet.is_control() && qp.requester.is_none();
+        if !qp.state.receives() || lacks_half {
             self.counters.discarded += 1;
             return;
         }
-        if data && qp.responder.is_none() {
+        if !packet.is_control() && qp.responder.is_none() {
             self.make_responder(id);
         }
         let qp = self.qps[id.index()];
-        match (data, self.queues.get(qp.queues.index())) {
-            (true, None) => self.handle_data(now, packet, qp.responder),
-            (false, None) => self.handle_control(now, packet, qp.requester),
-            (true, Some(_)) => self.handle_verb(now, packet, qp),
-            (false, Some(_)) if packet.kind == PacketKind::Refusal => {
+        match (packet.view(), self.queues.get(qp.queues.index())) {
+            (View::Data(data), None) => self.handle_data(now, data, qp.responder),
+            (_, None) => self.handle_control(now, packet, qp.requester),
+            (View::Data(data), Some(_)) => self.handle_verb(now, data, qp),
+            (View::Refusal(refusal), Some(_)) => {
                 self.counters.control_received += 1;
-                self.handle_refusal(now, packet, qp);
+                self.handle_refusal(now, refusal, qp);
             }
-            (false, Some(_)) => {
+            (_, Some(_)) => {
                 self.counters.control_received += 1;
                 let requester = &mut self.requesters[qp.requester.index()];
                 requester.handle_control(now, packet, &mut self.news);
@@ -189,14 +184,14 @@ impl Nic {
     }
 
     /// Data for a queue pair with work queues.
-    fn handle_verb(&mut self, now: Time, packet: &Packet, qp: Qp) {
+    fn handle_verb(&mut self, now: Time, packet: DataView<'_>, qp: Qp) {
         let responder = &mut self.responders[qp.responder.index()];
         let queues = &mut self.queues[qp.queues.index()];
         let delivered = responder.messages();
-        let header = VerbHeader::from_bits(packet.sack)
+        let header = VerbHeader::from_bits(packet.verb())
             .filter(|_| self.config.recovery != Recovery::Erasure)
             .filter(|header| !responder.has_delivered(header.message_near(delivered)));
-        let sequence = packet.psn.near(responder.arrived());
+        let sequence = packet.psn().near(responder.arrived());
         let ahead = responder.expected().filter(|&expected| sequence != expected);
         if ahead.is_some_and(|expected| sequence > expected && queues.has_refused(expected)) {
             // The gap is of our making: what follows a refused packet is dropped without a word.
@@ -271,22 +266,23 @@ impl Nic {
     }
 
     /// The receiver refuses a packet.
-    fn handle_refusal(&mut self, now: Time, packet: &Packet, qp: Qp) {
+    fn handle_refusal(&mut self, now: Time, refusal: RefusalView<'_>, qp: Qp) {
         let requester = &mut self.requesters[qp.requester.index()];
         let queues = &mut self.queues[qp.queues.index()];
         // A late refusal of what is done, or one of nothing that we sent, is none of ours.
-        let Some(number) = requester.message_of(packet.psn) else { return };
-        if packet.sack == INVALID_REQUEST {
-            self.fail(packet.qp, number, CompletionStatus::RemoteInvalidRequest);
+        let Some(number) = requester.message_of(refusal.psn()) else { return };
+        let Some(reason) = refusal.reason() else { return };
+        if reason == RefusalReason::InvalidRequest {
+            self.fail(refusal.qp, number, CompletionStatus::RemoteInvalidRequest);
             return;
         }
         let config = &self.config.queue_pairs;
         let count = queues.count(Trouble::ReceiverNotReady, requester.unacknowledged());
         if config.rnr_retries.is_some_and(|most| count > most) {
-            self.fail(packet.qp, number, CompletionStatus::RnrRetryExceeded);
+            self.fail(refusal.qp, number, CompletionStatus::RnrRetryExceeded);
             return;
         }
-        requester.handle_refusal(now, packet.psn, now.saturating_add(config.rnr_timer));
+        requester.handle_refusal(now, refusal.psn(), now.saturating_add(config.rnr_timer));
         self.unschedule(qp.requester);
         self.make_ready(qp.requester);
         self.keep_timer(qp.requester);
@@ -306,15 +302,20 @@ impl Nic {
 }
 
 /// Why a message cannot be taken now; none if it can.
-fn refusal(header: VerbHeader, packet: &Packet, queues: &WorkQueues, qp: Qp) -> Option<u64> {
+fn refusal(
+    header: VerbHeader,
+    packet: DataView<'_>,
+    queues: &WorkQueues,
+    qp: Qp,
+) -> Option<RefusalReason> {
     match header.meaning {
         // A number takes its receive with the last packet, a SEND with the first
         // (specification, volume 1, section 9.7.5.1.1).
-        Meaning::WriteWithImmediate(_) if !packet.flags.has(Flags::LAST) => None,
+        Meaning::WriteWithImmediate(_) if !packet.is_last() => None,
         Meaning::WriteWithImmediate(_) | Meaning::Send => {
-            (!queues.is_ready_for(header)).then_some(RECEIVER_NOT_READY)
+            (!queues.is_ready_for(header)).then_some(RefusalReason::ReceiverNotReady)
         }
-        Meaning::ReadRequest(_) => qp.requester.is_none().then_some(INVALID_REQUEST),
+        Meaning::ReadRequest(_) => qp.requester.is_none().then_some(RefusalReason::InvalidRequest),
         Meaning::ReadResponse => None,
     }
 }

@@ -228,7 +228,7 @@ fn reads_are_answered_in_rtr_and_the_answer_survives_losses() {
         world.b.modify_qp(QP, QpState::ReadyToReceive).unwrap();
         world.a.post_send(QP, request(1, Operation::Read, 5_000)).unwrap();
         world.exchange(|_| true);
-        world.exchange(|packet| packet.psn.get() != 2);
+        world.exchange(|packet| packet.fields.raw().psn != 2);
         world.run();
         assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaRead, SUCCESS, 5_000)]);
     }

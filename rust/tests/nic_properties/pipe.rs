@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use evenkeel::ids::QpId;
 use evenkeel::nic::{Nic, NicEvent};
-use evenkeel::packet::{Flags, Packet, PacketKind};
+use evenkeel::packet::{Flags, Packet, PacketKind, RawFields};
 use evenkeel::rng::{Purpose, Stream};
 use evenkeel::units::{Bytes, Span, Time};
 
@@ -33,11 +33,8 @@ impl Seen {
         let names = ["left", "right"];
         let packet = |p: &Packet| {
             let kind = p.kind;
-            let numbers = (p.psn.get(), p.ack.get(), p.sack);
-            format!(
-                "{kind:?} of {} psn {} ack {} sack {:#x}",
-                p.qp, numbers.0, numbers.1, numbers.2
-            )
+            let RawFields { psn, ack, sack, .. } = p.fields.raw();
+            format!("{kind:?} of {} psn {psn} ack {ack} sack {sack:#x}", p.qp)
         };
         match self {
             Self::Sent(side, p, fate) => format!("{} sends {}: {fate:?}", names[*side], packet(p)),

@@ -136,10 +136,10 @@ impl<'a> Ledger<'a> {
 
     fn see_arrival(&mut self, side: Side, packet: &Packet) -> Result<(), String> {
         let crossed = &mut self.sides[side];
-        if packet.kind != PacketKind::Data {
+        let Some(data) = packet.as_data() else {
             crossed.control_received += 1;
             return Ok(());
-        }
+        };
         crossed.data_received += 1;
         crossed.marked += u64::from(packet.flags.has(Flags::MARKED));
         if packet.flags.has(Flags::TRIMMED) {
@@ -147,7 +147,7 @@ impl<'a> Ledger<'a> {
             return Ok(());
         }
         let pair = &mut self.pairs[packet.label as usize];
-        let index = packet.psn.near(self.start.packets).checked_sub(self.start.packets);
+        let index = data.psn().near(self.start.packets).checked_sub(self.start.packets);
         match index.and_then(|index| pair.arrived.get_mut(index as usize)) {
             Some(arrived) => *arrived = true,
             None if self.any_packets => {}

@@ -14,9 +14,9 @@ fn posted(messages: &[u64]) -> Erasure {
 fn send(code: &mut Erasure, now: u64) -> Vec<(u32, u32)> {
     let mut sent = Vec::new();
     while code.next(END.min(code.posted)).is_some() {
-        let mut packet = Packet::default();
-        code.label(&mut packet, 1);
-        sent.push((packet.ack.get(), packet.psn.get()));
+        let mut data = DataFields::default();
+        code.label(&mut data, 1);
+        sent.push((data.message.index.get(), data.psn.get()));
         code.handle_sent(Time::from_ps(now), sent.len() as u16);
     }
     sent
@@ -79,7 +79,7 @@ fn what_was_given_up_and_arrives_after_all_counts() {
 #[test]
 fn a_message_that_is_complete_early_is_sent_no_further() {
     let mut code = posted(&[3, 1]);
-    code.label(&mut Packet::default(), 1);
+    code.label(&mut DataFields::default(), 1);
     code.handle_sent(Time::ZERO, 0);
     complete(&mut code, 0, 0);
     assert_eq!(send(&mut code, 1), [(1, 0)]);

@@ -1,0 +1,279 @@
+//! The header fields whose meaning depends on the kind of packet, and the constructors that write
+//! them. The views of `view` read them.
+//!
+//! Five fields serve all kinds, so that a packet stays at 48 bytes:
+//!
+//! | kind | `psn` | `ack` | `sack` | `marked` | `stamp` |
+//! |---|---|---|---|---|---|
+//! | data | its number | message (by some recoveries) | header of its verb | message length | sent |
+//! | ACK | first of `sack` | cumulative, or message | arrivals | marks | echo |
+//! | NACK, gap | as an ACK | missing packet | arrivals | marks | echo |
+//! | NACK, trimmed | the trimmed packet | missing packet, or message | - | - | echo |
+//! | CNP | - | - | - | - | echo |
+//! | refusal | the refused packet | - | reason | - | echo |
+//! | PFC frame | - | - | bytes waiting | - | - |
+
+use super::{Flags, Packet, PacketKind, Psn, Stamp};
+
+/// The fields whose meaning depends on the kind of packet. Opaque: views read them, constructors
+/// of [`Packet`] write them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct KindFields {
+    pub(super) sack: u64,
+    pub(super) psn: Psn,
+    pub(super) ack: Psn,
+    pub(super) marked: u32,
+    pub(super) stamp: Stamp,
+}
+
+/// [`KindFields`] as numbers without a meaning: for code that carries packets across a border, or
+/// forges them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RawFields {
+    /// 64 bits.
+    pub sack: u64,
+    /// 24 bits.
+    pub psn: u32,
+    /// 24 bits.
+    pub ack: u32,
+    /// 32 bits.
+    pub marked: u32,
+    /// 32 bits.
+    pub stamp: u32,
+}
+
+impl KindFields {
+    /// The fields as numbers.
+    #[inline]
+    pub const fn raw(self) -> RawFields {
+        RawFields {
+            sack: self.sack,
+            psn: self.psn.get(),
+            ack: self.ack.get(),
+            marked: self.marked,
+            stamp: self.stamp.bits(),
+        }
+    }
+
+    /// The fields with these numbers.
+    #[inline]
+    pub const fn of_raw(raw: RawFields) -> Self {
+        Self {
+            sack: raw.sack,
+            psn: Psn::on_wire(raw.psn as u64),
+            ack: Psn::on_wire(raw.ack as u64),
+            marked: raw.marked,
+            stamp: Stamp::of_bits(raw.stamp),
+        }
+    }
+}
+
+/// What a data packet says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DataFields {
+    /// Its packet sequence number.
+    pub psn: Psn,
+    /// When it was sent.
+    pub sent: Stamp,
+    /// The headers of its verb (RETH, immediate data), as `nic::verbs` encodes them; 0 for a plain
+    /// WRITE.
+    pub verb: u64,
+    /// The message that it is part of, where the receiver needs to know.
+    pub message: MessageLabel,
+}
+
+/// The message that a data packet is part of: with an erasure code and with unordered delivery
+/// each packet names it. Other packets carry the default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MessageLabel {
+    /// Index of the message on its queue pair, as the wire has it.
+    pub index: Psn,
+    /// Length of the message: with an erasure code in bytes, with unordered delivery in packets.
+    pub length: u32,
+}
+
+/// What an acknowledgement says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AckFields {
+    /// Every packet before this one has arrived; with an erasure code, the index of the message
+    /// that the acknowledgement is about.
+    pub cumulative: Psn,
+    /// The packets that it reports.
+    pub report: ArrivalReport,
+    /// The time stamp of the answered packet.
+    pub echo: Stamp,
+}
+
+/// Which packets an acknowledgement reports, at most [`ArrivalReport::MOST_PACKETS`] among 64.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ArrivalReport {
+    /// The first PSN that `arrived` has a bit for.
+    pub base: Psn,
+    /// The packets from `base` on that arrived since the last report, lowest bit first.
+    pub arrived: u64,
+    /// Which of the packets of `arrived` were ECN marked; the lowest bit stands for the first of
+    /// them. See [`ArrivalReport::marks`].
+    pub(super) marked: u32,
+}
+
+impl ArrivalReport {
+    /// A report covers at most this many packets: the bits of its field of marks.
+    pub const MOST_PACKETS: u32 = u32::BITS;
+
+    /// A report of the packets of `arrived` from `base` on, of which those of `marks` were ECN
+    /// marked.
+    pub const fn new(base: Psn, arrived: u64, marks: u64) -> Self {
+        Self { base, arrived, marked: compress(marks, arrived) }
+    }
+
+    /// Which of the 64 packets from `base` on were ECN marked, a subset of `arrived`.
+    pub const fn marks(&self) -> u64 {
+        let (mut left, mut marks, mut reported) = (self.marked, 0, self.arrived);
+        while left != 0 && reported != 0 {
+            if left & 1 == 1 {
+                marks |= reported & reported.wrapping_neg();
+            }
+            reported &= reported - 1;
+            left >>= 1;
+        }
+        marks
+    }
+
+    /// How many of the packets were ECN marked.
+    #[inline]
+    pub const fn marked_packets(&self) -> u32 {
+        self.marked.count_ones()
+    }
+}
+
+/// The bits of `marks`, a subset of `arrived`, moved together: bit `i` of the result stands for
+/// the `i`-th bit that is set in `arrived`.
+const fn compress(marks: u64, arrived: u64) -> u32 {
+    let (mut left, mut marked) = (marks & arrived, 0u64);
+    while left != 0 {
+        let below = (1u64 << left.trailing_zeros()) - 1;
+        marked |= 1 << (arrived & below).count_ones();
+        left &= left - 1;
+    }
+    marked as u32
+}
+
+/// Why a packet is refused although it arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub enum RefusalReason {
+    /// No receive is posted that the message could consume (RNR NAK).
+    ReceiverNotReady = 0,
+    /// The peer cannot serve the request (NAK, invalid request).
+    InvalidRequest = 1,
+}
+
+/// What a frame of priority flow control (PFC) orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PauseOrder {
+    /// Stop sending what has no priority.
+    Pause,
+    /// Continue.
+    Resume,
+}
+
+/// What a frame of priority flow control (PFC) says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PauseFrame {
+    /// What the other end of the link is to do.
+    pub order: PauseOrder,
+    /// Bytes without priority that wait at the port that sends the frame.
+    pub waiting: u64,
+}
+
+impl Packet {
+    /// A data packet; addresses, lengths and flags are left to set.
+    #[inline]
+    pub fn data(data: DataFields) -> Self {
+        let DataFields { psn, sent, verb, message } = data;
+        let MessageLabel { index, length } = message;
+        let fields = KindFields { sack: verb, psn, ack: index, marked: length, stamp: sent };
+        Self { kind: PacketKind::Data, fields, ..Self::default() }
+    }
+
+    /// An acknowledgement; addresses, lengths and further flags are left to set.
+    #[inline]
+    pub fn ack(ack: AckFields) -> Self {
+        Self { kind: PacketKind::Ack, fields: ack.fields(), ..Self::default() }
+    }
+
+    /// A NACK of a receiver that lacks the packet `ack.cumulative`: it reports arrivals as an
+    /// acknowledgement does.
+    #[inline]
+    pub fn gap_nack(ack: AckFields) -> Self {
+        Self { kind: PacketKind::Nack, fields: ack.fields(), ..Self::default() }
+    }
+
+    /// A NACK for the trimmed packet `psn`; `ack` has the cumulative PSN (or the message) and the
+    /// echo of that packet, and an empty report.
+    #[inline]
+    pub fn trimmed_nack(psn: Psn, cumulative: Psn, echo: Stamp) -> Self {
+        let report = ArrivalReport { base: psn, ..ArrivalReport::default() };
+        let fields = AckFields { cumulative, report, echo }.fields();
+        Self { kind: PacketKind::Nack, fields, flags: Flags::TRIMMED, ..Self::default() }
+    }
+
+    /// A congestion notification packet that echoes a stamp.
+    #[inline]
+    pub fn cnp(echo: Stamp) -> Self {
+        let fields = KindFields { stamp: echo, ..KindFields::default() };
+        Self { kind: PacketKind::Cnp, fields, ..Self::default() }
+    }
+
+    /// A refusal of the packet `psn`.
+    pub fn refusal(psn: Psn, reason: RefusalReason, echo: Stamp) -> Self {
+        let sack = reason as u64;
+        let fields = KindFields { psn, sack, stamp: echo, ..KindFields::default() };
+        Self { kind: PacketKind::Refusal, fields, ..Self::default() }
+    }
+
+    /// A frame of priority flow control (PFC).
+    pub fn pause_frame(frame: PauseFrame) -> Self {
+        let kind = match frame.order {
+            PauseOrder::Pause => PacketKind::Pause,
+            PauseOrder::Resume => PacketKind::Resume,
+        };
+        let fields = KindFields { sack: frame.waiting, ..KindFields::default() };
+        Self { kind, fields, ..Self::default() }
+    }
+}
+
+impl AckFields {
+    #[inline]
+    const fn fields(self) -> KindFields {
+        let ArrivalReport { base, arrived, marked } = self.report;
+        KindFields { sack: arrived, psn: base, ack: self.cumulative, marked, stamp: self.echo }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_of_32_packets_are_found_among_64() {
+        let mut random = crate::rng::Stream::new(4, crate::rng::Purpose::Test, 0);
+        let mut draw = || u64::from(random.next_u32()) << 32 | u64::from(random.next_u32());
+        for _ in 0..1_000 {
+            let mut arrived = draw() & draw();
+            while arrived.count_ones() > ArrivalReport::MOST_PACKETS {
+                arrived &= arrived - 1;
+            }
+            let marks = arrived & draw();
+            let report = ArrivalReport::new(Psn::default(), arrived, marks);
+            assert_eq!(report.marks(), marks, "{arrived:#x}");
+            assert_eq!(report.marked_packets(), marks.count_ones());
+        }
+    }
+
+    #[test]
+    fn raw_fields_keep_every_bit() {
+        let raw = RawFields { sack: u64::MAX, psn: 0xff_ffff, ack: 7, marked: 1 << 31, stamp: 9 };
+        assert_eq!(KindFields::of_raw(raw).raw(), raw);
+    }
+}

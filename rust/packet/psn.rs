@@ -1,0 +1,42 @@
+//! Packet sequence numbers as the wire has them.
+
+/// A packet sequence number of 24 bits, which wraps (InfiniBand specification, volume 1, 9.7.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Psn(u32);
+
+impl Psn {
+    /// How many numbers there are.
+    pub const MODULUS: u64 = 1 << 24;
+
+    /// The number on the wire of a sequence number that never wraps.
+    pub const fn on_wire(sequence: u64) -> Self {
+        Self((sequence % Self::MODULUS) as u32)
+    }
+
+    /// The 24 bits.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// The full sequence number, given one that is less than 2^23 away.
+    pub const fn near(self, known: u64) -> u64 {
+        let half = Self::MODULUS / 2;
+        let ahead = (self.0 as u64 + Self::MODULUS - known % Self::MODULUS) % Self::MODULUS;
+        if ahead < half { known + ahead } else { (known + ahead).saturating_sub(Self::MODULUS) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_psn_finds_its_sequence_across_the_wrap() {
+        let wrap = Psn::MODULUS;
+        for (sequence, known) in
+            [(0, 0), (5, 0), (wrap - 1, wrap + 3), (wrap + 3, wrap - 1), (3 * wrap, 3 * wrap - 9)]
+        {
+            assert_eq!(Psn::on_wire(sequence).near(known), sequence, "{sequence} near {known}");
+        }
+    }
+}

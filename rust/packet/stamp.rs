@@ -1,0 +1,42 @@
+//! Time stamps as the wire has them.
+
+use crate::units::Time;
+
+/// A time stamp of 32 bits in steps of 1,024 ps; it wraps after 4.4 ms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stamp(u32);
+
+impl Stamp {
+    /// The 32 bits.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The stamp with these bits.
+    pub const fn of_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// The stamp for `time`.
+    pub const fn at(time: Time) -> Self {
+        Self((time.as_ps() >> 10) as u32)
+    }
+
+    /// Picoseconds from this stamp to `now`, within 1 ns, if less than 4.4 ms have passed.
+    pub const fn ps_until(self, now: Time) -> u64 {
+        (Self::at(now).0.wrapping_sub(self.0) as u64) << 10
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_measure_round_trips() {
+        let sent = Time::from_ps(4_398_046_511_000);
+        let back = Time::from_ps(sent.as_ps() + 8_000_000);
+        let measured = Stamp::at(sent).ps_until(back);
+        assert!(measured.abs_diff(8_000_000) <= 1_024, "{measured}");
+    }
+}

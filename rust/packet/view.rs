@@ -1,0 +1,263 @@
+//! Views of packets, one per kind: what the fields of [`super::KindFields`] mean in it.
+//!
+//! A view exists only for a packet of its kind, so that code which takes one needs no check. All
+//! of it is inlined: a view costs the comparison of the kind that a `match` would.
+
+use std::ops::Deref;
+
+use super::{
+    ArrivalReport, Flags, MessageLabel, Packet, PacketKind, PauseFrame, PauseOrder, Psn,
+    RefusalReason, Stamp,
+};
+
+/// A packet by its kind.
+#[derive(Debug, Clone, Copy)]
+pub enum View<'a> {
+    /// Data.
+    Data(DataView<'a>),
+    /// An acknowledgement.
+    Ack(AckView<'a>),
+    /// A negative acknowledgement.
+    Nack(NackView<'a>),
+    /// A congestion notification packet: it says nothing beyond that.
+    Cnp,
+    /// A refusal.
+    Refusal(RefusalView<'a>),
+    /// A frame of priority flow control (PFC).
+    Pause(PauseFrame),
+}
+
+/// A data packet.
+#[derive(Debug, Clone, Copy)]
+pub struct DataView<'a>(&'a Packet);
+
+/// An acknowledgement, or what a NACK has of one.
+#[derive(Debug, Clone, Copy)]
+pub struct AckView<'a>(&'a Packet);
+
+/// A negative acknowledgement.
+#[derive(Debug, Clone, Copy)]
+pub struct NackView<'a>(&'a Packet);
+
+/// A refusal.
+#[derive(Debug, Clone, Copy)]
+pub struct RefusalView<'a>(&'a Packet);
+
+macro_rules! dereferences_to_its_packet {
+    ($($view:ident),*) => {$(
+        impl Deref for $view<'_> {
+            type Target = Packet;
+
+            #[inline]
+            fn deref(&self) -> &Packet {
+                self.0
+            }
+        }
+    )*};
+}
+
+dereferences_to_its_packet!(DataView, AckView, NackView, RefusalView);
+
+impl Packet {
+    /// The view of its kind.
+    #[inline]
+    pub const fn view(&self) -> View<'_> {
+        match self.kind {
+            PacketKind::Data => View::Data(DataView(self)),
+            PacketKind::Ack => View::Ack(AckView(self)),
+            PacketKind::Nack => View::Nack(NackView(self)),
+            PacketKind::Cnp => View::Cnp,
+            PacketKind::Refusal => View::Refusal(RefusalView(self)),
+            PacketKind::Pause => View::Pause(self.frame(PauseOrder::Pause)),
+            PacketKind::Resume => View::Pause(self.frame(PauseOrder::Resume)),
+        }
+    }
+
+    /// The view of a data packet; `None` for every other kind.
+    #[inline]
+    pub const fn as_data(&self) -> Option<DataView<'_>> {
+        if self.is_control() { None } else { Some(DataView(self)) }
+    }
+
+    /// The view of an acknowledgement; `None` for every other kind.
+    #[inline]
+    pub const fn as_ack(&self) -> Option<AckView<'_>> {
+        if let View::Ack(ack) = self.view() { Some(ack) } else { None }
+    }
+
+    /// The view of a negative acknowledgement; `None` for every other kind.
+    #[inline]
+    pub const fn as_nack(&self) -> Option<NackView<'_>> {
+        if let View::Nack(nack) = self.view() { Some(nack) } else { None }
+    }
+
+    /// The frame of priority flow control (PFC) that it is; `None` for every other kind.
+    #[inline]
+    pub const fn as_pause_frame(&self) -> Option<PauseFrame> {
+        if let View::Pause(frame) = self.view() { Some(frame) } else { None }
+    }
+
+    #[inline]
+    const fn frame(&self, order: PauseOrder) -> PauseFrame {
+        PauseFrame { order, waiting: self.fields.sack }
+    }
+}
+
+impl DataView<'_> {
+    /// Its packet sequence number.
+    #[inline]
+    pub const fn psn(&self) -> Psn {
+        self.0.fields.psn
+    }
+
+    /// When it was sent.
+    #[inline]
+    pub const fn sent(&self) -> Stamp {
+        self.0.fields.stamp
+    }
+
+    /// The headers of its verb, as `nic::verbs` encodes them; 0 for a plain WRITE.
+    #[inline]
+    pub const fn verb(&self) -> u64 {
+        self.0.fields.sack
+    }
+
+    /// The message that it is part of, with an erasure code or with unordered delivery.
+    #[inline]
+    pub const fn message(&self) -> MessageLabel {
+        MessageLabel { index: self.0.fields.ack, length: self.0.fields.marked }
+    }
+
+    /// Whether it was cut to its header on its way.
+    #[inline]
+    pub const fn is_trimmed(&self) -> bool {
+        self.0.flags.has(Flags::TRIMMED)
+    }
+
+    /// Whether it is the last packet of its message.
+    #[inline]
+    pub const fn is_last(&self) -> bool {
+        self.0.flags.has(Flags::LAST)
+    }
+}
+
+impl AckView<'_> {
+    /// Every packet before this one has arrived; with an erasure code see [`AckView::message`].
+    #[inline]
+    pub const fn cumulative(&self) -> Psn {
+        self.0.fields.ack
+    }
+
+    /// With an erasure code: the index of the message that it is about.
+    #[inline]
+    pub const fn message(&self) -> Psn {
+        self.0.fields.ack
+    }
+
+    /// With an erasure code: that message needs no more packets.
+    #[inline]
+    pub const fn completes_message(&self) -> bool {
+        self.0.flags.has(Flags::LAST)
+    }
+
+    /// The packets that it reports.
+    #[inline]
+    pub const fn report(&self) -> ArrivalReport {
+        let fields = &self.0.fields;
+        ArrivalReport { base: fields.psn, arrived: fields.sack, marked: fields.marked }
+    }
+
+    /// The time stamp of the answered packet.
+    #[inline]
+    pub const fn echo(&self) -> Stamp {
+        self.0.fields.stamp
+    }
+
+    /// Whether the answered packet was ECN marked.
+    #[inline]
+    pub const fn echoes_mark(&self) -> bool {
+        self.0.flags.has(Flags::MARKED)
+    }
+}
+
+impl<'a> NackView<'a> {
+    /// What it acknowledges: a NACK has all fields of an acknowledgement. The base of its report
+    /// is the trimmed packet, if it answers one.
+    #[inline]
+    pub const fn as_ack(self) -> AckView<'a> {
+        AckView(self.0)
+    }
+
+    /// Whether it answers a packet that was trimmed to its header.
+    #[inline]
+    pub const fn is_for_trimmed(&self) -> bool {
+        self.0.flags.has(Flags::TRIMMED)
+    }
+
+    /// Whether the switch that the receiver is attached to trimmed that packet.
+    #[inline]
+    pub const fn was_trimmed_at_last_hop(&self) -> bool {
+        self.0.flags.has(Flags::LAST_HOP)
+    }
+}
+
+impl RefusalView<'_> {
+    /// The packet that is refused.
+    pub const fn psn(&self) -> Psn {
+        self.0.fields.psn
+    }
+
+    /// Why it is refused; `None` for an unknown number.
+    pub const fn reason(&self) -> Option<RefusalReason> {
+        match self.0.fields.sack {
+            0 => Some(RefusalReason::ReceiverNotReady),
+            1 => Some(RefusalReason::InvalidRequest),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{AckFields, DataFields};
+
+    #[test]
+    fn what_a_constructor_writes_its_view_reads() {
+        let message = MessageLabel { index: Psn::on_wire(7), length: 9 };
+        let sent = Stamp::of_bits(5);
+        let data = Packet::data(DataFields { psn: Psn::on_wire(3), sent, verb: 11, message });
+        let view = data.as_data().unwrap();
+        assert_eq!((view.psn().get(), view.sent(), view.verb()), (3, sent, 11));
+        assert_eq!((view.message(), data.as_ack().is_none()), (message, true));
+
+        let report = ArrivalReport::new(Psn::on_wire(20), 0b1011, 0b1000);
+        let fields = AckFields { cumulative: Psn::on_wire(19), report, echo: sent };
+        let (ack, gap) = (Packet::ack(fields), Packet::gap_nack(fields));
+        for view in [ack.as_ack().unwrap(), gap.as_nack().unwrap().as_ack()] {
+            assert_eq!((view.cumulative().get(), view.report(), view.echo()), (19, report, sent));
+        }
+
+        let trimmed = Packet::trimmed_nack(Psn::on_wire(4), Psn::on_wire(2), sent);
+        let view = trimmed.as_nack().unwrap();
+        assert!(view.is_for_trimmed() && !gap.as_nack().unwrap().is_for_trimmed());
+        assert_eq!(view.as_ack().report().base.get(), 4);
+
+        for order in [PauseOrder::Pause, PauseOrder::Resume] {
+            let frame = PauseFrame { order, waiting: 1 << 40 };
+            assert_eq!(Packet::pause_frame(frame).as_pause_frame(), Some(frame));
+        }
+    }
+
+    #[test]
+    fn a_refusal_has_a_reason_or_an_unknown_number() {
+        for reason in [RefusalReason::ReceiverNotReady, RefusalReason::InvalidRequest] {
+            let mut packet = Packet::refusal(Psn::on_wire(1), reason, Stamp::default());
+            let View::Refusal(refusal) = packet.view() else { panic!("it is one") };
+            assert_eq!((refusal.psn().get(), refusal.reason()), (1, Some(reason)));
+            packet.fields.sack = 2;
+            let View::Refusal(refusal) = packet.view() else { panic!("it is one") };
+            assert_eq!(refusal.reason(), None);
+        }
+    }
+}
