@@ -43,7 +43,7 @@ use crate::balance::sender::{
 };
 use crate::balance::{Forwarding, Scheme, Weights};
 use crate::ids::{HostId, LinkId, MessageId, QpId};
-use crate::nic::{Backlog, NicConfig, NicEvent, OF_COMPLETIONS, SendHalf};
+use crate::nic::{Backlog, NicConfig, NicEvent, Owner, SendHalf};
 use crate::packet::Packet;
 use crate::split::{Flow, Request, Split};
 use crate::topology::{Routes, Topology};
@@ -309,7 +309,7 @@ impl Endpoints {
 
     fn handle_news(&mut self, now: Time, id: HostId, event: NicEvent) {
         match event {
-            NicEvent::Delivered { cookie, message } => {
+            NicEvent::Delivered { owner: Owner::World(cookie), message } => {
                 if let Some(message) = self.ledger.deliver(now, cookie, message) {
                     self.note(now, message, Stage::Delivered);
                     self.release(now, id, message);
@@ -321,10 +321,13 @@ impl Endpoints {
                     self.release(now, id, message);
                 }
             }
-            NicEvent::PathFailed { cookie, path } if cookie & OF_COMPLETIONS != 0 => {
-                self.own.leave(id, QpId(cookie & !OF_COMPLETIONS), path);
+            NicEvent::Delivered { owner: Owner::Program(qp), .. } => {
+                unreachable!("{qp}: its deliveries are reported as completions")
             }
-            NicEvent::PathFailed { cookie, path } => {
+            NicEvent::PathFailed { owner: Owner::Program(qp), path } => {
+                self.own.leave(id, qp, path);
+            }
+            NicEvent::PathFailed { owner: Owner::World(cookie), path } => {
                 let dst = self.ledger.connections()[cookie as usize].dst;
                 let edge = self.site.routes.edge_of(dst);
                 self.hosts[id.index()].splitter.handle_failed_path(now, edge, path);

@@ -12,7 +12,7 @@ use super::Endpoints;
 use super::ledger::ConnectionKey;
 use crate::ids::{HostId, QpId};
 use crate::nic::verbs::{VerbsError, WorkRequest};
-use crate::nic::{News, Origin, QpAttributes};
+use crate::nic::{Origin, QpAttributes, Reporting};
 use crate::rng::mix32;
 
 /// Where a queue pair sends, and by which way.
@@ -66,7 +66,7 @@ impl Endpoints {
             peer,
             label,
             policy: Some(policy),
-            news: News::Completions,
+            reporting: Reporting::Completions,
             origin: Origin::Regular,
         })?;
         self.own.0.insert((host, qp), OwnQp { dst: peer, path, paths });

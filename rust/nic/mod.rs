@@ -95,7 +95,7 @@ pub use ack::{AckConfig, Entropies, Marked};
 pub use config::{NicConfig, PortFacts, Recovery};
 pub use context_cache::{CacheConfig, CacheCounters};
 pub use delivery::Delivery;
-pub use qp::{News, OF_COMPLETIONS, Origin, QpAttributes, QpState, answer_label};
+pub use qp::{Origin, Owner, QpAttributes, QpState, Reporting, answer_label};
 pub use timer::Timer;
 
 use std::cmp::Reverse;
@@ -114,28 +114,28 @@ use crate::ids::{HostId, QpId};
 use crate::packet::{DataView, Flags, Packet};
 use crate::units::{Bytes, Span, Time};
 
-/// What happened to messages and paths. The cookie is the one given when the half was made, or of a
-/// queue pair with completions its number with [`OF_COMPLETIONS`].
+/// What happened to messages and paths. Deliveries and completions of work requests are reported
+/// as completions instead, so that their events have a world as their owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NicEvent {
     /// The receiving half has every byte of its `message`-th message, from 0.
     Delivered {
         /// Of the receiving half.
-        cookie: u32,
+        owner: Owner,
         /// Which message of the queue pair.
         message: u32,
     },
     /// The sending half knows that the work of this id arrived.
     Completed {
         /// Of the sending half.
-        cookie: u32,
+        owner: Owner,
         /// As given to [`Nic::post`].
         work: u64,
     },
     /// The sending half left a path for good.
     PathFailed {
         /// Of the sending half.
-        cookie: u32,
+        owner: Owner,
         /// The path that it left.
         path: u16,
     },
@@ -230,8 +230,8 @@ pub struct Nic {
     /// Acknowledgement timers of receiving halves, in the same way; empty where `within` is off.
     ack_timers: BinaryHeap<Reverse<(Time, Slot)>>,
     events: VecDeque<NicEvent>,
-    /// What is on its way to become completions.
-    news: VecDeque<NicEvent>,
+    /// Events of queue pairs with completions, which become completions.
+    verb_events: VecDeque<NicEvent>,
     completions: VecDeque<Completion>,
     counters: NicCounters,
 }
@@ -259,14 +259,14 @@ impl Nic {
             timers: BinaryHeap::new(),
             ack_timers: BinaryHeap::new(),
             events: VecDeque::new(),
-            news: VecDeque::new(),
+            verb_events: VecDeque::new(),
             completions: VecDeque::new(),
             counters: NicCounters::default(),
         }
     }
 
     /// Makes a queue pair to send on; [`Nic::connect`] completes it. With [`Nic::open_receiver`]
-    /// it is the short way to one whose news are events, and takes an MTU of any size.
+    /// it is the short way to a queue pair that reports by events, and takes an MTU of any size.
     ///
     /// # Panics
     /// If all queue pair numbers are given, or the loss recovery cannot deliver as the settings ask
@@ -276,7 +276,7 @@ impl Nic {
             peer: half.peer,
             label: half.label,
             policy: Some(half.policy),
-            news: News::Events(half.cookie),
+            reporting: Reporting::Events(half.cookie),
             origin: if half.extra { Origin::Extra } else { Origin::Regular },
         });
         let qp = qp.unwrap_or_else(|error| panic!("{error}"));
@@ -294,7 +294,7 @@ impl Nic {
             peer,
             label: answer_label(label),
             policy: None,
-            news: News::Events(cookie),
+            reporting: Reporting::Events(cookie),
             origin: Origin::Regular,
         });
         let qp = qp.unwrap_or_else(|error| panic!("{error}"));
@@ -320,7 +320,7 @@ impl Nic {
         ready(self).unwrap_or_else(|error| panic!("{error}"));
     }
 
-    /// Puts a WRITE of `bytes` on `qp`, whose news are events; `work` is its name in them, `path`
+    /// Puts a WRITE of `bytes` on `qp`, which reports by events; `work` is its name in them, `path`
     /// where it is pinned if the policy pins and the queue pair is idle.
     ///
     /// # Panics

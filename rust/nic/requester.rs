@@ -7,7 +7,7 @@ use super::pacer::Pacer;
 use super::recovery::{Lost, LostPlace, Missed, SendRecovery, Sending, Why};
 use super::responder::Peer;
 use super::sent_entropies::SentEntropies;
-use super::{Backlog, Delivery, Entropies, NicConfig, NicEvent, PortFacts, Recovery};
+use super::{Backlog, Delivery, Entropies, NicConfig, NicEvent, Owner, PortFacts, Recovery};
 use crate::balance::sender::{Feedback, PathSignal, Sender, SenderPolicy};
 use crate::ids::{HostId, QpId};
 use crate::packet::{AckView, DataFields, Flags, MessageLabel, NackView, Packet, Psn, Stamp, View};
@@ -49,7 +49,7 @@ pub(super) struct Requester {
     peer: HostId,
     peer_qp: QpId,
     label: u32,
-    cookie: u32,
+    owner: Owner,
     /// Low bits of how many messages are complete.
     completed: u32,
     line_rate: BitRate,
@@ -73,7 +73,7 @@ pub(super) struct RequesterParts {
     pub host: HostId,
     pub peer: HostId,
     pub label: u32,
-    pub cookie: u32,
+    pub owner: Owner,
     pub port: PortFacts,
     pub policy: Sender,
 }
@@ -92,7 +92,7 @@ impl Requester {
             peer: parts.peer,
             peer_qp: QpId::default(),
             label: parts.label,
-            cookie: parts.cookie,
+            owner: parts.owner,
             completed: 0,
             line_rate: parts.port.line_rate,
             packet_bytes: u32::try_from(path.packet.get()).unwrap_or(u32::MAX),
@@ -199,14 +199,14 @@ impl Requester {
 
     /// What a receiving half of the same queue pair is made of.
     pub fn as_peer(&self) -> Peer {
-        let &Self { host, peer, peer_qp, label, cookie, .. } = self;
-        Peer { host, peer, peer_qp, label, cookie }
+        let &Self { host, peer, peer_qp, label, owner, .. } = self;
+        Peer { host, peer, peer_qp, label, owner }
     }
 
     /// What it was made of.
     pub fn as_parts(&self, port: PortFacts) -> RequesterParts {
-        let &Self { host, peer, label, cookie, .. } = self;
-        RequesterParts { host, peer, label, cookie, port, policy: self.policy.clone() }
+        let &Self { host, peer, label, owner, .. } = self;
+        RequesterParts { host, peer, label, owner, port, policy: self.policy.clone() }
     }
 
     /// True if there is a packet to send, whatever the rate says.
@@ -401,7 +401,7 @@ impl Requester {
             if work.first + work.packets > known {
                 return;
             }
-            events.push_back(NicEvent::Completed { cookie: self.cookie, work: work.id });
+            events.push_back(NicEvent::Completed { owner: self.owner, work: work.id });
             self.work.pop_front();
             // 2^32 is a multiple of the numbers on the wire.
             self.completed = self.completed.wrapping_add(1);
@@ -413,7 +413,7 @@ impl Requester {
         while self.recovery.deadline() <= now {
             let Some(expired) = self.recovery.handle_timeout(now) else { return };
             if let Some(failed) = self.policy.handle_timeout(now, expired.entropy) {
-                events.push_back(NicEvent::PathFailed { cookie: self.cookie, path: failed.0 });
+                events.push_back(NicEvent::PathFailed { owner: self.owner, path: failed.0 });
             }
             self.congestion.handle_loss(now, Loss::Timeout);
         }

@@ -152,7 +152,7 @@ impl fmt::Display for CompletionStatus {
     }
 }
 
-/// News of a work request.
+/// What became of a work request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
     /// The queue pair that it was posted to.
@@ -211,7 +211,7 @@ pub enum VerbsError {
         qp: QpId,
     },
     /// It tells its news by events, and work requests need completions (EINVAL).
-    #[error("{qp}: it has no completions; make it with News::Completions, or use Nic::post")]
+    #[error("{qp}: it has no completions; make it with Reporting::Completions, or use Nic::post")]
     NoCompletions {
         /// Which.
         qp: QpId,

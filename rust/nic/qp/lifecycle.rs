@@ -21,8 +21,8 @@ pub struct QpAttributes {
     pub label: u32,
     /// What picks entropy values; without, the queue pair only receives.
     pub policy: Option<Sender>,
-    /// How its news are told.
-    pub news: News,
+    /// How what happens to its work is reported.
+    pub reporting: Reporting,
     /// Whether it is beyond the one of its pair of peers and message stream.
     pub origin: Origin,
 }
@@ -45,25 +45,41 @@ impl QpAttributes {
             peer,
             label: mix32(host.0 ^ peer.0.rotate_left(16)),
             policy: Some(SenderConfig::Ecmp(ecmp::Config {}).build(&context)),
-            news: News::Completions,
+            reporting: Reporting::Completions,
             origin: Origin::Regular,
         }
     }
 }
 
-/// How a queue pair tells its news.
+/// How what happens to the work of a queue pair is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum News {
+pub enum Reporting {
     /// By completions of its work requests ([`Nic::poll_completion`]).
     Completions,
-    /// By events that carry this name ([`Nic::poll_event`]): what a world needs that posts WRITEs
-    /// alone and must know when they are delivered.
+    /// By events that carry this cookie ([`Nic::poll_event`]): for a world that posts WRITEs alone
+    /// and must know when they are delivered.
     Events(u32),
 }
 
-/// Set in the cookies of queue pairs with completions, whose number is in the other bits: what of
-/// theirs is no completion ([`crate::nic::NicEvent::PathFailed`]) is told by events.
-pub const OF_COMPLETIONS: u32 = 1 << 31;
+/// Who owns the work of a queue pair: whom its events are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// The program that posts work requests to this queue pair. It polls completions; the only
+    /// event that it may get is [`crate::nic::NicEvent::PathFailed`], which no completion reports.
+    Program(QpId),
+    /// The world, which knows the queue pair by this cookie.
+    World(u32),
+}
+
+impl Reporting {
+    /// The owner of the work of queue pair `id`.
+    const fn owner(self, id: QpId) -> Owner {
+        match self {
+            Self::Completions => Owner::Program(id),
+            Self::Events(cookie) => Owner::World(cookie),
+        }
+    }
+}
 
 /// A queue pair whose halves are not made yet.
 #[derive(Debug, Clone)]
@@ -112,9 +128,9 @@ impl Nic {
             return Err(VerbsError::TooManyQueuePairs);
         }
         let id = QpId(Slot::last_of(self.qps.len() + 1).0);
-        let queues = match attributes.news {
-            News::Events(_) => Slot::NONE,
-            News::Completions => {
+        let queues = match attributes.reporting {
+            Reporting::Events(_) => Slot::NONE,
+            Reporting::Completions => {
                 self.queues.push(WorkQueues::new(id));
                 Slot::last_of(self.queues.len())
             }
@@ -219,15 +235,15 @@ impl Nic {
     fn make_halves(&mut self, id: QpId) -> Result<(), VerbsError> {
         let setup = self.setups.get(&id).expect("kept until it is ready");
         let peer_qp = setup.peer_qp.ok_or(VerbsError::NotConnected { qp: id })?;
-        let QpAttributes { peer, label, policy, news, .. } =
+        let QpAttributes { peer, label, policy, reporting, .. } =
             self.setups.remove(&id).expect("it was just there").attributes;
-        let cookie = cookie(news, id);
+        let owner = reporting.owner(id);
         let Some(policy) = policy else {
-            self.put_responder(id, Peer { host: self.host, peer, peer_qp, label, cookie });
+            self.put_responder(id, Peer { host: self.host, peer, peer_qp, label, owner });
             return Ok(());
         };
         let parts =
-            RequesterParts { host: self.host, peer, label, cookie, port: self.port, policy };
+            RequesterParts { host: self.host, peer, label, owner, port: self.port, policy };
         let mut requester = Requester::new(parts, &self.config);
         requester.connect(peer_qp);
         let slot = self.qps[id.index()].requester;
@@ -258,14 +274,17 @@ impl Nic {
         if let Some(setup) = self.setups.get_mut(&id) {
             setup.peer_qp = None;
         } else {
-            let Peer { peer, label, cookie, .. } = self.facts_of(id);
+            let Peer { peer, label, owner, .. } = self.facts_of(id);
             let sender = self.requesters.get(qp.requester.index());
-            let news = if qp.queues.is_none() { News::Events(cookie) } else { News::Completions };
+            let reporting = match owner {
+                Owner::Program(_) => Reporting::Completions,
+                Owner::World(cookie) => Reporting::Events(cookie),
+            };
             let attributes = QpAttributes {
                 peer,
                 label,
                 policy: sender.map(|it| it.as_parts(self.port).policy),
-                news,
+                reporting,
                 origin: qp.origin,
             };
             self.setups.insert(id, Setup { attributes, peer_qp: None });
@@ -294,12 +313,5 @@ impl Nic {
         self.requesters[slot.index()].place = Place::Idle;
         self.ready.retain(|&other| other != slot);
         self.paced.retain(|entry| entry.0.1 != slot);
-    }
-}
-
-fn cookie(news: News, id: QpId) -> u32 {
-    match news {
-        News::Completions => OF_COMPLETIONS | id.0,
-        News::Events(cookie) => cookie,
     }
 }

@@ -17,7 +17,7 @@ use in_order::InOrder;
 
 use super::ack::{Echo, Marked, Unreported};
 use super::timer::{ReceiverTimers, Timer};
-use super::{NicConfig, NicCounters, NicEvent, Recovery};
+use super::{NicConfig, NicCounters, NicEvent, Owner, Recovery};
 use crate::ids::{HostId, QpId};
 use crate::packet::{AckFields, ArrivalReport, DataView, Flags, Packet, Psn, RefusalReason, Stamp};
 use crate::units::Time;
@@ -38,7 +38,8 @@ pub(super) struct Peer {
     pub peer_qp: QpId,
     /// Hash of the 5-tuple of its answers.
     pub label: u32,
-    pub cookie: u32,
+    /// Whom its events are for.
+    pub owner: Owner,
 }
 
 /// The receiving half.
@@ -288,7 +289,7 @@ impl Shared {
 
     fn deliver(&self, message: u64, out: &mut Outbox) {
         let message = message as u32;
-        out.events.push_back(NicEvent::Delivered { cookie: self.peer.cookie, message });
+        out.events.push_back(NicEvent::Delivered { owner: self.peer.owner, message });
     }
 
     fn notify_congestion(&mut self, now: Time, packet: DataView<'_>, out: &mut Outbox) {

@@ -175,12 +175,12 @@ impl Nic {
             (_, Some(_)) => {
                 self.counters.control_received += 1;
                 let requester = &mut self.requesters[qp.requester.index()];
-                requester.handle_control(now, packet, &mut self.news);
+                requester.handle_control(now, packet, &mut self.verb_events);
                 self.make_ready(qp.requester);
                 self.keep_timer(qp.requester);
             }
         }
-        self.tell_news(id);
+        self.process_events(id);
     }
 
     /// Data for a queue pair with work queues.
@@ -202,7 +202,7 @@ impl Nic {
         let mut out = Outbox {
             config: &self.config,
             control: &mut self.control,
-            events: &mut self.news,
+            events: &mut self.verb_events,
             counters: &mut self.counters,
         };
         // In ordered delivery a packet after another gap is refused for the gap.
@@ -227,9 +227,9 @@ impl Nic {
         }
     }
 
-    /// Makes completions of what the halves of `id` have to tell.
-    fn tell_news(&mut self, id: QpId) {
-        while let Some(event) = self.news.pop_front() {
+    /// Makes completions of the events of both halves of `id`.
+    fn process_events(&mut self, id: QpId) {
+        while let Some(event) = self.verb_events.pop_front() {
             let slot = self.qps[id.index()].queues;
             let Some(queues) = self.queues.get_mut(slot.index()) else { return };
             match event {

@@ -7,7 +7,7 @@ use crate::balance::sender::{NetworkParameters, PathSpace, QpContext, Sender, Se
 use crate::ids::HostId;
 use crate::nic::congestion::{CongestionControl, line_rate};
 use crate::nic::recovery::sack;
-use crate::nic::{AckConfig, News, Nic, NicConfig, Origin, PortFacts, QpAttributes, Recovery};
+use crate::nic::{AckConfig, Nic, NicConfig, Origin, PortFacts, QpAttributes, Recovery, Reporting};
 use crate::packet::{Packet, PacketKind};
 use crate::units::{BitRate, Time};
 
@@ -51,7 +51,7 @@ fn attributes(peer: u32) -> QpAttributes {
         peer: HostId(peer),
         label: 7,
         policy: Some(policy()),
-        news: News::Completions,
+        reporting: Reporting::Completions,
         origin: Origin::Regular,
     }
 }
@@ -497,7 +497,7 @@ fn the_ideal_erasure_code_carries_writes_alone() {
 #[test]
 fn a_queue_pair_with_events_has_no_completions() {
     let mut world = World::new(Recovery::GoBackN, QpConfig::default());
-    let qp = world.a.create_qp(QpAttributes { news: News::Events(3), ..attributes(1) }).unwrap();
+    let qp = world.a.create_qp(QpAttributes { reporting: Reporting::Events(3), ..attributes(1) }).unwrap();
     let none = Err(VerbsError::NoCompletions { qp });
     assert_eq!(world.a.post_send(qp, request(0, Operation::Write, 1)), none);
     assert_eq!(world.a.post_receive(qp, 0), none);

@@ -1,6 +1,6 @@
 //! What must hold whatever the pipe does.
 
-use evenkeel::nic::{Delivery, NicCounters, NicEvent};
+use evenkeel::nic::{Delivery, NicCounters, NicEvent, Owner};
 use evenkeel::packet::{Flags, Packet, PacketKind};
 use evenkeel::units::{Bytes, Time};
 
@@ -158,7 +158,7 @@ impl<'a> Ledger<'a> {
 
     fn see_event(&mut self, side: Side, event: NicEvent) -> Result<(), String> {
         match event {
-            NicEvent::Delivered { cookie, message } => {
+            NicEvent::Delivered { owner: Owner::World(cookie), message } => {
                 if side == cookie as usize % 2 {
                     return Err(format!("{event:?} at the sender"));
                 }
@@ -175,7 +175,7 @@ impl<'a> Ledger<'a> {
                 take_turn(&mut pair.delivered, index, any_order)
                     .map_err(|reason| format!("{event:?} {reason}"))
             }
-            NicEvent::Completed { cookie, work } => {
+            NicEvent::Completed { owner: Owner::World(cookie), work } => {
                 if side != cookie as usize % 2 {
                     return Err(format!("{event:?} at the receiver"));
                 }

@@ -14,7 +14,7 @@ use evenkeel::ids::{HostId, QpId};
 use evenkeel::nic::verbs::{
     Completion, CompletionStatus, Opcode, Operation, VerbsError, WorkRequest,
 };
-use evenkeel::nic::{News, Nic, Origin, QpAttributes, QpState};
+use evenkeel::nic::{Nic, Origin, QpAttributes, QpState, Reporting};
 use evenkeel::packet::{Flags, Packet};
 use evenkeel::units::{Bytes, Span, Time};
 use proptest::collection::vec;
@@ -402,7 +402,7 @@ fn connect(nic: &mut Nic, side: Side, settings: &Settings) {
         peer: dst,
         label: side as u32,
         policy: Some(policy),
-        news: News::Completions,
+        reporting: Reporting::Completions,
         origin: Origin::Regular,
     };
     assert_eq!(nic.create_qp(attributes), Ok(QP));
