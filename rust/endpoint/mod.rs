@@ -42,7 +42,7 @@ use crate::balance::sender::{
     NetworkParameters, PathSpace, QpContext, Sender, SenderPolicy as _, Trimming,
 };
 use crate::balance::{Forwarding, Scheme, Weights};
-use crate::ids::{HostId, LinkId, MessageId, QpId};
+use crate::ids::{HostId, LinkId, MessageId};
 use crate::nic::{Backlog, NicConfig, NicEvent, Owner, SendHalf};
 use crate::packet::Packet;
 use crate::split::{Flow, Request, Split};
