@@ -177,12 +177,16 @@ impl Rig {
         for nic in self.nics.iter_mut().rev() {
             while let Some(event) = nic.poll_event() {
                 match event {
-                    NicEvent::Delivered { owner: Owner::World(cookie), message } if cookie == CLEAN.0 => {
+                    NicEvent::Delivered { owner: Owner::World(cookie), message }
+                        if cookie == CLEAN.0 =>
+                    {
                         // Unordered delivery promises no order.
                         assert!(self.arrived.insert(message), "each message once");
                         self.delivered += 1;
                     }
-                    NicEvent::Completed { owner: Owner::World(cookie), .. } if cookie == CLEAN.0 => {
+                    NicEvent::Completed { owner: Owner::World(cookie), .. }
+                        if cookie == CLEAN.0 =>
+                    {
                         self.completed += 1;
                         assert!(self.completed <= self.delivered, "complete and not delivered");
                     }

@@ -242,8 +242,7 @@ impl Nic {
             self.put_responder(id, Peer { host: self.host, peer, peer_qp, label, owner });
             return Ok(());
         };
-        let parts =
-            RequesterParts { host: self.host, peer, label, owner, port: self.port, policy };
+        let parts = RequesterParts { host: self.host, peer, label, owner, port: self.port, policy };
         let mut requester = Requester::new(parts, &self.config);
         requester.connect(peer_qp);
         let slot = self.qps[id.index()].requester;

@@ -497,7 +497,10 @@ fn the_ideal_erasure_code_carries_writes_alone() {
 #[test]
 fn a_queue_pair_with_events_has_no_completions() {
     let mut world = World::new(Recovery::GoBackN, QpConfig::default());
-    let qp = world.a.create_qp(QpAttributes { reporting: Reporting::Events(3), ..attributes(1) }).unwrap();
+    let qp = world
+        .a
+        .create_qp(QpAttributes { reporting: Reporting::Events(3), ..attributes(1) })
+        .unwrap();
     let none = Err(VerbsError::NoCompletions { qp });
     assert_eq!(world.a.post_send(qp, request(0, Operation::Write, 1)), none);
     assert_eq!(world.a.post_receive(qp, 0), none);
