@@ -190,6 +190,9 @@ impl<'a> Ledger<'a> {
                     .map_err(|reason| format!("{event:?} {reason}"))
             }
             NicEvent::PathFailed { .. } => Ok(()),
+            NicEvent::Delivered { .. } | NicEvent::Completed { .. } => {
+                Err(format!("an event of a queue pair with completions: {event:?}"))
+            }
         }
     }
 
