@@ -104,7 +104,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         }
         What::Workloads => list_table(["workload", "what it is", "source"], WORKLOADS.into_iter()),
         What::Models => {
-            let rows = training::PRESETS.iter().map(|it| [it.name, it.summary, it.source]);
+            let rows = training::MODELS.iter().map(|it| [it.name, it.summary, it.source]);
             list_table(["model", "what it is", "source"], rows)
         }
         What::Allocators => {

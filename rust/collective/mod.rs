@@ -5,6 +5,7 @@
 //! a file here and a line in [`ALL`]: its sends, step by step (dependencies follow from the data,
 //! see `schedule`), and its closed forms: messages, bytes, and the bytes of its longest chain.
 
+mod algorithms;
 mod all_to_all;
 mod binomial;
 mod bruck_all_gather;
@@ -21,6 +22,7 @@ mod recursive_doubling_all_reduce;
 mod ring;
 mod schedule;
 
+pub use algorithms::Algorithms;
 pub use error::CollectiveError;
 
 use schedule::{ScheduleBuilder, Segment, equal_blocks};
@@ -72,6 +74,22 @@ pub enum CollectiveKind {
     Barrier,
     /// The last rank has the vector of the first, forwarded by all ranks between them.
     Pipeline,
+}
+
+impl CollectiveKind {
+    /// Name in scenarios, and the end of the names of its algorithms.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AllReduce => "all-reduce",
+            Self::AllGather => "all-gather",
+            Self::ReduceScatter => "reduce-scatter",
+            Self::Broadcast => "broadcast",
+            Self::Reduce => "reduce",
+            Self::AllToAll => "all-to-all",
+            Self::Barrier => "barrier",
+            Self::Pipeline => "pipeline",
+        }
+    }
 }
 
 /// A collective algorithm.
@@ -187,6 +205,15 @@ impl Plan {
 }
 
 impl Collective {
+    /// The name without that of its operation; `direct` if it has no other.
+    fn algorithm(&self) -> &'static str {
+        let name = self.name.strip_suffix(self.operation.name()).unwrap_or(self.name);
+        match name.trim_end_matches('-') {
+            "" => "direct",
+            name => name,
+        }
+    }
+
     /// Whether the algorithm divides its ranks into groups of [`Plan::group`].
     pub fn is_hierarchical(&self) -> bool {
         self.name.starts_with("hierarchical")

@@ -279,21 +279,21 @@ fn gpt_step_takes_ethereal_as_long_as_spray_and_ecmp_longer() {
 
 #[test]
 fn moe_64_has_its_tails_of_gigabytes() {
-    use evenkeel::workload::training::Class;
+    use evenkeel::workload::training::TrafficClass;
     let scenario = parsed("moe-64.toml", "ethereal", &[]);
     // All bytes of a kind of tail, over the 64 GPUs: of what each has, all but its own part.
-    let sent = |class: Class, parts: f64| {
+    let sent = |class: TrafficClass, parts: f64| {
         let messages = scenario.workload.messages.iter();
-        let of_class = messages.filter(|it| Class::of_stream(it.stream) == Some(class));
+        let of_class = messages.filter(|it| TrafficClass::of_stream(it.stream) == Some(class));
         let sum: u64 = of_class.map(|it| it.bytes.get()).sum();
         (sum as f64 / 64.0 * parts / (parts - 1.0) / 1e7).round() / 100.0
     };
-    assert_eq!(sent(Class::ExpertGradients, 8.0), 4.3);
-    assert_eq!(sent(Class::Gradients, 64.0), 1.08);
-    assert_eq!(sent(Class::ExpertParameters, 8.0), 2.15);
-    assert_eq!(sent(Class::Parameters, 64.0), 0.54);
+    assert_eq!(sent(TrafficClass::ExpertGradients, 8.0), 4.3);
+    assert_eq!(sent(TrafficClass::Gradients, 64.0), 1.08);
+    assert_eq!(sent(TrafficClass::ExpertParameters, 8.0), 2.15);
+    assert_eq!(sent(TrafficClass::Parameters, 64.0), 0.54);
     // Two all-to-alls a layer and pass, of 67 MB each.
-    assert_eq!(sent(Class::Expert, 8.0), 1.07);
+    assert_eq!(sent(TrafficClass::Expert, 8.0), 1.07);
 }
 
 #[test]

@@ -114,14 +114,15 @@ impl Graph {
     /// Adds a whole workload with its delays, each stream `s` as `stream_of(s)`. Its compute gap
     /// becomes a delay before each message that waits.
     pub fn append(&mut self, other: &Workload, stream_of: impl Fn(u32) -> u32) -> Appended {
-        self.append_at(other, (&stream_of, &|host| host))
+        self.append_at(other, &stream_of, &|host| host)
     }
 
     /// The same, each host `h` as `host_of(h)`.
     pub fn append_at(
         &mut self,
         other: &Workload,
-        (stream_of, host_of): (&dyn Fn(u32) -> u32, &dyn Fn(HostId) -> HostId),
+        stream_of: &dyn Fn(u32) -> u32,
+        host_of: &dyn Fn(HostId) -> HostId,
     ) -> Appended {
         let (messages, delays) = (self.messages.len() as u32, self.delays.len() as u32);
         let place = Appended { messages, delays, own: other.messages.len() as u32 };

@@ -6,6 +6,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::collective::Algorithms;
 use crate::scenario::file::ScenarioFile;
 use crate::scenario::file::replay::StreamingName;
 use crate::scenario::file::workload::{DependenciesName, WorkloadSection};
@@ -13,7 +14,7 @@ use crate::scenario::input::context::Context;
 use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::scenario::resolve::job::AllSent;
 use crate::scenario::resolve::workload::{Place, Sent, only, plain, unknown};
-use crate::workload::chakra::{self, Algorithms, Dependencies, Options, Source, Streaming};
+use crate::workload::chakra::{self, Dependencies, Options, Source, Streaming};
 
 /// How the files of ranks end.
 const ENDINGS: [&str; 2] = [".et", ".et.gz"];
@@ -201,13 +202,13 @@ fn algorithms(
     typed: &WorkloadSection,
     place: &Place<'_>,
 ) -> Result<Algorithms, ScenarioError> {
-    let mut algorithms = Algorithms::default();
+    let mut algorithms = chakra::algorithms();
     let none = BTreeMap::new();
     for (operation, algorithm) in typed.algorithms.as_ref().unwrap_or(&none) {
         let key = place.key(&format!("algorithms.{operation}"));
-        let known = Algorithms::names(operation);
+        let known = algorithms.names(operation);
         if known.is_empty() {
-            let known = Algorithms::operations().collect::<Vec<_>>().join(", ");
+            let known = algorithms.operations().collect::<Vec<_>>().join(", ");
             return Err(unknown(context, &key, ("operation", operation), known));
         }
         if !algorithms.choose(operation, algorithm) {

@@ -2,14 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::collective::Algorithms;
 use crate::scenario::file::workload::WorkloadSection;
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::scenario::resolve::workload::{Place, Sent, only, plain, unknown};
 use crate::units::{Bytes, Flops};
 use crate::workload::training::{
-    self, Algorithms, Attention, Degrees, Experts, Family, Model, Sharding, TensorTraffic,
-    Training, TrainingError, Widths,
+    self, Attention, Degrees, Experts, Family, Model, Sharding, TensorTraffic, Training,
+    TrainingError, Widths,
 };
 
 /// What scenarios call it.
@@ -184,6 +185,7 @@ pub(in crate::scenario) fn resolve(
         },
         flops: typed.flops.unwrap_or(DEFAULT_FLOPS),
         algorithms: algorithms(context, typed, place)?,
+        group: typed.group.unwrap_or(training::GROUP),
         channels: typed.channels.unwrap_or(1),
     };
     let workload = training.build().map_err(|error| {
@@ -235,7 +237,7 @@ fn model(
                 Some(ModelChoice::Name(name)) => name,
                 _ => DEFAULT_MODEL,
             };
-            let known = || training::PRESETS.iter().map(|it| it.name).collect::<Vec<_>>();
+            let known = || training::MODELS.iter().map(|it| it.name).collect::<Vec<_>>();
             return training::find(name).map(|preset| preset.model).ok_or_else(|| {
                 unknown(context, &place.key("model"), ("model", name), known().join(", "))
             });
@@ -334,13 +336,12 @@ fn algorithms(
     typed: &WorkloadSection,
     place: &Place<'_>,
 ) -> Result<Algorithms, ScenarioError> {
-    let mut algorithms = Algorithms::default();
-    algorithms.group = typed.group.unwrap_or(algorithms.group);
+    let mut algorithms = training::algorithms();
     for (operation, algorithm) in typed.algorithms.iter().flatten() {
         let key = place.key(&format!("algorithms.{operation}"));
-        let known = Algorithms::names(operation);
+        let known = algorithms.names(operation);
         if known.is_empty() {
-            let known = Algorithms::operations().collect::<Vec<_>>().join(", ");
+            let known = algorithms.operations().collect::<Vec<_>>().join(", ");
             return Err(unknown(context, &key, ("operation", operation), known));
         }
         if !algorithms.choose(operation, algorithm) {

@@ -2,9 +2,10 @@
 //! become messages between their members.
 
 use super::error::{ChakraFault, NodeFault, RankFault};
-use super::expand::{Algorithms, expand};
+use super::expand::expand;
 use super::node::{Action, Call, FirstCall, Groups, MatchKey, disagreement};
 use super::trace::Trace;
+use crate::collective::Algorithms;
 use crate::ids::HostId;
 use crate::units::{Span, Time};
 use crate::workload::graph::{Graph, GraphFault, MAX_TASKS, Task, at_least_a_byte};

@@ -1,6 +1,6 @@
 //! From a collective node to messages: the algorithm and the bytes of each operation.
 
-use crate::collective::{self, Collective, CollectiveError, CollectiveKind, Plan};
+use crate::collective::{Algorithms, CollectiveError, CollectiveKind, Plan};
 use crate::ids::HostId;
 use crate::units::{Bytes, Time};
 use crate::workload::{Message, Workload};
@@ -23,51 +23,11 @@ const OPERATIONS: [(&str, Option<CollectiveKind>); 10] = [
 /// Bytes of a barrier's message: a counter. \[inferred\]
 const BARRIER_BYTES: Bytes = Bytes::new(8);
 
-/// The algorithm of each operation: by default the first of the registry.
-#[derive(Debug, Clone, Default)]
-pub struct Algorithms {
-    chosen: Vec<(CollectiveKind, &'static Collective)>,
-}
-
-impl Algorithms {
-    /// The names of the operations that have algorithms.
-    pub fn operations() -> impl Iterator<Item = &'static str> {
-        let mut names: Vec<_> =
-            OPERATIONS.iter().filter(|(_, operation)| operation.is_some()).collect();
-        names.dedup();
-        names.into_iter().map(|(name, _)| *name)
-    }
-
-    /// The names of an operation's algorithms; empty for an unknown operation. An algorithm that
-    /// has only the operation's name is called `direct`.
-    pub fn names(operation: &str) -> Vec<&'static str> {
-        let kind = OPERATIONS.iter().find(|(name, _)| *name == operation).and_then(|it| it.1);
-        let of_kind = collective::ALL.iter().filter(|it| Some(it.operation) == kind);
-        of_kind.map(|it| short(it, operation)).collect()
-    }
-
-    /// Selects `algorithm` for `operation`; returns false if the operation has no such algorithm.
-    #[must_use]
-    pub fn choose(&mut self, operation: &str, algorithm: &str) -> bool {
-        let kind = OPERATIONS.iter().find(|(name, _)| *name == operation).and_then(|it| it.1);
-        let found = collective::ALL
-            .iter()
-            .find(|it| Some(it.operation) == kind && short(it, operation) == algorithm);
-        let chosen = kind.zip(found);
-        self.chosen.extend(chosen);
-        chosen.is_some()
-    }
-
-    fn of(&self, operation: CollectiveKind) -> &'static Collective {
-        let chosen = self.chosen.iter().rev().find(|(kind, _)| *kind == operation);
-        let first = || collective::ALL.iter().find(|it| it.operation == operation);
-        chosen.map(|(_, collective)| *collective).or_else(first).expect("each has an algorithm")
-    }
-}
-
-fn short(collective: &'static Collective, operation: &str) -> &'static str {
-    let name = collective.name.strip_suffix(operation).map(|name| name.trim_end_matches('-'));
-    name.filter(|name| !name.is_empty()).unwrap_or("direct")
+/// The default algorithms of the operations that traces have.
+pub fn algorithms() -> Algorithms {
+    let mut kinds: Vec<CollectiveKind> = OPERATIONS.iter().filter_map(|(_, kind)| *kind).collect();
+    kinds.dedup();
+    Algorithms::new(&kinds)
 }
 
 /// The name of an operation by its number, which is at most 9.
@@ -98,7 +58,7 @@ pub(super) fn expand(
         return Ok(Workload::default());
     }
     match kind {
-        Some(kind) => algorithms.of(kind).build(&Plan::new(ranks.to_vec(), bytes)),
+        Some(kind) => algorithms.get(kind).build(&Plan::new(ranks.to_vec(), bytes)),
         None if bytes.get().checked_mul(count as u64).is_none() => Err(too_many),
         None => Ok(direct(name, ranks, bytes)),
     }
@@ -123,7 +83,7 @@ mod tests {
 
     fn total(operation: u8, bytes: u64) -> u64 {
         let ranks: Vec<HostId> = (0..4).map(HostId).collect();
-        let workload = expand(operation, bytes, &ranks, &Algorithms::default()).unwrap();
+        let workload = expand(operation, bytes, &ranks, &algorithms()).unwrap();
         workload.total_bytes().get()
     }
 
@@ -142,15 +102,8 @@ mod tests {
     }
 
     #[test]
-    fn algorithms_are_selected_by_operation_and_name() {
-        let mut algorithms = Algorithms::default();
-        assert!(algorithms.choose("all-reduce", "halving-doubling"));
-        assert!(!algorithms.choose("all-reduce", "all-gather"));
-        assert!(!algorithms.choose("gather", "ring"));
-        assert_eq!(algorithms.of(CollectiveKind::AllReduce).name, "halving-doubling-all-reduce");
-        assert_eq!(algorithms.of(CollectiveKind::AllGather).name, "ring-all-gather");
-        assert_eq!(Algorithms::names("all-to-all"), ["direct", "hierarchical"]);
-        assert_eq!(Algorithms::names("scatter"), [""; 0]);
-        assert_eq!(Algorithms::operations().count(), 7);
+    fn algorithms_can_be_selected_for_seven_operations() {
+        assert_eq!(algorithms().operations().count(), 7);
+        assert_eq!(algorithms().names("gather"), [""; 0]);
     }
 }

@@ -53,12 +53,13 @@ mod tests;
 use std::io::{BufRead, BufReader, Read};
 
 pub use error::{ChakraError, ChakraFault, Dependency};
-pub use expand::Algorithms;
+pub use expand::algorithms;
 pub use player::{AHEAD, MessageOrigin, Player};
 pub use streaming::{Streaming, WINDOW};
 pub use write::{NotATrace, Traces};
 
 use super::{Compute, Workload};
+use crate::collective::Algorithms;
 use error::{NodeFault, RankFault};
 use node::Groups;
 use trace::Trace;
@@ -74,17 +75,28 @@ pub enum Dependencies {
 }
 
 /// How traces are interpreted.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// The dependencies that apply.
     pub dependencies: Dependencies,
-    /// The algorithms of collectives.
+    /// The algorithms of collectives, of all operations of [`algorithms`].
     pub algorithms: Algorithms,
     /// Whether compute nodes on the same unit run one at a time.
     pub compute: Compute,
     /// Sizes of the dimensions of the logical topology that `involved_dim` refers to, the one that
     /// varies fastest from rank to rank first; empty if they are unknown.
     pub dimensions: Vec<u32>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            dependencies: Dependencies::default(),
+            algorithms: algorithms(),
+            compute: Compute::default(),
+            dimensions: Vec::new(),
+        }
+    }
 }
 
 /// The files of traces.

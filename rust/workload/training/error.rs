@@ -1,103 +1,103 @@
-//! Why a training is none.
+//! Errors of building a training.
 
 use thiserror::Error;
 
 use crate::collective::CollectiveError;
 
-/// Why a training is none.
+/// Why a training cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TrainingError {
-    /// Nothing where at least one is needed.
-    #[error("0 {what}: it must be at least 1")]
+    /// A parameter is zero.
+    #[error("0 {what}; expected at least 1")]
     Zero {
-        /// Of what, as scenarios call it.
+        /// Name of the parameter, as in scenarios.
         what: &'static str,
     },
-    /// A dimension beyond what anybody builds.
-    #[error("{what} = {value}: at most {most} can be counted here")]
+    /// A parameter is too large.
+    #[error("{what} = {value} is too large; expected at most {max}")]
     TooLarge {
-        /// Of what, as scenarios call it.
+        /// Name of the parameter, as in scenarios.
         what: &'static str,
-        /// What was given.
+        /// The value as given.
         value: u32,
-        /// What would still do.
-        most: u32,
+        /// The largest allowed value.
+        max: u32,
     },
-    /// Heads that cannot share keys and values.
-    #[error("{heads} heads with {kv_heads} for keys and values: these must divide the heads")]
+    /// The heads of keys and values do not divide those of queries.
+    #[error("{kv_heads} heads of keys and values do not divide {heads} heads of queries")]
     Heads {
         /// Heads of queries.
         heads: u32,
         /// Heads of keys and values.
         kv_heads: u32,
     },
-    /// More experts for a token than there are.
-    #[error("top_k = {top_k} of {experts} experts: a token goes to 1 to {experts} of them")]
+    /// The number of experts per token is out of range.
+    #[error("top_k = {top_k} is out of range; with {experts} experts expected 1 to {experts}")]
     TopK {
-        /// What was given.
+        /// Experts per token.
         top_k: u32,
-        /// How many there are.
+        /// Experts per layer.
         experts: u32,
     },
-    /// Experts that cannot be spread evenly.
+    /// The experts do not divide evenly over the expert-parallel ranks.
     #[error("expert = {expert} does not divide the model's {experts} experts")]
     Experts {
-        /// Over how many they are to be spread.
+        /// The degree of expert parallelism.
         expert: u32,
-        /// How many there are.
+        /// Experts per layer.
         experts: u32,
     },
-    /// A model without experts.
-    #[error("expert = {expert}: the model has no experts that could be spread; write expert = 1")]
+    /// The model has no experts to be spread.
+    #[error("expert = {expert}, but the model has no experts; write expert = 1")]
     NoExperts {
-        /// What was given.
+        /// The degree of expert parallelism.
         expert: u32,
     },
-    /// Experts are spread over replicas.
+    /// The replicas do not divide evenly into expert-parallel groups.
     #[error(
-        "expert = {expert} does not divide data = {data}: experts are spread over replicas; take a \
-         divisor of {data}"
+        "expert = {expert} does not divide data = {data}; experts are spread over replicas, so \
+         write a divisor of {data}"
     )]
     ExpertsOfReplicas {
-        /// Over how many they are to be spread.
+        /// The degree of expert parallelism.
         expert: u32,
-        /// How many replicas there are.
+        /// Number of replicas.
         data: u32,
     },
-    /// More of them than the model has.
-    #[error("{layers} layers of a model that has {model}")]
+    /// There are more layers than the model has.
+    #[error("{layers} layers are too many; the model has {model}")]
     TooManyLayers {
-        /// What was given.
+        /// The number as given.
         layers: u32,
-        /// How many the model has.
+        /// Layers of the model.
         model: u32,
     },
-    /// A stage without any.
-    #[error("{layers} layers in {stages} stages of a pipeline: each stage needs one at least")]
+    /// There are fewer layers than pipeline stages.
+    #[error("{layers} layers are too few for {stages} pipeline stages; each needs at least 1")]
     TooFewLayers {
-        /// How many there are.
+        /// Number of layers.
         layers: u32,
-        /// How many stages.
+        /// Number of stages.
         stages: u32,
     },
-    /// A number on the wire that nobody uses.
-    #[error("a parameter, a gradient and an activation have 1B to 16B each")]
+    /// The size of a number is out of range.
+    #[error("sizes of parameters, gradients and activations are out of range; expected 1B to 16B")]
     Width,
-    /// More messages or delays than can be held.
+    /// There are more messages or delays than 2^25.
     #[error(
         "more than 2^25 messages or delays; simulate fewer layers (layers), microbatches or \
-         iterations, or take an algorithm with fewer messages"
+         iterations, or select an algorithm with fewer messages"
     )]
     TooManyMessages,
-    /// More bytes than can be counted.
-    #[error("more than 2^64 bytes in all")]
+    /// The messages have more bytes than 64 bits count.
+    #[error("more than 2^64 bytes in total")]
     TooManyBytes,
-    /// A collective that cannot be.
+    /// A collective cannot be built.
     #[error("{class}: {error}")]
     Collective {
-        /// Among whom.
+        /// The ranks of the collective.
         class: &'static str,
-        /// Why.
+        /// The error.
         error: CollectiveError,
     },
 }

@@ -1,13 +1,13 @@
-//! Which rank is what: degrees of parallelism and the groups that they make.
+//! Degrees of parallelism, and the groups of ranks that follow from them.
 //!
 //! Source: Megatron-LM, `megatron/core/parallel_state.py`, `initialize_model_parallel` with its
-//! default order `tp-cp-ep-dp-pp`: tensor goes fastest, then (within the replicas) experts, then
-//! data, then the pipeline. Ranks of a tensor group are next to each other.
+//! default order `tp-cp-ep-dp-pp`: tensor varies fastest, then (within the replicas) experts, then
+//! data, then the pipeline. Ranks of a tensor group are consecutive.
 
 use super::error::TrainingError;
 use super::model::Model;
 
-/// How many share what.
+/// The degrees of parallelism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Degrees {
     /// Ranks that share each layer's matrices.
@@ -21,27 +21,27 @@ pub struct Degrees {
 }
 
 impl Degrees {
-    /// Ranks in all.
+    /// Total number of ranks.
     pub fn ranks(self) -> u32 {
         self.tensor * self.pipeline * self.data
     }
 
-    /// Refuses what does not fit together, or is more than 2^20 ranks.
+    /// Refuses degrees that do not fit each other or the model, and more than 2^20 ranks.
     pub(super) fn check(self, model: &Model) -> Result<(), TrainingError> {
         let Self { tensor, pipeline, data, expert } = self;
         let counts =
             [("tensor", tensor), ("pipeline", pipeline), ("data", data), ("expert", expert)];
-        let most = 1 << 20;
+        let max = 1 << 20;
         for (what, value) in counts {
             if value == 0 {
                 return Err(TrainingError::Zero { what });
             }
-            if value > most {
-                return Err(TrainingError::TooLarge { what, value, most });
+            if value > max {
+                return Err(TrainingError::TooLarge { what, value, max });
             }
         }
-        if u64::from(tensor) * u64::from(pipeline) * u64::from(data) > most.into() {
-            return Err(TrainingError::TooLarge { what: "data", value: data, most });
+        if u64::from(tensor) * u64::from(pipeline) * u64::from(data) > max.into() {
+            return Err(TrainingError::TooLarge { what: "data", value: data, max });
         }
         match model.experts {
             None if expert > 1 => Err(TrainingError::NoExperts { expert }),
@@ -59,31 +59,31 @@ impl Degrees {
         stage * size..(stage + 1) * size
     }
 
-    /// Those of a stage that share matrices.
+    /// The groups of a stage whose ranks share matrices.
     pub(super) fn tensor_groups(self, stage: u32) -> Vec<Vec<u32>> {
-        self.groups(stage, (self.tensor, 1))
+        self.groups(stage, self.tensor, 1)
     }
 
-    /// Those of a stage that have the same parameters.
+    /// The groups of a stage whose ranks have the same parameters.
     pub(super) fn data_groups(self, stage: u32) -> Vec<Vec<u32>> {
-        self.groups(stage, (self.data, self.tensor))
+        self.groups(stage, self.data, self.tensor)
     }
 
-    /// Those of a stage over which experts are spread.
+    /// The groups of a stage over whose ranks experts are spread.
     pub(super) fn expert_groups(self, stage: u32) -> Vec<Vec<u32>> {
-        self.groups(stage, (self.expert, self.tensor))
+        self.groups(stage, self.expert, self.tensor)
     }
 
-    /// Those of a stage that have the same experts.
+    /// The groups of a stage whose ranks have the same experts.
     pub(super) fn expert_data_groups(self, stage: u32) -> Vec<Vec<u32>> {
-        self.groups(stage, (self.data / self.expert, self.tensor * self.expert))
+        self.groups(stage, self.data / self.expert, self.tensor * self.expert)
     }
 
-    /// Groups of `size` ranks that are `stride` apart, of a stage.
-    fn groups(self, stage: u32, (size, stride): (u32, u32)) -> Vec<Vec<u32>> {
+    /// The groups of a stage with `size` ranks that are `stride` apart.
+    fn groups(self, stage: u32, size: u32, stride: u32) -> Vec<Vec<u32>> {
         let ranks = self.stage(stage);
         let first = |rank: &u32| ((rank - ranks.start) / stride).is_multiple_of(size);
-        let group = |rank: u32| (0..size).map(|place| rank + place * stride).collect();
+        let group = |rank: u32| (0..size).map(|member| rank + member * stride).collect();
         ranks.clone().filter(first).map(group).collect()
     }
 }
@@ -94,7 +94,7 @@ mod tests {
     use crate::workload::training::find;
 
     #[test]
-    fn tensor_is_fastest_then_experts_then_data_then_the_pipeline() {
+    fn tensor_varies_fastest_then_experts_then_data_then_the_pipeline() {
         let degrees = Degrees { tensor: 2, pipeline: 2, data: 4, expert: 2 };
         assert_eq!(degrees.ranks(), 16);
         assert_eq!(degrees.stage(1), 8..16);
@@ -121,17 +121,17 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_together_is_refused() {
+    fn degrees_that_do_not_fit_are_refused() {
         let degrees = |tensor, data, expert| Degrees { tensor, pipeline: 1, data, expert };
         let [dense, mixture] = ["gpt-3", "mixtral-8x7b"].map(|name| find(name).unwrap().model);
-        let says = |degrees: Degrees, model: &Model| {
+        let error = |degrees: Degrees, model: &Model| {
             degrees.check(model).err().map(|error| error.to_string()).unwrap_or_default()
         };
-        assert_eq!(says(degrees(1, 4, 1), &dense), "");
-        assert_eq!(says(degrees(0, 4, 1), &dense), "0 tensor: it must be at least 1");
-        assert!(says(degrees(1, 4, 2), &dense).contains("the model has no experts"));
-        assert!(says(degrees(1, 6, 3), &mixture).contains("the model's 8 experts"));
-        assert!(says(degrees(1, 6, 4), &mixture).contains("does not divide data = 6"));
-        assert!(says(degrees(1 << 12, 1 << 12, 1), &dense).contains("at most 1048576"));
+        assert_eq!(error(degrees(1, 4, 1), &dense), "");
+        assert_eq!(error(degrees(0, 4, 1), &dense), "0 tensor; expected at least 1");
+        assert!(error(degrees(1, 4, 2), &dense).contains("the model has no experts"));
+        assert!(error(degrees(1, 6, 3), &mixture).contains("the model's 8 experts"));
+        assert!(error(degrees(1, 6, 4), &mixture).contains("does not divide data = 6"));
+        assert!(error(degrees(1 << 12, 1 << 12, 1), &dense).contains("at most 1048576"));
     }
 }

@@ -1,127 +1,142 @@
-//! Training: whole iterations of transformers, dense ones and mixtures of experts.
+//! Training: whole iterations of transformers, dense models and mixtures of experts.
 //!
-//! A model ([`Model`]) and how it is spread over hosts ([`Degrees`]) become what each host
-//! computes, and what it sends meanwhile:
+//! A model ([`Model`]) and its degrees of parallelism ([`Degrees`]) become the computation and the
+//! messages of each host:
 //!
-//! - *tensor*: those that share each layer's matrices exchange activations in every layer, twice
-//!   forward and twice backward (Shoeybi et al., "Megatron-LM", 2019, section 3), all-reduced or,
-//!   with sequences divided too, gathered and reduce-scattered (Korthikanti et al., "Reducing
-//!   Activation Recomputation in Large Transformer Models", 2022, section 4.2);
-//! - *pipeline*: stages hand activations on and gradients back, microbatch by microbatch, in the
-//!   order 1F1B (Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters
-//!   Using Megatron-LM", 2021, section 2.2);
-//! - *expert*: tokens go to their experts and back by all-to-all in every layer that has some
-//!   (Lepikhin et al., "GShard", 2020, section 3.2); all experts get as many \[inferred\];
-//! - *data*: replicas sum up gradients while the last backward pass still computes (Li et al.,
-//!   "PyTorch Distributed", 2020, section 3.2), or keep a shard each of what there is
-//!   ([`Sharding`]; Rajbhandari et al., "ZeRO", 2020, section 5; Zhao et al., "PyTorch FSDP",
-//!   2023, section 3).
+//! - *tensor*: ranks that share each layer's matrices exchange activations in every layer, twice
+//!   forward and twice backward (Shoeybi et al., "Megatron-LM", 2019, section 3): by all-reduce or,
+//!   where sequences are divided too, by all-gather and reduce-scatter (Korthikanti et al.,
+//!   "Reducing Activation Recomputation in Large Transformer Models", 2022, section 4.2);
+//! - *pipeline*: stages send activations to the next stage and gradients to the previous one, for
+//!   each microbatch, in the order 1F1B (Narayanan et al., "Efficient Large-Scale Language Model
+//!   Training on GPU Clusters Using Megatron-LM", 2021, section 2.2);
+//! - *expert*: tokens are sent to their experts and back by all-to-all in every layer with experts
+//!   (Lepikhin et al., "GShard", 2020, section 3.2); all experts get the same number \[inferred\];
+//! - *data*: replicas all-reduce gradients during the last backward pass (Li et al., "PyTorch
+//!   Distributed", 2020, section 3.2), or each keeps one shard ([`Sharding`]; Rajbhandari et al.,
+//!   "ZeRO", 2020, section 5; Zhao et al., "PyTorch FSDP", 2023, section 3).
 //!
-//! What is left out: the optimizer's computation, the tied embeddings' exchange between first and
-//! last stage, activations computed again, and dropped tokens. \[inferred: none is on the wire, or
-//! it is small\]
+//! Not modelled: the optimizer's computation, the exchange of tied embeddings between the first
+//! and the last stage, recomputation of activations, and dropped tokens. \[inferred: they send
+//! nothing, or little\]
 
-mod algorithms;
 mod error;
+mod iteration;
 mod layout;
 mod model;
 mod passes;
 mod presets;
 mod program;
-mod step;
 mod unit;
 
-pub use algorithms::Algorithms;
 pub use error::TrainingError;
 pub use layout::Degrees;
 pub use model::{Attention, Experts, Family, Model};
-pub use presets::{PRESETS, Preset, find};
-pub use program::Class;
+pub use presets::{MODELS, ModelPreset, find};
+pub use program::TrafficClass;
 
+use crate::collective::{Algorithms, CollectiveKind};
 use crate::units::{Bytes, Flops};
 use crate::workload::Workload;
-use step::Step;
+use iteration::IterationBuilder;
 
-/// What replicas do not keep whole.
+/// The default number of ranks per machine, for hierarchical algorithms.
+pub const GROUP: u32 = 8;
+
+/// The default algorithms of the operations that a training uses.
+pub fn algorithms() -> Algorithms {
+    Algorithms::new(&[
+        CollectiveKind::AllReduce,
+        CollectiveKind::AllGather,
+        CollectiveKind::ReduceScatter,
+        CollectiveKind::AllToAll,
+    ])
+}
+
+/// The state that is divided among replicas instead of replicated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sharding {
-    /// Each has everything: gradients are all-reduced.
+    /// None: gradients are all-reduced.
     #[default]
     None,
-    /// The optimizer's state: gradients are reduce-scattered, and once all are there, updated
-    /// parameters gathered (ZeRO stage 1, Megatron-LM's distributed optimizer).
+    /// The optimizer's state: gradients are reduce-scattered, and after all of them the updated
+    /// parameters are gathered (ZeRO stage 1, Megatron-LM's distributed optimizer).
     Optimizer,
-    /// Everything: parameters of a layer are gathered before each pass over it, and its gradients
-    /// reduce-scattered after each backward pass (ZeRO stage 3, FSDP).
+    /// All of it: the parameters of a layer are gathered before each pass over it, and its
+    /// gradients are reduce-scattered after each backward pass (ZeRO stage 3, FSDP).
     Full,
 }
 
-/// What those that share matrices exchange.
+/// How tensor-parallel ranks exchange activations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TensorTraffic {
-    /// Sums of activations, which all of them keep.
+    /// By all-reduce: every rank keeps all activations.
     #[default]
     AllReduce,
-    /// Activations, of which each keeps its part of the sequence: gathered before, reduced and
-    /// scattered after.
+    /// By all-gather before and reduce-scatter after a block: every rank keeps the activations of
+    /// its share of the sequence.
     Sequence,
 }
 
-/// How long numbers are on the wire, 1 to 16 bytes.
+/// The sizes of numbers on the wire, 1 to 16 bytes each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Widths {
-    /// A parameter.
+    /// Size of a parameter.
     pub parameter: Bytes,
-    /// A gradient.
+    /// Size of a gradient.
     pub gradient: Bytes,
-    /// An activation, or its gradient.
+    /// Size of an activation, or of its gradient.
     pub activation: Bytes,
 }
 
-/// Iterations of a training, on hosts 0 to `degrees.ranks()`, excluded.
+/// Iterations of a training, on the hosts with ids below `degrees.ranks()`.
 #[derive(Debug, Clone)]
 pub struct Training {
-    /// What is trained.
+    /// The model that is trained.
     pub model: Model,
-    /// So many layers alone, the model's last, without embedding and output; all with both if
-    /// none.
+    /// Number of layers to simulate: the last ones of the model, without embedding and output.
+    /// `None` simulates the whole model.
     pub layers: Option<u32>,
-    /// Tokens of a sequence.
+    /// Tokens per sequence.
     pub sequence: u32,
-    /// Sequences that go through the model at once.
+    /// Sequences per microbatch.
     pub microbatch: u32,
-    /// Microbatches of an iteration, in each pipeline.
+    /// Microbatches per iteration and pipeline.
     pub microbatches: u32,
-    /// How many iterations follow each other.
+    /// Number of iterations.
     pub iterations: u32,
-    /// How the model is spread.
+    /// The degrees of parallelism.
     pub degrees: Degrees,
-    /// What replicas do not keep whole.
+    /// The state that is divided among replicas.
     pub sharding: Sharding,
-    /// What those that share matrices exchange.
+    /// How tensor-parallel ranks exchange activations.
     pub tensor_traffic: TensorTraffic,
-    /// Gradients are sent once at least so many bytes of them have gathered on a host, and what
-    /// is left at the end. Not with [`Sharding::Full`], which sends each layer's.
+    /// A host sends gradients when it has accumulated at least this many bytes, and the rest at
+    /// the end. It does not apply to [`Sharding::Full`], which sends those of each layer.
     pub bucket: Bytes,
-    /// How long numbers are on the wire.
+    /// The sizes of numbers on the wire.
     pub widths: Widths,
-    /// How fast a host computes, as it does: not what its maker says.
+    /// Sustained computing speed of a host, not its peak.
     pub flops: Flops,
-    /// How collectives are done.
+    /// The algorithms of collectives, of the operations of [`algorithms`].
     pub algorithms: Algorithms,
-    /// Every collective's vector is divided over so many channels with queue pairs of their own.
+    /// Ranks per machine, for hierarchical algorithms.
+    pub group: u32,
+    /// Number of channels that the vector of every collective is divided over. Each has its own
+    /// queue pairs.
     pub channels: u32,
 }
 
 impl Training {
-    /// Everything that hosts compute and send. Streams are numbered by [`Class`] and channel, so
-    /// that groups of different kinds share no queue pairs.
+    /// The computation and the messages of all hosts. A stream is a [`TrafficClass`] and a
+    /// channel, so that groups of different kinds share no queue pairs.
     ///
     /// # Errors
-    /// What does not fit together, or would be more than 2^25 messages.
+    /// Fails if parameters are out of range or do not fit each other, and for more than 2^25
+    /// messages.
     pub fn build(&self) -> Result<Workload, TrainingError> {
         self.check()?;
-        Step::new(self)?.run()
+        IterationBuilder::new(self)?.run()
     }
 
     fn check(&self) -> Result<(), TrainingError> {
@@ -154,7 +169,7 @@ impl Training {
         }
     }
 
-    /// Tokens of a microbatch.
+    /// Number of tokens of a microbatch.
     fn tokens(&self) -> u64 {
         u64::from(self.microbatch) * u64::from(self.sequence)
     }

@@ -1,20 +1,20 @@
-//! Transformers by their dimensions, and how many parameters these come to.
+//! Transformers by their dimensions, and their numbers of parameters.
 
 use super::error::TrainingError;
 
-/// What a family of models does alike.
+/// The architecture that a family of models shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Family {
     /// Two matrices in a feed-forward block, biases, learned positions, one embedding for input
     /// and output (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019).
     #[default]
     Gpt,
-    /// Three matrices (gated), no biases, rotated positions, an output matrix of its own (Touvron
-    /// et al., "LLaMA", 2023, section 2.2).
+    /// Three matrices (gated), no biases, rotated positions, a separate output matrix (Touvron et
+    /// al., "LLaMA", 2023, section 2.2).
     Llama,
 }
 
-/// How tokens look at each other.
+/// The attention of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attention {
     /// Heads of queries that share heads of keys and values (Ainslie et al., "GQA", 2023).
@@ -26,14 +26,14 @@ pub enum Attention {
         /// Dimensions of a head.
         head: u32,
     },
-    /// Queries, keys and values from few dimensions (DeepSeek-AI, "DeepSeek-V2", 2024, section
-    /// 2.1).
+    /// Multi-head latent attention: queries, keys and values are projected from few dimensions
+    /// (DeepSeek-AI, "DeepSeek-V2", 2024, section 2.1).
     Latent {
-        /// Heads.
+        /// Number of heads.
         heads: u32,
-        /// Dimensions of a head of queries and keys without a position.
+        /// Dimensions of a head of queries and keys without rotary position.
         head: u32,
-        /// Those with one, which all heads of keys share.
+        /// Dimensions with rotary position, which all heads of keys share.
         rotated: u32,
         /// Dimensions of a head of values.
         value: u32,
@@ -47,49 +47,49 @@ pub enum Attention {
 /// The experts of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Experts {
-    /// How many there are.
+    /// Number of experts.
     pub count: u32,
-    /// How many a token goes to.
+    /// Number of experts that a token is sent to.
     pub top_k: u32,
-    /// Inner dimensions of each.
+    /// Inner dimensions of an expert.
     pub ffn: u32,
-    /// Those that every token goes to besides, on every host.
+    /// Number of shared experts, on every host, that every token is sent to as well.
     pub shared: u32,
-    /// So many layers, the first, have none but an ordinary block.
+    /// Number of layers, the first ones, with an ordinary block instead of experts.
     pub dense_layers: u32,
 }
 
 /// A transformer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Model {
-    /// What it does as others do.
+    /// The architecture.
     pub family: Family,
-    /// Layers.
+    /// Number of layers.
     pub layers: u32,
     /// Dimensions of a token between layers.
     pub hidden: u32,
     /// Inner dimensions of a feed-forward block.
     pub ffn: u32,
-    /// How tokens look at each other.
+    /// The attention of every layer.
     pub attention: Attention,
-    /// Words; 0 for a model without embedding and output.
+    /// Size of the vocabulary; 0 for a model without embedding and output.
     pub vocabulary: u32,
-    /// Tokens of a sequence.
+    /// Tokens per sequence.
     pub sequence: u32,
-    /// Experts, where it is a mixture of them.
+    /// The experts of a mixture of experts; `None` for a dense model.
     pub experts: Option<Experts>,
 }
 
-/// The largest dimension: products of three and of the layers stay within 64 bits.
-const MOST: u32 = 1 << 20;
+/// The largest dimension: the product of three dimensions and the layers fits 64 bits.
+const MAX_DIMENSION: u32 = 1 << 20;
 
 impl Model {
-    /// Refuses what is no model.
+    /// Refuses dimensions that are out of range or do not fit each other.
     pub(super) fn check(&self) -> Result<(), TrainingError> {
         let mut sizes = vec![
             ("layers", self.layers, 4_096),
-            ("hidden", self.hidden, MOST),
-            ("ffn", self.ffn, MOST),
+            ("hidden", self.hidden, MAX_DIMENSION),
+            ("ffn", self.ffn, MAX_DIMENSION),
             ("sequence", self.sequence, 1 << 24),
         ];
         if let Attention::Grouped { heads, kv_heads, head } = self.attention {
@@ -97,22 +97,23 @@ impl Model {
             sizes.push(("head", head, 65_536));
         }
         if let Some(experts) = self.experts {
-            sizes.extend([("experts", experts.count, 65_536), ("expert_ffn", experts.ffn, MOST)]);
+            sizes.push(("experts", experts.count, 65_536));
+            sizes.push(("expert_ffn", experts.ffn, MAX_DIMENSION));
         }
-        for (what, value, most) in sizes {
+        for (what, value, max) in sizes {
             if value == 0 {
                 return Err(TrainingError::Zero { what });
             }
-            if value > most {
-                return Err(TrainingError::TooLarge { what, value, most });
+            if value > max {
+                return Err(TrainingError::TooLarge { what, value, max });
             }
         }
         let shared = self.experts.map_or(0, |it| it.shared);
-        for (what, value, most) in
+        for (what, value, max) in
             [("vocabulary", self.vocabulary, 1 << 24), ("shared_experts", shared, 1_024)]
         {
-            if value > most {
-                return Err(TrainingError::TooLarge { what, value, most });
+            if value > max {
+                return Err(TrainingError::TooLarge { what, value, max });
             }
         }
         match (self.attention, self.experts) {
@@ -126,7 +127,7 @@ impl Model {
         }
     }
 
-    /// True if the layer of that number, from 0, has experts.
+    /// Whether the layer at this index has experts.
     pub fn has_experts(&self, layer: u32) -> bool {
         self.experts.is_some_and(|experts| layer >= experts.dense_layers)
     }
@@ -145,7 +146,7 @@ impl Model {
                     [heads, head, rotated, value, query_rank, kv_rank].map(u64::from);
                 let queries = hidden * query_rank + query_rank * heads * (head + rotated);
                 let keys = hidden * (kv_rank + rotated) + kv_rank * heads * (head + value);
-                // The few dimensions are normalised too.
+                // The compressed queries, keys and values are normalised too.
                 let norms = self.norm() + query_rank + kv_rank;
                 norms + queries + keys + heads * value * hidden
             }
@@ -157,13 +158,13 @@ impl Model {
         self.norm() + self.matrices(self.ffn)
     }
 
-    /// Parameters of one expert; none where there are no experts.
+    /// Parameters of one expert; 0 for a dense model.
     pub fn expert_parameters(&self) -> u64 {
         self.experts.map_or(0, |experts| self.matrices(experts.ffn))
     }
 
-    /// Parameters that a layer with experts has on every host beside its attention: those of the
-    /// choice of experts, of shared experts, and the normalisation.
+    /// Parameters that a layer with experts has on every host besides its attention: the router,
+    /// the shared experts, and the normalisation.
     pub fn common_parameters(&self) -> u64 {
         self.experts.map_or(0, |experts| {
             let router = u64::from(self.hidden) * u64::from(experts.count);
@@ -183,21 +184,23 @@ impl Model {
         (u64::from(self.vocabulary) + u64::from(positions)) * u64::from(self.hidden)
     }
 
-    /// Parameters behind the last layer: the last normalisation, and an output matrix where it is
-    /// not the embedding again.
+    /// Parameters after the last layer: the last normalisation, and the output matrix unless it is
+    /// tied to the embedding.
     pub fn output_parameters(&self) -> u64 {
         match (self.vocabulary, self.family) {
             (0, _) => 0,
             (_, Family::Gpt) => self.norm(),
-            (words, Family::Llama) => self.norm() + u64::from(words) * u64::from(self.hidden),
+            (vocabulary, Family::Llama) => {
+                self.norm() + u64::from(vocabulary) * u64::from(self.hidden)
+            }
         }
     }
 
     /// All parameters.
     pub fn parameters(&self) -> u64 {
-        let layer = |number: u32| {
+        let layer = |index: u32| {
             let experts = self.experts.map_or(0, |it| u64::from(it.count));
-            let block = match self.has_experts(number) {
+            let block = match self.has_experts(index) {
                 true => self.common_parameters() + experts * self.expert_parameters(),
                 false => self.block_parameters(),
             };
@@ -207,19 +210,20 @@ impl Model {
         self.embedding_parameters() + layers + self.output_parameters()
     }
 
-    /// Operations that a token's looking at `sequence` others takes, forward and without matrices
-    /// of parameters: scores and their values, of whole sequences though half may be masked
-    /// (Narayanan et al., 2021, appendix).
-    pub(super) fn looks(&self, sequence: u32) -> u128 {
-        let wide = match self.attention {
+    /// Operations of the attention of one token to `sequence` tokens, in a forward pass and without
+    /// the matrices of parameters: scores and weighted values, of whole sequences although half
+    /// may be masked (Narayanan et al., 2021, appendix).
+    pub(super) fn attention_operations(&self, sequence: u32) -> u128 {
+        let dimensions = match self.attention {
             Attention::Grouped { heads, head, .. } => u128::from(heads) * 2 * u128::from(head),
             Attention::Latent { heads, head, rotated, value, .. } => {
                 u128::from(heads) * (u128::from(head) + u128::from(rotated) + u128::from(value))
             }
         };
-        2 * wide * u128::from(sequence)
+        2 * dimensions * u128::from(sequence)
     }
 
+    /// Parameters of the matrices of a feed-forward block with `ffn` inner dimensions.
     fn matrices(&self, ffn: u32) -> u64 {
         let area = u64::from(self.hidden) * u64::from(ffn);
         match self.family {

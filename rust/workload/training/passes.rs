@@ -1,15 +1,13 @@
-//! In which order a stage of a pipeline does its passes: 1F1B without interleaving.
+//! The order of the passes of a pipeline stage: 1F1B without interleaving.
 //!
 //! Source: Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using
-//! Megatron-LM" (2021), section 2.2.1, figure 4: as many forward passes as there are stages
-//! behind, then one forward and one backward in turn, then what is left backward.
+//! Megatron-LM" (2021), section 2.2.1, figure 4: as many forward passes as there are later stages,
+//! then one forward and one backward pass alternately, then the remaining backward passes.
 
-/// A pass of a microbatch through a stage.
+/// A pass of a microbatch, by index, through a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pass {
-    /// From the tokens to the loss.
     Forward(u32),
-    /// And back.
     Backward(u32),
 }
 
@@ -17,29 +15,29 @@ pub(super) enum Pass {
 pub(super) fn of_stage(stage: u32, stages: u32, microbatches: u32) -> Vec<Pass> {
     let ahead = (stages - stage - 1).min(microbatches);
     let mut passes: Vec<Pass> = (0..ahead).map(Pass::Forward).collect();
-    for number in ahead..microbatches {
-        passes.push(Pass::Forward(number));
-        passes.push(Pass::Backward(number - ahead));
+    for microbatch in ahead..microbatches {
+        passes.push(Pass::Forward(microbatch));
+        passes.push(Pass::Backward(microbatch - ahead));
     }
     passes.extend((microbatches - ahead..microbatches).map(Pass::Backward));
     passes
 }
 
-/// All passes of all stages, each after those that it needs, with their stages.
+/// All passes of all stages with their stages, each after those that it depends on.
 pub(super) fn of_all(stages: u32, microbatches: u32) -> Vec<(u32, Pass)> {
     let orders: Vec<Vec<Pass>> =
         (0..stages).map(|stage| of_stage(stage, stages, microbatches)).collect();
     let total = orders.iter().map(Vec::len).sum();
     let mut done = vec![0; orders.len()];
-    // Microbatches that each stage has done forward and backward, which are in order.
+    // The numbers of forward and of backward passes that each stage has completed.
     let mut counts = vec![(0u32, 0u32); orders.len()];
     let mut all = Vec::with_capacity(total);
     while all.len() < total {
         for stage in 0..orders.len() {
             while let Some(&pass) = orders[stage].get(done[stage]) {
                 let ready = match pass {
-                    Pass::Forward(number) => stage == 0 || counts[stage - 1].0 > number,
-                    Pass::Backward(number) => counts.get(stage + 1).is_none_or(|it| it.1 > number),
+                    Pass::Forward(index) => stage == 0 || counts[stage - 1].0 > index,
+                    Pass::Backward(index) => counts.get(stage + 1).is_none_or(|it| it.1 > index),
                 };
                 if !ready {
                     break;
@@ -62,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_order_is_that_of_the_paper_s_figure() {
+    fn the_order_matches_the_figure_of_the_paper() {
         assert_eq!(of_stage(3, 4, 3), [F(0), B(0), F(1), B(1), F(2), B(2)]);
         assert_eq!(of_stage(2, 4, 3), [F(0), F(1), B(0), F(2), B(1), B(2)]);
         assert_eq!(of_stage(0, 4, 3), [F(0), F(1), F(2), B(0), B(1), B(2)]);
@@ -70,11 +68,11 @@ mod tests {
     }
 
     #[test]
-    fn no_pass_comes_before_what_it_needs() {
+    fn no_pass_comes_before_its_dependencies() {
         for (stages, microbatches) in [(1, 1), (1, 5), (4, 2), (4, 8), (3, 7), (8, 1)] {
             let all = of_all(stages, microbatches);
             assert_eq!(all.len() as u32, 2 * stages * microbatches);
-            let place = |wanted| all.iter().position(|it| *it == wanted).unwrap();
+            let index_of = |wanted| all.iter().position(|it| *it == wanted).unwrap();
             for (index, &(stage, pass)) in all.iter().enumerate() {
                 let before = match pass {
                     F(_) if stage == 0 => continue,
@@ -82,7 +80,7 @@ mod tests {
                     B(number) if stage == stages - 1 => (stage, F(number)),
                     B(_) => (stage + 1, pass),
                 };
-                assert!(place(before) < index, "{stages} stages: {pass:?} of {stage}");
+                assert!(index_of(before) < index, "{stages} stages: {pass:?} of {stage}");
             }
         }
     }

@@ -1,15 +1,15 @@
-//! Models that people train, by name.
+//! Published models, by name.
 
 use super::model::{Attention, Experts, Family, Model};
 
-/// A model with a name.
+/// A published model.
 #[derive(Debug, Clone, Copy)]
-pub struct Preset {
-    /// What scenarios call it.
+pub struct ModelPreset {
+    /// Name in scenarios.
     pub name: &'static str,
-    /// One line for people.
+    /// Description in one line, for lists of models.
     pub summary: &'static str,
-    /// Where its dimensions are from.
+    /// Reference for its dimensions.
     pub source: &'static str,
     /// The model.
     pub model: Model,
@@ -21,66 +21,68 @@ const LLAMA_3: &str = "Grattafiori et al., The Llama 3 Herd of Models (2024), ta
 const MIXTRAL: &str = "Jiang et al., Mixtral of Experts (2024), table 1";
 const DEEPSEEK: &str = "DeepSeek-AI, DeepSeek-V3 Technical Report (2024), section 4.2";
 
-/// Every model that has a name.
-pub const PRESETS: &[Preset] = &[
-    Preset {
+/// All published models.
+pub const MODELS: &[ModelPreset] = &[
+    ModelPreset {
         name: "gpt-117m",
         summary: "12 layers of 768, the first GPT: 117 million parameters",
         source: GPT,
-        model: gpt(12, 768, 12, (40_478, 512)),
+        model: Model { vocabulary: 40_478, sequence: 512, ..gpt(12, 768, 12) },
     },
-    Preset {
+    ModelPreset {
         name: "gpt-1.3b",
         summary: "24 layers of 2,048, GPT-3 XL: 1.3 billion parameters",
         source: GPT_3,
-        model: gpt(24, 2_048, 16, GPT_3_WORDS),
+        model: gpt(24, 2_048, 16),
     },
-    Preset {
+    ModelPreset {
         name: "gpt-6.7b",
         summary: "32 layers of 4,096: 6.7 billion parameters",
         source: GPT_3,
-        model: gpt(32, 4_096, 32, GPT_3_WORDS),
+        model: gpt(32, 4_096, 32),
     },
-    Preset {
+    ModelPreset {
         name: "gpt-13b",
         summary: "40 layers of 5,120 (the table's 5,140 is no multiple of a head): 13 billion",
         source: GPT_3,
-        model: gpt(40, 5_120, 40, GPT_3_WORDS),
+        model: gpt(40, 5_120, 40),
     },
-    Preset {
+    ModelPreset {
         name: "gpt-3",
         summary: "96 layers of 12,288: 175 billion parameters",
         source: GPT_3,
-        model: gpt(96, 12_288, 96, GPT_3_WORDS),
+        model: gpt(96, 12_288, 96),
     },
-    Preset {
+    ModelPreset {
         name: "llama-3-8b",
         summary: "32 layers of 4,096: 8 billion parameters",
         source: LLAMA_3,
-        model: llama([32, 4_096, 14_336, 32, 8, 128_256, 8_192]),
+        model: llama(32, 4_096, 14_336, 32, 8),
     },
-    Preset {
+    ModelPreset {
         name: "llama-3-70b",
         summary: "80 layers of 8,192: 70 billion parameters",
         source: LLAMA_3,
-        model: llama([80, 8_192, 28_672, 64, 8, 128_256, 8_192]),
+        model: llama(80, 8_192, 28_672, 64, 8),
     },
-    Preset {
+    ModelPreset {
         name: "llama-3-405b",
         summary: "126 layers of 16,384: 405 billion parameters",
         source: LLAMA_3,
-        model: llama([126, 16_384, 53_248, 128, 8, 128_256, 8_192]),
+        model: llama(126, 16_384, 53_248, 128, 8),
     },
-    Preset {
+    ModelPreset {
         name: "mixtral-8x7b",
         summary: "32 layers of 4,096 with 8 experts, 2 a token: 46.7 billion parameters",
         source: MIXTRAL,
         model: Model {
+            vocabulary: 32_000,
+            sequence: 4_096,
             experts: Some(Experts { count: 8, top_k: 2, ffn: 14_336, shared: 0, dense_layers: 0 }),
-            ..llama([32, 4_096, 14_336, 32, 8, 32_000, 4_096])
+            ..llama(32, 4_096, 14_336, 32, 8)
         },
     },
-    Preset {
+    ModelPreset {
         name: "deepseek-v3",
         summary: "61 layers of 7,168 with 256 experts and a shared one, 8 a token: 671 billion",
         source: DEEPSEEK,
@@ -93,45 +95,45 @@ pub const PRESETS: &[Preset] = &[
                 query_rank: 1_536,
                 kv_rank: 512,
             },
+            vocabulary: 129_280,
+            sequence: 4_096,
             experts: Some(Experts { count: 256, top_k: 8, ffn: 2_048, shared: 1, dense_layers: 3 }),
-            ..llama([61, 7_168, 18_432, 128, 128, 129_280, 4_096])
+            ..llama(61, 7_168, 18_432, 128, 128)
         },
     },
 ];
 
-/// Words of GPT-2 and GPT-3, and tokens of a sequence of the latter.
-const GPT_3_WORDS: (u32, u32) = (50_257, 2_048);
-
-const fn gpt(layers: u32, hidden: u32, heads: u32, (vocabulary, sequence): (u32, u32)) -> Model {
+/// A GPT with the vocabulary of GPT-2 and GPT-3, and the sequence length of GPT-3.
+const fn gpt(layers: u32, hidden: u32, heads: u32) -> Model {
     Model {
         family: Family::Gpt,
         layers,
         hidden,
         ffn: 4 * hidden,
         attention: Attention::Grouped { heads, kv_heads: heads, head: hidden / heads },
-        vocabulary,
-        sequence,
+        vocabulary: 50_257,
+        sequence: 2_048,
         experts: None,
     }
 }
 
-/// Layers, hidden, ffn, heads, heads of keys, vocabulary and sequence, as their tables have them.
-const fn llama([layers, hidden, ffn, heads, kv_heads, vocabulary, sequence]: [u32; 7]) -> Model {
+/// A Llama with the vocabulary and the sequence length of Llama 3.
+const fn llama(layers: u32, hidden: u32, ffn: u32, heads: u32, kv_heads: u32) -> Model {
     Model {
         family: Family::Llama,
         layers,
         hidden,
         ffn,
         attention: Attention::Grouped { heads, kv_heads, head: hidden / heads },
-        vocabulary,
-        sequence,
+        vocabulary: 128_256,
+        sequence: 8_192,
         experts: None,
     }
 }
 
-/// The preset of that name.
-pub fn find(name: &str) -> Option<&'static Preset> {
-    PRESETS.iter().find(|preset| preset.name == name)
+/// The model called `name`.
+pub fn find(name: &str) -> Option<&'static ModelPreset> {
+    MODELS.iter().find(|preset| preset.name == name)
 }
 
 #[cfg(test)]
@@ -154,8 +156,8 @@ mod tests {
 
     #[test]
     fn each_has_as_many_parameters_as_published() {
-        assert_eq!(PRESETS.len(), PUBLISHED.len());
-        for (preset, (name, millions)) in PRESETS.iter().zip(PUBLISHED) {
+        assert_eq!(MODELS.len(), PUBLISHED.len());
+        for (preset, (name, millions)) in MODELS.iter().zip(PUBLISHED) {
             assert_eq!(preset.name, name);
             preset.model.check().unwrap();
             let ours = preset.model.parameters() as f64 / 1e6;
@@ -164,8 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_add_up_to_the_digit_where_the_digits_are_known() {
-        // Of the checkpoints that are published.
+    fn parameters_match_published_checkpoints_exactly() {
         let count = |name| find(name).map(|it| it.model.parameters());
         assert_eq!(count("llama-3-8b"), Some(8_030_261_248));
         assert_eq!(count("llama-3-70b"), Some(70_553_706_496));

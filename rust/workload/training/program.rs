@@ -1,4 +1,4 @@
-//! What ranks do one after the other, put into a graph: computation, collectives, messages.
+//! The programs of ranks as a graph of tasks: computation, collectives and messages, in order.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,18 @@ use crate::units::{Bytes, Span, Time};
 use crate::workload::graph::{Graph, GraphFault, Task};
 use crate::workload::{Message, Workload};
 
-/// Most messages, and most delays, of a training: 2^25, whose records take some gigabytes.
-pub(super) const MOST_TASKS: usize = 1 << 25;
+/// Maximum number of messages, and of delays, of a training: 2^25, whose records take some
+/// gigabytes.
+pub(super) const MAX_TRAINING_TASKS: usize = 1 << 25;
 
-/// Kinds of traffic, each on streams of its own.
+/// The kinds of traffic; each has its own streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
-    /// Activations among those that share matrices.
+pub enum TrafficClass {
+    /// Activations among tensor-parallel ranks.
     Tensor,
     /// Activations to the next stage.
     Forward,
-    /// Their gradients to the one before.
+    /// Gradients of activations to the previous stage.
     Backward,
     /// Tokens to their experts and back.
     Expert,
@@ -28,19 +29,19 @@ pub enum Class {
     Gradients,
     /// Parameters among replicas.
     Parameters,
-    /// Gradients among those that have the same experts.
+    /// Gradients of experts among ranks with the same experts.
     ExpertGradients,
-    /// Parameters among those.
+    /// Parameters of experts among ranks with the same experts.
     ExpertParameters,
 }
 
-impl Class {
-    /// The stream of a channel of this class.
+impl TrafficClass {
+    /// The stream of this class for a channel.
     pub fn stream(self, channel: u32) -> u32 {
         (self as u32) << 24 | channel
     }
 
-    /// The class of a stream.
+    /// The class of a stream; `None` for a stream of no training.
     pub fn of_stream(stream: u32) -> Option<Self> {
         let all = [
             Self::Tensor,
@@ -55,6 +56,7 @@ impl Class {
         all.get((stream >> 24) as usize).copied()
     }
 
+    /// The ranks that exchange this traffic, for errors.
     fn name(self) -> &'static str {
         match self {
             Self::Tensor => "among tensor-parallel ranks",
@@ -66,39 +68,40 @@ impl Class {
     }
 }
 
-/// A collective of some group.
+/// A collective of the ranks of a group.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Call {
-    pub class: Class,
+pub(super) struct GroupCollective {
+    pub class: TrafficClass,
     pub operation: CollectiveKind,
     /// As [`Plan::bytes`].
     pub bytes: Bytes,
 }
 
-/// Programs of ranks in the making.
-pub(super) struct Program<'a> {
+/// Builds the programs of all ranks.
+pub(super) struct ProgramBuilder<'a> {
     training: &'a Training,
     graph: Graph,
-    /// What the next step of each rank's program waits for.
-    pub front: Vec<Option<Task>>,
-    /// The last collective of each class at each rank: those of a communicator follow each other.
-    tails: BTreeMap<(Class, u32), Task>,
-    /// Collectives that were laid out before, by class, operation, ranks and bytes.
-    laid_out: BTreeMap<(Class, u8, usize, Bytes), Workload>,
+    /// By rank, the task that the next step of its program depends on.
+    pub last: Vec<Option<Task>>,
+    /// The last background collective by class and rank: the collectives of a communicator run one
+    /// after the other.
+    last_in_background: BTreeMap<(TrafficClass, u32), Task>,
+    /// The messages of earlier collectives, by class, operation, number of ranks and bytes.
+    expansions: BTreeMap<(TrafficClass, u8, usize, Bytes), Workload>,
 }
 
-impl<'a> Program<'a> {
+impl<'a> ProgramBuilder<'a> {
     pub fn new(training: &'a Training) -> Self {
         Self {
             training,
             graph: Graph::default(),
-            front: vec![None; training.degrees.ranks() as usize],
-            tails: BTreeMap::new(),
-            laid_out: BTreeMap::new(),
+            last: vec![None; training.degrees.ranks() as usize],
+            last_in_background: BTreeMap::new(),
+            expansions: BTreeMap::new(),
         }
     }
 
-    /// Each of `ranks` computes so many operations.
+    /// Adds a computation of `operations` to each of `ranks`.
     pub fn compute(&mut self, ranks: impl Iterator<Item = u32>, operations: u128) {
         let span = self.training.flops.time_for(operations);
         if span == Span::ZERO {
@@ -106,73 +109,84 @@ impl<'a> Program<'a> {
         }
         for rank in ranks {
             let task = self.graph.delay(HostId(rank), span);
-            if let Some(before) = self.front[rank as usize] {
-                self.graph.wait(before, task);
+            if let Some(last) = self.last[rank as usize] {
+                self.graph.wait(last, task);
             }
-            self.front[rank as usize] = Some(task);
+            self.last[rank as usize] = Some(task);
         }
     }
 
-    /// So many messages there are.
+    /// Number of messages so far.
     pub fn messages(&self) -> usize {
         self.graph.counts().0
     }
 
-    /// The next step of `rank` waits for this too.
-    pub fn meet(&mut self, rank: u32, other: Option<Task>) {
-        self.front[rank as usize] = self.both(rank, [self.front[rank as usize], other]);
+    /// Makes the next step of `rank` depend on another task too.
+    pub fn wait_for(&mut self, rank: u32, other: Option<Task>) {
+        self.last[rank as usize] = self.join(rank, [self.last[rank as usize], other]);
     }
 
-    /// The end of the last collective of that class at `rank`.
-    pub fn tail(&self, class: Class, rank: u32) -> Option<Task> {
-        self.tails.get(&(class, rank)).copied()
+    /// Makes the next step of `rank` depend on its background collectives of a class.
+    pub fn wait_for_background(&mut self, rank: u32, class: TrafficClass) {
+        let last = self.last_in_background.get(&(class, rank)).copied();
+        self.wait_for(rank, last);
     }
 
-    /// A message that goes when `src` has come so far, and does not hold it up.
-    pub fn send(&mut self, class: Class, (src, dst): (u32, u32), bytes: Bytes) -> Task {
-        let (from, to) = (HostId(src), HostId(dst));
-        let stream = class.stream(0);
-        let message = Message { src: from, dst: to, bytes, stream, start: Time::ZERO };
+    /// Adds a message after the last step of `src`; the next step of `src` does not depend on it.
+    pub fn send(&mut self, class: TrafficClass, src: u32, dst: u32, bytes: Bytes) -> Task {
+        let message = Message {
+            src: HostId(src),
+            dst: HostId(dst),
+            bytes,
+            stream: class.stream(0),
+            start: Time::ZERO,
+        };
         let task = self.graph.message(message);
-        if let Some(before) = self.front[src as usize] {
-            self.graph.wait(before, task);
+        if let Some(last) = self.last[src as usize] {
+            self.graph.wait(last, task);
         }
         task
     }
 
-    /// A collective in each group, which its ranks wait for.
-    pub fn blocking(&mut self, call: Call, groups: &[Vec<u32>]) -> Result<(), TrainingError> {
+    /// Adds a collective in each group, as the next step of its ranks.
+    pub fn add_collective(
+        &mut self,
+        collective: GroupCollective,
+        groups: &[Vec<u32>],
+    ) -> Result<(), TrainingError> {
         for group in groups {
-            let begins: Vec<_> = group.iter().map(|&rank| self.front[rank as usize]).collect();
-            let ends = self.collective(call, group, &begins)?;
+            let starts: Vec<_> = group.iter().map(|&rank| self.last[rank as usize]).collect();
+            let ends = self.expand(collective, group, &starts)?;
             for (&rank, end) in group.iter().zip(ends) {
-                self.front[rank as usize] = end;
+                self.last[rank as usize] = end;
             }
         }
         Ok(())
     }
 
-    /// A collective in each group, which begins at each rank when `begin` says (by rank) and the
-    /// one before it is over. Nobody waits for it yet.
-    pub fn aside(
+    /// Adds a collective in each group in the background of the programs. At each rank it depends
+    /// on the rank's entry of `start`, and on the previous background collective of the class. No
+    /// step depends on it until [`Self::wait_for_background`].
+    pub fn add_background_collective(
         &mut self,
-        call: Call,
+        collective: GroupCollective,
         groups: &[Vec<u32>],
-        begin: &[Option<Task>],
+        start: &[Option<Task>],
     ) -> Result<(), TrainingError> {
-        if call.bytes == Bytes::ZERO {
+        let GroupCollective { class, bytes, .. } = collective;
+        if bytes == Bytes::ZERO {
             return Ok(());
         }
         for group in groups {
-            let mut begins = Vec::with_capacity(group.len());
+            let mut starts = Vec::with_capacity(group.len());
             for &rank in group {
-                let tail = self.tail(call.class, rank);
-                begins.push(self.both(rank, [begin[rank as usize], tail]));
+                let previous = self.last_in_background.get(&(class, rank)).copied();
+                starts.push(self.join(rank, [start[rank as usize], previous]));
             }
-            let ends = self.collective(call, group, &begins)?;
+            let ends = self.expand(collective, group, &starts)?;
             for (&rank, end) in group.iter().zip(ends) {
                 if let Some(end) = end {
-                    self.tails.insert((call.class, rank), end);
+                    self.last_in_background.insert((class, rank), end);
                 }
             }
         }
@@ -183,73 +197,75 @@ impl<'a> Program<'a> {
         self.graph.finish().map_err(|fault| match fault {
             GraphFault::TooManyTasks => TrainingError::TooManyMessages,
             GraphFault::TooManyBytes => TrainingError::TooManyBytes,
-            GraphFault::Circle(_) => unreachable!("each step waits for earlier ones"),
+            GraphFault::Circle(_) => unreachable!("each step depends on earlier ones only"),
         })
     }
 
-    /// Lays out a collective; what each rank begins with, and what it is over with, in order of
-    /// the group. One rank alone has nothing to do.
-    fn collective(
+    /// Adds the messages of a collective. `starts` and the result are, by member of the group, the
+    /// tasks that it depends on and that it ends with. In a group of one rank it sends nothing.
+    fn expand(
         &mut self,
-        call: Call,
+        collective: GroupCollective,
         group: &[u32],
-        begins: &[Option<Task>],
+        starts: &[Option<Task>],
     ) -> Result<Vec<Option<Task>>, TrainingError> {
-        if group.len() < 2 || call.bytes == Bytes::ZERO {
-            return Ok(begins.to_vec());
+        let GroupCollective { class, operation, bytes } = collective;
+        if group.len() < 2 || bytes == Bytes::ZERO {
+            return Ok(starts.to_vec());
         }
-        let key = (call.class, call.operation as u8, group.len(), call.bytes);
-        let laid_out = match self.laid_out.remove(&key) {
+        let key = (class, operation as u8, group.len(), bytes);
+        let expansion = match self.expansions.remove(&key) {
             Some(known) => known,
-            None => self.lay_out(call, group.len())?,
+            None => self.build(collective, group.len())?,
         };
-        if self.graph.len() + laid_out.messages.len() > MOST_TASKS {
+        if self.graph.len() + expansion.messages.len() > MAX_TRAINING_TASKS {
             return Err(TrainingError::TooManyMessages);
         }
-        let host = |place: HostId| HostId(group[place.index()]);
+        let host = |member: HostId| HostId(group[member.index()]);
         let ends: Vec<Task> =
             group.iter().map(|&rank| self.graph.delay(HostId(rank), Span::ZERO)).collect();
-        let place = self.graph.append_at(&laid_out, (&|channel| call.class.stream(channel), &host));
-        for (id, message) in (0u32..).map(MessageId).zip(&laid_out.messages) {
-            let task = place.task(id);
-            // Whoever sends on has to have come so far itself.
-            if let Some(begin) = begins[message.src.index()] {
-                self.graph.wait(begin, task);
+        let appended = self.graph.append_at(&expansion, &|channel| class.stream(channel), &host);
+        for (id, message) in (0u32..).map(MessageId).zip(&expansion.messages) {
+            let task = appended.task(id);
+            // Also a message that forwards data starts only once its sender takes part.
+            if let Some(start) = starts[message.src.index()] {
+                self.graph.wait(start, task);
             }
             self.graph.wait(task, ends[message.src.index()]);
-            // What is sent on is over at its receiver before that is.
-            let dependents = laid_out.dependents_of(id).iter();
-            let mut hosts = dependents.map(|&after| laid_out.host_of(after));
+            // Where a message of the receiver depends on this one, the end of the receiver already
+            // does so through that message.
+            let dependents = expansion.dependents_of(id).iter();
+            let mut hosts = dependents.map(|&after| expansion.host_of(after));
             if !hosts.any(|host| host == message.dst) {
                 self.graph.wait(task, ends[message.dst.index()]);
             }
         }
-        for (begin, &end) in begins.iter().zip(&ends) {
-            if let Some(begin) = *begin {
-                self.graph.wait(begin, end);
+        for (start, &end) in starts.iter().zip(&ends) {
+            if let Some(start) = *start {
+                self.graph.wait(start, end);
             }
         }
-        self.laid_out.insert(key, laid_out);
+        self.expansions.insert(key, expansion);
         Ok(ends.into_iter().map(Some).collect())
     }
 
-    /// The messages of a collective among ranks 0, 1, and so on.
-    fn lay_out(&self, call: Call, ranks: usize) -> Result<Workload, TrainingError> {
-        let algorithms = &self.training.algorithms;
+    /// The messages of a collective among hosts 0 to `ranks` - 1.
+    fn build(&self, collective: GroupCollective, ranks: usize) -> Result<Workload, TrainingError> {
+        let GroupCollective { class, operation, bytes } = collective;
         let hosts = (0..ranks as u32).map(HostId).collect();
-        let mut plan = Plan::new(hosts, call.bytes);
-        (plan.channels, plan.group) = (self.training.channels, algorithms.group);
-        let collective = algorithms.of(call.operation);
-        let messages = (collective.cost)(&plan).messages;
-        if messages > MOST_TASKS as u128 {
+        let mut plan = Plan::new(hosts, bytes);
+        (plan.channels, plan.group) = (self.training.channels, self.training.group);
+        let algorithm = self.training.algorithms.get(operation);
+        let messages = (algorithm.cost)(&plan).messages;
+        if messages > MAX_TRAINING_TASKS as u128 {
             return Err(TrainingError::TooManyMessages);
         }
-        let class = call.class.name();
-        collective.build(&plan).map_err(|error| TrainingError::Collective { class, error })
+        let class = class.name();
+        algorithm.build(&plan).map_err(|error| TrainingError::Collective { class, error })
     }
 
-    /// Both of what a rank waits for.
-    fn both(&mut self, rank: u32, tasks: [Option<Task>; 2]) -> Option<Task> {
+    /// A task of `rank` that depends on both.
+    fn join(&mut self, rank: u32, tasks: [Option<Task>; 2]) -> Option<Task> {
         match tasks {
             [Some(one), Some(other)] if one != other => {
                 let join = self.graph.delay(HostId(rank), Span::ZERO);

@@ -1,4 +1,5 @@
-//! Closed forms of what a training sends and computes, one parallelism at a time and together.
+//! Closed forms of the traffic and the computation of a training, for each kind of parallelism and
+//! for all of them together.
 
 use super::*;
 use crate::ids::MessageId;
@@ -17,7 +18,7 @@ const SMALL: Model = Model {
     experts: None,
 };
 
-/// The same with eight experts, of which a token goes to two.
+/// The same model with eight experts, two per token.
 const MIXTURE: Model = Model {
     experts: Some(Experts { count: 8, top_k: 2, ffn: 96, shared: 0, dense_layers: 0 }),
     ..SMALL
@@ -43,19 +44,21 @@ fn training(model: Model, [tensor, pipeline, data, expert]: [u32; 4]) -> Trainin
             activation: Bytes::new(2),
         },
         flops: Flops::from_tera(1),
-        algorithms: Algorithms::default(),
+        algorithms: algorithms(),
+        group: GROUP,
         channels: 1,
         model,
     }
 }
 
-/// All bytes of a class.
-fn sent(workload: &Workload, class: Class) -> u64 {
-    let of_class = |it: &&crate::workload::Message| Class::of_stream(it.stream) == Some(class);
+/// The bytes of all messages of a class.
+fn sent(workload: &Workload, class: TrafficClass) -> u64 {
+    let of_class =
+        |it: &&crate::workload::Message| TrafficClass::of_stream(it.stream) == Some(class);
     workload.messages.iter().filter(of_class).map(|it| it.bytes.get()).sum()
 }
 
-/// Everything but a network: when the last is over if messages take no time.
+/// The completion time if messages take no time.
 fn computed(workload: &Workload) -> Span {
     let tasks = workload.messages.len() + workload.delays.len();
     let mut open = workload.waits_for.clone();
@@ -83,7 +86,7 @@ fn replicas_all_reduce_their_gradients_once_an_iteration() {
         let workload = training.build().unwrap();
         let vector = SMALL.parameters() * 4;
         let expected = u64::from(iterations) * 2 * 3 * vector;
-        assert_eq!(sent(&workload, Class::Gradients), expected);
+        assert_eq!(sent(&workload, TrafficClass::Gradients), expected);
         assert_eq!(workload.total_bytes().get(), expected);
     }
 }
@@ -96,8 +99,8 @@ fn a_sharded_optimizer_scatters_gradients_and_gathers_parameters() {
         ..training(SMALL, [1, 1, 4, 1])
     };
     let workload = training.build().unwrap();
-    assert_eq!(sent(&workload, Class::Gradients), 3 * SMALL.parameters() * 4);
-    assert_eq!(sent(&workload, Class::Parameters), 3 * SMALL.parameters() * 2);
+    assert_eq!(sent(&workload, TrafficClass::Gradients), 3 * SMALL.parameters() * 4);
+    assert_eq!(sent(&workload, TrafficClass::Parameters), 3 * SMALL.parameters() * 2);
 }
 
 #[test]
@@ -105,16 +108,16 @@ fn full_sharding_gathers_before_each_pass_and_scatters_after_each_backward_one()
     let training =
         Training { sharding: Sharding::Full, microbatches: 3, ..training(SMALL, [1, 1, 4, 1]) };
     let workload = training.build().unwrap();
-    assert_eq!(sent(&workload, Class::Parameters), 3 * 2 * 3 * SMALL.parameters() * 2);
-    assert_eq!(sent(&workload, Class::Gradients), 3 * 3 * SMALL.parameters() * 4);
+    assert_eq!(sent(&workload, TrafficClass::Parameters), 3 * 2 * 3 * SMALL.parameters() * 2);
+    assert_eq!(sent(&workload, TrafficClass::Gradients), 3 * 3 * SMALL.parameters() * 4);
 }
 
 #[test]
-fn buckets_change_how_many_collectives_there_are_and_not_what_they_send() {
+fn buckets_change_the_number_of_collectives_and_not_their_bytes() {
     let messages = |bucket: u64| {
         let bucket = Bytes::new(bucket);
         let workload = Training { bucket, ..training(SMALL, [1, 1, 4, 1]) }.build().unwrap();
-        assert_eq!(sent(&workload, Class::Gradients), 2 * 3 * SMALL.parameters() * 4);
+        assert_eq!(sent(&workload, TrafficClass::Gradients), 2 * 3 * SMALL.parameters() * 4);
         workload.messages.len()
     };
     let of_one = 2 * 3 * 4;
@@ -134,37 +137,41 @@ fn tensor_parallel_ranks_exchange_activations_four_times_a_layer() {
         // An all-reduce is a reduce-scatter and an all-gather: dividing sequences costs nothing.
         let expected = 3 * SMALL.layers as u64 * 4 * 2 * 3 * ACTIVATIONS;
         assert_eq!(workload.total_bytes().get(), expected, "{traffic:?}");
-        assert_eq!(sent(&workload, Class::Tensor), expected);
+        assert_eq!(sent(&workload, TrafficClass::Tensor), expected);
     }
 }
 
 #[test]
-fn stages_hand_on_activations_and_hand_back_their_gradients() {
+fn stages_send_activations_forward_and_gradients_backward() {
     let training = Training { microbatches: 5, ..training(SMALL, [1, 4, 1, 1]) };
     let workload = training.build().unwrap();
     let expected = 5 * 3 * ACTIVATIONS;
-    assert_eq!(sent(&workload, Class::Forward), expected);
-    assert_eq!(sent(&workload, Class::Backward), expected);
+    assert_eq!(sent(&workload, TrafficClass::Forward), expected);
+    assert_eq!(sent(&workload, TrafficClass::Backward), expected);
     let steps = workload.messages.iter().map(|it| i64::from(it.dst.0) - i64::from(it.src.0));
     assert!(steps.zip(&workload.messages).all(|(step, it)| {
-        step == if Class::of_stream(it.stream) == Some(Class::Forward) { 1 } else { -1 }
+        step == if TrafficClass::of_stream(it.stream) == Some(TrafficClass::Forward) {
+            1
+        } else {
+            -1
+        }
     }));
 }
 
 #[test]
-fn tokens_go_to_their_experts_and_back_in_both_passes() {
+fn tokens_are_sent_to_their_experts_and_back_in_both_passes() {
     let workload = training(MIXTURE, [1, 1, 4, 4]).build().unwrap();
-    // Each rank has the tokens for two experts, three quarters of which are elsewhere.
+    // Each token is sent to two experts, three quarters of which are on other ranks.
     let expected = u64::from(MIXTURE.layers) * 4 * (4 * 2 * ACTIVATIONS) * 3 / 4;
-    assert_eq!(sent(&workload, Class::Expert), expected);
-    // Experts are nowhere else: of their gradients nothing is sent.
-    assert_eq!(sent(&workload, Class::ExpertGradients), 0);
+    assert_eq!(sent(&workload, TrafficClass::Expert), expected);
+    // Each expert is on one rank only, so its gradients are not sent.
+    assert_eq!(sent(&workload, TrafficClass::ExpertGradients), 0);
     let common = MIXTURE.parameters() - 4 * 8 * MIXTURE.expert_parameters();
-    assert_eq!(sent(&workload, Class::Gradients), 2 * 3 * common * 4);
+    assert_eq!(sent(&workload, TrafficClass::Gradients), 2 * 3 * common * 4);
 }
 
 #[test]
-fn all_together_send_the_sum_of_their_formulas() {
+fn all_kinds_of_parallelism_together_send_the_sum_of_their_formulas() {
     let degrees = [2, 2, 4, 2];
     let training = Training {
         sharding: Sharding::Optimizer,
@@ -175,34 +182,34 @@ fn all_together_send_the_sum_of_their_formulas() {
     let workload = training.build().unwrap();
     let times = 2 * 4;
     let stages = 2 * times * u64::from(MIXTURE.layers);
-    // A group of two for each of four replicas; attention once a pass, and what two experts see
-    // gathered and scattered.
+    // A group of two for each of four replicas: the attention once per pass, and the tokens of
+    // two experts gathered and scattered.
     let tensor = stages * 4 * (2 * ACTIVATIONS + 2 * (2 * ACTIVATIONS));
-    assert_eq!(sent(&workload, Class::Tensor), tensor);
-    // Two groups of two for each of two shards; half of what a rank has goes to the other.
+    assert_eq!(sent(&workload, TrafficClass::Tensor), tensor);
+    // Two groups of two for each of two shards; each rank sends half of its tokens to the other.
     let expert = stages * 4 * 2 * (2 * ACTIVATIONS / 2);
-    assert_eq!(sent(&workload, Class::Expert), expert);
-    // Eight ranks of the first stage, each with everything.
-    assert_eq!(sent(&workload, Class::Forward), times * 8 * ACTIVATIONS);
-    assert_eq!(sent(&workload, Class::Backward), times * 8 * ACTIVATIONS);
-    // Two shards of each stage, which make up the parameters; rings of four.
+    assert_eq!(sent(&workload, TrafficClass::Expert), expert);
+    // Eight ranks of the first stage, each with all activations.
+    assert_eq!(sent(&workload, TrafficClass::Forward), times * 8 * ACTIVATIONS);
+    assert_eq!(sent(&workload, TrafficClass::Backward), times * 8 * ACTIVATIONS);
+    // Two shards of each stage, together all parameters; rings of four.
     let experts = 4 * 8 * MIXTURE.expert_parameters();
     let common = MIXTURE.parameters() - experts;
-    assert_eq!(sent(&workload, Class::Gradients), 2 * 3 * common * 4);
-    assert_eq!(sent(&workload, Class::Parameters), 2 * 3 * common * 2);
-    // Rings of two with half of the experts each.
-    assert_eq!(sent(&workload, Class::ExpertGradients), 2 * experts * 4);
-    assert_eq!(sent(&workload, Class::ExpertParameters), 2 * experts * 2);
+    assert_eq!(sent(&workload, TrafficClass::Gradients), 2 * 3 * common * 4);
+    assert_eq!(sent(&workload, TrafficClass::Parameters), 2 * 3 * common * 2);
+    // Rings of two, each with half of the experts.
+    assert_eq!(sent(&workload, TrafficClass::ExpertGradients), 2 * experts * 4);
+    assert_eq!(sent(&workload, TrafficClass::ExpertParameters), 2 * experts * 2);
 }
 
 #[test]
 fn a_pipeline_takes_its_microbatches_and_its_bubble() {
     let layer = 2 * (SMALL.attention_parameters() + SMALL.block_parameters()) as u128;
-    let operations = 64 * (layer + SMALL.looks(32));
+    let operations = 64 * (layer + SMALL.attention_operations(32));
     for (stages, microbatches) in [(1u32, 1u32), (2, 2), (4, 1), (4, 8), (2, 5)] {
         let training = Training { microbatches, ..training(SMALL, [1, stages, 1, 1]) };
         let workload = training.build().unwrap();
-        // A teraflop a second is an operation a picosecond; backward takes twice as long.
+        // 1 Tflops is one operation per picosecond; a backward pass takes twice as long.
         let pass = 3 * operations as u64 * u64::from(4 / stages);
         let expected = u64::from(microbatches + stages - 1) * pass;
         assert_eq!(computed(&workload), Span::from_ps(expected), "{stages} x {microbatches}");
@@ -220,17 +227,17 @@ fn tensor_parallel_ranks_divide_the_computation() {
 fn iterations_follow_each_other() {
     let one = computed(&training(SMALL, [1, 2, 2, 1]).build().unwrap());
     let three = Training { iterations: 3, ..training(SMALL, [1, 2, 2, 1]) }.build().unwrap();
-    // The last stage can begin with the next one as soon as the first has: nothing holds it up.
+    // A stage starts its next iteration without waiting for the other stages.
     assert!(computed(&three) > one + one);
     assert!(computed(&three) <= one + one + one);
 }
 
-/// Each gradient of a layer begins when its backward pass is over, and not when all are.
+/// The gradients of a layer are sent after its own backward pass, not after that of all layers.
 #[test]
-fn gradients_are_sent_while_the_rest_is_computed() {
+fn gradients_are_sent_during_the_remaining_computation() {
     let training = training(SMALL, [1, 1, 2, 1]);
     let workload = training.build().unwrap();
-    // What a message waits for first: its rank's computation of that layer.
+    // The earliest start of a message is the end of its rank's computation of the layer.
     let mut starts = vec![0u64; workload.messages.len() + workload.delays.len()];
     let mut open = workload.waits_for.clone();
     let ids = || (0..open.len() as u32).map(MessageId);
@@ -248,45 +255,46 @@ fn gradients_are_sent_while_the_rest_is_computed() {
     let mut begins = starts[..workload.messages.len()].to_vec();
     begins.dedup();
     let pass = computed(&workload).as_ps() / 12;
-    // Four layers forward at one, then each back at two.
+    // Four layers forward, one unit of time each, then each backward, two units.
     assert_eq!(begins, [6, 8, 10, 12].map(|passes| passes * pass));
 }
 
 #[test]
-fn a_cut_is_of_the_last_layers_alone() {
+fn fewer_layers_are_the_last_ones_of_the_model() {
     let model = find("deepseek-v3").unwrap().model;
     let training = Training { layers: Some(1), ..training(model, [1, 1, 2, 2]) };
     let workload = training.build().unwrap();
     let common = model.attention_parameters() + model.common_parameters();
-    assert_eq!(sent(&workload, Class::Gradients), 2 * common * 4);
-    assert!(sent(&workload, Class::Expert) > 0);
+    assert_eq!(sent(&workload, TrafficClass::Gradients), 2 * common * 4);
+    assert!(sent(&workload, TrafficClass::Expert) > 0);
     let error = Training { layers: Some(62), ..training.clone() }.build().unwrap_err();
-    assert_eq!(error.to_string(), "62 layers of a model that has 61");
+    assert_eq!(error.to_string(), "62 layers are too many; the model has 61");
     let degrees = Degrees { pipeline: 2, ..training.degrees };
     let error = Training { degrees, ..training }.build().unwrap_err();
-    assert!(error.to_string().starts_with("1 layers in 2 stages"));
+    assert!(error.to_string().starts_with("1 layers are too few for 2 pipeline stages"));
 }
 
 #[test]
-fn what_no_machine_holds_is_refused_before_it_is_made() {
+fn trainings_that_are_too_large_are_refused_before_they_are_built() {
     let model = find("gpt-3").unwrap().model;
     let huge = Training { microbatches: 1_000, ..training(model, [8, 8, 512, 1]) };
     assert_eq!(huge.build(), Err(TrainingError::TooManyMessages));
     let endless = Training { iterations: u32::MAX, ..training(SMALL, [1, 1, 1, 1]) };
     assert_eq!(endless.build(), Err(TrainingError::TooManyMessages));
-    // Nothing is sent by one alone; what it computes is counted too.
+    // A single rank sends nothing, but its delays are counted too.
     let busy = Training { iterations: 1 << 12, microbatches: 1 << 11, ..endless };
     assert_eq!(busy.build(), Err(TrainingError::TooManyMessages));
 }
 
-/// Ofan's figure 14 has FSDP steps of Llama-3 on 1,024 GPUs with 104, 418 and 1,570 packets of
-/// 4 KB a flow: a layer's parameters, a shard of which goes from each to each.
+/// Figure 14 of Ofan has FSDP steps of Llama-3 on 1,024 GPUs with 104, 418 and 1,570 packets of
+/// 4 KB per flow: the parameters of a layer, of which each rank sends its shard to every other.
 ///
-/// With two bytes a parameter the 8B model's 104 come out. The two larger ones come out 2.4 % and
-/// 3.2 % shorter, because they have 8 heads of keys for 64 and 128 of queries; with the 8B model's
-/// ratio, a quarter, they would be 416 and 1,568, as published but for 2 packets. \[inferred\]
+/// With two bytes per parameter the 8B model has 104 here too. The two larger models have 2.4 % and
+/// 3.2 % fewer, because they have 8 heads of keys for 64 and 128 of queries; with the ratio of the
+/// 8B model, a quarter, they would have 416 and 1,568, within 2 packets of the published numbers.
+/// \[inferred\]
 #[test]
-fn packets_of_fsdp_flows_beside_those_that_ofan_gives() {
+fn packets_of_fsdp_flows_compared_with_those_of_ofan() {
     let packets = |name: &str, quarter: bool| {
         let mut model = find(name).unwrap().model;
         if let (true, Attention::Grouped { heads, kv_heads, .. }) = (quarter, &mut model.attention)
@@ -303,11 +311,11 @@ fn packets_of_fsdp_flows_beside_those_that_ofan_gives() {
     for ((ours, quarter), published) in ours.iter().zip(quarter).zip([104.0, 418.0, 1_570.0]) {
         assert!((published - 0.0f64).max(1.0) / ours < 1.04 && published - quarter <= 2.0);
     }
-    // And the generator's flows are those: of 16 replicas here.
+    // A generated training has the same flows, here of 16 replicas.
     let model = Model { vocabulary: 0, layers: 1, ..find("llama-3-8b").unwrap().model };
     let full = Training { sharding: Sharding::Full, ..training(model, [1, 1, 16, 1]) };
     let workload = full.build().unwrap();
-    let of_parameters = |stream| Class::of_stream(stream) == Some(Class::Parameters);
+    let of_parameters = |stream| TrafficClass::of_stream(stream) == Some(TrafficClass::Parameters);
     let flow = workload.messages.iter().find(|it| of_parameters(it.stream)).unwrap();
     assert_eq!((flow.bytes.get() as f64 / 4_096.0 / 64.0).round(), 104.0);
 }

@@ -2,13 +2,14 @@
 //! the current time.
 
 use super::super::error::{ChakraFault, Dependency, NodeFault, RankFault};
-use super::super::expand::Algorithms;
+
 use super::super::node::{Action, Call, MatchKey, NodeReader, ParsedNode};
 use super::super::open;
 use super::collectives::{self, Effects};
 use super::matcher::PendingSend;
 use super::rank::{NodeState, Rank};
 use super::{AHEAD, MessageOrigin, Origin, Player, RankNode, State};
+use crate::collective::Algorithms;
 use crate::ids::HostId;
 use crate::units::{Span, Time};
 use crate::workload::Message;

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::super::assemble::COLLECTIVE_STREAMS;
 use super::super::error::ChakraFault;
-use super::super::expand::{Algorithms, expand};
+use super::super::expand::expand;
 use super::super::node::{Call, FirstCall, Groups, disagreement};
 use super::RankNode;
+use crate::collective::Algorithms;
 use crate::ids::{HostId, MessageId};
 use crate::workload::{Message, Workload};
 
