@@ -94,7 +94,8 @@ fn reduced(weights: &[u32]) -> Vec<u32> {
     weights.map(|weight| u32::try_from(scaled(weight)).expect("less than the weight")).collect()
 }
 
-const fn gcd(mut a: u32, mut b: u32) -> u32 {
+/// The greatest common divisor.
+pub(crate) const fn gcd(mut a: u32, mut b: u32) -> u32 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

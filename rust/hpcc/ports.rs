@@ -49,12 +49,18 @@ pub(super) fn named(
         .iter()
         .zip(&ports)
         // Its headers have 16 bits for what its files may give more.
-        .map(|(message, &(source, to))| ((message.src, message.dst, source), to as u16))
+        .map(|(message, &(source_port, to))| {
+            let flow = murmur::FlowPort { src: message.src, dst: message.dst, source_port };
+            (flow, to as u16)
+        })
         .filter(|&(_, to)| to != murmur::FIRST_DESTINATION_PORT)
         .collect();
-    let names =
-        murmur::Names { hosts: hosts.to_vec(), switches: switches.to_vec(), destination_ports };
-    murmur::scheme(murmur::Config { names: Arc::new(names) }, source_port::Config { of_stream })
+    let numbering =
+        murmur::Numbering { hosts: hosts.to_vec(), switches: switches.to_vec(), destination_ports };
+    murmur::scheme(
+        murmur::Config { numbering: Arc::new(numbering) },
+        source_port::Config { of_stream },
+    )
 }
 
 #[cfg(test)]

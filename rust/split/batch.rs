@@ -1,15 +1,15 @@
-//! What splitters that pin their pieces have in common: gathering, orders, delays and a memory of
-//! failed paths.
+//! The common part of splitters that pin their pieces: batching, random orders, start delays and a
+//! memory of failed paths.
 //!
 //! Source: Addanki, Goyal, Marinos, Schmid, "Ethereal: Divide and Conquer Network Load Balancing
 //! in Large-Scale Distributed Training" (arXiv 2407.00550 v2, 2025), with batching, orders, delays
 //! and path memory as in its public simulator. A sending host acts alone, on its own flows, by
-//! destination edge switch. How the flows of one destination are cut is what splitters differ in:
+//! destination edge switch. Splitters differ in how they cut the flows to one destination:
 //! [`Divide`].
 //!
-//! \[inferred\] Where a batch holds flows of several sizes (the paper assumes one), flows of each
-//! size are a group of their own. Sizes that differ by a byte are one size: the blocks of a
-//! collective do where its bytes do not divide, and its messages should not be cut apart for that.
+//! \[inferred\] If a batch holds flows of several sizes (the paper assumes one), the flows of each
+//! size are a separate group. Sizes that differ by a byte are one size, since the blocks of a
+//! collective differ by a byte if its length does not divide evenly.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
@@ -26,11 +26,12 @@ use crate::units::{Bytes, Span, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How long messages are gathered before they are split together: 100 ns.
+    /// How long messages are gathered before they are split together. Default 100 ns.
     pub batch_timer: Span,
-    /// Each flow starts after a further uniform delay of up to this: 50 ns.
+    /// The longest start delay of a flow after its batch was split; delays are uniform. Default
+    /// 50 ns.
     pub start_jitter: Span,
-    /// How long a failed path is left out for a destination edge switch: 100 ms.
+    /// How long a failed path is avoided for a destination edge switch. Default 100 ms.
     pub path_memory: Span,
 }
 
@@ -44,37 +45,37 @@ impl Default for Config {
     }
 }
 
-/// Flows of one size, give or take a byte, to hosts below one edge switch.
+/// Flows of one size, within a byte, to hosts below one edge switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group<'a> {
-    /// The length of each flow, in bytes; there is at least one.
+    /// The length of each flow in bytes, at least one flow.
     pub lengths: &'a [u64],
-    /// Over how many paths; at least one.
+    /// The number of paths, at least one.
     pub paths: u32,
 }
 
 impl Group<'_> {
-    /// How many flows.
+    /// The number of flows.
     pub fn flows(&self) -> u32 {
         u32::try_from(self.lengths.len()).expect("ids are 32 bits")
     }
 }
 
-/// A flow, or a piece of one, and the path that it goes by.
+/// A flow, or a piece of one, and its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
-    /// Which of the group's flows, from 0.
+pub struct Piece {
+    /// Index of the flow within the group.
     pub flow: u32,
-    /// Bytes.
+    /// Length of the piece, in bytes.
     pub bytes: u64,
-    /// Which of the group's paths, from 0.
+    /// Index of the path within the group's paths.
     pub path: u32,
 }
 
-/// How a group is divided over its paths.
+/// Divides a group of flows over its paths.
 pub trait Divide: Debug {
-    /// The parts of all flows, flow by flow; those of one flow are on paths of their own.
-    fn divide(group: &Group<'_>) -> Vec<Part>;
+    /// The pieces of all flows, flow by flow; no two pieces of a flow share a path.
+    fn divide(group: &Group<'_>) -> Vec<Piece>;
 }
 
 /// The splitter of one sending host that divides by `D`.
@@ -82,17 +83,17 @@ pub trait Divide: Debug {
 pub struct Batch<D> {
     config: Config,
     random: Stream,
-    /// Messages gathered, by destination edge switch.
+    /// The gathered messages, by destination edge switch.
     batch: BTreeMap<SwitchId, Vec<Request>>,
-    /// When the batch is split; `None` while it is empty.
+    /// The time at which the batch is split; `None` while it is empty.
     batch_due: Option<Time>,
-    /// Failed paths by destination edge switch, with the time to forget each.
-    /// ([`crate::nic::Timer::PathMemory`]): a list, because there may be any number. It wakes
-    /// nobody; what is over is found when the next batch is split.
+    /// Failed paths by destination edge switch, each with the time at which it is forgotten
+    /// ([`crate::nic::Timer::PathMemory`]): a list, because the number is unbounded. No wake-up
+    /// is scheduled; expired entries are removed when the next batch is split.
     failed: BTreeMap<SwitchId, Vec<(u16, Time)>>,
-    /// Flows not yet started, by start time; equal times in the order made.
+    /// Flows not yet started, by start time; equal times in the order of creation.
     pending: BTreeMap<(Time, u64), Flow>,
-    /// Flows that never wait: those within the rack.
+    /// Flows within the rack, which start at once.
     at_once: VecDeque<Flow>,
     made: u64,
     by: PhantomData<D>,
@@ -115,7 +116,8 @@ impl<D: Divide> Batch<D> {
 
     fn split_batch(&mut self, now: Time) {
         let mut groups: Vec<_> = std::mem::take(&mut self.batch).into_iter().collect();
-        // Different senders visit destinations in different orders: no common first target.
+        // Different senders visit destinations in different orders, so they have no common first
+        // target.
         self.random.shuffle(&mut groups);
         for (edge, mut requests) in groups {
             self.random.shuffle(&mut requests);
@@ -138,7 +140,7 @@ impl<D: Divide> Batch<D> {
         failed.retain(|&(_, forget)| forget > now);
         let good: Vec<u16> =
             all.clone().filter(|path| failed.iter().all(|(bad, _)| bad != path)).collect();
-        // With every path failed there is nothing to avoid.
+        // If every path has failed, none can be avoided.
         if good.is_empty() { all.collect() } else { good }
     }
 
@@ -146,22 +148,22 @@ impl<D: Divide> Batch<D> {
         let lengths: Vec<u64> = requests.iter().map(|request| request.bytes.get()).collect();
         let group =
             Group { lengths: &lengths, paths: u32::try_from(paths.len()).expect("65,536 at most") };
-        let parts = D::divide(&group);
-        for parts in parts.chunk_by(|a, b| a.flow == b.flow) {
-            let request = &requests[parts[0].flow as usize];
-            let pieces = u32::try_from(parts.len()).expect("a piece a path at most");
-            for (piece, part) in (0..).zip(parts) {
-                let path = paths[part.path as usize];
+        let pieces = D::divide(&group);
+        for pieces in pieces.chunk_by(|a, b| a.flow == b.flow) {
+            let request = &requests[pieces[0].flow as usize];
+            let count = u32::try_from(pieces.len()).expect("at most one piece per path");
+            for (index, piece) in (0..).zip(pieces) {
+                let path = paths[piece.path as usize];
                 let flow = Flow {
                     message: request.message,
                     dst: request.dst,
-                    bytes: Bytes::new(part.bytes),
-                    piece,
-                    pieces,
+                    bytes: Bytes::new(piece.bytes),
+                    piece: index,
+                    pieces: count,
                     path,
-                    // A queue pair for each path that pieces take: it need not leave its path for
-                    // those of the next message.
-                    qp_index: if pieces > 1 { u32::from(path) } else { 0 },
+                    // Pieces have one queue pair per path, so that a queue pair does not change
+                    // its path from message to message.
+                    qp_index: if count > 1 { u32::from(path) } else { 0 },
                 };
                 self.start_later(now, flow);
             }
@@ -169,8 +171,8 @@ impl<D: Divide> Batch<D> {
     }
 
     fn start_later(&mut self, now: Time, flow: Flow) {
-        // Whole nanoseconds, as in the authors' simulator; beyond 2 s, as few of them as it takes
-        // to stay within a draw of 32 bits.
+        // Whole nanoseconds, as in the authors' simulator; beyond 2 s, a step of several
+        // nanoseconds keeps the draw within 32 bits.
         let longest = self.config.start_jitter.as_ps() / 1_000;
         let step = (longest >> 31) + 1;
         let steps = u32::try_from(longest / step).expect("less than 2^31 steps");
@@ -180,7 +182,8 @@ impl<D: Divide> Batch<D> {
     }
 }
 
-/// The sizes that there are, each by its shortest; those that differ from it by a byte are the same.
+/// The distinct sizes, each represented by its shortest flow; sizes that differ from it by a byte
+/// are the same.
 fn sizes(requests: &[Request]) -> Vec<Bytes> {
     let mut sizes: Vec<Bytes> = requests.iter().map(|request| request.bytes).collect();
     sizes.sort_unstable();

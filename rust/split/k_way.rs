@@ -1,14 +1,15 @@
-//! k-way splitting: each message in k equal pieces, each on a queue pair and hashed path of its
+//! k-way splitting: each message in k equal pieces, each on a queue pair and a hashed path of its
 //! own.
 //!
 //! Source: Addanki, Goyal, Marinos, Schmid, "Ethereal: Divide and Conquer Network Load Balancing
 //! in Large-Scale Distributed Training" (arXiv 2407.00550 v2, 2025), evaluation, where it is called
-//! MP-RDMA-2, -4 and -8 (it is not the transport of that name); what NCCL does with several queue
-//! pairs a connection. "REPS: Recycled Entropy Packet Spraying" (EuroSys 2026) compares with eight
-//! sub-flows, "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026) with four.
+//! MP-RDMA-2, -4 and -8 (it is not the transport of that name); NCCL does the same with several
+//! queue pairs per connection. "REPS: Recycled Entropy Packet Spraying" (EuroSys 2026) compares
+//! with eight sub-flows, "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026)
+//! with four.
 //!
-//! \[inferred\] The last piece takes what does not divide; a message of fewer than k bytes has a
-//! piece a byte.
+//! \[inferred\] The last piece includes the remainder of the division; a message of fewer than k
+//! bytes has one piece per byte.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -21,11 +22,11 @@ use crate::balance::{Parameters, Preset, Scheme, SchemeError, parse_config};
 use crate::ids::HostId;
 use crate::units::{Bytes, Time};
 
-/// How many pieces.
+/// Parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Pieces of each message: 8 (the most that Ethereal compares with; REPS, baselines).
+    /// Pieces per message. Default 8 (the most that Ethereal compares with; REPS, baselines).
     pub k: NonZeroU16,
 }
 
@@ -41,7 +42,7 @@ impl Config {
     }
 }
 
-/// `subflow-k`, and by numbers that the field compares with.
+/// `subflow-k`, and presets with the values of k that publications compare with.
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "subflow-k",
@@ -82,13 +83,13 @@ fn scheme(name: &'static str, config: Config) -> Scheme {
     Scheme { split: SplitConfig::KWay(config), ..Scheme::new(name, sender) }
 }
 
-/// A preset whose name has its number: there is nothing else to set.
+/// A preset with a fixed k, which therefore has no parameters.
 fn fixed(name: &'static str, k: u16, parameters: &Parameters) -> Result<Scheme, SchemeError> {
     let whole::Config {} = parse_config(name, parameters)?;
     Ok(scheme(name, Config::of(k)))
 }
 
-/// Pieces as their messages came.
+/// Pieces in the order of their messages.
 #[derive(Debug)]
 pub struct KWay {
     k: u64,
@@ -132,7 +133,7 @@ mod tests {
     use crate::balance::sender::PathSpace;
     use crate::ids::{MessageId, SwitchId};
 
-    /// Piece, queue pair and bytes of each flow that a message becomes.
+    /// Piece index, queue pair index and bytes of each flow of a message.
     fn pieces(k: u16, bytes: u64) -> Vec<(u32, u32, u64)> {
         let mut splitter = KWay::new(&Config::of(k), 1, HostId(0));
         let request = Request {
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_equal_and_the_last_takes_the_rest() {
+    fn pieces_are_equal_and_the_last_includes_the_remainder() {
         assert_eq!(pieces(4, 1_002), [(0, 0, 250), (1, 1, 250), (2, 2, 250), (3, 3, 252)]);
         assert_eq!(pieces(1, 1_002), [(0, 0, 1_002)]);
     }
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn names_with_a_number_have_nothing_to_set() {
+    fn presets_with_a_fixed_k_have_no_parameters() {
         let three: Parameters = "k = 3".parse().unwrap();
         assert_eq!(
             build_scheme("subflow-k", &three).unwrap().split,

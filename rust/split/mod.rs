@@ -1,8 +1,8 @@
-//! Splitters: what happens to a message at its sending host before it becomes packets.
+//! Splitters: the division of a message into flows at its sending host.
 //!
-//! A splitter turns messages into flows, each for a queue pair of its own, perhaps on a path of
-//! its own. It knows sizes, destinations and equal-cost paths; it sees no packets. Like the NIC
-//! it is sans-IO: messages, failed paths and the time go in, flows and a wake-up time come out.
+//! A splitter turns messages into flows, each on a queue pair of its own and possibly on a path of
+//! its own. It knows sizes, destinations and equal-cost paths; it does not see packets. Like the
+//! NIC it is sans-IO: messages, failed paths and the time go in, flows and a wake-up time come out.
 
 pub mod batch;
 
@@ -11,7 +11,7 @@ use crate::balance::sender::PathSpace;
 use crate::ids::{HostId, MessageId, SwitchId};
 use crate::units::{Bytes, Time};
 
-/// Makes splitters real everywhere: a line here is all that a splitter's file needs.
+/// Declares the modules of splitters and dispatches to them: a splitter is its file and a line here.
 macro_rules! registry {
     ($($module:ident :: $splitter:ident),* $(,)?) => {
         $(pub mod $module;)*
@@ -58,7 +58,7 @@ macro_rules! registry {
             }
         }
 
-        /// What the files of splitters name.
+        /// The presets of all splitters.
         pub const PRESETS: &[&[Preset]] = &[$($module::PRESETS),*];
     };
 }
@@ -70,37 +70,37 @@ registry! {
     line_cut::LineCut,
 }
 
-/// A message that a host is asked to send.
+/// A message to be sent by a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// Which message.
+    /// Id of the message.
     pub message: MessageId,
-    /// Who gets it.
+    /// Id of the receiving host.
     pub dst: HostId,
-    /// The edge switch (ToR) of who gets it.
+    /// The edge switch (ToR) of the receiver.
     pub edge: SwitchId,
-    /// Its length.
+    /// Length of the message.
     pub bytes: Bytes,
-    /// The equal-cost paths there; one where sender and receiver share an edge switch.
+    /// The equal-cost paths to the receiver; a single path if both hosts share an edge switch.
     pub paths: PathSpace,
 }
 
-/// What a splitter makes of (a part of) a message: one queue pair's work.
+/// A message, or a piece of one, to be sent on one queue pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flow {
-    /// The message it is part of.
+    /// Id of the message.
     pub message: MessageId,
-    /// Who gets it.
+    /// Id of the receiving host.
     pub dst: HostId,
-    /// Its length.
+    /// Length of the flow.
     pub bytes: Bytes,
-    /// Which piece of the message, from 0.
+    /// Index of the piece within the message.
     pub piece: u32,
-    /// How many pieces the message has.
+    /// Number of pieces of the message; 1 for a whole message.
     pub pieces: u32,
-    /// The path it is pinned to, where the source routes.
+    /// The path to which the flow is pinned, under source routes.
     pub path: u16,
-    /// Which of the queue pairs of its stream it goes on: 0 for whole messages.
+    /// Index of the queue pair within the stream: 0 for whole messages.
     pub qp_index: u32,
 }
 
@@ -114,19 +114,19 @@ impl Flow {
 
 /// Turns messages into flows.
 pub trait Split {
-    /// Takes a message.
+    /// Accepts a message.
     fn handle_message(&mut self, now: Time, request: &Request);
 
-    /// Learns that a path to hosts below `edge` failed.
+    /// Processes the failure of a path to hosts below `edge`.
     fn handle_failed_path(&mut self, _now: Time, _edge: SwitchId, _path: u16) {}
 
-    /// Does what was due at `now` or before.
+    /// Performs the work that is due at `now` or earlier.
     fn handle_timeout(&mut self, _now: Time) {}
 
-    /// The next flow that starts at `now` or before.
+    /// The next flow that starts at `now` or earlier.
     fn poll_flow(&mut self, now: Time) -> Option<Flow>;
 
-    /// When to call `handle_timeout` and `poll_flow` again.
+    /// The time at which to call `handle_timeout` and `poll_flow` again.
     fn poll_timeout(&self) -> Option<Time> {
         None
     }

@@ -1,4 +1,4 @@
-//! No splitting: a message is one flow, at once.
+//! No splitting: each message is one flow, which starts at once.
 //!
 //! Source: the InfiniBand Architecture Specification, volume 1, chapter 9: a message is one work
 //! request on one queue pair.
@@ -12,16 +12,16 @@ use crate::balance::Preset;
 use crate::ids::HostId;
 use crate::units::Time;
 
-/// There is nothing to set.
+/// The splitter has no parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
 
-/// Messages as they came.
+/// Messages in the order of their requests.
 #[derive(Debug, Default)]
 pub struct Whole(VecDeque<Flow>);
 
-/// None of its own.
+/// No preset of its own: it is the default splitter of schemes.
 pub const PRESETS: &[Preset] = &[];
 
 impl Whole {

@@ -41,7 +41,7 @@ pub struct SprayRr {
 /// `spray-rr`.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "spray-rr",
-    summary: "each entropy value once per round, in an order that changes (pseudo-random rounds)",
+    summary: "each entropy value once per round, in changing pseudo-random order",
     source: "ultraethernet/uet-htsim, uec_mp.cpp (2024), oblivious path selector",
     build: |parameters| {
         let sender = SenderConfig::SprayRr(parse_config("spray-rr", parameters)?);

@@ -1,4 +1,4 @@
-//! CONGA: flowlets on the path from leaf to leaf that the leaves' tables say is least congested.
+//! CONGA: flowlets on the leaf-to-leaf path that the leaves' tables report as least congested.
 //!
 //! Source: Alizadeh et al., "CONGA: Distributed Congestion-Aware Load Balancing for Datacenters"
 //! (SIGCOMM 2014), section 3; flowlets of 100 us, estimators with a period of 50 us and a factor
@@ -6,21 +6,21 @@
 //! has 50 us, 200 us, 1/5 and 10 ms; the paper 500 us for flowlets and 160 us for the estimator's
 //! time constant, here 250 us).
 //!
-//! Each switch estimates the use of its links (DRE) and raises the CE field of what leaves to it.
-//! The leaf that a packet enters by writes the uplink (LBTag) and CE = 0; the leaf that it leaves by
-//! remembers CE by source leaf and LBTag, and says so in a packet the other way (FB_LBTag,
-//! FB_Metric). The first packet of a flowlet takes the uplink with the least maximum of its own
-//! estimate and of what was told of it.
+//! Each switch estimates the utilisation of its links (DRE) and raises the CE field of the packets
+//! that leave by them. The leaf at which a packet enters writes the uplink (LBTag) and CE = 0. The
+//! leaf at which it leaves stores CE by source leaf and LBTag, and reports it in a packet of the
+//! opposite direction (FB_LBTag, FB_Metric). The first packet of a flowlet takes the uplink with
+//! the least maximum of the local estimate and the reported metric.
 //!
-//! The fields are in [`Packet::route`], which hashed forwarding has no other use for: LBTag 4 bits,
-//! CE 3, FB_LBTag 4, FB_Metric 3, and a bit each that says whether a tag is there. An LBTag is the
-//! port's number modulo 16, so **a leaf's uplinks are told apart up to 16**; beyond, those 16 apart
-//! share a cell. CONGA is made for two tiers: in others, switches that are no leaf hash, and a
-//! cell is about all paths behind an uplink.
+//! The fields are in [`Packet::route`], which hashed forwarding does not use otherwise: LBTag 4
+//! bits, CE 3, FB_LBTag 4, FB_Metric 3, and one bit each for the presence of a tag. An LBTag is
+//! the port index modulo 16, so **at most 16 uplinks of a leaf are distinguished**; ports that are
+//! 16 apart share a cell. CONGA is designed for two tiers: in other fabrics, switches that are no
+//! leaves hash, and a cell covers all paths behind an uplink.
 //!
-//! \[inferred\]: gaps are measured exactly, not by an age bit; a packet is counted by the estimator
-//! as it joins the queue; what was not heard of for the ageing time counts as not congested at once,
-//! not gradually; a flowlet keeps its uplink among equals, as in the paper, others draw.
+//! \[inferred\]: gaps are measured exactly, not by an age bit; the estimator counts a packet when
+//! it joins the queue; a metric older than the ageing time counts as no congestion at once, not
+//! gradually; a flowlet keeps its uplink in a tie, as in the paper, and other ties are random.
 
 mod estimator;
 mod tables;
@@ -43,24 +43,24 @@ use crate::units::{BitRate, Fraction, Span, Time};
 use estimator::{Estimator, Scale};
 use tables::{Header, Row, Tables};
 
-/// A flowlet table has no more entries: 16 times those of the paper.
+/// The largest supported flowlet table, in entries: 16 times that of the paper.
 const MOST_FLOWLETS: u32 = 1 << 20;
 
-/// Times and sizes.
+/// Parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// A longer gap ends a flowlet: 100 us (ConWeave simulator).
+    /// The gap after which a new flowlet begins. Default 100 us (ConWeave simulator).
     pub flowlet_gap: Span,
-    /// Entries of a leaf's flowlet table, which a flow finds by its hash, 1 to 1,048,576: 65,536
-    /// (paper, 3.4).
+    /// Entries of a leaf's flowlet table, which is indexed by a hash of the flow, 1 to 1,048,576.
+    /// Default 65,536 (paper, 3.4).
     pub flowlets: u32,
-    /// How often estimates decay, more than 0: 50 us (ConWeave simulator).
+    /// The period with which estimates decay, above 0. Default 50 us (ConWeave simulator).
     pub dre_period: Span,
-    /// The part of an estimate that goes each time, more than 0 and at most 1: 1/5 (ConWeave
-    /// simulator).
+    /// The fraction by which an estimate decays per period, above 0 and at most 1. Default 1/5
+    /// (ConWeave simulator).
     pub dre_factor: Fraction,
-    /// What was told of a path is heeded for so long: 10 ms (paper, 3.3).
+    /// How long the reported metric of a path is valid. Default 10 ms (paper, 3.3).
     pub ageing: Span,
 }
 
@@ -77,34 +77,34 @@ impl Default for Config {
 }
 
 impl Config {
-    /// What is wrong with it, and what would be right.
+    /// The invalid parameter and its valid range, if there is one.
     fn fault(&self) -> Option<&'static str> {
         let (numerator, denominator) = (self.dre_factor.numerator(), self.dre_factor.denominator());
         if self.flowlets == 0 || self.flowlets > MOST_FLOWLETS {
             Some("'flowlets' must be from 1 to 1048576, for example 65536")
         } else if self.dre_period == Span::ZERO {
-            Some("'dre_period' must be more than 0, for example \"50us\"")
+            Some("'dre_period' must be above 0, for example \"50us\"")
         } else if numerator == 0 || numerator > denominator {
-            Some("'dre_factor' must be more than 0 and at most 1, for example \"1/5\"")
+            Some("'dre_factor' must be above 0 and at most 1, for example \"1/5\"")
         } else {
             None
         }
     }
 }
 
-/// One switch.
+/// The estimators of one switch, and the tables of a leaf.
 #[derive(Debug, Clone)]
 pub struct Conga {
     id: SwitchId,
     scale: Scale,
-    /// By port.
+    /// Estimators by port.
     estimators: Vec<Estimator>,
     hash: Hash,
-    /// Of an edge switch.
+    /// Present in an edge switch.
     leaf: Option<Box<Leaf>>,
 }
 
-/// What a leaf has beyond other switches.
+/// The state that only a leaf has.
 #[derive(Debug, Clone)]
 struct Leaf {
     flowlet_gap: Span,
@@ -118,7 +118,7 @@ struct Leaf {
 #[derive(Debug, Clone, Copy, Default)]
 struct Flowlet {
     last: Time,
-    /// The port that it took, plus 1; 0 for none yet.
+    /// The port index of the flowlet, plus 1; 0 in an unused entry.
     port: u16,
     candidate: u16,
 }
@@ -126,7 +126,7 @@ struct Flowlet {
 /// `conga`.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "conga",
-    summary: "flowlets on the least congested uplink, as leaves tell each other",
+    summary: "flowlets on the least congested uplink, by feedback between leaf switches",
     source: "Alizadeh et al., CONGA (SIGCOMM 2014), section 3",
     build: |parameters| {
         let config: Config = parse_config("conga", parameters)?;
@@ -134,7 +134,7 @@ pub const PRESETS: &[Preset] = &[Preset {
             return Err(SchemeError::Parameter { name: "conga", reason: fault.into() });
         }
         let scheme = at_switches("conga", SwitchConfig::Conga(config));
-        // Flowlets keep the order of packets.
+        // Flowlets preserve the order of packets.
         Ok(Scheme { recovery: Recovery::GoBackN, ..scheme })
     },
 }];
@@ -161,7 +161,8 @@ impl Conga {
 }
 
 impl Leaf {
-    /// The uplink of a flowlet's first packet; `before` is where the flow's last one went.
+    /// The uplink of a flowlet's first packet. `before` is the candidate of the flow's previous
+    /// flowlet, and `local` the level of an uplink's own estimator.
     fn decide<V: SwitchView>(
         &mut self,
         now: Time,
@@ -169,14 +170,15 @@ impl Leaf {
         before: Option<u32>,
         local: impl Fn(u32) -> u8,
     ) -> u32 {
-        let row = self.tables.told(view.destination_edge());
+        let row = self.tables.row(view.destination_edge());
         let ageing = self.tables.ageing;
         let value = |candidate| {
             let port = view.port(candidate);
-            let told = row.map_or(0, |row: &Row| row.metric(now, port, ageing));
-            local(port).max(told)
+            let remote = row.map_or(0, |row: &Row| row.metric(now, port, ageing));
+            local(port).max(remote)
         };
         let count = view.candidates();
+        // Section 3.5: a flow moves only if another uplink is strictly better.
         if let Some(before) = before {
             let least = (0..count).map(value).min();
             if least == Some(value(before)) {
@@ -197,29 +199,29 @@ impl SwitchPolicy for Conga {
             return self.hash.pick(packet.label, packet.entropy, count);
         };
         let key = mix32(packet.label ^ u32::from(packet.entropy).wrapping_mul(0x9e37_79b1));
-        let place = (u64::from(key) * leaf.flowlets.len() as u64) >> 32;
-        let old = leaf.flowlets[place as usize];
+        let index = ((u64::from(key) * leaf.flowlets.len() as u64) >> 32) as usize;
+        let old = leaf.flowlets[index];
         let candidate = u32::from(old.candidate);
-        // After a failure the same place among the candidates may be another port.
+        // After a failure the same candidate index may be another port.
         let before = (candidate < count && u32::from(old.port) == view.port(candidate) + 1)
             .then_some(candidate);
-        let goes_on = now.since(old.last) <= leaf.flowlet_gap;
+        let continues = now.since(old.last) <= leaf.flowlet_gap;
         let chosen = match before {
-            Some(before) if goes_on => before,
+            Some(before) if continues => before,
             _ => {
                 let (scale, estimators) = (&self.scale, &self.estimators);
                 let local = |port: u32| estimators[port as usize].level(now, scale);
                 leaf.decide(now, view, before, local)
             }
         };
-        leaf.flowlets[place as usize] =
+        leaf.flowlets[index] =
             Flowlet { last: now, port: (view.port(chosen) + 1) as u16, candidate: chosen as u16 };
         chosen
     }
 
     fn handle_departure(&mut self, now: Time, packet: &mut Packet, departure: &Departure) {
         if departure.destination_edge == self.id {
-            // It leaves the fabric here.
+            // The packet leaves the fabric here: learn from its header (section 3.3).
             if let Some(leaf) = &mut self.leaf
                 && departure.source_edge != self.id
             {
@@ -227,11 +229,13 @@ impl SwitchPolicy for Conga {
             }
             return;
         }
+        // The packet enters the fabric here: start its header, with feedback for the other leaf.
         if let Some(leaf) = &mut self.leaf
             && departure.source_edge == self.id
         {
             packet.route = leaf.tables.write(departure.destination_edge, departure.port).0;
         }
+        // Every switch on the way raises CE to the utilisation of its link (section 3.2).
         let estimator = &mut self.estimators[departure.port as usize];
         estimator.add(now, packet.wire_bytes, &self.scale);
         let level = estimator.level(now, &self.scale);
@@ -239,7 +243,7 @@ impl SwitchPolicy for Conga {
     }
 
     /// Estimators of 32 bits \[inferred\], a leaf's flowlets (port, valid bit, age bit) and the
-    /// cells of its tables that are in use, of 3 bits.
+    /// used cells of its tables, of 3 bits.
     fn state_size(&self) -> StateSize {
         let ports = self.estimators.len() as u64;
         let mut state = StateSize { entries: ports, bits: 32 * ports };

@@ -1,12 +1,12 @@
-//! DRILL: for each packet the shortest of some random queues and of those remembered from before.
+//! DRILL: for each packet the shortest of some random queues and of the best queue remembered.
 //!
 //! Source: Ghorbani et al., "DRILL: Micro Load Balancing for Low-latency Data Center Networks"
 //! (SIGCOMM 2017), section 3.2: DRILL(d, m); d = 2 and m = 1 as in its evaluation and in public
-//! ns-3 code (`ipv4-drill-routing`). Lengths are exact and count the packet on the wire.
+//! ns-3 code (`ipv4-drill-routing`). Lengths are exact and include the packet in transmission.
 //!
-//! \[inferred\] Samples of a packet differ; of equally short queues the first sampled wins, one
-//! that is remembered comes last. The memory is one a switch and holds the port's place among
-//! the candidates: where groups differ (after failures) it is a hint that is looked at like a
+//! \[inferred\] The samples of a packet are distinct. Among equally short queues the first sample
+//! wins, and the remembered queue loses. A switch has one memory, which holds a candidate index:
+//! where groups of candidates differ (after failures), it is a hint that is compared like a
 //! sample.
 
 use serde::{Deserialize, Serialize};
@@ -19,11 +19,11 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// How much is looked at.
+/// Parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Random queues a packet, at least 1: 2 (d of DRILL).
+    /// Random queues per packet, at least 1. Default 2 (d of DRILL).
     pub samples: u16,
 }
 
@@ -33,11 +33,11 @@ impl Default for Config {
     }
 }
 
-/// The sampler of one switch and what it remembers.
+/// The random samples of one switch and its memory.
 #[derive(Debug, Clone)]
 pub struct Drill {
     samples: u32,
-    /// The candidates in some order; samples are drawn to the front.
+    /// The candidates in arbitrary order; samples are swapped to the front.
     order: Vec<u16>,
     best: Option<u16>,
     random: Stream,
@@ -47,7 +47,7 @@ pub struct Drill {
 /// `drill`.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "drill",
-    summary: "the shortest of two random queues and the best of before, a packet",
+    summary: "the shortest of two random queues and the best queue of the packet before",
     source: "Ghorbani et al., DRILL (SIGCOMM 2017), section 3.2",
     build: |parameters| {
         let config: Config = parse_config("drill", parameters)?;
@@ -72,12 +72,13 @@ impl Drill {
         }
     }
 
-    /// The `place`-th sample of a packet, which is none of those before it.
+    /// Draws the sample at `index`, distinct from those at lower indices: one step of a
+    /// Fisher-Yates shuffle.
     #[inline]
-    fn sample(&mut self, place: u32) -> u16 {
-        let other = place + self.random.below(self.order.len() as u32 - place);
-        self.order.swap(place as usize, other as usize);
-        self.order[place as usize]
+    fn sample(&mut self, index: u32) -> u16 {
+        let other = index + self.random.below(self.order.len() as u32 - index);
+        self.order.swap(index as usize, other as usize);
+        self.order[index as usize]
     }
 }
 
@@ -93,13 +94,14 @@ impl SwitchPolicy for Drill {
         }
         let mut best = self.sample(0);
         let mut least = view.queue_bytes(u32::from(best));
-        for place in 1..self.samples.min(self.order.len() as u32) {
-            let other = self.sample(place);
+        for index in 1..self.samples.min(self.order.len() as u32) {
+            let other = self.sample(index);
             let bytes = view.queue_bytes(u32::from(other));
             if bytes < least {
                 (best, least) = (other, bytes);
             }
         }
+        // Section 3.2: the least loaded queue of the previous packet competes with the samples.
         if let Some(old) = self.best
             && u32::from(old) < count
             && view.queue_bytes(u32::from(old)) < least
@@ -110,7 +112,7 @@ impl SwitchPolicy for Drill {
         u32::from(best)
     }
 
-    /// The port that it remembers.
+    /// The remembered port.
     fn state_size(&self) -> StateSize {
         match self.best {
             Some(_) => StateSize { entries: 1, bits: index_bits(u64::from(self.ports)) },
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn it_looks_at_two_queues_and_then_at_the_best_of_before_too() {
+    fn it_compares_two_queues_and_then_the_remembered_one_too() {
         let (mut drill, mut ports) = (drill(2), Ports::empty(8));
         choose(&mut drill, &mut ports);
         assert_eq!(ports.looks, 2);
@@ -143,12 +145,12 @@ mod tests {
     }
 
     #[test]
-    fn once_found_the_shortest_queue_is_kept_until_it_is_no_more() {
+    fn the_shortest_queue_is_kept_while_it_stays_the_shortest() {
         let (mut drill, mut ports) = (drill(2), Ports::with_bytes(&[9, 9, 9, 9, 9, 1, 9, 9]));
         let tries = (0..100).take_while(|_| choose(&mut drill, &mut ports) != 5).count();
-        assert!(tries < 40, "{tries} packets, of which each finds it with 1/4");
+        assert!(tries < 40, "{tries} packets, each of which finds it with probability 1/4");
         assert!((0..50).all(|_| choose(&mut drill, &mut ports) == 5));
-        // Another becomes the shortest: the old one is looked at, and not taken once both meet.
+        // Another queue becomes the shortest; it wins once it is sampled.
         ports.bytes = vec![9, 0, 9, 9, 9, 1, 9, 9];
         let chosen: Vec<u32> = (0..100).map(|_| choose(&mut drill, &mut ports)).collect();
         let change = chosen.iter().position(|&choice| choice == 1).unwrap();
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_of_a_packet_differ_so_that_two_of_two_find_the_shorter() {
+    fn samples_are_distinct_so_that_two_of_two_find_the_shorter_queue() {
         let mut ports = Ports::with_bytes(&[2, 1]);
         for _ in 0..50 {
             assert_eq!(choose(&mut drill(2), &mut ports), 1);
@@ -172,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_beyond_the_candidates_is_passed_over() {
+    fn a_memory_beyond_the_candidates_is_ignored() {
         let (mut drill, mut ports) = (drill(2), Ports::with_bytes(&[9, 9, 9, 0]));
         while choose(&mut drill, &mut ports) != 3 {}
         assert!(choose(&mut drill, &mut Ports::empty(2)) < 2);

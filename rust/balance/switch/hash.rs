@@ -1,8 +1,8 @@
-//! The hash of ECMP: 5-tuple and entropy value, salted by switch.
+//! The hash of ECMP: 5-tuple and entropy value, with a salt per switch.
 //!
 //! Source: RFC 2992, "Analysis of an Equal-Cost Multi-Path Algorithm" (2000), section 2; the
 //! 16-bit entropy value of Ultra Ethernet takes the place of the UDP source port. Salts differ
-//! from switch to switch, so that tiers do not choose alike (polarisation).
+//! between switches, so that the choices of different tiers are independent (no polarisation).
 
 use serde::{Deserialize, Serialize};
 
@@ -13,16 +13,16 @@ use crate::packet::Packet;
 use crate::rng::{Purpose, Stream, mix32};
 use crate::units::Time;
 
-/// There is nothing to set.
+/// The policy has no parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
 
-/// A switch's salt.
+/// The salt of a switch.
 #[derive(Debug, Clone, Copy)]
 pub struct Hash(u32);
 
-/// None of its own: every sender policy that switches hash for uses it.
+/// No preset of its own: it is the default switch policy of sender policies.
 pub const PRESETS: &[Preset] = &[];
 
 impl Hash {
@@ -35,7 +35,7 @@ impl Hash {
         Self(Stream::new(seed, Purpose::SwitchSalt, u64::from(switch.0)).next_u32())
     }
 
-    /// The choice among `ports` for a flow label and an entropy value.
+    /// Returns the index of one of `ports` ports for a flow label and an entropy value.
     #[inline]
     pub fn pick(self, label: u32, entropy: u16, ports: u32) -> u32 {
         let hash = mix32(label ^ self.0 ^ u32::from(entropy).wrapping_mul(0x9e37_79b1));
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_packet_of_a_flow_takes_the_same_port_and_values_spread() {
+    fn packets_of_a_flow_take_the_same_port_and_values_spread_over_all_ports() {
         let hash = Hash::new(&Config {}, &SwitchContext::for_test());
         let mut counts = [0u32; 16];
         for entropy in 0..16_000 {

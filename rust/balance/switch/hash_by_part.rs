@@ -1,12 +1,12 @@
-//! Hash by part: each tier of switches goes by its own part of the entropy value.
+//! Hash by part: each tier of switches uses its own part of the entropy value.
 //!
-//! Source: our reconstruction of PRIME (Sobhani, Sadrhaghighi, Chu, "PRIME", arXiv 2507.23012,
-//! 2025), of which only the abstract was to be had. It says that entropy has several parts in
-//! step with the tiers of the topology; everything else here is \[inferred\]: the low byte is for
-//! the edge, the high byte for the tier above, any tier beyond takes the whole value. A switch
-//! adds its part to a salted hash of the flow: successive values of the part take successive
-//! ports, so that a round of as many values as there are ports meets each port once, and flows
-//! start their rounds at different ports.
+//! Source: this project's reconstruction of PRIME (Sobhani, Sadrhaghighi, Chu, "PRIME", arXiv
+//! 2507.23012, 2025), of which only the abstract was available. It says that entropy has several
+//! parts that match the tiers of the topology; everything else here is \[inferred\]: the edge uses
+//! the low byte, the tier above the high byte, and any further tier the whole value. A switch adds
+//! its part to a salted hash of the flow: successive values of the part take successive ports, so
+//! that a round of as many values as ports takes each port once, and flows start their rounds at
+//! different ports.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,37 +16,37 @@ use crate::packet::Packet;
 use crate::rng::{Purpose, Stream, mix32};
 use crate::units::Time;
 
-/// Bits of a part.
+/// Size of a part, in bits.
 const PART_BITS: u32 = 8;
 
-/// There is nothing to set.
+/// The policy has no parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
 
-/// A switch's salt, and the part that it goes by.
+/// The salt of a switch and the part that it uses.
 #[derive(Debug, Clone, Copy)]
 pub struct HashByPart {
     salt: u32,
-    part: Part,
+    part: EntropyPart,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Part {
+enum EntropyPart {
     Low,
     High,
     Whole,
 }
 
-/// None of its own: it belongs to [`crate::balance::sender::prime`].
+/// No preset of its own: [`crate::balance::sender::prime`] uses this policy.
 pub const PRESETS: &[Preset] = &[];
 
-/// The entropy value of a part for the edge and one for the tier above, both below 256.
+/// Joins the parts of the edge and of the tier above, both below 256, into an entropy value.
 pub fn joined(edge: u16, above: u16) -> u16 {
     edge | above << PART_BITS
 }
 
-/// The two parts of an entropy value.
+/// The parts of an entropy value: (edge, tier above).
 pub fn parts(entropy: u16) -> (u16, u16) {
     (entropy & ((1 << PART_BITS) - 1), entropy >> PART_BITS)
 }
@@ -55,9 +55,9 @@ impl HashByPart {
     pub(super) fn new(_config: &Config, switch: &SwitchContext) -> Self {
         let salt = Stream::new(switch.seed, Purpose::SwitchSalt, u64::from(switch.id.0)).next_u32();
         let part = match switch.tier {
-            0 => Part::Low,
-            1 => Part::High,
-            _ => Part::Whole,
+            0 => EntropyPart::Low,
+            1 => EntropyPart::High,
+            _ => EntropyPart::Whole,
         };
         Self { salt, part }
     }
@@ -67,11 +67,12 @@ impl SwitchPolicy for HashByPart {
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
         let part = match self.part {
-            Part::Low => parts(packet.entropy).0,
-            Part::High => parts(packet.entropy).1,
-            Part::Whole => packet.entropy,
+            EntropyPart::Low => parts(packet.entropy).0,
+            EntropyPart::High => parts(packet.entropy).1,
+            EntropyPart::Whole => packet.entropy,
         };
         let ports = view.candidates();
+        // The flow's hash picks the start of the round; the part counts on from there.
         let start = (u64::from(mix32(packet.label ^ self.salt)) * u64::from(ports)) >> 32;
         (start as u32 + u32::from(part)) % ports
     }
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn each_tier_meets_each_port_once_in_a_round_of_its_own_part() {
+    fn each_tier_takes_each_port_once_in_a_round_of_its_part() {
         for (tier, low, high) in [(0, 1, 0), (1, 0, 1)] {
             let mut round = ports(tier, 7, (0..8).map(|n| joined(n * low, n * high)));
             assert!(round.windows(2).all(|pair| pair[1] == (pair[0] + 1) % 8), "{round:?}");
@@ -101,7 +102,7 @@ mod tests {
             assert_eq!(round, [0, 1, 2, 3, 4, 5, 6, 7]);
         }
         let other = ports(0, 7, (0..8).map(|n| joined(3, n)));
-        assert!(other.iter().all(|port| port == &other[0]), "the edge heeds its part alone");
+        assert!(other.iter().all(|port| port == &other[0]), "the edge uses only its own part");
     }
 
     #[test]

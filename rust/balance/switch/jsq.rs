@@ -1,16 +1,16 @@
-//! Join the shortest queue: exact lengths at the moment of the choice.
+//! Join the shortest queue, with exact queue lengths at the moment of the decision.
 //!
 //! Source: "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026), theory: JSQ.
-//! Lengths count the packet on the wire, as `queuesize()` of its simulator (htsim) does.
+//! Lengths include the packet in transmission, as `queuesize()` of its simulator (htsim) does.
 //!
-//! Its theory needs ties that repeat: with equal queues the choice is the same again, so that hosts
-//! that start together keep the match of their first packets, and the collisions on the way down
-//! that follow from it. \[inferred\] That is what the lowest port of the routing table first does,
-//! which is the default; with ties broken at random the match changes, and queues grow like those
-//! of random choices. The simulator of "REPS: Recycled Entropy Packet Spraying" (EuroSys 2026)
-//! has a third rule for its "Adaptive RoCE": the first, in an order that each switch draws once.
-//! Weights by capacity hardly show here: a port that stands twice among the candidates has the same
-//! queue twice, so only next hops that are worth nothing are left out.
+//! The theory needs ties that repeat: with equal queues the choice is the same again, so that hosts
+//! that start together keep the matching of their first packets and the downstream collisions that
+//! follow from it. \[inferred\] The default, the first port of the forwarding table, has that
+//! property. With random ties the matching changes, and queues grow like those of random choices.
+//! The simulator of "REPS: Recycled Entropy Packet Spraying" (EuroSys 2026) has a third rule for
+//! its "Adaptive RoCE": the first port in an order that each switch draws once. Weights by capacity
+//! have little effect here: a port that appears twice among the candidates has the same queue
+//! twice, so only next hops of weight 0 are excluded.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,41 +21,42 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// How ties are broken.
+/// Parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Which of equally short queues is joined: `first` (Ofan's "the tie-break repeats").
+    /// How ties between equally short queues are broken. Default `first` (Ofan's "the tie-break
+    /// repeats").
     pub ties: Ties,
 }
 
-/// Which of equals is taken.
+/// How ties between equally short queues are broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ties {
-    /// The first in the routing table.
+    /// The first port in the forwarding table wins.
     #[default]
     First,
-    /// One at random.
+    /// A random port wins.
     Random,
-    /// The first in an order of the switch's own (REPS' artifact: `adaptive_nvidia` over paths
-    /// that `permute_paths` has shuffled).
+    /// The first port in a random order of the switch wins (REPS' artifact: `adaptive_nvidia` over
+    /// paths that `permute_paths` has shuffled).
     OwnOrder,
 }
 
-/// Nothing is kept from packet to packet.
+/// The tie-break of one switch; nothing else is kept between packets.
 #[derive(Debug, Clone)]
 pub struct Jsq {
     ties: Ties,
     random: Stream,
-    /// The place of each port in the switch's own order; empty where it has none.
-    places: Box<[u32]>,
+    /// The rank of each port in the switch's own order; empty without one.
+    ranks: Box<[u32]>,
 }
 
 /// `jsq`.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "jsq",
-    summary: "the shortest queue of each switch, exactly (join the shortest queue)",
+    summary: "the shortest queue of each switch, with exact lengths (join the shortest queue)",
     source: "Load Balancing for AI Training Workloads (arXiv 2507.21372 v2, 2026), theory: JSQ",
     build: |parameters| {
         let config = parse_config("jsq", parameters)?;
@@ -66,12 +67,12 @@ pub const PRESETS: &[Preset] = &[Preset {
 impl Jsq {
     pub(super) fn new(config: &Config, switch: &SwitchContext) -> Self {
         let mut random = switch.random();
-        let mut places = match config.ties {
+        let mut ranks = match config.ties {
             Ties::First | Ties::Random => Vec::new(),
             Ties::OwnOrder => (0..switch.ports).collect(),
         };
-        random.shuffle(&mut places);
-        Self { ties: config.ties, random, places: places.into() }
+        random.shuffle(&mut ranks);
+        Self { ties: config.ties, random, ranks: ranks.into() }
     }
 }
 
@@ -87,7 +88,7 @@ impl SwitchPolicy for Jsq {
                 argmin_random(count, |candidate| view.queue_bytes(candidate), &mut self.random)
             }
             Ties::OwnOrder => argmin_first(count, |candidate| {
-                (view.queue_bytes(candidate), self.places[view.port(candidate) as usize])
+                (view.queue_bytes(candidate), self.ranks[view.port(candidate) as usize])
             }),
         }
     }
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn one_byte_decides() {
+    fn a_difference_of_one_byte_decides() {
         let mut ports = Ports::with_bytes(&[100, 101, 99, 100]);
         for ties in [Ties::First, Ties::Random] {
             assert_eq!(jsq(ties).choose(Time::ZERO, &Packet::default(), &mut ports), 2);
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn each_switch_has_its_own_order_and_keeps_it() {
+    fn each_switch_keeps_an_order_of_its_own() {
         let mut firsts = std::collections::BTreeSet::new();
         for id in 0..40 {
             let switch = SwitchContext { id: SwitchId(id), ..SwitchContext::for_test() };
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn ties_repeat_or_are_drawn() {
+    fn ties_repeat_or_are_random() {
         let mut ports = Ports::with_bytes(&[7, 5, 5, 5]);
         let mut choices = |ties| {
             let mut jsq = jsq(ties);

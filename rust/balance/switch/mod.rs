@@ -1,7 +1,7 @@
-//! Switch policies: which of the equal-cost ports a packet leaves by.
+//! Switch policies: the choice of an equal-cost port for each packet.
 //!
-//! A policy sees what a switch sees: headers, its own queues, its own ports, what routing told it
-//! of weights. It does not see other switches or what senders intend.
+//! A policy sees what a switch sees: headers, its own queues, its own ports and the weights from
+//! routing. It does not see other switches or the state of senders.
 
 mod weighted;
 
@@ -18,7 +18,8 @@ use crate::packet::Packet;
 use crate::units::Time;
 use weighted::Weighted;
 
-/// Makes switch policies real everywhere: a line here is all that a policy's file needs.
+/// Declares the modules of switch policies and dispatches to them: a policy is its file and a line
+/// here.
 macro_rules! registry {
     ($($module:ident :: $policy:ident),* $(,)?) => {
         $(pub mod $module;)*
@@ -45,14 +46,14 @@ macro_rules! registry {
                 }
             }
 
-            /// Whether the policy asks for queue lengths.
+            /// See [`SwitchPolicy::USES_QUEUE_LENGTHS`].
             pub const fn uses_queue_lengths(&self) -> bool {
                 match self {
                     $(Self::$policy(_) => <$module::$policy as SwitchPolicy>::USES_QUEUE_LENGTHS,)*
                 }
             }
 
-            /// Whether the policy wants to see every packet that leaves.
+            /// See [`SwitchPolicy::TRACKS_DEPARTURES`].
             pub const fn tracks_departures(&self) -> bool {
                 match self {
                     $(Self::$policy(_) => <$module::$policy as SwitchPolicy>::TRACKS_DEPARTURES,)*
@@ -61,8 +62,8 @@ macro_rules! registry {
         }
 
         impl PortSelector {
-            /// Which of at least two candidates `packet` leaves by; weights that routing gave
-            /// are kept also by policies that know none.
+            /// Chooses one of at least two candidates for `packet`. Routing weights apply to
+            /// every policy, even to those that do not use weights themselves.
             #[inline]
             pub fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32 {
                 match self {
@@ -84,7 +85,7 @@ macro_rules! registry {
             }
         }
 
-        /// What the files of switch policies name.
+        /// The presets of all switch policies.
         pub const PRESETS: &[&[Preset]] = &[$($module::PRESETS),*];
     };
 }
@@ -102,36 +103,38 @@ registry! {
     ofan::Ofan,
 }
 
-/// Picks ports.
+/// Chooses the output port of each packet.
 pub trait SwitchPolicy {
-    /// Whether it asks for queue lengths, which the world then has to have at hand.
+    /// Whether the policy reads queue lengths, which its caller then has to keep up to date.
     const USES_QUEUE_LENGTHS: bool = false;
-    /// Whether [`Self::handle_departure`] does anything.
+    /// Whether the policy needs [`Self::handle_departure`] to be called.
     const TRACKS_DEPARTURES: bool = false;
-    /// Whether it heeds [`SwitchView::weight`] itself. For one that does not, each port is a candidate
-    /// as many times as its weight says (what WCMP does to the tables of ECMP).
+    /// Whether the policy uses [`SwitchView::weight`] itself. For a policy that does not, each port
+    /// appears among the candidates as often as its weight (as WCMP does in the tables of ECMP).
     const USES_WEIGHTS: bool = false;
 
-    /// Which of the equal-cost candidates (at least 2) `packet` leaves by: a number below
-    /// [`SwitchView::candidates`].
+    /// Chooses one of at least two equal-cost candidates for `packet`. Returns its index, which is
+    /// below [`SwitchView::candidates`].
     fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32;
 
-    /// A packet leaves by a port, chosen here or the only one: it may be read and its fields for
-    /// load balancing written. Called before it joins the port's queue, if [`Self::TRACKS_DEPARTURES`].
+    /// Processes a packet that leaves by a port, whether the policy chose the port or it was the
+    /// only one. The policy may write the packet's fields for load balancing. Called before the
+    /// packet joins the port's queue, if [`Self::TRACKS_DEPARTURES`] is set.
     fn handle_departure(&mut self, _now: Time, _packet: &mut Packet, _departure: &Departure) {}
 
-    /// What it keeps beyond its configuration.
+    /// The size of the state that the policy keeps in addition to its configuration.
     fn state_size(&self) -> StateSize {
         StateSize::default()
     }
 }
 
-/// The scheme of a policy that heeds no entropy value, under which packets overtake each other.
+/// The scheme of a switch policy that ignores entropy values and reorders packets.
 fn at_switches(name: &'static str, switch: SwitchConfig) -> Scheme {
     let sender = SenderConfig::Ecmp(ecmp::Config {});
     Scheme { switch, recovery: Recovery::PerPacket, ..Scheme::new(name, sender) }
 }
 
+/// Asks a policy for a candidate, with weights applied on its behalf if it does not use them.
 #[inline]
 fn choose_by<P: SwitchPolicy, V: SwitchView>(
     policy: &mut P,
@@ -141,7 +144,7 @@ fn choose_by<P: SwitchPolicy, V: SwitchView>(
 ) -> u32 {
     let entries = if P::USES_WEIGHTS { None } else { view.schedule_len() };
     let Some(entries) = entries else { return policy.choose(now, packet, view) };
-    // Of several next hops only one may be worth anything.
+    // Only one of several next hops may have a weight above 0; a policy expects two candidates.
     let entry = match entries {
         1 => 0,
         _ => policy.choose(now, packet, &mut Weighted::new(view, entries)),

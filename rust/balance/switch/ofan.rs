@@ -1,6 +1,6 @@
-//! Ofan: destination rotation. Edge switches go round their uplinks for each destination edge
-//! switch apart, aggregation switches for each destination pod, and each for data and for small
-//! packets.
+//! Ofan: destination rotation. Edge switches rotate over their uplinks separately for each
+//! destination edge switch, aggregation switches for each destination pod, and both separately
+//! for data and for small packets.
 //!
 //! Source: "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026), Ofan: one
 //! pointer per (destination edge switch, packet size bin) in an edge switch and per (destination
@@ -8,12 +8,12 @@
 //! its own; two bins, data and ACK. After failures (W-ECMP) the order is an interleaved weighted
 //! schedule, see [`crate::balance::rotation`].
 //!
-//! \[inferred\]: a packet is in the small bin up to 128 bytes, or if it is no data (which a trimmed
-//! packet of 64 bytes falls under by its length). Pointers are made when first used. When routing,
-//! weights or the switch's own links change, each is drawn anew when it is next used, with the
-//! weights for the edge switch that the next packet goes to, also where it stands for a pod. The
-//! schedule is counted with its pointer; schedules that pointers share by pod, which the source
-//! names, are not modelled.
+//! \[inferred\]: a packet is in the small bin if it has at most 128 bytes or is not data (a trimmed
+//! packet of 64 bytes is in it by its length). A pointer is created at its first use. When
+//! routing, weights or the switch's own links change, each pointer is redrawn at its next use,
+//! with the weights for the edge switch of that packet even if it stands for a pod. The schedule
+//! is counted as state of its pointer; schedules that the pointers of a pod share, which the
+//! source mentions, are not modelled.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,12 +27,12 @@ use crate::packet::Packet;
 use crate::rng::{Purpose, Stream, mix64};
 use crate::units::{Bytes, Time};
 
-/// Size bins.
+/// Parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The longest packet of the small bin, on the wire: 128 B \[inferred\]; an acknowledgement of
-    /// Ofan has 64 B.
+    /// The longest packet of the small bin, on the wire. Default 128 B \[inferred\]; an
+    /// acknowledgement of Ofan has 64 B.
     pub small: Bytes,
 }
 
@@ -48,19 +48,19 @@ pub struct Ofan {
     small: u64,
     seed: u64,
     id: SwitchId,
-    by: By,
-    /// By destination and size bin: small, then data.
+    key: DestinationKey,
+    /// By destination, then by size bin: small, data.
     pointers: Vec<Option<Pointer>>,
 }
 
-/// What tells destinations apart.
+/// The destinations that have pointers of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum By {
+enum DestinationKey {
     EdgeSwitch,
     Pod,
 }
 
-/// A rotation, and what it was made for.
+/// A rotation, and the state of the switch for which it was drawn.
 #[derive(Debug, Clone)]
 struct Pointer {
     rotation: Rotation,
@@ -71,7 +71,7 @@ struct Pointer {
 /// `ofan`.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "ofan",
-    summary: "rotation for each destination in edge and aggregation switches (Ofan)",
+    summary: "rotation per destination in edge and aggregation switches (Ofan)",
     source: "Load Balancing for AI Training Workloads (arXiv 2507.21372 v2, 2026), Ofan",
     build: |parameters| {
         let config = parse_config("ofan", parameters)?;
@@ -80,7 +80,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     },
 }];
 
-/// Size bins.
+/// The number of size bins.
 const BINS: usize = 2;
 
 impl Ofan {
@@ -89,25 +89,25 @@ impl Ofan {
             small: config.small.get(),
             seed: switch.seed,
             id: switch.id,
-            by: if switch.tier == 0 { By::EdgeSwitch } else { By::Pod },
+            key: if switch.tier == 0 { DestinationKey::EdgeSwitch } else { DestinationKey::Pod },
             pointers: Vec::new(),
         }
     }
 
-    /// Makes the pointer at that place.
+    /// Draws the pointer at `index` for the current candidates.
     #[cold]
-    fn make<V: SwitchView>(&mut self, place: usize, view: &V) {
-        if self.pointers.len() <= place {
-            self.pointers.resize(place + 1, None);
+    fn draw<V: SwitchView>(&mut self, index: usize, view: &V) {
+        if self.pointers.len() <= index {
+            self.pointers.resize(index + 1, None);
         }
         let (candidates, epoch) = (view.candidates(), view.epoch());
         let weights: Vec<u32> = (0..candidates).map(|candidate| view.weight(candidate)).collect();
-        // Each pointer has a stream of its own: what others are made for changes nothing.
-        let which = mix64((place as u64) << 32 | u64::from(epoch));
+        // Each pointer has a random stream of its own, independent of other pointers.
+        let pointer_key = mix64((index as u64) << 32 | u64::from(epoch));
         let id = mix64(u64::from(self.id.0)) ^ which;
         let mut random = Stream::new(self.seed, Purpose::SwitchPolicy, id);
         let rotation = Rotation::new(&weights, &mut random);
-        self.pointers[place] = Some(Pointer { rotation, candidates, epoch });
+        self.pointers[index] = Some(Pointer { rotation, candidates, epoch });
     }
 }
 
@@ -117,25 +117,26 @@ impl SwitchPolicy for Ofan {
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
         let destination = match self.by {
-            By::EdgeSwitch => view.destination_edge().0,
-            By::Pod => view.destination_pod(),
+            DestinationKey::EdgeSwitch => view.destination_edge().0,
+            DestinationKey::Pod => view.destination_pod(),
         };
         let is_small = packet.is_control() || u64::from(packet.wire_bytes) <= self.small;
-        let place = destination as usize * BINS + usize::from(!is_small);
+        let index = destination as usize * BINS + usize::from(!is_small);
         let (candidates, epoch) = (view.candidates(), view.epoch());
+        // At most two rounds: a missing or outdated pointer is drawn, and then matches.
         loop {
-            match self.pointers.get_mut(place) {
+            match self.pointers.get_mut(index) {
                 Some(Some(pointer))
                     if pointer.epoch == epoch && pointer.candidates == candidates =>
                 {
                     return u32::from(pointer.rotation.advance());
                 }
-                _ => self.make(place, view),
+                _ => self.draw(index, view),
             }
         }
     }
 
-    /// Pointers; in bits, with the schedule of each.
+    /// The pointers, with the size of their schedules included.
     fn state_size(&self) -> StateSize {
         let pointers = self.pointers.iter().flatten();
         pointers.fold(StateSize::default(), |sum, pointer| {
@@ -167,12 +168,12 @@ mod tests {
         Ofan::new(&Config::default(), &SwitchContext { tier, ..SwitchContext::for_test() })
     }
 
-    fn turns(ofan: &mut Ofan, ports: &mut Ports, packet: &Packet, count: usize) -> Vec<u32> {
+    fn chosen(ofan: &mut Ofan, ports: &mut Ports, packet: &Packet, count: usize) -> Vec<u32> {
         (0..count).map(|_| ofan.choose(Time::ZERO, packet, ports)).collect()
     }
 
     #[test]
-    fn each_destination_goes_round_in_an_order_and_from_a_start_of_its_own() {
+    fn each_destination_has_an_order_and_a_start_of_its_own() {
         let (mut ofan, mut ports) = (switch(0), Ports::empty(8));
         let mut orders = BTreeSet::new();
         let mut starts = BTreeSet::new();
@@ -180,19 +181,19 @@ mod tests {
             ports.edge = SwitchId(edge);
             let order = turns(&mut ofan, &mut ports, &data(), 8);
             let sorted: BTreeSet<u32> = order.iter().copied().collect();
-            assert_eq!(sorted.len(), 8, "once round each port has one: {order:?}");
+            assert_eq!(sorted.len(), 8, "each port once per cycle: {order:?}");
             starts.insert(order[0]);
             orders.insert(order);
         }
         assert_eq!((orders.len(), starts.len()), (40, 8));
-        // Turns of others in between change nothing.
+        // Packets to other destinations in between change nothing.
         ports.edge = SwitchId(3);
         let next = turns(&mut ofan, &mut ports, &data(), 8);
         assert!(orders.contains(&next));
     }
 
     #[test]
-    fn small_packets_have_their_own_pointer() {
+    fn small_packets_have_pointers_of_their_own() {
         let (mut ofan, mut ports) = (switch(0), Ports::empty(4));
         let alone = turns(&mut switch(0), &mut ports, &data(), 6);
         let mut mixed = Vec::new();
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn edge_switches_tell_edge_switches_apart_and_others_pods() {
+    fn edge_switches_have_a_pointer_per_edge_switch_and_others_one_per_pod() {
         for (tier, expected) in [(0, 12), (1, 3), (2, 3)] {
             let (mut ofan, mut ports) = (switch(tier), Ports::empty(4));
             for edge in 0..12 {
@@ -219,15 +220,15 @@ mod tests {
         }
     }
 
-    /// Section 4 of the source: k = 64, two size bins; its order takes 32 entries of 5 bits.
+    /// Section 4 of the source: k = 64, two size bins; an order takes 32 entries of 5 bits.
     #[test]
-    fn at_k_64_there_are_2047_and_63_pointers_a_size_bin() {
+    fn at_k_64_there_are_2047_and_63_pointers_per_size_bin() {
         let (k, own_edge, own_pod) = (64u32, SwitchId(1_000), 1_000 / 32);
         for (tier, pointers) in [(0, 2_047), (1, 63)] {
             let (mut ofan, mut ports) = (switch(tier), Ports::empty(32));
             for edge in (0..k * k / 2).map(SwitchId) {
                 (ports.edge, ports.pod) = (edge, edge.0 / (k / 2));
-                // What stays below the switch leaves it no choice.
+                // A destination below the switch leaves no choice.
                 let stays = if tier == 0 { edge == own_edge } else { ports.pod == own_pod };
                 if !stays {
                     turns(&mut ofan, &mut ports, &data(), 2);
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_heeded_once_the_epoch_says_that_they_changed() {
+    fn weights_apply_from_the_next_change_of_the_epoch() {
         let (mut ofan, mut ports) = (switch(0), Ports::empty(4));
         turns(&mut ofan, &mut ports, &data(), 3);
         (ports.epoch, ports.weights) = (1, vec![1_600, 1_600, 1_600, 800]);

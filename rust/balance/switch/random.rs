@@ -1,8 +1,8 @@
 //! A random port for each packet, drawn in the switch (RSQ).
 //!
-//! Source: "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026), where RSQ, a
-//! random uplink a packet at switches, is one of the schemes of the theory: queues grow as the
-//! square root of a message's packets.
+//! Source: "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026). RSQ, a random
+//! uplink per packet at switches, is one of the schemes of its theory: queues grow as the square
+//! root of a message's packets.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +12,12 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// There is nothing to set.
+/// The policy has no parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
 
-/// The switch's stream of choices.
+/// The random stream of the switch.
 #[derive(Debug, Clone)]
 pub struct Random(Stream);
 
@@ -52,7 +52,7 @@ mod tests {
     use crate::ids::SwitchId;
 
     #[test]
-    fn each_packet_is_drawn_apart_and_each_switch_draws_its_own() {
+    fn packets_and_switches_draw_independently() {
         let choices = |id| {
             let context = SwitchContext { id: SwitchId(id), ..SwitchContext::for_test() };
             let mut random = Random::new(&Config {}, &context);

@@ -1,18 +1,18 @@
-//! Round-robin over the next hops, a packet each: in the order of the routing table, or in an order
-//! that is drawn anew after some turns.
+//! Round-robin over the next hops, packet by packet: in the order of the forwarding table, or in a
+//! random order that is redrawn after some turns.
 //!
 //! Source: "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026): Simple RR
-//! (theory) and Switch Pkt, with the order re-shuffled after 5 turns; the counter as in its
-//! simulator (htsim, `FatTreeSwitch`, strategy `RR`): one a switch over the list of next hops,
-//! which is reset and the list permuted once it has come to 5 times the length of the list. The list
-//! is permuted at first too.
+//! (theory) and Switch Pkt, with the order re-shuffled after 5 turns. The counter is that of its
+//! simulator (htsim, `FatTreeSwitch`, strategy `RR`): one per switch over the list of next hops;
+//! when it reaches 5 times the length of the list, it is reset and the list is permuted. The list
+//! is also permuted at the start.
 //!
-//! Simple RR is there for what goes wrong with it: where hosts start together, switches turn in step
-//! and the same packets meet on the same way down in every turn.
+//! Simple RR demonstrates a weakness: if hosts start together, switches stay in step, and the same
+//! packets meet on the same downlink in every turn.
 //!
-//! \[inferred\] Lists of different lengths (after failures) have an order and a counter each. An
-//! aggregation switch of htsim permutes the same next hops apart for each destination host; here a
-//! switch has one order for all.
+//! \[inferred\] Each length of list (lengths differ after failures) has an order and a counter of
+//! its own. An aggregation switch of htsim permutes the same next hops separately for each
+//! destination host; here a switch has one order for all.
 
 use std::collections::BTreeMap;
 
@@ -26,34 +26,34 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// When the order changes.
+/// Parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Turns after which the order is drawn anew. 0: never, and it is that of the routing table
-    /// (`switch-rr`); 5 with `switch-rr-shuffled`, as in Ofan.
+    /// Number of turns after which the order is redrawn. 0 keeps the order of the forwarding table
+    /// (`switch-rr`); the default of `switch-rr-shuffled` is 5, as in Ofan.
     pub turns: u16,
 }
 
-/// Turns an order, as in Ofan's simulator.
+/// Turns per order in Ofan's simulator.
 const TURNS: i64 = 5;
 
-/// The lists of one switch.
+/// The next-hop lists of one switch.
 #[derive(Debug, Clone)]
 pub struct RoundRobin {
     turns: u16,
     random: Stream,
     list: List,
-    /// Lists of other lengths.
+    /// Lists of other lengths than the current one.
     others: BTreeMap<u32, List>,
 }
 
-/// An order of next hops, and whose turn it is.
+/// An order of next hops and a position in it.
 #[derive(Debug, Clone, Default)]
 struct List {
     order: Vec<u16>,
     next: u32,
-    /// Turns that this order has still, if it ends.
+    /// Turns left before the order is redrawn, if it ever is.
     turns_left: u16,
 }
 
@@ -61,7 +61,7 @@ struct List {
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "switch-rr",
-        summary: "round-robin in each switch, in the order of its routing table",
+        summary: "round-robin in each switch, in the order of its forwarding table",
         source: "Load Balancing for AI Training Workloads (arXiv 2507.21372 v2, 2026), Simple RR",
         build: |parameters| {
             let config = parse_config("switch-rr", parameters)?;
@@ -70,7 +70,7 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "switch-rr-shuffled",
-        summary: "round-robin in each switch, in an order drawn anew after 5 turns",
+        summary: "round-robin in each switch, in a random order that is redrawn after 5 turns",
         source: "Load Balancing for AI Training Workloads (arXiv 2507.21372 v2, 2026), Switch Pkt",
         build: |parameters| {
             let mut parameters = parameters.clone();
@@ -91,7 +91,7 @@ impl RoundRobin {
         }
     }
 
-    /// Makes the list of that length the one in hand.
+    /// Makes the list of that length the current one; it is created at its first use.
     #[cold]
     fn take_list(&mut self, length: u32) {
         let list = self.others.remove(&length).unwrap_or_else(|| {
@@ -119,8 +119,9 @@ impl List {
 impl SwitchPolicy for RoundRobin {
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
-        // Candidates are numbered in 16 bits; no switch has more ports.
+        // A candidate index has 16 bits; no switch has more ports.
         let length = view.candidates().min(1 << 16);
+        // The length only changes when links fail or recover.
         if self.list.order.len() != length as usize {
             self.take_list(length);
         }
@@ -139,7 +140,7 @@ impl SwitchPolicy for RoundRobin {
         u32::from(choice)
     }
 
-    /// A counter, and the order if it is not that of the routing table.
+    /// A counter, and the order if it is not that of the forwarding table.
     fn state_size(&self) -> StateSize {
         let lists = std::iter::once(&self.list).chain(self.others.values());
         let used = lists.map(|list| list.order.len() as u64).filter(|&length| length > 0);
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_simple_one_goes_round_in_the_order_of_the_table_for_ever() {
+    fn the_simple_form_keeps_the_order_of_the_forwarding_table() {
         let mut policy = policy(0);
         for _ in 0..50 {
             assert_eq!(choices(&mut policy, 4, 4), [0, 1, 2, 3]);
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_drawn_anew_after_exactly_five_turns() {
+    fn the_order_is_redrawn_after_exactly_five_turns() {
         let mut policy = policy(5);
         let mut changes = 0;
         let mut last = Vec::new();
@@ -191,11 +192,11 @@ mod tests {
             changes += u32::from(order != last);
             last = order;
         }
-        assert_eq!(changes, 40, "each of 40 orders of 40,320 differs from the one before");
+        assert_eq!(changes, 40, "each of 40 orders of 40,320 differs from the previous one");
         assert_eq!(policy.state_size(), StateSize { entries: 1 + 8, bits: 6 + 8 * 3 });
     }
 
-    /// Why Ofan has a pointer for data and one for acknowledgements.
+    /// The reason why Ofan has separate pointers for data and for acknowledgements.
     #[test]
     fn with_an_acknowledgement_after_each_packet_data_takes_every_second_port() {
         let choices = choices(&mut policy(0), 4, 400);
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_another_length_has_its_own_turn() {
+    fn a_list_of_another_length_has_its_own_position() {
         let mut policy = policy(0);
         assert_eq!(choices(&mut policy, 4, 3), [0, 1, 2]);
         assert_eq!(choices(&mut policy, 3, 2), [0, 1]);
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn its_names_differ_in_their_turns() {
+    fn the_two_presets_differ_in_their_turns() {
         let turns = |name, parameters: &str| {
             let parameters = parameters.parse().unwrap();
             let SwitchConfig::RoundRobin(config) =

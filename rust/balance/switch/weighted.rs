@@ -1,4 +1,5 @@
-//! Weights for policies that know none: a port is as many candidates as its weight says.
+//! Weights for policies that do not use them: a port appears among the candidates as often as its
+//! weight.
 //!
 //! Source: Zhou et al., "WCMP: Weighted Cost Multipathing for Improved Fairness in Data Centers"
 //! (EuroSys 2014), section 4: members of an ECMP group are replicated in the table.
@@ -14,7 +15,7 @@ pub(super) struct Weighted<'a, V> {
 }
 
 impl<'a, V: SwitchView> Weighted<'a, V> {
-    /// `view`, whose schedule has so many `entries`.
+    /// Wraps `view`, whose weighted schedule has `entries` entries.
     pub fn new(view: &'a mut V, entries: u32) -> Self {
         Self { view, entries }
     }
@@ -56,17 +57,17 @@ mod tests {
     use crate::packet::Packet;
     use crate::units::Time;
 
-    /// As many candidates as weights; candidate `c` is port `10 + c` and has `c` bytes waiting.
-    struct Weighing(Vec<u32>, Vec<u16>);
+    /// One candidate per weight; candidate `c` is port `10 + c` and has `c` bytes queued.
+    struct WeightedPorts(Vec<u32>, Vec<u16>);
 
-    impl Weighing {
+    impl WeightedPorts {
         fn new(weights: &[u32]) -> Self {
             let order: Vec<u16> = (0..).take(weights.len()).collect();
             Self(weights.to_vec(), weighted_schedule(&order, weights))
         }
     }
 
-    impl SwitchView for Weighing {
+    impl SwitchView for WeightedPorts {
         fn candidates(&self) -> u32 {
             self.0.len() as u32
         }
@@ -88,15 +89,15 @@ mod tests {
         fn schedule_len(&self) -> Option<u32> {
             Some(self.1.len() as u32)
         }
-        fn schedule_entry(&self, place: u32) -> u32 {
-            u32::from(self.1[place as usize])
+        fn schedule_entry(&self, index: u32) -> u32 {
+            u32::from(self.1[index as usize])
         }
     }
 
-    /// One candidate after the other, weights or not.
-    struct InTurn(u32);
+    /// Takes the candidates in turn, and checks that index and queue belong to the same port.
+    struct TakeInTurn(u32);
 
-    impl SwitchPolicy for InTurn {
+    impl SwitchPolicy for TakeInTurn {
         fn choose<V: SwitchView>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
             let turn = self.0 % view.candidates();
             assert_eq!(
@@ -110,9 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_over_the_schedule_gives_each_port_its_share() {
+    fn a_hash_over_the_schedule_loads_ports_in_proportion_to_their_weights() {
         let weights = [4, 1, 0, 3];
-        let mut view = Weighing::new(&weights);
+        let mut view = WeightedPorts::new(&weights);
         let mut hash = Hash::new(&Config {}, &SwitchContext::for_test());
         let mut counts = [0u32; 4];
         for entropy in 0..16_000 {
@@ -126,9 +127,9 @@ mod tests {
     }
 
     #[test]
-    fn taking_turns_over_the_schedule_is_a_weighted_round_robin() {
-        let mut view = Weighing::new(&[2, 1, 3]);
-        let mut policy = InTurn(0);
+    fn round_robin_over_the_schedule_is_weighted_round_robin() {
+        let mut view = WeightedPorts::new(&[2, 1, 3]);
+        let mut policy = TakeInTurn(0);
         let packet = Packet::default();
         let mut choose = || choose_by(&mut policy, Time::ZERO, &packet, &mut view);
         let chosen: Vec<u32> = (0..12).map(|_| choose()).collect();
@@ -136,8 +137,8 @@ mod tests {
     }
 
     #[test]
-    fn of_one_next_hop_that_is_worth_anything_nobody_is_asked() {
-        let (mut view, mut policy) = (Weighing::new(&[0, 0, 1]), InTurn(0));
+    fn a_single_next_hop_with_a_weight_is_taken_without_asking_the_policy() {
+        let (mut view, mut policy) = (WeightedPorts::new(&[0, 0, 1]), TakeInTurn(0));
         assert_eq!(choose_by(&mut policy, Time::ZERO, &Packet::default(), &mut view), 2);
         assert_eq!(policy.0, 0);
     }

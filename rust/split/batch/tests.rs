@@ -1,4 +1,4 @@
-//! The splitter alone: batching, orders, path memory.
+//! The splitter by itself: batching, orders, path memory.
 
 use super::super::ethereal::Ethereal;
 use super::super::line_cut::LineCut;
@@ -19,7 +19,7 @@ fn requests(flows: u32, paths: u32, bytes: u64) -> Vec<Request> {
         .collect()
 }
 
-/// Everything that comes out for a batch posted at time zero.
+/// All flows of a batch of requests that are posted at `now`.
 fn split<D: Divide>(splitter: &mut Batch<D>, now: Time, requests: &[Request]) -> Vec<Flow> {
     for request in requests {
         splitter.handle_message(now, request);
@@ -55,11 +55,11 @@ fn a_batch_waits_100_ns_and_flows_start_within_50_ns_more() {
 }
 
 #[test]
-fn a_failed_path_is_left_out_for_100_ms_and_the_split_is_done_anew() {
+fn a_failed_path_is_avoided_for_100_ms() {
     let mut splitter = new();
     splitter.handle_failed_path(Time::ZERO, SwitchId(1), 3);
 
-    // 16 flows over the 15 paths left: 15 whole, one in 15 pieces.
+    // 16 flows over the remaining 15 paths: 15 whole, one in 15 pieces.
     let flows = split(&mut splitter, Time::ZERO, &requests(16, 16, 15_000));
     assert_eq!(flows.len(), 30);
     assert!(flows.iter().all(|flow| flow.path != 3));
@@ -72,14 +72,14 @@ fn a_failed_path_is_left_out_for_100_ms_and_the_split_is_done_anew() {
 }
 
 #[test]
-fn a_failed_path_is_remembered_for_its_destination_alone() {
+fn a_failed_path_is_avoided_for_its_destination_alone() {
     let mut splitter = new();
     splitter.handle_failed_path(Time::ZERO, SwitchId(2), 3);
     assert_eq!(split(&mut splitter, Time::ZERO, &requests(16, 16, 1_000)).len(), 16);
 }
 
 #[test]
-fn within_the_rack_a_message_goes_at_once() {
+fn a_message_within_the_rack_starts_at_once() {
     let mut splitter = new();
     splitter
         .handle_message(Time::ZERO, &Request { paths: PathSpace::SINGLE, ..requests(1, 16, 9)[0] });
@@ -88,7 +88,7 @@ fn within_the_rack_a_message_goes_at_once() {
 }
 
 #[test]
-fn groups_of_different_sizes_are_divided_apart() {
+fn flows_of_different_sizes_are_divided_separately() {
     let mut mixed = requests(16, 16, 1_000);
     mixed.extend(requests(1, 16, 16_000));
     let flows = split(&mut new(), Time::ZERO, &mixed);
@@ -97,7 +97,7 @@ fn groups_of_different_sizes_are_divided_apart() {
 }
 
 #[test]
-fn blocks_that_differ_by_a_byte_are_of_one_size() {
+fn flows_that_differ_by_a_byte_have_the_same_size() {
     let mut blocks = requests(15, 16, 1_000);
     blocks.iter_mut().step_by(3).for_each(|request| request.bytes = Bytes::new(1_001));
     let flows = split(&mut new(), Time::ZERO, &blocks);
@@ -136,15 +136,15 @@ fn a_start_jitter_of_minutes_is_drawn_over_minutes() {
 }
 
 #[test]
-fn bytes_are_kept_and_pieces_take_queue_pairs_by_path_whatever_divides() {
+fn every_division_keeps_all_bytes_and_gives_pieces_one_queue_pair_per_path() {
     fn check<D: Divide>(mut splitter: Batch<D>, pieces: usize) {
         let flows = split(&mut splitter, Time::ZERO, &requests(15 + 16, 16, 1_000_003));
         assert_eq!(flows.len(), 16 + pieces);
         let mut by_message = BTreeMap::new();
         for flow in &flows {
             *by_message.entry(flow.message).or_insert(0u64) += flow.bytes.get();
-            let qp_index = if flow.pieces > 1 { u32::from(flow.path) } else { 0 };
-            assert_eq!(flow.qp_index, qp_index);
+            let expected = if flow.pieces > 1 { u32::from(flow.path) } else { 0 };
+            assert_eq!(flow.qp_index, expected);
             let siblings = flows.iter().filter(|other| other.message == flow.message);
             assert_eq!(siblings.count(), flow.pieces as usize);
         }
@@ -179,5 +179,5 @@ fn an_early_wake_up_changes_no_flow() {
     let asked = run(&[]);
     assert_eq!(asked, run(&[0, 1, 50, 50, 99]));
     let avoided = asked.iter().take_while(|flow| flow.path != 2).count();
-    assert!(avoided > 18 && avoided < asked.len(), "left out until it is forgotten: {avoided}");
+    assert!(avoided > 18 && avoided < asked.len(), "avoided until it is forgotten: {avoided}");
 }

@@ -1,14 +1,14 @@
 //! The discounting rate estimator (DRE) of CONGA, section 3.2: a register that grows with each
-//! byte and shrinks by a factor in each period, so that it is rate times time constant.
+//! byte and decays by a factor per period, so that it is proportional to the rate of the link.
 
 use super::{BitRate, Fraction, Span, Time};
 
-/// What estimators of one switch have in common.
+/// The parameters that all estimators of a switch share.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
     period: Span,
     factor: Fraction,
-    /// The register of a link that is always busy, in bytes: rate × period / factor.
+    /// The register of a permanently busy link, in bytes: rate × period / factor.
     full: u64,
 }
 
@@ -20,35 +20,35 @@ impl Scale {
     }
 }
 
-/// One link's register.
+/// The register of one link.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Estimator {
     bytes: u64,
-    /// Periods that it has decayed for.
+    /// The number of periods for which the register has decayed.
     periods: u64,
 }
 
 impl Estimator {
-    /// The register after the periods that are over.
+    /// The register after the periods that have ended by `now`.
     fn at(self, now: Time, scale: &Scale) -> u64 {
         let mut bytes = self.bytes;
         for _ in self.periods..now.as_ps() / scale.period.as_ps() {
             if bytes == 0 {
                 break;
             }
-            // At least one byte goes, so that it comes to nothing.
+            // At least one byte decays, so that the register reaches 0.
             bytes -= scale.factor.of(bytes).max(1);
         }
         bytes
     }
 
-    /// Counts a packet.
+    /// Adds the bytes of a packet.
     pub fn add(&mut self, now: Time, wire_bytes: u16, scale: &Scale) {
         self.bytes = self.at(now, scale) + u64::from(wire_bytes);
         self.periods = now.as_ps() / scale.period.as_ps();
     }
 
-    /// The use of the link in eighths, at most 7 (3 bits).
+    /// The utilisation of the link in eighths, at most 7 (3 bits).
     #[inline]
     pub fn level(self, now: Time, scale: &Scale) -> u8 {
         let eighths = self.at(now, scale).saturating_mul(8) / scale.full;
@@ -60,7 +60,7 @@ impl Estimator {
 mod tests {
     use super::*;
 
-    /// 400 Gbps, 50 us, 1/5: 12.5 MB in 250 us.
+    /// The scale of 400 Gbps, 50 us and 1/5: 12.5 MB in 250 us.
     fn scale() -> Scale {
         let factor = Fraction::new(1, 5).unwrap();
         Scale::new(Span::from_us(50), factor, BitRate::from_gbps(400))
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fifth_goes_with_each_period_that_is_over() {
+    fn the_register_loses_a_fifth_per_period() {
         let (scale, mut estimator) = (scale(), Estimator::default());
         assert_eq!(scale.full, 12_500_000);
         for _ in 0..1_000 {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn steady_traffic_shows_as_its_part_of_the_rate() {
+    fn the_level_of_steady_traffic_is_its_share_of_the_rate() {
         for (part, eighths) in [(1, 0), (4, 3), (8, 7)] {
             let (scale, mut estimator) = (scale(), Estimator::default());
             // `part` eighths of 400 Gbps: packets of 6,250 bytes take 125 ns each.
@@ -97,7 +97,7 @@ mod tests {
                 estimator.add(now, 6_250, &scale);
                 now += Span::from_ns(125 * 8 / part);
             }
-            // Just before a period is over the register is above its mean, after it below.
+            // Just before the end of a period the register is above its mean, just after below.
             let level = estimator.level(us(3_000), &scale);
             assert!(level == eighths || level + 1 == eighths, "{part} eighths: {level}");
         }

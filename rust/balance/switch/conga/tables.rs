@@ -1,12 +1,12 @@
-//! What leaves of CONGA tell each other: the header fields, and the tables they are from and for.
+//! The congestion feedback between the leaves of CONGA: header fields and tables (section 3.3).
 
 use super::{Span, SwitchId, Time};
 
-/// Uplinks that an LBTag of 4 bits tells apart.
+/// The number of uplinks that an LBTag of 4 bits distinguishes.
 pub(super) const TAGS: usize = 16;
 
-/// The fields of CONGA's overlay header: LBTag, CE, FB_LBTag, FB_Metric, and whether each tag is
-/// there, from the lowest bit up.
+/// The fields of CONGA's overlay header from the lowest bit up: LBTag, CE, FB_LBTag, FB_Metric, and
+/// one bit each for the presence of LBTag and FB_LBTag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Header(pub u16);
 
@@ -17,34 +17,34 @@ const HAS_TAG: u16 = 1 << 14;
 const HAS_FEEDBACK: u16 = 1 << 15;
 
 impl Header {
-    /// Of a packet that leaves a leaf by an uplink: nothing is congested yet.
+    /// The header of a packet that enters the fabric by the uplink of `tag`, with CE = 0.
     pub const fn new(tag: u8) -> Self {
         Self(tag as u16 & 15 | HAS_TAG)
     }
 
-    /// ... with feedback for the leaf that it goes to.
+    /// Adds feedback for the leaf to which the packet goes.
     pub const fn with_feedback(self, tag: u8, metric: u8) -> Self {
         let tag = (tag as u16 & 15) << FEEDBACK_TAG_SHIFT;
         Self(self.0 | tag | (metric as u16 & 7) << FEEDBACK_SHIFT | HAS_FEEDBACK)
     }
 
-    /// CE, raised to `level` if it is lower.
+    /// Raises CE to at least `level`.
     pub const fn raised(self, level: u8) -> Self {
         let level = if self.congestion() < level { level } else { self.congestion() };
         Self(self.0 & !(7 << CE_SHIFT) | (level as u16 & 7) << CE_SHIFT)
     }
 
-    /// CE.
+    /// The CE field.
     pub const fn congestion(self) -> u8 {
         (self.0 >> CE_SHIFT & 7) as u8
     }
 
-    /// LBTag.
+    /// The LBTag, if present.
     pub const fn tag(self) -> Option<u8> {
         if self.0 & HAS_TAG == 0 { None } else { Some((self.0 & 15) as u8) }
     }
 
-    /// FB_LBTag and FB_Metric.
+    /// FB_LBTag and FB_Metric, if present.
     pub const fn feedback(self) -> Option<(u8, u8)> {
         let tag = (self.0 >> FEEDBACK_TAG_SHIFT & 15) as u8;
         let metric = (self.0 >> FEEDBACK_SHIFT & 7) as u8;
@@ -57,26 +57,27 @@ pub(super) const fn tag_of(port: u32) -> u8 {
     (port % TAGS as u32) as u8
 }
 
-/// Congestion of the paths to one leaf, by LBTag (the Congestion-To-Leaf table), and of those from
-/// it (Congestion-From-Leaf).
+/// The congestion of the paths to one leaf, by LBTag (the Congestion-To-Leaf table), and of the
+/// paths from it (Congestion-From-Leaf).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
     to: [u8; TAGS],
-    heard: [Time; TAGS],
-    /// Which of `to` were ever heard of.
+    /// When each entry of `to` was last reported.
+    reported: [Time; TAGS],
+    /// A bit for each entry of `to` that was ever reported.
     to_known: u16,
     from: [u8; TAGS],
     from_known: u16,
-    /// Which of `from` changed since they were last told.
+    /// A bit for each entry of `from` that changed since it was last sent as feedback.
     changed: u16,
-    /// The tag whose turn it is to be told.
+    /// The tag from which the search for the next feedback starts.
     next: u8,
 }
 
 impl Row {
     const EMPTY: Self = Self {
         to: [0; TAGS],
-        heard: [Time::ZERO; TAGS],
+        reported: [Time::ZERO; TAGS],
         to_known: 0,
         from: [0; TAGS],
         from_known: 0,
@@ -84,14 +85,15 @@ impl Row {
         next: 0,
     };
 
-    /// What was told of the path behind an uplink, unless that is too old.
+    /// The metric of the path behind an uplink; 0 if its report is older than `ageing`.
     pub fn metric(&self, now: Time, port: u32, ageing: Span) -> u8 {
         let tag = usize::from(tag_of(port));
-        if now.since(self.heard[tag]) > ageing { 0 } else { self.to[tag] }
+        if now.since(self.reported[tag]) > ageing { 0 } else { self.to[tag] }
     }
 
-    /// The next metric to tell: round-robin over those that changed, or over all that are known.
-    fn turn(&mut self) -> Option<(u8, u8)> {
+    /// The next feedback, as tag and metric: round-robin over the changed entries, or over all
+    /// known entries if none has changed.
+    fn next_feedback(&mut self) -> Option<(u8, u8)> {
         let among = if self.changed != 0 { self.changed } else { self.from_known };
         if among == 0 {
             return None;
@@ -104,10 +106,10 @@ impl Row {
     }
 }
 
-/// The tables of one leaf, by the other leaf.
+/// The tables of one leaf, with a row for each other leaf.
 #[derive(Debug, Clone)]
 pub(super) struct Tables {
-    /// What was heard is heeded for so long.
+    /// How long a reported metric is valid.
     pub ageing: Span,
     rows: Vec<Option<Box<Row>>>,
 }
@@ -117,45 +119,45 @@ impl Tables {
         Self { ageing, rows: Vec::new() }
     }
 
-    /// What is known of the paths to a leaf.
+    /// The row of another leaf, if a packet has arrived from it.
     #[inline]
-    pub fn told(&self, leaf: SwitchId) -> Option<&Row> {
+    pub fn row(&self, leaf: SwitchId) -> Option<&Row> {
         self.rows.get(leaf.index())?.as_deref()
     }
 
-    /// The header of a packet that goes to `leaf` by the uplink `port`.
+    /// The header of a packet to `leaf` that leaves by the uplink `port`.
     pub fn write(&mut self, leaf: SwitchId, port: u32) -> Header {
         let header = Header::new(tag_of(port));
         let row = self.rows.get_mut(leaf.index()).and_then(Option::as_deref_mut);
-        match row.and_then(Row::turn) {
+        match row.and_then(Row::next_feedback) {
             Some((tag, metric)) => header.with_feedback(tag, metric),
             None => header,
         }
     }
 
-    /// Learns from the header of a packet that came from `leaf`.
+    /// Stores the fields of the header of a packet from `leaf`.
     pub fn read(&mut self, now: Time, leaf: SwitchId, header: Header) {
         if self.rows.len() <= leaf.index() {
             self.rows.resize(leaf.index() + 1, None);
         }
         let row = self.rows[leaf.index()].get_or_insert_with(|| Box::new(Row::EMPTY));
         if let Some(tag) = header.tag() {
-            let (place, bit) = (usize::from(tag), 1 << tag);
-            if row.from[place] != header.congestion() || row.from_known & bit == 0 {
+            let (index, bit) = (usize::from(tag), 1 << tag);
+            if row.from[index] != header.congestion() || row.from_known & bit == 0 {
                 row.changed |= bit;
             }
-            row.from[place] = header.congestion();
+            row.from[index] = header.congestion();
             row.from_known |= bit;
         }
         if let Some((tag, metric)) = header.feedback() {
-            let place = usize::from(tag);
-            row.to[place] = metric;
-            row.heard[place] = now;
+            let index = usize::from(tag);
+            row.to[index] = metric;
+            row.reported[index] = now;
             row.to_known |= 1 << tag;
         }
     }
 
-    /// Cells in use.
+    /// The number of used cells.
     pub fn cells(&self) -> u64 {
         let rows = self.rows.iter().flatten();
         rows.map(|row| u64::from(row.to_known.count_ones() + row.from_known.count_ones())).sum()

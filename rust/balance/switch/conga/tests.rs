@@ -1,4 +1,4 @@
-//! Two leaves, uplinks 4 to 7 of each, and what they tell each other.
+//! Two leaves with uplinks 4 to 7 each, and the feedback between them.
 
 use super::super::test_view::Ports;
 use super::*;
@@ -27,7 +27,7 @@ fn passage(from: usize, port: u32) -> Departure {
     Departure { port, source_edge: LEAVES[from], destination_edge: LEAVES[1 - from] }
 }
 
-/// Sends a packet from the first leaf by its uplink `port`; on the way CE is raised to `level`.
+/// Sends a packet from the first leaf by its uplink `port`; CE is raised to `level` on the way.
 fn send(leaves: &mut [Conga; 2], now: Time, port: u32, level: u8) {
     let mut packet = packet(0);
     leaves[0].handle_departure(now, &mut packet, &passage(0, port));
@@ -35,7 +35,7 @@ fn send(leaves: &mut [Conga; 2], now: Time, port: u32, level: u8) {
     leaves[1].handle_departure(now, &mut packet, &passage(0, 0));
 }
 
-/// Sends one the other way.
+/// Sends a packet in the opposite direction.
 fn send_back(leaves: &mut [Conga; 2], now: Time) {
     let mut packet = packet(1);
     leaves[1].handle_departure(now, &mut packet, &passage(1, 4));
@@ -58,7 +58,7 @@ fn a_flow_moves_after_a_gap_of_more_than_a_hundred_microseconds() {
     let mut ports = uplinks(LEAVES[1]);
     let packet = packet(7);
     let first = leaf.choose(us(1_000), &packet, &mut ports);
-    // Its uplink gets busy: 250 us of the link's bytes.
+    // Other flows load its uplink with 250 us of the link's rate.
     for _ in 0..1_250 {
         let mut other = self::packet(8);
         leaf.handle_departure(us(1_000), &mut other, &passage(0, 4 + first));
@@ -73,7 +73,7 @@ fn a_flow_moves_after_a_gap_of_more_than_a_hundred_microseconds() {
 }
 
 #[test]
-fn what_a_leaf_hears_of_a_path_moves_flowlets_until_it_has_aged() {
+fn feedback_of_a_path_moves_flowlets_until_it_has_aged() {
     let mut leaves = LEAVES.map(|id| switch(id, 0));
     for port in 4..7 {
         send(&mut leaves, us(100), port, 7);
@@ -83,8 +83,8 @@ fn what_a_leaf_hears_of_a_path_moves_flowlets_until_it_has_aged() {
         let choose = |flow| leaves[0].choose(now, &packet(flow), &mut uplinks(LEAVES[1]));
         flows.map(choose).collect::<std::collections::BTreeSet<u32>>()
     };
-    assert_eq!(chosen(&mut leaves, us(200), 0..100).len(), 4, "nothing was heard yet");
-    // Four packets the other way tell of four paths.
+    assert_eq!(chosen(&mut leaves, us(200), 0..100).len(), 4, "no feedback yet");
+    // Four packets in the opposite direction carry feedback for four paths.
     (0..4).for_each(|_| send_back(&mut leaves, us(300)));
     assert_eq!(chosen(&mut leaves, us(400), 100..200), [3].into());
     let aged = us(300) + Span::from_ms(10);
@@ -94,24 +94,24 @@ fn what_a_leaf_hears_of_a_path_moves_flowlets_until_it_has_aged() {
 }
 
 #[test]
-fn feedback_tells_first_of_what_changed_and_then_of_all_in_turn() {
+fn changed_metrics_are_fed_back_first_and_then_all_in_turn() {
     let mut tables = Tables::new(Span::from_ms(10));
     let leaf = LEAVES[0];
     for (tag, level) in [(4, 1), (5, 2), (9, 3)] {
         tables.read(us(1), leaf, Header::new(tag).raised(level));
     }
-    let tell = |tables: &mut Tables| tables.write(leaf, 4).feedback().unwrap();
-    assert_eq!([0; 3].map(|_| tell(&mut tables)), [(4, 1), (5, 2), (9, 3)]);
-    assert_eq!([0; 4].map(|_| tell(&mut tables)), [(4, 1), (5, 2), (9, 3), (4, 1)]);
+    let feedback = |tables: &mut Tables| tables.write(leaf, 4).feedback().unwrap();
+    assert_eq!([0; 3].map(|_| feedback(&mut tables)), [(4, 1), (5, 2), (9, 3)]);
+    assert_eq!([0; 4].map(|_| feedback(&mut tables)), [(4, 1), (5, 2), (9, 3), (4, 1)]);
     tables.read(us(2), leaf, Header::new(9).raised(3));
-    assert_eq!(tell(&mut tables), (5, 2), "the same again is no change");
+    assert_eq!(feedback(&mut tables), (5, 2), "an equal metric is no change");
     tables.read(us(2), leaf, Header::new(4).raised(0));
-    assert_eq!([0; 2].map(|_| tell(&mut tables)), [(4, 0), (5, 2)]);
+    assert_eq!([0; 2].map(|_| feedback(&mut tables)), [(4, 0), (5, 2)]);
     assert_eq!(tables.cells(), 3);
 }
 
 #[test]
-fn a_flow_stays_among_equals() {
+fn a_flow_keeps_its_uplink_in_a_tie() {
     let mut leaf = switch(LEAVES[0], 0);
     let mut ports = uplinks(LEAVES[1]);
     let packet = packet(7);
@@ -122,7 +122,7 @@ fn a_flow_stays_among_equals() {
 }
 
 #[test]
-fn a_flow_whose_port_is_no_candidate_any_more_decides_anew() {
+fn a_flow_whose_port_is_no_longer_a_candidate_chooses_again() {
     let mut leaf = switch(LEAVES[0], 0);
     let packet = packet(7);
     leaf.choose(us(1), &packet, &mut uplinks(LEAVES[1]));
@@ -135,7 +135,7 @@ fn a_flow_whose_port_is_no_candidate_any_more_decides_anew() {
 }
 
 #[test]
-fn switches_that_are_no_leaf_hash_and_raise_what_they_see() {
+fn switches_that_are_no_leaves_hash_and_raise_ce() {
     let mut spine = switch(SwitchId(2), 1);
     let hash = Hash::of(1, SwitchId(2));
     for flow in 0..20 {
@@ -155,7 +155,7 @@ fn switches_that_are_no_leaf_hash_and_raise_what_they_see() {
 }
 
 #[test]
-fn within_a_rack_nothing_is_written_or_learned() {
+fn packets_within_a_rack_change_no_field_and_no_table() {
     let mut leaf = switch(LEAVES[0], 0);
     let mut packet = Packet { route: 77, ..packet(0) };
     let inside = Departure { port: 1, source_edge: LEAVES[0], destination_edge: LEAVES[0] };
@@ -164,7 +164,7 @@ fn within_a_rack_nothing_is_written_or_learned() {
 }
 
 #[test]
-fn its_memory_is_counted() {
+fn its_state_is_estimators_flowlets_and_used_cells() {
     let mut leaves = LEAVES.map(|id| switch(id, 0));
     send(&mut leaves, us(1), 4, 1);
     send_back(&mut leaves, us(1));
@@ -176,7 +176,7 @@ fn its_memory_is_counted() {
 }
 
 #[test]
-fn parameters_that_make_no_sense_are_refused() {
+fn invalid_parameters_are_rejected() {
     for (key, example) in [
         ("flowlets = 0", "65536"),
         ("flowlets = 1048577", "65536"),
