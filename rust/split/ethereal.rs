@@ -63,7 +63,6 @@ impl PieceCounts {
     }
 }
 
-
 impl Divide for EqualPieces {
     fn divide(group: &Group<'_>) -> Vec<Piece> {
         let &Group { lengths, paths } = group;
@@ -81,6 +80,7 @@ impl Divide for EqualPieces {
             }
         }
         pieces
+    }
 }
 
 #[cfg(test)]
