@@ -31,7 +31,6 @@ pub struct Config {
     pub buckets: [Fraction; 3],
     /// How long a port's bucket stays constant after an update. Default 100 ns (htsim).
     pub refresh: Span,
-    pub refresh: Span,
 }
 
 impl Default for Config {

@@ -179,7 +179,7 @@ mod tests {
         let mut starts = BTreeSet::new();
         for edge in 0..40 {
             ports.edge = SwitchId(edge);
-            let order = turns(&mut ofan, &mut ports, &data(), 8);
+            let order = chosen(&mut ofan, &mut ports, &data(), 8);
             let sorted: BTreeSet<u32> = order.iter().copied().collect();
             assert_eq!(sorted.len(), 8, "each port once per cycle: {order:?}");
             starts.insert(order[0]);
@@ -188,23 +188,23 @@ mod tests {
         assert_eq!((orders.len(), starts.len()), (40, 8));
         // Packets to other destinations in between change nothing.
         ports.edge = SwitchId(3);
-        let next = turns(&mut ofan, &mut ports, &data(), 8);
+        let next = chosen(&mut ofan, &mut ports, &data(), 8);
         assert!(orders.contains(&next));
     }
 
     #[test]
     fn small_packets_have_pointers_of_their_own() {
         let (mut ofan, mut ports) = (switch(0), Ports::empty(4));
-        let alone = turns(&mut switch(0), &mut ports, &data(), 6);
+        let alone = chosen(&mut switch(0), &mut ports, &data(), 6);
         let mut mixed = Vec::new();
         for _ in 0..6 {
-            mixed.extend(turns(&mut ofan, &mut ports, &data(), 1));
-            turns(&mut ofan, &mut ports, &ack(), 3);
-            turns(&mut ofan, &mut ports, &Packet { wire_bytes: 128, ..data() }, 2);
+            mixed.extend(chosen(&mut ofan, &mut ports, &data(), 1));
+            chosen(&mut ofan, &mut ports, &ack(), 3);
+            chosen(&mut ofan, &mut ports, &Packet { wire_bytes: 128, ..data() }, 2);
         }
         assert_eq!(mixed, alone);
         assert_eq!(ofan.state_size().entries, 2);
-        turns(&mut ofan, &mut ports, &Packet { wire_bytes: 129, ..data() }, 1);
+        chosen(&mut ofan, &mut ports, &Packet { wire_bytes: 129, ..data() }, 1);
         assert_eq!(ofan.state_size().entries, 2, "129 bytes are data");
     }
 
@@ -214,7 +214,7 @@ mod tests {
             let (mut ofan, mut ports) = (switch(tier), Ports::empty(4));
             for edge in 0..12 {
                 (ports.edge, ports.pod) = (SwitchId(edge), edge / 4);
-                turns(&mut ofan, &mut ports, &data(), 1);
+                chosen(&mut ofan, &mut ports, &data(), 1);
             }
             assert_eq!(ofan.state_size().entries, expected, "tier {tier}");
         }
@@ -231,8 +231,8 @@ mod tests {
                 // A destination below the switch leaves no choice.
                 let stays = if tier == 0 { edge == own_edge } else { ports.pod == own_pod };
                 if !stays {
-                    turns(&mut ofan, &mut ports, &data(), 2);
-                    turns(&mut ofan, &mut ports, &ack(), 2);
+                    chosen(&mut ofan, &mut ports, &data(), 2);
+                    chosen(&mut ofan, &mut ports, &ack(), 2);
                 }
             }
             let bits = 2 * pointers * (5 + 32 * 5);
@@ -243,13 +243,13 @@ mod tests {
     #[test]
     fn weights_apply_from_the_next_change_of_the_epoch() {
         let (mut ofan, mut ports) = (switch(0), Ports::empty(4));
-        turns(&mut ofan, &mut ports, &data(), 3);
+        chosen(&mut ofan, &mut ports, &data(), 3);
         (ports.epoch, ports.weights) = (1, vec![1_600, 1_600, 1_600, 800]);
-        let round = turns(&mut ofan, &mut ports, &data(), 7);
+        let round = chosen(&mut ofan, &mut ports, &data(), 7);
         let shares = [0, 1, 2, 3].map(|port| round.iter().filter(|&&turn| turn == port).count());
         assert_eq!(shares, [2, 2, 2, 1]);
         (ports.epoch, ports.weights, ports.bytes) = (2, vec![1, 1], vec![0, 0]);
-        let round = turns(&mut ofan, &mut ports, &data(), 4);
+        let round = chosen(&mut ofan, &mut ports, &data(), 4);
         assert_eq!(round[..2], round[2..]);
         assert_ne!(round[0], round[1]);
     }
