@@ -104,7 +104,7 @@ impl Ofan {
         let weights: Vec<u32> = (0..candidates).map(|candidate| view.weight(candidate)).collect();
         // Each pointer has a random stream of its own, independent of other pointers.
         let pointer_key = mix64((index as u64) << 32 | u64::from(epoch));
-        let id = mix64(u64::from(self.id.0)) ^ which;
+        let id = mix64(u64::from(self.id.0)) ^ pointer_key;
         let mut random = Stream::new(self.seed, Purpose::SwitchPolicy, id);
         let rotation = Rotation::new(&weights, &mut random);
         self.pointers[index] = Some(Pointer { rotation, candidates, epoch });
@@ -116,7 +116,7 @@ impl SwitchPolicy for Ofan {
 
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
-        let destination = match self.by {
+        let destination = match self.key {
             DestinationKey::EdgeSwitch => view.destination_edge().0,
             DestinationKey::Pod => view.destination_pod(),
         };
