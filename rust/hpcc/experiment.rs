@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::config::{self, Family, HpccConfig, Numbered};
-use super::{HpccError, differences, fabric, fct, files, node_list, ports, wire};
+use super::{HpccError, fabric, fct, files, node_list, ports, warnings as settings_warnings, wire};
 use crate::balance::switch::SwitchConfig;
 use crate::balance::{self, Parameters, Scheme};
 use crate::fabric::{Outcome, Rounding, Setup};
@@ -88,7 +88,7 @@ impl Experiment {
         let mut warnings = config.warnings.clone();
         warnings.extend(read.warnings.iter().cloned());
         warnings.extend(flows.warnings.iter().cloned());
-        warnings.extend(differences::differences(&config));
+        warnings.extend(settings_warnings::differences(&config));
         let setup = Setup {
             fabric: fabric::fabric(&config, &read, &topology_name, overrides.rounding)?,
             nic: fabric::nic(&config, &scheme),

@@ -8,30 +8,21 @@
 //! stands beside `scenario`: both end in the same setup.
 
 pub mod config;
-mod config_line;
-mod differences;
 mod error;
 mod experiment;
 mod fabric;
 mod fct;
 mod files;
-mod keys;
 mod node_list;
 mod ports;
-mod queue_monitor;
 mod recorder;
 #[cfg(test)]
-mod recorder_tests;
-mod switch_monitor;
-#[cfg(test)]
 mod tests;
-mod trace;
-mod trace_format;
+mod warnings;
 mod wire;
-mod wiring;
 
+pub use config::ConfigError;
 pub use config::HpccConfig;
-pub use config_line::ConfigError;
 pub use error::HpccError;
 pub use experiment::{Experiment, Overrides};
 pub use node_list::NodeListError;

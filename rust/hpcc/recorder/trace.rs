@@ -17,12 +17,12 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use super::interface::Interface;
 use super::trace_format::{Answer, Body, InterfaceRate, Record, write_header};
-use super::wiring::Interface;
-use super::{Experiment, fct, ports, wire};
 use crate::balance::switch::murmur::address;
 use crate::endpoint::label_of;
 use crate::fabric::{PacketEvent, PacketRecord};
+use crate::hpcc::{Experiment, fct, ports, wire};
 use crate::ids::HostId;
 use crate::nic::answer_label;
 use crate::packet::{Flags, Packet, PauseOrder, Psn, View};

@@ -10,7 +10,7 @@
 
 use std::io::{self, Write};
 
-use super::wiring::Interface;
+use super::interface::Interface;
 use crate::ids::PortId;
 use crate::units::{Span, Time};
 

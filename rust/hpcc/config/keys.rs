@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
-use super::config::{HpccConfig, LinkDown, Numbered};
-use super::config_line::{
-    ConfigError, Entry, instant, kilobytes, microseconds, part, rate, switch,
-};
-use super::wire;
+use super::line::{ConfigError, Entry, instant, kilobytes, microseconds, part, rate, switch};
+use super::settings::{HpccConfig, LinkDown, Numbered};
+use crate::hpcc::wire;
 use crate::units::{Bytes, DecimalError, Span, Time, decimal};
 
 /// A key and how its line is read; reading says how many values it used.

@@ -6,8 +6,8 @@
 //! no use for (output files, monitors, parameters of controls that are not held) are known by
 //! name and skipped; a key that is not known is skipped with a warning.
 
-use super::config_line::{ConfigError, Entry};
 use super::keys;
+use super::line::{ConfigError, Entry};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
 /// A configuration, with the family's or this project's defaults where the file says nothing.

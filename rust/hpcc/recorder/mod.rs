@@ -3,17 +3,25 @@
 //! A recorder watches the run of either world and writes each file as it goes on; where they are
 //! written to is up to the caller.
 
+mod interface;
+mod queue_monitor;
+mod switch_monitor;
+#[cfg(test)]
+mod tests;
+mod trace;
+mod trace_format;
+
 use std::fmt;
 use std::io::{self, Write};
 
-use super::config::Family;
-use super::queue_monitor::QueueMonitor;
-use super::switch_monitor::{
+use self::queue_monitor::QueueMonitor;
+use self::switch_monitor::{
     BEYOND, BUCKET, ConnectionMonitor, NotificationMonitor, Turns, UplinkMonitor, last_look,
 };
-use super::trace::Trace;
-use super::{Experiment, wire, wiring};
+use self::trace::Trace;
 use crate::fabric::{Outcome, PacketRecord, Sight, Verdict, Watch};
+use crate::hpcc::config::Family;
+use crate::hpcc::{Experiment, wire};
 use crate::ids::PortId;
 use crate::topology::Node;
 use crate::units::Time;
@@ -173,7 +181,7 @@ impl Recorder {
     ) -> Result<Self, E> {
         let config = &experiment.config;
         let topology = &experiment.setup.topology;
-        let interfaces = wiring::interfaces(topology, &|node| experiment.node_number(node));
+        let interfaces = interface::interfaces(topology, &|node| experiment.node_number(node));
         let from = config.flowgen_start.unwrap_or(wire::FLOWGEN_START);
         let until = config.flowgen_stop.unwrap_or(wire::FLOWGEN_STOP).saturating_add(BEYOND);
         // The family takes seconds for nanoseconds here.

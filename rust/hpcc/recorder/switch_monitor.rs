@@ -11,7 +11,7 @@
 
 use std::io::{self, Write};
 
-use super::wiring::Interface;
+use super::interface::Interface;
 use crate::endpoint::Endpoints;
 use crate::ids::{HostId, PortId};
 use crate::nic::Backlog;

@@ -8,8 +8,9 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::trace_format::RECORD_BYTES;
-use super::{Experiment, Overrides, Recorded, Recorder};
+use super::{Recorded, Recorder};
 use crate::fabric::{self, Outcome, PauseOrder, Rounding};
+use crate::hpcc::{Experiment, Overrides};
 
 /// A file in memory.
 #[derive(Clone, Default)]
