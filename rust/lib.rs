@@ -1,38 +1,43 @@
-//! evenkeel: what each way of balancing load costs an AI-training network.
+//! evenkeel simulates load balancing in AI-training networks, packet by packet.
 //!
-//! Given a fabric, a collective and failures, it says how long each load-balancing scheme takes
-//! to complete and what it costs in NIC state. This text is the architecture: what there is, in
-//! which order to read it, and what each layer deliberately does not know.
+//! Given a fabric, a workload and failures, it computes how long each load-balancing scheme takes to
+//! complete, and what it costs in NIC state. This text describes the architecture: the layers, the
+//! order in which to read them, and what each layer deliberately does not know.
+//! `docs/architecture.md` draws the imports between them.
 //!
-//! # A bird's-eye view
+//! # Overview
 //!
-//! A [`workload`] (perhaps made by a [`collective`]) is messages and what they wait for. At each
-//! host a splitter ([`split`]) turns messages into flows, one queue pair each; the [`nic`] turns
-//! flows into packets, asking a sender policy ([`balance::sender`]) for each packet's entropy
-//! value; in each switch a switch policy ([`balance::switch`]) picks among the equal-cost ports
-//! that the [`topology`] has. Those three are the product, and they are sans-IO: no clock, no
-//! queue, no global random state. A world moves packets and time between them. [`fabric`] is the
-//! world in pure Rust: an event per packet and hop, exact to the picosecond, the same bytes for
-//! the same scenario and seed everywhere.
+//! A [`workload`] (perhaps generated from a [`collective`]) is a set of messages and their
+//! dependencies. At each host a splitter ([`split`]) divides messages into flows, each on a queue
+//! pair. The [`nic`] divides flows into packets and asks a sender policy ([`balance::sender`]) for
+//! the entropy value of each packet. In each switch a switch policy ([`balance::switch`]) chooses
+//! among the equal-cost ports of the [`topology`]. These three are the product, and they are
+//! sans-IO: they have no clock, no event queue and no global random state. A world moves packets
+//! and time between them. [`fabric`] is the world in pure Rust: one event for each packet and hop,
+//! exact to the picosecond, with the same bytes for the same scenario and seed on every machine.
 //!
 //! # Reading order
 //!
-//! 1. Ground: [`units`] (times, bytes, rates), [`ids`], [`rng`] (a stream per purpose and id).
-//! 2. [`packet`]: what is on the wire.
+//! 1. Ground: [`units`] (times, bytes, rates), [`ids`], [`rng`] (a stream for each purpose and id).
+//! 2. [`packet`]: the fields of a packet.
 //! 3. [`balance`], [`split`], [`nic`], [`rail`]: the product. Start at [`nic::Nic`], whose
-//!    documentation lists the verbs, then read one policy, say [`balance::sender::spray`],
-//!    [`split::ethereal`], and [`rail::nezha`] with [`rail::handler`] for hosts with several rails.
-//! 4. [`topology`], [`collective`], [`workload`]: what is wired and what is sent.
-//! 5. [`endpoint`]: what hosts do with a workload in any world, from messages that wait for each
-//!    other to queue pairs. [`fabric`]: `simulation` is the loop, `network` and `port` what a packet meets, `event` the
-//!    calendar. [`bound`] has the closed forms that no run can beat.
-//! 6. [`multirail`]: hosts with several rails, each a plane of its own under one clock, which
-//!    [`rail`]'s allocator and exception handler work with.
-//! 7. [`scenario`] (the TOML file, made sound) and [`hpcc`] (experiments of the HPCC family of
-//!    ns-3 simulators from their own files).
-//! 8. [`study`] and [`report`]; the command line is the binary's.
+//!    documentation lists the verbs; then read one policy of each kind, such as
+//!    [`balance::sender::spray`] and [`split::ethereal`], and [`rail::nezha`] with
+//!    [`rail::handler`] for hosts with several rails.
+//! 4. [`topology`], [`collective`], [`workload`]: the wiring, and the messages.
+//! 5. [`endpoint`]: the work of hosts in any world, from messages with dependencies to queue pairs.
+//!    [`fabric`]: `simulation` has the loop, `network` and `port` the path of a packet, `event` the
+//!    event queue. [`bound`] has the closed forms of the lower bound.
+//! 6. [`multirail`]: hosts with several rails, each a network of its own under one clock, driven by
+//!    [`rail`]'s allocators and exception handlers.
+//! 7. [`scenario`] (TOML files, resolved and validated) and [`hpcc`] (experiments of the HPCC family
+//!    of ns-3 simulators from their own files).
+//! 8. [`study`] (runs and sets of runs) and [`report`] (their results); the command line is in the
+//!    binary.
 //!
-//! # Who may use whom
+//! # Layers
+//!
+//! Each layer uses only those to its left:
 //!
 //! ```text
 //! units ids rng  <-  packet  <-  nic balance split rail  <-  topology collective workload
@@ -40,19 +45,20 @@
 //!   <-  cli (the binary)
 //! ```
 //!
-//! A test reads the sources and holds them to it. Beside them stands the bridge to C++ (`bridge`,
-//! with the features `bridge` and `ns3`): nobody uses it, and it sees all but `study` and `cli`.
+//! A test checks this against the sources. The bridge to C++ (`bridge`, with the features `bridge`
+//! and `ns3`) uses every layer except `study` and `cli`, and no layer uses it.
 //!
 //! # What each layer does not know
 //!
-//! - A sender policy sees no queue and no other host; a switch policy sees no sender and no other
-//!   switch; a splitter sees no packet. Cheating does not compile.
-//! - An allocator of rails sees sizes and durations, an exception handler numbers of chunks and
-//!   messages; neither sees data, a link or the other.
-//! - The NIC knows no topology and no world: the fabric here, ns-3 or a test drives it alike.
-//! - The fabric's loop knows nothing of RDMA, ECN or a policy: it pops, sets the time, matches.
-//! - Nothing learns of a failure but by a timer, an acknowledgement or a routing update.
-//! - Reports never simulate, and a run never draws.
+//! - A sender policy has access to no queue and no other host, a switch policy to no sender and no
+//!   other switch, and a splitter to no packet. A policy that cheats does not compile.
+//! - An allocator of rails has access to sizes and durations, an exception handler to the numbers of
+//!   chunks and messages; neither has access to data, to a link or to the other.
+//! - The NIC knows neither the topology nor the world: the fabric, ns-3 or a test drives it alike.
+//! - The fabric's loop knows nothing of RDMA, ECN or policies: it takes the next event, advances the
+//!   time, and dispatches.
+//! - Only a timer, an acknowledgement or a routing update reveals a failure.
+//! - Reports never simulate, and a run never draws figures.
 
 #![cfg_attr(
     not(feature = "fabric"),

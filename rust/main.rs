@@ -1,4 +1,4 @@
-//! The command line of evenkeel: arguments in, one object or one table out.
+//! The command line of evenkeel.
 
 mod cli;
 

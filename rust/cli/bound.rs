@@ -1,14 +1,12 @@
-//! `evenkeel bound`: what no policy can beat.
-
-use std::path::PathBuf;
+//! `evenkeel bound`: the lower bound of a scenario.
 
 use clap::Args;
 use evenkeel::report::human;
-use evenkeel::scenario::Overrides;
 use evenkeel::study;
 use serde::Serialize;
 
-use super::{SCENARIO_HELP, Status, output, scenario};
+use super::arguments::ScenarioArguments;
+use super::{SCENARIO_HELP, Status, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,24 +17,20 @@ Examples:
 /// Compute the lower bound of a scenario's completion time, without a simulation
 ///
 /// The bound is the largest of several closed forms (idle paths, host links, cuts of the fabric,
-/// chains of dependent messages); the output names the one it is. rho_max is the largest load,
-/// as a share of the hosts' line rate, that the fabric carries when every flow is divided evenly
+/// chains of dependent messages); the output names which one. rho_max is the largest load, as a
+/// fraction of the hosts' line rate, that the fabric carries when every flow is divided evenly
 /// over its equal-cost paths.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
-pub struct Arguments {
-    /// The scenario's file
-    #[arg(value_name = "SCENARIO.toml")]
-    scenario: PathBuf,
-    /// Draw the workload from this seed in place of the scenario's
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+pub(super) struct Arguments {
+    #[command(flatten)]
+    scenario: ScenarioArguments,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// What `--json` prints.
+/// The object that `--json` prints.
 #[derive(Serialize)]
 struct Printed {
     scenario: String,
@@ -44,10 +38,9 @@ struct Printed {
     rho_max: f64,
 }
 
-/// Computes and prints it.
-pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
-    let overrides = Overrides { policy: None, seed: arguments.seed };
-    let scenario = scenario::load(&arguments.scenario, &overrides)?;
+/// Computes and prints the bound.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+    let scenario = arguments.scenario.load(None)?;
     let bound = study::lower_bound(&scenario.setup());
     let bound_ns = bound.time.as_ns_f64();
     if arguments.json {

@@ -1,4 +1,4 @@
-//! `evenkeel check`: are these scenarios sound, and what do they say?
+//! `evenkeel check`: validates scenarios and explains them.
 
 use std::path::{Path, PathBuf};
 
@@ -16,55 +16,44 @@ Examples:
 
 /// Check scenarios without running them
 ///
-/// Prints a line for each sound file, and for each other its error, which names the place, the
-/// value and what would be right.
+/// Prints a line for each valid file, and for each invalid one its error, which names the file, the
+/// line, the value and what is expected.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
-pub struct Arguments {
+pub(super) struct Arguments {
     /// The scenarios' files
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Print each scenario as TOML with every key, its value, and where that is from
+    /// Print each scenario as TOML with every key, its value, and the origin of the value
     #[arg(long)]
     explain: bool,
 }
 
-/// Checks them all, though some be bad.
-pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+/// Checks every file, also after an invalid one.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let mut status = Status::Done;
     for path in &arguments.files {
-        if RailScenario::is_in(path) {
-            status = match rails::check(path) {
-                Ok((line, scenario)) if arguments.explain => {
-                    output::print(&format!("# {line}\n{}\n", scenario.render()))?;
-                    status
-                }
-                Ok((line, _)) => {
-                    output::print(&format!("{line}\n"))?;
-                    status
-                }
-                Err(error) => {
-                    output::error(&error.to_string());
-                    Status::Refused
-                }
-            };
-            continue;
-        }
-        match scenario::load(path, &Overrides::default()) {
-            Ok(scenario) if arguments.explain => {
-                // A comment, so that the whole is TOML.
-                output::print(&format!("# {}\n{}\n", verdict(path, &scenario), scenario.render()))?;
+        let checked = match RailScenario::is_in(path) {
+            true => rails::load(path).map(|it| (rails::verdict(path, &it), it.render())),
+            false => scenario::load(path, &Overrides::default())
+                .map(|it| (verdict(path, &it), it.render())),
+        };
+        match checked {
+            // The verdict becomes a comment, so that the whole output is TOML.
+            Ok((line, rendered)) if arguments.explain => {
+                output::print(&format!("# {line}\n{rendered}\n"))?;
             }
-            Ok(scenario) => output::print(&format!("{}\n", verdict(path, &scenario)))?,
+            Ok((line, _)) => output::print(&format!("{line}\n"))?,
             Err(error) => {
                 output::error(&error.to_string());
-                status = Status::Refused;
+                status = Status::Invalid;
             }
         }
     }
     Ok(status)
 }
 
+/// The line for a valid scenario: its size and its policy.
 fn verdict(path: &Path, scenario: &Scenario) -> String {
     let topology = &scenario.topology;
     let switches = match topology.switches().len() {

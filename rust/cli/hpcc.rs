@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::Args;
 use evenkeel::fabric::Rounding;
-use evenkeel::hpcc::{Experiment, Overrides, Recorder, Table};
+use evenkeel::hpcc::{Experiment, Overrides, RecordedFile, Recorder, ResultTable};
 use evenkeel::report::{self, Identity, Writer};
 
+use super::arguments::ResultArguments;
 use super::single::{self, Destination, Single};
 use super::{Status, output};
 
@@ -19,18 +20,20 @@ Examples:
   evenkeel hpcc mix/config.txt --lb spray --flows mix/other.txt --out results
   evenkeel hpcc mix/config.txt --json | jq .fct_ns
 
-Paths inside the configuration are tried relative to the working directory,
-then to the configuration, then by their file names beside it. What of the
-files is not modelled here is told on standard error.
+Paths in the configuration are tried relative to the working directory, then
+relative to the configuration, then by their file names beside it. Settings
+that are not modelled are warnings on standard error.
 
-With --out, the folder holds beside summary.json, flows.csv and links.csv
-  fct.txt  src dst src_port dst_port bytes start_ns fct_ns standalone_fct_ns,
-           a line a flow, in order of completion
-  pfc.txt  time_ns node_id node_type if_index type, a line a pause or resume
-each once more by the name of FCT_OUTPUT_FILE or PFC_OUTPUT_FILE where that is
-another, and, while the configuration asks for them, by the file names of
-  TRACE_OUTPUT_FILE  packets at the nodes of TRACE_FILE, the family's binary
-                     trace (ENABLE_TRACE)
+With --out, the folder has these files beside summary.json, flows.csv and
+links.csv:
+  fct.txt  a line for each flow, in order of completion: src dst src_port
+           dst_port bytes start_ns fct_ns standalone_fct_ns
+  pfc.txt  a line for each pause or resume: time_ns node_id node_type
+           if_index type
+Each is also written under the name of FCT_OUTPUT_FILE or PFC_OUTPUT_FILE. If
+the configuration asks for them, there are also files under the names of
+  TRACE_OUTPUT_FILE  packet events at the nodes of TRACE_FILE, in the family's
+                     binary format (ENABLE_TRACE)
   QLEN_MON_FILE      lengths of switch queues, from QLEN_MON_START to
                      QLEN_MON_END (HPCC)
   UPLINK_MON_FILE, CONN_MON_FILE, CNP_OUTPUT_FILE    ConWeave's monitors
@@ -38,42 +41,37 @@ another, and, while the configuration asks for them, by the file names of
 
 /// Run an experiment of the HPCC family of ns-3 simulators
 ///
-/// Takes the configuration, topology and flow files of HPCC, ConWeave and their relatives as
-/// they are, and prints what `evenkeel run` prints.
+/// Reads the configuration, topology and flow files of HPCC, ConWeave and their relatives as they
+/// are, and prints the table of `evenkeel run`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Arguments {
+pub(super) struct Arguments {
     /// The experiment's configuration
     #[arg(value_name = "CONFIG.txt")]
     config: PathBuf,
-    /// Balance load by this policy in place of the configuration's (see: evenkeel list policies);
-    /// LB_MODE 0, or none, is ecmp-murmur, the family's own hash
+    /// Use this policy instead of the configuration's (see: evenkeel list policies); LB_MODE 0 or
+    /// no LB_MODE is ecmp-murmur, the family's own hash
     #[arg(long, value_name = "POLICY")]
     lb: Option<String>,
-    /// Use this topology file in place of the configuration's
+    /// Use this topology file instead of the configuration's
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
-    /// Use this flow file in place of the configuration's
+    /// Use this flow file instead of the configuration's
     #[arg(long, value_name = "FILE")]
     flows: Option<PathBuf>,
-    /// Draw from this seed in place of the configuration's
+    /// Draw random numbers from this seed instead of the configuration's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Truncate transmission times to whole nanoseconds, as the family does; they are exact
-    /// otherwise
+    /// Truncate transmission times to whole nanoseconds, as the family does; by default they are
+    /// exact
     #[arg(long)]
     truncate_ns: bool,
-    /// Keep the results in this folder; it is made unless it exists, earlier results in it are
-    /// replaced
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Print one JSON object in place of the table (times in ns, sizes in bytes)
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    results: ResultArguments,
 }
 
-/// Runs it.
-pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+/// Simulates the experiment and reports the results.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let rounding = if arguments.truncate_ns { Rounding::TruncateNs } else { Rounding::Exact };
     let overrides = Overrides {
         lb: arguments.lb.clone(),
@@ -88,7 +86,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     }
     let tables = experiment.tables();
     let names = experiment.file_names();
-    let destination = Destination::open_for(arguments.out.as_deref(), arguments.json, &names)?;
+    let destination = Destination::open(&arguments.results, &names)?;
     let identity = Identity {
         scenario: experiment.name.clone(),
         policy: experiment.setup.scheme.name.to_owned(),
@@ -100,47 +98,59 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let number = |node| experiment.node_number(node);
     let completions: Writer<'_> = &|to| to.write_all(fct.as_bytes());
     let pauses: Writer<'_> = &|to| report::write_pfc_txt(to, topology, outcome, &number);
-    let copies: Vec<_> =
-        recordings.iter().map(|(_, file)| move |to: &mut dyn Write| copy(file, to)).collect();
+    let copies: Vec<_> = recordings
+        .iter()
+        .map(|recording| move |to: &mut dyn Write| copy(&recording.content, to))
+        .collect();
     let tables = tables.iter().map(|(table, name)| {
         let write = match table {
-            Table::Completions => completions,
-            Table::Pauses => pauses,
+            ResultTable::Completions => completions,
+            ResultTable::Pauses => pauses,
         };
         (name.as_str(), write)
     });
     let copies = recordings.iter().zip(&copies);
-    let copies = copies.map(|((name, _), copy)| (name.as_str(), copy as Writer<'_>));
+    let copies = copies.map(|(recording, copy)| (recording.name.as_str(), copy as Writer<'_>));
     single.report(&destination, &tables.chain(copies).collect::<Vec<_>>())
 }
 
-/// Runs it; with what was recorded meanwhile, by the names of the files.
+/// A file that was recorded during the run.
+struct Recording {
+    file: RecordedFile,
+    /// Its name in the results folder.
+    name: String,
+    /// An unnamed file with its content.
+    content: File,
+}
+
+/// Simulates the experiment, and records the files that it asks for if results are kept.
 fn simulate<'a>(
     experiment: &'a Experiment,
     identity: &'a Identity,
     destination: &Destination,
-) -> anyhow::Result<(Single<'a>, Vec<(String, File)>)> {
+) -> anyhow::Result<(Single<'a>, Vec<Recording>)> {
     let setup = &experiment.setup;
-    let mut files = Vec::new();
-    for (what, name) in experiment.recorded() {
-        files.extend(destination.scratch()?.map(|file| (what, name, file)));
+    let mut recordings = Vec::new();
+    for (file, name) in experiment.recorded() {
+        let content = destination.scratch()?;
+        recordings.extend(content.map(|content| Recording { file, name, content }));
     }
-    if files.is_empty() {
-        return Ok((single::simulate(identity, setup), Vec::new()));
+    if recordings.is_empty() {
+        return Ok((single::simulate(identity, setup), recordings));
     }
-    let mut open = |what| -> io::Result<Box<dyn Write>> {
-        let file = files.iter().find(|(of, ..)| *of == what);
-        let (.., file) = file.ok_or(io::ErrorKind::NotFound)?;
-        Ok(Box::new(BufWriter::new(file.try_clone()?)))
+    let mut open = |file| -> io::Result<Box<dyn Write>> {
+        let recording = recordings.iter().find(|recording| recording.file == file);
+        let content = &recording.ok_or(io::ErrorKind::NotFound)?.content;
+        Ok(Box::new(BufWriter::new(content.try_clone()?)))
     };
-    let unwritten = |reason: io::Error| anyhow!("--out: cannot write what is recorded: {reason}");
-    let mut recorder = Recorder::new(experiment, &mut open).map_err(unwritten)?;
+    let failed = |reason: io::Error| anyhow!("--out: cannot write the recorded files: {reason}");
+    let mut recorder = Recorder::new(experiment, &mut open).map_err(failed)?;
     let single = single::simulate_watched(identity, setup, &mut recorder);
-    recorder.finish(single.outcome()).map_err(unwritten)?;
-    Ok((single, files.into_iter().map(|(_, name, file)| (name, file)).collect()))
+    recorder.finish(single.outcome()).map_err(failed)?;
+    Ok((single, recordings))
 }
 
-/// The whole of a file that was written before.
+/// Copies the whole content of a file that was written before.
 fn copy(mut file: &File, to: &mut dyn Write) -> io::Result<()> {
     file.rewind()?;
     io::copy(&mut file, to).map(drop)

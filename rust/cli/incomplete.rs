@@ -1,4 +1,4 @@
-//! Saying that a run did not complete.
+//! The error message for a run that did not complete.
 
 use evenkeel::fabric::Verdict;
 use evenkeel::report::human;
@@ -7,13 +7,13 @@ use evenkeel::units::Span;
 
 use super::{Status, output};
 
-/// Tells of a run that left messages open, and what that makes of the exit status.
-pub fn tell(finished: &Finished) -> Status {
+/// Reports a run that did not complete as an error, and returns the resulting status.
+pub(super) fn report(finished: &Finished) -> Status {
     let reason = match finished.verdict {
         Verdict::Completed => return Status::Done,
-        Verdict::Stalled => "it stalled (nothing that can still happen would complete it)",
+        Verdict::Stalled => "it stalled (no event that is left can complete it)",
         Verdict::TimeLimit => {
-            "it reached its time limit (time_limit; of the HPCC family, SIMULATOR_STOP_TIME)"
+            "it reached its time limit (time_limit, or SIMULATOR_STOP_TIME of the HPCC family)"
         }
     };
     let summary = &finished.summary;

@@ -1,4 +1,4 @@
-//! `evenkeel list`: what there is to choose from.
+//! `evenkeel list`: the names that scenarios and options accept, with their sources.
 
 use clap::{Args, ValueEnum};
 use evenkeel::report::list_table;
@@ -17,32 +17,31 @@ Examples:
   evenkeel list allocators
 ";
 
-/// List the policies, collectives, topologies, workloads, models or allocators that there are
+/// List the available policies, collectives, topologies, workloads, models or allocators
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Arguments {
+pub(super) struct Arguments {
     /// What to list
-    what: What,
+    what: Category,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum What {
-    /// Ways of balancing load: `name` in a scenario's [policy], and --policy
+enum Category {
+    /// Load-balancing policies: `name` in a scenario's [policy], and --policy
     Policies,
     /// Collective operations: `kind` in a scenario's [workload]
     Collectives,
     /// Fabrics: `kind` in a scenario's [topology]
     Topologies,
-    /// Other things to send: `kind` in a scenario's [workload] or [[job]]
+    /// Other workloads: `kind` in a scenario's [workload] or [[job]]
     Workloads,
-    /// Transformers: `model` where kind = "training"
+    /// Transformers: `model` of kind = "training"
     Models,
-    /// Ways of dividing an all-reduce over several rails
+    /// Allocators of rails: `name` in the [policy] of a scenario with [[rail]] sections
     Allocators,
 }
 
-/// Kinds of topology. The names are those that scenarios are parsed by; a test holds the two
-/// together.
+/// The kinds of topology: name, description, source. A test checks that scenarios accept the names.
 const TOPOLOGIES: [[&str; 3]; 4] = [
     [
         "leaf-spine",
@@ -56,7 +55,7 @@ const TOPOLOGIES: [[&str; 3]; 4] = [
     ],
     [
         "rail-optimized",
-        "The GPUs of a server each at another leaf; leaves have links to every spine",
+        "Each GPU of a server is connected to another leaf, and every leaf to every spine",
         "NVIDIA, DGX SuperPOD Reference Architecture; Wang et al., Rail-only, 2023, section 2",
     ],
     [
@@ -66,9 +65,9 @@ const TOPOLOGIES: [[&str; 3]; 4] = [
     ],
 ];
 
-/// Kinds of workloads that are no collectives; a test holds them to what scenarios know.
+/// The kinds of workload that are not collectives. A test checks that scenarios accept the names.
 const WORKLOADS: [[&str; 3]; 8] = [
-    ["permutation", "Every host sends to another one, drawn at random", "common practice"],
+    ["permutation", "Every host sends to another host, drawn at random", "common practice"],
     ["shift", "Host i sends to host i + shift (tornado)", "Dally and Towles, 2003, section 3.2"],
     ["incast", "fan_in hosts send to one", "common practice"],
     [
@@ -86,28 +85,30 @@ const WORKLOADS: [[&str; 3]; 8] = [
     ],
 ];
 
-/// Lists them.
-pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+/// Prints the list.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let text = match arguments.what {
-        What::Policies => {
+        Category::Policies => {
             let presets = balance::presets();
             let rows = presets.map(|preset| [preset.name, preset.summary, preset.source]);
             list_table(["policy", "what it does", "source"], rows)
         }
-        What::Collectives => {
+        Category::Collectives => {
             let all = collective::ALL.iter();
             let rows = all.map(|it| [it.name, it.summary, it.source]);
             list_table(["collective", "what it does", "source"], rows)
         }
-        What::Topologies => {
+        Category::Topologies => {
             list_table(["topology", "what it is", "source"], TOPOLOGIES.into_iter())
         }
-        What::Workloads => list_table(["workload", "what it is", "source"], WORKLOADS.into_iter()),
-        What::Models => {
+        Category::Workloads => {
+            list_table(["workload", "what it is", "source"], WORKLOADS.into_iter())
+        }
+        Category::Models => {
             let rows = training::MODELS.iter().map(|it| [it.name, it.summary, it.source]);
             list_table(["model", "what it is", "source"], rows)
         }
-        What::Allocators => {
+        Category::Allocators => {
             let rows = rail::PRESETS.iter().map(|it| [it.name, it.summary, it.source]);
             list_table(["allocator", "what it does", "source"], rows)
         }
@@ -125,25 +126,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_topology_listed_is_known_to_scenarios() {
+    fn every_listed_topology_is_accepted_by_scenarios() {
         for [kind, _, _] in TOPOLOGIES {
             let text = format!("[topology]\nkind = \"{kind}\"\n");
             let parsed = Scenario::parse(&text, "listed", Path::new("."), &Overrides::default());
-            // A file must be named; the kind itself is right.
+            // The error may be about a missing file, but not about the kind.
             let complaint = parsed.err().map(|error| error.to_string()).unwrap_or_default();
             assert!(!complaint.contains("topology.kind"), "{complaint}");
         }
     }
 
     #[test]
-    fn the_workloads_listed_are_those_that_scenarios_know() {
+    fn the_listed_workloads_are_those_that_scenarios_accept() {
         let error = Scenario::parse(
             "[workload]\nkind = \"no-such-kind\"\n",
             "listed",
             Path::new("."),
             &Overrides::default(),
         );
-        let complaint = error.expect_err("there is none").to_string();
+        let complaint = error.expect_err("the kind is unknown").to_string();
         let known = complaint.lines().next().unwrap_or_default();
         let others = known.rsplit("barrier, ").next().unwrap_or_default();
         let listed: Vec<&str> = WORKLOADS.iter().map(|row| row[0]).collect();

@@ -1,6 +1,7 @@
-//! The command line: one subcommand a file. Everything that computes is in the library; what is
-//! here reads arguments, shows progress, prints, and chooses the exit status.
+//! The command line, one subcommand per file. All computation is in the library; this layer reads
+//! arguments, shows progress, prints, and chooses the exit status.
 
+mod arguments;
 mod bound;
 mod check;
 mod compare;
@@ -21,14 +22,14 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-const ABOUT: &str = "Compare ways of balancing load in AI-training networks";
+const ABOUT: &str = "Compare load-balancing policies for AI-training networks";
 
 const LONG_ABOUT: &str = "\
-Compare ways of balancing load in AI-training networks.
+Compare load-balancing policies for AI-training networks.
 
-With this fabric, this workload and these failures, what does each policy cost, in completion \
-time and in NIC state? A scenario, one TOML file, says what is simulated; the same scenario, \
-seed and version give the same results everywhere.";
+On a given fabric, with a given workload and failures, what does each policy cost, in completion \
+time and in NIC state? A scenario, one TOML file, describes the simulation; the same scenario, \
+seed and version give the same results on every machine.";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -37,32 +38,32 @@ Examples:
   evenkeel hpcc mix/config.txt --lb spray --out results/mix
   evenkeel list policies
 
-Exit status: 0 done; 1 a run did not complete (it stalled, or reached the time limit of its
-scenario); 2 bad input, or results that could not be written.
-Results go to standard output, everything else (progress, warnings, errors) to standard error.";
+Exit status: 0 success; 1 a run did not complete (it stalled, or reached the
+time limit of its scenario); 2 invalid input, or results could not be written.
+Results go to standard output; progress, warnings and errors to standard error.";
 
-/// A scenario in brief, for the help of the commands that take one.
+/// A short description of scenarios, for the help of the commands that take one.
 const SCENARIO_HELP: &str = "\
-A scenario is a TOML file. Every key has a default, so this is a whole one:
+A scenario is a TOML file. Every key has a default, so that this is complete:
 
   [topology]
-  kind = \"leaf-spine\"        # leaf-spine, fat-tree, or a file; see: evenkeel list topologies
+  kind = \"leaf-spine\"     # see: evenkeel list topologies
   leaves = 16
   spines = 16
   hosts_per_leaf = 16
-  host_rate = \"400Gbps\"      # values carry their units: bps Gbps, ns us ms s, B KB MB KiB MiB
+  host_rate = \"400Gbps\"   # units: bps Gbps, ns us ms s, B KB MB KiB MiB
   [policy]
-  name = \"ethereal\"          # see: evenkeel list policies
+  name = \"ethereal\"       # see: evenkeel list policies
   [workload]
-  kind = \"all-to-all\"        # see: evenkeel list collectives
-  bytes = \"16MB\"             # each rank's
+  kind = \"all-to-all\"     # see: evenkeel list collectives, list workloads
+  bytes = \"16MB\"          # from each rank
 
-`evenkeel check --explain FILE` prints a scenario with all its keys and where each value is from;
-examples/ holds scenarios to start from.";
+`evenkeel check --explain FILE` prints a scenario with all its keys and the
+origin of each value; examples/ holds scenarios to start from.";
 
 #[derive(Debug, Parser)]
 #[command(name = "evenkeel", version, about = ABOUT, long_about = LONG_ABOUT)]
-#[command(after_help = AFTER_HELP, max_term_width = 100)]
+#[command(after_help = AFTER_HELP, max_term_width = 80)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -81,19 +82,19 @@ enum Command {
     Twin(twin::Arguments),
 }
 
-/// How a command ended that had no error.
+/// The result of a command without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Status {
-    /// All is done.
+    /// The command succeeded.
     Done,
-    /// A run did not complete; its results are there all the same.
+    /// A run did not complete; its results are written all the same.
     Incomplete,
-    /// Errors, which have been told already.
-    Refused,
+    /// Some input was invalid, and its errors have been printed.
+    Invalid,
 }
 
 /// Runs the command that the arguments name.
-pub fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
@@ -108,9 +109,9 @@ pub fn main() -> ExitCode {
     match result {
         Ok(Status::Done) => ExitCode::SUCCESS,
         Ok(Status::Incomplete) => ExitCode::from(1),
-        Ok(Status::Refused) => ExitCode::from(2),
+        Ok(Status::Invalid) => ExitCode::from(2),
         Err(error) => {
-            // Errors of the library say all there is in their own text, causes included.
+            // The message of a library error includes its causes.
             output::error(&error.to_string());
             ExitCode::from(2)
         }
@@ -127,15 +128,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_are_sound() {
+    fn the_arguments_are_consistent() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn the_scenario_in_the_help_is_one() {
+    fn the_scenario_in_the_help_is_valid() {
         let lines = SCENARIO_HELP.lines().filter_map(|line| line.strip_prefix("  "));
         let text = lines.collect::<Vec<_>>().join("\n");
         let scenario = Scenario::parse(&text, "help", Path::new("."), &Overrides::default());
-        assert_eq!(scenario.expect("it is sound").topology.host_count(), 256);
+        assert_eq!(scenario.expect("it is valid").topology.host_count(), 256);
     }
 }

@@ -1,11 +1,11 @@
-//! Standard output and standard error, which may be closed at any time.
+//! Printing on standard output and standard error, which may be closed at any time.
 
 use std::io::{self, ErrorKind, Write};
 
 use anyhow::anyhow;
 
-/// Prints `text` on standard output. A reader that has seen enough, as `head` has, is no error.
-pub fn print(text: &str) -> anyhow::Result<()> {
+/// Prints `text` on standard output. A closed pipe is not an error: `head` closes it early.
+pub(super) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -16,21 +16,21 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 }
 
 /// Prints `value` as JSON on a line of its own.
-pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+pub(super) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print(&format!("{}\n", serde_json::to_string(value)?))
 }
 
-/// Tells people of an error.
-pub fn error(text: &str) {
-    tell(&format!("error: {text}"));
+/// Prints an error message.
+pub(super) fn error(text: &str) {
+    print_error_line(&format!("error: {text}"));
 }
 
-/// Tells people of something that they should know.
-pub fn warning(text: &str) {
-    tell(&format!("warning: {text}"));
+/// Prints a warning.
+pub(super) fn warning(text: &str) {
+    print_error_line(&format!("warning: {text}"));
 }
 
-/// Where standard error is closed, nobody listens, and that is all.
-fn tell(text: &str) {
+/// Prints a line on standard error; failures are ignored, because there is nowhere to report them.
+fn print_error_line(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", text.trim_end());
 }

@@ -1,4 +1,4 @@
-//! Progress on standard error, where that is a terminal: a bar a run.
+//! Progress bars on standard error, one for each run, if that is a terminal.
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
@@ -14,35 +14,37 @@ const RUN: &str = "{prefix:<22} {bar:20} {percent:>3}%  {msg}";
 const ALL: &str = "{prefix:<22} {bar:20} {pos} of {len} runs, {elapsed}";
 
 /// All bars of a command.
-pub struct Bars {
+pub(super) struct Bars {
     multi: MultiProgress,
-    whole: Option<ProgressBar>,
+    /// Counts finished runs, if there are several.
+    total: Option<ProgressBar>,
+    /// The bars of the current runs, by index of the job.
     running: Mutex<BTreeMap<usize, ProgressBar>>,
 }
 
 impl Bars {
-    /// For a single run.
-    pub fn of_one() -> Self {
+    /// The bars of a command with a single run.
+    pub(super) fn of_one() -> Self {
         let multi = MultiProgress::with_draw_target(target());
-        Self { multi, whole: None, running: Mutex::default() }
+        Self { multi, total: None, running: Mutex::default() }
     }
 
-    /// For that many runs: one more bar counts them.
-    pub fn of_many(count: usize) -> Self {
+    /// The bars of a command with `count` runs; one more bar counts finished runs.
+    pub(super) fn of_many(count: usize) -> Self {
         let mut bars = Self::of_one();
-        let whole = bars.multi.add(ProgressBar::new(count as u64));
-        whole.set_style(style(ALL));
-        whole.set_prefix("all");
-        whole.tick();
-        bars.whole = Some(whole);
+        let total = bars.multi.add(ProgressBar::new(count as u64));
+        total.set_style(style(ALL));
+        total.set_prefix("all");
+        total.tick();
+        bars.total = Some(total);
         bars
     }
 
-    /// A bar for a run.
-    pub fn start(&self, label: String) -> ProgressBar {
+    /// Adds the bar of a run.
+    pub(super) fn start(&self, label: String) -> ProgressBar {
         let bar = ProgressBar::new(0);
-        let bar = match &self.whole {
-            Some(whole) => self.multi.insert_before(whole, bar),
+        let bar = match &self.total {
+            Some(total) => self.multi.insert_before(total, bar),
             None => self.multi.add(bar),
         };
         bar.set_style(style(RUN));
@@ -55,13 +57,13 @@ impl Bars {
     }
 }
 
-/// `ethereal, seed 1`.
-pub fn label(identity: &Identity) -> String {
+/// The label of a run's bar, such as `ethereal, seed 1`.
+pub(super) fn label(identity: &Identity) -> String {
     format!("{}, seed {}", identity.policy, identity.seed)
 }
 
-/// Shows how far a run is: bytes delivered, simulated time, packet-hops a second of wall time.
-pub fn update(bar: &ProgressBar, progress: &Progress) {
+/// Shows the progress of a run: bytes delivered, simulated time, packet-hops per second of wall time.
+pub(super) fn update(bar: &ProgressBar, progress: &Progress) {
     bar.set_length(progress.total_bytes);
     bar.set_position(progress.delivered_bytes);
     let seconds = bar.elapsed().as_secs_f64().max(1e-3);
@@ -70,7 +72,7 @@ pub fn update(bar: &ProgressBar, progress: &Progress) {
     bar.set_message(format!("{now} simulated, {rate} hops/s"));
 }
 
-/// Nothing is drawn unless somebody sees it.
+/// Bars are hidden unless standard error is a terminal.
 fn target() -> ProgressDrawTarget {
     if io::stderr().is_terminal() {
         ProgressDrawTarget::stderr()
@@ -102,16 +104,16 @@ impl Observer for Bars {
             bar.finish_and_clear();
             self.multi.remove(&bar);
         }
-        if let Some(whole) = &self.whole {
-            whole.inc(1);
+        if let Some(total) = &self.total {
+            total.inc(1);
         }
     }
 }
 
 impl Drop for Bars {
     fn drop(&mut self) {
-        if let Some(whole) = &self.whole {
-            whole.finish_and_clear();
+        if let Some(total) = &self.total {
+            total.finish_and_clear();
         }
     }
 }

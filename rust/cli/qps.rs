@@ -1,14 +1,12 @@
-//! `evenkeel qps`: queue pairs, counted without a simulation.
-
-use std::path::PathBuf;
+//! `evenkeel qps`: the number of queue pairs of a scenario.
 
 use clap::Args;
 use evenkeel::report::{Qps, human};
-use evenkeel::scenario::Overrides;
 use evenkeel::study;
 use serde::Serialize;
 
-use super::{SCENARIO_HELP, Status, output, scenario};
+use super::arguments::{PolicyArgument, ScenarioArguments};
+use super::{SCENARIO_HELP, Status, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,26 +18,21 @@ Examples:
 /// Count the queue pairs that a scenario's messages need, without a simulation
 ///
 /// A queue pair is counted at the NIC that sends on it: one for each receiver and message stream,
-/// and those that the policy's splitter asks for beyond (extra). A run in which no path fails
-/// counts the same. Contexts are counted at both ends.
+/// and the extra ones that the policy's splitter opens. A run in which no path fails has the same
+/// counts. Contexts are counted at both ends.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
-pub struct Arguments {
-    /// The scenario's file
-    #[arg(value_name = "SCENARIO.toml")]
-    scenario: PathBuf,
-    /// Count for this policy in place of the scenario's
-    #[arg(long, value_name = "NAME")]
-    policy: Option<String>,
-    /// Draw from this seed in place of the scenario's
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+pub(super) struct Arguments {
+    #[command(flatten)]
+    scenario: ScenarioArguments,
+    #[command(flatten)]
+    policy: PolicyArgument,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// What `--json` prints.
+/// The object that `--json` prints.
 #[derive(Serialize)]
 struct Printed {
     scenario: String,
@@ -47,10 +40,9 @@ struct Printed {
     qps: Qps,
 }
 
-/// Counts and prints.
-pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
-    let overrides = Overrides { policy: arguments.policy.clone(), seed: arguments.seed };
-    let scenario = scenario::load(&arguments.scenario, &overrides)?;
+/// Counts the queue pairs and prints them.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+    let scenario = arguments.scenario.load(Some(&arguments.policy))?;
     scenario.expect_known()?;
     let setup = scenario.setup();
     let found = study::queue_pairs(&setup);

@@ -1,4 +1,4 @@
-//! Scenarios of hosts with several rails, for the commands that take scenarios.
+//! Scenarios with several rails, for the commands that accept them.
 
 use std::path::Path;
 
@@ -9,44 +9,48 @@ use evenkeel::scenario::{Overrides, RailScenario};
 use evenkeel::study;
 use serde::Serialize;
 
-use super::{Status, output};
+use super::arguments::ResultArguments;
+use super::{Status, output, single};
 
-/// What `compare --json` prints.
+/// The object that `compare --json` prints.
 #[derive(Serialize)]
 struct Runs {
     runs: Vec<RailSummary>,
 }
 
-/// `evenkeel run`.
-pub fn run(
+/// Runs `evenkeel run` for a scenario with rails.
+pub(super) fn run(
     path: &Path,
     overrides: &Overrides,
-    (out, json): (Option<&Path>, bool),
+    to: &ResultArguments,
 ) -> anyhow::Result<Status> {
     let scenario = RailScenario::load(path, overrides)?;
-    let folder = out.map(Folder::open).transpose()?;
+    let folder = to.out.as_deref().map(Folder::open).transpose()?;
     let (summary, outcome) = study::run_rails(&scenario)?;
     let verdict = outcome.verdict;
     if let Some(folder) = &folder {
         keep(folder, &scenario, &summary)?;
     }
-    if json {
+    if to.json {
         output::print_json(&summary)?;
     } else {
         output::print(&report::rails_table(&summary))?;
-        let place = folder.as_ref().map(|folder| folder.path().display().to_string());
-        let place = place.unwrap_or_else(|| "not kept; --out DIR keeps them".to_owned());
-        output::print(&format!("\nresults   {place}\n"))?;
+        output::print(&format!("\nresults   {}\n", single::kept_in(folder.as_ref())))?;
     }
     status(&[(summary, verdict)])
 }
 
-/// `evenkeel compare`, under one seed.
-pub fn compare(
-    path: &Path,
-    policies: &[String],
-    (seed, json): (Option<u64>, bool),
-) -> anyhow::Result<Status> {
+/// A scenario with rails, and the policies to compare under one seed.
+pub(super) struct Comparison<'a> {
+    pub(super) path: &'a Path,
+    pub(super) policies: &'a [String],
+    /// Overrides the seed of the scenario.
+    pub(super) seed: Option<u64>,
+}
+
+/// Runs `evenkeel compare` for a scenario with rails.
+pub(super) fn compare(comparison: &Comparison<'_>, json: bool) -> anyhow::Result<Status> {
+    let Comparison { path, policies, seed } = *comparison;
     let scenarios = policies
         .iter()
         .map(|policy| RailScenario::load(path, &Overrides { policy: Some(policy.clone()), seed }));
@@ -65,19 +69,22 @@ pub fn compare(
     status(&finished)
 }
 
-/// `evenkeel check`.
-pub fn check(path: &Path) -> anyhow::Result<(String, RailScenario)> {
-    let scenario = RailScenario::load(path, &Overrides::default())?;
+/// Reads and resolves the scenario with rails at `path`.
+pub(super) fn load(path: &Path) -> anyhow::Result<RailScenario> {
+    Ok(RailScenario::load(path, &Overrides::default())?)
+}
+
+/// The line of `evenkeel check` for a valid scenario.
+pub(super) fn verdict(path: &Path, scenario: &RailScenario) -> String {
     let setup = &scenario.setup;
-    let line = format!(
+    format!(
         "{}: ok ({} hosts, {}, {}, policy {})",
         path.display(),
         setup.ranks,
         report::human::plural(setup.rails.len() as u64, "rail"),
         report::human::plural(setup.operations.len() as u64, "all-reduce"),
         scenario.file.policy.name
-    );
-    Ok((line, scenario))
+    )
 }
 
 fn keep(folder: &Folder, scenario: &RailScenario, summary: &RailSummary) -> anyhow::Result<()> {
@@ -95,18 +102,18 @@ fn keep(folder: &Folder, scenario: &RailScenario, summary: &RailSummary) -> anyh
     Ok(())
 }
 
-/// A sum that is wrong is an error, whatever else there is to say.
+/// The status of finished runs. A wrong sum is an error, also if the run did not complete.
 fn status(finished: &[(RailSummary, Verdict)]) -> anyhow::Result<Status> {
     if let Some((run, _)) = finished.iter().find(|(run, _)| !run.exact) {
-        bail!("{}: under {} a rank had wrong sums: this is a bug", run.scenario, run.policy);
+        bail!("{} under {}: a rank has wrong sums, which is a bug", run.scenario, run.policy);
     }
     let mut status = Status::Done;
     for (run, verdict) in finished {
         if *verdict != Verdict::Completed {
             let done = run.operations.iter().filter(|it| it.took_ns.is_some()).count();
             output::warning(&format!(
-                "{} under {}: {done} all-reduces completed, then nothing was left to happen or \
-                 the time limit came",
+                "{} under {}: {done} all-reduces completed before the run stalled or reached its \
+                 time limit",
                 run.scenario, run.policy
             ));
             status = Status::Incomplete;

@@ -1,4 +1,4 @@
-//! Reading the scenario that a command names.
+//! Reading the scenario of a command.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use evenkeel::scenario::{Overrides, Scenario};
 
 use super::output;
 
-/// Reads and resolves it, and passes on what its readers warn of.
-pub fn load(path: &Path, overrides: &Overrides) -> anyhow::Result<Scenario> {
+/// Reads and resolves the scenario at `path`, and prints its warnings.
+pub(super) fn load(path: &Path, overrides: &Overrides) -> anyhow::Result<Scenario> {
     if path.extension().is_some_and(|extension| extension == "txt") {
         let file = path.display();
         bail!(
-            "{file}: a scenario is a TOML file; a configuration of the HPCC family of simulators \
-             is run by `evenkeel hpcc {file}`"
+            "{file}: expected a scenario, which is a TOML file; `evenkeel hpcc {file}` runs a \
+             configuration of the HPCC family of simulators"
         );
     }
     let scenario = Scenario::load(path, overrides)?;
@@ -24,8 +24,8 @@ pub fn load(path: &Path, overrides: &Overrides) -> anyhow::Result<Scenario> {
     Ok(scenario)
 }
 
-/// What its results carry.
-pub fn identity(scenario: &Scenario) -> Identity {
+/// The identity of the scenario's results.
+pub(super) fn identity(scenario: &Scenario) -> Identity {
     Identity {
         scenario: scenario.name.clone(),
         policy: scenario.scheme.name.to_owned(),

@@ -1,8 +1,7 @@
-//! What the commands that make a single run share: showing it go on, keeping it, printing it.
+//! The parts that are common to commands with a single run: progress, the results folder, printing.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek};
-use std::path::Path;
 
 use anyhow::anyhow;
 use evenkeel::fabric::{self, FlowRecord, Outcome, Setup};
@@ -11,55 +10,61 @@ use evenkeel::scenario::Scenario;
 use evenkeel::study::{self, Finished, Watch};
 use evenkeel::workload::chakra::Streaming;
 
+use super::arguments::ResultArguments;
 use super::progress::{self, Bars};
 use super::{Status, incomplete, output};
 
-/// Where results go.
+/// The destination of the results.
 #[derive(Debug)]
-pub struct Destination {
+pub(super) struct Destination {
     folder: Option<Folder>,
     format: Format,
 }
 
-/// What is printed on standard output.
+/// The format on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+enum Format {
     /// A table for people.
     Table,
     /// The JSON object.
     Json,
 }
 
-/// A single run and all it said.
-pub struct Single<'a> {
+/// A single run and its results.
+pub(super) struct Single<'a> {
     identity: &'a Identity,
     setup: &'a Setup,
     finished: Finished,
     outcome: Outcome,
-    /// `flows.csv`, if it was written while the run went on.
+    /// `flows.csv`, if it was written during the run.
     flows: Option<File>,
 }
 
 impl Destination {
-    /// `--out` and `--json`. The folder is made and seen to be writable before anything runs.
-    pub fn open(out: Option<&Path>, json: bool) -> anyhow::Result<Self> {
-        Self::open_for(out, json, &[])
+    /// Opens the destination before the run: creates the folder and checks that it is writable.
+    /// `others` are the names of results beside those that every folder has.
+    pub(super) fn open(arguments: &ResultArguments, others: &[String]) -> anyhow::Result<Self> {
+        let format = if arguments.json { Format::Json } else { Format::Table };
+        let folder = arguments.out.as_ref().map(|out| Folder::open_for(out, others));
+        Ok(Self { folder: folder.transpose()?, format })
     }
 
-    /// The same for results that are called by `others` too.
-    pub fn open_for(out: Option<&Path>, json: bool, others: &[String]) -> anyhow::Result<Self> {
-        let format = if json { Format::Json } else { Format::Table };
-        Ok(Self { folder: out.map(|out| Folder::open_for(out, others)).transpose()?, format })
-    }
-
-    /// A file without a name for what is written as a run goes on; `None` where nothing is kept.
-    pub fn scratch(&self) -> anyhow::Result<Option<File>> {
+    /// An unnamed file for data that are written during a run; `None` if no results are kept.
+    pub(super) fn scratch(&self) -> anyhow::Result<Option<File>> {
         Ok(self.folder.as_ref().map(Folder::scratch).transpose()?)
     }
 }
 
-/// Runs it, with a bar on standard error where that is a terminal.
-pub fn simulate<'a>(identity: &'a Identity, setup: &'a Setup) -> Single<'a> {
+/// The folder of the results, for people.
+pub(super) fn kept_in(folder: Option<&Folder>) -> String {
+    match folder {
+        Some(folder) => folder.path().display().to_string(),
+        None => "not kept; --out DIR keeps them".to_owned(),
+    }
+}
+
+/// Runs `setup`, with a progress bar on standard error if that is a terminal.
+pub(super) fn simulate<'a>(identity: &'a Identity, setup: &'a Setup) -> Single<'a> {
     let bound = study::lower_bound(setup).time;
     let bars = Bars::of_one();
     let bar = bars.start(progress::label(identity));
@@ -69,8 +74,8 @@ pub fn simulate<'a>(identity: &'a Identity, setup: &'a Setup) -> Single<'a> {
     Single { identity, setup, finished, outcome, flows: None }
 }
 
-/// The same with somebody who watches.
-pub fn simulate_watched<'a>(
+/// Runs `setup` as [`simulate`] does, observed by `watch`.
+pub(super) fn simulate_watched<'a>(
     identity: &'a Identity,
     setup: &'a Setup,
     watch: &mut dyn fabric::Watch,
@@ -84,18 +89,25 @@ pub fn simulate_watched<'a>(
     Single { identity, setup, finished, outcome, flows: None }
 }
 
-/// The same of a scenario whose traces are read as it goes on; flows are written as they are over,
-/// if they are to be kept.
-pub fn replay<'a>(
+/// A scenario whose traces are read during the run.
+#[derive(Clone, Copy)]
+pub(super) struct Replay<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) traces: &'a Streaming,
+}
+
+/// Runs `setup` with streamed traces. If results are kept, each flow is written when it completes.
+pub(super) fn replay<'a>(
     identity: &'a Identity,
-    (setup, scenario, traces): (&'a Setup, &Scenario, &Streaming),
+    setup: &'a Setup,
+    replay: &Replay<'_>,
     to: &Destination,
 ) -> anyhow::Result<Single<'a>> {
     let bound = study::lower_bound(setup).time;
-    let scratch = to.folder.as_ref().map(Folder::scratch).transpose()?;
+    let scratch = to.scratch()?;
     let buffered = |file: &File| Ok::<_, io::Error>(BufWriter::new(file.try_clone()?));
     let csv = scratch.as_ref().map(|file| FlowsCsv::begin(buffered(file)?, identity));
-    let mut csv = csv.transpose().map_err(unwritten)?;
+    let mut csv = csv.transpose().map_err(flows_not_written)?;
     let topology = &setup.topology;
     let mut written = Ok(());
     let mut write = |flow: &FlowRecord| {
@@ -107,28 +119,28 @@ pub fn replay<'a>(
     let bar = bars.start(progress::label(identity));
     let watch =
         Watch { flows: &mut write, progress: &mut |progress| progress::update(&bar, progress) };
-    let result = study::replay(identity, setup, (traces, bound), watch);
+    let result = study::replay(identity, setup, (replay.traces, bound), watch);
     bar.finish_and_clear();
-    let (finished, outcome) = result.map_err(|fault| scenario.trace_fault(fault))?;
-    // What was open at the end comes last.
+    let (finished, outcome) = result.map_err(|fault| replay.scenario.trace_fault(fault))?;
+    // Flows that did not complete come last.
     outcome.flows.iter().for_each(&mut write);
-    written.and_then(|()| csv.map_or(Ok(()), FlowsCsv::end)).map_err(unwritten)?;
+    written.and_then(|()| csv.map_or(Ok(()), FlowsCsv::end)).map_err(flows_not_written)?;
     Ok(Single { identity, setup, finished, outcome, flows: scratch })
 }
 
-fn unwritten(reason: io::Error) -> anyhow::Error {
+fn flows_not_written(reason: io::Error) -> anyhow::Error {
     anyhow!("--out: cannot write flows.csv: {reason}")
 }
 
 impl Single<'_> {
-    /// All that was measured.
-    pub fn outcome(&self) -> &Outcome {
+    /// The outcome of the run.
+    pub(super) fn outcome(&self) -> &Outcome {
         &self.outcome
     }
 
-    /// Keeps the results with `others` beside them, prints them, and tells if the run did not
-    /// complete.
-    pub fn report(
+    /// Writes the results folder with the files `others`, prints the results, and reports a run
+    /// that did not complete.
+    pub(super) fn report(
         &self,
         to: &Destination,
         others: &[(&str, Writer<'_>)],
@@ -140,14 +152,10 @@ impl Single<'_> {
             Format::Json => output::print_json(&self.finished.summary)?,
             Format::Table => {
                 output::print(&report::run_table(&self.finished.summary))?;
-                let place = match &to.folder {
-                    Some(folder) => folder.path().display().to_string(),
-                    None => "not kept; --out DIR keeps them".to_owned(),
-                };
-                output::print(&format!("results   {place}\n"))?;
+                output::print(&format!("results   {}\n", kept_in(to.folder.as_ref())))?;
             }
         }
-        Ok(incomplete::tell(&self.finished))
+        Ok(incomplete::report(&self.finished))
     }
 
     fn keep(&self, folder: &Folder, others: &[(&str, Writer<'_>)]) -> anyhow::Result<()> {

@@ -1,12 +1,10 @@
-//! `evenkeel twin`: one scenario in both worlds.
-
-use std::path::PathBuf;
+//! `evenkeel twin`: a scenario in Rust and in ns-3.
 
 use clap::Args;
 use evenkeel::fabric::{self, Outcome, Setup};
 use evenkeel::report::{self, Side, Stopwatch, Twin};
-use evenkeel::scenario::Overrides;
 
+use super::arguments::{PolicyArgument, ScenarioArguments};
 use super::{SCENARIO_HELP, Status, output, scenario};
 
 const EXAMPLES: &str = "\
@@ -14,36 +12,30 @@ Examples:
   evenkeel twin scenario.toml
   evenkeel twin scenario.toml --policy spray --json | jq .agrees
 
-It needs a program built with ns-3 (cargo build --release --features ns3).
+The command needs a program that is built with ns-3 (cargo build --release --features ns3).
 ";
 
-/// Run a scenario in Rust and in ns-3, and compare
+/// Run a scenario in Rust and in ns-3, and compare the results
 ///
-/// Compares the completion time of every flow, the bytes of every link, and what is counted:
-/// packets sent, lost, cut, marked, queue pairs. The worlds agree if no completion time differs by
-/// more than 0.1 % and everything else is the same; the exit status is 1 if they do not, or if a
-/// run did not complete.
+/// Compares the completion time of every flow, the bytes of every link, and all counts: packets
+/// sent, lost, trimmed and marked, queue pairs. The worlds agree if no completion time differs by
+/// more than 0.1 % and everything else is equal; the exit status is 1 if they do not agree, or if
+/// a run did not complete.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
-pub struct Arguments {
-    /// The scenario's file
-    #[arg(value_name = "SCENARIO.toml")]
-    scenario: PathBuf,
-    /// Balance load by this policy in place of the scenario's (see: evenkeel list policies)
-    #[arg(long, value_name = "POLICY")]
-    policy: Option<String>,
-    /// Draw from this seed in place of the scenario's
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// Print one JSON object in place of the table
+pub(super) struct Arguments {
+    #[command(flatten)]
+    scenario: ScenarioArguments,
+    #[command(flatten)]
+    policy: PolicyArgument,
+    /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
 }
 
-/// Runs both and compares.
-pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
-    let overrides = Overrides { policy: arguments.policy.clone(), seed: arguments.seed };
-    let scenario = scenario::load(&arguments.scenario, &overrides)?;
+/// Runs the scenario in both worlds and prints the comparison.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+    let scenario = arguments.scenario.load(Some(&arguments.policy))?;
     scenario.expect_known()?;
     let setup = scenario.setup();
     let (ns3, ns3_wall_s) = timed(|| in_ns3(&setup));
@@ -63,6 +55,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     Ok(if twin.agrees { Status::Done } else { Status::Incomplete })
 }
 
+/// The result of `run` and its wall time in seconds.
 fn timed<T>(run: impl FnOnce() -> T) -> (T, f64) {
     let stopwatch = Stopwatch::start();
     let result = run();
@@ -77,7 +70,8 @@ fn in_ns3(setup: &Setup) -> anyhow::Result<Outcome> {
 #[cfg(not(feature = "ns3"))]
 fn in_ns3(_setup: &Setup) -> anyhow::Result<Outcome> {
     anyhow::bail!(
-        "twin: ns-3 is not in this program; on Debian: apt-get install libns3-dev libgsl-dev \
-         libsqlite3-dev libxml2-dev cmake, then cargo run --release --features ns3 -- twin ..."
+        "twin: this program is built without ns-3; on Debian: apt-get install libns3-dev \
+         libgsl-dev libsqlite3-dev libxml2-dev cmake, then cargo run --release --features ns3 \
+         -- twin ..."
     )
 }

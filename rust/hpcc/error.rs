@@ -1,91 +1,92 @@
-//! Why an experiment cannot be run.
+//! The errors of an experiment's files.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::{ConfigError, NodeListError};
+use super::config::ConfigError;
+use super::node_list::NodeListError;
 use crate::balance::SchemeError;
 use crate::topology::HpccTopologyError;
 use crate::units::BitRate;
 use crate::workload::hpcc_flows::FlowFileError;
 
-/// Why an experiment cannot be run.
+/// The reason why an experiment cannot be run.
 #[derive(Debug, Error)]
 pub enum HpccError {
-    /// A file that is nowhere.
-    #[error("{what} '{path}' is not there; tried {}", list(tried))]
+    /// A file does not exist.
+    #[error("{source_key}: file '{path}' does not exist; tried {}", list(tried))]
     NotFound {
-        /// What it is for: a key of the configuration or an option.
-        what: String,
-        /// What was given.
+        /// The key of the configuration or the option that names the file.
+        source_key: String,
+        /// The path, as written.
         path: String,
-        /// Every place where it was looked for.
+        /// Every path that was tried.
         tried: Vec<PathBuf>,
     },
-    /// A file that cannot be read as text.
+    /// A file cannot be read as text.
     #[error("{}: {source}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// A configuration without a file that it needs.
-    #[error("{file}: there is no {key}; add a line '{key} PATH', or use {option} PATH")]
-    NoFile {
+    /// The configuration does not name a required file.
+    #[error("{file}: {key} is missing; add a line '{key} PATH', or use {option} PATH")]
+    MissingKey {
         /// The configuration.
         file: String,
         /// The key.
         key: &'static str,
-        /// The option of the command line that does the same.
+        /// The option of the command line with the same effect.
         option: &'static str,
     },
-    /// A fault in the configuration.
+    /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A fault in the topology.
+    /// The topology file is invalid.
     #[error(transparent)]
     Topology(#[from] HpccTopologyError),
-    /// A fault in the flow file.
+    /// The flow file is invalid.
     #[error(transparent)]
     Flows(#[from] FlowFileError),
-    /// A fault in the list of nodes to trace.
+    /// The list of traced nodes is invalid.
     #[error(transparent)]
     Nodes(#[from] NodeListError),
-    /// A policy that is none.
-    #[error("{place}: {source}")]
+    /// The policy is unknown or its parameters are invalid.
+    #[error("{key}: {source}")]
     Scheme {
-        /// Where it is named.
-        place: String,
-        /// Why it is none.
+        /// The key or option that names the policy.
+        key: String,
+        /// The error of the policy.
         source: SchemeError,
     },
-    /// A way of balancing load that is not held.
+    /// `LB_MODE` names a policy that is not available under that number.
     #[error(
-        "{file}:{line}: LB_MODE {mode}{} is not held here, LB_MODE 0 (ECMP) is; name one of this \
-         project's policies with --lb POLICY or a line 'LB_POLICY POLICY': {known}",
+        "{file}:{line}: LB_MODE {mode}{} is not supported; expected LB_MODE 0 (ECMP), or a policy \
+         given with --lb POLICY or a line 'LB_POLICY POLICY': {known}",
         name.map(|name| format!(" ({name})")).unwrap_or_default()
     )]
     LbMode {
         /// The configuration.
         file: String,
-        /// The line.
+        /// The line, counted from 1.
         line: usize,
         /// The mode.
         mode: u32,
-        /// What ConWeave calls it.
+        /// ConWeave's name of the mode.
         name: Option<&'static str>,
-        /// The policies that exist.
+        /// The names of all policies.
         known: String,
     },
-    /// A switch port without a marking threshold.
+    /// No marking threshold is given for the rate of a switch port.
     #[error(
-        "{file}: {key} says nothing of {rate}, the rate of link {link}; add the pair '{} VALUE' to \
-         it, or switch marking off with ENABLE_QCN 0",
+        "{file}: {key} has no value for {rate}, the rate of link {link}; add the pair '{} VALUE', \
+         or disable marking with ENABLE_QCN 0",
         rate.as_bps()
     )]
-    NoThreshold {
+    MissingThreshold {
         /// The configuration.
         file: String,
         /// The key.
@@ -95,44 +96,44 @@ pub enum HpccError {
         /// A link of that rate.
         link: String,
     },
-    /// Marking that starts where it should be complete.
+    /// `KMIN_MAP` exceeds `KMAX_MAP`.
     #[error(
-        "{file}: for {rate}, KMIN_MAP says {kmin} bytes and KMAX_MAP {kmax}; the first must not be \
-         larger"
+        "{file}: for {rate}, KMIN_MAP is {kmin} bytes and KMAX_MAP {kmax}; expected KMIN_MAP to be \
+         at most KMAX_MAP"
     )]
     ThresholdOrder {
         /// The configuration.
         file: String,
         /// The rate.
         rate: BitRate,
-        /// What marking starts at.
+        /// The threshold at which marking starts, bytes.
         kmin: u64,
-        /// What it is complete at.
+        /// The threshold above which every packet is marked, bytes.
         kmax: u64,
     },
-    /// A link that is not there to go down.
+    /// `LINK_DOWN` names a link that does not exist.
     #[error(
-        "{file}:{line}: LINK_DOWN: no link joins nodes {a} and {b}; name the two ends of a link \
-         line of {topology}"
+        "{file}:{line}: LINK_DOWN: no link joins nodes {a} and {b}; expected the two ends of a \
+         link of {topology}"
     )]
-    NoSuchLink {
+    UnknownLink {
         /// The configuration.
         file: String,
-        /// The line.
+        /// The line, counted from 1.
         line: usize,
         /// One node.
         a: u32,
-        /// The other.
+        /// The other node.
         b: u32,
         /// The topology file.
         topology: String,
     },
-    /// A failure at no time that can be.
-    #[error("{file}:{line}: LINK_DOWN: the time is beyond the 213 days that can be simulated")]
+    /// The time of `LINK_DOWN` is out of range.
+    #[error("{file}:{line}: LINK_DOWN: the time is out of range; expected at most 213 days")]
     LinkDownTooLate {
         /// The configuration.
         file: String,
-        /// The line.
+        /// The line, counted from 1.
         line: usize,
     },
 }

@@ -1,11 +1,13 @@
-//! An experiment: three files, made into what a run needs.
+//! An experiment: a configuration, a topology and a flow file, resolved into what a run needs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::config::{self, Family, HpccConfig, Numbered};
-use super::{HpccError, fabric, fct, files, node_list, ports, warnings as settings_warnings, wire};
+use super::config::{self, Family, HpccConfig, WithLine};
+use super::files::{self, InputFile};
+use super::node_numbers::NodeNumbers;
+use super::{HpccError, fabric, fct, node_list, ports, warnings, wire};
 use crate::balance::switch::SwitchConfig;
 use crate::balance::{self, Parameters, Scheme};
 use crate::fabric::{Outcome, Rounding, Setup};
@@ -13,18 +15,18 @@ use crate::topology::{Node, hpcc};
 use crate::units::{Span, Time};
 use crate::workload::hpcc_flows::{self, FlowFile};
 
-/// What the caller says in place of the configuration.
+/// Settings of the caller that override the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// A policy, in place of `LB_POLICY` and `LB_MODE`.
+    /// A policy; overrides `LB_POLICY` and `LB_MODE`.
     pub lb: Option<String>,
-    /// A topology file, in place of `TOPOLOGY_FILE`.
+    /// A topology file; overrides `TOPOLOGY_FILE`.
     pub topology: Option<PathBuf>,
-    /// A flow file, in place of `FLOW_FILE`.
+    /// A flow file; overrides `FLOW_FILE`.
     pub flows: Option<PathBuf>,
-    /// How transmission times are rounded; exactly by default.
+    /// The rounding of transmission times; exact by default.
     pub rounding: Rounding,
-    /// A seed, in place of `RANDOM_SEED`.
+    /// A seed; overrides `RANDOM_SEED`.
     pub seed: Option<u64>,
 }
 
@@ -33,62 +35,69 @@ pub struct Overrides {
 pub struct Experiment {
     /// The configuration's file name without its extension.
     pub name: String,
-    /// What determines the run.
+    /// The setup of the run.
     pub setup: Setup,
-    /// What of the files is ignored, or is done otherwise here; a sentence each.
+    /// What this project ignores in the files or does differently, a sentence each.
     pub warnings: Vec<String>,
     /// The configuration.
     pub config: HpccConfig,
-    /// Where the topology was found.
+    /// The path of the topology file.
     pub topology_file: PathBuf,
-    /// Where the flows were found.
+    /// The path of the flow file.
     pub flow_file: PathBuf,
-    /// The flows; the one at place i is message i.
+    /// The flows; the flow at index i is message i.
     pub flows: FlowFile,
-    /// The file's node of each host, then of each switch, by id.
-    nodes: [Vec<u32>; 2],
-    /// The nodes whose packets are traced; `None` where no trace is asked for.
+    numbers: NodeNumbers,
+    /// The numbers of the nodes whose packets are traced; `None` if no trace is configured.
     pub(super) traced: Option<BTreeSet<u32>>,
 }
 
+/// Whether packet events are traced at each host and at each switch, by id.
+#[derive(Debug)]
+pub(super) struct TracedNodes {
+    pub(super) hosts: Vec<bool>,
+    pub(super) switches: Vec<bool>,
+}
+
 impl Experiment {
-    /// Reads the configuration at `path` and the files that it, or `overrides`, names.
+    /// Reads the configuration at `path` and the files that it or `overrides` names.
     ///
     /// # Errors
-    /// A file that is nowhere or cannot be read, and every fault in one; a policy that is none;
-    /// marking thresholds that are missing; a link to go down that does not exist.
+    /// A file does not exist, cannot be read or is invalid; the policy is unknown; a marking
+    /// threshold is missing; the link of `LINK_DOWN` does not exist.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, HpccError> {
         let config_file = files::given("the configuration", path)?;
         let config = config::read(&files::text(&config_file)?, &path.display().to_string())?;
         let folder = config_file.parent().unwrap_or(Path::new(""));
         let mut scheme = scheme(&config, overrides)?;
-        let keys = [
-            ("TOPOLOGY_FILE", "--topology", &overrides.topology, &config.topology_file),
-            ("FLOW_FILE", "--flows", &overrides.flows, &config.flow_file),
-        ];
-        let [topology_file, flow_file] =
-            keys.map(|(key, option, given, written)| match (given, written) {
-                (Some(path), _) => files::given(option, path),
-                (None, Some(written)) => {
-                    files::named(&format!("{}: {key}", config.file), written, folder)
-                }
-                (None, None) => Err(HpccError::NoFile { file: config.file.clone(), key, option }),
-            });
-        let (topology_file, flow_file) = (topology_file?, flow_file?);
+        let topology_file = InputFile {
+            key: "TOPOLOGY_FILE",
+            in_config: config.topology_file.as_deref(),
+            option: "--topology",
+            in_option: overrides.topology.as_deref(),
+        };
+        let flow_file = InputFile {
+            key: "FLOW_FILE",
+            in_config: config.flow_file.as_deref(),
+            option: "--flows",
+            in_option: overrides.flows.as_deref(),
+        };
+        let topology_file = topology_file.find(&config.file, folder)?;
+        let flow_file = flow_file.find(&config.file, folder)?;
         let topology_name = topology_file.display().to_string();
         let read = hpcc::read(&files::text(&topology_file)?, &topology_name)?;
         let flow_name = flow_file.display().to_string();
         let flows = hpcc_flows::read(&files::text(&flow_file)?, &flow_name)?;
         let workload = flows.workload(&read.host_of_node)?;
 
+        let numbers = NodeNumbers::new(&read);
         if let SwitchConfig::Murmur(_) = scheme.switch {
-            let nodes = (&read.node_of_host[..], &read.node_of_switch[..]);
-            scheme = ports::named(nodes, &flows, &workload);
+            scheme = ports::ecmp_scheme(&numbers, &flows, &workload);
         }
         let mut warnings = config.warnings.clone();
         warnings.extend(read.warnings.iter().cloned());
         warnings.extend(flows.warnings.iter().cloned());
-        warnings.extend(settings_warnings::differences(&config));
+        warnings.extend(warnings::of(&config));
         let setup = Setup {
             fabric: fabric::fabric(&config, &read, &topology_name, overrides.rounding)?,
             nic: fabric::nic(&config, &scheme),
@@ -100,28 +109,27 @@ impl Experiment {
             probes: Vec::new(),
         };
         let traced = traced(&config, folder, &mut warnings)?;
-        let nodes = [read.node_of_host, read.node_of_switch];
         let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Ok(Self { name, setup, warnings, config, topology_file, flow_file, flows, nodes, traced })
+        Ok(Self { name, setup, warnings, config, topology_file, flow_file, flows, numbers, traced })
     }
 
     /// The number of a node in the topology file.
     pub fn node_number(&self, node: Node) -> u32 {
-        match node {
-            Node::Host(host) => self.nodes[0][host.index()],
-            Node::Switch(switch) => self.nodes[1][switch.index()],
-        }
+        self.numbers.of(node)
     }
 
     /// The numbers of all hosts in the topology file, by id.
     pub(super) fn host_numbers(&self) -> &[u32] {
-        &self.nodes[0]
+        &self.numbers.hosts
     }
 
-    /// Whether packets at each host, then at each switch, are traced, by id.
-    pub(super) fn followed(&self) -> [Vec<bool>; 2] {
+    /// The nodes whose packet events are traced.
+    pub(super) fn traced_nodes(&self) -> TracedNodes {
         let is_traced = |node: &u32| self.traced.as_ref().is_some_and(|it| it.contains(node));
-        self.nodes.each_ref().map(|nodes| nodes.iter().map(is_traced).collect())
+        TracedNodes {
+            hosts: self.numbers.hosts.iter().map(is_traced).collect(),
+            switches: self.numbers.switches.iter().map(is_traced).collect(),
+        }
     }
 
     /// The results in the columns of the family's `fct.txt`: a line for each flow that
@@ -131,8 +139,9 @@ impl Experiment {
     }
 }
 
-/// The nodes of `TRACE_FILE`, where the trace is not switched off. Configurations are handed on
-/// with the trace on and without that file, with which the family traces nobody.
+/// The nodes of `TRACE_FILE`, unless the trace is disabled. If the file does not exist, nothing is
+/// traced and a warning says so: configurations are often passed on with the trace enabled and
+/// without that file.
 fn traced(
     config: &HpccConfig,
     folder: &Path,
@@ -147,28 +156,29 @@ fn traced(
             Ok(Some(node_list::read(&files::text(&path)?, &name)?))
         }
         Err(missing) => {
-            warnings.push(format!("{missing}; nothing is traced"));
+            warnings.push(format!("{missing}; no packets are traced"));
             Ok(None)
         }
     }
 }
 
-/// The caller's policy, else the configuration's, else the family's own ECMP where it asks for that.
+/// The policy: that of the caller, else that of `LB_POLICY`, else the family's own ECMP for
+/// `LB_MODE 0` or no `LB_MODE`.
 fn scheme(config: &HpccConfig, overrides: &Overrides) -> Result<Scheme, HpccError> {
     let file = &config.file;
-    let (place, name) = match (&overrides.lb, &config.lb_policy, &config.lb_mode) {
+    let (key, name) = match (&overrides.lb, &config.lb_policy, &config.lb_mode) {
         (Some(name), _, _) => ("--lb".to_owned(), name.as_str()),
         (None, Some(policy), _) => {
             (format!("{file}:{}: LB_POLICY", policy.line), policy.value.as_str())
         }
-        (None, None, Some(mode)) if mode.value != 0 => return Err(other_mode(file, mode)),
+        (None, None, Some(mode)) if mode.value != 0 => return Err(unsupported_mode(file, mode)),
         (None, None, _) => (format!("{file}: LB_MODE"), "ecmp-murmur"),
     };
     balance::build_scheme(name, &Parameters::new())
-        .map_err(|source| HpccError::Scheme { place, source })
+        .map_err(|source| HpccError::Scheme { key, source })
 }
 
-fn other_mode(file: &str, mode: &Numbered<u32>) -> HpccError {
+fn unsupported_mode(file: &str, mode: &WithLine<u32>) -> HpccError {
     HpccError::LbMode {
         file: file.to_owned(),
         line: mode.line,
@@ -184,12 +194,12 @@ fn other_mode(file: &str, mode: &Numbered<u32>) -> HpccError {
     }
 }
 
-/// The latest end of a run, as of scenarios: what is set at the very end still fits into 64 bits
-/// of picoseconds.
+/// The latest end of a run, the same as for scenarios: timers that are armed at the very end still
+/// fit into 64 bits of picoseconds.
 const LATEST_END: Span = Span::from_ms(4_000_000_000);
 
-/// When the family would stop: at `SIMULATOR_STOP_TIME`; in ConWeave 10 s after
-/// `FLOWGEN_STOP_TIME`, 2.5 s by default.
+/// The time at which the family's simulator stops: `SIMULATOR_STOP_TIME`, or for ConWeave 10 s after
+/// `FLOWGEN_STOP_TIME` (2.5 s by default).
 fn time_limit(config: &HpccConfig) -> Time {
     let flowgen = config.flowgen_stop.unwrap_or(wire::FLOWGEN_STOP);
     let stop = config.stop.unwrap_or(match config.family() {
@@ -204,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_run_goes_on_until_the_clock_ends() {
+    fn the_time_limit_leaves_room_for_timers() {
         for (text, seconds) in
             [("SIMULATOR_STOP_TIME 40000000000000.00", 4_000_000), ("SIMULATOR_STOP_TIME 4", 4)]
         {

@@ -1,6 +1,7 @@
-//! What an experiment makes of switches, links and NICs.
+//! The settings of switches, links and NICs in an experiment.
 
 use super::config::{Family, HpccConfig};
+use super::node_numbers::NodeNumbers;
 use super::{HpccError, wire};
 use crate::balance::Scheme;
 use crate::fabric::{
@@ -11,12 +12,12 @@ use crate::ids::LinkId;
 use crate::nic::congestion::{CongestionControl, dcqcn_mlx, dctcp_rate};
 use crate::nic::verbs::QpConfig;
 use crate::nic::{AckConfig, NicConfig};
-use crate::topology::hpcc::HpccTopology;
-use crate::topology::{Node, Topology};
+use crate::topology::{HpccTopology, Node, Topology};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
-/// Switches and links. Marking is judged as a packet leaves, by what is left behind it
-/// (`SwitchNode::SwitchNotifyDequeue`); there is no gap and no forwarding delay.
+/// The settings of switches and links. A packet is marked when it is dequeued, by the bytes that
+/// remain behind it (`SwitchNode::SwitchNotifyDequeue`). There is no gap between packets and no
+/// forwarding delay.
 pub(super) fn fabric(
     config: &HpccConfig,
     read: &HpccTopology,
@@ -41,9 +42,9 @@ pub(super) fn fabric(
     })
 }
 
-/// `ENABLE_PFC`: each family's own constants, in `third.cc` and `network-load-balance.cc`.
-/// `USE_DYNAMIC_PFC_THRESHOLD` sets an attribute that their switches do not look at: the
-/// threshold is always dynamic.
+/// Priority flow control (PFC), `ENABLE_PFC`, with the constants of each simulator in `third.cc` and
+/// `network-load-balance.cc`. `USE_DYNAMIC_PFC_THRESHOLD` has no effect, because their switches do
+/// not read that attribute: the threshold is always dynamic.
 fn pfc(config: &HpccConfig) -> PfcConfig {
     match config.family() {
         Family::Hpcc => PfcConfig::HPCC,
@@ -55,7 +56,7 @@ fn pfc(config: &HpccConfig) -> PfcConfig {
     }
 }
 
-/// The thresholds of every rate that a switch port has. As in the family, each must be there.
+/// The thresholds for the rate of each switch port. As in the family, none may be missing.
 fn ecn_by_rate(config: &HpccConfig, topology: &Topology) -> Result<Vec<(BitRate, Ecn)>, HpccError> {
     if !config.ecn {
         return Ok(Vec::new());
@@ -71,34 +72,35 @@ fn ecn_by_rate(config: &HpccConfig, topology: &Topology) -> Result<Vec<(BitRate,
     rates.into_iter().map(|(rate, link)| Ok((rate, ecn(config, topology, rate, link)?))).collect()
 }
 
-/// Both thresholds are of all bytes that wait. HPCC counts so; ConWeave compares only what a queue
-/// has beyond its own share (`SwitchMmu::ShouldSendCN`, `UpdateEgressAdmission`).
+/// Both thresholds apply to all bytes in a queue. HPCC counts them so. ConWeave compares only the
+/// bytes beyond the queue's reserved memory (`SwitchMmu::ShouldSendCN`, `UpdateEgressAdmission`),
+/// which is added to its thresholds here.
 fn ecn(
     config: &HpccConfig,
     topology: &Topology,
     rate: BitRate,
     link: LinkId,
 ) -> Result<Ecn, HpccError> {
-    let missing = |key| HpccError::NoThreshold {
+    let missing = |key| HpccError::MissingThreshold {
         file: config.file.clone(),
         key,
         rate,
         link: topology.link_name(link).to_owned(),
     };
     let maps = &config.thresholds;
-    let kmin = of(&maps.kmin, rate).ok_or_else(|| missing("KMIN_MAP"))?;
-    let kmax = of(&maps.kmax, rate).ok_or_else(|| missing("KMAX_MAP"))?;
-    let pmax = of(&maps.pmax, rate).ok_or_else(|| missing("PMAX_MAP"))?;
-    let own = match config.family() {
+    let kmin = value_for(&maps.kmin, rate).ok_or_else(|| missing("KMIN_MAP"))?;
+    let kmax = value_for(&maps.kmax, rate).ok_or_else(|| missing("KMAX_MAP"))?;
+    let pmax = value_for(&maps.pmax, rate).ok_or_else(|| missing("PMAX_MAP"))?;
+    let reserved = match config.family() {
         Family::Hpcc => Bytes::ZERO,
         Family::ConWeave => wire::QUEUE_OWN_CONWEAVE,
     };
-    let with_own = |threshold: Bytes| Bytes::new(threshold.get().saturating_add(own.get()));
+    let shifted = |threshold: Bytes| Bytes::new(threshold.get().saturating_add(reserved.get()));
     match kmin.cmp(&kmax) {
         std::cmp::Ordering::Less => {
-            Ok(Ecn::Ramp { kmin: with_own(kmin), kmax: with_own(kmax), pmax })
+            Ok(Ecn::Ramp { kmin: shifted(kmin), kmax: shifted(kmax), pmax })
         }
-        std::cmp::Ordering::Equal => Ok(Ecn::Step(with_own(kmax))),
+        std::cmp::Ordering::Equal => Ok(Ecn::Step(shifted(kmax))),
         std::cmp::Ordering::Greater => Err(HpccError::ThresholdOrder {
             file: config.file.clone(),
             rate,
@@ -108,13 +110,14 @@ fn ecn(
     }
 }
 
-/// The value for a rate; of several, the last, as in the family.
-fn of<T: Copy>(map: &[(BitRate, T)], rate: BitRate) -> Option<T> {
+/// The value for a rate; the last one if there are several, as in the family.
+fn value_for<T: Copy>(map: &[(BitRate, T)], rate: BitRate) -> Option<T> {
     map.iter().rev().find(|(of, _)| *of == rate).map(|&(_, value)| value)
 }
 
-/// `LINK_DOWN`: every link between the two nodes, for ever; everybody knows at once, because the
-/// family computes its routes anew in the same instant (`TakeDownLink`).
+/// `LINK_DOWN`: every link between the two nodes fails for the rest of the run. Detection and
+/// convergence take no time, because the family recomputes its routes in the same instant
+/// (`TakeDownLink`).
 fn failures(
     config: &HpccConfig,
     read: &HpccTopology,
@@ -130,13 +133,10 @@ fn failures(
     if at == Time::NEVER {
         return Err(HpccError::LinkDownTooLate { file, line });
     }
-    let id_of = |node: Node| match node {
-        Node::Host(host) => read.node_of_host[host.index()],
-        Node::Switch(switch) => read.node_of_switch[switch.index()],
-    };
+    let numbers = NodeNumbers::new(read);
     let [a, b] = down.ends;
     let joins = |ends: [Node; 2]| {
-        let ends = ends.map(id_of);
+        let ends = ends.map(|node| numbers.of(node));
         ends == [a, b] || ends == [b, a]
     };
     let links = (0..).map(LinkId).zip(read.topology.links());
@@ -153,21 +153,22 @@ fn failures(
         .collect();
     if failures.is_empty() {
         let topology = topology_file.to_owned();
-        return Err(HpccError::NoSuchLink { file, line, a, b, topology });
+        return Err(HpccError::UnknownLink { file, line, a, b, topology });
     }
     Ok(failures)
 }
 
-/// Links that lose packets: a link's own error rate, else `ERROR_RATE_PER_LINK`, for ever. The
-/// family counts in packets (`ERROR_UNIT_PACKET`); rates are rounded up to 10^-9.
+/// Links that lose packets during the whole run: at the link's own error rate if it has one, else at
+/// `ERROR_RATE_PER_LINK`. The family applies rates to packets (`ERROR_UNIT_PACKET`). Rates are
+/// rounded up to a multiple of 10^-9.
 fn losses<'a>(
     config: &HpccConfig,
     read: &'a HpccTopology,
 ) -> impl Iterator<Item = Failure> + use<'a> {
-    let parts = |rate: f64| (rate * 1e9).ceil() as u32;
-    let every = u32::try_from(config.error_rate.div_ceil(1_000)).expect("at most 10^12");
+    let billionths = |rate: f64| (rate * 1e9).ceil() as u32;
+    let default = u32::try_from(config.error_rate.div_ceil(1_000)).expect("at most 10^12");
     (0..).map(LinkId).zip(&read.error_rate).filter_map(move |(link, &own)| {
-        let billionths = if own > 0.0 { parts(own) } else { every };
+        let billionths = if own > 0.0 { billionths(own) } else { default };
         let rate = Fraction::new(billionths, 1_000_000_000).filter(|rate| rate.numerator() > 0)?;
         Some(Failure {
             link,
@@ -180,7 +181,7 @@ fn losses<'a>(
     })
 }
 
-/// Every host's NIC. Loss recovery is what the scheme is made for: go-back-N for ECMP.
+/// The settings of every host's NIC. The scheme determines the loss recovery: go-back-N for ECMP.
 pub(super) fn nic(config: &HpccConfig, scheme: &Scheme) -> NicConfig {
     let family = config.family();
     NicConfig {
@@ -200,13 +201,14 @@ pub(super) fn nic(config: &HpccConfig, scheme: &Scheme) -> NicConfig {
             Family::Hpcc => wire::NACK_INTERVAL_HPCC,
             Family::ConWeave => wire::NACK_INTERVAL_CONWEAVE,
         },
-        // Marks travel in acknowledgements here; nothing asks for notification packets.
+        // Has no effect: acknowledgements carry the marks, and no control needs CNPs.
         cnp_interval: Span::from_us(50),
         queue_pairs: QpConfig::default(),
     }
 }
 
-/// DCTCP for `CC_MODE` 8, otherwise DCQCN as ConnectX NICs do it, with the file's numbers.
+/// DCTCP for `CC_MODE` 8, otherwise DCQCN in the form of ConnectX NICs, with the parameters of the
+/// configuration.
 fn congestion(config: &HpccConfig) -> CongestionControl {
     let rates = &config.rates;
     if config.cc_mode == 8 {

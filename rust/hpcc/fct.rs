@@ -1,14 +1,15 @@
 //! `fct.txt`, the table that the family's scripts read:
 //! `src dst src_port dst_port bytes start_ns fct_ns standalone_fct_ns`.
 //!
-//! A line a flow that completed, in order of completion (flows that complete in the same
-//! picosecond in order of the flow file). Nodes and ports are written as the simulator does
-//! whose flow file it is: HPCC's (six columns) prints addresses in hexadecimal and counts source
-//! ports a pair of hosts, ConWeave's (five) prints node ids and counts source ports a sender and
-//! destination ports a receiver.
+//! Each completed flow has a line, in order of completion; flows that complete in the same
+//! picosecond are in the order of the flow file. Nodes and ports are written as by the simulator
+//! that the flow file is for: HPCC (six columns) prints addresses in hexadecimal and counts source
+//! ports for each pair of hosts; ConWeave (five columns) prints node numbers and counts source ports
+//! for each sender and destination ports for each receiver.
 
 use std::fmt::Write as _;
 
+use super::{ports, wire};
 use crate::balance::switch::murmur::address;
 use crate::fabric::{FlowRecord, Outcome, Setup};
 use crate::ids::HostId;
@@ -17,12 +18,10 @@ use crate::units::{Bytes, Time};
 use crate::workload::Message;
 use crate::workload::hpcc_flows::{Dialect, FlowFile};
 
-use super::{ports, wire};
-
-/// Nanoseconds in a second times bits in a byte.
+/// Nanoseconds per second times bits per byte.
 const NS_BITS: u128 = 8_000_000_000;
 
-/// Picoseconds in a nanosecond.
+/// Picoseconds per nanosecond.
 const PS: u64 = 1_000;
 
 /// The whole table.
@@ -41,7 +40,7 @@ pub(super) fn table(setup: &Setup, flows: &FlowFile, outcome: &Outcome) -> Strin
     for (at, flow) in order {
         let (line, message) = (&flows.flows[flow], &setup.workload.messages[flow]);
         let [src, dst] = [line.src, line.dst].map(|node| name(flows.dialect, node));
-        let (src_port, dst_port) = ports[flow];
+        let (src_port, dst_port) = (ports[flow].source, ports[flow].destination);
         let start_ns = message.start.as_ps() / PS;
         let fct_ns = at.since(message.start).as_ps() / PS;
         let standalone_ns = standalone_ns(setup, &routes, message);
@@ -55,7 +54,7 @@ pub(super) fn table(setup: &Setup, flows: &FlowFile, outcome: &Outcome) -> Strin
     table
 }
 
-/// When each message's last piece was complete; `Time::NEVER` if one was not.
+/// The time at which each message's last piece completed; [`Time::NEVER`] if one did not.
 fn completions(messages: usize, flows: &[FlowRecord]) -> Vec<Time> {
     let mut completed = vec![None; messages];
     for flow in flows {
@@ -65,38 +64,37 @@ fn completions(messages: usize, flows: &[FlowRecord]) -> Vec<Time> {
     completed.into_iter().map(|at| at.unwrap_or(Time::NEVER)).collect()
 }
 
-/// A node, as the simulator of that dialect prints it: HPCC the address 11.x.y.1 of node
-/// 256x + y (`node_id_to_ip`).
+/// A node in the form of the dialect's simulator: HPCC prints the address 11.x.y.1 for node
+/// 256x + y (`node_id_to_ip`), ConWeave the number.
 fn name(dialect: Dialect, node: u32) -> String {
     match dialect {
         Dialect::ConWeave => node.to_string(),
-        Dialect::Hpcc => {
-            format!("{:08x}", address(node))
-        }
+        Dialect::Hpcc => format!("{:08x}", address(node)),
     }
 }
 
-/// The family's own estimate of what a flow takes alone (`qp_finish`): the base round-trip time
-/// (propagation both ways and a payload's serialisation on each link of the way there) and all
-/// bytes with headers at the slowest link. Each term is rounded down to a nanosecond.
+/// The family's estimate of a flow's completion time in an idle network (`qp_finish`): the base
+/// round-trip time (propagation both ways, and the serialisation of a payload on each link towards
+/// the receiver) plus the serialisation of all bytes with headers at the slowest link. Each term is
+/// rounded down to a nanosecond.
 ///
-/// Bytes are not wrapped at 32 bits, as the family does.
+/// The family computes bytes in 32 bits, which wrap; these do not.
 fn standalone_ns(setup: &Setup, routes: &Routes, message: &Message) -> u128 {
-    let way = Way::between(setup, routes, (message.src, message.dst));
+    let path = PathEstimate::new(setup, routes, message.src, message.dst);
     let packets = u128::from(message.bytes.get().div_ceil(setup.nic.payload.get()));
     let bytes = u128::from(message.bytes.get()) + packets * u128::from(wire::HEADER.get());
-    way.rtt_ns + time_ns(bytes, way.slowest)
+    path.rtt_ns + time_ns(bytes, path.slowest)
 }
 
-/// What the family knows of the way between two hosts (`CalculateRoute`).
-struct Way {
+/// The family's estimate of the path between two hosts (`CalculateRoute`).
+struct PathEstimate {
     rtt_ns: u128,
-    /// Bits a second.
+    /// The rate of the slowest link, bits per second.
     slowest: u64,
 }
 
-impl Way {
-    fn between(setup: &Setup, routes: &Routes, (src, dst): (HostId, HostId)) -> Self {
+impl PathEstimate {
+    fn new(setup: &Setup, routes: &Routes, src: HostId, dst: HostId) -> Self {
         let (topology, payload): (&Topology, Bytes) = (&setup.topology, setup.nic.payload);
         let ports = routes.path_ports(src, dst, 0);
         let links = || ports.iter().map(|port| topology.link(port.link()));
@@ -108,19 +106,19 @@ impl Way {
     }
 }
 
-/// The largest product of round-trip time and rate between two hosts (`maxBdp`), bytes.
+/// The largest product of round-trip time and rate over all pairs of hosts (`maxBdp`), bytes.
 pub(super) fn largest_bdp(setup: &Setup) -> u128 {
     let routes = Routes::new(&setup.topology, &|_| true);
     let hosts = || (0..setup.topology.host_count()).map(HostId);
     let pairs = hosts().flat_map(|src| hosts().map(move |dst| (src, dst)));
-    let bdp = |pair| {
-        let way = Way::between(setup, &routes, pair);
-        way.rtt_ns * u128::from(way.slowest) / NS_BITS
+    let bdp = |(src, dst)| {
+        let path = PathEstimate::new(setup, &routes, src, dst);
+        path.rtt_ns * u128::from(path.slowest) / NS_BITS
     };
     pairs.filter(|(src, dst)| src != dst).map(bdp).max().unwrap_or(0)
 }
 
-/// Whole nanoseconds that `bytes` take.
+/// The serialisation time of `bytes`, rounded down to a nanosecond.
 fn time_ns(bytes: u128, bits_per_second: u64) -> u128 {
     bytes * NS_BITS / u128::from(bits_per_second)
 }
@@ -130,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_are_named_as_each_simulator_does() {
+    fn nodes_are_printed_as_by_each_simulator() {
         assert_eq!(name(Dialect::Hpcc, 0xcc), "0b00cc01");
         assert_eq!(name(Dialect::Hpcc, 0x1_02), "0b010201");
         assert_eq!(name(Dialect::ConWeave, 204), "204");

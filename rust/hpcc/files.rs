@@ -1,8 +1,34 @@
-//! Where the files of an experiment are.
+//! Finding and reading the files of an experiment.
 
 use std::path::{Path, PathBuf};
 
 use super::HpccError;
+
+/// An input file that an option or a key of the configuration names; the option overrides the key.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InputFile<'a> {
+    pub(super) key: &'static str,
+    /// The key's value.
+    pub(super) in_config: Option<&'a str>,
+    pub(super) option: &'static str,
+    /// The option's value.
+    pub(super) in_option: Option<&'a Path>,
+}
+
+impl InputFile<'_> {
+    /// The path of the file for the configuration `config`, which lies in `folder`.
+    ///
+    /// # Errors
+    /// Neither names the file, or the file does not exist.
+    pub(super) fn find(&self, config: &str, folder: &Path) -> Result<PathBuf, HpccError> {
+        let Self { key, in_config, option, in_option } = *self;
+        match (in_option, in_config) {
+            (Some(path), _) => given(option, path),
+            (None, Some(written)) => named(&format!("{config}: {key}"), written, folder),
+            (None, None) => Err(HpccError::MissingKey { file: config.to_owned(), key, option }),
+        }
+    }
+}
 
 /// The text of the file at `path`.
 pub(super) fn text(path: &Path) -> Result<String, HpccError> {
@@ -10,25 +36,30 @@ pub(super) fn text(path: &Path) -> Result<String, HpccError> {
         .map_err(|source| HpccError::Unreadable { path: path.to_owned(), source })
 }
 
-/// The file that an option names: as given, from the working directory.
-pub(super) fn given(what: &str, path: &Path) -> Result<PathBuf, HpccError> {
-    first(what, &path.display().to_string(), vec![path.to_owned()])
+/// The file that an option names, relative to the working directory.
+pub(super) fn given(option: &str, path: &Path) -> Result<PathBuf, HpccError> {
+    first(option, &path.display().to_string(), vec![path.to_owned()])
 }
 
-/// The file that a configuration in `folder` names: as written (from the working directory),
-/// then from the folder, then by its name alone in the folder, because the family's
-/// configurations name `mix/topology.txt` and are shipped beside `topology.txt`.
-pub(super) fn named(what: &str, written: &str, folder: &Path) -> Result<PathBuf, HpccError> {
+/// The file that a key of a configuration in `folder` names. The path is tried relative to the
+/// working directory, then relative to the folder, then by its file name alone in the folder,
+/// because the family's configurations name `mix/topology.txt` and are shipped beside
+/// `topology.txt`.
+pub(super) fn named(key: &str, written: &str, folder: &Path) -> Result<PathBuf, HpccError> {
     let path = Path::new(written);
     let mut tried = vec![path.to_owned(), folder.join(path)];
     tried.extend(path.file_name().map(|name| folder.join(name)));
     tried.dedup();
-    first(what, written, tried)
+    first(key, written, tried)
 }
 
-fn first(what: &str, path: &str, tried: Vec<PathBuf>) -> Result<PathBuf, HpccError> {
-    let found = tried.iter().find(|place| place.is_file()).cloned();
-    found.ok_or_else(|| HpccError::NotFound { what: what.to_owned(), path: path.to_owned(), tried })
+fn first(key: &str, path: &str, tried: Vec<PathBuf>) -> Result<PathBuf, HpccError> {
+    let found = tried.iter().find(|path| path.is_file()).cloned();
+    found.ok_or_else(|| HpccError::NotFound {
+        source_key: key.to_owned(),
+        path: path.to_owned(),
+        tried,
+    })
 }
 
 #[cfg(test)]
@@ -36,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_looked_for_in_three_places() {
+    fn three_paths_are_tried_for_a_file() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("mix")).unwrap();
         std::fs::write(folder.path().join("topology.txt"), "").unwrap();
@@ -44,15 +75,15 @@ mod tests {
         assert_eq!(find("mix/topology.txt").unwrap(), folder.path().join("topology.txt"));
         std::fs::write(folder.path().join("mix/topology.txt"), "").unwrap();
         assert_eq!(find("mix/topology.txt").unwrap(), folder.path().join("mix/topology.txt"));
-        let place = folder.path().display();
+        let shown = folder.path().display();
         assert_eq!(
             find("mix/flow.txt").unwrap_err().to_string(),
             format!(
-                "FLOW_FILE 'mix/flow.txt' is not there; tried 'mix/flow.txt', \
-                 '{place}/mix/flow.txt', '{place}/flow.txt'"
+                "FLOW_FILE: file 'mix/flow.txt' does not exist; tried 'mix/flow.txt', \
+                 '{shown}/mix/flow.txt', '{shown}/flow.txt'"
             )
         );
-        // A folder is no file.
+        // A folder is not a file.
         assert!(find("mix").is_err());
     }
 }

@@ -1,11 +1,12 @@
 //! Experiments of the HPCC family of ns-3 simulators, from their own files.
 //!
-//! The family (HPCC, ConWeave, PowerTCP, ASTRA-sim's network and others) is driven by a
-//! configuration, a topology and a flow file. [`Experiment`] makes of the three what a run
-//! needs, says what of them is not modelled here, and writes results in the family's own
-//! `fct.txt` columns; pauses are written with its node numbers by `report`. A [`Recorder`] watches
-//! a run, in this world or in ns-3, and writes the family's trace and what its monitors see. It
-//! stands beside `scenario`: both end in the same setup.
+//! A configuration, a topology file and a flow file drive each simulator of the family (HPCC,
+//! ConWeave, PowerTCP, ASTRA-sim's network and others). [`Experiment`] reads the three, resolves
+//! them into a [`Setup`](crate::fabric::Setup), warns about settings that are not modelled, and
+//! writes results in the columns of the family's `fct.txt`; `report` writes pauses with the
+//! family's node numbers. A [`Recorder`] observes a run, in this crate's fabric or in ns-3, and
+//! writes the family's packet trace and monitor files. This layer stands beside `scenario`: both
+//! resolve files into the same setup.
 
 pub mod config;
 mod error;
@@ -14,6 +15,7 @@ mod fabric;
 mod fct;
 mod files;
 mod node_list;
+mod node_numbers;
 mod ports;
 mod recorder;
 #[cfg(test)]
@@ -21,9 +23,8 @@ mod tests;
 mod warnings;
 mod wire;
 
-pub use config::ConfigError;
-pub use config::HpccConfig;
+pub use config::{ConfigError, HpccConfig};
 pub use error::HpccError;
 pub use experiment::{Experiment, Overrides};
 pub use node_list::NodeListError;
-pub use recorder::{Recorded, Recorder, Table};
+pub use recorder::{RecordedFile, Recorder, ResultTable};

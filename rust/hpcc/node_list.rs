@@ -1,48 +1,48 @@
-//! `TRACE_FILE`: whose packets are traced.
+//! `TRACE_FILE`: the nodes whose packets are traced.
 //!
-//! A count and as many node numbers, with any white space between; what follows is ignored, as
-//! the family's sample has comments there. Numbers beyond the topology are skipped, as by HPCC's
-//! `third.cc`.
+//! The file holds a count and as many node numbers, separated by white space. The text after them
+//! is ignored, because the family's sample has comments there. Numbers of nodes that the topology
+//! does not have are skipped, as HPCC's `third.cc` does.
 
 use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-/// A fault of the file.
+/// An error in a list of nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NodeListError {
-    /// It does not begin with a number.
-    #[error("{file}: '{text}' is no number of nodes; write it first, then the nodes, e.g. 2 0 7")]
+    /// The file does not begin with a count.
+    #[error("{file}: invalid count '{text}'; expected a count and as many nodes, e.g. 2 0 7")]
     Count {
         /// The file.
         file: String,
-        /// What stands there.
+        /// The invalid text.
         text: String,
     },
-    /// A node is none.
-    #[error("{file}: '{text}' is no node; write a whole number")]
+    /// A node is not a number.
+    #[error("{file}: invalid node '{text}'; expected a whole number")]
     Node {
         /// The file.
         file: String,
-        /// What stands there.
+        /// The invalid text.
         text: String,
     },
-    /// The file ends early.
-    #[error("{file}: {announced} nodes are announced, but the file ends after {found} of them")]
+    /// The file has fewer nodes than its count.
+    #[error("{file}: the count is {announced}, but the file ends after {found} nodes")]
     TooFew {
         /// The file.
         file: String,
-        /// The number that it begins with.
+        /// The count at the start of the file.
         announced: u64,
-        /// Nodes that are there.
+        /// The number of nodes in the file.
         found: usize,
     },
 }
 
-/// The nodes in `text`; `file` is what errors call it.
+/// Reads the nodes in `text`; `file` is its name in error messages.
 ///
 /// # Errors
-/// The first thing that is no number, or too few of them.
+/// The first token that is not a number, or fewer nodes than the count.
 pub(super) fn read(text: &str, file: &str) -> Result<BTreeSet<u32>, NodeListError> {
     let mut tokens = text.split_whitespace();
     let first = tokens.next().unwrap_or_default();
@@ -68,12 +68,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_as_many_as_are_announced() {
+    fn the_count_says_how_many_nodes_are_read() {
         let text = "3\n0 5 2\n\nFirst line: tracing node #\n";
         assert_eq!(read(text, "t").unwrap(), BTreeSet::from([0, 2, 5]));
-        let says = |text| read(text, "t").unwrap_err().to_string();
-        assert!(says("").starts_with("t: '' is no number of nodes"), "{}", says(""));
-        assert_eq!(says("2\n7"), "t: 2 nodes are announced, but the file ends after 1 of them");
-        assert_eq!(says("2 7 -1"), "t: '-1' is no node; write a whole number");
+        let error = |text| read(text, "t").unwrap_err().to_string();
+        assert!(error("").starts_with("t: invalid count ''"), "{}", error(""));
+        assert_eq!(error("2\n7"), "t: the count is 2, but the file ends after 1 nodes");
+        assert_eq!(error("2 7 -1"), "t: invalid node '-1'; expected a whole number");
     }
 }

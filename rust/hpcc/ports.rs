@@ -1,31 +1,40 @@
-//! The UDP ports of flows, as the family counts them, and what its switches hash.
+//! The UDP ports of flows, as the family counts them, for its files and for its switches' hash.
 //!
-//! HPCC counts source ports a pair of hosts (`third.cc`), ConWeave source ports a sender and
-//! destination ports a receiver (`network-load-balance.cc`), in order of the flow file.
+//! HPCC counts source ports for each pair of hosts (`third.cc`). ConWeave counts source ports for
+//! each sender and destination ports for each receiver (`network-load-balance.cc`), in the order of
+//! the flow file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::node_numbers::NodeNumbers;
 use crate::balance::Scheme;
 use crate::balance::sender::source_port;
 use crate::balance::switch::murmur;
 use crate::workload::Workload;
 use crate::workload::hpcc_flows::{Dialect, FlowFile, FlowLine};
 
-/// Source and destination port of each flow. Both kinds are 16 bits wide and wrap, except for a
-/// destination port that the file gives.
-pub(super) fn of(flows: &FlowFile) -> Vec<(u16, u32)> {
+/// The ports of a flow. Counted ports have 16 bits and wrap; a destination port that the flow file
+/// gives may be larger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FlowPorts {
+    pub(super) source: u16,
+    pub(super) destination: u32,
+}
+
+/// The ports of each flow, in the order of the flow file.
+pub(super) fn of(flows: &FlowFile) -> Vec<FlowPorts> {
     let mut sources: BTreeMap<(u32, u32), u16> = BTreeMap::new();
     let mut destinations: BTreeMap<u32, u16> = BTreeMap::new();
     let mut ports = |flow: &FlowLine| {
-        let owner = match flows.dialect {
+        let counter = match flows.dialect {
             Dialect::Hpcc => (flow.src, flow.dst),
             Dialect::ConWeave => (flow.src, flow.src),
         };
-        let source = next(sources.entry(owner).or_insert(source_port::FIRST));
+        let source = next(sources.entry(counter).or_insert(source_port::FIRST));
         let first = murmur::FIRST_DESTINATION_PORT;
         let counted = next(destinations.entry(flow.dst).or_insert(first));
-        (source, flow.dst_port.unwrap_or(u32::from(counted)))
+        FlowPorts { source, destination: flow.dst_port.unwrap_or(u32::from(counted)) }
     };
     flows.flows.iter().map(&mut ports).collect()
 }
@@ -36,31 +45,26 @@ fn next(port: &mut u16) -> u16 {
     this
 }
 
-/// The family's ECMP over the nodes of hosts and switches, for these flows.
-pub(super) fn named(
-    (hosts, switches): (&[u32], &[u32]),
-    flows: &FlowFile,
-    workload: &Workload,
-) -> Scheme {
+/// The family's ECMP for these flows: its switches hash the numbers of nodes and these ports.
+pub(super) fn ecmp_scheme(numbers: &NodeNumbers, flows: &FlowFile, workload: &Workload) -> Scheme {
     let ports = of(flows);
-    let of_stream: Arc<[u16]> = ports.iter().map(|&(source, _)| source).collect();
-    let destination_ports = workload
-        .messages
-        .iter()
-        .zip(&ports)
-        // Its headers have 16 bits for what its files may give more.
-        .map(|(message, &(source_port, to))| {
-            let flow = murmur::FlowPort { src: message.src, dst: message.dst, source_port };
-            (flow, to as u16)
+    let of_stream: Arc<[u16]> = ports.iter().map(|ports| ports.source).collect();
+    let messages = workload.messages.iter().zip(&ports);
+    let destination_ports = messages
+        // A header has 16 bits for the port, although a flow file may give a larger one.
+        .map(|(message, ports)| {
+            let (src, dst) = (message.src, message.dst);
+            let flow = murmur::FlowPort { src, dst, source_port: ports.source };
+            (flow, ports.destination as u16)
         })
-        .filter(|&(_, to)| to != murmur::FIRST_DESTINATION_PORT)
+        .filter(|&(_, port)| port != murmur::FIRST_DESTINATION_PORT)
         .collect();
-    let numbering =
-        murmur::Numbering { hosts: hosts.to_vec(), switches: switches.to_vec(), destination_ports };
-    murmur::scheme(
-        murmur::Config { numbering: Arc::new(numbering) },
-        source_port::Config { of_stream },
-    )
+    let numbering = Arc::new(murmur::Numbering {
+        hosts: numbers.hosts.clone(),
+        switches: numbers.switches.clone(),
+        destination_ports,
+    });
+    murmur::scheme(murmur::Config { numbering }, source_port::Config { of_stream })
 }
 
 #[cfg(test)]
@@ -70,9 +74,13 @@ mod tests {
 
     #[test]
     fn ports_count_by_pair_in_hpcc_and_by_host_in_conweave() {
-        let six = hpcc_flows::read("3\n2 1 3 7 9 2\n2 1 3 8 9 2\n2 4 3 9 9 2\n", "f").unwrap();
-        assert_eq!(of(&six), [(10_000, 7), (10_001, 8), (10_000, 9)]);
-        let five = hpcc_flows::read("3\n2 1 3 9 2\n3 1 3 9 2\n2 4 3 9 2\n", "f").unwrap();
-        assert_eq!(of(&five), [(10_000, 100), (10_000, 101), (10_001, 100)]);
+        let ports = |text: &str| {
+            let flows = hpcc_flows::read(text, "f").unwrap();
+            of(&flows).iter().map(|it| (it.source, it.destination)).collect::<Vec<_>>()
+        };
+        let six = ports("3\n2 1 3 7 9 2\n2 1 3 8 9 2\n2 4 3 9 9 2\n");
+        assert_eq!(six, [(10_000, 7), (10_001, 8), (10_000, 9)]);
+        let five = ports("3\n2 1 3 9 2\n3 1 3 9 2\n2 4 3 9 2\n");
+        assert_eq!(five, [(10_000, 100), (10_000, 101), (10_001, 100)]);
     }
 }

@@ -1,4 +1,4 @@
-//! The family's real files, where they are; and experiments written on the spot.
+//! Experiments from the family's real files, if they are available, and from generated files.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::nic::congestion::CongestionControl;
 use crate::topology::Node;
 use crate::units::{Bytes, Span, Time};
 
-/// The folder of real files; says what is skipped where there is none.
+/// The folder of real files; without one, prints which test is skipped.
 fn real_files(test: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/hpcc");
     if folder.is_dir() {
@@ -38,8 +38,8 @@ fn fct_ns(table: &str) -> Vec<u64> {
 }
 
 #[test]
-fn every_real_experiment_maps() {
-    let Some(folder) = real_files("every_real_experiment_maps") else { return };
+fn every_real_experiment_loads() {
+    let Some(folder) = real_files("every_real_experiment_loads") else { return };
     let permutation = "conweave/flow_perm.txt";
     for (config, topology, flows, hosts) in [
         ("hpcc/config.txt", None, None, 65),
@@ -60,18 +60,18 @@ fn every_real_experiment_maps() {
             .unwrap_or_else(|error| panic!("{config}: {error}"));
         assert_eq!(experiment.setup.topology.host_count(), hosts, "{config}");
         assert_eq!(experiment.flows.flows.len(), experiment.setup.workload.messages.len());
-        let unknown = experiment.warnings.iter().find(|warning| warning.contains("is no key"));
+        let unknown = experiment.warnings.iter().find(|warning| warning.contains("unknown key"));
         assert_eq!(unknown, None, "{config}");
     }
 }
 
 #[test]
-fn what_is_done_otherwise_is_said() {
-    let Some(folder) = real_files("what_is_done_otherwise_is_said") else { return };
+fn differences_from_the_simulator_are_warnings() {
+    let Some(folder) = real_files("differences_from_the_simulator_are_warnings") else { return };
     let hpcc = Experiment::load(&folder.join("hpcc/config.txt"), &Overrides::default()).unwrap();
-    let says = |start: &str| hpcc.warnings.iter().any(|warning| warning.starts_with(start));
-    assert!(says("CC_MODE 3 (HPCC) is not held yet: DCQCN"), "{:?}", hpcc.warnings);
-    assert!(says("HAS_WIN 1") && !says("ENABLE_PFC"), "{:?}", hpcc.warnings);
+    let warns = |start: &str| hpcc.warnings.iter().any(|warning| warning.starts_with(start));
+    assert!(warns("CC_MODE 3 (HPCC) is not supported: DCQCN"), "{:?}", hpcc.warnings);
+    assert!(warns("HAS_WIN 1") && !warns("ENABLE_PFC"), "{:?}", hpcc.warnings);
     let plain = conweave(&folder, "flow_one.txt", Rounding::Exact);
     assert_eq!(plain.warnings, Vec::<String>::new());
 }
@@ -93,7 +93,7 @@ fn the_ring_and_the_missing_file_are_clear_errors() {
     assert!(error.to_string().contains("astra/8_nodes_1_switch_topology.txt'"), "{error}");
 }
 
-/// An outcome in which each flow of the reference completes when it did there.
+/// An outcome in which each flow completes at the time that the reference has.
 fn replayed(experiment: &Experiment, reference: &str) -> Outcome {
     let mut outcome = empty_outcome();
     for line in reference.lines() {
@@ -149,8 +149,8 @@ fn empty_outcome() -> Outcome {
     }
 }
 
-/// Every column but `fct_ns` is computed here; that one is put in, with a part of a nanosecond
-/// that must be cut off.
+/// Every column except `fct_ns` is computed; that one comes from the reference, with a fraction of a
+/// nanosecond that must be truncated.
 #[test]
 fn fct_tables_equal_those_of_the_simulator() {
     let Some(folder) = real_files("fct_tables_equal_those_of_the_simulator") else { return };
@@ -163,8 +163,8 @@ fn fct_tables_equal_those_of_the_simulator() {
     }
 }
 
-/// One flow on an idle path is exact arithmetic: the simulator's times to the nanosecond when
-/// transmission times are truncated as it does, the true ones otherwise.
+/// One flow on an idle path is exact arithmetic: with transmission times truncated as in the
+/// simulator, its times are equal to the nanosecond; otherwise they are the exact times.
 #[test]
 fn one_flow_takes_as_long_as_in_the_simulator() {
     let Some(folder) = real_files("one_flow_takes_as_long_as_in_the_simulator") else { return };
@@ -180,7 +180,7 @@ fn one_flow_takes_as_long_as_in_the_simulator() {
 }
 
 /// The simulator's hash puts two of the eight flows on each of four spines, nodes 136, 138, 141 and
-/// 142, whatever is drawn.
+/// 142, for every seed.
 #[test]
 fn flows_take_the_spines_that_they_take_in_the_simulator() {
     let test = "flows_take_the_spines_that_they_take_in_the_simulator";
@@ -193,7 +193,7 @@ fn flows_take_the_spines_that_they_take_in_the_simulator() {
     }
 }
 
-/// How many flows of 1 MB each spine sends to the last leaf (switch 7 of 0 to 7).
+/// The number of flows of 1 MB that each spine sends to the last leaf (switch 7 of 0 to 7).
 fn flows_by_spine(experiment: &Experiment, outcome: &Outcome) -> Vec<u64> {
     let topology = &experiment.setup.topology;
     let leaf = Node::Switch(SwitchId(7));
@@ -202,10 +202,10 @@ fn flows_by_spine(experiment: &Experiment, outcome: &Outcome) -> Vec<u64> {
     down.map(|port| outcome.link_bytes[port.index()].get() / 1_048_000).collect()
 }
 
-/// Two hosts and a switch, written on the spot.
-struct OnTheSpot(tempfile::TempDir);
+/// The files of an experiment with two hosts and a switch, in a temporary folder.
+struct Files(tempfile::TempDir);
 
-impl OnTheSpot {
+impl Files {
     fn new(config: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text);
@@ -219,8 +219,8 @@ impl OnTheSpot {
         Experiment::load(&self.0.path().join("config.txt"), overrides)
     }
 
-    /// The error without the folder.
-    fn says(&self) -> String {
+    /// The error message without the folder.
+    fn error(&self) -> String {
         let error = self.load(&Overrides::default()).unwrap_err().to_string();
         error.replace(&format!("{}/", self.0.path().display()), "")
     }
@@ -232,7 +232,7 @@ const PLAIN: &str = "TOPOLOGY_FILE mix/t.txt\nFLOW_FILE f.txt\nENABLE_PFC 0\nHAS
 
 #[test]
 fn a_configuration_becomes_a_setup() {
-    let files = OnTheSpot::new(&format!("{PLAIN}LINK_DOWN 7 2 1\nCC_MODE 8\n"));
+    let files = Files::new(&format!("{PLAIN}LINK_DOWN 7 2 1\nCC_MODE 8\n"));
     let experiment = files.load(&Overrides { seed: Some(9), ..Overrides::default() }).unwrap();
     let setup = &experiment.setup;
     assert_eq!(experiment.warnings, Vec::<String>::new());
@@ -251,10 +251,10 @@ fn a_configuration_becomes_a_setup() {
 }
 
 #[test]
-fn flow_control_and_error_rates_are_the_fabrics() {
+fn pfc_and_error_rates_become_settings_of_the_fabric() {
     use crate::fabric::{FailureKind, Headroom, PfcConfig};
     let pfc = |lines: &str| {
-        let files = OnTheSpot::new(&PLAIN.replace("ENABLE_PFC 0\n", lines));
+        let files = Files::new(&PLAIN.replace("ENABLE_PFC 0\n", lines));
         files.load(&Overrides::default()).unwrap().setup.fabric.switch.pfc
     };
     assert_eq!(pfc("ENABLE_PFC 0\n"), None);
@@ -262,7 +262,7 @@ fn flow_control_and_error_rates_are_the_fabrics() {
     let conweave = pfc("LB_MODE 0\n").unwrap();
     assert_eq!(conweave.headroom, Headroom::ConWeave { packet: Bytes::new(1_048) });
     assert_eq!(conweave.alpha.as_f64(), 1.0 / 16.0);
-    let files = OnTheSpot::new(&format!("{PLAIN}ERROR_RATE_PER_LINK 0.001\n"));
+    let files = Files::new(&format!("{PLAIN}ERROR_RATE_PER_LINK 0.001\n"));
     let topology = "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0.25\n";
     std::fs::write(files.0.path().join("t.txt"), topology).unwrap();
     let experiment = files.load(&Overrides::default()).unwrap();
@@ -282,12 +282,11 @@ fn flow_control_and_error_rates_are_the_fabrics() {
 
 #[test]
 fn conweave_configurations_keep_conweaves_constants() {
-    let files =
-        OnTheSpot::new(&format!("{PLAIN}LB_MODE 0\nFLOWGEN_START_TIME 1\nLINK_DOWN 1 0 2\n"));
+    let files = Files::new(&format!("{PLAIN}LB_MODE 0\nFLOWGEN_START_TIME 1\nLINK_DOWN 1 0 2\n"));
     let setup = files.load(&Overrides::default()).unwrap().setup;
     assert!(setup.nic.ack.priority);
     assert_eq!(setup.nic.nack_interval, Span::from_us(4));
-    // The first 1,049 bytes of a queue do not count there.
+    // ConWeave does not count the first 1,049 bytes of a queue.
     let [(_, Ecn::Ramp { kmin, kmax, .. })] = setup.fabric.ecn_by_rate[..] else {
         panic!("{:?}", setup.fabric.ecn_by_rate)
     };
@@ -297,8 +296,8 @@ fn conweave_configurations_keep_conweaves_constants() {
 }
 
 #[test]
-fn policies_come_from_the_option_then_the_file() {
-    let files = OnTheSpot::new(&format!("{PLAIN}LB_MODE 9\nLB_POLICY spray\n"));
+fn the_option_overrides_the_policy_of_the_configuration() {
+    let files = Files::new(&format!("{PLAIN}LB_MODE 9\nLB_POLICY spray\n"));
     assert_eq!(files.load(&Overrides::default()).unwrap().setup.scheme.name, "spray");
     let lb = Some("ethereal".to_owned());
     let setup = files.load(&Overrides { lb, ..Overrides::default() }).unwrap().setup;
@@ -312,35 +311,35 @@ fn policies_come_from_the_option_then_the_file() {
 }
 
 #[test]
-fn each_fault_names_file_line_value_and_what_would_be_right() {
+fn each_error_names_file_line_value_and_what_is_expected() {
     for (config, expected) in [
         (
             format!("{PLAIN}LB_MODE 9\n"),
-            "config.txt:8: LB_MODE 9 (ConWeave) is not held here, LB_MODE 0 (ECMP) is; name one \
-             of this project's policies with --lb POLICY or a line 'LB_POLICY POLICY': ecmp, ",
+            "config.txt:8: LB_MODE 9 (ConWeave) is not supported; expected LB_MODE 0 (ECMP), or a \
+             policy given with --lb POLICY or a line 'LB_POLICY POLICY': ecmp, ",
         ),
-        (format!("{PLAIN}LB_MODE 77\n"), "config.txt:8: LB_MODE 77 is not held here"),
+        (format!("{PLAIN}LB_MODE 77\n"), "config.txt:8: LB_MODE 77 is not supported"),
         (
             format!("{PLAIN}LB_POLICY sprey\n"),
             "config.txt:8: LB_POLICY: unknown policy 'sprey'; known policies are ",
         ),
         (
             "TOPOLOGY_FILE t.txt\n".to_owned(),
-            "config.txt: there is no FLOW_FILE; add a line 'FLOW_FILE PATH', or use --flows PATH",
+            "config.txt: FLOW_FILE is missing; add a line 'FLOW_FILE PATH', or use --flows PATH",
         ),
         (
             "TOPOLOGY_FILE t.txt\nFLOW_FILE f.txt\nKMIN_MAP 1 100000000000 100\n".to_owned(),
-            "config.txt: KMAX_MAP says nothing of 100Gbps, the rate of link host0-switch2; add the \
-             pair '100000000000 VALUE' to it, or switch marking off with ENABLE_QCN 0",
+            "config.txt: KMAX_MAP has no value for 100Gbps, the rate of link host0-switch2; add the \
+             pair '100000000000 VALUE', or disable marking with ENABLE_QCN 0",
         ),
         (
             format!("{PLAIN}KMIN_MAP 1 100000000000 500\n"),
-            "config.txt: for 100Gbps, KMIN_MAP says 500000 bytes and KMAX_MAP 400000; the first",
+            "config.txt: for 100Gbps, KMIN_MAP is 500000 bytes and KMAX_MAP 400000; expected",
         ),
         (
             format!("{PLAIN}LINK_DOWN 5 0 1\n"),
-            "config.txt:8: LINK_DOWN: no link joins nodes 0 and 1; name the two ends of a link \
-             line of t.txt",
+            "config.txt:8: LINK_DOWN: no link joins nodes 0 and 1; expected the two ends of a link \
+             of t.txt",
         ),
         (format!("{PLAIN}LINK_DOWN 18446744073709 0 2\n"), "config.txt:8: LINK_DOWN: the time is"),
         (
@@ -351,18 +350,21 @@ fn each_fault_names_file_line_value_and_what_would_be_right() {
             "TOPOLOGY_FILE t.txt\nFLOW_FILE t.txt\n".to_owned(),
             "t.txt:1: '3 1 2' is not the number of flows",
         ),
-        ("TOPOLOGY_FILE u.txt\n".to_owned(), "config.txt: TOPOLOGY_FILE 'u.txt' is not there; "),
+        (
+            "TOPOLOGY_FILE u.txt\n".to_owned(),
+            "config.txt: TOPOLOGY_FILE: file 'u.txt' does not exist; ",
+        ),
     ] {
-        let said = OnTheSpot::new(&config).says();
+        let said = Files::new(&config).error();
         assert!(said.starts_with(expected), "{said}");
     }
 }
 
-/// A flow that a splitter cut is complete with its last piece; one that is not complete has no
-/// line; the same instant is told in order of flows.
+/// A split flow completes with its last piece; a flow that has not completed has no line; flows that
+/// complete at the same instant are in the order of the flow file.
 #[test]
 fn lines_are_in_order_of_completion() {
-    let files = OnTheSpot::new(PLAIN);
+    let files = Files::new(PLAIN);
     let experiment = files.load(&Overrides::default()).unwrap();
     let at = |ns: u64| Time::from_ps(2_000_000_000_000 + ns * 1_000 + 500);
     let mut outcome = empty_outcome();
@@ -379,8 +381,8 @@ fn lines_are_in_order_of_completion() {
 }
 
 #[test]
-fn an_experiment_on_the_spot_runs() {
-    let files = OnTheSpot::new(PLAIN);
+fn a_generated_experiment_runs() {
+    let files = Files::new(PLAIN);
     let rounding = Rounding::Exact;
     let experiment = files.load(&Overrides { rounding, ..Overrides::default() }).unwrap();
     let table = experiment.fct_table(&run(&experiment));

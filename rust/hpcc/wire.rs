@@ -1,4 +1,4 @@
-//! What the family's packets are on the wire, and the constants of its NICs that no key sets.
+//! The family's packet sizes on the wire, and constants of its NICs and switches that no key sets.
 
 use crate::units::{Bytes, Span, Time};
 
@@ -6,39 +6,38 @@ use crate::units::{Bytes, Span, Time};
 /// priority group 6.
 pub(super) const HEADER: Bytes = Bytes::new(48);
 
-/// An acknowledgement, filled up to the smallest Ethernet frame (`RdmaHw::ReceiveUdp`).
+/// An acknowledgement, padded to the smallest Ethernet frame (`RdmaHw::ReceiveUdp`).
 pub(super) const ACK: Bytes = Bytes::new(60);
 
-/// The largest payload: what 16 bits of length leave beside the headers.
+/// The largest payload: a 16-bit length minus the headers.
 pub(super) const PAYLOAD_MAX: Bytes = Bytes::new(65_535 - 48);
 
-/// What to write where a payload cannot be.
-pub(super) const PAYLOAD_RIGHT: &str = "write a number of bytes from 1 to 65487, for example 1000";
-
-/// How long a receiver waits before it repeats a NACK (`NACK Generation Interval`), HPCC: 500 us.
+/// The time after which a receiver repeats a NACK (`NACK Generation Interval`), HPCC: 500 us.
 pub(super) const NACK_INTERVAL_HPCC: Span = Span::from_us(500);
 
-/// ... and ConWeave: 4 us.
+/// The time after which a receiver repeats a NACK, ConWeave: 4 us.
 pub(super) const NACK_INTERVAL_CONWEAVE: Span = Span::from_us(4);
 
-/// How long a sender waits for an acknowledgement: ConWeave's `L2Timeout`, 4 ms. HPCC has none,
-/// because PFC leaves nothing to lose; with `ENABLE_PFC 0`, or a link that fails, a flow whose last
-/// packet is lost would never end without one.
+/// The retransmission timeout of a sender: ConWeave's `L2Timeout`, 4 ms. HPCC has none, because PFC
+/// prevents losses; with `ENABLE_PFC 0`, or a link that fails, a flow whose last packet is lost
+/// would never complete without one.
 pub(super) const RETRANSMIT_TIMEOUT: Span = Span::from_ms(4);
 
-/// What each queue of ConWeave's switches has for itself, a packet of 1,048 bytes and one byte
-/// (`m_q_min_cell` in `SwitchMmu::InitSwitch`); whatever the packets' size.
+/// The memory reserved for each queue of ConWeave's switches: a packet of 1,048 bytes and one byte
+/// (`m_q_min_cell` in `SwitchMmu::InitSwitch`), for packets of any size.
 pub(super) const QUEUE_OWN_CONWEAVE: Bytes = Bytes::new(1_049);
 
-/// Where HPCC counts the time of `LINK_DOWN` from, as seconds in picoseconds: 2 s.
+/// The instant from which HPCC counts the time of `LINK_DOWN`, in picoseconds: 2 s.
 pub(super) const LINK_DOWN_ORIGIN_PS: u64 = 2_000_000_000_000;
 
-/// When ConWeave starts flows and stops where no key says it: 2 s and 2.5 s.
+/// ConWeave's default of `FLOWGEN_START_TIME`: 2 s.
 pub(super) const FLOWGEN_START: Time = Time::from_ps(2_000_000_000_000);
+
+/// ConWeave's default of `FLOWGEN_STOP_TIME`: 2.5 s.
 pub(super) const FLOWGEN_STOP: Time = Time::from_ps(2_500_000_000_000);
 
-/// How long HPCC simulates where no key says it: 3.01 s.
+/// HPCC's default of `SIMULATOR_STOP_TIME`, in picoseconds: 3.01 s.
 pub(super) const STOP_PS: u64 = 3_010_000_000_000;
 
-/// How long ConWeave simulates beyond `FLOWGEN_STOP_TIME`: 10 s.
+/// The time that ConWeave simulates beyond `FLOWGEN_STOP_TIME`: 10 s.
 pub(super) const STOP_EXTRA: Span = Span::from_ms(10_000);

@@ -1,4 +1,4 @@
-//! Several policies side by side, for people.
+//! The table that compares several policies.
 
 use comfy_table::ColumnConstraint;
 
@@ -6,7 +6,7 @@ use super::table::{finish, plain};
 use super::{Summary, human, run_table};
 use crate::balance::display_name;
 
-/// One headed column each; two lines, so that ten of them fit into 80 columns.
+/// The headings of the columns, on two lines so that ten columns fit into 80 characters.
 const HEADINGS: [&str; 10] = [
     "\npolicy",
     "\nCCT",
@@ -20,14 +20,15 @@ const HEADINGS: [&str; 10] = [
     "wall\ntime",
 ];
 
-/// The widest that the policy column may be, in characters; longer names go on in the next line.
+/// The maximum width of the policy column, in characters; longer names continue in the next line.
 const POLICY_WIDTH: usize = 12;
 
-/// A line a policy, in the order in which policies first occur in `runs`. Over several seeds it
-/// holds means, and below those of times the sample standard deviations.
+/// A table with a row for each policy, in the order in which the policies first occur in `runs`.
+/// With several seeds a row holds means, and below the means of times their sample standard
+/// deviations.
 ///
-/// CCT is the completion time of the whole workload, `/bound` how many times the lower bound
-/// that is, extra QPs are those of the NIC that has most.
+/// CCT is the completion time of the whole workload, `/bound` is CCT over the lower bound, and
+/// extra QPs is the maximum over all NICs.
 pub fn compare_table(runs: &[Summary]) -> String {
     let mut policies: Vec<&str> = Vec::new();
     for run in runs {
@@ -81,7 +82,7 @@ fn row(policy: &str, runs: &[&Summary]) -> [String; 10] {
         cct.push_str(&format!("\n{completed} of {}", runs.len()));
     }
     [
-        in_lines(&display_name(policy)),
+        wrapped(&display_name(policy)),
         cct,
         spread(|run| run.slowdown).ratio(),
         spread(|run| run.fct_ns.p99).times(),
@@ -94,9 +95,9 @@ fn row(policy: &str, runs: &[&Summary]) -> [String; 10] {
     ]
 }
 
-/// A name that is too long for its column goes on in the next line after a hyphen, which stays,
-/// or a space, which does not.
-fn in_lines(name: &str) -> String {
+/// Breaks a name that is too long for its column after a hyphen, which is kept, or at a space, which
+/// is not.
+fn wrapped(name: &str) -> String {
     let mut lines = vec![String::new()];
     for part in name.split_inclusive(['-', ' ']) {
         match lines.last_mut() {
@@ -109,7 +110,7 @@ fn in_lines(name: &str) -> String {
     lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
 }
 
-/// Mean and sample standard deviation of some values.
+/// The mean and the sample standard deviation of a set of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Spread {
     count: usize,
@@ -125,7 +126,7 @@ impl Spread {
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let deviation = (squares / count.saturating_sub(1).max(1) as f64).sqrt();
         match values[..] {
-            // Their mean may be off by a bit, which is no deviation.
+            // Rounding may move the mean of equal values, which is not a deviation.
             [first, ..] if values.iter().all(|&value| value == first) => {
                 Self { count, mean: first, deviation: 0.0 }
             }
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn they_do_so_with_the_longest_name_and_a_wall_time_of_six_characters() {
+    fn the_longest_name_and_a_wall_time_of_six_characters_fit_too() {
         for seeds in [1, 3] {
             let mut runs = sample::comparison(seeds);
             runs.iter_mut().for_each(|run| run.wall_s = 0.001_92);
@@ -188,10 +189,10 @@ mod tests {
 
     #[test]
     fn long_names_break_after_hyphens() {
-        assert_eq!(in_lines("switch-rr-shuffled"), "switch-rr-\nshuffled");
-        assert_eq!(in_lines("ethereal"), "ethereal");
-        assert_eq!(in_lines("subflow-4"), "subflow-4");
-        assert_eq!(in_lines(&display_name("prime")), "prime\n(reconstructed)");
+        assert_eq!(wrapped("switch-rr-shuffled"), "switch-rr-\nshuffled");
+        assert_eq!(wrapped("ethereal"), "ethereal");
+        assert_eq!(wrapped("subflow-4"), "subflow-4");
+        assert_eq!(wrapped(&display_name("prime")), "prime\n(reconstructed)");
     }
 
     #[test]
@@ -204,10 +205,10 @@ mod tests {
     }
 
     #[test]
-    fn deviation_is_of_the_sample() {
+    fn the_deviation_is_that_of_the_sample() {
         let spread = Spread::of([1.0, 2.0, 3.0].into_iter());
         assert_eq!((spread.mean, spread.deviation), (2.0, 1.0));
         assert_eq!(Spread::of([].into_iter()).times(), "-");
-        assert_eq!(Spread::of([8_335.1; 3].into_iter()).times(), "8.335us", "all alike");
+        assert_eq!(Spread::of([8_335.1; 3].into_iter()).times(), "8.335us", "equal values");
     }
 }

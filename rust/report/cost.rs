@@ -1,9 +1,9 @@
-//! What a run cost the machine that made it: the only part of a result that is not determined
-//! by scenario, seed and version.
+//! The cost of a run on the machine that made it: the only part of a result that scenario, seed and
+//! version do not determine.
 
 use std::time::{Duration, Instant};
 
-/// Wall time of a run.
+/// Measures the wall time of a run.
 #[derive(Debug)]
 pub struct Stopwatch {
     started: Instant,
@@ -16,26 +16,26 @@ impl Stopwatch {
         Self { started: Instant::now() }
     }
 
-    /// Time since the start, and the memory that the process needed so far.
+    /// The time since the start, and the peak memory of the process so far.
     pub fn stop(&self) -> Cost {
         Cost { wall: self.started.elapsed(), peak_rss_bytes: peak_rss_bytes() }
     }
 }
 
-/// What a run cost.
+/// The cost of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
-    /// Wall time of the simulation, without reading its scenario.
+    /// Wall time of the simulation, without the time to read its scenario.
     pub wall: Duration,
-    /// Most memory that the *process* held so far, in bytes; `None` where the system does not
-    /// tell. With several runs in one process, it is theirs together.
+    /// Peak resident memory of the *process* so far, in bytes; `None` where the system does not
+    /// report it. Several runs in one process share it.
     pub peak_rss_bytes: Option<u64>,
 }
 
 #[cfg(unix)]
 fn peak_rss_bytes() -> Option<u64> {
     use nix::sys::resource::{UsageWho, getrusage};
-    // Source: getrusage(2); ru_maxrss is in KiB on Linux and the BSDs, in bytes on macOS.
+    // Source: getrusage(2). ru_maxrss is in KiB on Linux and the BSDs, in bytes on macOS.
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
     let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
     u64::try_from(usage.max_rss()).ok()?.checked_mul(unit)
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_that_runs_holds_memory() {
+    fn a_running_process_has_resident_memory() {
         let cost = Stopwatch::start().stop();
         if cfg!(unix) {
             assert!(cost.peak_rss_bytes.unwrap() > 100_000);

@@ -1,4 +1,4 @@
-//! `flows.csv`: every flow of a run, in order of message and piece.
+//! `flows.csv`: a row for every flow of a run, in order of message and piece.
 
 use std::io::{self, Write};
 
@@ -20,11 +20,11 @@ const COLUMNS: [&str; 10] = [
     "fct_ns",
 ];
 
-/// Writes a comment that names the run, the columns' names, and a line a flow. Times are
-/// nanoseconds with all three decimals; what did not happen is empty.
+/// Writes a comment line that identifies the run, the names of the columns, and a row for each flow.
+/// Times are nanoseconds with three decimals; the time of an event that did not happen is empty.
 ///
 /// # Errors
-/// Those of `to`.
+/// Those of writing to `to`.
 pub fn write_flows_csv(
     to: &mut dyn Write,
     identity: &Identity,
@@ -36,14 +36,14 @@ pub fn write_flows_csv(
     csv.end()
 }
 
-/// `flows.csv` in the making, flow by flow, in whatever order they come.
+/// Writes `flows.csv` flow by flow, in the order of the calls.
 pub struct FlowsCsv<W: Write>(csv::Writer<W>);
 
 impl<W: Write> FlowsCsv<W> {
-    /// Writes what comes before the flows.
+    /// Writes the comment line and the names of the columns.
     ///
     /// # Errors
-    /// Those of `to`.
+    /// Those of writing to `to`.
     pub fn begin(mut to: W, identity: &Identity) -> io::Result<Self> {
         writeln!(to, "{}", identity.header())?;
         let mut csv = csv::Writer::from_writer(to);
@@ -51,10 +51,10 @@ impl<W: Write> FlowsCsv<W> {
         Ok(Self(csv))
     }
 
-    /// Writes the line of a flow.
+    /// Writes the row of a flow.
     ///
     /// # Errors
-    /// Those of what is written to.
+    /// Those of the writer.
     pub fn write(&mut self, topology: &Topology, flow: &FlowRecord) -> io::Result<()> {
         let hosts = topology.host_names();
         self.0.write_record([
@@ -72,10 +72,10 @@ impl<W: Write> FlowsCsv<W> {
         Ok(())
     }
 
-    /// Sees that all is written.
+    /// Flushes the writer.
     ///
     /// # Errors
-    /// Those of what is written to.
+    /// Those of the writer.
     pub fn end(mut self) -> io::Result<()> {
         self.0.flush()
     }
@@ -89,7 +89,7 @@ fn completion(flow: &FlowRecord) -> Option<u64> {
     (flow.completed != Time::NEVER).then(|| flow.completed.since(flow.start).as_ps())
 }
 
-/// Exact, as no float is on the way.
+/// Exact: no floating-point number is involved.
 fn nanoseconds(ps: Option<u64>) -> String {
     ps.map_or_else(String::new, |ps| format!("{}.{:03}", ps / 1000, ps % 1000))
 }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_a_flow_and_nothing_where_nothing_happened() {
+    fn each_flow_has_a_row_with_empty_times_for_missing_events() {
         let mut text = Vec::new();
         let topology = sample::topology();
         write_flows_csv(&mut text, &sample::identity(), &topology, &sample::stalled()).unwrap();

@@ -1,8 +1,8 @@
-//! The results folder: files that appear whole or not at all.
+//! The results folder: files that appear complete or not at all.
 //!
-//! Every file is first written under another name beside its place. Only when all are whole are
-//! they renamed, `summary.json` last and after its predecessor is gone: where it is, the others
-//! beside it belong to it.
+//! Every file is first written under a temporary name in the folder. When all are complete they are
+//! renamed, `summary.json` last and after the removal of its predecessor, so that a summary always
+//! belongs to the files beside it.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -13,82 +13,86 @@ use thiserror::Error;
 
 use super::identity::MARK;
 
-/// What tells that a folder's files are complete; always the last to appear.
-const LAST: &str = "summary.json";
+/// The file that shows that a folder is complete; always the last to appear.
+const SUMMARY: &str = "summary.json";
 
-/// Files that begin with a header of ours.
+/// Result files that begin with a header.
 const WITH_HEADER: [&str; 5] =
     ["flows.csv", "links.csv", "operations.csv", "scenario.toml", "timeline.csv"];
 
-/// The HPCC family's tables, which have no header: they are ours where `flows.csv` is.
-const FOREIGN_FORMATS: [&str; 2] = ["fct.txt", "pfc.txt"];
+/// Result files in formats of the HPCC family, which have no header. They count as results if
+/// `flows.csv` is beside them.
+const WITHOUT_HEADER: [&str; 2] = ["fct.txt", "pfc.txt"];
 
-/// How files are called until they are whole.
-const UNFINISHED: &str = ".evenkeel-";
+/// The prefix of temporary names.
+const TEMPORARY: &str = ".evenkeel-";
 
 /// Writes the content of a file.
 pub type Writer<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
-/// A folder that holds nothing but results of ours. While this lives, no other run may have it;
-/// however a run ends, its claim ends with it.
+/// A folder that holds only results. A lock keeps other runs out until this value is dropped or the
+/// process ends, in whatever way.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// Names that are results beside those that always are.
+    /// Names of results beside those that every folder may have.
     others: Vec<String>,
     #[cfg(unix)]
-    claim: Option<nix::fcntl::Flock<fs::File>>,
+    lock: Option<nix::fcntl::Flock<fs::File>>,
 }
 
-/// Why a folder cannot hold results.
+/// The reason why a folder cannot hold results.
 #[derive(Debug, Error)]
 pub enum FolderError {
-    /// It holds something that is no result, which nobody would want mixed with results.
+    /// The folder holds a file that is not a result.
     #[error(
-        "--out {folder}: the folder holds '{entry}', which is no result of evenkeel; name a new \
-         folder, or one with earlier results, which are then replaced"
+        "--out {folder}: the folder holds '{entry}', which is not a result of evenkeel; expected a \
+         new folder, or one with earlier results, which are then replaced"
     )]
-    HoldsOthers {
+    ForeignFile {
         /// The folder.
         folder: String,
-        /// The first such file in order of names.
+        /// The first such file, by name.
         entry: String,
     },
-    /// There is a file of that name.
-    #[error("--out {folder}: this is a file; name a folder, which need not exist yet")]
+    /// The path names a file.
+    #[error("--out {folder}: this is a file; expected a folder, which need not exist yet")]
     IsFile {
-        /// What was named.
+        /// The path.
         folder: String,
     },
-    /// Another run is about to write there.
-    #[error("--out {folder}: another run writes into this folder; wait for it, or name another")]
-    Taken {
+    /// Another run has locked the folder.
+    #[error(
+        "--out {folder}: another run writes into this folder; wait for it, or use another folder"
+    )]
+    Locked {
         /// The folder.
         folder: String,
     },
-    /// The system refuses.
-    #[error("--out {folder}: cannot {what}: {reason}")]
-    Refused {
+    /// An operation of the file system failed.
+    #[error("--out {folder}: cannot {action}: {reason}")]
+    Failed {
         /// The folder.
         folder: String,
-        /// What was tried.
-        what: String,
-        /// What the system says.
+        /// The operation.
+        action: String,
+        /// The error of the system.
         reason: io::Error,
     },
 }
 
 impl Folder {
-    /// Makes the folder unless it is there, and sees that results can be written into it.
+    /// Creates the folder if it does not exist, locks it, and checks that it is writable.
     ///
     /// # Errors
-    /// It is a file, holds something else, cannot be written into, or another run has it.
+    /// The path names a file; the folder holds files that are not results or is not writable;
+    /// another run has locked it.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
         Self::open_for(path, &[])
     }
 
-    /// The same for results that are called by `others` beside the names that results always
-    /// have: an experiment of the HPCC family names its files itself.
+    /// Opens a folder as [`Self::open`] does, for results that may have the names `others` too: an
+    /// experiment of the HPCC family chooses the names of its files.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -97,118 +101,111 @@ impl Folder {
             path: path.to_owned(),
             others: others.to_vec(),
             #[cfg(unix)]
-            claim: None,
+            lock: None,
         };
         if path.is_file() {
             return Err(FolderError::IsFile { folder: folder.name() });
         }
-        fs::create_dir_all(path).map_err(|reason| folder.refused("make the folder", reason))?;
-        folder.claim()?;
-        let mut others = Vec::new();
+        fs::create_dir_all(path).map_err(|reason| folder.failed("create the folder", reason))?;
+        folder.lock()?;
+        let mut foreign = Vec::new();
         for name in folder.entries()? {
-            if !folder.is_ours(&name) {
-                others.push(name);
+            if !folder.is_result(&name) {
+                foreign.push(name);
             }
         }
-        if let Some(entry) = others.into_iter().min() {
-            return Err(FolderError::HoldsOthers { folder: folder.name(), entry });
+        if let Some(entry) = foreign.into_iter().min() {
+            return Err(FolderError::ForeignFile { folder: folder.name(), entry });
         }
-        // A run may take hours: that it cannot be written down is better known before.
-        folder.unfinished()?;
+        // A run may take hours, so that missing permissions are better reported before it.
+        folder.temporary()?;
         Ok(folder)
     }
 
-    /// Keeps other runs out, where the file system can.
+    /// Keeps other runs out, if the file system supports locks.
     #[cfg(unix)]
-    fn claim(&mut self) -> Result<(), FolderError> {
+    fn lock(&mut self) -> Result<(), FolderError> {
         use nix::errno::Errno;
         use nix::fcntl::{Flock, FlockArg};
-        let place = fs::File::open(&self.path);
-        let place = place.map_err(|reason| self.refused("read the folder", reason))?;
-        match Flock::lock(place, FlockArg::LockExclusiveNonblock) {
-            Ok(claim) => self.claim = Some(claim),
+        let folder = fs::File::open(&self.path);
+        let folder = folder.map_err(|reason| self.failed("read the folder", reason))?;
+        match Flock::lock(folder, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => self.lock = Some(lock),
             Err((_, Errno::EWOULDBLOCK)) => {
-                return Err(FolderError::Taken { folder: self.name() });
+                return Err(FolderError::Locked { folder: self.name() });
             }
             Err(_) => {}
         }
         Ok(())
     }
 
-    /// There is no claim here: two runs at once may refuse each other's files.
+    /// There are no locks on this platform: two runs at once may reject each other's files.
     #[cfg(not(unix))]
-    fn claim(&mut self) -> Result<(), FolderError> {
+    fn lock(&mut self) -> Result<(), FolderError> {
         Ok(())
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A file without a name, for what is written while a run goes on.
+    /// An unnamed file in the folder, for data that are written during a run.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Those of the file system.
     pub fn scratch(&self) -> Result<fs::File, FolderError> {
         tempfile::tempfile_in(&self.path)
-            .map_err(|reason| self.refused("write into the folder", reason))
+            .map_err(|reason| self.failed("write into the folder", reason))
     }
 
-    /// Replaces everything in the folder by `files`, which are pairs of a name and what writes
-    /// the content, and by `summary`, which becomes `summary.json`.
+    /// Replaces the content of the folder by `files`, pairs of a name and a writer of the content,
+    /// and by `summary`, which becomes `summary.json`.
     ///
     /// # Errors
-    /// Those of the system. What was there before is then untouched, unless renaming failed.
+    /// Those of the file system. The previous content is then unchanged, unless renaming failed.
     pub fn replace(
         &self,
         files: &[(&str, Writer<'_>)],
         summary: Writer<'_>,
     ) -> Result<(), FolderError> {
-        let mut whole = Vec::new();
-        for &(name, write) in files.iter().chain(&[(LAST, summary)]) {
-            debug_assert!(
-                self.may_be_ours(name),
-                "{name} would be refused as foreign the next time"
-            );
-            whole.push((name, self.write_unfinished(name, write)?));
+        let mut complete = Vec::new();
+        for &(name, write) in files.iter().chain(&[(SUMMARY, summary)]) {
+            debug_assert!(self.is_result_name(name), "the next run would reject {name}");
+            complete.push((name, self.write_temporary(name, write)?));
         }
-        self.clear(&whole)?;
-        for (name, file) in whole {
+        self.clear(&complete)?;
+        for (name, file) in complete {
             file.persist(self.path.join(name))
-                .map_err(|error| self.refused(&format!("rename a file to {name}"), error.error))?;
+                .map_err(|error| self.failed(&format!("rename a file to {name}"), error.error))?;
         }
         Ok(())
     }
 
-    fn write_unfinished(
-        &self,
-        name: &str,
-        write: Writer<'_>,
-    ) -> Result<NamedTempFile, FolderError> {
-        let mut file = self.unfinished()?;
+    fn write_temporary(&self, name: &str, write: Writer<'_>) -> Result<NamedTempFile, FolderError> {
+        let mut file = self.temporary()?;
         let mut buffered = BufWriter::new(file.as_file_mut());
         let written = write(&mut buffered).and_then(|()| buffered.flush());
         drop(buffered);
-        written.map_err(|reason| self.refused(&format!("write {name}"), reason))?;
+        written.map_err(|reason| self.failed(&format!("write {name}"), reason))?;
         Ok(file)
     }
 
-    /// Removes the old summary, results that have no successor, and what runs that were
-    /// interrupted left behind.
-    fn clear(&self, whole: &[(&str, NamedTempFile)]) -> Result<(), FolderError> {
+    /// Removes the old summary, results that are not among the `complete` new files, and temporary
+    /// files of interrupted runs.
+    fn clear(&self, complete: &[(&str, NamedTempFile)]) -> Result<(), FolderError> {
         let kept = |name: &str| {
-            let replaced = whole.iter().any(|(new, _)| *new == name && name != LAST);
+            let replaced = complete.iter().any(|(new, _)| *new == name && name != SUMMARY);
             let new = |file: &NamedTempFile| file.path().file_name() == Some(name.as_ref());
-            replaced || whole.iter().any(|(_, file)| new(file))
+            replaced || complete.iter().any(|(_, file)| new(file))
         };
         let mut old: Vec<String> = self.entries()?.into_iter().filter(|name| !kept(name)).collect();
-        old.retain(|name| self.may_be_ours(name));
-        // The summary vouches for the others: it goes first.
-        old.sort_by_key(|name| name != LAST);
+        old.retain(|name| self.is_result_name(name));
+        // Without its summary the folder counts as incomplete, so that it is removed first.
+        old.sort_by_key(|name| name != SUMMARY);
         for name in old {
             fs::remove_file(self.path.join(&name))
-                .map_err(|reason| self.refused(&format!("remove the old {name}"), reason))?;
+                .map_err(|reason| self.failed(&format!("remove the old {name}"), reason))?;
         }
         Ok(())
     }
@@ -219,49 +216,49 @@ impl Folder {
                 .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
                 .collect()
         };
-        list().map_err(|reason| self.refused("read the folder", reason))
+        list().map_err(|reason| self.failed("read the folder", reason))
     }
 
-    fn is_ours(&self, name: &str) -> bool {
-        if !self.may_be_ours(name) || self.path.join(name).is_dir() {
+    fn is_result(&self, name: &str) -> bool {
+        if !self.is_result_name(name) || self.path.join(name).is_dir() {
             return false;
         }
         match name {
-            LAST => is_summary(&self.path.join(name)),
-            _ if self.is_foreign(name) => starts_with_header(&self.path.join("flows.csv")),
-            _ => name.starts_with(UNFINISHED) || starts_with_header(&self.path.join(name)),
+            SUMMARY => is_summary(&self.path.join(name)),
+            _ if self.has_no_header(name) => starts_with_header(&self.path.join("flows.csv")),
+            _ => name.starts_with(TEMPORARY) || starts_with_header(&self.path.join(name)),
         }
     }
 
-    /// True for the name of a result whose format is not ours.
-    fn is_foreign(&self, name: &str) -> bool {
-        FOREIGN_FORMATS.contains(&name) || self.others.iter().any(|other| other == name)
+    /// True for the name of a result in a format without a header.
+    fn has_no_header(&self, name: &str) -> bool {
+        WITHOUT_HEADER.contains(&name) || self.others.iter().any(|other| other == name)
     }
 
-    fn may_be_ours(&self, name: &str) -> bool {
-        let known = name == LAST || WITH_HEADER.contains(&name) || self.is_foreign(name);
-        known || name.starts_with(UNFINISHED)
+    fn is_result_name(&self, name: &str) -> bool {
+        let known = name == SUMMARY || WITH_HEADER.contains(&name) || self.has_no_header(name);
+        known || name.starts_with(TEMPORARY)
     }
 
-    fn unfinished(&self) -> Result<NamedTempFile, FolderError> {
+    fn temporary(&self) -> Result<NamedTempFile, FolderError> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(UNFINISHED);
+        builder.prefix(TEMPORARY);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // Results are no secret: readable as far as the umask has it.
+            // The permissions of any new file: results are not secret. The umask applies.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         let file = builder.tempfile_in(&self.path);
-        file.map_err(|reason| self.refused("write into the folder", reason))
+        file.map_err(|reason| self.failed("write into the folder", reason))
     }
 
     fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    fn refused(&self, what: &str, reason: io::Error) -> FolderError {
-        FolderError::Refused { folder: self.name(), what: what.to_owned(), reason }
+    fn failed(&self, action: &str, reason: io::Error) -> FolderError {
+        FolderError::Failed { folder: self.name(), action: action.to_owned(), reason }
     }
 }
 
@@ -307,13 +304,13 @@ mod tests {
     }
 
     #[test]
-    fn earlier_results_are_replaced_with_all_that_belonged_to_them() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("a/b");
+    fn earlier_results_are_replaced_as_a_whole() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("a/b");
         let folder = Folder::open(&path).unwrap();
         assert!(names(&path).is_empty());
         write(&folder, "first").unwrap();
-        for foreign in FOREIGN_FORMATS {
+        for foreign in WITHOUT_HEADER {
             fs::write(path.join(foreign), "0 1 2").unwrap();
         }
         fs::write(path.join(".evenkeel-killed"), "half").unwrap();
@@ -324,57 +321,57 @@ mod tests {
     }
 
     #[test]
-    fn results_with_names_of_their_own_are_replaced_where_those_are_known() {
-        let place = tempfile::tempdir().unwrap();
-        write(&Folder::open(place.path()).unwrap(), "first").unwrap();
-        fs::write(place.path().join("mix.tr"), "trace").unwrap();
-        let error = Folder::open(place.path()).unwrap_err().to_string();
+    fn results_with_configured_names_are_replaced_if_the_names_are_given() {
+        let parent = tempfile::tempdir().unwrap();
+        write(&Folder::open(parent.path()).unwrap(), "first").unwrap();
+        fs::write(parent.path().join("mix.tr"), "trace").unwrap();
+        let error = Folder::open(parent.path()).unwrap_err().to_string();
         assert!(error.contains("holds 'mix.tr'"), "{error}");
-        write(&Folder::open_for(place.path(), &["mix.tr".to_owned()]).unwrap(), "second").unwrap();
-        assert_eq!(names(place.path()), ["flows.csv", "summary.json"]);
+        write(&Folder::open_for(parent.path(), &["mix.tr".to_owned()]).unwrap(), "second").unwrap();
+        assert_eq!(names(parent.path()), ["flows.csv", "summary.json"]);
     }
 
     #[test]
-    fn a_folder_of_something_else_is_left_alone() {
+    fn a_folder_with_other_files_is_an_error_and_is_not_changed() {
         for other in ["notes.txt", "scenario.toml", "fct.txt", "pfc.txt", "summary.json"] {
-            let place = tempfile::tempdir().unwrap();
-            fs::write(place.path().join(other), "{\"mine\": 1}").unwrap();
-            let error = Folder::open(place.path()).unwrap_err().to_string();
+            let parent = tempfile::tempdir().unwrap();
+            fs::write(parent.path().join(other), "{\"mine\": 1}").unwrap();
+            let error = Folder::open(parent.path()).unwrap_err().to_string();
             assert!(error.contains(&format!("holds '{other}'")), "{error}");
-            assert_eq!(names(place.path()), [other]);
+            assert_eq!(names(parent.path()), [other]);
         }
     }
 
     #[cfg(unix)]
     #[test]
     fn a_folder_has_one_writer_at_a_time() {
-        let place = tempfile::tempdir().unwrap();
-        let first = Folder::open(place.path()).unwrap();
-        let error = Folder::open(place.path()).unwrap_err().to_string();
+        let parent = tempfile::tempdir().unwrap();
+        let first = Folder::open(parent.path()).unwrap();
+        let error = Folder::open(parent.path()).unwrap_err().to_string();
         assert!(error.contains("another run writes into this folder"), "{error}");
         drop(first);
-        assert!(Folder::open(place.path()).is_ok());
+        assert!(Folder::open(parent.path()).is_ok());
     }
 
     #[test]
-    fn a_file_is_no_folder() {
+    fn a_file_is_not_a_folder() {
         let file = NamedTempFile::new().unwrap();
         let error = Folder::open(file.path()).unwrap_err().to_string();
-        assert!(error.ends_with("this is a file; name a folder, which need not exist yet"));
+        assert!(error.ends_with("this is a file; expected a folder, which need not exist yet"));
     }
 
     #[test]
-    fn what_fails_half_way_leaves_what_was_there() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = Folder::open(place.path()).unwrap();
+    fn a_failed_write_leaves_the_earlier_results() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = Folder::open(parent.path()).unwrap();
         write(&folder, "first").unwrap();
-        let before = contents(place.path());
+        let before = contents(parent.path());
         let full = |to: &mut dyn Write| {
             to.write_all(b"half a li")?;
             Err(io::Error::from(io::ErrorKind::StorageFull))
         };
         let error = folder.replace(&[("flows.csv", &full)], &|_| Ok(())).unwrap_err().to_string();
         assert!(error.contains("cannot write flows.csv"), "{error}");
-        assert_eq!(contents(place.path()), before);
+        assert_eq!(contents(parent.path()), before);
     }
 }

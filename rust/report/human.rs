@@ -1,4 +1,4 @@
-//! Numbers as people read them: few digits, a fitting unit.
+//! Numbers for people: few digits and a suitable unit.
 
 use crate::units::Span;
 
@@ -13,22 +13,22 @@ pub fn span(span: Span) -> String {
     nanoseconds(span.as_ns_f64())
 }
 
-/// `17.06us`: four digits of nanoseconds as results hold them.
+/// `17.06us`: four digits of a simulated time in nanoseconds.
 pub fn nanoseconds(ns: f64) -> String {
     with_unit(ns * 1e3, 4, &TIME_UNITS)
 }
 
-/// `1.02us`: three digits, which is what a deviation is good for.
+/// `1.02us`: three digits of a standard deviation in nanoseconds.
 pub fn deviation(ns: f64) -> String {
     with_unit(ns * 1e3, 3, &TIME_UNITS)
 }
 
-/// `812KB`: three digits, powers of 1000.
+/// `812KB`: three digits of bytes, in powers of 1000.
 pub fn bytes(bytes: f64) -> String {
     with_unit(bytes, 3, &BYTE_UNITS)
 }
 
-/// `12.3M`: three digits; whole numbers below 1000 are exact.
+/// `12.3M`: three digits of a count; whole numbers below 1000 are exact.
 pub fn count(count: f64) -> String {
     with_unit(count, 3, &COUNT_UNITS)
 }
@@ -43,10 +43,10 @@ pub fn plural(count: u64, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
-/// `value` with at most `digits` significant digits and the largest unit that leaves at least
-/// one of them before the point.
+/// `value` with at most `digits` significant digits, in the largest unit that leaves at least one
+/// digit before the point.
 fn with_unit(value: f64, digits: usize, units: &[(&str, f64)]) -> String {
-    // Rounded before the unit is chosen: 999.96 ns are 1.000 us.
+    // Rounding comes before the choice of the unit: 999.96 ns become 1.000 us.
     let rounded: f64 = format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
     let fitting = units.iter().find(|(_, scale)| rounded >= *scale);
     let (unit, scale) = fitting.or(units.last()).copied().unwrap_or(("", 1.0));
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_have_three() {
+    fn bytes_and_counts_have_three_digits() {
         assert_eq!(bytes(800_000.0), "800KB");
         assert_eq!(bytes(0.0), "0B");
         assert_eq!(bytes(12.34), "12.3B");

@@ -1,22 +1,22 @@
-//! Which run a result is of.
+//! The identity of a run, which every output carries.
 
-/// The version of this program; results of different versions need not agree.
+/// The version of this program; results of different versions may differ.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What determines a run, together with the version: every output carries it.
+/// Determines a run, together with the version. Every output carries it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// The scenario's name.
     pub scenario: String,
-    /// The preset.
+    /// The policy's name.
     pub policy: String,
     /// The seed.
     pub seed: u64,
 }
 
 impl Identity {
-    /// The first line of every text output, without its line end. Control characters of a
-    /// scenario's name (file names may have any) are escaped, so that it stays one line.
+    /// The first line of every text output, without its line end. Control characters in the
+    /// scenario's name (a file name may have any) are escaped, so that the header stays one line.
     pub fn header(&self) -> String {
         let Self { scenario, policy, seed } = self;
         let scenario: String = scenario
@@ -27,7 +27,7 @@ impl Identity {
     }
 }
 
-/// How every header starts, by which outputs are known as such.
+/// The start of every header, by which outputs are recognised.
 pub(super) const MARK: &str = "# evenkeel ";
 
 #[cfg(test)]
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_is_one_line_whatever_the_name() {
+    fn a_header_is_one_line_for_any_name() {
         let identity =
             Identity { scenario: "a\nb ü".to_owned(), policy: "ecmp".to_owned(), seed: 3 };
         let expected = format!("# evenkeel {VERSION} scenario=a\\nb ü policy=ecmp seed=3");

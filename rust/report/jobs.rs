@@ -1,4 +1,4 @@
-//! When each piece of work of a run was over.
+//! The start and the completion time of each job of a run.
 
 use std::ops::Range;
 
@@ -9,24 +9,24 @@ use crate::ids::MessageId;
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Job, Workload};
 
-/// One piece of work in numbers. Times are nanoseconds with the picoseconds as decimals.
+/// The results of a job. Times are nanoseconds with picoseconds as decimals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JobSummary {
-    /// What the scenario calls it.
+    /// The name in the scenario.
     pub name: String,
-    /// Its messages.
+    /// The number of its messages.
     pub messages: u64,
-    /// Messages whose sender had the last acknowledgement.
+    /// Messages whose sender received the last acknowledgement.
     pub messages_completed: u64,
-    /// When it could begin; none if what it waits for never ended.
+    /// The time at which it was ready to start; `None` if the job that it waits for did not complete.
     pub start_ns: Option<f64>,
-    /// From then to its last completion, or the end of its last computation; none unless all of it
-    /// is over.
+    /// The time from then to its last completion or the end of its last computation; `None` unless
+    /// all of it completed.
     pub cct_ns: Option<f64>,
 }
 
 impl JobSummary {
-    /// The jobs of a run of `workload`; none if it is one piece.
+    /// The jobs of a run of `workload`; empty if the workload has no jobs.
     pub fn of(outcome: &Outcome, workload: &Workload) -> Vec<Self> {
         if workload.jobs.is_empty() {
             return Vec::new();
@@ -36,12 +36,12 @@ impl JobSummary {
     }
 }
 
-/// When everything was over; [`Time::NEVER`] for what was not.
+/// The end of every message and delay; [`Time::NEVER`] if there was none.
 struct Ends {
-    /// Of each message at its receiver.
+    /// The delivery of each message.
     delivered: Vec<Time>,
-    /// Of each message at its sender, and then of each delay.
-    over: Vec<Time>,
+    /// The completion of each message, and then of each delay.
+    completed: Vec<Time>,
     messages: usize,
 }
 
@@ -50,7 +50,7 @@ impl Ends {
         let messages = workload.messages.len();
         let mut ends = Self {
             delivered: vec![Time::ZERO; messages],
-            over: vec![Time::ZERO; messages + workload.delays.len()],
+            completed: vec![Time::ZERO; messages + workload.delays.len()],
             messages,
         };
         let mut bytes = vec![Bytes::ZERO; messages];
@@ -58,30 +58,30 @@ impl Ends {
             let index = flow.message.index();
             bytes[index] += flow.bytes;
             ends.delivered[index] = ends.delivered[index].max(flow.delivered);
-            ends.over[index] = ends.over[index].max(flow.completed);
+            ends.completed[index] = ends.completed[index].max(flow.completed);
         }
         for (index, message) in workload.messages.iter().enumerate() {
             if bytes[index] < message.bytes {
-                (ends.delivered[index], ends.over[index]) = (Time::NEVER, Time::NEVER);
+                (ends.delivered[index], ends.completed[index]) = (Time::NEVER, Time::NEVER);
             }
         }
-        ends.follow(workload);
+        ends.propagate(workload);
         ends
     }
 
-    /// The ends of delays follow from those of what they wait for.
-    fn follow(&mut self, workload: &Workload) {
-        let ids = || (0..self.over.len() as u32).map(MessageId);
+    /// Computes the ends of delays from the ends of their dependencies, in topological order.
+    fn propagate(&mut self, workload: &Workload) {
+        let ids = || (0..self.completed.len() as u32).map(MessageId);
         let mut open = workload.waits_for.clone();
-        open.resize(self.over.len(), 0);
+        open.resize(self.completed.len(), 0);
         let mut ready: Vec<MessageId> = ids().filter(|id| open[id.index()] == 0).collect();
-        // Until a delay is looked at, this is when the last that it waits for was over.
+        // Until a delay is ready, its entry is the latest end of the dependencies seen so far.
         while let Some(id) = ready.pop() {
             if let Some(delay) = workload.delay(id) {
-                let begin = self.over[id.index()];
+                let begin = self.completed[id.index()];
                 let end =
                     if begin == Time::NEVER { begin } else { begin.saturating_add(delay.span) };
-                self.over[id.index()] = end;
+                self.completed[id.index()] = end;
             }
             for &after in workload.dependents_of(id) {
                 if let Some(delay) = workload.delay(after) {
@@ -89,9 +89,12 @@ impl Ends {
                         .messages
                         .get(id.index())
                         .is_some_and(|message| message.dst == delay.host);
-                    let end =
-                        if received { self.delivered[id.index()] } else { self.over[id.index()] };
-                    self.over[after.index()] = self.over[after.index()].max(end);
+                    let end = if received {
+                        self.delivered[id.index()]
+                    } else {
+                        self.completed[id.index()]
+                    };
+                    self.completed[after.index()] = self.completed[after.index()].max(end);
                 }
                 open[after.index()] -= 1;
                 if open[after.index()] == 0 {
@@ -102,12 +105,12 @@ impl Ends {
     }
 
     fn summary(&self, job: &Job) -> JobSummary {
-        let last = |places: Range<usize>| self.over[places].iter().copied().max();
+        let last = |tasks: Range<usize>| self.completed[tasks].iter().copied().max();
         let delays = self.messages + job.delays.start..self.messages + job.delays.end;
-        let start = job.gate.map_or(job.start, |gate| self.over[self.messages + gate]);
+        let start = job.gate.map_or(job.start, |gate| self.completed[self.messages + gate]);
         let end = last(job.messages.clone()).max(last(delays)).unwrap_or(start);
         let known = |time: Time| (time != Time::NEVER).then_some(time);
-        let done = self.over[job.messages.clone()].iter().filter(|end| **end != Time::NEVER);
+        let done = self.completed[job.messages.clone()].iter().filter(|end| **end != Time::NEVER);
         let ns = |span: Span| span.as_ns_f64();
         JobSummary {
             name: job.name.clone(),
@@ -125,7 +128,7 @@ mod tests {
     use super::*;
     use crate::workload::Part;
 
-    /// The first and second message, and then the third after both.
+    /// A job of the first two messages, and a job of the third one after it.
     fn workload() -> Workload {
         let sample = sample::workload().messages;
         let part = |name: &str, messages: &[_]| Part {
@@ -141,7 +144,7 @@ mod tests {
     #[test]
     fn each_job_counts_from_its_own_start() {
         let mut outcome = sample::completed();
-        // The fourth piece of the second message is more than it has: as if it were longer.
+        // The second message has three pieces in this outcome, so that it must be longer here.
         let mut workload = workload();
         workload.messages[1].bytes = Bytes::new(3 * 4_096);
         for flow in outcome.flows.iter_mut().filter(|flow| flow.message.0 == 2) {
@@ -167,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_what_never_ended_has_no_start() {
+    fn a_job_after_an_incomplete_job_has_no_start() {
         let jobs = JobSummary::of(&sample::stalled(), &workload());
         assert_eq!((jobs[0].messages_completed, jobs[0].cct_ns), (1, None));
         assert_eq!((jobs[1].start_ns, jobs[1].cct_ns), (None, None));

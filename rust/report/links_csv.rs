@@ -1,4 +1,4 @@
-//! `links.csv`: what each direction of each link carried.
+//! `links.csv`: the bytes that each direction of each link carried.
 
 use std::io::{self, Write};
 
@@ -8,11 +8,11 @@ use crate::ids::{LinkId, PortId};
 use crate::topology::Topology;
 use crate::units::Bytes;
 
-/// Writes a comment that names the run, the columns' names, and two lines a link, one for each
-/// direction (`from` one end, `to` the other), in order of links.
+/// Writes a comment line that identifies the run, the names of the columns, and two rows for each
+/// link, one for each direction (`from` one end `to` the other), in order of links.
 ///
 /// # Errors
-/// Those of `to`.
+/// Those of writing to `to`.
 pub fn write_links_csv(
     to: &mut dyn Write,
     identity: &Identity,
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_directions_of_each_link() {
+    fn each_link_has_a_row_for_each_direction() {
         let mut text = Vec::new();
         let topology = sample::topology();
         write_links_csv(&mut text, &sample::identity(), &topology, &sample::stalled()).unwrap();

@@ -1,9 +1,9 @@
-//! What a run looks like from outside: one output format a file.
+//! The outputs of a run, one format per file.
 //!
-//! Everything here turns an [`Outcome`](crate::fabric::Outcome) into bytes and knows neither how
-//! the run was made nor who asked for it. A run never draws; what is drawn is read from what was
-//! written here. All but the two costs of a run (wall time and memory) is the same, byte for
-//! byte, for the same scenario, seed and version.
+//! Everything here converts an [`Outcome`](crate::fabric::Outcome) into bytes and knows neither how
+//! the run was made nor which command asked for it. A run never draws; figures are drawn from the
+//! files written here. For the same scenario, seed and version all outputs are the same, byte for
+//! byte, except for the two costs of a run: wall time and memory.
 
 mod compare_table;
 mod cost;
@@ -31,7 +31,7 @@ pub use folder::{Folder, FolderError, Writer};
 pub use identity::{Identity, VERSION};
 pub use jobs::JobSummary;
 pub use links_csv::write_links_csv;
-pub use open::{OpenMessage, OpenMessages, Stage};
+pub use open::{MessageState, OpenMessage, OpenMessages};
 pub use pfc_txt::{hosts_then_switches, write_pfc_txt};
 pub use rails::{
     OperationSummary, RailLine, RailSummary, TimelineLine, write_operations_csv, write_timeline_csv,

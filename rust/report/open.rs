@@ -1,4 +1,4 @@
-//! The messages that a run left open, said plainly.
+//! The messages that a run did not complete.
 
 use std::fmt;
 
@@ -8,46 +8,46 @@ use crate::topology::Topology;
 use crate::units::{Bytes, Time};
 use crate::workload::Workload;
 
-/// How many open messages are named; a stalled all-to-all has tens of thousands.
-const NAMED: usize = 5;
+/// The number of open messages that are listed; a stalled all-to-all has tens of thousands.
+const LISTED: usize = 5;
 
-/// How far an open message came.
+/// The state of an open message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
-    /// It was never posted: it waits for others, or for its start time.
+pub enum MessageState {
+    /// It was not posted: it waits for other messages, or for its start time.
     NotStarted,
-    /// Some of it is not at its receiver.
+    /// Its receiver does not have all of its bytes.
     NotDelivered,
-    /// It is all at its receiver, yet its sender has not the last acknowledgement.
+    /// Its receiver has all bytes, and its sender does not have the last acknowledgement.
     NotAcknowledged,
 }
 
-/// A message that is not complete.
+/// A message that has not completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenMessage {
-    /// Which.
+    /// The message.
     pub message: MessageId,
-    /// Name of its sender.
+    /// The name of its sender.
     pub src: String,
-    /// Name of its receiver.
+    /// The name of its receiver.
     pub dst: String,
     /// Its length.
     pub bytes: Bytes,
-    /// How far it came.
-    pub stage: Stage,
+    /// Its state at the end of the run.
+    pub state: MessageState,
 }
 
-/// All messages that are not complete.
+/// All messages that have not completed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OpenMessages {
-    /// How many there are.
+    /// The number of open messages.
     pub count: u64,
-    /// The first few of them, in order of message ids.
+    /// The first few of them, in order of message id.
     pub first: Vec<OpenMessage>,
 }
 
 impl OpenMessages {
-    /// Those of a run of `workload` on `topology`.
+    /// The open messages after a run of `workload` on `topology`.
     pub fn of(outcome: &Outcome, workload: &Workload, topology: &Topology) -> Self {
         let mut open = Self::default();
         let mut flows = outcome.flows.as_slice();
@@ -55,24 +55,24 @@ impl OpenMessages {
             let pieces = flows.iter().take_while(|flow| flow.message.index() == index).count();
             let (own, others) = flows.split_at(pieces);
             flows = others;
-            let stage = if own.is_empty() {
-                Stage::NotStarted
+            let state = if own.is_empty() {
+                MessageState::NotStarted
             } else if own.iter().any(|flow| flow.delivered == Time::NEVER) {
-                Stage::NotDelivered
+                MessageState::NotDelivered
             } else if own.iter().any(|flow| flow.completed == Time::NEVER) {
-                Stage::NotAcknowledged
+                MessageState::NotAcknowledged
             } else {
                 continue;
             };
             open.count += 1;
-            if open.first.len() < NAMED {
+            if open.first.len() < LISTED {
                 let hosts = topology.host_names();
                 open.first.push(OpenMessage {
                     message: MessageId(u32::try_from(index).expect("ids are 32 bits")),
                     src: hosts[message.src.index()].clone(),
                     dst: hosts[message.dst.index()].clone(),
                     bytes: message.bytes,
-                    stage,
+                    state,
                 });
             }
         }
@@ -81,28 +81,28 @@ impl OpenMessages {
 }
 
 impl OpenMessages {
-    /// Those of a run that has forgotten what is over: of those that were not started, it knows
-    /// the number alone.
+    /// The open messages after a run that discarded completed messages. Of messages that were not
+    /// started only the number is known.
     pub fn of_flows(outcome: &Outcome, topology: &Topology) -> Self {
         let completed = outcome.passed.as_ref().map_or(0, |passed| passed.message_fct.count());
         let hosts = topology.host_names();
         let mut first: Vec<OpenMessage> = Vec::new();
         for flow in &outcome.flows {
             let (message, bytes) = (flow.message, flow.bytes);
-            let stage = match flow.delivered {
-                Time::NEVER => Stage::NotDelivered,
-                _ => Stage::NotAcknowledged,
+            let state = match flow.delivered {
+                Time::NEVER => MessageState::NotDelivered,
+                _ => MessageState::NotAcknowledged,
             };
             if let Some(last) = first.last_mut().filter(|last| last.message == message) {
                 last.bytes += bytes;
-                last.stage = if stage == Stage::NotDelivered { stage } else { last.stage };
+                last.state = if state == MessageState::NotDelivered { state } else { last.state };
                 continue;
             }
-            if first.len() == NAMED {
+            if first.len() == LISTED {
                 break;
             }
             let [src, dst] = [flow.src, flow.dst].map(|host| hosts[host.index()].clone());
-            first.push(OpenMessage { message, src, dst, bytes, stage });
+            first.push(OpenMessage { message, src, dst, bytes, state });
         }
         Self { count: outcome.messages.saturating_sub(completed).max(first.len() as u64), first }
     }
@@ -110,17 +110,17 @@ impl OpenMessages {
 
 impl fmt::Display for OpenMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { message, src, dst, bytes, stage } = self;
-        let stage = match stage {
-            Stage::NotStarted => "not started",
-            Stage::NotDelivered => "not delivered",
-            Stage::NotAcknowledged => "delivered, not acknowledged",
+        let Self { message, src, dst, bytes, state } = self;
+        let state = match state {
+            MessageState::NotStarted => "not started",
+            MessageState::NotDelivered => "not delivered",
+            MessageState::NotAcknowledged => "delivered, not acknowledged",
         };
-        write!(f, "message {} from {src} to {dst}, {bytes}: {stage}", message.0)
+        write!(f, "message {} from {src} to {dst}, {bytes}: {state}", message.0)
     }
 }
 
-/// A line a message.
+/// A line for each listed message.
 impl fmt::Display for OpenMessages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for message in &self.first {
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_named_with_how_far_it_came() {
+    fn each_open_message_is_listed_with_its_state() {
         let topology = sample::topology();
         let open = OpenMessages::of(&sample::stalled(), &sample::workload(), &topology);
         assert_eq!(open.count, 2);
@@ -153,13 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn many_are_counted_and_a_few_named() {
+    fn all_open_messages_are_counted_and_a_few_are_listed() {
         let mut workload = sample::workload();
         workload.messages = vec![workload.messages[0]; 100];
         let mut outcome = sample::stalled();
         outcome.flows.clear();
         let text = OpenMessages::of(&outcome, &workload, &sample::topology()).to_string();
-        assert_eq!(text.lines().count(), NAMED + 1);
+        assert_eq!(text.lines().count(), LISTED + 1);
         assert!(text.ends_with("  ... and 95 more\n"), "{text}");
     }
 }

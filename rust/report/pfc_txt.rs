@@ -1,11 +1,11 @@
-//! `pfc.txt`: every frame of flow control that took effect, as the HPCC family's simulators write
-//! it: `time_ns node_id node_type if_index type`, in order of time.
+//! `pfc.txt`: every frame of priority flow control (PFC) that took effect, in the format of the HPCC
+//! family's simulators: `time_ns node_id node_type if_index type`, in order of time.
 //!
-//! Source: `get_pfc` of the HPCC simulator's `third.cc`. The node is the one that is stopped or let
-//! go, its type 0 for a host and 1 for a switch; the interface counts that node's links from 1 in
-//! the order of the topology (0 is ns-3's loopback); the type is 1 for a pause, 0 for a resume.
-//! Times are cut to whole nanoseconds, as in `fct.txt`. There is no header: scripts of the family
-//! read the file as it is.
+//! Source: `get_pfc` of the HPCC simulator's `third.cc`. The node is the one that is paused or
+//! resumed; its type is 0 for a host and 1 for a switch. The interface numbers that node's links
+//! from 1 in the order of the topology (0 is ns-3's loopback). The type is 1 for a pause and 0 for a
+//! resume. Times are truncated to whole nanoseconds, as in `fct.txt`. There is no header, because
+//! the scripts of the family expect none.
 
 use std::io::{self, Write};
 
@@ -13,13 +13,13 @@ use crate::fabric::{Outcome, PauseOrder};
 use crate::ids::PortId;
 use crate::topology::{Node, Topology};
 
-/// Picoseconds in a nanosecond.
+/// Picoseconds per nanosecond.
 const PS: u64 = 1_000;
 
-/// Writes a line a frame; `number` is what the family calls a node, see [`hosts_then_switches`].
+/// Writes a line for each frame; `number` returns the number of a node, see [`hosts_then_switches`].
 ///
 /// # Errors
-/// Those of `to`.
+/// Those of writing to `to`.
 pub fn write_pfc_txt(
     to: &mut dyn Write,
     topology: &Topology,
@@ -40,7 +40,7 @@ pub fn write_pfc_txt(
     Ok(())
 }
 
-/// How the family's topologies number nodes where no file says otherwise: all hosts, then all
+/// The numbers of nodes for topologies that no file of the family defines: all hosts, then all
 /// switches.
 pub fn hosts_then_switches(topology: &Topology) -> impl Fn(Node) -> u32 {
     let hosts = topology.host_count();
@@ -50,7 +50,7 @@ pub fn hosts_then_switches(topology: &Topology) -> impl Fn(Node) -> u32 {
     }
 }
 
-/// Which of its node's links a port is, from 1.
+/// The number of a port at its node, from 1.
 fn interface(topology: &Topology, node: Node, port: PortId) -> usize {
     let before = |switch| topology.ports_of(switch).partition_point(|&other| other < port);
     1 + node.switch().map_or(0, before)
@@ -64,7 +64,7 @@ mod tests {
     use crate::units::Time;
 
     #[test]
-    fn a_line_a_frame_in_the_family_s_columns() {
+    fn each_frame_has_a_line_in_the_family_s_columns() {
         let topology = sample::topology();
         let record = |ps, port, order| PauseRecord { at: Time::from_ps(ps), port, order };
         // Links: hosts 0 and 1 to leaf 0, hosts 2 and 3 to leaf 1, then each leaf to the spine.

@@ -1,5 +1,5 @@
-//! What a run over several rails leaves behind: the JSON object and the CSV files. Keys, their
-//! order and their units are a contract, as those of `summary.json` are.
+//! The results of a run over several rails: the JSON object and the CSV files. Keys, their order and
+//! their units are a contract, as those of `summary.json` are.
 
 use std::io::{self, Write};
 
@@ -9,87 +9,88 @@ use super::{Cost, Identity, VERSION};
 use crate::multirail::{Outcome, Setup, Verdict};
 use crate::units::{Span, Time};
 
-/// One run in numbers. Times are nanoseconds with the picoseconds as decimals.
+/// The results of a run. Times are nanoseconds with picoseconds as decimals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RailSummary {
     /// The scenario's name.
     pub scenario: String,
-    /// The allocator.
+    /// The allocator's name.
     pub policy: String,
     /// The seed.
     pub seed: u64,
-    /// Of this program.
+    /// The version of this program.
     pub version: &'static str,
-    /// How many there are.
+    /// The number of hosts.
     pub hosts: u32,
-    /// From the start of the first operation to the end of the last; none unless all completed.
+    /// The time from the start of the first operation to the end of the last; `None` unless all
+    /// completed.
     pub cct_ns: Option<f64>,
-    /// True if every rank had the exact sum of every operation that completed.
+    /// True if every rank has the exact sum of every completed operation.
     pub exact: bool,
-    /// Bytes of operations a second, over the time of those that completed.
+    /// Bytes of completed operations per second of the time that they took.
     pub bytes_per_s: f64,
-    /// Every operation.
+    /// All operations, in order.
     pub operations: Vec<OperationSummary>,
-    /// Every rail.
+    /// All rails, by index.
     pub rails: Vec<RailLine>,
-    /// What happened to rails.
+    /// Failures, recoveries and the reactions to them, in order of time.
     pub timeline: Vec<TimelineLine>,
-    /// The most that a host's processor worked.
+    /// The longest busy time of a host's processor.
     pub cpu_busy_ns_max: f64,
-    /// Sums that came when nobody wanted them any more.
+    /// Sums that arrived after their operation had completed.
     pub late_sums: u64,
     /// Events of the simulation.
     pub events: u64,
-    /// Seconds that the simulation took.
+    /// Wall time of the simulation, seconds.
     pub wall_s: f64,
-    /// Most memory that the process held; none where the system does not tell.
+    /// Peak memory of the process; `None` where the system does not report it.
     pub peak_rss_bytes: Option<u64>,
 }
 
-/// One operation.
+/// The results of an operation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OperationSummary {
     /// Its length.
     pub bytes: u64,
-    /// When it started.
+    /// Its start.
     pub start_ns: f64,
-    /// From then until every rank had all sums.
+    /// The time from its start until every rank had all sums; `None` if it did not complete.
     pub took_ns: Option<f64>,
-    /// How far the rails' times are apart, as a part of the longest.
+    /// The difference of the longest and the shortest time of a rail, relative to the longest.
     pub spread: f64,
-    /// By rail: its bytes.
+    /// The bytes of each rail.
     pub share_bytes: Vec<u64>,
-    /// By rail: its time; none for one that had nothing.
+    /// The time of each rail; `None` for a rail without bytes.
     pub rail_ns: Vec<Option<f64>>,
-    /// Chunks that were issued again.
+    /// Chunks that were reissued on another rail.
     pub reissued_chunks: u64,
 }
 
-/// One rail.
+/// The results of a rail.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RailLine {
     /// Its name.
     pub name: String,
     /// Its kind.
     pub kind: &'static str,
-    /// Rate of its links.
+    /// The rate of its links.
     pub rate_bps: u64,
-    /// Bytes of operations that were its.
+    /// Bytes of operations that were assigned to it.
     pub assigned_bytes: u64,
-    /// Bytes that hosts sent over it, each hop counted.
+    /// Bytes that hosts sent over it, counted at each hop.
     pub carried_bytes: u64,
-    /// What it did in the time that it had chunks: bytes of operations a second.
+    /// Bytes of operations per second of the time in which it had chunks; `None` if it had none.
     pub bytes_per_s: Option<f64>,
 }
 
-/// Something that happened to a rail.
+/// An event on the timeline of a rail.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TimelineLine {
-    /// When.
+    /// Its time.
     pub at_ns: f64,
     /// The rail's name.
     pub rail: String,
-    /// What, in words.
+    /// The event, in words.
     pub what: String,
 }
 
@@ -98,7 +99,7 @@ fn ns(time: Time) -> f64 {
 }
 
 impl RailSummary {
-    /// Of a run of `setup` with that identity, which cost so much.
+    /// The summary of a run of `setup`.
     pub fn new(identity: &Identity, setup: &Setup, outcome: &Outcome, cost: Cost) -> Self {
         let done = outcome.verdict == Verdict::Completed;
         let operations = outcome.operations.iter().map(|operation| OperationSummary {
@@ -117,7 +118,7 @@ impl RailSummary {
             rate_bps: config.rate.as_bps(),
             assigned_bytes: rail.assigned.get(),
             carried_bytes: rail.carried.get(),
-            bytes_per_s: speed(outcome, index),
+            bytes_per_s: busy_rate(outcome, index),
         });
         let timeline = outcome.timeline.iter().map(|entry| TimelineLine {
             at_ns: ns(entry.at),
@@ -146,15 +147,16 @@ impl RailSummary {
     }
 }
 
-/// What a rail did in the time that it had chunks, over operations without a failure.
-fn speed(outcome: &Outcome, rail: usize) -> Option<f64> {
+/// The rate of a rail over the time in which it had chunks, in bytes per second, without operations
+/// that a failure affected.
+fn busy_rate(outcome: &Outcome, rail: usize) -> Option<f64> {
     let whole = outcome.operations.iter().filter(|operation| operation.reissued == 0);
     let pairs = whole.filter_map(|it| Some((it.shares[rail].get(), it.times[rail]?.as_ps())));
     let (bytes, ps) = pairs.fold((0, 0), |(b, t), (bytes, ps)| (b + bytes, t + ps));
     (ps > 0).then(|| bytes as f64 / (ps as f64 * 1e-12))
 }
 
-/// `operations.csv`: a line an operation and rail.
+/// Writes `operations.csv`, a row for each operation and rail.
 ///
 /// # Errors
 /// Those of the writer.
@@ -165,7 +167,7 @@ pub fn write_operations_csv(
 ) -> io::Result<()> {
     writeln!(to, "{}", identity.header())?;
     writeln!(to, "operation,bytes,start_ns,took_ns,rail,share_bytes,rail_ns,reissued_chunks")?;
-    for (number, operation) in summary.operations.iter().enumerate() {
+    for (index, operation) in summary.operations.iter().enumerate() {
         let OperationSummary { bytes, start_ns, reissued_chunks, .. } = operation;
         let took = shown(operation.took_ns);
         let rails = summary.rails.iter().zip(&operation.share_bytes).zip(&operation.rail_ns);
@@ -174,14 +176,14 @@ pub fn write_operations_csv(
             let name = &rail.name;
             writeln!(
                 to,
-                "{number},{bytes},{start_ns},{took},{name},{share},{time},{reissued_chunks}"
+                "{index},{bytes},{start_ns},{took},{name},{share},{time},{reissued_chunks}"
             )?;
         }
     }
     Ok(())
 }
 
-/// `timeline.csv`: what happened to rails.
+/// Writes `timeline.csv`, a row for each event on the timeline.
 ///
 /// # Errors
 /// Those of the writer.

@@ -1,4 +1,4 @@
-//! Runs over several rails, for people.
+//! The tables of runs over several rails.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,14 @@ use super::rails::{OperationSummary, RailSummary};
 use super::table::{finish, plain};
 use crate::units::BitRate;
 
-/// Most operations that a table shows of a run: the first and the last of them.
+/// The most operations that a table shows: half of them from the start, half from the end.
 const MOST_ROWS: usize = 16;
 
-/// Most rails that have a column each.
+/// The most rails that have a column.
 const MOST_COLUMNS: usize = 4;
 
-/// One run: a line an operation, a line a rail, and what happened to rails.
+/// The table of one run: a row for each operation, a row for each rail, and the timeline of failures.
+/// `apart` is the spread of the rails' times relative to the longest; `again` counts reissued chunks.
 pub fn rails_table(run: &RailSummary) -> String {
     let title = format!(
         "{} ({}), seed {}: {}, {}, {}\n",
@@ -57,17 +58,17 @@ fn operations(run: &RailSummary) -> String {
 }
 
 fn row(number: usize, operation: &OperationSummary, columns: usize) -> Vec<String> {
-    let part = |rail: usize| {
-        let share = operation.share_bytes[rail] as f64 / operation.bytes as f64 * 100.0;
+    let share = |rail: usize| {
+        let percent = operation.share_bytes[rail] as f64 / operation.bytes as f64 * 100.0;
         let time = operation.rail_ns[rail].map_or_else(|| "-".to_owned(), human::nanoseconds);
-        format!("{share:.1}% {time}")
+        format!("{percent:.1}% {time}")
     };
     let mut row = vec![
         number.to_string(),
         human::bytes(operation.bytes as f64),
         operation.took_ns.map_or_else(|| "open".to_owned(), human::nanoseconds),
     ];
-    row.extend((0..columns).map(part));
+    row.extend((0..columns).map(share));
     row.push(format!("{:.1}%", operation.spread * 100.0));
     row.push(operation.reissued_chunks.to_string());
     row
@@ -108,7 +109,8 @@ fn timeline(run: &RailSummary) -> String {
     finish(table, usize::MAX)
 }
 
-/// A line a policy: what the operations took, early, late and in all.
+/// The comparison of several policies: a row for each, with the times of all operations, of the
+/// first one, and of the last quarter.
 pub fn rails_compare_table(runs: &[RailSummary]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let mut table = plain();
@@ -154,13 +156,13 @@ pub fn rails_compare_table(runs: &[RailSummary]) -> String {
     ) + &finish(table, 1)
 }
 
-/// The last quarter of the operations, at least one.
+/// The last quarter of the operations, at least one of them.
 fn last_quarter(operations: &[OperationSummary]) -> &[OperationSummary] {
     let count = operations.len();
     &operations[count - count.div_ceil(4).min(count)..]
 }
 
-/// The name of an allocator; that of a reconstruction says so.
+/// The name of an allocator, with a remark if it is a reconstruction.
 fn shown(policy: &str) -> Cow<'_, str> {
     if policy == "nezha" { format!("{policy} (reconstructed)").into() } else { policy.into() }
 }

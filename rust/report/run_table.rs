@@ -1,15 +1,15 @@
-//! One run, for people.
+//! The table of one run.
 
 use super::human;
 use super::table::{finish, plain};
 use super::{JobSummary, Summary};
 use crate::balance::display_name;
 
-/// The summary as two columns: what, and how much; below it a row for each of several jobs.
+/// The summary as two columns, quantity and value; below it a row for each job if there are several.
 pub fn run_table(summary: &Summary) -> String {
     let mut table = plain();
-    for (what, much) in rows(summary) {
-        table.add_row([what, &much]);
+    for (quantity, value) in rows(summary) {
+        table.add_row([quantity, &value]);
     }
     let mut text = finish(table, usize::MAX);
     if !summary.jobs.is_empty() {
@@ -143,7 +143,7 @@ fn contexts(summary: &Summary) -> String {
     )
 }
 
-/// What the policy keeps, beside the queue pairs.
+/// The state that the policy keeps beside the queue pairs.
 fn state(summary: &Summary) -> String {
     let state = &summary.state;
     let switches = match state.switch_bits_max {
@@ -175,14 +175,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_on_one_screen() {
+    fn the_table_of_a_run_fits_on_one_screen() {
         let text = run_table(&sample::summary());
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         sample::snapshot("run-table", &text);
     }
 
     #[test]
-    fn jobs_have_a_table_of_their_own() {
+    fn several_jobs_have_a_table() {
         let mut summary = sample::summary();
         summary.jobs = vec![
             JobSummary {

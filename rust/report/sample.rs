@@ -1,4 +1,4 @@
-//! Small results made by hand, for the tests of the formats.
+//! Small handmade results for the tests of the formats.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::topology::{LeafSpine, Topology};
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::workload::{Message, Workload};
 
-/// Compares with a file in the top-level `snapshots/`; a new version of the program alone does not
-/// make the text a new one.
+/// Compares `text` with a file in the top-level `snapshots/`. The version of the program is replaced,
+/// so that a new version alone does not change the snapshot.
 pub fn snapshot(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
@@ -26,7 +26,7 @@ pub fn identity() -> Identity {
     Identity { scenario: "sample".to_owned(), policy: "ecmp".to_owned(), seed: 1 }
 }
 
-/// Two leaves, one spine, four hosts.
+/// A topology of two leaves, one spine and four hosts.
 pub fn topology() -> Topology {
     LeafSpine {
         leaves: 2,
@@ -41,7 +41,7 @@ pub fn topology() -> Topology {
     .expect("it is sound")
 }
 
-/// Three messages; the last waits for the second.
+/// A workload of three messages; the last waits for the second.
 pub fn workload() -> Workload {
     let message = |src, dst, bytes| Message {
         src: HostId(src),
@@ -56,7 +56,7 @@ pub fn workload() -> Workload {
     )
 }
 
-/// The second message in two pieces, of which one does not arrive.
+/// An outcome in which one piece of the second message does not arrive.
 pub fn stalled() -> Outcome {
     let flow = |message, piece, (src, dst), delivered, completed| FlowRecord {
         message: MessageId(message),
@@ -113,7 +113,7 @@ pub fn stalled() -> Outcome {
     }
 }
 
-/// The same run, had nothing been lost.
+/// An outcome of the same run without losses.
 pub fn completed() -> Outcome {
     let mut outcome = stalled();
     outcome.verdict = Verdict::Completed;
@@ -153,7 +153,8 @@ pub fn stalled_summary() -> Summary {
     summary_of(&stalled())
 }
 
-/// Policies with wide numbers under that many seeds; the last policy leaves messages open.
+/// Summaries of three policies under `seeds` seeds, with numbers that need wide columns; the last
+/// run does not complete.
 pub fn comparison(seeds: u64) -> Vec<Summary> {
     let mut runs = Vec::new();
     for (index, policy) in ["ecmp", "switch-rr-shuffled", "ethereal"].into_iter().enumerate() {

@@ -1,5 +1,5 @@
-//! `summary.json`: the JSON object that other programs may rely on. Its keys, their order and
-//! their units are a contract.
+//! `summary.json`: the results of a run as a JSON object. Its keys, their order and their units are a
+//! contract that other programs may rely on.
 
 use std::io::{self, Write};
 
@@ -12,16 +12,16 @@ use crate::nic::QpAccount;
 use crate::topology::Topology;
 use crate::units::{Span, Time};
 
-/// One run in numbers. Times are nanoseconds with the picoseconds as decimals.
+/// The results of a run. Times are nanoseconds with picoseconds as decimals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// The scenario's name.
     pub scenario: String,
-    /// The preset.
+    /// The policy's name.
     pub policy: String,
     /// The seed.
     pub seed: u64,
-    /// Of this program.
+    /// The version of this program.
     pub version: &'static str,
     /// Hosts of the topology.
     pub hosts: usize,
@@ -31,51 +31,51 @@ pub struct Summary {
     pub links: usize,
     /// Messages of the workload.
     pub messages: u64,
-    /// Messages whose sender had the last acknowledgement.
+    /// Messages whose sender received the last acknowledgement.
     pub messages_completed: u64,
     /// Messages and pieces of messages that were posted to NICs.
     pub flows: usize,
-    /// Flows whose sender had the last acknowledgement.
+    /// Flows whose sender received the last acknowledgement.
     pub flows_completed: usize,
-    /// From the first start to the last completion; none unless every message completed.
+    /// The time from the first start to the last completion; `None` unless every message completed.
     pub cct_ns: Option<f64>,
-    /// No scheme can be faster than this.
+    /// The lower bound of `cct_ns`, which no scheme can beat.
     pub bound_ns: f64,
     /// `cct_ns / bound_ns`.
     pub slowdown: Option<f64>,
-    /// Completion minus start, over the messages that completed.
+    /// Completion times of the messages that completed, each from the message's start.
     pub fct_ns: Fct,
     /// Data packets.
     pub packets: Packets,
     /// Pause frames sent.
     pub pfc_pauses: u64,
-    /// Most bytes that waited at one switch port.
+    /// The most bytes that waited at one switch port.
     pub queue_bytes_max: u64,
-    /// Mean of the bytes that data packets found waiting at switch ports.
+    /// The mean of the bytes that data packets found in the queue when they arrived at switch ports.
     pub queue_bytes_mean: f64,
-    /// Most bytes that one direction of a link carried.
+    /// The most bytes that one direction of a link carried.
     pub link_bytes_max: u64,
     /// Queue pairs.
     pub qps: Qps,
-    /// What policies keep.
+    /// State that policies keep.
     pub state: State,
-    /// Each piece of work; not there unless there are several.
+    /// The jobs; absent unless the workload has several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobSummary>,
-    /// The most over all NICs of what their queue pairs cost; not part of the JSON object.
+    /// The maxima over all NICs of their accounts of queue pairs; not part of the JSON object.
     #[serde(skip)]
     pub qp_account: QpAccount,
     /// Events of the simulation.
     pub events: u64,
     /// Packets that crossed a link.
     pub packet_hops: u64,
-    /// Seconds that the simulation took.
+    /// Wall time of the simulation, seconds.
     pub wall_s: f64,
-    /// Most memory that the process held; none where the system does not tell.
+    /// Peak memory of the process; `None` where the system does not report it.
     pub peak_rss_bytes: Option<u64>,
 }
 
-/// Completion times, in nanoseconds; none where nothing completed.
+/// The distribution of completion times, in nanoseconds; `None` if nothing completed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Fct {
     /// The shortest.
@@ -90,47 +90,47 @@ pub struct Fct {
     pub max: Option<f64>,
 }
 
-/// Data packets, counted.
+/// Counts of data packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Packets {
-    /// Put on the wire by NICs, retransmissions included.
+    /// Packets transmitted by NICs, including retransmissions.
     pub sent: u64,
-    /// Arrived at their hosts.
+    /// Packets that arrived at their hosts.
     pub delivered: u64,
-    /// Sent again.
+    /// Packets retransmitted.
     pub retransmitted: u64,
-    /// Lost, in buffers and on links.
+    /// Packets lost in buffers and on links.
     pub dropped: u64,
-    /// Cut to their headers.
+    /// Packets trimmed to their headers.
     pub trimmed: u64,
-    /// ECN marked on arrival.
+    /// Packets that arrived with an ECN mark.
     pub marked: u64,
-    /// Arrived after one of a higher PSN.
+    /// Packets that arrived after one with a higher packet sequence number.
     pub out_of_order: u64,
 }
 
-/// Queue pairs, counted at the NIC that sends on them. An extra one is one that a splitter
-/// opened beyond one per pair of peers and message stream.
+/// Counts of queue pairs at the NICs that send on them. A queue pair is extra if a splitter opened it
+/// beyond the first for its pair of peers and message stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Qps {
-    /// Most at one NIC.
+    /// The most queue pairs at one NIC.
     pub per_nic_max: u64,
-    /// All.
+    /// All queue pairs.
     pub total: u64,
-    /// Most extra ones at one NIC.
+    /// The most extra queue pairs at one NIC.
     pub extra_per_nic_max: u64,
-    /// All extra ones.
+    /// All extra queue pairs.
     pub extra_total: u64,
 }
 
-/// What policies keep at run time: what hardware would have to hold.
+/// The state that policies keep at run time, which hardware would have to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct State {
-    /// Most entries (pointers, remembered ports, table cells) in one switch.
+    /// The most entries (pointers, remembered ports, table cells) in one switch.
     pub switch_entries_max: u64,
-    /// Most bits in one switch.
+    /// The most bits in one switch.
     pub switch_bits_max: u64,
-    /// Most bits that a sender's policy keeps for one queue pair.
+    /// The most bits that a sender policy keeps for one queue pair.
     pub sender_bits_per_qp_max: u64,
 }
 
@@ -153,7 +153,7 @@ impl From<QpCounts> for Qps {
 }
 
 impl Summary {
-    /// The summary of a run on `topology` whose workload has the lower bound `bound`.
+    /// The summary of a run on `topology`; `bound` is the lower bound of its workload.
     pub fn new(
         identity: &Identity,
         topology: &Topology,
@@ -209,34 +209,34 @@ impl Summary {
         }
     }
 
-    /// The same with the jobs of the run's workload.
+    /// Adds the jobs of the run's workload.
     pub fn with_jobs(self, jobs: Vec<JobSummary>) -> Self {
         Self { jobs, ..self }
     }
 
-    /// What determines the run.
+    /// The identity of the run.
     pub fn identity(&self) -> Identity {
         Identity { scenario: self.scenario.clone(), policy: self.policy.clone(), seed: self.seed }
     }
 }
 
-/// Writes `summary.json`: the object in lines that a person can read.
+/// Writes `summary.json`, indented.
 ///
 /// # Errors
-/// Those of `to`.
+/// Those of writing to `to`.
 pub fn write_summary(to: &mut dyn Write, summary: &Summary) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *to, summary)?;
     writeln!(to)
 }
 
-/// Nothing is slow against a workload of nothing, whose bound is zero.
+/// `cct` over `bound`; `None` for an empty workload, whose bound is zero.
 fn slowdown(cct: Option<Span>, bound: Span) -> Option<f64> {
     let cct = cct.filter(|_| bound > Span::ZERO)?;
     Some(cct.as_ps() as f64 / bound.as_ps() as f64)
 }
 
 impl Fct {
-    /// Of these completion times, in any order.
+    /// The distribution of `times`, which may be in any order.
     pub fn of(times: &[Span]) -> Self {
         let mut sorted = times.to_vec();
         sorted.sort_unstable();
@@ -248,10 +248,8 @@ impl Fct {
             max: sorted.last().copied().map(Span::as_ns_f64),
         }
     }
-}
 
-impl Fct {
-    /// Of completion times that were not kept one by one.
+    /// The distribution of completion times that were not kept one by one.
     fn of_passed(times: &Spans) -> Self {
         Self {
             min: times.shortest().map(Span::as_ns_f64),
@@ -263,7 +261,7 @@ impl Fct {
     }
 }
 
-/// The smallest of `sorted` that at least `percent` in a hundred of them do not exceed.
+/// The smallest element of `sorted` that at least `percent` per cent of the elements do not exceed.
 fn nearest_rank(sorted: &[Span], percent: usize) -> Option<Span> {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied()
@@ -289,13 +287,13 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_complete_has_no_completion_time() {
+    fn a_run_that_did_not_complete_has_no_completion_time() {
         let summary = sample::stalled_summary();
         assert_eq!((summary.cct_ns, summary.slowdown), (None, None));
         assert_eq!((summary.messages, summary.messages_completed), (3, 1));
         assert_eq!((summary.flows, summary.flows_completed), (4, 2));
-        let nothing = serde_json::to_string(&Fct::of(&[])).unwrap();
-        assert_eq!(nothing, r#"{"min":null,"mean":null,"p50":null,"p99":null,"max":null}"#);
+        let empty = serde_json::to_string(&Fct::of(&[])).unwrap();
+        assert_eq!(empty, r#"{"min":null,"mean":null,"p50":null,"p99":null,"max":null}"#);
     }
 
     #[test]
@@ -320,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workload_of_nothing_has_no_slowdown() {
+    fn an_empty_workload_has_no_slowdown() {
         assert_eq!(slowdown(Some(Span::ZERO), Span::ZERO), None);
         assert_eq!(slowdown(Some(Span::from_ns(3)), Span::from_ns(2)), Some(1.5));
     }

@@ -1,9 +1,8 @@
-//! Tables for people, 80 columns wide at most: no frames, two spaces between columns, or one where
-//! two do not fit.
+//! Tables of at most 80 columns: no frames, and two spaces between columns, or one if two do not fit.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
-/// The width of a terminal that nobody has changed.
+/// The default width of a terminal, in characters.
 pub(super) const WIDTH: u16 = 80;
 
 /// An empty table without frames.
@@ -14,14 +13,15 @@ pub(super) fn plain() -> Table {
     table
 }
 
-/// Its text, lines ended. Columns are separated by the padding on their left, which the first has
-/// not; those from `numbers_from` on are right-aligned.
+/// The text of the table with a newline after each line. The columns from index `numbers_from` on
+/// are right-aligned.
 pub(super) fn finish(mut table: Table, numbers_from: usize) -> String {
     let text = with_gaps(&mut table, numbers_from, 2);
     let fits = |line: &str| line.chars().count() <= usize::from(WIDTH);
     if text.lines().all(fits) { text } else { with_gaps(&mut table, numbers_from, 1) }
 }
 
+/// The text with `gap` spaces before each column except the first.
 fn with_gaps(table: &mut Table, numbers_from: usize, gap: u16) -> String {
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((if index == 0 { 0 } else { gap }, 0));
@@ -32,14 +32,14 @@ fn with_gaps(table: &mut Table, numbers_from: usize, gap: u16) -> String {
     table.trim_fmt() + "\n"
 }
 
-/// A table of named things: a heading each for the columns and a row each.
+/// A table of named things with three columns, of which the first is the name and the last the source.
 pub fn list_table(headings: [&str; 3], rows: impl Iterator<Item = [&'static str; 3]>) -> String {
     let mut table = plain();
     table.set_header(headings);
     for row in rows {
         table.add_row(row);
     }
-    // Names are what is copied: they stay whole.
+    // Names are copied into scenarios, so that they must not wrap.
     if let Some(names) = table.column_mut(0) {
         names.set_constraint(ColumnConstraint::ContentWidth);
     }

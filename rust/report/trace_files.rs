@@ -1,4 +1,4 @@
-//! Chakra traces in a folder: a file a rank, each of which appears whole or not at all.
+//! Chakra traces in a folder: one file for each rank, which appears complete or not at all.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -7,10 +7,10 @@ use tempfile::NamedTempFile;
 
 use crate::workload::chakra::Traces;
 
-/// Writes `folder/name.RANK.et` for every rank; makes the folder if it is not there.
+/// Writes `folder/name.RANK.et` for every rank, and creates the folder if it does not exist.
 ///
 /// # Errors
-/// Those of the system.
+/// Those of the file system.
 pub fn write(folder: &Path, name: &str, traces: &Traces<'_>) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
     for rank in 0..traces.ranks() {
@@ -23,14 +23,14 @@ pub fn write(folder: &Path, name: &str, traces: &Traces<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// A file of another name until it is whole; as open to others as any new file.
+/// A temporary file in the folder, with the permissions of any new file.
 fn unfinished(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".evenkeel-");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Less what the user's mask takes away.
+        // The user's umask applies.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder)

@@ -1,4 +1,4 @@
-//! What two worlds say of one run: where they agree, and each place where they do not.
+//! The comparison of one run in Rust and in ns-3: what is equal, and each difference.
 
 use serde::Serialize;
 
@@ -7,81 +7,81 @@ use crate::fabric::{FlowRecord, Outcome, Verdict};
 use crate::topology::Topology;
 use crate::units::Time;
 
-/// Completion times may differ by this part: where events coincide, two worlds may take them in
-/// another order. Everything that is counted must be the same.
+/// The largest relative difference of completion times at which the two worlds agree: they may
+/// process simultaneous events in another order. All counts must be equal.
 pub const TOLERANCE: f64 = 0.001;
 
-/// So many flows that differ are listed, the worst first.
+/// The number of different flows that are listed, those with the largest difference first.
 const LISTED: usize = 20;
 
-/// One run in both worlds. Times are in nanoseconds with the picoseconds as decimals.
+/// The results of one run in both worlds. Times are nanoseconds with picoseconds as decimals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Twin {
     /// The scenario's name.
     pub scenario: String,
     /// The policy's name.
     pub policy: String,
-    /// Where every draw came from.
+    /// The seed of all random draws.
     pub seed: u64,
-    /// This program's version.
+    /// The version of this program.
     pub version: &'static str,
     /// True if both runs completed, no completion time differs by more than 0.1 %, and all counts
-    /// and the bytes of every link are the same.
+    /// and the bytes of every link are equal.
     pub agrees: bool,
-    /// Flows that are in both.
+    /// Flows in both runs.
     pub flows: u64,
-    /// Flows that started, were delivered and completed at the same picosecond.
+    /// Flows whose start, delivery and completion are equal to the picosecond.
     pub flows_equal: u64,
-    /// The largest difference of a flow's completion time, as a part of it.
+    /// The largest relative difference of a flow's completion time.
     pub worst_difference: f64,
     /// Directions of links.
     pub ports: u64,
-    /// Directions of links that carried the same bytes.
+    /// Directions of links that carried equal bytes.
     pub ports_equal: u64,
-    /// What is counted, in both.
+    /// All counts.
     pub counts: Vec<Count>,
-    /// Flows that differ, the worst first; at most 20.
+    /// Flows that differ, those with the largest difference first; at most 20.
     pub differences: Vec<Difference>,
     /// Wall time of the run in Rust, in seconds.
     pub rust_wall_s: f64,
     /// Wall time of the run in ns-3, in seconds.
     pub ns3_wall_s: f64,
-    /// How many times faster the run in Rust was.
+    /// The wall time in ns-3 over that in Rust.
     pub speed_ratio: f64,
 }
 
-/// One quantity.
+/// A count in both worlds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Count {
-    /// What, as `evenkeel run --json` calls it.
+    /// Its name, as in `evenkeel run --json`.
     pub what: &'static str,
-    /// In Rust.
+    /// The value in Rust.
     pub rust: u64,
-    /// In ns-3.
+    /// The value in ns-3.
     pub ns3: u64,
 }
 
-/// A flow that is not the same in both.
+/// A flow that differs between the two worlds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
-    /// The message that it is (a piece of).
+    /// The message of the flow.
     pub message: u32,
-    /// Which piece, from 0.
+    /// The index of the message's piece, from 0.
     pub piece: u32,
-    /// Sender.
+    /// The sender.
     pub src: String,
-    /// Receiver.
+    /// The receiver.
     pub dst: String,
     /// Completion time in Rust; `None` if it did not complete.
     pub rust_fct_ns: Option<f64>,
-    /// Completion time in ns-3; likewise.
+    /// Completion time in ns-3; `None` if it did not complete.
     pub ns3_fct_ns: Option<f64>,
 }
 
-/// A run and what it took.
+/// A run in one of the worlds.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
-    /// What it measured.
+    /// Its outcome.
     pub outcome: &'a Outcome,
     /// Its wall time, in seconds.
     pub wall_s: f64,
@@ -126,7 +126,7 @@ impl Twin {
     }
 }
 
-/// What is counted in both worlds.
+/// The counts of both runs.
 fn counts(rust: &Outcome, ns3: &Outcome) -> Vec<Count> {
     let of =
         |what, count: &dyn Fn(&Outcome) -> u64| Count { what, rust: count(rust), ns3: count(ns3) };
@@ -153,7 +153,7 @@ fn counts(rust: &Outcome, ns3: &Outcome) -> Vec<Count> {
     ]
 }
 
-/// By which part the completion times of a flow differ; all of it if only one completed.
+/// The relative difference of a flow's completion times; 1 if it completed in one world only.
 fn difference(ours: &FlowRecord, theirs: &FlowRecord) -> f64 {
     match (ours.completed, theirs.completed) {
         (Time::NEVER, Time::NEVER) => 0.0,

@@ -1,10 +1,10 @@
-//! Two worlds beside each other, for people.
+//! The table that compares one run in Rust and in ns-3.
 
 use super::human;
 use super::table::{finish, plain};
 use super::twin::Twin;
 
-/// What agrees in a line each; what does not, in full.
+/// A summary of what is equal, and a table of the flows that differ.
 pub fn twin_table(twin: &Twin) -> String {
     let mut table = plain();
     for (what, much) in rows(twin) {

@@ -4,6 +4,7 @@
 mod all_to_all;
 mod bounds;
 mod failures;
+mod figure;
 mod hpcc_family;
 mod line_cut;
 mod link_failure;

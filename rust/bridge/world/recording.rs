@@ -10,7 +10,7 @@ use super::experiment::{Experiment, ExperimentError};
 use crate::endpoint::{Endpoints, Host};
 use crate::fabric::parts::Tape;
 use crate::fabric::{Outcome, PacketEvent, PacketRecord, Sight, Watch as _};
-use crate::hpcc::{self, Recorder, Table};
+use crate::hpcc::{self, Recorder, ResultTable};
 use crate::ids::{HostId, PortId};
 use crate::packet::Packet;
 use crate::report;
@@ -161,8 +161,8 @@ impl Experiment {
         let fct = experiment.fct_table(&outcome).into_bytes();
         for (table, name) in experiment.tables() {
             let text = match table {
-                Table::Completions => &fct,
-                Table::Pauses => &pauses,
+                ResultTable::Completions => &fct,
+                ResultTable::Pauses => &pauses,
             };
             std::fs::write(in_folder(&name), text).map_err(|reason| unwritable(&name, reason))?;
         }

@@ -1,14 +1,14 @@
-//! A line of `config.txt` and what can be wrong with it.
+//! A line of `config.txt`, its errors, and the forms that values have.
 
 use thiserror::Error;
 
 use crate::units::{BitRate, Bytes, Fraction, Span, Time, decimal};
 
-/// A fault of a configuration.
+/// An error in a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ConfigError {
-    /// A key alone.
-    #[error("{file}:{line}: {key} has no value; {right}")]
+    /// A key without a value.
+    #[error("{file}:{line}: {key} has no value; expected {expected}")]
     Missing {
         /// The file.
         file: String,
@@ -16,11 +16,11 @@ pub enum ConfigError {
         line: usize,
         /// The key.
         key: String,
-        /// What would be right.
-        right: &'static str,
+        /// The form of a valid value, with an example.
+        expected: &'static str,
     },
-    /// A value that cannot be.
-    #[error("{file}:{line}: {key}: '{value}' is wrong; {right}")]
+    /// A value that is malformed or out of range.
+    #[error("{file}:{line}: {key}: invalid value '{value}'; expected {expected}")]
     Value {
         /// The file.
         file: String,
@@ -28,78 +28,83 @@ pub enum ConfigError {
         line: usize,
         /// The key.
         key: String,
-        /// What was given.
+        /// The value, as written.
         value: String,
-        /// What would be right.
-        right: &'static str,
+        /// The form of a valid value, with an example.
+        expected: &'static str,
     },
 }
 
 /// A key with its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry<'a> {
-    pub file: &'a str,
-    pub line: usize,
-    pub key: &'a str,
-    pub values: Vec<&'a str>,
+pub(super) struct Line<'a> {
+    /// The name of the file in error messages.
+    pub(super) file: &'a str,
+    /// The line's number, counted from 1.
+    pub(super) number: usize,
+    pub(super) key: &'a str,
+    pub(super) values: Vec<&'a str>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> Line<'a> {
     /// Every line that holds a key.
     pub(super) fn all(text: &'a str, file: &'a str) -> impl Iterator<Item = Self> {
-        (1..).zip(text.lines()).filter_map(move |(line, text)| {
+        (1..).zip(text.lines()).filter_map(move |(number, text)| {
             let comment = text.find(['#', '{']).unwrap_or(text.len());
             let mut tokens = text[..comment].split_whitespace();
             let key = tokens.next()?;
-            Some(Self { file, line, key, values: tokens.collect() })
+            Some(Self { file, number, key, values: tokens.collect() })
         })
     }
 
-    /// The first value; `right` is what to write where there is none.
-    pub(super) fn first(&self, right: &'static str) -> Result<&'a str, ConfigError> {
+    /// The first value.
+    ///
+    /// # Errors
+    /// [`ConfigError::Missing`] with `expected` if the key stands alone.
+    pub(super) fn first(&self, expected: &'static str) -> Result<&'a str, ConfigError> {
         self.values.first().copied().ok_or_else(|| ConfigError::Missing {
             file: self.file.to_owned(),
-            line: self.line,
+            line: self.number,
             key: self.key.to_owned(),
-            right,
+            expected,
         })
     }
 
-    /// The fault of `value`.
-    pub(super) fn wrong(&self, value: &str, right: &'static str) -> ConfigError {
+    /// The error for the invalid `value`.
+    pub(super) fn invalid(&self, value: &str, expected: &'static str) -> ConfigError {
         ConfigError::Value {
             file: self.file.to_owned(),
-            line: self.line,
+            line: self.number,
             key: self.key.to_owned(),
             value: value.to_owned(),
-            right,
+            expected,
         }
     }
 
-    /// The first value by `parse`, which says `None` to what cannot be.
+    /// The first value, read by `parse`, which returns `None` for an invalid one.
     pub(super) fn parsed<T>(
         &self,
-        right: &'static str,
+        expected: &'static str,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, ConfigError> {
-        let text = self.first(right)?;
-        parse(text).ok_or_else(|| self.wrong(text, right))
+        let text = self.first(expected)?;
+        parse(text).ok_or_else(|| self.invalid(text, expected))
     }
 
-    /// `n rate value rate value ...`, the rates in bits per second.
+    /// A map in the form `count rate value rate value ...`, the rates in bits per second.
     pub(super) fn map<T>(
         &self,
-        right: &'static str,
+        expected: &'static str,
         parse: fn(&str) -> Option<T>,
     ) -> Result<Vec<(BitRate, T)>, ConfigError> {
-        let count: Option<usize> = self.first(right)?.parse().ok();
+        let count: Option<usize> = self.first(expected)?.parse().ok();
         let tokens = count
             .and_then(|count| count.checked_mul(2))
             .and_then(|count| self.values[1..].get(..count))
-            .ok_or_else(|| self.wrong(&self.values.join(" "), right))?;
+            .ok_or_else(|| self.invalid(&self.values.join(" "), expected))?;
         let pair = |pair: &[&str]| {
-            let rate = decimal(pair[0], 0).map_err(|_| self.wrong(pair[0], right))?;
-            let value = parse(pair[1]).ok_or_else(|| self.wrong(pair[1], right))?;
+            let rate = decimal(pair[0], 0).map_err(|_| self.invalid(pair[0], expected))?;
+            let value = parse(pair[1]).ok_or_else(|| self.invalid(pair[1], expected))?;
             Ok((BitRate::from_bps(rate), value))
         };
         tokens.chunks_exact(2).map(pair).collect()
@@ -107,7 +112,7 @@ impl<'a> Entry<'a> {
 }
 
 /// `0` or `1`.
-pub(super) fn switch(text: &str) -> Option<bool> {
+pub(super) fn flag(text: &str) -> Option<bool> {
     match text {
         "0" => Some(false),
         "1" => Some(true),
@@ -115,24 +120,24 @@ pub(super) fn switch(text: &str) -> Option<bool> {
     }
 }
 
-/// Microseconds, not zero.
+/// Microseconds, more than 0, with up to 6 decimals.
 pub(super) fn microseconds(text: &str) -> Option<Span> {
     decimal(text, 6).ok().filter(|&ps| ps > 0).map(Span::from_ps)
 }
 
-/// Seconds since the start of the simulation.
+/// Seconds since the start of the simulation, with up to 12 decimals.
 pub(super) fn instant(text: &str) -> Option<Time> {
     decimal(text, 12).ok().map(Time::from_ps)
 }
 
-/// A bit rate; a number alone is bits per second, as in ns-3's `DataRate`.
+/// A bit rate; a number without a unit is in bits per second, as in ns-3's `DataRate`.
 pub(super) fn rate(text: &str) -> Option<BitRate> {
     decimal(text, 0).ok().map(BitRate::from_bps).or_else(|| text.parse().ok())
 }
 
 /// A probability or weight from 0 to 1.
-pub(super) fn part(text: &str) -> Option<Fraction> {
-    text.parse().ok().filter(|part: &Fraction| part.numerator() <= part.denominator())
+pub(super) fn fraction(text: &str) -> Option<Fraction> {
+    text.parse().ok().filter(|fraction: &Fraction| fraction.numerator() <= fraction.denominator())
 }
 
 /// KB of 1000 bytes.

@@ -1,8 +1,17 @@
-//! `config.txt`: what an experiment of the HPCC family is set to.
+//! `config.txt`: the configuration of an experiment of the HPCC family.
+//!
+//! A line holds a key and its values. Lines may stand in any order, the last line of a repeated
+//! key counts, and text after a `#` or a `{` is a comment (the family's own documented sample uses
+//! both). The unit of a value depends on its key and is given at each field of [`HpccConfig`].
+//!
+//! Keys that change nothing here (monitors of other policies, parameters of congestion controls
+//! that do not exist here) are known by name and skipped; an unknown key is skipped with a warning.
 
 mod keys;
 mod line;
+mod read;
 mod settings;
 
 pub use line::ConfigError;
-pub use settings::*;
+pub use read::read;
+pub use settings::{Family, HpccConfig, LinkDown, OutputFiles, RateKeys, Thresholds, WithLine};

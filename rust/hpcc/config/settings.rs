@@ -1,19 +1,11 @@
-//! `config.txt`: what an experiment of the HPCC family is set to.
-//!
-//! A line is a key and its values; lines may stand in any order, the last of a repeated key
-//! counts, and what follows a `#` or a `{` (as in the family's own documented sample) is a
-//! comment. Units depend on the key and are those of the field here. Keys that this project has
-//! no use for (output files, monitors, parameters of controls that are not held) are known by
-//! name and skipped; a key that is not known is skipped with a warning.
+//! The settings that a configuration holds, with the defaults of the family or of this project.
 
-use super::keys;
-use super::line::{ConfigError, Entry};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
-/// A configuration, with the family's or this project's defaults where the file says nothing.
+/// A configuration. Fields that the file does not set hold their default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HpccConfig {
-    /// What the file is called in errors.
+    /// The name of the file in error messages.
     pub file: String,
     /// `TOPOLOGY_FILE`, as written.
     pub topology_file: Option<String>,
@@ -22,29 +14,30 @@ pub struct HpccConfig {
     /// `CC_MODE`: 1 DCQCN (ConnectX form), 3 HPCC, 7 TIMELY, 8 DCTCP, 10 HPCC-PINT. Default 1.
     pub cc_mode: u32,
     /// `LB_MODE` of ConWeave: 0 ECMP, 2 DRILL, 3 CONGA, 6 LetFlow, 9 ConWeave.
-    pub lb_mode: Option<Numbered<u32>>,
+    pub lb_mode: Option<WithLine<u32>>,
     /// `LB_POLICY`, this project's own key: the name of a policy.
-    pub lb_policy: Option<Numbered<String>>,
-    /// `ENABLE_QCN`: whether switches mark. Default yes.
+    pub lb_policy: Option<WithLine<String>>,
+    /// `ENABLE_QCN`: whether switches mark packets. Default yes.
     pub ecn: bool,
-    /// `KMIN_MAP`, `KMAX_MAP`, `PMAX_MAP`: thresholds by the bit rate of the port.
+    /// `KMIN_MAP`, `KMAX_MAP`, `PMAX_MAP`: marking thresholds by the bit rate of the port.
     pub thresholds: Thresholds,
     /// `BUFFER_SIZE`: packet memory of a switch; the file's MB are 2^20 bytes. Default 16 MB.
     pub buffer: Bytes,
     /// `PACKET_PAYLOAD_SIZE`, bytes. Default 1000.
     pub payload: Bytes,
-    /// `L2_ACK_INTERVAL`: packets an acknowledgement. Default 1.
+    /// `L2_ACK_INTERVAL`: packets for each acknowledgement. Default 1.
     pub ack_interval: u32,
-    /// `L2_CHUNK_SIZE`, bytes: an acknowledgement at each multiple. Default 4000.
+    /// `L2_CHUNK_SIZE`, bytes: an acknowledgement is due at each multiple. Default 4000.
     pub chunk: Bytes,
-    /// `L2_BACK_TO_ZERO`: whether a loss restarts from the chunk's border. Default no.
+    /// `L2_BACK_TO_ZERO`: whether a loss restarts from the border of the chunk. Default no.
     pub back_to_zero: bool,
-    /// `ACK_HIGH_PRIO`: whether acknowledgements go before data in switches. By default as the
-    /// simulator of that form does it: ConWeave's yes, HPCC's no.
+    /// `ACK_HIGH_PRIO`: whether switches send acknowledgements before data. The default is that of
+    /// the simulator whose form the file has: yes for ConWeave, no for HPCC.
     pub ack_priority: Option<bool>,
     /// Parameters of rate control.
     pub rates: RateKeys,
-    /// `HAS_WIN`: a window of a bandwidth-delay product beside the rate. Default yes.
+    /// `HAS_WIN`: whether a window of a bandwidth-delay product applies beside the rate. Default
+    /// yes.
     pub window: bool,
     /// `RATE_BOUND`: whether the rate limits sending. Default yes.
     pub rate_bound: bool,
@@ -60,35 +53,35 @@ pub struct HpccConfig {
     pub flowgen_start: Option<Time>,
     /// `FLOWGEN_STOP_TIME` of ConWeave.
     pub flowgen_stop: Option<Time>,
-    /// `SIMULATOR_STOP_TIME`; a time that 64 bits of picoseconds do not hold is the last one
-    /// that they do.
+    /// `SIMULATOR_STOP_TIME`. A time that exceeds 64 bits of picoseconds becomes the largest one
+    /// that they can hold.
     pub stop: Option<Time>,
-    /// `QLEN_MON_START`: from when on queues are looked at, for the family's `qlen.txt`.
+    /// `QLEN_MON_START`: the first sample of the queues for the family's `qlen.txt`.
     pub queues_from: Option<Time>,
-    /// `QLEN_MON_END`: until when.
+    /// `QLEN_MON_END`: the last sample of the queues.
     pub queues_until: Option<Time>,
     /// `RANDOM_SEED` of ConWeave.
     pub seed: Option<u64>,
-    /// `ENABLE_TRACE`: whether what happens to packets is written down. Default yes.
+    /// `ENABLE_TRACE`: whether packet events are traced. Default yes.
     pub trace: bool,
-    /// `TRACE_FILE`, as written: which nodes' packets.
+    /// `TRACE_FILE`, as written: the file that lists the traced nodes.
     pub trace_file: Option<String>,
-    /// `PAUSE_TIME`: what pause frames say in the trace, whole microseconds; nothing else comes
-    /// of it, because a pause lasts until it is taken back. Default 5.
+    /// `PAUSE_TIME`: the duration that pause frames carry in the trace, whole microseconds. It has
+    /// no other effect, because a pause lasts until the resume. Default 5.
     pub pause_time_us: u64,
-    /// `SW_MONITORING_INTERVAL` of ConWeave: how often uplinks and connections are looked at.
+    /// `SW_MONITORING_INTERVAL` of ConWeave: the period of the uplink and connection monitors.
     /// Default 10 us.
     pub monitor_every: Span,
-    /// What the files are called that it writes.
-    pub outputs: Outputs,
-    /// Unknown keys, repeated keys, spare values.
+    /// The names of the files that the experiment writes.
+    pub outputs: OutputFiles,
+    /// Unknown keys, repeated keys and surplus values, a sentence each.
     pub warnings: Vec<String>,
 }
 
-/// Files that an experiment writes, by the names that its configuration gives; of each path the
-/// file name alone, because results are all written into one folder.
+/// The names that a configuration gives to the files that its experiment writes. Only the file
+/// name of each path is kept, because all results are written into one folder.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Outputs {
+pub struct OutputFiles {
     /// `FCT_OUTPUT_FILE`.
     pub fct: Option<String>,
     /// `PFC_OUTPUT_FILE`.
@@ -105,9 +98,9 @@ pub struct Outputs {
     pub notifications: Option<String>,
 }
 
-/// A value and the line that it is from.
+/// A value and the line that holds it, for errors that are found later.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Numbered<T> {
+pub struct WithLine<T> {
     /// The line, counted from 1.
     pub line: usize,
     /// The value.
@@ -117,11 +110,12 @@ pub struct Numbered<T> {
 /// Marking thresholds by the bit rate of the port.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Thresholds {
-    /// Where marking starts; the file's KB are 1000 bytes (`SwitchMmu::ConfigEcn`).
+    /// The queue length at which marking starts; the file's KB are 1000 bytes
+    /// (`SwitchMmu::ConfigEcn`).
     pub kmin: Vec<(BitRate, Bytes)>,
-    /// Above this, every packet is marked.
+    /// The queue length above which every packet is marked.
     pub kmax: Vec<(BitRate, Bytes)>,
-    /// The probability just below `kmax`.
+    /// The marking probability just below `kmax`.
     pub pmax: Vec<(BitRate, Fraction)>,
 }
 
@@ -155,60 +149,25 @@ pub struct RateKeys {
 pub struct LinkDown {
     /// The line, counted from 1.
     pub line: usize,
-    /// How long after flows may start: after 2 s in HPCC, after `FLOWGEN_START_TIME` in ConWeave.
+    /// The time of the failure, counted from the earliest start of flows: from 2 s in HPCC, from
+    /// `FLOWGEN_START_TIME` in ConWeave.
     pub after: Span,
-    /// The nodes at its ends.
+    /// The nodes at the two ends of the link.
     pub ends: [u32; 2],
 }
 
-/// Whose simulator a configuration is written for, where they differ.
+/// The simulator that a configuration is written for, where the simulators differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// HPCC and the descendants that keep its form.
     Hpcc,
-    /// ConWeave: it has `LB_MODE` or `FLOWGEN_START_TIME`.
+    /// ConWeave: the file has `LB_MODE` or `FLOWGEN_START_TIME`.
     ConWeave,
 }
 
-/// Reads a configuration; `file` is what errors call it.
-///
-/// # Errors
-/// The first value that is missing or cannot be, with its line, its key and what would be right.
-pub fn read(text: &str, file: &str) -> Result<HpccConfig, ConfigError> {
-    let mut config = HpccConfig::new(file);
-    let mut seen: Vec<(&str, usize)> = Vec::new();
-    for entry in Entry::all(text, file) {
-        if keys::is_irrelevant(entry.key) {
-            continue;
-        }
-        let Some(key) = keys::find(entry.key) else {
-            config.warnings.push(format!(
-                "{file}:{}: '{}' is no key that evenkeel knows; the line is skipped",
-                entry.line, entry.key
-            ));
-            continue;
-        };
-        if let Some((_, line)) = seen.iter().find(|(name, _)| *name == key.name) {
-            config.warnings.push(format!(
-                "{file}:{}: {} is also in line {line}; the last one counts",
-                entry.line, key.name
-            ));
-        }
-        seen.push((key.name, entry.line));
-        let used = (key.read)(&mut config, &entry)?;
-        if let Some(spare) = entry.values.get(used) {
-            config.warnings.push(format!(
-                "{file}:{}: '{spare}' behind the value of {} is skipped",
-                entry.line, key.name
-            ));
-        }
-    }
-    Ok(config)
-}
-
 impl HpccConfig {
-    /// A configuration of nothing but defaults.
-    fn new(file: &str) -> Self {
+    /// A configuration in which every field has its default.
+    pub(super) fn new(file: &str) -> Self {
         Self {
             file: file.to_owned(),
             topology_file: None,
@@ -241,12 +200,12 @@ impl HpccConfig {
             trace_file: None,
             pause_time_us: 5,
             monitor_every: Span::from_us(10),
-            outputs: Outputs::default(),
+            outputs: OutputFiles::default(),
             warnings: Vec::new(),
         }
     }
 
-    /// Whose simulator it is written for.
+    /// The simulator that the file is written for.
     pub fn family(&self) -> Family {
         if self.lb_mode.is_some() || self.flowgen_start.is_some() {
             Family::ConWeave
@@ -269,117 +228,6 @@ impl Default for RateKeys {
             min_rate: BitRate::from_bps(100_000_000),
             dctcp_increase: BitRate::from_gbps(1),
             clamp_target_rate: false,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SAMPLE: &str = "\
-PACKET_PAYLOAD_SIZE 1000 {packet size (bytes)}
-
-TOPOLOGY_FILE mix/topology.txt # which network
-FLOW_FILE mix/flow.txt
-FCT_OUTPUT_FILE mix/fct.txt
-SIMULATOR_STOP_TIME 4.00
-CC_MODE 8
-RP_TIMER 900
-EWMA_GAIN 0.0625
-RATE_AI 50Mb/s
-MIN_RATE 1000000000
-LINK_DOWN 12.5 3 0
-KMIN_MAP 2 25000000000 100 100000000000 400
-PMAX_MAP 1 100000000000 0.20
-BUFFER_SIZE 32
-ACK_HIGH_PRIO 1
-LB_POLICY ethereal
-";
-
-    #[test]
-    fn every_value_has_its_unit() {
-        let config = read(SAMPLE, "config.txt").unwrap();
-        assert_eq!(config.warnings, Vec::<String>::new());
-        assert_eq!(config.topology_file.as_deref(), Some("mix/topology.txt"));
-        assert_eq!((config.cc_mode, config.ack_priority), (8, Some(true)));
-        assert_eq!(config.stop, Some(Time::from_ps(4_000_000_000_000)));
-        assert_eq!(config.rates.increase_timer, Span::from_us(900));
-        assert_eq!(config.rates.gain.as_f64(), 1.0 / 16.0);
-        assert_eq!(config.rates.additive_increase, BitRate::from_bps(50_000_000));
-        assert_eq!(config.rates.min_rate, BitRate::from_gbps(1));
-        assert_eq!(config.buffer, Bytes::new(32 * 1_048_576));
-        let link_down = config.link_down.unwrap();
-        assert_eq!((link_down.after, link_down.ends), (Span::from_ns(12_500), [3, 0]));
-        assert_eq!(
-            config.thresholds.kmin,
-            [
-                (BitRate::from_gbps(25), Bytes::new(100_000)),
-                (BitRate::from_gbps(100), Bytes::new(400_000))
-            ]
-        );
-        assert_eq!(config.thresholds.pmax[0].1.as_f64(), 0.2);
-        assert_eq!(config.lb_policy.as_ref().map(|policy| policy.line), Some(17));
-        assert_eq!(config.family(), Family::Hpcc);
-    }
-
-    #[test]
-    fn an_empty_file_is_all_defaults() {
-        assert_eq!(read("\n# nothing\n", "c").unwrap(), HpccConfig::new("c"));
-    }
-
-    #[test]
-    fn what_is_skipped_is_named() {
-        let text = "CC_MOD 1 2 3\nCC_MODE 1 3\nCC_MODE 8\nLINK_DOWN 0 0 0\nFLOWGEN_START_TIME 2.0";
-        let config = read(text, "c").unwrap();
-        assert_eq!(
-            config.warnings,
-            [
-                "c:1: 'CC_MOD' is no key that evenkeel knows; the line is skipped",
-                "c:2: '3' behind the value of CC_MODE is skipped",
-                "c:3: CC_MODE is also in line 2; the last one counts",
-            ]
-        );
-        assert_eq!((config.cc_mode, config.link_down), (8, None));
-        assert_eq!(config.family(), Family::ConWeave);
-    }
-
-    #[test]
-    fn a_stop_beyond_all_time_is_the_last_instant() {
-        let config = read("SIMULATOR_STOP_TIME 40000000000000.00", "c").unwrap();
-        assert_eq!(config.stop, Some(Time::NEVER));
-    }
-
-    #[test]
-    fn each_fault_names_file_line_key_value_and_what_would_be_right() {
-        for (text, expected) in [
-            ("\nCC_MODE", "c:2: CC_MODE has no value; write a whole number, for example CC_MODE 1"),
-            (
-                "CC_MODE x",
-                "c:1: CC_MODE: 'x' is wrong; write a whole number, for example CC_MODE 1",
-            ),
-            ("CC_MODE -1", "c:1: CC_MODE: '-1' is wrong"),
-            ("BUFFER_SIZE 17592186044416", "c:1: BUFFER_SIZE: '17592186044416' is wrong; write"),
-            ("BUFFER_SIZE 2001", "c:1: BUFFER_SIZE: '2001' is wrong; write a whole number of MB"),
-            ("BUFFER_SIZE 0", "c:1: BUFFER_SIZE: '0' is wrong; write a whole number of MB from 1"),
-            ("PACKET_PAYLOAD_SIZE 0", "c:1: PACKET_PAYLOAD_SIZE: '0' is wrong; write a number of"),
-            ("PACKET_PAYLOAD_SIZE 65488", "c:1: PACKET_PAYLOAD_SIZE: '65488' is wrong"),
-            ("L2_ACK_INTERVAL 0", "c:1: L2_ACK_INTERVAL: '0' is wrong; write a whole number from"),
-            ("ENABLE_QCN yes", "c:1: ENABLE_QCN: 'yes' is wrong; write 0 or 1"),
-            ("RATE_AI 50Mq/s", "c:1: RATE_AI: '50Mq/s' is wrong; write a bit rate"),
-            ("RP_TIMER -1", "c:1: RP_TIMER: '-1' is wrong; write microseconds"),
-            ("RP_TIMER 0", "c:1: RP_TIMER: '0' is wrong; write microseconds"),
-            ("EWMA_GAIN 2", "c:1: EWMA_GAIN: '2' is wrong; write a fraction"),
-            ("KMIN_MAP", "c:1: KMIN_MAP has no value; write a count and as many pairs"),
-            ("KMIN_MAP 2 100 400", "c:1: KMIN_MAP: '2 100 400' is wrong; write a count and as"),
-            ("KMIN_MAP 1 100Gbps 400", "c:1: KMIN_MAP: '100Gbps' is wrong; write a count and as"),
-            ("KMAX_MAP 99999999999999 1 1", "c:1: KMAX_MAP: '99999999999999 1 1' is wrong"),
-            ("PMAX_MAP 1 100 1.5", "c:1: PMAX_MAP: '1.5' is wrong"),
-            ("LINK_DOWN 5 1", "c:1: LINK_DOWN: '5 1' is wrong; write time_us and two nodes"),
-            ("ERROR_RATE_PER_LINK 1.1", "c:1: ERROR_RATE_PER_LINK: '1.1' is wrong"),
-        ] {
-            let said = read(text, "c").unwrap_err().to_string();
-            assert!(said.starts_with(expected), "{text:?}: {said}");
         }
     }
 }

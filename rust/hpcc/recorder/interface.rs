@@ -1,24 +1,25 @@
-//! What the family calls nodes and interfaces.
+//! The family's names of nodes and interfaces.
 
 use crate::ids::PortId;
 use crate::topology::{Node, Topology};
 
-/// An output port by the family's names.
+/// An output port under the family's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Interface {
-    /// The file's number of the node.
-    pub node: u32,
-    /// Which of the node's links, from 1, in order of the file (0 is ns-3's loopback).
-    pub number: u32,
-    /// Whose it is.
-    pub owner: Node,
+    /// The node's number in the topology file.
+    pub(super) node: u32,
+    /// The interface's number at the node: its links count from 1 in the order of the file, and 0
+    /// is ns-3's loopback.
+    pub(super) number: u32,
+    /// The node.
+    pub(super) owner: Node,
     /// The port.
-    pub port: PortId,
-    /// Who is at the other end.
-    pub peer: Node,
+    pub(super) port: PortId,
+    /// The node at the other end of the link.
+    pub(super) peer: Node,
 }
 
-/// Every interface, by port id; `number_of` is what the file calls a node.
+/// Every interface, by port id; `number_of` returns the number of a node in the topology file.
 pub(super) fn interfaces(topology: &Topology, number_of: &dyn Fn(Node) -> u32) -> Vec<Interface> {
     let count = u32::try_from(2 * topology.links().len()).expect("ids are 32 bits");
     let interface = |port| {

@@ -1,62 +1,40 @@
-//! What an experiment writes while it runs: the trace, and what its monitors see.
+//! The files that an experiment writes while it runs: HPCC's packet trace and the monitors of HPCC
+//! and ConWeave, in the formats of those simulators.
 //!
-//! A recorder watches the run of either world and writes each file as it goes on; where they are
-//! written to is up to the caller.
+//! A [`Recorder`] observes a run, in this crate's fabric or in ns-3, and writes each file as the run
+//! proceeds. The caller decides where the bytes go.
 
+mod connection_monitor;
 mod interface;
+mod notification_monitor;
+mod output_files;
 mod queue_monitor;
-mod switch_monitor;
+mod sampling;
 #[cfg(test)]
 mod tests;
 mod trace;
 mod trace_format;
+mod uplink_monitor;
 
 use std::fmt;
 use std::io::{self, Write};
 
+use self::connection_monitor::ConnectionMonitor;
+use self::interface::{Interface, interfaces};
+use self::notification_monitor::NotificationMonitor;
+pub use self::output_files::{RecordedFile, ResultTable};
 use self::queue_monitor::QueueMonitor;
-use self::switch_monitor::{
-    BEYOND, BUCKET, ConnectionMonitor, NotificationMonitor, Turns, UplinkMonitor, last_look,
-};
+use self::sampling::{SamplingTimes, last_sample};
 use self::trace::Trace;
+use self::uplink_monitor::UplinkMonitor;
+use super::experiment::{Experiment, TracedNodes};
+use super::wire;
 use crate::fabric::{Outcome, PacketRecord, Sight, Verdict, Watch};
-use crate::hpcc::config::Family;
-use crate::hpcc::{Experiment, wire};
 use crate::ids::PortId;
 use crate::topology::Node;
 use crate::units::Time;
 
-/// A file that is written while an experiment runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recorded {
-    /// What happens to packets, `TRACE_OUTPUT_FILE`.
-    Trace,
-    /// What waits in switches, `QLEN_MON_FILE`.
-    Queues,
-    /// What goes up from switches with hosts, `UPLINK_MON_FILE`.
-    Uplinks,
-    /// Connections of hosts, `CONN_MON_FILE`.
-    Connections,
-    /// Congestion notifications, `CNP_OUTPUT_FILE`.
-    Notifications,
-}
-
-/// A table that is written when an experiment is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Table {
-    /// `fct.txt`.
-    Completions,
-    /// `pfc.txt`.
-    Pauses,
-}
-
-/// Names that results have already.
-const RESULTS: [&str; 5] = ["fct.txt", "pfc.txt", "flows.csv", "links.csv", "summary.json"];
-
-/// What files are called that the configuration does not name.
-const USUAL: [&str; 5] = ["mix.tr", "qlen.txt", "uplink.txt", "conn.txt", "cnp.txt"];
-
-/// Where a file goes, and whether that has worked so far.
+/// The destination of a file. After the first error nothing more is written to it.
 struct Sink {
     to: Box<dyn Write>,
     failed: Option<io::Error>,
@@ -70,189 +48,135 @@ impl Sink {
     }
 }
 
-/// Something that writes into a file of its own.
-struct Part<T> {
-    of: T,
+/// The source of a file's content, and the file.
+struct Output<T> {
+    source: T,
     sink: Sink,
 }
 
-/// Watches an experiment's run and writes what its configuration asks for.
+impl<T> Output<T> {
+    fn new(source: T, to: Box<dyn Write>) -> Self {
+        Self { source, sink: Sink { to, failed: None } }
+    }
+}
+
+/// Observes the run of an experiment and writes the files that its configuration asks for.
 pub struct Recorder {
-    /// By host, then by switch, whether its packets are traced.
-    traced: [Vec<bool>; 2],
-    trace: Option<Part<Trace>>,
-    queues: Option<Part<QueueMonitor>>,
-    uplinks: Option<Part<UplinkMonitor>>,
-    connections: Option<Part<ConnectionMonitor>>,
-    notifications: Option<Part<NotificationMonitor>>,
-    /// When flows start.
+    traced: TracedNodes,
+    trace: Option<Output<Trace>>,
+    queues: Option<Output<QueueMonitor>>,
+    uplinks: Option<Output<UplinkMonitor>>,
+    connections: Option<Output<ConnectionMonitor>>,
+    notifications: Option<Output<NotificationMonitor>>,
+    /// The earliest start of flows.
     from: Time,
-    switch_turns: Turns,
-    notification_turns: Turns,
+    /// Samples of uplinks and connections.
+    switch_samples: SamplingTimes,
+    notification_samples: SamplingTimes,
+    /// The ports whose counters the monitors read.
     ports: Vec<PortId>,
 }
 
 impl fmt::Debug for Recorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a recorder")
-    }
-}
-
-impl Experiment {
-    /// The files that are written while it runs, with the names that its configuration gives them:
-    /// the trace where `ENABLE_TRACE` and `TRACE_FILE` ask for it; lengths of queues where a
-    /// configuration of HPCC says from when to when; monitors of ConWeave that are named.
-    pub fn recorded(&self) -> Vec<(Recorded, String)> {
-        let (config, names) = (&self.config, &self.config.outputs);
-        let is_of = |family| config.family() == family;
-        let has_span = config.queues_from.zip(config.queues_until).is_some_and(|(a, b)| a < b);
-        let looks = |name: &Option<String>| is_of(Family::ConWeave) && name.is_some();
-        let asked = [
-            (self.traced.is_some(), Recorded::Trace, &names.trace),
-            (is_of(Family::Hpcc) && has_span, Recorded::Queues, &names.queues),
-            (looks(&names.uplinks), Recorded::Uplinks, &names.uplinks),
-            (looks(&names.connections), Recorded::Connections, &names.connections),
-            (looks(&names.notifications), Recorded::Notifications, &names.notifications),
-        ];
-        let mut files: Vec<(Recorded, String)> = Vec::new();
-        for ((_, what, name), other) in
-            asked.into_iter().zip(USUAL).filter(|((asked, ..), _)| *asked)
-        {
-            let is_free = |name: &String| {
-                !RESULTS.contains(&name.as_str()) && !files.iter().any(|(_, taken)| taken == name)
-            };
-            let numbered = (2..).map(|n: u32| format!("{n}-{other}"));
-            let names = name.iter().cloned().chain([other.to_owned()]).chain(numbered);
-            let name = names.into_iter().find(is_free).expect("numbers do not end before names do");
-            files.push((what, name));
-        }
-        files
-    }
-
-    /// Every name that a file of its may have, now or when other things were asked for: what is
-    /// there by such a name is an earlier result.
-    pub fn file_names(&self) -> Vec<String> {
-        let names = &self.config.outputs;
-        let given = [
-            &names.fct,
-            &names.pfc,
-            &names.queues,
-            &names.trace,
-            &names.uplinks,
-            &names.connections,
-            &names.notifications,
-        ];
-        let given = given.into_iter().flatten().filter(|name| !RESULTS.contains(&name.as_str()));
-        let written = self.recorded().into_iter().map(|(_, name)| name);
-        let usual = USUAL.map(str::to_owned);
-        written.chain(given.cloned()).chain(usual).collect()
-    }
-
-    /// The tables that are written when it is over: `fct.txt` and `pfc.txt`, and each once more
-    /// by the name that the configuration gives it, if that is another one.
-    pub fn tables(&self) -> Vec<(Table, String)> {
-        let mut files =
-            vec![(Table::Completions, "fct.txt".to_owned()), (Table::Pauses, "pfc.txt".to_owned())];
-        let recorded = self.recorded();
-        let named = [
-            (Table::Completions, &self.config.outputs.fct),
-            (Table::Pauses, &self.config.outputs.pfc),
-        ];
-        for (what, name) in named {
-            let Some(name) = name else { continue };
-            let mut taken = recorded.iter().map(|(_, name)| name);
-            let is_taken = RESULTS.contains(&name.as_str()) || taken.any(|other| other == name);
-            if !is_taken && !files.iter().any(|(_, other)| other == name) {
-                files.push((what, name.clone()));
-            }
-        }
-        files
+        f.debug_struct("Recorder").field("from", &self.from).finish_non_exhaustive()
     }
 }
 
 impl Recorder {
-    /// A recorder for what [`Experiment::recorded`] names, each of which goes where `open` says.
+    /// A recorder of the files that [`Experiment::recorded`] lists; `open` returns the destination
+    /// of each.
     ///
     /// # Errors
-    /// Those of `open`, and of writing what comes first.
+    /// Those of `open`, and of writing the header of a file.
     pub fn new<E: From<io::Error>>(
         experiment: &Experiment,
-        open: &mut dyn FnMut(Recorded) -> Result<Box<dyn Write>, E>,
+        open: &mut dyn FnMut(RecordedFile) -> Result<Box<dyn Write>, E>,
     ) -> Result<Self, E> {
         let config = &experiment.config;
-        let topology = &experiment.setup.topology;
-        let interfaces = interface::interfaces(topology, &|node| experiment.node_number(node));
         let from = config.flowgen_start.unwrap_or(wire::FLOWGEN_START);
-        let until = config.flowgen_stop.unwrap_or(wire::FLOWGEN_STOP).saturating_add(BEYOND);
-        // The family takes seconds for nanoseconds here.
-        let first_bucket = Time::from_ps(from.as_ps() / 1_000_000_000_000 * 1_000);
+        let until = config.flowgen_stop.unwrap_or(wire::FLOWGEN_STOP);
         let mut recorder = Self {
-            traced: experiment.followed(),
+            traced: experiment.traced_nodes(),
             trace: None,
             queues: None,
             uplinks: None,
             connections: None,
             notifications: None,
             from,
-            switch_turns: Turns { next: Time::NEVER, until, every: config.monitor_every },
-            notification_turns: Turns { next: Time::NEVER, until: Time::NEVER, every: BUCKET },
+            switch_samples: SamplingTimes::of_switches(until, config.monitor_every),
+            notification_samples: SamplingTimes::of_notifications(),
             ports: Vec::new(),
         };
-        for (what, _) in experiment.recorded() {
-            let mut sink = Sink { to: open(what)?, failed: None };
-            match what {
-                Recorded::Trace => {
-                    let of = Trace::new(experiment, &interfaces);
-                    of.begin(experiment, &mut *sink.to)?;
-                    recorder.trace = Some(Part { of, sink });
-                }
-                Recorded::Queues => {
-                    let [from, until] = [config.queues_from, config.queues_until]
-                        .map(|at| at.unwrap_or(Time::NEVER));
-                    let of = QueueMonitor::new(&interfaces, from, until);
-                    recorder.ports.extend(of.ports());
-                    recorder.queues = Some(Part { of, sink });
-                }
-                Recorded::Uplinks => {
-                    let of = UplinkMonitor::new(&interfaces);
-                    recorder.ports.extend(of.ports());
-                    recorder.switch_turns.next = from;
-                    recorder.uplinks = Some(Part { of, sink });
-                }
-                Recorded::Connections => {
-                    let of = ConnectionMonitor::new(experiment.host_numbers());
-                    let hosts = interfaces.iter().filter(|it| matches!(it.owner, Node::Host(_)));
-                    recorder.ports.extend(hosts.map(|it| it.port));
-                    recorder.switch_turns.next = from;
-                    recorder.connections = Some(Part { of, sink });
-                }
-                Recorded::Notifications => {
-                    let of = NotificationMonitor::new(experiment.host_numbers());
-                    recorder.notification_turns.next = first_bucket;
-                    recorder.notifications = Some(Part { of, sink });
-                }
-            }
+        let topology = &experiment.setup.topology;
+        let interfaces = interfaces(topology, &|node| experiment.node_number(node));
+        for (file, _) in experiment.recorded() {
+            recorder.add(file, open(file)?, experiment, &interfaces)?;
         }
         Ok(recorder)
     }
 
-    /// The run is over: writes what is left.
+    /// Adds the source of a file.
+    fn add(
+        &mut self,
+        file: RecordedFile,
+        mut to: Box<dyn Write>,
+        experiment: &Experiment,
+        interfaces: &[Interface],
+    ) -> io::Result<()> {
+        match file {
+            RecordedFile::Trace => {
+                let trace = Trace::new(experiment, interfaces);
+                trace.write_header(experiment, &mut *to)?;
+                self.trace = Some(Output::new(trace, to));
+            }
+            RecordedFile::Queues => {
+                let config = &experiment.config;
+                let [from, until] =
+                    [config.queues_from, config.queues_until].map(|at| at.unwrap_or(Time::NEVER));
+                let monitor = QueueMonitor::new(interfaces, from, until);
+                self.ports.extend(monitor.ports());
+                self.queues = Some(Output::new(monitor, to));
+            }
+            RecordedFile::Uplinks => {
+                let monitor = UplinkMonitor::new(interfaces);
+                self.ports.extend(monitor.ports());
+                self.switch_samples.start(self.from);
+                self.uplinks = Some(Output::new(monitor, to));
+            }
+            RecordedFile::Connections => {
+                let monitor = ConnectionMonitor::new(experiment.host_numbers());
+                let hosts = interfaces.iter().filter(|it| matches!(it.owner, Node::Host(_)));
+                self.ports.extend(hosts.map(|it| it.port));
+                self.switch_samples.start(self.from);
+                self.connections = Some(Output::new(monitor, to));
+            }
+            RecordedFile::Notifications => {
+                let monitor = NotificationMonitor::new(experiment.host_numbers());
+                self.notification_samples.start(notification_monitor::first_sample(self.from));
+                self.notifications = Some(Output::new(monitor, to));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the rest of each file after the run has ended.
     ///
     /// # Errors
-    /// The first thing that could not be written, now or before.
+    /// The first error of writing a file, now or earlier.
     pub fn finish(mut self, outcome: &Outcome) -> io::Result<()> {
-        if let Some(Part { of, sink }) = &mut self.queues {
-            sink.write(|to| of.dump(outcome.ended, to));
+        if let Some(Output { source, sink }) = &mut self.queues {
+            sink.write(|to| source.write_totals(outcome.ended, to));
         }
         if outcome.verdict == Verdict::Completed {
-            self.look_on(outcome);
+            self.sample_after_end(outcome);
         }
         let sinks = [
-            self.trace.map(|part| part.sink),
-            self.queues.map(|part| part.sink),
-            self.uplinks.map(|part| part.sink),
-            self.connections.map(|part| part.sink),
-            self.notifications.map(|part| part.sink),
+            self.trace.map(|output| output.sink),
+            self.queues.map(|output| output.sink),
+            self.uplinks.map(|output| output.sink),
+            self.connections.map(|output| output.sink),
+            self.notifications.map(|output| output.sink),
         ];
         for mut sink in sinks.into_iter().flatten() {
             sink.write(|to| to.flush());
@@ -261,43 +185,42 @@ impl Recorder {
         Ok(())
     }
 
-    fn look_at_switches(&mut self, now: Time, sight: &Sight<'_>) {
-        if let Some(Part { of, sink }) = &mut self.uplinks {
-            sink.write(|to| of.look(now, &|port| sight.carried[port.index()], to));
+    fn sample_switches(&mut self, now: Time, sight: &Sight<'_>) {
+        if let Some(Output { source, sink }) = &mut self.uplinks {
+            sink.write(|to| source.sample(now, &|port| sight.carried[port.index()], to));
         }
-        if let Some(Part { of, sink }) = &mut self.connections {
-            sink.write(|to| of.look(now, sight.endpoints, to));
+        if let Some(Output { source, sink }) = &mut self.connections {
+            sink.write(|to| source.sample(now, sight.endpoints, to));
         }
-        self.switch_turns.go_on();
+        self.switch_samples.advance();
     }
-}
 
-impl Recorder {
-    /// The looks that the family takes at what is over.
-    fn look_on(&mut self, outcome: &Outcome) {
-        let last = last_look(self.from, outcome.ended);
+    /// Takes the samples between the last completion and the check at which the family's simulators
+    /// notice it and stop.
+    fn sample_after_end(&mut self, outcome: &Outcome) {
+        let last = last_sample(self.from, outcome.ended);
         let carried = |port: PortId| outcome.link_bytes[port.index()].get();
-        while self.switch_turns.next <= last && self.switch_turns.next != Time::NEVER {
-            let now = self.switch_turns.next;
-            if let Some(Part { of, sink }) = &mut self.uplinks {
-                sink.write(|to| of.look(now, &carried, to));
+        while self.switch_samples.next() <= last && self.switch_samples.next() != Time::NEVER {
+            let now = self.switch_samples.next();
+            if let Some(Output { source, sink }) = &mut self.uplinks {
+                sink.write(|to| source.sample(now, &carried, to));
             }
-            if let Some(Part { of, sink }) = &mut self.connections {
-                sink.write(|to| of.look_at_nothing(now, to));
+            if let Some(Output { source, sink }) = &mut self.connections {
+                sink.write(|to| source.sample_completed(now, to));
             }
-            self.switch_turns.go_on();
+            self.switch_samples.advance();
         }
     }
 }
 
 impl Watch for Recorder {
     fn follows(&self, node: Node) -> bool {
-        let [hosts, switches] = &self.traced;
-        let followed = match node {
+        let TracedNodes { hosts, switches } = &self.traced;
+        let traced = match node {
             Node::Host(host) => hosts.get(host.index()),
             Node::Switch(switch) => switches.get(switch.index()),
         };
-        self.trace.is_some() && followed.copied().unwrap_or(false)
+        self.trace.is_some() && traced.copied().unwrap_or(false)
     }
 
     fn looks_at(&self) -> &[PortId] {
@@ -305,32 +228,32 @@ impl Watch for Recorder {
     }
 
     fn next_look(&self) -> Time {
-        let queues = self.queues.as_ref().map_or(Time::NEVER, |part| part.of.next());
-        queues.min(self.switch_turns.next).min(self.notification_turns.next)
+        let queues = self.queues.as_ref().map_or(Time::NEVER, |output| output.source.next());
+        queues.min(self.switch_samples.next()).min(self.notification_samples.next())
     }
 
     fn look(&mut self, now: Time, next_event: Time, sight: &Sight<'_>) {
-        if let Some(Part { of, sink }) = &mut self.queues
-            && of.next() <= now
+        if let Some(Output { source, sink }) = &mut self.queues
+            && source.next() <= now
         {
-            sink.write(|to| of.look(next_event, sight.waiting, to));
+            sink.write(|to| source.sample(next_event, sight.waiting, to));
         }
-        if self.switch_turns.next <= now {
-            self.look_at_switches(now, sight);
+        if self.switch_samples.next() <= now {
+            self.sample_switches(now, sight);
         }
-        if let Some(Part { of, sink }) = &mut self.notifications
-            && self.notification_turns.next <= now
+        if let Some(Output { source, sink }) = &mut self.notifications
+            && self.notification_samples.next() <= now
         {
-            sink.write(|to| of.look(now, sight.endpoints, to));
-            // No packet arrives before the next event.
-            self.notification_turns.go_past(next_event);
+            sink.write(|to| source.sample(now, sight.endpoints, to));
+            // No packet arrives before the next event, so that samples until then find nothing.
+            self.notification_samples.advance_past(next_event);
         }
     }
 
     fn take(&mut self, records: &[PacketRecord]) {
-        let Some(Part { of, sink }) = &mut self.trace else { return };
+        let Some(Output { source, sink }) = &mut self.trace else { return };
         for record in records {
-            sink.write(|to| of.write(record, to));
+            sink.write(|to| source.write(record, to));
         }
     }
 }

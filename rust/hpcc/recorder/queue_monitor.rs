@@ -1,12 +1,13 @@
-//! `qlen.txt`: how often so many KB waited at each interface of a switch.
+//! `qlen.txt`: a histogram of the queue length at each interface of a switch.
 //!
-//! Source: `monitor_buffer` of HPCC's `third.cc`: a look at every interface each 100 ns from
-//! `QLEN_MON_START` to `QLEN_MON_END`; at each whole multiple of 100 ms `time: NS`, and a line an
-//! interface: node, interface, and how often 0, 1, 2, ... KB (of 1000 bytes) waited so far. What
-//! has priority is not counted, nor is the packet on the wire. Beside the family's own lines the
-//! sums are written once more when the run is over: it may be over before 100 ms are.
+//! Source: `monitor_buffer` of HPCC's `third.cc`. Every interface is sampled each 100 ns from
+//! `QLEN_MON_START` to `QLEN_MON_END`. At each whole multiple of 100 ms the file has a line
+//! `time: NS`, and a line for each interface: node, interface, and the number of samples so far with
+//! 0, 1, 2, ... KB (of 1000 bytes) in the queue. Packets with priority and the packet on the wire do
+//! not count. In addition to the family's lines, the totals are written once more when the run ends,
+//! which may be within the first 100 ms.
 //!
-//! ConWeave's simulator has the monitor switched off, so that its configurations give no file.
+//! ConWeave's simulator has this monitor disabled, so that its configurations produce no file.
 
 use std::io::{self, Write};
 
@@ -14,52 +15,61 @@ use super::interface::Interface;
 use crate::ids::PortId;
 use crate::units::{Span, Time};
 
-/// How often it looks (`qlen_mon_interval`).
-const EVERY: Span = Span::from_ns(100);
+/// The sampling period (`qlen_mon_interval`).
+const PERIOD: Span = Span::from_ns(100);
 
-/// How often it writes down what it saw, in ns (`qlen_dump_interval`).
-const DUMP_EVERY_NS: u64 = 100_000_000;
+/// The period at which totals are written, in ns (`qlen_dump_interval`).
+const TOTALS_PERIOD_NS: u64 = 100_000_000;
 
-/// An interface and what waited there.
+/// An interface and its histogram.
 #[derive(Debug)]
-struct Watched {
+struct Histogram {
     interface: Interface,
-    /// How often so many KB waited.
-    counts: Vec<u64>,
+    /// The number of samples by KB in the queue.
+    samples: Vec<u64>,
 }
 
-/// The monitor.
+impl Histogram {
+    fn add(&mut self, kilobytes: usize, samples: u64) {
+        if self.samples.len() <= kilobytes {
+            self.samples.resize(kilobytes + 1, 0);
+        }
+        self.samples[kilobytes] += samples;
+    }
+}
+
+/// The monitor and what it has counted.
 #[derive(Debug)]
 pub(super) struct QueueMonitor {
-    watched: Vec<Watched>,
+    histograms: Vec<Histogram>,
     next: Time,
     until: Time,
-    /// Looks at which nothing waited anywhere, which are not counted yet.
+    /// Samples with all queues empty that the histograms do not contain yet.
     idle: u64,
 }
 
 impl QueueMonitor {
-    pub fn new(interfaces: &[Interface], from: Time, until: Time) -> Self {
+    pub(super) fn new(interfaces: &[Interface], from: Time, until: Time) -> Self {
         let switches = interfaces.iter().filter(|it| it.owner.switch().is_some());
-        let mut watched: Vec<Watched> =
-            switches.map(|&interface| Watched { interface, counts: Vec::new() }).collect();
-        watched.sort_by_key(|it| (it.interface.node, it.interface.number));
-        Self { watched, next: from, until, idle: 0 }
+        let mut histograms: Vec<Histogram> =
+            switches.map(|&interface| Histogram { interface, samples: Vec::new() }).collect();
+        histograms.sort_by_key(|it| (it.interface.node, it.interface.number));
+        Self { histograms, next: from, until, idle: 0 }
     }
 
-    /// Where it looks.
-    pub fn ports(&self) -> impl Iterator<Item = PortId> + '_ {
-        self.watched.iter().map(|it| it.interface.port)
+    /// The sampled ports.
+    pub(super) fn ports(&self) -> impl Iterator<Item = PortId> + '_ {
+        self.histograms.iter().map(|it| it.interface.port)
     }
 
-    /// When it looks next.
-    pub fn next(&self) -> Time {
+    /// The time of the next sample; [`Time::NEVER`] after the last one.
+    pub(super) fn next(&self) -> Time {
         self.next
     }
 
-    /// Looks; where nothing waits, also for the looks up to `next_event`, before which nothing can
-    /// come to wait.
-    pub fn look(
+    /// Takes a sample of the bytes `waiting` at each port. If all queues are empty, it also takes
+    /// the samples up to `next_event`, because no queue can grow before that.
+    pub(super) fn sample(
         &mut self,
         next_event: Time,
         waiting: &[u32],
@@ -67,64 +77,58 @@ impl QueueMonitor {
     ) -> io::Result<()> {
         if self.ports().all(|port| waiting[port.index()] == 0) {
             self.idle += 1;
-            self.go_on(to)?;
+            self.advance(to)?;
             while self.next <= next_event && self.next != Time::NEVER {
-                self.pass(next_event);
+                self.skip_idle(next_event);
                 self.idle += 1;
-                self.go_on(to)?;
+                self.advance(to)?;
             }
             return Ok(());
         }
         self.count_idle();
-        for it in &mut self.watched {
-            count(&mut it.counts, waiting[it.interface.port.index()] as usize / 1_000, 1);
+        for it in &mut self.histograms {
+            it.add(waiting[it.interface.port.index()] as usize / 1_000, 1);
         }
-        self.go_on(to)
+        self.advance(to)
     }
 
-    fn go_on(&mut self, to: &mut dyn Write) -> io::Result<()> {
+    /// Advances to the next sample, and writes the totals if they are due.
+    fn advance(&mut self, to: &mut dyn Write) -> io::Result<()> {
         let now = self.next;
-        if (now.as_ps() / 1_000).is_multiple_of(DUMP_EVERY_NS) {
-            self.dump(now, to)?;
+        if (now.as_ps() / 1_000).is_multiple_of(TOTALS_PERIOD_NS) {
+            self.write_totals(now, to)?;
         }
-        self.next = if now < self.until { now + EVERY } else { Time::NEVER };
+        self.next = if now < self.until { now + PERIOD } else { Time::NEVER };
         Ok(())
     }
 
-    /// Takes at once those looks at nothing after which there is another one up to `next_event`,
-    /// and sums are not due.
-    fn pass(&mut self, next_event: Time) {
-        let dump_every = DUMP_EVERY_NS * 1_000;
-        let due = self.next.as_ps().div_ceil(dump_every).saturating_mul(dump_every);
+    /// Takes at once all samples of empty queues that are followed by another one before
+    /// `next_event`, before the end of sampling, and before the next totals.
+    fn skip_idle(&mut self, next_event: Time) {
+        let totals_period = TOTALS_PERIOD_NS * 1_000;
+        let due = self.next.as_ps().div_ceil(totals_period).saturating_mul(totals_period);
         let last = next_event.min(self.until).min(Time::from_ps(due));
-        let looks = last.as_ps().saturating_sub(self.next.as_ps()) / EVERY.as_ps();
-        self.idle += looks;
-        self.next += Span::from_ps(looks * EVERY.as_ps());
+        let samples = last.as_ps().saturating_sub(self.next.as_ps()) / PERIOD.as_ps();
+        self.idle += samples;
+        self.next += Span::from_ps(samples * PERIOD.as_ps());
     }
 
     fn count_idle(&mut self) {
         let idle = std::mem::take(&mut self.idle);
         if idle > 0 {
-            self.watched.iter_mut().for_each(|it| count(&mut it.counts, 0, idle));
+            self.histograms.iter_mut().for_each(|it| it.add(0, idle));
         }
     }
 
-    /// Writes what was seen so far.
-    pub fn dump(&mut self, now: Time, to: &mut dyn Write) -> io::Result<()> {
+    /// Writes the histograms so far.
+    pub(super) fn write_totals(&mut self, now: Time, to: &mut dyn Write) -> io::Result<()> {
         self.count_idle();
         writeln!(to, "time: {}", now.as_ps() / 1_000)?;
-        for Watched { interface, counts } in &self.watched {
+        for Histogram { interface, samples } in &self.histograms {
             write!(to, "{} {}", interface.node, interface.number)?;
-            counts.iter().try_for_each(|count| write!(to, " {count}"))?;
+            samples.iter().try_for_each(|count| write!(to, " {count}"))?;
             writeln!(to)?;
         }
         Ok(())
     }
-}
-
-fn count(counts: &mut Vec<u64>, kilobytes: usize, times: u64) {
-    if counts.len() <= kilobytes {
-        counts.resize(kilobytes + 1, 0);
-    }
-    counts[kilobytes] += times;
 }

@@ -1,5 +1,5 @@
-//! What is written while an experiment runs: against the family's own reader and simulator, and
-//! against itself.
+//! Recorded files, compared with the family's own reader and simulator, and with the counters of
+//! the run.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -8,15 +8,15 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::trace_format::RECORD_BYTES;
-use super::{Recorded, Recorder};
+use super::{RecordedFile, Recorder};
 use crate::fabric::{self, Outcome, PauseOrder, Rounding};
 use crate::hpcc::{Experiment, Overrides};
 
 /// A file in memory.
 #[derive(Clone, Default)]
-struct Kept(Rc<RefCell<Vec<u8>>>);
+struct MemoryFile(Rc<RefCell<Vec<u8>>>);
 
-impl Write for Kept {
+impl Write for MemoryFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().write(bytes)
     }
@@ -26,13 +26,14 @@ impl Write for Kept {
     }
 }
 
-/// Runs it watched; what it recorded, and that watching changed nothing.
-fn record(experiment: &Experiment) -> (Vec<(Recorded, Vec<u8>)>, Outcome) {
+/// Runs the experiment with a recorder, returns the recorded files, and checks that the recorder
+/// changed no result.
+fn record(experiment: &Experiment) -> (Vec<(RecordedFile, Vec<u8>)>, Outcome) {
     let mut files = Vec::new();
     let mut open = |what| -> io::Result<Box<dyn Write>> {
-        let kept = Kept::default();
-        files.push((what, kept.clone()));
-        Ok(Box::new(kept))
+        let file = MemoryFile::default();
+        files.push((what, file.clone()));
+        Ok(Box::new(file))
     };
     let mut recorder = Recorder::new(experiment, &mut open).unwrap();
     let outcome = fabric::run_watched(&experiment.setup, &mut recorder, &mut |_| ());
@@ -40,7 +41,7 @@ fn record(experiment: &Experiment) -> (Vec<(Recorded, Vec<u8>)>, Outcome) {
     let alone = fabric::run(&experiment.setup, &mut |_| ());
     assert_eq!((&alone.flows, &alone.link_bytes), (&outcome.flows, &outcome.link_bytes));
     assert_eq!((&alone.pauses, alone.counters), (&outcome.pauses, outcome.counters));
-    (files.into_iter().map(|(what, kept)| (what, kept.0.take())).collect(), outcome)
+    (files.into_iter().map(|(what, file)| (what, file.0.take())).collect(), outcome)
 }
 
 fn load(files: &[(&str, &str)]) -> Experiment {
@@ -54,8 +55,8 @@ fn load(files: &[(&str, &str)]) -> Experiment {
 
 const STAR: &str = "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 100Gbps 1us 0\n";
 
-/// Every packet that leaves something behind is marked.
-const EAGER: &str = "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nTRACE_FILE trace.txt\n\
+/// A configuration in which every packet that leaves a packet behind it is marked.
+const MARK_ALL: &str = "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nTRACE_FILE trace.txt\n\
     HAS_WIN 0\nSIMULATOR_STOP_TIME 2.1\nKMAX_MAP 1 100000000000 0\nKMIN_MAP 1 100000000000 0\n\
     PMAX_MAP 1 100000000000 1\n";
 
@@ -65,7 +66,7 @@ fn number(bytes: &[u8]) -> u64 {
 
 /// A record, by its fields.
 #[derive(Debug, Clone, Copy)]
-struct Read {
+struct Fields {
     time: u64,
     node: u64,
     interface: u64,
@@ -77,7 +78,7 @@ struct Read {
     is_switch: u64,
 }
 
-/// Header and records.
+/// Splits a trace into its header and its records.
 fn read(trace: &[u8]) -> (&[u8], Vec<&[u8]>) {
     let header = 8 + 11 * number(&trace[..4]) as usize;
     let (header, records) = trace.split_at(header);
@@ -85,8 +86,8 @@ fn read(trace: &[u8]) -> (&[u8], Vec<&[u8]>) {
     (header, records.chunks(RECORD_BYTES).collect())
 }
 
-fn fields(record: &[u8]) -> Read {
-    Read {
+fn fields(record: &[u8]) -> Fields {
+    Fields {
         time: number(&record[..8]),
         node: number(&record[8..10]),
         interface: record[10].into(),
@@ -99,9 +100,9 @@ fn fields(record: &[u8]) -> Read {
     }
 }
 
-/// A record of data or of an answer on a line, as HPCC's `trace_reader` prints it.
+/// The line that HPCC's `trace_reader` prints for a record of data or of an acknowledgement.
 fn line(record: &[u8]) -> String {
-    let Read { time, node, interface, queue, waiting, size, event, .. } = fields(record);
+    let Fields { time, node, interface, queue, waiting, size, event, .. } = fields(record);
     let event = ["Recv", "Enqu", "Dequ", "Drop"][event as usize];
     let [src, dst] = [16, 20].map(|at| number(&record[at..at + 4]));
     let short = |at: usize| number(&record[32 + at..34 + at]);
@@ -121,19 +122,19 @@ fn line(record: &[u8]) -> String {
     line
 }
 
-/// Two flows meet in a switch; the expectation is what the family's own `analysis/trace_reader`
-/// prints of this very file.
+/// Two flows meet in a switch. The expected lines are the output of the family's own
+/// `analysis/trace_reader` for this file.
 #[test]
-fn the_family_s_reader_reads_the_trace() {
+fn the_family_s_reader_prints_the_trace_as_expected() {
     let experiment = load(&[
         ("topology.txt", STAR),
         ("flow.txt", "2\n0 2 3 100 1200 2.0\n1 2 3 100 1000 2.0\n"),
         ("trace.txt", "2\n2 3\nthe receiver and the switch\n"),
-        ("config.txt", EAGER),
+        ("config.txt", MARK_ALL),
     ]);
-    assert_eq!(experiment.recorded(), [(Recorded::Trace, "mix.tr".to_owned())]);
+    assert_eq!(experiment.recorded(), [(RecordedFile::Trace, "mix.tr".to_owned())]);
     let (files, _) = record(&experiment);
-    let [(Recorded::Trace, trace)] = &files[..] else { panic!("{files:?}") };
+    let [(RecordedFile::Trace, trace)] = &files[..] else { panic!("{files:?}") };
     let (header, records) = read(trace);
     let rate = 100_000_000_000u64.to_le_bytes();
     let mut expected = vec![6, 0, 0, 0];
@@ -176,20 +177,21 @@ fn the_family_s_reader_reads_the_trace() {
     assert_eq!(lines.join("\n"), expected);
 }
 
-/// The books of a trace of everything balance: queues hold what joined and did not leave, and
-/// what was received, sent, lost and paused is what the run counted.
+/// In a trace of all nodes, the length of each queue equals the bytes enqueued minus the bytes
+/// dequeued, and the numbers of packets received, sent and lost and of pauses equal the counters of
+/// the run.
 #[test]
-fn a_trace_of_everything_balances() {
+fn a_trace_of_all_nodes_agrees_with_the_counters_of_the_run() {
     let flows = "2\n0 2 3 100 300000 2.0\n1 2 3 100 300000 2.0\n";
     for (more, bytes) in [
-        // Flow control, with next to no memory.
+        // PFC with a small buffer.
         ("BUFFER_SIZE 1\n", "300000"),
-        // Losses on links, and for want of room.
+        // Losses on links and in full buffers.
         ("BUFFER_SIZE 1\nENABLE_PFC 0\nERROR_RATE_PER_LINK 0.01\nMIN_RATE 100Gb/s\n", "3000000"),
         ("LB_POLICY subflow-4\nACK_HIGH_PRIO 1\n", "300000"),
     ] {
         let flows = flows.replace("300000", bytes);
-        let config = format!("{EAGER}{more}");
+        let config = format!("{MARK_ALL}{more}");
         let files = [
             ("topology.txt", STAR),
             ("flow.txt", &flows),
@@ -198,7 +200,7 @@ fn a_trace_of_everything_balances() {
         ];
         let (files, outcome) = record(&load(&files));
         let (_, records) = read(&files[0].1);
-        let records: Vec<Read> = records.into_iter().map(fields).collect();
+        let records: Vec<Fields> = records.into_iter().map(fields).collect();
         assert!(records.windows(2).all(|pair| pair[0].time <= pair[1].time), "{more}");
         let mut queues = std::collections::BTreeMap::new();
         for record in records.iter().filter(|it| it.is_switch == 1) {
@@ -217,7 +219,7 @@ fn a_trace_of_everything_balances() {
             }
         }
         let count = |event, protocols: std::ops::RangeInclusive<u64>, is_switch| {
-            let is_it = |it: &&Read| {
+            let is_it = |it: &&Fields| {
                 it.event == event && protocols.contains(&it.protocol) && it.is_switch == is_switch
             };
             records.iter().filter(is_it).count() as u64
@@ -235,12 +237,12 @@ fn a_trace_of_everything_balances() {
     }
 }
 
-/// Each look counts once at each interface, also where nothing happens for long.
+/// Each sample counts once at each interface, also while nothing happens for long.
 #[test]
-fn queues_are_looked_at_as_often_as_they_are_to_be() {
+fn queues_are_sampled_at_every_period() {
     let config = format!(
         "{}QLEN_MON_START 1999900000\nQLEN_MON_END 2000300000\n",
-        EAGER.replace("TRACE_FILE trace.txt\n", "")
+        MARK_ALL.replace("TRACE_FILE trace.txt\n", "")
     );
     for pfc in ["ENABLE_PFC 1\n", "ENABLE_PFC 0\n"] {
         let experiment = load(&[
@@ -249,29 +251,29 @@ fn queues_are_looked_at_as_often_as_they_are_to_be() {
             ("config.txt", &format!("{config}{pfc}")),
         ]);
         let (files, outcome) = record(&experiment);
-        let [(Recorded::Queues, text)] = &files[..] else { panic!("{files:?}") };
+        let [(RecordedFile::Queues, text)] = &files[..] else { panic!("{files:?}") };
         let text = String::from_utf8(text.clone()).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "time: 2000000000");
-        // From 100 us before on, the last one at 2 s itself.
+        // The first sample is 100 us before 2 s, the last one at 2 s.
         assert_eq!(lines[1..4], ["3 1 1001", "3 2 1001", "3 3 1001"]);
         let ended = outcome.ended.as_ps() / 1_000;
         assert_eq!(lines[4], format!("time: {ended}"));
-        let looks = (ended - 1_999_900_000) / 100 + 1;
+        let samples = (ended - 1_999_900_000) / 100 + 1;
         for line in &lines[5..] {
             let counts = line.split(' ').skip(2).map(|count| count.parse::<u64>().unwrap());
-            assert_eq!(counts.sum::<u64>(), looks, "{line}");
+            assert_eq!(counts.sum::<u64>(), samples, "{line}");
         }
         assert_eq!(lines.len(), 8);
     }
 }
 
-/// Looks at nothing cost nothing, however many they are: 300 million here, none of them at a whole
+/// Any number of samples of empty queues takes no time: 300 million here, none of them at a whole
 /// multiple of 100 ms.
 #[test]
-fn idle_time_is_counted_at_once() {
+fn samples_of_idle_time_are_counted_at_once() {
     let more = "QLEN_MON_START 50\nQLEN_MON_END 30000100000\n";
-    let config = EAGER.replace("TRACE_FILE trace.txt\n", "").replace("2.1", "31") + more;
+    let config = MARK_ALL.replace("TRACE_FILE trace.txt\n", "").replace("2.1", "31") + more;
     let experiment = load(&[
         ("topology.txt", STAR),
         ("flow.txt", "1\n0 2 3 100 5000 30.0\n"),
@@ -289,10 +291,9 @@ fn idle_time_is_counted_at_once() {
     }
 }
 
-/// Two files of one name would be one file.
 #[test]
-fn each_file_has_a_name_of_its_own() {
-    let config = EAGER.replace("TRACE_FILE", "TRACE_OUTPUT_FILE a/cnp.txt\nTRACE_FILE")
+fn recorded_files_have_different_names() {
+    let config = MARK_ALL.replace("TRACE_FILE", "TRACE_OUTPUT_FILE a/cnp.txt\nTRACE_FILE")
         + "LB_MODE 0\nUPLINK_MON_FILE b/cnp.txt\nCONN_MON_FILE mix.tr\n\
            CNP_OUTPUT_FILE c/cnp.txt\n";
     let experiment = load(&[
@@ -305,16 +306,16 @@ fn each_file_has_a_name_of_its_own() {
     assert_eq!(names, ["cnp.txt", "uplink.txt", "mix.tr", "2-cnp.txt"]);
     let all = experiment.file_names();
     assert!(names.iter().all(|name| all.contains(name)), "{all:?}");
-    // Flows start at 2 s there where no key says when, and so do the looks.
+    // Flows and samples start at 2 s by default.
     let (files, _) = record(&experiment);
     let connections = String::from_utf8(files[2].1.clone()).unwrap();
     assert!(connections.starts_with("2000000000,"), "{}", &connections[..80]);
 }
 
-/// ConWeave's simulator, built unchanged, wrote these: of one flow, byte by byte, within a rack
-/// and across.
+/// ConWeave's simulator, built unchanged, wrote the expected values: one flow within a rack and one
+/// across racks, equal byte by byte.
 #[test]
-fn conweave_s_monitors_see_what_they_see_in_the_simulator() {
+fn conweave_s_monitors_write_what_its_simulator_writes() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/hpcc/conweave");
     if !folder.is_dir() {
         eprintln!("skipped: the HPCC family's files are not at ../shared/data/hpcc");
@@ -329,41 +330,41 @@ fn conweave_s_monitors_see_what_they_see_in_the_simulator() {
         let names: Vec<String> = names.collect();
         assert_eq!(names, ["out_uplink.txt", "out_conn.txt", "out_cnp.txt"]);
         let (files, _) = record(&experiment);
-        let text = |(_, bytes): (Recorded, Vec<u8>)| String::from_utf8(bytes).unwrap();
+        let text = |(_, bytes): (RecordedFile, Vec<u8>)| String::from_utf8(bytes).unwrap();
         let [uplinks, connections, cnps]: [String; 3] =
             files.into_iter().map(text).collect::<Vec<_>>().try_into().unwrap();
         assert_eq!(cnps, "");
         [uplinks, connections].map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
     };
-    let looks = || (0..11u64).map(|look| 2_000_000_000 + look * 10_000);
+    let times = || (0..11u64).map(|sample| 2_000_000_000 + sample * 10_000);
     let connections_with = |open: &dyn Fn(u64) -> &'static str| -> Vec<String> {
         let line = |ns, host| {
             let open = if host == 0 { open((ns - 2_000_000_000) / 10_000) } else { "0,0" };
             format!("{ns},{host},{open}")
         };
-        looks()
+        times()
             .flat_map(|ns| (0..128).map(move |host| (ns, host)))
             .map(|(ns, host)| line(ns, host))
             .collect()
     };
-    // Within a rack nothing goes up; eleven looks, the last at 100 us.
+    // Within a rack no uplink carries data; there are eleven samples, the last at 100 us.
     let [uplinks, connections] = recorded("onesame");
-    let expected: Vec<String> = looks()
+    let expected: Vec<String> = times()
         .flat_map(|ns| (128..136).flat_map(move |tor| (17..25).map(move |port| (ns, tor, port))))
         .map(|(ns, tor, port)| format!("{ns},{tor},{port},0"))
         .collect();
     assert_eq!(uplinks, expected);
-    let open = |look| if (1..=8).contains(&look) { "1,1" } else { "0,0" };
+    let open = |sample| if (1..=8).contains(&sample) { "1,1" } else { "0,0" };
     assert_eq!(connections, connections_with(&open));
 
     let [uplinks, connections] = recorded("one");
-    let open = |look| match look {
+    let open = |sample| match sample {
         1..=8 => "1,1",
         9 => "1,0",
         _ => "0,0",
     };
     assert_eq!(connections, connections_with(&open));
-    // Data go up at switch 128, acknowledgements at 135, both by port 22 as in the simulator.
+    // Data leave switch 128 and acknowledgements switch 135, both by port 22 as in the simulator.
     let bytes_of = |tor: &str| -> Vec<u64> {
         let columns = uplinks.iter().map(|line| line.split(',').collect::<Vec<_>>());
         let used = columns.filter(|it| it[1] == tor && it[3] != "0");
@@ -378,10 +379,10 @@ fn conweave_s_monitors_see_what_they_see_in_the_simulator() {
     assert_eq!(bytes_of("135"), answers);
 }
 
-/// Of two flows that meet, each packet that is marked is a notification.
+/// Each marked packet of two flows that meet is a notification.
 #[test]
-fn notifications_are_counted_where_they_are_made() {
-    let config = EAGER.replace("TRACE_FILE trace.txt\n", "")
+fn notifications_are_counted_at_their_receivers() {
+    let config = MARK_ALL.replace("TRACE_FILE trace.txt\n", "")
         + "FLOWGEN_START_TIME 2.0\nFLOWGEN_STOP_TIME 2.001\nCNP_OUTPUT_FILE mix/7_out_cnp.txt\n\
            UPLINK_MON_FILE fct.txt\nFCT_OUTPUT_FILE mix/7_out_fct.txt\n";
     let experiment = load(&[
@@ -389,7 +390,7 @@ fn notifications_are_counted_where_they_are_made() {
         ("flow.txt", "2\n0 2 3 1000000 2.0\n1 2 3 1000000 2.0\n"),
         ("config.txt", &config),
     ]);
-    // A name that another result has is not taken.
+    // A name that another result uses is not assigned.
     let names: Vec<String> = experiment.recorded().into_iter().map(|(_, name)| name).collect();
     assert_eq!(names, ["uplink.txt", "7_out_cnp.txt"]);
     let names: Vec<String> = experiment.tables().into_iter().map(|(_, name)| name).collect();

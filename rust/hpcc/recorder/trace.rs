@@ -1,18 +1,18 @@
-//! What happens to packets at the nodes of `TRACE_FILE`, in the family's binary form.
+//! Packet events at the nodes of `TRACE_FILE`, in the family's binary format.
 //!
-//! Source: `GetTraceFromPacket` and `EnableTracingDevice` of HPCC's `qbb-helper.cc`, and where its
-//! devices call them (`qbb-net-device.cc`): a packet is received when its last bit has arrived,
-//! enqueued when it joins the queue of an output port (with the bytes that are there before it),
-//! dequeued when its first bit starts (with the bytes that are left). A host has no queue of
-//! data: it is dequeued only.
+//! Source: `GetTraceFromPacket` and `EnableTracingDevice` of HPCC's `qbb-helper.cc`, and their
+//! callers in `qbb-net-device.cc`. A packet is received when its last bit has arrived. It is
+//! enqueued when it joins the queue of an output port; the record has the bytes in the queue before
+//! it. It is dequeued when its first bit is transmitted; the record has the bytes that remain. A
+//! host has no queue of data, so that its data packets are only dequeued.
 //!
-//! What differs from that simulator, because worlds differ and not the form:
-//! - it does not note what a switch drops for want of room or a link by its error rate; here every
-//!   loss is a record;
-//! - the queue of data is the priority group of the file's first flow, whatever the groups of the
-//!   others are: switches have one queue without priority;
-//! - pieces of a flow that a policy has split share its ports, and each counts its bytes from 0;
-//! - a pause frame has 64 bytes, and while one waits a newer one takes its place.
+//! The format is the family's; the simulated network differs in these points:
+//! - the family does not record packets that a switch drops because its buffer is full or a link
+//!   loses by its error rate; here every loss is a record;
+//! - the queue of data is the priority group of the first flow in the file, also for flows of other
+//!   groups, because switches have one queue without priority;
+//! - the pieces of a flow that a policy splits share its ports, and each counts its bytes from 0;
+//! - a pause frame has 64 bytes, and a newer frame replaces one that has not been transmitted.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -28,59 +28,76 @@ use crate::nic::answer_label;
 use crate::packet::{Flags, Packet, PauseOrder, Psn, View};
 use crate::topology::Topology;
 
-/// Queue pairs that a flow may be split on: a path is a number of 16 bits.
-const SLOTS: u32 = 1 << 16;
+/// The most queue pairs that a splitter can use for one flow: paths are 16-bit numbers.
+const MAX_SLOTS: u32 = 1 << 16;
 
-/// A flow by the family's names.
-#[derive(Debug, Clone, Copy)]
-struct Named {
+/// The sender and the receiver of a flow or of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct HostPair {
     src: HostId,
     dst: HostId,
+}
+
+/// What identifies the queue pair of a packet: its hosts and its label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct PacketKey {
+    hosts: HostPair,
+    label: u32,
+}
+
+/// A flow with the family's ports.
+#[derive(Debug, Clone, Copy)]
+struct TracedFlow {
+    hosts: HostPair,
+    /// Source and destination port.
     ports: [u16; 2],
     bytes: u64,
     stream: u32,
 }
 
-/// Writes records.
+impl TracedFlow {
+    /// The label of the flow's packets on the queue pair with index `slot`.
+    fn label(&self, slot: u32) -> u32 {
+        label_of((self.hosts.src, self.hosts.dst), self.stream, slot)
+    }
+}
+
+/// Converts packet events into records.
 #[derive(Debug)]
 pub(super) struct Trace {
     interfaces: Vec<Interface>,
-    /// Address of each host.
+    /// The address of each host, by id.
     addresses: Vec<u32>,
-    /// The address of each interface, which is what frames of flow control are from.
+    /// The address of each interface, by port id, which is the source of PFC frames.
     link_addresses: Vec<u32>,
-    /// Flows in order of their hosts.
-    flows: Vec<Named>,
-    /// Which flow packets of these hosts and this label are of.
-    by_label: BTreeMap<(HostId, HostId, u32), Option<usize>>,
+    /// Flows in the order of their hosts.
+    flows: Vec<TracedFlow>,
+    /// The index in `flows` for packets that were traced before; `None` for packets of no flow.
+    by_label: BTreeMap<PacketKey, Option<usize>>,
     group: u8,
     payload: u64,
     pause_time: u32,
 }
 
 impl Trace {
-    pub fn new(experiment: &Experiment, interfaces: &[Interface]) -> Self {
+    pub(super) fn new(experiment: &Experiment, interfaces: &[Interface]) -> Self {
         let messages = experiment.setup.workload.messages.iter();
         let ports = ports::of(&experiment.flows);
-        let mut flows: Vec<Named> = messages
+        let mut flows: Vec<TracedFlow> = messages
             .zip(ports)
-            .map(|(message, (src_port, dst_port))| Named {
-                src: message.src,
-                dst: message.dst,
-                // Written into 16 bits, as the family does.
-                ports: [src_port, dst_port as u16],
+            .map(|(message, ports)| TracedFlow {
+                hosts: HostPair { src: message.src, dst: message.dst },
+                // Truncated to 16 bits, as the family does.
+                ports: [ports.source, ports.destination as u16],
                 bytes: message.bytes.get(),
                 stream: message.stream,
             })
             .collect();
-        flows.sort_by_key(|flow| (flow.src, flow.dst));
-        let mut by_label = BTreeMap::new();
-        for (place, flow) in flows.iter().enumerate() {
-            by_label.insert(
-                (flow.src, flow.dst, label_of((flow.src, flow.dst), flow.stream, 0)),
-                Some(place),
-            );
-        }
+        flows.sort_by_key(|flow| flow.hosts);
+        let first_slots = flows.iter().enumerate().map(|(index, flow)| {
+            (PacketKey { hosts: flow.hosts, label: flow.label(0) }, Some(index))
+        });
+        let by_label = first_slots.collect();
         let first = experiment.flows.flows.first();
         let topology = &experiment.setup.topology;
         Self {
@@ -89,15 +106,19 @@ impl Trace {
             interfaces: interfaces.to_vec(),
             flows,
             by_label,
-            // Cut to 8 bits, as the family does.
+            // Truncated to 8 bits, as the family does.
             group: first.map_or(0, |flow| flow.priority as u8),
             payload: experiment.setup.nic.payload.get(),
             pause_time: experiment.config.pause_time_us as u32,
         }
     }
 
-    /// Writes what comes before the records.
-    pub fn begin(&self, experiment: &Experiment, to: &mut dyn Write) -> io::Result<()> {
+    /// Writes the header of the file.
+    pub(super) fn write_header(
+        &self,
+        experiment: &Experiment,
+        to: &mut dyn Write,
+    ) -> io::Result<()> {
         let topology = &experiment.setup.topology;
         let rate = |it: &Interface| InterfaceRate {
             node: it.node as u16,
@@ -109,52 +130,53 @@ impl Trace {
         write_header(to, &rates, fct::largest_bdp(&experiment.setup) as u32)
     }
 
-    /// Writes a record.
-    pub fn write(&mut self, record: &PacketRecord, to: &mut dyn Write) -> io::Result<()> {
-        to.write_all(&self.record(record).to_bytes())
+    /// Writes the record of a packet event.
+    pub(super) fn write(&mut self, event: &PacketRecord, to: &mut dyn Write) -> io::Result<()> {
+        to.write_all(&self.record(event).to_bytes())
     }
 
-    fn record(&mut self, said: &PacketRecord) -> Record {
-        let interface = self.interfaces[said.port.index()];
-        let packet = &said.packet;
+    fn record(&mut self, event: &PacketRecord) -> Record {
+        let interface = self.interfaces[event.port.index()];
+        let packet = &event.packet;
         let [src_address, dst_address] = match packet.is_pause_frame() {
-            true => [self.sender_of_frame(said), u32::MAX],
+            true => [self.sender_of_frame(event), u32::MAX],
             false => [packet.src, packet.dst].map(|host| self.addresses[host.index()]),
         };
-        let queue = match (said.event, packet.flags.has(Flags::PRIORITY)) {
+        let queue = match (event.event, packet.flags.has(Flags::PRIORITY)) {
             (PacketEvent::Received, _) | (_, true) => 0,
-            // At its host an answer is never in a queue of data.
+            // A host has no queue of data that an acknowledgement could join.
             _ if packet.is_control() && interface.owner.switch().is_none() => 0,
             _ => self.group,
         };
         let is_marked_data = !packet.is_control() && packet.flags.has(Flags::MARKED);
         Record {
-            time_ns: said.at.as_ps() / 1_000,
+            time_ns: event.at.as_ps() / 1_000,
             node: interface.node as u16,
             interface: interface.number as u8,
             queue,
-            queue_bytes: said.waiting,
+            queue_bytes: event.waiting,
             src_address,
             dst_address,
             size: packet.wire_bytes,
-            event: match said.event {
+            event: match event.event {
                 PacketEvent::Received => 0,
                 PacketEvent::Enqueued => 1,
                 PacketEvent::Dequeued => 2,
                 PacketEvent::Dropped => 3,
             },
-            // Packets are sent with 0 for "not capable", and marked all the same.
+            // The family sends packets as not ECN-capable (0) and marks them all the same.
             ecn: if is_marked_data { 3 } else { 0 },
             node_type: u8::from(interface.owner.switch().is_some()),
             body: self.body(packet),
         }
     }
 
-    /// A frame that is received was sent by the other end of the link.
-    fn sender_of_frame(&self, said: &PacketRecord) -> u32 {
-        let port = match said.event {
-            PacketEvent::Received => said.port.reverse(),
-            _ => said.port,
+    /// The address of the interface that sent a PFC frame: a received frame comes from the other end
+    /// of the link.
+    fn sender_of_frame(&self, event: &PacketRecord) -> u32 {
+        let port = match event.event {
+            PacketEvent::Received => event.port.reverse(),
+            _ => event.port,
         };
         self.link_addresses[port.index()]
     }
@@ -163,7 +185,7 @@ impl Trace {
         let group = u16::from(self.group);
         match packet.view() {
             View::Data(data) => {
-                let flow = self.flow(packet.src, packet.dst, packet.label);
+                let flow = self.flow(packet);
                 let payload = u64::from(packet.wire_bytes).saturating_sub(wire::HEADER.get());
                 Body::Data {
                     ports: flow.map_or([0; 2], |flow| flow.ports),
@@ -180,7 +202,7 @@ impl Trace {
                 let flow = self.answered(packet).map_or(0, |flow| flow.ports[0]);
                 Body::Notification { flow, queue: self.group, ecn: 3, marked: 1, total: 1 }
             }
-            View::Pause(frame) => Body::FlowControl {
+            View::Pause(frame) => Body::Pfc {
                 time: if frame.order == PauseOrder::Pause { self.pause_time } else { 0 },
                 queue_bytes: frame.waiting as u32,
                 queue: self.group,
@@ -203,49 +225,53 @@ impl Trace {
         }
     }
 
-    /// The flow that an answer is to.
-    fn answered(&mut self, packet: &Packet) -> Option<Named> {
-        let key = (packet.src, packet.dst, packet.label);
-        let pair = (packet.dst, packet.src);
-        self.remembered(key, pair, &|label| answer_label(label) == key.2)
+    /// The flow that an acknowledgement or notification answers.
+    fn answered(&mut self, packet: &Packet) -> Option<TracedFlow> {
+        let hosts = HostPair { src: packet.src, dst: packet.dst };
+        let key = PacketKey { hosts, label: packet.label };
+        let flow_hosts = HostPair { src: packet.dst, dst: packet.src };
+        self.cached(key, flow_hosts, &|label| answer_label(label) == key.label)
     }
 
-    /// The flow that data are of.
-    fn flow(&mut self, src: HostId, dst: HostId, label: u32) -> Option<Named> {
-        let key = (src, dst, label);
-        self.remembered(key, (src, dst), &|other| other == label)
+    /// The flow of a data packet.
+    fn flow(&mut self, packet: &Packet) -> Option<TracedFlow> {
+        let hosts = HostPair { src: packet.src, dst: packet.dst };
+        let key = PacketKey { hosts, label: packet.label };
+        self.cached(key, hosts, &|label| label == key.label)
     }
 
-    /// The flow that a search finds, once for all packets of its.
-    fn remembered(
+    /// The flow for `key`, which is searched once for all packets of its queue pair.
+    fn cached(
         &mut self,
-        key: (HostId, HostId, u32),
-        pair: (HostId, HostId),
-        is_it: &dyn Fn(u32) -> bool,
-    ) -> Option<Named> {
-        let place = match self.by_label.get(&key) {
-            Some(&place) => place,
+        key: PacketKey,
+        flow_hosts: HostPair,
+        has_label: &dyn Fn(u32) -> bool,
+    ) -> Option<TracedFlow> {
+        let index = match self.by_label.get(&key) {
+            Some(&index) => index,
             None => {
-                let place = self.search(pair, is_it);
-                self.by_label.insert(key, place);
-                place
+                let index = self.search(flow_hosts, has_label);
+                self.by_label.insert(key, index);
+                index
             }
         };
-        place.map(|place| self.flows[place])
+        index.map(|index| self.flows[index])
     }
 
-    /// The flow of two hosts that has a queue pair of such a label: few have many, so that the
-    /// first of each are tried before the second of any.
-    fn search(&self, pair: (HostId, HostId), is_it: &dyn Fn(u32) -> bool) -> Option<usize> {
-        let first = self.flows.partition_point(|flow| (flow.src, flow.dst) < pair);
-        let end = self.flows.partition_point(|flow| (flow.src, flow.dst) <= pair);
-        let is_of = |place: usize, slot| is_it(label_of(pair, self.flows[place].stream, slot));
-        (0..SLOTS).find_map(|slot| (first..end).find(|&place| is_of(place, slot)))
+    /// The index of the flow between two hosts that has a queue pair with a matching label. Few
+    /// flows have many queue pairs, so that the first queue pair of every flow is tried before the
+    /// second one of any.
+    fn search(&self, hosts: HostPair, has_label: &dyn Fn(u32) -> bool) -> Option<usize> {
+        let first = self.flows.partition_point(|flow| flow.hosts < hosts);
+        let end = self.flows.partition_point(|flow| flow.hosts <= hosts);
+        (0..MAX_SLOTS)
+            .find_map(|slot| (first..end).find(|&index| has_label(self.flows[index].label(slot))))
     }
 }
 
-/// The family numbers links too: both ends of link i are in the network 10.a.b.0 with
-/// a = i / 254 + 1 and b = i % 254 + 1, the first end being host 1 and the second 2.
+/// The address of each interface, by port id. The family numbers links too: both ends of link i are
+/// in the network 10.a.b.0 with a = i / 254 + 1 and b = i % 254 + 1, the first end as host 1 and the
+/// second as host 2.
 fn link_addresses(topology: &Topology, interfaces: &[Interface]) -> Vec<u32> {
     let address = |it: &Interface| {
         let link = it.port.link().0;

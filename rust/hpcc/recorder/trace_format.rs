@@ -1,12 +1,11 @@
-//! The family's binary trace: how its bytes are laid out.
+//! The byte layout of the family's binary trace.
 //!
 //! Source: HPCC's `trace-format.h` (`TraceFormat`), `sim-setting.h` (`SimSetting`) and
-//! `qbb-helper.cc`, read by `analysis/trace_reader.cpp`. All of it is little-endian, as the
-//! machines that it is written on.
+//! `qbb-helper.cc`; `analysis/trace_reader.cpp` reads it. All numbers are little-endian.
 //!
-//! First the rate of each interface: a count of 32 bits, and as many entries without padding of
-//! node (16 bits), interface (8) and bits a second (64); then the largest window in bytes (32).
-//! Then records of 56 bytes, laid out as the compiler lays out the structure:
+//! The header has the rate of each interface: a count of 32 bits, and as many entries of node (16
+//! bits), interface (8) and bits per second (64), without padding; then the largest window in bytes
+//! (32 bits). Records of 56 bytes follow, in the layout that the compiler gives the structure:
 //!
 //! | bytes | field |
 //! |---|---|
@@ -14,58 +13,59 @@
 //! | 8..10 | node |
 //! | 10 | interface, from 1 |
 //! | 11 | queue |
-//! | 12..16 | bytes in that queue |
+//! | 12..16 | bytes in the queue |
 //! | 16..20, 20..24 | addresses of source and destination |
 //! | 24..26 | size of the packet with all headers, bytes |
-//! | 26 | protocol: 0x11 data, 0xFC ACK, 0xFD NACK, 0xFE flow control, 0xFF CNP |
+//! | 26 | protocol: 0x11 data, 0xFC ACK, 0xFD NACK, 0xFE PFC, 0xFF CNP |
 //! | 27 | event: 0 received, 1 enqueued, 2 dequeued, 3 dropped |
 //! | 28 | ECN bits of the IP header |
 //! | 29 | 0 for a host, 1 for a switch |
-//! | 30..32 | nothing |
+//! | 30..32 | padding |
 //! | 32..56 | by protocol, see [`Body`] |
 //!
-//! The family leaves in gaps what the stack happens to hold; here they are 0.
+//! Padding is 0 here; the family leaves it uninitialised.
 
 use std::io::{self, Write};
 
-/// Bytes of a record.
+/// The size of a record, bytes.
 pub(super) const RECORD_BYTES: usize = 56;
 
-/// Where the part by protocol begins.
+/// The offset of [`Body`] in a record, bytes.
 const BODY: usize = 32;
 
-/// A record.
+/// A packet event at an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Record {
-    pub time_ns: u64,
-    pub node: u16,
-    pub interface: u8,
-    pub queue: u8,
-    pub queue_bytes: u32,
-    pub src_address: u32,
-    pub dst_address: u32,
-    pub size: u16,
-    pub event: u8,
-    pub ecn: u8,
-    pub node_type: u8,
-    pub body: Body,
+    pub(super) time_ns: u64,
+    pub(super) node: u16,
+    pub(super) interface: u8,
+    pub(super) queue: u8,
+    pub(super) queue_bytes: u32,
+    pub(super) src_address: u32,
+    pub(super) dst_address: u32,
+    pub(super) size: u16,
+    pub(super) event: u8,
+    pub(super) ecn: u8,
+    pub(super) node_type: u8,
+    pub(super) body: Body,
 }
 
-/// What a record says by protocol, in order of the bytes.
+/// The fields of a record that depend on the protocol, with their byte offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Body {
-    /// Ports 0..2 and 2..4, first byte 4..8, time stamp 8..16, priority group 16..18, payload
-    /// 18..20.
+    /// Ports 0..2 and 2..4, sequence number of the first byte 4..8, time stamp 8..16, priority group
+    /// 16..18, payload 18..20.
     Data { ports: [u16; 2], seq: u32, stamp: u64, group: u16, payload: u16 },
-    /// Ports 0..2 and 2..4, flags 4..6, priority group 6..8, next byte 8..12, time stamp 16..24.
+    /// Ports 0..2 and 2..4, flags 4..6, priority group 6..8, next expected byte 8..12, time stamp
+    /// 16..24.
     Answer { protocol: Answer, ports: [u16; 2], flags: u16, group: u16, seq: u32, stamp: u64 },
-    /// Microseconds to pause 0..4 (0 for a resume), bytes that wait 4..8, queue 8.
-    FlowControl { time: u32, queue_bytes: u32, queue: u8 },
+    /// Duration of the pause in microseconds 0..4 (0 for a resume), bytes in the queue 4..8, queue 8.
+    Pfc { time: u32, queue_bytes: u32, queue: u8 },
     /// Flow 0..2, queue 2, ECN bits 3, marked packets 4..6, all packets 6..8.
     Notification { flow: u16, queue: u8, ecn: u8, marked: u16, total: u16 },
 }
 
-/// Protocol numbers of answers.
+/// The protocol numbers of acknowledgements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Answer {
@@ -78,7 +78,7 @@ impl Body {
         match self {
             Self::Data { .. } => 0x11,
             Self::Answer { protocol, .. } => *protocol as u8,
-            Self::FlowControl { .. } => 0xfe,
+            Self::Pfc { .. } => 0xfe,
             Self::Notification { .. } => 0xff,
         }
     }
@@ -101,7 +101,7 @@ impl Body {
                 put(into, 8, &seq.to_le_bytes());
                 put(into, 16, &stamp.to_le_bytes());
             }
-            Self::FlowControl { time, queue_bytes, queue } => {
+            Self::Pfc { time, queue_bytes, queue } => {
                 put(into, 0, &time.to_le_bytes());
                 put(into, 4, &queue_bytes.to_le_bytes());
                 put(into, 8, &[queue]);
@@ -117,7 +117,7 @@ impl Body {
 }
 
 impl Record {
-    /// Its bytes.
+    /// The bytes of the record.
     pub(super) fn to_bytes(self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
         put(&mut bytes, 0, &self.time_ns.to_le_bytes());
@@ -137,17 +137,17 @@ fn put(bytes: &mut [u8], at: usize, what: &[u8]) {
     bytes[at..at + what.len()].copy_from_slice(what);
 }
 
-/// An interface and its rate.
+/// An entry of the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct InterfaceRate {
-    pub node: u16,
-    pub interface: u8,
-    /// Bits a second.
-    pub rate: u64,
+    pub(super) node: u16,
+    pub(super) interface: u8,
+    /// Bits per second.
+    pub(super) rate: u64,
 }
 
-/// Writes what comes before the records. The family's order of entries is that of a hash table,
-/// which its reader does not mind; here it is that of `rates`.
+/// Writes the header. The family writes the entries in the order of a hash table, and its reader
+/// accepts any order; here they have the order of `rates`.
 pub(super) fn write_header(
     to: &mut dyn Write,
     rates: &[InterfaceRate],
@@ -171,7 +171,7 @@ mod tests {
     /// queue 3 with 100,608 B, a data packet of 1,000 B payload from 11.0.209.1:10000 to
     /// 11.1.35.1:100, first byte 161,000.
     #[test]
-    fn the_family_s_own_example_is_laid_out_as_its_structure_is() {
+    fn the_example_in_the_family_s_documentation_has_the_expected_bytes() {
         let record = Record {
             time_ns: 2_000_055_540,
             node: 338,
@@ -197,7 +197,7 @@ mod tests {
             "f46c367700000000", // time
             "5201",             // node
             "0403",             // interface, queue
-            "00890100",         // bytes in it
+            "00890100",         // bytes in the queue
             "01d1000b",         // from
             "0123010b",         // to
             "1804",             // size
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_has_its_stamp_at_a_multiple_of_eight() {
+    fn the_time_stamp_of_an_acknowledgement_is_aligned_to_eight_bytes() {
         let body = Body::Answer {
             protocol: Answer::Nack,
             ports: [1, 2],

@@ -24,7 +24,7 @@ kind = "all-to-all"
 bytes = "256KB"
 "#;
 
-/// What a command left behind.
+/// The exit status and the output of a command.
 #[derive(Debug)]
 pub struct Left {
     pub status: i32,
@@ -33,13 +33,13 @@ pub struct Left {
 }
 
 impl Left {
-    /// Its output as JSON, which must be one line and all there is.
+    /// Its standard output as JSON, which must be a single line.
     pub fn json(&self) -> serde_json::Value {
         assert_eq!(self.out.matches('\n').count(), 1, "{self:?}");
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// That it was bad input: nothing on standard output, and errors with these words.
+    /// Asserts that the input was invalid: no standard output, and an error with these words.
     pub fn refused(&self, words: &[&str]) {
         assert_eq!((self.status, self.out.as_str()), (2, ""), "{self:?}");
         assert!(self.err.starts_with("error: "), "{self:?}");

@@ -64,14 +64,14 @@ fn people_get_a_table_of_80_columns() {
 }
 
 #[test]
-fn all_names_are_looked_at_before_anything_runs() {
+fn all_arguments_are_checked_before_the_first_run() {
     let bench = Bench::with_small();
     let refused = |arguments: &[&str], words: &[&str]| {
         bench.evenkeel(&[&["compare", "small.toml"], arguments].concat()).refused(words);
     };
     refused(&["--policies", "ecmp,sprey"], &["'sprey'", "ecmp"]);
     refused(&["--policies", "ecmp,"], &["''", "ecmp"]);
-    refused(&["--policies", "ecmp,spray,ecmp"], &["'ecmp' is named twice"]);
+    refused(&["--policies", "ecmp,spray,ecmp"], &["'ecmp' is repeated"]);
     refused(&["--policies", "ecmp", "--seeds", "0"], &["'0'", "--seeds"]);
     refused(&["--policies", "ecmp", "--jobs", "0"], &["'0'", "--jobs"]);
     let last = u64::MAX.to_string();
@@ -79,14 +79,14 @@ fn all_names_are_looked_at_before_anything_runs() {
 }
 
 #[test]
-fn one_run_that_does_not_complete_is_told_of_beside_the_table() {
+fn a_run_that_does_not_complete_is_reported_beside_the_table() {
     let bench = Bench::new();
     bench.write("short.toml", &format!("time_limit = \"4us\"\n{SMALL}"));
     let left = bench.evenkeel(&["compare", "short.toml", "--policies", "ecmp,spray"]);
     assert_eq!(left.status, 1, "{left:?}");
     for policy in ["ecmp", "spray"] {
-        let told = format!("the run of short (policy {policy}, seed 1) did not complete");
-        assert!(left.err.contains(&told), "{}", left.err);
+        let message = format!("the run of short (policy {policy}, seed 1) did not complete");
+        assert!(left.err.contains(&message), "{}", left.err);
     }
     assert_eq!(left.out.matches(" open ").count(), 2, "{}", left.out);
 }

@@ -1,8 +1,9 @@
-//! What a newcomer is told.
+//! `--help` of the program and of its commands.
 
 use super::bench::Bench;
 
-const COMMANDS: [&str; 6] = ["run", "compare", "hpcc", "check", "bound", "list"];
+const COMMANDS: [&str; 9] =
+    ["run", "compare", "hpcc", "check", "bound", "qps", "list", "trace", "twin"];
 
 #[test]
 fn help_names_every_command_with_examples_and_exit_status() {
@@ -11,7 +12,7 @@ fn help_names_every_command_with_examples_and_exit_status() {
     for command in COMMANDS {
         assert!(help.out.contains(&format!("\n  {command} ")), "{command}: {}", help.out);
     }
-    assert!(help.out.contains("Examples:") && help.out.contains("Exit status: 0 done; 1"));
+    assert!(help.out.contains("Examples:") && help.out.contains("Exit status: 0 success; 1"));
 }
 
 #[test]
@@ -21,11 +22,13 @@ fn every_command_has_help_with_examples() {
         assert_eq!((help.status, help.err.as_str()), (0, ""), "{command}");
         let examples = help.out.contains(&format!("\n  evenkeel {command} "));
         assert!(examples, "{command}: {}", help.out);
+        let widest = help.out.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{command}: {}", help.out);
     }
 }
 
 #[test]
-fn what_does_not_exist_is_a_usage_error() {
+fn unknown_commands_and_options_are_usage_errors() {
     let bench = Bench::new();
     for arguments in [&["sweep", "study.toml"][..], &[], &["run"], &["run", "--frob", "a.toml"]] {
         let left = bench.evenkeel(arguments);

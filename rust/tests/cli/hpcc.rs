@@ -26,7 +26,7 @@ fn bench() -> Bench {
 }
 
 #[test]
-fn an_experiment_leaves_the_table_of_its_family_beside_ours() {
+fn an_experiment_writes_the_family_s_table_beside_the_results() {
     let bench = bench();
     let left = bench.evenkeel(&["hpcc", "config.txt", "--out", "results", "--truncate-ns"]);
     assert_eq!(left.status, 0, "{left:?}");
@@ -40,7 +40,7 @@ fn an_experiment_leaves_the_table_of_its_family_beside_ours() {
 }
 
 #[test]
-fn what_a_configuration_asks_for_is_written_by_its_names() {
+fn recorded_files_have_the_names_of_the_configuration() {
     let bench = bench();
     let more = "TRACE_FILE mix/trace.txt\nTRACE_OUTPUT_FILE mix/mine.tr\nENABLE_TRACE 1\n\
                 FCT_OUTPUT_FILE mix/mine_fct.txt\nQLEN_MON_FILE mix/mine_qlen.txt\n\
@@ -56,23 +56,24 @@ fn what_a_configuration_asks_for_is_written_by_its_names() {
         assert_eq!(names.len(), 5 + of_the_file.len(), "{names:?}");
     }
     assert_eq!(bench.read("results/mine_fct.txt"), bench.read("results/fct.txt"));
-    // Eleven looks at 100 ns, before the first packet has come.
+    // Eleven samples at intervals of 100 ns, before the first packet arrives.
     let queues = bench.read("results/mine_qlen.txt");
     assert!(queues.starts_with("time: 2000000000\n3 1 1\n3 2 1\n3 3 1\ntime: "), "{queues}");
     assert!(queues.ends_with("\n3 1 11\n3 2 11\n3 3 11\n"), "{queues}");
-    // Interfaces, the window, and three records of 56 bytes a packet: 150 with their answers.
+    // The header has interfaces and the window; each of 150 packets, acknowledgements included, has
+    // three records of 56 bytes.
     let trace = std::fs::read(bench.path("results/mine.tr")).expect("it is there");
     assert_eq!(trace.len(), 4 + 6 * 11 + 4 + 2 * 150 * 3 * 56);
     bench.write("config.txt", &format!("{CONFIG}{more}ENABLE_TRACE 0\n"));
-    // The trace of before is an earlier result, though nobody asks for one now.
+    // The trace file is an earlier result, although the configuration does not ask for one now.
     let left = bench.evenkeel(&["hpcc", "config.txt", "--out", "results"]);
-    assert!(left.err.contains("ENABLE_TRACE is also in line"), "{left:?}");
+    assert!(left.err.contains("ENABLE_TRACE is repeated"), "{left:?}");
     assert_eq!(left.status, 0, "{left:?}");
     assert!(!bench.names("results").iter().any(|name| name == "mine.tr"));
 }
 
 #[test]
-fn pauses_are_told_with_the_numbers_of_the_topology_file() {
+fn pauses_have_the_node_numbers_of_the_topology_file() {
     let bench = Bench::new();
     // Node 0 is the switch. Of its buffer of 1 MB some 880 KB are shared; each of two links may take
     // an eighth of what is left, so a tenth of it, and fills that at 50 Gbps within 15 us or so; the
@@ -97,7 +98,7 @@ fn pauses_are_told_with_the_numbers_of_the_topology_file() {
 }
 
 #[test]
-fn warnings_keep_off_standard_output() {
+fn warnings_are_not_on_standard_output() {
     let bench = bench();
     bench.write("config.txt", &CONFIG.replace("HAS_WIN 0", "HAS_WIN 1"));
     let left = bench.evenkeel(&["hpcc", "config.txt", "--json", "--lb", "spray", "--seed", "9"]);
@@ -109,7 +110,7 @@ fn warnings_keep_off_standard_output() {
 }
 
 #[test]
-fn bad_input_is_refused() {
+fn invalid_input_is_an_error() {
     let bench = bench();
     let refused = |arguments: &[&str], words: &[&str]| {
         bench.evenkeel(&[&["hpcc", "config.txt"], arguments].concat()).refused(words);
@@ -135,5 +136,5 @@ fn the_family_s_own_files_run_as_they_are() {
     assert_eq!(left.status, 0, "{left:?}");
     let summary = left.json();
     assert_eq!(summary["messages_completed"], summary["messages"]);
-    assert!(left.err.contains("CC_MODE 3 (HPCC) is not held yet"), "{}", left.err);
+    assert!(left.err.contains("CC_MODE 3 (HPCC) is not supported"), "{}", left.err);
 }

@@ -3,7 +3,7 @@
 use super::bench::Bench;
 
 #[test]
-fn check_has_a_line_a_file_and_refuses_if_one_is_bad() {
+fn check_prints_a_line_for_each_valid_file_and_an_error_for_each_invalid_one() {
     let bench = Bench::with_small();
     let ok = "small.toml: ok (8 hosts, 4 switches, 12 links, 56 messages, policy ecmp)\n";
     let left = bench.evenkeel(&["check", "small.toml"]);
@@ -18,7 +18,7 @@ fn check_has_a_line_a_file_and_refuses_if_one_is_bad() {
 }
 
 #[test]
-fn an_explained_scenario_says_where_values_are_from_and_is_one_itself() {
+fn an_explained_scenario_has_the_origins_of_values_and_is_valid_itself() {
     let bench = Bench::with_small();
     let left = bench.evenkeel(&["check", "--explain", "small.toml"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
@@ -45,7 +45,7 @@ fn bound_prints_three_keys_or_three_lines() {
 }
 
 #[test]
-fn qps_counts_what_a_run_counts() {
+fn qps_has_the_counts_of_a_run() {
     let bench = Bench::with_small();
     for policy in ["ecmp", "subflow-4", "ethereal", "line-cut"] {
         let left = bench.evenkeel(&["qps", "small.toml", "--policy", policy, "--json"]);
@@ -63,7 +63,7 @@ fn qps_counts_what_a_run_counts() {
 }
 
 #[test]
-fn a_trace_sends_what_its_scenario_sends() {
+fn a_written_trace_is_equivalent_to_its_scenario() {
     let bench = Bench::with_small();
     let left = bench.evenkeel(&["trace", "small.toml", "--out", "traces"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
@@ -78,7 +78,7 @@ fn a_trace_sends_what_its_scenario_sends() {
 }
 
 #[test]
-fn list_shows_what_scenarios_can_name() {
+fn list_prints_the_names_that_scenarios_accept() {
     let bench = Bench::new();
     for (what, names) in [
         ("policies", &["ecmp", "spray", "reps", "ofan", "prime", "line-cut", "ethereal"][..]),
@@ -96,7 +96,7 @@ fn list_shows_what_scenarios_can_name() {
 }
 
 #[test]
-fn a_trace_that_is_read_while_it_runs_gives_the_same_results() {
+fn a_streamed_trace_gives_the_same_results() {
     let bench = Bench::with_small();
     bench.evenkeel(&["trace", "small.toml", "--out", "traces"]);
     let head = super::bench::SMALL.split("[workload]").next().unwrap();
@@ -109,8 +109,8 @@ fn a_trace_that_is_read_while_it_runs_gives_the_same_results() {
     });
     for result in &mut results {
         let keys = result.as_object_mut().unwrap();
-        // The program's own events and costs are not those of the network, nor is the sum that a
-        // bound is of.
+        // Streaming changes the events and the cost of the simulation, and its lower bound has fewer
+        // terms.
         for key in ["scenario", "events", "wall_s", "peak_rss_bytes", "bound_ns", "slowdown"] {
             assert!(keys.remove(key).is_some(), "{key}");
         }

@@ -73,7 +73,7 @@ fn each_of_several_jobs_is_told_with_its_times() {
 }
 
 #[test]
-fn hosts_behind_a_dead_leaf_are_not_reached_and_the_run_says_so() {
+fn hosts_behind_a_failed_leaf_are_unreachable_and_reported() {
     let bench = Bench::new();
     let dead = "[[failure]]\nswitch = \"leaf1\"\nat = \"0s\"\n";
     for (name, convergence) in [("told.toml", "0s"), ("never.toml", "never")] {
@@ -187,7 +187,7 @@ fn a_folder_with_something_else_is_refused_before_the_run() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let bench = Bench::with_small();
     for arguments in [&["run", "small.toml"][..], &["list", "policies"], &["--help"]] {
         let (reader, writer) = std::io::pipe().expect("a pipe can be made");

@@ -3,9 +3,9 @@
 use super::bench::Bench;
 
 #[test]
-fn without_ns3_the_twin_says_how_to_get_it() {
+fn without_ns3_the_error_names_the_command_that_builds_it() {
     let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/idle-path.toml");
     let left = Bench::new().evenkeel(&["twin", scenario]);
     left.refused(&["cargo run --release --features ns3 -- twin"]);
-    assert!(left.err.starts_with("error: twin: ns-3 is not in this program; "), "{left:?}");
+    assert!(left.err.starts_with("error: twin: this program is built without ns-3; "), "{left:?}");
 }

@@ -1,0 +1,55 @@
+//! Arguments that several commands share.
+//!
+//! The structs have plain comments because clap would use a doc comment of a flattened struct as the
+//! description of the command.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use evenkeel::scenario::{Overrides, Scenario};
+
+use super::scenario;
+
+// A scenario, and a seed that overrides its own.
+#[derive(Debug, Args)]
+pub(super) struct ScenarioArguments {
+    /// The scenario's file
+    #[arg(value_name = "SCENARIO.toml")]
+    pub(super) scenario: PathBuf,
+    /// Draw random numbers from this seed instead of the scenario's
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+// A policy that overrides the scenario's.
+#[derive(Debug, Args)]
+pub(super) struct PolicyArgument {
+    /// Use this policy instead of the scenario's (see: evenkeel list policies)
+    #[arg(long, value_name = "POLICY")]
+    policy: Option<String>,
+}
+
+// Where the results of a single run go.
+#[derive(Debug, Args)]
+pub(super) struct ResultArguments {
+    /// Keep the results in this folder; it is created if it does not exist, and earlier results in
+    /// it are replaced
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// Print one JSON object instead of the table (times in ns, sizes in bytes)
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+impl ScenarioArguments {
+    /// The overrides that the arguments make, with those of `policy` if the command has it.
+    pub(super) fn overrides(&self, policy: Option<&PolicyArgument>) -> Overrides {
+        let policy = policy.and_then(|argument| argument.policy.clone());
+        Overrides { policy, seed: self.seed }
+    }
+
+    /// Reads the scenario with these overrides.
+    pub(super) fn load(&self, policy: Option<&PolicyArgument>) -> anyhow::Result<Scenario> {
+        scenario::load(&self.scenario, &self.overrides(policy))
+    }
+}

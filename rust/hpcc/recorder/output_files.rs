@@ -1,0 +1,109 @@
+//! The files that an experiment writes, and their names.
+
+use crate::hpcc::Experiment;
+use crate::hpcc::config::Family;
+
+/// A file that is written while an experiment runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordedFile {
+    /// Packet events, `TRACE_OUTPUT_FILE`.
+    Trace,
+    /// Lengths of switch queues, `QLEN_MON_FILE`.
+    Queues,
+    /// Bytes sent upwards by switches with hosts, `UPLINK_MON_FILE`.
+    Uplinks,
+    /// Connections of hosts, `CONN_MON_FILE`.
+    Connections,
+    /// Congestion notifications, `CNP_OUTPUT_FILE`.
+    Notifications,
+}
+
+/// A table that is written when an experiment has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResultTable {
+    /// Completed flows, `fct.txt`.
+    Completions,
+    /// Pauses and resumes of priority flow control, `pfc.txt`.
+    Pauses,
+}
+
+/// Names that the results folder uses itself.
+const RESULTS: [&str; 5] = ["fct.txt", "pfc.txt", "flows.csv", "links.csv", "summary.json"];
+
+/// The default name of each [`RecordedFile`], in order.
+const DEFAULT_NAMES: [&str; 5] = ["mix.tr", "qlen.txt", "uplink.txt", "conn.txt", "cnp.txt"];
+
+impl Experiment {
+    /// The files that are written while the experiment runs, with the names that its configuration
+    /// gives them: the trace if `ENABLE_TRACE` and `TRACE_FILE` ask for it, queue lengths if a
+    /// configuration of HPCC sets a time span, and those monitors of ConWeave that are named.
+    pub fn recorded(&self) -> Vec<(RecordedFile, String)> {
+        let (config, names) = (&self.config, &self.config.outputs);
+        let is_of = |family| config.family() == family;
+        let has_span = config.queues_from.zip(config.queues_until).is_some_and(|(a, b)| a < b);
+        let monitors = |name: &Option<String>| is_of(Family::ConWeave) && name.is_some();
+        let candidates = [
+            (self.traced.is_some(), RecordedFile::Trace, &names.trace),
+            (is_of(Family::Hpcc) && has_span, RecordedFile::Queues, &names.queues),
+            (monitors(&names.uplinks), RecordedFile::Uplinks, &names.uplinks),
+            (monitors(&names.connections), RecordedFile::Connections, &names.connections),
+            (monitors(&names.notifications), RecordedFile::Notifications, &names.notifications),
+        ];
+        let mut files: Vec<(RecordedFile, String)> = Vec::new();
+        let candidates = candidates.into_iter().zip(DEFAULT_NAMES);
+        for ((_, file, name), default) in candidates.filter(|((asked, ..), _)| *asked) {
+            // The configuration's name, unless it is in use; else the default; else a numbered one.
+            let is_free = |name: &String| {
+                !RESULTS.contains(&name.as_str()) && !files.iter().any(|(_, used)| used == name)
+            };
+            let numbered = (2..).map(|n: u32| format!("{n}-{default}"));
+            let names = name.iter().cloned().chain([default.to_owned()]).chain(numbered);
+            let name = names.into_iter().find(is_free).expect("a number is free");
+            files.push((file, name));
+        }
+        files
+    }
+
+    /// Every name that a file of this experiment may have, with this configuration or with other
+    /// files enabled: a file of such a name in a results folder is an earlier result.
+    pub fn file_names(&self) -> Vec<String> {
+        let names = &self.config.outputs;
+        let configured = [
+            &names.fct,
+            &names.pfc,
+            &names.queues,
+            &names.trace,
+            &names.uplinks,
+            &names.connections,
+            &names.notifications,
+        ];
+        let configured = configured.into_iter().flatten();
+        let configured = configured.filter(|name| !RESULTS.contains(&name.as_str()));
+        let recorded = self.recorded().into_iter().map(|(_, name)| name);
+        let default = DEFAULT_NAMES.map(str::to_owned);
+        recorded.chain(configured.cloned()).chain(default).collect()
+    }
+
+    /// The tables that are written at the end: `fct.txt` and `pfc.txt`, and a copy of each under
+    /// the name that the configuration gives it, unless that name is in use.
+    pub fn tables(&self) -> Vec<(ResultTable, String)> {
+        let mut files = vec![
+            (ResultTable::Completions, "fct.txt".to_owned()),
+            (ResultTable::Pauses, "pfc.txt".to_owned()),
+        ];
+        let recorded = self.recorded();
+        let configured = [
+            (ResultTable::Completions, &self.config.outputs.fct),
+            (ResultTable::Pauses, &self.config.outputs.pfc),
+        ];
+        for (table, name) in configured {
+            let Some(name) = name else { continue };
+            let is_recorded = recorded.iter().any(|(_, other)| other == name);
+            let is_used = RESULTS.contains(&name.as_str()) || is_recorded;
+            if !is_used && !files.iter().any(|(_, other)| other == name) {
+                files.push((table, name.clone()));
+            }
+        }
+        files
+    }
+}

@@ -1,0 +1,54 @@
+//! `UPLINK_MON_FILE`: the bytes that top-of-rack switches send upwards.
+//!
+//! Source: `periodic_monitoring` of ConWeave's `network-load-balance.cc`. At each
+//! `SW_MONITORING_INTERVAL` from `FLOWGEN_START_TIME` to 50 ms after `FLOWGEN_STOP_TIME` the file
+//! has a line `ns,switch,interface,bytes` for each interface that connects a switch with hosts to
+//! another switch: all bytes of packets whose transmission has started there so far. The family
+//! takes samples until its next check, one each 100 us, finds that every flow has completed; so
+//! does this monitor, although the run has ended by then.
+
+use std::io::{self, Write};
+
+use super::interface::Interface;
+use crate::ids::PortId;
+use crate::topology::Node;
+use crate::units::Time;
+
+/// The monitor and its interfaces.
+#[derive(Debug)]
+pub(super) struct UplinkMonitor {
+    uplinks: Vec<Interface>,
+}
+
+impl UplinkMonitor {
+    pub(super) fn new(interfaces: &[Interface]) -> Self {
+        let has_host = |switch| {
+            let is_below = |it: &Interface| it.owner == switch && matches!(it.peer, Node::Host(_));
+            interfaces.iter().any(is_below)
+        };
+        let leads_up = |it: &&Interface| {
+            it.owner.switch().is_some() && it.peer.switch().is_some() && has_host(it.owner)
+        };
+        let mut uplinks: Vec<Interface> = interfaces.iter().filter(leads_up).copied().collect();
+        uplinks.sort_by_key(|it| (it.node, it.number));
+        Self { uplinks }
+    }
+
+    pub(super) fn ports(&self) -> impl Iterator<Item = PortId> + '_ {
+        self.uplinks.iter().map(|it| it.port)
+    }
+
+    /// Writes a sample; `carried` returns the bytes that a port has transmitted.
+    pub(super) fn sample(
+        &self,
+        now: Time,
+        carried: &dyn Fn(PortId) -> u64,
+        to: &mut dyn Write,
+    ) -> io::Result<()> {
+        let ns = now.as_ps() / 1_000;
+        let line = |it: &Interface, to: &mut dyn Write| {
+            writeln!(to, "{ns},{},{},{}", it.node, it.number, carried(it.port))
+        };
+        self.uplinks.iter().try_for_each(|it| line(it, to))
+    }
+}
