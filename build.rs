@@ -17,15 +17,22 @@ mod bridge {
     /// Files that declare a part of the contract.
     const BRIDGES: &[&str] = &[
         "rust/bridge/chooser.rs",
-        "rust/bridge/world.rs",
+        "rust/bridge/world/contract.rs",
+        "rust/bridge/world/enumerations.rs",
         #[cfg(feature = "ns3")]
         "rust/bridge/ns3.rs",
     ];
     /// The glue around each.
     const GLUE: &[&str] = &["cpp-bridge/evenkeel.cc"];
     /// What else makes the C++ side stale.
-    const HEADERS: &[&str] =
-        &["cpp-bridge/evenkeel.h", "ns3-module/cargo/cargo.h", "ns3-module/cargo/twin.h"];
+    const HEADERS: &[&str] = &[
+        "cpp-bridge/evenkeel.h",
+        "ns3-module/cargo/cargo.h",
+        "ns3-module/cargo/twin.h",
+        "ns3-module/model/fabric-packet.h",
+        "ns3-module/model/fabric-records.h",
+        "ns3-module/model/fabric-verbs-records.h",
+    ];
 
     /// Compiles both halves of the bridge. C++11 is the oldest standard among the ns-3 forks
     /// that the static library has to link with.
@@ -38,6 +45,7 @@ mod bridge {
             .files(GLUE)
             .include("cpp-bridge")
             .include("ns3-module/cargo")
+            .include("ns3-module/model")
             .std("c++11")
             .warnings(true)
             .extra_warnings(true);

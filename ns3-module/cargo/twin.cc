@@ -4,6 +4,7 @@
 
 #include "../helper/fabric-helper.h"
 #include "../helper/hpcc-recorder.h"
+#include "../model/fabric-bridge-records.h"
 #include "../model/fabric-core-bridge.h"
 
 #include "ns3/boolean.h"
@@ -22,9 +23,9 @@ namespace
 
 /**
  * @brief Runs an experiment.
- * @param experiment what there is
- * @param core what moves in it
- * @param folder where files of the HPCC family go; none are written if it is null
+ * @param experiment the experiment
+ * @param core its hosts and policies
+ * @param folder the folder for files of the HPCC family; null to write none
  * @return the core
  */
 rust::Box<Core>
@@ -32,21 +33,21 @@ Run(const Experiment& experiment, rust::Box<Core> core, const rust::Str* folder)
 {
     ns3::FabricHelper helper;
     helper.SetFabricAttribute("StopWhenDone", ns3::BooleanValue(true));
-    auto bridge = std::make_unique<ns3::FabricCoreBridge>(experiment, std::move(core));
-    ns3::FabricCoreBridge& kept = *bridge;
-    ns3::Ptr<ns3::Fabric> fabric = helper.CreateFromCore(std::move(bridge));
+    const auto bridge = std::make_shared<ns3::FabricCoreBridge>(std::move(core));
+    ns3::Ptr<ns3::Fabric> fabric =
+        helper.CreateFromCore(ns3::FabricCoreBridge::MakeCore(experiment, bridge));
     std::unique_ptr<ns3::HpccRecorder> recorder;
     if (folder)
     {
-        recorder = std::make_unique<ns3::HpccRecorder>(experiment, kept.Get(), fabric);
+        recorder = std::make_unique<ns3::HpccRecorder>(experiment, bridge->Get(), fabric);
     }
     ns3::Simulator::Run();
-    kept.Get().record(ns3::FabricCoreBridge::Measure(*fabric));
+    bridge->Get().record(ns3::bridgerecords::Measure(*fabric));
     if (folder)
     {
-        experiment.write_hpcc(kept.Get(), *folder);
+        experiment.write_hpcc(bridge->Get(), *folder);
     }
-    rust::Box<Core> back = kept.Take();
+    rust::Box<Core> back = bridge->Take();
     ns3::Simulator::Destroy();
     return back;
 }

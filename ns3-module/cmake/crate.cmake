@@ -12,7 +12,7 @@ set(_evenkeel_generated "")
 if(EVENKEEL_FROM_CARGO)
   set(_evenkeel_crate "${EVENKEEL_CRATE_DIR}")
   set(_evenkeel_includes "${EVENKEEL_CRATE_DIR}/cpp-bridge" "${EVENKEEL_CRATE_DIR}/ns3-module/cargo"
-                         ${EVENKEEL_CXXBRIDGE_DIR}
+                         "${EVENKEEL_CRATE_DIR}/ns3-module/model" ${EVENKEEL_CXXBRIDGE_DIR}
   )
   return()
 endif()
@@ -60,10 +60,13 @@ if(_folder STREQUAL "dev")
 endif()
 set(_evenkeel_archive "${_target}/${_folder}/libevenkeel.a")
 set(_evenkeel_generated "${_target}/cxxbridge/evenkeel/rust/bridge/chooser.rs.h")
-set(_evenkeel_includes "${_evenkeel_crate}/cpp-bridge" "${_target}/cxxbridge")
+set(_evenkeel_includes "${_evenkeel_crate}/cpp-bridge" "${_evenkeel_crate}/ns3-module/model"
+                       "${_target}/cxxbridge"
+)
 
 file(GLOB_RECURSE _evenkeel_crate_files CONFIGURE_DEPENDS "${_evenkeel_crate}/rust/*.rs"
-     "${_evenkeel_crate}/cpp-bridge/*"
+     "${_evenkeel_crate}/cpp-bridge/*" "${_evenkeel_crate}/ns3-module/model/*records.h"
+     "${_evenkeel_crate}/ns3-module/model/fabric-packet.h"
 )
 # What an ns-3 build has in CXXFLAGS is not meant for the bridge.
 add_custom_command(

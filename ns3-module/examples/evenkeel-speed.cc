@@ -31,160 +31,18 @@ using namespace ns3;
 namespace
 {
 
-/// evenkeel's NICs, and a policy of one line of C++.
-class HashingCore : public FabricCore
+/**
+ * @param evenkeel a core of evenkeel
+ * @return its NICs, with a policy of a few lines of C++
+ */
+std::unique_ptr<FabricCore>
+WithPlainPolicy(std::unique_ptr<FabricCore> evenkeel)
 {
-  public:
-    /**
-     * @param nics evenkeel's core
-     */
-    explicit HashingCore(std::unique_ptr<FabricCore> nics)
-        : m_nics(std::move(nics)),
-          m_policy(m_nics->GetGraph(), m_nics->GetSettings(), PlainFabricCore::Transport())
-    {
-        m_settings = m_nics->GetSettings();
-        m_settings.looksAtQueues = false;
-    }
-
-    const FabricGraph& GetGraph() const override
-    {
-        return m_nics->GetGraph();
-    }
-
-    const FabricSettings& GetSettings() const override
-    {
-        return m_settings;
-    }
-
-    FabricEcn GetEcn(uint32_t port) const override
-    {
-        return m_nics->GetEcn(port);
-    }
-
-    FabricIngress GetIngress(uint32_t port) const override
-    {
-        return m_nics->GetIngress(port);
-    }
-
-    uint64_t GetPoolSize(uint32_t switchNumber) const override
-    {
-        return m_nics->GetPoolSize(switchNumber);
-    }
-
-    std::vector<FabricFault> GetFaults() const override
-    {
-        return {};
-    }
-
-    std::vector<FabricStep> GetSteps() const override
-    {
-        return {};
-    }
-
-    bool PollTransmit(uint32_t host,
-                      uint64_t nowPs,
-                      uint64_t& freePs,
-                      FabricPacket& packet) override
-    {
-        return m_nics->PollTransmit(host, nowPs, freePs, packet);
-    }
-
-    bool PollTransmitControl(uint32_t host, FabricPacket& packet) override
-    {
-        return m_nics->PollTransmitControl(host, packet);
-    }
-
-    bool HasPackets(uint32_t host) override
-    {
-        return m_nics->HasPackets(host);
-    }
-
-    bool HandlePacket(uint32_t host, uint64_t nowPs, const FabricPacket& packet) override
-    {
-        return m_nics->HandlePacket(host, nowPs, packet);
-    }
-
-    bool HandleTimeout(uint32_t host, uint64_t nowPs) override
-    {
-        return m_nics->HandleTimeout(host, nowPs);
-    }
-
-    uint64_t NextWake(uint32_t host, uint64_t nowPs, uint64_t freePs) override
-    {
-        return m_nics->NextWake(host, nowPs, freePs);
-    }
-
-    uint32_t PollTouched() override
-    {
-        return m_nics->PollTouched();
-    }
-
-    bool PollNews(FabricNews& news) override
-    {
-        return m_nics->PollNews(news);
-    }
-
-    bool IsFinished() const override
-    {
-        return m_nics->IsFinished();
-    }
-
-    uint32_t Post(uint32_t src,
-                  uint32_t dst,
-                  uint64_t bytes,
-                  uint64_t startPs,
-                  uint32_t stream) override
-    {
-        return m_nics->Post(src, dst, bytes, startPs, stream);
-    }
-
-    uint32_t Route(uint32_t switchNumber,
-                   uint64_t nowPs,
-                   FabricPacket& packet,
-                   const std::vector<uint64_t>* loads) override
-    {
-        return m_policy.Route(switchNumber, nowPs, packet, nullptr);
-    }
-
-    uint32_t OnlyPort(uint32_t switchNumber, uint32_t dst) override
-    {
-        return m_policy.OnlyPort(switchNumber, dst);
-    }
-
-    bool Marks(uint32_t port, uint64_t waitingBytes) override
-    {
-        return m_nics->Marks(port, waitingBytes);
-    }
-
-    bool Loses(uint32_t port, uint64_t numerator, uint64_t denominator) override
-    {
-        return m_nics->Loses(port, numerator, denominator);
-    }
-
-    void ApplyStep(uint32_t step, uint64_t nowPs) override
-    {
-    }
-
-    std::vector<FabricFlow> GetFlows() const override
-    {
-        return m_nics->GetFlows();
-    }
-
-    FabricNicCounters GetCounters() const override
-    {
-        return m_nics->GetCounters();
-    }
-
-    FabricQpCounts GetQpCounts() const override
-    {
-        return m_nics->GetQpCounts();
-    }
-
-  private:
-    std::unique_ptr<FabricCore> m_nics; //!< evenkeel's core
-    PlainFabricCore m_policy;           //!< its routes are asked
-    FabricSettings m_settings;          //!< without a look at queues
-};
+    FabricDescription description = evenkeel->GetDescription();
+    description.settings.looksAtQueues = false;
+    auto switching = std::make_shared<PlainFabricSwitching>(description.graph);
+    return std::make_unique<FabricCore>(std::move(description), evenkeel->GetHosts(), switching);
+}
 
 /// What is asked for.
 struct Options
@@ -233,7 +91,7 @@ Measure(const Options& options, Which which)
     if (which == CPP_POLICY)
     {
         helper.SetCoreFactory([](const FabricGraph& graph, const std::string& settings) {
-            return std::make_unique<HashingCore>(MakeFabricCore(graph, settings));
+            return WithPlainPolicy(MakeFabricCore(graph, settings));
         });
     }
     Ptr<Fabric> fabric =

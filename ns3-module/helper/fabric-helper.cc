@@ -2,24 +2,18 @@
 
 #include "fabric-helper.h"
 
+#include "fabric-or-abort.h"
+
 #include "ns3/fabric-channel.h"
 #include "ns3/fabric-switch-port.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/rdma-nic.h"
 
 #include "ns3/abort.h"
-#include "ns3/data-rate.h"
 #include "ns3/log.h"
-#include "ns3/names.h"
-#include "ns3/rng-seed-manager.h"
 
 #include <algorithm>
-#include <deque>
-#include <fstream>
 #include <limits>
-#include <sstream>
-#include <stdexcept>
-#include <tuple>
 
 namespace ns3
 {
@@ -29,28 +23,8 @@ NS_LOG_COMPONENT_DEFINE("FabricHelper");
 namespace
 {
 
-/// A switch that no host reaches.
-constexpr uint32_t FAR = std::numeric_limits<uint32_t>::max();
-
-/**
- * @brief Ends the program with the reason where evenkeel refuses something.
- * @param make what may be refused
- * @return what was made
- */
-template <class Make>
-auto
-OrAbort(Make make) -> decltype(make())
-{
-    try
-    {
-        return make();
-    }
-    catch (const std::exception& error)
-    {
-        NS_FATAL_ERROR("evenkeel: " << error.what());
-    }
-    return decltype(make())();
-}
+/// The rank of a host that SetFirstHosts does not name.
+constexpr uint32_t LAST = std::numeric_limits<uint32_t>::max();
 
 } // namespace
 
@@ -210,7 +184,7 @@ FabricHelper::Finish()
     const FabricGraph graph = DescribeGraph();
     const std::string settings = DescribeSettings();
     NS_LOG_LOGIC("settings:\n" << settings);
-    return Assemble(OrAbort([&] {
+    return Assemble(fabrichelper::OrAbort([&] {
         return m_coreFactory ? m_coreFactory(graph, settings)
                              : MakeFabricCore(graph, settings, DescribeQueuePairs());
     }));
@@ -235,316 +209,11 @@ FabricHelper::OrderHosts()
                 return place;
             }
         }
-        return FAR;
+        return LAST;
     };
     std::stable_sort(m_nics.begin(), m_nics.end(), [&rank](const auto& a, const auto& b) {
         return rank(a) < rank(b);
     });
-}
-
-FabricGraph
-FabricHelper::DescribeGraph() const
-{
-    FabricGraph graph;
-    for (std::size_t host = 0; host < m_nics.size(); ++host)
-    {
-        graph.hosts.push_back("host" + std::to_string(host));
-    }
-    for (std::size_t number = 0; number < m_switches.size(); ++number)
-    {
-        FabricGraph::Switch each;
-        each.name = m_switchNames[number];
-        if (each.name.empty())
-        {
-            each.name = Names::FindName(m_switchNodes[number]);
-        }
-        if (each.name.empty())
-        {
-            each.name = "switch" + std::to_string(number);
-        }
-        graph.switches.push_back(each);
-    }
-    const auto describe = [this](Ptr<NetDevice> device) {
-        FabricEnd end;
-        if (Ptr<RdmaNic> nic = DynamicCast<RdmaNic>(device))
-        {
-            end.isHost = true;
-            const auto place = std::find(m_nics.begin(), m_nics.end(), nic);
-            end.number = static_cast<uint32_t>(place - m_nics.begin());
-            return end;
-        }
-        Ptr<FabricSwitch> owner = device->GetNode()->GetObject<FabricSwitch>();
-        const auto place = std::find(m_switches.begin(), m_switches.end(), owner);
-        end.number = static_cast<uint32_t>(place - m_switches.begin());
-        return end;
-    };
-    for (const auto& channel : m_channels)
-    {
-        FabricLink link;
-        link.a = describe(channel->GetDevice(0));
-        link.b = describe(channel->GetDevice(1));
-        link.rateBps = channel->GetDataRate().GetBitRate();
-        link.delayPs = static_cast<uint64_t>(channel->GetDelay().GetPicoSeconds());
-        graph.links.push_back(link);
-    }
-    FillTiers(graph);
-    return graph;
-}
-
-void
-FabricHelper::FillTiers(FabricGraph& graph)
-{
-    for (auto& each : graph.switches)
-    {
-        each.tier = FAR;
-    }
-    for (const FabricLink& link : graph.links)
-    {
-        if (link.a.isHost && !link.b.isHost)
-        {
-            graph.switches[link.b.number].tier = 0;
-        }
-        if (link.b.isHost && !link.a.isHost)
-        {
-            graph.switches[link.a.number].tier = 0;
-        }
-    }
-    for (bool changed = true; changed;)
-    {
-        changed = false;
-        for (const FabricLink& link : graph.links)
-        {
-            if (link.a.isHost || link.b.isHost)
-            {
-                continue;
-            }
-            uint32_t& a = graph.switches[link.a.number].tier;
-            uint32_t& b = graph.switches[link.b.number].tier;
-            uint32_t& higher = a > b ? a : b;
-            const uint32_t lower = std::min(a, b);
-            if (lower != FAR && higher > lower + 1)
-            {
-                higher = lower + 1;
-                changed = true;
-            }
-        }
-    }
-    for (auto& each : graph.switches)
-    {
-        each.tier = each.tier == FAR ? 0 : each.tier;
-    }
-}
-
-std::string
-FabricHelper::NameOf(Ptr<FabricChannel> channel, const FabricGraph& graph) const
-{
-    const auto place = std::find(m_channels.begin(), m_channels.end(), channel);
-    NS_ABORT_MSG_IF(place == m_channels.end(), "a failure of a link of another fabric");
-    const FabricLink& link = graph.links[static_cast<std::size_t>(place - m_channels.begin())];
-    const auto height = [&graph](const FabricEnd& end) {
-        return end.isHost ? 0 : 1 + graph.switches[end.number].tier;
-    };
-    const auto name = [&graph](const FabricEnd& end) {
-        return end.isHost ? graph.hosts[end.number] : graph.switches[end.number].name;
-    };
-    const auto key = [&height](const FabricEnd& end) {
-        return std::make_pair(height(end), end.number);
-    };
-    const auto ends = [&](const FabricLink& each) {
-        const bool inOrder = key(each.a) <= key(each.b);
-        return inOrder ? name(each.a) + "-" + name(each.b) : name(each.b) + "-" + name(each.a);
-    };
-    uint32_t before = 0;
-    uint32_t all = 0;
-    for (const FabricLink& other : graph.links)
-    {
-        if (ends(other) == ends(link))
-        {
-            before += &other < &link ? 1 : 0;
-            ++all;
-        }
-    }
-    return all > 1 ? ends(link) + "#" + std::to_string(before) : ends(link);
-}
-
-std::string
-FabricHelper::DescribeSettings() const
-{
-    NS_ABORT_MSG_IF(m_nics.empty(), "a fabric needs at least one host");
-    std::ostringstream text;
-    const uint64_t run = RngSeedManager::GetRun() + (static_cast<uint64_t>(m_stream) << 20);
-    const uint64_t seed = (static_cast<uint64_t>(RngSeedManager::GetSeed()) - 1) << 40 ^ run;
-    text << "schema_version = 1\n";
-    // The format holds 63 bits.
-    text << "seed = " << (seed & 0x7fffffffffffffffULL) << "\n\n";
-    text << "[topology]\ngap = \"" << m_gapBytes << "B\"\n";
-    text << "forwarding_delay = \"" << m_forwardingDelay.GetPicoSeconds() << "ps\"\n\n";
-    text << m_nics[0]->DescribeSettings() << "\n";
-    for (const auto& nic : m_nics)
-    {
-        NS_ABORT_MSG_IF(nic->DescribeSettings() != m_nics[0]->DescribeSettings(),
-                        "all NICs of a fabric have one setting; set it before they are made");
-    }
-    if (!m_switches.empty())
-    {
-        text << m_switches[0]->DescribeSettings() << "\n";
-    }
-    for (const auto& each : m_switches)
-    {
-        NS_ABORT_MSG_IF(each->DescribeSettings() != m_switches[0]->DescribeSettings(),
-                        "all switches of a fabric have one setting; set it before they are made");
-    }
-    text << m_sections;
-    const FabricGraph graph = m_failures.empty() ? FabricGraph() : DescribeGraph();
-    for (const auto& [channel, keys] : m_failures)
-    {
-        text << "\n[[failure]]\nlink = \"" << NameOf(channel, graph) << "\"\n" << keys << "\n";
-    }
-    return text.str();
-}
-
-FabricQpSettings
-FabricHelper::DescribeQueuePairs() const
-{
-    NS_ABORT_MSG_IF(m_nics.empty(), "a fabric needs at least one host");
-    const auto fields = [](const FabricQpSettings& it) {
-        return std::make_tuple(it.sendQueue,
-                               it.receiveQueue,
-                               it.rnrTimerPs,
-                               it.rnrRetries,
-                               it.retries);
-    };
-    const FabricQpSettings settings = m_nics[0]->DescribeQueuePairs();
-    for (const auto& nic : m_nics)
-    {
-        NS_ABORT_MSG_IF(fields(nic->DescribeQueuePairs()) != fields(settings),
-                        "all NICs of a fabric have one setting; set it before they are made");
-    }
-    return settings;
-}
-
-Ptr<Fabric>
-FabricHelper::CreateLeafSpine(uint32_t leaves, uint32_t spines, uint32_t hostsPerLeaf)
-{
-    NS_ABORT_MSG_IF(leaves == 0 || spines == 0 || hostsPerLeaf == 0,
-                    "a leaf-spine has leaves, spines, and hosts on each leaf");
-    Ptr<FabricChannel> sample = m_channelFactory.Create<FabricChannel>();
-    const uint64_t rate = sample->GetDataRate().GetBitRate();
-    const auto delay = static_cast<uint64_t>(sample->GetDelay().GetPicoSeconds());
-    FabricGraph graph;
-    graph.hosts.resize(leaves * hostsPerLeaf);
-    for (uint32_t leaf = 0; leaf < leaves; ++leaf)
-    {
-        graph.switches.push_back({"leaf" + std::to_string(leaf), 0});
-    }
-    for (uint32_t spine = 0; spine < spines; ++spine)
-    {
-        graph.switches.push_back({"spine" + std::to_string(spine), 1});
-    }
-    for (uint32_t host = 0; host < leaves * hostsPerLeaf; ++host)
-    {
-        graph.links.push_back({{host, true}, {host / hostsPerLeaf, false}, rate, delay});
-    }
-    for (uint32_t leaf = 0; leaf < leaves; ++leaf)
-    {
-        for (uint32_t spine = 0; spine < spines; ++spine)
-        {
-            graph.links.push_back({{leaf, false}, {leaves + spine, false}, rate, delay});
-        }
-    }
-    Build(graph);
-    return Finish();
-}
-
-Ptr<Fabric>
-FabricHelper::CreateFatTree(uint32_t k)
-{
-    Ptr<FabricChannel> sample = m_channelFactory.Create<FabricChannel>();
-    const uint64_t rate = sample->GetDataRate().GetBitRate();
-    std::ostringstream text;
-    text << "kind = \"fat-tree\"\nk = " << k << "\n";
-    text << "host_rate = \"" << rate << "bps\"\nfabric_rate = \"" << rate << "bps\"\n";
-    text << "delay = \"" << sample->GetDelay().GetPicoSeconds() << "ps\"\n";
-    return CreateTopology(text.str());
-}
-
-Ptr<Fabric>
-FabricHelper::CreateTopology(const std::string& topology, const std::string& folder)
-{
-    Build(OrAbort([&] { return MakeFabricGraph(topology, folder); }));
-    return Finish();
-}
-
-Ptr<Fabric>
-FabricHelper::CreateFromTopologyFile(const std::string& path, const std::string& format)
-{
-    return CreateTopology("kind = \"file\"\npath = '" + path + "'\nformat = \"" + format + "\"\n");
-}
-
-Ptr<Fabric>
-FabricHelper::CreateFromScenario(const std::string& path)
-{
-    std::ifstream file(path);
-    NS_ABORT_MSG_IF(!file, "cannot read the scenario " << path);
-    std::ostringstream text;
-    text << file.rdbuf();
-    const std::size_t slash = path.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
-    return CreateFromCore(OrAbort([&] { return MakeFabricCore(text.str(), folder); }));
-}
-
-Ptr<Fabric>
-FabricHelper::CreateFromCore(std::unique_ptr<FabricCore> core)
-{
-    NS_ABORT_MSG_IF(!core, "a fabric needs a core");
-    Build(core->GetGraph());
-    return Assemble(std::move(core));
-}
-
-void
-FabricHelper::Build(const FabricGraph& graph)
-{
-    NS_ABORT_MSG_IF(!m_channels.empty(), "a helper makes one fabric");
-    const auto count = static_cast<uint32_t>(graph.hosts.size());
-    NS_ABORT_MSG_IF(count % m_nicsPerNode != 0,
-                    count << " hosts cannot be nodes with " << m_nicsPerNode << " NICs each");
-    NodeContainer hosts;
-    for (uint32_t host = 0; host < count; ++host)
-    {
-        hosts.Add(host % m_nicsPerNode == 0 ? CreateObject<Node>() : hosts.Get(host - 1));
-    }
-    NodeContainer switches;
-    switches.Create(static_cast<uint32_t>(graph.switches.size()));
-    m_switchHelper.Install(switches);
-    const NetDeviceContainer nics = m_nicHelper.Install(hosts);
-    for (uint32_t host = 0; host < nics.GetN(); ++host)
-    {
-        m_nics.push_back(DynamicCast<RdmaNic>(nics.Get(host)));
-    }
-    for (uint32_t number = 0; number < switches.GetN(); ++number)
-    {
-        m_switchNodes.push_back(switches.Get(number));
-        m_switches.push_back(switches.Get(number)->GetObject<FabricSwitch>());
-        m_switchNames.push_back(graph.switches[number].name);
-    }
-    const auto port = [&](const FabricEnd& end) -> Ptr<FabricPort> {
-        if (end.isHost)
-        {
-            return m_nics[end.number];
-        }
-        return MakePort(switches.Get(end.number));
-    };
-    for (const FabricLink& link : graph.links)
-    {
-        ObjectFactory factory = m_channelFactory;
-        factory.Set("DataRate", DataRateValue(DataRate(link.rateBps)));
-        Ptr<FabricChannel> channel = factory.Create<FabricChannel>();
-        // Delays of a graph may be finer than ns-3's time; the fabric takes them from its core.
-        channel->SetAttribute("Delay", TimeValue(PicoSeconds(link.delayPs)));
-        channel->Attach(port(link.a));
-        channel->Attach(port(link.b));
-        m_channels.push_back(channel);
-    }
 }
 
 NodeContainer

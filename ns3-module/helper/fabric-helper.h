@@ -238,15 +238,11 @@ class FabricHelper
     Ptr<Fabric> Assemble(std::unique_ptr<FabricCore> core);
     /**
      * @param channel a link
-     * @param graph the graph
-     * @return its name as scenarios spell it
+     * @return its number
      */
-    std::string NameOf(Ptr<FabricChannel> channel, const FabricGraph& graph) const;
-    /**
-     * @brief Fills in how far switches are from hosts.
-     * @param graph the graph
-     */
-    static void FillTiers(FabricGraph& graph);
+    uint32_t IndexOf(Ptr<FabricChannel> channel) const;
+    /// @return a link with the rate and the delay that SetChannelAttribute describes
+    FabricLink DescribeLink() const;
 
     RdmaNicHelper m_nicHelper;       //!< NICs to come
     SwitchHelper m_switchHelper;     //!< switches to come

@@ -2,12 +2,12 @@
 
 #include "hpcc-experiment.h"
 
+#include "../model/fabric-bridge-records.h"
 #include "../model/fabric-core-bridge.h"
 #include "hpcc-recorder.h"
 
 #include "ns3/abort.h"
 
-#include <stdexcept>
 #include <utility>
 
 namespace ns3
@@ -19,38 +19,28 @@ namespace
 {
 
 /**
- * @brief Opens an experiment.
+ * @brief Reads an experiment.
  * @param config path of the configuration
- * @param policy in place of its own, unless it is empty
+ * @param policy overrides that of the configuration, unless it is empty
  * @param rounding of transmission times
  * @return the experiment
  */
 rust::Box<contract::Experiment>
 Open(const std::string& config, const std::string& policy, FabricRounding rounding)
 {
-    contract::InPlace inPlace;
-    inPlace.policy = policy;
-    inPlace.has_seed = false;
-    inPlace.seed = 0;
-    try
-    {
-        return contract::experiment_of_hpcc(config,
-                                            inPlace,
-                                            rounding == FabricRounding::TRUNCATE_NS);
-    }
-    catch (const rust::Error& error)
-    {
-        throw std::invalid_argument(error.what());
-    }
+    contract::Overrides overrides{};
+    overrides.policy = policy;
+    return bridgerecords::OrInvalid(
+        [&] { return contract::experiment_of_hpcc(config, overrides, rounding); });
 }
 
 } // namespace
 
 struct HpccExperiment::Impl
 {
-    rust::Box<contract::Experiment> experiment; //!< what there is
-    FabricCoreBridge* core{nullptr};            //!< what moves, owned by the fabric
-    std::unique_ptr<HpccRecorder> recorder;     //!< what is written as it goes on
+    rust::Box<contract::Experiment> experiment; //!< the experiment
+    std::shared_ptr<FabricCoreBridge> bridge;   //!< its hosts and policies, once it is built
+    std::unique_ptr<HpccRecorder> recorder;     //!< what is recorded during the run
 };
 
 HpccExperiment::HpccExperiment(const std::string& config,
@@ -84,13 +74,12 @@ HpccExperiment::Build(FabricHelper& helper)
 {
     NS_ABORT_MSG_IF(m_fabric, "an experiment is built once");
     const contract::Experiment& experiment = *m_impl->experiment;
-    auto core = std::make_unique<FabricCoreBridge>(experiment, experiment.core());
-    m_impl->core = core.get();
-    m_fabric = helper.CreateFromCore(std::move(core));
+    m_impl->bridge = std::make_shared<FabricCoreBridge>(experiment.core());
+    m_fabric = helper.CreateFromCore(FabricCoreBridge::MakeCore(experiment, m_impl->bridge));
     try
     {
         m_impl->recorder =
-            std::make_unique<HpccRecorder>(experiment, m_impl->core->Get(), m_fabric);
+            std::make_unique<HpccRecorder>(experiment, m_impl->bridge->Get(), m_fabric);
     }
     catch (const rust::Error& error)
     {
@@ -103,8 +92,8 @@ void
 HpccExperiment::Write(const std::string& folder)
 {
     NS_ABORT_MSG_UNLESS(m_fabric, "an experiment that was not built has no results");
-    contract::Core& core = m_impl->core->Get();
-    core.record(FabricCoreBridge::Measure(*m_fabric));
+    contract::Core& core = m_impl->bridge->Get();
+    core.record(bridgerecords::Measure(*m_fabric));
     try
     {
         m_impl->experiment->write_hpcc(core, folder);

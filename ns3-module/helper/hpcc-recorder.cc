@@ -20,21 +20,21 @@ HpccRecorder::HpccRecorder(const contract::Experiment& experiment,
     : m_core(core),
       m_fabric(fabric)
 {
-    const contract::RecordFacts facts = experiment.record_hpcc(core);
-    for (const uint32_t port : facts.noted)
+    const contract::RecordPlan plan = experiment.record_hpcc(core);
+    for (const uint32_t port : plan.traced_ports)
     {
-        m_noted.push_back(std::make_unique<Noted>(core, fabric->GetPort(port)));
+        m_traced.push_back(std::make_unique<TracedPort>(core, fabric->GetPort(port)));
     }
-    for (const uint32_t port : facts.looked_at)
+    for (const uint32_t port : plan.sampled_ports)
     {
-        m_lookedAt.push_back(port);
+        m_sampled.push_back(port);
     }
-    if (facts.next_look_ps != FABRIC_NEVER)
+    if (plan.next_sample_ps != FABRIC_NEVER)
     {
         m_waiting.resize(fabric->GetNPorts());
         m_carried.resize(fabric->GetNPorts());
-        fabric->SetLook([this](uint64_t nowPs) { Look(nowPs); });
-        fabric->LookAt(facts.next_look_ps);
+        fabric->SetLook([this](uint64_t nowPs) { Sample(nowPs); });
+        fabric->LookAt(plan.next_sample_ps);
     }
 }
 
@@ -44,13 +44,14 @@ HpccRecorder::~HpccRecorder()
 }
 
 void
-HpccRecorder::Look(uint64_t nowPs)
+HpccRecorder::Sample(uint64_t nowPs)
 {
     if (nowPs > 0)
     {
-        for (const uint32_t port : m_lookedAt)
+        for (const uint32_t port : m_sampled)
         {
-            // Ports decide late; what starts now is not to be seen yet.
+            // A port decides late what starts: settle everything before now, and nothing that
+            // starts now, which the sample must not include.
             m_fabric->GetPort(port).Settle(nowPs - 1);
         }
     }
@@ -62,7 +63,7 @@ HpccRecorder::Look(uint64_t nowPs)
     const uint64_t nextEvent = std::min(m_fabric->GetCalendar().GetNextTime(),
                                         m_fabric->GetSettings().timeLimitPs);
     const uint64_t next =
-        m_core.look(nowPs,
+        m_core.sample(nowPs,
                     nextEvent,
                     rust::Slice<const uint32_t>(m_waiting.data(), m_waiting.size()),
                     rust::Slice<const uint64_t>(m_carried.data(), m_carried.size()));
@@ -72,72 +73,72 @@ HpccRecorder::Look(uint64_t nowPs)
     }
 }
 
-HpccRecorder::Noted::Noted(contract::Core& core, FabricPort& port)
+HpccRecorder::TracedPort::TracedPort(contract::Core& core, FabricPort& port)
     : m_core(core),
       m_port(&port),
       m_isHosts(dynamic_cast<RdmaNic*>(&port) != nullptr)
 {
-    port.TraceConnectWithoutContext("PacketReceived", MakeCallback(&Noted::Receive, this));
-    port.TraceConnectWithoutContext("Enqueue", MakeCallback(&Noted::Enqueue, this));
-    port.TraceConnectWithoutContext("Dequeue", MakeCallback(&Noted::Dequeue, this));
-    port.TraceConnectWithoutContext("PacketSent", MakeCallback(&Noted::Start, this));
-    port.TraceConnectWithoutContext("Drop", MakeCallback(&Noted::Drop, this));
+    port.TraceConnectWithoutContext("PacketReceived", MakeCallback(&TracedPort::Receive, this));
+    port.TraceConnectWithoutContext("Enqueue", MakeCallback(&TracedPort::Enqueue, this));
+    port.TraceConnectWithoutContext("Dequeue", MakeCallback(&TracedPort::Dequeue, this));
+    port.TraceConnectWithoutContext("PacketSent", MakeCallback(&TracedPort::Start, this));
+    port.TraceConnectWithoutContext("Drop", MakeCallback(&TracedPort::Drop, this));
 }
 
-HpccRecorder::Noted::~Noted()
+HpccRecorder::TracedPort::~TracedPort()
 {
-    m_port->TraceDisconnectWithoutContext("PacketReceived", MakeCallback(&Noted::Receive, this));
-    m_port->TraceDisconnectWithoutContext("Enqueue", MakeCallback(&Noted::Enqueue, this));
-    m_port->TraceDisconnectWithoutContext("Dequeue", MakeCallback(&Noted::Dequeue, this));
-    m_port->TraceDisconnectWithoutContext("PacketSent", MakeCallback(&Noted::Start, this));
-    m_port->TraceDisconnectWithoutContext("Drop", MakeCallback(&Noted::Drop, this));
+    m_port->TraceDisconnectWithoutContext("PacketReceived", MakeCallback(&TracedPort::Receive, this));
+    m_port->TraceDisconnectWithoutContext("Enqueue", MakeCallback(&TracedPort::Enqueue, this));
+    m_port->TraceDisconnectWithoutContext("Dequeue", MakeCallback(&TracedPort::Dequeue, this));
+    m_port->TraceDisconnectWithoutContext("PacketSent", MakeCallback(&TracedPort::Start, this));
+    m_port->TraceDisconnectWithoutContext("Drop", MakeCallback(&TracedPort::Drop, this));
 }
 
 void
-HpccRecorder::Noted::Receive(const FabricPacket& packet, Time when)
+HpccRecorder::TracedPort::Receive(const FabricPacket& packet, Time when)
 {
-    Tell(RECEIVED, packet, when, m_port->GetWaitingBytesLike(FabricPacket::PRIORITY));
+    Record(Event::Received, packet, when, m_port->GetWaitingBytesLike(FabricPacket::PRIORITY));
 }
 
 void
-HpccRecorder::Noted::Enqueue(const FabricPacket& packet, Time when)
+HpccRecorder::TracedPort::Enqueue(const FabricPacket& packet, Time when)
 {
-    Tell(ENQUEUED, packet, when, m_port->GetWaitingBytesLike(packet.flags) - packet.wireBytes);
+    Record(Event::Enqueued, packet, when, m_port->GetWaitingBytesLike(packet.flags) - packet.wireBytes);
 }
 
 void
-HpccRecorder::Noted::Dequeue(const FabricPacket&, Time)
+HpccRecorder::TracedPort::Dequeue(const FabricPacket&, Time)
 {
     m_left = true;
 }
 
 void
-HpccRecorder::Noted::Start(const FabricPacket& packet, Time when)
+HpccRecorder::TracedPort::Start(const FabricPacket& packet, Time when)
 {
     const uint32_t waiting = m_port->GetWaitingBytesLike(packet.flags);
     if (!m_isHosts && !m_left)
     {
-        // It goes through without waiting.
-        Tell(ENQUEUED, packet, when, waiting);
+        // It passes through the queue without waiting.
+        Record(Event::Enqueued, packet, when, waiting);
     }
     m_left = false;
-    Tell(DEQUEUED, packet, when, waiting);
+    Record(Event::Dequeued, packet, when, waiting);
 }
 
 void
-HpccRecorder::Noted::Drop(const FabricPacket& packet, Time when)
+HpccRecorder::TracedPort::Drop(const FabricPacket& packet, Time when)
 {
-    Tell(DROPPED, packet, when, m_port->GetWaitingBytesLike(packet.flags));
+    Record(Event::Dropped, packet, when, m_port->GetWaitingBytesLike(packet.flags));
 }
 
 void
-HpccRecorder::Noted::Tell(Event event, const FabricPacket& packet, Time when, uint32_t waiting)
+HpccRecorder::TracedPort::Record(Event event, const FabricPacket& packet, Time when, uint32_t waiting)
 {
-    m_core.note(static_cast<uint64_t>(when.GetPicoSeconds()),
+    m_core.trace_packet(static_cast<uint64_t>(when.GetPicoSeconds()),
                 m_port->GetPortNumber(),
                 event,
                 waiting,
-                FabricCoreBridge::ToWire(packet));
+                packet);
 }
 
 } // namespace ns3

@@ -3,11 +3,11 @@
 #ifndef HPCC_RECORDER_H
 #define HPCC_RECORDER_H
 
-// Private: nothing that scripts include may hold cxx or Rust.
+// Private: no header that scripts include may include cxx or Rust.
 
 #include "../model/fabric-core-bridge.h"
 
-#include "evenkeel/rust/bridge/world.rs.h"
+#include "evenkeel/rust/bridge/world/contract.rs.h"
 
 #include "ns3/fabric-packet.h"
 #include "ns3/fabric-port.h"
@@ -25,17 +25,17 @@ class Fabric;
 
 /**
  * @ingroup evenkeel
- * @brief Tells evenkeel what an experiment of the HPCC family wants to be written while it runs:
- * what happens to packets, and what there is to see at the times of its monitors.
+ * @brief Records what an experiment of the HPCC family asks for during a run: the events of packets,
+ * and samples of counters at the times of its monitors.
  */
 class HpccRecorder
 {
   public:
     /**
-     * @brief Begins to record, if the experiment asks for anything. To be made before the
-     * simulation starts, and kept until it is over; what happens after its end is not written.
+     * @brief Begins to record, if the experiment asks for anything. It must be made before the
+     * simulation starts and live until it ends; what happens after its own end is not recorded.
      * @param experiment an experiment of that family
-     * @param core what moves in it
+     * @param core its hosts and policies
      * @param fabric the fabric of that core
      */
     HpccRecorder(const evenkeel::contract::Experiment& experiment,
@@ -43,93 +43,87 @@ class HpccRecorder
                  Ptr<Fabric> fabric);
     ~HpccRecorder();
 
-    // Delete copy constructor and assignment operator to avoid misuse
+    // Not to be copied: the fabric has the address of this object.
     HpccRecorder(const HpccRecorder&) = delete;
     HpccRecorder& operator=(const HpccRecorder&) = delete;
 
   private:
-    /// What can happen to a packet, as the contract numbers it.
-    enum Event : uint8_t
-    {
-        RECEIVED = 0, //!< it has arrived
-        ENQUEUED = 1, //!< it joins the queue
-        DEQUEUED = 2, //!< it leaves the queue and starts
-        DROPPED = 3,  //!< it is lost
-    };
+    /// What can happen to a packet.
+    using Event = evenkeel::contract::PacketEvent;
 
-    /// A port whose packets are noted, for as long as this lives.
-    class Noted
+    /// Records the packets of a port, for as long as it lives.
+    class TracedPort
     {
       public:
         /**
-         * @param core who is told
+         * @param core what records
          * @param port the port
          */
-        Noted(evenkeel::contract::Core& core, FabricPort& port);
-        ~Noted();
+        TracedPort(evenkeel::contract::Core& core, FabricPort& port);
+        ~TracedPort();
 
-        // Delete copy constructor and assignment operator: the port knows this one
-        Noted(const Noted&) = delete;
-        Noted& operator=(const Noted&) = delete;
+        // Not to be copied: the port has the address of this object.
+        TracedPort(const TracedPort&) = delete;
+        TracedPort& operator=(const TracedPort&) = delete;
 
       private:
         /**
-         * @brief A packet has arrived.
+         * @brief Handles a packet that arrived.
          * @param packet the packet
-         * @param when when
+         * @param when the time
          */
         void Receive(const FabricPacket& packet, Time when);
         /**
-         * @brief A packet joins the queue, and counts there already.
+         * @brief Handles a packet that joined the queue, which counts it already.
          * @param packet the packet
-         * @param when when
+         * @param when the time
          */
         void Enqueue(const FabricPacket& packet, Time when);
         /**
-         * @brief A packet leaves the queue and starts next.
+         * @brief Handles a packet that left the queue and starts next.
          * @param packet the packet
-         * @param when when
+         * @param when the time
          */
         void Dequeue(const FabricPacket& packet, Time when);
         /**
-         * @brief A packet starts.
+         * @brief Handles a packet that starts.
          * @param packet the packet
-         * @param when when
+         * @param when the time
          */
         void Start(const FabricPacket& packet, Time when);
         /**
-         * @brief A packet is lost.
+         * @brief Handles a packet that was dropped.
          * @param packet the packet
-         * @param when when
+         * @param when the time
          */
         void Drop(const FabricPacket& packet, Time when);
         /**
-         * @brief Tells it.
-         * @param event what
-         * @param packet of which packet
-         * @param when when
-         * @param waiting bytes in its queue
+         * @brief Records an event.
+         * @param event what happened
+         * @param packet the packet
+         * @param when the time
+         * @param waiting bytes in its queue without the packet
          */
-        void Tell(Event event, const FabricPacket& packet, Time when, uint32_t waiting);
+        void Record(Event event, const FabricPacket& packet, Time when, uint32_t waiting);
 
-        evenkeel::contract::Core& m_core; //!< who is told
-        Ptr<FabricPort> m_port;           //!< the port, which a simulation may end before this
-        bool m_isHosts;                   //!< it is a NIC, which keeps its queues itself
-        bool m_left{false};               //!< what starts next has left the queue
+        evenkeel::contract::Core& m_core; //!< what records
+        Ptr<FabricPort> m_port;           //!< the port; the simulation may end first
+        bool m_isHosts;                   //!< it belongs to a NIC, whose queues are its own
+        bool m_left{false};               //!< the packet that starts next left the queue
     };
 
     /**
-     * @brief Looks, and says when to look again.
+     * @brief Takes a sample, and asks for the next.
      * @param nowPs the time
      */
-    void Look(uint64_t nowPs);
+    void Sample(uint64_t nowPs);
 
-    evenkeel::contract::Core& m_core;            //!< who is told
+    evenkeel::contract::Core& m_core;            //!< what records
     Ptr<Fabric> m_fabric;                        //!< the fabric
-    std::vector<std::unique_ptr<Noted>> m_noted; //!< ports whose packets are noted
-    std::vector<uint32_t> m_lookedAt;            //!< ports whose counters are looked at
-    std::vector<uint32_t> m_waiting;             //!< by port
-    std::vector<uint64_t> m_carried;             //!< by port
+    std::vector<std::unique_ptr<TracedPort>> m_traced; //!< ports whose packets are recorded
+    std::vector<uint32_t> m_sampled;             //!< ports whose counters are sampled
+    std::vector<uint32_t> m_waiting;             //!< bytes without priority that wait, by port
+    std::vector<uint64_t> m_carried;             //!< bytes that have started, by port
 };
 
 } // namespace ns3

@@ -3,57 +3,45 @@
 #ifndef FABRIC_CORE_BRIDGE_H
 #define FABRIC_CORE_BRIDGE_H
 
-// Private: nothing that scripts include may hold cxx or Rust.
+// Private: no header that scripts include may include cxx or Rust.
 
 #include "fabric-core.h"
 #include "fabric-verbs-bridge.h"
 
-// First: what is generated holds rust::Error only where a call of C++ may fail.
+// First: the generated header declares rust::Error only where a call of C++ may fail.
 #include "rust/cxx.h"
 
-#include "evenkeel/rust/bridge/world.rs.h"
+#include "evenkeel/rust/bridge/world/contract.rs.h"
 
 namespace ns3
 {
 
-class Fabric;
-
 /**
  * @ingroup evenkeel
- * @brief evenkeel's NICs and policies, through the contract of rust/bridge/world.rs.
+ * @brief evenkeel's NICs and policies, through the contract of rust/bridge/world/contract.rs.
  */
-class FabricCoreBridge : public FabricCore
+class FabricCoreBridge : public FabricHosts, public FabricSwitching
 {
   public:
     /**
-     * @param experiment what there is
-     * @param core what moves in it, before anything has happened
+     * @param core the hosts and policies of an experiment at its start
      */
-    FabricCoreBridge(const evenkeel::contract::Experiment& experiment,
-                     rust::Box<evenkeel::contract::Core> core);
+    explicit FabricCoreBridge(rust::Box<evenkeel::contract::Core> core);
 
     /**
-     * @param fabric a fabric whose run is over
-     * @return what it measured
+     * @brief Makes what a fabric is made from.
+     * @param experiment the experiment
+     * @param bridge its hosts and policies
+     * @return the core
      */
-    static evenkeel::contract::Measured Measure(const Fabric& fabric);
-    /**
-     * @param packet a packet
-     * @return the same for evenkeel
-     */
-    static evenkeel::contract::WirePacket ToWire(const FabricPacket& packet);
-    /// @return what moves in the experiment
+    static std::unique_ptr<FabricCore> MakeCore(const evenkeel::contract::Experiment& experiment,
+                                                const std::shared_ptr<FabricCoreBridge>& bridge);
+    /// @return the hosts and policies in Rust
     evenkeel::contract::Core& Get();
-    /// @return the same, for good: nothing may be asked any more
+    /// @return the same, for good: this object must not be used any more
     rust::Box<evenkeel::contract::Core> Take();
 
-    const FabricGraph& GetGraph() const override;
-    const FabricSettings& GetSettings() const override;
-    FabricEcn GetEcn(uint32_t port) const override;
-    FabricIngress GetIngress(uint32_t port) const override;
-    uint64_t GetPoolSize(uint32_t switchNumber) const override;
-    std::vector<FabricFault> GetFaults() const override;
-    std::vector<FabricStep> GetSteps() const override;
+    // Inherited from FabricHosts.
     bool PollTransmit(uint32_t host,
                       uint64_t nowPs,
                       uint64_t& freePs,
@@ -64,7 +52,7 @@ class FabricCoreBridge : public FabricCore
     bool HandleTimeout(uint32_t host, uint64_t nowPs) override;
     uint64_t NextWake(uint32_t host, uint64_t nowPs, uint64_t freePs) override;
     uint32_t PollTouched() override;
-    bool PollNews(FabricNews& news) override;
+    bool PollMessageEvent(FabricMessageEvent& event) override;
     bool IsFinished() const override;
     uint32_t Post(uint32_t src,
                   uint32_t dst,
@@ -72,29 +60,24 @@ class FabricCoreBridge : public FabricCore
                   uint64_t startPs,
                   uint32_t stream) override;
     FabricVerbs* GetVerbs() override;
+    std::vector<FabricFlow> GetFlows() const override;
+    FabricNicCounters GetCounters() const override;
+    FabricQpCounts GetQpCounts() const override;
+
+    // Inherited from FabricSwitching.
     uint32_t Route(uint32_t switchNumber,
                    uint64_t nowPs,
                    FabricPacket& packet,
                    const std::vector<uint64_t>* loads) override;
     uint32_t OnlyPort(uint32_t switchNumber, uint32_t dst) override;
     bool Marks(uint32_t port, uint64_t waitingBytes) override;
-    bool Loses(uint32_t port, uint64_t numerator, uint64_t denominator) override;
+    bool Loses(uint32_t port, uint32_t numerator, uint32_t denominator) override;
     void ApplyStep(uint32_t step, uint64_t nowPs) override;
-    std::vector<FabricFlow> GetFlows() const override;
-    FabricNicCounters GetCounters() const override;
-    FabricQpCounts GetQpCounts() const override;
 
   private:
-    rust::Box<evenkeel::contract::Core> m_core; //!< what moves
+    rust::Box<evenkeel::contract::Core> m_core; //!< hosts and policies in Rust
     FabricVerbsBridge m_verbs;                  //!< queue pairs of scripts
-    FabricGraph m_graph;                        //!< hosts, switches and links
-    FabricSettings m_settings;                  //!< of switches and links
-    std::vector<FabricEcn> m_ecn;               //!< by port
-    std::vector<FabricIngress> m_ingress;       //!< by port
-    std::vector<uint64_t> m_pools;              //!< by switch
-    std::vector<FabricFault> m_faults;          //!< what links do
-    std::vector<FabricStep> m_steps;            //!< who learns of it
-    uint64_t m_nowPs{0};                        //!< the latest time that it was told
+    uint64_t m_nowPs{0};                        //!< the latest time of a call
 };
 
 } // namespace ns3

@@ -23,10 +23,10 @@ ComesBefore(const FabricFault& a, const FabricFault& b)
 
 } // namespace
 
-FabricFaults::FabricFaults(FabricCore& core)
-    : m_core(core)
+FabricFaults::FabricFaults(const std::vector<FabricFault>& faults, FabricSwitching& switching)
+    : m_switching(switching)
 {
-    for (const FabricFault& fault : core.GetFaults())
+    for (const FabricFault& fault : faults)
     {
         (fault.kind == FabricFault::DOWN ? m_outages : m_lossy).push_back(fault);
     }
@@ -89,7 +89,7 @@ FabricFaults::Loses(uint32_t port, uint64_t startPs, uint64_t endPs)
         // Each cause draws for itself, so that one more moves no other's draws by chance alone.
         if (lossy->fromPs <= startPs && startPs < lossy->untilPs)
         {
-            lost |= m_core.Loses(port, lossy->numerator, lossy->denominator);
+            lost |= m_switching.Loses(port, lossy->numerator, lossy->denominator);
         }
     }
     return lost;

@@ -21,9 +21,10 @@ class FabricFaults
 {
   public:
     /**
-     * @param core whose draws decide what a lossy link loses
+     * @param faults of all links
+     * @param switching what draws whether a lossy link loses a packet
      */
-    explicit FabricFaults(FabricCore& core);
+    FabricFaults(const std::vector<FabricFault>& faults, FabricSwitching& switching);
 
     /**
      * @param link a link
@@ -40,7 +41,7 @@ class FabricFaults
     bool Loses(uint32_t port, uint64_t startPs, uint64_t endPs);
 
   private:
-    FabricCore& m_core;                  //!< draws
+    FabricSwitching& m_switching;        //!< draws
     std::vector<FabricFault> m_outages;  //!< by link and time, none overlapping
     std::vector<FabricFault> m_lossy;    //!< by link
 };

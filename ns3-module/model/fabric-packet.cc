@@ -6,10 +6,32 @@ namespace ns3
 {
 
 std::ostream&
+operator<<(std::ostream& os, FabricPacketKind kind)
+{
+    switch (kind)
+    {
+    case FabricPacketKind::DATA:
+        return os << "data";
+    case FabricPacketKind::ACK:
+        return os << "ack";
+    case FabricPacketKind::NACK:
+        return os << "nack";
+    case FabricPacketKind::CNP:
+        return os << "cnp";
+    case FabricPacketKind::REFUSAL:
+        return os << "refusal";
+    case FabricPacketKind::PAUSE:
+        return os << "pause";
+    case FabricPacketKind::RESUME:
+        return os << "resume";
+    }
+    return os << "unknown kind " << static_cast<uint32_t>(kind);
+}
+
+std::ostream&
 operator<<(std::ostream& os, const FabricPacket& packet)
 {
-    static const char* const KINDS[] = {"data", "ack", "nack", "cnp", "refusal", "pause", "resume"};
-    os << KINDS[static_cast<uint8_t>(packet.kind) % 7] << " " << packet.src << ">" << packet.dst
+    os << packet.kind << " " << packet.src << ">" << packet.dst
        << " qp " << packet.qp << " psn " << packet.psn;
     if (packet.kind == FabricPacketKind::ACK || packet.kind == FabricPacketKind::NACK)
     {

@@ -26,24 +26,38 @@ enum class FabricPacketKind : uint8_t
 
 /**
  * @ingroup evenkeel
+ * @brief The bits of FabricPacket::flags.
+ */
+enum class FabricPacketFlag : uint8_t
+{
+    MARKED = 1,             //!< ECN: congestion experienced; in an acknowledgement its echo
+    LAST = 1 << 1,          //!< the last packet of a message
+    RETRANSMITTED = 1 << 2, //!< sent more than once
+    PRIORITY = 1 << 3,      //!< sent before all packets without this flag
+    TRIMMED = 1 << 4,       //!< cut to its header by a switch
+    LAST_HOP = 1 << 5,      //!< cut by the switch that the receiver is attached to
+    ACK_REQUEST = 1 << 6,   //!< to be acknowledged at once
+};
+
+/**
+ * @ingroup evenkeel
  * @brief A packet on a fabric's wires, as headers and lengths: payloads are not carried.
  *
- * It has the fields of RoCEv2 and Ultra Ethernet headers that anything in a fabric decides by,
- * in the order and width of the record of evenkeel's Rust NIC.
+ * It has the fields of RoCEv2 and Ultra Ethernet headers that a decision in a fabric depends on.
+ * Rust declares the same record, with the same fields in the same order, in
+ * rust/bridge/world/records.rs; like fabric-records.h this header is plain C++11 without ns-3.
  */
 struct FabricPacket
 {
-    /// Bits of the field flags.
-    enum Flag : uint8_t
-    {
-        MARKED = 1,             //!< ECN: congestion experienced; in an acknowledgement its echo
-        LAST = 1 << 1,          //!< the last packet of a message
-        RETRANSMITTED = 1 << 2, //!< sent more than once
-        PRIORITY = 1 << 3,      //!< goes before everything that has not this flag
-        TRIMMED = 1 << 4,       //!< cut to its header by a switch
-        LAST_HOP = 1 << 5,      //!< cut by the switch that the receiver is attached to
-        ACK_REQUEST = 1 << 6,   //!< to be acknowledged at once
-    };
+    using Flag = FabricPacketFlag; //!< bits of flags
+    static constexpr uint8_t MARKED = uint8_t(Flag::MARKED); //!< see FabricPacketFlag
+    static constexpr uint8_t LAST = uint8_t(Flag::LAST);     //!< see FabricPacketFlag
+    static constexpr uint8_t RETRANSMITTED =
+        uint8_t(Flag::RETRANSMITTED);                              //!< see FabricPacketFlag
+    static constexpr uint8_t PRIORITY = uint8_t(Flag::PRIORITY);   //!< see FabricPacketFlag
+    static constexpr uint8_t TRIMMED = uint8_t(Flag::TRIMMED);     //!< see FabricPacketFlag
+    static constexpr uint8_t LAST_HOP = uint8_t(Flag::LAST_HOP);   //!< see FabricPacketFlag
+    static constexpr uint8_t ACK_REQUEST = uint8_t(Flag::ACK_REQUEST); //!< see FabricPacketFlag
 
     uint32_t src{0};      //!< number of the host that it comes from
     uint32_t dst{0};      //!< number of the host that it goes to
@@ -59,7 +73,7 @@ struct FabricPacket
     uint16_t entropy{0};  //!< entropy value, or path where the source routes
     uint16_t route{0};    //!< what is left of the path, where the source routes
     FabricPacketKind kind{FabricPacketKind::DATA}; //!< what it is
-    uint8_t flags{0};     //!< bits of Flag
+    uint8_t flags{0};     //!< bits of FabricPacketFlag
 
     /**
      * @param flag bits to look for
@@ -85,6 +99,13 @@ struct FabricPacket
 
 static_assert(sizeof(FabricPacket) == 48, "a packet and its bookkeeping share a cache line");
 
+/**
+ * @brief Prints the kind of a packet.
+ * @param os the stream
+ * @param kind the kind
+ * @return the stream
+ */
+std::ostream& operator<<(std::ostream& os, FabricPacketKind kind);
 /**
  * @brief Prints a packet on one line.
  * @param os the stream

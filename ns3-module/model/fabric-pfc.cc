@@ -41,9 +41,9 @@ FabricPfc::FabricPfc(uint64_t resumeOffset, std::vector<Ingress> links, std::vec
 }
 
 FabricPfc
-FabricPfc::For(const FabricCore& core)
+FabricPfc::For(const FabricDescription& description)
 {
-    const FabricGraph& graph = core.GetGraph();
+    const FabricGraph& graph = description.graph;
     std::vector<Ingress> links(2 * graph.links.size());
     for (uint32_t port = 0; port < links.size(); ++port)
     {
@@ -53,27 +53,24 @@ FabricPfc::For(const FabricCore& core)
         {
             continue;
         }
-        const FabricIngress facts = core.GetIngress(port);
         links[port].pool = end.number;
-        links[port].reserve = facts.reserve;
-        links[port].headroom = facts.headroom;
-        links[port].alphaNumerator = facts.alphaNumerator;
-        links[port].alphaDenominator = facts.alphaDenominator;
+        links[port].limits = description.ingress[port];
     }
     std::vector<Pool> pools(graph.switches.size());
     for (uint32_t number = 0; number < pools.size(); ++number)
     {
-        pools[number].size = core.GetPoolSize(number);
+        pools[number].size = description.poolSizes[number];
     }
-    return FabricPfc(core.GetSettings().pfcResumeOffset, std::move(links), std::move(pools));
+    const uint64_t resumeOffset = description.settings.pfcResumeOffset;
+    return FabricPfc(resumeOffset, std::move(links), std::move(pools));
 }
 
 bool
 FabricPfc::Admits(uint32_t link, uint64_t bytes) const
 {
     const Ingress& ingress = m_links[link];
-    return bytes + ingress.used <= ingress.reserve ||
-           bytes + ingress.inHeadroom <= ingress.headroom ||
+    return bytes + ingress.used <= ingress.limits.reserve ||
+           bytes + ingress.inHeadroom <= ingress.limits.headroom ||
            bytes + ingress.GetShared() <= GetThreshold(ingress);
 }
 
@@ -82,11 +79,11 @@ FabricPfc::Add(uint32_t link, uint64_t bytes)
 {
     Ingress& ingress = m_links[link];
     const uint64_t after = ingress.used + bytes;
-    if (after <= ingress.reserve)
+    if (after <= ingress.limits.reserve)
     {
         ingress.used = after;
     }
-    else if (after - ingress.reserve > GetThreshold(ingress))
+    else if (after - ingress.limits.reserve > GetThreshold(ingress))
     {
         ingress.inHeadroom += bytes;
     }
@@ -97,7 +94,7 @@ FabricPfc::Add(uint32_t link, uint64_t bytes)
         {
             return NOTHING;
         }
-        m_pools[ingress.pool].used += std::min(bytes, after - ingress.reserve);
+        m_pools[ingress.pool].used += std::min(bytes, after - ingress.limits.reserve);
     }
     const bool full = ingress.inHeadroom > 0 || ingress.GetShared() >= GetThreshold(ingress);
     if (ingress.paused || !full)
@@ -152,7 +149,7 @@ FabricPfc::GetThreshold(const Ingress& ingress) const
     }
     const Pool& pool = m_pools[ingress.pool];
     const uint64_t free = pool.size > pool.used ? pool.size - pool.used : 0;
-    return PartOf(free, ingress.alphaNumerator, ingress.alphaDenominator);
+    return PartOf(free, ingress.limits.alphaNumerator, ingress.limits.alphaDenominator);
 }
 
 } // namespace ns3

@@ -3,13 +3,15 @@
 #ifndef FABRIC_PFC_H
 #define FABRIC_PFC_H
 
+#include "fabric-records.h"
+
 #include <cstdint>
 #include <vector>
 
 namespace ns3
 {
 
-class FabricCore;
+struct FabricDescription;
 
 /**
  * @ingroup evenkeel
@@ -24,30 +26,25 @@ class FabricCore;
 class FabricPfc
 {
   public:
-    /// What a link is to be told.
-    enum Order : uint8_t
-    {
-        NOTHING = 0, //!< nothing new
-        PAUSE = 1,   //!< send no more of what has no priority
-        RESUME = 2,  //!< go on
-    };
+    /// What a link is ordered to do.
+    using Order = FabricPfcOrder;
+    static constexpr Order NOTHING = FabricPfcOrder::NOTHING; //!< see FabricPfcOrder
+    static constexpr Order PAUSE = FabricPfcOrder::PAUSE;     //!< see FabricPfcOrder
+    static constexpr Order RESUME = FabricPfcOrder::RESUME;   //!< see FabricPfcOrder
 
     /// A link that ends at a switch.
     struct Ingress
     {
-        uint32_t pool{0xffffffff};    //!< whose memory it fills; none for one that ends at a host
-        uint64_t reserve{0};          //!< bytes of its own
-        uint64_t headroom{0};         //!< bytes for what is under way
-        uint64_t alphaNumerator{1};   //!< its part of the pool
-        uint64_t alphaDenominator{1}; //!< ... below the line
-        uint64_t used{0};             //!< bytes in reserve and pool
-        uint64_t inHeadroom{0};       //!< bytes in headroom
-        bool paused{false};           //!< what it was told last
+        uint32_t pool{0xffffffff}; //!< the switch whose memory it fills; none if it ends at a host
+        FabricIngress limits;      //!< what is kept for it
+        uint64_t used{0};          //!< bytes in reserve and pool
+        uint64_t inHeadroom{0};    //!< bytes in headroom
+        bool paused{false};        //!< what it was ordered last
 
         /// @return bytes in the pool
         uint64_t GetShared() const
         {
-            return used > reserve ? used - reserve : 0;
+            return used > limits.reserve ? used - limits.reserve : 0;
         }
     };
 
@@ -66,10 +63,10 @@ class FabricPfc
     FabricPfc(uint64_t resumeOffset, std::vector<Ingress> links, std::vector<Pool> pools);
 
     /**
-     * @param core whose fabric it is for
-     * @return flow control with that fabric's numbers
+     * @param description of a fabric
+     * @return priority flow control for that fabric
      */
-    static FabricPfc For(const FabricCore& core);
+    static FabricPfc For(const FabricDescription& description);
 
     /**
      * @param link the link that they came by

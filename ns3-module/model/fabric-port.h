@@ -286,6 +286,21 @@ class FabricPort : public NetDevice
 
   private:
     /**
+     * @param tid the type
+     * @return the same with the attributes
+     */
+    static TypeId AddAttributes(TypeId tid);
+    /**
+     * @param tid the type
+     * @return the same with the trace sources of packets
+     */
+    static TypeId AddPacketTraceSources(TypeId tid);
+    /**
+     * @param tid the type
+     * @return the same with the other trace sources
+     */
+    static TypeId AddOtherTraceSources(TypeId tid);
+    /**
      * @brief Sets the rate, and what follows from it.
      * @param rateBps bits a second
      */

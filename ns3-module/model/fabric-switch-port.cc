@@ -246,7 +246,7 @@ FabricSwitchPort::MarkIf(MarkPoint point, uint32_t place)
     {
         return;
     }
-    if (waiting > m_ecn.kmax || m_fabric->GetCore().Marks(m_id, waiting))
+    if (waiting > m_ecn.kmax || m_fabric->GetSwitching().Marks(m_id, waiting))
     {
         packet.flags |= FabricPacket::MARKED;
         if (!m_markTrace.IsEmpty())

@@ -219,11 +219,11 @@ FabricSwitch::Forward(uint64_t nowPs, uint32_t place)
 uint32_t
 FabricSwitch::Choose(uint64_t nowPs, FabricPacket& packet)
 {
-    FabricCore& core = m_fabric->GetCore();
+    FabricSwitching& switching = m_fabric->GetSwitching();
     uint32_t& only = m_only[packet.dst];
     if (only == UNKNOWN)
     {
-        only = core.OnlyPort(m_number, packet.dst);
+        only = switching.OnlyPort(m_number, packet.dst);
     }
     if (only != FABRIC_NO_PORT)
     {
@@ -231,14 +231,14 @@ FabricSwitch::Choose(uint64_t nowPs, FabricPacket& packet)
     }
     if (!m_fabric->GetSettings().looksAtQueues)
     {
-        return core.Route(m_number, nowPs, packet, nullptr);
+        return switching.Route(m_number, nowPs, packet, nullptr);
     }
     for (std::size_t number = 0; number < m_ports.size(); ++number)
     {
         m_ports[number]->StartDue(nowPs);
         m_loads[number] = m_ports[number]->GetLoadAt(nowPs);
     }
-    return core.Route(m_number, nowPs, packet, &m_loads);
+    return switching.Route(m_number, nowPs, packet, &m_loads);
 }
 
 } // namespace ns3

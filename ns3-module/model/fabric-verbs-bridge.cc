@@ -13,12 +13,13 @@ namespace contract = evenkeel::contract;
 namespace
 {
 
-/// How a reason ends if the same may be possible later.
+/// How a reason ends if the same call may succeed later.
 const std::string FULL = "(ENOMEM)";
 
 /**
- * @brief Does what can be refused, whose reason becomes an exception of the standard library.
- * @param verb what to do
+ * @brief Calls a verb; an error of Rust becomes an exception of the standard library.
+ * @tparam Verb type of the function
+ * @param verb the function that calls it
  * @return what it returns
  */
 template <class Verb>
@@ -63,13 +64,13 @@ FabricVerbsBridge::SetPeerQp(uint32_t host, uint32_t qp, uint32_t peerQp)
 void
 FabricVerbsBridge::ModifyQp(uint32_t host, uint32_t qp, FabricQpState state, uint64_t nowPs)
 {
-    OrThrow([&] { m_core.modify_qp(host, qp, static_cast<uint8_t>(state), nowPs); });
+    OrThrow([&] { m_core.modify_qp(host, qp, state, nowPs); });
 }
 
 FabricQpState
 FabricVerbsBridge::QueryQp(uint32_t host, uint32_t qp) const
 {
-    return OrThrow([&] { return static_cast<FabricQpState>(m_core.query_qp(host, qp)); });
+    return OrThrow([&] { return m_core.query_qp(host, qp); });
 }
 
 void
@@ -81,13 +82,7 @@ FabricVerbsBridge::DestroyQp(uint32_t host, uint32_t qp, uint64_t nowPs)
 void
 FabricVerbsBridge::PostSend(uint32_t host, uint32_t qp, const FabricWork& work, uint64_t nowPs)
 {
-    contract::WorkFacts facts;
-    facts.id = work.workId;
-    facts.bytes = work.bytes;
-    facts.immediate = work.immediate;
-    facts.operation = work.operation;
-    facts.signaled = work.signaled;
-    OrThrow([&] { m_core.post_send(host, qp, facts, nowPs); });
+    OrThrow([&] { m_core.post_send(host, qp, work, nowPs); });
 }
 
 void
@@ -99,21 +94,7 @@ FabricVerbsBridge::PostReceive(uint32_t host, uint32_t qp, uint64_t workId, uint
 bool
 FabricVerbsBridge::PollCompletion(FabricCompletion& completion)
 {
-    contract::CompletionFacts facts;
-    if (!m_core.poll_completion(facts))
-    {
-        return false;
-    }
-    completion.workId = facts.id;
-    completion.bytes = facts.bytes;
-    completion.atPs = facts.at_ps;
-    completion.host = facts.host;
-    completion.qp = facts.qp;
-    completion.immediate = facts.immediate;
-    completion.hasImmediate = facts.has_immediate;
-    completion.opcode = static_cast<FabricCompletion::Opcode>(facts.opcode);
-    completion.status = static_cast<FabricCompletion::Status>(facts.status);
-    return true;
+    return m_core.poll_completion(completion);
 }
 
 } // namespace ns3

@@ -3,27 +3,27 @@
 #ifndef FABRIC_VERBS_BRIDGE_H
 #define FABRIC_VERBS_BRIDGE_H
 
-// Private: nothing that scripts include may hold cxx or Rust.
+// Private: no header that scripts include may include cxx or Rust.
 
 #include "fabric-verbs.h"
 
-// First: what is generated holds rust::Error only where a call of C++ may fail.
+// First: the generated header declares rust::Error only where a call of C++ may fail.
 #include "rust/cxx.h"
 
-#include "evenkeel/rust/bridge/world.rs.h"
+#include "evenkeel/rust/bridge/world/contract.rs.h"
 
 namespace ns3
 {
 
 /**
  * @ingroup evenkeel
- * @brief Verbs of evenkeel's NICs, through the contract of rust/bridge/world.rs.
+ * @brief Verbs of evenkeel's NICs, through the contract of rust/bridge/world/contract.rs.
  */
 class FabricVerbsBridge : public FabricVerbs
 {
   public:
     /**
-     * @param core whose NICs they are; it stays where it is
+     * @param core the hosts of the NICs; it must outlive this object
      */
     explicit FabricVerbsBridge(evenkeel::contract::Core& core);
 
@@ -37,7 +37,7 @@ class FabricVerbsBridge : public FabricVerbs
     bool PollCompletion(FabricCompletion& completion) override;
 
   private:
-    evenkeel::contract::Core& m_core; //!< whose NICs they are
+    evenkeel::contract::Core& m_core; //!< the hosts of the NICs
 };
 
 } // namespace ns3

@@ -5,56 +5,43 @@
 namespace ns3
 {
 
-namespace
-{
-
-/**
- * @param opcode of a completion
- * @return its name
- */
-const char*
-NameOf(FabricCompletion::Opcode opcode)
+std::ostream&
+operator<<(std::ostream& os, FabricOpcode opcode)
 {
     switch (opcode)
     {
-    case FabricCompletion::WRITE:
-        return "WRITE";
-    case FabricCompletion::SEND:
-        return "SEND";
-    case FabricCompletion::READ:
-        return "READ";
-    case FabricCompletion::RECEIVE:
-        return "receive";
-    case FabricCompletion::RECEIVE_WITH_IMMEDIATE:
-        return "receive with immediate data";
+    case FabricOpcode::WRITE:
+        return os << "WRITE";
+    case FabricOpcode::SEND:
+        return os << "SEND";
+    case FabricOpcode::READ:
+        return os << "READ";
+    case FabricOpcode::RECEIVE:
+        return os << "receive";
+    case FabricOpcode::RECEIVE_WITH_IMMEDIATE:
+        return os << "receive with immediate data";
     }
-    return "?";
+    return os << "unknown opcode " << static_cast<uint32_t>(opcode);
 }
 
-/**
- * @param status of a completion
- * @return its name
- */
-const char*
-NameOf(FabricCompletion::Status status)
+std::ostream&
+operator<<(std::ostream& os, FabricCompletionStatus status)
 {
     switch (status)
     {
-    case FabricCompletion::SUCCESS:
-        return "IBV_WC_SUCCESS";
-    case FabricCompletion::WR_FLUSH_ERR:
-        return "IBV_WC_WR_FLUSH_ERR";
-    case FabricCompletion::RETRY_EXC_ERR:
-        return "IBV_WC_RETRY_EXC_ERR";
-    case FabricCompletion::RNR_RETRY_EXC_ERR:
-        return "IBV_WC_RNR_RETRY_EXC_ERR";
-    case FabricCompletion::REM_INV_REQ_ERR:
-        return "IBV_WC_REM_INV_REQ_ERR";
+    case FabricCompletionStatus::SUCCESS:
+        return os << "IBV_WC_SUCCESS";
+    case FabricCompletionStatus::WR_FLUSH_ERR:
+        return os << "IBV_WC_WR_FLUSH_ERR";
+    case FabricCompletionStatus::RETRY_EXC_ERR:
+        return os << "IBV_WC_RETRY_EXC_ERR";
+    case FabricCompletionStatus::RNR_RETRY_EXC_ERR:
+        return os << "IBV_WC_RNR_RETRY_EXC_ERR";
+    case FabricCompletionStatus::REM_INV_REQ_ERR:
+        return os << "IBV_WC_REM_INV_REQ_ERR";
     }
-    return "?";
+    return os << "unknown status " << static_cast<uint32_t>(status);
 }
-
-} // namespace
 
 std::ostream&
 operator<<(std::ostream& os, FabricQpState state)
@@ -76,15 +63,15 @@ operator<<(std::ostream& os, FabricQpState state)
     case FabricQpState::ERROR:
         return os << "Error";
     }
-    return os << "?";
+    return os << "unknown state " << static_cast<uint32_t>(state);
 }
 
 std::ostream&
 operator<<(std::ostream& os, const FabricCompletion& completion)
 {
-    os << "host " << completion.host << " qp " << completion.qp << " "
-       << NameOf(completion.opcode) << " " << completion.workId << " " << completion.bytes << "B "
-       << NameOf(completion.status) << " at " << completion.atPs / 1000 << " ns";
+    os << "host " << completion.host << " qp " << completion.qp << " " << completion.opcode << " "
+       << completion.workId << " " << completion.bytes << "B " << completion.status << " at "
+       << completion.atPs / 1000 << " ns";
     if (completion.hasImmediate)
     {
         os << " immediate " << completion.immediate;

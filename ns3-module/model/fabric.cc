@@ -98,7 +98,9 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
     NS_ABORT_MSG_IF(m_core, "a fabric is assembled once");
     g_assembled = true;
     m_core = std::move(core);
-    m_verbs = m_core->GetVerbs();
+    m_hosts = m_core->GetHosts().get();
+    m_switching = m_core->GetSwitching().get();
+    m_verbs = m_hosts->GetVerbs();
     m_settings = m_core->GetSettings();
     m_nics = nics;
     m_switches = switches;
@@ -129,10 +131,9 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
     }
     if (m_settings.pfc)
     {
-        m_pfc = std::make_unique<FabricPfc>(FabricPfc::For(*m_core));
+        m_pfc = std::make_unique<FabricPfc>(FabricPfc::For(m_core->GetDescription()));
     }
-    m_faults = std::make_unique<FabricFaults>(*m_core);
-    m_steps = m_core->GetSteps();
+    m_faults = std::make_unique<FabricFaults>(m_core->GetDescription().faults, *m_switching);
     Simulator::ScheduleNow(&Fabric::Start, Ptr<Fabric>(this));
     // Ports know it without holding it: it stays until the simulation is taken down.
     Simulator::ScheduleDestroy(&Object::Dispose, Ptr<Fabric>(this));
@@ -155,7 +156,7 @@ Fabric::JoinPort(uint32_t number, FabricPort& port, FabricPort& end)
     setup.rounding = m_settings.rounding;
     if (!from.isHost)
     {
-        setup.ecn = m_core->GetEcn(number);
+        setup.ecn = m_core->GetDescription().ecn[number];
     }
     port.Join(setup);
     m_ports[number] = &port;
@@ -178,14 +179,15 @@ Fabric::Start()
             m_ports[port]->SetFaulty();
         }
     }
-    for (uint32_t step = 0; step < m_steps.size(); ++step)
+    const std::vector<FabricStep>& steps = m_core->GetDescription().steps;
+    for (uint32_t step = 0; step < steps.size(); ++step)
     {
-        if (m_steps[step].witness == FabricStep::WIRE)
+        if (steps[step].witness == FabricStep::WIRE)
         {
-            m_ports[2 * m_steps[step].link]->SetFaulty();
-            m_ports[2 * m_steps[step].link + 1]->SetFaulty();
+            m_ports[2 * steps[step].link]->SetFaulty();
+            m_ports[2 * steps[step].link + 1]->SetFaulty();
         }
-        m_calendar.Push(m_steps[step].atPs, FabricCalendar::CONTROL, step);
+        m_calendar.Push(steps[step].atPs, FabricCalendar::CONTROL, step);
     }
     m_started = true;
     const uint64_t now = m_calendar.Now();
@@ -235,10 +237,10 @@ Fabric::HandleControl(uint64_t nowPs, uint32_t step)
         }
         return;
     }
-    const FabricStep& what = m_steps[step];
+    const FabricStep& what = m_core->GetDescription().steps[step];
     if (what.witness != FabricStep::WIRE)
     {
-        m_core->ApplyStep(step, nowPs);
+        m_switching->ApplyStep(step, nowPs);
         for (const auto& each : m_switches)
         {
             each->ForgetRoutes();
@@ -269,24 +271,25 @@ Fabric::LookAt(uint64_t timePs)
 }
 
 void
-Fabric::TakeNews(uint64_t nowPs)
+Fabric::ReportEvents(uint64_t nowPs)
 {
-    for (uint32_t host = m_core->PollTouched(); host != FABRIC_NO_PORT;
-         host = m_core->PollTouched())
+    for (uint32_t host = m_hosts->PollTouched(); host != FABRIC_NO_PORT;
+         host = m_hosts->PollTouched())
     {
         m_nics[host]->KeepWake();
     }
-    FabricNews news;
-    while (m_core->PollNews(news))
+    FabricMessageEvent event;
+    while (m_hosts->PollMessageEvent(event))
     {
-        m_nics[news.kind == FabricNews::DELIVERED ? news.dst : news.src]->TellNews(news);
+        const bool delivered = event.kind == FabricMessageEventKind::DELIVERED;
+        m_nics[delivered ? event.dst : event.src]->ReportMessage(event);
     }
     FabricCompletion completion;
     while (m_verbs && m_verbs->PollCompletion(completion))
     {
-        m_nics[completion.host]->TellCompletion(completion);
+        m_nics[completion.host]->ReportCompletion(completion);
     }
-    if (m_verdict == RUNNING && m_core->IsFinished())
+    if (m_verdict == RUNNING && m_hosts->IsFinished())
     {
         NS_LOG_INFO("everything is complete at " << nowPs << " ps");
         m_verdict = COMPLETED;

@@ -67,13 +67,8 @@ class Fabric : public Object, private FabricCalendar::Client
         uint64_t pauses{0};         //!< pause frames sent
     };
 
-    /// A pause or a resume frame that took effect.
-    struct Pause
-    {
-        uint64_t atPs{0};  //!< when
-        uint32_t port{0};  //!< the port that it stops or lets go
-        FabricPfc::Order order{FabricPfc::PAUSE}; //!< which of the two
-    };
+    /// A frame of priority flow control (PFC) that took effect.
+    using Pause = FabricPause;
 
     /**
      * @brief TracedCallback signature for the end of all work.
@@ -138,10 +133,22 @@ class Fabric : public Object, private FabricCalendar::Client
 
     // What ports, switches and NICs ask of it; not for scripts.
 
-    /// @return NICs and policies
+    /// @return what the fabric is made from
     FabricCore& GetCore() const
     {
         return *m_core;
+    }
+
+    /// @return what the NICs do
+    FabricHosts& GetHosts() const
+    {
+        return *m_hosts;
+    }
+
+    /// @return what the switches choose
+    FabricSwitching& GetSwitching() const
+    {
+        return *m_switching;
     }
 
     /// @return verbs of the NICs; null if the core has none
@@ -249,7 +256,7 @@ class Fabric : public Object, private FabricCalendar::Client
      * @brief Hands out what the core has to say after it was given something.
      * @param nowPs the time
      */
-    void TakeNews(uint64_t nowPs);
+    void ReportEvents(uint64_t nowPs);
     /**
      * @brief A NIC puts a packet on its wire.
      * @param packet the packet
@@ -279,7 +286,9 @@ class Fabric : public Object, private FabricCalendar::Client
      */
     void HandleControl(uint64_t nowPs, uint32_t step);
 
-    std::unique_ptr<FabricCore> m_core;        //!< NICs and policies
+    std::unique_ptr<FabricCore> m_core;        //!< what the fabric is made from
+    FabricHosts* m_hosts{nullptr};             //!< of the core
+    FabricSwitching* m_switching{nullptr};     //!< of the core
     FabricVerbs* m_verbs{nullptr};             //!< of the core, if it has them
     FabricSettings m_settings;                 //!< of switches and links
     FabricPool m_pool;                         //!< packets
@@ -287,7 +296,6 @@ class Fabric : public Object, private FabricCalendar::Client
     std::unique_ptr<FabricPfc> m_pfc;          //!< flow control
     std::unique_ptr<FabricFaults> m_faults;    //!< failures on wires
     std::unique_ptr<RoceBytes> m_roceBytes;    //!< bytes for sniffers
-    std::vector<FabricStep> m_steps;           //!< failures that somebody learns of
     std::vector<FabricPort*> m_ports;          //!< by number
     std::vector<Ptr<RdmaNic>> m_nics;          //!< by host
     std::vector<Ptr<FabricSwitch>> m_switches; //!< by number

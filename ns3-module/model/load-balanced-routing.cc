@@ -5,30 +5,13 @@
 #include "evenkeel.h"
 
 #include "ns3/abort.h"
-#include "ns3/channel.h"
-#include "ns3/ipv4-list-routing.h"
-#include "ns3/ipv4-routing-helper.h"
-#include "ns3/ipv4-routing-table-entry.h"
 #include "ns3/ipv4.h"
 #include "ns3/log.h"
-#include "ns3/node-list.h"
 #include "ns3/node.h"
-#include "ns3/pointer.h"
-#include "ns3/queue-disc.h"
-#include "ns3/queue.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/traffic-control-layer.h"
 #include "ns3/uinteger.h"
 
-// Renamed in ns-3.47. The new name is asked for first: an older ns-3 may be installed beside a tree.
-#if __has_include("ns3/global-routing.h")
-#include "ns3/global-routing.h"
-#else
-#include "ns3/ipv4-global-routing.h"
-#endif
-
-#include <algorithm>
 #include <stdexcept>
 
 namespace ns3
@@ -55,18 +38,35 @@ Mix(uint32_t hash, uint32_t value)
     return hash ^ (hash >> 16);
 }
 
-/// Notes the packet that a wire is busy with.
-void
-Begin(std::shared_ptr<uint64_t> onWire, Ptr<const Packet> packet)
+/**
+ * @param packet a packet without its IP header; null if its ports are not to be used
+ * @param header its IP header
+ * @param edge the node that stands for the edge switch of its destination
+ * @return the packet as the policy sees it
+ */
+evenkeel::Arrival
+ArrivalOf(Ptr<const Packet> packet, const Ipv4Header& header, uint32_t edge)
 {
-    *onWire = packet->GetSize();
-}
-
-/// The wire is free.
-void
-End(std::shared_ptr<uint64_t> onWire, Ptr<const Packet> packet)
-{
-    *onWire = 0;
+    evenkeel::Arrival arrival;
+    arrival.nowPs = Simulator::Now().GetPicoSeconds();
+    arrival.bytes = (packet ? packet->GetSize() : 0) + header.GetSerializedSize();
+    arrival.edge = edge;
+    // IP routing has no pods: policies that ask for one get the edge switch.
+    arrival.pod = edge;
+    arrival.label = Mix(header.GetProtocol(), header.GetSource().Get());
+    arrival.label = Mix(arrival.label, header.GetDestination().Get());
+    const bool isWhole = header.IsLastFragment() && header.GetFragmentOffset() == 0;
+    const bool hasPorts = header.GetProtocol() == TCP || header.GetProtocol() == UDP;
+    uint8_t start[13];
+    if (packet && isWhole && hasPorts && packet->CopyData(start, 13) >= 4)
+    {
+        const uint32_t ports = start[0] << 24 | start[1] << 16 | start[2] << 8 | start[3];
+        arrival.label = Mix(arrival.label, ports);
+        // A TCP segment without data is as long as its header says, in words of 32 bits.
+        arrival.control = header.GetProtocol() == TCP && packet->GetSize() >= 13 &&
+                          packet->GetSize() == (start[12] >> 4) * 4U;
+    }
+    return arrival;
 }
 
 } // namespace
@@ -76,98 +76,80 @@ struct LoadBalancedRouting::Chooser
     evenkeel::SwitchChooser policy;
 };
 
-struct LoadBalancedRouting::Entry
-{
-    bool isHost;
-    Ipv4Address destination;
-    Ipv4Mask mask;
-    Ipv4Address gateway;
-    uint32_t interface;
-
-    bool operator==(const Entry& other) const
-    {
-        return isHost == other.isHost && destination == other.destination && mask == other.mask &&
-               gateway == other.gateway && interface == other.interface;
-    }
-};
-
-struct LoadBalancedRouting::Group
-{
-    uint32_t edge;
-    std::vector<uint32_t> interfaces;
-    std::vector<Ptr<Ipv4Route>> routes;
-};
-
-struct LoadBalancedRouting::Port
-{
-    Ptr<QueueBase> queue;
-    Ptr<QueueDisc> disc;
-    std::shared_ptr<uint64_t> onWire;
-};
-
 TypeId
 LoadBalancedRouting::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::LoadBalancedRouting")
-            .SetParent<Ipv4RoutingProtocol>()
-            .SetGroupName("Evenkeel")
-            .AddConstructor<LoadBalancedRouting>()
-            .AddAttribute("Policy",
-                          "The load-balancing policy, by a name that `evenkeel list policies` "
-                          "prints, such as ecmp, spray, flowlet, jsq, drill.",
-                          StringValue("ecmp"),
-                          MakeStringAccessor(&LoadBalancedRouting::SetPolicy,
-                                             &LoadBalancedRouting::GetPolicy),
-                          MakeStringChecker())
-            .AddAttribute("Parameters",
-                          "Parameters of the policy: lines of TOML, such as gap = \"50us\".",
-                          StringValue(""),
-                          MakeStringAccessor(&LoadBalancedRouting::SetParameters,
-                                             &LoadBalancedRouting::GetParameters),
-                          MakeStringChecker())
-            .AddAttribute("Seed",
-                          "The seed of hashes and draws; 0 draws it from ns-3's random stream, "
-                          "so that --RngRun changes it.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&LoadBalancedRouting::m_seed),
-                          MakeUintegerChecker<uint64_t>())
-            .AddAttribute("Tier",
-                          "Switch tiers between this node and the hosts: 0 at the edge.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&LoadBalancedRouting::m_tier),
-                          MakeUintegerChecker<uint8_t>())
-            .AddAttribute("PortBuffer",
-                          "What can wait at one port, in bytes: thresholds of `adaptive` are "
-                          "parts of it.",
-                          UintegerValue(1000000),
-                          MakeUintegerAccessor(&LoadBalancedRouting::m_portBuffer),
-                          MakeUintegerChecker<uint64_t>())
-            .AddAttribute("BaseRtt",
-                          "The longest round trip of the idle network: the gap of `flowlet` is "
-                          "half of it, unless Parameters say otherwise.",
-                          TimeValue(MicroSeconds(100)),
-                          MakeTimeAccessor(&LoadBalancedRouting::m_baseRtt),
-                          MakeTimeChecker(Time(0)))
-            .AddAttribute("RefreshInterval",
-                          "How often the routes of global routing are read anew, beside changes "
-                          "that are noticed at once; 0: never.",
-                          TimeValue(MilliSeconds(10)),
-                          MakeTimeAccessor(&LoadBalancedRouting::m_refreshInterval),
-                          MakeTimeChecker(Time(0)))
-            .AddTraceSource("Choice",
-                            "A packet had two or more next hops; one was chosen.",
-                            MakeTraceSourceAccessor(&LoadBalancedRouting::m_choice),
-                            "ns3::LoadBalancedRouting::ChoiceTracedCallback");
+        AddNodeAttributes(AddPolicyAttributes(TypeId("ns3::LoadBalancedRouting")
+                                                  .SetParent<Ipv4RoutingProtocol>()
+                                                  .SetGroupName("Evenkeel")
+                                                  .AddConstructor<LoadBalancedRouting>()));
     return tid;
+}
+
+TypeId
+LoadBalancedRouting::AddPolicyAttributes(TypeId tid)
+{
+    return tid
+        .AddAttribute("Policy",
+                      "The load-balancing policy, by a name that `evenkeel list policies` "
+                      "prints, such as ecmp, spray, flowlet, jsq, drill.",
+                      StringValue("ecmp"),
+                      MakeStringAccessor(&LoadBalancedRouting::SetPolicy,
+                                         &LoadBalancedRouting::GetPolicy),
+                      MakeStringChecker())
+        .AddAttribute("Parameters",
+                      "Parameters of the policy: lines of TOML, such as gap = \"50us\".",
+                      StringValue(""),
+                      MakeStringAccessor(&LoadBalancedRouting::SetParameters,
+                                         &LoadBalancedRouting::GetParameters),
+                      MakeStringChecker())
+        .AddAttribute("Seed",
+                      "The seed of hashes and draws; 0 draws it from ns-3's random stream, "
+                      "so that --RngRun changes it.",
+                      UintegerValue(0),
+                      MakeUintegerAccessor(&LoadBalancedRouting::m_seed),
+                      MakeUintegerChecker<uint64_t>());
+}
+
+TypeId
+LoadBalancedRouting::AddNodeAttributes(TypeId tid)
+{
+    return tid
+        .AddAttribute("Tier",
+                      "Switch tiers between this node and the hosts: 0 at the edge.",
+                      UintegerValue(0),
+                      MakeUintegerAccessor(&LoadBalancedRouting::m_tier),
+                      MakeUintegerChecker<uint8_t>())
+        .AddAttribute("PortBuffer",
+                      "What can wait at one port, in bytes: thresholds of `adaptive` are "
+                      "parts of it.",
+                      UintegerValue(1000000),
+                      MakeUintegerAccessor(&LoadBalancedRouting::m_portBuffer),
+                      MakeUintegerChecker<uint64_t>())
+        .AddAttribute("BaseRtt",
+                      "The longest round trip of the idle network: the gap of `flowlet` is "
+                      "half of it, unless Parameters say otherwise.",
+                      TimeValue(MicroSeconds(100)),
+                      MakeTimeAccessor(&LoadBalancedRouting::m_baseRtt),
+                      MakeTimeChecker(Time(0)))
+        .AddAttribute("RefreshInterval",
+                      "How often the routes of global routing are read anew, beside changes "
+                      "that are noticed at once; 0: never.",
+                      TimeValue(MilliSeconds(10)),
+                      MakeTimeAccessor(&LoadBalancedRouting::m_refreshInterval),
+                      MakeTimeChecker(Time(0)))
+        .AddTraceSource("Choice",
+                        "A packet had two or more next hops; one was chosen.",
+                        MakeTraceSourceAccessor(&LoadBalancedRouting::m_choice),
+                        "ns3::LoadBalancedRouting::ChoiceTracedCallback");
 }
 
 LoadBalancedRouting::LoadBalancedRouting()
     : m_seed(0),
       m_tier(0),
       m_portBuffer(0),
-      m_random(CreateObject<UniformRandomVariable>()),
-      m_stale(true)
+      m_random(CreateObject<UniformRandomVariable>())
 {
     NS_LOG_FUNCTION(this);
 }
@@ -181,7 +163,7 @@ void
 LoadBalancedRouting::DoInitialize()
 {
     NS_LOG_FUNCTION(this);
-    // A policy that cannot be had is told before the first packet.
+    // A policy that is not served ends the simulation before the first packet.
     MakeChooser();
     Ipv4RoutingProtocol::DoInitialize();
 }
@@ -191,9 +173,8 @@ LoadBalancedRouting::DoDispose()
 {
     NS_LOG_FUNCTION(this);
     m_chooser.reset();
-    m_groups.clear();
-    m_entries.clear();
-    m_ports.clear();
+    m_routes.Clear();
+    m_queues.Clear();
     m_random = nullptr;
     m_ipv4 = nullptr;
     Ipv4RoutingProtocol::DoDispose();
@@ -278,227 +259,89 @@ LoadBalancedRouting::SetIpv4(Ptr<Ipv4> ipv4)
 {
     NS_LOG_FUNCTION(this << ipv4);
     m_ipv4 = ipv4;
+    m_routes.SetIpv4(ipv4);
 }
 
 void
 LoadBalancedRouting::NotifyInterfaceUp(uint32_t interface)
 {
     NS_LOG_FUNCTION(this << interface);
-    m_stale = true;
+    m_routes.Invalidate();
 }
 
 void
 LoadBalancedRouting::NotifyInterfaceDown(uint32_t interface)
 {
     NS_LOG_FUNCTION(this << interface);
-    m_stale = true;
+    m_routes.Invalidate();
 }
 
 void
 LoadBalancedRouting::NotifyAddAddress(uint32_t interface, Ipv4InterfaceAddress address)
 {
     NS_LOG_FUNCTION(this << interface << address);
-    m_stale = true;
+    m_routes.Invalidate();
 }
 
 void
 LoadBalancedRouting::NotifyRemoveAddress(uint32_t interface, Ipv4InterfaceAddress address)
 {
     NS_LOG_FUNCTION(this << interface << address);
-    m_stale = true;
+    m_routes.Invalidate();
 }
 
 void
-LoadBalancedRouting::ReadRoutes()
+LoadBalancedRouting::RefreshRoutes()
 {
-    auto global = Ipv4RoutingHelper::GetRouting<Ipv4GlobalRouting>(m_ipv4->GetRoutingProtocol());
-    const uint32_t count = global ? global->GetNRoutes() : 0;
-    const Time now = Simulator::Now();
-    const bool due = m_refreshInterval.IsStrictlyPositive() && now >= m_readAgain;
-    if (!m_stale && !due && count == m_entries.size())
-    {
-        return;
-    }
-    NS_LOG_LOGIC("reads " << count << " routes");
-    m_stale = false;
-    m_readAgain = now + m_refreshInterval;
-    std::vector<Entry> entries;
-    entries.reserve(count);
-    for (uint32_t i = 0; i < count; i++)
-    {
-        const Ipv4RoutingTableEntry& route = *global->GetRoute(i);
-        entries.push_back({route.IsHost(),
-                           route.IsHost() ? route.GetDest() : route.GetDestNetwork(),
-                           route.IsHost() ? Ipv4Mask::GetOnes() : route.GetDestNetworkMask(),
-                           route.GetGateway(),
-                           route.GetInterface()});
-    }
-    if (entries == m_entries)
-    {
-        return;
-    }
-    m_entries.swap(entries);
-    m_groups.clear();
-    m_edges.clear();
-    if (m_chooser)
+    if (m_routes.Refresh(m_refreshInterval) && m_chooser)
     {
         m_chooser->policy.routingChanged();
     }
 }
 
-uint32_t
-LoadBalancedRouting::EdgeOf(Ipv4Address destination)
+bool
+LoadBalancedRouting::FillCandidates(const EqualCostRoutes::Group& group)
 {
-    if (m_edges.empty())
-    {
-        for (auto node = NodeList::Begin(); node != NodeList::End(); ++node)
-        {
-            Ptr<Ipv4> ipv4 = (*node)->GetObject<Ipv4>();
-            for (uint32_t i = 1; ipv4 && i < ipv4->GetNInterfaces(); i++)
-            {
-                // A host is next to its edge switch; what has several links is a switch itself.
-                uint32_t edge = (*node)->GetId();
-                Ptr<Channel> channel = ipv4->GetNetDevice(i)->GetChannel();
-                for (std::size_t end = 0; channel && ipv4->GetNInterfaces() == 2 &&
-                                          end < channel->GetNDevices();
-                     end++)
-                {
-                    Ptr<Node> other = channel->GetDevice(end)->GetNode();
-                    edge = other != *node ? other->GetId() : edge;
-                }
-                for (uint32_t j = 0; j < ipv4->GetNAddresses(i); j++)
-                {
-                    m_edges[ipv4->GetAddress(i, j).GetLocal()] = edge;
-                }
-            }
-        }
-    }
-    auto found = m_edges.find(destination);
-    return found == m_edges.end() ? 0 : found->second;
-}
-
-LoadBalancedRouting::Group&
-LoadBalancedRouting::GroupOf(Ipv4Address destination)
-{
-    auto found = m_groups.find(destination);
-    if (found != m_groups.end())
-    {
-        return found->second;
-    }
-    // As Ipv4GlobalRouting looks a destination up: hosts, then networks. External routes never
-    // have an equal.
-    std::vector<const Entry*> matching;
-    for (bool hosts : {true, false})
-    {
-        for (const Entry& entry : m_entries)
-        {
-            if (matching.empty() || matching.front()->isHost == hosts)
-            {
-                if (entry.isHost == hosts && entry.mask.IsMatch(destination, entry.destination))
-                {
-                    matching.push_back(&entry);
-                }
-            }
-        }
-    }
-    Group group;
-    group.edge = matching.size() > 1 ? EdgeOf(destination) : 0;
-    for (const Entry* entry : matching)
-    {
-        Ptr<Ipv4Route> route = Create<Ipv4Route>();
-        route->SetDestination(destination);
-        route->SetSource(m_ipv4->GetAddress(entry->interface, 0).GetLocal());
-        route->SetGateway(entry->gateway);
-        route->SetOutputDevice(m_ipv4->GetNetDevice(entry->interface));
-        group.interfaces.push_back(entry->interface);
-        group.routes.push_back(route);
-    }
-    return m_groups.emplace(destination, std::move(group)).first->second;
-}
-
-uint64_t
-LoadBalancedRouting::QueueBytes(uint32_t interface)
-{
-    auto found = m_ports.find(interface);
-    if (found == m_ports.end())
-    {
-        Port port;
-        port.onWire = std::make_shared<uint64_t>(0);
-        Ptr<NetDevice> device = m_ipv4->GetNetDevice(interface);
-        PointerValue queue;
-        if (device->GetAttributeFailSafe("TxQueue", queue))
-        {
-            port.queue = queue.Get<QueueBase>();
-        }
-        if (auto control = m_ipv4->GetObject<TrafficControlLayer>())
-        {
-            port.disc = control->GetRootQueueDiscOnDevice(device);
-        }
-        // Devices without these sources are looked at without what is on their wire.
-        device->TraceConnectWithoutContext("PhyTxBegin", MakeBoundCallback(&Begin, port.onWire));
-        device->TraceConnectWithoutContext("PhyTxEnd", MakeBoundCallback(&End, port.onWire));
-        found = m_ports.emplace(interface, port).first;
-    }
-    const Port& port = found->second;
-    uint64_t bytes = *port.onWire;
-    bytes += port.queue ? port.queue->GetNBytes() : 0;
-    bytes += port.disc ? port.disc->GetNBytes() : 0;
-    return bytes;
-}
-
-std::size_t
-LoadBalancedRouting::Choose(Ptr<const Packet> packet, const Ipv4Header& header, Group& group)
-{
-    MakeChooser();
-    m_places.clear();
+    m_indices.clear();
     m_candidates.clear();
     m_queueBytes.clear();
     const bool looks = m_chooser->policy.looksAtQueues();
-    for (std::size_t place = 0; place < group.interfaces.size(); place++)
+    for (std::size_t index = 0; index < group.interfaces.size(); index++)
     {
-        const uint32_t interface = group.interfaces[place];
+        const uint32_t interface = group.interfaces[index];
         if (m_ipv4->IsUp(interface))
         {
-            m_places.push_back(place);
+            m_indices.push_back(index);
             m_candidates.push_back(interface);
             if (looks)
             {
-                m_queueBytes.push_back(QueueBytes(interface));
+                m_queueBytes.push_back(m_queues.GetBytes(m_ipv4, interface));
             }
         }
     }
-    if (m_places.empty())
+    return !m_indices.empty();
+}
+
+std::size_t
+LoadBalancedRouting::Choose(Ptr<const Packet> packet,
+                            const Ipv4Header& header,
+                            const EqualCostRoutes::Group& group)
+{
+    MakeChooser();
+    if (!FillCandidates(group))
     {
         return group.interfaces.size();
-    }
-
-    evenkeel::Arrival arrival;
-    arrival.nowPs = Simulator::Now().GetPicoSeconds();
-    arrival.bytes = (packet ? packet->GetSize() : 0) + header.GetSerializedSize();
-    arrival.edge = group.edge;
-    arrival.pod = group.edge;
-    arrival.label = Mix(header.GetProtocol(), header.GetSource().Get());
-    arrival.label = Mix(arrival.label, header.GetDestination().Get());
-    const bool isWhole = header.IsLastFragment() && header.GetFragmentOffset() == 0;
-    const bool hasPorts = header.GetProtocol() == TCP || header.GetProtocol() == UDP;
-    uint8_t start[13];
-    if (packet && isWhole && hasPorts && packet->CopyData(start, 13) >= 4)
-    {
-        const uint32_t ports = start[0] << 24 | start[1] << 16 | start[2] << 8 | start[3];
-        arrival.label = Mix(arrival.label, ports);
-        // The TCP header's own length, in words of 32 bits: behind it there is nothing.
-        arrival.control = header.GetProtocol() == TCP && packet->GetSize() >= 13 &&
-                          packet->GetSize() == (start[12] >> 4) * 4U;
     }
     evenkeel::Candidates candidates;
     candidates.ports = m_candidates.data();
     candidates.count = m_candidates.size();
-    candidates.queueBytes = looks ? m_queueBytes.data() : nullptr;
-    const uint32_t choice = m_chooser->policy.choose(arrival, candidates);
+    candidates.queueBytes = m_queueBytes.empty() ? nullptr : m_queueBytes.data();
+    const uint32_t choice =
+        m_chooser->policy.choose(ArrivalOf(packet, header, group.edge), candidates);
     NS_LOG_LOGIC("of " << candidates.count << " next hops to " << header.GetDestination()
                        << " takes interface " << m_candidates[choice]);
     m_choice(packet, header, m_candidates[choice], candidates.count);
-    return m_places[choice];
+    return m_indices[choice];
 }
 
 Ptr<Ipv4Route>
@@ -514,21 +357,21 @@ LoadBalancedRouting::RouteOutput(Ptr<Packet> packet,
     {
         return nullptr;
     }
-    ReadRoutes();
-    Group& group = GroupOf(destination);
+    RefreshRoutes();
+    const EqualCostRoutes::Group& group = m_routes.GroupOf(destination);
     if (group.routes.size() < 2)
     {
         return nullptr;
     }
     // Whether the packet has its ports by now differs between transport protocols.
-    const std::size_t place = Choose(nullptr, header, group);
-    if (place == group.routes.size())
+    const std::size_t index = Choose(nullptr, header, group);
+    if (index == group.routes.size())
     {
         return nullptr;
     }
     error = Socket::ERROR_NOTERROR;
     // The socket may write to its route.
-    return Create<Ipv4Route>(*group.routes[place]);
+    return Create<Ipv4Route>(*group.routes[index]);
 }
 
 bool
@@ -549,21 +392,21 @@ LoadBalancedRouting::RouteInput(Ptr<const Packet> packet,
     const uint32_t interface = m_ipv4->GetInterfaceForDevice(device);
     if (m_ipv4->IsDestinationAddress(destination, interface) || !m_ipv4->IsForwarding(interface))
     {
-        // The list, and the protocols after this one, know what to do.
+        // Local delivery is up to the list, and what is not forwarded to the next protocol.
         return false;
     }
-    ReadRoutes();
-    Group& group = GroupOf(destination);
+    RefreshRoutes();
+    const EqualCostRoutes::Group& group = m_routes.GroupOf(destination);
     if (group.routes.size() < 2)
     {
         return false;
     }
-    const std::size_t place = Choose(packet, header, group);
-    if (place == group.routes.size())
+    const std::size_t index = Choose(packet, header, group);
+    if (index == group.routes.size())
     {
         return false;
     }
-    unicast(group.routes[place], packet, header);
+    unicast(group.routes[index], packet, header);
     return true;
 }
 
@@ -573,7 +416,7 @@ LoadBalancedRouting::PrintRoutingTable(Ptr<OutputStreamWrapper> stream, Time::Un
     std::ostream& out = *stream->GetStream();
     out << "Node: " << m_ipv4->GetObject<Node>()->GetId() << ", Time: " << Now().As(unit)
         << ", LoadBalancedRouting table, policy " << m_policy << "\n";
-    for (const auto& [destination, group] : m_groups)
+    for (const auto& [destination, group] : m_routes.GetGroups())
     {
         if (group.interfaces.size() > 1)
         {

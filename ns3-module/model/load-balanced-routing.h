@@ -3,6 +3,9 @@
 #ifndef LOAD_BALANCED_ROUTING_H
 #define LOAD_BALANCED_ROUTING_H
 
+#include "device-queues.h"
+#include "equal-cost-routes.h"
+
 #include "ns3/ipv4-header.h"
 #include "ns3/ipv4-route.h"
 #include "ns3/ipv4-routing-protocol.h"
@@ -11,7 +14,6 @@
 #include "ns3/random-variable-stream.h"
 #include "ns3/traced-callback.h"
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -142,15 +144,19 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
     void DoDispose() override;
 
   private:
-    /// What keeps the Rust side out of this header: the policy.
+    /// The policy; its own type keeps Rust out of this header.
     struct Chooser;
-    /// An entry of global routing.
-    struct Entry;
-    /// The equal-cost next hops to a destination.
-    struct Group;
-    /// What can be seen of a device's queue.
-    struct Port;
 
+    /**
+     * @param tid the type
+     * @return the same with the attributes of the policy
+     */
+    static TypeId AddPolicyAttributes(TypeId tid);
+    /**
+     * @param tid the type
+     * @return the same with the attributes of the node and the trace source
+     */
+    static TypeId AddNodeAttributes(TypeId tid);
     /**
      * @brief Name another policy; it takes over with the next packet.
      * @param policy its name
@@ -166,33 +172,26 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
     /// @return the parameters of the policy
     std::string GetParameters() const;
 
-    /// Make the policy, if there is none; aborts with the reason if that cannot be.
+    /// Make the policy, if there is none; aborts with the reason if it is not served.
     void MakeChooser();
-    /// Read global routing's table, if that is due; forget the groups if it has changed.
-    void ReadRoutes();
+    /// Read the routes, if that is due, and inform the policy of changes.
+    void RefreshRoutes();
     /**
-     * @param destination an address
-     * @return the next hops to it
+     * @brief Fill in the candidates: the next hops whose interface is up.
+     * @param group the next hops
+     * @return false if there is none
      */
-    Group& GroupOf(Ipv4Address destination);
-    /**
-     * @param destination the address of a host
-     * @return the node next to it, which stands for its edge switch
-     */
-    uint32_t EdgeOf(Ipv4Address destination);
-    /**
-     * @param interface an interface of this node
-     * @return bytes that wait there, with those on the wire
-     */
-    uint64_t QueueBytes(uint32_t interface);
+    bool FillCandidates(const EqualCostRoutes::Group& group);
     /**
      * @brief Ask the policy.
      * @param packet the packet, without its IP header; may be null
      * @param header its IP header
      * @param group the next hops, at least two
-     * @return the place of the one that was chosen, in the group; its size if all are down
+     * @return the index of the chosen one in the group; the group's size if all are down
      */
-    std::size_t Choose(Ptr<const Packet> packet, const Ipv4Header& header, Group& group);
+    std::size_t Choose(Ptr<const Packet> packet,
+                       const Ipv4Header& header,
+                       const EqualCostRoutes::Group& group);
 
     Ptr<Ipv4> m_ipv4;                       //!< the node's IP
     std::string m_policy;                   //!< what scenarios call it
@@ -201,18 +200,14 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
     uint8_t m_tier;                         //!< tiers between the node and the hosts
     uint64_t m_portBuffer;                  //!< bytes that can wait at one port
     Time m_baseRtt;                         //!< the longest round trip of the idle network
-    Time m_refreshInterval;                 //!< how often routes are read anew
-    Ptr<UniformRandomVariable> m_random;    //!< where the seed is from
-    std::unique_ptr<Chooser> m_chooser;     //!< the policy; none before it is needed
-    bool m_stale;                           //!< whether routes have to be read
-    Time m_readAgain;                       //!< when routes are read anew
-    std::vector<Entry> m_entries;           //!< global routing's table, as it was read
-    std::map<Ipv4Address, Group> m_groups;  //!< by destination
-    std::map<Ipv4Address, uint32_t> m_edges; //!< by address of a host
-    std::map<uint32_t, Port> m_ports;       //!< by interface
-    std::vector<std::size_t> m_places;      //!< of candidates in their group
-    std::vector<uint32_t> m_candidates;     //!< interfaces of candidates
-    std::vector<uint64_t> m_queueBytes;     //!< what waits at candidates
+    Time m_refreshInterval;                 //!< how often to read the routes anyway
+    Ptr<UniformRandomVariable> m_random;    //!< draws the seed
+    std::unique_ptr<Chooser> m_chooser;     //!< the policy; null before it is needed
+    EqualCostRoutes m_routes;               //!< next hops
+    DeviceQueues m_queues;                  //!< bytes that wait at devices
+    std::vector<std::size_t> m_indices;     //!< of the candidates in their group
+    std::vector<uint32_t> m_candidates;     //!< interfaces of the candidates
+    std::vector<uint64_t> m_queueBytes;     //!< bytes that wait at the candidates
 
     /// A packet had a choice.
     TracedCallback<Ptr<const Packet>, const Ipv4Header&, uint32_t, uint32_t> m_choice;

@@ -99,23 +99,23 @@ RdmaConnection::GetStream() const
 }
 
 void
-RdmaConnection::HandleDelivery(const FabricNews& news)
+RdmaConnection::HandleDelivery(const FabricMessageEvent& event)
 {
-    m_deliveredTrace(news);
+    m_deliveredTrace(event);
     if (!m_delivered.IsNull())
     {
-        m_delivered(news);
+        m_delivered(event);
     }
 }
 
 void
-RdmaConnection::HandleCompletion(const FabricNews& news)
+RdmaConnection::HandleCompletion(const FabricMessageEvent& event)
 {
     --m_outstanding;
-    m_completedTrace(news);
+    m_completedTrace(event);
     if (!m_completed.IsNull())
     {
-        m_completed(news);
+        m_completed(event);
     }
 }
 

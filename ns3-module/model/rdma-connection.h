@@ -67,14 +67,14 @@ class RdmaConnection : public Object
   private:
     /**
      * @brief The receiver has all of a message.
-     * @param news which
+     * @param event which
      */
-    void HandleDelivery(const FabricNews& news);
+    void HandleDelivery(const FabricMessageEvent& event);
     /**
      * @brief The sender has the last acknowledgement of a message.
-     * @param news which
+     * @param event which
      */
-    void HandleCompletion(const FabricNews& news);
+    void HandleCompletion(const FabricMessageEvent& event);
 
     Ptr<RdmaNic> m_from;                   //!< sender
     Ptr<RdmaNic> m_to;                     //!< receiver
@@ -82,8 +82,8 @@ class RdmaConnection : public Object
     uint32_t m_outstanding{0};             //!< messages that are not complete
     RdmaNic::MessageCallback m_delivered;  //!< of the script
     RdmaNic::MessageCallback m_completed;  //!< of the script
-    TracedCallback<const FabricNews&> m_deliveredTrace; //!< a message is there
-    TracedCallback<const FabricNews&> m_completedTrace; //!< a message is acknowledged
+    TracedCallback<const FabricMessageEvent&> m_deliveredTrace; //!< a message is there
+    TracedCallback<const FabricMessageEvent&> m_completedTrace; //!< a message is acknowledged
 };
 
 } // namespace ns3

@@ -43,12 +43,12 @@ class RdmaNic : public FabricPort
 
     /**
      * @brief TracedCallback signature for what happened to a message.
-     * @param news which message, and when
+     * @param event which message, and when
      */
-    typedef void (*MessageTracedCallback)(const FabricNews& news);
+    typedef void (*MessageTracedCallback)(const FabricMessageEvent& event);
 
     /// What hears of one message.
-    typedef Callback<void, const FabricNews&> MessageCallback;
+    typedef Callback<void, const FabricMessageEvent&> MessageCallback;
 
     /**
      * @brief Posts a message, from now on or from a time to come.
@@ -120,7 +120,7 @@ class RdmaNic : public FabricPort
      * @brief Work of a queue pair completed.
      * @param completion which
      */
-    void TellCompletion(const FabricCompletion& completion);
+    void ReportCompletion(const FabricCompletion& completion);
     /**
      * @brief Time begins: what was posted before starts now.
      * @param nowPs the time
@@ -141,9 +141,9 @@ class RdmaNic : public FabricPort
     void KeepWake();
     /**
      * @brief Tells listeners of a message.
-     * @param news what happened
+     * @param event what happened
      */
-    void TellNews(const FabricNews& news);
+    void ReportMessage(const FabricMessageEvent& event);
 
     void Settle(uint64_t nowPs) override;
     void Receive(uint64_t nowPs, uint32_t place) override;
@@ -154,6 +154,21 @@ class RdmaNic : public FabricPort
     void DoDispose() override;
 
   private:
+    /**
+     * @param tid the type
+     * @return the same with the attributes of packets and the transport
+     */
+    static TypeId AddTransportAttributes(TypeId tid);
+    /**
+     * @param tid the type
+     * @return the same with the attributes of queue pairs
+     */
+    static TypeId AddQueuePairAttributes(TypeId tid);
+    /**
+     * @param tid the type
+     * @return the same with the trace sources
+     */
+    static TypeId AddTraceSources(TypeId tid);
     /**
      * @brief Sends what the NIC would have sent by now, each packet at the moment it could go.
      * @param nowPs the time
@@ -203,8 +218,8 @@ class RdmaNic : public FabricPort
     /// Who waits for messages to this receiver.
     std::map<uint32_t, MessageCallback> m_onDelivery;
 
-    TracedCallback<const FabricNews&> m_deliveredTrace; //!< a message is here
-    TracedCallback<const FabricNews&> m_completedTrace; //!< a message is there and acknowledged
+    TracedCallback<const FabricMessageEvent&> m_deliveredTrace; //!< a message is here
+    TracedCallback<const FabricMessageEvent&> m_completedTrace; //!< a message is there and acknowledged
     TracedCallback<const FabricPacket&, Time> m_cnpTrace; //!< a CNP is here
     TracedCallback<const FabricCompletion&> m_completionTrace; //!< work of a queue pair completed
 
@@ -226,10 +241,10 @@ class RdmaNic : public FabricPort
 /**
  * @brief Prints what happened to a message on one line.
  * @param os the stream
- * @param news what happened
+ * @param event what happened
  * @return the stream
  */
-std::ostream& operator<<(std::ostream& os, const FabricNews& news);
+std::ostream& operator<<(std::ostream& os, const FabricMessageEvent& event);
 
 } // namespace ns3
 

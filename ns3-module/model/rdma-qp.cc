@@ -243,7 +243,7 @@ RdmaQp::Attach(Ptr<RdmaNic> nic, Ptr<RdmaNic> peer, uint32_t number)
 }
 
 void
-RdmaQp::TellCompletion(const FabricCompletion& completion)
+RdmaQp::ReportCompletion(const FabricCompletion& completion)
 {
     NS_LOG_LOGIC(completion);
     m_completionTrace(completion);

@@ -178,7 +178,7 @@ class RdmaQp : public Object
      * @brief Work or a receive of its completed.
      * @param completion which
      */
-    void TellCompletion(const FabricCompletion& completion);
+    void ReportCompletion(const FabricCompletion& completion);
     /// It is destroyed and was told everything: lets go of its callback, which may hold it.
     void End();
 

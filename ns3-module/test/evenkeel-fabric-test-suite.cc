@@ -73,20 +73,18 @@ class TruncationTestCase : public TestCase
         FabricHelper helper(FabricHelper::UNCHANGED);
         helper.SetChannelAttribute("DataRate", StringValue("100Gbps"));
         helper.SetChannelAttribute("Delay", TimeValue(MicroSeconds(1)));
-        PlainFabricCore* core = nullptr;
-        helper.SetCoreFactory([&core](const FabricGraph& graph, const std::string&) {
+        helper.SetCoreFactory([](const FabricGraph& graph, const std::string&) {
             FabricSettings settings;
             settings.gapBytes = 0;
             settings.rounding = FabricRounding::TRUNCATE_NS;
-            auto made = std::make_unique<PlainFabricCore>(
-                graph, settings, PlainFabricCore::Transport{1000, 48, 60});
-            core = made.get();
-            return std::unique_ptr<FabricCore>(std::move(made));
+            return std::make_unique<PlainFabricCore>(graph,
+                                                     settings,
+                                                     PlainFabricCore::Transport{1000, 48, 60});
         });
         Ptr<Fabric> fabric = helper.CreateLeafSpine(1, 1, 2);
         fabric->GetNic(0)->PostMessage(fabric->GetNic(1), 1000000);
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(core->GetFlows()[0].completedPs, 87091000, "picoseconds");
+        NS_TEST_EXPECT_MSG_EQ(fabric->GetCore().GetFlows()[0].completedPs, 87091000, "picoseconds");
         Simulator::Destroy();
     }
 };
@@ -118,8 +116,7 @@ class PunctualTestCase : public TestCase
             plan.hostsPerLeaf = 2;
             plan.settings.pfc = pfc;
             plan.touch = [](PlainFabricCore& core) {
-                core.ingress = FabricIngress{4096, 40000, 1, 8};
-                core.poolSize = 400000;
+                core.SetPfc(FabricIngress{4096, 40000, 1, 8}, 400000);
             };
             std::vector<uint64_t> expected;
             uint64_t crossed = 0;
@@ -178,7 +175,7 @@ class BufferTestCase : public TestCase
             const auto& counters = plain.fabric->GetCounters();
             // Of each three that arrive one leaves: 10 fit, then two of three are lost.
             NS_TEST_EXPECT_MSG_EQ(counters.dataDropped, 60 - 20 - 10, "shared " << shared);
-            NS_TEST_EXPECT_MSG_EQ(plain.core->GetCounters().dataReceived + counters.dataDropped,
+            NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetCore().GetCounters().dataReceived + counters.dataDropped,
                                   60,
                                   "conservation");
             NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetQueueBytesMax(), 10 * DATA, "full to the brim");
@@ -199,7 +196,7 @@ class BufferTestCase : public TestCase
         const auto& counters = plain.fabric->GetCounters();
         NS_TEST_EXPECT_MSG_EQ(counters.dataDropped, 0, "there is room for headers");
         NS_TEST_EXPECT_MSG_GT(counters.trimmed, 28, "most of what was lost before is cut");
-        NS_TEST_EXPECT_MSG_EQ(plain.core->GetCounters().dataReceived, 60, "all come, cut or whole");
+        NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetCore().GetCounters().dataReceived, 60, "all come, cut or whole");
     }
 };
 
@@ -224,14 +221,16 @@ class EcnTestCase : public TestCase
         plan.settings.gapBytes = 0;
         plan.settings.ecnAtDequeue = atDequeue;
         plan.touch = [](PlainFabricCore& core) {
-            core.ecn.kmin = 5 * DATA;
-            core.ecn.kmax = 5 * DATA;
+            FabricEcn step;
+            step.kmin = 5 * DATA;
+            step.kmax = 5 * DATA;
+            core.SetEcn(step);
         };
         PlainFabric plain(plan);
         plain.Post(1, 0, 20 * 4096);
         plain.Post(2, 0, 20 * 4096);
         plain.Run();
-        return plain.core->GetCounters().marked;
+        return plain.fabric->GetCore().GetCounters().marked;
     }
 
     void DoRun() override
@@ -309,8 +308,7 @@ class PfcTestCase : public TestCase
         plan.settings.pfcResumeOffset = 3072;
         plan.touch = [](PlainFabricCore& core) {
             // Twice the delay at 400 Gbps, three packets, the frame and gaps.
-            core.ingress = FabricIngress{4096, 2 * 25000 + 3 * DATA + 64 + 40, 1, 8};
-            core.poolSize = 100000;
+            core.SetPfc(FabricIngress{4096, 2 * 25000 + 3 * DATA + 64 + 40, 1, 8}, 100000);
         };
         PlainFabric plain(plan);
         for (uint32_t src = 8; src < 16; ++src)
@@ -361,7 +359,7 @@ class FaultTestCase : public TestCase
             fault.link = 0;
             fault.fromPs = 1000000;
             fault.untilPs = 1000001;
-            core.faults = {fault};
+            core.SetFaults({fault});
         };
         {
             PlainFabric down(plan);
@@ -381,7 +379,7 @@ class FaultTestCase : public TestCase
             slow.atPs = 200000;
             slow.link = 0;
             slow.rateBps = 40000000000ULL;
-            core.steps = {slow};
+            core.SetSteps({slow});
         };
         std::vector<uint64_t> times;
         {
@@ -403,7 +401,7 @@ class FaultTestCase : public TestCase
             fault.kind = FabricFault::LOSS;
             fault.numerator = 1;
             fault.denominator = 10;
-            core.faults = {fault};
+            core.SetFaults({fault});
         };
         PlainFabric lossy(plan);
         lossy.Post(0, 1, 5000 * 4096);

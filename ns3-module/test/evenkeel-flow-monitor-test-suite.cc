@@ -30,7 +30,7 @@ class FlowMonitorTestCase : public TestCase
             fault.link = 0;
             fault.fromPs = 9 * DATA * 20 + 500000;
             fault.untilPs = fault.fromPs + 1;
-            core.faults = {fault};
+            core.SetFaults({fault});
         };
         FabricFlowMonitorHelper helper;
         PlainFabric plain(plan);

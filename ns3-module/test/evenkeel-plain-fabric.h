@@ -34,11 +34,10 @@ struct Plan
     std::function<void(PlainFabricCore&)> touch{[](PlainFabricCore&) {}};
 };
 
-/// A fabric of plain NICs, and the core that it asks.
+/// A fabric of plain NICs and switches.
 struct PlainFabric
 {
     FabricHelper helper{FabricHelper::UNCHANGED}; //!< what made it
-    PlainFabricCore* core{nullptr};               //!< what it asks
     Ptr<Fabric> fabric;                           //!< the fabric
 
     /**
@@ -48,12 +47,11 @@ struct PlainFabric
     {
         helper.SetChannelAttribute("DataRate", StringValue(plan.rate));
         helper.SetChannelAttribute("Delay", TimeValue(NanoSeconds(500)));
-        helper.SetCoreFactory([this, &plan](const FabricGraph& graph, const std::string&) {
+        helper.SetCoreFactory([&plan](const FabricGraph& graph, const std::string&) {
             auto made = std::make_unique<PlainFabricCore>(graph,
                                                           plan.settings,
                                                           PlainFabricCore::Transport());
             plan.touch(*made);
-            core = made.get();
             return std::unique_ptr<FabricCore>(std::move(made));
         });
         fabric = helper.CreateLeafSpine(plan.leaves, plan.spines, plan.hostsPerLeaf);
@@ -100,7 +98,7 @@ struct PlainFabric
     {
         Simulator::Run();
         std::vector<uint64_t> times;
-        for (const FabricFlow& flow : core->GetFlows())
+        for (const FabricFlow& flow : fabric->GetCore().GetFlows())
         {
             times.push_back(flow.completedPs);
         }

@@ -1,10 +1,10 @@
-//! The contract with C++: all that another world's program can ask of evenkeel, and no more.
+//! The contract with C++: everything that a program in C++ can ask of evenkeel.
 //!
-//! The public C++ face is `cpp-bridge/`; what is declared here is wrapped there, so that nobody
-//! but its glue sees `cxx`. Constructors can fail, and an error becomes a C++ exception with its
-//! text; calls on the packet path cannot. One file is one contract of its own: [`chooser`] the
-//! policies of switches, [`world`] whole experiments. None of them knows ns-3; with the `ns3`
-//! feature, `ns3` is the other way round, and what Rust asks of it.
+//! `cpp-bridge/` and `ns3-module/` wrap what is declared here, so that only their glue sees `cxx`.
+//! Constructors can fail, and an error becomes a C++ exception with its text; calls on the packet
+//! path cannot. There are two contracts: [`chooser`] has the policies of single switches, and
+//! [`world`] has whole experiments. With the `ns3` feature, `ns3` has the calls in the other
+//! direction: what Rust asks of ns-3.
 
 mod chooser;
 #[cfg(feature = "ns3")]

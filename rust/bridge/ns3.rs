@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use super::world::{self, Experiment};
+use super::world::{Experiment, contract as world};
 use crate::fabric::{Outcome, Setup};
 use crate::hpcc;
 
@@ -37,7 +37,7 @@ pub fn run(setup: &Setup) -> Result<Outcome, Refused> {
     // Whoever panicked in a run has left nothing behind that the next would meet.
     let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let experiment = Experiment::new(setup.clone(), Vec::new());
-    let core = world::contract::run_in_ns3(&experiment, experiment.core());
+    let core = world::run_in_ns3(&experiment, experiment.core());
     core.map(|core| core.outcome()).map_err(|error| Refused(error.what().to_owned()))
 }
 
@@ -49,7 +49,7 @@ pub fn run_hpcc(experiment: &hpcc::Experiment, folder: &Path) -> Result<Outcome,
     let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let experiment = Experiment::from(experiment.clone());
     let folder = folder.display().to_string();
-    let core = world::contract::run_hpcc_in_ns3(&experiment, experiment.core(), &folder);
+    let core = world::run_hpcc_in_ns3(&experiment, experiment.core(), &folder);
     core.map(|core| core.outcome()).map_err(|error| Refused(error.what().to_owned()))
 }
 

@@ -26,8 +26,10 @@ pub struct FlowRecord {
     pub source_port: u16,
 }
 
-/// Queue pairs, counted at the NIC that sends on them.
+/// Queue pairs, counted at the NIC that sends on them. C++ shares the record, so that its layout
+/// is fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
 pub struct QpCounts {
     /// Most at one NIC.
     pub per_nic_max: u64,

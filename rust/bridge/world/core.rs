@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::contract::{Measured, NewsFacts, WirePacket};
+use super::contract::Measured;
 use super::recording::Recording;
+use super::records::{FabricMessageEvent, FabricPacket};
 use super::verbs::Verbs;
 use crate::balance::switch::StateSize;
-use crate::endpoint::{Endpoints, Over, Stage};
+use crate::endpoint::{Endpoints, Over};
 use crate::fabric::parts::{Effect, Marker, Plan, PortState, Queues, Switch, Way, Ways};
 use crate::fabric::parts::{link_ports, site, switch_context};
 use crate::fabric::{Ecn, Setup};
@@ -128,13 +129,13 @@ impl Core {
         host: u32,
         now_ps: u64,
         free_ps: &mut u64,
-        packet: &mut WirePacket,
+        packet: &mut FabricPacket,
     ) -> bool {
         let nic = &mut self.endpoints.host_mut(HostId(host)).nic;
         while *free_ps <= now_ps && nic.has_packets() {
             match (nic.poll_transmit(Time::from_ps(*free_ps)), nic.next_paced()) {
                 (Some(next), _) => {
-                    *packet = WirePacket::from(&next);
+                    *packet = FabricPacket::from(&next);
                     return true;
                 }
                 (None, Some(start)) if start.as_ps() <= now_ps => *free_ps = start.as_ps(),
@@ -144,10 +145,10 @@ impl Core {
         false
     }
 
-    pub(super) fn poll_transmit_control(&mut self, host: u32, packet: &mut WirePacket) -> bool {
+    pub(super) fn poll_transmit_control(&mut self, host: u32, packet: &mut FabricPacket) -> bool {
         let nic = &mut self.endpoints.host_mut(HostId(host)).nic;
         let Some(next) = nic.poll_transmit_control() else { return false };
-        *packet = WirePacket::from(&next);
+        *packet = FabricPacket::from(&next);
         true
     }
 
@@ -155,7 +156,7 @@ impl Core {
         self.endpoints.host(HostId(host)).nic.has_packets()
     }
 
-    pub(super) fn handle_packet(&mut self, host: u32, now_ps: u64, packet: &WirePacket) -> bool {
+    pub(super) fn handle_packet(&mut self, host: u32, now_ps: u64, packet: &FabricPacket) -> bool {
         let (host, now) = (HostId(host), Time::from_ps(now_ps));
         let packet = Packet::from(packet);
         match &mut self.recording {
@@ -197,14 +198,11 @@ impl Core {
         self.endpoints.poll_touched().map_or(NONE, |host| host.0)
     }
 
-    pub(super) fn poll_news(&mut self, news: &mut NewsFacts) -> bool {
+    pub(super) fn poll_message_event(&mut self, event: &mut FabricMessageEvent) -> bool {
         let Some(Over { message, at, stage }) = self.endpoints.poll_over() else { return false };
         let Message { src, dst, bytes, .. } = self.endpoints.workload().messages[message.index()];
-        *news = NewsFacts {
-            kind: match stage {
-                Stage::Delivered => 0,
-                Stage::Complete => 1,
-            },
+        *event = FabricMessageEvent {
+            kind: stage.into(),
             message: message.0,
             src: src.0,
             dst: dst.0,
@@ -215,7 +213,7 @@ impl Core {
         true
     }
 
-    pub(super) fn tell_all(&mut self) {
+    pub(super) fn report_all_messages(&mut self) {
         self.endpoints.tell_all();
     }
 
@@ -263,7 +261,7 @@ impl Core {
         &mut self,
         switch_number: u32,
         now_ps: u64,
-        packet: &mut WirePacket,
+        packet: &mut FabricPacket,
         loads: &[u64],
     ) -> u32 {
         let (id, now) = (SwitchId(switch_number), Time::from_ps(now_ps));
@@ -282,7 +280,7 @@ impl Core {
         if self.watches {
             let passage = self.ways.passage(number, &seen);
             switch.pass(now, &mut seen, &passage);
-            *packet = WirePacket::from(&seen);
+            *packet = FabricPacket::from(&seen);
         }
         number
     }

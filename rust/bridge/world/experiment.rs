@@ -3,15 +3,18 @@
 use std::fmt;
 use std::path::Path;
 
-use super::contract::{
-    EcnFacts, FaultFacts, Graph, InPlace, IngressFacts, Settings, StepFacts, SwitchNode, WireLink,
-};
+use super::contract::{Graph, Overrides, SwitchNode};
+use super::convert::{Known as _, UnknownValue};
 use super::core::Core;
-use crate::fabric::parts::{Pfc, Plan, Witness};
+use super::enumerations::{FabricFaultKind, FabricRounding};
+use super::records::{
+    FabricEcn, FabricFault, FabricIngress, FabricLink, FabricSettings, FabricStep,
+};
+use crate::fabric::parts::{Pfc, Plan};
 use crate::fabric::{Buffer, Ecn, EcnPoint, FailureKind, Rounding, Setup};
 use crate::hpcc::{self, HpccError};
-use crate::ids::{HostId, PortId, SwitchId};
-use crate::scenario::{Overrides, Scenario, ScenarioError};
+use crate::ids::{PortId, SwitchId};
+use crate::scenario::{self, Scenario, ScenarioError};
 use crate::topology::{Link, Node, Switch, Topology, TopologyError};
 use crate::units::{BitRate, Span};
 
@@ -27,6 +30,9 @@ pub(super) enum ExperimentError {
     /// A graph is no fabric.
     #[error("the graph: {0}")]
     Graph(#[from] TopologyError),
+    /// A value that an enumeration does not have.
+    #[error(transparent)]
+    Unknown(#[from] UnknownValue),
     /// Results of that family are asked for, and the experiment is none of it.
     #[error("fct.txt is written for experiments from a configuration of the HPCC family alone")]
     NotHpcc,
@@ -58,18 +64,20 @@ impl fmt::Debug for Experiment {
 /// What a scenario's text is called in errors, where it stands in no file.
 const NAME: &str = "scenario";
 
-fn overrides(in_place: &InPlace) -> Overrides {
-    Overrides {
-        policy: Some(in_place.policy.clone()).filter(|name| !name.is_empty()),
-        seed: in_place.has_seed.then_some(in_place.seed),
+impl From<&Overrides> for scenario::Overrides {
+    fn from(overrides: &Overrides) -> Self {
+        Self {
+            policy: Some(overrides.policy.clone()).filter(|name| !name.is_empty()),
+            seed: overrides.has_seed.then_some(overrides.seed),
+        }
     }
 }
 
 pub(super) fn experiment_of_scenario(
     path: &str,
-    in_place: &InPlace,
+    overrides: &Overrides,
 ) -> Result<Box<Experiment>, ExperimentError> {
-    let scenario = Scenario::load(Path::new(path), &overrides(in_place))?;
+    let scenario = Scenario::load(Path::new(path), &overrides.into())?;
     scenario.expect_known()?;
     Ok(Box::new(scenario.into()))
 }
@@ -77,9 +85,9 @@ pub(super) fn experiment_of_scenario(
 pub(super) fn experiment_of_text(
     text: &str,
     folder: &str,
-    in_place: &InPlace,
+    overrides: &Overrides,
 ) -> Result<Box<Experiment>, ExperimentError> {
-    let scenario = Scenario::parse(text, NAME, Path::new(folder), &overrides(in_place))?;
+    let scenario = Scenario::parse(text, NAME, Path::new(folder), &overrides.into())?;
     scenario.expect_known()?;
     Ok(Box::new(scenario.into()))
 }
@@ -88,20 +96,20 @@ pub(super) fn experiment_on_graph(
     graph: &Graph,
     text: &str,
     folder: &str,
-    in_place: &InPlace,
+    overrides: &Overrides,
 ) -> Result<Box<Experiment>, ExperimentError> {
     let topology = topology(graph)?;
-    let (folder, overrides) = (Path::new(folder), overrides(in_place));
-    Ok(Box::new(Scenario::on(topology, text, NAME, folder, &overrides)?.into()))
+    let scenario = Scenario::on(topology, text, NAME, Path::new(folder), &overrides.into())?;
+    Ok(Box::new(scenario.into()))
 }
 
 pub(super) fn experiment_of_hpcc(
     path: &str,
-    in_place: &InPlace,
-    truncate_ns: bool,
+    overrides: &Overrides,
+    rounding: FabricRounding,
 ) -> Result<Box<Experiment>, ExperimentError> {
-    let Overrides { policy, seed } = overrides(in_place);
-    let rounding = if truncate_ns { Rounding::TruncateNs } else { Rounding::Exact };
+    let scenario::Overrides { policy, seed } = overrides.into();
+    let rounding: Rounding = rounding.known()?;
     let overrides = hpcc::Overrides { lb: policy, seed, rounding, ..hpcc::Overrides::default() };
     Ok(Box::new(hpcc::Experiment::load(Path::new(path), &overrides)?.into()))
 }
@@ -139,14 +147,14 @@ impl Experiment {
         graph(&self.setup.topology)
     }
 
-    pub(super) fn settings(&self) -> Settings {
-        let Setup { fabric, nic, scheme, seed, time_limit, .. } = &self.setup;
+    pub(super) fn settings(&self) -> FabricSettings {
+        let Setup { fabric, nic, scheme, time_limit, .. } = &self.setup;
         let switch = &fabric.switch;
         let (shared_buffer, buffer) = match switch.buffer {
             Buffer::Shared(bytes) => (true, bytes),
             Buffer::PerPort(bytes) => (false, bytes),
         };
-        Settings {
+        FabricSettings {
             shared_buffer,
             buffer_bytes: buffer.get(),
             ecn_at_dequeue: switch.ecn_point == EcnPoint::Dequeue,
@@ -157,15 +165,14 @@ impl Experiment {
             trim_limit: switch.trim.map_or(0, |trim| trim.limit.get()),
             gap_bytes: u32::try_from(fabric.gap.get()).unwrap_or(u32::MAX),
             forwarding_delay_ps: fabric.forwarding_delay.as_ps(),
-            truncate_ns: fabric.rounding == Rounding::TruncateNs,
+            rounding: fabric.rounding.into(),
             ack_priority: nic.ack.priority,
             looks_at_queues: scheme.switch.uses_queue_lengths(),
             time_limit_ps: time_limit.as_ps(),
-            seed: *seed,
         }
     }
 
-    pub(super) fn ecn(&self, port: u32) -> EcnFacts {
+    pub(super) fn ecn(&self, port: u32) -> FabricEcn {
         let topology = &self.setup.topology;
         let port = PortId(port);
         let ecn = match topology.ends_of(port).0 {
@@ -179,7 +186,7 @@ impl Experiment {
                 (kmin.get(), kmax.get(), (pmax.numerator(), pmax.denominator()))
             }
         };
-        EcnFacts {
+        FabricEcn {
             kmin,
             kmax,
             pmax_numerator: numerator.into(),
@@ -187,49 +194,47 @@ impl Experiment {
         }
     }
 
-    pub(super) fn ingress(&self, port: u32) -> IngressFacts {
-        let Some(pfc) = &self.pfc else { return IngressFacts::default() };
+    pub(super) fn ingress(&self, port: u32) -> FabricIngress {
+        let Some(pfc) = &self.pfc else { return FabricIngress::default() };
         let (reserve, headroom, alpha) = pfc.kept_for(PortId(port));
         let (alpha_numerator, alpha_denominator) = alpha;
-        IngressFacts { reserve, headroom, alpha_numerator, alpha_denominator }
+        FabricIngress { reserve, headroom, alpha_numerator, alpha_denominator }
     }
 
     pub(super) fn pool_size(&self, switch_number: u32) -> u64 {
         self.pfc.as_ref().map_or(0, |pfc| pfc.pool_size(SwitchId(switch_number)))
     }
 
-    pub(super) fn faults(&self) -> Vec<FaultFacts> {
+    pub(super) fn faults(&self) -> Vec<FabricFault> {
         let failures = self.setup.fabric.failures.iter();
-        let mut faults: Vec<FaultFacts> = failures
+        let mut faults: Vec<FabricFault> = failures
             .filter_map(|failure| {
-                let rate = match failure.kind {
-                    FailureKind::Down => None,
-                    FailureKind::Loss { rate } => Some(rate),
+                let (kind, numerator, denominator) = match failure.kind {
+                    FailureKind::Down => (FabricFaultKind::DOWN, 1, 1),
+                    FailureKind::Loss { rate } => {
+                        (FabricFaultKind::LOSS, rate.numerator(), rate.denominator())
+                    }
                     FailureKind::Degrade { .. } => return None,
                 };
-                Some(FaultFacts {
+                Some(FabricFault {
                     link: failure.link.0,
-                    is_loss: rate.is_some(),
+                    kind,
                     from_ps: failure.at.as_ps(),
                     until_ps: failure.until.as_ps(),
-                    numerator: rate.map_or(1, |rate| rate.numerator()),
-                    denominator: rate.map_or(1, |rate| rate.denominator()),
+                    numerator,
+                    denominator,
                 })
             })
             .collect();
-        // Draws are made cause by cause, in the order in which they were written down.
+        // The faults of a link keep the order of the scenario, because each makes its own draws.
         faults.sort_by_key(|fault| fault.link);
         faults
     }
 
-    pub(super) fn steps(&self) -> Vec<StepFacts> {
-        let steps = self.plan.steps().iter().map(|step| StepFacts {
+    pub(super) fn steps(&self) -> Vec<FabricStep> {
+        let steps = self.plan.steps().iter().map(|step| FabricStep {
             at_ps: step.at.as_ps(),
-            witness: match step.witness {
-                Witness::Wire => 0,
-                Witness::Ends => 1,
-                Witness::Routing => 2,
-            },
+            witness: step.witness.into(),
             link: step.link.0,
             rate_bps: self.plan.rate_after(step, &self.setup.topology).as_bps(),
         });
@@ -250,16 +255,12 @@ impl Experiment {
 }
 
 fn topology(graph: &Graph) -> Result<Topology, TopologyError> {
-    let end = |number: u32, is_host: bool| match is_host {
-        true => Node::Host(HostId(number)),
-        false => Node::Switch(SwitchId(number)),
-    };
     let switches = graph.switches.iter().map(|switch| Switch {
         name: switch.name.clone(),
         tier: u8::try_from(switch.tier).unwrap_or(u8::MAX),
     });
     let links = graph.links.iter().map(|link| Link {
-        ends: [end(link.a, link.a_is_host), end(link.b, link.b_is_host)],
+        ends: [link.a.into(), link.b.into()],
         rate: BitRate::from_bps(link.rate_bps),
         delay: Span::from_ps(link.delay_ps),
     });
@@ -267,15 +268,10 @@ fn topology(graph: &Graph) -> Result<Topology, TopologyError> {
 }
 
 fn graph(topology: &Topology) -> Graph {
-    let number = |node: Node| match node {
-        Node::Host(host) => (host.0, true),
-        Node::Switch(switch) => (switch.0, false),
-    };
     let switches = topology.switches().iter();
     let links = topology.links().iter().map(|link| {
-        let [(a, a_is_host), (b, b_is_host)] = link.ends.map(number);
-        let (rate_bps, delay_ps) = (link.rate.as_bps(), link.delay.as_ps());
-        WireLink { a, b, a_is_host, b_is_host, rate_bps, delay_ps }
+        let [a, b] = link.ends.map(Into::into);
+        FabricLink { a, b, rate_bps: link.rate.as_bps(), delay_ps: link.delay.as_ps() }
     });
     Graph {
         hosts: topology.host_names().to_vec(),

@@ -1,74 +1,42 @@
-//! What became of a run, as the contract and as the reports want it.
+//! The results of a run, for the contract and for reports.
 
-use super::contract::{FlowFacts, Measured, NicFacts, PauseFacts, QpFacts};
+use super::contract::Measured;
+use super::convert::{Known as _, UnknownValue};
 use super::core::Core;
+use super::records::FabricFlow;
+use crate::endpoint::QpCounts;
+use crate::fabric::Outcome;
 use crate::fabric::parts::Sums;
-use crate::fabric::{Outcome, PauseOrder, PauseRecord, Verdict};
-use crate::ids::PortId;
+use crate::nic::NicCounters;
 use crate::units::{Bytes, Time};
 
 impl Core {
-    pub(super) fn flows(&self) -> Vec<FlowFacts> {
-        let flows = self.endpoints.ledger().flows_in_order();
-        let facts = flows.iter().map(|flow| FlowFacts {
-            message: flow.message.0,
-            piece: flow.piece,
-            src: flow.src.0,
-            dst: flow.dst.0,
-            bytes: flow.bytes.get(),
-            start_ps: flow.start.as_ps(),
-            delivered_ps: flow.delivered.as_ps(),
-            completed_ps: flow.completed.as_ps(),
-            source_port: flow.source_port,
-        });
-        facts.collect()
+    pub(super) fn flows(&self) -> Vec<FabricFlow> {
+        self.endpoints.ledger().flows_in_order().iter().map(FabricFlow::from).collect()
     }
 
-    pub(super) fn nic_counters(&self) -> NicFacts {
-        let mut sum = NicFacts::default();
-        for host in self.endpoints.hosts() {
-            let nic = host.nic.counters();
-            sum.data_sent += nic.data_sent;
-            sum.retransmitted += nic.retransmitted;
-            sum.control_sent += nic.control_sent;
-            sum.data_received += nic.data_received;
-            sum.marked += nic.marked;
-            sum.out_of_order += nic.out_of_order;
-            sum.control_received += nic.control_received;
-        }
-        sum
+    pub(super) fn nic_counters(&self) -> NicCounters {
+        self.endpoints.hosts().iter().map(|host| *host.nic.counters()).sum()
     }
 
-    pub(super) fn qp_counts(&self) -> QpFacts {
-        let counts = self.endpoints.qp_counts();
-        QpFacts {
-            per_nic_max: counts.per_nic_max,
-            total: counts.total,
-            extra_per_nic_max: counts.extra_per_nic_max,
-            extra_total: counts.extra_total,
-        }
+    pub(super) fn qp_counts(&self) -> QpCounts {
+        self.endpoints.qp_counts()
     }
 
-    /// What the run came to, with what the world measured.
+    /// The outcome of the run, with what the world measured.
+    ///
+    /// # Panics
+    /// If the world measured what does not exist, or a packet or a byte was lost from the books.
     pub(in crate::bridge) fn outcome(&self) -> Outcome {
-        let switch_states = self.switch_states();
-        Outcome::of(sums(&self.measured), switch_states, &self.endpoints)
+        let sums = sums(&self.measured).unwrap_or_else(|unknown| panic!("{unknown}"));
+        Outcome::of(sums, self.switch_states(), &self.endpoints)
     }
 }
 
-fn sums(measured: &Measured) -> Sums {
+fn sums(measured: &Measured) -> Result<Sums, UnknownValue> {
     let bytes = |of: &[u64]| of.iter().map(|&bytes| Bytes::new(bytes)).collect();
-    let pause = |pause: &PauseFacts| PauseRecord {
-        at: Time::from_ps(pause.at_ps),
-        port: PortId(pause.port),
-        order: if pause.is_pause { PauseOrder::Pause } else { PauseOrder::Resume },
-    };
-    Sums {
-        verdict: match measured.verdict {
-            0 => Verdict::Completed,
-            1 => Verdict::Stalled,
-            _ => Verdict::TimeLimit,
-        },
+    Ok(Sums {
+        verdict: measured.verdict.known()?,
         ended: Time::from_ps(measured.ended_ps),
         data_dropped: measured.data_dropped,
         control_dropped: measured.control_dropped,
@@ -80,7 +48,7 @@ fn sums(measured: &Measured) -> Sums {
         queue_bytes_mean: measured.queue_bytes_mean,
         queue_bytes_max_by_port: bytes(&measured.queue_bytes_max),
         link_bytes: bytes(&measured.link_bytes),
-        pauses: measured.pauses.iter().map(pause).collect(),
+        pauses: measured.pauses.iter().map(|pause| pause.known()).collect::<Result<_, _>>()?,
         probes: Vec::new(),
-    }
+    })
 }

@@ -4,9 +4,11 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
-use super::contract::{RecordFacts, WirePacket};
+use super::contract::{PacketEvent as FabricPacketEvent, RecordPlan};
+use super::convert::Known as _;
 use super::core::Core;
 use super::experiment::{Experiment, ExperimentError};
+use super::records::FabricPacket;
 use crate::endpoint::{Endpoints, Host};
 use crate::fabric::parts::Tape;
 use crate::fabric::{Outcome, PacketEvent, PacketRecord, Sight, Watch as _};
@@ -87,31 +89,28 @@ impl Recording {
 }
 
 impl Core {
-    #[allow(clippy::too_many_arguments, reason = "what C++ passes by value, it passes one by one")]
-    pub(super) fn note(
+    /// # Panics
+    /// If the event is unknown: calls on the packet path cannot fail.
+    #[allow(clippy::too_many_arguments, reason = "C++ passes plain numbers one by one")]
+    pub(super) fn trace_packet(
         &mut self,
         at_ps: u64,
         port: u32,
-        event: u8,
+        event: FabricPacketEvent,
         waiting: u32,
-        packet: &WirePacket,
+        packet: &FabricPacket,
     ) {
         let Some(recording) = &mut self.recording else { return };
         recording.note(PacketRecord {
             at: Time::from_ps(at_ps),
             port: PortId(port),
-            event: match event {
-                0 => PacketEvent::Received,
-                1 => PacketEvent::Enqueued,
-                2 => PacketEvent::Dequeued,
-                _ => PacketEvent::Dropped,
-            },
+            event: event.known().unwrap_or_else(|unknown| panic!("{unknown}")),
             waiting,
             packet: packet.into(),
         });
     }
 
-    pub(super) fn look(
+    pub(super) fn sample(
         &mut self,
         now_ps: u64,
         next_event_ps: u64,
@@ -126,10 +125,10 @@ impl Core {
 }
 
 impl Experiment {
-    pub(super) fn record_hpcc(&self, core: &mut Core) -> Result<RecordFacts, ExperimentError> {
+    pub(super) fn record_hpcc(&self, core: &mut Core) -> Result<RecordPlan, ExperimentError> {
         let experiment = self.hpcc.as_ref().ok_or(ExperimentError::NotHpcc)?;
         if experiment.recorded().is_empty() {
-            return Ok(RecordFacts { next_look_ps: u64::MAX, ..RecordFacts::default() });
+            return Ok(RecordPlan { next_sample_ps: u64::MAX, ..RecordPlan::default() });
         }
         let recording = Recording::new(experiment).map_err(|reason| {
             ExperimentError::Unwritable { path: "a temporary file".to_owned(), reason }
@@ -137,10 +136,10 @@ impl Experiment {
         let topology = &self.setup.topology;
         let ports = 0..u32::try_from(2 * topology.links().len()).expect("ids are 32 bits");
         let noted = |port: &u32| recording.recorder.follows(topology.ends_of(PortId(*port)).0);
-        let facts = RecordFacts {
-            noted: ports.filter(noted).collect(),
-            looked_at: recording.recorder.looks_at().iter().map(|port| port.0).collect(),
-            next_look_ps: recording.recorder.next_look().as_ps(),
+        let facts = RecordPlan {
+            traced_ports: ports.filter(noted).collect(),
+            sampled_ports: recording.recorder.looks_at().iter().map(|port| port.0).collect(),
+            next_sample_ps: recording.recorder.next_look().as_ps(),
         };
         core.recording = Some(Box::new(recording));
         Ok(facts)

@@ -1,23 +1,25 @@
-//! What C++ is told, and a world that is nothing but a heap of arrivals.
+//! The contract as C++ sees it, and a world that consists of a heap of arrivals.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::contract::{
-    CompletionFacts, Graph, InPlace, Measured, NewsFacts, SwitchNode, WireLink, WirePacket,
-};
-use super::core::NONE;
-use super::*;
+use super::contract::{Graph, Measured, Overrides, SwitchNode, Verdict};
+use super::convert::Known as _;
+use super::core::{Core, NONE, PostError};
+use super::enumerations::{FabricMessageEventKind, FabricPacketKind, FabricWitness};
+use super::experiment::{Experiment, experiment_of_text, experiment_on_graph, graph_of};
+use super::records::{FabricCompletion, FabricEnd, FabricLink, FabricMessageEvent, FabricPacket};
 use crate::fabric::{self, Outcome};
 use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
 
+mod layout;
 mod verbs;
 
 const SPREAD: &str = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\ndelay = \"517ns\"\n\
                       [transport]\nack_priority = false\nretransmit_timeout = \"50us\"\n";
 
 fn experiment(text: &str) -> Box<Experiment> {
-    experiment_of_text(text, "", &InPlace::default()).unwrap_or_else(|error| panic!("{error}"))
+    experiment_of_text(text, "", &Overrides::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -40,32 +42,45 @@ fn a_packet_is_the_same_on_both_sides() {
         kind: PacketKind::Refusal,
         flags: Flags::LAST.with(Flags::MARKED),
     };
-    let wire = WirePacket::from(&packet);
-    assert_eq!((wire.psn, wire.stamp, wire.kind, wire.flags), (5, 9, 4, 3));
+    let wire = FabricPacket::from(&packet);
+    assert_eq!((wire.psn, wire.stamp, wire.flags), (5, 9, 3));
+    assert_eq!(wire.kind, FabricPacketKind::REFUSAL);
     assert_eq!(Packet::from(&wire), packet);
-    assert_eq!(size_of::<WirePacket>(), 48);
+    assert_eq!(size_of::<FabricPacket>(), 48);
 }
 
 #[test]
-#[should_panic(expected = "packet kind 7 is unknown")]
-fn a_packet_of_an_unknown_kind_is_refused() {
-    let _ = Packet::from(&WirePacket { kind: 7, ..WirePacket::default() });
+fn every_kind_of_packet_crosses_and_an_unknown_one_is_an_error() {
+    for value in 0..=6 {
+        let kind: PacketKind = FabricPacketKind { repr: value }.known().unwrap();
+        assert_eq!(FabricPacketKind::from(kind).repr, value);
+    }
+    let unknown: Result<PacketKind, _> = FabricPacketKind { repr: 7 }.known();
+    let error = unknown.unwrap_err();
+    assert_eq!(error.to_string(), "packet kind 7 is unknown: it must be from 0 to 6");
+}
+
+#[test]
+#[should_panic(expected = "packet kind 9 is unknown: it must be from 0 to 6")]
+fn a_packet_of_an_unknown_kind_is_not_taken_for_data() {
+    let wire = FabricPacket { kind: FabricPacketKind { repr: 9 }, ..FabricPacket::default() };
+    let _ = Packet::from(&wire);
 }
 
 /// Links and switches at their plainest: first come, first served, each port its own queue that
 /// starts in the moment when it can.
 struct Plain<'a> {
     core: &'a mut Core,
-    links: &'a [WireLink],
+    links: &'a [FabricLink],
     gap: u64,
     free: Vec<u64>,
     /// By host.
     wakes: Vec<u64>,
     /// When, where (port that it comes by; or a host to wake), what.
     events: BinaryHeap<Reverse<(u64, u32, u32)>>,
-    flying: Vec<Option<WirePacket>>,
+    flying: Vec<Option<FabricPacket>>,
     carried: Vec<u64>,
-    completed: Vec<CompletionFacts>,
+    completed: Vec<FabricCompletion>,
 }
 
 /// What wakes a host stands after all that arrives.
@@ -92,7 +107,7 @@ impl<'a> Plain<'a> {
         (u128::from(bytes) * 8_000_000_000_000).div_ceil(rate) as u64
     }
 
-    fn send(&mut self, port: u32, start: u64, packet: WirePacket) {
+    fn send(&mut self, port: u32, start: u64, packet: FabricPacket) {
         let sent = start + self.time_for(port, packet.wire_bytes.into());
         self.free[port as usize] = sent + self.time_for(port, self.gap);
         self.carried[port as usize] += u64::from(packet.wire_bytes);
@@ -103,14 +118,14 @@ impl<'a> Plain<'a> {
     }
 
     fn port_of_host(&self, host: u32) -> u32 {
-        let is_its = |link: &WireLink| link.a_is_host && link.a == host;
+        let is_its = |link: &FabricLink| link.a.is_host && link.a.number == host;
         2 * self.links.iter().position(is_its).expect("a host has a link") as u32
     }
 
     /// Sends all that a host can send by now.
     fn pump(&mut self, host: u32, now: u64) {
         let port = self.port_of_host(host);
-        let mut packet = WirePacket::default();
+        let mut packet = FabricPacket::default();
         let mut free = self.free[port as usize];
         while self.core.poll_transmit(host, now, &mut free, &mut packet) {
             self.send(port, free, packet);
@@ -164,7 +179,7 @@ impl<'a> Plain<'a> {
         } else {
             self.arrive(place, now, number);
         }
-        let mut completion = CompletionFacts::default();
+        let mut completion = FabricCompletion::default();
         while self.core.poll_completion(&mut completion) {
             self.completed.push(completion);
         }
@@ -180,32 +195,28 @@ impl<'a> Plain<'a> {
     fn arrive(&mut self, port: u32, now: u64, number: u32) {
         let mut packet = self.flying[number as usize].take().unwrap();
         let link = self.links[port as usize / 2];
-        let (end, is_host) = if port.is_multiple_of(2) {
-            (link.b, link.b_is_host)
-        } else {
-            (link.a, link.a_is_host)
-        };
+        let FabricEnd { number: node, is_host } =
+            if port.is_multiple_of(2) { link.b } else { link.a };
         if is_host {
-            self.pump(end, now);
-            self.core.handle_packet(end, now, &packet);
-            self.follow_up(end, now);
+            self.pump(node, now);
+            self.core.handle_packet(node, now, &packet);
+            self.follow_up(node, now);
             return;
         }
-        let chosen = self.core.route(end, now, &mut packet, &[]);
-        let out = self.port_of(end, chosen);
-        assert!(matches!(self.core.only_port(end, packet.dst), NONE) || chosen != NONE);
+        let chosen = self.core.route(node, now, &mut packet, &[]);
+        let out = self.port_of(node, chosen);
+        assert!(matches!(self.core.only_port(node, packet.dst), NONE) || chosen != NONE);
         let start = self.free[out as usize].max(now);
         self.send(out, start, packet);
     }
 
-    /// The `number`-th port of a switch, in order of links.
-    fn port_of(&self, switch: u32, number: u32) -> u32 {
-        let mut ports = (0u32..).zip(self.links).filter_map(|(id, link)| match link {
-            WireLink { a, a_is_host: false, .. } if *a == switch => Some(2 * id),
-            WireLink { b, b_is_host: false, .. } if *b == switch => Some(2 * id + 1),
-            _ => None,
+    /// The port of a switch at an index, in order of links.
+    fn port_of(&self, switch: u32, index: u32) -> u32 {
+        let is_it = |end: FabricEnd| !end.is_host && end.number == switch;
+        let mut ports = (0u32..).zip(self.links).filter_map(|(id, link)| {
+            is_it(link.a).then_some(2 * id).or(is_it(link.b).then_some(2 * id + 1))
         });
-        ports.nth(number as usize).expect("a switch names ports of its own")
+        ports.nth(index as usize).expect("a switch names ports of its own")
     }
 }
 
@@ -226,7 +237,7 @@ fn in_the_fabric(experiment: &Experiment) -> (Vec<(u32, u32, u64)>, Vec<u64>) {
     (times.collect(), link_bytes.iter().map(|bytes| bytes.get()).collect())
 }
 
-/// The contract alone, without ns-3: whoever follows it gets the fabric's times.
+/// A world that follows the contract gets the times of the fabric, without ns-3.
 #[test]
 fn a_world_of_few_lines_agrees_with_the_fabric_to_the_picosecond() {
     let idle = "[workload]\nkind = \"incast\"\nfan_in = 1\nbytes = \"100KB\"\n";
@@ -245,26 +256,25 @@ fn a_world_of_few_lines_agrees_with_the_fabric_to_the_picosecond() {
 }
 
 #[test]
-fn what_is_wrong_is_said_in_the_words_of_the_command_line() {
+fn an_error_has_the_text_of_the_command_line() {
     let refused = |text: &str| {
-        experiment_of_text(text, "", &InPlace::default()).err().map(|error| error.to_string())
+        experiment_of_text(text, "", &Overrides::default()).err().map(|error| error.to_string())
     };
     let said = refused("[policy]\nname = \"sprey\"").unwrap();
     assert!(said.contains("there is no policy 'sprey'; did you mean 'spray'?"), "{said}");
-    let in_place = InPlace { policy: "spray".into(), has_seed: true, seed: 7 };
-    let experiment = experiment_of_text(SPREAD, "", &in_place).unwrap();
-    assert_eq!((experiment.policy().as_str(), experiment.settings().seed), ("spray", 7));
+    let overrides = Overrides { policy: "spray".into(), has_seed: true, seed: 7 };
+    let experiment = experiment_of_text(SPREAD, "", &overrides).unwrap();
+    assert_eq!((experiment.policy().as_str(), experiment.setup.seed), ("spray", 7));
     let said = graph_of("kind = \"torus\"", "").unwrap_err().to_string();
     assert!(said.contains("torus"), "{said}");
 }
 
 fn two_hosts() -> Graph {
-    let link = |host| WireLink {
-        a: host,
-        a_is_host: true,
+    let link = |host| FabricLink {
+        a: FabricEnd { number: host, is_host: true },
         rate_bps: 100_000_000_000,
         delay_ps: 500_000,
-        ..WireLink::default()
+        ..FabricLink::default()
     };
     Graph {
         hosts: vec!["left".into(), "right".into()],
@@ -276,43 +286,44 @@ fn two_hosts() -> Graph {
 #[test]
 fn a_graph_has_no_messages_until_they_are_posted() {
     let experiment =
-        experiment_on_graph(&two_hosts(), "[policy]\nname = \"ecmp\"", "", &InPlace::default());
+        experiment_on_graph(&two_hosts(), "[policy]\nname = \"ecmp\"", "", &Overrides::default());
     let experiment = experiment.unwrap();
     assert_eq!(experiment.graph(), two_hosts());
     let mut core = experiment.core();
     assert!(core.is_finished());
-    assert_eq!(core.post(0, 0, 1, 0, 0, 0).unwrap_err(), core::PostError::ToItself(0));
+    assert_eq!(core.post(0, 0, 1, 0, 0, 0).unwrap_err(), PostError::ToItself(0));
     assert!(core.post(0, 2, 1, 0, 0, 0).unwrap_err().to_string().contains("there are 2 hosts"));
-    assert_eq!(core.post(0, 1, 0, 0, 0, 0).unwrap_err(), core::PostError::Empty);
+    assert_eq!(core.post(0, 1, 0, 0, 0, 0).unwrap_err(), PostError::Empty);
     assert_eq!(core.post(0, 1, 1_000, 0, 5, 0), Ok(0));
     assert!(!core.is_finished());
     assert_eq!((core.poll_touched(), core.poll_touched()), (0, NONE));
     assert_eq!(core.next_wake(0, 0, 0), 5);
     core.handle_timeout(0, 5);
-    let (mut packet, mut free) = (WirePacket::default(), 5);
+    let (mut packet, mut free) = (FabricPacket::default(), 5);
     assert!(core.poll_transmit(0, 5, &mut free, &mut packet));
     assert_eq!((packet.src, packet.dst, packet.wire_bytes), (0, 1, 1_062));
     assert!(!core.poll_transmit(0, 5, &mut free, &mut packet));
     assert_eq!((core.route(0, 90, &mut packet, &[]), core.only_port(0, 1)), (1, 1));
     assert!(core.handle_packet(1, 700, &packet));
-    let mut news = NewsFacts::default();
-    assert!(core.poll_news(&mut news));
-    assert_eq!((news.kind, news.message, news.start_ps, news.at_ps), (0, 0, 5, 700));
+    let mut event = FabricMessageEvent::default();
+    assert!(core.poll_message_event(&mut event));
+    assert_eq!(event.kind, FabricMessageEventKind::DELIVERED);
+    assert_eq!((event.message, event.start_ps, event.at_ps), (0, 5, 700));
 }
 
 #[test]
 fn a_fault_of_a_graph_names_its_nodes() {
     let mut graph = two_hosts();
     graph.links.pop();
-    let said = experiment_on_graph(&graph, "", "", &InPlace::default()).unwrap_err().to_string();
+    let said = experiment_on_graph(&graph, "", "", &Overrides::default()).unwrap_err().to_string();
     assert_eq!(said, "the graph: right has no link; expected exactly 1");
     let unfit = "[topology]\nleaves = 4";
-    let said = experiment_on_graph(&two_hosts(), unfit, "", &InPlace::default());
+    let said = experiment_on_graph(&two_hosts(), unfit, "", &Overrides::default());
     assert!(said.unwrap_err().to_string().contains("leaves"));
 }
 
 #[test]
-fn failures_are_told_as_faults_and_steps() {
+fn failures_cross_as_faults_and_steps() {
     let text = format!(
         "{SPREAD}[[failure]]\nlink = \"leaf0-spine0\"\nat = \"1us\"\nuntil = \"9us\"\n\
          detection = \"2us\"\nconvergence = \"3us\"\n[[failure]]\nlink = \"leaf1-spine1\"\n\
@@ -321,23 +332,26 @@ fn failures_are_told_as_faults_and_steps() {
     let experiment = experiment(&text);
     let faults = experiment.faults();
     assert_eq!((faults.len(), faults[0].from_ps, faults[0].until_ps), (1, 1_000_000, 9_000_000));
-    let steps: Vec<(u64, u8, u64)> = experiment
+    let steps: Vec<(u64, FabricWitness, u64)> = experiment
         .steps()
         .iter()
         .map(|step| (step.at_ps / 1_000_000, step.witness, step.rate_bps / 1_000_000_000))
         .collect();
-    assert_eq!(steps, [(3, 1, 400), (4, 2, 400), (5, 0, 100), (11, 1, 400), (12, 2, 400)]);
+    let (wire, ends, routing) = (FabricWitness::WIRE, FabricWitness::ENDS, FabricWitness::ROUTING);
+    let expected =
+        [(3, ends, 400), (4, routing, 400), (5, wire, 100), (11, ends, 400), (12, routing, 400)];
+    assert_eq!(steps, expected);
 }
 
 #[test]
-fn only_experiments_of_that_family_write_its_files() {
+fn only_experiments_of_the_hpcc_family_write_its_files() {
     let experiment = experiment(SPREAD);
     let mut core = experiment.core();
     let said = experiment.write_hpcc(&mut core, "").unwrap_err().to_string();
     assert!(said.starts_with("fct.txt is written for experiments"), "{said}");
     assert!(experiment.record_hpcc(&mut core).is_err());
-    // Nobody has asked for a look.
-    assert_eq!(core.look(0, 0, &[], &[]), u64::MAX);
-    core.record(&Measured { trimmed: 3, verdict: 2, ..Measured::default() });
+    // Without a recording there are no samples.
+    assert_eq!(core.sample(0, 0, &[], &[]), u64::MAX);
+    core.record(&Measured { trimmed: 3, verdict: Verdict::TimeLimit, ..Measured::default() });
     assert_eq!(core.outcome().counters.trimmed, 3);
 }

@@ -7,16 +7,17 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::contract::{CompletionFacts, QpSettings, WorkFacts};
+use super::convert::{Known as _, UnknownValue};
 use super::core::Core;
+use super::enumerations::FabricQpState;
 use super::experiment::Experiment;
+use super::records::{FabricCompletion, FabricQpSettings, FabricWork};
 use crate::ids::{HostId, QpId};
 use crate::nic::QpState;
 use crate::nic::verbs::{
-    Completion, CompletionStatus, DEEPEST_QUEUE, Opcode, Operation, QpConfig, VerbsError,
-    WorkRequest,
+    Completion, CompletionStatus, DEEPEST_QUEUE, Opcode, QpConfig, VerbsError,
 };
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Span, Time};
 
 /// A number of times that is without limit.
 const WITHOUT_LIMIT: u32 = u32::MAX;
@@ -43,16 +44,9 @@ pub(super) enum WorkError {
     /// It is one of those that carry messages, or none.
     #[error("host {0} has no queue pair {1} of a program's (EINVAL)")]
     NotOwn(u32, u32),
-    /// A number that stands for nothing.
-    #[error("{what} {number} is none: it must be from 0 to {most} (EINVAL)")]
-    NoSuch {
-        /// What it was to stand for.
-        what: &'static str,
-        /// The number.
-        number: u8,
-        /// The highest that stands for something.
-        most: u8,
-    },
+    /// A value that an enumeration does not have.
+    #[error("{0} (EINVAL)")]
+    Unknown(#[from] UnknownValue),
     /// A queue of no or of too great depth.
     #[error("a {which} queue of {depth}: it must hold from 1 to {DEEPEST_QUEUE} (EINVAL)")]
     Depth {
@@ -76,7 +70,7 @@ enum Signal {
 pub(super) struct Verbs {
     /// Of each queue pair of a program, what is in its send queue, oldest first.
     sends: BTreeMap<(HostId, QpId), VecDeque<Signal>>,
-    completions: VecDeque<(HostId, Completion, Time)>,
+    completions: VecDeque<FabricCompletion>,
     /// Work requests that are not complete.
     open: u64,
 }
@@ -97,7 +91,7 @@ impl Verbs {
     /// True if that is for a program at `host`.
     #[inline]
     pub fn has_something_for(&self, host: HostId) -> bool {
-        self.completions.iter().any(|completion| completion.0 == host)
+        self.completions.iter().any(|completion| completion.host == host.0)
     }
 
     /// Forgets what is in a send queue: nothing more will be heard of it.
@@ -118,12 +112,12 @@ impl Verbs {
                 return;
             }
         }
-        self.completions.push_back((host, completion, now));
+        self.completions.push_back(FabricCompletion::of(host, &completion, now));
     }
 }
 
 impl Experiment {
-    pub(super) fn set_queue_pairs(&mut self, settings: &QpSettings) -> Result<(), WorkError> {
+    pub(super) fn set_queue_pairs(&mut self, settings: &FabricQpSettings) -> Result<(), WorkError> {
         let depth = |which, depth: u32| match usize::try_from(depth) {
             Ok(queue) if (1..=DEEPEST_QUEUE).contains(&queue) => Ok(queue),
             _ => Err(WorkError::Depth { which, depth }),
@@ -170,13 +164,11 @@ impl Core {
         &mut self,
         host: u32,
         qp: u32,
-        state: u8,
+        state: FabricQpState,
         now_ps: u64,
     ) -> Result<(), WorkError> {
         let (host, qp) = self.own(host, qp)?;
-        let most = QpState::ALL.len() as u8 - 1;
-        let no_such = WorkError::NoSuch { what: "state", number: state, most };
-        let next = *QpState::ALL.get(usize::from(state)).ok_or(no_such)?;
+        let next: QpState = state.known()?;
         self.endpoints.host_mut(host).nic.modify_qp(qp, next)?;
         if next == QpState::Reset {
             self.verbs.forget((host, qp));
@@ -185,15 +177,15 @@ impl Core {
         Ok(())
     }
 
-    pub(super) fn query_qp(&self, host: u32, qp: u32) -> Result<u8, WorkError> {
+    pub(super) fn query_qp(&self, host: u32, qp: u32) -> Result<FabricQpState, WorkError> {
         let (host, qp) = self.own(host, qp)?;
-        Ok(self.endpoints.host(host).nic.query_qp(qp)? as u8)
+        Ok(self.endpoints.host(host).nic.query_qp(qp)?.into())
     }
 
     pub(super) fn destroy_qp(&mut self, host: u32, qp: u32, now_ps: u64) -> Result<(), WorkError> {
         let at @ (of, own) = self.own(host, qp)?;
         // Whoever waits for work hears that it is over.
-        self.modify_qp(host, qp, QpState::Error as u8, now_ps)?;
+        self.modify_qp(host, qp, FabricQpState::ERROR, now_ps)?;
         self.endpoints.destroy_qp(of, own)?;
         self.verbs.sends.remove(&at);
         Ok(())
@@ -203,20 +195,11 @@ impl Core {
         &mut self,
         host: u32,
         qp: u32,
-        work: &WorkFacts,
+        work: &FabricWork,
         now_ps: u64,
     ) -> Result<(), WorkError> {
         let at @ (host, qp) = self.own(host, qp)?;
-        let operation = match work.operation {
-            0 => Operation::Write,
-            1 => Operation::WriteWithImmediate(work.immediate),
-            2 => Operation::Send,
-            3 => Operation::Read,
-            number => return Err(WorkError::NoSuch { what: "operation", number, most: 3 }),
-        };
-        let bytes = Bytes::new(work.bytes);
-        let request = WorkRequest { id: work.id, operation, bytes, path: 0 };
-        self.endpoints.post_send(host, qp, request)?;
+        self.endpoints.post_send(host, qp, work.known()?)?;
         let signal = if work.signaled { Signal::Always } else { Signal::OnFailure };
         self.verbs.sends.get_mut(&at).expect("it is a program's").push_back(signal);
         self.verbs.open += 1;
@@ -237,19 +220,9 @@ impl Core {
         Ok(())
     }
 
-    pub(super) fn poll_completion(&mut self, facts: &mut CompletionFacts) -> bool {
-        let Some((host, completion, at)) = self.verbs.completions.pop_front() else { return false };
-        *facts = CompletionFacts {
-            id: completion.id,
-            bytes: completion.bytes.get(),
-            at_ps: at.as_ps(),
-            host: host.0,
-            qp: completion.qp.0,
-            immediate: completion.immediate.unwrap_or(0),
-            has_immediate: completion.immediate.is_some(),
-            opcode: completion.opcode as u8,
-            status: completion.status as u8,
-        };
+    pub(super) fn poll_completion(&mut self, completion: &mut FabricCompletion) -> bool {
+        let Some(next) = self.verbs.completions.pop_front() else { return false };
+        *completion = next;
         true
     }
 

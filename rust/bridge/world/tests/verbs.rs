@@ -1,7 +1,10 @@
-//! Verbs as C++ has them, in the plain world: what is posted when, and what completes when.
+//! Verbs as C++ uses them, in the plain world: what is posted when, and what completes when.
 
 use super::*;
-use crate::bridge::world::contract::{QpSettings, WorkFacts};
+use crate::bridge::world::enumerations::{
+    FabricCompletionStatus, FabricOpcode, FabricOperation, FabricQpState,
+};
+use crate::bridge::world::records::{FabricQpSettings, FabricWork};
 
 /// Picoseconds of a byte at 100 Gbps.
 const BYTE: u64 = 80;
@@ -12,27 +15,54 @@ const ANSWER: u64 = 2 * (64 * BYTE + 500_000);
 const BEHIND: u64 = (4_158 + 20) * BYTE;
 const RNR_TIMER: u64 = 640_000_000;
 
-const WRITE: u8 = 0;
-const WITH_IMMEDIATE: u8 = 1;
-const SEND: u8 = 2;
-const READ: u8 = 3;
-const RESET: u8 = 0;
-const INIT: u8 = 1;
-const RTR: u8 = 2;
-const RTS: u8 = 3;
-const SQD: u8 = 4;
-const ERROR: u8 = 6;
-const SUCCESS: u8 = 0;
-const FLUSHED: u8 = 1;
+const WRITE: FabricOperation = FabricOperation::WRITE;
+const WITH_IMMEDIATE: FabricOperation = FabricOperation::WRITE_WITH_IMMEDIATE;
+const SEND: FabricOperation = FabricOperation::SEND;
+const READ: FabricOperation = FabricOperation::READ;
+const RESET: FabricQpState = FabricQpState::RESET;
+const INIT: FabricQpState = FabricQpState::INIT;
+const RTR: FabricQpState = FabricQpState::RTR;
+const RTS: FabricQpState = FabricQpState::RTS;
+const SQD: FabricQpState = FabricQpState::SQD;
+const ERROR: FabricQpState = FabricQpState::ERROR;
 
-fn work(id: u64, operation: u8, bytes: u64) -> WorkFacts {
-    WorkFacts { id, operation, bytes, immediate: 0xfeed, signaled: true }
+fn work(work_id: u64, operation: FabricOperation, bytes: u64) -> FabricWork {
+    FabricWork { work_id, operation, bytes, immediate: 0xfeed, signaled: true }
+}
+
+/// A completion, without its immediate data.
+#[derive(Debug, PartialEq, Eq)]
+struct Completed {
+    host: u32,
+    id: u64,
+    opcode: FabricOpcode,
+    status: FabricCompletionStatus,
+    bytes: u64,
+    at: u64,
+}
+
+impl Completed {
+    /// Work of the id at host 0 that succeeded.
+    fn success(id: u64, opcode: FabricOpcode, bytes: u64, at: u64) -> Self {
+        Self { host: 0, id, opcode, status: FabricCompletionStatus::SUCCESS, bytes, at }
+    }
+
+    /// Work of the id at host 0 that was flushed.
+    fn flushed(id: u64, opcode: FabricOpcode, at: u64) -> Self {
+        let status = FabricCompletionStatus::WR_FLUSH_ERR;
+        Self { status, ..Self::success(id, opcode, 0, at) }
+    }
+
+    /// The same at another host.
+    fn at_host(self, host: u32) -> Self {
+        Self { host, ..self }
+    }
 }
 
 /// Two hosts behind one switch, and a queue pair from each to the other.
-fn on_two_hosts(text: &str, settings: Option<QpSettings>) -> (Graph, Box<Core>) {
+fn on_two_hosts(text: &str, settings: Option<FabricQpSettings>) -> (Graph, Box<Core>) {
     let text = format!("[transport]\ncongestion_control = \"line-rate\"\n{text}");
-    let made = experiment_on_graph(&two_hosts(), &text, "", &InPlace::default());
+    let made = experiment_on_graph(&two_hosts(), &text, "", &Overrides::default());
     let mut experiment = made.unwrap_or_else(|error| panic!("{error}"));
     settings.iter().for_each(|settings| experiment.set_queue_pairs(settings).unwrap());
     let mut core = experiment.core();
@@ -63,17 +93,19 @@ impl Plain<'_> {
         }
     }
 
-    /// Host, name, opcode, status, bytes and time of all that completed.
-    fn completions(&mut self) -> Vec<(u32, u64, u8, u8, u64, u64)> {
-        let mut it = CompletionFacts::default();
+    /// Everything that completed since the last call.
+    fn completions(&mut self) -> Vec<Completed> {
+        let mut it = FabricCompletion::default();
         let mut all = std::mem::take(&mut self.completed);
         while self.core.poll_completion(&mut it) {
             all.push(it);
         }
         let facts = all.iter().map(|it| {
-            let expected = if it.opcode == 4 { (true, 0xfeed) } else { (false, 0) };
+            let has_number = it.opcode == FabricOpcode::RECEIVE_WITH_IMMEDIATE;
+            let expected = if has_number { (true, 0xfeed) } else { (false, 0) };
             assert_eq!((it.has_immediate, it.immediate), expected);
-            (it.host, it.id, it.opcode, it.status, it.bytes, it.at_ps)
+            let FabricCompletion { host, opcode, status, bytes, .. } = *it;
+            Completed { host, id: it.work_id, opcode, status, bytes, at: it.at_ps }
         });
         facts.collect()
     }
@@ -93,7 +125,10 @@ fn a_write_takes_as_long_as_a_message() {
         assert!(!plain.core.is_finished(), "work is open");
         let end = plain.run(0);
         assert_eq!(end, 3_000 + DATA + (packets - 1) * BEHIND + ANSWER);
-        assert_eq!(plain.completions(), [(0, 7, 0, SUCCESS, packets * 4_096, end)]);
+        assert_eq!(
+            plain.completions(),
+            [Completed::success(7, FabricOpcode::WRITE, packets * 4_096, end)]
+        );
 
         let (graph, mut core) = on_two_hosts("", None);
         core.post(0, 1, packets * 4_096, 0, 3_000, 0).unwrap();
@@ -114,13 +149,16 @@ fn a_send_waits_for_its_receive() {
     let end = plain.run(0);
     let there = DATA + ANSWER + RNR_TIMER + DATA;
     assert_eq!(end, there + ANSWER);
-    let all = [(1, 9, 3, SUCCESS, 4_096, there), (0, 7, 1, SUCCESS, 4_096, end)];
+    let all = [
+        Completed::success(9, FabricOpcode::RECEIVE, 4_096, there).at_host(1),
+        Completed::success(7, FabricOpcode::SEND, 4_096, end),
+    ];
     assert_eq!(plain.completions(), all);
     assert_eq!(core.nic_counters().retransmitted, 1);
 }
 
 #[test]
-fn immediate_data_and_answers_to_reads_come_to_who_asked() {
+fn immediate_data_and_read_responses_reach_the_requester() {
     let (graph, mut core) = on_two_hosts("", None);
     let mut plain = world(&mut core, &graph);
     plain.verb(1, 0, |core| core.post_receive(1, 0, 9, 0)).unwrap();
@@ -128,41 +166,47 @@ fn immediate_data_and_answers_to_reads_come_to_who_asked() {
     plain.verb(0, 0, |core| core.post_send(0, 0, &write, 0)).unwrap();
     let there = DATA + BEHIND;
     let end = plain.run(0);
-    let all = [(1, 9, 4, SUCCESS, 8_192, there), (0, 1, 0, SUCCESS, 8_192, there + ANSWER)];
-    assert_eq!((plain.completions(), end), (all.to_vec(), there + ANSWER));
+    let all = [
+        Completed::success(9, FabricOpcode::RECEIVE_WITH_IMMEDIATE, 8_192, there).at_host(1),
+        Completed::success(1, FabricOpcode::WRITE, 8_192, there + ANSWER),
+    ];
+    assert_eq!((plain.completions(), end), (all.into(), there + ANSWER));
     // The request is headers alone, and the answer goes behind its acknowledgement.
     plain.verb(0, end, |core| core.post_send(0, 0, &work(2, READ, 8_192), end)).unwrap();
     let request = 2 * (62 * BYTE + 500_000);
     let here = end + request + (64 + 20) * BYTE + DATA + BEHIND;
     assert_eq!(plain.run(0), here);
-    assert_eq!(plain.completions(), [(0, 2, 2, SUCCESS, 8_192, here)]);
+    assert_eq!(plain.completions(), [Completed::success(2, FabricOpcode::READ, 8_192, here)]);
 }
 
 #[test]
-fn what_is_not_signaled_is_told_of_only_if_it_fails() {
+fn unsignaled_work_has_a_completion_only_if_it_fails() {
     let (graph, mut core) = on_two_hosts("", None);
     let mut plain = world(&mut core, &graph);
-    let quiet = |id| WorkFacts { signaled: false, ..work(id, WRITE, 100) };
+    let quiet = |id| FabricWork { signaled: false, ..work(id, WRITE, 100) };
     plain.verb(0, 0, |core| core.post_send(0, 0, &quiet(1), 0)).unwrap();
     plain.verb(0, 0, |core| core.post_send(0, 0, &work(2, WRITE, 100), 0)).unwrap();
     let end = plain.run(0);
-    assert_eq!(plain.completions().iter().map(|it| it.1).collect::<Vec<_>>(), [2]);
+    assert_eq!(plain.completions().iter().map(|it| it.id).collect::<Vec<_>>(), [2]);
     plain.verb(0, end, |core| core.post_send(0, 0, &quiet(3), end)).unwrap();
     plain.verb(0, end, |core| core.modify_qp(0, 0, ERROR, end)).unwrap();
     assert_eq!(plain.core.next_wake(0, end, end), end, "somebody is to ask for it");
-    assert_eq!(plain.completions(), [(0, 3, 0, FLUSHED, 0, end)]);
+    assert_eq!(plain.completions(), [Completed::flushed(3, FabricOpcode::WRITE, end)]);
     assert!(plain.core.is_finished());
 }
 
 #[test]
-fn an_end_flushes_what_is_open_and_a_reset_forgets_it() {
+fn destroying_flushes_open_work_and_a_reset_discards_it() {
     for reset in [RESET, ERROR] {
         let (graph, mut core) = on_two_hosts("", None);
         let mut plain = world(&mut core, &graph);
         plain.verb(0, 0, |core| core.post_receive(0, 0, 4, 0)).unwrap();
         plain.verb(0, 0, |core| core.post_send(0, 0, &work(5, SEND, 90_000), 0)).unwrap();
         plain.run_until(1_000_000);
-        let flushed = [(0, 5, 1, FLUSHED, 0, 1_000_000), (0, 4, 3, FLUSHED, 0, 1_000_000)];
+        let flushed = [
+            Completed::flushed(5, FabricOpcode::SEND, 1_000_000),
+            Completed::flushed(4, FabricOpcode::RECEIVE, 1_000_000),
+        ];
         if reset == RESET {
             plain.verb(0, 1_000_000, |core| core.modify_qp(0, 0, RESET, 1_000_000)).unwrap();
             assert_eq!(plain.completions(), []);
@@ -179,8 +223,8 @@ fn an_end_flushes_what_is_open_and_a_reset_forgets_it() {
 }
 
 #[test]
-fn a_peer_that_never_answers_or_never_is_ready_ends_work() {
-    let settings = QpSettings {
+fn work_fails_if_the_peer_never_answers_or_is_never_ready() {
+    let settings = FabricQpSettings {
         send_queue: 2,
         receive_queue: 1,
         rnr_timer_ps: 10_000_000,
@@ -193,7 +237,7 @@ fn a_peer_that_never_answers_or_never_is_ready_ends_work() {
     plain.verb(0, 0, |core| core.post_send(0, 0, &work(5, SEND, 100), 0)).unwrap();
     let answered = 2 * ((162 + 64) * BYTE + 1_000_000);
     assert_eq!(plain.run(0), 3 * answered + 2 * 10_000_000);
-    assert_eq!(plain.completions()[0].3, 3, "RNR_RETRY_EXC_ERR");
+    assert_eq!(plain.completions()[0].status, FabricCompletionStatus::RNR_RETRY_EXC_ERR);
 
     let (graph, mut core) = on_two_hosts(timeout, Some(settings));
     let mut plain = world(&mut core, &graph);
@@ -206,12 +250,14 @@ fn a_peer_that_never_answers_or_never_is_ready_ends_work() {
         "{said}"
     );
     plain.run(0);
-    let statuses: Vec<_> = plain.completions().iter().map(|it| (it.1, it.3)).collect();
-    assert_eq!(statuses, [(5, 2), (6, FLUSHED)], "RETRY_EXC_ERR");
+    let statuses: Vec<_> = plain.completions().iter().map(|it| (it.id, it.status)).collect();
+    let [failed, flushed] =
+        [FabricCompletionStatus::RETRY_EXC_ERR, FabricCompletionStatus::WR_FLUSH_ERR];
+    assert_eq!(statuses, [(5, failed), (6, flushed)]);
 }
 
 #[test]
-fn what_is_refused_says_why() {
+fn a_refused_call_gives_the_reason() {
     let (_, mut core) = on_two_hosts("recovery = \"per-packet\"\ndelivery = \"unordered\"", None);
     let says = |refused: Result<(), _>| {
         refused.map_err(|it: super::super::verbs::WorkError| it.to_string()).unwrap_err()
@@ -223,10 +269,10 @@ fn what_is_refused_says_why() {
     );
     let said = says(core.modify_qp(0, 0, RTR, 0));
     assert!(said.contains("RTS cannot become RTR") && said.ends_with("(EINVAL)"), "{said}");
-    assert!(
-        says(core.modify_qp(0, 0, 7, 0)).starts_with("state 7 is none: it must be from 0 to 6")
-    );
-    assert!(says(core.post_send(0, 0, &work(1, 4, 1), 0)).starts_with("operation 4 is none"));
+    let said = says(core.modify_qp(0, 0, FabricQpState { repr: 7 }, 0));
+    assert_eq!(said, "state 7 is unknown: it must be from 0 to 6 (EINVAL)");
+    let said = says(core.post_send(0, 0, &work(1, FabricOperation { repr: 4 }, 1), 0));
+    assert_eq!(said, "operation 4 is unknown: it must be from 0 to 3 (EINVAL)");
     assert!(says(core.post_receive(0, 1, 1, 0)).starts_with("host 0 has no queue pair 1"));
     assert!(says(core.create_qp(0, 2, 0).map(|_| ())).contains("there are 2 hosts"));
     assert!(says(core.create_qp(1, 1, 0).map(|_| ())).contains("to itself"));
@@ -234,8 +280,9 @@ fn what_is_refused_says_why() {
     assert_eq!(core.post_send(0, 0, &work(1, WRITE, 1), 0), Ok(()));
     assert!(!core.has_packets(0), "it waits");
 
-    let made = experiment_on_graph(&two_hosts(), "", "", &InPlace::default());
-    let settings = QpSettings { send_queue: 4_096, receive_queue: 1, ..QpSettings::default() };
+    let made = experiment_on_graph(&two_hosts(), "", "", &Overrides::default());
+    let settings =
+        FabricQpSettings { send_queue: 4_096, receive_queue: 1, ..FabricQpSettings::default() };
     let said = says(made.unwrap().set_queue_pairs(&settings));
     assert_eq!(said, "a send queue of 4096: it must hold from 1 to 4095 (EINVAL)");
     // A queue pair that carries messages is none of a program's.
@@ -246,7 +293,7 @@ fn what_is_refused_says_why() {
 
 /// Without a splitter to ask, a queue pair keeps to one path until that fails.
 #[test]
-fn a_policy_that_pins_pins_queue_pairs_too() {
+fn a_policy_that_pins_paths_pins_queue_pairs_too() {
     let text = format!(
         "{SPREAD}[policy]\nname = \"ethereal\"\n[workload]\nkind = \"incast\"\nfan_in = 1\n"
     );
@@ -257,7 +304,7 @@ fn a_policy_that_pins_pins_queue_pairs_too() {
         core.modify_qp(host, 0, state, 0).unwrap();
     }
     let sent = |core: &mut Core, now: u64| {
-        let (mut packet, mut free) = (WirePacket::default(), now);
+        let (mut packet, mut free) = (FabricPacket::default(), now);
         core.poll_transmit(0, now, &mut free, &mut packet).then_some(packet)
     };
     core.post_send(0, 0, &work(1, WRITE, 1), 0).unwrap();
@@ -271,7 +318,7 @@ fn a_policy_that_pins_pins_queue_pairs_too() {
         "the other of two paths"
     );
     core.handle_packet(2, 60_000_000, &again);
-    let (mut answer, mut free) = (WirePacket::default(), 60_000_000);
+    let (mut answer, mut free) = (FabricPacket::default(), 60_000_000);
     assert!(core.poll_transmit(2, 60_000_000, &mut free, &mut answer));
     assert!(core.handle_packet(0, 70_000_000, &answer));
     core.post_send(0, 0, &work(2, WRITE, 1), 70_000_000).unwrap();

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-helper.h"
+
+#include "ns3/abort.h"
+#include "ns3/names.h"
+#include "ns3/rng-seed-manager.h"
+
+#include <algorithm>
+#include <sstream>
+#include <tuple>
+
+// The description of a fabric that evenkeel gets: its graph, and the text of its settings.
+
+namespace ns3
+{
+
+FabricGraph
+FabricHelper::DescribeGraph() const
+{
+    FabricGraph graph;
+    for (std::size_t host = 0; host < m_nics.size(); ++host)
+    {
+        graph.hosts.push_back("host" + std::to_string(host));
+    }
+    for (std::size_t number = 0; number < m_switches.size(); ++number)
+    {
+        FabricGraph::Switch each;
+        each.name = m_switchNames[number];
+        if (each.name.empty())
+        {
+            each.name = Names::FindName(m_switchNodes[number]);
+        }
+        if (each.name.empty())
+        {
+            each.name = "switch" + std::to_string(number);
+        }
+        graph.switches.push_back(each);
+    }
+    const auto describe = [this](Ptr<NetDevice> device) {
+        FabricEnd end;
+        if (Ptr<RdmaNic> nic = DynamicCast<RdmaNic>(device))
+        {
+            end.isHost = true;
+            const auto place = std::find(m_nics.begin(), m_nics.end(), nic);
+            end.number = static_cast<uint32_t>(place - m_nics.begin());
+            return end;
+        }
+        Ptr<FabricSwitch> owner = device->GetNode()->GetObject<FabricSwitch>();
+        const auto place = std::find(m_switches.begin(), m_switches.end(), owner);
+        end.number = static_cast<uint32_t>(place - m_switches.begin());
+        return end;
+    };
+    for (const auto& channel : m_channels)
+    {
+        FabricLink link;
+        link.a = describe(channel->GetDevice(0));
+        link.b = describe(channel->GetDevice(1));
+        link.rateBps = channel->GetDataRate().GetBitRate();
+        link.delayPs = static_cast<uint64_t>(channel->GetDelay().GetPicoSeconds());
+        graph.links.push_back(link);
+    }
+    graph.FillTiers();
+    return graph;
+}
+
+uint32_t
+FabricHelper::IndexOf(Ptr<FabricChannel> channel) const
+{
+    const auto found = std::find(m_channels.begin(), m_channels.end(), channel);
+    NS_ABORT_MSG_IF(found == m_channels.end(), "the link of a failure is in another fabric");
+    return static_cast<uint32_t>(found - m_channels.begin());
+}
+
+std::string
+FabricHelper::DescribeSettings() const
+{
+    NS_ABORT_MSG_IF(m_nics.empty(), "a fabric needs at least one host");
+    std::ostringstream text;
+    const uint64_t run = RngSeedManager::GetRun() + (static_cast<uint64_t>(m_stream) << 20);
+    const uint64_t seed = (static_cast<uint64_t>(RngSeedManager::GetSeed()) - 1) << 40 ^ run;
+    text << "schema_version = 1\n";
+    // The format holds 63 bits.
+    text << "seed = " << (seed & 0x7fffffffffffffffULL) << "\n\n";
+    text << "[topology]\ngap = \"" << m_gapBytes << "B\"\n";
+    text << "forwarding_delay = \"" << m_forwardingDelay.GetPicoSeconds() << "ps\"\n\n";
+    text << m_nics[0]->DescribeSettings() << "\n";
+    for (const auto& nic : m_nics)
+    {
+        NS_ABORT_MSG_IF(nic->DescribeSettings() != m_nics[0]->DescribeSettings(),
+                        "all NICs of a fabric have one setting; set it before they are made");
+    }
+    if (!m_switches.empty())
+    {
+        text << m_switches[0]->DescribeSettings() << "\n";
+    }
+    for (const auto& each : m_switches)
+    {
+        NS_ABORT_MSG_IF(each->DescribeSettings() != m_switches[0]->DescribeSettings(),
+                        "all switches of a fabric have one setting; set it before they are made");
+    }
+    text << m_sections;
+    const FabricGraph graph = m_failures.empty() ? FabricGraph() : DescribeGraph();
+    for (const auto& [channel, keys] : m_failures)
+    {
+        text << "\n[[failure]]\nlink = \"" << graph.NameOf(IndexOf(channel)) << "\"\n" << keys << "\n";
+    }
+    return text.str();
+}
+
+FabricQpSettings
+FabricHelper::DescribeQueuePairs() const
+{
+    NS_ABORT_MSG_IF(m_nics.empty(), "a fabric needs at least one host");
+    const auto fields = [](const FabricQpSettings& it) {
+        return std::make_tuple(it.sendQueue,
+                               it.receiveQueue,
+                               it.rnrTimerPs,
+                               it.rnrRetries,
+                               it.retries);
+    };
+    const FabricQpSettings settings = m_nics[0]->DescribeQueuePairs();
+    for (const auto& nic : m_nics)
+    {
+        NS_ABORT_MSG_IF(fields(nic->DescribeQueuePairs()) != fields(settings),
+                        "all NICs of a fabric have one setting; set it before they are made");
+    }
+    return settings;
+}
+
+} // namespace ns3

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "device-queues.h"
+
+#include "ns3/net-device.h"
+#include "ns3/packet.h"
+#include "ns3/pointer.h"
+#include "ns3/traffic-control-layer.h"
+
+namespace ns3
+{
+
+namespace
+{
+
+/// A packet starts on a wire.
+void
+Begin(std::shared_ptr<uint64_t> onWire, Ptr<const Packet> packet)
+{
+    *onWire = packet->GetSize();
+}
+
+/// The wire is free.
+void
+End(std::shared_ptr<uint64_t> onWire, Ptr<const Packet>)
+{
+    *onWire = 0;
+}
+
+} // namespace
+
+DeviceQueues::Device
+DeviceQueues::Inspect(Ptr<Ipv4> ipv4, uint32_t interface)
+{
+    Device result;
+    result.onWire = std::make_shared<uint64_t>(0);
+    Ptr<NetDevice> device = ipv4->GetNetDevice(interface);
+    PointerValue queue;
+    if (device->GetAttributeFailSafe("TxQueue", queue))
+    {
+        result.queue = queue.Get<QueueBase>();
+    }
+    if (auto control = ipv4->GetObject<TrafficControlLayer>())
+    {
+        result.disc = control->GetRootQueueDiscOnDevice(device);
+    }
+    // A device without these sources counts without the packet on its wire.
+    device->TraceConnectWithoutContext("PhyTxBegin", MakeBoundCallback(&Begin, result.onWire));
+    device->TraceConnectWithoutContext("PhyTxEnd", MakeBoundCallback(&End, result.onWire));
+    return result;
+}
+
+uint64_t
+DeviceQueues::GetBytes(Ptr<Ipv4> ipv4, uint32_t interface)
+{
+    auto found = m_devices.find(interface);
+    if (found == m_devices.end())
+    {
+        found = m_devices.emplace(interface, Inspect(ipv4, interface)).first;
+    }
+    const Device& device = found->second;
+    uint64_t bytes = *device.onWire;
+    bytes += device.queue ? device.queue->GetNBytes() : 0;
+    bytes += device.disc ? device.disc->GetNBytes() : 0;
+    return bytes;
+}
+
+void
+DeviceQueues::Clear()
+{
+    m_devices.clear();
+}
+
+} // namespace ns3

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef DEVICE_QUEUES_H
+#define DEVICE_QUEUES_H
+
+#include "ns3/ipv4.h"
+#include "ns3/queue-disc.h"
+#include "ns3/queue.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+namespace ns3
+{
+
+/**
+ * @ingroup evenkeel
+ * @brief The bytes that wait at the devices of a node.
+ *
+ * It counts the root queue disc, the queue of the attribute TxQueue, and, for a device with the
+ * trace sources PhyTxBegin and PhyTxEnd, the packet on the wire.
+ */
+class DeviceQueues
+{
+  public:
+    /**
+     * @param ipv4 the IP of the node
+     * @param interface an interface
+     * @return bytes that wait there, with those on the wire
+     */
+    uint64_t GetBytes(Ptr<Ipv4> ipv4, uint32_t interface);
+    /// Forgets all devices.
+    void Clear();
+
+  private:
+    /// What is known of a device.
+    struct Device
+    {
+        Ptr<QueueBase> queue;             //!< its own queue; null if it has none
+        Ptr<QueueDisc> disc;              //!< its root queue disc; null if there is none
+        std::shared_ptr<uint64_t> onWire; //!< bytes of the packet on the wire
+    };
+
+    /**
+     * @param ipv4 the IP of the node
+     * @param interface an interface
+     * @return what is known of its device
+     */
+    static Device Inspect(Ptr<Ipv4> ipv4, uint32_t interface);
+
+    std::map<uint32_t, Device> m_devices; //!< by interface
+};
+
+} // namespace ns3
+
+#endif /* DEVICE_QUEUES_H */

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-bridge-records.h"
+
+#include "fabric-core-bridge.h"
+#include "fabric-port.h"
+#include "fabric.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace ns3
+{
+
+namespace contract = evenkeel::contract;
+
+namespace bridgerecords
+{
+
+namespace
+{
+
+/**
+ * @param fabric a fabric whose run has ended
+ * @return how it ended
+ */
+contract::Verdict
+VerdictOf(const Fabric& fabric)
+{
+    switch (fabric.GetVerdict())
+    {
+    case Fabric::COMPLETED:
+        return contract::Verdict::Completed;
+    case Fabric::TIME_LIMIT:
+        return contract::Verdict::TimeLimit;
+    case Fabric::RUNNING:
+        break;
+    }
+    // Messages are open, and no event is left.
+    return contract::Verdict::Stalled;
+}
+
+/**
+ * @param fabric a fabric whose run has ended
+ * @return when it ended, in picoseconds
+ */
+uint64_t
+EndOf(const Fabric& fabric)
+{
+    switch (fabric.GetVerdict())
+    {
+    case Fabric::COMPLETED:
+        return fabric.GetFinishPs();
+    case Fabric::TIME_LIMIT:
+        return fabric.GetSettings().timeLimitPs;
+    case Fabric::RUNNING:
+        break;
+    }
+    return fabric.GetNowPs();
+}
+
+} // namespace
+
+FabricGraph
+ToGraph(const contract::Graph& graph)
+{
+    FabricGraph result;
+    for (const rust::String& host : graph.hosts)
+    {
+        result.hosts.push_back(std::string(host));
+    }
+    for (const contract::SwitchNode& each : graph.switches)
+    {
+        FabricGraph::Switch node;
+        node.name = std::string(each.name);
+        node.tier = each.tier;
+        result.switches.push_back(node);
+    }
+    result.links = ToVector(graph.links);
+    return result;
+}
+
+contract::Graph
+FromGraph(const FabricGraph& graph)
+{
+    contract::Graph result;
+    for (const std::string& host : graph.hosts)
+    {
+        result.hosts.push_back(host);
+    }
+    for (const FabricGraph::Switch& each : graph.switches)
+    {
+        contract::SwitchNode node;
+        node.name = each.name;
+        node.tier = each.tier;
+        result.switches.push_back(std::move(node));
+    }
+    for (const FabricLink& link : graph.links)
+    {
+        result.links.push_back(link);
+    }
+    return result;
+}
+
+FabricDescription
+Describe(const contract::Experiment& experiment)
+{
+    FabricDescription description;
+    description.graph = ToGraph(experiment.graph());
+    description.settings = experiment.settings();
+    const auto ports = static_cast<uint32_t>(2 * description.graph.links.size());
+    for (uint32_t port = 0; port < ports; ++port)
+    {
+        description.ecn.push_back(experiment.ecn(port));
+        description.ingress.push_back(experiment.ingress(port));
+    }
+    for (uint32_t number = 0; number < description.graph.switches.size(); ++number)
+    {
+        description.poolSizes.push_back(experiment.pool_size(number));
+    }
+    description.faults = ToVector(experiment.faults());
+    description.steps = ToVector(experiment.steps());
+    return description;
+}
+
+contract::Measured
+Measure(const Fabric& fabric)
+{
+    const Fabric::Counters& counters = fabric.GetCounters();
+    contract::Measured measured{};
+    measured.verdict = VerdictOf(fabric);
+    measured.ended_ps = EndOf(fabric);
+    measured.data_dropped = counters.dataDropped;
+    measured.control_dropped = counters.controlDropped;
+    measured.trimmed = counters.trimmed;
+    measured.pfc_pauses = counters.pauses;
+    measured.packet_hops = counters.hops;
+    measured.events = fabric.GetEventCount();
+    measured.in_flight = fabric.CountDataInFlight();
+    measured.queue_bytes_mean = static_cast<double>(counters.waitingFound) /
+                                static_cast<double>(std::max<uint64_t>(counters.arrivals, 1));
+    for (uint32_t port = 0; port < fabric.GetNPorts(); ++port)
+    {
+        const FabricPort& each = fabric.GetPort(port);
+        const FabricLink& link = fabric.GetCore().GetGraph().links[port / 2];
+        const bool isOfHost = (port % 2 == 0 ? link.a : link.b).isHost;
+        measured.link_bytes.push_back(each.GetCarriedBytes());
+        measured.queue_bytes_max.push_back(isOfHost ? 0 : each.GetWaitingBytesMax());
+    }
+    for (const FabricPause& pause : fabric.GetPauses())
+    {
+        measured.pauses.push_back(pause);
+    }
+    return measured;
+}
+
+} // namespace bridgerecords
+
+std::unique_ptr<FabricCore>
+MakeFabricCore(const std::string& scenario, const std::string& folder)
+{
+    return bridgerecords::OrInvalid([&] {
+        const rust::Box<contract::Experiment> experiment =
+            contract::experiment_of_text(scenario, folder, contract::Overrides{});
+        return FabricCoreBridge::MakeCore(*experiment,
+                                          std::make_shared<FabricCoreBridge>(experiment->core()));
+    });
+}
+
+std::unique_ptr<FabricCore>
+MakeFabricCore(const FabricGraph& graph,
+               const std::string& settings,
+               const FabricQpSettings& queuePairs)
+{
+    return bridgerecords::OrInvalid([&] {
+        rust::Box<contract::Experiment> experiment =
+            contract::experiment_on_graph(bridgerecords::FromGraph(graph),
+                                          settings,
+                                          ".",
+                                          contract::Overrides{});
+        experiment->set_queue_pairs(queuePairs);
+        return FabricCoreBridge::MakeCore(*experiment,
+                                          std::make_shared<FabricCoreBridge>(experiment->core()));
+    });
+}
+
+FabricGraph
+MakeFabricGraph(const std::string& topology, const std::string& folder)
+{
+    return bridgerecords::OrInvalid(
+        [&] { return bridgerecords::ToGraph(contract::graph_of(topology, folder)); });
+}
+
+} // namespace ns3

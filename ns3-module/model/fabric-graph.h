@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_GRAPH_H
+#define FABRIC_GRAPH_H
+
+#include "fabric-records.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup evenkeel
+ * @brief Hosts, switches and the links between them.
+ */
+struct FabricGraph
+{
+    /// A switch.
+    struct Switch
+    {
+        std::string name; //!< name that failures refer to
+        uint32_t tier{0}; //!< number of switch tiers between it and the hosts: 0 at the edge
+    };
+
+    std::vector<std::string> hosts; //!< names, by number
+    std::vector<Switch> switches;   //!< by number
+    std::vector<FabricLink> links;  //!< by number
+
+    /// Sets the tier of every switch from the links; 0 where no host is reached.
+    void FillTiers();
+    /**
+     * @param link number of a link
+     * @return its name as scenarios spell it: its ends, the lower one first, such as leaf0-spine0;
+     *         with "#" and an index where several links have the same ends
+     */
+    std::string NameOf(uint32_t link) const;
+
+    /// The switches and hosts of a leaf-spine.
+    struct LeafSpine
+    {
+        uint32_t leaves{0};       //!< switches with hosts
+        uint32_t spines{0};       //!< switches that every leaf is wired to
+        uint32_t hostsPerLeaf{0}; //!< hosts of each leaf
+    };
+
+    /**
+     * @param size of the leaf-spine
+     * @param link a link whose rate and delay all links get
+     * @return the graph; hosts have no names yet
+     */
+    static FabricGraph MakeLeafSpine(const LeafSpine& size, const FabricLink& link);
+};
+
+} // namespace ns3
+
+#endif /* FABRIC_GRAPH_H */

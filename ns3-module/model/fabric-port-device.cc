@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-channel.h"
+#include "fabric-port.h"
+
+#include "ns3/boolean.h"
+#include "ns3/log.h"
+#include "ns3/node.h"
+#include "ns3/packet.h"
+#include "ns3/uinteger.h"
+
+// A port as a device of its node: attributes, trace sources, and what NetDevice asks for.
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("FabricPortDevice");
+
+TypeId
+FabricPort::GetTypeId()
+{
+    static TypeId tid = AddOtherTraceSources(AddPacketTraceSources(
+        AddAttributes(TypeId("ns3::FabricPort").SetParent<NetDevice>().SetGroupName("Evenkeel"))));
+    return tid;
+}
+
+TypeId
+FabricPort::AddAttributes(TypeId tid)
+{
+    return tid
+        .AddAttribute("Punctual",
+                      "Make each start of a packet an event of its own, so that traces of what "
+                      "starts come at its time also where they were connected after the fabric "
+                      "started. Ports that are listened to by then are punctual anyway.",
+                      BooleanValue(false),
+                      MakeBooleanAccessor(&FabricPort::m_punctual),
+                      MakeBooleanChecker())
+        .AddAttribute("Mtu",
+                      "The MTU that is told to those who ask. NICs make packets by their own "
+                      "payload size.",
+                      UintegerValue(9000),
+                      MakeUintegerAccessor(&FabricPort::SetMtu, &FabricPort::GetMtu),
+                      MakeUintegerChecker<uint16_t>());
+}
+
+TypeId
+FabricPort::AddPacketTraceSources(TypeId tid)
+{
+    return tid
+        .AddTraceSource("PacketSent",
+                        "A packet starts on the wire.",
+                        MakeTraceSourceAccessor(&FabricPort::m_sentTrace),
+                        "ns3::FabricPort::PacketTracedCallback")
+        .AddTraceSource("PacketReceived",
+                        "A packet has arrived over the wire.",
+                        MakeTraceSourceAccessor(&FabricPort::m_receivedTrace),
+                        "ns3::FabricPort::PacketTracedCallback")
+        .AddTraceSource("Enqueue",
+                        "A packet joins a queue of this port.",
+                        MakeTraceSourceAccessor(&FabricPort::m_enqueueTrace),
+                        "ns3::FabricPort::PacketTracedCallback")
+        .AddTraceSource("Dequeue",
+                        "A packet leaves a queue of this port.",
+                        MakeTraceSourceAccessor(&FabricPort::m_dequeueTrace),
+                        "ns3::FabricPort::PacketTracedCallback")
+        .AddTraceSource("Drop",
+                        "A packet is lost: there is no room for it, no port leads to where it "
+                        "goes, or its wire failed.",
+                        MakeTraceSourceAccessor(&FabricPort::m_dropTrace),
+                        "ns3::FabricPort::PacketTracedCallback")
+        .AddTraceSource("EcnMark",
+                        "A packet is marked.",
+                        MakeTraceSourceAccessor(&FabricPort::m_markTrace),
+                        "ns3::FabricPort::PacketTracedCallback");
+}
+
+TypeId
+FabricPort::AddOtherTraceSources(TypeId tid)
+{
+    return tid
+        .AddTraceSource("Pause",
+                        "Flow control stops this port, or lets it go on.",
+                        MakeTraceSourceAccessor(&FabricPort::m_pauseTrace),
+                        "ns3::FabricPort::PauseTracedCallback")
+        .AddTraceSource("MacTxDrop",
+                        "A packet that another stack gave to Send is dropped: a fabric carries "
+                        "what RDMA NICs send.",
+                        MakeTraceSourceAccessor(&FabricPort::m_foreignTrace),
+                        "ns3::Packet::TracedCallback")
+        .AddTraceSource("PromiscSniffer",
+                        "The bytes of each packet that starts or arrives here, as RoCEv2 in "
+                        "Ethernet without its check sequence. They are made for listeners only.",
+                        MakeTraceSourceAccessor(&FabricPort::m_snifferTrace),
+                        "ns3::Packet::TracedCallback");
+}
+
+void
+FabricPort::SetIfIndex(const uint32_t index)
+{
+    m_ifIndex = index;
+}
+
+uint32_t
+FabricPort::GetIfIndex() const
+{
+    return m_ifIndex;
+}
+
+Ptr<Channel>
+FabricPort::GetChannel() const
+{
+    return m_channel;
+}
+
+void
+FabricPort::SetAddress(Address address)
+{
+    m_address = Mac48Address::ConvertFrom(address);
+}
+
+Address
+FabricPort::GetAddress() const
+{
+    return m_address;
+}
+
+bool
+FabricPort::SetMtu(const uint16_t mtu)
+{
+    m_mtu = mtu;
+    return true;
+}
+
+uint16_t
+FabricPort::GetMtu() const
+{
+    return m_mtu;
+}
+
+bool
+FabricPort::IsLinkUp() const
+{
+    return m_channel && m_channel->GetNDevices() == 2;
+}
+
+void
+FabricPort::AddLinkChangeCallback(Callback<void> callback)
+{
+    m_linkChangeCallbacks.ConnectWithoutContext(callback);
+}
+
+bool
+FabricPort::IsBroadcast() const
+{
+    return false;
+}
+
+Address
+FabricPort::GetBroadcast() const
+{
+    return Mac48Address::GetBroadcast();
+}
+
+bool
+FabricPort::IsMulticast() const
+{
+    return false;
+}
+
+Address
+FabricPort::GetMulticast(Ipv4Address multicastGroup) const
+{
+    return Mac48Address::GetMulticast(multicastGroup);
+}
+
+Address
+FabricPort::GetMulticast(Ipv6Address addr) const
+{
+    return Mac48Address::GetMulticast(addr);
+}
+
+bool
+FabricPort::IsPointToPoint() const
+{
+    return true;
+}
+
+bool
+FabricPort::IsBridge() const
+{
+    return false;
+}
+
+bool
+FabricPort::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber)
+{
+    return SendFrom(packet, m_address, dest, protocolNumber);
+}
+
+bool
+FabricPort::SendFrom(Ptr<Packet> packet,
+                     const Address& source,
+                     const Address& dest,
+                     uint16_t protocolNumber)
+{
+    NS_LOG_FUNCTION(this << packet << source << dest << protocolNumber);
+    if (m_foreignDropped == 0)
+    {
+        NS_LOG_WARN("a fabric carries what RDMA NICs send, see RdmaNic::PostMessage and "
+                    "RdmaNic::CreateQp; packets of another stack are dropped, of which this is the "
+                    "first here");
+    }
+    ++m_foreignDropped;
+    m_foreignTrace(packet);
+    return false;
+}
+
+Ptr<Node>
+FabricPort::GetNode() const
+{
+    return m_node;
+}
+
+void
+FabricPort::SetNode(Ptr<Node> node)
+{
+    m_node = node;
+}
+
+bool
+FabricPort::NeedsArp() const
+{
+    return false;
+}
+
+void
+FabricPort::SetReceiveCallback(NetDevice::ReceiveCallback cb)
+{
+    NS_LOG_FUNCTION(this);
+}
+
+void
+FabricPort::SetPromiscReceiveCallback(NetDevice::PromiscReceiveCallback cb)
+{
+    NS_LOG_FUNCTION(this);
+}
+
+bool
+FabricPort::SupportsSendFrom() const
+{
+    return false;
+}
+
+} // namespace ns3

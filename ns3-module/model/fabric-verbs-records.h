@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_VERBS_RECORDS_H
+#define FABRIC_VERBS_RECORDS_H
+
+// What work requests and completions are made of. Like fabric-records.h, it is plain C++11, and
+// Rust declares the same records in rust/bridge/world/records.rs.
+
+#include <cstdint>
+#include <limits>
+
+namespace ns3
+{
+
+/// A number of retries without limit.
+constexpr uint32_t FABRIC_WITHOUT_LIMIT = std::numeric_limits<uint32_t>::max();
+
+/// The deepest send or receive queue of a queue pair.
+constexpr uint32_t FABRIC_DEEPEST_QUEUE = 4095;
+
+/**
+ * @ingroup evenkeel
+ * @brief The state of a queue pair, in the order of the InfiniBand specification (volume 1, section
+ * 10.3.1).
+ */
+enum class FabricQpState : uint8_t
+{
+    RESET = 0, //!< new, or reset: it knows nothing of its peer
+    INIT = 1,  //!< receives can be posted; packets for it are dropped
+    RTR = 2,   //!< it receives and answers READs; work cannot be posted yet
+    RTS = 3,   //!< it sends and receives
+    SQD = 4,   //!< it finishes the messages that it began; work that is posted waits
+    SQE = 5,   //!< of unreliable services; queue pairs here never enter it
+    ERROR = 6, //!< packets for it are dropped; all work is flushed
+};
+
+/**
+ * @ingroup evenkeel
+ * @brief What the queue pairs of a fabric are set to.
+ */
+struct FabricQpSettings
+{
+    uint32_t sendQueue{1024};                  //!< work requests that a send queue holds
+    uint32_t receiveQueue{1024};               //!< receives that a receive queue holds
+    uint64_t rnrTimerPs{640000000};            //!< time that a sender waits after an RNR NAK
+    uint32_t rnrRetries{FABRIC_WITHOUT_LIMIT}; //!< RNR NAKs in a row until work fails
+    uint32_t retries{FABRIC_WITHOUT_LIMIT};    //!< timeouts in a row until work fails
+};
+
+/**
+ * @ingroup evenkeel
+ * @brief The operation of a work request.
+ */
+enum class FabricOperation : uint8_t
+{
+    WRITE = 0,                //!< writes bytes at the peer, which is not notified
+    WRITE_WITH_IMMEDIATE = 1, //!< writes bytes and a number, which completes a receive of the peer
+    SEND = 2,                 //!< sends bytes to a receive that the peer posted
+    READ = 3,                 //!< reads bytes of the peer
+};
+
+/**
+ * @ingroup evenkeel
+ * @brief A work request for a send queue.
+ */
+struct FabricWork
+{
+    using Operation = FabricOperation;                       //!< what it asks for
+    static constexpr Operation WRITE = FabricOperation::WRITE; //!< see FabricOperation
+    static constexpr Operation WRITE_WITH_IMMEDIATE =
+        FabricOperation::WRITE_WITH_IMMEDIATE;               //!< see FabricOperation
+    static constexpr Operation SEND = FabricOperation::SEND; //!< see FabricOperation
+    static constexpr Operation READ = FabricOperation::READ; //!< see FabricOperation
+
+    uint64_t workId{0};                                //!< id that its completion has
+    uint64_t bytes{0};                                 //!< length of the message
+    uint32_t immediate{0};                             //!< immediate data
+    FabricOperation operation{FabricOperation::WRITE}; //!< what it asks for
+    bool signaled{true};                               //!< false: only a failure completes
+};
+
+/**
+ * @ingroup evenkeel
+ * @brief The kind of work that completed.
+ */
+enum class FabricOpcode : uint8_t
+{
+    WRITE = 0,                  //!< a WRITE, with immediate data or without
+    SEND = 1,                   //!< a SEND
+    READ = 2,                   //!< a READ
+    RECEIVE = 3,                //!< a receive, by a SEND; also every receive that was flushed
+    RECEIVE_WITH_IMMEDIATE = 4, //!< a receive, by a WRITE with immediate data
+};
+
+/**
+ * @ingroup evenkeel
+ * @brief How work completed, in the terms of rdma-core.
+ */
+enum class FabricCompletionStatus : uint8_t
+{
+    SUCCESS = 0,           //!< it succeeded
+    WR_FLUSH_ERR = 1,      //!< the queue pair left its state before
+    RETRY_EXC_ERR = 2,     //!< the peer did not answer as often as allowed
+    RNR_RETRY_EXC_ERR = 3, //!< the peer had no receive as often as allowed
+    REM_INV_REQ_ERR = 4,   //!< the peer cannot serve the request
+};
+
+/**
+ * @ingroup evenkeel
+ * @brief The completion of a work request at its sender, or of a receive.
+ */
+struct FabricCompletion
+{
+    using Opcode = FabricOpcode;                            //!< kind of work
+    using Status = FabricCompletionStatus;                  //!< how it completed
+    static constexpr Opcode WRITE = FabricOpcode::WRITE;     //!< see FabricOpcode
+    static constexpr Opcode SEND = FabricOpcode::SEND;       //!< see FabricOpcode
+    static constexpr Opcode READ = FabricOpcode::READ;       //!< see FabricOpcode
+    static constexpr Opcode RECEIVE = FabricOpcode::RECEIVE; //!< see FabricOpcode
+    static constexpr Opcode RECEIVE_WITH_IMMEDIATE =
+        FabricOpcode::RECEIVE_WITH_IMMEDIATE;                        //!< see FabricOpcode
+    static constexpr Status SUCCESS = FabricCompletionStatus::SUCCESS; //!< see the enumeration
+    static constexpr Status WR_FLUSH_ERR =
+        FabricCompletionStatus::WR_FLUSH_ERR; //!< see the enumeration
+    static constexpr Status RETRY_EXC_ERR =
+        FabricCompletionStatus::RETRY_EXC_ERR; //!< see the enumeration
+    static constexpr Status RNR_RETRY_EXC_ERR =
+        FabricCompletionStatus::RNR_RETRY_EXC_ERR; //!< see the enumeration
+    static constexpr Status REM_INV_REQ_ERR =
+        FabricCompletionStatus::REM_INV_REQ_ERR; //!< see the enumeration
+
+    uint64_t workId{0};                       //!< id of the work request or of the receive
+    uint64_t bytes{0};                        //!< bytes moved; 0 if it failed
+    uint64_t atPs{0};                         //!< when it completed
+    uint32_t host{0};                         //!< number of the host
+    uint32_t qp{0};                           //!< number of the queue pair there
+    uint32_t immediate{0};                    //!< immediate data of a WRITE
+    bool hasImmediate{false};                 //!< true if there is immediate data
+    FabricOpcode opcode{FabricOpcode::WRITE}; //!< kind of work
+    FabricCompletionStatus status{FabricCompletionStatus::SUCCESS}; //!< how it completed
+};
+
+} // namespace ns3
+
+#endif /* FABRIC_VERBS_RECORDS_H */

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef PLAIN_FABRIC_SWITCHING_H
+#define PLAIN_FABRIC_SWITCHING_H
+
+#include "fabric-core.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup evenkeel
+ * @brief Switches of a few lines of C++: a hash chooses among the ports on shortest paths, or the
+ * shortest queue does where the settings ask for queue lengths.
+ */
+class PlainFabricSwitching : public FabricSwitching
+{
+  public:
+    /**
+     * @param graph hosts, switches and links
+     */
+    explicit PlainFabricSwitching(const FabricGraph& graph);
+
+    /**
+     * @param ecn marking at every port
+     */
+    void SetEcn(const FabricEcn& ecn);
+    /// Has switches ask for the port of every packet, even where there is only one.
+    void DisableOnlyPorts();
+
+    // Inherited from FabricSwitching.
+    uint32_t Route(uint32_t switchNumber,
+                   uint64_t nowPs,
+                   FabricPacket& packet,
+                   const std::vector<uint64_t>* loads) override;
+    uint32_t OnlyPort(uint32_t switchNumber, uint32_t dst) override;
+    bool Marks(uint32_t port, uint64_t waitingBytes) override;
+    bool Loses(uint32_t port, uint32_t numerator, uint32_t denominator) override;
+    void ApplyStep(uint32_t step, uint64_t nowPs) override;
+
+  private:
+    /**
+     * @param numerator of a probability
+     * @param denominator of the probability
+     * @return true with that probability
+     */
+    bool Draw(uint64_t numerator, uint64_t denominator);
+
+    FabricEcn m_ecn;        //!< marking at every port
+    bool m_onlyPorts{true}; //!< report where there is no choice
+    uint64_t m_draw{1};     //!< state of the draws
+    /// By switch, then host: numbers of the ports on shortest paths.
+    std::vector<std::vector<std::vector<uint32_t>>> m_routes;
+};
+
+} // namespace ns3
+
+#endif /* PLAIN_FABRIC_SWITCHING_H */

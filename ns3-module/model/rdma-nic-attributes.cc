@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "rdma-nic.h"
+
+#include "ns3/boolean.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <sstream>
+
+// The attributes and trace sources of a NIC, and the sections of a scenario that they stand for.
+
+namespace ns3
+{
+
+TypeId
+RdmaNic::GetTypeId()
+{
+    static TypeId tid = AddTraceSources(
+        AddQueuePairAttributes(AddTransportAttributes(TypeId("ns3::RdmaNic")
+                                                          .SetParent<FabricPort>()
+                                                          .SetGroupName("Evenkeel")
+                                                          .AddConstructor<RdmaNic>())));
+    return tid;
+}
+
+TypeId
+RdmaNic::AddTransportAttributes(TypeId tid)
+{
+    return tid
+        .AddAttribute("Payload",
+                      "Payload of a full packet, in bytes.",
+                      UintegerValue(4096),
+                      MakeUintegerAccessor(&RdmaNic::m_payload),
+                      MakeUintegerChecker<uint32_t>(1, 65000))
+        .AddAttribute("Header",
+                      "Headers of a data packet with the frame check sequence, in bytes.",
+                      UintegerValue(62),
+                      MakeUintegerAccessor(&RdmaNic::m_header),
+                      MakeUintegerChecker<uint32_t>(0, 500))
+        .AddAttribute("AckBytes",
+                      "An acknowledgement on the wire, in bytes.",
+                      UintegerValue(64),
+                      MakeUintegerAccessor(&RdmaNic::m_ackBytes),
+                      MakeUintegerChecker<uint32_t>(1, 65000))
+        .AddAttribute("AckEvery",
+                      "Data packets that an acknowledgement is for.",
+                      UintegerValue(1),
+                      MakeUintegerAccessor(&RdmaNic::m_ackEvery),
+                      MakeUintegerChecker<uint32_t>(1, 32))
+        .AddAttribute("AckPriority",
+                      "Acknowledgements go before data on every wire.",
+                      BooleanValue(true),
+                      MakeBooleanAccessor(&RdmaNic::m_ackPriority),
+                      MakeBooleanChecker())
+        .AddAttribute("CongestionControl",
+                      "line-rate, dcqcn, dcqcn-mlx, dctcp-rate, dctcp-window, nscc or swift.",
+                      StringValue("dcqcn"),
+                      MakeStringAccessor(&RdmaNic::m_congestionControl),
+                      MakeStringChecker())
+        .AddAttribute("Recovery",
+                      "auto (what the policy is made for), go-back-n, sack, per-packet or "
+                      "erasure.",
+                      StringValue("auto"),
+                      MakeStringAccessor(&RdmaNic::m_recovery),
+                      MakeStringChecker())
+        .AddAttribute("RetransmitTimeout",
+                      "The retransmission timer.",
+                      TimeValue(MilliSeconds(1)),
+                      MakeTimeAccessor(&RdmaNic::m_retransmitTimeout),
+                      MakeTimeChecker(Time(0)));
+}
+
+TypeId
+RdmaNic::AddQueuePairAttributes(TypeId tid)
+{
+    return tid
+        .AddAttribute("SendQueue",
+                      "Work requests that the send queue of a queue pair holds.",
+                      UintegerValue(1024),
+                      MakeUintegerAccessor(&RdmaNic::m_sendQueue),
+                      MakeUintegerChecker<uint32_t>(1, FABRIC_DEEPEST_QUEUE))
+        .AddAttribute("ReceiveQueue",
+                      "Receives that the receive queue of a queue pair holds.",
+                      UintegerValue(1024),
+                      MakeUintegerAccessor(&RdmaNic::m_receiveQueue),
+                      MakeUintegerChecker<uint32_t>(1, FABRIC_DEEPEST_QUEUE))
+        .AddAttribute("RnrTimer",
+                      "How long a sender waits after a receiver without a receive (RNR NAK).",
+                      TimeValue(MicroSeconds(640)),
+                      MakeTimeAccessor(&RdmaNic::m_rnrTimer),
+                      MakeTimeChecker(Time(0)))
+        .AddAttribute("RnrRetries",
+                      "RNR NAKs in a row that work of a queue pair outlives; the largest "
+                      "number is without limit.",
+                      UintegerValue(FABRIC_WITHOUT_LIMIT),
+                      MakeUintegerAccessor(&RdmaNic::m_rnrRetries),
+                      MakeUintegerChecker<uint32_t>())
+        .AddAttribute("Retries",
+                      "Timeouts in a row that work of a queue pair outlives; the largest "
+                      "number is without limit. Messages try for ever.",
+                      UintegerValue(FABRIC_WITHOUT_LIMIT),
+                      MakeUintegerAccessor(&RdmaNic::m_retries),
+                      MakeUintegerChecker<uint32_t>());
+}
+
+TypeId
+RdmaNic::AddTraceSources(TypeId tid)
+{
+    return tid
+        .AddTraceSource("Completion",
+                        "Work or a receive of a queue pair of this NIC completed.",
+                        MakeTraceSourceAccessor(&RdmaNic::m_completionTrace),
+                        "ns3::RdmaQp::CompletionTracedCallback")
+        .AddTraceSource("MessageDelivered",
+                        "A message is here with every byte.",
+                        MakeTraceSourceAccessor(&RdmaNic::m_deliveredTrace),
+                        "ns3::RdmaNic::MessageTracedCallback")
+        .AddTraceSource("MessageCompleted",
+                        "A message of this sender is delivered and acknowledged.",
+                        MakeTraceSourceAccessor(&RdmaNic::m_completedTrace),
+                        "ns3::RdmaNic::MessageTracedCallback")
+        .AddTraceSource("CnpReceived",
+                        "A congestion notification is here.",
+                        MakeTraceSourceAccessor(&RdmaNic::m_cnpTrace),
+                        "ns3::FabricPort::PacketTracedCallback");
+}
+
+std::string
+RdmaNic::DescribeSettings() const
+{
+    std::ostringstream text;
+    text << "[transport]\n";
+    text << "payload = \"" << m_payload << "B\"\n";
+    text << "header = \"" << m_header << "B\"\n";
+    text << "ack = \"" << m_ackBytes << "B\"\n";
+    text << "ack_every = " << m_ackEvery << "\n";
+    text << "ack_priority = " << (m_ackPriority ? "true" : "false") << "\n";
+    text << "congestion_control = \"" << m_congestionControl << "\"\n";
+    text << "recovery = \"" << m_recovery << "\"\n";
+    text << "retransmit_timeout = \"" << m_retransmitTimeout.GetNanoSeconds() << "ns\"\n";
+    return text.str();
+}
+
+FabricQpSettings
+RdmaNic::DescribeQueuePairs() const
+{
+    FabricQpSettings settings;
+    settings.sendQueue = m_sendQueue;
+    settings.receiveQueue = m_receiveQueue;
+    settings.rnrTimerPs = static_cast<uint64_t>(m_rnrTimer.GetPicoSeconds());
+    settings.rnrRetries = m_rnrRetries;
+    settings.retries = m_retries;
+    return settings;
+}
+
+} // namespace ns3

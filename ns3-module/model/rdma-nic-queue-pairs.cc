@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric.h"
+#include "rdma-nic.h"
+#include "rdma-qp.h"
+
+#include "ns3/log.h"
+
+#include <stdexcept>
+#include <vector>
+
+// The queue pairs of a NIC that scripts use themselves.
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("RdmaNicQueuePairs");
+
+namespace
+{
+
+/// Streams of connections come after those that workloads and scripts number themselves.
+constexpr uint32_t FIRST_STREAM = 1U << 24;
+
+} // namespace
+
+Ptr<RdmaQp>
+RdmaNic::CreateQp(Ptr<RdmaNic> peer)
+{
+    NS_LOG_FUNCTION(this << peer);
+    if (!peer || peer->m_fabric != m_fabric)
+    {
+        throw std::invalid_argument("a queue pair goes to another NIC of one fabric that is "
+                                    "finished: call FabricHelper::Finish first");
+    }
+    const uint32_t number = GetVerbs().CreateQp(m_host, peer->m_host, TakeStream());
+    Ptr<RdmaQp> qp = CreateObject<RdmaQp>();
+    qp->Attach(this, peer, number);
+    m_qps[number] = qp;
+    return qp;
+}
+
+FabricVerbs&
+RdmaNic::GetVerbs() const
+{
+    FabricVerbs* verbs = m_fabric ? m_fabric->GetVerbs() : nullptr;
+    if (!verbs)
+    {
+        throw std::invalid_argument(
+            m_fabric ? "the core of this fabric has no verbs: it is not evenkeel's"
+                     : "a NIC has verbs once its fabric is finished: call FabricHelper::Finish");
+    }
+    return *verbs;
+}
+
+void
+RdmaNic::UseVerbs(const VerbCall& call)
+{
+    FabricVerbs& verbs = GetVerbs();
+    const uint64_t now = m_fabric->GetCalendar().Now();
+    const bool idle = m_fabric->HasStarted() && !m_handling;
+    if (idle)
+    {
+        // What went by now went before this.
+        Settle(now);
+    }
+    const bool wasOpen = !m_fabric->GetHosts().IsFinished();
+    call(verbs, m_host, now);
+    const bool isOpen = !m_fabric->GetHosts().IsFinished();
+    if (isOpen)
+    {
+        m_fabric->Reopen();
+    }
+    if (idle)
+    {
+        FollowUp(now);
+    }
+    if (wasOpen && !isOpen)
+    {
+        // Nothing else may come that would tell the fabric.
+        WakeAt(now);
+    }
+}
+
+void
+RdmaNic::DestroyQp(uint32_t qp)
+{
+    NS_LOG_FUNCTION(this << qp);
+    UseVerbs([qp](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
+        verbs.DestroyQp(host, qp, nowPs);
+    });
+    // It hears yet of what was flushed; within an event of this NIC no other may be left to come.
+    m_ended.push_back(qp);
+    WakeAt(m_fabric->GetCalendar().Now());
+}
+
+void
+RdmaNic::ReleaseEnded()
+{
+    // What goes with them may end more, which wait for the next wake-up.
+    std::vector<uint32_t> ended;
+    ended.swap(m_ended);
+    for (const uint32_t number : ended)
+    {
+        const auto found = m_qps.find(number);
+        if (found != m_qps.end())
+        {
+            const Ptr<RdmaQp> qp = found->second;
+            m_qps.erase(found);
+            qp->End();
+        }
+    }
+}
+
+void
+RdmaNic::ReportCompletion(const FabricCompletion& completion)
+{
+    m_completionTrace(completion);
+    const auto found = m_qps.find(completion.qp);
+    if (found != m_qps.end())
+    {
+        // It may be destroyed by what it calls.
+        const Ptr<RdmaQp> qp = found->second;
+        qp->ReportCompletion(completion);
+    }
+}
+
+uint32_t
+RdmaNic::TakeStream()
+{
+    // Stream 0 is what PostMessage takes by itself.
+    return FIRST_STREAM + m_streams++;
+}
+
+} // namespace ns3

@@ -1,0 +1,324 @@
+//! The calls that C++ makes, and the one call that Rust makes.
+//!
+//! Constructors can fail, with the text that the command line would print. Calls on the packet
+//! path cannot, and allocate nothing; a value there that no enumeration has is a broken invariant
+//! and ends the process with a message.
+
+use super::core::Core;
+use super::experiment::{
+    Experiment, experiment_of_hpcc, experiment_of_scenario, experiment_of_text,
+    experiment_on_graph, graph_of,
+};
+
+pub(in crate::bridge) use ffi::*;
+
+#[allow(unsafe_code, reason = "cxx generates the calls across the language border")]
+#[allow(clippy::too_many_arguments, reason = "C++ passes plain numbers one by one")]
+#[cxx::bridge(namespace = "evenkeel::contract")]
+mod ffi {
+    /// A switch: its name, and the number of switch tiers between it and the hosts.
+    #[derive(Debug, Clone, PartialEq, Eq, Default)]
+    struct SwitchNode {
+        name: String,
+        tier: u32,
+    }
+
+    /// Hosts, switches and the links between them.
+    #[derive(Debug, Clone, PartialEq, Eq, Default)]
+    struct Graph {
+        hosts: Vec<String>,
+        switches: Vec<SwitchNode>,
+        links: Vec<FabricLink>,
+    }
+
+    /// What overrides the values of a file: a policy unless it is empty, and a seed if there is
+    /// one.
+    #[derive(Debug, Clone, PartialEq, Eq, Default)]
+    struct Overrides {
+        policy: String,
+        has_seed: bool,
+        seed: u64,
+    }
+
+    /// How a run ended: every message completed, no event was left, or the time limit passed.
+    #[derive(Debug, Default)]
+    #[repr(u8)]
+    enum Verdict {
+        #[default]
+        Completed,
+        Stalled,
+        TimeLimit,
+    }
+
+    /// What happened to a packet at a port.
+    #[derive(Debug)]
+    #[repr(u8)]
+    enum PacketEvent {
+        /// Its last bit arrived.
+        Received,
+        /// It joined the queue.
+        Enqueued,
+        /// It left the queue, and its first bit starts.
+        Dequeued,
+        /// It was dropped.
+        Dropped,
+    }
+
+    /// What an experiment of the HPCC family records while it runs: the packets at some ports
+    /// (one that arrives over a link counts at the port that leads back), and the counters of
+    /// others from `next_sample_ps` on.
+    #[derive(Debug, Clone, PartialEq, Eq, Default)]
+    struct RecordPlan {
+        traced_ports: Vec<u32>,
+        sampled_ports: Vec<u32>,
+        next_sample_ps: u64,
+    }
+
+    /// What a world measured of its links and switches by the end of a run.
+    #[derive(Debug, Clone, Default)]
+    struct Measured {
+        verdict: Verdict,
+        ended_ps: u64,
+        data_dropped: u64,
+        control_dropped: u64,
+        trimmed: u64,
+        pfc_pauses: u64,
+        packet_hops: u64,
+        events: u64,
+        in_flight: u64,
+        queue_bytes_mean: f64,
+        /// The most bytes that waited, by port; 0 for the ports of hosts.
+        queue_bytes_max: Vec<u64>,
+        /// The bytes that each port sent.
+        link_bytes: Vec<u64>,
+        pauses: Vec<FabricPause>,
+    }
+
+    #[namespace = "ns3"]
+    unsafe extern "C++" {
+        include!("fabric-packet.h");
+        include!("fabric-records.h");
+        include!("fabric-verbs-records.h");
+
+        type FabricPacket = super::super::records::FabricPacket;
+        type FabricLink = super::super::records::FabricLink;
+        type FabricSettings = super::super::records::FabricSettings;
+        type FabricEcn = super::super::records::FabricEcn;
+        type FabricIngress = super::super::records::FabricIngress;
+        type FabricFault = super::super::records::FabricFault;
+        type FabricStep = super::super::records::FabricStep;
+        type FabricFlow = super::super::records::FabricFlow;
+        type FabricMessageEvent = super::super::records::FabricMessageEvent;
+        type FabricRounding = super::super::enumerations::FabricRounding;
+        type FabricQpState = super::super::enumerations::FabricQpState;
+        type FabricQpSettings = super::super::records::FabricQpSettings;
+        type FabricWork = super::super::records::FabricWork;
+        type FabricCompletion = super::super::records::FabricCompletion;
+        type FabricPause = super::super::records::FabricPause;
+        type FabricNicCounters = crate::nic::NicCounters;
+        type FabricQpCounts = crate::endpoint::QpCounts;
+    }
+
+    #[cfg(feature = "ns3")]
+    unsafe extern "C++" {
+        include!("twin.h");
+
+        /// Runs an experiment in ns-3 until `core` reports its end, and returns the core with
+        /// what was measured. A process has one ns-3 simulator: calls must not overlap.
+        fn run_in_ns3(experiment: &Experiment, core: Box<Core>) -> Result<Box<Core>>;
+        /// Does the same for an experiment of the HPCC family and writes its files into a folder.
+        fn run_hpcc_in_ns3(
+            experiment: &Experiment,
+            core: Box<Core>,
+            folder: &str,
+        ) -> Result<Box<Core>>;
+    }
+
+    extern "Rust" {
+        type Experiment;
+
+        /// Reads the file of a scenario.
+        fn experiment_of_scenario(path: &str, overrides: &Overrides) -> Result<Box<Experiment>>;
+        /// Reads the text of a scenario; paths in it are relative to `folder`.
+        fn experiment_of_text(
+            text: &str,
+            folder: &str,
+            overrides: &Overrides,
+        ) -> Result<Box<Experiment>>;
+        /// Takes a graph, and the text of a scenario for the rest: of its section `[topology]` only
+        /// `gap` and `forwarding_delay`. Without a section `[workload]` no message is sent until
+        /// one is posted.
+        fn experiment_on_graph(
+            graph: &Graph,
+            text: &str,
+            folder: &str,
+            overrides: &Overrides,
+        ) -> Result<Box<Experiment>>;
+        /// Reads a configuration of the HPCC family.
+        fn experiment_of_hpcc(
+            path: &str,
+            overrides: &Overrides,
+            rounding: FabricRounding,
+        ) -> Result<Box<Experiment>>;
+        /// The graph of a section `[topology]`, without its heading; `folder` as above.
+        fn graph_of(section: &str, folder: &str) -> Result<Graph>;
+
+        fn graph(self: &Experiment) -> Graph;
+        fn settings(self: &Experiment) -> FabricSettings;
+        /// The marking at a port that starts at a switch.
+        fn ecn(self: &Experiment, port: u32) -> FabricEcn;
+        /// What priority flow control (PFC) keeps for a port that ends at a switch.
+        fn ingress(self: &Experiment, port: u32) -> FabricIngress;
+        /// The memory of a switch beyond what its links keep for themselves, in bytes.
+        fn pool_size(self: &Experiment, switch_number: u32) -> u64;
+        /// Every fault, by link and time; those that overlap are not joined.
+        fn faults(self: &Experiment) -> Vec<FabricFault>;
+        /// Every step, by time; those of one time in the order in which they are applied.
+        fn steps(self: &Experiment) -> Vec<FabricStep>;
+        /// What of the files is ignored, or is done differently here.
+        fn warnings(self: &Experiment) -> Vec<String>;
+        fn policy(self: &Experiment) -> String;
+        /// Sets the queue pairs of programs, for cores that are made from now on.
+        fn set_queue_pairs(self: &mut Experiment, settings: &FabricQpSettings) -> Result<()>;
+        /// The hosts and policies of the experiment at its start.
+        fn core(self: &Experiment) -> Box<Core>;
+        /// Begins to record what the configuration asks to be written during the run, from the
+        /// calls of `trace_packet` and `sample`. Only experiments of the HPCC family have that.
+        fn record_hpcc(self: &Experiment, core: &mut Core) -> Result<RecordPlan>;
+        /// Writes `fct.txt`, `pfc.txt` and what was recorded into a folder. Only experiments of
+        /// the HPCC family have that.
+        fn write_hpcc(self: &Experiment, core: &mut Core, folder: &str) -> Result<()>;
+
+        type Core;
+
+        /// Takes the packet that starts next on a host's wire, which is free since `free_ps`:
+        /// false if none starts by now. Sets `free_ps` to the start of the packet, or, if none
+        /// starts, to the time from which the wire is free for the first packet that can.
+        fn poll_transmit(
+            self: &mut Core,
+            host: u32,
+            now_ps: u64,
+            free_ps: &mut u64,
+            packet: &mut FabricPacket,
+        ) -> bool;
+        /// Takes the control packet that starts now, if there is one: a host sends these while
+        /// its data is paused.
+        fn poll_transmit_control(self: &mut Core, host: u32, packet: &mut FabricPacket) -> bool;
+        /// True if the host would send a packet over a free wire, now or when its pacer permits.
+        fn has_packets(self: &Core, host: u32) -> bool;
+        /// Delivers a packet to a host. True if `poll_touched`, `poll_message_event` or
+        /// `poll_completion` have something to return, or everything is finished.
+        fn handle_packet(self: &mut Core, host: u32, now_ps: u64, packet: &FabricPacket) -> bool;
+        /// Wakes a host at the time that it asked for, or after a message was posted; an early
+        /// call is harmless. Returns the same as `handle_packet`.
+        fn handle_timeout(self: &mut Core, host: u32, now_ps: u64) -> bool;
+        /// The time to wake a host if no packet arrives before, with its wire free from `free_ps`
+        /// on.
+        fn next_wake(self: &Core, host: u32, now_ps: u64, free_ps: u64) -> u64;
+        /// Takes a host whose wake-up may be earlier than before; the largest number if there is
+        /// none left.
+        fn poll_touched(self: &mut Core) -> u32;
+        /// Takes an event of a message; false if there is none left.
+        fn poll_message_event(self: &mut Core, event: &mut FabricMessageEvent) -> bool;
+        /// Reports the events of every message from now on, not only of those that were posted.
+        fn report_all_messages(self: &mut Core);
+        /// True once every message is delivered and completed, and every work request completed.
+        fn is_finished(self: &Core) -> bool;
+        /// Adds a message and returns its id; its sender is among the hosts of `poll_touched`.
+        fn post(
+            self: &mut Core,
+            src: u32,
+            dst: u32,
+            bytes: u64,
+            now_ps: u64,
+            start_ps: u64,
+            stream: u32,
+        ) -> Result<u32>;
+
+        /// Creates a queue pair with completions at a host, in state RESET, and returns its
+        /// number there. The queue pairs of two hosts that differ in `stream` are balanced apart.
+        fn create_qp(self: &mut Core, host: u32, peer: u32, stream: u32) -> Result<u32>;
+        /// Sets the number of a queue pair's peer.
+        fn set_peer_qp(self: &mut Core, host: u32, qp: u32, peer_qp: u32) -> Result<()>;
+        /// Changes the state of a queue pair. After this call and each of those that follow the
+        /// host may have packets to send: what it could have sent before must be polled before.
+        fn modify_qp(
+            self: &mut Core,
+            host: u32,
+            qp: u32,
+            state: FabricQpState,
+            now_ps: u64,
+        ) -> Result<()>;
+        fn query_qp(self: &Core, host: u32, qp: u32) -> Result<FabricQpState>;
+        /// Destroys a queue pair; work that has not completed is flushed.
+        fn destroy_qp(self: &mut Core, host: u32, qp: u32, now_ps: u64) -> Result<()>;
+        /// Posts a work request.
+        fn post_send(
+            self: &mut Core,
+            host: u32,
+            qp: u32,
+            work: &FabricWork,
+            now_ps: u64,
+        ) -> Result<()>;
+        /// Posts a receive with that id.
+        fn post_receive(self: &mut Core, host: u32, qp: u32, id: u64, now_ps: u64) -> Result<()>;
+        /// Takes a completion of any host; false if there is none left. A host with completions
+        /// asks to be woken at once.
+        fn poll_completion(self: &mut Core, completion: &mut FabricCompletion) -> bool;
+
+        /// The index of the port by which a packet leaves a switch, after its policy saw the
+        /// packet; the largest number if there is none. `loads`: the bytes that wait at each port
+        /// of the switch and on its wire; empty unless the policy looks at queues.
+        fn route(
+            self: &mut Core,
+            switch_number: u32,
+            now_ps: u64,
+            packet: &mut FabricPacket,
+            loads: &[u64],
+        ) -> u32;
+        /// The only port towards a host until the next step is applied; the largest number if
+        /// there are several, none, or the policy watches what leaves.
+        fn only_port(self: &Core, switch_number: u32, dst: u32) -> u32;
+        /// Draws whether a packet is marked that finds so many bytes without priority waiting.
+        fn marks(self: &mut Core, port: u32, waiting_bytes: u64) -> bool;
+        /// Draws whether a lossy link loses a packet that arrived by a port.
+        fn loses(self: &mut Core, port: u32, numerator: u32, denominator: u32) -> bool;
+        /// Informs policies and routing of a step, by its index among the steps.
+        fn apply_step(self: &mut Core, step: u32, now_ps: u64);
+
+        /// Records an event of a packet at a traced port. `waiting`: the bytes in that queue
+        /// without the packet; for one that arrived, those with priority.
+        fn trace_packet(
+            self: &mut Core,
+            at_ps: u64,
+            port: u32,
+            event: PacketEvent,
+            waiting: u32,
+            packet: &FabricPacket,
+        );
+        /// Samples the counters at a time that was asked for, before anything else happens then;
+        /// nothing happens before the next event. By port: the bytes without priority that wait,
+        /// and the bytes that have started. Returns the time of the next sample.
+        fn sample(
+            self: &mut Core,
+            now_ps: u64,
+            next_event_ps: u64,
+            waiting: &[u32],
+            carried: &[u64],
+        ) -> u64;
+
+        /// Every flow so far, by message and piece.
+        fn flows(self: &Core) -> Vec<FabricFlow>;
+        /// What the NICs of all hosts counted together.
+        fn nic_counters(self: &Core) -> FabricNicCounters;
+        fn qp_counts(self: &Core) -> FabricQpCounts;
+        /// Keeps what the world measured, for `write_hpcc` and for comparisons of worlds.
+        fn record(self: &mut Core, measured: &Measured);
+    }
+
+    impl Vec<FabricLink> {}
+    impl Vec<FabricFault> {}
+    impl Vec<FabricStep> {}
+    impl Vec<FabricFlow> {}
+    impl Vec<FabricPause> {}
+}

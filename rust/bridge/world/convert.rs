@@ -1,0 +1,225 @@
+//! Conversions between the records of the border and the types of the library.
+
+use super::contract::{PacketEvent as FabricPacketEvent, Verdict as FabricVerdict};
+use super::enumerations::{
+    FabricCompletionStatus, FabricMessageEventKind, FabricOpcode, FabricOperation,
+    FabricPacketFlag, FabricPacketKind, FabricPfcOrder, FabricQpState, FabricRounding,
+    FabricWitness,
+};
+use super::records::{
+    FabricCompletion, FabricEnd, FabricFlow, FabricPacket, FabricPause, FabricWork,
+};
+use crate::endpoint::{FlowRecord, Stage};
+use crate::fabric::parts::Witness;
+use crate::fabric::{PacketEvent, PauseOrder, PauseRecord, Rounding, Verdict};
+use crate::ids::{HostId, PortId, QpId, SwitchId};
+use crate::nic::QpState;
+use crate::nic::verbs::{Completion, CompletionStatus, Opcode, Operation, WorkRequest};
+use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
+use crate::topology::Node;
+use crate::units::{Bytes, Time};
+
+/// A value of an enumeration that it does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{what} {value} is unknown: it must be from {least} to {most}")]
+pub(super) struct UnknownValue {
+    /// The enumeration, as a word of the message.
+    what: &'static str,
+    value: u8,
+    least: u8,
+    most: u8,
+}
+
+/// A value of the border, which may be unknown. Conversions towards C++ are [`From`].
+pub(super) trait Known<Own> {
+    /// The value of the library, if there is one.
+    fn known(self) -> Result<Own, UnknownValue>;
+}
+
+/// Converts an enumeration of the border from and to that of the library, value by value. Towards
+/// C++ every value must be named; what comes from C++ may be unknown.
+macro_rules! convert {
+    ($what:literal, $border:ident, $own:ident: $first:ident = $own_first:ident
+     $(, $value:ident = $own_value:ident)* $(,)?) => {
+        impl From<$own> for $border {
+            #[inline]
+            fn from(own: $own) -> Self {
+                match own {
+                    $own::$own_first => Self::$first,
+                    $($own::$own_value => Self::$value,)*
+                }
+            }
+        }
+
+        impl Known<$own> for $border {
+            #[inline]
+            fn known(self) -> Result<$own, UnknownValue> {
+                match self {
+                    $border::$first => Ok($own::$own_first),
+                    $($border::$value => Ok($own::$own_value),)*
+                    $border { repr: value } => Err(UnknownValue {
+                        what: $what,
+                        value,
+                        least: $border::$first.repr,
+                        most: [$border::$first $(, $border::$value)*].last().unwrap().repr,
+                    }),
+                }
+            }
+        }
+    };
+}
+
+convert!("packet kind", FabricPacketKind, PacketKind: DATA = Data, ACK = Ack, NACK = Nack,
+    CNP = Cnp, REFUSAL = Refusal, PAUSE = Pause, RESUME = Resume);
+convert!("rounding", FabricRounding, Rounding: EXACT = Exact, TRUNCATE_NS = TruncateNs);
+convert!("witness", FabricWitness, Witness: WIRE = Wire, ENDS = Ends, ROUTING = Routing);
+convert!("message event", FabricMessageEventKind, Stage: DELIVERED = Delivered,
+    COMPLETED = Complete);
+convert!("state", FabricQpState, QpState: RESET = Reset, INIT = Init, RTR = ReadyToReceive,
+    RTS = ReadyToSend, SQD = SendQueueDrained, SQE = SendQueueError, ERROR = Error);
+convert!("opcode", FabricOpcode, Opcode: WRITE = RdmaWrite, SEND = Send, READ = RdmaRead,
+    RECEIVE = Receive, RECEIVE_WITH_IMMEDIATE = ReceiveRdmaWithImmediate);
+convert!("completion status", FabricCompletionStatus, CompletionStatus: SUCCESS = Success,
+    WR_FLUSH_ERR = Flushed, RETRY_EXC_ERR = RetryExceeded, RNR_RETRY_EXC_ERR = RnrRetryExceeded,
+    REM_INV_REQ_ERR = RemoteInvalidRequest);
+convert!("order of priority flow control", FabricPfcOrder, PauseOrder: PAUSE = Pause,
+    RESUME = Resume);
+convert!("verdict", FabricVerdict, Verdict: Completed = Completed, Stalled = Stalled,
+    TimeLimit = TimeLimit);
+convert!("packet event", FabricPacketEvent, PacketEvent: Received = Received,
+    Enqueued = Enqueued, Dequeued = Dequeued, Dropped = Dropped);
+
+// Flags cross as one byte, so each must have the same bit on both sides.
+const _: () = {
+    assert!(FabricPacketFlag::MARKED.repr == Flags::MARKED.bits());
+    assert!(FabricPacketFlag::LAST.repr == Flags::LAST.bits());
+    assert!(FabricPacketFlag::RETRANSMITTED.repr == Flags::RETRANSMITTED.bits());
+    assert!(FabricPacketFlag::PRIORITY.repr == Flags::PRIORITY.bits());
+    assert!(FabricPacketFlag::TRIMMED.repr == Flags::TRIMMED.bits());
+    assert!(FabricPacketFlag::LAST_HOP.repr == Flags::LAST_HOP.bits());
+    assert!(FabricPacketFlag::ACK_REQUEST.repr == Flags::ACK_REQUEST.bits());
+};
+
+impl From<&Packet> for FabricPacket {
+    #[inline]
+    fn from(packet: &Packet) -> Self {
+        let RawFields { sack, psn, ack, marked, stamp } = packet.fields.raw();
+        Self {
+            src: packet.src.0,
+            dst: packet.dst.0,
+            qp: packet.qp.0,
+            label: packet.label,
+            psn,
+            ack,
+            sack,
+            marked,
+            stamp,
+            wire_bytes: packet.wire_bytes,
+            entropy: packet.entropy,
+            route: packet.route,
+            kind: packet.kind.into(),
+            flags: packet.flags.bits(),
+        }
+    }
+}
+
+impl From<&FabricPacket> for Packet {
+    /// # Panics
+    /// If the packet has a kind that does not exist: calls on the packet path cannot fail.
+    #[inline]
+    fn from(packet: &FabricPacket) -> Self {
+        Self {
+            src: HostId(packet.src),
+            dst: HostId(packet.dst),
+            qp: QpId(packet.qp),
+            label: packet.label,
+            fields: KindFields::of_raw(RawFields {
+                sack: packet.sack,
+                psn: packet.psn,
+                ack: packet.ack,
+                marked: packet.marked,
+                stamp: packet.stamp,
+            }),
+            wire_bytes: packet.wire_bytes,
+            entropy: packet.entropy,
+            route: packet.route,
+            kind: packet.kind.known().unwrap_or_else(|unknown| panic!("{unknown}")),
+            flags: Flags::of_bits(packet.flags),
+        }
+    }
+}
+
+impl From<Node> for FabricEnd {
+    fn from(node: Node) -> Self {
+        match node {
+            Node::Host(host) => Self { number: host.0, is_host: true },
+            Node::Switch(switch) => Self { number: switch.0, is_host: false },
+        }
+    }
+}
+
+impl From<FabricEnd> for Node {
+    fn from(end: FabricEnd) -> Self {
+        match end.is_host {
+            true => Self::Host(HostId(end.number)),
+            false => Self::Switch(SwitchId(end.number)),
+        }
+    }
+}
+
+impl From<&FlowRecord> for FabricFlow {
+    fn from(flow: &FlowRecord) -> Self {
+        Self {
+            message: flow.message.0,
+            piece: flow.piece,
+            src: flow.src.0,
+            dst: flow.dst.0,
+            bytes: flow.bytes.get(),
+            start_ps: flow.start.as_ps(),
+            delivered_ps: flow.delivered.as_ps(),
+            completed_ps: flow.completed.as_ps(),
+            source_port: flow.source_port,
+        }
+    }
+}
+
+impl Known<PauseRecord> for FabricPause {
+    fn known(self) -> Result<PauseRecord, UnknownValue> {
+        let (at, port) = (Time::from_ps(self.at_ps), PortId(self.port));
+        Ok(PauseRecord { at, port, order: self.order.known()? })
+    }
+}
+
+impl Known<WorkRequest> for FabricWork {
+    fn known(self) -> Result<WorkRequest, UnknownValue> {
+        let operation = match self.operation {
+            FabricOperation::WRITE => Operation::Write,
+            FabricOperation::WRITE_WITH_IMMEDIATE => Operation::WriteWithImmediate(self.immediate),
+            FabricOperation::SEND => Operation::Send,
+            FabricOperation::READ => Operation::Read,
+            FabricOperation { repr: value } => {
+                let most = FabricOperation::READ.repr;
+                return Err(UnknownValue { what: "operation", value, least: 0, most });
+            }
+        };
+        let (id, bytes) = (self.work_id, Bytes::new(self.bytes));
+        Ok(WorkRequest { id, operation, bytes, path: 0 })
+    }
+}
+
+impl FabricCompletion {
+    /// The completion of work at a host.
+    pub(super) fn of(host: HostId, completion: &Completion, at: Time) -> Self {
+        Self {
+            work_id: completion.id,
+            bytes: completion.bytes.get(),
+            at_ps: at.as_ps(),
+            host: host.0,
+            qp: completion.qp.0,
+            immediate: completion.immediate.unwrap_or(0),
+            has_immediate: completion.immediate.is_some(),
+            opcode: completion.opcode.into(),
+            status: completion.status.into(),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The enumerations that cross the language border.
+//!
+//! C++ defines them in the headers of `ns3-module/model/` that are included below, and cxx checks
+//! every value against its header when C++ is compiled. A value holds the number that C++ put into
+//! it: whatever takes one converts it (see [`super::convert`]), and an unknown number is an error.
+
+pub(super) use ffi::*;
+
+#[allow(unsafe_code, reason = "cxx generates the checks of the values")]
+#[cxx::bridge(namespace = "ns3")]
+mod ffi {
+    /// What a packet is for.
+    #[derive(Debug, Default)]
+    #[repr(u8)]
+    enum FabricPacketKind {
+        #[default]
+        DATA = 0,
+        ACK = 1,
+        NACK = 2,
+        CNP = 3,
+        REFUSAL = 4,
+        PAUSE = 5,
+        RESUME = 6,
+    }
+
+    /// The bits of [`FabricPacket::flags`].
+    #[derive(Debug)]
+    #[repr(u8)]
+    enum FabricPacketFlag {
+        MARKED = 1,
+        LAST = 2,
+        RETRANSMITTED = 4,
+        PRIORITY = 8,
+        TRIMMED = 16,
+        LAST_HOP = 32,
+        ACK_REQUEST = 64,
+    }
+
+    /// How transmission times become picoseconds.
+    #[derive(Debug, Default)]
+    #[repr(u8)]
+    enum FabricRounding {
+        #[default]
+        EXACT = 0,
+        TRUNCATE_NS = 1,
+    }
+
+    /// What a faulty link does to packets: it loses all of them, or some by chance.
+    #[derive(Debug, Default)]
+    #[repr(u8)]
+    enum FabricFaultKind {
+        #[default]
+        DOWN = 0,
+        LOSS = 1,
+    }
+
+    /// Who learns of a failure: the wire itself, the switches at its ends, or routing everywhere.
+    #[derive(Debug, Default)]
+    #[repr(u8)]
+    enum FabricWitness {
+        #[default]
+        WIRE = 0,
+        ENDS = 1,
+        ROUTING = 2,
+    }
+
+    /// What happened to a message: its receiver has every byte, or its sender has the last
+    /// acknowledgement.
+    #[derive(Debug, Default)]
+    #[repr(u8)]
+    enum FabricMessageEventKind {
+        #[default]
+        DELIVERED = 0,
+        COMPLETED = 1,
+    }
+
+    /// The state of a queue pair (InfiniBand specification, volume 1, 10.3.1).
+    #[derive(Debug, Default)]
+    #[repr(u8)]
+    enum FabricQpState {
+        #[default]
+        RESET = 0,
+        INIT = 1,
+        RTR = 2,
+        RTS = 3,
+        SQD = 4,
+        SQE = 5,
+        ERROR = 6,
+    }
+
+    /// The operation of a work request.
+    #[derive(Debug, Default)]
+    #[repr(u8)]
+    enum FabricOperation {
+        #[default]
+        WRITE = 0,
+        WRITE_WITH_IMMEDIATE = 1,
+        SEND = 2,
+        READ = 3,
+    }
+
+    /// The kind of work that completed.
+    #[derive(Debug, Default)]
+    #[repr(u8)]
+    enum FabricOpcode {
+        #[default]
+        WRITE = 0,
+        SEND = 1,
+        READ = 2,
+        RECEIVE = 3,
+        RECEIVE_WITH_IMMEDIATE = 4,
+    }
+
+    /// How work completed, in the terms of rdma-core.
+    #[derive(Debug, Default)]
+    #[repr(u8)]
+    enum FabricCompletionStatus {
+        #[default]
+        SUCCESS = 0,
+        WR_FLUSH_ERR = 1,
+        RETRY_EXC_ERR = 2,
+        RNR_RETRY_EXC_ERR = 3,
+        REM_INV_REQ_ERR = 4,
+    }
+
+    /// What a frame of priority flow control (PFC) orders.
+    #[derive(Debug, Default)]
+    #[repr(u8)]
+    enum FabricPfcOrder {
+        #[default]
+        NOTHING = 0,
+        PAUSE = 1,
+        RESUME = 2,
+    }
+
+    extern "C++" {
+        include!("fabric-packet.h");
+        include!("fabric-records.h");
+        include!("fabric-verbs-records.h");
+
+        type FabricPacketKind;
+        type FabricPacketFlag;
+        type FabricRounding;
+        type FabricFaultKind;
+        type FabricWitness;
+        type FabricMessageEventKind;
+        type FabricQpState;
+        type FabricOperation;
+        type FabricOpcode;
+        type FabricCompletionStatus;
+        type FabricPfcOrder;
+    }
+}

@@ -1,0 +1,228 @@
+//! The records that cross the language border, each under one name on both sides.
+//!
+//! C++ defines them in the public headers `fabric-packet.h`, `fabric-records.h` and
+//! `fabric-verbs-records.h` of `ns3-module/model/`, with the same fields in the same order; a test
+//! compares them.
+//!
+//! Times are picoseconds; [`u64::MAX`] is a time that never comes. Hosts, switches, links and ports
+//! are ids from 0.
+
+use cxx::{ExternType, kind, type_id};
+
+use super::enumerations::{
+    FabricCompletionStatus, FabricFaultKind, FabricMessageEventKind, FabricOpcode, FabricOperation,
+    FabricPacketKind, FabricPfcOrder, FabricRounding, FabricWitness,
+};
+use crate::endpoint::QpCounts;
+use crate::nic::NicCounters;
+
+/// A packet on the wire: the fields of [`crate::packet::Packet`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub(in crate::bridge) struct FabricPacket {
+    pub src: u32,
+    pub dst: u32,
+    pub qp: u32,
+    pub label: u32,
+    pub psn: u32,
+    pub ack: u32,
+    pub sack: u64,
+    pub marked: u32,
+    pub stamp: u32,
+    pub wire_bytes: u16,
+    pub entropy: u16,
+    pub route: u16,
+    pub kind: FabricPacketKind,
+    pub flags: u8,
+}
+
+/// An end of a link: a host or a switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub(in crate::bridge) struct FabricEnd {
+    pub number: u32,
+    pub is_host: bool,
+}
+
+/// A link; rate and delay hold in each direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub(in crate::bridge) struct FabricLink {
+    pub a: FabricEnd,
+    pub b: FabricEnd,
+    pub rate_bps: u64,
+    pub delay_ps: u64,
+}
+
+/// What every switch and link of a fabric is set to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub(in crate::bridge) struct FabricSettings {
+    pub shared_buffer: bool,
+    pub buffer_bytes: u64,
+    pub ecn_at_dequeue: bool,
+    pub pfc: bool,
+    pub pfc_resume_offset: u64,
+    pub trim: bool,
+    pub trim_size: u64,
+    pub trim_limit: u64,
+    pub gap_bytes: u32,
+    pub forwarding_delay_ps: u64,
+    pub rounding: FabricRounding,
+    pub ack_priority: bool,
+    pub looks_at_queues: bool,
+    pub time_limit_ps: u64,
+}
+
+/// ECN marking at a port: no packet up to `kmin` bytes, every packet above `kmax`. A step has
+/// the same number in both; a port that never marks has the largest number in both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub(in crate::bridge) struct FabricEcn {
+    pub kmin: u64,
+    pub kmax: u64,
+    pub pmax_numerator: u64,
+    pub pmax_denominator: u64,
+}
+
+/// The memory that priority flow control (PFC) keeps for a link that ends at a switch, in
+/// bytes, and the link's share of the rest of the pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub(in crate::bridge) struct FabricIngress {
+    pub reserve: u64,
+    pub headroom: u64,
+    pub alpha_numerator: u64,
+    pub alpha_denominator: u64,
+}
+
+/// A fault of a link, and when it begins and ends. The fraction is the probability of a loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub(in crate::bridge) struct FabricFault {
+    pub link: u32,
+    pub kind: FabricFaultKind,
+    pub from_ps: u64,
+    pub until_ps: u64,
+    pub numerator: u32,
+    pub denominator: u32,
+}
+
+/// A step of a failure: the time at which a witness learns of it. For the wire, `rate_bps` is
+/// the rate of packets that start from then on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub(in crate::bridge) struct FabricStep {
+    pub at_ps: u64,
+    pub witness: FabricWitness,
+    pub link: u32,
+    pub rate_bps: u64,
+}
+
+/// A flow: a message, or the piece of it that a splitter put on a queue pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub(in crate::bridge) struct FabricFlow {
+    pub message: u32,
+    pub piece: u32,
+    pub src: u32,
+    pub dst: u32,
+    pub bytes: u64,
+    pub start_ps: u64,
+    pub delivered_ps: u64,
+    pub completed_ps: u64,
+    pub source_port: u16,
+}
+
+/// An event of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub(in crate::bridge) struct FabricMessageEvent {
+    pub kind: FabricMessageEventKind,
+    pub message: u32,
+    pub src: u32,
+    pub dst: u32,
+    pub bytes: u64,
+    pub start_ps: u64,
+    pub at_ps: u64,
+}
+
+/// How the queue pairs of programs are set: the depths of their queues, the time that a sender
+/// waits for a receiver that is not ready, and how many RNR NAKs or timeouts in a row work
+/// survives; the largest number stands for no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub(in crate::bridge) struct FabricQpSettings {
+    pub send_queue: u32,
+    pub receive_queue: u32,
+    pub rnr_timer_ps: u64,
+    pub rnr_retries: u32,
+    pub retries: u32,
+}
+
+/// A work request. One that is not `signaled` has a completion only if it fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub(in crate::bridge) struct FabricWork {
+    pub work_id: u64,
+    pub bytes: u64,
+    pub immediate: u32,
+    pub operation: FabricOperation,
+    pub signaled: bool,
+}
+
+/// A completion of a work request at its sender, or of a receive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub(in crate::bridge) struct FabricCompletion {
+    pub work_id: u64,
+    pub bytes: u64,
+    pub at_ps: u64,
+    pub host: u32,
+    pub qp: u32,
+    pub immediate: u32,
+    pub has_immediate: bool,
+    pub opcode: FabricOpcode,
+    pub status: FabricCompletionStatus,
+}
+
+/// A frame of priority flow control (PFC) that took effect at a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub(in crate::bridge) struct FabricPause {
+    pub at_ps: u64,
+    pub port: u32,
+    pub order: FabricPfcOrder,
+}
+
+/// Declares which struct of C++ has the layout of a record.
+macro_rules! shared_with_cpp {
+    ($($record:ident as $name:literal),* $(,)?) => {
+        $(
+            #[allow(unsafe_code, reason = "a test compares the fields with those of C++")]
+            unsafe impl ExternType for $record {
+                type Id = type_id!($name);
+                type Kind = kind::Trivial;
+            }
+        )*
+    };
+}
+
+shared_with_cpp! {
+    FabricPacket as "ns3::FabricPacket",
+    FabricEnd as "ns3::FabricEnd",
+    FabricLink as "ns3::FabricLink",
+    FabricSettings as "ns3::FabricSettings",
+    FabricEcn as "ns3::FabricEcn",
+    FabricIngress as "ns3::FabricIngress",
+    FabricFault as "ns3::FabricFault",
+    FabricStep as "ns3::FabricStep",
+    FabricFlow as "ns3::FabricFlow",
+    FabricMessageEvent as "ns3::FabricMessageEvent",
+    FabricQpSettings as "ns3::FabricQpSettings",
+    FabricWork as "ns3::FabricWork",
+    FabricCompletion as "ns3::FabricCompletion",
+    FabricPause as "ns3::FabricPause",
+    NicCounters as "ns3::FabricNicCounters",
+    QpCounts as "ns3::FabricQpCounts",
+}

@@ -1,0 +1,105 @@
+//! The records of the border have the same fields, in the same order, in Rust and in C++.
+//!
+//! cxx checks the values of enumerations when C++ is compiled, and trusts us with records.
+
+use std::collections::BTreeMap;
+
+/// A field: its type and its name, as Rust spells them.
+type Fields = Vec<(String, String)>;
+
+const HEADERS: [&str; 3] = [
+    include_str!("../../../../ns3-module/model/fabric-packet.h"),
+    include_str!("../../../../ns3-module/model/fabric-records.h"),
+    include_str!("../../../../ns3-module/model/fabric-verbs-records.h"),
+];
+
+#[test]
+fn every_record_has_the_same_fields_in_both_languages() {
+    let in_cpp: BTreeMap<String, Fields> = HEADERS.into_iter().flat_map(cpp_structs).collect();
+    let mut in_rust = rust_structs(include_str!("../records.rs"));
+    let nic = rust_structs(include_str!("../../../nic/mod.rs"));
+    let endpoint = rust_structs(include_str!("../../../endpoint/record.rs"));
+    in_rust.insert("FabricNicCounters".into(), nic["NicCounters"].clone());
+    in_rust.insert("FabricQpCounts".into(), endpoint["QpCounts"].clone());
+    assert!(in_rust.len() >= 14, "records: {in_rust:?}");
+    for (name, fields) in &in_rust {
+        assert_eq!(in_cpp.get(name), Some(fields), "the fields of {name} in C++ and in Rust");
+    }
+}
+
+/// The structs of a Rust file, by name.
+fn rust_structs(text: &str) -> BTreeMap<String, Fields> {
+    structs(text, |line| {
+        let (name, kind) =
+            line.trim_start_matches("pub ").trim_end_matches(',').split_once(": ")?;
+        Some((kind.to_owned(), name.to_owned()))
+    })
+}
+
+/// The structs of a C++ header, by name.
+fn cpp_structs(text: &str) -> BTreeMap<String, Fields> {
+    structs(text, |line| {
+        let declaration = line.split_once(';')?.0.split('{').next()?;
+        let [kind, name] = declaration.split_whitespace().collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let kind = match kind {
+            "uint8_t" => "u8",
+            "uint16_t" => "u16",
+            "uint32_t" => "u32",
+            "uint64_t" => "u64",
+            "return" | "using" => return None,
+            other => other,
+        };
+        Some((kind.to_owned(), snake_case(name)))
+    })
+}
+
+/// The structs of a text, with the lines of each that `field` takes for a field.
+fn structs(
+    text: &str,
+    field: impl Fn(&str) -> Option<(String, String)>,
+) -> BTreeMap<String, Fields> {
+    let mut found: BTreeMap<String, Fields> = BTreeMap::new();
+    let mut inside: Option<String> = None;
+    for line in text.lines().map(str::trim) {
+        let declared = line.trim_start_matches("pub ").strip_prefix("struct ");
+        if let Some(declared) = declared.filter(|rest| !rest.ends_with(';')) {
+            let name = declared.split([' ', '{', '<']).next().unwrap_or(declared).to_owned();
+            found.entry(name.clone()).or_default();
+            inside = Some(name);
+        } else if line == "}" && !text_is_cpp(text) || line == "};" {
+            inside = None;
+        } else if let (Some(name), false) = (&inside, line.starts_with(['/', '*', '#'])) {
+            found.entry(name.clone()).or_default().extend(field(line));
+        }
+    }
+    found
+}
+
+/// In C++ a brace with a semicolon ends a struct, and one without ends a function.
+fn text_is_cpp(text: &str) -> bool {
+    text.contains("#ifndef")
+}
+
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_lowercase());
+    }
+    snake
+}
+
+#[test]
+fn fields_of_either_language_are_read_alike() {
+    let cpp = "#ifndef X\nstruct Flow\n{\n    using Kind = A;\n    uint64_t startPs{0}; //!< when\n\
+               \n    bool Has(uint8_t flag) const\n    {\n        return true;\n    }\n\
+               \n    Kind kind;\n};\n";
+    let rust = "struct Flow {\n    start_ps: u64,\n    /// Kind.\n    pub kind: Kind,\n}\n";
+    let fields = vec![("u64".into(), "start_ps".into()), ("Kind".into(), "kind".into())];
+    assert_eq!(cpp_structs(cpp)["Flow"], fields);
+    assert_eq!(rust_structs(rust)["Flow"], fields);
+}
