@@ -140,6 +140,21 @@ FabricPfc::GetPool(uint32_t pool) const
     return m_pools[pool];
 }
 
+std::ostream&
+operator<<(std::ostream& os, FabricPfcOrder order)
+{
+    switch (order)
+    {
+    case FabricPfcOrder::NOTHING:
+        return os << "nothing";
+    case FabricPfcOrder::PAUSE:
+        return os << "pause";
+    case FabricPfcOrder::RESUME:
+        return os << "resume";
+    }
+    return os << "unknown order " << static_cast<uint32_t>(order);
+}
+
 uint64_t
 FabricPfc::GetThreshold(const Ingress& ingress) const
 {

@@ -6,6 +6,7 @@
 #include "fabric-records.h"
 
 #include <cstdint>
+#include <ostream>
 #include <vector>
 
 namespace ns3
@@ -110,6 +111,14 @@ class FabricPfc
     std::vector<Ingress> m_links; //!< by port
     std::vector<Pool> m_pools;    //!< by switch
 };
+
+/**
+ * @brief Prints what a link is ordered to do.
+ * @param os the stream
+ * @param order the order
+ * @return the stream
+ */
+std::ostream& operator<<(std::ostream& os, FabricPfcOrder order);
 
 } // namespace ns3
 

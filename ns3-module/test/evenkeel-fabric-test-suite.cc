@@ -260,9 +260,9 @@ class PfcRulesTestCase : public TestCase
     {
         FabricPfc::Ingress link;
         link.pool = 0;
-        link.reserve = 1000;
-        link.headroom = 2000;
-        link.alphaDenominator = 2;
+        link.limits.reserve = 1000;
+        link.limits.headroom = 2000;
+        link.limits.alphaDenominator = 2;
         FabricPfc pfc(300, {link}, {FabricPfc::Pool{8000, 0}});
         NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 1000), FabricPfc::NOTHING, "the reserve is its own");
         NS_TEST_EXPECT_MSG_EQ(pfc.GetPool(0).used, 0, "nothing of the pool");
