@@ -7,7 +7,7 @@
 //! \[inferred: the cut bound of any network\]
 
 use super::load::{Loads, latest_first};
-use super::{Timeline, Wire};
+use super::{BoundInputs, Wire};
 use crate::ids::SwitchId;
 use crate::topology::{Routes, Topology};
 
@@ -17,7 +17,7 @@ pub(super) fn busiest(
     topology: &Topology,
     routes: &Routes,
     wire: &Wire,
-    Timeline { workload, starts, paths }: Timeline<'_>,
+    BoundInputs { workload, starts, paths }: BoundInputs<'_>,
 ) -> u128 {
     let bundles = uplinks(topology);
     let mut out = vec![Loads::NONE; bundles.len()];

@@ -10,7 +10,7 @@
 //! formula\]
 
 use super::load::{Loads, latest_first};
-use super::{Timeline, Wire};
+use super::{BoundInputs, Wire};
 use crate::topology::Topology;
 
 /// The earliest time at which the busiest host's link has carried its traffic, in picoseconds
@@ -18,7 +18,7 @@ use crate::topology::Topology;
 pub(super) fn busiest(
     topology: &Topology,
     wire: &Wire,
-    Timeline { workload, starts, paths }: Timeline<'_>,
+    BoundInputs { workload, starts, paths }: BoundInputs<'_>,
 ) -> u128 {
     let hosts = topology.host_count() as usize;
     let mut up = vec![Loads::NONE; hosts];

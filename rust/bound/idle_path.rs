@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Timeline, Wire};
+use super::{BoundInputs, Wire};
 use crate::ids::{HostId, SwitchId};
 use crate::topology::{Routes, Topology};
 use crate::units::{BitRate, Bytes, Span};
@@ -286,7 +286,7 @@ fn host_kinds(topology: &Topology) -> Vec<usize> {
 
 /// The earliest completion of the last of the messages that depend on no other, if each is alone,
 /// in picoseconds from the first start.
-pub(super) fn longest(Timeline { workload, starts, paths }: Timeline<'_>) -> u128 {
+pub(super) fn longest(BoundInputs { workload, starts, paths }: BoundInputs<'_>) -> u128 {
     let waits = |message: usize| workload.waits_for.get(message).is_some_and(|count| *count > 0);
     let alone = starts.iter().enumerate().filter(|(message, _)| !waits(*message));
     let ends = alone.filter_map(|(message, start)| {

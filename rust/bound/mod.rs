@@ -48,7 +48,7 @@ pub struct Wire {
 
 /// A workload with the quantities that several bounds start from.
 #[derive(Clone, Copy)]
-struct Timeline<'a> {
+struct BoundInputs<'a> {
     workload: &'a Workload,
     /// The earliest start of each message, in picoseconds from the first start.
     starts: &'a [u128],
@@ -76,7 +76,7 @@ pub fn bound(topology: &Topology, routes: &Routes, workload: &Workload, wire: &W
     let chain = chain::longest(workload, &starts, &paths);
     // The bounds other than the chain concern messages, not delays.
     let starts = &starts[..workload.messages.len()];
-    let timeline = Timeline { workload, starts, paths: &paths };
+    let timeline = BoundInputs { workload, starts, paths: &paths };
     let bounds = [
         ("idle path", idle_path::longest(timeline)),
         ("dependency chain", chain),

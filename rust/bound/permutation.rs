@@ -17,7 +17,7 @@
 //! it: one gap (0.2 ns at 800 Gbps) more than the argument proves.
 
 use super::idle_path::IdlePath;
-use super::{Timeline, Wire};
+use super::{BoundInputs, Wire};
 use crate::ids::HostId;
 use crate::topology::Topology;
 use crate::units::BitRate;
@@ -27,7 +27,7 @@ use crate::units::BitRate;
 pub(super) fn slowest(
     topology: &Topology,
     wire: &Wire,
-    Timeline { workload, starts, paths }: Timeline<'_>,
+    BoundInputs { workload, starts, paths }: BoundInputs<'_>,
 ) -> u128 {
     if wire.ack_every != 1 || !wire.ack_priority {
         return 0;
@@ -48,21 +48,21 @@ pub(super) fn slowest(
             return None;
         }
         let rate = topology.link(topology.host_port(host).link()).rate;
-        let host = Exchange { rate, wire, out: paths.get(out)?, into: paths.get(into)? };
+        let host = HostExchange { rate, wire, out: paths.get(out)?, into: paths.get(into)? };
         Some(starts[out] + host.end())
     });
     ends.max().unwrap_or(0)
 }
 
 /// The outbound and the inbound message of a host on its one link.
-struct Exchange<'a> {
+struct HostExchange<'a> {
     rate: BitRate,
     wire: &'a Wire,
     out: &'a IdlePath,
     into: &'a IdlePath,
 }
 
-impl Exchange<'_> {
+impl HostExchange<'_> {
     /// The least, over the number of acknowledgements sent before the last data packet, of the
     /// completion of the later of both messages.
     fn end(&self) -> u128 {

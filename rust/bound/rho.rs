@@ -40,7 +40,7 @@ fn units(topology: &Topology, routes: &Routes, pairs: &mut [(HostId, HostId)]) -
         }
     }
     pairs.sort_by_key(column);
-    let mut tree = Tree::new(topology.switches().len());
+    let mut tree = FlowTree::new(topology.switches().len());
     for to_one_edge in pairs.chunk_by(|a, b| routes.edge_of(a.1) == routes.edge_of(b.1)) {
         let dst = to_one_edge[0].1;
         for from_one_edge in to_one_edge.chunk_by(|a, b| column(a) == column(b)) {
@@ -56,12 +56,12 @@ fn units(topology: &Topology, routes: &Routes, pairs: &mut [(HostId, HostId)]) -
 }
 
 /// Flow units towards one edge switch: by switch, and the switches by their distance to it.
-struct Tree {
+struct FlowTree {
     at: Vec<f64>,
     by_distance: Vec<Vec<SwitchId>>,
 }
 
-impl Tree {
+impl FlowTree {
     fn new(switches: usize) -> Self {
         Self { at: vec![0.0; switches], by_distance: Vec::new() }
     }

@@ -16,8 +16,8 @@ pub(super) const ALL_REDUCE: Collective = Collective {
     cost: |plan| cost(plan, 2),
     steps: |schedule| {
         schedule.divide(schedule.ranks());
-        exchange(schedule, 0, Exchange::Scatter);
-        exchange(schedule, 1, Exchange::Gather);
+        exchange(schedule, 0, BlockExchange::Scatter);
+        exchange(schedule, 1, BlockExchange::Gather);
     },
 };
 
@@ -30,7 +30,7 @@ pub(super) const ALL_GATHER: Collective = Collective {
     cost: |plan| cost(plan, 1),
     steps: |schedule| {
         schedule.divide(schedule.ranks());
-        exchange(schedule, 0, Exchange::Gather);
+        exchange(schedule, 0, BlockExchange::Gather);
     },
 };
 
@@ -43,7 +43,7 @@ pub(super) const REDUCE_SCATTER: Collective = Collective {
     cost: |plan| cost(plan, 1),
     steps: |schedule| {
         schedule.divide(schedule.ranks());
-        exchange(schedule, 0, Exchange::Scatter);
+        exchange(schedule, 0, BlockExchange::Scatter);
     },
 };
 
@@ -56,7 +56,7 @@ fn cost(plan: &Plan, steps: u128) -> CostModel {
 
 /// The block that a rank sends to another.
 #[derive(Clone, Copy)]
-enum Exchange {
+enum BlockExchange {
     /// The block of the receiver, which reduces it.
     Scatter,
     /// The block of the sender, which the receiver keeps.
@@ -64,14 +64,14 @@ enum Exchange {
 }
 
 /// Adds one message from each rank to every other, starting with its right neighbour.
-fn exchange(schedule: &mut ScheduleBuilder<'_>, step: u32, kind: Exchange) {
+fn exchange(schedule: &mut ScheduleBuilder<'_>, step: u32, kind: BlockExchange) {
     let ranks = schedule.ranks();
     for from in 0..ranks {
         for ahead in 1..ranks {
             let to = (from + ahead) % ranks;
             let (block, on_arrival) = match kind {
-                Exchange::Scatter => (to, OnArrival::Reduce),
-                Exchange::Gather => (from, OnArrival::Keep),
+                BlockExchange::Scatter => (to, OnArrival::Reduce),
+                BlockExchange::Gather => (from, OnArrival::Keep),
             };
             schedule.send(&Send { step, from, to, on_arrival }, std::iter::once(block));
         }

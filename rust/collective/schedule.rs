@@ -35,7 +35,7 @@ pub(super) struct Send {
 
 /// A message or a join. Joins get their final ids only when the number of messages is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Task {
+enum ScheduleTask {
     Message(MessageId),
     Join(usize),
 }
@@ -63,7 +63,7 @@ pub(super) struct ScheduleBuilder<'a> {
     /// Delays of zero length that complete when the messages before them do: several messages
     /// with the same dependencies depend on one join instead.
     joins: Vec<Delay>,
-    dependencies: Vec<(Task, Task)>,
+    dependencies: Vec<(ScheduleTask, ScheduleTask)>,
     /// The dependencies of the current message.
     current: Vec<MessageId>,
     previous: SharedDependencies,
@@ -161,7 +161,7 @@ impl<'a> ScheduleBuilder<'a> {
         if self.messages.len() > before {
             let id = MessageId(u32::try_from(before).expect("2^28 messages at most"));
             let last = self.last_sent.insert(send.from, id);
-            let pair = |last| (Task::Message(last), Task::Message(id));
+            let pair = |last| (ScheduleTask::Message(last), ScheduleTask::Message(id));
             self.dependencies.extend(last.map(pair));
         }
     }
@@ -186,7 +186,8 @@ impl<'a> ScheduleBuilder<'a> {
         let shared = self.previous.rank == send.from && self.previous.messages == self.current;
         // For one or two dependencies a join would not save anything.
         if !shared || self.current.len() < 3 {
-            let pair = |&before: &MessageId| (Task::Message(before), Task::Message(id));
+            let pair =
+                |&before: &MessageId| (ScheduleTask::Message(before), ScheduleTask::Message(id));
             self.dependencies.extend(self.current.iter().map(pair));
             self.previous.rank = send.from;
             self.previous.messages.clone_from(&self.current);
@@ -195,14 +196,14 @@ impl<'a> ScheduleBuilder<'a> {
         }
         let join = self.previous.join.unwrap_or_else(|| self.add_join(send.from));
         self.previous.join = Some(join);
-        self.dependencies.push((Task::Join(join), Task::Message(id)));
+        self.dependencies.push((ScheduleTask::Join(join), ScheduleTask::Message(id)));
     }
 
     /// Adds a join of the current dependencies at `rank` and returns its index.
     fn add_join(&mut self, rank: usize) -> usize {
         let join = self.joins.len();
         self.joins.push(Delay { host: self.plan.ranks[rank], span: Span::ZERO });
-        let pair = |&before: &MessageId| (Task::Message(before), Task::Join(join));
+        let pair = |&before: &MessageId| (ScheduleTask::Message(before), ScheduleTask::Join(join));
         self.dependencies.extend(self.current.iter().map(pair));
         join
     }
@@ -226,9 +227,9 @@ impl<'a> ScheduleBuilder<'a> {
         if self.dependencies.is_empty() {
             return Workload::independent(self.messages);
         }
-        let id = |task: Task| match task {
-            Task::Message(id) => id,
-            Task::Join(join) => {
+        let id = |task: ScheduleTask| match task {
+            ScheduleTask::Message(id) => id,
+            ScheduleTask::Join(join) => {
                 let id = u32::try_from(self.messages.len() + join);
                 MessageId(id.expect("no more joins than messages"))
             }

@@ -1,5 +1,4 @@
-//! Collectives in the fabric: on an idle fabric that blocks nobody each takes its alpha-beta
-//! form.
+//! Collectives in the fabric: on a non-blocking fabric each takes the time of its alpha-beta form.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,9 +34,9 @@ fn setup(collective: &Collective, plan: &Plan) -> Setup {
     setup
 }
 
-/// Nanoseconds that the form gives: for each step one latency (two links of 500 ns and a packet
-/// that is stored on the way) and the time of its bytes with their headers and gaps; in the end the
-/// acknowledgement's way back.
+/// The time of the alpha-beta form in nanoseconds: for each step one latency (two links of 500 ns
+/// and a packet that is stored and forwarded once) and the transmission time of its bytes with
+/// their headers and gaps; at the end the acknowledgement's way back.
 fn form(collective: &Collective, plan: &Plan) -> f64 {
     let latency = 2.0 * 500.0 + 4_158.0 * 8.0 / 400.0;
     let cost = (collective.cost)(plan);
@@ -50,7 +49,7 @@ fn form(collective: &Collective, plan: &Plan) -> f64 {
     steps.sum::<f64>() + waits - plan.gap.as_ns_f64()
 }
 
-/// A row of the table: what the form says and what a run takes, both in microseconds.
+/// A row of the table: the time of the form and that of a run, both in microseconds.
 fn row(collective: &Collective, plan: &Plan) -> String {
     let setup = setup(collective, plan);
     let outcome = fabric::run(&setup, &mut |_| {});
@@ -81,28 +80,28 @@ fn each_collective_takes_its_alpha_beta_form() {
     snapshot("collective-costs", &table);
 }
 
-/// One microbatch through four stages and back, a layer each: eight passes with six messages
-/// between, each over two idle links, to the picosecond.
+/// One microbatch through four stages of one layer and back: eight passes with six messages
+/// between them, each over two idle links, to the picosecond.
 #[test]
-fn a_pipeline_in_the_fabric_takes_its_passes_and_its_messages() {
+fn a_pipeline_in_the_fabric_takes_the_sum_of_its_passes_and_messages() {
     let training = "[workload]\nkind = \"training\"\nranks = 4\npipeline = 4\nmicrobatches = 1\n\
                     model = { layers = 4, hidden = 1024, sequence = 64 }\nflops = \"100Tflops\"\n";
     let parsed = |more: &str| {
         let text = format!("{SCENARIO}{training}{more}");
         Scenario::parse(&text, "pipeline", Path::new(""), &Overrides::default()).unwrap().setup()
     };
-    // A layer of 12 h^2 + 13 h parameters, two operations for each and token, and 4 h for each
-    // other token that it looks at; back it takes twice that.
+    // A layer of 12 h^2 + 13 h parameters: two operations per parameter and token, and 4 h per
+    // pair of tokens in its attention. A backward pass takes twice as long.
     let (hidden, tokens) = (1_024u64, 64u64);
     let attention = 4 * hidden * hidden + 6 * hidden;
     let block = 8 * hidden * hidden + 7 * hidden;
     let works = [2 * attention + 4 * hidden * tokens, 2 * block];
-    // 100 operations a picosecond.
+    // 100 operations per picosecond.
     let passes: u64 = works
         .iter()
         .map(|work| (work * tokens).div_ceil(100) + (2 * work * tokens).div_ceil(100))
         .sum();
-    // 32 packets of 4,096 B with 62 B of headers and 20 B between, at 20 ps a byte.
+    // 32 packets of 4,096 B with 62 B of headers and gaps of 20 B, at 20 ps per byte.
     let message = 32 * (4_158 + 20) * 20 - 20 * 20 + 4_158 * 20 + 2 * 500_000;
     let one = fabric::run(&parsed(""), &mut |_| {});
     assert_eq!(one.cct, Some(Span::from_ps(4 * passes + 6 * message)));

@@ -1,5 +1,5 @@
-//! Queue pairs counted without a simulation: as snapshots for whole clusters, and against what
-//! NICs count in runs of smaller ones, queue pair for queue pair.
+//! Numbers of queue pairs, computed without a simulation: as snapshots for large clusters, and
+//! compared with the counts of NICs in runs of small ones.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -39,13 +39,14 @@ fn with(setup: &Setup, collective: &Collective, group: u32) -> Setup {
     Setup { workload: Arc::new(collective.build(&plan).unwrap()), ..setup.clone() }
 }
 
-/// A row a collective, and for each policy most queue pairs of a NIC and, of those, extra ones.
+/// A table with a row per collective: for each policy the most queue pairs of a NIC, and how many
+/// of those are extra.
 fn table(title: &str, topology: &str) -> String {
     let mut text =
         format!("{title}\nqueue pairs that a NIC sends on at most, and of those extra\n");
     write!(text, "{:<30}", "collective").unwrap();
     let plain: Vec<Setup> = POLICIES.iter().map(|policy| setup(topology, policy)).collect();
-    // Those that cut nothing need no column of extra ones.
+    // Policies that split no messages have no column of extra queue pairs.
     let cuts = |policy: &str| policy != "ecmp" && policy != "spray";
     for policy in POLICIES {
         write!(text, "{policy:>width$}", width = if cuts(policy) { 12 } else { 6 }).unwrap();
@@ -67,13 +68,13 @@ fn table(title: &str, topology: &str) -> String {
 }
 
 #[test]
-fn of_every_collective_on_the_leaf_spine_of_256() {
+fn queue_pairs_of_every_collective_on_the_leaf_spine_of_256() {
     let table = table("256 GPUs, 16 leaves, 16 spines", LEAF_SPINE_256) + &published();
     snapshot("qps-leaf-spine-256", &table);
 }
 
-/// What Ethereal (arXiv 2407.00550 v2) says of the same fabric, by the notes of a reader: the
-/// paper's own counting rule was not seen.
+/// The numbers that Ethereal (arXiv 2407.00550 v2) gives for the same fabric, from a reader's
+/// notes: the paper's own counting rule was not seen.
 fn published() -> String {
     let both_ends = |policy: &str, name: &str| {
         let collective = evenkeel::collective::find(name).unwrap();
@@ -81,7 +82,7 @@ fn published() -> String {
     };
     let subflows = both_ends("subflow-8", "all-to-all");
     assert_eq!(subflows, 2 * 255 * 8);
-    // A step of halving-doubling that leaves the rack: everybody with who is 16 further.
+    // A step of halving-doubling across racks: every rank exchanges with the one 16 further.
     let shift = Shift { hosts: 256, shift: 16, bytes: Bytes::new(65_536) };
     let workload = Arc::new(shift.build().unwrap());
     let step = Setup { workload, ..setup(LEAF_SPINE_256, "ethereal") };
@@ -99,17 +100,17 @@ fn published() -> String {
 }
 
 #[test]
-fn of_every_collective_on_the_fat_tree_of_512() {
+fn queue_pairs_of_every_collective_on_the_fat_tree_of_512() {
     snapshot("qps-fat-tree-512", &table("512 GPUs, fat-tree of k = 8", FAT_TREE_512));
 }
 
 #[test]
-fn runs_on_a_leaf_spine_count_the_same_queue_pair_for_queue_pair() {
+fn runs_on_a_leaf_spine_count_the_same_queue_pairs() {
     runs_count_the_same("queue_pairs::runs_on_a_leaf_spine", LEAF_SPINE_16);
 }
 
 #[test]
-fn runs_on_a_fat_tree_count_the_same_queue_pair_for_queue_pair() {
+fn runs_on_a_fat_tree_count_the_same_queue_pairs() {
     runs_count_the_same("queue_pairs::runs_on_a_fat_tree", FAT_TREE_16);
 }
 

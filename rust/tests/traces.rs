@@ -1,5 +1,5 @@
-//! Traces and schedules from elsewhere, run as a user would run them, and our own written out and
-//! read back.
+//! Published traces and schedules, run as a user would run them, and our own traces, written and
+//! read again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use evenkeel::units::{Bytes, Span, Time};
 use evenkeel::workload::chakra::Traces;
 use evenkeel::workload::{Delay, Lane, Message, Workload};
 
-/// Real traces beside the project; nothing if they are not there, which is said.
+/// The folder of real traces next to the project; `None`, with a message, if it does not exist.
 fn shared(test: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/chakra");
     if !folder.is_dir() {
@@ -29,7 +29,7 @@ fn scenario(folder: &Path, text: &str) -> Scenario {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Runs it; it completes, and not before its bound.
+/// Runs a scenario, which must complete and not beat its lower bound.
 fn run(scenario: &Scenario) -> Outcome {
     let setup = scenario.setup();
     let outcome = fabric::run(&setup, &mut |_| {});
@@ -43,7 +43,7 @@ fn cct(folder: &Path, text: &str) -> Span {
     run(&scenario(folder, text)).cct.expect("it completed")
 }
 
-/// A leaf for all, so that nothing but the host's own link is shared.
+/// A fabric of one leaf, where hosts share no links.
 fn one_leaf(hosts: u32, workload: &str) -> String {
     format!(
         "[topology]\nleaves = 1\nspines = 1\nhosts_per_leaf = {hosts}\n[policy]\nname = \
@@ -52,13 +52,13 @@ fn one_leaf(hosts: u32, workload: &str) -> String {
 }
 
 #[test]
-fn a_collective_node_a_rank_takes_as_long_as_the_collective() {
+fn a_trace_of_one_collective_node_takes_the_time_of_the_collective() {
     let Some(folder) = shared("a_collective_node_a_rank") else { return };
     for (name, kind, times) in [
         ("all_reduce", "all-reduce", 1),
         ("all_to_all", "all-to-all", 1),
         ("reduce_scatter", "reduce-scatter", 1),
-        // Each rank puts in 1 MB; ours are counted by what comes out.
+        // A trace gives the input of each rank, 1 MB; a scenario gives the length of the result.
         ("all_gather", "all-gather", 8),
     ] {
         for ranks in [8, 16] {
@@ -73,7 +73,7 @@ fn a_collective_node_a_rank_takes_as_long_as_the_collective() {
 }
 
 #[test]
-fn the_ring_that_somebody_wrote_out_is_our_ring_and_its_computation() {
+fn a_published_ring_takes_the_time_of_our_ring_and_its_computation() {
     let Some(folder) = shared("the_ring_that_somebody_wrote_out") else { return };
     let file = "custom_ring_allreduce_8npus_1MB/custom_allreduce";
     let trace = format!("kind = \"chakra\"\nfile = \"{file}\"\n");
@@ -89,7 +89,7 @@ fn the_ring_that_somebody_wrote_out_is_our_ring_and_its_computation() {
 fn a_pytorch_trace_is_replayed_by_all_ranks() {
     let Some(folder) = shared("a_pytorch_trace") else { return };
     let text = one_leaf(4, "kind = \"chakra\"\nfile = \"pytorch/chakra.0.et.gz\"\n");
-    // Its control dependencies are on nodes that are not there, and on themselves.
+    // Its control dependencies are on missing nodes and on the nodes themselves.
     let error = Scenario::parse(&text, "traces", &folder, &Overrides::default()).unwrap_err();
     let text_of = error.to_string();
     for part in ["rank 0, node ", ", byte ", "control dependency", "dependencies = \"data\""] {
@@ -97,7 +97,7 @@ fn a_pytorch_trace_is_replayed_by_all_ranks() {
     }
     let scenario = scenario(&folder, &format!("{text}dependencies = \"data\"\n"));
     let outcome = run(&scenario);
-    // Two broadcasts down a tree and five all-reduces round a ring, all by four ranks.
+    // Two broadcasts by a tree and five all-reduces by a ring, all of four ranks.
     let sent =
         3 * (212_480 + 424) + 6 * (8_196_000u64 + 31_502_336 + 26_255_360 + 26_550_272 + 9_724_160);
     assert_eq!(scenario.workload.total_bytes().get(), sent);
@@ -105,7 +105,7 @@ fn a_pytorch_trace_is_replayed_by_all_ranks() {
 }
 
 #[test]
-fn what_is_written_as_traces_takes_as_long_when_read_back() {
+fn written_traces_take_the_same_time_when_read_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let fabric =
         "[topology]\nleaves = 4\nspines = 4\nhosts_per_leaf = 4\n[policy]\nname = \"spray\"\n";
@@ -123,7 +123,7 @@ fn what_is_written_as_traces_takes_as_long_when_read_back() {
         let read = format!("{fabric}[workload]\nkind = \"chakra\"\nfile = \"own\"\n");
         let again = scenario(folder.path(), &read);
         let (own, again) = (run(&own), run(&again));
-        // From the beginning, where ours may count from its first start.
+        // The trace counts from time zero, our workload from its first start.
         let begin = own.flows.iter().map(|flow| flow.start).min().expect("flows");
         let expected = own.cct.map(|cct| begin.saturating_add(cct));
         let got = again.cct.map(|cct| evenkeel::units::Time::ZERO.saturating_add(cct));
@@ -134,7 +134,7 @@ fn what_is_written_as_traces_takes_as_long_when_read_back() {
 }
 
 #[test]
-fn traces_that_are_not_all_there_are_refused() {
+fn missing_ranks_of_traces_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let own = scenario(folder.path(), &one_leaf(4, "kind = \"ring-all-reduce\"\n"));
     let traces = Traces::of(&own.workload).expect("it can be written");
@@ -157,7 +157,7 @@ fn a_dissemination_barrier_in_goal_takes_four_rounds() {
     let goal = load("goal-dissemination.toml");
     let outcome = run(&goal);
     assert_eq!(outcome.messages, 64);
-    // The same bytes to the same ranks in the same order as our own barrier, but for the length.
+    // The same messages as our own barrier, except for their length.
     let text = one_leaf(16, "kind = \"barrier\"\nbytes = \"1B\"\n");
     assert_eq!(outcome.cct, Some(cct(&folder, &text)));
 }
@@ -168,11 +168,11 @@ fn flows_of_a_connection_matrix_follow_each_other() {
     let path = folder.join("connection-matrix.toml");
     let scenario = Scenario::load(&path, &Overrides::default()).unwrap();
     let outcome = run(&scenario);
-    // Two rounds of a ring of four; the second begins when all of the first is delivered.
+    // Two rounds of a ring of four; the second starts when all of the first is delivered.
     let text = one_leaf(4, "kind = \"shift\"\nbytes = \"2MB\"\n");
     let alone = run(&self::scenario(&folder, &text));
     let delivered = alone.flows.iter().map(|flow| flow.delivered).max().expect("flows");
-    // At that moment each host has an acknowledgement to send first: 64 B and the gap of 20 B.
+    // At that time each host first sends an acknowledgement: 64 B and the gap of 20 B.
     let ack = Span::from_ps(84 * 20);
     let expected = delivered.saturating_add(alone.cct.expect("it completed")).saturating_add(ack);
     let got = evenkeel::units::Time::ZERO.saturating_add(outcome.cct.expect("it completed"));
@@ -215,7 +215,7 @@ fn replay(scenario: &Scenario) -> (Outcome, Vec<FlowRecord>, u64) {
     (outcome, flows, most_held)
 }
 
-/// Read as a whole and while it runs, a trace is the same flows at the same times.
+/// Checks that a trace gives the same flows at the same times as a whole and while it is read.
 fn expect_the_same(folder: &Path, text: &str) {
     let whole = run(&scenario(folder, text));
     let (outcome, flows, _) = replay(&scenario(folder, &format!("{text}streaming = true\n")));
@@ -227,12 +227,12 @@ fn expect_the_same(folder: &Path, text: &str) {
         times.sort_unstable();
         times
     };
-    assert!(times(&flows) == times(&whole.flows), "other times: {text}");
+    assert!(times(&flows) == times(&whole.flows), "different times: {text}");
     assert_eq!(outcome.counters.packet_hops, whole.counters.packet_hops);
 }
 
 #[test]
-fn while_they_run_real_traces_do_what_they_do_as_a_whole() {
+fn real_traces_give_the_same_flows_while_they_are_read() {
     let Some(folder) = shared("while_they_run_real_traces") else { return };
     for name in ["all_reduce", "all_to_all", "reduce_scatter", "all_gather"] {
         let file = format!("microbenchmarks/{name}/8npus_1MB/{name}");
@@ -249,8 +249,8 @@ fn while_they_run_real_traces_do_what_they_do_as_a_whole() {
     }
 }
 
-/// Rounds of computation and messages to both neighbours on a ring of four hosts, each round
-/// after the one before.
+/// Rounds of computation and messages to both neighbours on a ring of four hosts; each round
+/// depends on the previous one.
 fn rounds(count: u32) -> Workload {
     let (mut messages, mut delays, mut waits) = (Vec::new(), Vec::new(), Vec::new());
     let per_round = 8;
@@ -279,7 +279,7 @@ fn rounds(count: u32) -> Workload {
 }
 
 #[test]
-fn memory_is_that_of_the_window_and_not_of_the_trace() {
+fn memory_is_bounded_by_the_window_and_not_by_the_trace() {
     let folder = tempfile::tempdir().expect("a folder");
     let workload = rounds(10_000);
     let traces = Traces::of(&workload).expect("it can be written");
@@ -290,7 +290,7 @@ fn memory_is_that_of_the_window_and_not_of_the_trace() {
     assert_eq!((outcome.messages, flows.len()), (80_000, 80_000));
     // Four windows of 64 nodes, of 200,000.
     assert!(most_held <= 4 * 64 && nodes == 200_000, "{most_held}");
-    // As a whole it is the same, which the window does not change: it holds several rounds.
+    // The window holds several rounds, so the result is the same as for the whole trace.
     let text = text.replace("streaming = true", "streaming = false").replace("window = 64\n", "");
     let whole = run(&scenario(folder.path(), &text));
     assert_eq!(outcome.cct, whole.cct);

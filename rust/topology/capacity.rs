@@ -235,13 +235,13 @@ mod tests {
     }
 
     /// Links that are down, and links at a fraction of their rate.
-    struct Faults<'a> {
+    struct LinkFaults<'a> {
         down: &'a [&'a str],
         slow: &'a [(&'a str, Fraction)],
     }
 
     /// Weights by candidate at `switch` towards a host; empty where all are equal.
-    fn weights(topology: &Topology, faults: &Faults<'_>, switch: &str, dst: u32) -> Vec<u32> {
+    fn weights(topology: &Topology, faults: &LinkFaults<'_>, switch: &str, dst: u32) -> Vec<u32> {
         let link = |name: &&str| topology.link_named(name).unwrap();
         let down: Vec<LinkId> = faults.down.iter().map(link).collect();
         let routes = Routes::new(topology, &|link| !down.contains(&link));
@@ -269,7 +269,7 @@ mod tests {
     fn a_slow_link_changes_weights_only_of_paths_across_it() {
         let topology = leaf_spine();
         let slow = [("leaf2-spine1", Fraction::new(1, 4).unwrap())];
-        let faults = Faults { down: &[], slow: &slow };
+        let faults = LinkFaults { down: &[], slow: &slow };
         let at = |switch, dst| weights(&topology, &faults, switch, dst);
         assert_eq!(at("leaf0", 5), [4, 1, 4, 4], "hosts 4 and 5 are behind it");
         assert_eq!(at("leaf2", 0), [4, 1, 4, 4], "it is one of leaf2's uplinks");
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn a_link_that_is_down_changes_weights_two_tiers_below_it() {
         let topology = fat_tree();
-        let faults = Faults { down: &["pod0-agg0-core0"], slow: &[] };
+        let faults = LinkFaults { down: &["pod0-agg0-core0"], slow: &[] };
         let at = |switch, dst| weights(&topology, &faults, switch, dst);
         assert_eq!(at("pod0-edge0", 127), [3, 4, 4, 4]);
         assert_eq!(at("pod0-edge0", 4), [0; 0], "within the pod nothing is lost");

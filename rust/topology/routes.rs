@@ -60,7 +60,7 @@ impl Routes {
             (0u32..).zip(topology.links()).map(|(id, _)| usable(LinkId(id))).collect();
         let (attachments, edges) = attach(topology, &usable);
         let neighbours = Neighbours::of(topology, &usable);
-        let mut groups = Groups::new(topology.switches().len());
+        let mut groups = CandidateGroups::new(topology.switches().len());
         let mut table = vec![UNREACHABLE; topology.switches().len() * edges.len()];
         let mut search = Search::new(topology.switches().len());
         for (column, &edge) in edges.iter().enumerate() {
@@ -238,7 +238,7 @@ fn attach(topology: &Topology, usable: &[bool]) -> (Vec<Attachment>, Vec<SwitchI
 }
 
 /// Groups of candidates, each stored once per switch.
-struct Groups {
+struct CandidateGroups {
     ports: Vec<PortId>,
     /// By switch, the offset of each of its groups.
     known: Vec<BTreeMap<Box<[PortId]>, u32>>,
@@ -246,7 +246,7 @@ struct Groups {
     last: Vec<u32>,
 }
 
-impl Groups {
+impl CandidateGroups {
     fn new(switches: usize) -> Self {
         let known = vec![BTreeMap::new(); switches];
         Self { ports: vec![PortId(0)], known, last: vec![UNREACHABLE; switches] }

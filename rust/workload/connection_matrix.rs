@@ -52,7 +52,7 @@ pub struct Matrix {
 /// Fails with the first fault and its line.
 pub fn read(text: &str, file: &str) -> Result<Matrix, MatrixError> {
     let at = |line, fault| MatrixError { file: file.to_owned(), line, fault };
-    let mut reader = Reader::default();
+    let mut reader = MatrixReader::default();
     let mut last = 1;
     for (line, text) in (1..).zip(text.lines()) {
         let tokens: Vec<&str> = text.split_whitespace().collect();
@@ -70,17 +70,17 @@ type LineFault = (usize, MatrixFault);
 
 /// The contents of the lines read so far.
 #[derive(Debug, Default)]
-struct Reader {
+struct MatrixReader {
     nodes: Option<u32>,
     announced: Option<u64>,
-    connections: Vec<Connection>,
+    connections: Vec<ConnectionLine>,
     /// Lines of connections by their ids.
     ids: BTreeMap<u64, usize>,
     triggers: BTreeMap<u64, Trigger>,
 }
 
 #[derive(Debug)]
-struct Connection {
+struct ConnectionLine {
     line: usize,
     message: Message,
     /// The trigger that starts it.
@@ -104,7 +104,7 @@ struct TriggerEnd {
     host: HostId,
 }
 
-impl Reader {
+impl MatrixReader {
     fn read_line(&mut self, line: usize, tokens: &[&str]) -> Result<(), MatrixFault> {
         match tokens[0] {
             "Nodes" => match self.nodes.replace(value(tokens, 0, MAX_NODES)? as u32) {
@@ -164,7 +164,7 @@ impl Reader {
             stream: self.connections.len() as u32,
             start: Time::from_ps(start.unwrap_or(0)),
         };
-        let connection = Connection { line, message, started_by, send_done, receive_done };
+        let connection = ConnectionLine { line, message, started_by, send_done, receive_done };
         self.connections.push(connection);
         Ok(())
     }

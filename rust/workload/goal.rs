@@ -33,7 +33,7 @@ use super::{Compute, Lane, Message, Workload};
 use crate::ids::HostId;
 use crate::units::{Span, Time};
 pub use error::{GoalError, GoalFault};
-use scan::{Line, Operation, RequiredEvent, Scanner};
+use scan::{GoalOperation, RequiredEvent, Scanner, Statement};
 
 /// Maximum number of ranks of a schedule: 2^24.
 const MAX_RANKS: u32 = 1 << 24;
@@ -55,7 +55,7 @@ pub struct Schedule {
 /// Fails with the first fault and its line.
 pub fn read(text: &str, file: &str, compute: Compute) -> Result<Schedule, GoalError> {
     let at = |line, fault| GoalError { file: file.to_owned(), line, fault };
-    let mut reader = Reader { compute, ..Reader::default() };
+    let mut reader = GoalReader { compute, ..GoalReader::default() };
     let mut scanner = Scanner::new(text);
     while let Some((line, statement)) =
         scanner.next_line().map_err(|(line, fault)| at(line, fault))?
@@ -73,7 +73,7 @@ type Matching = BTreeMap<(u32, u32, u32), Vec<(usize, Task)>>;
 
 /// The contents of the lines read so far.
 #[derive(Debug, Default)]
-struct Reader {
+struct GoalReader {
     compute: Compute,
     ranks: Option<u32>,
     /// The rank whose braces are open, and the line where they opened.
@@ -108,20 +108,20 @@ struct Requirement {
     event: RequiredEvent,
 }
 
-impl Reader {
-    fn read(&mut self, line: usize, statement: Line<'_>) -> Result<(), GoalFault> {
+impl GoalReader {
+    fn read(&mut self, line: usize, statement: Statement<'_>) -> Result<(), GoalFault> {
         match statement {
-            Line::Ranks(ranks) => {
+            Statement::Ranks(ranks) => {
                 let valid = u32::try_from(ranks).ok().filter(|n| (1..=MAX_RANKS).contains(n));
                 self.ranks = Some(valid.ok_or(GoalFault::Ranks(ranks))?);
             }
-            Line::Open(rank) => self.open(line, rank)?,
-            Line::Close => {
+            Statement::Open(rank) => self.open(line, rank)?,
+            Statement::Close => {
                 let (rank, _) = self.open.take().ok_or(GoalFault::NothingOpen)?;
                 self.add_requirements(HostId(rank))?;
             }
-            Line::Operation(label, operation) => self.add_operation(line, label, operation)?,
-            Line::Requires { after, before, event } => {
+            Statement::Operation(label, operation) => self.add_operation(line, label, operation)?,
+            Statement::Requires { after, before, event } => {
                 self.open.ok_or(GoalFault::NothingOpen)?;
                 let (after, before) = (after.to_owned(), before.to_owned());
                 self.requirements.push(Requirement { line, after, before, event });
@@ -153,17 +153,17 @@ impl Reader {
         &mut self,
         line: usize,
         label: Option<&str>,
-        operation: Operation,
+        operation: GoalOperation,
     ) -> Result<(), GoalFault> {
         let (rank, _) = self.open.ok_or(GoalFault::NothingOpen)?;
         self.other_nic |= operation.nic() > 0;
         let host = HostId(rank);
         let task = match operation {
-            Operation::Calc { ns, cpu } => {
+            GoalOperation::Calc { ns, cpu } => {
                 let lane = (self.compute == Compute::Serial).then_some(Lane(cpu));
                 self.graph.delay_of(lane, host, Span::from_ns(ns))
             }
-            Operation::Send { bytes, peer, tag, .. } => {
+            GoalOperation::Send { bytes, peer, tag, .. } => {
                 let peer = self.peer(rank, peer)?;
                 let bytes = at_least_a_byte(bytes);
                 let message =
@@ -172,7 +172,7 @@ impl Reader {
                 self.sends.entry((rank, peer, tag)).or_default().push((line, task));
                 task
             }
-            Operation::Receive { peer, tag, .. } => {
+            GoalOperation::Receive { peer, tag, .. } => {
                 let peer = self.peer(rank, peer)?;
                 let task = self.graph.delay(host, Span::ZERO);
                 self.receives.entry((peer, rank, tag)).or_default().push((line, task));

@@ -10,8 +10,9 @@ use evenkeel::topology;
 use evenkeel::workload::chakra::{self, Options, Source, Streaming, Traces};
 use evenkeel::workload::{Compute, Workload, connection_matrix, goal, hpcc_flows};
 
-/// More hosts or switches are sound, and too slow to build over and over.
-const LARGEST_NUMBER: usize = 4;
+/// Inputs with numbers of this many digits are skipped: thousands of hosts or switches are valid,
+/// but too slow to build for every input.
+const SKIPPED_DIGITS: usize = 4;
 
 /// A topology file of the HPCC family.
 pub fn topology_hpcc(data: &[u8]) {
@@ -22,7 +23,7 @@ pub fn topology_hpcc(data: &[u8]) {
     }
 }
 
-/// A flow file of the HPCC family, on hosts of which every third is none.
+/// A flow file of the HPCC family, with a topology of which every third node is a switch.
 pub fn flows_hpcc(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let hosts: Vec<_> =
@@ -47,10 +48,10 @@ pub fn config_hpcc(data: &[u8]) {
     }
 }
 
-/// A scenario, from its text to what a run is given.
+/// A scenario, from its text to the setup of a run.
 pub fn scenario(data: &[u8]) {
     let Some(text) = text(data) else { return };
-    // Files of this machine are not what is looked at.
+    // Scenarios that read other files depend on the machine.
     if text.contains("/") && text.contains("file") || text.contains("path") {
         return;
     }
@@ -68,23 +69,23 @@ pub fn chakra(data: &[u8]) {
     let [low, high, rest @ ..] = data else { return };
     let length = usize::from(u16::from_le_bytes([*low, *high])).min(rest.len());
     let (first, second) = rest.split_at(length);
-    let files = Files([first.to_vec(), second.to_vec()]);
+    let files = MemoryFiles([first.to_vec(), second.to_vec()]);
     let whole = read_traces(&files, 2);
     replay(&files, whole.as_ref());
     let Some(workload) = whole else { return };
-    // What was read can be written, and read again as the same bytes.
+    // A workload that was read can be written, and read again with the same bytes.
     let traces = Traces::of(&workload).expect("a trace's dependencies are within its rank");
-    let mut files = Files([Vec::new(), Vec::new()]);
+    let mut files = MemoryFiles([Vec::new(), Vec::new()]);
     for rank in 0..traces.ranks() {
         traces.write(rank, &mut files.0[rank as usize]).expect("memory can be written");
     }
-    let again = read_traces(&files, traces.ranks()).expect("what is written can be read");
+    let again = read_traces(&files, traces.ranks()).expect("written traces can be read");
     assert_eq!(again.total_bytes(), workload.total_bytes());
 }
 
-/// Replays traces while they are read, in a world where each message is there at once: sound
-/// ones come to their end, whatever the window, and others to an error.
-fn replay(files: &Files, whole: Option<&Workload>) {
+/// Replays traces while they are read, in a world where each message is delivered at once: valid
+/// traces complete with any window, others end with an error.
+fn replay(files: &MemoryFiles, whole: Option<&Workload>) {
     let mut bytes = Vec::new();
     for window in [1, 3, 1_000] {
         let options = Options::default();
@@ -92,7 +93,7 @@ fn replay(files: &Files, whole: Option<&Workload>) {
             Ok(streaming) => streaming,
             Err(error) => {
                 expect_message(&error.to_string());
-                assert!(whole.is_none(), "sound as a whole, but: {error}");
+                assert!(whole.is_none(), "valid as a whole, but: {error}");
                 return;
             }
         };
@@ -100,20 +101,20 @@ fn replay(files: &Files, whole: Option<&Workload>) {
         let mut sent = 0u128;
         while let Some(now) = player.next_time() {
             player.handle_time(now);
-            while let Some((ticket, message)) = player.poll_send() {
+            while let Some((origin, message)) = player.poll_send() {
                 sent += u128::from(message.bytes.get());
-                player.handle_delivered(now, ticket);
-                player.handle_complete(now, ticket);
+                player.handle_delivered(now, origin);
+                player.handle_complete(now, origin);
             }
         }
         match player.fault() {
             Some(error) => {
                 expect_message(&error.to_string());
-                // A small window may not reach what is waited for.
-                assert!(whole.is_none() || window < 1_000, "sound as a whole, but: {error}");
+                // Dependencies may be further ahead than a small window.
+                assert!(whole.is_none() || window < 1_000, "valid as a whole, but: {error}");
             }
             None => {
-                assert!(player.is_done(), "neither at its end nor at a fault");
+                assert!(player.is_done(), "neither complete nor failed");
                 bytes.push(sent);
                 assert_eq!(sent, u128::from(streaming.load().total_bytes().get()));
             }
@@ -127,9 +128,9 @@ fn replay(files: &Files, whole: Option<&Workload>) {
 
 /// Traces in memory.
 #[derive(Clone)]
-struct Files([Vec<u8>; 2]);
+struct MemoryFiles([Vec<u8>; 2]);
 
-impl Source for Files {
+impl Source for MemoryFiles {
     fn name(&self, rank: u32) -> String {
         format!("t.{rank}.et")
     }
@@ -139,7 +140,7 @@ impl Source for Files {
     }
 }
 
-fn read_traces(files: &Files, ranks: u32) -> Option<Workload> {
+fn read_traces(files: &MemoryFiles, ranks: u32) -> Option<Workload> {
     match chakra::read(files, ranks, &Options::default()) {
         Ok(read) => Some(read.workload),
         Err(error) => {
@@ -170,17 +171,17 @@ pub fn connection_matrix(data: &[u8]) {
 fn expect_hosts(workload: &Workload, hosts: u32) {
     let ends = workload.messages.iter().flat_map(|message| [message.src, message.dst]);
     let all = ends.chain(workload.delays.iter().map(|delay| delay.host));
-    assert!(all.max().is_none_or(|last| last.0 < hosts), "a host that is none");
+    assert!(all.max().is_none_or(|last| last.0 < hosts), "an unknown host");
 }
 
-/// Text without long numbers.
+/// The input as text; `None` if it is not UTF-8 or has a number of [`SKIPPED_DIGITS`] or more.
 fn text(data: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(data).ok()?;
     let mut digits = text.split(|c: char| !c.is_ascii_digit());
-    digits.all(|number| number.len() < LARGEST_NUMBER).then_some(text)
+    digits.all(|number| number.len() < SKIPPED_DIGITS).then_some(text)
 }
 
-/// An error says something.
+/// Checks that an error has a message.
 fn expect_message(message: &str) {
-    assert!(message.len() > 10, "an error that says only '{message}'");
+    assert!(message.len() > 10, "an error with only '{message}'");
 }

@@ -1,13 +1,13 @@
-//! Bytes as numbers, and as packets with any field.
+//! Fuzz inputs as numbers, and as packets with arbitrary fields.
 
 use evenkeel::ids::{HostId, QpId};
 use evenkeel::packet::{Flags, KindFields, Packet, PacketKind, Psn, RawFields, Stamp};
 use evenkeel::units::Time;
 
-/// The queue pair that nobody forges packets for.
+/// The queue pair for which no packets are forged.
 pub const CLEAN: QpId = QpId(1);
 
-/// Bytes to be used up; zeros come after the last.
+/// The bytes of an input, followed by zeros.
 pub struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
@@ -26,13 +26,13 @@ impl<'a> Input<'a> {
         self.next().unwrap_or(0)
     }
 
-    /// A number of up to 8 bytes, most of them small.
+    /// A number of up to 8 bytes, mostly small.
     pub fn number(&mut self) -> u64 {
         let length = self.byte() % 9;
         (0..length).fold(0, |number, _| number << 8 | u64::from(self.byte()))
     }
 
-    /// A packet that nobody sent.
+    /// A packet that no queue pair sent.
     pub fn packet(&mut self) -> Packet {
         let kinds = [PacketKind::Data, PacketKind::Ack, PacketKind::Nack, PacketKind::Cnp];
         let bits = self.byte();

@@ -1,5 +1,5 @@
-//! What each fuzz target does with its bytes: a function a target, for the fuzzer and for plain
-//! tests alike. A function returns if all is well and panics if not.
+//! The bodies of the fuzz targets: one function per target, for the fuzzer and for plain tests. A
+//! function panics if it finds a fault.
 
 mod files;
 mod forged;

@@ -9,7 +9,7 @@ use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::scenario::resolve::workload::{Place, Sent, only, plain, unknown};
 use crate::units::{Bytes, Flops};
 use crate::workload::training::{
-    self, Attention, Degrees, Experts, Family, Model, Sharding, TensorTraffic, Training,
+    self, Attention, Degrees, Experts, Model, ModelFamily, Sharding, TensorTraffic, Training,
     TrainingError, Widths,
 };
 
@@ -264,8 +264,8 @@ fn model(
     }
     Ok(Model {
         family: match section.family.unwrap_or(FamilyName::Gpt) {
-            FamilyName::Gpt => Family::Gpt,
-            FamilyName::Llama => Family::Llama,
+            FamilyName::Gpt => ModelFamily::Gpt,
+            FamilyName::Llama => ModelFamily::Llama,
         },
         layers: section.layers,
         hidden: section.hidden,

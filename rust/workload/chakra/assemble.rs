@@ -3,8 +3,8 @@
 
 use super::error::{ChakraFault, NodeFault, RankFault};
 use super::expand::expand;
-use super::node::{Action, Call, FirstCall, Groups, MatchKey, disagreement};
-use super::trace::Trace;
+use super::node::{Call, FirstCall, MatchKey, NodeAction, RankGroups, disagreement};
+use super::trace::RankTrace;
 use crate::collective::Algorithms;
 use crate::ids::HostId;
 use crate::units::{Span, Time};
@@ -32,8 +32,8 @@ struct NodeTasks {
 }
 
 struct Assembler<'a> {
-    traces: &'a [Trace],
-    groups: &'a Groups,
+    traces: &'a [RankTrace],
+    groups: &'a RankGroups,
     graph: Graph,
     /// By rank and index of the node.
     tasks: Vec<Vec<NodeTasks>>,
@@ -41,8 +41,8 @@ struct Assembler<'a> {
 
 /// The workload of all traces; rank i is host i.
 pub(super) fn assemble(
-    traces: &[Trace],
-    groups: &Groups,
+    traces: &[RankTrace],
+    groups: &RankGroups,
     algorithms: &Algorithms,
 ) -> Result<Workload, RankFault> {
     let mut assembler = Assembler { traces, groups, graph: Graph::default(), tasks: Vec::new() };
@@ -62,7 +62,7 @@ impl<'a> Assembler<'a> {
         NodeFault::of_node(node.id, node.offset, fault).of_rank(rank)
     }
 
-    fn action(&self, NodeIndex { rank, index }: NodeIndex) -> Action {
+    fn action(&self, NodeIndex { rank, index }: NodeIndex) -> NodeAction {
         self.traces[rank as usize].nodes[index as usize].action
     }
 
@@ -71,21 +71,23 @@ impl<'a> Assembler<'a> {
     }
 
     /// Adds the tasks of a node.
-    fn add_tasks(&mut self, rank: u32, action: Action) -> NodeTasks {
+    fn add_tasks(&mut self, rank: u32, action: NodeAction) -> NodeTasks {
         let host = HostId(rank);
         let start = match action {
-            Action::Delay { span, lane } => self.graph.delay_of(lane, host, span),
-            Action::Send { peer, tag, bytes } => self.graph.message(Message {
+            NodeAction::Delay { span, lane } => self.graph.delay_of(lane, host, span),
+            NodeAction::Send { peer, tag, bytes } => self.graph.message(Message {
                 src: host,
                 dst: HostId(peer),
                 bytes: at_least_a_byte(bytes),
                 stream: tag,
                 start: Time::ZERO,
             }),
-            Action::Receive { .. } | Action::Collective(_) => self.graph.delay(host, Span::ZERO),
+            NodeAction::Receive { .. } | NodeAction::Collective(_) => {
+                self.graph.delay(host, Span::ZERO)
+            }
         };
         let end = match action {
-            Action::Collective(_) => self.graph.delay(host, Span::ZERO),
+            NodeAction::Collective(_) => self.graph.delay(host, Span::ZERO),
             _ => start,
         };
         NodeTasks { start, end }
@@ -96,9 +98,9 @@ impl<'a> Assembler<'a> {
         for (trace, tasks) in self.traces.iter().zip(&self.tasks) {
             for (index, node) in (0u32..).zip(&trace.nodes) {
                 let start = tasks[index as usize].start;
-                let receives = matches!(node.action, Action::Receive { .. });
+                let receives = matches!(node.action, NodeAction::Receive { .. });
                 for &(on, _) in trace.dependencies(index) {
-                    let sends = matches!(trace.nodes[on as usize].action, Action::Send { .. });
+                    let sends = matches!(trace.nodes[on as usize].action, NodeAction::Send { .. });
                     if !(receives && sends) {
                         self.graph.wait(tasks[on as usize].end, start);
                         continue;
@@ -122,19 +124,19 @@ impl<'a> Assembler<'a> {
             for (index, node) in (0u32..).zip(&trace.nodes) {
                 let at = NodeIndex { rank, index };
                 match node.action {
-                    Action::Send { peer, .. } if peer == rank => {
+                    NodeAction::Send { peer, .. } if peer == rank => {
                         return Err(self.fault(at, ChakraFault::Itself("comm_dst")));
                     }
-                    Action::Receive { peer, .. } if peer == rank => {
+                    NodeAction::Receive { peer, .. } if peer == rank => {
                         return Err(self.fault(at, ChakraFault::Itself("comm_src")));
                     }
-                    Action::Send { peer, tag, .. } => {
+                    NodeAction::Send { peer, tag, .. } => {
                         sends.push((MatchKey { src: rank, dst: peer, tag }, at));
                     }
-                    Action::Receive { peer, tag, .. } => {
+                    NodeAction::Receive { peer, tag, .. } => {
                         receives.push((MatchKey { src: peer, dst: rank, tag }, at));
                     }
-                    Action::Delay { .. } | Action::Collective(_) => {}
+                    NodeAction::Delay { .. } | NodeAction::Collective(_) => {}
                 }
             }
         }
@@ -163,8 +165,10 @@ impl<'a> Assembler<'a> {
 
     /// Makes a receive depend on the message of its send.
     fn pair(&mut self, send: NodeIndex, receive: NodeIndex) -> Result<(), RankFault> {
-        if let (Action::Send { bytes: there, .. }, Action::Receive { bytes: Some(here), .. }) =
-            (self.action(send), self.action(receive))
+        if let (
+            NodeAction::Send { bytes: there, .. },
+            NodeAction::Receive { bytes: Some(here), .. },
+        ) = (self.action(send), self.action(receive))
             && here != there
         {
             let node = self.traces[send.rank as usize].nodes[send.index as usize].id;
@@ -183,7 +187,7 @@ impl<'a> Assembler<'a> {
         let mut calls: Vec<Vec<Vec<u32>>> = Vec::new();
         for (rank, trace) in self.traces.iter().enumerate() {
             for (index, node) in (0u32..).zip(&trace.nodes) {
-                let Action::Collective(call) = node.action else { continue };
+                let NodeAction::Collective(call) = node.action else { continue };
                 let group = call.group as usize;
                 calls.resize_with(calls.len().max(group + 1), || {
                     vec![Vec::new(); self.traces.len()]
@@ -232,7 +236,7 @@ impl<'a> Assembler<'a> {
 
     fn call(&self, node: NodeIndex) -> Call {
         match self.action(node) {
-            Action::Collective(call) => call,
+            NodeAction::Collective(call) => call,
             _ => unreachable!("only nodes of collectives have calls"),
         }
     }

@@ -15,10 +15,10 @@ const MAX_LIST: usize = 1 << (CHUNK_BITS - 4);
 
 /// A set of ids.
 #[derive(Debug, Clone, Default)]
-pub(super) struct IdSet(BTreeMap<u64, Chunk>);
+pub(super) struct IdSet(BTreeMap<u64, IdChunk>);
 
 #[derive(Debug, Clone)]
-enum Chunk {
+enum IdChunk {
     /// The members, in ascending order.
     List(Vec<u16>),
     /// The number of members, and one bit per id.
@@ -30,20 +30,20 @@ impl IdSet {
     /// Inserts an id; returns false if it was a member already.
     pub fn insert(&mut self, id: u64) -> bool {
         let within = (id & ((1 << CHUNK_BITS) - 1)) as u16;
-        let chunk = self.0.entry(id >> CHUNK_BITS).or_insert(Chunk::List(Vec::new()));
+        let chunk = self.0.entry(id >> CHUNK_BITS).or_insert(IdChunk::List(Vec::new()));
         match chunk {
-            Chunk::Full => false,
-            Chunk::List(list) => {
+            IdChunk::Full => false,
+            IdChunk::List(list) => {
                 let Err(index) = list.binary_search(&within) else { return false };
                 list.insert(index, within);
                 if list.len() > MAX_LIST {
                     let mut bits = Box::new([0u64; 1 << (CHUNK_BITS - 6)]);
                     list.iter().for_each(|&it| bits[usize::from(it >> 6)] |= 1 << (it & 63));
-                    *chunk = Chunk::Bitmap(list.len() as u16, bits);
+                    *chunk = IdChunk::Bitmap(list.len() as u16, bits);
                 }
                 true
             }
-            Chunk::Bitmap(count, bits) => {
+            IdChunk::Bitmap(count, bits) => {
                 let (word, bit) = (&mut bits[usize::from(within >> 6)], 1 << (within & 63));
                 if *word & bit != 0 {
                     return false;
@@ -51,7 +51,7 @@ impl IdSet {
                 *word |= bit;
                 *count += 1;
                 if *count == 1 << CHUNK_BITS {
-                    *chunk = Chunk::Full;
+                    *chunk = IdChunk::Full;
                 }
                 true
             }
@@ -63,9 +63,9 @@ impl IdSet {
         let within = (id & ((1 << CHUNK_BITS) - 1)) as u16;
         match self.0.get(&(id >> CHUNK_BITS)) {
             None => false,
-            Some(Chunk::Full) => true,
-            Some(Chunk::List(list)) => list.binary_search(&within).is_ok(),
-            Some(Chunk::Bitmap(_, bits)) => {
+            Some(IdChunk::Full) => true,
+            Some(IdChunk::List(list)) => list.binary_search(&within).is_ok(),
+            Some(IdChunk::Bitmap(_, bits)) => {
                 bits[usize::from(within >> 6)] >> (within & 63) & 1 == 1
             }
         }
@@ -74,10 +74,10 @@ impl IdSet {
     /// Approximate memory in bytes.
     #[cfg(test)]
     fn size(&self) -> usize {
-        let of = |chunk: &Chunk| match chunk {
-            Chunk::List(list) => 32 + 2 * list.capacity(),
-            Chunk::Bitmap(..) => 32 + (1 << (CHUNK_BITS - 3)),
-            Chunk::Full => 32,
+        let of = |chunk: &IdChunk| match chunk {
+            IdChunk::List(list) => 32 + 2 * list.capacity(),
+            IdChunk::Bitmap(..) => 32 + (1 << (CHUNK_BITS - 3)),
+            IdChunk::Full => 32,
         };
         self.0.values().map(of).sum()
     }

@@ -61,8 +61,8 @@ pub use write::{NotATrace, Traces};
 use super::{Compute, Workload};
 use crate::collective::Algorithms;
 use error::{NodeFault, RankFault};
-use node::Groups;
-use trace::Trace;
+use node::RankGroups;
+use trace::RankTrace;
 
 /// The dependencies of nodes that apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -129,8 +129,8 @@ pub fn read(
     ranks: u32,
     options: &Options,
 ) -> Result<ChakraWorkload, ChakraError> {
-    let mut groups = Groups::new();
-    let mut traces: Vec<Trace> = Vec::new();
+    let mut groups = RankGroups::new();
+    let mut traces: Vec<RankTrace> = Vec::new();
     for rank in 0..ranks {
         // With dimensions, the groups of ranks differ even where ranks share a file.
         let may_share = options.dimensions.is_empty() && source.name(rank) == source.name(0);
@@ -138,7 +138,7 @@ pub fn read(
         let trace = match of_first {
             Some(first) => first.clone(),
             None => open(source, rank)
-                .and_then(|from| Trace::read(from, rank, ranks, options, &mut groups))
+                .and_then(|from| RankTrace::read(from, rank, ranks, options, &mut groups))
                 .map_err(|fault| fault.in_file(source.name(rank), rank))?,
         };
         traces.push(trace);

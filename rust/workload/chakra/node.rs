@@ -4,8 +4,8 @@ use std::io::BufRead;
 
 use super::error::{ChakraFault, Dependency, NodeFault};
 use super::expand;
-use super::schema::{GlobalMetadata, Node, Value, kind};
-use super::stream::Messages;
+use super::schema::{AttributeValue, GlobalMetadata, Node, kind};
+use super::stream::MessageReader;
 use super::{Dependencies, Options};
 use crate::units::Span;
 use crate::workload::{Compute, Lane};
@@ -31,7 +31,7 @@ pub(super) struct ParsedNode {
     pub id: u64,
     /// Offset in the file, in bytes.
     pub offset: u64,
-    pub action: Action,
+    pub action: NodeAction,
     /// Its dependencies, by id.
     pub dependencies: Vec<(u64, Dependency)>,
     /// Whether it gives a number of operations but no duration.
@@ -47,7 +47,7 @@ impl ParsedNode {
 
 /// Reads the nodes of a file; it holds one message at a time.
 pub(super) struct NodeReader<R> {
-    messages: Messages<R>,
+    messages: MessageReader<R>,
     /// The rank of the file.
     rank: u32,
     /// Number of ranks.
@@ -57,7 +57,7 @@ pub(super) struct NodeReader<R> {
 impl<R: BufRead> NodeReader<R> {
     /// A reader of `from`, the file of `rank` of `ranks`, after its metadata.
     pub fn open(from: R, rank: u32, ranks: u32) -> Result<Self, NodeFault> {
-        let mut messages = Messages::new(from);
+        let mut messages = MessageReader::new(from);
         let metadata = messages.next::<GlobalMetadata>()?;
         metadata.ok_or_else(|| NodeFault::of_file(ChakraFault::Empty))?;
         Ok(Self { messages, rank, ranks })
@@ -67,7 +67,7 @@ impl<R: BufRead> NodeReader<R> {
     pub fn next(
         &mut self,
         options: &Options,
-        groups: &mut Groups,
+        groups: &mut RankGroups,
     ) -> Result<Option<ParsedNode>, NodeFault> {
         let Some((offset, node)) = self.messages.next::<Node>()? else {
             return Ok(None);
@@ -75,7 +75,7 @@ impl<R: BufRead> NodeReader<R> {
         let at = |fault| NodeFault::of_node(node.id, offset, fault);
         let action = self.action(&node, options, groups).map_err(at)?;
         let is_timeless = match action {
-            Action::Delay { span: Span::ZERO, .. } => {
+            NodeAction::Delay { span: Span::ZERO, .. } => {
                 integer(&node, "num_ops").map_err(at)?.unwrap_or(0) > 0
             }
             _ => false,
@@ -93,25 +93,25 @@ impl<R: BufRead> NodeReader<R> {
         &self,
         node: &Node,
         options: &Options,
-        groups: &mut Groups,
-    ) -> Result<Action, ChakraFault> {
+        groups: &mut RankGroups,
+    ) -> Result<NodeAction, ChakraFault> {
         let duration = duration(node)?;
         let bytes = number(node, "comm_size", u64::MAX.into())?;
         match node.kind {
             kind::SEND => {
                 let bytes = bytes.ok_or(ChakraFault::Missing("comm_size"))? as u64;
                 let peer = peer(node, "comm_dst", self.ranks)?;
-                Ok(Action::Send { peer, tag: tag(node)?, bytes })
+                Ok(NodeAction::Send { peer, tag: tag(node)?, bytes })
             }
             kind::RECEIVE => {
                 let peer = peer(node, "comm_src", self.ranks)?;
-                Ok(Action::Receive { peer, tag: tag(node)?, bytes: bytes.map(|it| it as u64) })
+                Ok(NodeAction::Receive { peer, tag: tag(node)?, bytes: bytes.map(|it| it as u64) })
             }
             kind::COLLECTIVE => {
                 // Without a type it is the host's call of the collective, not the communication.
                 let Some(operation) = integer(node, "comm_type")? else {
                     let lane = lane(node, options)?;
-                    return Ok(Action::Delay { span: duration, lane });
+                    return Ok(NodeAction::Delay { span: duration, lane });
                 };
                 let known = u8::try_from(operation).ok().filter(|&number| number <= 9);
                 let operation = known.ok_or(ChakraFault::UnknownCollective(operation))?;
@@ -121,10 +121,10 @@ impl<R: BufRead> NodeReader<R> {
                     (None, _) => return Err(ChakraFault::Missing("comm_size")),
                 };
                 let group = self.group(node, options, groups)?;
-                Ok(Action::Collective(Call { operation, bytes, group, recorded: duration }))
+                Ok(NodeAction::Collective(Call { operation, bytes, group, recorded: duration }))
             }
             kind::METADATA..=kind::COMPUTE => {
-                Ok(Action::Delay { span: duration, lane: lane(node, options)? })
+                Ok(NodeAction::Delay { span: duration, lane: lane(node, options)? })
             }
             other => Err(ChakraFault::Kind(other)),
         }
@@ -135,10 +135,10 @@ impl<R: BufRead> NodeReader<R> {
         &self,
         node: &Node,
         options: &Options,
-        groups: &mut Groups,
+        groups: &mut RankGroups,
     ) -> Result<u32, ChakraFault> {
         let name = match node.attribute("pg_name").and_then(|attribute| attribute.value.as_ref()) {
-            Some(Value::Text(name)) => name.clone(),
+            Some(AttributeValue::Text(name)) => name.clone(),
             Some(_) => integer(node, "pg_name")?.map_or_else(String::new, |name| name.to_string()),
             None => String::new(),
         };
@@ -147,7 +147,7 @@ impl<R: BufRead> NodeReader<R> {
         }
         let dimensions = node.attribute("involved_dim").and_then(|it| it.value.as_ref());
         match dimensions {
-            Some(Value::Bools(involved)) if involved.values.contains(&false) => {
+            Some(AttributeValue::Bools(involved)) if involved.values.contains(&false) => {
                 let name = dimension_group(self.rank, &involved.values, &options.dimensions)?;
                 Ok(groups.index_of(&name))
             }
@@ -203,7 +203,7 @@ fn lane(node: &Node, options: &Options) -> Result<Option<Lane>, ChakraFault> {
 
 /// The action of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Action {
+pub(super) enum NodeAction {
     Delay {
         span: Span,
         lane: Option<Lane>,
@@ -229,7 +229,7 @@ pub(super) struct Call {
     pub operation: u8,
     /// Bytes of this rank.
     pub bytes: u64,
-    /// Index of the group in [`Groups`].
+    /// Index of the group in [`RankGroups`].
     pub group: u32,
     /// Duration in the recorded run.
     pub recorded: Span,
@@ -245,7 +245,11 @@ pub(super) struct FirstCall {
 }
 
 /// The fault if a rank's call differs from the first call of the same collective.
-pub(super) fn disagreement(here: Call, first: FirstCall, groups: &Groups) -> Option<ChakraFault> {
+pub(super) fn disagreement(
+    here: Call,
+    first: FirstCall,
+    groups: &RankGroups,
+) -> Option<ChakraFault> {
     let FirstCall { call: there, rank, node } = first;
     if (here.operation, here.bytes) == (there.operation, there.bytes) {
         return None;
@@ -272,9 +276,9 @@ pub(super) struct MatchKey {
 /// The names of groups of ranks, in the order in which they are found after the group of all
 /// ranks.
 #[derive(Debug, Clone)]
-pub(super) struct Groups(Vec<String>);
+pub(super) struct RankGroups(Vec<String>);
 
-impl Groups {
+impl RankGroups {
     pub fn new() -> Self {
         Self(vec!["all ranks".to_owned()])
     }
@@ -306,7 +310,10 @@ fn duration(node: &Node) -> Result<Span, ChakraFault> {
     let micros = match node.duration_micros {
         0 => match node.attribute("runtime").and_then(|attribute| attribute.value.as_ref()) {
             // Some writers give it as a text or a float, without a defined unit.
-            Some(Value::Text(_) | Value::Double(_) | Value::Float(_)) | None => 0,
+            Some(
+                AttributeValue::Text(_) | AttributeValue::Double(_) | AttributeValue::Float(_),
+            )
+            | None => 0,
             Some(_) => number(node, "runtime", u64::MAX.into())?.unwrap_or(0) as u64,
         },
         micros => micros,

@@ -54,13 +54,16 @@ pub(super) mod kind {
 pub(super) struct Attribute {
     #[prost(string, tag = "1")]
     pub name: String,
-    #[prost(oneof = "Value", tags = "3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 28, 29")]
-    pub value: Option<Value>,
+    #[prost(
+        oneof = "AttributeValue",
+        tags = "3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 28, 29"
+    )]
+    pub value: Option<AttributeValue>,
 }
 
 /// The value of an attribute. Of the lists, only that of booleans is needed.
 #[derive(Clone, PartialEq, Oneof)]
-pub(super) enum Value {
+pub(super) enum AttributeValue {
     #[prost(double, tag = "3")]
     Double(f64),
     #[prost(float, tag = "5")]
@@ -102,18 +105,25 @@ pub(super) struct Bools {
 
 impl Attribute {
     pub fn uint64(name: &str, value: u64) -> Self {
-        Self { name: name.to_owned(), value: Some(Value::Uint64(value)) }
+        Self { name: name.to_owned(), value: Some(AttributeValue::Uint64(value)) }
     }
 
     /// The value as a whole number, of any integer type; `None` for other types.
     pub fn integer(&self) -> Option<i128> {
         Some(match *self.value.as_ref()? {
-            Value::Int32(value) | Value::Sint32(value) | Value::Sfixed32(value) => value.into(),
-            Value::Int64(value) | Value::Sint64(value) | Value::Sfixed64(value) => value.into(),
-            Value::Uint32(value) | Value::Fixed32(value) => value.into(),
-            Value::Uint64(value) | Value::Fixed64(value) => value.into(),
-            Value::Bool(value) => value.into(),
-            Value::Double(_) | Value::Float(_) | Value::Bools(_) | Value::Text(_) => return None,
+            AttributeValue::Int32(value)
+            | AttributeValue::Sint32(value)
+            | AttributeValue::Sfixed32(value) => value.into(),
+            AttributeValue::Int64(value)
+            | AttributeValue::Sint64(value)
+            | AttributeValue::Sfixed64(value) => value.into(),
+            AttributeValue::Uint32(value) | AttributeValue::Fixed32(value) => value.into(),
+            AttributeValue::Uint64(value) | AttributeValue::Fixed64(value) => value.into(),
+            AttributeValue::Bool(value) => value.into(),
+            AttributeValue::Double(_)
+            | AttributeValue::Float(_)
+            | AttributeValue::Bools(_)
+            | AttributeValue::Text(_) => return None,
         })
     }
 }

@@ -10,13 +10,13 @@ use super::error::{ChakraFault, NodeFault};
 const MAX_LENGTH: u64 = 1 << 28;
 
 /// A stream of messages, each preceded by its length.
-pub(super) struct Messages<R> {
+pub(super) struct MessageReader<R> {
     from: R,
     offset: u64,
     message: Vec<u8>,
 }
 
-impl<R: BufRead> Messages<R> {
+impl<R: BufRead> MessageReader<R> {
     pub fn new(from: R) -> Self {
         Self { from, offset: 0, message: Vec::new() }
     }
@@ -73,11 +73,11 @@ mod tests {
         let second = bytes.len() as u64;
         bytes.extend(Node { id: 4, ..Node::default() }.encode_length_delimited_to_vec());
         let whole = bytes.len();
-        let mut messages = Messages::new(bytes.as_slice());
+        let mut messages = MessageReader::new(bytes.as_slice());
         assert_eq!(messages.next::<Node>().unwrap().unwrap().0, 0);
         assert_eq!(messages.next::<Node>().unwrap().unwrap().1.id, 4);
         assert!(messages.next::<Node>().unwrap().is_none());
-        let mut cut = Messages::new(&bytes[..whole - 1]);
+        let mut cut = MessageReader::new(&bytes[..whole - 1]);
         cut.next::<Node>().unwrap();
         let NodeFault { offset, fault, .. } = cut.next::<Node>().unwrap_err();
         assert_eq!(offset, Some(second));
@@ -93,7 +93,7 @@ mod tests {
             (vec![0x80], "the file is truncated"),
             (vec![2, 0x0a, 0x7f], "corrupt: not a message"),
         ] {
-            let mut messages = Messages::new(bytes.as_slice());
+            let mut messages = MessageReader::new(bytes.as_slice());
             let NodeFault { offset, fault, .. } = messages.next::<Node>().unwrap_err();
             assert_eq!(offset, Some(0));
             assert!(fault.to_string().starts_with(expected), "{fault}");

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::error::ChakraError;
-use super::node::Groups;
+use super::node::RankGroups;
 use super::player::Player;
 use super::survey::{Survey, survey};
 use super::{Options, Source, warnings};
@@ -85,7 +85,7 @@ impl Streaming {
         &self.options
     }
 
-    pub(super) fn groups(&self) -> &Groups {
+    pub(super) fn groups(&self) -> &RankGroups {
         &self.survey.groups
     }
 

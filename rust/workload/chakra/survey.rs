@@ -10,7 +10,7 @@ use super::assemble::{COLLECTIVE_STREAMS, too_many_bytes};
 use super::error::{ChakraError, ChakraFault, Dependency, NodeFault, RankFault};
 use super::expand::expand;
 use super::id_set::IdSet;
-use super::node::{Action, Groups, NodeReader, ParsedNode};
+use super::node::{NodeAction, NodeReader, ParsedNode, RankGroups};
 use super::{Options, Source, open};
 use crate::ids::HostId;
 use crate::units::{Bytes, Span, Time};
@@ -21,7 +21,7 @@ use crate::workload::{Delay, Message, Workload};
 #[derive(Debug)]
 pub(super) struct Survey {
     /// The names of the groups.
-    pub groups: Groups,
+    pub groups: RankGroups,
     /// By group, its ranks in ascending order.
     pub members: Vec<Vec<u32>>,
     /// The total load, see [`super::Streaming::load`].
@@ -51,7 +51,7 @@ impl NodePosition {
 }
 
 /// A sender, a receiver and a stream.
-type Pair = (u32, u32, u32);
+type StreamKey = (u32, u32, u32);
 
 /// A survey in progress.
 struct Surveyor<'a> {
@@ -62,7 +62,7 @@ struct Surveyor<'a> {
     calls: BTreeMap<(u32, u32), (u64, NodePosition)>,
     /// By group, operation and bytes: the number of calls of all ranks, and the first one.
     kinds: BTreeMap<(u32, u8, u64), (u64, NodePosition)>,
-    bytes: BTreeMap<Pair, u128>,
+    bytes: BTreeMap<StreamKey, u128>,
     /// By rank that is the peer of a node: the attribute that names it, and the first such node.
     peers: BTreeMap<u32, (&'static str, NodePosition)>,
     /// Picoseconds by rank and lane.
@@ -76,7 +76,7 @@ pub(super) fn survey(
     options: &Options,
 ) -> Result<Survey, ChakraError> {
     let survey = Survey {
-        groups: Groups::new(),
+        groups: RankGroups::new(),
         members: Vec::new(),
         load: Workload::default(),
         messages: 0,
@@ -142,26 +142,26 @@ impl Surveyor<'_> {
         let rank = position.rank;
         self.survey.timeless += usize::from(node.is_timeless);
         match node.action {
-            Action::Delay { span, lane: Some(lane) } => {
+            NodeAction::Delay { span, lane: Some(lane) } => {
                 *self.lanes.entry((rank, lane.0)).or_default() += u128::from(span.as_ps());
             }
-            Action::Delay { lane: None, .. } => {}
-            Action::Send { peer, .. } if peer == rank => {
+            NodeAction::Delay { lane: None, .. } => {}
+            NodeAction::Send { peer, .. } if peer == rank => {
                 return Err(ChakraFault::Itself("comm_dst"));
             }
-            Action::Receive { peer, .. } if peer == rank => {
+            NodeAction::Receive { peer, .. } if peer == rank => {
                 return Err(ChakraFault::Itself("comm_src"));
             }
-            Action::Send { peer, tag, bytes } => {
+            NodeAction::Send { peer, tag, bytes } => {
                 self.peers.entry(peer).or_insert(("comm_dst", position));
                 self.survey.empty_sends += usize::from(bytes == 0);
                 self.survey.messages += 1;
                 self.add_bytes((rank, peer, tag), at_least_a_byte(bytes), 1);
             }
-            Action::Receive { peer, .. } => {
+            NodeAction::Receive { peer, .. } => {
                 self.peers.entry(peer).or_insert(("comm_src", position));
             }
-            Action::Collective(call) => {
+            NodeAction::Collective(call) => {
                 let calls = self.calls.entry((call.group, rank)).or_insert((0, position));
                 *calls = (calls.0 + 1, position);
                 let kind = (call.group, call.operation, call.bytes);
@@ -171,7 +171,7 @@ impl Surveyor<'_> {
         Ok(())
     }
 
-    fn add_bytes(&mut self, pair: Pair, bytes: Bytes, times: u64) {
+    fn add_bytes(&mut self, pair: StreamKey, bytes: Bytes, times: u64) {
         self.survey.longest = self.survey.longest.max(bytes);
         *self.bytes.entry(pair).or_default() += u128::from(bytes.get()) * u128::from(times);
     }
@@ -245,7 +245,7 @@ impl Surveyor<'_> {
     fn load(self) -> Result<Survey, ChakraFault> {
         let total: u128 = self.bytes.values().sum();
         u64::try_from(total).map_err(|_| too_many_bytes())?;
-        let message = |(&(src, dst, stream), &bytes): (&Pair, &u128)| Message {
+        let message = |(&(src, dst, stream), &bytes): (&StreamKey, &u128)| Message {
             src: HostId(src),
             dst: HostId(dst),
             bytes: Bytes::new(bytes as u64),

@@ -6,7 +6,7 @@ use std::io::Read;
 
 use prost::Message as _;
 
-use super::schema::{Attribute, GlobalMetadata, Node, Value, kind};
+use super::schema::{Attribute, AttributeValue, GlobalMetadata, Node, kind};
 use super::*;
 use crate::collective::{self, Plan};
 use crate::ids::{HostId, MessageId};
@@ -15,9 +15,9 @@ use crate::workload::{Delay, Lane, Message};
 
 /// Files in memory.
 #[derive(Clone)]
-struct Files(Vec<Vec<u8>>);
+struct MemoryFiles(Vec<Vec<u8>>);
 
-impl Source for Files {
+impl Source for MemoryFiles {
     fn name(&self, rank: u32) -> String {
         format!("t.{rank}.et")
     }
@@ -47,7 +47,7 @@ fn compute(id: u64, micros: u64, waits: &[u64]) -> Node {
 fn with(mut node: Node, attributes: &[(&str, i64)]) -> Node {
     node.attributes.extend(attributes.iter().map(|&(name, value)| Attribute {
         name: name.to_owned(),
-        value: Some(Value::Int64(value)),
+        value: Some(AttributeValue::Int64(value)),
     }));
     node
 }
@@ -67,7 +67,7 @@ fn call(id: u64, operation: i64, waits: &[u64]) -> Node {
 
 fn read_files(files: Vec<Vec<u8>>) -> Result<ChakraWorkload, ChakraError> {
     let ranks = files.len() as u32;
-    read(&Files(files), ranks, &Options::default())
+    read(&MemoryFiles(files), ranks, &Options::default())
 }
 
 fn error(files: Vec<Vec<u8>>) -> String {
@@ -123,7 +123,7 @@ fn a_collective_starts_and_ends_with_its_nodes() {
 fn the_members_of_a_group_are_the_ranks_that_name_it() {
     let named = |group: &str| {
         let mut call = call(1, 6, &[]);
-        let value = Some(Value::Text(group.to_owned()));
+        let value = Some(AttributeValue::Text(group.to_owned()));
         call.attributes.push(Attribute { name: "pg_name".to_owned(), value });
         file(&[call])
     };
@@ -152,7 +152,7 @@ fn a_collective_has_the_dependencies_of_its_algorithm() {
         let mut options = Options::default();
         assert!(options.algorithms.choose(name, algorithm), "{}", collective.name);
         let files = (0..16).map(|_| file(&[call(1, number, &[])])).collect();
-        let read = read(&Files(files), 16, &options).unwrap().workload;
+        let read = read(&MemoryFiles(files), 16, &options).unwrap().workload;
         let bytes = Bytes::new(if number == 2 { 16 * 4_000 } else { 4_000 });
         let own = collective.build(&Plan::new((0..16).map(HostId).collect(), bytes)).unwrap();
         assert_eq!(read.messages.len(), own.messages.len());
@@ -255,7 +255,7 @@ fn each_error_names_rank_node_and_byte() {
 #[test]
 fn control_dependencies_can_be_ignored() {
     let files =
-        Files(vec![file(&[Node { control_dependencies: vec![4, 9], ..compute(4, 1, &[]) }])]);
+        MemoryFiles(vec![file(&[Node { control_dependencies: vec![4, 9], ..compute(4, 1, &[]) }])]);
     assert!(read(&files, 1, &Options::default()).is_err());
     let data = Options { dependencies: Dependencies::Data, ..Options::default() };
     let read = read(&files, 1, &data).unwrap();
@@ -264,7 +264,7 @@ fn control_dependencies_can_be_ignored() {
 
 #[test]
 fn a_missing_rank_is_named() {
-    let error = read(&Files(vec![file(&[])]), 2, &Options::default());
+    let error = read(&MemoryFiles(vec![file(&[])]), 2, &Options::default());
     let text = error.unwrap_err().to_string();
     assert!(text.starts_with("t.1.et: rank 1: missing"), "{text}");
 }

@@ -4,11 +4,11 @@ use std::io::BufRead;
 
 use super::Options;
 use super::error::{ChakraFault, Dependency, NodeFault};
-use super::node::{Action, Groups, NodeReader, ParsedNode};
+use super::node::{NodeAction, NodeReader, ParsedNode, RankGroups};
 
 /// A rank's nodes, in order of its file.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Trace {
+pub(super) struct RankTrace {
     pub nodes: Vec<TraceNode>,
     /// The dependencies of all nodes, by index into `nodes`; those of a node are adjacent.
     dependencies: Vec<(u32, Dependency)>,
@@ -24,7 +24,7 @@ pub(super) struct TraceNode {
     pub id: u64,
     /// Offset in the file, in bytes.
     pub offset: u64,
-    pub action: Action,
+    pub action: NodeAction,
     /// The end of its dependencies, which start at the end of those of the previous node.
     end: u32,
 }
@@ -43,14 +43,14 @@ struct SearchFrame {
     searched: usize,
 }
 
-impl Trace {
+impl RankTrace {
     /// Reads a whole file, that of `rank` of `ranks`.
     pub fn read(
         from: impl BufRead,
         rank: u32,
         ranks: u32,
         options: &Options,
-        groups: &mut Groups,
+        groups: &mut RankGroups,
     ) -> Result<Self, NodeFault> {
         let mut nodes = NodeReader::open(from, rank, ranks)?;
         let mut trace = Self::default();
@@ -61,7 +61,8 @@ impl Trace {
                 return Err(node.fault(fault));
             }
             trace.timeless += usize::from(node.is_timeless);
-            trace.empty_sends += usize::from(matches!(node.action, Action::Send { bytes: 0, .. }));
+            trace.empty_sends +=
+                usize::from(matches!(node.action, NodeAction::Send { bytes: 0, .. }));
             ids.extend(&node.dependencies);
             let ParsedNode { id, offset, action, .. } = node;
             trace.nodes.push(TraceNode { id, offset, action, end: ids.len() as u32 });

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use thiserror::Error;
 
 use super::node::{DURATION_PS, LANE};
-use super::schema::{Attribute, GlobalMetadata, Node, Value, kind};
+use super::schema::{Attribute, AttributeValue, GlobalMetadata, Node, kind};
 use crate::ids::{HostId, MessageId};
 use crate::units::{Span, Time};
 use crate::workload::{Lane, Message, Workload};
@@ -44,19 +44,19 @@ pub struct Traces<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct TaskNode {
     task: MessageId,
-    role: Role,
+    role: NodeRole,
 }
 
 /// The role of a node for its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Role {
+enum NodeRole {
     /// A delay, or the computation before a message.
     Compute,
     Send,
     Receive,
 }
 
-impl Role {
+impl NodeRole {
     /// The id of the node, which is unique in its rank: the low two bits are the role.
     const fn id(self, task: MessageId) -> u64 {
         (task.0 as u64) << 2 | self as u64
@@ -136,11 +136,11 @@ impl<'a> Traces<'a> {
     fn add_task(&mut self, task: MessageId) {
         let host = self.workload.host_of(task);
         let Some(message) = self.workload.messages.get(task.index()) else {
-            self.of_rank[host.index()].push(TaskNode { task, role: Role::Compute });
+            self.of_rank[host.index()].push(TaskNode { task, role: NodeRole::Compute });
             return;
         };
-        self.of_rank[host.index()].push(TaskNode { task, role: Role::Send });
-        self.of_rank[message.dst.index()].push(TaskNode { task, role: Role::Receive });
+        self.of_rank[host.index()].push(TaskNode { task, role: NodeRole::Send });
+        self.of_rank[message.dst.index()].push(TaskNode { task, role: NodeRole::Receive });
     }
 
     /// Number of ranks.
@@ -157,13 +157,13 @@ impl<'a> Traces<'a> {
         put(to, &metadata)?;
         for &TaskNode { task, role } in &self.of_rank[rank as usize] {
             match role {
-                Role::Compute => {
+                NodeRole::Compute => {
                     let span = self.workload.delay(task).map_or(Span::ZERO, |it| it.span);
                     let lane = self.workload.lane(task);
                     put(to, &compute(role.id(task), span, lane, self.dependency_ids(task)))?;
                 }
-                Role::Send => self.write_send(task, to)?,
-                Role::Receive => {
+                NodeRole::Send => self.write_send(task, to)?,
+                NodeRole::Receive => {
                     let message = &self.workload.messages[task.index()];
                     let receive = Node {
                         id: role.id(task),
@@ -184,7 +184,7 @@ impl<'a> Traces<'a> {
         let message = &self.workload.messages[task.index()];
         let mut dependencies = self.dependency_ids(task);
         if !dependencies.is_empty() && self.workload.gap > Span::ZERO {
-            let id = Role::Compute.id(task);
+            let id = NodeRole::Compute.id(task);
             put(to, &compute(id, self.workload.gap, None, dependencies))?;
             dependencies = vec![id];
         }
@@ -194,7 +194,7 @@ impl<'a> Traces<'a> {
             dependencies.push(start_id(task));
         }
         let send = Node {
-            id: Role::Send.id(task),
+            id: NodeRole::Send.id(task),
             name: format!("send {task}"),
             kind: kind::SEND,
             data_dependencies: dependencies,
@@ -209,9 +209,9 @@ impl<'a> Traces<'a> {
         let [from, to] = [task.index(), task.index() + 1].map(|it| self.first_dependency[it]);
         let host = self.workload.host_of(task);
         let id = |&on: &MessageId| match self.workload.messages.get(on.index()) {
-            Some(message) if message.src == host => Role::Send.id(on),
-            Some(_) => Role::Receive.id(on),
-            None => Role::Compute.id(on),
+            Some(message) if message.src == host => NodeRole::Send.id(on),
+            Some(_) => NodeRole::Receive.id(on),
+            None => NodeRole::Compute.id(on),
         };
         self.dependencies[from as usize..to as usize].iter().map(id).collect()
     }
@@ -242,13 +242,13 @@ fn communication(peer: &str, host: HostId, message: &Message) -> Vec<Attribute> 
     vec![
         is_cpu_op(),
         Attribute::uint64("comm_size", message.bytes.get()),
-        attribute(peer, Value::Int32(host.0 as i32)),
-        attribute("comm_tag", Value::Uint32(message.stream)),
+        attribute(peer, AttributeValue::Int32(host.0 as i32)),
+        attribute("comm_tag", AttributeValue::Uint32(message.stream)),
     ]
 }
 
 fn is_cpu_op() -> Attribute {
-    Attribute { name: "is_cpu_op".to_owned(), value: Some(Value::Bool(false)) }
+    Attribute { name: "is_cpu_op".to_owned(), value: Some(AttributeValue::Bool(false)) }
 }
 
 fn put(to: &mut dyn Write, message: &impl prost::Message) -> io::Result<()> {

@@ -7,7 +7,7 @@ const LONGEST_NS: u64 = 100_000_000_000_000;
 
 /// The statement of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Line<'a> {
+pub(super) enum Statement<'a> {
     /// `num_ranks N`.
     Ranks(u64),
     /// `rank N {`.
@@ -15,7 +15,7 @@ pub(super) enum Line<'a> {
     /// `}`.
     Close,
     /// An operation, optionally with its label.
-    Operation(Option<&'a str>, Operation),
+    Operation(Option<&'a str>, GoalOperation),
     /// `after requires before`, or `irequires`.
     Requires { after: &'a str, before: &'a str, event: RequiredEvent },
 }
@@ -31,13 +31,13 @@ pub(super) enum RequiredEvent {
 
 /// An operation of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operation {
+pub(super) enum GoalOperation {
     Calc { ns: u64, cpu: u32 },
     Send { bytes: u64, peer: u64, tag: u32, nic: u64 },
     Receive { peer: u64, tag: u32, nic: u64 },
 }
 
-impl Operation {
+impl GoalOperation {
     pub fn nic(&self) -> u64 {
         match *self {
             Self::Calc { .. } => 0,
@@ -66,7 +66,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The next line that is neither blank nor a comment, with its number from 1.
-    pub fn next_line(&mut self) -> Result<Option<(usize, Line<'a>)>, (usize, GoalFault)> {
+    pub fn next_line(&mut self) -> Result<Option<(usize, Statement<'a>)>, (usize, GoalFault)> {
         while let Some(text) = self.lines.next() {
             self.line += 1;
             let mut words = Words { rest: text };
@@ -172,23 +172,23 @@ fn is_name(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_alphabetic())
 }
 
-fn line<'a>(tokens: &[&'a str]) -> Result<Line<'a>, GoalFault> {
+fn line<'a>(tokens: &[&'a str]) -> Result<Statement<'a>, GoalFault> {
     const STATEMENT: &str =
         "num_ranks, rank, '}', send, recv, calc, a label with ':', or a label and requires";
     let mut rest = Tokens { left: tokens.iter() };
     let first = rest.next(STATEMENT)?;
     let line = match (first, tokens.get(1).copied()) {
-        ("num_ranks", _) => Line::Ranks(rest.number(u64::MAX)?),
+        ("num_ranks", _) => Statement::Ranks(rest.number(u64::MAX)?),
         ("rank", _) => {
             let rank = rest.number(u64::MAX)?;
             rest.expect("{")?;
-            Line::Open(rank)
+            Statement::Open(rank)
         }
-        ("}", _) => Line::Close,
+        ("}", _) => Statement::Close,
         (label, Some(":")) if is_name(label) => {
             rest.expect(":")?;
             let word = rest.next("send, recv or calc")?;
-            Line::Operation(Some(label), operation(word, &mut rest)?)
+            Statement::Operation(Some(label), operation(word, &mut rest)?)
         }
         (after, Some(requires @ ("requires" | "irequires"))) if is_name(after) => {
             rest.next(STATEMENT)?;
@@ -197,23 +197,23 @@ fn line<'a>(tokens: &[&'a str]) -> Result<Line<'a>, GoalFault> {
                 "requires" => RequiredEvent::End,
                 _ => RequiredEvent::Start,
             };
-            Line::Requires { after, before, event }
+            Statement::Requires { after, before, event }
         }
-        ("send" | "recv" | "calc", _) => Line::Operation(None, operation(first, &mut rest)?),
+        ("send" | "recv" | "calc", _) => Statement::Operation(None, operation(first, &mut rest)?),
         (found, _) => return Err(unexpected(found, STATEMENT)),
     };
     rest.end()?;
     Ok(line)
 }
 
-fn operation(word: &str, rest: &mut Tokens<'_, '_>) -> Result<Operation, GoalFault> {
+fn operation(word: &str, rest: &mut Tokens<'_, '_>) -> Result<GoalOperation, GoalFault> {
     let preposition = match word {
         "send" => "to",
         "recv" => "from",
         "calc" => {
             let ns = rest.number(LONGEST_NS)?;
             let Attributes { cpu, .. } = attributes(rest)?;
-            return Ok(Operation::Calc { ns, cpu });
+            return Ok(GoalOperation::Calc { ns, cpu });
         }
         _ => return Err(unexpected(word, "send, recv or calc")),
     };
@@ -223,8 +223,8 @@ fn operation(word: &str, rest: &mut Tokens<'_, '_>) -> Result<Operation, GoalFau
     let peer = rest.number(u64::MAX)?;
     let Attributes { tag, nic, .. } = attributes(rest)?;
     Ok(match preposition {
-        "to" => Operation::Send { bytes, peer, tag, nic },
-        _ => Operation::Receive { peer, tag, nic },
+        "to" => GoalOperation::Send { bytes, peer, tag, nic },
+        _ => GoalOperation::Receive { peer, tag, nic },
     })
 }
 

@@ -31,7 +31,7 @@ mod unit;
 
 pub use error::TrainingError;
 pub use layout::Degrees;
-pub use model::{Attention, Experts, Family, Model};
+pub use model::{Attention, Experts, Model, ModelFamily};
 pub use presets::{MODELS, ModelPreset, find};
 pub use program::TrafficClass;
 

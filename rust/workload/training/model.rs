@@ -4,7 +4,7 @@ use super::error::TrainingError;
 
 /// The architecture that a family of models shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Family {
+pub enum ModelFamily {
     /// Two matrices in a feed-forward block, biases, learned positions, one embedding for input
     /// and output (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019).
     #[default]
@@ -63,7 +63,7 @@ pub struct Experts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Model {
     /// The architecture.
-    pub family: Family,
+    pub family: ModelFamily,
     /// Number of layers.
     pub layers: u32,
     /// Dimensions of a token between layers.
@@ -178,8 +178,8 @@ impl Model {
             return 0;
         }
         let positions = match self.family {
-            Family::Gpt => self.sequence,
-            Family::Llama => 0,
+            ModelFamily::Gpt => self.sequence,
+            ModelFamily::Llama => 0,
         };
         (u64::from(self.vocabulary) + u64::from(positions)) * u64::from(self.hidden)
     }
@@ -189,8 +189,8 @@ impl Model {
     pub fn output_parameters(&self) -> u64 {
         match (self.vocabulary, self.family) {
             (0, _) => 0,
-            (_, Family::Gpt) => self.norm(),
-            (vocabulary, Family::Llama) => {
+            (_, ModelFamily::Gpt) => self.norm(),
+            (vocabulary, ModelFamily::Llama) => {
                 self.norm() + u64::from(vocabulary) * u64::from(self.hidden)
             }
         }
@@ -227,8 +227,8 @@ impl Model {
     fn matrices(&self, ffn: u32) -> u64 {
         let area = u64::from(self.hidden) * u64::from(ffn);
         match self.family {
-            Family::Gpt => 2 * area + u64::from(self.hidden) + u64::from(ffn),
-            Family::Llama => 3 * area,
+            ModelFamily::Gpt => 2 * area + u64::from(self.hidden) + u64::from(ffn),
+            ModelFamily::Llama => 3 * area,
         }
     }
 
@@ -237,6 +237,6 @@ impl Model {
     }
 
     fn bias(&self, length: u64) -> u64 {
-        if self.family == Family::Gpt { length } else { 0 }
+        if self.family == ModelFamily::Gpt { length } else { 0 }
     }
 }

@@ -1,6 +1,6 @@
 //! Published models, by name.
 
-use super::model::{Attention, Experts, Family, Model};
+use super::model::{Attention, Experts, Model, ModelFamily};
 
 /// A published model.
 #[derive(Debug, Clone, Copy)]
@@ -106,7 +106,7 @@ pub const MODELS: &[ModelPreset] = &[
 /// A GPT with the vocabulary of GPT-2 and GPT-3, and the sequence length of GPT-3.
 const fn gpt(layers: u32, hidden: u32, heads: u32) -> Model {
     Model {
-        family: Family::Gpt,
+        family: ModelFamily::Gpt,
         layers,
         hidden,
         ffn: 4 * hidden,
@@ -120,7 +120,7 @@ const fn gpt(layers: u32, hidden: u32, heads: u32) -> Model {
 /// A Llama with the vocabulary and the sequence length of Llama 3.
 const fn llama(layers: u32, hidden: u32, ffn: u32, heads: u32, kv_heads: u32) -> Model {
     Model {
-        family: Family::Llama,
+        family: ModelFamily::Llama,
         layers,
         hidden,
         ffn,

@@ -4,11 +4,11 @@
 use super::*;
 use crate::ids::MessageId;
 use crate::units::Span;
-use crate::workload::training::model::{Attention, Experts, Family, Model};
+use crate::workload::training::model::{Attention, Experts, Model, ModelFamily};
 
 /// Four layers of 64 with sequences of 32, and no embedding.
 const SMALL: Model = Model {
-    family: Family::Llama,
+    family: ModelFamily::Llama,
     layers: 4,
     hidden: 64,
     ffn: 192,

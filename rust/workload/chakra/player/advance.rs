@@ -3,12 +3,12 @@
 
 use super::super::error::{ChakraFault, Dependency, NodeFault, RankFault};
 
-use super::super::node::{Action, Call, MatchKey, NodeReader, ParsedNode};
+use super::super::node::{Call, MatchKey, NodeAction, NodeReader, ParsedNode};
 use super::super::open;
 use super::collectives::{self, Effects};
 use super::matcher::PendingSend;
 use super::rank::{NodeState, Rank};
-use super::{AHEAD, MessageOrigin, Origin, Player, RankNode, State};
+use super::{AHEAD, MessageOrigin, MessageSource, Player, PlayerState, RankNode};
 use crate::collective::Algorithms;
 use crate::ids::HostId;
 use crate::units::{Span, Time};
@@ -29,12 +29,12 @@ impl<'s> Player<'s> {
 
     /// Advances until nothing more happens now; `so_far` is the result of what came before.
     pub(super) fn settle(&mut self, now: Time, so_far: Result<(), RankFault>) {
-        if !matches!(self.state, State::Playing) {
+        if !matches!(self.state, PlayerState::Playing) {
             return;
         }
         if let Err(RankFault { rank, fault }) = so_far.and_then(|()| self.advance(now)) {
             let file = self.streaming.source().name(rank);
-            self.state = State::Failed(fault.in_file(file, rank));
+            self.state = PlayerState::Failed(fault.in_file(file, rank));
             self.sends.clear();
         }
     }
@@ -53,7 +53,7 @@ impl<'s> Player<'s> {
                 return Ok(());
             }
             if self.ranks.iter().all(|rank| rank.nodes.is_none() && rank.open.is_empty()) {
-                self.state = State::Done;
+                self.state = PlayerState::Done;
                 return self.check_all_matched();
             }
             // Nothing is in progress: only nodes further ahead can resolve the stall.
@@ -98,13 +98,15 @@ impl<'s> Player<'s> {
         &mut self,
         RankNode { rank, id }: RankNode,
         offset: u64,
-        action: Action,
+        action: NodeAction,
     ) -> Result<(), ChakraFault> {
         match action {
-            Action::Delay { .. } => Ok(()),
-            Action::Send { peer, .. } if peer == rank => Err(ChakraFault::Itself("comm_dst")),
-            Action::Receive { peer, .. } if peer == rank => Err(ChakraFault::Itself("comm_src")),
-            Action::Send { peer, tag, bytes } => {
+            NodeAction::Delay { .. } => Ok(()),
+            NodeAction::Send { peer, .. } if peer == rank => Err(ChakraFault::Itself("comm_dst")),
+            NodeAction::Receive { peer, .. } if peer == rank => {
+                Err(ChakraFault::Itself("comm_src"))
+            }
+            NodeAction::Send { peer, tag, bytes } => {
                 let send = PendingSend { id, offset, bytes };
                 let key = MatchKey { src: rank, dst: peer, tag };
                 match self.matcher.add_send(key, send) {
@@ -112,14 +114,14 @@ impl<'s> Player<'s> {
                     None => Ok(()),
                 }
             }
-            Action::Receive { peer, tag, .. } => {
+            NodeAction::Receive { peer, tag, .. } => {
                 let key = MatchKey { src: peer, dst: rank, tag };
                 match self.matcher.add_receive(key, id) {
                     Some(send) => self.pair(key, send, id),
                     None => Ok(()),
                 }
             }
-            Action::Collective(call) => {
+            NodeAction::Collective(call) => {
                 let node = RankNode { rank, id };
                 let index = self.collectives.add(node, call, &self.groups)?;
                 if let Some(node) = self.ranks[rank as usize].open.get_mut(&id) {
@@ -133,7 +135,7 @@ impl<'s> Player<'s> {
     /// Connects a send with its receive, once both are read.
     fn pair(&mut self, key: MatchKey, send: PendingSend, receive: u64) -> Result<(), ChakraFault> {
         let MatchKey { src, dst, .. } = key;
-        if let Action::Receive { bytes: Some(here), .. } =
+        if let NodeAction::Receive { bytes: Some(here), .. } =
             self.ranks[dst as usize].open[&receive].action
             && here != send.bytes
         {
@@ -178,14 +180,14 @@ impl<'s> Player<'s> {
         open.state = NodeState::Started;
         let (action, call_index, delivered) = (open.action, open.call_index, open.delivered);
         match action {
-            Action::Delay { span, lane } => {
+            NodeAction::Delay { span, lane } => {
                 if lane.is_none_or(|lane| rank.enter_lane(lane, id)) {
                     self.run(now, node, span);
                 }
             }
-            Action::Receive { .. } if delivered => self.completed.push_back(node),
-            Action::Receive { .. } => {}
-            Action::Send { peer, tag, bytes } => {
+            NodeAction::Receive { .. } if delivered => self.completed.push_back(node),
+            NodeAction::Receive { .. } => {}
+            NodeAction::Send { peer, tag, bytes } => {
                 let message = Message {
                     src: HostId(rank_id),
                     dst: HostId(peer),
@@ -193,13 +195,13 @@ impl<'s> Player<'s> {
                     stream: tag,
                     start: Time::ZERO,
                 };
-                self.send(Origin::Send { rank: rank_id, id }, message);
+                self.send(MessageSource::Send { rank: rank_id, id }, message);
                 // Receives that depend on a send are posted when it starts.
                 for receive in self.ranks[rank_id as usize].take_receives(id) {
                     self.release(now, RankNode { rank: rank_id, id: receive })?;
                 }
             }
-            Action::Collective(call) => self.start_call(now, node, call, call_index)?,
+            NodeAction::Collective(call) => self.start_call(now, node, call, call_index)?,
         }
         Ok(())
     }
@@ -216,7 +218,7 @@ impl<'s> Player<'s> {
             return Ok(());
         }
         let RankNode { rank, id } = node;
-        let key = collectives::Key { group: call.group, index };
+        let key = collectives::CollectiveKey { group: call.group, index };
         let effects = self
             .collectives
             .start(key, rank, self.algorithms())
@@ -238,14 +240,14 @@ impl<'s> Player<'s> {
         }
     }
 
-    pub(super) fn apply(&mut self, key: collectives::Key, effects: Effects) {
+    pub(super) fn apply(&mut self, key: collectives::CollectiveKey, effects: Effects) {
         for (message, contents) in effects.sends {
-            self.send(Origin::Collective { key, message }, contents);
+            self.send(MessageSource::Collective { key, message }, contents);
         }
         self.completed.extend(effects.completed);
     }
 
-    fn send(&mut self, origin: Origin, message: Message) {
+    fn send(&mut self, origin: MessageSource, message: Message) {
         self.in_flight += 1;
         self.sends.push_back((MessageOrigin(origin), message));
     }
@@ -265,17 +267,17 @@ impl<'s> Player<'s> {
         let node = rank.open.remove(&id).expect("a node completes once");
         match node.action {
             // The send is held until its receive is read.
-            Action::Send { .. } if node.receive.is_none() => rank.unreceived_sends += 1,
+            NodeAction::Send { .. } if node.receive.is_none() => rank.unreceived_sends += 1,
             _ => self.held.remove(),
         }
         self.to_read.insert(rank_id);
         for dependent in node.dependents {
             self.release(now, RankNode { rank: rank_id, id: dependent })?;
         }
-        if let Action::Delay { lane: Some(lane), .. } = node.action {
+        if let NodeAction::Delay { lane: Some(lane), .. } = node.action {
             let rank = &mut self.ranks[rank_id as usize];
             if let Some(next) = rank.leave_lane(lane)
-                && let Action::Delay { span, .. } = rank.open[&next].action
+                && let NodeAction::Delay { span, .. } = rank.open[&next].action
             {
                 self.run(now, RankNode { rank: rank_id, id: next }, span);
             }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::assemble::COLLECTIVE_STREAMS;
 use super::super::error::ChakraFault;
 use super::super::expand::expand;
-use super::super::node::{Call, FirstCall, Groups, disagreement};
+use super::super::node::{Call, FirstCall, RankGroups, disagreement};
 use super::RankNode;
 use crate::collective::Algorithms;
 use crate::ids::{HostId, MessageId};
@@ -18,14 +18,14 @@ const KEPT: usize = 8;
 
 /// A collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
+pub(super) struct CollectiveKey {
     pub group: u32,
     /// Index among the collectives of the group.
     pub index: u64,
 }
 
 /// The group, operation and bytes of a collective: equal ones have the same messages.
-type Kind = (u32, u8, u64);
+type ExpansionKey = (u32, u8, u64);
 
 /// All collectives that a rank has read and that are not complete at every member.
 pub(super) struct Collectives {
@@ -33,9 +33,9 @@ pub(super) struct Collectives {
     members: Vec<Vec<u32>>,
     /// Number of collectives read, by group and rank.
     counts: BTreeMap<(u32, u32), u64>,
-    open: BTreeMap<Key, OpenCollective>,
+    open: BTreeMap<CollectiveKey, OpenCollective>,
     /// The last expansions, the oldest first.
-    expansions: VecDeque<(Kind, Arc<Expansion>)>,
+    expansions: VecDeque<(ExpansionKey, Arc<Expansion>)>,
 }
 
 struct OpenCollective {
@@ -45,10 +45,10 @@ struct OpenCollective {
     /// Number of members at which it is complete.
     completed: usize,
     /// `None` until the first member starts.
-    progress: Option<Progress>,
+    progress: Option<CollectiveProgress>,
 }
 
-struct Progress {
+struct CollectiveProgress {
     expansion: Arc<Expansion>,
     /// By message and join, the number of dependencies that are not met.
     waits_for: Vec<u32>,
@@ -57,7 +57,7 @@ struct Progress {
     remaining: Vec<u32>,
 }
 
-/// The messages of a collective, and the initial values of its [`Progress`].
+/// The messages of a collective, and the initial values of its [`CollectiveProgress`].
 struct Expansion {
     workload: Workload,
     waits_for: Vec<u32>,
@@ -90,13 +90,13 @@ impl Collectives {
         &mut self,
         RankNode { rank, id }: RankNode,
         call: Call,
-        groups: &Groups,
+        groups: &RankGroups,
     ) -> Result<u64, ChakraFault> {
         // The survey found all members, so a rank that is none means another file.
         let member = self.member(call.group, rank).ok_or(ChakraFault::Changed)?;
         let size = self.size(call.group);
         let count = self.counts.entry((call.group, rank)).or_insert(0);
-        let key = Key { group: call.group, index: *count };
+        let key = CollectiveKey { group: call.group, index: *count };
         *count += 1;
         let open = self.open.entry(key).or_insert_with(|| OpenCollective {
             first: FirstCall { call, rank, node: id },
@@ -119,7 +119,7 @@ impl Collectives {
     /// The collective starts at a rank.
     pub fn start(
         &mut self,
-        key: Key,
+        key: CollectiveKey,
         rank: u32,
         algorithms: &Algorithms,
     ) -> Result<Effects, ChakraFault> {
@@ -128,7 +128,7 @@ impl Collectives {
             let expansion = self.expansion(call, algorithms)?;
             let (waits_for, remaining) = (expansion.waits_for.clone(), expansion.remaining.clone());
             let open = self.open.get_mut(&key).expect("it is open");
-            open.progress = Some(Progress { expansion, waits_for, remaining });
+            open.progress = Some(CollectiveProgress { expansion, waits_for, remaining });
         }
         let member = self.member(key.group, rank).ok_or(ChakraFault::Changed)?;
         let mut effects = Effects::default();
@@ -142,12 +142,12 @@ impl Collectives {
     }
 
     /// A message is complete at its sender, or delivered to its receiver.
-    pub fn handle_message(&mut self, key: Key, message: u32, end: End) -> Effects {
+    pub fn handle_message(&mut self, key: CollectiveKey, message: u32, end: MessageEnd) -> Effects {
         let mut effects = Effects::default();
         let progress = self.progress(key);
         let expansion = progress.expansion.clone();
         let Message { src, dst, .. } = expansion.workload.messages[message as usize];
-        let host = if end == End::Receiver { dst } else { src };
+        let host = if end == MessageEnd::Receiver { dst } else { src };
         for &dependent in expansion.workload.dependents_of(MessageId(message)) {
             if expansion.workload.host_of(dependent) == host {
                 progress.release(dependent, &mut effects);
@@ -159,7 +159,7 @@ impl Collectives {
     }
 
     /// Counts one event of a member, whose rank is `rank`; completes its node after the last one.
-    fn finish_one(&mut self, key: Key, member: usize, rank: u32, effects: &mut Effects) {
+    fn finish_one(&mut self, key: CollectiveKey, member: usize, rank: u32, effects: &mut Effects) {
         let open = self.open.get_mut(&key).expect("it is open");
         let progress = open.progress.as_mut().expect("it has started");
         progress.remaining[member] -= 1;
@@ -174,7 +174,7 @@ impl Collectives {
         }
     }
 
-    fn progress(&mut self, key: Key) -> &mut Progress {
+    fn progress(&mut self, key: CollectiveKey) -> &mut CollectiveProgress {
         let open = self.open.get_mut(&key).expect("it is open");
         open.progress.as_mut().expect("it has started")
     }
@@ -203,12 +203,12 @@ impl Collectives {
 
 /// An end of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum MessageEnd {
     Sender,
     Receiver,
 }
 
-impl Progress {
+impl CollectiveProgress {
     /// One of the dependencies of `task` is met.
     fn release(&mut self, task: MessageId, effects: &mut Effects) {
         let expansion = self.expansion.clone();

@@ -6,11 +6,11 @@ use super::super::node::MatchKey;
 
 /// The sends and receives of all ranks that are read and not matched.
 #[derive(Debug, Default)]
-pub(super) struct Matcher(BTreeMap<MatchKey, Queues>);
+pub(super) struct Matcher(BTreeMap<MatchKey, MatchQueues>);
 
 /// At most one of the two queues is not empty.
 #[derive(Debug, Default)]
-struct Queues {
+struct MatchQueues {
     sends: VecDeque<PendingSend>,
     /// By id.
     receives: VecDeque<u64>,
@@ -57,7 +57,7 @@ impl Matcher {
     }
 
     fn remove_if_empty(&mut self, key: MatchKey) {
-        let is_empty = |it: &Queues| it.sends.is_empty() && it.receives.is_empty();
+        let is_empty = |it: &MatchQueues| it.sends.is_empty() && it.receives.is_empty();
         if self.0.get(&key).is_some_and(is_empty) {
             self.0.remove(&key);
         }

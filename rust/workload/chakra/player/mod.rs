@@ -21,11 +21,11 @@ mod stall;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::error::ChakraError;
-use super::node::{Action, Groups};
+use super::node::{NodeAction, RankGroups};
 use super::streaming::Streaming;
 use crate::units::Time;
 use crate::workload::Message;
-use collectives::{Collectives, End};
+use collectives::{Collectives, MessageEnd};
 use matcher::Matcher;
 use rank::Rank;
 
@@ -36,12 +36,12 @@ pub const AHEAD: usize = 64;
 /// The node, or the collective, that a message of a player belongs to. The caller returns it when
 /// the message is delivered and when it completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MessageOrigin(Origin);
+pub struct MessageOrigin(MessageSource);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
+enum MessageSource {
     Send { rank: u32, id: u64 },
-    Collective { key: collectives::Key, message: u32 },
+    Collective { key: collectives::CollectiveKey, message: u32 },
 }
 
 /// A node of a rank, by id.
@@ -54,7 +54,7 @@ struct RankNode {
 /// A replay of the traces of all ranks.
 pub struct Player<'s> {
     streaming: &'s Streaming,
-    groups: Groups,
+    groups: RankGroups,
     ranks: Vec<Rank<'s>>,
     matcher: Matcher,
     collectives: Collectives,
@@ -67,12 +67,12 @@ pub struct Player<'s> {
     in_flight: u64,
     /// Ranks that may have room for more nodes.
     to_read: BTreeSet<u32>,
-    state: State,
+    state: PlayerState,
     held: HeldNodes,
 }
 
 #[derive(Debug)]
-enum State {
+enum PlayerState {
     New,
     Playing,
     Done,
@@ -112,7 +112,7 @@ impl<'s> Player<'s> {
             sends: VecDeque::new(),
             in_flight: 0,
             to_read: BTreeSet::new(),
-            state: State::New,
+            state: PlayerState::New,
             held: HeldNodes::default(),
         }
     }
@@ -121,16 +121,16 @@ impl<'s> Player<'s> {
     /// earlier.
     pub fn next_time(&self) -> Option<Time> {
         match self.state {
-            State::New => Some(Time::ZERO),
-            State::Playing => self.ends.first().map(|&(end, _)| end),
-            State::Done | State::Failed(_) => None,
+            PlayerState::New => Some(Time::ZERO),
+            PlayerState::Playing => self.ends.first().map(|&(end, _)| end),
+            PlayerState::Done | PlayerState::Failed(_) => None,
         }
     }
 
     /// Completes the delays that end until `now`.
     pub fn handle_time(&mut self, now: Time) {
-        if matches!(self.state, State::New) {
-            self.state = State::Playing;
+        if matches!(self.state, PlayerState::New) {
+            self.state = PlayerState::Playing;
             let opened = self.open_files();
             self.settle(now, opened);
             return;
@@ -153,15 +153,16 @@ impl<'s> Player<'s> {
     /// A message has been delivered to its receiver.
     pub fn handle_delivered(&mut self, now: Time, origin: MessageOrigin) {
         match origin.0 {
-            Origin::Send { rank, id } => {
+            MessageSource::Send { rank, id } => {
                 let Some(send) = self.ranks[rank as usize].open.get_mut(&id) else { return };
                 send.delivered = true;
-                if let (Some(receive), Action::Send { peer, .. }) = (send.receive, send.action) {
+                if let (Some(receive), NodeAction::Send { peer, .. }) = (send.receive, send.action)
+                {
                     self.deliver(RankNode { rank: peer, id: receive });
                 }
             }
-            Origin::Collective { key, message } => {
-                let effects = self.collectives.handle_message(key, message, End::Receiver);
+            MessageSource::Collective { key, message } => {
+                let effects = self.collectives.handle_message(key, message, MessageEnd::Receiver);
                 self.apply(key, effects);
             }
         }
@@ -172,9 +173,9 @@ impl<'s> Player<'s> {
     pub fn handle_complete(&mut self, now: Time, origin: MessageOrigin) {
         self.in_flight -= 1;
         match origin.0 {
-            Origin::Send { rank, id } => self.completed.push_back(RankNode { rank, id }),
-            Origin::Collective { key, message } => {
-                let effects = self.collectives.handle_message(key, message, End::Sender);
+            MessageSource::Send { rank, id } => self.completed.push_back(RankNode { rank, id }),
+            MessageSource::Collective { key, message } => {
+                let effects = self.collectives.handle_message(key, message, MessageEnd::Sender);
                 self.apply(key, effects);
             }
         }
@@ -183,13 +184,13 @@ impl<'s> Player<'s> {
 
     /// Whether every node of every rank is complete.
     pub fn is_done(&self) -> bool {
-        matches!(self.state, State::Done)
+        matches!(self.state, PlayerState::Done)
     }
 
     /// The fault that stopped the replay, if there is one.
     pub fn fault(&self) -> Option<&ChakraError> {
         match &self.state {
-            State::Failed(error) => Some(error),
+            PlayerState::Failed(error) => Some(error),
             _ => None,
         }
     }
@@ -197,7 +198,7 @@ impl<'s> Player<'s> {
     /// The fault that stopped the replay, by value.
     pub fn into_fault(self) -> Option<ChakraError> {
         match self.state {
-            State::Failed(error) => Some(error),
+            PlayerState::Failed(error) => Some(error),
             _ => None,
         }
     }

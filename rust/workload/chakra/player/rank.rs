@@ -5,7 +5,7 @@ use std::io::BufRead;
 
 use super::super::error::{ChakraFault, Dependency, NodeFault};
 use super::super::id_set::IdSet;
-use super::super::node::{Action, NodeReader, ParsedNode};
+use super::super::node::{NodeAction, NodeReader, ParsedNode};
 use crate::workload::Lane;
 
 /// A rank.
@@ -35,7 +35,7 @@ pub(super) struct OpenNode {
     pub offset: u64,
     /// Index in the file.
     pub index: u64,
-    pub action: Action,
+    pub action: NodeAction,
     pub state: NodeState,
     /// Number of dependencies that are not complete.
     waits_for: u32,
@@ -105,7 +105,7 @@ impl<'s> Rank<'s> {
         let mut dependencies = node.dependencies.clone();
         dependencies.sort_by_key(|&(on, _)| on);
         dependencies.dedup_by_key(|&mut (on, _)| on);
-        let receives = matches!(node.action, Action::Receive { .. });
+        let receives = matches!(node.action, NodeAction::Receive { .. });
         let mut waits_for = 0;
         for &(on, dependency) in &dependencies {
             if on == id {
@@ -151,7 +151,7 @@ impl<'s> Rank<'s> {
     pub fn take_receives(&mut self, send: u64) -> Vec<u64> {
         let Some(node) = self.open.get_mut(&send) else { return Vec::new() };
         let dependents = std::mem::take(&mut node.dependents);
-        let receives = |id: &u64| matches!(self.open[id].action, Action::Receive { .. });
+        let receives = |id: &u64| matches!(self.open[id].action, NodeAction::Receive { .. });
         let (receives, others): (Vec<u64>, Vec<u64>) = dependents.into_iter().partition(receives);
         if let Some(node) = self.open.get_mut(&send) {
             node.dependents = others;
@@ -188,6 +188,6 @@ impl<'s> Rank<'s> {
 
 impl OpenNode {
     fn is_started_send(&self) -> bool {
-        matches!(self.action, Action::Send { .. }) && self.state == NodeState::Started
+        matches!(self.action, NodeAction::Send { .. }) && self.state == NodeState::Started
     }
 }

@@ -83,14 +83,14 @@ struct CycleEdge {
 }
 
 /// A node on the current path of the depth-first search.
-struct SearchFrame {
+struct StallFrame {
     node: u64,
     dependencies: Vec<(u64, Dependency)>,
     /// Number of dependencies that are searched.
     searched: usize,
 }
 
-impl SearchFrame {
+impl StallFrame {
     fn new(rank: &Rank<'_>, node: u64) -> Self {
         let open = &rank.open[&node];
         // A started node waits for nothing.
@@ -113,10 +113,10 @@ fn find_cycle(rank: &Rank<'_>) -> Option<CycleEdge> {
     // In order of the file, as when a trace is read as a whole.
     let in_order: BTreeMap<u64, u64> = rank.open.iter().map(|(&id, it)| (it.index, id)).collect();
     for &start in in_order.values() {
-        let mut path: Vec<SearchFrame> = Vec::new();
+        let mut path: Vec<StallFrame> = Vec::new();
         let mut on_path: BTreeSet<u64> = BTreeSet::new();
         if !finished.contains(&start) {
-            path.push(SearchFrame::new(rank, start));
+            path.push(StallFrame::new(rank, start));
             on_path.insert(start);
         }
         while let Some(frame) = path.last_mut() {
@@ -129,13 +129,13 @@ fn find_cycle(rank: &Rank<'_>) -> Option<CycleEdge> {
             frame.searched += 1;
             if on_path.contains(&on) {
                 let first = path.iter().position(|frame| frame.node == on).unwrap_or(0);
-                let edges = || path[first..].iter().map(SearchFrame::edge);
+                let edges = || path[first..].iter().map(StallFrame::edge);
                 let control = edges().find(|edge| edge.dependency == Dependency::Control);
                 return control.or_else(|| edges().next_back());
             }
             if !finished.contains(&on) {
                 on_path.insert(on);
-                path.push(SearchFrame::new(rank, on));
+                path.push(StallFrame::new(rank, on));
             }
         }
     }

@@ -10,7 +10,7 @@ const FLIGHT: Span = Span::from_us(2);
 
 fn streaming(files: Vec<Vec<u8>>, window: usize) -> Result<Streaming, ChakraError> {
     let ranks = files.len() as u32;
-    Streaming::open(Arc::new(Files(files)), ranks, Options::default(), window)
+    Streaming::open(Arc::new(MemoryFiles(files)), ranks, Options::default(), window)
 }
 
 /// The messages of a replay with their starts, and its end.
@@ -167,7 +167,7 @@ fn compute_nodes_run_one_at_a_time_in_order_of_the_file() {
     let replayed = replay(vec![file(&nodes)], 100).unwrap();
     assert_eq!(replayed.end, Time::ZERO + Span::from_us(13));
     let parallel = Options { compute: Compute::Parallel, ..Options::default() };
-    let files = Files(vec![file(&nodes)]);
+    let files = MemoryFiles(vec![file(&nodes)]);
     let whole = |options: &Options| read(&files, 1, options).unwrap().workload;
     assert!(whole(&parallel).lanes.is_empty());
     let [cpu, gpu] = [Some(Lane(0)), Some(Lane(1))];
@@ -178,10 +178,11 @@ fn compute_nodes_run_one_at_a_time_in_order_of_the_file() {
 fn groups_along_dimensions_have_equal_other_coordinates() {
     let along = |involved: [bool; 2]| {
         let mut call = call(1, 6, &[]);
-        let value = Some(Value::Bools(super::super::schema::Bools { values: involved.to_vec() }));
+        let value =
+            Some(AttributeValue::Bools(super::super::schema::Bools { values: involved.to_vec() }));
         call.attributes.push(Attribute { name: "involved_dim".to_owned(), value });
         let options = Options { dimensions: vec![2, 3], ..Options::default() };
-        let files = Files((0..6).map(|_| file(&[call.clone()])).collect());
+        let files = MemoryFiles((0..6).map(|_| file(&[call.clone()])).collect());
         let pairs = |messages: Vec<(u32, u32)>| {
             let mut pairs = messages;
             pairs.sort_unstable();
