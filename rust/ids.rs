@@ -49,6 +49,12 @@ id!(
     "message"
 );
 id!(
+    /// A task of a workload: one of its messages, or one of its delays. Messages come first, so
+    /// that a message's task has its index; those of delays follow.
+    TaskId,
+    "task"
+);
+id!(
     /// A queue pair; ids are dense per NIC.
     QpId,
     "qp"
@@ -63,6 +69,19 @@ id!(
     RankId,
     "rank"
 );
+
+impl From<MessageId> for TaskId {
+    fn from(message: MessageId) -> Self {
+        Self(message.0)
+    }
+}
+
+impl LinkId {
+    /// Both directions of the link.
+    pub const fn ports(self) -> [PortId; 2] {
+        [PortId(2 * self.0), PortId(2 * self.0 + 1)]
+    }
+}
 
 impl PortId {
     /// The link of which this port is one direction.

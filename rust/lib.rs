@@ -12,9 +12,15 @@
 //! pair. The [`nic`] divides flows into packets and asks a sender policy ([`balance::sender`]) for
 //! the entropy value of each packet. In each switch a switch policy ([`balance::switch`]) chooses
 //! among the equal-cost ports of the [`topology`]. These three are the product, and they are
-//! sans-IO: they have no clock, no event queue and no global random state. A world moves packets
-//! and time between them. [`fabric`] is the world in pure Rust: one event for each packet and hop,
-//! exact to the picosecond, with the same bytes for the same scenario and seed on every machine.
+//! sans-IO: they have no clock, no event queue and no global random state.
+//!
+//! Two layers put them together, for any world. [`endpoint`] is all hosts: dependencies between
+//! messages, splitters, NICs, and the ledger of what completed. [`switching`] is all switches:
+//! forwarding tables, policies, marking, admission, priority flow control (PFC), and what failures
+//! do to links and routes. A world owns one of each, and moves packets and time between them.
+//! [`fabric`] is the world in pure Rust: one event for each packet and hop, exact to the picosecond,
+//! with the same bytes for the same scenario and seed on every machine. The ns-3 module is another
+//! world, and `examples/toy_world.rs` a third, in a hundred lines.
 //!
 //! # Reading order
 //!
@@ -26,13 +32,14 @@
 //!    [`rail::handler`] for hosts with several rails.
 //! 4. [`topology`], [`collective`], [`workload`]: the wiring, and the messages.
 //! 5. [`endpoint`]: the work of hosts in any world, from messages with dependencies to queue pairs.
-//!    [`fabric`]: `simulation` has the loop, `network` and `port` the path of a packet, `event` the
-//!    event queue. [`bound`] has the closed forms of the lower bound.
-//! 6. [`multirail`]: hosts with several rails, each a network of its own under one clock, driven by
+//!    [`switching`]: the work of switches in any world.
+//! 6. [`fabric`]: `driver` has the one loop, `world` hosts and network under one clock, `network` the
+//!    path of a packet, `event` the event queue. [`bound`] has the closed forms of the lower bound.
+//! 7. [`multirail`]: hosts with several rails, each a network of its own under one clock, driven by
 //!    [`rail`]'s allocators and exception handlers.
-//! 7. [`scenario`] (TOML files, resolved and validated) and [`hpcc`] (experiments of the HPCC family
+//! 8. [`scenario`] (TOML files, resolved and validated) and [`hpcc`] (experiments of the HPCC family
 //!    of ns-3 simulators from their own files).
-//! 8. [`study`] (runs and sets of runs) and [`report`] (their results); the command line is in the
+//! 9. [`study`] (runs and sets of runs) and [`report`] (their results); the command line is in the
 //!    binary.
 //!
 //! # Layers
@@ -41,8 +48,8 @@
 //!
 //! ```text
 //! units ids rng  <-  packet  <-  nic balance split rail  <-  topology collective workload
-//!   <-  endpoint  <-  bound fabric  <-  multirail  <-  scenario hpcc  <-  study report
-//!   <-  cli (the binary)
+//!   <-  endpoint switching  <-  bound fabric  <-  multirail  <-  scenario hpcc
+//!   <-  study report  <-  cli (the binary)
 //! ```
 //!
 //! A test checks this against the sources. The bridge to C++ (`bridge`, with the features `bridge`
@@ -55,6 +62,8 @@
 //! - An allocator of rails has access to sizes and durations, an exception handler to the numbers of
 //!   chunks and messages; neither has access to data, to a link or to the other.
 //! - The NIC knows neither the topology nor the world: the fabric, ns-3 or a test drives it alike.
+//! - Hosts and switches know no event queue and no wire, and each other only by packets: neither
+//!   [`endpoint`] nor [`switching`] uses the other.
 //! - The fabric's loop knows nothing of RDMA, ECN or policies: it takes the next event, advances the
 //!   time, and dispatches.
 //! - Only a timer, an acknowledgement or a routing update reveals a failure.
@@ -90,6 +99,7 @@ pub mod scenario;
 pub mod split;
 #[cfg(feature = "fabric")]
 pub mod study;
+pub mod switching;
 pub mod topology;
 pub mod units;
 pub mod workload;

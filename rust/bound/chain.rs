@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::idle_path::IdlePaths;
-use crate::ids::MessageId;
+use crate::ids::TaskId;
 use crate::units::Span;
 use crate::workload::Workload;
 
@@ -19,7 +19,7 @@ pub(super) fn earliest_starts(workload: &Workload, paths: &IdlePaths) -> Vec<u12
     let mut unmet = workload.waits_for.clone();
     let mut ready: Vec<usize> = (0..unmet.len()).filter(|task| unmet[*task] == 0).collect();
     while let Some(task) = ready.pop() {
-        let id = MessageId(u32::try_from(task).expect("message ids are 32 bits"));
+        let id = TaskId(u32::try_from(task).expect("ids are 32 bits"));
         let (own, other) = ends(workload, paths, id);
         let host = workload.host_of(id);
         for &dependent in workload.dependents_of(id) {
@@ -40,7 +40,7 @@ pub(super) fn earliest_starts(workload: &Workload, paths: &IdlePaths) -> Vec<u12
 /// The least time from a task's start until its dependents can start, in picoseconds: for those
 /// on its own host, and for those on other hosts. A message completes at its sender and is
 /// delivered at its receiver.
-fn ends(workload: &Workload, paths: &IdlePaths, task: MessageId) -> (u128, u128) {
+fn ends(workload: &Workload, paths: &IdlePaths, task: TaskId) -> (u128, u128) {
     if let Some(delay) = workload.delay(task) {
         let span = u128::from(delay.span.as_ps());
         return (span, span);
@@ -55,7 +55,7 @@ pub(super) fn longest(workload: &Workload, starts: &[u128], paths: &IdlePaths) -
         workload.waits_for.get(task as usize).is_some_and(|count| *count > 0)
             || task as usize >= workload.messages.len()
     });
-    let last = tasks.map(|(task, start)| start + ends(workload, paths, MessageId(task)).0).max();
+    let last = tasks.map(|(task, start)| start + ends(workload, paths, TaskId(task)).0).max();
     last.unwrap_or(0).max(busiest_lane(workload))
 }
 

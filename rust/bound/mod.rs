@@ -98,7 +98,7 @@ pub fn bound(topology: &Topology, routes: &Routes, workload: &Workload, wire: &W
 mod tests {
     use super::fixtures::{OFAN, fat_tree, flow, flows, leaf_spine};
     use super::*;
-    use crate::ids::{HostId, MessageId};
+    use crate::ids::{HostId, MessageId, TaskId};
     use crate::units::BitRate;
     use crate::workload::Workload;
 
@@ -153,7 +153,7 @@ mod tests {
         let topology = leaf_spine(2, 2, 2, RATE);
         let delay = |host, us| Delay { host: HostId(host), span: Span::from_us(us) };
         let delays = vec![delay(0, 5), delay(1, 2), delay(0, 9)];
-        let waits = [(1, 0), (0, 2)].map(|(before, after)| (MessageId(before), MessageId(after)));
+        let waits = [(1, 0), (0, 2)].map(|(before, after)| (TaskId(before), TaskId(after)));
         let workload = Workload::with_delays(vec![flow(0, 1, 4_096)], delays.clone(), &waits);
         let chain = bound_on(&topology, &workload);
         assert_eq!((chain.time, chain.binding), (Span::from_us(9), "dependency chain"));

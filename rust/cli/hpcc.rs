@@ -11,7 +11,7 @@ use evenkeel::hpcc::{Experiment, Overrides, RecordedFile, Recorder, ResultTable}
 use evenkeel::report::{self, Identity, Writer};
 
 use super::arguments::ResultArguments;
-use super::single::{self, Destination, Single};
+use super::single::{self, Destination, Kind, Single};
 use super::{Status, output};
 
 const EXAMPLES: &str = "\
@@ -136,7 +136,8 @@ fn simulate<'a>(
         recordings.extend(content.map(|content| Recording { file, name, content }));
     }
     if recordings.is_empty() {
-        return Ok((single::simulate(identity, setup), recordings));
+        let single = single::simulate(identity, setup, Kind::Workload, destination)?;
+        return Ok((single, recordings));
     }
     let mut open = |file| -> io::Result<Box<dyn Write>> {
         let recording = recordings.iter().find(|recording| recording.file == file);
@@ -145,7 +146,7 @@ fn simulate<'a>(
     };
     let failed = |reason: io::Error| anyhow!("--out: cannot write the recorded files: {reason}");
     let mut recorder = Recorder::new(experiment, &mut open).map_err(failed)?;
-    let single = single::simulate_watched(identity, setup, &mut recorder);
+    let single = single::simulate(identity, setup, Kind::Watched(&mut recorder), destination)?;
     recorder.finish(single.outcome()).map_err(failed)?;
     Ok((single, recordings))
 }

@@ -5,7 +5,7 @@ use evenkeel::report::{self, Writer};
 use evenkeel::scenario::RailScenario;
 
 use super::arguments::{PolicyArgument, ResultArguments, ScenarioArguments};
-use super::single::{self, Destination, Replay};
+use super::single::{self, Destination, Kind};
 use super::{SCENARIO_HELP, Status, rails, scenario};
 
 const EXAMPLES: &str = "\
@@ -60,13 +60,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         identity.header(),
         scenario.render()
     );
-    let single = match &scenario.traces {
-        None => single::simulate(&identity, &setup),
-        Some(traces) => {
-            let replay = Replay { scenario: &scenario, traces };
-            single::replay(&identity, &setup, &replay, &destination)?
-        }
+    let kind = match &scenario.traces {
+        None => Kind::Workload,
+        Some(traces) => Kind::Traces(&scenario, traces),
     };
+    let single = single::simulate(&identity, &setup, kind, &destination)?;
     let (topology, outcome) = (&setup.topology, single.outcome());
     let number = report::hosts_then_switches(topology);
     let toml: (&'static str, Writer<'_>) =

@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek};
 
 use anyhow::anyhow;
-use evenkeel::fabric::{self, FlowRecord, Outcome, Setup};
+use evenkeel::fabric::{FlowRecord, Outcome, Setup, Watch};
 use evenkeel::report::{self, FlowsCsv, Folder, Identity, Writer};
 use evenkeel::scenario::Scenario;
-use evenkeel::study::{self, Finished, Watch};
+use evenkeel::study::{self, Finished, Observers, Run};
+use evenkeel::topology::Topology;
 use evenkeel::workload::chakra::Streaming;
 
 use super::arguments::ResultArguments;
@@ -63,69 +64,83 @@ pub(super) fn kept_in(folder: Option<&Folder>) -> String {
     }
 }
 
-/// Runs `setup`, with a progress bar on standard error if that is a terminal.
-pub(super) fn simulate<'a>(identity: &'a Identity, setup: &'a Setup) -> Single<'a> {
-    let bound = study::lower_bound(setup).time;
-    let bars = Bars::of_one();
-    let bar = bars.start(progress::label(identity));
-    let (finished, outcome) =
-        study::run(identity, setup, bound, &mut |progress| progress::update(&bar, progress));
-    bar.finish_and_clear();
-    Single { identity, setup, finished, outcome, flows: None }
+/// What a single run is of.
+pub(super) enum Kind<'a> {
+    /// The workload of its setup.
+    Workload,
+    /// The same, observed by a watch.
+    Watched(&'a mut dyn Watch),
+    /// Traces of a scenario, which are read during the run.
+    Traces(&'a Scenario, &'a Streaming),
 }
 
-/// Runs `setup` as [`simulate`] does, observed by `watch`.
-pub(super) fn simulate_watched<'a>(
+/// Makes a single run, with a progress bar on standard error if that is a terminal. Flows of traces
+/// are written as they complete if results are kept.
+pub(super) fn simulate<'a>(
     identity: &'a Identity,
     setup: &'a Setup,
-    watch: &mut dyn fabric::Watch,
-) -> Single<'a> {
-    let bound = study::lower_bound(setup).time;
-    let bars = Bars::of_one();
-    let bar = bars.start(progress::label(identity));
-    let mut update = |progress: &fabric::Progress| progress::update(&bar, progress);
-    let (finished, outcome) = study::run_watched(identity, (setup, bound), watch, &mut update);
-    bar.finish_and_clear();
-    Single { identity, setup, finished, outcome, flows: None }
-}
-
-/// A scenario whose traces are read during the run.
-#[derive(Clone, Copy)]
-pub(super) struct Replay<'a> {
-    pub(super) scenario: &'a Scenario,
-    pub(super) traces: &'a Streaming,
-}
-
-/// Runs `setup` with streamed traces. If results are kept, each flow is written when it completes.
-pub(super) fn replay<'a>(
-    identity: &'a Identity,
-    setup: &'a Setup,
-    replay: &Replay<'_>,
+    kind: Kind<'_>,
     to: &Destination,
 ) -> anyhow::Result<Single<'a>> {
-    let bound = study::lower_bound(setup).time;
-    let scratch = to.scratch()?;
-    let buffered = |file: &File| Ok::<_, io::Error>(BufWriter::new(file.try_clone()?));
-    let csv = scratch.as_ref().map(|file| FlowsCsv::begin(buffered(file)?, identity));
-    let mut csv = csv.transpose().map_err(flows_not_written)?;
-    let topology = &setup.topology;
-    let mut written = Ok(());
-    let mut write = |flow: &FlowRecord| {
-        if let (Some(csv), Ok(())) = (&mut csv, &written) {
-            written = csv.write(topology, flow);
+    let (mut watch, mut traces, mut scratch) = (None::<&mut dyn Watch>, None, None);
+    match kind {
+        Kind::Workload => {}
+        Kind::Watched(by) => watch = Some(by),
+        Kind::Traces(scenario, streaming) => {
+            traces = Some((scenario, streaming));
+            scratch = to.scratch()?;
         }
-    };
+    }
+    let mut flows = StreamedFlows::begin(scratch.as_ref(), identity, setup)?;
+    let bound = study::lower_bound(setup).time;
     let bars = Bars::of_one();
     let bar = bars.start(progress::label(identity));
-    let watch =
-        Watch { flows: &mut write, progress: &mut |progress| progress::update(&bar, progress) };
-    let result = study::replay(identity, setup, (replay.traces, bound), watch);
+    let run = Run { identity, setup, bound, traces: traces.map(|(_, streaming)| streaming) };
+    let observers = Observers {
+        watch: watch.map(|watch| watch as &mut dyn Watch),
+        flows: &mut |flow| flows.write(flow),
+        progress: &mut |progress| progress::update(&bar, progress),
+    };
+    let result = study::run(&run, observers);
     bar.finish_and_clear();
-    let (finished, outcome) = result.map_err(|fault| replay.scenario.trace_fault(fault))?;
-    // Flows that did not complete come last.
-    outcome.flows.iter().for_each(&mut write);
-    written.and_then(|()| csv.map_or(Ok(()), FlowsCsv::end)).map_err(flows_not_written)?;
+    let (finished, outcome) = match (result, traces) {
+        (Ok(result), _) => result,
+        (Err(fault), Some((scenario, _))) => return Err(scenario.trace_fault(fault).into()),
+        (Err(fault), None) => return Err(fault.into()),
+    };
+    flows.end(&outcome)?;
     Ok(Single { identity, setup, finished, outcome, flows: scratch })
+}
+
+/// `flows.csv` of a run whose flows are written as they complete; nothing if they are not kept.
+struct StreamedFlows<'a> {
+    csv: Option<FlowsCsv<BufWriter<File>>>,
+    topology: &'a Topology,
+    /// The first error stops the writing, not the run.
+    written: io::Result<()>,
+}
+
+impl<'a> StreamedFlows<'a> {
+    fn begin(file: Option<&File>, identity: &Identity, setup: &'a Setup) -> anyhow::Result<Self> {
+        let begin = |file: &File| FlowsCsv::begin(BufWriter::new(file.try_clone()?), identity);
+        let csv = file.map(begin).transpose().map_err(flows_not_written)?;
+        Ok(Self { csv, topology: &setup.topology, written: Ok(()) })
+    }
+
+    fn write(&mut self, flow: &FlowRecord) {
+        if let (Some(csv), Ok(())) = (&mut self.csv, &self.written) {
+            self.written = csv.write(self.topology, flow);
+        }
+    }
+
+    /// Flows that did not complete come last.
+    fn end(mut self, outcome: &Outcome) -> anyhow::Result<()> {
+        if self.csv.is_some() {
+            outcome.flows.iter().for_each(|flow| self.write(flow));
+        }
+        let ended = self.written.and_then(|()| self.csv.map_or(Ok(()), FlowsCsv::end));
+        ended.map_err(flows_not_written)
+    }
 }
 
 fn flows_not_written(reason: io::Error) -> anyhow::Error {

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::Plan;
-use crate::ids::MessageId;
+use crate::ids::{MessageId, TaskId};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Delay, Message, Workload};
 
@@ -228,13 +228,13 @@ impl<'a> ScheduleBuilder<'a> {
             return Workload::independent(self.messages);
         }
         let id = |task: ScheduleTask| match task {
-            ScheduleTask::Message(id) => id,
+            ScheduleTask::Message(id) => TaskId::from(id),
             ScheduleTask::Join(join) => {
                 let id = u32::try_from(self.messages.len() + join);
-                MessageId(id.expect("no more joins than messages"))
+                TaskId(id.expect("no more joins than messages"))
             }
         };
-        let dependencies: Vec<(MessageId, MessageId)> =
+        let dependencies: Vec<(TaskId, TaskId)> =
             self.dependencies.iter().map(|&(before, after)| (id(before), id(after))).collect();
         let mut workload = Workload::with_delays(self.messages, self.joins, &dependencies);
         workload.gap = gap;

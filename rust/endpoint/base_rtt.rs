@@ -1,12 +1,12 @@
-//! The round-trip time that NICs are told.
+//! The round-trip time that NICs are configured with.
 
 use crate::ids::HostId;
 use crate::nic::NicConfig;
 use crate::topology::{Node, Routes, Topology};
 use crate::units::{Bytes, Span};
 
-/// Who is wired to whom, and how long a switch takes.
-struct Way<'a> {
+/// What the time of a packet on an idle path depends on.
+struct IdlePaths<'a> {
     topology: &'a Topology,
     routes: &'a Routes,
     forwarding_delay: Span,
@@ -14,20 +14,21 @@ struct Way<'a> {
 
 /// Round-trip time of a full packet and its acknowledgement on the longest idle path: the path
 /// from the host farthest from host 0 to the host farthest from that one, which in leaf-spines
-/// and fat-trees is a longest one. `forwarding_delay` is what each switch takes.
+/// and fat-trees is a longest one. `forwarding_delay` is that of each switch.
 pub fn base_rtt(
-    (topology, routes): (&Topology, &Routes),
+    topology: &Topology,
+    routes: &Routes,
     nic: &NicConfig,
     forwarding_delay: Span,
 ) -> Span {
-    let way = Way { topology, routes, forwarding_delay };
+    let paths = IdlePaths { topology, routes, forwarding_delay };
     let hosts = || (0..topology.host_count()).map(HostId);
-    let farthest = |from: HostId| hosts().max_by_key(|&to| way.round_trip(nic, from, to));
+    let farthest = |from: HostId| hosts().max_by_key(|&to| paths.round_trip(nic, from, to));
     let Some(from) = farthest(HostId(0)) else { return Span::ZERO };
-    farthest(from).map_or(Span::ZERO, |to| way.round_trip(nic, from, to))
+    farthest(from).map_or(Span::ZERO, |to| paths.round_trip(nic, from, to))
 }
 
-impl Way<'_> {
+impl IdlePaths<'_> {
     fn round_trip(&self, nic: &NicConfig, from: HostId, to: HostId) -> Span {
         self.one_way(from, to, nic.payload + nic.header) + self.one_way(to, from, nic.ack.bytes)
     }

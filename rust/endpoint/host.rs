@@ -5,10 +5,17 @@ use std::sync::Arc;
 
 use super::Site;
 use super::lanes::Lanes;
-use crate::ids::{HostId, MessageId, PortId};
+use crate::ids::{HostId, PortId, TaskId};
 use crate::nic::{Nic, NicConfig, PortFacts};
 use crate::split::{Split, Splitter};
 use crate::units::{Span, Time};
+
+/// When a message starts, or a delay ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Start {
+    pub at: Time,
+    pub task: TaskId,
+}
 
 /// A host.
 #[derive(Debug)]
@@ -19,10 +26,10 @@ pub struct Host {
     /// The port by which it sends.
     pub port: PortId,
     /// Messages that start by the clock and delays that end by it, earliest first.
-    pub(super) starts: VecDeque<(Time, MessageId)>,
-    /// What computes here, one delay after the other.
+    pub(super) starts: VecDeque<Start>,
+    /// Lanes of delays that take turns.
     pub(super) lanes: Lanes,
-    /// The world's own note of when it will wake the host; `NEVER` if it will not.
+    /// When the world has scheduled to wake the host; `NEVER` if it has not. Kept by the world.
     pub wake: Time,
     /// The shortest retransmission timer of its NIC.
     timeout: Span,
@@ -44,16 +51,26 @@ impl Host {
         }
     }
 
-    /// When it wants to be woken next, if nothing comes in before and its wire is free from
-    /// `free` on. A packet that its rate lets go earlier goes then, without being woken for; but
-    /// before the timer of the first that goes so can run out, it wakes.
+    /// Schedules a message or the end of a delay.
+    pub(super) fn schedule(&mut self, start: Start) {
+        let index = self.starts.partition_point(|&other| other <= start);
+        self.starts.insert(index, start);
+    }
+
+    /// When it wants to be woken next, at `now` or later, if nothing comes in before and its wire
+    /// is free from `free` on. A packet that its rate lets go while the wire is busy goes without
+    /// a wake-up; but the host wakes before the retransmission timer of the first such packet can
+    /// expire.
+    ///
+    /// A timer shorter than the time that a packet takes can expire before the host is looked at
+    /// again. It then expires late, at `now`; it is not lost.
     #[inline]
     pub fn next_wake(&self, now: Time, free: Time) -> Option<Time> {
         let paced = self.nic.next_paced().filter(|&start| start > free);
         let unseen = free > now && self.nic.has_packets();
         let unseen = unseen.then(|| free.saturating_add(self.timeout));
-        let start = self.starts.front().map(|&(start, _)| start);
+        let start = self.starts.front().map(|start| start.at);
         let others = [self.nic.next_timer(), self.splitter.poll_timeout(), start];
-        others.into_iter().chain([paced, unseen]).flatten().min()
+        others.into_iter().chain([paced, unseen]).flatten().min().map(|wake| wake.max(now))
     }
 }

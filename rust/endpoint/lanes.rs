@@ -1,8 +1,8 @@
-//! What computes at a host, one delay after the other.
+//! Lanes: what computes at a host, one delay after the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ids::MessageId;
+use crate::ids::TaskId;
 use crate::workload::Lane;
 
 /// The lanes of a host that have been used.
@@ -12,13 +12,14 @@ pub(super) struct Lanes(BTreeMap<Lane, State>);
 /// A lane that is busy.
 #[derive(Debug, Default)]
 struct State {
-    /// Delays that wait for nothing but their turn.
-    ready: BTreeSet<MessageId>,
+    /// Delays that wait only for their turn.
+    ready: BTreeSet<TaskId>,
 }
 
 impl Lanes {
-    /// A delay of a lane waits for nothing more; true if it may begin now, for the lane was idle.
-    pub fn join(&mut self, lane: Lane, delay: MessageId) -> bool {
+    /// A delay of a lane waits for no other task any more; true if it begins now, because the lane
+    /// was idle.
+    pub fn join(&mut self, lane: Lane, delay: TaskId) -> bool {
         if let Some(busy) = self.0.get_mut(&lane) {
             busy.ready.insert(delay);
             return false;
@@ -27,9 +28,9 @@ impl Lanes {
         true
     }
 
-    /// The delay that the lane was busy with is over; the next one, if there is any: of those
-    /// that are ready the first by number.
-    pub fn leave(&mut self, lane: Lane) -> Option<MessageId> {
+    /// The delay that a lane was busy with has ended; the next one, if any: of those that are ready
+    /// the one with the lowest id.
+    pub fn leave(&mut self, lane: Lane) -> Option<TaskId> {
         let next = self.0.get_mut(&lane)?.ready.pop_first();
         if next.is_none() {
             self.0.remove(&lane);
@@ -43,16 +44,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lane_does_one_at_a_time_and_the_first_by_number_first() {
+    fn a_lane_runs_one_delay_at_a_time_in_order_of_ids() {
         let mut lanes = Lanes::default();
         let [a, b] = [Lane(0), Lane(1)];
-        assert!(lanes.join(a, MessageId(7)));
-        assert!(!lanes.join(a, MessageId(9)));
-        assert!(!lanes.join(a, MessageId(3)));
-        assert!(lanes.join(b, MessageId(4)), "lanes do not wait for each other");
-        assert_eq!(lanes.leave(a), Some(MessageId(3)));
-        assert_eq!(lanes.leave(a), Some(MessageId(9)));
+        assert!(lanes.join(a, TaskId(7)));
+        assert!(!lanes.join(a, TaskId(9)));
+        assert!(!lanes.join(a, TaskId(3)));
+        assert!(lanes.join(b, TaskId(4)), "lanes do not wait for each other");
+        assert_eq!(lanes.leave(a), Some(TaskId(3)));
+        assert_eq!(lanes.leave(a), Some(TaskId(9)));
         assert_eq!(lanes.leave(a), None);
-        assert!(lanes.join(a, MessageId(1)));
+        assert!(lanes.join(a, TaskId(1)));
     }
 }

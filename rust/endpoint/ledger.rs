@@ -1,225 +1,179 @@
 //! What became of each message and each flow.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
+use super::connections::{ConnectionKey, Connections};
+use super::pages::Pages;
 use super::record::FlowRecord;
 use super::spans::Spans;
-use crate::ids::{HostId, MessageId, QpId};
-use crate::rng::mix64;
+use crate::ids::{MessageId, TaskId};
 use crate::split::Flow;
 use crate::units::{Bytes, Time};
 use crate::workload::{Message, Workload};
 
-/// A queue pair, both halves.
-#[derive(Debug)]
-pub(super) struct Connection {
-    pub src: HostId,
-    pub dst: HostId,
-    pub qp: QpId,
-    /// Its flows from the first on that is not delivered, in order; `None` for those delivered
-    /// out of turn.
-    flows: VecDeque<Option<u32>>,
-    /// Which of its flows that first one is.
-    first: u32,
-}
-
-impl Connection {
-    pub fn new(src: HostId, dst: HostId, qp: QpId) -> Self {
-        Self { src, dst, qp, flows: VecDeque::new(), first: 0 }
-    }
-
-    /// The flow that is its `index`-th message, which is delivered with this.
-    fn take(&mut self, index: u32) -> u32 {
-        let place = index.wrapping_sub(self.first) as usize;
-        let flow = self.flows[place].take().expect("delivered twice");
-        while self.flows.front().is_some_and(Option::is_none) {
-            self.flows.pop_front();
-            self.first = self.first.wrapping_add(1);
-        }
-        flow
-    }
-}
-
-/// Which queue pair: sender, receiver, stream, and which of the stream's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct ConnectionKey {
-    pub src: HostId,
-    pub dst: HostId,
-    pub stream: u32,
-    pub slot: u32,
-}
-
-impl ConnectionKey {
-    /// The hash of its 5-tuple: it depends on nothing but the key.
-    pub fn label(self) -> u32 {
-        let pair = u64::from(self.src.0) << 32 | u64::from(self.dst.0);
-        let which = u64::from(self.stream) << 32 | u64::from(self.slot);
-        (mix64(mix64(pair) ^ which) >> 32) as u32
-    }
-
-    /// A UDP source port from the dynamic range (RFC 6335), by stream and slot.
-    pub fn source_port(self) -> u16 {
-        let ports = 1 << 14;
-        let offset = (self.stream.wrapping_mul(64).wrapping_add(self.slot)) % ports;
-        49_152 + offset as u16
-    }
-}
-
 /// Progress of one message.
 #[derive(Debug, Clone, Copy, Default)]
 struct Progress {
+    /// Flows that it is cut into; 0 until the first has been posted.
     pieces: u32,
     delivered: u32,
     completed: u32,
+    /// Tasks that it still waits for.
     waits_for: u32,
     started: Time,
     completed_at: Time,
 }
 
-/// What is left of messages that are forgotten when they are over.
+impl Progress {
+    fn is_delivered(&self) -> bool {
+        self.pieces > 0 && self.delivered == self.pieces
+    }
+
+    fn is_complete(&self) -> bool {
+        self.pieces > 0 && self.completed == self.pieces
+    }
+}
+
+/// Sums over messages and flows, where these are discarded when they have completed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Passed {
+pub struct Discarded {
     /// Messages posted so far.
     pub messages: u64,
     /// Their payload.
     pub bytes: Bytes,
-    /// Flows that are over.
+    /// Flows that have completed.
     pub flows: u64,
-    /// Completion minus start of each message that is complete.
+    /// Completion minus start of each message that has completed.
     pub message_fct: Spans,
 }
 
-/// Messages that are forgotten when they are over.
+/// What is kept of messages and flows that are discarded.
 #[derive(Debug, Default)]
-struct Passing {
-    open: HashMap<MessageId, (Message, Progress)>,
-    /// What the next one is called.
-    next: u32,
-    passed: Passed,
-    /// Flows that are over, for whoever asks, in order of completion.
+struct Discards {
+    sums: Discarded,
+    /// Flows that have completed and were not polled yet, in order of completion.
     flows: VecDeque<FlowRecord>,
-    /// Places among the flows that are free.
+    /// Indices of flow records that are free.
     free: Vec<u32>,
 }
 
 /// Messages, flows and connections of a run.
 #[derive(Debug)]
 pub struct Ledger {
-    progress: Vec<Progress>,
-    /// Every flow, in the order in which they were posted; where flows are forgotten, in some
-    /// order those that are open and some that were.
-    pub flows: Vec<FlowRecord>,
-    connections: Vec<Connection>,
-    by_key: HashMap<ConnectionKey, u32>,
-    /// How many queue pairs each pair of hosts and stream has.
-    streams: HashMap<(HostId, HostId, u32), u32>,
-    /// Messages that are complete.
+    /// By message; discarded messages are not in it.
+    progress: Pages<Progress>,
+    /// Messages that were posted beside those of the workload, by message.
+    posted: Pages<Message>,
+    /// Messages of the workload; the first that is posted gets this id.
+    planned: u32,
+    /// The id of the next message that is posted.
+    next_id: u32,
+    /// Every flow, in the order in which they were posted; where flows are discarded, the open ones
+    /// and some that were, in some order.
+    flows: Vec<FlowRecord>,
+    pub(super) connections: Connections,
+    /// Messages that have completed.
     pub completed: u64,
-    /// When the last message or delay was over.
+    /// When the last message or delay ended.
     pub last_completion: Time,
-    /// Messages and delays that are not over yet.
+    /// Messages and delays that have not ended.
     pub open: u64,
-    /// How many each delay waits for still.
+    /// By delay: tasks that it still waits for.
     delays_wait_for: Vec<u32>,
-    /// Where what is over is forgotten.
-    passing: Option<Box<Passing>>,
+    /// `None` unless what has completed is discarded.
+    discards: Option<Box<Discards>>,
 }
 
 impl Ledger {
     pub(super) fn new(workload: &Workload) -> Self {
-        let waits = |message: usize| workload.waits_for.get(message).copied().unwrap_or(0);
+        let waits = |task: usize| workload.waits_for.get(task).copied().unwrap_or(0);
         let count = workload.messages.len();
-        let progress =
-            (0..count).map(|message| Progress { waits_for: waits(message), ..Progress::default() });
+        let mut progress = Pages::default();
+        for message in 0..count {
+            let waits_for = waits(message);
+            progress.insert(message, Progress { waits_for, ..Progress::default() });
+        }
+        let planned = u32::try_from(count).expect("ids are 32 bits");
         Self {
-            progress: progress.collect(),
+            progress,
+            posted: Pages::default(),
+            planned,
+            next_id: planned,
             flows: Vec::with_capacity(count),
-            connections: Vec::new(),
-            by_key: HashMap::new(),
-            streams: HashMap::new(),
+            connections: Connections::default(),
             completed: 0,
             last_completion: Time::ZERO,
-            open: (count + workload.delays.len()) as u64,
-            delays_wait_for: (count..count + workload.delays.len()).map(waits).collect(),
-            passing: None,
+            open: workload.task_count() as u64,
+            delays_wait_for: (count..workload.task_count()).map(waits).collect(),
+            discards: None,
         }
     }
 
-    /// From now on what is over is forgotten.
-    pub(super) fn forget_over(&mut self) {
-        self.passing.get_or_insert_default();
+    /// From now on messages and flows that have completed are discarded.
+    pub(super) fn discard_completed(&mut self) {
+        self.discards.get_or_insert_default();
     }
 
-    /// What is left of what was forgotten; `None` where nothing is.
-    pub fn passed(&self) -> Option<&Passed> {
-        self.passing.as_ref().map(|passing| &passing.passed)
+    /// Sums over what is discarded; `None` unless it is.
+    pub fn discarded(&self) -> Option<&Discarded> {
+        self.discards.as_ref().map(|discards| &discards.sums)
     }
 
-    /// A message more, to be forgotten when it is over; its name, or `None` where nothing is
-    /// forgotten.
-    pub(super) fn add_passing(&mut self, message: Message) -> Option<MessageId> {
-        let passing = self.passing.as_mut()?;
-        while passing.open.contains_key(&MessageId(passing.next)) {
-            passing.next = passing.next.wrapping_add(1);
+    /// Adds a message beside those of the workload. Ids begin anew after 2^32, without those that
+    /// are in use.
+    ///
+    /// # Panics
+    /// If there are more than 2^32 messages that are not discarded.
+    pub(super) fn post(&mut self, message: Message) -> MessageId {
+        match &mut self.discards {
+            Some(discards) => {
+                discards.sums.messages += 1;
+                discards.sums.bytes += message.bytes;
+                while self.progress.get(self.next_id as usize).is_some() {
+                    self.next_id = self.next_id.wrapping_add(1);
+                }
+            }
+            None => assert!(self.next_id < u32::MAX, "fewer than 2^32 messages"),
         }
-        let id = MessageId(passing.next);
-        passing.next = passing.next.wrapping_add(1);
-        passing.passed.messages += 1;
-        passing.passed.bytes += message.bytes;
-        passing.open.insert(id, (message, Progress::default()));
+        let id = MessageId(self.next_id);
+        self.next_id = self.next_id.wrapping_add(1);
+        self.progress.insert(id.index(), Progress::default());
+        self.posted.insert(id.index(), message);
         self.open += 1;
-        Some(id)
-    }
-
-    /// A message that is open and to be forgotten.
-    pub(super) fn passing(&self, id: MessageId) -> &Message {
-        let passing = self.passing.as_ref().expect("a message that nobody posted");
-        &passing.open[&id].0
-    }
-
-    /// A flow that is over, which is forgotten with this.
-    #[inline]
-    pub(super) fn poll_flow(&mut self) -> Option<FlowRecord> {
-        self.passing.as_mut()?.flows.pop_front()
-    }
-
-    #[inline]
-    fn progress(&mut self, id: MessageId) -> &mut Progress {
-        match &mut self.passing {
-            None => &mut self.progress[id.index()],
-            Some(passing) => &mut passing.open.get_mut(&id).expect("it is open").1,
-        }
-    }
-
-    pub(super) fn connection(&self, key: &ConnectionKey) -> Option<u32> {
-        self.by_key.get(key).copied()
-    }
-
-    pub(super) fn connections(&self) -> &[Connection] {
-        &self.connections
-    }
-
-    /// A queue pair more for a pair of hosts and stream; how many it has now.
-    pub(super) fn add_to_stream(&mut self, key: &ConnectionKey) -> u32 {
-        let count = self.streams.entry((key.src, key.dst, key.stream)).or_insert(0);
-        *count += 1;
-        *count
-    }
-
-    /// A message more than the workload had.
-    pub(super) fn add_message(&mut self) {
-        self.progress.push(Progress::default());
-        self.open += 1;
-    }
-
-    pub(super) fn add_connection(&mut self, key: ConnectionKey, connection: Connection) -> u32 {
-        let id = u32::try_from(self.connections.len()).expect("fewer than 2^32 queue pairs");
-        self.connections.push(connection);
-        self.by_key.insert(key, id);
         id
     }
 
-    /// Opens the record of a flow on `connection`; its number.
+    /// A message that was posted and is not discarded.
+    #[inline]
+    pub(super) fn posted(&self, id: MessageId) -> Option<&Message> {
+        self.posted.get(id.index())
+    }
+
+    /// Messages that were posted and are not discarded.
+    pub(super) fn all_posted(&self) -> impl Iterator<Item = &Message> {
+        self.posted.iter().map(|(_, message)| message)
+    }
+
+    /// How many messages were posted; after 2^32 they are counted modulo that.
+    pub(super) fn posted_count(&self) -> u64 {
+        match &self.discards {
+            Some(discards) => discards.sums.messages,
+            None => u64::from(self.next_id - self.planned),
+        }
+    }
+
+    /// The next flow that has completed, in order of completion; it is discarded now.
+    #[inline]
+    pub(super) fn poll_flow(&mut self) -> Option<FlowRecord> {
+        self.discards.as_mut()?.flows.pop_front()
+    }
+
+    #[inline]
+    fn progress_mut(&mut self, id: MessageId) -> &mut Progress {
+        self.progress.get_mut(id.index()).expect("a message in progress is not discarded")
+    }
+
+    /// Opens the record of a flow on a connection; its id.
     pub(super) fn add_flow(
         &mut self,
         now: Time,
@@ -227,7 +181,7 @@ impl Ledger {
         key: &ConnectionKey,
         connection: u32,
     ) -> u32 {
-        self.progress(flow.message).pieces = flow.pieces;
+        self.progress_mut(flow.message).pieces = flow.pieces;
         let record = FlowRecord {
             message: flow.message,
             piece: flow.piece,
@@ -239,47 +193,47 @@ impl Ledger {
             completed: Time::NEVER,
             source_port: key.source_port(),
         };
-        let free = self.passing.as_mut().and_then(|passing| passing.free.pop());
+        let free = self.discards.as_mut().and_then(|discards| discards.free.pop());
         let id = free.unwrap_or_else(|| {
             self.flows.push(record);
             u32::try_from(self.flows.len() - 1).expect("fewer than 2^32 flows")
         });
         self.flows[id as usize] = record;
-        self.connections[connection as usize].flows.push_back(Some(id));
+        self.connections.get_mut(connection).push(id);
         id
     }
 
     pub(super) fn start(&mut self, now: Time, message: MessageId) {
-        self.progress(message).started = now;
+        self.progress_mut(message).started = now;
     }
 
-    /// The `index`-th flow of `connection` has arrived; the message if that was its last piece.
+    /// The flow of that index on a connection has been delivered; the message if all of it has
+    /// been.
     pub(super) fn deliver(&mut self, now: Time, connection: u32, index: u32) -> Option<MessageId> {
-        let flow = self.connections[connection as usize].take(index);
+        let flow = self.connections.get_mut(connection).take(index);
         let flow = &mut self.flows[flow as usize];
         flow.delivered = now;
         let id = flow.message;
-        let message = self.progress(id);
+        let message = self.progress_mut(id);
         message.delivered += 1;
-        (message.delivered == message.pieces).then_some(id)
+        message.is_delivered().then_some(id)
     }
 
-    /// The sender knows that `flow` has arrived; the message if that was its last piece.
-    pub(super) fn complete(&mut self, now: Time, flow: u64) -> Option<MessageId> {
-        let place = flow;
-        let flow = &mut self.flows[place as usize];
-        assert_ne!(flow.delivered, Time::NEVER, "complete before it was delivered");
-        assert_eq!(flow.completed, Time::NEVER, "completed twice");
-        flow.completed = now;
-        let record = *flow;
-        if let Some(passing) = &mut self.passing {
-            passing.passed.flows += 1;
-            passing.flows.push_back(record);
-            passing.free.push(place as u32);
+    /// A flow has completed; the message if all of it has.
+    pub(super) fn complete(&mut self, now: Time, flow: u32) -> Option<MessageId> {
+        let record = &mut self.flows[flow as usize];
+        assert_ne!(record.delivered, Time::NEVER, "a flow completes after its delivery");
+        assert_eq!(record.completed, Time::NEVER, "a flow completes once");
+        record.completed = now;
+        let record = *record;
+        if let Some(discards) = &mut self.discards {
+            discards.sums.flows += 1;
+            discards.flows.push_back(record);
+            discards.free.push(flow);
         }
-        let message = self.progress(record.message);
+        let message = self.progress_mut(record.message);
         message.completed += 1;
-        if message.completed < message.pieces {
+        if !message.is_complete() {
             return None;
         }
         message.completed_at = now;
@@ -287,59 +241,65 @@ impl Ledger {
         self.completed += 1;
         self.open -= 1;
         self.last_completion = now;
-        if let Some(passing) = &mut self.passing {
-            passing.open.remove(&record.message);
-            passing.passed.message_fct.add(now.since(started));
+        if let Some(discards) = &mut self.discards {
+            discards.sums.message_fct.add(now.since(started));
+            self.progress.remove(record.message.index());
+            self.posted.remove(record.message.index());
         }
         Some(record.message)
     }
 
-    /// Every flow that is not forgotten, in order of message and piece.
+    /// Every flow that is not discarded, in order of message and piece.
     pub fn flows_in_order(&self) -> Vec<FlowRecord> {
         let mut flows = self.flows.clone();
-        if self.passing.is_some() {
+        if self.discards.is_some() {
             flows.retain(|flow| flow.completed == Time::NEVER);
         }
         flows.sort_unstable_by_key(|flow| (flow.message, flow.piece));
         flows
     }
 
-    /// When a message was started; [`Time::ZERO`] if it has not been.
+    /// How many flow records are in memory.
+    pub fn flow_records(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// When a message was started; [`Time::ZERO`] if it has not been, or is discarded.
     pub fn started(&self, message: MessageId) -> Time {
-        self.progress[message.index()].started
+        self.progress.get(message.index()).map_or(Time::ZERO, |progress| progress.started)
     }
 
     /// Whether its receiver has all of a message.
     pub fn is_delivered(&self, message: MessageId) -> bool {
-        let progress = &self.progress[message.index()];
-        progress.pieces > 0 && progress.delivered == progress.pieces
+        self.progress.get(message.index()).is_none_or(Progress::is_delivered)
     }
 
-    /// Whether its sender knows that its receiver has all of a message.
-    pub fn is_complete(&self, message: MessageId) -> bool {
-        let progress = &self.progress[message.index()];
-        progress.pieces > 0 && progress.completed == progress.pieces
+    /// Messages that have not completed, in order of ids.
+    pub fn open_messages(&self) -> impl Iterator<Item = MessageId> {
+        let open = self.progress.iter().filter(|(_, progress)| !progress.is_complete());
+        open.map(|(index, _)| MessageId(index as u32))
     }
 
-    /// A delay is over.
+    /// A delay has ended.
     pub(super) fn end_delay(&mut self, now: Time) {
         self.open -= 1;
         self.last_completion = now;
     }
 
-    /// One of those that `task` waits for is over; true if it waits no more.
-    pub(super) fn release(&mut self, task: MessageId) -> bool {
-        let waits = match self.progress.get_mut(task.index()) {
-            Some(message) => &mut message.waits_for,
-            None => &mut self.delays_wait_for[task.index() - self.progress.len()],
+    /// A task that `task` waits for has ended; true if it waits for no more.
+    pub(super) fn release(&mut self, task: TaskId) -> bool {
+        let waits = match task.0.checked_sub(self.planned) {
+            Some(delay) => &mut self.delays_wait_for[delay as usize],
+            None => &mut self.progress_mut(MessageId(task.0)).waits_for,
         };
         *waits -= 1;
         *waits == 0
     }
 
-    /// Start and completion of every message that completed, in order of ids.
-    pub fn completions(&self) -> impl Iterator<Item = (Time, Time)> + '_ {
-        let done = |it: &&Progress| it.pieces > 0 && it.completed == it.pieces;
-        self.progress.iter().filter(done).map(|it| (it.started, it.completed_at))
+    /// Start and completion of every message that has completed and is not discarded, in order of
+    /// ids.
+    pub fn completions(&self) -> impl Iterator<Item = (Time, Time)> {
+        let complete = self.progress.iter().filter(|(_, progress)| progress.is_complete());
+        complete.map(|(_, progress)| (progress.started, progress.completed_at))
     }
 }

@@ -1,31 +1,43 @@
-//! What routing tells hosts that route: the worth of each path.
+//! The weights of explicit paths, for hosts that choose them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::ids::{HostId, LinkId, SwitchId};
 use crate::topology::capacity::path_shares;
 use crate::topology::{Routes, Topology};
 use crate::units::BitRate;
 
-/// Shares of paths, made once for each two edge switches that ask.
-#[derive(Debug, Default)]
-pub(super) struct PathWeights(BTreeMap<(SwitchId, SwitchId), Vec<u32>>);
+/// Shares of paths, computed once for each two edge switches that are asked about.
+#[derive(Debug)]
+pub(super) struct PathWeights {
+    topology: Arc<Topology>,
+    /// Next hops while nothing has failed.
+    intact: Arc<Routes>,
+    shares: BTreeMap<(SwitchId, SwitchId), Vec<u32>>,
+}
 
 impl PathWeights {
-    /// Routing has changed.
-    pub fn forget(&mut self) {
-        self.0.clear();
+    pub fn new(topology: &Arc<Topology>, intact: &Arc<Routes>) -> Self {
+        let (topology, intact) = (topology.clone(), intact.clone());
+        Self { topology, intact, shares: BTreeMap::new() }
     }
 
-    /// The shares of the paths from host to host, with what routing knows to be `left` of links.
+    /// Discards what was computed: routing has changed.
+    pub fn clear(&mut self) {
+        self.shares.clear();
+    }
+
+    /// The shares of the paths from host to host, with what routing knows to be left of the rate
+    /// of each link.
     pub fn between(
         &mut self,
-        (topology, intact): (&Topology, &Routes),
-        (src, dst): (HostId, HostId),
+        src: HostId,
+        dst: HostId,
         left: &dyn Fn(LinkId) -> BitRate,
     ) -> &[u32] {
-        let edges = (intact.edge_of(src), intact.edge_of(dst));
-        let made = || path_shares(topology, intact, src, dst, left);
-        self.0.entry(edges).or_insert_with(made)
+        let edges = (self.intact.edge_of(src), self.intact.edge_of(dst));
+        let compute = || path_shares(&self.topology, &self.intact, src, dst, left);
+        self.shares.entry(edges).or_insert_with(compute)
     }
 }

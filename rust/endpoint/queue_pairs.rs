@@ -2,40 +2,40 @@
 //!
 //! They are queue pairs of the same NICs, with work queues and completions: what [`crate::nic::verbs`]
 //! describes. Packets on them are balanced as those of messages are, by the scheme's sender part and
-//! by the switches; nothing splits them. A policy whose paths a splitter pins has nobody to ask here:
-//! a queue pair is pinned to a path by its hash, and when a timeout says that the path failed, to
-//! the next one \[inferred\]. (Answers to READs take path 0 then; nobody posted them.)
+//! by the switches; nothing splits them. Where a splitter pins the paths of a policy, a queue pair of
+//! a program is pinned to a path by its hash, and when a timeout shows that the path failed, to the
+//! next one \[inferred\]. (Answers to READs take path 0 then, as no flow pins them.)
 
 use std::collections::BTreeMap;
 
 use super::Endpoints;
-use super::ledger::ConnectionKey;
+use super::connections::ConnectionKey;
 use crate::ids::{HostId, QpId};
 use crate::nic::verbs::{VerbsError, WorkRequest};
 use crate::nic::{Origin, QpAttributes, Reporting};
 use crate::rng::mix32;
 
-/// Where a queue pair sends, and by which way.
+/// The peer and the path of a queue pair.
 #[derive(Debug)]
 struct OwnQp {
     dst: HostId,
     path: u16,
-    /// How many paths there are to choose from.
+    /// How many paths it can be pinned to.
     paths: u32,
 }
 
-/// The queue pairs that programs made and did not destroy, by host and number.
+/// The queue pairs that programs have created and not destroyed, by host and id.
 #[derive(Debug, Default)]
 pub(super) struct OwnQps(BTreeMap<(HostId, QpId), OwnQp>);
 
 impl OwnQps {
-    /// Host, peer and number of each.
+    /// Host, peer and id of each.
     pub fn iter(&self) -> impl Iterator<Item = (HostId, HostId, QpId)> {
         self.0.iter().map(|(&(host, qp), own)| (host, own.dst, qp))
     }
 
-    /// A path failed: what is posted from now on takes another.
-    pub fn leave(&mut self, host: HostId, qp: QpId, failed: u16) {
+    /// A path failed: requests that are posted from now on take the next one.
+    pub fn leave_path(&mut self, host: HostId, qp: QpId, failed: u16) {
         if let Some(own) = self.0.get_mut(&(host, qp))
             && own.path == failed
         {
@@ -45,8 +45,8 @@ impl OwnQps {
 }
 
 impl Endpoints {
-    /// Makes a queue pair with completions at `host`, in state Reset. `stream` is part of its
-    /// 5-tuple: those of one pair of hosts that differ in it are hashed and drawn for apart.
+    /// Creates a queue pair with completions at `host`, in state Reset. `stream` is part of its
+    /// 5-tuple: queue pairs of two hosts that differ in it have hashes and random draws of their own.
     ///
     /// # Errors
     /// As [`crate::nic::Nic::create_qp`].
@@ -61,7 +61,7 @@ impl Endpoints {
         let paths = self.paths(host, peer).count();
         let path = (mix32(label) % paths) as u16;
         let mut policy = self.site.scheme.sender.build(&self.context(&key, path));
-        self.tell_new(&mut policy, (host, peer));
+        self.inform_new(&mut policy, &key);
         let qp = self.hosts[host.index()].nic.create_qp(QpAttributes {
             peer,
             label,
@@ -88,7 +88,7 @@ impl Endpoints {
         self.hosts[host.index()].nic.post_send(qp, request)
     }
 
-    /// Ends a queue pair of [`Self::create_qp`]; work that has not completed is forgotten.
+    /// Destroys a queue pair of [`Self::create_qp`]; work that has not completed is discarded.
     ///
     /// # Errors
     /// If there is no such queue pair.

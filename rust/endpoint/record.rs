@@ -1,4 +1,4 @@
-//! What is known of a flow, and of queue pairs, when a run is over.
+//! The records of flows and queue pairs at the end of a run.
 
 use crate::ids::{HostId, MessageId};
 use crate::units::{Bytes, Time};
@@ -8,13 +8,13 @@ use crate::units::{Bytes, Time};
 pub struct FlowRecord {
     /// The message it is (a piece of).
     pub message: MessageId,
-    /// Which piece, from 0.
+    /// The index of the piece in its message.
     pub piece: u32,
-    /// Sender.
+    /// The sending host.
     pub src: HostId,
-    /// Receiver.
+    /// The receiving host.
     pub dst: HostId,
-    /// Payload.
+    /// Its payload.
     pub bytes: Bytes,
     /// When it was posted to the NIC.
     pub start: Time,
@@ -31,12 +31,12 @@ pub struct FlowRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub struct QpCounts {
-    /// Most at one NIC.
+    /// The most at one NIC.
     pub per_nic_max: u64,
-    /// All.
+    /// At all NICs together.
     pub total: u64,
-    /// Most beyond one a pair of peers and stream, at one NIC.
+    /// The most at one NIC, without the first of each peer and stream.
     pub extra_per_nic_max: u64,
-    /// All beyond one a pair of peers and stream.
+    /// At all NICs together, without the first of each peer and stream.
     pub extra_total: u64,
 }

@@ -3,7 +3,7 @@
 
 use crate::units::Span;
 
-/// So many are kept one by one: 2^20.
+/// How many are kept one by one: 2^20.
 const EXACT: usize = 1 << 20;
 
 /// Bins of each power of two, as a power of two: a quantile is then at most a thousandth too
@@ -24,7 +24,7 @@ pub struct Spans {
 }
 
 impl Spans {
-    /// One more.
+    /// Adds a span.
     pub fn add(&mut self, span: Span) {
         self.count += 1;
         self.sum += u128::from(span.as_ps());
@@ -65,8 +65,8 @@ impl Spans {
         Some(Span::from_ps(u64::try_from(nearest).expect("a mean is no larger than the largest")))
     }
 
-    /// The smallest that at least `percent` in a hundred do not exceed; of more than 2^20 spans
-    /// at most a thousandth more than that.
+    /// The smallest span that at least `percent` in a hundred do not exceed; with more than 2^20
+    /// spans, at most a thousandth more than that.
     pub fn percentile(&self, percent: u64) -> Option<Span> {
         let rank = (u128::from(self.count) * u128::from(percent)).div_ceil(100).max(1);
         if self.bins.is_empty() {
@@ -117,13 +117,13 @@ mod tests {
             ends.push(end);
         }
         assert!(ends.is_sorted());
-        for number in 1..bin(u64::MAX) {
-            assert_eq!(bin(upper_end(number - 1) + 1), number);
+        for index in 1..bin(u64::MAX) {
+            assert_eq!(bin(upper_end(index - 1) + 1), index);
         }
     }
 
     #[test]
-    fn few_are_exact_and_many_within_a_thousandth() {
+    fn percentiles_are_exact_for_few_spans_and_within_a_thousandth_for_many() {
         let mut spans = Spans::default();
         assert_eq!((spans.mean(), spans.percentile(50)), (None, None));
         for ns in (1..=200).rev() {
@@ -134,9 +134,9 @@ mod tests {
         assert_eq!(spans.mean(), Some(Span::from_ps(100_500)));
         let count = EXACT as u64 + 1_000;
         let mut spans = Spans::default();
-        for place in 0..count {
-            // In an order that is none.
-            spans.add(Span::from_ps(1 + place.wrapping_mul(7_919) % count));
+        for index in 0..count {
+            // In a scrambled order.
+            spans.add(Span::from_ps(1 + index.wrapping_mul(7_919) % count));
         }
         assert_eq!((spans.shortest(), spans.count()), (Some(Span::from_ps(1)), count));
         assert_eq!(spans.percentile(100), spans.longest());

@@ -1,10 +1,10 @@
 //! The event queue: a calendar of narrow buckets, with a heap for what is far away.
 //!
-//! Events at the same time have a designed order: failures and routing first, then
-//! probes, then starts, then
-//! arrivals by the port they come from, then hosts by their number. It does not depend on the order in which
-//! events were made, and there is nothing to cancel: an event that turns out to be early does
-//! nothing. Each port has at most one event of a kind, so the order is total where it matters.
+//! Events at the same time have a designed order: failures and routing first, then probes, then
+//! starts, then arrivals by the port they come from, then hosts by their id. It does not depend on
+//! the order in which events were scheduled. No event is ever cancelled: one that turns out to be
+//! early does nothing. Each port has at most one event of a kind, so the order is total where it
+//! matters.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,14 +12,14 @@ use std::collections::BinaryHeap;
 use crate::ids::{HostId, PortId};
 use crate::units::Time;
 
-/// What comes due.
+/// What is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// The next change of links or routing, by its place in the plan.
+    /// Links or routing change: a step of the failure plan, by its index.
     Control(u32),
-    /// Somebody wants to know how long the queues are, for the so-manieth time.
+    /// The queues are to be measured: a probe of the setup, by its index.
     Probe(u32),
-    /// The wire of this port is free for what waits (with flow control alone).
+    /// The wire of this port is free for what waits (with PFC alone).
     Start(PortId),
     /// The packet at the head of this port's wire arrives, or the port's wire is free.
     Port(PortId),
@@ -28,7 +28,7 @@ pub(super) enum Event {
 }
 
 const KIND_SHIFT: u32 = 30;
-/// Of events of the first kind, those that are probes.
+/// Set in the ranks of probes, which share the first kind.
 const PROBE: u32 = 1 << (KIND_SHIFT - 1);
 const ID_MASK: u32 = (1 << KIND_SHIFT) - 1;
 
@@ -36,8 +36,8 @@ impl Event {
     /// Its rank among events at the same time.
     const fn rank(self) -> u32 {
         match self {
-            Self::Control(place) => place,
-            Self::Probe(place) => PROBE | place,
+            Self::Control(index) => index,
+            Self::Probe(index) => PROBE | index,
             Self::Start(port) => 1 << KIND_SHIFT | port.0,
             Self::Port(port) => 2 << KIND_SHIFT | port.0,
             Self::Host(host) => 3 << KIND_SHIFT | host.0,
@@ -70,12 +70,12 @@ const WORDS: usize = SLOTS / 64;
 pub(super) struct EventQueue {
     /// Bucket `b` of `2^shift` picoseconds is `buckets[b % SLOTS]`, not sorted.
     buckets: Vec<Vec<Entry>>,
-    /// Which buckets hold anything.
+    /// A bit for each bucket that is not empty.
     occupied: [u64; WORDS],
     shift: u32,
-    /// The bucket that `current` was.
+    /// The number of the bucket whose events are in `current`.
     bucket: u64,
-    /// Its events, sorted, from `cursor` on.
+    /// The events of that bucket, sorted; those before `cursor` have been taken.
     current: Vec<Entry>,
     cursor: usize,
     /// Events beyond the calendar.
@@ -86,9 +86,9 @@ pub(super) struct EventQueue {
 }
 
 impl EventQueue {
-    /// A queue made for events that are mostly less than `horizon_ps` ahead.
+    /// A queue for events that are mostly less than `horizon_ps` ahead.
     pub fn new(horizon_ps: u64) -> Self {
-        // A nanosecond a bucket, or as much more as the horizon needs.
+        // About a nanosecond a bucket, or as much more as the horizon needs.
         let mut shift = 10;
         while (SLOTS as u64) << shift < horizon_ps.saturating_mul(2) && shift < 40 {
             shift += 1;
@@ -125,10 +125,10 @@ impl EventQueue {
         }
     }
 
-    /// The earliest event.
+    /// Takes the earliest event.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, Event)> {
-        if self.cursor == self.current.len() && !self.turn() {
+        if self.cursor == self.current.len() && !self.advance() {
             return None;
         }
         let entry = self.current[self.cursor];
@@ -137,16 +137,17 @@ impl EventQueue {
         Some((Time::from_ps(entry.time), Event::of_rank(entry.rank)))
     }
 
-    /// When the earliest event is.
+    /// The time of the earliest event.
     #[inline]
     pub fn next_time(&mut self) -> Option<Time> {
-        if self.cursor == self.current.len() && !self.turn() {
+        if self.cursor == self.current.len() && !self.advance() {
             return None;
         }
         Some(Time::from_ps(self.current[self.cursor].time))
     }
 
-    /// The event that comes `ahead` after the next, if it is known already and of a port.
+    /// The port of the event that comes `ahead` after the next, if it is in the current bucket and
+    /// of a port.
     #[inline]
     pub fn port_ahead(&self, ahead: usize) -> Option<PortId> {
         let entry = self.current.get(self.cursor + ahead)?;
@@ -156,8 +157,8 @@ impl EventQueue {
         }
     }
 
-    /// Makes the next bucket that holds anything the current one; false if there is none.
-    fn turn(&mut self) -> bool {
+    /// Makes the next bucket that is not empty the current one; false if all are empty.
+    fn advance(&mut self) -> bool {
         self.current.clear();
         self.cursor = 0;
         let near = self.next_occupied();
@@ -181,13 +182,13 @@ impl EventQueue {
         true
     }
 
-    /// The first bucket after the current one that holds anything.
+    /// The first bucket after the current one that is not empty.
     fn next_occupied(&self) -> Option<u64> {
         if self.near == 0 {
             return None;
         }
         let start = (self.bucket + 1) as usize % SLOTS;
-        // The word of `start` is looked at twice: its upper part first, its lower part last.
+        // The word of `start` is read twice: its upper part first, its lower part last.
         for step in 0..=WORDS {
             let word = (start / 64 + step) % WORDS;
             let mask = match step {
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_times_go_by_kind_then_number_whatever_the_order_of_pushes() {
+    fn events_at_equal_times_are_ordered_by_kind_then_id() {
         let (control, port, host) =
             (Event::Control(3), Event::Port(PortId(9)), Event::Host(HostId(0)));
         for order in [[control, port, host], [host, port, control], [port, host, control]] {
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn any_mix_of_near_and_far_comes_out_in_order() {
+    fn events_near_and_far_come_out_in_order() {
         let mut random = Stream::new(1, Purpose::Test, 0);
         let mut queue = EventQueue::new(1_000_000);
         let mut expected = Vec::new();
@@ -259,7 +260,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "lies in the past")]
-    fn the_past_is_closed() {
+    fn scheduling_in_the_past_panics() {
         let mut queue = EventQueue::new(1_000);
         queue.push(at(5_000_000), Event::Host(HostId(0)));
         queue.pop();

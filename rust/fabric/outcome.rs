@@ -1,18 +1,18 @@
-//! What a run has to say.
+//! The results of a run.
 
 use crate::balance::switch::StateSize;
-use crate::endpoint::{Endpoints, FlowRecord, Passed, QpCounts};
+use crate::endpoint::{Discarded, Endpoints, FlowRecord, QpCounts};
 use crate::ids::PortId;
 use crate::nic::QpAccount;
-pub use crate::packet::PauseOrder;
+use crate::packet::PauseOrder;
 use crate::units::{Bytes, Span, Time};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every message is delivered and complete.
+    /// Every message has been delivered and has completed.
     Completed,
-    /// Nothing can happen any more that would complete the messages that are open.
+    /// Nothing can happen that would complete the messages that are open.
     Stalled,
     /// The time limit of the scenario passed.
     TimeLimit,
@@ -29,7 +29,7 @@ pub struct Counters {
     pub retransmitted: u64,
     /// Data packets lost, in buffers and on failed links.
     pub dropped: u64,
-    /// Data packets cut to their header, each once; those that were dropped at once are `dropped`.
+    /// Data packets cut to their header, each once; those dropped without that count as `dropped`.
     pub trimmed: u64,
     /// Data packets that were ECN marked on arrival.
     pub marked: u64,
@@ -37,9 +37,9 @@ pub struct Counters {
     pub out_of_order: u64,
     /// Acknowledgements, NACKs and CNPs that NICs put on the wire.
     pub control_sent: u64,
-    /// ... that reached their host.
+    /// Acknowledgements, NACKs and CNPs that reached their host.
     pub control_delivered: u64,
-    /// ... that were lost.
+    /// Acknowledgements, NACKs and CNPs that were lost.
     pub control_dropped: u64,
     /// Pause frames put on wires by switches.
     pub pfc_pauses: u64,
@@ -52,7 +52,7 @@ pub struct Counters {
 /// All queues at one moment, before anything starts or arrives then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueProbe {
-    /// When.
+    /// When it was measured.
     pub at: Time,
     /// What waits at each port of a switch, by port id; nothing for those of hosts.
     pub queues: Vec<Queue>,
@@ -61,20 +61,20 @@ pub struct QueueProbe {
 /// What waits at a port, and the packet that its wire is busy with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Queue {
-    /// Packets.
+    /// Their number.
     pub packets: u32,
     /// Their bytes.
     pub bytes: Bytes,
 }
 
-/// A pause or a resume frame that reached the port it is for.
+/// A PFC frame that reached the port it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PauseRecord {
     /// When it took effect.
     pub at: Time,
-    /// The output port that it stops or lets go; the node is the one that this port starts at.
+    /// The output port that it pauses or resumes.
     pub port: PortId,
-    /// Which of the two.
+    /// Whether it pauses or resumes the port.
     pub order: PauseOrder,
 }
 
@@ -87,9 +87,9 @@ pub struct Outcome {
     pub ended: Time,
     /// Messages of the workload.
     pub messages: u64,
-    /// What is left of messages and flows that were forgotten when they were over, of which
-    /// `message_fct` and `flows` do not tell; `None` where nothing was forgotten.
-    pub passed: Option<Passed>,
+    /// Sums over messages and flows that were discarded when they completed, which `message_fct`
+    /// and `flows` lack; `None` where nothing is discarded.
+    pub discarded: Option<Discarded>,
     /// Completion minus start at the sender, of every message that completed, in order of
     /// message ids.
     pub message_fct: Vec<Span>,
@@ -97,9 +97,9 @@ pub struct Outcome {
     pub cct: Option<Span>,
     /// Every flow, in order of message and piece.
     pub flows: Vec<FlowRecord>,
-    /// Packets.
+    /// Packets, counted over the whole run.
     pub counters: Counters,
-    /// Queue pairs.
+    /// Queue pairs, counted at the end.
     pub qps: QpCounts,
     /// The account of each NIC's queue pairs, by host; both ends of a connection have one.
     pub qp_accounts: Vec<QpAccount>,
@@ -121,13 +121,13 @@ pub struct Outcome {
     pub probes: Vec<QueueProbe>,
     /// Data packets still in a queue or on a wire at the end.
     pub in_flight: u64,
-    /// Every frame of flow control that took effect, by time; empty without flow control.
+    /// Every PFC frame that took effect, by time; empty without PFC.
     pub pauses: Vec<PauseRecord>,
 }
 
-/// What a world counts itself: what became of packets between the NICs.
+/// What a world measures of its links and switches; the hosts count the rest.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Sums {
+pub(crate) struct Measured {
     pub verdict: Verdict,
     pub ended: Time,
     pub data_dropped: u64,
@@ -146,60 +146,64 @@ pub(crate) struct Sums {
 }
 
 impl Outcome {
-    /// What the hosts and the network between them say together.
+    /// The results of what a world measured and its hosts counted.
     ///
     /// # Panics
-    /// If a packet or a byte was lost from the books.
-    pub(crate) fn of(sums: Sums, switch_states: Vec<StateSize>, endpoints: &Endpoints) -> Self {
-        let counters = counters(&sums, endpoints);
+    /// If a packet or a byte is not accounted for.
+    pub(crate) fn of(
+        measured: Measured,
+        switch_states: Vec<StateSize>,
+        endpoints: &Endpoints,
+    ) -> Self {
+        let counters = counters(&measured, endpoints);
         assert_eq!(
             counters.sent,
-            counters.delivered + counters.dropped + sums.in_flight,
+            counters.delivered + counters.dropped + measured.in_flight,
             "conservation: every data packet sent is delivered, dropped, or in flight"
         );
-        let (workload, ledger) = (endpoints.workload(), endpoints.ledger());
+        let ledger = endpoints.ledger();
         let (messages, bytes) = endpoints.sent();
-        let done = sums.verdict == Verdict::Completed;
+        let done = measured.verdict == Verdict::Completed;
         assert!(
             !done || endpoints.accepted_bytes() == bytes.get(),
             "conservation: every byte is delivered exactly once"
         );
-        let (first_start, last) = (workload.first_start(), ledger.last_completion);
+        let (first_start, last) = (endpoints.first_start(), ledger.last_completion);
         let nics = || endpoints.hosts().iter().map(|host| &host.nic);
         let most = |of: &[Bytes]| of.iter().copied().max().unwrap_or_default();
         Self {
-            verdict: sums.verdict,
-            ended: sums.ended,
+            verdict: measured.verdict,
+            ended: measured.ended,
             messages,
-            passed: ledger.passed().cloned(),
+            discarded: ledger.discarded().cloned(),
             message_fct: ledger.completions().map(|(start, end)| end.since(start)).collect(),
             cct: done.then(|| last.max(first_start).since(first_start)),
             counters,
             qps: endpoints.qp_counts(),
             qp_accounts: nics().map(|nic| nic.account()).collect(),
-            queue_bytes_max: most(&sums.queue_bytes_max_by_port),
-            queue_bytes_max_by_port: sums.queue_bytes_max_by_port,
-            queue_bytes_mean: sums.queue_bytes_mean,
-            link_bytes_max: most(&sums.link_bytes),
-            link_bytes: sums.link_bytes,
+            queue_bytes_max: most(&measured.queue_bytes_max_by_port),
+            queue_bytes_max_by_port: measured.queue_bytes_max_by_port,
+            queue_bytes_mean: measured.queue_bytes_mean,
+            link_bytes_max: most(&measured.link_bytes),
+            link_bytes: measured.link_bytes,
             switch_states,
             sender_bits_per_qp_max: nics().map(|nic| nic.policy_bits_max()).max().unwrap_or(0),
-            probes: sums.probes,
-            in_flight: sums.in_flight,
-            pauses: sums.pauses,
+            probes: measured.probes,
+            in_flight: measured.in_flight,
+            pauses: measured.pauses,
             flows: ledger.flows_in_order(),
         }
     }
 }
 
-fn counters(sums: &Sums, endpoints: &Endpoints) -> Counters {
+fn counters(measured: &Measured, endpoints: &Endpoints) -> Counters {
     let mut sum = Counters {
-        dropped: sums.data_dropped,
-        control_dropped: sums.control_dropped,
-        trimmed: sums.trimmed,
-        pfc_pauses: sums.pfc_pauses,
-        packet_hops: sums.packet_hops,
-        events: sums.events,
+        dropped: measured.data_dropped,
+        control_dropped: measured.control_dropped,
+        trimmed: measured.trimmed,
+        pfc_pauses: measured.pfc_pauses,
+        packet_hops: measured.packet_hops,
+        events: measured.events,
         ..Counters::default()
     };
     for host in endpoints.hosts() {
@@ -215,7 +219,7 @@ fn counters(sums: &Sums, endpoints: &Endpoints) -> Counters {
     sum
 }
 
-/// What a caller is told while a run goes on.
+/// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Simulated time.

@@ -1,82 +1,100 @@
-//! Runs that cannot complete: what is still open is between hosts that dead links keep apart.
+//! Runs that cannot complete: every open message is between hosts that dead links keep apart, or
+//! waits for one that is.
 //!
-//! Senders would try again until the time limit. No result depends on seeing it earlier; people
-//! who wait for the end do.
+//! Senders would retransmit until the time limit. No result depends on seeing it earlier; people
+//! who wait for the end of a run do.
 
-use super::config::{Failure, FailureKind};
-use crate::endpoint::Ledger;
-use crate::ids::{LinkId, MessageId};
+use std::collections::HashMap;
+
+use crate::endpoint::Endpoints;
+use crate::ids::{HostId, LinkId, MessageId, TaskId};
+use crate::switching::{Failure, FailureKind};
 use crate::topology::{Routes, Topology};
 use crate::units::{Span, Time};
-use crate::workload::Workload;
+use crate::workload::Task;
 
-/// How long after the last cut what had got over it in time may still be on its way \[inferred\]:
-/// longer than any queue or pause of a fabric; and so many round trips, where wires are long.
+/// How long after the last permanent failure a packet that was past the link in time may still be
+/// on its way \[inferred\]: longer than any queue or pause of a fabric; and this many round trips,
+/// where wires are long.
 const GRACE: Span = Span::from_ms(10);
 const GRACE_ROUND_TRIPS: u64 = 4;
 
-/// What is known of messages that can never complete.
+/// What is known of hosts that cannot reach each other any more.
 #[derive(Debug)]
-pub(super) struct CutOff {
+pub(super) struct Reachability {
     /// From when on all links that stay down are down; `None` if none does.
     since: Option<Time>,
-    /// By message, once it has been asked for: whether its hosts are kept apart.
-    apart: Vec<bool>,
+    /// Next hops over the links that do not stay down, once they have been needed.
+    routes: Option<Routes>,
+    /// By sender and receiver, once it has been needed: whether there is no path.
+    apart: HashMap<(HostId, HostId), bool>,
 }
 
-impl CutOff {
-    pub fn new(failures: &[Failure], base_rtt: Span) -> Self {
+impl Reachability {
+    pub(super) fn new(failures: &[Failure], base_rtt: Span) -> Self {
         let round_trips = base_rtt.as_ps().saturating_mul(GRACE_ROUND_TRIPS);
         let grace = GRACE.max(Span::from_ps(round_trips));
         let last = failures.iter().filter(|failure| stays_down(failure)).map(|it| it.at).max();
-        Self { since: last.map(|at| at.saturating_add(grace)), apart: Vec::new() }
+        let since = last.map(|at| at.saturating_add(grace));
+        Self { since, routes: None, apart: HashMap::new() }
     }
 
-    /// True if no message that is open at `now` can ever complete.
-    pub fn is_all_that_is_left(
+    /// True if messages are open at `now` and none of them can ever complete.
+    pub(super) fn only_unreachable_remain(
         &mut self,
         now: Time,
-        (topology, failures): (&Topology, &[Failure]),
-        (workload, ledger): (&Workload, &Ledger),
+        topology: &Topology,
+        failures: &[Failure],
+        endpoints: &Endpoints,
     ) -> bool {
         if self.since.is_none_or(|since| now < since) {
             return false;
         }
-        if self.apart.is_empty() {
-            self.apart = apart(topology, failures, workload);
-        }
-        let ids = || (0..).map(MessageId).take(workload.messages.len());
-        let open = ids().filter(|&id| !ledger.is_complete(id)).count();
-        let mut lost = vec![false; workload.messages.len() + workload.delays.len()];
-        let apart = ids().filter(|id| self.apart[id.index()] && !ledger.is_complete(*id));
-        let mut next: Vec<MessageId> = apart.collect();
-        let mut count = 0;
-        while let Some(id) = next.pop() {
-            if std::mem::replace(&mut lost[id.index()], true) {
-                continue;
-            }
-            // Who waits for a message's delivery, or for its sender to know of it, waits in vain.
-            let message = workload.messages.get(id.index());
-            count += usize::from(message.is_some());
-            let waits = |after: &&MessageId| {
-                message.is_none_or(|message| {
-                    !ledger.is_delivered(id) || workload.host_of(**after) == message.src
-                })
-            };
-            next.extend(workload.dependents_of(id).iter().filter(waits));
-        }
-        count == open
+        let routes = self.routes.get_or_insert_with(|| surviving_routes(topology, failures));
+        let mut is_apart = |id: MessageId| {
+            let message = endpoints.message(id);
+            let pair = (message.src, message.dst);
+            let compute = || pair.0 != pair.1 && routes.path_count(pair.0, pair.1) == 0;
+            *self.apart.entry(pair).or_insert_with(compute)
+        };
+        let open: Vec<MessageId> = endpoints.ledger().open_messages().collect();
+        let apart: Vec<MessageId> = open.iter().copied().filter(|&id| is_apart(id)).collect();
+        !open.is_empty() && never_completing(endpoints, &apart) == open.len()
     }
+}
+
+/// How many messages can never complete: those between hosts that are `apart`, and those that wait
+/// for them.
+fn never_completing(endpoints: &Endpoints, apart: &[MessageId]) -> usize {
+    let (workload, ledger) = (endpoints.workload(), endpoints.ledger());
+    // No task waits for a message that was posted.
+    let is_planned = |id: &&MessageId| id.index() < workload.messages.len();
+    let mut count = apart.iter().filter(|id| !is_planned(id)).count();
+    let mut next: Vec<TaskId> = apart.iter().filter(is_planned).map(|&id| id.into()).collect();
+    let mut never = vec![false; workload.task_count()];
+    while let Some(task) = next.pop() {
+        if std::mem::replace(&mut never[task.index()], true) {
+            continue;
+        }
+        let waits_in_vain = |after: &&TaskId| match workload.task(task) {
+            // Its sender waits for its completion, its receiver for its delivery.
+            Task::Message(id, message) => {
+                !ledger.is_delivered(id) || workload.host_of(**after) == message.src
+            }
+            Task::Delay(_) => true,
+        };
+        count += usize::from(workload.message(task).is_some());
+        next.extend(workload.dependents_of(task).iter().filter(waits_in_vain));
+    }
+    count
+}
+
+fn surviving_routes(topology: &Topology, failures: &[Failure]) -> Routes {
+    let mut dead = vec![false; topology.links().len()];
+    failures.iter().filter(|it| stays_down(it)).for_each(|it| dead[it.link.index()] = true);
+    Routes::new(topology, &|link: LinkId| !dead[link.index()])
 }
 
 fn stays_down(failure: &Failure) -> bool {
     failure.kind == FailureKind::Down && failure.until == Time::NEVER
-}
-
-fn apart(topology: &Topology, failures: &[Failure], workload: &Workload) -> Vec<bool> {
-    let mut dead = vec![false; topology.links().len()];
-    failures.iter().filter(|it| stays_down(it)).for_each(|it| dead[it.link.index()] = true);
-    let routes = Routes::new(topology, &|link: LinkId| !dead[link.index()]);
-    let is_apart = |src, dst| src != dst && routes.path_count(src, dst) == 0;
-    workload.messages.iter().map(|it| is_apart(it.src, it.dst)).collect()
 }

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use super::program::Program;
-use super::simulation::World;
-use crate::endpoint::{FlowRecord, Over, Stage};
+use super::world::World;
+use crate::endpoint::{FlowRecord, MessageEvent, MessageEventKind};
 use crate::ids::MessageId;
 use crate::units::Time;
 use crate::workload::chakra::{MessageOrigin, Player};
 
-/// A player in a world, which should be one that forgets ([`World::forget_over`]).
+/// A player of traces in a world, which should be one that discards what has completed
+/// ([`World::discard_completed`]).
 pub struct Replay<'s, 'f> {
     player: Player<'s>,
     tickets: HashMap<MessageId, MessageOrigin>,
@@ -17,12 +18,12 @@ pub struct Replay<'s, 'f> {
 }
 
 impl<'s, 'f> Replay<'s, 'f> {
-    /// The traces of `player`; flows go to `flows` as they are over.
+    /// The traces of `player`; `flows` is called with each flow as it completes.
     pub fn new(player: Player<'s>, flows: &'f mut dyn FnMut(&FlowRecord)) -> Self {
         Self { player, tickets: HashMap::new(), flows }
     }
 
-    /// The player, for what it has to say at the end.
+    /// The player, for its state at the end.
     pub fn into_player(self) -> Player<'s> {
         self.player
     }
@@ -42,22 +43,23 @@ impl Program for Replay<'_, '_> {
 
     fn handle_time(&mut self, now: Time, world: &mut World) {
         self.player.handle_time(now);
-        world.note(now);
+        world.record_end(now);
         self.post(now, world);
     }
 
-    fn handle_over(&mut self, over: Over, world: &mut World) {
-        match over.stage {
-            Stage::Delivered => {
-                let ticket = self.tickets.get(&over.message).expect("it was posted");
-                self.player.handle_delivered(over.at, *ticket);
+    fn handle_message(&mut self, event: MessageEvent, world: &mut World) {
+        let MessageEvent { message, at, kind } = event;
+        match kind {
+            MessageEventKind::Delivered => {
+                let ticket = self.tickets.get(&message).expect("it was posted");
+                self.player.handle_delivered(at, *ticket);
             }
-            Stage::Complete => {
-                let ticket = self.tickets.remove(&over.message).expect("it was posted");
-                self.player.handle_complete(over.at, ticket);
+            MessageEventKind::Completed => {
+                let ticket = self.tickets.remove(&message).expect("it was posted");
+                self.player.handle_complete(at, ticket);
             }
         }
-        self.post(over.at, world);
+        self.post(at, world);
     }
 
     fn is_done(&self) -> bool {

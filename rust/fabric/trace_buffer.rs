@@ -1,24 +1,23 @@
 //! What happened to packets at chosen nodes, in order of time.
 //!
-//! A port decides late what started when (see [`super::port`]), so that events are noted out of
-//! order, though never later than a packet is on its way. The tape keeps what is younger than
-//! that, and gives away the rest sorted: by time; of one instant arrivals first, then by port,
-//! and what happened at one port in its order. Two worlds that agree on what happens so agree on
-//! the order in which it is told.
+//! A port decides late which packet started when, so that events are recorded out of order, though
+//! never later than a packet is on its way. The buffer holds back records younger than that, and
+//! returns the rest sorted: by time; of one instant arrivals first, then by port, and what happened
+//! at one port in its order. Two worlds that agree on what happens therefore agree on the order of
+//! the records.
 
 use crate::ids::PortId;
 use crate::packet::Packet;
+use crate::switching::FabricConfig;
 use crate::topology::Topology;
 use crate::units::{Bytes, Span, Time};
-
-use super::FabricConfig;
 
 /// What can happen to a packet at a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PacketEvent {
     /// Its last bit has arrived here.
     Received,
-    /// It joins the queue of this port, if only to leave it at once.
+    /// It joins the queue of this port, which it may leave at once.
     Enqueued,
     /// It leaves the queue: its first bit starts on the wire.
     Dequeued,
@@ -29,53 +28,56 @@ pub enum PacketEvent {
 /// Something that happened to a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PacketRecord {
-    /// When.
+    /// When it happened.
     pub at: Time,
-    /// Where: the output port at the node in question, also for what arrives over its link.
+    /// The output port at the node, also for a packet that arrives over its link.
     pub port: PortId,
-    /// What.
+    /// What happened.
     pub event: PacketEvent,
-    /// Bytes that wait in the queue that it joins or left, without it; of what is received, those
-    /// that wait with priority. Hosts have no queues: 0.
+    /// Bytes that wait in the queue that it joins or left, without it; for a packet received, those
+    /// that wait with priority. 0 at hosts, which have no queues here.
     pub waiting: u32,
     /// The packet.
     pub packet: Packet,
 }
 
-/// Records that are on their way to who wants them.
+/// Records that are not sorted and returned yet.
 #[derive(Debug)]
-pub(crate) struct Tape {
+pub(crate) struct TraceBuffer {
     records: Vec<PacketRecord>,
-    /// How long after an event it can be noted.
+    /// The longest time between an event and its record.
     lag: Span,
-    /// From how many records on it is worth giving some away.
-    many: usize,
+    /// From how many records on it is worth sorting them.
+    enough: usize,
 }
 
-/// As many records as are sorted at a time, at least.
-const MANY: usize = 1 << 15;
+/// The least number of records that are worth sorting.
+const ENOUGH: usize = 1 << 15;
 
 /// No packet is longer: its length has 16 bits.
 const LONGEST: Bytes = Bytes::new(1 << 16);
 
-impl Tape {
+impl TraceBuffer {
+    /// An empty buffer for a fabric.
     pub fn new(topology: &Topology, config: &FabricConfig) -> Self {
         let flight = |link: &crate::topology::Link| {
             link.rate.time_for(LONGEST + config.gap) + link.delay + config.forwarding_delay
         };
         let longest = topology.links().iter().map(flight).max().unwrap_or(Span::ZERO);
-        Self { records: Vec::new(), lag: longest + longest, many: MANY }
+        Self { records: Vec::new(), lag: longest + longest, enough: ENOUGH }
     }
 
-    pub fn note(&mut self, record: PacketRecord) {
+    /// Adds a record.
+    pub fn record(&mut self, record: PacketRecord) {
         self.records.push(record);
     }
 
-    pub fn has_many(&self) -> bool {
-        self.records.len() >= self.many
+    /// True if it is worth taking records.
+    pub fn has_enough(&self) -> bool {
+        self.records.len() >= self.enough
     }
 
-    /// Gives away what nothing can come before any more, in order; everything at `Time::NEVER`.
+    /// Takes the records that none can come before any more, in order; all at `Time::NEVER`.
     pub fn take(&mut self, now: Time) -> Vec<PacketRecord> {
         let arrival = |record: &PacketRecord| record.event == PacketEvent::Received;
         self.records.sort_by_key(|record| (record.at, !arrival(record), record.port));
@@ -87,21 +89,21 @@ impl Tape {
             }
         };
         let young = self.records.split_off(settled);
-        // Sorting the same young ones again and again would cost more than they are worth.
-        self.many = MANY.max(2 * young.len());
+        // Otherwise the same young records would be sorted again and again.
+        self.enough = ENOUGH.max(2 * young.len());
         std::mem::replace(&mut self.records, young)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Buffer, Ecn, EcnPoint, Rounding, SwitchConfig};
     use super::*;
     use crate::ids::{HostId, SwitchId};
+    use crate::switching::{Buffer, Ecn, EcnPoint, Rounding, SwitchConfig};
     use crate::topology::{Link, Node, Switch};
     use crate::units::BitRate;
 
-    fn tape() -> Tape {
+    fn buffer() -> TraceBuffer {
         let link = |host| Link {
             ends: [Node::Host(HostId(host)), Node::Switch(SwitchId(0))],
             rate: BitRate::from_gbps(100),
@@ -124,18 +126,18 @@ mod tests {
             rounding: Rounding::Exact,
             failures: Vec::new(),
         };
-        Tape::new(&topology, &config)
+        TraceBuffer::new(&topology, &config)
     }
 
     #[test]
-    fn what_is_old_enough_is_told_in_order() {
+    fn records_that_are_old_enough_are_taken_in_order() {
         use PacketEvent::{Dequeued, Enqueued, Received};
-        let mut tape = tape();
+        let mut buffer = buffer();
         // 65,536 bytes at 100 Gbps and 1 us, twice.
-        assert_eq!(tape.lag, Span::from_ps(2 * (65_536 * 80 + 1_000_000)));
-        let note = |tape: &mut Tape, us: u64, port, event| {
+        assert_eq!(buffer.lag, Span::from_ps(2 * (65_536 * 80 + 1_000_000)));
+        let note = |buffer: &mut TraceBuffer, us: u64, port, event| {
             let at = Time::ZERO + Span::from_us(us);
-            tape.note(PacketRecord {
+            buffer.record(PacketRecord {
                 at,
                 port: PortId(port),
                 event,
@@ -150,15 +152,15 @@ mod tests {
             (2, 3, Received),
             (20, 0, Dequeued),
         ] {
-            note(&mut tape, us, port, event);
+            note(&mut buffer, us, port, event);
         }
         let said = |records: Vec<PacketRecord>| -> Vec<_> {
             let said = |it: &PacketRecord| (it.at.as_ps() / 1_000_000, it.port.0, it.event);
             records.iter().map(said).collect()
         };
-        let first = said(tape.take(Time::ZERO + Span::from_us(30)));
+        let first = said(buffer.take(Time::ZERO + Span::from_us(30)));
         assert_eq!(first, [(1, 3, Dequeued), (2, 3, Received), (2, 1, Enqueued), (2, 1, Dequeued)]);
-        note(&mut tape, 19, 1, Enqueued);
-        assert_eq!(said(tape.take(Time::NEVER)), [(19, 1, Enqueued), (20, 0, Dequeued)]);
+        note(&mut buffer, 19, 1, Enqueued);
+        assert_eq!(said(buffer.take(Time::NEVER)), [(19, 1, Enqueued), (20, 0, Dequeued)]);
     }
 }

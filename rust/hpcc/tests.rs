@@ -128,7 +128,7 @@ fn empty_outcome() -> Outcome {
     Outcome {
         verdict: Verdict::Completed,
         ended: Time::ZERO,
-        passed: None,
+        discarded: None,
         messages: 0,
         message_fct: Vec::new(),
         cct: None,

@@ -20,7 +20,7 @@ use super::numbers::Inputs;
 use super::piece::{Control, News, Piece};
 use super::ring::{Arrival, Block, Ring};
 use crate::balance::{Parameters, build_scheme};
-use crate::endpoint::Stage;
+use crate::endpoint::MessageEventKind;
 use crate::fabric::{
     Buffer, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Rounding, SwitchConfig, World,
 };
@@ -137,9 +137,9 @@ impl HostRail {
             _ => {
                 self.worlds[link].step();
                 let now = self.worlds[link].now();
-                while let Some(over) = self.worlds[link].poll_over() {
-                    if over.stage == Stage::Delivered {
-                        let carries = self.carried[link][over.message.index()];
+                while let Some(event) = self.worlds[link].poll_message_event() {
+                    if event.kind == MessageEventKind::Delivered {
+                        let carries = self.carried[link][event.message.index()];
                         self.deliver(now, (link, carries), cpus);
                     }
                 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::fabric::Outcome;
-use crate::ids::MessageId;
+use crate::ids::TaskId;
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Job, Workload};
 
@@ -71,10 +71,10 @@ impl Ends {
 
     /// Computes the ends of delays from the ends of their dependencies, in topological order.
     fn propagate(&mut self, workload: &Workload) {
-        let ids = || (0..self.completed.len() as u32).map(MessageId);
+        let ids = || (0..self.completed.len() as u32).map(TaskId);
         let mut open = workload.waits_for.clone();
         open.resize(self.completed.len(), 0);
-        let mut ready: Vec<MessageId> = ids().filter(|id| open[id.index()] == 0).collect();
+        let mut ready: Vec<TaskId> = ids().filter(|id| open[id.index()] == 0).collect();
         // Until a delay is ready, its entry is the latest end of the dependencies seen so far.
         while let Some(id) = ready.pop() {
             if let Some(delay) = workload.delay(id) {

@@ -84,7 +84,7 @@ impl OpenMessages {
     /// The open messages after a run that discarded completed messages. Of messages that were not
     /// started only the number is known.
     pub fn of_flows(outcome: &Outcome, topology: &Topology) -> Self {
-        let completed = outcome.passed.as_ref().map_or(0, |passed| passed.message_fct.count());
+        let completed = outcome.discarded.as_ref().map_or(0, |it| it.message_fct.count());
         let hosts = topology.host_names();
         let mut first: Vec<OpenMessage> = Vec::new();
         for flow in &outcome.flows {

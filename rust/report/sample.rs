@@ -81,7 +81,7 @@ pub fn stalled() -> Outcome {
         verdict: Verdict::Stalled,
         ended: at(2_400_000),
         messages: 3,
-        passed: None,
+        discarded: None,
         message_fct: vec![Span::from_ps(2_345_001)],
         cct: None,
         flows,

@@ -163,8 +163,8 @@ impl Summary {
     ) -> Self {
         let count = &outcome.counters;
         let completed = outcome.flows.iter().filter(|flow| flow.completed != Time::NEVER).count();
-        let passed = outcome.passed.as_ref();
-        let passed_flows = passed.map_or(0, |passed| passed.flows as usize);
+        let discarded = outcome.discarded.as_ref();
+        let discarded_flows = discarded.map_or(0, |it| it.flows as usize);
         Self {
             scenario: identity.scenario.clone(),
             policy: identity.policy.clone(),
@@ -175,14 +175,14 @@ impl Summary {
             links: topology.links().len(),
             messages: outcome.messages,
             messages_completed: outcome.message_fct.len() as u64
-                + passed.map_or(0, |passed| passed.message_fct.count()),
-            flows: outcome.flows.len() + passed_flows,
-            flows_completed: completed + passed_flows,
+                + discarded.map_or(0, |it| it.message_fct.count()),
+            flows: outcome.flows.len() + discarded_flows,
+            flows_completed: completed + discarded_flows,
             cct_ns: outcome.cct.map(Span::as_ns_f64),
             bound_ns: bound.as_ns_f64(),
             slowdown: slowdown(outcome.cct, bound),
-            fct_ns: match passed {
-                Some(passed) => Fct::of_passed(&passed.message_fct),
+            fct_ns: match discarded {
+                Some(discarded) => Fct::of_discarded(&discarded.message_fct),
                 None => Fct::of(&outcome.message_fct),
             },
             packets: Packets {
@@ -250,7 +250,7 @@ impl Fct {
     }
 
     /// The distribution of completion times that were not kept one by one.
-    fn of_passed(times: &Spans) -> Self {
+    fn of_discarded(times: &Spans) -> Self {
         Self {
             min: times.shortest().map(Span::as_ns_f64),
             mean: times.mean().map(Span::as_ns_f64),

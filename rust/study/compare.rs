@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-use super::{Finished, Watch, in_order, lower_bound, replay, run};
+use super::{Finished, Observers, Run, in_order, lower_bound, run};
 use crate::fabric::Progress;
 use crate::report::Identity;
 use crate::scenario::{Scenario, ScenarioError};
@@ -12,15 +12,15 @@ use crate::units::Span;
 /// One run of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
-    /// Its place in the comparison, from 0.
+    /// Its index in the comparison.
     pub index: usize,
-    /// Which of the policies, from 0.
+    /// The index of its policy.
     pub policy: usize,
     /// Its seed.
     pub seed: u64,
 }
 
-/// Policies and seeds whose every combination can be run.
+/// Policies and seeds, every combination of which is to be run.
 #[derive(Debug)]
 pub struct Comparison {
     /// The scenario under each policy.
@@ -28,7 +28,7 @@ pub struct Comparison {
     seeds: Vec<u64>,
 }
 
-/// Who watches the runs of a comparison, from any thread.
+/// Someone who observes the runs of a comparison, from any thread.
 pub trait Observer: Sync {
     /// A run has started.
     fn started(&self, job: Job, identity: &Identity);
@@ -42,8 +42,8 @@ impl Comparison {
     /// The scenario under each of `policies` and each of `seeds`, which ascend.
     ///
     /// # Errors
-    /// A policy that does not exist or whose parameters are wrong, or a seed that cannot be: all
-    /// of them are looked at before anything runs.
+    /// A policy that does not exist or whose parameters are invalid, or a seed that is: all of them
+    /// are checked before anything runs.
     pub fn new(
         scenario: &Scenario,
         policies: &[String],
@@ -51,7 +51,7 @@ impl Comparison {
     ) -> Result<Self, ScenarioError> {
         let policies = policies.iter().map(|name| scenario.with_policy(name));
         let policies = policies.collect::<Result<Vec<Scenario>, _>>()?;
-        // What can be wrong with a seed is its size: the ends of the range stand for all.
+        // Only the size of a seed can be invalid: the ends of the range stand for all.
         for seed in [seeds.first(), seeds.last()].into_iter().flatten() {
             scenario.with_seed(*seed)?;
         }
@@ -66,8 +66,8 @@ impl Comparison {
     }
 }
 
-/// Runs a whole comparison on at most that many threads. The results are in the order of
-/// [`Comparison::jobs`], whoever finishes first.
+/// Makes all runs of a comparison on at most that many threads. The results are in the order of
+/// [`Comparison::jobs`], whichever finishes first.
 ///
 /// # Errors
 /// A workload that cannot be drawn under one of the seeds, or a fault of traces that shows when
@@ -78,7 +78,7 @@ pub fn compare(
     observer: &dyn Observer,
 ) -> Result<Vec<Finished>, ScenarioError> {
     let jobs = comparison.jobs();
-    // Policies share the workload of a seed, and thereby its bound.
+    // All policies run the workload of a seed, which has one bound.
     let bounds: Vec<OnceLock<Span>> = comparison.seeds.iter().map(|_| OnceLock::new()).collect();
     let results = in_order(jobs.len(), threads, |index| {
         let job = jobs[index];
@@ -90,17 +90,20 @@ pub fn compare(
             seed: job.seed,
         };
         observer.started(job, &identity);
-        let place = index % comparison.seeds.len();
-        let bound = *bounds[place].get_or_init(|| lower_bound(&setup).time);
-        let mut progress = |progress: &Progress| observer.progress(job, progress);
-        let (finished, _) = match &scenario.traces {
-            None => run(&identity, &setup, bound, &mut progress),
-            Some(traces) => {
-                let watch = Watch { flows: &mut |_| {}, progress: &mut progress };
-                replay(&identity, &setup, (traces, bound), watch)
-                    .map_err(|fault| scenario.trace_fault(fault))?
-            }
+        let bound = &bounds[index % comparison.seeds.len()];
+        let job_run = Run {
+            identity: &identity,
+            setup: &setup,
+            bound: *bound.get_or_init(|| lower_bound(&setup).time),
+            traces: scenario.traces.as_deref(),
         };
+        let observers = Observers {
+            watch: None,
+            flows: &mut |_| {},
+            progress: &mut |progress| observer.progress(job, progress),
+        };
+        let result = run(&job_run, observers);
+        let (finished, _) = result.map_err(|fault| scenario.trace_fault(fault))?;
         observer.finished(job);
         Ok(finished)
     });

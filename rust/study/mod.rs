@@ -8,7 +8,6 @@ mod lower_bound;
 mod pool;
 mod queue_pairs;
 mod rails;
-mod replay;
 mod run;
 
 pub use compare::{Comparison, Job, Observer, compare};
@@ -16,5 +15,4 @@ pub use lower_bound::lower_bound;
 pub use pool::in_order;
 pub use queue_pairs::{QueuePairs, queue_pairs};
 pub use rails::{rail_identity, run_rails};
-pub use replay::{Watch, replay};
-pub use run::{Finished, run, run_watched};
+pub use run::{Finished, Observers, Run, run};

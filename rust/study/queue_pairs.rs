@@ -14,10 +14,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::balance::Forwarding;
 use crate::balance::sender::PathSpace;
 use crate::fabric::{QpCounts, Setup};
-use crate::ids::{HostId, MessageId};
+use crate::ids::{HostId, MessageId, TaskId};
 use crate::split::{Request, Split, Splitter};
 use crate::topology::Routes;
 use crate::units::{Bytes, Span, Time};
+use crate::workload::Task;
 
 /// How long a message is under way: longer than any splitter gathers messages by default, so that
 /// steps of a collective stay apart.
@@ -51,7 +52,7 @@ struct Count<'a> {
     routes: Routes,
     splitters: Vec<Splitter>,
     /// Messages to start and delays to end, by time.
-    starts: BTreeSet<(Time, MessageId)>,
+    starts: BTreeSet<(Time, TaskId)>,
     /// When splitters want to be woken.
     wakes: BTreeSet<(Time, HostId)>,
     /// Messages that are under way.
@@ -69,10 +70,10 @@ impl<'a> Count<'a> {
         let hosts = || (0..topology.host_count()).map(HostId);
         let messages = workload.messages.len();
         let mut waits_for = workload.waits_for.clone();
-        waits_for.resize(messages + workload.delays.len(), 0);
+        waits_for.resize(workload.task_count(), 0);
         let written = workload.messages.iter().map(|message| message.start);
         let spans = workload.delays.iter().map(|delay| Time::ZERO.saturating_add(delay.span));
-        let ids = (0u32..).map(MessageId).zip(written.chain(spans)).zip(&waits_for);
+        let ids = workload.tasks().zip(written.chain(spans)).zip(&waits_for);
         let free = ids.filter(|(_, waits)| **waits == 0);
         Self {
             routes: Routes::new(topology, &|_| true),
@@ -95,11 +96,11 @@ impl<'a> Count<'a> {
             let Some(now) = [start, wake, landing].into_iter().flatten().min() else { return };
             while let Some(&(_, message)) = self.flights.first().filter(|it| it.0 == now) {
                 self.flights.pop_first();
-                self.release(now, message);
+                self.release(now, message.into());
             }
-            while let Some(&(_, message)) = self.starts.first().filter(|it| it.0 == now) {
+            while let Some(&(_, task)) = self.starts.first().filter(|it| it.0 == now) {
                 self.starts.pop_first();
-                self.start(now, message);
+                self.start(now, task);
             }
             while let Some(&(_, host)) = self.wakes.first().filter(|it| it.0 == now) {
                 self.wakes.pop_first();
@@ -109,7 +110,7 @@ impl<'a> Count<'a> {
         }
     }
 
-    fn release(&mut self, now: Time, task: MessageId) {
+    fn release(&mut self, now: Time, task: TaskId) {
         let workload = &self.setup.workload;
         for &dependent in workload.dependents_of(task) {
             let waits = &mut self.waits_for[dependent.index()];
@@ -129,9 +130,9 @@ impl<'a> Count<'a> {
     }
 
     /// Starts a message, or ends a delay.
-    fn start(&mut self, now: Time, id: MessageId) {
-        let Some(message) = self.setup.workload.messages.get(id.index()) else {
-            self.release(now, id);
+    fn start(&mut self, now: Time, task: TaskId) {
+        let Task::Message(id, message) = self.setup.workload.task(task) else {
+            self.release(now, task);
             return;
         };
         let request = Request {

@@ -1,7 +1,7 @@
-//! What the fabric is set to.
+//! The configuration of links and switches, which every world reads.
 
 use crate::ids::LinkId;
-use crate::units::{Bytes, Fraction, Span, Time};
+use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
 /// Where packets wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,15 +12,15 @@ pub enum Buffer {
     PerPort(Bytes),
 }
 
-/// When a packet is marked, by the bytes that wait at its output port.
+/// When a packet is ECN marked, by the bytes without priority that wait at its output port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ecn {
-    /// Never.
+    /// Packets are never marked.
     Off,
-    /// Above this much, always.
+    /// Every packet is marked that finds more than this waiting.
     Step(Bytes),
-    /// Up to `kmin` never, above `kmax` always, between them with a probability that rises
-    /// linearly to `pmax`.
+    /// A packet is never marked up to `kmin`, always above `kmax`, and between them with a
+    /// probability that rises linearly to `pmax`.
     Ramp {
         /// Where marking starts.
         kmin: Bytes,
@@ -31,7 +31,7 @@ pub enum Ecn {
     },
 }
 
-/// When ECN looks at the queue.
+/// When ECN compares the queue with its thresholds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnPoint {
@@ -42,7 +42,7 @@ pub enum EcnPoint {
     Dequeue,
 }
 
-/// How much of a switch's memory is kept for what is under way to it after it said "pause".
+/// How much of a switch's memory is kept for packets in flight to it when it sends a pause frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Headroom {
     /// Three times the rate times the delay of the link: that of the HPCC simulator (`third.cc`).
@@ -52,19 +52,20 @@ pub enum Headroom {
         /// A full packet on the wire.
         packet: Bytes,
     },
-    /// What can be under way at most, so that nothing is ever lost \[inferred\]: twice the rate
+    /// The most that can be in flight, so that nothing is ever lost \[inferred\]: twice the rate
     /// times the delay; the packet that crosses the threshold, the one that the frame waits for
-    /// and the one that its hearer has begun; the frame; gaps.
+    /// and the one that the paused port has started; the frame; gaps.
     WorstCase {
         /// A full packet on the wire.
         packet: Bytes,
     },
-    /// So much for each link.
+    /// This much for each link.
     Fixed(Bytes),
 }
 
-/// Priority flow control (IEEE 802.1Qbb), as the switches of the HPCC simulator do it
-/// (`switch-mmu.cc`). It guards the class without priority; what has priority is never paused.
+/// Priority flow control (PFC, IEEE 802.1Qbb), as the switches of the HPCC simulator do it
+/// (`switch-mmu.cc`). It protects the class without priority; packets with priority are never
+/// paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PfcConfig {
     /// For each link that ends at the switch, beside the pool.
@@ -74,7 +75,7 @@ pub struct PfcConfig {
     /// A link may take this part of what is left of the pool; twice as much for each doubling of
     /// its rate over that of the NICs, up to all. HPCC: 1/8. ConWeave: 1/16.
     pub alpha: Fraction,
-    /// "Go on" is said this far below the threshold. HPCC: 3 KiB.
+    /// A resume frame is sent once the link is this far below the threshold. HPCC: 3 KiB.
     pub resume_offset: Bytes,
 }
 
@@ -91,28 +92,29 @@ impl PfcConfig {
     };
 }
 
-/// Trimming: what does not fit is cut to its header instead of being dropped, and goes on with
-/// priority (Handley et al., "NDP", SIGCOMM 2017; Ultra Ethernet 1.0, packet trimming).
+/// Trimming: a packet that does not fit is cut to its header instead of being dropped, and the
+/// header is forwarded with priority (Handley et al., "NDP", SIGCOMM 2017; Ultra Ethernet 1.0,
+/// packet trimming).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrimConfig {
     /// What is left of a packet, on the wire. Ultra Ethernet's simulator (htsim): 64 B.
     pub size: Bytes,
-    /// How much may wait with priority at one port. With trimming, what has priority has this
-    /// much room of its own, beside the buffer.
+    /// How much may wait with priority at one port. With trimming, packets with priority have this
+    /// much room of their own, beside the buffer.
     pub limit: Bytes,
 }
 
-/// What a switch is set to.
+/// The configuration of every switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SwitchConfig {
     /// Packet memory.
     pub buffer: Buffer,
-    /// Marking. Thresholds may differ by link rate: `ecn_by_rate` of [`FabricConfig`].
+    /// ECN marking. Thresholds may differ by link rate: `ecn_by_rate` of [`FabricConfig`].
     pub ecn: Ecn,
     /// When marking is decided.
     pub ecn_point: EcnPoint,
-    /// Flow control, if any. With it the buffer is one pool a switch, which only admits what the
-    /// link it came by has room for; what has priority is always admitted.
+    /// Priority flow control, if any. With it the buffer is one pool a switch; a packet is admitted
+    /// if there is room for the link that it came by, and always if it has priority.
     pub pfc: Option<PfcConfig>,
     /// Trimming, if any.
     pub trim: Option<TrimConfig>,
@@ -132,16 +134,16 @@ pub enum Rounding {
 /// What happens to a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
-    /// Nothing gets through.
+    /// It carries nothing, and loses what is on the wire.
     Down,
-    /// Packets that start meanwhile take longer. Routing that weighs next hops by capacity is told
-    /// after the convergence time, nobody else is; factors of failures that overlap are
+    /// Packets that start meanwhile take longer. Routing that weighs next hops by capacity is
+    /// informed after the convergence time, nobody else is; factors of failures that overlap are
     /// multiplied.
     Degrade {
         /// What is left of the rate: more than 0, at most 1.
         factor: Fraction,
     },
-    /// Each packet that starts meanwhile is lost with this probability. Nobody is told.
+    /// Each packet that starts meanwhile is lost with this probability. Nobody is informed.
     Loss {
         /// The probability, at most 1.
         rate: Fraction,
@@ -151,42 +153,56 @@ pub enum FailureKind {
 /// A failure of a link, both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failure {
-    /// Which link.
+    /// The link, in both directions.
     pub link: LinkId,
-    /// What happens to it.
+    /// What happens to the link.
     pub kind: FailureKind,
     /// When it starts.
     pub at: Time,
     /// When it ends; `Time::NEVER` if it does not.
     pub until: Time,
-    /// `Down`: how long after each change the switches at its ends know, also of a change that is
+    /// `Down`: how long after each change the switches at its ends detect it, even if the change is
     /// undone by then \[inferred\]; `Span::MAX` for never.
     pub detection: Span,
     /// `Down`, and `Degrade` with weights by capacity: how long after each change routing
-    /// everywhere knows (G); `Span::MAX` for never.
+    /// everywhere has converged (G); `Span::MAX` for never.
     pub convergence: Span,
 }
 
-/// The settings of a fabric.
+/// The configuration of a fabric: its switches, its links and their failures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FabricConfig {
-    /// Every switch.
+    /// The configuration of every switch.
     pub switch: SwitchConfig,
     /// Thresholds for ports of certain rates (bits per second), in place of `switch.ecn`.
-    pub ecn_by_rate: Vec<(crate::units::BitRate, Ecn)>,
+    pub ecn_by_rate: Vec<(BitRate, Ecn)>,
     /// Preamble and inter-frame gap: the wire is busy this much longer than a packet is.
     pub gap: Bytes,
     /// From a packet's last bit in to when it can leave, in each switch.
     pub forwarding_delay: Span,
     /// How transmission times are rounded.
     pub rounding: Rounding,
-    /// What fails.
+    /// Failures of links, in any order.
     pub failures: Vec<Failure>,
 }
 
 impl FabricConfig {
-    /// The marking at switch ports of a rate.
-    pub fn ecn_at(&self, rate: crate::units::BitRate) -> Ecn {
+    /// A fabric with this buffer in its switches, and without ECN, PFC, trimming, gaps, delays in
+    /// switches, and failures.
+    pub const fn plain(buffer: Buffer) -> Self {
+        let (ecn, ecn_point) = (Ecn::Off, EcnPoint::Enqueue);
+        Self {
+            switch: SwitchConfig { buffer, ecn, ecn_point, pfc: None, trim: None },
+            ecn_by_rate: Vec::new(),
+            gap: Bytes::ZERO,
+            forwarding_delay: Span::ZERO,
+            rounding: Rounding::Exact,
+            failures: Vec::new(),
+        }
+    }
+
+    /// The ECN configuration of switch ports of a rate.
+    pub fn ecn_at(&self, rate: BitRate) -> Ecn {
         let by_rate = self.ecn_by_rate.iter().find(|(of, _)| *of == rate);
         by_rate.map_or(self.switch.ecn, |&(_, ecn)| ecn)
     }

@@ -4,25 +4,41 @@
 //! point (Zhu et al., SIGCOMM 2015, section 5.1), the step that of DCTCP (Alizadeh et al.,
 //! SIGCOMM 2010, section 3.1).
 
-use super::config::Ecn;
+use super::config::{Ecn, FabricConfig};
 use crate::ids::PortId;
 use crate::rng::{Purpose, Stream};
+use crate::topology::{Node, Topology};
 use crate::units::Bytes;
+
+/// The marker of each port; empty if no port of a switch marks. Ports of hosts never mark.
+pub(super) fn markers(topology: &Topology, config: &FabricConfig, seed: u64) -> Vec<Marker> {
+    let ports = 2 * u32::try_from(topology.links().len()).expect("ids are 32 bits");
+    let ports = (0..ports).map(PortId);
+    let ecn = |port: PortId| match topology.ends_of(port).0 {
+        Node::Switch(_) => config.ecn_at(topology.link(port.link()).rate),
+        Node::Host(_) => Ecn::Off,
+    };
+    if ports.clone().all(|port| ecn(port) == Ecn::Off) {
+        return Vec::new();
+    }
+    ports.map(|port| Marker::new(ecn(port), seed, port)).collect()
+}
 
 /// The marker of one port.
 #[derive(Debug)]
-pub(crate) struct Marker {
+pub(super) struct Marker {
     ecn: Ecn,
     random: Stream,
 }
 
 impl Marker {
-    pub fn new(ecn: Ecn, seed: u64, port: PortId) -> Self {
+    fn new(ecn: Ecn, seed: u64, port: PortId) -> Self {
         Self { ecn, random: Stream::new(seed, Purpose::EcnMark, u64::from(port.0)) }
     }
 
-    /// Whether a packet is marked when `waiting` bytes are in its queue without it.
-    pub fn marks(&mut self, waiting: Bytes) -> bool {
+    /// Whether a packet is marked that finds `waiting` bytes in its queue.
+    #[inline]
+    pub(super) fn marks(&mut self, waiting: Bytes) -> bool {
         match self.ecn {
             Ecn::Off => false,
             Ecn::Step(step) => waiting > step,
@@ -33,7 +49,7 @@ impl Marker {
                 if waiting > kmax {
                     return true;
                 }
-                // p = pmax · (waiting − kmin) / (kmax − kmin), judged in whole numbers.
+                // p = pmax · (waiting − kmin) / (kmax − kmin), compared in whole numbers.
                 let numerator = u128::from((waiting - kmin).get()) * u128::from(pmax.numerator());
                 let denominator = u128::from((kmax - kmin).get()) * u128::from(pmax.denominator());
                 let draw = u128::from(self.random.next_u32());

@@ -1,20 +1,19 @@
 //! The plan of failures: what changes when, and who knows of it when.
 //!
-//! Nothing learns of a failure by any other way than this plan says: the link itself stops
-//! carrying at once, the switches at its ends know after their detection delay, routing
-//! everywhere after the convergence time. What is left of a degraded link matters to routing only
-//! where it weighs next hops by capacity. Senders are told nothing, but for the weights of paths
-//! that they choose themselves.
+//! A failure becomes known in no other way than this plan says. A link stops carrying packets, or
+//! carries them at another rate, at once; the switches at its ends detect that after the detection
+//! delay; routing everywhere has converged after the convergence time. The rate that is left of a
+//! degraded link matters to routing only where it weighs next hops by capacity. Senders are not
+//! informed, except of the weights of paths that they choose themselves.
 
 use std::collections::BTreeMap;
 
 use super::config::{Failure, FailureKind};
+use super::forwarding_table::ForwardingTable;
 use super::switch::PortState;
-use super::ways::Ways;
 use crate::balance::Weights;
-use crate::endpoint::{Endpoints, RoutingKnows};
 use crate::ids::LinkId;
-use crate::topology::{Capacities, Routes, Topology};
+use crate::topology::{FailuresKnown, LinkState, Topology};
 use crate::units::{BitRate, Fraction, Time};
 
 /// What happens to a link.
@@ -25,215 +24,217 @@ enum Change {
     Rate,
 }
 
-/// Who learns of it.
+/// What a step of the plan is. Steps of the same time are applied in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Witness {
-    /// The wire itself: its rate changes.
-    Wire,
-    /// The switches at the ends of the link.
-    Ends,
-    /// Routing everywhere.
-    Routing,
+pub enum StepKind {
+    /// The rate of the link changes for packets that start from then on.
+    RateChange,
+    /// The switches at the ends of the link detect that it failed or recovered.
+    Detection,
+    /// Routing everywhere takes the state of the link into account.
+    Convergence,
 }
 
+/// A step of the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Step {
+pub struct Step {
+    /// When it takes effect.
     pub at: Time,
-    pub witness: Witness,
+    /// What it is.
+    pub kind: StepKind,
+    /// The link that it is about.
     pub link: LinkId,
     change: Change,
 }
 
-/// A link that is degraded, as one witness has it.
+/// A time in which a link is degraded.
 #[derive(Debug, Clone, Copy)]
-struct Slow {
-    witness: Witness,
+struct Degradation {
+    /// Whether it applies to the wire (`RateChange`) or to routing (`Convergence`).
+    kind: StepKind,
     link: LinkId,
     from: Time,
     until: Time,
     factor: Fraction,
 }
 
-/// What a step changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effect {
-    /// Nothing yet.
+/// What a step changes beyond the forwarding table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// Nothing.
     None,
-    /// From now on packets start on the link at this rate.
+    /// Packets that start on the link from now on are sent at this rate.
     Rate(LinkId, BitRate),
-    /// The switches at the ends of the link know what it is now.
-    Ends(LinkId, PortState),
-    /// Routing is another than before, everywhere.
-    Converged,
+    /// The switches at the ends of the link know its state.
+    Detected(LinkId, PortState),
+    /// Routing has converged to a new state everywhere.
+    Converged(LinkState),
 }
 
-/// Steps in order of time.
+/// All steps, and the state after those that have been applied.
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
+pub struct FailurePlan {
+    /// In order of time.
     steps: Vec<Step>,
-    /// How many failures each witness knows of, by link: failures of one link may overlap.
-    known: BTreeMap<(Witness, LinkId), u32>,
+    /// How many failures of a link have been detected, or converged to; failures of one link may
+    /// overlap.
+    known: BTreeMap<(StepKind, LinkId), u32>,
     /// In order of links.
-    degraded: Vec<Slow>,
-    /// True while routing knows of links that came or went since its tables were made.
+    degraded: Vec<Degradation>,
+    /// True while routing knows of links that went down or came up after its tables were computed.
     stale: bool,
 }
 
-impl Plan {
-    /// The plan of `failures`, where routing tells `weights`.
+impl FailurePlan {
+    /// The plan of `failures`, where routing distributes `weights`.
     pub fn new(failures: &[Failure], weights: Weights) -> Self {
         let mut plan = Self::default();
         failures.iter().for_each(|failure| plan.add(failure, weights));
-        plan.degraded.sort_by_key(|slow| slow.link);
+        plan.degraded.sort_by_key(|degradation| degradation.link);
         plan.steps.sort_unstable();
         plan
     }
 
     fn add(&mut self, failure: &Failure, weights: Weights) {
-        let (link, from, until) = (failure.link, failure.at, failure.until);
-        match failure.kind {
+        let &Failure { link, kind, at: from, until, detection, convergence } = failure;
+        match kind {
             FailureKind::Down => {
                 for (when, change) in [(from, Change::Down), (until, Change::Up)] {
-                    let ends = when.saturating_add(failure.detection);
-                    let routing = when.saturating_add(failure.convergence);
-                    self.add_step(ends, Witness::Ends, link, change);
-                    self.add_step(routing, Witness::Routing, link, change);
+                    let detected = when.saturating_add(detection);
+                    let converged = when.saturating_add(convergence);
+                    self.add_step(Step { at: detected, kind: StepKind::Detection, link, change });
+                    let kind = StepKind::Convergence;
+                    self.add_step(Step { at: converged, kind, link, change });
                 }
             }
             FailureKind::Degrade { factor } => {
-                self.slow_down(Slow { witness: Witness::Wire, link, from, until, factor });
+                let kind = StepKind::RateChange;
+                self.degrade(Degradation { kind, link, from, until, factor });
                 if weights == Weights::Capacity {
-                    let from = from.saturating_add(failure.convergence);
-                    let until = until.saturating_add(failure.convergence);
-                    self.slow_down(Slow { witness: Witness::Routing, link, from, until, factor });
+                    let kind = StepKind::Convergence;
+                    let from = from.saturating_add(convergence);
+                    let until = until.saturating_add(convergence);
+                    self.degrade(Degradation { kind, link, from, until, factor });
                 }
             }
             FailureKind::Loss { .. } => {}
         }
     }
 
-    /// Its steps, in order of time; those of one time in their order.
+    /// The steps in order of time; those of the same time in the order in which they are applied.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    fn slow_down(&mut self, slow: Slow) {
-        self.degraded.push(slow);
-        for at in [slow.from, slow.until] {
-            self.add_step(at, slow.witness, slow.link, Change::Rate);
+    fn degrade(&mut self, degradation: Degradation) {
+        self.degraded.push(degradation);
+        let Degradation { kind, link, from, until, .. } = degradation;
+        for at in [from, until] {
+            self.add_step(Step { at, kind, link, change: Change::Rate });
         }
     }
 
-    fn add_step(&mut self, at: Time, witness: Witness, link: LinkId, change: Change) {
-        if at < Time::NEVER {
-            self.steps.push(Step { at, witness, link, change });
+    /// Adds a step unless it never comes.
+    fn add_step(&mut self, step: Step) {
+        if step.at < Time::NEVER {
+            self.steps.push(step);
         }
     }
 
-    /// The link whose rate step `place` changes, if it changes one: what started on it before
-    /// must have started by then.
-    pub fn changes_rate(&self, place: u32) -> Option<LinkId> {
-        let step = self.steps[place as usize];
-        (step.witness == Witness::Wire).then_some(step.link)
-    }
-
-    /// Carries out step `place`: sees to `ways`, and says what else changes.
-    pub fn carry_out(&mut self, place: u32, topology: &Topology, ways: &mut Ways) -> Effect {
-        let step = self.steps[place as usize];
+    /// Applies the step of that index: updates `table`, and returns what else changes.
+    pub(super) fn apply(
+        &mut self,
+        index: u32,
+        topology: &Topology,
+        table: &mut ForwardingTable,
+    ) -> Effect {
+        let step = self.steps[index as usize];
         match step.change {
-            Change::Down => *self.known.entry((step.witness, step.link)).or_insert(0) += 1,
-            Change::Up => *self.known.entry((step.witness, step.link)).or_insert(0) -= 1,
+            Change::Down => *self.known.entry((step.kind, step.link)).or_insert(0) += 1,
+            Change::Up => *self.known.entry((step.kind, step.link)).or_insert(0) -= 1,
             Change::Rate => {}
         }
-        match step.witness {
-            Witness::Wire => Effect::Rate(step.link, self.rate_after(&step, topology)),
-            Witness::Ends if self.up(step.witness, step.link) => {
-                Effect::Ends(step.link, PortState::Alive)
+        match step.kind {
+            StepKind::RateChange => Effect::Rate(step.link, self.rate_after(&step, topology)),
+            StepKind::Detection if self.is_up(step.kind, step.link) => {
+                Effect::Detected(step.link, PortState::Alive)
             }
-            Witness::Ends => Effect::Ends(step.link, PortState::Dead),
-            Witness::Routing => {
+            StepKind::Detection => Effect::Detected(step.link, PortState::Dead),
+            StepKind::Convergence => {
                 self.stale |= step.change != Change::Rate;
-                let next = self.steps.get(place as usize + 1);
-                let more =
-                    next.is_some_and(|next| (next.at, next.witness) == (step.at, Witness::Routing));
-                // Links that routing learns of together cost one computation.
+                let next = self.steps.get(index as usize + 1);
+                let more = next
+                    .is_some_and(|next| (next.at, next.kind) == (step.at, StepKind::Convergence));
+                // Links whose state becomes known at the same time cost one computation.
                 if more {
                     return Effect::None;
                 }
-                self.converge(step.at, topology, ways);
-                Effect::Converged
+                Effect::Converged(self.converge(step.at, topology, table))
             }
         }
     }
 
-    /// The rate of a link once its wire has made a step.
+    /// The rate of the link of `step` once the step has been applied.
     pub fn rate_after(&self, step: &Step, topology: &Topology) -> BitRate {
-        self.rate(Witness::Wire, step.at, topology, step.link)
+        self.rate(StepKind::RateChange, step.at, topology, step.link)
     }
 
-    fn converge(&mut self, now: Time, topology: &Topology, ways: &mut Ways) {
-        if std::mem::take(&mut self.stale) {
-            ways.routes = Routes::new(topology, &|link| self.up(Witness::Routing, link));
-            ways.rerouted = true;
-        }
-        ways.capacities = None;
-        if ways.weights == Weights::Capacity && self.routing_knows_of_a_failure(now) {
-            let (routes, intact) = (&ways.routes, &*ways.intact);
-            let left = |link| self.left(now, topology, link);
-            ways.capacities = Some(Box::new(Capacities::new(topology, routes, intact, &left)));
-        }
-    }
-
-    /// Tells hosts that route themselves what routing knows now, after it converged.
-    pub fn tell_hosts(
-        &self,
+    fn converge(
+        &mut self,
         now: Time,
         topology: &Topology,
-        ways: &Ways,
-        endpoints: &mut Endpoints,
-    ) {
+        table: &mut ForwardingTable,
+    ) -> LinkState {
+        if std::mem::take(&mut self.stale) {
+            table.reroute(topology, &|link| self.is_up(StepKind::Convergence, link));
+        }
+        let rate_left = |link| self.rate_left(now, topology, link);
+        let is_weighed = table.weighs_by_capacity() && self.routing_knows_of_a_failure(now);
+        match is_weighed {
+            true => table.weigh(topology, &rate_left),
+            false => table.clear_weights(),
+        }
         let links = (0u32..).take(topology.links().len()).map(LinkId);
-        let left = links.map(|link| self.left(now, topology, link)).collect();
-        let knows = match ways.capacities {
-            Some(_) => RoutingKnows::Failures,
-            None => RoutingKnows::Nothing,
-        };
-        endpoints.handle_routing(left, knows);
+        LinkState {
+            rates: links.map(rate_left).collect(),
+            failures: if is_weighed { FailuresKnown::Some } else { FailuresKnown::None },
+        }
     }
 
     fn routing_knows_of_a_failure(&self, now: Time) -> bool {
-        let mut of_routing = self.known.iter().filter(|((it, _), _)| *it == Witness::Routing);
-        of_routing.any(|(_, &failures)| failures > 0)
-            || self.degraded.iter().any(|slow| slow.holds(Witness::Routing, now))
+        let mut converged = self.known.iter().filter(|((it, _), _)| *it == StepKind::Convergence);
+        converged.any(|(_, &failures)| failures > 0)
+            || self.degraded.iter().any(|it| it.holds(StepKind::Convergence, now))
     }
 
-    /// What routing knows to be left of the rate of a link at `now`; nothing if it is down.
-    fn left(&self, now: Time, topology: &Topology, link: LinkId) -> BitRate {
-        if self.up(Witness::Routing, link) {
-            self.rate(Witness::Routing, now, topology, link)
+    /// The rate that routing takes a link to have at `now`; 0 if it is down.
+    fn rate_left(&self, now: Time, topology: &Topology, link: LinkId) -> BitRate {
+        if self.is_up(StepKind::Convergence, link) {
+            self.rate(StepKind::Convergence, now, topology, link)
         } else {
             BitRate::from_bps(0)
         }
     }
 
-    /// What is left of the rate of a link at `now`, as a witness has it.
-    fn rate(&self, witness: Witness, now: Time, topology: &Topology, link: LinkId) -> BitRate {
-        let first = self.degraded.partition_point(|slow| slow.link < link);
-        let of_link = self.degraded[first..].iter().take_while(|slow| slow.link == link);
-        let holds = of_link.filter(|slow| slow.holds(witness, now));
+    /// The rate of a link at a time, as the wire has it (`RateChange`) or as routing takes it to be
+    /// (`Convergence`).
+    fn rate(&self, kind: StepKind, at: Time, topology: &Topology, link: LinkId) -> BitRate {
+        let first = self.degraded.partition_point(|it| it.link < link);
+        let of_link = self.degraded[first..].iter().take_while(|it| it.link == link);
+        let holds = of_link.filter(|it| it.holds(kind, at));
         let whole = topology.link(link).rate;
-        let rate = holds.fold(whole, |rate, slow| rate.scaled(slow.factor));
-        // Scenarios keep rates well above this; a rate of nothing would never send anything.
+        let rate = holds.fold(whole, |rate, it| rate.scaled(it.factor));
+        // Scenarios keep rates well above this; a rate of 0 would never send anything.
         rate.max(BitRate::from_bps(1))
     }
 
-    fn up(&self, witness: Witness, link: LinkId) -> bool {
-        self.known.get(&(witness, link)).is_none_or(|&failures| failures == 0)
+    fn is_up(&self, kind: StepKind, link: LinkId) -> bool {
+        self.known.get(&(kind, link)).is_none_or(|&failures| failures == 0)
     }
 }
 
-impl Slow {
-    fn holds(&self, witness: Witness, now: Time) -> bool {
-        self.witness == witness && self.from <= now && now < self.until
+impl Degradation {
+    fn holds(&self, kind: StepKind, now: Time) -> bool {
+        self.kind == kind && self.from <= now && now < self.until
     }
 }

@@ -1,57 +1,81 @@
-//! Where packets may go: what routing knows, and which port a packet takes of it.
-//!
-//! It knows no port's queue and no event, so that any world can ask: the fabric here, and through
-//! the bridge one whose switches are its own. What it leaves open is for the switch's policy.
+//! Where packets may go: the next hops that routing has computed, and what of them is left to a
+//! switch's policy.
 
 use std::sync::Arc;
 
-use super::switch::Choice;
 use crate::balance::switch::Departure;
 use crate::balance::{Forwarding, Scheme, Weights};
-#[cfg(feature = "bridge")]
-use crate::ids::HostId;
-use crate::ids::{PortId, SwitchId};
+use crate::ids::{HostId, LinkId, PortId, SwitchId};
 use crate::packet::Packet;
-use crate::topology::{Capacities, Routes, Topology};
+use crate::topology::{Capacities, Routes, Shares, Topology};
+use crate::units::BitRate;
 
-/// What routing knows.
+/// The next hops of every switch.
 #[derive(Debug)]
-pub(crate) struct Ways {
-    /// Next hops as routing knows them now.
-    pub routes: Routes,
-    /// Next hops of the fabric without failures: what source routes are numbers in.
-    pub intact: Arc<Routes>,
-    /// True once `routes` may be others than those.
-    pub rerouted: bool,
-    /// What next hops are worth, where routing tells and knows of a failure.
-    pub capacities: Option<Box<Capacities>>,
-    /// What routing tells.
-    pub weights: Weights,
+pub(super) struct ForwardingTable {
+    /// Next hops as routing has them now.
+    routes: Routes,
+    /// Next hops while nothing has failed: what explicit paths are written in.
+    intact: Arc<Routes>,
+    /// True once `routes` may differ from `intact`.
+    rerouted: bool,
+    /// Weights of next hops, where routing distributes them and knows of a failure.
+    capacities: Option<Box<Capacities>>,
+    weights: Weights,
     forwarding: Forwarding,
     /// The pod of each switch.
     pods: Vec<u32>,
 }
 
-/// Which of the equal-cost ports a policy is asked about.
+/// Which of the equal-cost ports a policy chooses among.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Candidates {
+pub(super) enum Among {
+    /// All of them.
     All,
+    /// Those that the switch does not know to be dead.
     Alive,
 }
 
-/// What is to become of a packet in a switch.
+/// A choice among several candidate ports that is up to the policy of a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// There is none.
-    None,
-    /// It leaves by this port.
-    Port(PortId),
-    /// The switch's policy chooses among two or more.
-    Ask(Candidates),
+pub struct PolicyChoice {
+    pub(super) switch: SwitchId,
+    pub(super) among: Among,
 }
 
-impl Ways {
-    pub fn new(topology: &Topology, scheme: &Scheme) -> Self {
+impl PolicyChoice {
+    /// The switch whose policy has to choose.
+    pub const fn switch(self) -> SwitchId {
+        self.switch
+    }
+}
+
+/// What a forwarding table says about a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForwardingDecision {
+    /// There is no path to its destination.
+    Drop,
+    /// It leaves by this port.
+    Port(PortId),
+    /// The switch's policy chooses among two or more ports.
+    Choose(PolicyChoice),
+}
+
+/// The candidate ports for a packet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidates<'a> {
+    pub packet: &'a Packet,
+    /// In the order of the forwarding table.
+    pub ports: &'a [PortId],
+    /// The edge switch of the packet's destination, and that switch's pod.
+    pub edge: SwitchId,
+    pub pod: u32,
+    /// The weights of the candidates, unless they are all alike.
+    pub shares: Option<Shares<'a>>,
+}
+
+impl ForwardingTable {
+    pub(super) fn new(topology: &Topology, scheme: &Scheme) -> Self {
         let routes = Routes::new(topology, &|_| true);
         Self {
             intact: Arc::new(routes.clone()),
@@ -64,75 +88,128 @@ impl Ways {
         }
     }
 
-    /// The way of a packet in `switch`, which knows that its ports `dead` lead nowhere. A packet
-    /// whose source routes loses the part of its path that was for this switch.
+    /// Decides about a packet in `switch`, which knows its ports `dead` to lead nowhere. From a
+    /// source-routed packet it removes the part of the path that was for this switch.
     #[inline]
-    pub fn of(&self, switch: SwitchId, dead: &[PortId], packet: &mut Packet) -> Way {
+    pub(super) fn decide(
+        &self,
+        switch: SwitchId,
+        dead: &[PortId],
+        packet: &mut Packet,
+    ) -> ForwardingDecision {
         if self.forwarding == Forwarding::SourceRouted {
-            return self.chosen_by_source(switch, dead, packet);
+            return self.decide_source_routed(switch, dead, packet);
         }
-        match self.routes.next_hops(switch, packet.dst) {
-            [] => Way::None,
-            [only] => Way::Port(*only),
-            _ if dead.is_empty() => Way::Ask(Candidates::All),
-            _ => Way::Ask(Candidates::Alive),
+        let among = if dead.is_empty() { Among::All } else { Among::Alive };
+        self.decide_by_routing(PolicyChoice { switch, among }, packet)
+    }
+
+    #[inline]
+    fn decide_by_routing(&self, choice: PolicyChoice, packet: &Packet) -> ForwardingDecision {
+        match self.routes.next_hops(choice.switch, packet.dst) {
+            [] => ForwardingDecision::Drop,
+            [only] => ForwardingDecision::Port(*only),
+            _ => ForwardingDecision::Choose(choice),
         }
     }
 
-    /// The port that the packet's source chose; the policy's choice if routing has left it.
-    fn chosen_by_source(&self, switch: SwitchId, dead: &[PortId], packet: &mut Packet) -> Way {
+    /// The port that the packet's source chose; what routing says if that port is out of use.
+    fn decide_source_routed(
+        &self,
+        switch: SwitchId,
+        dead: &[PortId],
+        packet: &mut Packet,
+    ) -> ForwardingDecision {
         let intact = self.intact.next_hops(switch, packet.dst);
         let chosen = match intact {
-            [] => return Way::None,
+            [] => return ForwardingDecision::Drop,
             [only] => *only,
             _ => {
+                // A path is a mixed-radix number with one digit for each switch that has a choice.
                 let count = u16::try_from(intact.len()).expect("paths are 16 bits");
                 let digit = packet.route % count;
                 packet.route /= count;
                 intact[usize::from(digit)]
             }
         };
-        // A second table is not worth a look as long as it says the same.
-        let left = self.rerouted && !self.routes.next_hops(switch, packet.dst).contains(&chosen);
-        if !left && !dead.contains(&chosen) {
-            return Way::Port(chosen);
+        // The second lookup is skipped as long as both tables are the same.
+        let withdrawn =
+            self.rerouted && !self.routes.next_hops(switch, packet.dst).contains(&chosen);
+        if !withdrawn && !dead.contains(&chosen) {
+            return ForwardingDecision::Port(chosen);
         }
-        match self.routes.next_hops(switch, packet.dst) {
-            [] => Way::None,
-            [only] => Way::Port(*only),
-            _ => Way::Ask(Candidates::Alive),
-        }
+        self.decide_by_routing(PolicyChoice { switch, among: Among::Alive }, packet)
     }
 
-    /// What the policy of `switch` is to choose from for a packet.
+    /// The equal-cost ports of `switch` towards `dst`.
     #[inline]
-    pub fn choice<'a>(&'a self, switch: SwitchId, packet: &'a Packet) -> Choice<'a> {
+    pub(super) fn next_hops(&self, switch: SwitchId, dst: HostId) -> &[PortId] {
+        self.routes.next_hops(switch, dst)
+    }
+
+    /// The candidates of `switch` for a packet.
+    #[inline]
+    pub(super) fn candidates<'a>(&'a self, switch: SwitchId, packet: &'a Packet) -> Candidates<'a> {
         let edge = self.routes.edge_of(packet.dst);
         let capacities = self.capacities.as_ref();
-        Choice {
+        Candidates {
             packet,
-            among: self.routes.next_hops(switch, packet.dst),
+            ports: self.routes.next_hops(switch, packet.dst),
             edge,
             pod: self.pods[edge.index()],
             shares: capacities.and_then(|it| it.shares(&self.routes, switch, packet.dst)),
         }
     }
-    /// How a packet that leaves by the port of that number crosses its switch.
+
+    /// How a packet that leaves by the port of that index crosses its switch.
     #[inline]
-    pub fn passage(&self, port: u32, packet: &Packet) -> Departure {
+    pub(super) fn departure(&self, port_index: u32, packet: &Packet) -> Departure {
         let edge_of = |host| self.routes.edge_of(host);
-        Departure { port, source_edge: edge_of(packet.src), destination_edge: edge_of(packet.dst) }
+        let (source_edge, destination_edge) = (edge_of(packet.src), edge_of(packet.dst));
+        Departure { port: port_index, source_edge, destination_edge }
     }
 
-    /// The port that every packet to `dst` leaves `switch` by, as long as nothing changes; `None`
-    /// if there is a choice, or no way.
-    #[cfg(feature = "bridge")]
-    pub fn only(&self, switch: SwitchId, dead: &[PortId], dst: HostId) -> Option<PortId> {
+    /// The port that every packet to `dst` leaves `switch` by as long as nothing changes; `None`
+    /// if there is a choice, or no path.
+    pub(super) fn only_next_hop(
+        &self,
+        switch: SwitchId,
+        dead: &[PortId],
+        dst: HostId,
+    ) -> Option<PortId> {
         let &[only] = self.routes.next_hops(switch, dst) else { return None };
-        // A source that has a choice here has spent a part of its path on it.
-        let by_source = self.forwarding == Forwarding::SourceRouted;
-        let chosen = by_source && self.intact.next_hops(switch, dst) != [only];
-        let closed = by_source && dead.contains(&only);
-        (!chosen && !closed).then_some(only)
+        // Where a source had a choice when nothing had failed, its packets carry a digit of the
+        // path for this switch, which has to be removed.
+        let source_routed = self.forwarding == Forwarding::SourceRouted;
+        let has_digit = source_routed && self.intact.next_hops(switch, dst) != [only];
+        let is_dead = source_routed && dead.contains(&only);
+        (!has_digit && !is_dead).then_some(only)
+    }
+
+    /// Next hops while nothing has failed.
+    pub(super) fn intact(&self) -> &Arc<Routes> {
+        &self.intact
+    }
+
+    /// Whether routing distributes weights by capacity.
+    pub(super) fn weighs_by_capacity(&self) -> bool {
+        self.weights == Weights::Capacity
+    }
+
+    /// Replaces the next hops by those over the links that are `usable`.
+    pub(super) fn reroute(&mut self, topology: &Topology, usable: &dyn Fn(LinkId) -> bool) {
+        self.routes = Routes::new(topology, usable);
+        self.rerouted = true;
+    }
+
+    /// Weighs next hops by what is left of the rate of each link.
+    pub(super) fn weigh(&mut self, topology: &Topology, rate_left: &dyn Fn(LinkId) -> BitRate) {
+        let capacities = Capacities::new(topology, &self.routes, &self.intact, rate_left);
+        self.capacities = Some(Box::new(capacities));
+    }
+
+    /// Makes all next hops worth the same again.
+    pub(super) fn clear_weights(&mut self) {
+        self.capacities = None;
     }
 }

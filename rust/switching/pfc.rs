@@ -1,60 +1,66 @@
-//! Priority flow control: how a switch shares its memory among the links that end at it, and when
-//! it stops one of them.
+//! Priority flow control (PFC): how a switch shares its memory among the links that end at it, and
+//! when it pauses one of them.
 //!
 //! Source: IEEE 802.1Qbb for the frames; the rules are those of the HPCC simulator's
 //! `switch-mmu.cc`. A link has a reserve of its own, then its part of what is left of a pool that
-//! all share, then its headroom, which is for what was under way when it was told to stop. A
+//! all links share, then its headroom, which is for what was in flight when it was paused. A
 //! packet counts from when it joins a queue until it starts on a wire; one that passes through
 //! without waiting never does.
 
 use super::config::{Buffer, FabricConfig, Headroom, PfcConfig};
-use super::outcome::{PauseOrder, PauseRecord};
 use crate::ids::{HostId, PortId, SwitchId};
+use crate::packet::PauseOrder;
 use crate::topology::Topology;
-use crate::units::{BitRate, Bytes, Span};
+use crate::units::{BitRate, Bytes, Fraction, Span};
 
-/// A pause frame on the wire: the smallest Ethernet frame.
-pub(super) const FRAME_BYTES: u16 = 64;
+/// Length of a PFC frame on the wire: the smallest Ethernet frame.
+pub const PFC_FRAME_BYTES: u16 = 64;
+
+/// The memory that is kept for a link that ends at a switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IngressLimits {
+    /// Its own, before it takes from the shared pool, in bytes.
+    pub reserve: u64,
+    /// Its own, for what was in flight when it was paused, in bytes.
+    pub headroom: u64,
+    /// The part of what is left of the shared pool that it may take.
+    pub alpha: Fraction,
+}
 
 /// A link that ends at a switch.
 #[derive(Debug, Clone, Copy)]
 struct Ingress {
-    /// Whose memory it fills; none for a link that ends at a host.
+    /// The switch whose memory it fills; `None` for a link that ends at a host.
     pool: Option<SwitchId>,
-    reserve: u64,
-    headroom: u64,
-    /// The part of the pool: above and below the line.
-    alpha: (u64, u64),
+    limits: IngressLimits,
     /// Bytes in reserve and pool.
     used: u64,
     /// Bytes in headroom.
     in_headroom: u64,
-    /// What it was told last.
+    /// Whether the last frame sent over it was a pause.
     paused: bool,
 }
 
-/// A switch's memory that links share.
+/// The memory of a switch that its links share.
 #[derive(Debug, Clone, Copy)]
 struct SharedPool {
     size: u64,
     used: u64,
 }
 
-/// Flow control of every switch.
+/// The PFC accounting of every switch.
 #[derive(Debug)]
-pub(crate) struct Pfc {
+pub struct Pfc {
     resume_offset: u64,
     /// By the output port at the other end of the link.
     links: Vec<Ingress>,
     /// By switch.
     pools: Vec<SharedPool>,
-    /// Frames that took effect.
-    pub records: Vec<PauseRecord>,
 }
 
 impl PfcConfig {
-    /// What the links that end at `switch` keep for themselves, reserve and headroom: the shared
-    /// pool is what a buffer has beyond it.
+    /// The bytes that the links that end at `switch` keep for themselves, reserve and headroom:
+    /// the shared pool is what a buffer has beyond them.
     pub fn private_bytes(
         &self,
         fabric: &FabricConfig,
@@ -69,60 +75,62 @@ impl PfcConfig {
         Bytes::new(sum)
     }
 
-    /// The headroom of the link behind `port`. Its delay is all that lies between the last bit
-    /// out and the queue at the other end, the forwarding delay of the switch there included.
+    /// The headroom of the link behind `port`, in bytes. Its delay is all that lies between the
+    /// last bit out and the queue at the other end, the forwarding delay of the switch there
+    /// included.
     fn headroom_of(&self, fabric: &FabricConfig, topology: &Topology, port: PortId) -> u64 {
         let link = topology.link(port.link());
-        let under_way = bytes_in(link.rate, link.delay + fabric.forwarding_delay);
+        let in_flight = bytes_in(link.rate, link.delay + fabric.forwarding_delay);
         match self.headroom {
-            Headroom::Hpcc => under_way.saturating_mul(3),
+            Headroom::Hpcc => in_flight.saturating_mul(3),
             Headroom::ConWeave { packet } => {
-                under_way.saturating_mul(2).saturating_add(packet.get().saturating_mul(2))
+                in_flight.saturating_mul(2).saturating_add(packet.get().saturating_mul(2))
             }
             Headroom::WorstCase { packet } => {
                 let packets = packet.get().saturating_mul(3);
-                let frame = u64::from(FRAME_BYTES) + fabric.gap.get().saturating_mul(2);
-                under_way.saturating_mul(2).saturating_add(packets).saturating_add(frame)
+                let frame = u64::from(PFC_FRAME_BYTES) + fabric.gap.get().saturating_mul(2);
+                in_flight.saturating_mul(2).saturating_add(packets).saturating_add(frame)
             }
             Headroom::Fixed(bytes) => bytes.get(),
         }
     }
 
-    /// The part of the pool for a link of `rate`, doubled for each doubling over `nic`.
-    fn alpha_of(&self, mut rate: BitRate, nic: BitRate) -> (u64, u64) {
-        let mut alpha = (u64::from(self.alpha.numerator()), u64::from(self.alpha.denominator()));
-        while rate > nic && alpha.0 < alpha.1 {
-            alpha.0 = (2 * alpha.0).min(alpha.1);
+    /// The part of the pool for a link of `rate`, doubled for each doubling over `nic`, up to all.
+    fn alpha_of(&self, mut rate: BitRate, nic: BitRate) -> Fraction {
+        let mut alpha = self.alpha;
+        while rate > nic && alpha.numerator() < alpha.denominator() {
+            let doubled = alpha.numerator().saturating_mul(2).min(alpha.denominator());
+            alpha = Fraction::new(doubled, alpha.denominator()).unwrap_or(alpha);
             rate = BitRate::from_bps(rate.as_bps() / 2);
         }
         alpha
     }
 }
 
-/// What a wire holds, rounded down; what 64 bits cannot count is more than any buffer.
+/// The bytes that a wire holds, rounded down; what 64 bits cannot count is more than any buffer.
 fn bytes_in(rate: BitRate, span: Span) -> u64 {
     let bytes = u128::from(span.as_ps()) * u128::from(rate.as_bps()) / 8_000_000_000_000;
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 impl Pfc {
+    /// The accounting of all switches of `topology`, with nothing in their memory.
     pub fn new(config: &PfcConfig, fabric: &FabricConfig, topology: &Topology) -> Self {
         let nic = match topology.host_count() {
             0 => BitRate::default(),
             _ => topology.link(topology.host_port(HostId(0)).link()).rate,
         };
         let ports = (0..2 * topology.links().len()).map(|id| PortId(id as u32));
-        let links = ports.map(|port| {
-            let pool = topology.ends_of(port).1.switch();
-            Ingress {
-                pool,
+        let links = ports.map(|port| Ingress {
+            pool: topology.ends_of(port).1.switch(),
+            limits: IngressLimits {
                 reserve: config.reserve.get(),
                 headroom: config.headroom_of(fabric, topology, port),
                 alpha: config.alpha_of(topology.link(port.link()).rate, nic),
-                used: 0,
-                in_headroom: 0,
-                paused: false,
-            }
+            },
+            used: 0,
+            in_headroom: 0,
+            paused: false,
         });
         let switches = (0u32..).map(SwitchId).take(topology.switches().len());
         let pools = switches.map(|switch| {
@@ -139,47 +147,43 @@ impl Pfc {
             resume_offset: config.resume_offset.get(),
             pools: pools.collect(),
             links: links.collect(),
-            records: Vec::new(),
         }
     }
 
-    /// What is kept for a link that ends at a switch: its reserve, its headroom, and which part of
-    /// what is left of the pool it may take, above and below the line.
-    #[cfg(feature = "bridge")]
-    pub fn kept_for(&self, link: PortId) -> (u64, u64, (u64, u64)) {
-        let ingress = &self.links[link.index()];
-        (ingress.reserve, ingress.headroom, ingress.alpha)
+    /// The memory that is kept for the link behind `port`, which ends at a switch.
+    pub fn limits(&self, port: PortId) -> IngressLimits {
+        self.links[port.index()].limits
     }
 
-    /// A switch's memory that links share.
-    #[cfg(feature = "bridge")]
-    pub fn pool_size(&self, switch: SwitchId) -> u64 {
+    /// The memory of a switch that its links share, in bytes.
+    pub fn pool_bytes(&self, switch: SwitchId) -> u64 {
         self.pools[switch.index()].size
     }
 
     /// Whether there is room for `bytes` that came by `link`.
-    pub fn admits(&self, link: PortId, bytes: u64) -> bool {
+    pub(super) fn admits(&self, link: PortId, bytes: u64) -> bool {
         let ingress = &self.links[link.index()];
-        bytes + ingress.used <= ingress.reserve
-            || bytes + ingress.in_headroom <= ingress.headroom
+        bytes + ingress.used <= ingress.limits.reserve
+            || bytes + ingress.in_headroom <= ingress.limits.headroom
             || bytes + ingress.shared() <= self.threshold(ingress)
     }
 
-    /// Counts bytes that were admitted; what the link is to be told, if anything.
-    pub fn add(&mut self, link: PortId, bytes: u64) -> Option<PauseOrder> {
+    /// Counts bytes that joined a queue; the frame to be sent over the link, if any.
+    pub(super) fn add(&mut self, link: PortId, bytes: u64) -> Option<PauseOrder> {
         let before = self.links[link.index()];
         let threshold = self.threshold(&before);
         let ingress = &mut self.links[link.index()];
         let after = ingress.used + bytes;
-        if after <= ingress.reserve {
+        if after <= ingress.limits.reserve {
             ingress.used = after;
-        } else if after - ingress.reserve > threshold {
+        } else if after - ingress.limits.reserve > threshold {
             ingress.in_headroom += bytes;
         } else {
             ingress.used = after;
             let pool = ingress.pool?;
-            self.pools[pool.index()].used += bytes.min(after - before.reserve);
+            self.pools[pool.index()].used += bytes.min(after - before.limits.reserve);
         }
+        // The threshold falls as the pool fills: it is compared as it stands after the packet.
         let ingress = self.links[link.index()];
         let full = ingress.in_headroom > 0 || ingress.shared() >= self.threshold(&ingress);
         if ingress.paused || !full {
@@ -189,9 +193,10 @@ impl Pfc {
         Some(PauseOrder::Pause)
     }
 
-    /// Counts bytes that left; what the link is to be told, if anything.
-    pub fn remove(&mut self, link: PortId, bytes: u64) -> Option<PauseOrder> {
+    /// Counts bytes that left a queue; the frame to be sent over the link, if any.
+    pub(super) fn remove(&mut self, link: PortId, bytes: u64) -> Option<PauseOrder> {
         let ingress = &mut self.links[link.index()];
+        // Headroom drains first, then the pool, then the reserve.
         let from_headroom = ingress.in_headroom.min(bytes);
         let from_shared = (bytes - from_headroom).min(ingress.shared());
         ingress.in_headroom -= from_headroom;
@@ -208,20 +213,18 @@ impl Pfc {
         Some(PauseOrder::Resume)
     }
 
-    /// How much of the pool the link may take now.
+    /// The bytes of the pool that the link may take now.
     fn threshold(&self, ingress: &Ingress) -> u64 {
         let Some(pool) = ingress.pool else { return 0 };
         let pool = &self.pools[pool.index()];
-        let free = u128::from(pool.size.saturating_sub(pool.used));
-        let part = free * u128::from(ingress.alpha.0) / u128::from(ingress.alpha.1);
-        u64::try_from(part).unwrap_or(u64::MAX)
+        ingress.limits.alpha.of(pool.size.saturating_sub(pool.used))
     }
 }
 
 impl Ingress {
     /// Bytes in the pool.
     const fn shared(&self) -> u64 {
-        self.used.saturating_sub(self.reserve)
+        self.used.saturating_sub(self.limits.reserve)
     }
 }
 
@@ -230,15 +233,14 @@ mod tests {
     use super::*;
 
     const LINK: PortId = PortId(0);
+    const HALF: Fraction = Fraction::new(1, 2).unwrap();
 
     /// One link of 1,000 reserve and 2,000 headroom at a pool of 8,000, of which it may take a
     /// half of what is left.
     fn one() -> Pfc {
         let ingress = Ingress {
             pool: Some(SwitchId(0)),
-            reserve: 1_000,
-            headroom: 2_000,
-            alpha: (1, 2),
+            limits: IngressLimits { reserve: 1_000, headroom: 2_000, alpha: HALF },
             used: 0,
             in_headroom: 0,
             paused: false,
@@ -247,7 +249,6 @@ mod tests {
             resume_offset: 300,
             links: vec![ingress],
             pools: vec![SharedPool { size: 8_000, used: 0 }],
-            records: Vec::new(),
         }
     }
 
@@ -260,13 +261,13 @@ mod tests {
         assert_eq!(pfc.pools[0].used, 2_000);
         // 3,000 would be at the threshold of (8,000 − 2,000) / 2 as it was before.
         assert_eq!(pfc.add(LINK, 1_000), Some(PauseOrder::Pause), "3,000 of 2,500 now");
-        assert_eq!(pfc.add(LINK, 1_500), None, "told once; this one is in headroom");
+        assert_eq!(pfc.add(LINK, 1_500), None, "paused once; this one is in headroom");
         assert_eq!((pfc.links[0].in_headroom, pfc.pools[0].used), (1_500, 3_000));
         assert!(pfc.admits(LINK, 500) && !pfc.admits(LINK, 501));
     }
 
     #[test]
-    fn headroom_drains_first_and_the_link_goes_on_below_the_threshold_by_the_offset() {
+    fn headroom_drains_first_and_the_link_resumes_below_the_threshold_by_the_offset() {
         let mut pfc = one();
         for bytes in [1_000, 2_000, 1_000, 1_500] {
             pfc.add(LINK, bytes);
@@ -277,7 +278,7 @@ mod tests {
         // 2,567 of a threshold of 2,716, then 2,466 of 2,767: 301 below.
         assert_eq!(pfc.remove(LINK, 433), None);
         assert_eq!(pfc.remove(LINK, 101), Some(PauseOrder::Resume));
-        assert_eq!(pfc.remove(LINK, 100), None, "told once");
+        assert_eq!(pfc.remove(LINK, 100), None, "resumed once");
         assert_eq!(pfc.remove(LINK, 3_366), None);
         assert_eq!((pfc.links[0].used, pfc.pools[0].used), (0, 0));
     }
@@ -285,7 +286,7 @@ mod tests {
     #[test]
     fn without_headroom_and_pool_nothing_is_admitted_beyond_the_reserve() {
         let mut pfc = one();
-        pfc.links[0].headroom = 0;
+        pfc.links[0].limits.headroom = 0;
         pfc.pools[0].size = 0;
         assert!(pfc.admits(LINK, 1_000));
         pfc.add(LINK, 1_000);
@@ -294,8 +295,11 @@ mod tests {
 
     #[test]
     fn a_faster_link_has_a_larger_part_up_to_all() {
-        let alpha =
-            |gbps| PfcConfig::HPCC.alpha_of(BitRate::from_gbps(gbps), BitRate::from_gbps(100));
+        let alpha = |gbps| {
+            let (rate, nic) = (BitRate::from_gbps(gbps), BitRate::from_gbps(100));
+            let alpha = PfcConfig::HPCC.alpha_of(rate, nic);
+            (alpha.numerator(), alpha.denominator())
+        };
         let parts = [25, 100, 200, 400, 800, 3_200].map(alpha);
         assert_eq!(parts, [(1, 8), (1, 8), (2, 8), (4, 8), (8, 8), (8, 8)]);
     }

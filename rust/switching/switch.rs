@@ -1,106 +1,92 @@
-//! What a switch is beside its ports: its policy, its memory, and what it knows of its links.
+//! A switch: its policy, and what it knows of its own links.
 
-use super::ways::Candidates;
+use super::config::{Buffer, FabricConfig};
+use super::forwarding_table::{Among, Candidates};
 use crate::balance::switch::{
     Departure, PortSelector, StateSize, SwitchConfig, SwitchContext, SwitchView,
 };
 use crate::ids::{PortId, SwitchId};
 use crate::packet::Packet;
-use crate::topology::Shares;
-use crate::units::Time;
+use crate::topology::{Shares, Topology};
+use crate::units::{BitRate, Bytes, Time};
 
-/// What a world tells of a switch's ports.
-pub(crate) trait Queues {
-    /// Which port of its switch it is, from 0.
-    fn number(&self, port: PortId) -> u32;
+/// What a world knows of the load of switch ports.
+pub trait PortLoads {
+    /// Bytes that wait at a port now, and the packet that its wire is busy with. `index` is the
+    /// port's index in its switch. Called only for policies that look at queues.
+    fn bytes(&self, port: PortId, index: u32) -> u64;
+}
 
-    /// Bytes that wait there, and the packet that its wire is busy with.
-    fn bytes(&self, now: Time, port: PortId) -> u64;
+/// The loads and indices of all ports.
+#[derive(Debug)]
+pub(super) struct Ports<'a, L> {
+    pub loads: &'a L,
+    pub indices: &'a [u32],
 }
 
 /// A switch.
 #[derive(Debug)]
-pub(crate) struct Switch {
-    chooser: PortSelector,
-    /// Its output ports.
-    pub ports: Vec<PortId>,
-    /// Bytes in its memory; packets that have started since somebody last looked count still.
-    pub buffered: u64,
+pub(super) struct Switch {
+    selector: PortSelector,
     /// Output ports that it knows to lead nowhere.
-    pub dead: Vec<PortId>,
+    dead: Vec<PortId>,
     /// Changes with `dead`, with routing and with weights.
-    pub epoch: u32,
-    /// Room for the candidates that are not dead, and for what they are worth.
-    alive: Alive,
+    epoch: u32,
+    /// Memory for the candidates that are not dead, used again for each choice.
+    alive: AliveCandidates,
 }
 
 /// What a switch knows of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PortState {
+pub(super) enum PortState {
     /// Its link is up.
     Alive,
     /// Its link is down.
     Dead,
 }
 
-/// Candidates that are left.
+/// The candidates that are not dead.
 #[derive(Debug, Default)]
-struct Alive {
+struct AliveCandidates {
     ports: Vec<PortId>,
     weights: Vec<u32>,
     schedule: Vec<u16>,
-    /// Of each candidate that there was, its number among those that are left.
-    number: Vec<Option<u16>>,
+    /// By candidate: its index among those that are alive.
+    index: Vec<Option<u16>>,
 }
 
-/// A choice that a switch has to make.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Choice<'a> {
-    pub packet: &'a Packet,
-    /// The candidates, as routing has them.
-    pub among: &'a [PortId],
-    /// The edge switch of its destination, and that one's pod.
-    pub edge: SwitchId,
-    pub pod: u32,
-    /// What they are worth, if they are not all alike.
-    pub shares: Option<Shares<'a>>,
-}
-
-/// What the policy sees: queues as they stand.
-struct Seen<'a, Q> {
-    now: Time,
-    queues: &'a Q,
-    among: &'a [PortId],
-    edge: SwitchId,
-    pod: u32,
+/// What the policy sees of a choice.
+struct PolicyView<'a, L> {
+    ports: &'a Ports<'a, L>,
+    candidates: &'a Candidates<'a>,
     epoch: u32,
-    shares: Option<Shares<'a>>,
 }
 
-impl<Q: Queues> SwitchView for Seen<'_, Q> {
+impl<L: PortLoads> SwitchView for PolicyView<'_, L> {
     #[inline]
     fn candidates(&self) -> u32 {
-        self.among.len() as u32
+        self.candidates.ports.len() as u32
     }
 
     #[inline]
     fn port(&self, candidate: u32) -> u32 {
-        self.queues.number(self.among[candidate as usize])
+        self.ports.indices[self.candidates.ports[candidate as usize].index()]
     }
 
     #[inline]
     fn queue_bytes(&mut self, candidate: u32) -> u64 {
-        self.queues.bytes(self.now, self.among[candidate as usize])
+        let port = self.candidates.ports[candidate as usize];
+        self.ports.loads.bytes(port, self.ports.indices[port.index()])
     }
 
     #[inline]
     fn destination_edge(&self) -> SwitchId {
-        self.edge
+        self.candidates.edge
     }
 
     #[inline]
     fn destination_pod(&self) -> u32 {
-        self.pod
+        self.candidates.pod
     }
 
     #[inline]
@@ -110,98 +96,111 @@ impl<Q: Queues> SwitchView for Seen<'_, Q> {
 
     #[inline]
     fn weight(&self, candidate: u32) -> u32 {
-        self.shares.map_or(1, |shares| shares.weights[candidate as usize])
+        self.candidates.shares.map_or(1, |shares| shares.weights[candidate as usize])
     }
 
     #[inline]
     fn schedule_len(&self) -> Option<u32> {
-        self.shares.map(|shares| shares.schedule.len() as u32)
+        self.candidates.shares.map(|shares| shares.schedule.len() as u32)
     }
 
     #[inline]
     fn schedule_entry(&self, index: u32) -> u32 {
-        self.shares.map_or(index, |shares| u32::from(shares.schedule[index as usize]))
+        self.candidates.shares.map_or(index, |shares| u32::from(shares.schedule[index as usize]))
     }
 }
 
-impl Alive {
-    /// Leaves out of a choice the ports that are `dead`, and their turns.
-    fn fill(&mut self, choice: &Choice<'_>, dead: &[PortId]) {
+impl AliveCandidates {
+    /// Takes over the candidates that are not `dead`, and their turns in the weighted schedule.
+    fn fill(&mut self, candidates: &Candidates<'_>, dead: &[PortId]) {
         self.ports.clear();
-        self.number.clear();
-        for port in choice.among {
-            let lives = !dead.contains(port);
-            self.number.push(lives.then_some(self.ports.len() as u16));
-            self.ports.extend(lives.then_some(*port));
+        self.index.clear();
+        for port in candidates.ports {
+            let is_alive = !dead.contains(port);
+            self.index.push(is_alive.then_some(self.ports.len() as u16));
+            self.ports.extend(is_alive.then_some(*port));
         }
-        let Some(shares) = choice.shares else { return };
-        let lives = |candidate: &usize| self.number[*candidate].is_some();
+        let Some(shares) = candidates.shares else { return };
+        let is_alive = |candidate: &usize| self.index[*candidate].is_some();
         self.weights.clear();
-        let candidates = (0..choice.among.len()).filter(lives);
-        self.weights.extend(candidates.map(|candidate| shares.weights[candidate]));
+        let alive = (0..candidates.ports.len()).filter(is_alive);
+        self.weights.extend(alive.map(|candidate| shares.weights[candidate]));
         self.schedule.clear();
-        let turns = shares.schedule.iter().filter_map(|&entry| self.number[usize::from(entry)]);
+        let turns = shares.schedule.iter().filter_map(|&entry| self.index[usize::from(entry)]);
         self.schedule.extend(turns);
     }
 
-    /// What is left to choose from. If none of it was worth anything, all of it counts alike.
-    fn choice<'a>(&'a self, of: &Choice<'a>) -> Choice<'a> {
+    /// The candidates that are left. If all of them have weight 0, they count alike.
+    fn candidates<'a>(&'a self, of: &Candidates<'a>) -> Candidates<'a> {
         let shares = Shares { weights: &self.weights, schedule: &self.schedule };
         let shares = of.shares.map(|_| shares).filter(|shares| !shares.schedule.is_empty());
-        Choice { among: &self.ports, shares, ..*of }
+        Candidates { ports: &self.ports, shares, ..*of }
     }
 }
 
 impl Switch {
-    pub fn new(config: &SwitchConfig, context: &SwitchContext, ports: &[PortId]) -> Self {
+    pub(super) fn new(config: &SwitchConfig, context: &SwitchContext) -> Self {
         Self {
-            chooser: config.build(context),
-            ports: ports.to_vec(),
-            buffered: 0,
+            selector: config.build(context),
             dead: Vec::new(),
             epoch: 0,
-            alive: Alive::default(),
+            alive: AliveCandidates::default(),
         }
+    }
+
+    /// Output ports that it knows to lead nowhere.
+    #[inline]
+    pub(super) fn dead_ports(&self) -> &[PortId] {
+        &self.dead
     }
 
     /// The policy's choice among at least two candidates.
     #[inline]
-    pub fn choose(
+    pub(super) fn choose<L: PortLoads>(
         &mut self,
         now: Time,
-        which: Candidates,
-        choice: &Choice<'_>,
-        queues: &impl Queues,
+        among: Among,
+        candidates: &Candidates<'_>,
+        ports: &Ports<'_, L>,
     ) -> PortId {
-        match which {
-            Candidates::All => self.ask(now, choice, queues),
-            Candidates::Alive => self.ask_alive(now, choice, queues),
+        match among {
+            Among::All => self.ask(now, candidates, ports),
+            Among::Alive => self.ask_alive(now, candidates, ports),
         }
     }
 
     #[inline]
-    fn ask(&mut self, now: Time, choice: &Choice<'_>, queues: &impl Queues) -> PortId {
-        let &Choice { packet, among, edge, pod, shares } = choice;
-        let mut seen = Seen { now, queues, among, edge, pod, epoch: self.epoch, shares };
-        among[self.chooser.choose(now, packet, &mut seen) as usize]
+    fn ask<L: PortLoads>(
+        &mut self,
+        now: Time,
+        candidates: &Candidates<'_>,
+        ports: &Ports<'_, L>,
+    ) -> PortId {
+        let mut view = PolicyView { ports, candidates, epoch: self.epoch };
+        candidates.ports[self.selector.choose(now, candidates.packet, &mut view) as usize]
     }
 
     /// The policy's choice among the candidates that are not known to be dead; among all of them
-    /// if none is alive: the packet goes where routing says, and is lost.
-    fn ask_alive(&mut self, now: Time, choice: &Choice<'_>, queues: &impl Queues) -> PortId {
+    /// if none is alive: the packet then goes where routing says, and is lost.
+    fn ask_alive<L: PortLoads>(
+        &mut self,
+        now: Time,
+        candidates: &Candidates<'_>,
+        ports: &Ports<'_, L>,
+    ) -> PortId {
         let mut alive = std::mem::take(&mut self.alive);
-        alive.fill(choice, &self.dead);
+        alive.fill(candidates, &self.dead);
         let chosen = match alive.ports[..] {
-            [] => self.ask(now, choice, queues),
+            [] => self.ask(now, candidates, ports),
             [only] => only,
-            _ => self.ask(now, &alive.choice(choice), queues),
+            _ => self.ask(now, &alive.candidates(candidates), ports),
         };
         self.alive = alive;
         chosen
     }
 
-    /// It learns that its port leads nowhere, or that it leads somewhere again.
-    pub fn hear(&mut self, port: PortId, state: PortState) {
+    /// It detects that its port leads nowhere, or that it leads somewhere again.
+    pub(super) fn set_port_state(&mut self, port: PortId, state: PortState) {
         self.dead.retain(|&other| other != port);
         if state == PortState::Dead {
             self.dead.push(port);
@@ -209,14 +208,47 @@ impl Switch {
         self.epoch += 1;
     }
 
+    /// Routing has converged: tables that its policy has made from candidates are out of date.
+    pub(super) fn handle_convergence(&mut self) {
+        self.epoch += 1;
+    }
+
     /// Shows its policy a packet that leaves.
     #[inline]
-    pub fn pass(&mut self, now: Time, packet: &mut Packet, passage: &Departure) {
-        self.chooser.handle_departure(now, packet, passage);
+    pub(super) fn handle_departure(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        departure: &Departure,
+    ) {
+        self.selector.handle_departure(now, packet, departure);
     }
 
     /// What its policy keeps.
-    pub fn state(&self) -> StateSize {
-        self.chooser.state_size()
+    pub(super) fn state(&self) -> StateSize {
+        self.selector.state_size()
+    }
+}
+
+/// What the policy of a switch may know of it.
+pub(super) fn context(
+    topology: &Topology,
+    config: &FabricConfig,
+    seed: u64,
+    id: SwitchId,
+) -> SwitchContext {
+    let ids = topology.ports_of(id);
+    let rate = ids.iter().map(|port| topology.link(port.link()).rate).max();
+    let ports = u32::try_from(ids.len()).expect("ids are 32 bits");
+    SwitchContext {
+        seed,
+        id,
+        tier: topology.switches()[id.index()].tier,
+        ports,
+        port_rate: rate.unwrap_or(BitRate::from_bps(1)),
+        port_buffer: match config.switch.buffer {
+            Buffer::PerPort(bytes) => bytes,
+            Buffer::Shared(bytes) => Bytes::new(bytes.get() / u64::from(ports.max(1))),
+        },
     }
 }

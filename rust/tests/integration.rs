@@ -18,6 +18,8 @@ mod published;
 mod queue_pairs;
 mod rails;
 mod support;
+#[path = "../../examples/toy_world.rs"]
+mod toy_world;
 mod traces;
 #[path = "../../examples/two_nics.rs"]
 mod two_nics;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use evenkeel::fabric::{self, FlowRecord, Outcome, Replay, Setup, Verdict, World};
-use evenkeel::ids::{HostId, MessageId};
+use evenkeel::ids::{HostId, TaskId};
 use evenkeel::report::trace_files;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::study::lower_bound;
@@ -201,8 +201,9 @@ fn replay(scenario: &Scenario) -> (Outcome, Vec<FlowRecord>, u64) {
     let mut hear = |flow: &FlowRecord| flows.push(*flow);
     let mut program = Replay::new(traces.player(), &mut hear);
     let mut world = World::new(&setup);
-    world.forget_over();
-    let outcome = fabric::drive(world, setup.time_limit, &mut program, &mut |_| {});
+    world.discard_completed();
+    let observers = fabric::Observers { watch: None, progress: &mut |_| {} };
+    let outcome = fabric::drive(world, &mut program, observers);
     let player = program.into_player();
     assert!(player.fault().is_none(), "{:?}", player.fault());
     let most_held = player.most_held();
@@ -210,8 +211,8 @@ fn replay(scenario: &Scenario) -> (Outcome, Vec<FlowRecord>, u64) {
     let bound = lower_bound(&scenario.setup()).time;
     assert!(outcome.cct >= Some(bound), "{:?} beats the bound {bound}", outcome.cct);
     assert_eq!(outcome.messages, traces.messages());
-    let passed = outcome.passed.as_ref().expect("it forgets");
-    assert_eq!(passed.bytes, traces.load().total_bytes());
+    let discarded = outcome.discarded.as_ref().expect("it discards");
+    assert_eq!(discarded.bytes, traces.load().total_bytes());
     (outcome, flows, most_held)
 }
 
@@ -257,16 +258,16 @@ fn rounds(count: u32) -> Workload {
     for round in 0..count {
         for rank in 0..4u32 {
             let host = HostId(rank);
-            let delay = MessageId(count * per_round + round * 4 + rank);
+            let delay = TaskId(count * per_round + round * 4 + rank);
             delays.push(Delay { host, span: Span::from_ns(300 + u64::from(rank * round % 7)) });
             for step in [1, 3] {
                 let dst = HostId((rank + step) % 4);
-                let id = MessageId(messages.len() as u32);
+                let id = TaskId(messages.len() as u32);
                 let bytes = Bytes::new(1_000 + u64::from(round % 5));
                 messages.push(Message { src: host, dst, bytes, stream: 0, start: Time::ZERO });
                 waits.push((delay, id));
                 if round + 1 < count {
-                    let next = MessageId(count * per_round + (round + 1) * 4 + dst.0);
+                    let next = TaskId(count * per_round + (round + 1) * 4 + dst.0);
                     waits.push((id, next));
                 }
             }

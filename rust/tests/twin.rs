@@ -279,7 +279,9 @@ fn an_experiment_writes_the_same_files_in_both_worlds() {
                 Ok(Box::new(std::fs::File::create(ours.join(name))?))
             };
             let mut recorder = hpcc::Recorder::new(&experiment, &mut open).unwrap();
-            let outcome = fabric::run_watched(&experiment.setup, &mut recorder, &mut |_| {});
+            let observers = fabric::Observers { watch: Some(&mut recorder), progress: &mut |_| {} };
+            let world = fabric::World::new(&experiment.setup);
+            let outcome = fabric::drive(world, &mut fabric::FixedWorkload, observers);
             recorder.finish(&outcome).unwrap();
             ns3::run_hpcc(&experiment, &theirs).unwrap();
             for (_, name) in &recorded {

@@ -1,7 +1,7 @@
 //! A workload in the making: what readers of files that order sends, receives and computation
 //! put their tasks into.
 
-use crate::ids::{HostId, MessageId};
+use crate::ids::{HostId, TaskId};
 use crate::units::{Bytes, Span, Time};
 
 use super::{Delay, Lane, Message, Workload};
@@ -40,7 +40,7 @@ pub(super) struct Appended {
 
 impl Appended {
     /// The task that its message or delay of that number has become.
-    pub fn task(self, id: MessageId) -> Task {
+    pub fn task(self, id: TaskId) -> Task {
         match id.0.checked_sub(self.own) {
             Some(delay) => Task(DELAY | (self.delays + delay)),
             None => Task(self.messages + id.0),
@@ -104,7 +104,7 @@ impl Graph {
         self.messages.extend_from_slice(&other.messages);
         self.delays.extend_from_slice(&other.delays);
         for before in 0..messages + other.delays.len() as u32 {
-            for after in other.dependents_of(MessageId(before)) {
+            for after in other.dependents_of(TaskId(before)) {
                 self.waits.push((task(before), task(after.0)));
             }
         }
@@ -140,18 +140,18 @@ impl Graph {
         self.lanes.extend((0u32..).zip(&other.lanes).filter_map(lane));
         let tasks = (other.messages.len() + other.delays.len()) as u32;
         // What a message waits for is over for it when its gap is.
-        let mut entrances: Vec<Task> = (0..tasks).map(|id| place.task(MessageId(id))).collect();
+        let mut entrances: Vec<Task> = (0..tasks).map(|id| place.task(TaskId(id))).collect();
         if other.gap > Span::ZERO {
             let waits = |id: u32| other.waits_for.get(id as usize).is_some_and(|&count| count > 0);
             for id in (0..place.own).filter(|&id| waits(id)) {
-                let gap = self.delay(host_of(other.host_of(MessageId(id))), other.gap);
-                self.wait(gap, place.task(MessageId(id)));
+                let gap = self.delay(host_of(other.host_of(TaskId(id))), other.gap);
+                self.wait(gap, place.task(TaskId(id)));
                 entrances[id as usize] = gap;
             }
         }
         for before in 0..tasks {
-            for after in other.dependents_of(MessageId(before)) {
-                self.waits.push((place.task(MessageId(before)), entrances[after.index()]));
+            for after in other.dependents_of(TaskId(before)) {
+                self.waits.push((place.task(TaskId(before)), entrances[after.index()]));
             }
         }
         place
@@ -184,9 +184,9 @@ impl Graph {
         }
         let messages = self.messages.len() as u32;
         let id = |task: Task| {
-            MessageId(if task.0 & DELAY == 0 { task.0 } else { messages + (task.0 & !DELAY) })
+            TaskId(if task.0 & DELAY == 0 { task.0 } else { messages + (task.0 & !DELAY) })
         };
-        let mut waits: Vec<(MessageId, MessageId)> =
+        let mut waits: Vec<(TaskId, TaskId)> =
             self.waits.iter().map(|&(before, after)| (id(before), id(after))).collect();
         waits.sort_unstable();
         waits.dedup();
@@ -202,7 +202,7 @@ impl Graph {
         if stuck.is_empty() {
             return Ok(workload);
         }
-        let task = |id: MessageId| match id.0.checked_sub(messages) {
+        let task = |id: TaskId| match id.0.checked_sub(messages) {
             Some(delay) => Task(DELAY | delay),
             None => Task(id.0),
         };
@@ -211,10 +211,10 @@ impl Graph {
 }
 
 /// Those that never begin, because they wait for each other.
-fn circle(workload: &Workload) -> Vec<MessageId> {
+fn circle(workload: &Workload) -> Vec<TaskId> {
     let mut open = workload.waits_for.clone();
-    let ids = || (0..workload.waits_for.len() as u32).map(MessageId);
-    let mut ready: Vec<MessageId> = ids().filter(|id| open[id.index()] == 0).collect();
+    let ids = || (0..workload.waits_for.len() as u32).map(TaskId);
+    let mut ready: Vec<TaskId> = ids().filter(|id| open[id.index()] == 0).collect();
     while let Some(task) = ready.pop() {
         for after in workload.dependents_of(task) {
             open[after.index()] -= 1;
@@ -248,9 +248,9 @@ mod tests {
         graph.wait(sent, after);
         let workload = graph.finish().unwrap();
         assert_eq!(workload.waits_for, [1, 0, 1]);
-        assert_eq!(workload.dependents_of(MessageId(1)), [MessageId(0)]);
-        assert_eq!(workload.dependents_of(MessageId(0)), [MessageId(2)]);
-        assert_eq!(workload.delay(MessageId(2)).map(|delay| delay.host), Some(HostId(1)));
+        assert_eq!(workload.dependents_of(TaskId(1)), [TaskId(0)]);
+        assert_eq!(workload.dependents_of(TaskId(0)), [TaskId(2)]);
+        assert_eq!(workload.delay(TaskId(2)).map(|delay| delay.host), Some(HostId(1)));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::Workload;
 use super::graph::{Appended, Graph, GraphFault, Task};
-use crate::ids::{HostId, MessageId};
+use crate::ids::{HostId, TaskId};
 use crate::units::{Span, Time};
 
 /// A piece of work before it is put together with others.
@@ -121,7 +121,7 @@ impl Joint {
         if part.after.is_none() && (part.start == Span::ZERO || workload.delays.is_empty()) {
             for message in messages {
                 let start = written(message).saturating_add(part.start);
-                self.graph.set_start(place.task(MessageId(message)), start);
+                self.graph.set_start(place.task(TaskId(message)), start);
             }
             return;
         }
@@ -130,12 +130,12 @@ impl Joint {
             return;
         }
         let number = self.graph.counts().1;
-        let gate = self.graph.delay(workload.host_of(MessageId(0)), part.start);
+        let gate = self.graph.delay(workload.host_of(TaskId(0)), part.start);
         self.jobs[index].gate = Some(number);
         for end in part.after.map(|other| self.ends(&parts[other], other)).unwrap_or_default() {
             self.graph.wait(end, gate);
         }
-        for id in (0..tasks).map(MessageId) {
+        for id in (0..tasks).map(TaskId) {
             let late = id.0 < messages.end && written(id.0) > Time::ZERO;
             if late {
                 let span = written(id.0).since(Time::ZERO);
@@ -155,7 +155,7 @@ impl Joint {
         let tasks = (workload.messages.len() + workload.delays.len()) as u32;
         let mut of_host: BTreeMap<HostId, Task> = BTreeMap::new();
         let mut ends = Vec::new();
-        for id in (0..tasks).map(MessageId) {
+        for id in (0..tasks).map(TaskId) {
             let host = workload.host_of(id);
             let mut dependents = workload.dependents_of(id).iter();
             let task = place.task(id);
@@ -175,6 +175,7 @@ impl Joint {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::MessageId;
     use crate::units::Bytes;
     use crate::workload::{Delay, Shift, flow};
 
@@ -211,12 +212,12 @@ mod tests {
         let second = Part { after: Some(0), ..part("b", shift(3)) };
         let both = Workload::of_parts(vec![part("a", shift(2)), second]).unwrap();
         let gate = both.jobs[1].gate.expect("it waits");
-        let gate_id = MessageId((both.messages.len() + gate) as u32);
+        let gate_id = TaskId((both.messages.len() + gate) as u32);
         // A delay of each sender, which the gate waits for, and then the three messages.
         assert_eq!(both.delays.len(), 3);
         assert_eq!(both.waits_for[gate_id.index()], 2);
-        assert_eq!(both.dependents_of(gate_id), [MessageId(2), MessageId(3), MessageId(4)]);
-        assert_eq!(both.dependents_of(MessageId(0)).len(), 1);
+        assert_eq!(both.dependents_of(gate_id), [TaskId(2), TaskId(3), TaskId(4)]);
+        assert_eq!(both.dependents_of(TaskId(0)).len(), 1);
     }
 
     #[test]
@@ -233,10 +234,10 @@ mod tests {
         // The gap, the gate, a collector of each sender of the first job, the written start.
         assert_eq!(spans, [5, 0, 0, 0, 9]);
         assert_eq!(both.jobs[1].delays, 0..1);
-        let delay = |number: u32| MessageId(both.messages.len() as u32 + number);
-        assert_eq!(both.dependents_of(MessageId(2)), [delay(0)]);
-        assert_eq!(both.dependents_of(delay(0)), [MessageId(3)]);
-        assert_eq!(both.dependents_of(delay(4)), [MessageId(2)]);
+        let delay = |number: u32| TaskId(both.messages.len() as u32 + number);
+        assert_eq!(both.dependents_of(TaskId(2)), [delay(0)]);
+        assert_eq!(both.dependents_of(delay(0)), [TaskId(3)]);
+        assert_eq!(both.dependents_of(delay(4)), [TaskId(2)]);
     }
 
     #[test]
@@ -245,7 +246,7 @@ mod tests {
         let alone = Workload::with_delays(Vec::new(), delays, &[]);
         let late = Part { start: Span::from_us(1), ..part("a", alone) };
         let late = Workload::of_parts(vec![late]).unwrap();
-        assert_eq!(late.dependents_of(MessageId(1)), [MessageId(0)]);
+        assert_eq!(late.dependents_of(TaskId(1)), [TaskId(0)]);
         assert_eq!(late.delays[1].span, Span::from_us(1));
     }
 

@@ -20,7 +20,7 @@ pub use permutation::Permutation;
 pub use shift::Shift;
 pub use start_jitter::StartJitter;
 
-use crate::ids::{HostId, MessageId};
+use crate::ids::{HostId, MessageId, TaskId};
 use crate::units::{Bytes, Span, Time};
 
 /// A message that a rank sends to another.
@@ -48,6 +48,15 @@ pub struct Delay {
     pub span: Span,
 }
 
+/// What a task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task<'a> {
+    /// A message of the workload.
+    Message(MessageId, &'a Message),
+    /// A delay of the workload.
+    Delay(&'a Delay),
+}
+
 /// What computes one delay after the other at a host: a processor, a stream of a GPU. Each host
 /// has its own of each number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,8 +75,7 @@ pub enum Compute {
 
 /// Messages in order of their ids, delays, and their dependencies.
 ///
-/// Dependencies number the messages first and then the delays: `MessageId(messages.len() + d)` is
-/// the delay `d`. A delay begins at time zero, or once everything that it waits for is over for
+/// Messages and delays together are its tasks, which dependencies join ([`TaskId`]). A delay begins at time zero, or once everything that it waits for is over for
 /// its host. What waits for a delay may be at any host: from one to another nothing passes but
 /// the news, in no time. Delays of a host run side by side, but for those of a lane: of them one
 /// at a time, of those that are ready the first by number.
@@ -77,7 +85,7 @@ pub enum Compute {
 /// it has been delivered, one that the sender sent itself when it knows that it has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Workload {
-    /// Every message; a [`MessageId`] is a place here.
+    /// Every message, by [`MessageId`].
     pub messages: Vec<Message>,
     /// What hosts compute.
     pub delays: Vec<Delay>,
@@ -89,7 +97,7 @@ pub struct Workload {
     /// wait for `m`; empty if none waits.
     pub first_dependent: Vec<u32>,
     /// Those that wait, grouped by what they wait for.
-    pub dependents: Vec<MessageId>,
+    pub dependents: Vec<TaskId>,
     /// How long after the last one that it waits for a message starts: what its sender computes
     /// in between. It is not for delays.
     pub gap: Span,
@@ -111,18 +119,19 @@ impl Workload {
         messages: Vec<Message>,
         dependencies: &[(MessageId, MessageId)],
     ) -> Self {
-        Self::with_delays(messages, Vec::new(), dependencies)
+        let task = |&(before, after): &(MessageId, MessageId)| (before.into(), after.into());
+        let dependencies: Vec<(TaskId, TaskId)> = dependencies.iter().map(task).collect();
+        Self::with_delays(messages, Vec::new(), &dependencies)
     }
 
-    /// Messages and delays with dependencies: each pair is (what is waited for, who waits), where
-    /// delays are numbered after the messages.
+    /// Messages and delays with dependencies: each pair is (what is waited for, who waits).
     ///
     /// # Panics
     /// If a message that is waited for is neither delivered nor sent where the dependent is.
     pub fn with_delays(
         messages: Vec<Message>,
         delays: Vec<Delay>,
-        dependencies: &[(MessageId, MessageId)],
+        dependencies: &[(TaskId, TaskId)],
     ) -> Self {
         let mut workload = Self { messages, delays, ..Self::default() };
         let tasks = workload.messages.len() + workload.delays.len();
@@ -130,7 +139,7 @@ impl Workload {
         let mut first_dependent = vec![0u32; tasks + 1];
         for &(before, after) in dependencies {
             let host = workload.host_of(after);
-            let message = workload.messages.get(before.index());
+            let message = workload.message(before);
             assert!(
                 message.is_none_or(|message| [message.src, message.dst].contains(&host)),
                 "{after} waits for {before}, which is sent and delivered elsewhere"
@@ -142,7 +151,7 @@ impl Workload {
             first_dependent[index] += first_dependent[index - 1];
         }
         let mut next = first_dependent.clone();
-        let mut dependents = vec![MessageId::default(); dependencies.len()];
+        let mut dependents = vec![TaskId::default(); dependencies.len()];
         for &(before, after) in dependencies {
             dependents[next[before.index()] as usize] = after;
             next[before.index()] += 1;
@@ -153,30 +162,58 @@ impl Workload {
     }
 
     /// Where a message is sent from, or a delay is.
-    pub fn host_of(&self, task: MessageId) -> HostId {
-        match self.messages.get(task.index()) {
-            Some(message) => message.src,
-            None => self.delays[task.index() - self.messages.len()].host,
+    pub fn host_of(&self, task: TaskId) -> HostId {
+        match self.task(task) {
+            Task::Message(_, message) => message.src,
+            Task::Delay(delay) => delay.host,
         }
     }
 
-    /// The delay that is numbered so; `None` if that is a message.
-    pub fn delay(&self, task: MessageId) -> Option<&Delay> {
+    /// Messages and delays together.
+    pub fn task_count(&self) -> usize {
+        self.messages.len() + self.delays.len()
+    }
+
+    /// Every task, messages first.
+    pub fn tasks(&self) -> impl Iterator<Item = TaskId> + use<> {
+        (0..u32::try_from(self.task_count()).expect("ids are 32 bits")).map(TaskId)
+    }
+
+    /// The task of the delay of that index.
+    pub fn delay_task(&self, index: usize) -> TaskId {
+        TaskId(u32::try_from(self.messages.len() + index).expect("ids are 32 bits"))
+    }
+
+    /// What a task is.
+    pub fn task(&self, task: TaskId) -> Task<'_> {
+        match self.message(task) {
+            Some(message) => Task::Message(MessageId(task.0), message),
+            None => Task::Delay(&self.delays[task.index() - self.messages.len()]),
+        }
+    }
+
+    /// The message that a task is; `None` if it is a delay.
+    pub fn message(&self, task: TaskId) -> Option<&Message> {
+        self.messages.get(task.index())
+    }
+
+    /// The delay that a task is; `None` if it is a message.
+    pub fn delay(&self, task: TaskId) -> Option<&Delay> {
         self.delays.get(task.index().checked_sub(self.messages.len())?)
     }
 
-    /// The lane of the delay that is numbered so; `None` if it is of none, or is a message.
-    pub fn lane(&self, task: MessageId) -> Option<Lane> {
+    /// The lane of a delay; `None` if it has none, or if the task is a message.
+    pub fn lane(&self, task: TaskId) -> Option<Lane> {
         *self.lanes.get(task.index().checked_sub(self.messages.len())?)?
     }
 
-    /// Those that wait for `message`, or for the delay of that number.
-    pub fn dependents_of(&self, message: MessageId) -> &[MessageId] {
+    /// The tasks that wait for `task`.
+    pub fn dependents_of(&self, task: TaskId) -> &[TaskId] {
         if self.first_dependent.is_empty() {
             return &[];
         }
-        let from = self.first_dependent[message.index()] as usize;
-        let to = self.first_dependent[message.index() + 1] as usize;
+        let from = self.first_dependent[task.index()] as usize;
+        let to = self.first_dependent[task.index() + 1] as usize;
         &self.dependents[from..to]
     }
 

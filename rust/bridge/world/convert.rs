@@ -9,13 +9,13 @@ use super::enumerations::{
 use super::records::{
     FabricCompletion, FabricEnd, FabricFlow, FabricPacket, FabricPause, FabricWork,
 };
-use crate::endpoint::{FlowRecord, Stage};
-use crate::fabric::parts::Witness;
+use crate::endpoint::{FlowRecord, MessageEventKind};
 use crate::fabric::{PacketEvent, PauseOrder, PauseRecord, Rounding, Verdict};
 use crate::ids::{HostId, PortId, QpId, SwitchId};
 use crate::nic::QpState;
 use crate::nic::verbs::{Completion, CompletionStatus, Opcode, Operation, WorkRequest};
 use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
+use crate::switching::StepKind;
 use crate::topology::Node;
 use crate::units::{Bytes, Time};
 
@@ -72,9 +72,10 @@ macro_rules! convert {
 convert!("packet kind", FabricPacketKind, PacketKind: DATA = Data, ACK = Ack, NACK = Nack,
     CNP = Cnp, REFUSAL = Refusal, PAUSE = Pause, RESUME = Resume);
 convert!("rounding", FabricRounding, Rounding: EXACT = Exact, TRUNCATE_NS = TruncateNs);
-convert!("witness", FabricWitness, Witness: WIRE = Wire, ENDS = Ends, ROUTING = Routing);
-convert!("message event", FabricMessageEventKind, Stage: DELIVERED = Delivered,
-    COMPLETED = Complete);
+convert!("witness", FabricWitness, StepKind: WIRE = RateChange, ENDS = Detection,
+    ROUTING = Convergence);
+convert!("message event", FabricMessageEventKind, MessageEventKind: DELIVERED = Delivered,
+    COMPLETED = Completed);
 convert!("state", FabricQpState, QpState: RESET = Reset, INIT = Init, RTR = ReadyToReceive,
     RTS = ReadyToSend, SQD = SendQueueDrained, SQE = SendQueueError, ERROR = Error);
 convert!("opcode", FabricOpcode, Opcode: WRITE = RdmaWrite, SEND = Send, READ = RdmaRead,

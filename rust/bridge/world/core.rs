@@ -1,22 +1,15 @@
 //! What moves in an experiment: hosts, policies of switches, draws.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use super::contract::Measured;
 use super::recording::Recording;
 use super::records::{FabricMessageEvent, FabricPacket};
 use super::verbs::Verbs;
-use crate::balance::switch::StateSize;
-use crate::endpoint::{Endpoints, Over};
-use crate::fabric::parts::{Effect, Marker, Plan, PortState, Queues, Switch, Way, Ways};
-use crate::fabric::parts::{link_ports, site, switch_context};
-use crate::fabric::{Ecn, Setup};
+use crate::endpoint::{Endpoints, MessageEvent};
+use crate::fabric::Setup;
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::packet::Packet;
-use crate::rng::{Purpose, Stream};
-use crate::topology::Node;
-use crate::units::{Bytes, Time};
+use crate::switching::{PortLoads, StepEffect, Switching};
+use crate::units::{Bytes, Fraction, Time};
 use crate::workload::Message;
 
 /// No host, and no port.
@@ -46,19 +39,12 @@ pub(super) enum PostError {
     Delays,
 }
 
-/// Every NIC, every policy of a switch, and every draw of a run.
+/// Every NIC, every decision of a switch, and every random draw of a run.
 #[derive(Debug)]
 pub(in crate::bridge) struct Core {
     pub(super) setup: Setup,
     pub(super) endpoints: Endpoints,
-    ways: Ways,
-    switches: Vec<Switch>,
-    /// Of each port, its number in its switch.
-    numbers: Vec<u32>,
-    markers: Vec<Marker>,
-    losses: BTreeMap<PortId, Stream>,
-    plan: Plan,
-    watches: bool,
+    pub(super) switching: Switching,
     /// What programs with queue pairs of their own wait for.
     pub(super) verbs: Verbs,
     /// What the world measured.
@@ -67,60 +53,27 @@ pub(in crate::bridge) struct Core {
     pub(super) recording: Option<Box<Recording>>,
 }
 
-/// Queues as the world tells of them.
-struct Told<'a> {
-    numbers: &'a [u32],
-    loads: &'a [u64],
-}
+/// The loads of a switch's ports as the world reports them, by index.
+struct ReportedLoads<'a>(&'a [u64]);
 
-impl Queues for Told<'_> {
+impl PortLoads for ReportedLoads<'_> {
     #[inline]
-    fn number(&self, port: PortId) -> u32 {
-        self.numbers[port.index()]
-    }
-
-    #[inline]
-    fn bytes(&self, _now: Time, port: PortId) -> u64 {
-        self.loads.get(self.number(port) as usize).copied().unwrap_or(0)
+    fn bytes(&self, _port: PortId, index: u32) -> u64 {
+        self.0.get(index as usize).copied().unwrap_or(0)
     }
 }
 
 impl Core {
     pub(super) fn new(setup: &Setup) -> Self {
         let Setup { topology, fabric, scheme, seed, .. } = setup;
-        let ways = Ways::new(topology, scheme);
-        let ids = || (0u32..).zip(topology.switches()).map(|(id, _)| SwitchId(id));
-        let ports = 2 * topology.links().len();
-        let mut numbers = vec![0; ports];
-        for id in ids() {
-            for (number, port) in (0u32..).zip(topology.ports_of(id)) {
-                numbers[port.index()] = number;
-            }
-        }
-        let switches = ids().map(|id| {
-            let context = switch_context(topology, fabric, *seed, id);
-            Switch::new(&scheme.switch, &context, topology.ports_of(id))
-        });
-        let markers = (0u32..).take(ports).map(PortId).map(|port| {
-            let ecn = match topology.ends_of(port).0 {
-                Node::Switch(_) => fabric.ecn_at(topology.link(port.link()).rate),
-                Node::Host(_) => Ecn::Off,
-            };
-            Marker::new(ecn, *seed, port)
-        });
+        let switching = Switching::new(topology, fabric, scheme, *seed);
         Self {
-            endpoints: Endpoints::new(site(setup, &ways.intact)),
-            switches: switches.collect(),
-            markers: markers.collect(),
-            losses: BTreeMap::new(),
-            plan: Plan::new(&fabric.failures, scheme.weights),
-            watches: scheme.switch.tracks_departures(),
+            endpoints: Endpoints::new(setup.site(&switching)),
+            switching,
             verbs: Verbs::default(),
             measured: Measured::default(),
             recording: None,
             setup: setup.clone(),
-            ways,
-            numbers,
         }
     }
 
@@ -161,7 +114,7 @@ impl Core {
         let packet = Packet::from(packet);
         match &mut self.recording {
             Some(recording) if recording.follows(host) => {
-                recording.handle_packet(now, (&mut self.endpoints, host), &packet);
+                recording.handle_packet(now, &mut self.endpoints, host, &packet);
             }
             _ => self.endpoints.handle_packet(now, host, &packet),
         }
@@ -179,9 +132,7 @@ impl Core {
     }
 
     fn has_something_to_tell(&self) -> bool {
-        self.endpoints.has_something_to_tell()
-            || self.verbs.has_something_to_tell()
-            || self.is_finished()
+        self.endpoints.has_reports() || self.verbs.has_something_to_tell() || self.is_finished()
     }
 
     pub(super) fn next_wake(&self, host: u32, now_ps: u64, free_ps: u64) -> u64 {
@@ -190,8 +141,7 @@ impl Core {
         }
         let (now, free) = (Time::from_ps(now_ps), Time::from_ps(free_ps));
         let wake = self.endpoints.host(HostId(host)).next_wake(now, free);
-        // A timer shorter than a packet can run out before anybody looks; it is late, not lost.
-        wake.map_or(u64::MAX, |wake| wake.max(now).as_ps())
+        wake.map_or(u64::MAX, Time::as_ps)
     }
 
     pub(super) fn poll_touched(&mut self) -> u32 {
@@ -199,10 +149,11 @@ impl Core {
     }
 
     pub(super) fn poll_message_event(&mut self, event: &mut FabricMessageEvent) -> bool {
-        let Some(Over { message, at, stage }) = self.endpoints.poll_over() else { return false };
-        let Message { src, dst, bytes, .. } = self.endpoints.workload().messages[message.index()];
+        let Some(next) = self.endpoints.poll_message_event() else { return false };
+        let MessageEvent { message, at, kind } = next;
+        let Message { src, dst, bytes, .. } = *self.endpoints.message(message);
         *event = FabricMessageEvent {
-            kind: stage.into(),
+            kind: kind.into(),
             message: message.0,
             src: src.0,
             dst: dst.0,
@@ -214,7 +165,7 @@ impl Core {
     }
 
     pub(super) fn report_all_messages(&mut self) {
-        self.endpoints.tell_all();
+        self.endpoints.report_all_messages();
     }
 
     pub(super) fn is_finished(&self) -> bool {
@@ -264,69 +215,34 @@ impl Core {
         packet: &mut FabricPacket,
         loads: &[u64],
     ) -> u32 {
-        let (id, now) = (SwitchId(switch_number), Time::from_ps(now_ps));
-        let mut seen = Packet::from(&*packet);
-        let switch = &mut self.switches[id.index()];
-        let port = match self.ways.of(id, &switch.dead, &mut seen) {
-            Way::None => return NONE,
-            Way::Port(port) => port,
-            Way::Ask(which) => {
-                let queues = Told { numbers: &self.numbers, loads };
-                switch.choose(now, which, &self.ways.choice(id, &seen), &queues)
-            }
-        };
-        packet.route = seen.route;
-        let number = self.numbers[port.index()];
-        if self.watches {
-            let passage = self.ways.passage(number, &seen);
-            switch.pass(now, &mut seen, &passage);
-            *packet = FabricPacket::from(&seen);
-        }
-        number
+        let mut routed = Packet::from(&*packet);
+        let (switch, now) = (SwitchId(switch_number), Time::from_ps(now_ps));
+        let port = self.switching.route(now, switch, &mut routed, &ReportedLoads(loads));
+        *packet = FabricPacket::from(&routed);
+        port.map_or(NONE, |port| self.switching.port_index(port))
     }
 
     pub(super) fn only_port(&self, switch_number: u32, dst: u32) -> u32 {
-        let id = SwitchId(switch_number);
-        let dead = &self.switches[id.index()].dead;
-        let only = self.ways.only(id, dead, HostId(dst)).filter(|_| !self.watches);
-        only.map_or(NONE, |port| self.numbers[port.index()])
+        let only = self.switching.only_next_hop(SwitchId(switch_number), HostId(dst));
+        only.map_or(NONE, |port| self.switching.port_index(port))
     }
 
     pub(super) fn marks(&mut self, port: u32, waiting_bytes: u64) -> bool {
-        self.markers[port as usize].marks(Bytes::new(waiting_bytes))
+        self.switching.marks(PortId(port), Bytes::new(waiting_bytes))
     }
 
     pub(super) fn loses(&mut self, port: u32, numerator: u32, denominator: u32) -> bool {
-        let port = PortId(port);
-        let made = || Stream::new(self.setup.seed, Purpose::Loss, u64::from(port.0));
-        self.losses.entry(port).or_insert_with(made).chance(numerator, denominator.max(1))
+        let rate = Fraction::new(numerator, denominator).unwrap_or(Fraction::ZERO);
+        self.switching.draw_loss(PortId(port), rate)
     }
 
     pub(super) fn apply_step(&mut self, step: u32, now_ps: u64) {
-        let topology = Arc::clone(&self.setup.topology);
-        match self.plan.carry_out(step, &topology, &mut self.ways) {
-            // Wires are the world's.
-            Effect::None | Effect::Rate(..) => {}
-            Effect::Ends(link, state) => self.tell_ends(&link_ports(link), state),
-            Effect::Converged => {
-                self.switches.iter_mut().for_each(|switch| switch.epoch += 1);
-                let now = Time::from_ps(now_ps);
-                self.plan.tell_hosts(now, &topology, &self.ways, &mut self.endpoints);
-            }
+        let at = self.switching.steps()[step as usize].at;
+        debug_assert_eq!(at.as_ps(), now_ps, "a step takes effect at its time");
+        // A changed rate is for the world to apply: wires are its own.
+        if let StepEffect::Converged(state) = self.switching.apply_step(step) {
+            self.endpoints.handle_routing(state);
         }
-    }
-
-    fn tell_ends(&mut self, ports: &[PortId], state: PortState) {
-        for &port in ports {
-            if let Node::Switch(switch) = self.setup.topology.ends_of(port).0 {
-                self.switches[switch.index()].hear(port, state);
-            }
-        }
-    }
-
-    /// What the policy of each switch keeps.
-    pub(super) fn switch_states(&self) -> Vec<StateSize> {
-        self.switches.iter().map(Switch::state).collect()
     }
 
     pub(super) fn record(&mut self, measured: &Measured) {

@@ -10,11 +10,13 @@ use super::enumerations::{FabricFaultKind, FabricRounding};
 use super::records::{
     FabricEcn, FabricFault, FabricIngress, FabricLink, FabricSettings, FabricStep,
 };
-use crate::fabric::parts::{Pfc, Plan};
-use crate::fabric::{Buffer, Ecn, EcnPoint, FailureKind, Rounding, Setup};
+use crate::fabric::Setup;
 use crate::hpcc::{self, HpccError};
 use crate::ids::{PortId, SwitchId};
 use crate::scenario::{self, Scenario, ScenarioError};
+use crate::switching::{
+    Buffer, Ecn, EcnPoint, FailureKind, FailurePlan, IngressLimits, Pfc, Rounding,
+};
 use crate::topology::{Link, Node, Switch, Topology, TopologyError};
 use crate::units::{BitRate, Span};
 
@@ -49,7 +51,7 @@ pub(super) enum ExperimentError {
 /// What determines a run.
 pub(in crate::bridge) struct Experiment {
     pub(super) setup: Setup,
-    plan: Plan,
+    plan: FailurePlan,
     pfc: Option<Pfc>,
     pub(super) hpcc: Option<Box<hpcc::Experiment>>,
     warnings: Vec<String>,
@@ -135,7 +137,7 @@ impl Experiment {
     pub(in crate::bridge) fn new(setup: Setup, warnings: Vec<String>) -> Self {
         let Setup { fabric, topology, scheme, .. } = &setup;
         Self {
-            plan: Plan::new(&fabric.failures, scheme.weights),
+            plan: FailurePlan::new(&fabric.failures, scheme.weights),
             pfc: fabric.switch.pfc.map(|pfc| Pfc::new(&pfc, fabric, topology)),
             hpcc: None,
             warnings,
@@ -196,13 +198,17 @@ impl Experiment {
 
     pub(super) fn ingress(&self, port: u32) -> FabricIngress {
         let Some(pfc) = &self.pfc else { return FabricIngress::default() };
-        let (reserve, headroom, alpha) = pfc.kept_for(PortId(port));
-        let (alpha_numerator, alpha_denominator) = alpha;
-        FabricIngress { reserve, headroom, alpha_numerator, alpha_denominator }
+        let IngressLimits { reserve, headroom, alpha } = pfc.limits(PortId(port));
+        FabricIngress {
+            reserve,
+            headroom,
+            alpha_numerator: alpha.numerator().into(),
+            alpha_denominator: alpha.denominator().into(),
+        }
     }
 
     pub(super) fn pool_size(&self, switch_number: u32) -> u64 {
-        self.pfc.as_ref().map_or(0, |pfc| pfc.pool_size(SwitchId(switch_number)))
+        self.pfc.as_ref().map_or(0, |pfc| pfc.pool_bytes(SwitchId(switch_number)))
     }
 
     pub(super) fn faults(&self) -> Vec<FabricFault> {
@@ -234,7 +240,7 @@ impl Experiment {
     pub(super) fn steps(&self) -> Vec<FabricStep> {
         let steps = self.plan.steps().iter().map(|step| FabricStep {
             at_ps: step.at.as_ps(),
-            witness: step.witness.into(),
+            witness: step.kind.into(),
             link: step.link.0,
             rate_bps: self.plan.rate_after(step, &self.setup.topology).as_bps(),
         });

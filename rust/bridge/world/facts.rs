@@ -5,8 +5,7 @@ use super::convert::{Known as _, UnknownValue};
 use super::core::Core;
 use super::records::FabricFlow;
 use crate::endpoint::QpCounts;
-use crate::fabric::Outcome;
-use crate::fabric::parts::Sums;
+use crate::fabric::{Outcome, outcome};
 use crate::nic::NicCounters;
 use crate::units::{Bytes, Time};
 
@@ -28,14 +27,14 @@ impl Core {
     /// # Panics
     /// If the world measured what does not exist, or a packet or a byte was lost from the books.
     pub(in crate::bridge) fn outcome(&self) -> Outcome {
-        let sums = sums(&self.measured).unwrap_or_else(|unknown| panic!("{unknown}"));
-        Outcome::of(sums, self.switch_states(), &self.endpoints)
+        let measured = measured(&self.measured).unwrap_or_else(|unknown| panic!("{unknown}"));
+        Outcome::of(measured, self.switching.states(), &self.endpoints)
     }
 }
 
-fn sums(measured: &Measured) -> Result<Sums, UnknownValue> {
+fn measured(measured: &Measured) -> Result<outcome::Measured, UnknownValue> {
     let bytes = |of: &[u64]| of.iter().map(|&bytes| Bytes::new(bytes)).collect();
-    Ok(Sums {
+    Ok(outcome::Measured {
         verdict: measured.verdict.known()?,
         ended: Time::from_ps(measured.ended_ps),
         data_dropped: measured.data_dropped,

@@ -10,8 +10,8 @@ use super::core::Core;
 use super::experiment::{Experiment, ExperimentError};
 use super::records::FabricPacket;
 use crate::endpoint::{Endpoints, Host};
-use crate::fabric::parts::Tape;
-use crate::fabric::{Outcome, PacketEvent, PacketRecord, Sight, Watch as _};
+use crate::fabric::trace_buffer::TraceBuffer;
+use crate::fabric::{Outcome, PacketEvent, PacketRecord, Snapshot, Watch as _};
 use crate::hpcc::{self, Recorder, ResultTable};
 use crate::ids::{HostId, PortId};
 use crate::packet::Packet;
@@ -23,7 +23,7 @@ use crate::units::Time;
 #[derive(Debug)]
 pub(super) struct Recording {
     recorder: Recorder,
-    tape: Tape,
+    trace: TraceBuffer,
     /// By host, whether its packets are noted.
     hosts: Vec<bool>,
     /// What was written so far, by the names that the files are to have.
@@ -45,8 +45,8 @@ impl Recording {
         let setup = &experiment.setup;
         let hosts = (0..setup.topology.host_count()).map(HostId);
         Ok(Self {
-            hosts: hosts.map(|host| recorder.follows(Node::Host(host))).collect(),
-            tape: Tape::new(&setup.topology, &setup.fabric),
+            hosts: hosts.map(|host| recorder.traces(Node::Host(host))).collect(),
+            trace: TraceBuffer::new(&setup.topology, &setup.fabric),
             recorder,
             files,
         })
@@ -54,9 +54,9 @@ impl Recording {
 
     fn note(&mut self, record: PacketRecord) {
         let now = record.at;
-        self.tape.note(record);
-        if self.tape.has_many() {
-            self.recorder.take(&self.tape.take(now));
+        self.trace.record(record);
+        if self.trace.has_enough() {
+            self.recorder.take_records(&self.trace.take(now));
         }
     }
 
@@ -64,7 +64,8 @@ impl Recording {
     pub fn handle_packet(
         &mut self,
         now: Time,
-        (endpoints, id): (&mut Endpoints, HostId),
+        endpoints: &mut Endpoints,
+        id: HostId,
         packet: &Packet,
     ) {
         let before = endpoints.host(id).nic.answers().len();
@@ -82,7 +83,7 @@ impl Recording {
     }
 
     fn finish(mut self, outcome: &Outcome) -> io::Result<Vec<(String, File)>> {
-        self.recorder.take(&self.tape.take(Time::NEVER));
+        self.recorder.take_records(&self.trace.take(Time::NEVER));
         self.recorder.finish(outcome)?;
         Ok(self.files)
     }
@@ -118,9 +119,9 @@ impl Core {
         carried: &[u64],
     ) -> u64 {
         let Some(recording) = &mut self.recording else { return u64::MAX };
-        let sight = Sight { waiting, carried, endpoints: &self.endpoints };
-        recording.recorder.look(Time::from_ps(now_ps), Time::from_ps(next_event_ps), &sight);
-        recording.recorder.next_look().as_ps()
+        let snapshot = Snapshot { waiting, carried, endpoints: &self.endpoints };
+        recording.recorder.sample(Time::from_ps(now_ps), Time::from_ps(next_event_ps), &snapshot);
+        recording.recorder.next_sample().as_ps()
     }
 }
 
@@ -135,11 +136,11 @@ impl Experiment {
         })?;
         let topology = &self.setup.topology;
         let ports = 0..u32::try_from(2 * topology.links().len()).expect("ids are 32 bits");
-        let noted = |port: &u32| recording.recorder.follows(topology.ends_of(PortId(*port)).0);
+        let noted = |port: &u32| recording.recorder.traces(topology.ends_of(PortId(*port)).0);
         let facts = RecordPlan {
             traced_ports: ports.filter(noted).collect(),
-            sampled_ports: recording.recorder.looks_at().iter().map(|port| port.0).collect(),
-            next_sample_ps: recording.recorder.next_look().as_ps(),
+            sampled_ports: recording.recorder.sampled_ports().iter().map(|port| port.0).collect(),
+            next_sample_ps: recording.recorder.next_sample().as_ps(),
         };
         core.recording = Some(Box::new(recording));
         Ok(facts)

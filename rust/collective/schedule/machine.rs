@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::{OnArrival, ScheduleBuilder, Segment, Send};
 use crate::collective::{Collective, Plan};
-use crate::ids::MessageId;
+use crate::ids::TaskId;
 use crate::rng::{Purpose, Stream};
 use crate::units::Span;
 use crate::workload::Workload;
@@ -72,7 +72,7 @@ pub fn run(collective: &Collective, plan: &Plan, memory: Memory, seed: u64) -> M
 fn released(workload: &Workload, waits_for: &mut [u32], message: usize) -> Vec<usize> {
     let (mut ready, mut completed) = (Vec::new(), vec![message]);
     while let Some(task) = completed.pop() {
-        for after in workload.dependents_of(MessageId(task as u32)) {
+        for after in workload.dependents_of(TaskId(task as u32)) {
             waits_for[after.index()] -= 1;
             if waits_for[after.index()] > 0 {
                 continue;

@@ -1,92 +1,140 @@
-//! Which packets a switch takes into its memory, and what becomes of the others.
+//! A packet in a switch: the port that it leaves by, and whether it starts there, waits or is
+//! dropped.
 
-use super::config::Buffer;
-use super::network::Network;
-use super::pool::Place;
-use crate::ids::{PortId, SwitchId};
-use crate::packet::Flags;
-use crate::topology::Node;
+use super::Network;
+use super::pool::{Pool, SlotId};
+use super::port::Port;
+use crate::ids::{HostId, PortId, SwitchId};
+use crate::switching::{
+    Admission, EcnPoint, EnqueueRequest, ForwardingDecision, PolicyChoice, PortLoads,
+};
 use crate::units::Time;
 
 impl Network {
-    /// Whether there is room for a packet that must wait at `id`.
-    pub(super) fn admits(&mut self, now: Time, switch: SwitchId, id: PortId, place: Place) -> bool {
-        let slot = self.pool.get(place);
-        let (bytes, flags) = (u64::from(slot.packet.wire_bytes), slot.packet.flags);
-        if flags.has(Flags::PRIORITY) && self.trim.is_some() {
-            return self.has_header_room(id, bytes);
-        }
-        if let Some(pfc) = &self.pfc {
-            // What has no priority came over a link and is counted there.
-            let link = slot.aside.ingress();
-            return flags.has(Flags::PRIORITY) || link.is_none_or(|link| pfc.admits(link, bytes));
-        }
-        match self.buffer {
-            Buffer::PerPort(limit) => {
-                let waiting = self.ports[id.index()].bytes_waiting(flags);
-                u64::from(waiting) + bytes <= limit.get()
+    /// A packet came into `switch`: finds a port and puts the packet there.
+    #[inline]
+    pub(super) fn forward(&mut self, now: Time, switch: SwitchId, slot: SlotId) {
+        let packet = &mut self.pool.get_mut(slot).packet;
+        let port = match self.switching.decide(switch, packet) {
+            ForwardingDecision::Port(port) => port,
+            ForwardingDecision::Choose(choice) => self.choose(now, choice, slot),
+            ForwardingDecision::Drop => {
+                let port = self.switching.ports_of(switch)[0];
+                self.trace_drop(now, port, slot);
+                self.drop_packet(slot);
+                return;
             }
-            Buffer::Shared(limit) => {
-                // The count may lag behind packets that have left; only near the limit is it
-                // worth a look at every port.
-                if self.switches[switch.index()].buffered + bytes > limit.get() {
-                    self.settle_switch(now, switch);
+        };
+        self.switching.handle_departure(now, port, &mut self.pool.get_mut(slot).packet);
+        self.enqueue(now, switch, port, slot);
+    }
+
+    fn choose(&mut self, now: Time, choice: PolicyChoice, slot: SlotId) -> PortId {
+        let packet = &self.pool.get(slot).packet;
+        if self.switching.uses_queue_lengths() {
+            self.settle_candidates(now, choice.switch(), packet.dst);
+        }
+        let loads = Loads { now, ports: &self.ports, pool: &self.pool };
+        self.switching.choose(now, choice, &self.pool.get(slot).packet, &loads)
+    }
+
+    /// Settles the ports that a policy is about to look at.
+    fn settle_candidates(&mut self, now: Time, switch: SwitchId, dst: HostId) {
+        for candidate in 0..self.switching.next_hops(switch, dst).len() {
+            let port = self.switching.next_hops(switch, dst)[candidate];
+            // It is armed already: a port where packets wait has an event pending.
+            self.start_due(now, port);
+        }
+    }
+
+    #[inline]
+    fn enqueue(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
+        self.start_due(now, id);
+        let packet = &self.pool.get(slot).packet;
+        if !packet.is_control() {
+            let found = self.ports[id.index()].data_waiting();
+            self.counters.waiting_found += u128::from(found);
+            self.counters.arrivals += 1;
+        }
+        if self.ports[id.index()].is_clear(now, packet.flags) {
+            // An empty queue: the packet passes through without being stored.
+            self.mark(EcnPoint::Enqueue, id, slot);
+            self.ports[id.index()].transmit(&mut self.pool, slot, now);
+            self.mark(EcnPoint::Dequeue, id, slot);
+            self.trace_passage(now, id, slot);
+        } else if self.admit(now, switch, id, slot) {
+            self.mark(EcnPoint::Enqueue, id, slot);
+            let frame = self.account_enqueue(switch, slot);
+            self.ports[id.index()].enqueue(&mut self.pool, slot);
+            self.trace_enqueue(now, id, slot);
+            if self.switching.has_pfc() {
+                if let Some(frame) = frame {
+                    self.send_frame(now, frame);
                 }
-                self.switches[switch.index()].buffered + bytes <= limit.get()
+                self.start_waiting(now, id);
             }
+        } else {
+            self.trace_drop(now, id, slot);
+            self.drop_packet(slot);
+            return;
         }
+        self.arm(id, || false);
     }
 
-    /// Cuts a data packet for which there is no room to its header, if that may be and the header
-    /// has room; false if the packet is to be dropped.
-    pub(super) fn trims(&mut self, id: PortId, place: Place) -> bool {
-        let Some(trim) = self.trim else { return false };
-        let packet = self.pool.get(place).packet;
-        if packet.is_control() || packet.flags.has(Flags::TRIMMED) {
-            return false;
+    /// Whether a packet that cannot start at once may join the queue of port `id`; it may be
+    /// trimmed for that.
+    fn admit(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) -> bool {
+        // The count of a shared buffer includes packets that have left it since their ports were
+        // last settled. Only near the limit is it worth settling every port.
+        if self.switching.exceeds_shared_buffer(switch, &self.pool.get(slot).packet) {
+            self.settle_switch(now, switch);
         }
-        let size = trim.size.get().min(u64::from(packet.wire_bytes));
-        if !self.has_header_room(id, size) {
-            return false;
-        }
-        let last_hop = matches!(self.ports[id.index()].end.node(), Node::Host(_));
-        let packet = &mut self.pool.get_mut(place).packet;
-        packet.wire_bytes = u16::try_from(size).expect("not more than it was");
-        packet.flags = packet
-            .flags
-            .with(Flags::TRIMMED)
-            .with(Flags::PRIORITY)
-            .with(Flags::LAST_HOP.when(last_hop));
-        self.counters.trimmed += 1;
-        true
+        let waiting = self.ports[id.index()].waiting();
+        let slot = self.pool.get_mut(slot);
+        let ingress = slot.aside.ingress();
+        let request = EnqueueRequest { switch, port: id, ingress, waiting };
+        let admission = self.switching.admit(&request, &mut slot.packet);
+        self.counters.trimmed += u64::from(admission == Admission::Trimmed);
+        admission != Admission::Dropped
     }
 
-    fn has_header_room(&self, id: PortId, bytes: u64) -> bool {
-        let waiting = self.ports[id.index()].bytes_waiting(Flags::PRIORITY);
-        self.trim.is_some_and(|trim| u64::from(waiting) + bytes <= trim.limit.get())
+    /// Marks a packet at a switch port if ECN calls for it at this point.
+    #[inline]
+    pub(super) fn mark(&mut self, point: EcnPoint, id: PortId, slot: SlotId) {
+        let waiting = self.ports[id.index()].data_waiting();
+        self.switching.mark(point, id, waiting, &mut self.pool.get_mut(slot).packet);
     }
 
     /// A packet is lost.
-    pub fn drop_packet(&mut self, place: Place) {
-        let packet = self.pool.remove(place);
+    pub(super) fn drop_packet(&mut self, slot: SlotId) {
+        let packet = self.pool.remove(slot);
         if packet.is_control() {
             self.counters.control_dropped += 1;
         } else {
             self.counters.data_dropped += 1;
         }
     }
+}
 
-    /// Settles every port of a switch.
-    pub(super) fn settle_switch(&mut self, now: Time, switch: SwitchId) {
-        for index in 0..self.switches[switch.index()].ports.len() {
-            let id = self.switches[switch.index()].ports[index];
-            self.settle(now, id);
-            self.arm(id, || false);
-        }
+#[cfg(test)]
+impl Network {
+    /// Puts a packet into a switch at time zero, as if it had just arrived there.
+    pub fn forward_for_test(&mut self, switch: SwitchId, packet: crate::packet::Packet) {
+        let slot = self.pool.insert(packet);
+        self.forward(Time::ZERO, switch, slot);
     }
+}
 
-    /// True if the packet that arrives now over `id` is lost on the way.
-    pub fn lost_on_the_way(&mut self, id: PortId, place: Place) -> bool {
-        self.faults.loses(id, &self.ports[id.index()], self.pool.get(place))
+/// The loads of ports as they stand.
+struct Loads<'a> {
+    now: Time,
+    ports: &'a [Port],
+    pool: &'a Pool,
+}
+
+impl PortLoads for Loads<'_> {
+    #[inline]
+    fn bytes(&self, port: PortId, _index: u32) -> u64 {
+        u64::from(self.ports[port.index()].load(self.now, self.pool))
     }
 }

@@ -1,108 +1,111 @@
-//! Flow control in the network: counting packets in and out of queues, and the frames.
+//! Priority flow control (PFC) in the network: counting packets in and out of queues, and the
+//! frames.
 //!
-//! Without it a port decides late, and a packet costs one event a hop. With it the counts must be
-//! right at every moment, because they decide when a link is told to stop. So each start from a
-//! queue is an event of its own, which comes before everything but failures at its time: a packet
-//! that waits costs two events a hop, one that passes through still one.
+//! Without PFC a port decides late, and a packet costs one event a hop. With it the counts must be
+//! right at every moment, because they decide when a link is paused. So each start from a queue is
+//! an event of its own, which comes before everything but failures at its time: a packet that
+//! waits costs two events a hop, one that passes through still one.
 //!
-//! A frame goes before everything that waits, in its turn on the wire. While one waits, a newer
-//! one takes its place: what counts is the last word.
+//! A frame goes before everything that waits, as soon as the packet on the wire is out. While one
+//! waits, a newer one replaces it: only the last order counts.
 
-use super::event::Event;
-use super::network::Network;
-use super::outcome::{PauseOrder, PauseRecord};
-use super::pfc::FRAME_BYTES;
-use super::pool::{Aside, Place};
-use super::port::Noted;
-use crate::ids::PortId;
-use crate::packet::{Flags, Packet, PacketKind, PauseFrame};
+use super::pool::{Aside, SlotId};
+use super::{Arrival, Event, Network};
+use crate::fabric::outcome::PauseRecord;
+use crate::ids::{PortId, SwitchId};
+use crate::packet::{Flags, Packet, PacketKind, PauseFrame, PauseOrder};
+use crate::switching::PFC_FRAME_BYTES;
 use crate::topology::Node;
 use crate::units::Time;
 
+/// A PFC frame that a switch has to send.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame {
+    /// The port that the frame is for: it goes back over that port's link.
+    pub to: PortId,
+    pub order: PauseOrder,
+}
+
 impl Network {
-    /// Notes by which port a packet came into a switch, until it is counted or passes through.
-    pub fn note_ingress(&mut self, id: PortId, place: Place) {
-        self.pool.get_mut(place).aside = Aside::counted_at(id);
+    /// Remembers the port that a packet came by, until it is counted there or passes through.
+    #[inline]
+    pub(super) fn note_ingress(&mut self, id: PortId, slot: SlotId) {
+        self.pool.get_mut(slot).aside = Aside::from_ingress(Some(id));
     }
 
-    /// A packet has joined the queue of port `id`: it counts from now on, where it has no priority.
-    pub(super) fn stay(&mut self, now: Time, id: PortId, place: Place) {
-        let slot = self.pool.get_mut(place);
+    /// Counts a packet that is about to join a queue of `switch`; the frame that has to be sent
+    /// for it, if any. Packets with priority are not counted against the link that they came by.
+    #[inline]
+    pub(super) fn account_enqueue(&mut self, switch: SwitchId, slot: SlotId) -> Option<Frame> {
+        let slot = self.pool.get_mut(slot);
         let bytes = u64::from(slot.packet.wire_bytes);
         if slot.packet.flags.has(Flags::PRIORITY) {
-            slot.aside = Aside::NONE;
+            slot.aside = Aside::default();
         }
-        let counted = slot.aside.ingress();
-        if let (Some(link), Some(pfc)) = (counted, &mut self.pfc)
-            && let Some(order) = pfc.add(link, bytes)
-        {
-            self.tell(now, link, order);
-        }
-        self.start_waiting(now, id);
+        let ingress = slot.aside.ingress();
+        let order = self.switching.account_enqueue(switch, bytes, ingress)?;
+        ingress.map(|to| Frame { to, order })
     }
 
-    /// A packet starts from a queue; what the link that it came by is to be told, if anything.
-    pub(super) fn leave(&mut self, place: Place) -> Option<(PortId, PauseOrder)> {
-        let slot = self.pool.get(place);
+    /// Counts a packet that starts from the queue of a switch port; the frame that has to be sent
+    /// for it, if any.
+    #[inline]
+    pub(super) fn account_start(&mut self, id: PortId, slot: SlotId) -> Option<Frame> {
+        let Node::Switch(switch) = self.ports[id.index()].start.node() else { return None };
+        let slot = self.pool.get(slot);
+        let (bytes, ingress) = (u64::from(slot.packet.wire_bytes), slot.aside.ingress());
         self.counters.pauses += u64::from(slot.packet.kind == PacketKind::Pause);
-        let link = slot.aside.ingress()?;
-        let order = self.pfc.as_mut()?.remove(link, u64::from(slot.packet.wire_bytes))?;
-        Some((link, order))
+        let order = self.switching.account_dequeue(switch, bytes, ingress)?;
+        ingress.map(|to| Frame { to, order })
     }
 
     /// Sends a frame back over a link, as soon as its wire is free.
-    pub(super) fn tell(&mut self, now: Time, link: PortId, order: PauseOrder) {
-        let id = link.reverse();
+    pub(super) fn send_frame(&mut self, now: Time, frame: Frame) {
+        let id = frame.to.reverse();
         let port = &mut self.ports[id.index()];
-        let frame = PauseFrame { order, waiting: port.data_waiting().into() };
-        let frame = Packet {
-            wire_bytes: FRAME_BYTES,
+        let (order, waiting) = (frame.order, u64::from(port.data_waiting()));
+        let packet = Packet {
+            wire_bytes: PFC_FRAME_BYTES,
             flags: Flags::PRIORITY,
-            ..Packet::pause_frame(frame)
+            ..Packet::pause_frame(PauseFrame { order, waiting })
         };
         if let Some(first) = port.first_with_priority()
             && self.pool.get(first).packet.is_pause_frame()
         {
-            self.pool.get_mut(first).packet = frame;
+            self.pool.get_mut(first).packet = packet;
             return;
         }
-        let place = self.pool.insert(frame);
+        let slot = self.pool.insert(packet);
         if port.free <= now {
             self.counters.pauses += u64::from(order == PauseOrder::Pause);
-            port.transmit(&mut self.pool, place, now);
-            if port.noted.at(Noted::START) {
-                self.note_passage(now, id, place);
-            }
+            port.transmit(&mut self.pool, slot, now);
+            self.trace_passage(now, id, slot);
             self.arm(id, || false);
             return;
         }
-        port.wait_first(&mut self.pool, place);
-        if port.noted.at(Noted::START) {
-            self.note_wait(now, id, place);
-        }
-        let port = &self.ports[id.index()];
-        if let Node::Switch(switch) = port.start.node() {
-            self.switches[switch.index()].buffered += u64::from(FRAME_BYTES);
+        port.enqueue_first(&mut self.pool, slot);
+        self.trace_enqueue(now, id, slot);
+        if let Node::Switch(switch) = self.ports[id.index()].start.node() {
+            self.switching.account_enqueue(switch, PFC_FRAME_BYTES.into(), None);
         }
         self.start_waiting(now, id);
     }
 
-    /// The wire of a port is free.
+    /// The wire of a port is free for what waits.
     pub fn handle_start(&mut self, now: Time, id: PortId) {
         self.ports[id.index()].start_armed = false;
         self.start_waiting(now, id);
     }
 
-    /// Starts what may go now, and sees to it that an event comes when the next may.
-    fn start_waiting(&mut self, now: Time, id: PortId) {
+    /// Starts what may go now, and schedules the next start.
+    pub(super) fn start_waiting(&mut self, now: Time, id: PortId) {
         let port = &mut self.ports[id.index()];
         if !port.has_waiting() {
             return;
         }
-        // A wire that was held, or had nothing to do, is free from now on, not from back then.
+        // A wire that was paused, or had nothing to send, is free from now on, not from back then.
         port.free = port.free.max(now);
-        self.settle(now, id);
-        self.arm(id, || false);
+        self.settle_switch_port(now, id);
         let port = &mut self.ports[id.index()];
         if port.has_waiting() && !port.start_armed {
             port.start_armed = true;
@@ -110,18 +113,28 @@ impl Network {
         }
     }
 
-    /// Takes a frame off the network; which port it is for, and what it says.
-    pub fn take_frame(&mut self, came_by: PortId, place: Place) -> Option<(PortId, PauseOrder)> {
-        let PauseFrame { order, .. } = self.pool.get(place).packet.as_pause_frame()?;
-        self.pool.remove(place);
-        Some((came_by.reverse(), order))
+    /// Takes a PFC frame off the network; `None` if the packet is not a frame.
+    pub(super) fn take_frame(&mut self, slot: SlotId) -> Option<PauseOrder> {
+        let PauseFrame { order, .. } = self.pool.get(slot).packet.as_pause_frame()?;
+        self.pool.remove(slot);
+        Some(order)
     }
 
-    /// A frame takes effect at the port that it is for. What a host sends is up to its NIC.
-    pub fn obey(&mut self, now: Time, id: PortId, order: PauseOrder) {
-        if let Some(pfc) = &mut self.pfc {
-            pfc.records.push(PauseRecord { at: now, port: id, order });
+    /// A frame has come to the port that it is for. What a host sends is up to its NIC: there the
+    /// frame takes effect when the world says so.
+    pub(super) fn handle_frame(&mut self, now: Time, id: PortId, order: PauseOrder) -> Arrival {
+        match self.ports[id.index()].start.node() {
+            Node::Host(host) => Arrival::Pfc(host, order),
+            Node::Switch(_) => {
+                self.obey(now, id, order);
+                Arrival::Nothing
+            }
         }
+    }
+
+    /// A frame takes effect at the port that it is for.
+    pub fn obey(&mut self, now: Time, id: PortId, order: PauseOrder) {
+        self.pauses.push(PauseRecord { at: now, port: id, order });
         self.ports[id.index()].paused = order == PauseOrder::Pause;
         self.start_waiting(now, id);
     }

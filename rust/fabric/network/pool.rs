@@ -1,18 +1,51 @@
 //! Packets in the fabric, one cache line each, and lists of them.
 //!
-//! A packet stays where it is from its NIC to its host; ports hold lists of places. So a port is
-//! small, nothing is copied on the way, and memory is what is in flight at most.
+//! A packet stays in one slot from its NIC to its host; ports hold linked lists of slots. So a port
+//! is small, no packet is copied on the way, and memory is that of the most packets in flight.
 
 use crate::ids::PortId;
 use crate::packet::Packet;
 use crate::units::Time;
 
-/// No place.
+/// No slot.
 const NONE: u32 = u32::MAX;
 
-/// A place in the pool.
+/// A slot of the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place(u32);
+pub(super) struct SlotId(u32);
+
+/// What a slot remembers of its packet beside the packet itself, in four bytes. A packet in a
+/// queue has an ingress, a packet on a wire has a rate, and none has both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Aside(u32);
+
+/// Set for a rate, not set for an ingress. Port ids are less than this: they have 30 bits.
+const RATE: u32 = 1 << 31;
+
+impl Aside {
+    /// The port that the packet came by, where PFC counts it there.
+    #[inline]
+    pub fn from_ingress(ingress: Option<PortId>) -> Self {
+        Self(ingress.map_or(0, |port| port.0 + 1))
+    }
+
+    /// The index of the rate that the packet was sent at, among those that its port has had.
+    #[inline]
+    pub fn from_rate_index(index: u32) -> Self {
+        Self(RATE | index)
+    }
+
+    /// The port that PFC counts the packet at; `None` if it is not counted.
+    #[inline]
+    pub fn ingress(self) -> Option<PortId> {
+        if self.0 & RATE == 0 { self.0.checked_sub(1).map(PortId) } else { None }
+    }
+
+    /// The index of the rate that the packet was sent at; 0 if its port has had only one.
+    pub fn rate_index(self) -> usize {
+        if self.0 & RATE == 0 { 0 } else { (self.0 & !RATE) as usize }
+    }
+}
 
 /// A packet and its bookkeeping.
 #[derive(Debug, Clone, Copy)]
@@ -22,50 +55,8 @@ pub(super) struct Slot {
     /// When it arrives at the end of the wire it is on.
     pub arrives: Time,
     next: u32,
+    /// Its ingress or its rate.
     pub aside: Aside,
-}
-
-/// What a slot remembers of its packet, depending on where the packet is. Packed into 32 bits, so
-/// that a slot stays one cache line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Aside(u32);
-
-impl Aside {
-    /// Nothing.
-    pub const NONE: Self = Self(0);
-    /// Set where the other bits are the index of a rate; otherwise they are a port, plus 1.
-    const RATE: u32 = 1 << 31;
-
-    /// In a queue, with priority flow control (PFC): the packet came in by `port` and is counted
-    /// there.
-    #[inline]
-    pub const fn counted_at(port: PortId) -> Self {
-        Self(port.0 + 1)
-    }
-
-    /// On a wire that is ever degraded: the packet is sent at the port's rate of this index.
-    #[inline]
-    pub const fn sent_at_rate(index: u32) -> Self {
-        Self(Self::RATE | index)
-    }
-
-    /// The port that the packet is counted at; `None` if it is not counted.
-    #[inline]
-    pub const fn ingress(self) -> Option<PortId> {
-        match self.0 {
-            0 | Self::RATE..=u32::MAX => None,
-            port => Some(PortId(port - 1)),
-        }
-    }
-
-    /// The index of the rate that the packet is sent at.
-    ///
-    /// # Panics
-    /// If the packet is not on a wire that is ever degraded.
-    pub const fn rate_index(self) -> usize {
-        assert!(self.0 >= Self::RATE, "a packet on a faulty wire has the index of its rate");
-        (self.0 & !Self::RATE) as usize
-    }
 }
 
 /// All packets in the fabric.
@@ -96,68 +87,68 @@ impl List {
 
     /// The first, if there is one.
     #[inline]
-    pub const fn first(self) -> Option<Place> {
-        if self.head == NONE { None } else { Some(Place(self.head)) }
+    pub const fn first(self) -> Option<SlotId> {
+        if self.head == NONE { None } else { Some(SlotId(self.head)) }
     }
 
     /// The last, if there is one.
     #[inline]
-    pub const fn last(self) -> Option<Place> {
-        if self.head == NONE { None } else { Some(Place(self.tail)) }
+    pub const fn last(self) -> Option<SlotId> {
+        if self.head == NONE { None } else { Some(SlotId(self.tail)) }
     }
 }
 
 impl Pool {
     #[inline]
-    pub fn insert(&mut self, packet: Packet) -> Place {
-        let slot = Slot { packet, arrives: Time::ZERO, next: NONE, aside: Aside::NONE };
-        if let Some(place) = self.free.pop() {
-            self.slots[place as usize] = slot;
-            return Place(place);
+    pub fn insert(&mut self, packet: Packet) -> SlotId {
+        let slot = Slot { packet, arrives: Time::ZERO, next: NONE, aside: Aside::default() };
+        if let Some(free) = self.free.pop() {
+            self.slots[free as usize] = slot;
+            return SlotId(free);
         }
-        let place = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets in flight");
+        let id = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets in flight");
         self.slots.push(slot);
-        Place(place)
+        SlotId(id)
     }
 
     /// Takes a packet out of the fabric.
     #[inline]
-    pub fn remove(&mut self, place: Place) -> Packet {
-        self.free.push(place.0);
-        self.slots[place.0 as usize].packet
+    pub fn remove(&mut self, id: SlotId) -> Packet {
+        self.free.push(id.0);
+        self.slots[id.0 as usize].packet
     }
 
     #[inline]
-    pub fn get(&self, place: Place) -> &Slot {
-        &self.slots[place.0 as usize]
+    pub fn get(&self, id: SlotId) -> &Slot {
+        &self.slots[id.0 as usize]
     }
 
     #[inline]
-    pub fn get_mut(&mut self, place: Place) -> &mut Slot {
-        &mut self.slots[place.0 as usize]
+    pub fn get_mut(&mut self, id: SlotId) -> &mut Slot {
+        &mut self.slots[id.0 as usize]
     }
 
     #[inline]
-    pub fn push_back(&mut self, list: &mut List, place: Place) {
-        self.slots[place.0 as usize].next = NONE;
+    pub fn push_back(&mut self, list: &mut List, id: SlotId) {
+        self.slots[id.0 as usize].next = NONE;
         if list.head == NONE {
-            list.head = place.0;
+            list.head = id.0;
         } else {
-            self.slots[list.tail as usize].next = place.0;
+            self.slots[list.tail as usize].next = id.0;
         }
-        list.tail = place.0;
+        list.tail = id.0;
     }
 
-    pub fn push_front(&mut self, list: &mut List, place: Place) {
-        self.slots[place.0 as usize].next = list.head;
+    pub fn push_front(&mut self, list: &mut List, id: SlotId) {
+        self.slots[id.0 as usize].next = list.head;
         if list.head == NONE {
-            list.tail = place.0;
+            list.tail = id.0;
         }
-        list.head = place.0;
+        list.head = id.0;
     }
 
     #[inline]
-    pub fn pop_front(&self, list: &mut List) -> Option<Place> {
+    pub fn pop_front(&self, list: &mut List) -> Option<SlotId> {
         let first = list.first()?;
         list.head = self.slots[first.0 as usize].next;
         Some(first)
@@ -165,9 +156,9 @@ impl Pool {
 
     /// The second of a list, if there is one.
     #[inline]
-    pub fn second(&self, list: List) -> Option<Place> {
+    pub fn second(&self, list: List) -> Option<SlotId> {
         let next = self.slots.get(list.head as usize)?.next;
-        (list.head != list.tail).then_some(Place(next))
+        (list.head != list.tail).then_some(SlotId(next))
     }
 
     /// The packets of a list, first to last.
@@ -188,21 +179,23 @@ mod tests {
     }
 
     #[test]
-    fn an_aside_is_a_port_or_the_index_of_a_rate() {
-        assert_eq!(Aside::counted_at(PortId(0)).ingress(), Some(PortId(0)));
-        assert_eq!(Aside::sent_at_rate(3).rate_index(), 3);
-        assert_eq!([Aside::NONE, Aside::sent_at_rate(3)].map(Aside::ingress), [None, None]);
+    fn an_aside_is_an_ingress_or_a_rate() {
+        let ingress = Aside::from_ingress(Some(PortId(7)));
+        assert_eq!((ingress.ingress(), ingress.rate_index()), (Some(PortId(7)), 0));
+        let rate = Aside::from_rate_index(3);
+        assert_eq!((rate.ingress(), rate.rate_index()), (None, 3));
+        assert_eq!(Aside::from_ingress(None), Aside::default());
     }
 
     #[test]
-    fn lists_keep_their_order_and_places_are_used_again() {
+    fn lists_keep_their_order_and_slots_are_used_again() {
         let mut pool = Pool::default();
         let (mut first, mut second) = (List::default(), List::default());
         let mut insert = |n| pool.insert(Packet { qp: QpId(n), ..Packet::default() });
-        let places: Vec<Place> = (0..6).map(&mut insert).collect();
-        for (index, &place) in places.iter().enumerate() {
+        let slots: Vec<SlotId> = (0..6).map(&mut insert).collect();
+        for (index, &id) in slots.iter().enumerate() {
             let list = if index % 2 == 0 { &mut first } else { &mut second };
-            pool.push_back(list, place);
+            pool.push_back(list, id);
         }
         let insert_front = pool.insert(Packet { qp: QpId(6), ..Packet::default() });
         let held = |list| pool.iter(list).map(|slot| slot.packet.qp.0).collect::<Vec<_>>();

@@ -6,12 +6,11 @@
 //! have been there at the start is there, so the outcome is as if it had been settled in the
 //! moment itself, and a packet costs one event a hop: its arrival.
 
-use super::Queue;
-use super::config::Rounding;
-use super::pool::{Aside, List, Place, Pool};
+use super::pool::{Aside, List, Pool, SlotId};
 use super::prefetch::Lines;
 use crate::ids::{HostId, SwitchId};
-use crate::packet::Flags;
+use crate::packet::{Flags, Packet};
+use crate::switching::{Rounding, Waiting};
 use crate::topology::Node;
 use crate::units::{BitRate, Bytes, Span, Time};
 
@@ -60,12 +59,12 @@ pub(super) struct Port {
     ps_per_byte: u32,
     /// True while an event of this port is pending.
     pub armed: bool,
-    /// True once the link has ever failed.
+    /// True if the link ever fails.
     pub faulty: bool,
-    /// True while the far end asks for no more of what has no priority.
+    /// True while the far end pauses packets without priority (PFC).
     pub paused: bool,
-    /// At which of its ends what happens to packets is noted.
-    pub noted: Noted,
+    /// The ends of its link at which packets are traced.
+    pub traced: Traced,
     /// From last bit out to last bit in, forwarding delay of a switch there included.
     delay: Span,
     rounding: Rounding,
@@ -75,21 +74,19 @@ pub(super) struct Port {
     gap: Span,
     gap_bytes: u32,
     rate: BitRate,
-    /// Which of its rates this is, from 0.
-    rate_number: u32,
+    /// Index of this rate among those that the port has had.
+    rate_index: u32,
     /// Most bytes that ever waited.
     pub waiting_max: u32,
-    /// Which port of its switch it is, from 0.
-    pub number: u16,
-    /// True while a start is pending (with flow control).
+    /// True while a start event is pending (with PFC).
     pub start_armed: bool,
 }
 
-/// The ends of a port's link at which what happens to packets is noted.
+/// The ends of a port's link at which packets are traced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Noted(u8);
+pub(super) struct Traced(u8);
 
-impl Noted {
+impl Traced {
     pub const START: Self = Self(1);
     pub const END: Self = Self(2);
 
@@ -134,26 +131,25 @@ impl Port {
             armed: false,
             faulty: false,
             paused: false,
-            noted: Noted::default(),
+            traced: Traced::default(),
             rounding: parts.rounding,
             delay: parts.delay,
             gap: Span::ZERO,
             gap_bytes: u32::try_from(parts.gap.get()).expect("a gap is short"),
             rate: parts.rate,
-            rate_number: 0,
+            rate_index: 0,
             carried: 0,
             waiting_max: 0,
-            number: 0,
             start_armed: false,
         };
         port.gap = port.time_for(port.gap_bytes);
         port
     }
 
-    /// From now on packets start at `rate`, which is the `number`-th that the port has, from 0.
-    pub fn set_rate(&mut self, rate: BitRate, number: u32) {
+    /// From now on packets start at `rate`, the port's rate of that index.
+    pub fn set_rate(&mut self, rate: BitRate, index: u32) {
         self.rate = rate;
-        self.rate_number = number;
+        self.rate_index = index;
         self.ps_per_byte = whole_ps_per_byte(rate, self.rounding);
         self.gap = self.time_for(self.gap_bytes);
     }
@@ -208,19 +204,26 @@ impl Port {
     #[inline]
     pub fn load(&self, now: Time, pool: &Pool) -> u32 {
         let on_wire = if self.free > now { self.wire.last() } else { None };
-        let bytes = on_wire.map_or(0, |place| pool.get(place).packet.wire_bytes);
+        let bytes = on_wire.map_or(0, |id| pool.get(id).packet.wire_bytes);
         self.all_waiting() + u32::from(bytes)
     }
 
-    /// Bytes that wait in the queue that `flags` belong to.
+    /// Bytes that wait in the queue that a packet with `flags` joins.
     #[inline]
     pub fn bytes_waiting(&self, flags: Flags) -> u32 {
         self.waiting_bytes[class(flags)]
     }
 
-    /// The packets that come next: on the wire, and in line.
+    /// Bytes that wait in each queue.
     #[inline]
-    pub fn heads(&self) -> [Option<Place>; 3] {
+    pub fn waiting(&self) -> Waiting {
+        let [priority, data] = self.waiting_bytes;
+        Waiting { priority, data }
+    }
+
+    /// The packets that come next: on the wire, and in both queues.
+    #[inline]
+    pub fn heads(&self) -> [Option<SlotId>; 3] {
         [self.wire.first(), self.waiting[0].first(), self.waiting[1].first()]
     }
 
@@ -238,64 +241,60 @@ impl Port {
 
     /// Puts a packet on the wire at `start`.
     #[inline]
-    pub fn transmit(&mut self, pool: &mut Pool, place: Place, start: Time) {
-        let slot = pool.get_mut(place);
+    pub fn transmit(&mut self, pool: &mut Pool, id: SlotId, start: Time) {
+        let slot = pool.get_mut(id);
         let bytes = u32::from(slot.packet.wire_bytes);
         let sent = start + self.time_for(bytes);
         slot.arrives = sent + self.delay;
         if self.faulty {
-            slot.aside = Aside::sent_at_rate(self.rate_number);
+            slot.aside = Aside::from_rate_index(self.rate_index);
         }
         self.free = sent + self.gap;
         self.carried += u64::from(bytes);
-        pool.push_back(&mut self.wire, place);
+        pool.push_back(&mut self.wire, id);
     }
 
-    /// Puts a packet in line.
+    /// Puts a packet at the end of its queue.
     #[inline]
-    pub fn wait(&mut self, pool: &mut Pool, place: Place) {
-        let packet = &pool.get(place).packet;
+    pub fn enqueue(&mut self, pool: &mut Pool, id: SlotId) {
+        let packet = &pool.get(id).packet;
         let (class, bytes) = (class(packet.flags), u32::from(packet.wire_bytes));
-        pool.push_back(&mut self.waiting[class], place);
+        pool.push_back(&mut self.waiting[class], id);
         self.waiting_bytes[class] += bytes;
         self.waiting_max = self.waiting_max.max(self.all_waiting());
     }
 
-    /// Puts a frame of flow control in line, before everything else.
-    pub fn wait_first(&mut self, pool: &mut Pool, place: Place) {
-        self.waiting_bytes[0] += u32::from(pool.get(place).packet.wire_bytes);
-        pool.push_front(&mut self.waiting[0], place);
+    /// Puts a PFC frame in front of everything that waits.
+    pub fn enqueue_first(&mut self, pool: &mut Pool, id: SlotId) {
+        self.waiting_bytes[0] += u32::from(pool.get(id).packet.wire_bytes);
+        pool.push_front(&mut self.waiting[0], id);
     }
 
-    /// The next packet with priority, if one waits.
-    pub fn first_with_priority(&self) -> Option<Place> {
+    /// The first packet with priority, if one waits.
+    pub fn first_with_priority(&self) -> Option<SlotId> {
         self.waiting[0].first()
     }
 
-    /// Takes the packet whose turn it is out of line.
+    /// Dequeues the packet that goes next.
     #[inline]
-    pub fn next_waiting(&mut self, pool: &Pool) -> Option<Place> {
+    pub fn dequeue(&mut self, pool: &Pool) -> Option<SlotId> {
         let class = usize::from(self.waiting[0].is_empty());
         if class == 1 && self.paused {
             return None;
         }
-        let place = pool.pop_front(&mut self.waiting[class])?;
-        self.waiting_bytes[class] -= u32::from(pool.get(place).packet.wire_bytes);
-        Some(place)
+        let id = pool.pop_front(&mut self.waiting[class])?;
+        self.waiting_bytes[class] -= u32::from(pool.get(id).packet.wire_bytes);
+        Some(id)
     }
 
-    /// The packets of [`Self::load`], counted one by one.
-    pub fn queue(&self, now: Time, pool: &Pool) -> Queue {
+    /// How many packets [`Self::load`] has the bytes of.
+    pub fn packets_loaded(&self, now: Time, pool: &Pool) -> usize {
         let waiting: usize = self.waiting.iter().map(|&list| pool.iter(list).count()).sum();
-        let packets = waiting + usize::from(self.free > now && !self.wire.is_empty());
-        Queue {
-            packets: u32::try_from(packets).expect("fewer than 2^32 packets in flight"),
-            bytes: Bytes::new(u64::from(self.load(now, pool))),
-        }
+        waiting + usize::from(self.free > now && !self.wire.is_empty())
     }
 
-    /// Every packet in line or on the wire.
-    pub fn packets<'a>(&self, pool: &'a Pool) -> impl Iterator<Item = &'a crate::packet::Packet> {
+    /// Every packet in a queue or on the wire.
+    pub fn packets<'a>(&self, pool: &'a Pool) -> impl Iterator<Item = &'a Packet> {
         let [first, second] = self.waiting;
         [self.wire, first, second]
             .into_iter()
@@ -335,12 +334,9 @@ mod tests {
     #[test]
     fn a_packet_is_on_the_wire_for_its_bytes_and_the_wire_busy_for_the_gap_too() {
         let (mut pool, mut port) = (Pool::default(), port(400, Rounding::Exact));
-        let place = pool.insert(crate::packet::Packet {
-            wire_bytes: 4_158,
-            ..crate::packet::Packet::default()
-        });
-        port.transmit(&mut pool, place, Time::from_ps(7));
-        assert_eq!(pool.get(place).arrives, Time::from_ps(7 + 4_158 * 20 + 500_000));
+        let id = pool.insert(Packet { wire_bytes: 4_158, ..Packet::default() });
+        port.transmit(&mut pool, id, Time::from_ps(7));
+        assert_eq!(pool.get(id).arrives, Time::from_ps(7 + 4_158 * 20 + 500_000));
         assert_eq!(port.free, Time::from_ps(7 + 4_178 * 20));
     }
 
@@ -355,16 +351,12 @@ mod tests {
     fn priority_goes_first() {
         let (mut pool, mut port) = (Pool::default(), port(400, Rounding::Exact));
         for (bytes, flags) in [(100, Flags::NONE), (64, Flags::PRIORITY), (200, Flags::NONE)] {
-            let place = pool.insert(crate::packet::Packet {
-                wire_bytes: bytes,
-                flags,
-                ..crate::packet::Packet::default()
-            });
-            port.wait(&mut pool, place);
+            let id = pool.insert(Packet { wire_bytes: bytes, flags, ..Packet::default() });
+            port.enqueue(&mut pool, id);
         }
         assert_eq!((port.data_waiting(), port.waiting_max), (300, 364));
-        let order: Vec<u16> = std::iter::from_fn(|| port.next_waiting(&pool))
-            .map(|place| pool.get(place).packet.wire_bytes)
+        let order: Vec<u16> = std::iter::from_fn(|| port.dequeue(&pool))
+            .map(|id| pool.get(id).packet.wire_bytes)
             .collect();
         assert_eq!(order, [64, 100, 200]);
         assert!(!port.has_waiting());
@@ -373,18 +365,16 @@ mod tests {
     #[test]
     fn a_paused_port_holds_what_has_no_priority() {
         let (mut pool, mut port) = (Pool::default(), port(400, Rounding::Exact));
-        let mut packet = |flags| {
-            pool.insert(crate::packet::Packet { flags, ..crate::packet::Packet::default() })
-        };
+        let mut packet = |flags| pool.insert(Packet { flags, ..Packet::default() });
         let (data, control) = (packet(Flags::NONE), packet(Flags::PRIORITY));
         port.paused = true;
-        port.wait(&mut pool, data);
-        assert!(!port.has_waiting() && port.next_waiting(&pool).is_none());
+        port.enqueue(&mut pool, data);
+        assert!(!port.has_waiting() && port.dequeue(&pool).is_none());
         assert!(port.is_clear(Time::ZERO, Flags::PRIORITY));
         assert!(!port.is_clear(Time::ZERO, Flags::NONE));
-        port.wait(&mut pool, control);
-        assert_eq!(port.next_waiting(&pool), Some(control));
+        port.enqueue(&mut pool, control);
+        assert_eq!(port.dequeue(&pool), Some(control));
         port.paused = false;
-        assert_eq!(port.next_waiting(&pool), Some(data));
+        assert_eq!(port.dequeue(&pool), Some(data));
     }
 }

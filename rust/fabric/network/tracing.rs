@@ -1,84 +1,129 @@
-//! What the network notes of packets at ports that somebody follows.
+//! What the network records of packets at traced ports.
+//!
+//! A run that nobody watches pays for one comparison a packet and port; the rest is cold.
 
-use super::network::Network;
-use super::pool::Place;
-use super::port::Noted;
-use super::tape::{PacketEvent, PacketRecord};
+use super::Network;
+use super::pool::SlotId;
+use super::port::Traced;
+use crate::endpoint::{Endpoints, Host};
+use crate::fabric::trace_buffer::{PacketEvent, PacketRecord, TraceBuffer};
 use crate::ids::PortId;
-use crate::nic::Nic;
 use crate::packet::Flags;
 use crate::topology::Node;
 use crate::units::Time;
 
 impl Network {
-    /// A packet starts on the wire of port `id`, out of its queue.
-    #[cold]
-    pub(super) fn note_start(&mut self, at: Time, id: PortId, place: Place) {
-        let packet = self.pool.get(place).packet;
-        let waiting = self.ports[id.index()].bytes_waiting(packet.flags);
-        self.note(PacketRecord { at, port: id, event: PacketEvent::Dequeued, waiting, packet });
+    /// From now on records what happens to packets at the nodes that are to be `traced`.
+    pub fn trace_nodes(&mut self, traced: &dyn Fn(Node) -> bool, buffer: TraceBuffer) {
+        for port in &mut self.ports {
+            if traced(port.start.node()) {
+                port.traced = port.traced.also_at(Traced::START);
+            }
+            if traced(port.end.node()) {
+                port.traced = port.traced.also_at(Traced::END);
+            }
+        }
+        self.trace = Some(Box::new(buffer));
     }
 
-    /// A packet has gone through port `id` without waiting: nothing was before it.
-    #[cold]
-    pub(super) fn note_passage(&mut self, at: Time, id: PortId, place: Place) {
-        let packet = self.pool.get(place).packet;
-        let waiting = self.ports[id.index()].bytes_waiting(packet.flags);
-        for event in [PacketEvent::Enqueued, PacketEvent::Dequeued] {
-            self.note(PacketRecord { at, port: id, event, waiting, packet });
+    /// The records, if nodes are traced.
+    pub fn trace_mut(&mut self) -> Option<&mut TraceBuffer> {
+        self.trace.as_deref_mut()
+    }
+
+    /// Starts what has started by now at traced ports, so that it is recorded at the end of a run.
+    pub fn settle_traced(&mut self, now: Time, endpoints: &mut Endpoints) {
+        for id in (0..self.ports.len() as u32).map(PortId) {
+            if self.is_traced(id) {
+                self.settle_port(now, id, endpoints);
+            }
+        }
+    }
+
+    #[inline]
+    fn is_traced(&self, id: PortId) -> bool {
+        self.ports[id.index()].traced.at(Traced::START)
+    }
+
+    /// A packet starts on the wire of port `id`, out of its queue.
+    #[inline]
+    pub(super) fn trace_start(&mut self, at: Time, id: PortId, slot: SlotId) {
+        if self.is_traced(id) {
+            self.record(PacketRecord {
+                event: PacketEvent::Dequeued,
+                ..self.observe(at, id, slot)
+            });
+        }
+    }
+
+    /// A packet has gone through port `id` without waiting: its queue was empty.
+    #[inline]
+    pub(super) fn trace_passage(&mut self, at: Time, id: PortId, slot: SlotId) {
+        if self.is_traced(id) {
+            for event in [PacketEvent::Enqueued, PacketEvent::Dequeued] {
+                self.record(PacketRecord { event, ..self.observe(at, id, slot) });
+            }
         }
     }
 
     /// A packet has joined the queue of port `id`.
-    #[cold]
-    pub(super) fn note_wait(&mut self, at: Time, id: PortId, place: Place) {
-        let packet = self.pool.get(place).packet;
-        let with_it = self.ports[id.index()].bytes_waiting(packet.flags);
-        let waiting = with_it - u32::from(packet.wire_bytes);
-        self.note(PacketRecord { at, port: id, event: PacketEvent::Enqueued, waiting, packet });
+    #[inline]
+    pub(super) fn trace_enqueue(&mut self, at: Time, id: PortId, slot: SlotId) {
+        if self.is_traced(id) {
+            let observed = self.observe(at, id, slot);
+            let waiting = observed.waiting - u32::from(observed.packet.wire_bytes);
+            self.record(PacketRecord { event: PacketEvent::Enqueued, waiting, ..observed });
+        }
     }
 
-    /// A packet is lost at port `id`, which nobody may follow.
+    /// A packet is lost at port `id`.
     #[cold]
-    pub(super) fn note_drop(&mut self, at: Time, id: PortId, place: Place) {
-        if !self.ports[id.index()].noted.at(Noted::START) {
-            return;
+    pub(super) fn trace_drop(&mut self, at: Time, id: PortId, slot: SlotId) {
+        if self.is_traced(id) {
+            self.settle_start(at, id);
+            self.record(PacketRecord { event: PacketEvent::Dropped, ..self.observe(at, id, slot) });
         }
-        self.settle_start(at, id);
-        let packet = self.pool.get(place).packet;
-        let waiting = self.ports[id.index()].bytes_waiting(packet.flags);
-        self.note(PacketRecord { at, port: id, event: PacketEvent::Dropped, waiting, packet });
     }
 
     /// A packet has arrived over the link whose way back is port `id`.
     #[cold]
-    pub(super) fn note_arrival(&mut self, at: Time, id: PortId, place: Place) {
+    pub(super) fn trace_arrival(&mut self, at: Time, id: PortId, slot: SlotId) {
         self.settle_start(at, id);
         let waiting = self.ports[id.index()].bytes_waiting(Flags::PRIORITY);
-        let packet = self.pool.get(place).packet;
-        self.note(PacketRecord { at, port: id, event: PacketEvent::Received, waiting, packet });
+        let observed = self.observe(at, id, slot);
+        self.record(PacketRecord { event: PacketEvent::Received, waiting, ..observed });
     }
 
-    /// The answers of a NIC from the `first` on join its queue, which it keeps itself.
+    /// The answers of a host's NIC from the `first` on join the queue that the NIC keeps itself.
     #[cold]
-    pub(super) fn note_answers(&mut self, at: Time, (port, nic): (PortId, &Nic), first: usize) {
-        for &packet in nic.answers().skip(first) {
-            let event = PacketEvent::Enqueued;
-            self.note(PacketRecord { at, port, event, waiting: 0, packet });
+    pub fn trace_answers(&mut self, at: Time, host: &Host, first: usize) {
+        let Some(trace) = &mut self.trace else { return };
+        for &packet in host.nic.answers().skip(first) {
+            let (port, event) = (host.port, PacketEvent::Enqueued);
+            trace.record(PacketRecord { at, port, event, waiting: 0, packet });
         }
     }
 
-    /// Starts what has started by now at a switch's port, so that what waits is what waits.
+    /// Starts what has started by now at a switch's port, so that the bytes recorded as waiting
+    /// are exact.
     fn settle_start(&mut self, now: Time, id: PortId) {
         if matches!(self.ports[id.index()].start.node(), Node::Switch(_)) {
-            self.settle(now, id);
-            self.arm(id, || false);
+            self.settle_switch_port(now, id);
         }
     }
 
-    fn note(&mut self, record: PacketRecord) {
-        if let Some(tape) = &mut self.tape {
-            tape.note(record);
+    /// A packet at port `id`, with the bytes that wait in the queue that it joins there.
+    #[cold]
+    fn observe(&self, at: Time, id: PortId, slot: SlotId) -> PacketRecord {
+        let packet = self.pool.get(slot).packet;
+        let waiting = self.ports[id.index()].bytes_waiting(packet.flags);
+        PacketRecord { at, port: id, event: PacketEvent::Dequeued, waiting, packet }
+    }
+
+    #[cold]
+    fn record(&mut self, record: PacketRecord) {
+        if let Some(trace) = &mut self.trace {
+            trace.record(record);
         }
     }
 }

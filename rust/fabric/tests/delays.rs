@@ -1,7 +1,7 @@
 //! What hosts compute between messages: delays end by the clock, and are on no wire.
 
 use super::*;
-use crate::ids::MessageId;
+use crate::ids::TaskId;
 use crate::workload::{Delay, Lane};
 
 /// A message of `packets` from one host to another takes so long to be delivered, and complete.
@@ -21,8 +21,8 @@ fn with(workload: Workload) -> Setup {
     setup
 }
 
-fn pairs(waits: &[(u32, u32)]) -> Vec<(MessageId, MessageId)> {
-    waits.iter().map(|&(before, after)| (MessageId(before), MessageId(after))).collect()
+fn pairs(waits: &[(u32, u32)]) -> Vec<(TaskId, TaskId)> {
+    waits.iter().map(|&(before, after)| (TaskId(before), TaskId(after))).collect()
 }
 
 #[test]

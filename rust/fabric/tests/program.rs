@@ -1,9 +1,13 @@
 //! Programs: what is posted as a run goes on is as if the workload had had it.
 
 use super::*;
-use crate::endpoint::{Over, Stage};
-use crate::fabric::{FlowRecord, Program, World, drive, run_program};
+use crate::endpoint::{MessageEvent, MessageEventKind};
+use crate::fabric::{FlowRecord, Observers, Program, World, drive};
 use crate::ids::MessageId;
+
+fn run_program(setup: &Setup, program: &mut dyn Program) -> Outcome {
+    drive(World::new(setup), program, Observers { watch: None, progress: &mut |_| () })
+}
 
 /// Sends a message there and back so many times, each when the one before is delivered, and
 /// begins at a time of its own.
@@ -40,16 +44,16 @@ impl Program for PingPong {
         world.post(now, ball(0));
     }
 
-    fn handle_over(&mut self, over: Over, world: &mut World) {
-        if over.stage == Stage::Complete {
+    fn handle_message(&mut self, event: MessageEvent, world: &mut World) {
+        if event.kind == MessageEventKind::Completed {
             self.complete += 1;
             return;
         }
-        self.delivered.push(over.at);
-        assert_eq!(over.message.index() + 1, self.delivered.len());
+        self.delivered.push(event.at);
+        assert_eq!(event.message.index() + 1, self.delivered.len());
         if self.left > 0 {
             self.left -= 1;
-            world.post(over.at, ball(over.message.0 + 1));
+            world.post(event.at, ball(event.message.0 + 1));
         }
     }
 
@@ -68,7 +72,7 @@ fn posted_messages_take_as_long_as_those_of_a_workload() {
     let nothing = Setup { workload: Arc::new(Workload::default()), ..setup };
     let begin = Time::from_ps(7_000_000);
     let mut program = PingPong { begin: Some(begin), left: 5, delivered: Vec::new(), complete: 0 };
-    let outcome = run_program(&nothing, &mut program, &mut |_| ());
+    let outcome = run_program(&nothing, &mut program);
     assert_eq!((outcome.verdict, outcome.messages), (Verdict::Completed, 6));
     assert_eq!(program.complete, 6);
     let later = |time: Time| begin + time.since(Time::ZERO);
@@ -83,11 +87,11 @@ fn posted_messages_take_as_long_as_those_of_a_workload() {
 fn a_program_that_waits_for_nothing_is_a_stalled_run() {
     let setup = small_setup(Workload::default());
     let mut program = PingPong { begin: None, left: 1, delivered: Vec::new(), complete: 0 };
-    assert_eq!(run_program(&setup, &mut program, &mut |_| ()).verdict, Verdict::Stalled);
+    assert_eq!(run_program(&setup, &mut program).verdict, Verdict::Stalled);
     let limit = Time::from_ps(1_000_000);
     let setup = Setup { time_limit: limit, ..setup };
     let mut program = PingPong { begin: Some(limit), left: 1, delivered: Vec::new(), complete: 0 };
-    let outcome = run_program(&setup, &mut program, &mut |_| ());
+    let outcome = run_program(&setup, &mut program);
     assert_eq!((outcome.verdict, outcome.ended), (Verdict::TimeLimit, limit));
 }
 
@@ -107,9 +111,9 @@ impl Program for Forgetful {
         self.program.handle_time(now, world);
     }
 
-    fn handle_over(&mut self, over: Over, world: &mut World) {
-        self.program.handle_over(over, world);
-        self.remembered = self.remembered.max(world.endpoints().ledger().flows.len());
+    fn handle_message(&mut self, event: MessageEvent, world: &mut World) {
+        self.program.handle_message(event, world);
+        self.remembered = self.remembered.max(world.endpoints().ledger().flow_records());
     }
 
     fn is_done(&self) -> bool {
@@ -126,19 +130,19 @@ fn a_world_that_forgets_does_what_one_does_that_remembers() {
     let setup = small_setup(Workload::default());
     let (left, begin) = (40, Time::from_ps(7_000_000));
     let ping_pong = || PingPong { begin: Some(begin), left, delivered: Vec::new(), complete: 0 };
-    let expected = run_program(&setup, &mut ping_pong(), &mut |_| ());
+    let expected = run_program(&setup, &mut ping_pong());
     let mut program = Forgetful { program: ping_pong(), flows: Vec::new(), remembered: 0 };
     let mut world = World::new(&setup);
-    world.forget_over();
-    let outcome = drive(world, setup.time_limit, &mut program, &mut |_| ());
+    world.discard_completed();
+    let outcome = drive(world, &mut program, Observers { watch: None, progress: &mut |_| () });
     assert_eq!((outcome.verdict, outcome.cct), (Verdict::Completed, expected.cct));
     assert_eq!(program.flows, expected.flows);
     assert_eq!(outcome.counters, expected.counters);
     assert_eq!((outcome.flows.len(), outcome.message_fct.len()), (0, 0));
     // The next is posted before the last is acknowledged: two at a time.
     assert_eq!(program.remembered, 2);
-    let passed = outcome.passed.expect("it forgets");
-    assert_eq!((passed.messages, passed.flows, outcome.messages), (41, 41, 41));
+    let discarded = outcome.discarded.expect("it discards");
+    assert_eq!((discarded.messages, discarded.flows, outcome.messages), (41, 41, 41));
     let longest = expected.message_fct.iter().max().copied();
-    assert_eq!(passed.message_fct.longest(), longest);
+    assert_eq!(discarded.message_fct.longest(), longest);
 }

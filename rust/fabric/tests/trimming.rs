@@ -47,14 +47,12 @@ fn six_at_once(setup: &Setup, switch: u32) -> (Vec<Packet>, Vec<Packet>) {
     let receiver = nics[0].open_receiver(HostId(1), sender, 1, 0);
     nics[1].connect(sender, receiver);
     nics[1].post(sender, Bytes::new(10 * PAYLOAD), 0, 0);
-    let mut network = Network::new(&setup.topology, &setup.fabric, &setup.scheme, 1);
+    let mut network = Network::new(&Setup { seed: 1, ..setup.clone() });
     for _ in 0..6 {
         let packet = nics[1].poll_transmit(Time::ZERO).expect("there are ten");
-        let place = network.pool.insert(packet);
-        network.forward(Time::ZERO, SwitchId(switch), place);
+        network.forward_for_test(SwitchId(switch), packet);
     }
-    let mut out: Vec<Packet> =
-        network.ports.iter().flat_map(|port| port.packets(&network.pool)).copied().collect();
+    let mut out: Vec<Packet> = network.packets().copied().collect();
     out.sort_by_key(|packet| packet.as_data().map(|data| data.psn().get()));
     out.iter().for_each(|packet| nics[0].handle_packet(Time::ZERO, packet));
     let answers = std::iter::from_fn(|| nics[0].poll_transmit(Time::ZERO)).collect();

@@ -29,7 +29,7 @@ use self::trace::Trace;
 use self::uplink_monitor::UplinkMonitor;
 use super::experiment::{Experiment, TracedNodes};
 use super::wire;
-use crate::fabric::{Outcome, PacketRecord, Sight, Verdict, Watch};
+use crate::fabric::{Outcome, PacketRecord, Snapshot, Verdict, Watch};
 use crate::ids::PortId;
 use crate::topology::Node;
 use crate::units::Time;
@@ -185,12 +185,12 @@ impl Recorder {
         Ok(())
     }
 
-    fn sample_switches(&mut self, now: Time, sight: &Sight<'_>) {
+    fn sample_switches(&mut self, now: Time, snapshot: &Snapshot<'_>) {
         if let Some(Output { source, sink }) = &mut self.uplinks {
-            sink.write(|to| source.sample(now, &|port| sight.carried[port.index()], to));
+            sink.write(|to| source.sample(now, &|port| snapshot.carried[port.index()], to));
         }
         if let Some(Output { source, sink }) = &mut self.connections {
-            sink.write(|to| source.sample(now, sight.endpoints, to));
+            sink.write(|to| source.sample(now, snapshot.endpoints, to));
         }
         self.switch_samples.advance();
     }
@@ -214,7 +214,7 @@ impl Recorder {
 }
 
 impl Watch for Recorder {
-    fn follows(&self, node: Node) -> bool {
+    fn traces(&self, node: Node) -> bool {
         let TracedNodes { hosts, switches } = &self.traced;
         let traced = match node {
             Node::Host(host) => hosts.get(host.index()),
@@ -223,34 +223,34 @@ impl Watch for Recorder {
         self.trace.is_some() && traced.copied().unwrap_or(false)
     }
 
-    fn looks_at(&self) -> &[PortId] {
+    fn sampled_ports(&self) -> &[PortId] {
         &self.ports
     }
 
-    fn next_look(&self) -> Time {
+    fn next_sample(&self) -> Time {
         let queues = self.queues.as_ref().map_or(Time::NEVER, |output| output.source.next());
         queues.min(self.switch_samples.next()).min(self.notification_samples.next())
     }
 
-    fn look(&mut self, now: Time, next_event: Time, sight: &Sight<'_>) {
+    fn sample(&mut self, now: Time, next_event: Time, snapshot: &Snapshot<'_>) {
         if let Some(Output { source, sink }) = &mut self.queues
             && source.next() <= now
         {
-            sink.write(|to| source.sample(next_event, sight.waiting, to));
+            sink.write(|to| source.sample(next_event, snapshot.waiting, to));
         }
         if self.switch_samples.next() <= now {
-            self.sample_switches(now, sight);
+            self.sample_switches(now, snapshot);
         }
         if let Some(Output { source, sink }) = &mut self.notifications
             && self.notification_samples.next() <= now
         {
-            sink.write(|to| source.sample(now, sight.endpoints, to));
+            sink.write(|to| source.sample(now, snapshot.endpoints, to));
             // No packet arrives before the next event, so that samples until then find nothing.
             self.notification_samples.advance_past(next_event);
         }
     }
 
-    fn take(&mut self, records: &[PacketRecord]) {
+    fn take_records(&mut self, records: &[PacketRecord]) {
         let Some(Output { source, sink }) = &mut self.trace else { return };
         for record in records {
             sink.write(|to| source.write(record, to));

@@ -36,7 +36,9 @@ fn record(experiment: &Experiment) -> (Vec<(RecordedFile, Vec<u8>)>, Outcome) {
         Ok(Box::new(file))
     };
     let mut recorder = Recorder::new(experiment, &mut open).unwrap();
-    let outcome = fabric::run_watched(&experiment.setup, &mut recorder, &mut |_| ());
+    let observers = fabric::Observers { watch: Some(&mut recorder), progress: &mut |_| () };
+    let world = fabric::World::new(&experiment.setup);
+    let outcome = fabric::drive(world, &mut fabric::FixedWorkload, observers);
     recorder.finish(&outcome).unwrap();
     let alone = fabric::run(&experiment.setup, &mut |_| ());
     assert_eq!((&alone.flows, &alone.link_bytes), (&outcome.flows, &outcome.link_bytes));

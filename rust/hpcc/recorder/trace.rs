@@ -58,7 +58,7 @@ struct TracedFlow {
 impl TracedFlow {
     /// The label of the flow's packets on the queue pair with index `slot`.
     fn label(&self, slot: u32) -> u32 {
-        label_of((self.hosts.src, self.hosts.dst), self.stream, slot)
+        label_of(self.hosts.src, self.hosts.dst, self.stream, slot)
     }
 }
 

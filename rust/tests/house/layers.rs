@@ -23,7 +23,8 @@ pub(crate) const LEVELS: [Level; 10] = [
     // Schemes name a recovery of the NIC; the NIC asks sender policies; splitters pin paths.
     Level { modules: &["nic", "balance", "split", "rail"], peers: Peers::Seen },
     Level { modules: &["topology", "collective", "workload"], peers: Peers::Seen },
-    Level { modules: &["endpoint"], peers: Peers::Unseen },
+    // What hosts decide and what switches decide, in any world.
+    Level { modules: &["endpoint", "switching"], peers: Peers::Unseen },
     // A closed form that leant on the simulator could not judge it, nor the other way round.
     Level { modules: &["bound", "fabric"], peers: Peers::Unseen },
     Level { modules: &["multirail"], peers: Peers::Unseen },
@@ -33,9 +34,23 @@ pub(crate) const LEVELS: [Level; 10] = [
 ];
 
 /// What the bridge to C++ sees.
-const BRIDGE_SEES: [&str; 15] = [
-    "nic", "balance", "split", "rail", "units", "ids", "rng", "packet", "topology", "workload",
-    "endpoint", "fabric", "scenario", "hpcc", "report",
+const BRIDGE_SEES: [&str; 16] = [
+    "nic",
+    "balance",
+    "split",
+    "rail",
+    "units",
+    "ids",
+    "rng",
+    "packet",
+    "topology",
+    "workload",
+    "endpoint",
+    "switching",
+    "fabric",
+    "scenario",
+    "hpcc",
+    "report",
 ];
 
 /// Files that stand above all layers, or beside them.

@@ -9,7 +9,7 @@ use prost::Message as _;
 use super::schema::{Attribute, AttributeValue, GlobalMetadata, Node, kind};
 use super::*;
 use crate::collective::{self, Plan};
-use crate::ids::{HostId, MessageId};
+use crate::ids::{HostId, TaskId};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Delay, Lane, Message};
 
@@ -93,8 +93,8 @@ fn sends_receives_and_computation_are_tasks_with_dependencies() {
     assert_eq!(spans, [Span::from_us(5), Span::ZERO, Span::from_us(3)]);
     // The message is 0; the delays are 1 (compute), 2 (receive) and 3 (compute).
     assert_eq!(workload.waits_for, [1, 0, 1, 1]);
-    assert_eq!(workload.dependents_of(MessageId(0)), [MessageId(2)]);
-    assert_eq!(workload.dependents_of(MessageId(2)), [MessageId(3)]);
+    assert_eq!(workload.dependents_of(TaskId(0)), [TaskId(2)]);
+    assert_eq!(workload.dependents_of(TaskId(2)), [TaskId(3)]);
 }
 
 #[test]
@@ -103,9 +103,9 @@ fn a_receive_is_posted_when_the_send_that_it_depends_on_starts() {
     let second = file(&[send(1, 0, &[]), receive(2, 0, &[1])]);
     let workload = read_files(vec![first, second]).unwrap().workload;
     // Messages 0 and 1; delays 2 (compute), 3 (receive of the first rank), 4 (of the second).
-    assert_eq!(workload.dependents_of(MessageId(0)), [MessageId(4)]);
-    assert_eq!(workload.dependents_of(MessageId(1)), [MessageId(3)]);
-    assert_eq!(workload.dependents_of(MessageId(2)), [MessageId(0), MessageId(3)]);
+    assert_eq!(workload.dependents_of(TaskId(0)), [TaskId(4)]);
+    assert_eq!(workload.dependents_of(TaskId(1)), [TaskId(3)]);
+    assert_eq!(workload.dependents_of(TaskId(2)), [TaskId(0), TaskId(3)]);
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn written_traces_are_read_as_the_same_messages() {
 #[test]
 fn a_dependency_on_a_delay_of_another_host_cannot_be_written() {
     let delays = [0, 1].map(|host| Delay { host: HostId(host), span: Span::ZERO }).to_vec();
-    let waits = [(MessageId(0), MessageId(1))];
+    let waits = [(TaskId(0), TaskId(1))];
     let workload = Workload::with_delays(Vec::new(), delays, &waits);
     let error = Traces::of(&workload).unwrap_err();
     assert_eq!(error, NotATrace::Elsewhere { after: HostId(1), host: HostId(0) });

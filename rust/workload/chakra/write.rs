@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::node::{DURATION_PS, LANE};
 use super::schema::{Attribute, AttributeValue, GlobalMetadata, Node, kind};
-use crate::ids::{HostId, MessageId};
+use crate::ids::{HostId, TaskId};
 use crate::units::{Span, Time};
 use crate::workload::{Lane, Message, Workload};
 
@@ -37,13 +37,13 @@ pub struct Traces<'a> {
     of_rank: Vec<Vec<TaskNode>>,
     /// `dependencies[first_dependency[t]..first_dependency[t + 1]]` are those of task `t`.
     first_dependency: Vec<u32>,
-    dependencies: Vec<MessageId>,
+    dependencies: Vec<TaskId>,
 }
 
 /// The node of a task in the trace of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct TaskNode {
-    task: MessageId,
+    task: TaskId,
     role: NodeRole,
 }
 
@@ -58,13 +58,13 @@ enum NodeRole {
 
 impl NodeRole {
     /// The id of the node, which is unique in its rank: the low two bits are the role.
-    const fn id(self, task: MessageId) -> u64 {
+    const fn id(self, task: TaskId) -> u64 {
         (task.0 as u64) << 2 | self as u64
     }
 }
 
 /// The id of the node that delays a message until its start time.
-const fn start_id(task: MessageId) -> u64 {
+const fn start_id(task: TaskId) -> u64 {
     (task.0 as u64) << 2 | 3
 }
 
@@ -82,7 +82,7 @@ impl<'a> Traces<'a> {
             workload,
             of_rank: vec![Vec::new(); ranks],
             first_dependency: vec![0; tasks + 1],
-            dependencies: vec![MessageId::default(); workload.dependents.len()],
+            dependencies: vec![TaskId::default(); workload.dependents.len()],
         };
         for &task in &workload.dependents {
             traces.first_dependency[task.index() + 1] += 1;
@@ -91,7 +91,7 @@ impl<'a> Traces<'a> {
             traces.first_dependency[task] += traces.first_dependency[task - 1];
         }
         let mut next = traces.first_dependency.clone();
-        for task in (0..tasks as u32).map(MessageId) {
+        for task in (0..tasks as u32).map(TaskId) {
             for &dependent in workload.dependents_of(task) {
                 let (host, after) = (workload.host_of(task), workload.host_of(dependent));
                 if workload.delay(task).is_some() && host != after {
@@ -111,8 +111,8 @@ impl<'a> Traces<'a> {
         let tasks = self.first_dependency.len() as u32 - 1;
         let mut visited = vec![false; tasks as usize];
         // The path of a depth-first search: tasks with the index of their next dependency.
-        let mut path: Vec<(MessageId, u32)> = Vec::new();
-        for task in (0..tasks).map(MessageId) {
+        let mut path: Vec<(TaskId, u32)> = Vec::new();
+        for task in (0..tasks).map(TaskId) {
             if !std::mem::replace(&mut visited[task.index()], true) {
                 path.push((task, self.first_dependency[task.index()]));
             }
@@ -133,7 +133,7 @@ impl<'a> Traces<'a> {
     }
 
     /// Adds the nodes of a task to the ranks that take part in it.
-    fn add_task(&mut self, task: MessageId) {
+    fn add_task(&mut self, task: TaskId) {
         let host = self.workload.host_of(task);
         let Some(message) = self.workload.messages.get(task.index()) else {
             self.of_rank[host.index()].push(TaskNode { task, role: NodeRole::Compute });
@@ -180,7 +180,7 @@ impl<'a> Traces<'a> {
     }
 
     /// Writes a send, after the compute nodes for the gap before it and for its start time.
-    fn write_send(&self, task: MessageId, to: &mut dyn Write) -> io::Result<()> {
+    fn write_send(&self, task: TaskId, to: &mut dyn Write) -> io::Result<()> {
         let message = &self.workload.messages[task.index()];
         let mut dependencies = self.dependency_ids(task);
         if !dependencies.is_empty() && self.workload.gap > Span::ZERO {
@@ -205,10 +205,10 @@ impl<'a> Traces<'a> {
     }
 
     /// The ids of the nodes that a task depends on, in its rank.
-    fn dependency_ids(&self, task: MessageId) -> Vec<u64> {
+    fn dependency_ids(&self, task: TaskId) -> Vec<u64> {
         let [from, to] = [task.index(), task.index() + 1].map(|it| self.first_dependency[it]);
         let host = self.workload.host_of(task);
-        let id = |&on: &MessageId| match self.workload.messages.get(on.index()) {
+        let id = |&on: &TaskId| match self.workload.messages.get(on.index()) {
             Some(message) if message.src == host => NodeRole::Send.id(on),
             Some(_) => NodeRole::Receive.id(on),
             None => NodeRole::Compute.id(on),

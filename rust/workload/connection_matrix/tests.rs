@@ -1,7 +1,7 @@
 //! Connection matrices: starts, triggers and faults.
 
 use super::*;
-use crate::ids::MessageId;
+use crate::ids::TaskId;
 use crate::units::Bytes;
 
 #[test]
@@ -18,7 +18,7 @@ fn connections_start_at_a_time_or_by_triggers() {
     let hosts: Vec<u32> = workload.delays.iter().map(|delay| delay.host.0).collect();
     // The trigger at the third's sender, the sender of the first, the receiver of the second.
     assert_eq!(hosts, [3, 0, 2]);
-    assert_eq!(workload.dependents_of(MessageId(3)), [MessageId(2)]);
+    assert_eq!(workload.dependents_of(TaskId(3)), [TaskId(2)]);
     assert_eq!(workload.waits_for, [0, 0, 1, 2, 1, 1]);
 }
 

@@ -1,7 +1,7 @@
 //! GOAL schedules: dependencies, matching and faults.
 
 use super::*;
-use crate::ids::MessageId;
+use crate::ids::TaskId;
 use crate::units::Bytes;
 
 const TWO: &str = "num_ranks 2 // a comment\n\nrank 0 {\nl1: calc 100 cpu 1\n/* l9: calc 7\n \
@@ -26,9 +26,9 @@ fn a_schedule_becomes_messages_and_delays() {
     assert_eq!(workload.lanes, [Some(Lane(1)), Some(Lane(0)), None, None]);
     let parallel = read(TWO, "s.goal", Compute::Parallel).unwrap().workload;
     assert!(parallel.lanes.is_empty());
-    assert_eq!(workload.dependents_of(MessageId(1)), [MessageId(3)]);
-    assert_eq!(workload.dependents_of(MessageId(3)), [MessageId(0), MessageId(2)]);
-    assert_eq!(workload.dependents_of(MessageId(0)), [MessageId(4)]);
+    assert_eq!(workload.dependents_of(TaskId(1)), [TaskId(3)]);
+    assert_eq!(workload.dependents_of(TaskId(3)), [TaskId(0), TaskId(2)]);
+    assert_eq!(workload.dependents_of(TaskId(0)), [TaskId(4)]);
 }
 
 #[test]
@@ -36,8 +36,8 @@ fn sends_and_receives_of_a_pair_and_tag_match_in_order() {
     let text = "num_ranks 2\nrank 1 {\na: recv 1b from 0\nb: recv 2b from 0\n}\nrank 0 {\n\
                 send 1b to 1\nsend 2b to 1\n}\n";
     let workload = read(text, "s.goal", Compute::Serial).unwrap().workload;
-    assert_eq!(workload.dependents_of(MessageId(0)), [MessageId(2)]);
-    assert_eq!(workload.dependents_of(MessageId(1)), [MessageId(3)]);
+    assert_eq!(workload.dependents_of(TaskId(0)), [TaskId(2)]);
+    assert_eq!(workload.dependents_of(TaskId(1)), [TaskId(3)]);
 }
 
 #[test]

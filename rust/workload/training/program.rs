@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Training;
 use super::error::TrainingError;
 use crate::collective::{CollectiveKind, Plan};
-use crate::ids::{HostId, MessageId};
+use crate::ids::{HostId, TaskId};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::graph::{Graph, GraphFault, Task};
 use crate::workload::{Message, Workload};
@@ -225,7 +225,7 @@ impl<'a> ProgramBuilder<'a> {
         let ends: Vec<Task> =
             group.iter().map(|&rank| self.graph.delay(HostId(rank), Span::ZERO)).collect();
         let appended = self.graph.append_at(&expansion, &|channel| class.stream(channel), &host);
-        for (id, message) in (0u32..).map(MessageId).zip(&expansion.messages) {
+        for (id, message) in (0u32..).map(TaskId).zip(&expansion.messages) {
             let task = appended.task(id);
             // Also a message that forwards data starts only once its sender takes part.
             if let Some(start) = starts[message.src.index()] {

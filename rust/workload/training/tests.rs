@@ -2,7 +2,7 @@
 //! for all of them together.
 
 use super::*;
-use crate::ids::MessageId;
+use crate::ids::TaskId;
 use crate::units::Span;
 use crate::workload::training::model::{Attention, Experts, Model, ModelFamily};
 
@@ -63,8 +63,8 @@ fn computed(workload: &Workload) -> Span {
     let tasks = workload.messages.len() + workload.delays.len();
     let mut open = workload.waits_for.clone();
     open.resize(tasks, 0);
-    let ids = || (0..tasks as u32).map(MessageId);
-    let mut ready: Vec<MessageId> = ids().filter(|id| open[id.index()] == 0).collect();
+    let ids = || (0..tasks as u32).map(TaskId);
+    let mut ready: Vec<TaskId> = ids().filter(|id| open[id.index()] == 0).collect();
     let mut ends = vec![0u64; tasks];
     while let Some(id) = ready.pop() {
         ends[id.index()] += workload.delay(id).map_or(0, |it| it.span.as_ps());
@@ -240,8 +240,8 @@ fn gradients_are_sent_during_the_remaining_computation() {
     // The earliest start of a message is the end of its rank's computation of the layer.
     let mut starts = vec![0u64; workload.messages.len() + workload.delays.len()];
     let mut open = workload.waits_for.clone();
-    let ids = || (0..open.len() as u32).map(MessageId);
-    let mut ready: Vec<MessageId> = ids().filter(|id| open[id.index()] == 0).collect();
+    let ids = || (0..open.len() as u32).map(TaskId);
+    let mut ready: Vec<TaskId> = ids().filter(|id| open[id.index()] == 0).collect();
     while let Some(id) = ready.pop() {
         let end = starts[id.index()] + workload.delay(id).map_or(0, |it| it.span.as_ps());
         for after in workload.dependents_of(id) {

@@ -10,7 +10,7 @@ use super::super::expand::expand;
 use super::super::node::{Call, FirstCall, RankGroups, disagreement};
 use super::RankNode;
 use crate::collective::Algorithms;
-use crate::ids::{HostId, MessageId};
+use crate::ids::{HostId, TaskId};
 use crate::workload::{Message, Workload};
 
 /// Number of expansions that are kept for later collectives of the same kind.
@@ -135,7 +135,7 @@ impl Collectives {
         let progress = self.progress(key);
         let expansion = progress.expansion.clone();
         for &message in &expansion.sent[member] {
-            progress.release(MessageId(message), &mut effects);
+            progress.release(TaskId(message), &mut effects);
         }
         self.finish_one(key, member, rank, &mut effects);
         Ok(effects)
@@ -148,7 +148,7 @@ impl Collectives {
         let expansion = progress.expansion.clone();
         let Message { src, dst, .. } = expansion.workload.messages[message as usize];
         let host = if end == MessageEnd::Receiver { dst } else { src };
-        for &dependent in expansion.workload.dependents_of(MessageId(message)) {
+        for &dependent in expansion.workload.dependents_of(TaskId(message)) {
             if expansion.workload.host_of(dependent) == host {
                 progress.release(dependent, &mut effects);
             }
@@ -210,7 +210,7 @@ pub(super) enum MessageEnd {
 
 impl CollectiveProgress {
     /// One of the dependencies of `task` is met.
-    fn release(&mut self, task: MessageId, effects: &mut Effects) {
+    fn release(&mut self, task: TaskId, effects: &mut Effects) {
         let expansion = self.expansion.clone();
         let mut tasks = vec![task];
         while let Some(task) = tasks.pop() {

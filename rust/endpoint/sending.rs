@@ -1,0 +1,128 @@
+//! Messages on their way to NICs: a splitter cuts them into flows, and each flow goes on its queue
+//! pair.
+
+use super::Endpoints;
+use super::connections::{Connection, ConnectionKey};
+use crate::balance::sender::{NetworkParameters, PathSpace, QpContext, Sender, SenderPolicy as _};
+use crate::balance::{Forwarding, Weights};
+use crate::ids::{HostId, LinkId, MessageId, TaskId};
+use crate::nic::SendHalf;
+use crate::split::{Flow, Request, Split};
+use crate::topology::{FailuresKnown, LinkState};
+use crate::units::Time;
+
+impl Endpoints {
+    /// Hands the message that a task is to its sender's splitter.
+    pub(super) fn start(&mut self, now: Time, task: TaskId) {
+        let id = MessageId(task.0);
+        let message = *self.message(id);
+        self.ledger.start(now, id);
+        let request = Request {
+            message: id,
+            dst: message.dst,
+            edge: self.site.routes.edge_of(message.dst),
+            bytes: message.bytes,
+            paths: self.paths(message.src, message.dst),
+        };
+        self.hosts[message.src.index()].splitter.handle_message(now, &request);
+    }
+
+    /// The paths that a sender may choose from.
+    pub(super) fn paths(&self, src: HostId, dst: HostId) -> PathSpace {
+        if self.site.scheme.forwarding == Forwarding::Hashed {
+            return PathSpace::SINGLE;
+        }
+        self.path_space(src, dst).expect("checked: at most 65,536 paths")
+    }
+
+    /// The choices on the way from host to host; `None` if there are more paths than 16 bits
+    /// count.
+    fn path_space(&self, src: HostId, dst: HostId) -> Option<PathSpace> {
+        let choices = self.site.routes.choices(src, dst);
+        let add = |paths: PathSpace, &n: &u32| paths.with_tier(n as usize);
+        choices.iter().try_fold(PathSpace::SINGLE, add)
+    }
+
+    /// What a policy may know of the queue pair of `key`.
+    pub(super) fn context(&self, key: &ConnectionKey, path: u16) -> QpContext {
+        let &ConnectionKey { src, dst, stream, slot: qp_index } = key;
+        let paths = if self.site.scheme.sender.needs_paths() {
+            self.path_space(src, dst).unwrap_or(PathSpace::UNKNOWN)
+        } else {
+            self.paths(src, dst)
+        };
+        let network = self.network_parameters(src);
+        QpContext { seed: self.site.seed, src, dst, stream, qp_index, paths, path, network }
+    }
+
+    fn network_parameters(&self, host: HostId) -> NetworkParameters {
+        let site = &self.site;
+        let (nic, base_rtt) = (&site.nic, site.base_rtt);
+        let rate = site.topology.link(site.topology.host_port(host).link()).rate;
+        let packet = rate.time_for(nic.payload + nic.header).as_ps().max(1);
+        NetworkParameters {
+            base_rtt,
+            bdp_packets: u32::try_from(base_rtt.as_ps().div_ceil(packet)).unwrap_or(u32::MAX),
+            retransmit_timeout: nic.retransmit_timeout,
+            trimming: site.trimming,
+        }
+    }
+
+    /// Puts a flow on its queue pair, which is made if there is none yet.
+    pub(super) fn put(&mut self, now: Time, src: HostId, flow: &Flow) {
+        let stream = self.message(flow.message).stream;
+        let key = ConnectionKey { src, dst: flow.dst, stream, slot: flow.qp_index };
+        let connection = match self.ledger.connections.find(&key) {
+            Some(connection) => connection,
+            None => self.connect(key, flow),
+        };
+        let id = self.ledger.add_flow(now, flow, &key, connection);
+        let qp = self.ledger.connections.as_slice()[connection as usize].qp;
+        self.hosts[src.index()].nic.post(qp, flow.bytes, u64::from(id), flow.path);
+    }
+
+    fn connect(&mut self, key: ConnectionKey, flow: &Flow) -> u32 {
+        let cookie = self.ledger.connections.next_id();
+        let mut policy = self.site.scheme.sender.build(&self.context(&key, flow.path));
+        self.inform_new(&mut policy, &key);
+        let extra = self.ledger.connections.count_in_stream(&key) > 1;
+        let label = key.label();
+        let half = SendHalf { peer: key.dst, label, cookie, extra, policy };
+        let qp = self.hosts[key.src.index()].nic.open_sender(half);
+        let receiver = self.hosts[key.dst.index()].nic.open_receiver(key.src, qp, label, cookie);
+        self.hosts[key.src.index()].nic.connect(qp, receiver);
+        self.ledger.connections.add(key, Connection::new(&key, qp))
+    }
+
+    /// Informs the policy of a new queue pair of what routing has told those that exist.
+    pub(super) fn inform_new(&mut self, policy: &mut Sender, key: &ConnectionKey) {
+        if let Some(state) = &self.link_state
+            && self.site.scheme.forwarding == Forwarding::SourceRouted
+        {
+            let left = |link: LinkId| state.rates[link.index()];
+            policy.handle_weights(self.paths.between(key.src, key.dst, &left));
+        }
+    }
+
+    /// Routing has converged. Policies of source-routing senders that weigh paths by capacity are
+    /// informed of what is left of each path.
+    pub fn handle_routing(&mut self, state: LinkState) {
+        self.paths.clear();
+        let scheme = &self.site.scheme;
+        if scheme.forwarding == Forwarding::SourceRouted && scheme.weights == Weights::Capacity {
+            let of_messages = self.ledger.connections.as_slice().iter();
+            let of_messages = of_messages.map(|pair| (pair.src, pair.dst, pair.qp));
+            for (src, dst, qp) in of_messages.chain(self.own.iter()) {
+                let left = |link: LinkId| state.rates[link.index()];
+                let weights = self.paths.between(src, dst, &left);
+                self.hosts[src.index()].nic.handle_weights(qp, weights);
+            }
+        }
+        self.link_state = (state.failures == FailuresKnown::Some).then_some(state);
+    }
+}
+
+/// The label of data packets from `src` to `dst` on a queue pair: that of a slot of a stream.
+pub fn label_of(src: HostId, dst: HostId, stream: u32, slot: u32) -> u32 {
+    ConnectionKey { src, dst, stream, slot }.label()
+}

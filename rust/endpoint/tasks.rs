@@ -1,0 +1,120 @@
+//! Which task starts when: dependencies between messages and delays, and the lanes of delays.
+
+use super::Endpoints;
+use super::host::{Host, Start};
+use crate::ids::{HostId, TaskId};
+use crate::units::Time;
+use crate::workload::{Task, Workload};
+
+/// A message that has ended for a host, its receiver or its sender, or a delay that has ended
+/// there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ended {
+    pub host: HostId,
+    pub task: TaskId,
+}
+
+/// Schedules the tasks that wait for nothing but the clock and their turn.
+pub(super) fn schedule_independent(workload: &Workload, hosts: &mut [Host]) {
+    for task in workload.tasks() {
+        if workload.waits_for.get(task.index()).is_some_and(|&count| count > 0) {
+            continue;
+        }
+        let at = match workload.task(task) {
+            Task::Message(_, message) => message.start,
+            Task::Delay(_) => end_of(Time::ZERO, workload, task),
+        };
+        let host = &mut hosts[workload.host_of(task).index()];
+        let lane = workload.lane(task);
+        if lane.is_none_or(|lane| host.lanes.join(lane, task)) {
+            host.starts.push_back(Start { at, task });
+        }
+    }
+    for host in hosts {
+        host.starts.make_contiguous().sort_unstable();
+    }
+}
+
+impl Endpoints {
+    /// Starts the messages and ends the delays of a host that are due.
+    pub(super) fn start_due(&mut self, now: Time, host: HostId) {
+        while let Some(&Start { at, task }) = self.hosts[host.index()].starts.front() {
+            if at > now {
+                break;
+            }
+            self.hosts[host.index()].starts.pop_front();
+            if self.site.workload.delay(task).is_some() {
+                self.release(now, Ended { host, task });
+            } else {
+                self.start(now, task);
+            }
+        }
+    }
+
+    /// Releases what waits for a task that has ended at the host that is being handled.
+    pub(super) fn release(&mut self, now: Time, ended: Ended) {
+        let handled = ended.host;
+        self.release_dependents(now, handled, ended);
+        // Delays of no length end at once, one after the other and not one within the other.
+        while let Some(ended) = self.ended.pop_front() {
+            self.release_dependents(now, handled, ended);
+        }
+    }
+
+    /// Releases what waits for one task, while `handled` is the host that an event is for.
+    fn release_dependents(&mut self, now: Time, handled: HostId, ended: Ended) {
+        let Ended { host: at, task } = ended;
+        let workload = self.site.workload.clone();
+        let is_delay = workload.delay(task).is_some();
+        if is_delay {
+            self.ledger.end_delay(now);
+        }
+        for &dependent in workload.dependents_of(task) {
+            let host = workload.host_of(dependent);
+            // A message releases tasks at its receiver when it is delivered, and at its sender when
+            // it has completed; a delay releases tasks anywhere.
+            if (!is_delay && host != at) || !self.ledger.release(dependent) {
+                continue;
+            }
+            let due = match workload.task(dependent) {
+                Task::Message(_, message) => message.start.max(now.saturating_add(workload.gap)),
+                Task::Delay(_) => {
+                    let lane = workload.lane(dependent);
+                    let lanes = &mut self.hosts[host.index()].lanes;
+                    if lane.is_some_and(|lane| !lanes.join(lane, dependent)) {
+                        continue;
+                    }
+                    end_of(now, &workload, dependent)
+                }
+            };
+            self.launch(now, handled, host, Start { at: due, task: dependent });
+        }
+        // The task that waited for the lane of this one may be next.
+        let next = workload.lane(task).and_then(|lane| self.hosts[at.index()].lanes.leave(lane));
+        if let Some(next) = next {
+            let start = Start { at: end_of(now, &workload, next), task: next };
+            self.launch(now, handled, at, start);
+        }
+    }
+
+    /// Starts a message of `host`, or ends a delay there, when it is due; at once if it is due and
+    /// the host is the one that is being handled.
+    fn launch(&mut self, now: Time, handled: HostId, host: HostId, start: Start) {
+        if start.at <= now && host == handled {
+            match self.site.workload.delay(start.task) {
+                Some(_) => self.ended.push_back(Ended { host, task: start.task }),
+                None => self.start(now, start.task),
+            }
+            return;
+        }
+        self.hosts[host.index()].schedule(start);
+        if host != handled {
+            self.touched.push(host);
+        }
+    }
+}
+
+/// When a delay that begins now ends.
+fn end_of(now: Time, workload: &Workload, delay: TaskId) -> Time {
+    workload.delay(delay).map_or(now, |delay| now.saturating_add(delay.span))
+}

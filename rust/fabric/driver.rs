@@ -1,0 +1,144 @@
+//! The loop that every run goes through.
+//!
+//! It knows nothing of packets: it asks the world and the program which of them comes next, and
+//! lets it. A workload that is fixed is a program that never posts ([`FixedWorkload`]); the loop is
+//! compiled for each kind of program, so that such a run does not pay for the others.
+
+use super::network::PortCounters;
+use super::outcome::{Outcome, Progress, Verdict};
+use super::program::{FixedWorkload, Program};
+use super::setup::Setup;
+use super::watch::{Snapshot, Watch};
+use super::world::World;
+use crate::ids::PortId;
+use crate::units::Time;
+
+/// Events between two reports of progress, and between two looks for a run that can never
+/// complete.
+const PROGRESS_EVERY: u64 = 1 << 18;
+
+/// Those who learn of a run while it goes on.
+pub struct Observers<'a> {
+    /// Watches packets and counters.
+    pub watch: Option<&'a mut dyn Watch>,
+    /// Is called with how far the run is, every 2^18 events and at its end.
+    pub progress: &'a mut dyn FnMut(&Progress),
+}
+
+/// Runs the workload of a setup to its end.
+pub fn run(setup: &Setup, progress: &mut dyn FnMut(&Progress)) -> Outcome {
+    drive(World::new(setup), &mut FixedWorkload, Observers { watch: None, progress })
+}
+
+/// Runs a world to its end under a program. Events of the world come before the program's own time
+/// if they are at the same time.
+pub fn drive<P: Program + ?Sized>(
+    mut world: World,
+    program: &mut P,
+    observers: Observers<'_>,
+) -> Outcome {
+    let Observers { watch, progress } = observers;
+    let mut watcher = Watcher::new(watch, &mut world);
+    let verdict = run_to_end(&mut world, program, &mut watcher, progress);
+    progress(&world.progress());
+    if let Some(watch) = watcher.watch {
+        watch.take_records(&world.take_last_records());
+    }
+    world.outcome(verdict)
+}
+
+fn run_to_end<P: Program + ?Sized>(
+    world: &mut World,
+    program: &mut P,
+    watcher: &mut Watcher<'_>,
+    progress: &mut dyn FnMut(&Progress),
+) -> Verdict {
+    let time_limit = world.time_limit();
+    loop {
+        while let Some(event) = world.poll_message_event() {
+            program.handle_message(event, world);
+        }
+        while let Some(flow) = world.poll_flow() {
+            program.handle_flow(&flow);
+        }
+        if program.has_failed() {
+            return Verdict::Stalled;
+        }
+        if world.is_idle() && program.is_done() {
+            return Verdict::Completed;
+        }
+        let (of_world, of_program) = (world.next_time(), program.next_time());
+        let Some(next) = of_world.into_iter().chain(of_program).min() else {
+            return Verdict::Stalled;
+        };
+        if watcher.is_due(next.min(time_limit)) {
+            watcher.sample(world);
+            continue;
+        }
+        if next > time_limit {
+            world.stop(time_limit);
+            return Verdict::TimeLimit;
+        }
+        if of_world != Some(next) {
+            program.handle_time(next, world);
+            continue;
+        }
+        world.step();
+        watcher.take_records(world);
+        if world.events().is_multiple_of(PROGRESS_EVERY) {
+            progress(&world.progress());
+            // A program that waits for its own time may still post something that can complete.
+            if program.next_time().is_none() && world.only_unreachable_remain() {
+                return Verdict::Stalled;
+            }
+        }
+    }
+}
+
+/// The watch of a run, if there is one, and what it needs from one sample to the next.
+struct Watcher<'a> {
+    watch: Option<&'a mut dyn Watch>,
+    /// When its next sample is due; `NEVER` if nobody watches.
+    next_sample: Time,
+    ports: Vec<PortId>,
+    counters: PortCounters,
+}
+
+impl<'a> Watcher<'a> {
+    fn new(watch: Option<&'a mut dyn Watch>, world: &mut World) -> Self {
+        let (mut next_sample, mut ports) = (Time::NEVER, Vec::new());
+        if let Some(watch) = &watch {
+            world.trace_nodes(&|node| watch.traces(node));
+            (next_sample, ports) = (watch.next_sample(), watch.sampled_ports().to_vec());
+        }
+        Self { watch, next_sample, ports, counters: PortCounters::default() }
+    }
+
+    /// True if a sample is due `by` that time, before anything else happens.
+    #[inline]
+    fn is_due(&self, by: Time) -> bool {
+        self.next_sample <= by && self.watch.is_some()
+    }
+
+    #[cold]
+    fn sample(&mut self, world: &mut World) {
+        let Some(watch) = &mut self.watch else { return };
+        let now = self.next_sample;
+        world.read_before(now, &self.ports, &mut self.counters);
+        // Settling the ports may have scheduled an event before those that were there.
+        let next = world.next_time().unwrap_or(Time::NEVER).min(world.time_limit());
+        let PortCounters { waiting, carried } = &self.counters;
+        watch.sample(now, next, &Snapshot { waiting, carried, endpoints: world.endpoints() });
+        self.next_sample = watch.next_sample();
+    }
+
+    #[inline]
+    fn take_records(&mut self, world: &mut World) {
+        if let Some(watch) = &mut self.watch
+            && world.has_enough_records()
+        {
+            watch.take_records(&world.take_records());
+            self.next_sample = watch.next_sample();
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What happens when a packet comes to the end of a wire, or the wire becomes free.
+
+use super::Network;
+use super::pool::SlotId;
+use super::port::Traced;
+use crate::endpoint::Endpoints;
+use crate::ids::{HostId, PortId};
+use crate::packet::{Packet, PauseOrder};
+use crate::topology::Node;
+use crate::units::Time;
+
+/// What the event of a port means to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::fabric) enum Arrival {
+    /// Nothing more: the network has dealt with it.
+    Nothing,
+    /// A packet has come to a host.
+    Delivered(Delivery),
+    /// A PFC frame has come to a host, whose port it pauses or resumes.
+    Pfc(HostId, PauseOrder),
+}
+
+/// A packet that has come to a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::fabric) struct Delivery {
+    pub host: HostId,
+    pub packet: Packet,
+    /// Whether the answers of the host are to be traced.
+    pub is_traced: bool,
+}
+
+impl Network {
+    /// The packet at the head of a port's wire arrives, or the wire is free.
+    #[inline]
+    pub fn handle_port(&mut self, now: Time, id: PortId, endpoints: &mut Endpoints) -> Arrival {
+        let arrived = self.take_arrival(now, id);
+        self.settle_port(now, id, endpoints);
+        match arrived {
+            Some(slot) => self.arrive(now, id, slot),
+            None => Arrival::Nothing,
+        }
+    }
+
+    /// The packet at the head of a port's wire, if it arrives at `now`.
+    #[inline]
+    fn take_arrival(&mut self, now: Time, id: PortId) -> Option<SlotId> {
+        let port = &mut self.ports[id.index()];
+        port.armed = false;
+        let first = port.wire.first()?;
+        let arrives = self.pool.get(first).arrives;
+        if arrives > now {
+            return None;
+        }
+        debug_assert_eq!(arrives, now, "an arrival was missed");
+        self.pool.pop_front(&mut port.wire);
+        self.counters.hops += 1;
+        Some(first)
+    }
+
+    #[inline]
+    fn arrive(&mut self, now: Time, id: PortId, slot: SlotId) -> Arrival {
+        let port = &self.ports[id.index()];
+        let (end, is_traced) = (port.end.node(), port.traced.at(Traced::END));
+        if port.faulty && self.is_lost(id, slot) {
+            self.trace_drop(now, id.reverse(), slot);
+            self.drop_packet(slot);
+            return Arrival::Nothing;
+        }
+        if is_traced {
+            self.trace_arrival(now, id.reverse(), slot);
+        }
+        if self.switching.has_pfc() {
+            if let Some(order) = self.take_frame(slot) {
+                return self.handle_frame(now, id.reverse(), order);
+            }
+            self.note_ingress(id, slot);
+        }
+        match end {
+            Node::Switch(switch) => {
+                self.forward(now, switch, slot);
+                Arrival::Nothing
+            }
+            Node::Host(host) => {
+                let packet = self.pool.remove(slot);
+                Arrival::Delivered(Delivery { host, packet, is_traced })
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The rule of ports that decide late: settle a port before anything looks at it, and arm its next
+//! event once it has changed.
+
+use super::{Event, Network};
+use crate::endpoint::Endpoints;
+use crate::ids::{PortId, SwitchId};
+use crate::switching::EcnPoint;
+use crate::topology::Node;
+use crate::units::Time;
+
+impl Network {
+    /// Starts what has started on a port by `now`, and schedules its next event.
+    #[inline]
+    pub(super) fn settle_port(&mut self, now: Time, id: PortId, endpoints: &mut Endpoints) {
+        match self.ports[id.index()].start.node() {
+            Node::Switch(_) => self.settle_switch_port(now, id),
+            Node::Host(host) => {
+                self.transmit_from(now, endpoints.host_mut(host));
+                self.schedule_wake(now, host, endpoints);
+            }
+        }
+    }
+
+    /// Starts what has started on a port before `now`, where something is about to change: its
+    /// rate, or what has been counted so far.
+    pub(super) fn settle_before(&mut self, now: Time, id: PortId, endpoints: &mut Endpoints) {
+        let Some(before) = now.as_ps().checked_sub(1).map(Time::from_ps) else { return };
+        match self.ports[id.index()].start.node() {
+            Node::Switch(_) => self.settle_switch_port(before, id),
+            Node::Host(host) => {
+                self.transmit_from(before, endpoints.host_mut(host));
+                self.schedule_wake(now, host, endpoints);
+            }
+        }
+    }
+
+    /// Starts what has started by now at every port of a switch.
+    pub(super) fn settle_switch(&mut self, now: Time, switch: SwitchId) {
+        for index in 0..self.switching.ports_of(switch).len() {
+            let id = self.switching.ports_of(switch)[index];
+            self.settle_switch_port(now, id);
+        }
+    }
+
+    /// The same for one port of a switch.
+    #[inline]
+    pub(super) fn settle_switch_port(&mut self, now: Time, id: PortId) {
+        self.start_due(now, id);
+        self.arm(id, || false);
+    }
+
+    /// Starts every waiting packet of a switch port whose turn came by `now`; the caller arms the
+    /// port.
+    #[inline]
+    pub(super) fn start_due(&mut self, now: Time, id: PortId) {
+        while self.ports[id.index()].free <= now && self.ports[id.index()].has_waiting() {
+            self.start_next(id);
+        }
+    }
+
+    fn start_next(&mut self, id: PortId) {
+        let port = &mut self.ports[id.index()];
+        let Some(slot) = port.dequeue(&self.pool) else { return };
+        let start = port.free;
+        let frame = self.account_start(id, slot);
+        self.ports[id.index()].transmit(&mut self.pool, slot, start);
+        self.mark(EcnPoint::Dequeue, id, slot);
+        self.trace_start(start, id, slot);
+        if let Some(frame) = frame {
+            self.send_frame(start, frame);
+        }
+    }
+
+    /// Makes sure that an event comes when this port needs one: at the next arrival, or when the
+    /// wire is free and something waits for it (`more`) that no arrival would wake.
+    #[inline]
+    pub(super) fn arm(&mut self, id: PortId, more: impl FnOnce() -> bool) {
+        let port = &mut self.ports[id.index()];
+        if port.armed {
+            return;
+        }
+        let due = match port.wire.first() {
+            Some(first) => self.pool.get(first).arrives,
+            None if port.has_waiting() || more() => port.free,
+            None => return,
+        };
+        port.armed = true;
+        self.queue.push(due, Event::Port(id));
+    }
+}

@@ -1,0 +1,54 @@
+//! What determines a run.
+
+use std::sync::Arc;
+
+use crate::balance::Scheme;
+use crate::balance::sender::Trimming;
+use crate::endpoint::{Site, base_rtt};
+use crate::nic::NicConfig;
+use crate::switching::{FabricConfig, Switching};
+use crate::topology::Topology;
+use crate::units::Time;
+use crate::workload::Workload;
+
+/// Everything that determines a run: the same setup gives the same outcome, to the last bit.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// Who is wired to whom.
+    pub topology: Arc<Topology>,
+    /// Links and switches.
+    pub fabric: FabricConfig,
+    /// Every host's NIC.
+    pub nic: NicConfig,
+    /// How load is balanced.
+    pub scheme: Scheme,
+    /// What is sent.
+    pub workload: Arc<Workload>,
+    /// The seed of every random draw.
+    pub seed: u64,
+    /// A run that has not completed by then ends there.
+    pub time_limit: Time,
+    /// When to measure the queues of all switches, see [`super::Outcome::probes`]; times after the
+    /// end of the run measure nothing.
+    pub probes: Vec<Time>,
+}
+
+impl Setup {
+    /// What the hosts are made from, in a fabric with these switches.
+    pub(crate) fn site(&self, switching: &Switching) -> Site {
+        let routes = switching.intact_routes();
+        Site {
+            topology: self.topology.clone(),
+            routes: routes.clone(),
+            nic: self.nic.clone(),
+            scheme: self.scheme.clone(),
+            workload: self.workload.clone(),
+            seed: self.seed,
+            base_rtt: base_rtt(&self.topology, routes, &self.nic, self.fabric.forwarding_delay),
+            trimming: match self.fabric.switch.trim {
+                Some(_) => Trimming::On,
+                None => Trimming::Off,
+            },
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Links that go down: what is lost, who waits for what, and runs that cannot complete.
+
+use super::*;
+
+#[test]
+fn a_failure_takes_what_is_on_the_wire_and_not_what_a_switch_is_at_work_on() {
+    let dropped = |at_ns| {
+        let topology = leaf_spine(2, 1, 1, 400);
+        let link = topology.link_named("leaf0-spine0").unwrap();
+        let mut setup = setup(topology, "ecmp", messages(&[(0, 1)], PAYLOAD));
+        setup.fabric.forwarding_delay = Span::from_ns(1_000);
+        let at = Time::ZERO + Span::from_ns(at_ns);
+        let until = at + Span::from_ns(10);
+        setup.fabric.failures = vec![Failure { at, ..failure(link, until, Span::MAX) }];
+        complete(&setup).counters.dropped
+    };
+    // It is on the wire from 1583.16 to 2166.32 ns, and in the spine until 3166.32 ns.
+    assert_eq!([1_500, 1_600, 2_100, 2_200, 3_000].map(dropped), [0, 1, 1, 0, 0]);
+}
+
+#[test]
+fn after_a_failure_ethereal_loses_one_timeout_and_others_wait_for_routing() {
+    let outcome = |policy: &str, convergence| {
+        let topology = leaf_spine(4, 4, 4, 400);
+        let link = topology.link_named("leaf1-spine0").unwrap();
+        // Everybody in rack 0 sends to rack 1, whose link to spine 0 fails.
+        let pairs: Vec<(u32, u32)> = (0..4).map(|host| (host, 4 + host)).collect();
+        let mut setup = setup(topology, policy, messages(&pairs, 4_000_000));
+        setup.fabric.failures = vec![failure(link, Time::NEVER, convergence)];
+        complete(&setup)
+    };
+    let us = |outcome: &Outcome| outcome.cct.unwrap().as_ps() / 1_000_000;
+    let ethereal = outcome("ethereal", Span::from_ms(20));
+    assert!((1_000..1_400).contains(&us(&ethereal)), "{} us", us(&ethereal));
+    // Spraying goes on losing a quarter of what it sends, each loss a timeout.
+    let spray = outcome("spray", Span::from_ms(20));
+    assert!(spray.counters.dropped > ethereal.counters.dropped && us(&spray) > 3_000);
+    // A host that rotates over four paths loses each fourth packet until it is told: one goes out
+    // in 83 ns, four hosts send, and 40 us have 480 packets.
+    let host_dr = outcome("host-dr", Span::from_us(40));
+    assert!((440..=480).contains(&host_dr.counters.dropped), "{:?}", host_dr.counters);
+    // Routing that knows at once saves everybody.
+    for policy in ["ecmp", "spray", "ethereal", "line-cut", "host-dr"] {
+        assert!(us(&outcome(policy, Span::ZERO)) < 1_400, "{policy}");
+    }
+}
+
+#[test]
+fn a_link_that_comes_back_carries_again_and_what_was_on_it_is_lost() {
+    let topology = leaf_spine(2, 1, 1, 400);
+    let link = topology.link_named("leaf0-spine0").unwrap();
+    let mut setup = setup(topology, "ecmp", messages(&[(0, 1)], 1_000_000));
+    let until = Time::ZERO + Span::from_us(300);
+    setup.fabric.failures = vec![failure(link, until, Span::MAX)];
+    let outcome = complete(&setup);
+    assert!(outcome.counters.dropped > 200, "everything sent in its absence");
+    let ms = outcome.cct.unwrap().as_ps() / 1_000_000_000;
+    assert_eq!(ms, 1, "one retransmission timeout");
+}
+
+#[test]
+fn a_fabric_that_is_cut_stalls_until_the_limit_and_never_panics() {
+    let topology = leaf_spine(2, 1, 1, 400);
+    let link = topology.link_named("leaf0-spine0").unwrap();
+    for convergence in [Span::ZERO, Span::MAX] {
+        for policy in ["ecmp", "spray", "ethereal"] {
+            let mut setup = setup(topology.clone(), policy, messages(&[(0, 1)], 100_000));
+            setup.fabric.failures = vec![failure(link, Time::NEVER, convergence)];
+            setup.time_limit = Time::ZERO + Span::from_ms(20);
+            assert_eq!(run(&setup, &mut |_| {}).verdict, Verdict::TimeLimit, "{policy}");
+        }
+    }
+}
+
+#[test]
+fn failures_of_one_link_may_overlap() {
+    let topology = leaf_spine(2, 2, 1, 400);
+    let link = topology.link_named("leaf0-spine0").unwrap();
+    let ms = |ms| Time::ZERO + Span::from_ms(ms);
+    let mut setup = setup(topology, "spray", messages(&[(0, 1)], 200_000_000));
+    // Down from 1 us to 3 ms and, within that, from 1 us to 1 ms: it is up from 3 ms on.
+    setup.fabric.failures =
+        vec![failure(link, ms(3), Span::ZERO), failure(link, ms(1), Span::ZERO)];
+    let outcome = complete(&setup);
+    let port = |name| setup.topology.link_named(name).unwrap().index() * 2;
+    let carried = |name| {
+        let port = port(name);
+        outcome.link_bytes[port].get().max(outcome.link_bytes[port + 1].get())
+    };
+    // 4.1 ms in all: a quarter of the time both links carry.
+    let share = carried("leaf0-spine0") as f64 / carried("leaf0-spine1") as f64;
+    assert!((0.1..0.25).contains(&share), "{share}");
+    assert!(outcome.counters.dropped < 20, "only what was on the wire: {:?}", outcome.counters);
+}

@@ -1,0 +1,48 @@
+//! Splitters: the load of each uplink and the queue pairs that it costs.
+
+use super::*;
+
+#[test]
+fn ethereal_puts_the_same_bytes_on_each_uplink_for_every_n_and_s() {
+    let flows = extent::cases("fabric::tests::ethereal", (1..=64).collect(), |it| it % 3 == 1);
+    check_uplinks("ethereal", &flows, |rest, paths| rest * (paths / gcd(rest, paths) - 1));
+}
+
+#[test]
+fn line_cut_does_so_with_fewer_queue_pairs() {
+    let flows: Vec<u32> = (1..=64).step_by(3).collect();
+    check_uplinks("line-cut", &flows, |rest, paths| paths - gcd(rest, paths));
+}
+
+/// Runs flows from one host over up to 64 paths, so many at a time as each of `flows` says, and
+/// compares loads and extra queue pairs, which are `extra` of the flows left over and the paths.
+fn check_uplinks(policy: &str, flows: &[u32], extra: fn(u32, u32) -> u32) {
+    let packet = PAYLOAD + HEADER;
+    for paths in 2..=64 {
+        for &flows in flows {
+            let topology = leaf_spine(2, paths, flows, 400);
+            let uplinks: Vec<PortId> = topology
+                .ports_of(crate::ids::SwitchId(0))
+                .iter()
+                .copied()
+                .filter(|&port| topology.is_fabric_link(port.link()))
+                .collect();
+            let pairs: Vec<(u32, u32)> = (0..flows).map(|n| (0, flows + n)).collect();
+            let bytes = 65_536;
+            let outcome = complete(&setup(topology, policy, messages(&pairs, bytes)));
+            let loads = uplinks.iter().map(|port| outcome.link_bytes[port.index()].get());
+            let (least, most) = (loads.clone().min().unwrap(), loads.max().unwrap());
+            assert!(most - least <= packet, "n = {flows}, s = {paths}: {least} to {most}");
+            let share = u64::from(flows) * bytes / u64::from(paths);
+            assert!(least + packet >= share, "n = {flows}, s = {paths}: {least} of {share}");
+            let rest = flows % paths;
+            let extra = if rest == 0 { 0 } else { extra(rest, paths) };
+            assert_eq!(outcome.flows.len() as u32, flows + extra, "n = {flows}, s = {paths}");
+            assert_eq!(outcome.qps.extra_total, u64::from(extra), "n = {flows}, s = {paths}");
+        }
+    }
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

@@ -1,0 +1,149 @@
+//! The packet memory of switches: which packets are queued, trimmed or dropped, and what counts
+//! against whom.
+
+use super::config::{Buffer, FabricConfig, TrimConfig};
+use super::pfc::Pfc;
+use crate::ids::{PortId, SwitchId};
+use crate::packet::{Flags, Packet, PauseOrder};
+use crate::topology::Topology;
+
+/// What waits at a switch port, in bytes. The packet on the wire does not wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Waiting {
+    /// With priority.
+    pub priority: u32,
+    /// Without priority.
+    pub data: u32,
+}
+
+/// A packet that cannot start at once and asks for room in a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EnqueueRequest {
+    /// The switch that it is in.
+    pub switch: SwitchId,
+    /// The port that it is to leave by.
+    pub port: PortId,
+    /// The port whose wire it came by, where PFC counts it there.
+    pub ingress: Option<PortId>,
+    /// What waits at `port`.
+    pub waiting: Waiting,
+}
+
+/// The answer to an [`EnqueueRequest`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admission {
+    /// It joins the queue as it is.
+    Admitted,
+    /// It has been cut to its header, which joins the queue with priority.
+    Trimmed,
+    /// There is no room, not even for its header.
+    Dropped,
+}
+
+/// The packet memory of every switch.
+#[derive(Debug)]
+pub(super) struct PacketMemory {
+    buffer: Buffer,
+    trim: Option<TrimConfig>,
+    pfc: Option<Box<Pfc>>,
+    /// Bytes in the queues of each switch, as far as the world has accounted for them.
+    buffered: Vec<u64>,
+}
+
+impl PacketMemory {
+    pub(super) fn new(config: &FabricConfig, topology: &Topology) -> Self {
+        let switch = &config.switch;
+        Self {
+            buffer: switch.buffer,
+            trim: switch.trim,
+            pfc: switch.pfc.map(|pfc| Box::new(Pfc::new(&pfc, config, topology))),
+            buffered: vec![0; topology.switches().len()],
+        }
+    }
+
+    #[inline]
+    pub(super) fn has_pfc(&self) -> bool {
+        self.pfc.is_some()
+    }
+
+    /// Headers with priority have room of their own if switches trim.
+    #[inline]
+    fn has_header_room(&self, waiting: Waiting, bytes: u64) -> bool {
+        self.trim.is_some_and(|trim| u64::from(waiting.priority) + bytes <= trim.limit.get())
+    }
+
+    #[inline]
+    pub(super) fn exceeds_shared_buffer(&self, switch: SwitchId, packet: &Packet) -> bool {
+        let Buffer::Shared(limit) = self.buffer else { return false };
+        let is_header = packet.flags.has(Flags::PRIORITY) && self.trim.is_some();
+        let bytes = u64::from(packet.wire_bytes);
+        !is_header && self.pfc.is_none() && self.buffered[switch.index()] + bytes > limit.get()
+    }
+
+    #[inline]
+    pub(super) fn has_room(&self, request: &EnqueueRequest, packet: &Packet) -> bool {
+        let has_priority = packet.flags.has(Flags::PRIORITY);
+        let (waiting, bytes) = (request.waiting, u64::from(packet.wire_bytes));
+        if has_priority && self.trim.is_some() {
+            return self.has_header_room(waiting, bytes);
+        }
+        if let Some(pfc) = &self.pfc {
+            // Only packets without priority are counted against the link that they came by.
+            return has_priority || request.ingress.is_none_or(|link| pfc.admits(link, bytes));
+        }
+        match self.buffer {
+            Buffer::PerPort(limit) => {
+                let before = if has_priority { waiting.priority } else { waiting.data };
+                u64::from(before) + bytes <= limit.get()
+            }
+            Buffer::Shared(limit) => self.buffered[request.switch.index()] + bytes <= limit.get(),
+        }
+    }
+
+    /// Cuts a data packet to its header if switches trim and the header has room; false if the
+    /// packet is to be dropped.
+    pub(super) fn trim(
+        &self,
+        request: &EnqueueRequest,
+        packet: &mut Packet,
+        is_last_hop: impl FnOnce() -> bool,
+    ) -> bool {
+        let Some(trim) = self.trim else { return false };
+        if packet.is_control() || packet.flags.has(Flags::TRIMMED) {
+            return false;
+        }
+        let size = trim.size.get().min(u64::from(packet.wire_bytes));
+        if !self.has_header_room(request.waiting, size) {
+            return false;
+        }
+        packet.wire_bytes = u16::try_from(size).expect("a header is no longer than its packet");
+        packet.flags = packet
+            .flags
+            .with(Flags::TRIMMED)
+            .with(Flags::PRIORITY)
+            .with(Flags::LAST_HOP.when(is_last_hop()));
+        true
+    }
+
+    #[inline]
+    pub(super) fn account_enqueue(
+        &mut self,
+        switch: SwitchId,
+        bytes: u64,
+        ingress: Option<PortId>,
+    ) -> Option<PauseOrder> {
+        self.buffered[switch.index()] += bytes;
+        self.pfc.as_mut()?.add(ingress?, bytes)
+    }
+
+    #[inline]
+    pub(super) fn account_dequeue(
+        &mut self,
+        switch: SwitchId,
+        bytes: u64,
+        ingress: Option<PortId>,
+    ) -> Option<PauseOrder> {
+        self.buffered[switch.index()] -= bytes;
+        self.pfc.as_mut()?.remove(ingress?, bytes)
+    }
+}

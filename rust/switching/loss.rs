@@ -1,0 +1,152 @@
+//! Packets that links lose: links that are down, and links that lose packets at random.
+
+use std::collections::BTreeMap;
+
+use super::config::{Failure, FailureKind};
+use crate::ids::{LinkId, PortId};
+use crate::rng::{Purpose, Stream};
+use crate::units::{Fraction, Time};
+
+/// The time that a packet spends on a wire: from its first bit out to its last bit in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flight {
+    /// First bit out.
+    pub start: Time,
+    /// Last bit in, before any forwarding delay of the switch there.
+    pub end: Time,
+}
+
+/// A time in which a link is down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Outage {
+    link: LinkId,
+    from: Time,
+    until: Time,
+}
+
+/// A time in which a link loses packets.
+#[derive(Debug, Clone, Copy)]
+struct Lossy {
+    link: LinkId,
+    from: Time,
+    until: Time,
+    rate: Fraction,
+}
+
+/// What all links lose.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    seed: u64,
+    /// In order of links and times; those of one link do not overlap.
+    outages: Vec<Outage>,
+    /// In order of links; those of one link in the order in which they were configured.
+    lossy: Vec<Lossy>,
+    /// A stream for each port of a lossy link: its draws depend on no other link.
+    streams: BTreeMap<PortId, Stream>,
+}
+
+impl Losses {
+    pub(super) fn new(failures: &[Failure], seed: u64) -> Self {
+        let mut losses = Self { seed, ..Self::default() };
+        for &Failure { link, kind, at: from, until, .. } in failures {
+            match kind {
+                FailureKind::Down => losses.outages.push(Outage { link, from, until }),
+                FailureKind::Loss { rate } => losses.lossy.push(Lossy { link, from, until, rate }),
+                FailureKind::Degrade { .. } => {}
+            }
+        }
+        losses.outages.sort_unstable();
+        losses.outages.dedup_by(|next, kept| {
+            let overlap = next.link == kept.link && next.from <= kept.until;
+            if overlap {
+                kept.until = kept.until.max(next.until);
+            }
+            overlap
+        });
+        losses.lossy.sort_by_key(|lossy| lossy.link);
+        losses
+    }
+
+    /// Whether what is on the wire of `port` during `flight` is lost.
+    pub(super) fn loses(&mut self, port: PortId, flight: Flight) -> bool {
+        let link = port.link();
+        // Outages of a link do not overlap: of those that began before the flight ended, the last
+        // one ends last.
+        let begun = self.outages.partition_point(|it| (it.link, it.from) < (link, flight.end));
+        let last = begun.checked_sub(1).map(|index| self.outages[index]);
+        if last.is_some_and(|outage| outage.link == link && outage.until > flight.start) {
+            return true;
+        }
+        // Each cause draws for itself, so that adding one does not move the draws of another.
+        let mut lost = false;
+        let first = self.lossy.partition_point(|lossy| lossy.link < link);
+        for index in first..self.lossy.len() {
+            let lossy = self.lossy[index];
+            if lossy.link != link {
+                break;
+            }
+            if lossy.from <= flight.start && flight.start < lossy.until {
+                lost |= self.draw(port, lossy.rate);
+            }
+        }
+        lost
+    }
+
+    /// Whether the next packet of a lossy port is lost.
+    pub(super) fn draw(&mut self, port: PortId, rate: Fraction) -> bool {
+        let new = || Stream::new(self.seed, Purpose::Loss, u64::from(port.0));
+        let stream = self.streams.entry(port).or_insert_with(new);
+        stream.chance(rate.numerator(), rate.denominator())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Span;
+
+    const PORT: PortId = PortId(1);
+
+    fn failure(link: LinkId, kind: FailureKind, from: u64, until: Time) -> Failure {
+        let (detection, convergence) = (Span::MAX, Span::MAX);
+        Failure { link, kind, at: Time::from_ps(from), until, detection, convergence }
+    }
+
+    fn flight(start: u64, end: u64) -> Flight {
+        Flight { start: Time::from_ps(start), end: Time::from_ps(end) }
+    }
+
+    #[test]
+    fn an_outage_loses_what_is_on_the_wire_and_a_lossy_link_what_starts_on_it() {
+        let flights =
+            [flight(0, 520_000), flight(600_000, 1_120_000), flight(1_200_000, 1_720_000)];
+        let lossy = FailureKind::Loss { rate: Fraction::ONE };
+        let mut losses = Losses::new(
+            &[
+                failure(PORT.link(), FailureKind::Down, 519_999, Time::from_ps(600_001)),
+                failure(PORT.link(), lossy, 1_200_000, Time::from_ps(1_200_001)),
+            ],
+            1,
+        );
+        assert_eq!(flights.map(|it| losses.loses(PORT, it)), [true, true, true]);
+        assert!(!losses.loses(PORT, flight(1_200_001, 1_720_001)), "it starts after the loss");
+        let mut others = Losses::new(
+            &[
+                failure(PORT.link(), lossy, 0, Time::from_ps(1_200_000)),
+                failure(LinkId(5), FailureKind::Down, 0, Time::NEVER),
+            ],
+            1,
+        );
+        assert_eq!(flights.map(|it| others.loses(PORT, it)), [true, true, false]);
+    }
+
+    #[test]
+    fn outages_that_overlap_are_one() {
+        let down =
+            |from, until| failure(PORT.link(), FailureKind::Down, from, Time::from_ps(until));
+        let mut losses = Losses::new(&[down(0, 1_000), down(10, 20), down(500, 2_000)], 1);
+        assert_eq!(losses.outages.len(), 1);
+        assert!(losses.loses(PORT, flight(1_500, 1_600)));
+        assert!(!losses.loses(PORT, flight(2_000, 2_100)));
+    }
+}

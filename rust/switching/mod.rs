@@ -1,0 +1,342 @@
+//! Switches and links: everything they decide about a packet, in whatever world packets move.
+//!
+//! This layer is to switches what [`crate::endpoint`] is to hosts. One [`Switching`] holds the
+//! forwarding tables, every switch's policy and memory accounting, ECN markers, priority flow
+//! control (PFC), lossy links and the plan of failures. It is sans-IO: it has no event queue, holds
+//! no packet and knows no port's queue. A world moves packets and time, and asks:
+//!
+//! - which port a packet leaves by: [`Switching::route`]; or, where queues have to be brought up to
+//!   date before a policy looks at them, [`Switching::decide`], [`Switching::choose`] and
+//!   [`Switching::handle_departure`];
+//! - whether a packet that cannot start at once is queued, trimmed or dropped:
+//!   [`Switching::admit`], then [`Switching::account_enqueue`] and [`Switching::account_dequeue`],
+//!   whose answers are the PFC frames to send;
+//! - whether a packet is marked: [`Switching::mark`];
+//! - whether a link loses it: [`Switching::loses`];
+//! - what changes when a failure starts, ends or becomes known: [`Switching::steps`] lists the
+//!   times, [`Switching::apply_step`] carries one out and returns what is left for the world to do.
+//!
+//! Two worlds own such a value: [`crate::fabric`] in Rust, and through the bridge the ns-3 module.
+//! The ns-3 module asks for routes, marks, draws of losses and failures. It keeps buffer and PFC
+//! counters of its own in C++, from the thresholds that are computed here: a call across the
+//! language border for each packet that joins or leaves a queue would cost more than the counting.
+//! A test of both worlds compares them to the picosecond.
+
+mod admission;
+mod config;
+mod ecn;
+mod failure_plan;
+mod forwarding_table;
+mod loss;
+mod pfc;
+mod switch;
+
+use std::sync::Arc;
+
+pub use admission::{Admission, EnqueueRequest, Waiting};
+pub use config::{
+    Buffer, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcConfig, Rounding,
+    SwitchConfig, TrimConfig,
+};
+pub use failure_plan::{FailurePlan, Step, StepKind};
+pub use forwarding_table::{ForwardingDecision, PolicyChoice};
+pub use loss::Flight;
+pub use pfc::{IngressLimits, PFC_FRAME_BYTES, Pfc};
+pub use switch::PortLoads;
+
+use admission::PacketMemory;
+use ecn::Marker;
+use failure_plan::Effect;
+use forwarding_table::ForwardingTable;
+use loss::Losses;
+use switch::Switch;
+
+use crate::balance::Scheme;
+use crate::balance::switch::StateSize;
+use crate::ids::{HostId, LinkId, PortId, SwitchId};
+use crate::packet::{Flags, Packet, PauseOrder};
+use crate::topology::{LinkState, Node, Routes, Topology};
+use crate::units::{BitRate, Bytes, Fraction, Time};
+
+/// All switches of a fabric, and what happens to its links.
+#[derive(Debug)]
+pub struct Switching {
+    topology: Arc<Topology>,
+    table: ForwardingTable,
+    switches: Vec<Switch>,
+    /// By port: its index among the ports of its switch; 0 for ports of hosts.
+    port_indices: Vec<u32>,
+    /// By port; empty if no port marks.
+    markers: Vec<Marker>,
+    /// When marking is decided; `None` if no port marks.
+    marking: Option<EcnPoint>,
+    memory: PacketMemory,
+    losses: Losses,
+    plan: FailurePlan,
+    uses_queue_lengths: bool,
+    tracks_departures: bool,
+}
+
+/// What a world has to do after a step of the failure plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepEffect {
+    /// Nothing.
+    None,
+    /// Packets that start on the link from now on are sent at this rate.
+    Rate(LinkId, BitRate),
+    /// Routing has converged: hosts that choose paths themselves are to be informed.
+    Converged(LinkState),
+}
+
+impl Switching {
+    /// The switches of `topology` before anything has happened, balancing by `scheme`; every
+    /// random draw comes from `seed`.
+    pub fn new(
+        topology: &Arc<Topology>,
+        config: &FabricConfig,
+        scheme: &Scheme,
+        seed: u64,
+    ) -> Self {
+        let ids = || (0u32..).map(SwitchId).take(topology.switches().len());
+        let mut port_indices = vec![0; 2 * topology.links().len()];
+        for switch in ids() {
+            for (index, port) in (0u32..).zip(topology.ports_of(switch)) {
+                port_indices[port.index()] = index;
+            }
+        }
+        let switches = ids().map(|id| {
+            let context = switch::context(topology, config, seed, id);
+            Switch::new(&scheme.switch, &context)
+        });
+        let markers = ecn::markers(topology, config, seed);
+        Self {
+            switches: switches.collect(),
+            table: ForwardingTable::new(topology, scheme),
+            port_indices,
+            marking: (!markers.is_empty()).then_some(config.switch.ecn_point),
+            markers,
+            memory: PacketMemory::new(config, topology),
+            losses: Losses::new(&config.failures, seed),
+            plan: FailurePlan::new(&config.failures, scheme.weights),
+            uses_queue_lengths: scheme.switch.uses_queue_lengths(),
+            tracks_departures: scheme.switch.tracks_departures(),
+            topology: topology.clone(),
+        }
+    }
+}
+
+/// Where packets go.
+impl Switching {
+    /// The port by which `packet` leaves `switch`, where the switch's policy may have written to
+    /// it; `None` if there is no path. For worlds whose `loads` are always up to date.
+    #[inline]
+    pub fn route(
+        &mut self,
+        now: Time,
+        switch: SwitchId,
+        packet: &mut Packet,
+        loads: &impl PortLoads,
+    ) -> Option<PortId> {
+        let port = match self.decide(switch, packet) {
+            ForwardingDecision::Drop => return None,
+            ForwardingDecision::Port(port) => port,
+            ForwardingDecision::Choose(choice) => self.choose(now, choice, packet, loads),
+        };
+        self.handle_departure(now, port, packet);
+        Some(port)
+    }
+
+    /// What the forwarding table says about a packet in `switch`. From a source-routed packet it
+    /// removes the part of the path that was for this switch.
+    #[inline]
+    pub fn decide(&self, switch: SwitchId, packet: &mut Packet) -> ForwardingDecision {
+        self.table.decide(switch, self.switches[switch.index()].dead_ports(), packet)
+    }
+
+    /// The choice of a switch's policy among the candidate ports for `packet`.
+    #[inline]
+    pub fn choose(
+        &mut self,
+        now: Time,
+        choice: PolicyChoice,
+        packet: &Packet,
+        loads: &impl PortLoads,
+    ) -> PortId {
+        let candidates = self.table.candidates(choice.switch, packet);
+        let ports = switch::Ports { loads, indices: &self.port_indices };
+        let switch = &mut self.switches[choice.switch.index()];
+        switch.choose(now, choice.among, &candidates, &ports)
+    }
+
+    /// Shows a switch's policy a packet that leaves by `port`; the policy may write to the
+    /// packet's load-balancing fields. Does nothing for policies that do not track departures.
+    #[inline]
+    pub fn handle_departure(&mut self, now: Time, port: PortId, packet: &mut Packet) {
+        if !self.tracks_departures {
+            return;
+        }
+        if let Node::Switch(switch) = self.topology.ends_of(port).0 {
+            let departure = self.table.departure(self.port_indices[port.index()], packet);
+            self.switches[switch.index()].handle_departure(now, packet, &departure);
+        }
+    }
+
+    /// The output ports of a switch, in order of its links.
+    #[inline]
+    pub fn ports_of(&self, switch: SwitchId) -> &[PortId] {
+        self.topology.ports_of(switch)
+    }
+
+    /// The equal-cost ports of `switch` towards `dst`, as routing has them now.
+    #[inline]
+    pub fn next_hops(&self, switch: SwitchId, dst: HostId) -> &[PortId] {
+        self.table.next_hops(switch, dst)
+    }
+
+    /// The port that every packet to `dst` leaves `switch` by until the next step of the failure
+    /// plan; `None` if the choice depends on the packet, if the policy tracks departures, or if
+    /// there is no path.
+    pub fn only_next_hop(&self, switch: SwitchId, dst: HostId) -> Option<PortId> {
+        if self.tracks_departures {
+            return None;
+        }
+        self.table.only_next_hop(switch, self.switches[switch.index()].dead_ports(), dst)
+    }
+
+    /// The index of a port among those of its switch, in order of its links; 0 for ports of hosts.
+    #[inline]
+    pub fn port_index(&self, port: PortId) -> u32 {
+        self.port_indices[port.index()]
+    }
+
+    /// True if policies look at the loads of ports, which then have to be up to date.
+    #[inline]
+    pub fn uses_queue_lengths(&self) -> bool {
+        self.uses_queue_lengths
+    }
+
+    /// Next hops while nothing has failed: what explicit paths are written in.
+    pub fn intact_routes(&self) -> &Arc<Routes> {
+        self.table.intact()
+    }
+
+    /// What the policy of each switch keeps, by switch.
+    pub fn states(&self) -> Vec<StateSize> {
+        self.switches.iter().map(Switch::state).collect()
+    }
+}
+
+/// Queues: marking, admission and priority flow control.
+impl Switching {
+    /// Marks `packet` if marking is decided at `point` and `waiting` bytes without priority at
+    /// `port`, not counting the packet, call for it. Control packets are never marked.
+    #[inline]
+    pub fn mark(&mut self, point: EcnPoint, port: PortId, waiting: u32, packet: &mut Packet) {
+        if self.marking == Some(point)
+            && !packet.is_control()
+            && self.markers[port.index()].marks(Bytes::new(waiting.into()))
+        {
+            packet.flags = packet.flags.with(Flags::MARKED);
+        }
+    }
+
+    /// Whether `port` marks a data packet that finds `waiting` bytes without priority. On the
+    /// ramp of RED this is a random draw.
+    pub fn marks(&mut self, port: PortId, waiting: Bytes) -> bool {
+        self.markers.get_mut(port.index()).is_some_and(|marker| marker.marks(waiting))
+    }
+
+    /// True if `packet` exceeds what `switch` has room for in a shared buffer by the count so far.
+    /// A world whose count lags behind the wires brings it up to date then, before it asks to
+    /// [`Self::admit`] the packet.
+    #[inline]
+    pub fn exceeds_shared_buffer(&self, switch: SwitchId, packet: &Packet) -> bool {
+        self.memory.exceeds_shared_buffer(switch, packet)
+    }
+
+    /// What becomes of a packet that cannot start at once. A trimmed packet is cut to its header
+    /// by this call.
+    #[inline]
+    pub fn admit(&self, request: &EnqueueRequest, packet: &mut Packet) -> Admission {
+        if self.memory.has_room(request, packet) {
+            return Admission::Admitted;
+        }
+        let last_hop = || matches!(self.topology.ends_of(request.port).1, Node::Host(_));
+        match self.memory.trim(request, packet, last_hop) {
+            true => Admission::Trimmed,
+            false => Admission::Dropped,
+        }
+    }
+
+    /// Counts `bytes` that join a queue of `switch`. With PFC, packets without priority count
+    /// against the link that they came by, `ingress`; a frame is then to be sent back over that
+    /// link if the answer is an order.
+    #[inline]
+    pub fn account_enqueue(
+        &mut self,
+        switch: SwitchId,
+        bytes: u64,
+        ingress: Option<PortId>,
+    ) -> Option<PauseOrder> {
+        self.memory.account_enqueue(switch, bytes, ingress)
+    }
+
+    /// Counts bytes that start from a queue of `switch`, as [`Self::account_enqueue`].
+    #[inline]
+    pub fn account_dequeue(
+        &mut self,
+        switch: SwitchId,
+        bytes: u64,
+        ingress: Option<PortId>,
+    ) -> Option<PauseOrder> {
+        self.memory.account_dequeue(switch, bytes, ingress)
+    }
+
+    /// True if switches use priority flow control.
+    #[inline]
+    pub fn has_pfc(&self) -> bool {
+        self.memory.has_pfc()
+    }
+}
+
+/// Failures.
+impl Switching {
+    /// True if a packet that was on the wire of `port` during `flight` is lost there, because the
+    /// link was down or by a random draw. PFC frames never are, whatever the link does: hardware
+    /// repeats them until they arrive, which is not modelled \[inferred\].
+    pub fn loses(&mut self, port: PortId, flight: Flight, packet: &Packet) -> bool {
+        !packet.is_pause_frame() && self.losses.loses(port, flight)
+    }
+
+    /// Whether a link that loses packets at `rate` loses the next one of `port`: a random draw
+    /// from the port's own stream.
+    pub fn draw_loss(&mut self, port: PortId, rate: Fraction) -> bool {
+        self.losses.draw(port, rate)
+    }
+
+    /// What changes when: the steps of the failure plan in order of time, those of the same time
+    /// in the order in which they are to be applied.
+    pub fn steps(&self) -> &[Step] {
+        self.plan.steps()
+    }
+
+    /// Applies a step, by its index in [`Self::steps`]; returns what is left for the world to do.
+    pub fn apply_step(&mut self, index: u32) -> StepEffect {
+        match self.plan.apply(index, &self.topology, &mut self.table) {
+            Effect::None => StepEffect::None,
+            Effect::Rate(link, rate) => StepEffect::Rate(link, rate),
+            Effect::Detected(link, state) => {
+                for port in link.ports() {
+                    if let Node::Switch(switch) = self.topology.ends_of(port).0 {
+                        self.switches[switch.index()].set_port_state(port, state);
+                    }
+                }
+                StepEffect::None
+            }
+            Effect::Converged(state) => {
+                self.switches.iter_mut().for_each(Switch::handle_convergence);
+                StepEffect::Converged(state)
+            }
+        }
+    }
+}
