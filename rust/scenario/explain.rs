@@ -1,6 +1,6 @@
-//! Where each value of a scenario is from.
+//! Which line, default or override each value of a scenario is from.
 
-use super::Scenario;
+use super::resolved::Scenario;
 
 /// A key of a resolved scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +66,8 @@ impl Scenario {
     }
 
     fn origin_of(&self, key: &str) -> Origin {
-        if self.origin.context(&self.overrides).is_overridden(key) {
+        let overridable = [self.file.general.seed.key(), self.file.policy.name.key()];
+        if overridable.iter().any(|it| it.is_overridden() && it.path() == key) {
             return Origin::CommandLine;
         }
         self.origin.source.line_of(key).map_or(Origin::Default, Origin::Line)

@@ -1,6 +1,7 @@
 //! Dialogues with the scenario reader: texts in, sound scenarios or exact faults out.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::*;
 use crate::units::{Bytes, Span};
@@ -64,7 +65,10 @@ fn the_defaults_are_those_of_the_design() {
     let empty = parse("").unwrap();
     let without_failure = ScenarioFile { failure: Vec::new(), ..sample.file.clone() };
     assert_eq!(without_failure, empty.file);
-    let failure = FailureSection { link: Some("leaf0-spine0".into()), ..FailureSection::default() };
+    let failure = FailureSection {
+        link: Some("leaf0-spine0".to_owned()).into(),
+        ..FailureSection::default()
+    };
     assert_eq!(sample.file.failure, [failure]);
     assert_eq!(empty.topology.host_count(), 256);
     assert_eq!(empty.nic.payload, Bytes::new(4096));
@@ -550,7 +554,7 @@ fn another_seed_draws_another_permutation_on_the_same_topology() {
     assert!(Arc::ptr_eq(&scenario.topology, &other.topology));
     assert_ne!(scenario.workload, other.workload);
     assert_eq!(other.with_seed(1).unwrap().workload, scenario.workload);
-    assert_eq!((other.seed, other.setup().seed, other.file.seed), (2, 2, 2));
+    assert_eq!((other.seed, other.setup().seed, *other.file.general.seed), (2, 2, 2));
     assert!(other.render().contains("seed = 2  # command line"));
     let error = scenario.with_seed(u64::MAX).unwrap_err().to_string();
     assert!(error.starts_with("command line: seed = 18446744073709551615"), "{error}");
@@ -681,4 +685,19 @@ fn recoveries_and_acknowledgements_are_chosen_by_name() {
         (16, Bytes::new(16_384), Span::from_us(5))
     );
     assert_eq!((ack.entropies, ack.marked), (Entropies::Carry, Marked::AtOnce));
+}
+
+#[test]
+fn the_reference_in_docs_is_what_the_code_generates() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/scenario.md");
+    let page = reference();
+    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+        std::fs::create_dir_all(path.parent().expect("it is in a folder")).unwrap();
+        std::fs::write(&path, &page).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == page,
+        "docs/scenario.md is not what the code generates: run with INSTA_UPDATE=always"
+    );
 }

@@ -10,7 +10,7 @@ use crate::units::BitRate;
 pub fn rail_identity(scenario: &RailScenario) -> Identity {
     Identity {
         scenario: scenario.name.clone(),
-        policy: scenario.file.policy.name.clone(),
+        policy: scenario.file.policy.name.to_string(),
         seed: scenario.setup.seed,
     }
 }

@@ -1,34 +1,43 @@
-//! A scenario as it was typed: sections, keys and their defaults, nothing checked against
-//! anything else.
+//! A scenario as it was typed: sections, keys and their defaults, nothing checked against anything
+//! else.
 //!
-//! A key that exists for some kinds only (`leaves` of a leaf-spine, `shift` of a shift) is an
-//! `Option`: in a file as typed it is what the file says, in a file as resolved it is `Some`
-//! exactly where it applies.
+//! Every value knows its key ([`Located`]). A key whose default depends on others is an `Option`:
+//! in a file as typed it is what the file says, in a file as resolved it is `Some` wherever it
+//! applies.
 
-pub(super) mod replay;
-pub(super) mod sections;
+pub(super) mod failure;
+pub(super) mod switch;
+pub(super) mod toggle;
+pub(super) mod topology;
+pub(super) mod transport;
 pub(super) mod workload;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::balance::Parameters;
-use crate::scenario::file::sections::{FailureSection, SwitchSection, TransportSection};
-use crate::units::{BitRate, Bytes, Fraction, Span};
-use workload::WorkloadSection;
+use crate::scenario::input::context::Context;
+use crate::scenario::input::error::ScenarioError;
+use crate::scenario::input::located::Located;
+use crate::scenario::input::overrides::Overrides;
+use crate::scenario::input::reader::SectionReader;
+use crate::scenario::input::section::section;
+use crate::scenario::input::source::Source;
+use crate::units::Span;
+use failure::FailureSection;
+use switch::SwitchSection;
+use topology::TopologySection;
+use transport::TransportSection;
+use workload::{Role, WorkloadSection};
 
 /// The version of the format that this program reads and writes.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// A whole scenario file. Every key has a default; an unknown one is refused.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+/// A whole scenario file. Every section may be left out; an unknown one is refused.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScenarioFile {
-    /// Version of the format: 1.
-    pub schema_version: u32,
-    /// Where every random draw comes from: 1.
-    pub seed: u64,
-    /// Simulated time after which a run did not complete: 10 s.
-    pub time_limit: Span,
+    /// The keys above all sections.
+    #[serde(flatten)]
+    pub general: GeneralSection,
     /// The graph and its links.
     pub topology: TopologySection,
     /// Every switch.
@@ -37,136 +46,115 @@ pub struct ScenarioFile {
     pub transport: TransportSection,
     /// How load is balanced.
     pub policy: PolicySection,
-    /// What is sent; none where `job` says so.
+    /// What is sent; `None` where `job` says so, or where nothing is sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadSection>,
-    /// Several pieces of work, in place of `workload`: none.
+    /// Several workloads, in place of `workload`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub job: Vec<WorkloadSection>,
-    /// What fails: nothing.
+    /// What fails.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failure: Vec<FailureSection>,
 }
 
-impl Default for ScenarioFile {
-    fn default() -> Self {
-        Self {
-            schema_version: SCHEMA_VERSION,
-            seed: 1,
-            time_limit: Span::from_ms(10_000),
-            topology: TopologySection::default(),
-            switch: SwitchSection::default(),
-            transport: TransportSection::default(),
-            policy: PolicySection::default(),
-            workload: Some(WorkloadSection::default()),
-            job: Vec::new(),
-            failure: Vec::new(),
+section! {
+    /// The keys above all sections.
+    pub struct GeneralSection {
+        /// Version of the format.
+        schema_version: u32 = SCHEMA_VERSION,
+        /// The seed of every random draw.
+        seed: u64 = 1,
+        /// Simulated time after which a run ends as incomplete.
+        time_limit: Span = Span::from_ms(10_000),
+    }
+}
+
+/// `[policy]`: a preset and its parameters.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PolicySection {
+    /// The preset.
+    pub name: Located<String>,
+    /// Every other key.
+    #[serde(flatten)]
+    pub parameters: Located<Parameters>,
+}
+
+/// Which fabric a scenario is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::scenario) enum Fabric {
+    /// The one that its section `[topology]` describes.
+    Described,
+    /// One that exists already; without `[workload]` nothing is sent.
+    Existing,
+}
+
+impl ScenarioFile {
+    /// Reads the sections of a text.
+    pub(in crate::scenario) fn read(
+        source: &Source,
+        fabric: Fabric,
+    ) -> Result<Self, ScenarioError> {
+        let mut reader = SectionReader::new(source);
+        let general = reader.take()?;
+        let topology = TopologySection::read(reader.section_or_empty("topology")?, fabric)?;
+        let switch = reader.section_or_empty("switch")?.take_all()?;
+        let transport = reader.section_or_empty("transport")?.take_all()?;
+        let policy = PolicySection::read(reader.section_or_empty("policy")?, DEFAULT_POLICY)?;
+        let workload = reader.section("workload")?;
+        let job = reader.sections("job")?;
+        let failure = reader.sections("failure")?;
+        let failure = failure.into_iter().map(SectionReader::take_all).collect::<Result<_, _>>()?;
+        if let (Some(workload), [_, ..]) = (&workload, job.as_slice()) {
+            let because = "the file has [[job]]; make it one of them";
+            return Err(Context::of(source).misplaced(workload.key(), because));
+        }
+        let workload = match workload {
+            None if job.is_empty() && fabric == Fabric::Described => Some(reader.empty("workload")),
+            typed => typed,
+        };
+        let workload = workload.map(|reader| WorkloadSection::read(reader, Role::Alone));
+        let job = job.into_iter().map(|reader| WorkloadSection::read(reader, Role::Job));
+        let (workload, mut job) = (workload.transpose()?, job.collect::<Result<Vec<_>, _>>()?);
+        if fabric == Fabric::Existing && workload.is_none() {
+            // Programs on a fabric of their own post their messages themselves.
+            job.clear();
+        }
+        reader.finish()?;
+        Ok(Self { general, topology, switch, transport, policy, workload, job, failure })
+    }
+}
+
+impl ScenarioFile {
+    /// Sets what the command line sets.
+    pub(in crate::scenario) fn apply(&mut self, overrides: &Overrides) {
+        if let Some(name) = &overrides.policy {
+            self.policy.override_with(name);
+        }
+        if let Some(seed) = overrides.seed {
+            self.general.seed.override_with(seed);
         }
     }
 }
 
-/// Families of fabrics.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TopologyKind {
-    /// Two tiers, every leaf wired to every spine.
-    #[default]
-    LeafSpine,
-    /// A k-ary fat-tree of two or three tiers.
-    FatTree,
-    /// Two tiers, the GPUs of a server each at another leaf.
-    RailOptimized,
-    /// Read from a file.
-    File,
-}
+/// The policy of a scenario that names none.
+pub(in crate::scenario) const DEFAULT_POLICY: &str = "ethereal";
 
-/// Formats of topology files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TopologyFormat {
-    /// That of the HPCC family of ns-3 simulators.
-    #[default]
-    Hpcc,
-    /// That of htsim.
-    Htsim,
-}
-
-/// `[topology]`: switches, hosts and links.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct TopologySection {
-    /// Which family: `leaf-spine`.
-    pub kind: TopologyKind,
-    /// Leaf-spine: leaf switches: 16.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub leaves: Option<u32>,
-    /// Leaf-spine and rail-optimized: spine switches: 16, and 8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spines: Option<u32>,
-    /// Leaf-spine: hosts at each leaf: 16.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hosts_per_leaf: Option<u32>,
-    /// Rail-optimized: GPUs of a server, each at a leaf of its own: 8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rails: Option<u32>,
-    /// Rail-optimized: servers whose GPUs share leaves: 8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub servers: Option<u32>,
-    /// Rail-optimized: so many groups of such servers: 4.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub units: Option<u32>,
-    /// Fat-tree: ports of a switch: 8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub k: Option<u32>,
-    /// Fat-tree: tiers of switches, 2 or 3: 3.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tiers: Option<u8>,
-    /// Fat-tree: the hosts' capacity to the uplinks' capacity at an edge switch: 1/1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub oversubscription: Option<Fraction>,
-    /// All but file: rate of a host's link: 400 Gbps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub host_rate: Option<BitRate>,
-    /// All but file: rate of links between switches: 400 Gbps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fabric_rate: Option<BitRate>,
-    /// All but file: one-way propagation delay of each link: 500 ns.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Span>,
-    /// All but file: links between two neighbouring switches: 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parallel_links: Option<u32>,
-    /// File: where it is, relative to the scenario's file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
-    /// File: its format: `hpcc`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub format: Option<TopologyFormat>,
-    /// Preamble and inter-frame gap on every link: 20 B.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gap: Option<Bytes>,
-    /// From a packet's last bit in to when it can leave, in each switch: 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub forwarding_delay: Option<Span>,
-}
-
-/// `[policy]`: a preset and its parameters.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PolicySection {
-    /// The preset: `ethereal`.
-    #[serde(default = "default_policy")]
-    pub name: String,
-    /// Every other key.
-    #[serde(flatten)]
-    pub parameters: Parameters,
-}
-
-impl Default for PolicySection {
-    fn default() -> Self {
-        Self { name: default_policy(), parameters: Parameters::new() }
+impl PolicySection {
+    /// Reads the section, whose policy is `default` if it names none.
+    pub(in crate::scenario) fn read(
+        mut reader: SectionReader<'_>,
+        default: &str,
+    ) -> Result<Self, ScenarioError> {
+        let name = reader.take_key("name", default.to_owned())?;
+        Ok(Self { name, parameters: reader.rest()? })
     }
-}
 
-fn default_policy() -> String {
-    "ethereal".into()
+    /// The policy that the command line names, with its default parameters unless it is the file's
+    /// own.
+    pub(in crate::scenario) fn override_with(&mut self, name: &str) {
+        if *self.name != name {
+            self.parameters.clear();
+        }
+        self.name.override_with(name.to_owned());
+    }
 }

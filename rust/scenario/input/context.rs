@@ -1,11 +1,12 @@
-//! What every section needs to become sound: the text to point into, and the checks they share.
+//! What every section is resolved with: the text to point into, and the checks that they share.
 
 use std::fmt::Display;
 use std::path::Path;
 
-use crate::scenario::Overrides;
-use crate::scenario::input::error::{Fault, Place, ScenarioError};
-use crate::scenario::input::source::Source;
+use super::error::{Fault, ScenarioError, nearest};
+use super::located::{Key, Located};
+use super::position::Position;
+use super::source::Source;
 use crate::units::{Bytes, Fraction, Span};
 
 /// No span of a scenario may be longer than this: 100,000 s, so that sums of a few of them and
@@ -19,192 +20,197 @@ pub(in crate::scenario) const LONGEST_PACKET: Bytes = Bytes::new(65_535);
 #[derive(Debug, Clone, Copy)]
 pub(in crate::scenario) struct Context<'a> {
     /// Its text.
-    pub source: &'a Source,
-    /// What overrides it.
-    pub overrides: &'a Overrides,
+    source: &'a Source,
     /// What paths in it are relative to.
-    pub folder: &'a Path,
+    folder: &'a Path,
 }
 
-/// Which spans are right.
+/// The shortest span that is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::scenario) enum AtLeast {
-    /// Zero is allowed.
+    /// Zero is valid.
     Zero,
-    /// Zero makes no sense.
+    /// Zero is invalid.
     OnePicosecond,
 }
 
+/// A name that was looked up among those that are known.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario) struct Lookup<'a> {
+    /// What the name should stand for.
+    pub what: &'static str,
+    pub name: &'a str,
+    pub known: &'a [&'a str],
+}
+
+impl<'a> Context<'a> {
+    /// The context of a text that names no other file.
+    pub(in crate::scenario) fn of(source: &'a Source) -> Self {
+        Self::in_folder(source, Path::new(""))
+    }
+
+    /// The context of a text whose paths are relative to `folder`.
+    pub(in crate::scenario) const fn in_folder(source: &'a Source, folder: &'a Path) -> Self {
+        Self { source, folder }
+    }
+
+    /// What paths in the scenario are relative to.
+    pub(in crate::scenario) const fn folder(&self) -> &'a Path {
+        self.folder
+    }
+}
+
+/// Faults at a key.
 impl Context<'_> {
-    /// `fault`, at the place of `key`.
-    pub(in crate::scenario) fn fault(&self, key: &str, fault: Fault) -> ScenarioError {
-        let overridden = self.is_overridden(key);
+    /// `fault`, where the key stands.
+    pub(in crate::scenario) fn fault(&self, key: &Key, fault: Fault) -> ScenarioError {
         // Where the key itself is wrong, it is shown; otherwise its value is.
-        let place = match fault {
-            _ if overridden => Place::CommandLine,
-            Fault::UnknownKey { .. } | Fault::Misplaced { .. } => self.source.place_of_key(key),
-            _ => self.source.place_of(key),
+        let position = match fault {
+            _ if key.is_overridden() => Position::CommandLine,
+            Fault::UnknownKey { .. } | Fault::Misplaced { .. } => self.source.position_of_name(key),
+            _ => self.source.position_of_value(key),
         };
-        ScenarioError { place: Box::new(place), fault: Box::new(fault) }
+        ScenarioError::new(position, fault)
     }
 
-    /// A value that makes no sense; shown as it was typed, or as `value` where it was not.
-    pub(in crate::scenario) fn senseless(
+    /// An invalid value; shown as it was typed, or as it is where it is a default.
+    pub(in crate::scenario) fn invalid<T: Display>(
         &self,
-        key: &str,
+        value: &Located<T>,
+        expected: impl Into<String>,
+    ) -> ScenarioError {
+        self.invalid_as(value.key(), self.shown(value), expected)
+    }
+
+    /// An invalid value, shown as what it stands for.
+    pub(in crate::scenario) fn invalid_as(
+        &self,
+        key: &Key,
+        value: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> ScenarioError {
+        let (value, expected) = (value.into(), expected.into());
+        self.fault(key, Fault::Invalid { key: key.to_string(), value, expected })
+    }
+
+    /// A value as it was typed, or as it is where it is a default.
+    pub(in crate::scenario) fn shown<T: Display>(&self, value: &Located<T>) -> String {
+        self.typed(value.key()).unwrap_or_else(|| value.to_string())
+    }
+
+    /// What the file has as the value of a key, if it counts.
+    pub(in crate::scenario) fn typed(&self, key: &Key) -> Option<String> {
+        let typed = self.source.value_text(key).filter(|_| !key.is_overridden());
+        typed.map(|typed| typed.trim_matches('"').to_owned())
+    }
+
+    /// A key that does not apply.
+    pub(in crate::scenario) fn misplaced(
+        &self,
+        key: &Key,
+        because: impl Into<String>,
+    ) -> ScenarioError {
+        self.fault(key, Fault::Misplaced { key: key.to_string(), because: because.into() })
+    }
+
+    /// A value that this version does not support.
+    pub(in crate::scenario) fn unsupported(
+        &self,
+        key: &Key,
         value: impl Display,
-        right: impl Into<String>,
+        supported: impl Into<String>,
     ) -> ScenarioError {
-        let (key_text, value) = (key.to_owned(), self.shown(key, value));
-        self.fault(key, Fault::Senseless { key: key_text, value, right: right.into() })
-    }
-
-    /// A value that makes no sense for what it stands for, which is shown in its place.
-    pub(in crate::scenario) fn senseless_as(
-        &self,
-        key: &str,
-        value: String,
-        right: String,
-    ) -> ScenarioError {
-        self.fault(key, Fault::Senseless { key: key.to_owned(), value, right })
-    }
-
-    /// The value of `key` as it was typed, or `value` where it was not.
-    pub(in crate::scenario) fn shown(&self, key: &str, value: impl Display) -> String {
-        match self.source.value_text(key) {
-            Some(typed) if !self.is_overridden(key) => typed.trim_matches('"').to_owned(),
-            _ => value.to_string(),
-        }
-    }
-
-    /// True if the command line sets `key`.
-    pub(in crate::scenario) fn is_overridden(&self, key: &str) -> bool {
-        match key {
-            "policy.name" => self.overrides.policy.is_some(),
-            "seed" => self.overrides.seed.is_some(),
-            _ => false,
-        }
-    }
-
-    /// A feature that does not exist yet.
-    pub(in crate::scenario) fn unavailable(
-        &self,
-        key: &str,
-        value: impl Display,
-        available: impl Into<String>,
-    ) -> ScenarioError {
-        let (key_text, value) = (key.to_owned(), value.to_string());
-        self.fault(key, Fault::Unavailable { key: key_text, value, available: available.into() })
+        let (value, supported) = (value.to_string(), supported.into());
+        self.fault(key, Fault::Unsupported { key: key.to_string(), value, supported })
     }
 
     /// A key that is needed and not there.
     pub(in crate::scenario) fn missing(
         &self,
-        key: &str,
-        because: String,
-        example: &str,
+        key: &Key,
+        because: impl Into<String>,
+        example: impl Into<String>,
     ) -> ScenarioError {
-        let example = example.to_owned();
-        self.fault(key, Fault::Missing { key: key.to_owned(), because, example })
+        let (because, example) = (because.into(), example.into());
+        self.fault(key, Fault::Missing { key: key.to_string(), because, example })
     }
 
-    /// The text of a file that `key` names, and the file's name for errors.
+    /// A name that nothing has.
+    pub(in crate::scenario) fn unknown(&self, key: &Key, lookup: Lookup<'_>) -> ScenarioError {
+        let Lookup { what, name, known } = lookup;
+        let nearest = nearest(name, known.iter().copied());
+        let (name, known) = (name.to_owned(), known.join(", "));
+        self.fault(key, Fault::UnknownName { key: key.to_string(), what, name, nearest, known })
+    }
+}
+
+/// Checks.
+impl Context<'_> {
+    /// The text of a file, and the file's name for errors.
     pub(in crate::scenario) fn read(
         &self,
-        key: &str,
-        path: &str,
-    ) -> Result<(String, String), ScenarioError> {
-        let path = self.folder.join(path);
-        let file = path.display().to_string();
-        match std::fs::read_to_string(&path) {
-            Ok(text) => Ok((text, file)),
-            Err(reason) => Err(self.fault(key, Fault::Unreadable { path: file, reason })),
+        path: &Located<String>,
+    ) -> Result<FileText, ScenarioError> {
+        let whole = self.folder.join(path.as_str());
+        let name = whole.display().to_string();
+        match std::fs::read_to_string(&whole) {
+            Ok(text) => Ok(FileText { name, text }),
+            Err(reason) => Err(self.fault(path.key(), Fault::Unreadable { path: name, reason })),
         }
-    }
-
-    /// Refuses keys of a section that do not apply to its kind.
-    pub(in crate::scenario) fn only(
-        &self,
-        section: &str,
-        kind: &str,
-        keys: &[&str],
-    ) -> Result<(), ScenarioError> {
-        self.only_beside(section, kind, (keys, &[]))
-    }
-
-    /// The same; the keys that come second apply to all kinds.
-    pub(in crate::scenario) fn only_beside(
-        &self,
-        section: &str,
-        kind: &str,
-        (keys, common): (&[&str], &[&str]),
-    ) -> Result<(), ScenarioError> {
-        for path in self.source.keys_below(section) {
-            let key = &path[section.len() + 1..];
-            if key == "kind"
-                || key.contains(['.', '['])
-                || keys.contains(&key)
-                || common.contains(&key)
-            {
-                continue;
-            }
-            let because = format!("{section}.kind = {kind} takes {}", keys.join(", "));
-            return Err(self.fault(path, Fault::Misplaced { key: path.to_owned(), because }));
-        }
-        Ok(())
     }
 
     /// `count`, which must not be zero.
-    pub(in crate::scenario) fn positive(
-        &self,
-        key: &str,
-        count: u32,
-    ) -> Result<u32, ScenarioError> {
-        if count == 0 {
-            return Err(self.senseless(key, count, "it must be at least 1"));
+    pub(in crate::scenario) fn positive(&self, count: &Located<u32>) -> Result<u32, ScenarioError> {
+        if **count == 0 {
+            return Err(self.invalid(count, "it must be at least 1"));
         }
-        Ok(count)
+        Ok(**count)
     }
 
     /// `span`, neither too short nor too long.
     pub(in crate::scenario) fn span(
         &self,
-        key: &str,
-        span: Span,
+        span: &Located<Span>,
         at_least: AtLeast,
     ) -> Result<Span, ScenarioError> {
-        if span == Span::ZERO && at_least == AtLeast::OnePicosecond {
-            return Err(self.senseless(key, span, "it must be longer than nothing"));
+        if **span == Span::ZERO && at_least == AtLeast::OnePicosecond {
+            return Err(self.invalid(span, "it must be longer than zero"));
         }
-        if span > LONGEST_SPAN {
-            return Err(self.senseless(key, span, format!("it must be at most {LONGEST_SPAN}")));
+        if **span > LONGEST_SPAN {
+            return Err(self.invalid(span, format!("it must be at most {LONGEST_SPAN}")));
         }
-        Ok(span)
+        Ok(**span)
     }
 
     /// `bytes`, at least `least` and at most a packet.
     pub(in crate::scenario) fn wire_bytes(
         &self,
-        key: &str,
-        bytes: Bytes,
+        bytes: &Located<Bytes>,
         least: Bytes,
     ) -> Result<Bytes, ScenarioError> {
-        if bytes < least || bytes > LONGEST_PACKET {
-            let right = format!("it must be from {least} to {}B", LONGEST_PACKET.get());
-            return Err(self.senseless(key, bytes, right));
+        if **bytes < least || **bytes > LONGEST_PACKET {
+            let expected = format!("it must be from {least} to {}B", LONGEST_PACKET.get());
+            return Err(self.invalid(bytes, expected));
         }
-        Ok(bytes)
+        Ok(**bytes)
     }
 
-    /// `fraction`, which must not be more than the whole.
-    pub(in crate::scenario) fn part(
+    /// `share`, which must not be more than the whole.
+    pub(in crate::scenario) fn at_most_one(
         &self,
-        key: &str,
-        part: Fraction,
+        share: &Located<Fraction>,
     ) -> Result<Fraction, ScenarioError> {
-        if part.numerator() > part.denominator() {
-            return Err(self.senseless(key, part, "it must be at most 1, for example '1/5'"));
+        if share.numerator() > share.denominator() {
+            return Err(self.invalid(share, "it must be at most 1, for example '1/5'"));
         }
-        Ok(part)
+        Ok(**share)
     }
+}
+
+/// What a file has that a scenario names.
+#[derive(Debug)]
+pub(in crate::scenario) struct FileText {
+    /// The file, for errors.
+    pub name: String,
+    pub text: String,
 }

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::position::Position;
 use crate::balance::SchemeError;
 use crate::collective::CollectiveError;
 use crate::topology::{HpccTopologyError, TopologyError};
@@ -12,65 +13,26 @@ use crate::workload::goal::GoalError;
 use crate::workload::hpcc_flows::FlowFileError;
 use crate::workload::training::TrainingError;
 
-/// A fault and its place. Prints as `file:line:column: fault` and the line with a caret.
+/// A fault and its position. Prints as `file:line:column: fault` and the line with a caret.
 #[derive(Debug, Error)]
-#[error("{place}: {fault}{}", place.excerpt())]
+#[error("{position}: {fault}{}", position.excerpt())]
 pub struct ScenarioError {
     /// Where.
-    pub place: Box<Place>,
-    /// What, and what would be right.
+    pub position: Box<Position>,
+    /// What is wrong, and what is expected.
     #[source]
     pub fault: Box<Fault>,
 }
 
-/// Where a fault is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
-    /// In a line of the scenario.
-    Line {
-        /// The scenario's file.
-        file: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column, from 1, in characters.
-        column: usize,
-        /// How many characters of the line are meant.
-        width: usize,
-        /// The line itself.
-        text: String,
-    },
-    /// In the scenario as a whole: what is wrong is a default, or is missing.
-    File {
-        /// The scenario's file.
-        file: String,
-    },
-    /// In what overrides the scenario.
-    CommandLine,
-}
-
-impl Place {
-    /// The line with a caret below what is meant; empty where no line is meant.
-    fn excerpt(&self) -> String {
-        let Self::Line { line, column, width, text, .. } = self else {
-            return String::new();
-        };
-        let number = line.to_string();
-        let margin = " ".repeat(number.len());
-        // Tabs stay tabs, so that the caret stands where the eye expects it.
-        let indent: String =
-            text.chars().take(column - 1).map(|c| if c == '\t' { c } else { ' ' }).collect();
-        let carets = "^".repeat((*width).max(1));
-        format!("\n{margin} |\n{number} | {text}\n{margin} | {indent}{carets}")
+impl ScenarioError {
+    pub(in crate::scenario) fn new(position: Position, fault: Fault) -> Self {
+        Self { position: Box::new(position), fault: Box::new(fault) }
     }
-}
 
-impl std::fmt::Display for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Line { file, line, column, .. } => write!(f, "{file}:{line}:{column}"),
-            Self::File { file } => f.write_str(file),
-            Self::CommandLine => f.write_str("command line"),
-        }
+    /// A file that cannot be read, found before anything in it is.
+    pub(in crate::scenario) fn unreadable(file: String, reason: std::io::Error) -> Self {
+        let position = Position::File { file: file.clone() };
+        Self::new(position, Fault::Unreadable { path: file, reason })
     }
 }
 
@@ -82,17 +44,17 @@ pub enum Fault {
     Unreadable {
         /// Which file.
         path: String,
-        /// Why, as the system says it.
+        /// The system's reason.
         reason: std::io::Error,
     },
     /// The text is not TOML.
-    #[error("not TOML: {reason}")]
+    #[error("invalid TOML: {reason}")]
     Syntax {
         /// What the parser expected.
         reason: String,
     },
     /// A key or section that does not exist.
-    #[error("{section} has no key '{key}'{} It has {known}", did_you_mean(nearest))]
+    #[error("{section} has no key '{key}'{} {}", did_you_mean(nearest), expected_keys(known))]
     UnknownKey {
         /// Where the key stands.
         section: String,
@@ -100,21 +62,21 @@ pub enum Fault {
         key: String,
         /// The closest that exists, if one is close.
         nearest: Option<String>,
-        /// Those that exist.
+        /// Those that exist; empty if there are none.
         known: String,
     },
     /// A value of the wrong type, without its unit, or beyond its type.
     #[error("{key}: {reason}")]
     BadValue {
-        /// Which key.
+        /// The key.
         key: String,
         /// What was given and what would be right.
         reason: String,
     },
     /// A name that stands for nothing.
-    #[error("{key}: there is no {what} '{name}'{} There are {known}", did_you_mean(nearest))]
+    #[error("{key}: unknown {what} '{name}'{} Expected one of {known}", did_you_mean(nearest))]
     UnknownName {
-        /// Which key.
+        /// The key.
         key: String,
         /// What the name should stand for.
         what: &'static str,
@@ -125,20 +87,20 @@ pub enum Fault {
         /// Those that exist.
         known: String,
     },
-    /// A value of the right type that makes no sense here.
-    #[error("{key} = {value} makes no sense: {right}")]
-    Senseless {
-        /// Which key.
+    /// A value of the right type that is invalid here.
+    #[error("{key} = {value} is invalid: {expected}")]
+    Invalid {
+        /// The key.
         key: String,
         /// Its value.
         value: String,
-        /// What would be right.
-        right: String,
+        /// What is expected in its place.
+        expected: String,
     },
     /// A key that does not apply.
     #[error("{key} does not apply: {because}")]
     Misplaced {
-        /// Which key.
+        /// The key.
         key: String,
         /// What it would apply to.
         because: String,
@@ -146,7 +108,7 @@ pub enum Fault {
     /// A key that is needed here and has no default.
     #[error("{key} is missing: {because}; write for example {example}")]
     Missing {
-        /// Which key.
+        /// The key.
         key: String,
         /// Why it is needed.
         because: String,
@@ -154,25 +116,25 @@ pub enum Fault {
         example: String,
     },
     /// A feature of the format that this version does not have.
-    #[error("{key} = {value} is not available yet in this version; available: {available}")]
-    Unavailable {
-        /// Which key.
+    #[error("{key} = {value} is not supported in this version, which supports {supported}")]
+    Unsupported {
+        /// The key.
         key: String,
         /// Its value.
         value: String,
-        /// What there is in its place.
-        available: String,
+        /// What is supported in its place.
+        supported: String,
     },
     /// More than a machine can hold or a clock can count.
-    #[error("{key} = {value} is too much: {amount}; the limit is {limit}")]
+    #[error("{key} = {value} is too large: {amount}; the limit is {limit}")]
     TooLarge {
         /// The key that makes it large.
         key: String,
         /// Its value.
         value: String,
-        /// What it comes to.
+        /// What it amounts to.
         amount: String,
-        /// What would still do.
+        /// The most that is possible.
         limit: String,
     },
     /// A policy's parameters.
@@ -220,6 +182,13 @@ pub enum Fault {
     /// A topology file, which has a place of its own.
     #[error(transparent)]
     TopologyFile(#[from] HpccTopologyError),
+}
+
+fn expected_keys(known: &str) -> String {
+    match known {
+        "" => "It takes no keys".to_owned(),
+        known => format!("Expected one of {known}"),
+    }
 }
 
 fn did_you_mean(nearest: &Option<String>) -> String {

@@ -3,111 +3,113 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::scenario::file::ScenarioFile;
-use crate::scenario::input::error::{Fault, Place, ScenarioError, nearest};
+use super::error::{Fault, ScenarioError};
+use super::located::Key;
+use super::message::fault_of;
+use super::position::Position;
 
-/// A text that is TOML, and the places of its keys.
+/// Bytes of the text.
+type TextRange = Range<usize>;
+
+/// Where a key stands.
+#[derive(Debug, Clone)]
+struct Entry {
+    name: TextRange,
+    value: TextRange,
+}
+
+/// A text that is TOML, and where its keys stand.
 #[derive(Debug)]
 pub(in crate::scenario) struct Source {
     file: String,
     text: String,
-    /// By path (`topology.leaves`, `failure[0].link`): where the key and its value stand.
-    places: BTreeMap<String, (Range<usize>, Range<usize>)>,
+    /// By path (`topology.leaves`, `failure[0].link`).
+    entries: BTreeMap<String, Entry>,
 }
 
 impl Source {
     /// Reads `text`; errors name it `file`.
     pub(in crate::scenario) fn read(text: String, file: String) -> Result<Self, ScenarioError> {
-        let mut source = Self { file, text, places: BTreeMap::new() };
-        let mut places = BTreeMap::new();
-        match DeTable::parse(&source.text) {
-            Ok(table) => collect(table.get_ref(), "", &mut places),
-            Err(error) => {
-                let place = error.span().map_or_else(|| source.whole(), |span| source.at(span));
-                let fault = Fault::Syntax { reason: error.message().replace('\n', ", ") };
-                return Err(ScenarioError { place: Box::new(place), fault: Box::new(fault) });
-            }
-        }
-        source.places = places;
+        let mut entries = BTreeMap::new();
+        let parsed = DeTable::parse(&text)
+            .map(|table| collect_table(table.get_ref(), &Key::ROOT, &mut entries));
+        let refused = parsed.err();
+        let source = Self { file, text, entries };
+        refused.map_or(Ok(()), |error| Err(source.not_toml(&error)))?;
         Ok(source)
     }
 
-    /// The keys and values as typed.
-    pub(in crate::scenario) fn typed(&self) -> Result<ScenarioFile, ScenarioError> {
-        self.typed_as()
+    /// Its keys and values.
+    pub(in crate::scenario) fn document(&self) -> DeTable<'_> {
+        DeTable::parse(&self.text).expect("the text was parsed when it was read").into_inner()
     }
 
-    /// The same for a file of another kind.
-    pub(in crate::scenario) fn typed_as<T: DeserializeOwned>(&self) -> Result<T, ScenarioError> {
-        let document = toml::Deserializer::parse(&self.text);
-        document.and_then(T::deserialize).map_err(|error| {
-            let span = error.span().unwrap_or(0..0);
-            let key = self.key_at(&span);
-            let fault = from_serde(&key, error.message());
-            // A key that does not exist is shown itself; otherwise its value is.
-            ScenarioError { place: Box::new(self.at(span)), fault: Box::new(fault) }
-        })
+    /// The fault of a value that serde refuses.
+    pub(in crate::scenario) fn refusal(&self, error: &toml::de::Error) -> ScenarioError {
+        let span = error.span().unwrap_or(0..0);
+        let fault = fault_of(self.key_at(&span), error.message());
+        // A key that does not exist is shown itself; otherwise its value is.
+        ScenarioError::new(self.at(&span), fault)
     }
 
-    /// The keys directly below a section, as full paths.
-    pub(in crate::scenario) fn keys_below(&self, section: &str) -> impl Iterator<Item = &str> {
-        let prefix = format!("{section}.");
-        self.places.keys().filter(move |key| key.starts_with(&prefix)).map(String::as_str)
+    /// True if the file has such a section or key.
+    pub(in crate::scenario) fn has(&self, key: &Key) -> bool {
+        self.entries.contains_key(key.path())
     }
 
-    /// True if there is such a section or key.
-    pub(in crate::scenario) fn has(&self, key: &str) -> bool {
-        self.places.contains_key(key)
-    }
-
-    /// The line of a key, from 1.
-    pub(in crate::scenario) fn line_of(&self, key: &str) -> Option<usize> {
-        let (place, _) = self.places.get(key)?;
-        Some(self.line_and_column(place.start).0)
+    /// The line of the key with that path, from 1.
+    pub(in crate::scenario) fn line_of(&self, path: &str) -> Option<usize> {
+        let entry = self.entries.get(path)?;
+        Some(self.line_and_column(entry.name.start).0)
     }
 
     /// What is written as the value of a key.
-    pub(in crate::scenario) fn value_text(&self, key: &str) -> Option<&str> {
-        let (_, value) = self.places.get(key)?;
-        self.text.get(value.clone())
+    pub(in crate::scenario) fn value_text(&self, key: &Key) -> Option<&str> {
+        self.text.get(self.entries.get(key.path())?.value.clone())
     }
 
     /// Where the value of a key stands, or the closest section around it.
-    pub(in crate::scenario) fn place_of(&self, key: &str) -> Place {
-        if let Some((_, value)) = self.places.get(key) {
-            return self.at(value.clone());
+    pub(in crate::scenario) fn position_of_value(&self, key: &Key) -> Position {
+        let path = key.path();
+        if let Some(entry) = self.entries.get(path) {
+            return self.at(&entry.value);
         }
-        let Some((section, _)) = key.rsplit_once('.') else {
-            return self.whole();
-        };
         // Of a section, its header is shown and not its whole content.
-        self.places.get(section).map_or_else(|| self.whole(), |(name, _)| self.at(name.clone()))
+        let section = path.rsplit_once('.').and_then(|(section, _)| self.entries.get(section));
+        section.map_or_else(|| self.whole(), |section| self.at(&section.name))
     }
 
-    /// Where a key stands, or the closest section around it.
-    pub(in crate::scenario) fn place_of_key(&self, key: &str) -> Place {
-        let place = self.places.get(key).map(|(name, _)| self.at(name.clone()));
-        place.unwrap_or_else(|| self.place_of(key))
+    /// Where the name of a key stands, or the closest section around it.
+    pub(in crate::scenario) fn position_of_name(&self, key: &Key) -> Position {
+        match self.entries.get(key.path()) {
+            Some(entry) => self.at(&entry.name),
+            None => self.position_of_value(key),
+        }
     }
 
-    fn whole(&self) -> Place {
-        Place::File { file: self.file.clone() }
+    fn not_toml(&self, error: &toml::de::Error) -> ScenarioError {
+        let position = error.span().map_or_else(|| self.whole(), |span| self.at(&span));
+        let reason = error.message().replace('\n', ", ");
+        ScenarioError::new(position, Fault::Syntax { reason })
     }
 
-    fn at(&self, span: Range<usize>) -> Place {
-        let start = span.start.min(self.text.len());
+    fn whole(&self) -> Position {
+        Position::File { file: self.file.clone() }
+    }
+
+    fn at(&self, range: &TextRange) -> Position {
+        let start = range.start.min(self.text.len());
         let (line, column) = self.line_and_column(start);
         let text = self.text.lines().nth(line - 1).unwrap_or("").to_owned();
         let rest = text.chars().count().saturating_sub(column - 1);
         let meant = self
             .text
-            .get(start..span.end)
+            .get(start..range.end)
             .map_or(1, |meant| meant.lines().next().unwrap_or("").chars().count());
-        Place::Line { file: self.file.clone(), line, column, width: meant.min(rest), text }
+        Position::Line { file: self.file.clone(), line, column, width: meant.min(rest), text }
     }
 
     fn line_and_column(&self, offset: usize) -> (usize, usize) {
@@ -117,109 +119,41 @@ impl Source {
         (line, column)
     }
 
-    /// The innermost key whose name or value `span` is in; empty at the top.
-    fn key_at(&self, span: &Range<usize>) -> String {
-        let inside = |place: &Range<usize>| place.start <= span.start && span.end <= place.end;
+    /// The innermost key whose name or value `range` is in; empty at the top.
+    fn key_at(&self, range: &TextRange) -> &str {
+        let inside = |outer: &TextRange| outer.start <= range.start && range.end <= outer.end;
         let mut found = ("", usize::MAX);
-        for (key, (name, value)) in &self.places {
-            for place in [name, value] {
-                if inside(place) && place.len() < found.1 {
-                    found = (key, place.len());
+        for (path, entry) in &self.entries {
+            for outer in [&entry.name, &entry.value] {
+                if inside(outer) && outer.len() < found.1 {
+                    found = (path, outer.len());
                 }
             }
         }
-        found.0.to_owned()
+        found.0
     }
 }
 
-fn collect(
-    table: &DeTable<'_>,
-    above: &str,
-    places: &mut BTreeMap<String, (Range<usize>, Range<usize>)>,
-) {
-    for (key, value) in table {
-        let path = if above.is_empty() {
-            key.get_ref().to_string()
-        } else {
-            format!("{above}.{}", key.get_ref())
-        };
-        places.insert(path.clone(), (key.span(), value.span()));
-        collect_value(value, key.span(), &path, places);
+fn collect_table(table: &DeTable<'_>, above: &Key, entries: &mut BTreeMap<String, Entry>) {
+    for (name, value) in table {
+        let key = above.child(name.get_ref());
+        let entry = Entry { name: name.span(), value: value.span() };
+        entries.insert(key.path().to_owned(), entry);
+        collect_value(value, &key, entries);
     }
 }
 
-fn collect_value(
-    value: &Spanned<DeValue<'_>>,
-    key: Range<usize>,
-    path: &str,
-    places: &mut BTreeMap<String, (Range<usize>, Range<usize>)>,
-) {
+fn collect_value(value: &Spanned<DeValue<'_>>, key: &Key, entries: &mut BTreeMap<String, Entry>) {
     match value.get_ref() {
-        DeValue::Table(table) => collect(table, path, places),
+        DeValue::Table(table) => collect_table(table, key, entries),
         DeValue::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                let path = format!("{path}[{index}]");
-                places.insert(path.clone(), (item.span(), item.span()));
-                collect_value(item, key.clone(), &path, places);
+                let key = key.item(index);
+                let entry = Entry { name: item.span(), value: item.span() };
+                entries.insert(key.path().to_owned(), entry);
+                collect_value(item, &key, entries);
             }
         }
         _ => {}
     }
-}
-
-/// Makes one of our faults of what serde says about a key.
-pub(in crate::scenario) fn from_serde(key: &str, message: &str) -> Fault {
-    if let Some((unknown, known)) = unknown_name(message, "unknown field ") {
-        let section = key.rsplit_once('.').map_or("", |(section, _)| section);
-        return unknown_key(section, &unknown, &known);
-    }
-    if let Some((unknown, known)) = unknown_name(message, "unknown variant ") {
-        return Fault::UnknownName {
-            key: key.to_owned(),
-            what: "value",
-            nearest: nearest(&unknown, known.iter().map(String::as_str)),
-            name: unknown,
-            known: known.join(", "),
-        };
-    }
-    Fault::BadValue { key: key.to_owned(), reason: humanised(message) }
-}
-
-/// The fault of a key that its section does not have.
-pub(in crate::scenario) fn unknown_key(section: &str, key: &str, known: &[String]) -> Fault {
-    let section = if section.is_empty() { "a scenario".into() } else { format!("[{section}]") };
-    Fault::UnknownKey {
-        section,
-        key: key.to_owned(),
-        nearest: nearest(key, known.iter().map(String::as_str)),
-        known: if known.is_empty() { "no further keys".into() } else { known.join(", ") },
-    }
-}
-
-/// The unknown name and the known ones, where `message` is serde's about an unknown name: it
-/// gives them in backquotes, the unknown one first.
-pub(in crate::scenario) fn unknown_name(
-    message: &str,
-    start: &str,
-) -> Option<(String, Vec<String>)> {
-    let rest = message.strip_prefix(start)?;
-    let mut names = rest.split('`').skip(1).step_by(2).map(str::to_owned);
-    Some((names.next()?, names.collect()))
-}
-
-/// serde's words for types, as words for people.
-fn humanised(message: &str) -> String {
-    let message = message.trim().replace('`', "");
-    for (word, words) in [
-        ("u64", "a whole number from 0 to 9223372036854775807"),
-        ("u32", "a whole number from 0 to 4294967295"),
-        ("u8", "a whole number from 0 to 255"),
-        ("a boolean", "true or false"),
-        ("a string", "a text in quotes"),
-    ] {
-        if let Some(start) = message.strip_suffix(&format!("expected {word}")) {
-            return format!("{start}expected {words}");
-        }
-    }
-    message
 }

@@ -1,77 +1,51 @@
-//! A scenario of hosts with several rails as it was typed: a file with `[[rail]]` sections.
-//!
-//! A key that exists for some kinds only (`slots` of an in-network rail) is an `Option`: in a file
-//! as typed it is what the file says, in a file as resolved it is `Some` exactly where it applies.
+//! A scenario of hosts with several rails as it was typed: a file with `[[rail]]` sections, a
+//! struct for each kind of rail.
 
 use serde::{Deserialize, Serialize};
 
-use crate::balance::Parameters;
 use crate::rail::handler;
-use crate::scenario::file::sections::SpanOrNever;
-use crate::scenario::file::{PolicySection, SCHEMA_VERSION};
+use crate::scenario::file::failure::SpanOrNever;
+use crate::scenario::file::{GeneralSection, PolicySection};
+use crate::scenario::input::error::ScenarioError;
+use crate::scenario::input::located::Located;
+use crate::scenario::input::overrides::Overrides;
+use crate::scenario::input::reader::{Kind, SectionReader};
+use crate::scenario::input::section::{Form, Group, Value, named, section};
+use crate::scenario::input::source::Source;
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
-/// A whole file. Every key has a default but those of `[[rail]]` itself; an unknown one is refused.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+/// A whole file. Every section but `[[rail]]` may be left out; an unknown one is refused.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RailFile {
-    /// Version of the format: 1.
-    pub schema_version: u32,
-    /// Where every random draw comes from: 1.
-    pub seed: u64,
-    /// Simulated time after which a run did not complete: 10 s.
-    pub time_limit: Span,
+    /// The keys above all sections.
+    #[serde(flatten)]
+    pub general: GeneralSection,
     /// The hosts.
     pub hosts: HostsSection,
     /// The rails of every host, in order.
     pub rail: Vec<RailSection>,
-    /// Who divides operations among rails: `nezha`.
-    #[serde(default = "default_policy")]
+    /// How operations are divided among rails.
     pub policy: PolicySection,
-    /// What is added up.
+    /// The operations.
     pub workload: RailWorkloadSection,
-    /// How failures are noticed, and how long chunks are: see
-    /// [`handler::Config`](crate::rail::handler::Config).
-    pub handler: handler::Config,
-    /// What fails: nothing.
+    /// How failures are noticed, and how long chunks are.
+    pub handler: HandlerSection,
+    /// What fails.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failure: Vec<RailFailureSection>,
 }
 
-impl Default for RailFile {
-    fn default() -> Self {
-        Self {
-            schema_version: SCHEMA_VERSION,
-            seed: 1,
-            time_limit: Span::from_ms(10_000),
-            hosts: HostsSection::default(),
-            rail: Vec::new(),
-            policy: default_policy(),
-            workload: RailWorkloadSection::default(),
-            handler: handler::Config::default(),
-            failure: Vec::new(),
-        }
-    }
-}
+/// The policy of a file that names none.
+pub(in crate::scenario) const DEFAULT_POLICY: &str = "nezha";
 
-fn default_policy() -> PolicySection {
-    PolicySection { name: "nezha".to_owned(), parameters: Parameters::new() }
-}
-
-/// `[hosts]`: who takes part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct HostsSection {
-    /// How many: 6, as many as Nezha's first cluster had.
-    pub count: u32,
-    /// How fast a host's processor adds one vector to another: 80 Gbps \[inferred\], two streams
-    /// read and one written at what a core gets of a memory channel.
-    pub add_rate: BitRate,
-}
-
-impl Default for HostsSection {
-    fn default() -> Self {
-        Self { count: 6, add_rate: BitRate::from_gbps(80) }
+section! {
+    /// `[hosts]`: who takes part.
+    pub struct HostsSection {
+        /// How many hosts there are: as many as Nezha's first cluster had.
+        count: u32 = 6,
+        /// How fast a host's processor adds one vector to another \[inferred\]: two streams are
+        /// read and one is written at what a core gets of a memory channel.
+        add_rate: BitRate = BitRate::from_gbps(80),
     }
 }
 
@@ -89,71 +63,151 @@ pub enum RailKindName {
 }
 
 /// `[[rail]]`: a plane of links and switches.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RailSection {
-    /// What results and failures call it: `rail0`, by its place.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// How it adds up: `tcp`.
-    pub kind: RailKindName,
-    /// Rate of its links: 10 Gbps for `tcp`, 100 Gbps otherwise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<BitRate>,
-    /// One-way propagation delay of its links: 500 ns.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Span>,
-    /// `tcp`: links of each host: 1. With more, each message is one ordered stream over all of
-    /// them, as with MPTCP: what rails are compared with.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub links: Option<u32>,
-    /// `tcp` with several links: how fast the processor alone would check sums: 64 Gbps, one pass
-    /// over memory \[inferred\]. No adapter knows how to make MPTCP's (RFC 8684, section 3.3.1).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub checksum_rate: Option<BitRate>,
-    /// `tcp`, `rdma`: payload of a full packet: 8948 B and 4096 B.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub payload: Option<Bytes>,
-    /// Headers on the wire, of a packet or an in-network segment: 70 B, 62 B and 64 B.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub header: Option<Bytes>,
-    /// `tcp`, `rdma`: packet memory of the switch: 16 MB.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub buffer: Option<Bytes>,
-    /// `tcp`, `rdma`: the processor's time for each message sent: 6 us and 1 us.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub send_message: Option<Span>,
-    /// `tcp`, `rdma`: the processor's time for each message received: 12 us and 1 us.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub receive_message: Option<Span>,
-    /// `tcp`: how fast the processor alone would send: 89 Gbps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub send_rate: Option<BitRate>,
-    /// `tcp`: how fast the processor alone would receive: 42 Gbps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub receive_rate: Option<BitRate>,
-    /// `tcp`, `rdma`: what the processor handles in one go: 64 KiB and 1 MiB.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub slice: Option<Bytes>,
-    /// `tcp`, `rdma`: how long a sender waits for an acknowledgement: 200 ms and 1 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub retransmit_timeout: Option<Span>,
-    /// `in-network`: children of a switch: 8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub radix: Option<u32>,
-    /// `in-network`: payload of a segment: 4096 B.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub segment: Option<Bytes>,
-    /// `in-network`: segments that a switch has room for at a time: 64.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub slots: Option<u32>,
-    /// `in-network`: from the last child's segment to the sum: 300 ns.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub switch_latency: Option<Span>,
-    /// `in-network`: the processor's time for each chunk: 2 us.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub chunk_overhead: Option<Span>,
+    /// What every kind has.
+    #[serde(flatten)]
+    pub common: RailCommonSection,
+    /// How it reduces.
+    pub kind: Located<RailKindName>,
+    /// The keys of that kind.
+    #[serde(flatten)]
+    pub keys: RailKeys,
 }
+
+section! {
+    /// What rails of every kind have.
+    pub struct RailCommonSection {
+        /// What results and failures call it.
+        name?: String = "`rail0` and so on",
+    }
+}
+
+/// What a core sends and receives through Linux's TCP with every offload on: Cai, Chaudhary,
+/// Vuppalapati, Hwang, Agarwal, "Understanding Host Network Stack Overheads" (SIGCOMM 2021),
+/// section 3: 42 Gbps into one core, 89 Gbps out of one. The two figures are quoted from memory and
+/// were not checked against the paper.
+const CORE_SENDS: BitRate = BitRate::from_gbps(89);
+const CORE_RECEIVES: BitRate = BitRate::from_gbps(42);
+
+// `tcp`: 9000 B of IP with 52 B of IP and TCP (timestamps) and 18 B of Ethernet; a message costs
+// what a system call and a wake-up do, in the order of Linux's [inferred]; slices are Linux's
+// largest segments to be cut by the adapter (`GSO_MAX_SIZE`); 200 ms is its least timeout
+// (`TCP_RTO_MIN`).
+section! {
+    /// `kind = "tcp"`.
+    pub struct TcpSection {
+        /// Rate of its links.
+        rate: BitRate = BitRate::from_gbps(10),
+        /// One-way propagation delay of its links.
+        delay: Span = Span::from_ns(500),
+        /// Headers of a packet on the wire: IP, TCP with timestamps, Ethernet.
+        header: Bytes = Bytes::new(70),
+        /// Payload of a full packet: 9000 B of IP.
+        payload: Bytes = Bytes::new(8_948),
+        /// Packet memory of the switch.
+        buffer: Bytes = Bytes::new(16_000_000),
+        /// The processor's time for each message sent: a system call \[inferred\].
+        send_message: Span = Span::from_us(6),
+        /// The processor's time for each message received: a wake-up \[inferred\].
+        receive_message: Span = Span::from_us(12),
+        /// How fast a processor that does nothing else sends (Cai et al., SIGCOMM 2021).
+        send_rate: BitRate = CORE_SENDS,
+        /// How fast a processor that does nothing else receives (Cai et al., SIGCOMM 2021).
+        receive_rate: BitRate = CORE_RECEIVES,
+        /// Links of each host. With more than one, each message is one ordered stream over all of
+        /// them, as with MPTCP, which rails are compared with.
+        links: u32 = 1,
+        /// Several links: how fast a processor that does nothing else computes checksums
+        /// \[inferred\]: one pass over memory. No adapter computes those of MPTCP (RFC 8684,
+        /// section 3.3.1).
+        checksum_rate?: BitRate = "64 Gbps",
+        /// What the processor handles in one go: Linux's `GSO_MAX_SIZE`.
+        slice: Bytes = Bytes::new(64 << 10),
+        /// How long a sender waits for an acknowledgement: Linux's `TCP_RTO_MIN`.
+        retransmit_timeout: Span = Span::from_ms(200),
+    }
+}
+
+section! {
+    /// `kind = "rdma"`: as `[transport]` has it.
+    pub struct RdmaSection {
+        /// Rate of its links.
+        rate: BitRate = BitRate::from_gbps(100),
+        /// One-way propagation delay of its links.
+        delay: Span = Span::from_ns(500),
+        /// Headers of a packet on the wire.
+        header: Bytes = Bytes::new(62),
+        /// Payload of a full packet.
+        payload: Bytes = Bytes::new(4_096),
+        /// Packet memory of the switch.
+        buffer: Bytes = Bytes::new(16_000_000),
+        /// The processor's time for each message sent: a doorbell \[inferred\].
+        send_message: Span = Span::from_us(1),
+        /// The processor's time for each message received: a poll \[inferred\].
+        receive_message: Span = Span::from_us(1),
+        /// What the processor handles in one go.
+        slice: Bytes = Bytes::new(1 << 20),
+        /// How long a sender waits for an acknowledgement.
+        retransmit_timeout: Span = Span::from_ms(1),
+    }
+}
+
+section! {
+    /// `kind = "in-network"`.
+    pub struct InNetworkSection {
+        /// Rate of its links.
+        rate: BitRate = BitRate::from_gbps(100),
+        /// One-way propagation delay of its links.
+        delay: Span = Span::from_ns(500),
+        /// Headers of a segment on the wire.
+        header: Bytes = Bytes::new(64),
+        /// Children of a switch.
+        radix: u32 = 8,
+        /// Payload of a segment.
+        segment: Bytes = Bytes::new(4_096),
+        /// Segments that a switch has room for at a time.
+        slots: u32 = 64,
+        /// From the last child's segment to the sum.
+        switch_latency: Span = Span::from_ns(300),
+        /// The processor's time for each chunk.
+        chunk_overhead: Span = Span::from_us(2),
+    }
+}
+
+/// The keys of a kind of rail.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum RailKeys {
+    /// A ring over a kernel's transport.
+    Tcp(TcpSection),
+    /// A ring over the NIC of this project.
+    Rdma(RdmaSection),
+    /// Switches that add up.
+    InNetwork(InNetworkSection),
+}
+
+/// Every kind of rail.
+pub(in crate::scenario) const KINDS: &[Kind<RailKeys>] = &[
+    Kind {
+        name: "tcp",
+        summary: "A ring of the hosts over a kernel's transport.",
+        groups: &[Group::of::<TcpSection>()],
+        read: |reader| reader.take().map(RailKeys::Tcp),
+    },
+    Kind {
+        name: "rdma",
+        summary: "A ring of the hosts over the NIC of this project.",
+        groups: &[Group::of::<RdmaSection>()],
+        read: |reader| reader.take().map(RailKeys::Rdma),
+    },
+    Kind {
+        name: "in-network",
+        summary: "Switches that add up.",
+        groups: &[Group::of::<InNetworkSection>()],
+        read: |reader| reader.take().map(RailKeys::InNetwork),
+    },
+];
 
 /// A size, or several that operations take in turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,29 +219,50 @@ pub enum Sizes {
     Several(Vec<Bytes>),
 }
 
-/// `[workload]`: what is added up.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct RailWorkloadSection {
-    /// `all-reduce` alone.
-    pub kind: String,
-    /// How many operations there are, one after the other: 20.
-    pub operations: u32,
-    /// The length of each rank's vector, in whole elements of 8 B: 16 MB. Several sizes are taken
-    /// in turn.
-    pub bytes: Sizes,
-    /// Chunks under way on a rail at a time: 2.
-    pub window: u32,
+impl Value for Sizes {
+    fn form() -> Form {
+        Form::of("size, such as `\"64MB\"`, or a list of sizes")
+    }
 }
 
-impl Default for RailWorkloadSection {
-    fn default() -> Self {
-        Self {
-            kind: "all-reduce".to_owned(),
-            operations: 20,
-            bytes: Sizes::One(Bytes::new(16_000_000)),
-            window: 2,
-        }
+section! {
+    /// `[workload]`: what is reduced.
+    pub struct RailWorkloadSection {
+        /// The collective: `all-reduce` alone.
+        kind: String = "all-reduce".to_owned(),
+        /// How many operations there are, one after the other.
+        operations: u32 = 20,
+        /// The length of each rank's vector, in whole elements of 8 B. Several sizes are taken in
+        /// turn.
+        bytes: Sizes = Sizes::One(Bytes::new(16_000_000)),
+        /// Chunks in flight on a rail at a time.
+        window: u32 = 2,
+    }
+}
+
+section! {
+    /// `[handler]`: timers and sizes of the exception handler; all defaults are \[inferred\].
+    pub struct HandlerSection {
+        /// The longest chunk, a multiple of the element: what ranks agree on and do again.
+        chunk: Bytes = handler::Config::default().chunk,
+        /// How often each rank sends a heartbeat to the next one, on each rail.
+        heartbeat: Span = handler::Config::default().heartbeat,
+        /// Heartbeats missed in a row after which a rail is down, at least 1.
+        misses: u32 = handler::Config::default().misses,
+        /// How late a heartbeat may be.
+        grace: Span = handler::Config::default().grace,
+        /// A rail that completes nothing for so many times the expected time is suspected.
+        stall_factor: u32 = handler::Config::default().stall_factor,
+        /// The shortest time after which a rail is suspected.
+        stall_least: Span = handler::Config::default().stall_least,
+        /// How long a suspected rail has for an answer or progress.
+        confirm: Span = handler::Config::default().confirm,
+        /// After what time a rank publishes its report again, while others have not answered.
+        retry: Span = handler::Config::default().retry,
+        /// How often a rail that is down is probed.
+        probe: Span = handler::Config::default().probe,
+        /// Rounds of probes in a row that all ranks answered after which a rail is up, at least 1.
+        good_probes: u32 = handler::Config::default().good_probes,
     }
 }
 
@@ -195,40 +270,72 @@ impl Default for RailWorkloadSection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RailFailureName {
-    /// The link of a host carries nothing.
+    /// The link of a host transmits nothing.
     #[default]
     Link,
-    /// The switch carries nothing.
+    /// The switch transmits nothing.
     Switch,
     /// The link of a host is slow.
     Crawl,
-    /// The link of a host carries nothing, and its adapter says so at once.
+    /// The link of a host transmits nothing, and its adapter reports that at once.
     Error,
 }
 
-/// `[[failure]]`: what happens to a rail.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RailFailureSection {
-    /// The rail's name.
-    pub rail: String,
-    /// What happens to it: `link`.
-    #[serde(default)]
-    pub kind: RailFailureName,
-    /// Whose link, but for `switch`: 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host: Option<u32>,
-    /// When: at the start.
-    #[serde(default)]
-    pub at: Span,
-    /// Until when: never.
-    #[serde(default = "never")]
-    pub until: SpanOrNever,
-    /// `crawl`: what is left of the rate: 1/1000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub left: Option<Fraction>,
+named! { RailKindName, RailFailureName }
+
+section! {
+    /// `[[failure]]`: what happens to a rail.
+    pub struct RailFailureSection {
+        /// The rail's name.
+        rail?: String = "required",
+        /// What happens to it.
+        kind: RailFailureName = RailFailureName::default(),
+        /// The host whose link it is. Not for `switch`.
+        host?: u32 = "0",
+        /// When it starts.
+        at: Span = Span::ZERO,
+        /// When it ends.
+        until: SpanOrNever = SpanOrNever::Never,
+        /// `crawl`: the share of the rate that is left.
+        left?: Fraction = "1/1000",
+    }
 }
 
-const fn never() -> SpanOrNever {
-    SpanOrNever::Never
+impl RailFile {
+    /// Reads the sections of a text.
+    pub(super) fn read(source: &Source) -> Result<Self, ScenarioError> {
+        let mut reader = SectionReader::new(source);
+        let general = reader.take()?;
+        let hosts = reader.section_or_empty("hosts")?.take_all()?;
+        let rail = reader.sections("rail")?.into_iter().map(RailSection::read);
+        let rail = rail.collect::<Result<_, _>>()?;
+        let policy = PolicySection::read(reader.section_or_empty("policy")?, DEFAULT_POLICY)?;
+        let workload = reader.section_or_empty("workload")?.take_all()?;
+        let handler = reader.section_or_empty("handler")?.take_all()?;
+        let failure = reader.sections("failure")?;
+        let failure = failure.into_iter().map(SectionReader::take_all).collect::<Result<_, _>>()?;
+        reader.finish()?;
+        Ok(Self { general, hosts, rail, policy, workload, handler, failure })
+    }
+
+    /// Sets what the command line sets.
+    pub(super) fn apply(&mut self, overrides: &Overrides) {
+        if let Some(name) = &overrides.policy {
+            self.policy.override_with(name);
+        }
+        if let Some(seed) = overrides.seed {
+            self.general.seed.override_with(seed);
+        }
+    }
+}
+
+impl RailSection {
+    fn read(mut reader: SectionReader<'_>) -> Result<Self, ScenarioError> {
+        let common = reader.take()?;
+        let kind: Located<RailKindName> = reader.take_key("kind", RailKindName::default())?;
+        let row = &KINDS[*kind as usize];
+        let keys = (row.read)(&mut reader)?;
+        reader.finish_kind(row.name, KINDS)?;
+        Ok(Self { common, kind, keys })
+    }
 }

@@ -1,129 +1,115 @@
 //! `[workload]` with the kind of a collective.
 
+use super::pattern::delayed;
+use super::site::{Sent, Site};
 use crate::collective::{self, Collective, CollectiveError, CollectiveKind, Plan};
 use crate::ids::HostId;
-use crate::scenario::file::workload::WorkloadSection;
-use crate::scenario::input::context::{AtLeast, Context};
+use crate::scenario::file::workload::generated::{CollectiveSection, DEFAULT_BYTES};
+use crate::scenario::input::context::{AtLeast, Lookup};
 use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::resolve::workload::{
-    DEFAULT_BYTES, Place, Sent, known_kinds, only, plain, put_off, unknown,
-};
-use crate::units::{Bytes, Span};
+use crate::units::Bytes;
 
 /// What a message of a barrier carries, where the section does not say: a counter.
 const BARRIER_BYTES: Bytes = Bytes::new(8);
 
 /// The messages of a collective.
-pub(in crate::scenario) fn resolve(
-    context: &Context<'_>,
-    typed: &WorkloadSection,
-    place: &Place<'_>,
+pub(super) fn resolve(
+    site: &Site<'_>,
+    section: &mut CollectiveSection,
 ) -> Result<Sent, ScenarioError> {
-    let (algorithm, collective) = algorithm(context, typed, place)?;
-    const KEYS: [&str; 8] =
-        ["bytes", "algorithm", "ranks", "channels", "chunks", "group", "gap", "start_jitter"];
-    only(context, typed, place, &KEYS)?;
-    let ranks = ranks(context, typed, place)?;
-    let bytes = typed.bytes.unwrap_or(match collective.operation {
+    let context = &site.context;
+    let collective = algorithm(site, section)?;
+    let ranks = ranks(site, section)?;
+    let bytes = section.bytes.fill(match collective.operation {
         CollectiveKind::Barrier => BARRIER_BYTES,
         _ => DEFAULT_BYTES,
     });
-    let gap = typed.gap.unwrap_or(Span::ZERO);
     let hierarchical = collective.is_hierarchical();
-    if typed.group.is_some() && !hierarchical {
-        let key = place.key("group");
+    if section.group.is_some() && !hierarchical {
         let because = format!("{} has no groups", collective.name);
-        return Err(context.fault(&key.clone(), Fault::Misplaced { key, because }));
+        return Err(context.misplaced(section.group.key(), because));
     }
-    let plain_plan = Plan::new((0..ranks).map(HostId).collect(), bytes);
+    let plan = Plan::new((0..ranks).map(HostId).collect(), *bytes);
+    let group = match hierarchical {
+        true => *section.group.fill(plan.group),
+        false => plan.group,
+    };
     let plan = Plan {
-        channels: typed.channels.unwrap_or(plain_plan.channels),
-        chunks: typed.chunks.unwrap_or(plain_plan.chunks),
-        group: typed.group.unwrap_or(plain_plan.group),
-        gap: context.span(&place.key("gap"), gap, AtLeast::Zero)?,
-        ..plain_plan
+        channels: *section.channels,
+        chunks: *section.chunks,
+        group,
+        gap: context.span(&section.gap, AtLeast::Zero)?,
+        ..plan
     };
-    let built = collective.build(&plan).map_err(|error| {
-        let key = place.key(match error {
-            CollectiveError::NoBytes | CollectiveError::TooManyBytes { .. } => "bytes",
-            CollectiveError::TooFewRanks { .. } | CollectiveError::TooManyMessages { .. } => {
-                "ranks"
-            }
-            CollectiveError::ZeroCount { what: "chunks" } => "chunks",
-            CollectiveError::ZeroCount { .. } => "channels",
-            CollectiveError::InvalidGroup { .. } => "group",
-            _ => "kind",
-        });
-        context.fault(&key.clone(), Fault::Collective { key, error })
-    })?;
-    let section = WorkloadSection {
-        bytes: Some(bytes),
-        algorithm,
-        ranks: Some(ranks),
-        channels: Some(plan.channels),
-        chunks: Some(plan.chunks),
-        group: hierarchical.then_some(plan.group),
-        gap: Some(plan.gap),
-        ..plain(typed)
-    };
-    put_off(context, typed, place, (section, built))
+    let workload = collective.build(&plan).map_err(|error| refused(site, section, error))?;
+    delayed(site, workload, &section.start_jitter)
 }
 
-/// How many take part: of the hosts that are meant, the first.
-fn ranks(
-    context: &Context<'_>,
-    typed: &WorkloadSection,
-    place: &Place<'_>,
-) -> Result<u32, ScenarioError> {
-    let hosts = place.count();
-    let ranks = typed.ranks.unwrap_or(hosts);
-    if ranks < 2 || ranks > hosts {
-        let (key, what) = match (typed.ranks, &typed.hosts) {
-            (None, Some(_)) => ("hosts", format!("{ranks} of them")),
-            _ => ("ranks", ranks.to_string()),
-        };
-        let right = format!("it must be from 2 to the number of hosts, {hosts}");
-        return Err(match key {
-            "ranks" => context.senseless(&place.key(key), what, right),
-            _ => {
-                let right = "a collective needs 2 hosts or more".to_owned();
-                context.senseless_as(&place.key(key), what, right)
-            }
-        });
+/// The error of a collective, at the key that it is about.
+fn refused(site: &Site<'_>, section: &CollectiveSection, error: CollectiveError) -> ScenarioError {
+    let key = match error {
+        CollectiveError::NoBytes | CollectiveError::TooManyBytes { .. } => section.bytes.key(),
+        CollectiveError::TooFewRanks { .. } | CollectiveError::TooManyMessages { .. } => {
+            section.ranks.key()
+        }
+        CollectiveError::ZeroCount { what: "chunks" } => section.chunks.key(),
+        CollectiveError::ZeroCount { .. } => section.channels.key(),
+        CollectiveError::InvalidGroup { .. } => section.group.key(),
+        _ => site.kind.key(),
+    };
+    site.context.fault(key, Fault::Collective { key: key.to_string(), error })
+}
+
+/// How many take part: the first ones of the hosts that may.
+fn ranks(site: &Site<'_>, section: &mut CollectiveSection) -> Result<u32, ScenarioError> {
+    let hosts = site.count();
+    let typed = section.ranks.is_some();
+    let ranks = section.ranks.fill(hosts);
+    if (2..=hosts).contains(&*ranks) {
+        return Ok(*ranks);
     }
-    Ok(ranks)
+    let named = &site.common.hosts;
+    if named.is_some() && !typed {
+        let (value, expected) = (format!("{ranks} of them"), "a collective needs 2 hosts or more");
+        return Err(site.context.invalid_as(named.key(), value, expected));
+    }
+    let expected = format!("it must be from 2 to the number of hosts, {hosts}");
+    Err(site.context.invalid(&ranks, expected))
+}
+
+/// An algorithm of a collective operation.
+struct Choice {
+    name: &'static str,
+    collective: &'static Collective,
 }
 
 /// The collective of a kind, which is a collective's whole name (`ring-all-reduce`) or what it
-/// does (`all-reduce`) with an `algorithm` (`ring`): the first of the registry if it is not said.
+/// does (`all-reduce`) with an `algorithm` (`ring`): the first of the registry if none is named.
 fn algorithm(
-    context: &Context<'_>,
-    typed: &WorkloadSection,
-    place: &Place<'_>,
-) -> Result<(Option<String>, &'static Collective), ScenarioError> {
-    let kind = typed.kind.as_str();
-    let with_algorithm = typed.algorithm.as_deref().map(|algorithm| format!("{algorithm}-{kind}"));
-    let named = with_algorithm.as_deref().and_then(|name| collective::find(name).ok());
+    site: &Site<'_>,
+    section: &mut CollectiveSection,
+) -> Result<&'static Collective, ScenarioError> {
+    let (context, kind) = (&site.context, site.kind.as_str());
+    let typed = section.algorithm.given();
+    let named = typed.as_ref().and_then(|name| collective::find(&format!("{name}-{kind}")).ok());
     if let (None, Ok(collective)) = (named, collective::find(kind)) {
-        if typed.algorithm.is_some() {
-            let key = place.key("algorithm");
-            let because = format!("{} = {kind} names the algorithm already", place.key("kind"));
-            return Err(context.fault(&key.clone(), Fault::Misplaced { key, because }));
+        if let Some(typed) = typed {
+            let because = format!("{} = {kind} names the algorithm already", site.kind.key());
+            return Err(context.misplaced(typed.key(), because));
         }
-        return Ok((None, collective));
+        return Ok(collective);
     }
     let suffix = format!("-{kind}");
-    let choices: Vec<(&str, &'static Collective)> = collective::ALL
+    let choices: Vec<Choice> = collective::ALL
         .iter()
-        .filter_map(|each| Some((each.name.strip_suffix(&suffix)?, each)))
+        .filter_map(|it| Some(Choice { name: it.name.strip_suffix(&suffix)?, collective: it }))
         .collect();
-    let Some(&(first, _)) = choices.first() else {
-        return Err(unknown(context, &place.key("kind"), ("workload", kind), known_kinds()));
-    };
-    let wanted = typed.algorithm.as_deref().unwrap_or(first);
-    let found = choices.iter().find(|(name, _)| *name == wanted);
-    found.map(|&(name, each)| (Some(name.to_owned()), each)).ok_or_else(|| {
-        let known = choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        unknown(context, &place.key("algorithm"), ("algorithm", wanted), known)
+    let first = choices.first().expect("the file's reader knows the kind");
+    let wanted = section.algorithm.fill(first.name.to_owned());
+    let found = choices.iter().find(|choice| choice.name == *wanted);
+    found.map(|choice| choice.collective).ok_or_else(|| {
+        let known: Vec<&str> = choices.iter().map(|choice| choice.name).collect();
+        let lookup = Lookup { what: "algorithm", name: &wanted, known: &known };
+        context.unknown(wanted.key(), lookup)
     })
 }

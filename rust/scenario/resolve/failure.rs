@@ -3,9 +3,10 @@
 use crate::fabric::{Failure, FailureKind};
 use crate::ids::LinkId;
 use crate::rng::{Purpose, Stream};
-use crate::scenario::file::sections::{FailureName, FailureSection, SpanOrNever};
+use crate::scenario::file::failure::{FailureName, FailureSection, SpanOrNever};
 use crate::scenario::input::context::{AtLeast, Context};
 use crate::scenario::input::error::{Fault, ScenarioError};
+use crate::scenario::input::located::{Key, Located};
 use crate::topology::{Node, Topology};
 use crate::units::{Fraction, Span, Time};
 
@@ -20,6 +21,22 @@ pub(in crate::scenario) struct Run {
     pub time_limit: Time,
 }
 
+/// A failure of a link, and the index of the section that it is from.
+#[derive(Debug, Clone, Copy)]
+struct Scheduled {
+    failure: Failure,
+    section: usize,
+}
+
+/// Links that a section hits, and how many it might have hit.
+struct Hit {
+    links: Vec<LinkId>,
+    of: usize,
+}
+
+/// A link and the stream that it is drawn from.
+type LinkStream = (LinkId, Stream);
+
 /// The failures of all links, in order of link ids and times; those of one link may overlap.
 ///
 /// A section with a probability draws once for each link between switches, from the link's own
@@ -30,235 +47,263 @@ pub(in crate::scenario) fn resolve(
     topology: &Topology,
     run: Run,
 ) -> Result<Vec<Failure>, ScenarioError> {
-    let mut failures = Vec::new();
-    let mut streams: Vec<(LinkId, Stream)> = Vec::new();
+    let mut scheduled = Vec::new();
+    let mut streams: Vec<LinkStream> = Vec::new();
     for (index, section) in sections.iter().enumerate() {
-        let key = |name: &str| format!("failure[{index}].{name}");
-        let model = timing(context, section, &key)?;
-        let (links, of) = match target(context, section, &key)? {
-            Target::Link(name) => (vec![link_named(context, &key("link"), name, topology)?], 1),
+        let model = timing(context, section)?;
+        let hit = match target(context, section)? {
+            Target::Link(name) => Hit { links: vec![link_named(context, &name, topology)?], of: 1 },
             Target::Switch(name) => {
-                let links = links_of(context, &key("switch"), name, topology)?;
-                let count = links.len();
-                (links, count)
+                let links = links_of(context, &name, topology)?;
+                Hit { of: links.len(), links }
             }
             Target::Each(probability) => {
-                context.part(&key("probability"), probability)?;
+                context.at_most_one(&probability)?;
                 if streams.is_empty() {
                     streams = link_streams(topology, run.seed);
                 }
-                (drawn(&mut streams, probability), streams.len())
+                Hit { links: drawn(&mut streams, *probability), of: streams.len() }
             }
         };
-        let times = times(context, section, &key, (model, of as u64, run.time_limit))?;
-        for link in links {
-            failures.extend(times.iter().map(|time| (Failure { link, ..*time }, index)));
+        let times = times(context, section, model, Bounds { of: hit.of, end: run.time_limit })?;
+        for link in hit.links {
+            let failure = |time: &Failure| Failure { link, ..*time };
+            scheduled.extend(
+                times.iter().map(|time| Scheduled { failure: failure(time), section: index }),
+            );
         }
     }
-    failures.sort_by_key(|(failure, index)| (failure.link, failure.at, *index));
-    let is_down = |it: &(Failure, usize)| it.0.kind == FailureKind::Down;
-    let (down, others): (Vec<_>, Vec<_>) = failures.into_iter().partition(is_down);
-    let mut failures = joined(&down);
-    failures.extend(others.into_iter().map(|(failure, _)| failure));
-    failures.sort_by_key(|failure| (failure.link, failure.at));
-    Ok(failures)
+    scheduled.sort_by_key(|it| (it.failure.link, it.failure.at, it.section));
+    Ok(joined(scheduled.into_iter().map(|it| it.failure)))
 }
 
-/// Makes one of the times in which a link is down that overlap: it is up when none holds. Those
-/// of which others learn at different times stay apart, each with its own: who knows of one of
-/// them takes the link for dead.
-fn joined(failures: &[(Failure, usize)]) -> Vec<Failure> {
-    let mut apart: Vec<Failure> = Vec::new();
-    for &(failure, _) in failures {
-        let learned = |it: &Failure| (it.link, it.detection, it.convergence);
-        let before = apart.last_mut();
-        match before.filter(|it| learned(it) == learned(&failure) && it.until >= failure.at) {
+/// All failures, of which overlapping times in which a link is down are joined: it is up when none
+/// holds. Those of which others are informed at different times stay apart, each with its own:
+/// whoever is informed of one of them treats the link as dead.
+fn joined(failures: impl Iterator<Item = Failure>) -> Vec<Failure> {
+    let (down, others): (Vec<_>, Vec<_>) = failures.partition(|it| it.kind == FailureKind::Down);
+    let mut joined: Vec<Failure> = Vec::new();
+    for failure in down {
+        let informed = |it: &Failure| (it.link, it.detection, it.convergence);
+        let before = joined.last_mut();
+        match before.filter(|it| informed(it) == informed(&failure) && it.until >= failure.at) {
             Some(before) => before.until = before.until.max(failure.until),
-            None => apart.push(failure),
+            None => joined.push(failure),
         }
     }
-    apart
+    joined.extend(others);
+    joined.sort_by_key(|failure| (failure.link, failure.at));
+    joined
 }
 
-/// What a section is about.
-enum Target<'a> {
-    Link(&'a str),
-    Switch(&'a str),
-    Each(Fraction),
+/// What a section hits.
+enum Target {
+    Link(Located<String>),
+    Switch(Located<String>),
+    Each(Located<Fraction>),
 }
 
-fn target<'a>(
-    context: &Context<'_>,
-    section: &'a FailureSection,
-    key: &dyn Fn(&str) -> String,
-) -> Result<Target<'a>, ScenarioError> {
-    let right = "a failure has exactly one of link, switch and probability; leave out the others";
-    match (section.link.as_deref(), section.switch.as_deref(), section.probability) {
+fn target(context: &Context<'_>, section: &FailureSection) -> Result<Target, ScenarioError> {
+    let expected =
+        "a failure has exactly one of link, switch and probability; leave out the others";
+    match (section.link.given(), section.switch.given(), section.probability.given()) {
         (Some(link), None, None) => Ok(Target::Link(link)),
         (None, Some(switch), None) => Ok(Target::Switch(switch)),
         (None, None, Some(probability)) => Ok(Target::Each(probability)),
         (None, None, None) => {
-            let because = "a failure needs one of link, switch and probability".to_owned();
-            Err(context.missing(&key("link"), because, "link = \"leaf0-spine0\""))
+            let because = "a failure needs one of link, switch and probability";
+            Err(context.missing(section.link.key(), because, "link = \"leaf0-spine0\""))
         }
-        (_, _, Some(probability)) => {
-            Err(context.senseless(&key("probability"), probability, right))
-        }
-        (_, Some(switch), None) => Err(context.senseless(&key("switch"), switch, right)),
+        (_, _, Some(probability)) => Err(context.invalid(&probability, expected)),
+        (_, Some(switch), None) => Err(context.invalid(&switch, expected)),
     }
 }
 
 /// Kind and times of a section, on no particular link.
-fn timing(
-    context: &Context<'_>,
-    section: &FailureSection,
-    key: &dyn Fn(&str) -> String,
-) -> Result<Failure, ScenarioError> {
-    let kind = kind(context, section, key)?;
-    let at = Time::ZERO + context.span(&key("at"), section.at, AtLeast::Zero)?;
-    let until = match section.until {
+fn timing(context: &Context<'_>, section: &FailureSection) -> Result<Failure, ScenarioError> {
+    let kind = kind(context, section)?;
+    let at = Time::ZERO + context.span(&section.at, AtLeast::Zero)?;
+    let until = match *section.until {
         SpanOrNever::Never => Time::NEVER,
         SpanOrNever::Span(span) => {
-            Time::ZERO + context.span(&key("until"), span, AtLeast::OnePicosecond)?
+            Time::ZERO + context.span(&section.until.with(span), AtLeast::OnePicosecond)?
         }
     };
     if until <= at {
-        let right = format!("it must be later than {}, which is {at}", key("at"));
-        return Err(context.senseless(&key("until"), until, right));
+        let expected = format!("it must be later than {}, which is {at}", section.at.key());
+        return Err(context.invalid(&section.until.with(until), expected));
     }
-    let delay = |name: &str, delay: SpanOrNever| match delay {
+    let delay = |delay: &Located<SpanOrNever>| match **delay {
         SpanOrNever::Never => Ok(Span::MAX),
-        SpanOrNever::Span(span) => context.span(&key(name), span, AtLeast::Zero),
+        SpanOrNever::Span(span) => context.span(&delay.with(span), AtLeast::Zero),
     };
-    let detection = delay("detection", section.detection)?;
-    let convergence = delay("convergence", section.convergence)?;
+    let detection = delay(&section.detection)?;
+    let convergence = delay(&section.convergence)?;
     Ok(Failure { link: LinkId::default(), kind, at, until, detection, convergence })
 }
 
-/// What a section makes of one link: `model` once, or for a link that flaps, each time that it is
-/// down until the failure or the run ends. `of` links may be hit.
+/// What limits how often a link flaps.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    /// How many links may be hit.
+    of: usize,
+    /// When the run ends.
+    end: Time,
+}
+
+/// The failures of one link that a section causes: `model` once, or for a link that flaps, each
+/// time that it is down until the failure or the run ends.
 fn times(
     context: &Context<'_>,
     section: &FailureSection,
-    key: &dyn Fn(&str) -> String,
-    (model, of, time_limit): (Failure, u64, Time),
+    model: Failure,
+    bounds: Bounds,
 ) -> Result<Vec<Failure>, ScenarioError> {
     let (FailureName::Flap, Some(down), Some(up)) =
-        (section.kind, section.down_for, section.up_for)
+        (*section.kind, section.down_for.given(), section.up_for.given())
     else {
         return Ok(vec![model]);
     };
-    let down = context.span(&key("down_for"), down, AtLeast::OnePicosecond)?;
-    let up = context.span(&key("up_for"), up, AtLeast::OnePicosecond)?;
+    let (up_key, up_shown) = (up.key(), context.shown(&up));
+    let down = context.span(&down, AtLeast::OnePicosecond)?;
+    let up = context.span(&up, AtLeast::OnePicosecond)?;
     let period = (down + up).as_ps();
-    let end = model.until.min(time_limit);
+    let end = model.until.min(bounds.end);
     let count = end.as_ps().saturating_sub(model.at.as_ps()).div_ceil(period);
-    if count.saturating_mul(of) > MOST_OUTAGES {
-        let links = if of == 1 { "1 link".to_owned() } else { format!("up to {of} links") };
+    if count.saturating_mul(bounds.of as u64) > MOST_OUTAGES {
+        let links = match bounds.of {
+            1 => "1 link".to_owned(),
+            of => format!("up to {of} links"),
+        };
         let fault = Fault::TooLarge {
-            key: key("up_for"),
-            value: context.shown(&key("up_for"), up),
+            key: up_key.to_string(),
+            value: up_shown,
             amount: format!("{count} times down until {end}, on {links}"),
             limit: format!("{MOST_OUTAGES} in all; let it last longer, or end earlier"),
         };
-        return Err(context.fault(&key("up_for"), fault));
+        return Err(context.fault(up_key, fault));
     }
-    let outage = |nth: u64| {
-        let at = Time::from_ps(model.at.as_ps() + nth * period);
+    let outage = |index: u64| {
+        let at = Time::from_ps(model.at.as_ps() + index * period);
         Failure { at, until: (at + down).min(model.until), ..model }
     };
     Ok((0..count).map(outage).collect())
 }
 
-fn kind(
-    context: &Context<'_>,
-    section: &FailureSection,
-    key: &dyn Fn(&str) -> String,
-) -> Result<FailureKind, ScenarioError> {
-    let (name, needs): (_, &[&str]) = match section.kind {
+/// A key that only some kinds of failures have.
+struct KindKey<'a> {
+    key: &'a Key,
+    name: &'static str,
+    value: Option<String>,
+    example: &'static str,
+}
+
+impl<'a> KindKey<'a> {
+    fn new<T: ToString>(
+        name: &'static str,
+        value: &'a Located<Option<T>>,
+        example: &'static str,
+    ) -> Self {
+        Self { key: value.key(), name, value: value.as_ref().map(T::to_string), example }
+    }
+}
+
+fn kind(context: &Context<'_>, section: &FailureSection) -> Result<FailureKind, ScenarioError> {
+    let (kind, needs): (_, &[&str]) = match *section.kind {
         FailureName::Down => ("down", &[]),
         FailureName::Degrade => ("degrade", &["factor"]),
         FailureName::Loss => ("loss", &["rate"]),
         FailureName::Flap => ("flap", &["down_for", "up_for"]),
     };
-    let given = [
-        ("factor", section.factor.map(|it| it.to_string()), "factor = \"1/4\""),
-        ("rate", section.rate.map(|it| it.to_string()), "rate = \"1/1000\""),
-        ("down_for", section.down_for.map(|it| it.to_string()), "down_for = \"100us\""),
-        ("up_for", section.up_for.map(|it| it.to_string()), "up_for = \"900us\""),
-    ];
-    for (of, value, example) in given {
+    for KindKey { key, name, value, example } in [
+        KindKey::new("factor", &section.factor, "factor = \"1/4\""),
+        KindKey::new("rate", &section.rate, "rate = \"1/1000\""),
+        KindKey::new("down_for", &section.down_for, "down_for = \"100us\""),
+        KindKey::new("up_for", &section.up_for, "up_for = \"900us\""),
+    ] {
+        let kind_key = section.kind.key();
         match value {
-            Some(value) if !needs.contains(&of) => {
-                let because = format!("{} = {name} has no {of} (it would be {value})", key("kind"));
-                return Err(context.fault(&key(of), Fault::Misplaced { key: key(of), because }));
+            Some(value) if !needs.contains(&name) => {
+                let because = format!("{kind_key} = {kind} has no {name} (it would be {value})");
+                return Err(context.misplaced(key, because));
             }
-            None if needs.contains(&of) => {
-                let because = format!("{} = {name} needs it", key("kind"));
-                return Err(context.missing(&key(of), because, example));
+            None if needs.contains(&name) => {
+                let because = format!("{kind_key} = {kind} needs it");
+                return Err(context.missing(key, because, example));
             }
             _ => {}
         }
     }
-    if let Some(factor) = section.factor {
-        let factor = context.part(&key("factor"), factor)?;
-        if factor.numerator() == 0 {
-            let right = "something must be left of the rate; a link without any is kind = down";
-            return Err(context.senseless(&key("factor"), factor, right));
+    if let Some(factor) = section.factor.given() {
+        let share = context.at_most_one(&factor)?;
+        if share.numerator() == 0 {
+            let expected = "some of the rate must be left; a link without any is kind = down";
+            return Err(context.invalid(&factor, expected));
         }
-        return Ok(FailureKind::Degrade { factor });
+        return Ok(FailureKind::Degrade { factor: share });
     }
-    if let Some(rate) = section.rate {
-        return Ok(FailureKind::Loss { rate: context.part(&key("rate"), rate)? });
+    if let Some(rate) = section.rate.given() {
+        return Ok(FailureKind::Loss { rate: context.at_most_one(&rate)? });
     }
     Ok(FailureKind::Down)
 }
 
 fn link_named(
     context: &Context<'_>,
-    key: &str,
-    name: &str,
+    name: &Located<String>,
     topology: &Topology,
 ) -> Result<LinkId, ScenarioError> {
     topology.link_named(name).ok_or_else(|| {
-        let examples = topology.link_names();
-        context.fault(key, unknown(key, "link", name, &topology.links_like(name), examples))
+        let like = topology.links_like(name);
+        unknown(context, "link", name, Names { like: &like, all: topology.link_names() })
     })
 }
 
 fn links_of(
     context: &Context<'_>,
-    key: &str,
-    name: &str,
+    name: &Located<String>,
     topology: &Topology,
 ) -> Result<Vec<LinkId>, ScenarioError> {
     let Some(switch) = topology.switch_named(name) else {
-        let names: Vec<String> = topology.switches().iter().map(|s| s.name.clone()).collect();
-        let fault = unknown(key, "switch", name, &topology.switches_like(name), &names);
-        return Err(context.fault(key, fault));
+        let all: Vec<String> = topology.switches().iter().map(|s| s.name.clone()).collect();
+        let like = topology.switches_like(name);
+        return Err(unknown(context, "switch", name, Names { like: &like, all: &all }));
     };
     Ok(topology.links_of(switch).collect())
 }
 
+/// Names of a topology.
+struct Names<'a> {
+    /// Those that are like one that is unknown, the closest first.
+    like: &'a [&'a str],
+    all: &'a [String],
+}
+
 /// The fault of a name that is not in the topology; of long lists only the ends are shown.
-fn unknown(key: &str, what: &'static str, name: &str, like: &[&str], all: &[String]) -> Fault {
-    let known = match all {
-        [first, second, .., last] if all.len() > 6 => {
-            format!("{first}, {second}, ... {last} ({} in all)", all.len())
+fn unknown(
+    context: &Context<'_>,
+    what: &'static str,
+    name: &Located<String>,
+    names: Names<'_>,
+) -> ScenarioError {
+    let known = match names.all {
+        [first, second, .., last] if names.all.len() > 6 => {
+            format!("{first}, {second}, ... {last} ({} in all)", names.all.len())
         }
         few => few.join(", "),
     };
-    Fault::UnknownName {
-        key: key.to_owned(),
+    let fault = Fault::UnknownName {
+        key: name.key().to_string(),
         what,
-        name: name.to_owned(),
-        nearest: like.first().map(|&name| name.to_owned()),
+        name: name.to_string(),
+        nearest: names.like.first().map(|&name| name.to_owned()),
         known,
-    }
+    };
+    context.fault(name.key(), fault)
 }
 
 /// The stream of each link between switches.
-fn link_streams(topology: &Topology, seed: u64) -> Vec<(LinkId, Stream)> {
+fn link_streams(topology: &Topology, seed: u64) -> Vec<LinkStream> {
     let links = topology.links().iter().zip(0..);
     links
         .filter(|(link, _)| link.ends.iter().all(|end| matches!(end, Node::Switch(_))))
@@ -266,7 +311,7 @@ fn link_streams(topology: &Topology, seed: u64) -> Vec<(LinkId, Stream)> {
         .collect()
 }
 
-fn drawn(streams: &mut [(LinkId, Stream)], probability: Fraction) -> Vec<LinkId> {
+fn drawn(streams: &mut [LinkStream], probability: Fraction) -> Vec<LinkId> {
     let (numerator, denominator) = (probability.numerator(), probability.denominator());
     streams
         .iter_mut()

@@ -1,87 +1,75 @@
-//! `[workload] kind = "flows"`, `"goal"`, `"connection-matrix"`: what somebody else wrote down.
+//! `[workload] kind = "flows"`, `"goal"`, `"connection-matrix"`: workloads from files of other
+//! projects.
 
-use crate::scenario::file::workload::WorkloadSection;
-use crate::scenario::input::context::Context;
+use super::site::{Sent, Site};
+use crate::scenario::file::workload::recorded::{
+    ConnectionMatrixSection, FlowsSection, GoalSection,
+};
+use crate::scenario::input::context::FileText;
 use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::resolve::workload::{Place, Sent, only, plain};
-use crate::workload::{Workload, connection_matrix, goal, hpcc_flows};
+use crate::scenario::input::located::{Key, Located};
+use crate::workload::{connection_matrix, goal as schedule, hpcc_flows};
 
 /// Reads the flow file of a section.
-pub(in crate::scenario) fn resolve(
-    context: &Context<'_>,
-    typed: &WorkloadSection,
-    place: &Place<'_>,
-) -> Result<Sent, ScenarioError> {
-    let (text, file) = read(context, typed, (place, "flow.txt"))?;
-    let fault = |error| context.fault(&place.key("file"), Fault::FlowFile(error));
-    let flows = hpcc_flows::read(&text, &file).map_err(fault)?;
-    let workload = flows.workload(place.host_of_node).map_err(fault)?;
-    Ok(sent(typed, (workload, flows.warnings)))
+pub(super) fn flows(site: &Site<'_>, section: &FlowsSection) -> Result<Sent, ScenarioError> {
+    let file = read(site, &section.file, "flow.txt")?;
+    let fault = |error| site.context.fault(section.file.key(), Fault::FlowFile(error));
+    let flows = hpcc_flows::read(&file.text, &file.name).map_err(fault)?;
+    let workload = flows.workload(site.ground.host_of_node).map_err(fault)?;
+    Ok(Sent { workload, warnings: flows.warnings })
 }
 
 /// Reads the GOAL schedule of a section.
-pub(in crate::scenario) fn goal(
-    context: &Context<'_>,
-    typed: &WorkloadSection,
-    place: &Place<'_>,
-) -> Result<Sent, ScenarioError> {
-    let (text, file) = read(context, typed, (place, "schedule.goal"))?;
-    let compute = typed.compute.unwrap_or_default();
-    let schedule = goal::read(&text, &file, compute.into())
-        .map_err(|error| context.fault(&place.key("file"), Fault::Goal(error)))?;
-    enough(context, &file, (schedule.ranks, place))?;
-    let mut sent = sent(typed, (schedule.workload, schedule.warnings));
-    sent.section.compute = Some(compute);
-    Ok(sent)
+pub(super) fn goal(site: &Site<'_>, section: &GoalSection) -> Result<Sent, ScenarioError> {
+    let key = section.file.key();
+    let file = read(site, &section.file, "schedule.goal")?;
+    let schedule = schedule::read(&file.text, &file.name, (*section.compute).into())
+        .map_err(|error| site.context.fault(key, Fault::Goal(error)))?;
+    enough_hosts(site, key, &file, schedule.ranks)?;
+    Ok(Sent { workload: schedule.workload, warnings: schedule.warnings })
 }
 
 /// Reads the connection matrix of a section.
-pub(in crate::scenario) fn connection_matrix(
-    context: &Context<'_>,
-    typed: &WorkloadSection,
-    place: &Place<'_>,
+pub(super) fn connection_matrix(
+    site: &Site<'_>,
+    section: &ConnectionMatrixSection,
 ) -> Result<Sent, ScenarioError> {
-    let (text, file) = read(context, typed, (place, "flows.cm"))?;
-    let matrix = connection_matrix::read(&text, &file)
-        .map_err(|error| context.fault(&place.key("file"), Fault::ConnectionMatrix(error)))?;
-    enough(context, &file, (matrix.nodes, place))?;
-    Ok(sent(typed, (matrix.workload, matrix.warnings)))
+    let key = section.file.key();
+    let file = read(site, &section.file, "flows.cm")?;
+    let matrix = connection_matrix::read(&file.text, &file.name)
+        .map_err(|error| site.context.fault(key, Fault::ConnectionMatrix(error)))?;
+    enough_hosts(site, key, &file, matrix.nodes)?;
+    Ok(Sent { workload: matrix.workload, warnings: matrix.warnings })
 }
 
-/// The text of the section's file, and what it is called.
+/// The section's file.
 fn read(
-    context: &Context<'_>,
-    typed: &WorkloadSection,
-    (place, example): (&Place<'_>, &str),
-) -> Result<(String, String), ScenarioError> {
-    let keys: &[&str] = if typed.kind == "goal" { &["file", "compute"] } else { &["file"] };
-    only(context, typed, place, keys)?;
-    let Some(path) = &typed.file else {
-        let because = format!("{} = {} reads a file", place.key("kind"), typed.kind);
-        return Err(context.missing(&place.key("file"), because, &format!("file = \"{example}\"")));
+    site: &Site<'_>,
+    file: &Located<Option<String>>,
+    example: &str,
+) -> Result<FileText, ScenarioError> {
+    let Some(path) = file.given() else {
+        let because = format!("{} = {} reads a file", site.kind.key(), site.kind);
+        return Err(site.context.missing(file.key(), because, format!("file = \"{example}\"")));
     };
-    context.read(&place.key("file"), path)
+    site.context.read(&path)
 }
 
 /// Refuses files for more hosts than there are.
-fn enough(
-    context: &Context<'_>,
-    file: &str,
-    (wanted, place): (u32, &Place<'_>),
+fn enough_hosts(
+    site: &Site<'_>,
+    key: &Key,
+    file: &FileText,
+    wanted: u32,
 ) -> Result<(), ScenarioError> {
-    let hosts = place.count();
+    let hosts = site.count();
     if wanted <= hosts {
         return Ok(());
     }
-    let value = format!("{file} for {wanted} hosts");
-    let right = match place.hosts {
-        Some(_) => format!("{} names {hosts}; name {wanted} or more", place.key("hosts")),
+    let value = format!("{} for {wanted} hosts", file.name);
+    let expected = match site.hosts {
+        Some(_) => format!("{} names {hosts}; name {wanted} or more", site.common.hosts.key()),
         None => format!("the topology has {hosts}; give it {wanted} or more"),
     };
-    Err(context.senseless_as(&place.key("file"), value, right))
-}
-
-fn sent(typed: &WorkloadSection, (workload, warnings): (Workload, Vec<String>)) -> Sent {
-    let section = WorkloadSection { file: typed.file.clone(), ..plain(typed) };
-    Sent { section, workload, warnings }
+    Err(site.context.invalid_as(key, value, expected))
 }

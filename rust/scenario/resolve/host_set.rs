@@ -3,31 +3,33 @@
 use crate::ids::HostId;
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
+use crate::scenario::input::located::Located;
 
 /// How a set is written, for errors.
 const FORM: &str = "write numbers and ranges without their ends, separated by commas: \"0..16\", \
                     \"0,4,8\", or \"0..64/8\" for every eighth of 64";
 
-/// The hosts that `text`, the value of `key`, names: rank 0 first. Of `count` hosts that there are.
-pub(in crate::scenario) fn resolve(
+/// The hosts that `text` names of the first `count`: rank 0 first.
+pub(super) fn resolve(
     context: &Context<'_>,
-    key: &str,
-    (text, count): (&str, u32),
+    text: &Located<String>,
+    count: u32,
 ) -> Result<Vec<HostId>, ScenarioError> {
+    let invalid =
+        |expected: String| context.invalid_as(text.key(), format!("\"{text}\""), expected);
     let mut hosts = Vec::new();
     for item in text.split(',') {
-        let Some((from, to, step)) = range(item.trim()) else {
-            return Err(context.senseless_as(key, format!("\"{text}\""), FORM.to_owned()));
+        let Some(Stride { from, to, step }) = stride(item.trim()) else {
+            return Err(invalid(FORM.to_owned()));
         };
-        if from >= to || to > count {
-            let right = match from >= to {
-                true => format!("{item} is empty; {FORM}"),
-                false => format!("the topology has {count} hosts, 0 to {}", count - 1),
-            };
-            return Err(context.senseless_as(key, format!("\"{text}\""), right));
+        if from >= to {
+            return Err(invalid(format!("{item} is empty; {FORM}")));
+        }
+        if to > count {
+            return Err(invalid(format!("the topology has {count} hosts, 0 to {}", count - 1)));
         }
         hosts.extend((from..to).step_by(step as usize).map(HostId));
-        // Whatever is written, a host twice is found below, and no list grows without end.
+        // A host that is named twice is found below; the list does not grow without limit.
         if hosts.len() > 2 * count as usize {
             break;
         }
@@ -35,21 +37,32 @@ pub(in crate::scenario) fn resolve(
     let mut sorted = hosts.clone();
     sorted.sort_unstable();
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        let right = format!("{} is in it twice; each rank needs a host of its own", pair[0]);
-        return Err(context.senseless_as(key, format!("\"{text}\""), right));
+        return Err(invalid(format!(
+            "{} is in it twice; each rank needs a host of its own",
+            pair[0]
+        )));
     }
     Ok(hosts)
 }
 
-/// `7`, `0..16` or `0..64/8`: first, end and step, which is not zero.
-fn range(item: &str) -> Option<(u32, u32, u32)> {
+/// Every `step`-th number from `from` on, below `to`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stride {
+    from: u32,
+    to: u32,
+    /// Not zero.
+    step: u32,
+}
+
+/// Reads `7`, `0..16` or `0..64/8`.
+fn stride(item: &str) -> Option<Stride> {
     let (range, step) = item.split_once('/').unwrap_or((item, "1"));
     let step = step.parse().ok().filter(|&step| step > 0)?;
     match range.split_once("..") {
-        Some((from, to)) => Some((from.parse().ok()?, to.parse().ok()?, step)),
+        Some((from, to)) => Some(Stride { from: from.parse().ok()?, to: to.parse().ok()?, step }),
         None if item == range => {
             let host: u32 = item.parse().ok()?;
-            Some((host, host.checked_add(1)?, 1))
+            Some(Stride { from: host, to: host.checked_add(1)?, step: 1 })
         }
         None => None,
     }
@@ -61,11 +74,12 @@ mod tests {
 
     #[test]
     fn items_are_numbers_ranges_and_strides() {
-        assert_eq!(range("7"), Some((7, 8, 1)));
-        assert_eq!(range("0..16"), Some((0, 16, 1)));
-        assert_eq!(range("3..64/8"), Some((3, 64, 8)));
+        let read = |item| stride(item).map(|Stride { from, to, step }| [from, to, step]);
+        assert_eq!(read("7"), Some([7, 8, 1]));
+        assert_eq!(read("0..16"), Some([0, 16, 1]));
+        assert_eq!(read("3..64/8"), Some([3, 64, 8]));
         for wrong in ["", "a", "1..", "..2", "0..4/0", "7/2", "4294967295", "-1", "0..4..8"] {
-            assert_eq!(range(wrong), None, "{wrong}");
+            assert_eq!(read(wrong), None, "{wrong}");
         }
     }
 }

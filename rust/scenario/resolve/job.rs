@@ -1,185 +1,121 @@
-//! `[[job]]`: several pieces of work on one fabric. `[workload]` is one alone.
+//! `[[job]]`: several workloads on one fabric. `[workload]` is one alone.
 
+use super::site::{Ground, Sent};
+use super::workload;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::file::ScenarioFile;
 use crate::scenario::file::workload::WorkloadSection;
-use crate::scenario::input::context::{AtLeast, Context};
-use crate::scenario::input::error::{Fault, ScenarioError, nearest};
-use crate::scenario::resolve::workload::{self, Place};
+use crate::scenario::input::context::{AtLeast, Context, Lookup};
+use crate::scenario::input::error::ScenarioError;
+use crate::scenario::input::located::{Key, Located};
 use crate::units::Span;
 use crate::workload::{JobsError, Part, Workload};
 
 /// The longest name of a job: it has to fit into a line of a table beside its times.
 const LONGEST_NAME: usize = 24;
 
-/// What all sections come to.
-pub(in crate::scenario) struct AllSent {
-    /// Of `[workload]` with its defaults; none where there are jobs.
-    pub workload_section: Option<WorkloadSection>,
-    /// Of each `[[job]]`.
-    pub jobs: Vec<WorkloadSection>,
-    /// Every message.
-    pub workload: Workload,
-    /// What readers of files want people to know.
-    pub warnings: Vec<String>,
-}
-
-/// No message: programs that stand on a fabric of their own post theirs as they go.
-pub(in crate::scenario) fn nothing(file: &ScenarioFile) -> AllSent {
-    let section = file.workload.as_ref().map(workload::plain);
-    AllSent {
-        workload_section: section,
-        jobs: Vec::new(),
-        workload: Workload::default(),
-        warnings: Vec::new(),
-    }
-}
-
-/// The messages of all sections of a file.
+/// The messages of all workloads of a file; none if it has none.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
-    file: &ScenarioFile,
-    place: &Place<'_>,
-) -> Result<AllSent, ScenarioError> {
-    let typed_workload = context.source.line_of("workload");
-    match (&file.workload, file.job.as_slice()) {
-        (Some(workload), []) => alone(context, workload, place),
-        (_, []) => unreachable!("without jobs there is a workload: its default"),
-        (_, jobs) => match typed_workload {
-            None => several(context, jobs, place),
-            Some(_) => {
-                let key = "workload".to_owned();
-                let because = "the file has [[job]]; make it one of them".to_owned();
-                Err(context.fault(&key.clone(), Fault::Misplaced { key, because }))
-            }
-        },
+    file: &mut ScenarioFile,
+    ground: Ground<'_>,
+) -> Result<Sent, ScenarioError> {
+    match &mut file.workload {
+        Some(workload) => alone(context, workload, ground),
+        None if file.job.is_empty() => Ok(Sent::default()),
+        None => several(context, &mut file.job, ground),
     }
 }
 
 fn alone(
     context: &Context<'_>,
-    typed: &WorkloadSection,
-    place: &Place<'_>,
-) -> Result<AllSent, ScenarioError> {
-    for (key, value) in [("name", &typed.name), ("after", &typed.after)] {
-        if value.is_some() {
-            let key = place.key(key);
-            let because = "there is but one [workload]; several are [[job]]s".to_owned();
-            return Err(context.fault(&key.clone(), Fault::Misplaced { key, because }));
-        }
-    }
-    let start = start(context, typed, place)?;
-    let sent = workload::resolve(context, typed, place.clone())?;
-    let part = Part { name: String::new(), workload: sent.workload, start, after: None };
-    Ok(AllSent {
-        workload: put_together(context, "workload", vec![part])?,
-        workload_section: Some(sent.section),
-        jobs: Vec::new(),
-        warnings: sent.warnings,
-    })
+    section: &mut WorkloadSection,
+    ground: Ground<'_>,
+) -> Result<Sent, ScenarioError> {
+    let start = start(context, section)?;
+    let Sent { workload, warnings } = workload::resolve(context, section, ground)?;
+    let part = Part { name: String::new(), workload, start, after: None };
+    let workload = Workload::of_parts(vec![part]).map_err(|error| {
+        let key = section.kind.key();
+        context.invalid_as(key, section.kind.as_str(), error.to_string())
+    })?;
+    Ok(Sent { workload, warnings })
 }
 
 fn several(
     context: &Context<'_>,
-    jobs: &[WorkloadSection],
-    place: &Place<'_>,
-) -> Result<AllSent, ScenarioError> {
+    jobs: &mut [WorkloadSection],
+    ground: Ground<'_>,
+) -> Result<Sent, ScenarioError> {
     let names = names(context, jobs)?;
-    let mut all = AllSent {
-        workload_section: None,
-        jobs: Vec::new(),
-        workload: Workload::default(),
-        warnings: Vec::new(),
-    };
-    let mut parts = Vec::new();
-    for (index, typed) in jobs.iter().enumerate() {
-        let place = Place {
-            section: format!("job[{index}]"),
-            seed: seed_of(place.seed, index),
-            ..place.clone()
-        };
-        let start = start(context, typed, &place)?;
-        let after = typed.after.as_ref().map(|name| other(context, (name, &names), &place));
-        let sent = workload::resolve(context, typed, place)?;
-        all.warnings.extend(sent.warnings);
-        let (name, after) = (names[index].clone(), after.transpose()?);
-        all.jobs.push(WorkloadSection {
-            name: Some(name.clone()),
-            start: Some(start),
-            ..sent.section
-        });
-        parts.push(Part { name, workload: sent.workload, start, after });
+    let (mut parts, mut warnings) = (Vec::new(), Vec::new());
+    for (index, section) in jobs.iter_mut().enumerate() {
+        let ground = Ground { seed: seed_of(ground.seed, index), ..ground };
+        let start = start(context, section)?;
+        let after = section.job.after.given();
+        let after = after.map(|name| job_named(context, &name, &names)).transpose()?;
+        let sent = workload::resolve(context, section, ground)?;
+        warnings.extend(sent.warnings);
+        *section.common.start = Some(start);
+        parts.push(Part { name: names[index].clone(), workload: sent.workload, start, after });
     }
-    all.workload = put_together(context, "job", parts)?;
-    Ok(all)
+    let count = parts.len();
+    let workload = Workload::of_parts(parts).map_err(|error| {
+        let waits = jobs.iter().find_map(|job| job.job.after.given());
+        match (error, waits) {
+            (JobsError::Circle, Some(after)) => context.invalid(&after, error.to_string()),
+            _ => context.invalid_as(
+                &Key::ROOT.child("job"),
+                format!("{count} in all"),
+                error.to_string(),
+            ),
+        }
+    })?;
+    Ok(Sent { workload, warnings })
 }
 
 /// The names of all jobs, `job0` and so on where they have none.
-fn names(context: &Context<'_>, jobs: &[WorkloadSection]) -> Result<Vec<String>, ScenarioError> {
+fn names(
+    context: &Context<'_>,
+    jobs: &mut [WorkloadSection],
+) -> Result<Vec<String>, ScenarioError> {
     let mut names: Vec<String> = Vec::new();
-    for (index, job) in jobs.iter().enumerate() {
-        let name = job.name.clone().unwrap_or_else(|| format!("job{index}"));
-        let key = format!("job[{index}].name");
+    for (index, section) in jobs.iter_mut().enumerate() {
+        let name = section.job.name.fill(format!("job{index}"));
         if name.is_empty() || name.chars().count() > LONGEST_NAME {
-            let right = format!("a name has 1 to {LONGEST_NAME} characters");
-            return Err(context.senseless(&key, name, right));
+            let expected = format!("a name has 1 to {LONGEST_NAME} characters");
+            return Err(context.invalid(&name, expected));
         }
-        if let Some(other) = names.iter().position(|other| *other == name) {
-            let right = format!("job[{other}] is called so already; names tell jobs apart");
-            return Err(context.senseless(&key, name, right));
+        if let Some(other) = names.iter().position(|other| *other == *name) {
+            let expected = format!("job[{other}] has that name already; names tell jobs apart");
+            return Err(context.invalid(&name, expected));
         }
-        names.push(name);
+        names.push(name.to_string());
     }
     Ok(names)
 }
 
-/// Which job has that name.
-fn other(
+/// The index of the job of that name.
+fn job_named(
     context: &Context<'_>,
-    (name, names): (&str, &[String]),
-    place: &Place<'_>,
+    name: &Located<String>,
+    names: &[String],
 ) -> Result<usize, ScenarioError> {
-    names.iter().position(|known| known == name).ok_or_else(|| {
-        let key = place.key("after");
-        context.fault(
-            &key.clone(),
-            Fault::UnknownName {
-                key,
-                what: "job",
-                name: name.to_owned(),
-                nearest: nearest(name, names.iter().map(String::as_str)),
-                known: names.join(", "),
-            },
-        )
+    names.iter().position(|known| *known == **name).ok_or_else(|| {
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        context.unknown(name.key(), Lookup { what: "job", name, known: &known })
     })
 }
 
-fn start(
-    context: &Context<'_>,
-    typed: &WorkloadSection,
-    place: &Place<'_>,
-) -> Result<Span, ScenarioError> {
-    context.span(&place.key("start"), typed.start.unwrap_or(Span::ZERO), AtLeast::Zero)
+fn start(context: &Context<'_>, section: &WorkloadSection) -> Result<Span, ScenarioError> {
+    let start = section.common.start.given();
+    start.map_or(Ok(Span::ZERO), |start| context.span(&start, AtLeast::Zero))
 }
 
-/// What the draws of a job come from: those of the first are those of a `[workload]`.
+/// The seed of a job's draws: that of the first is that of a `[workload]`.
 fn seed_of(seed: u64, index: usize) -> u64 {
     match index {
         0 => seed,
         _ => Stream::new(seed, Purpose::Job, index as u64).next_u32().into(),
     }
-}
-
-fn put_together(
-    context: &Context<'_>,
-    key: &str,
-    parts: Vec<Part>,
-) -> Result<Workload, ScenarioError> {
-    let (count, waits) = (parts.len(), parts.iter().position(|part| part.after.is_some()));
-    Workload::of_parts(parts).map_err(|error| match (error, waits) {
-        (JobsError::Circle, Some(first)) => {
-            context.senseless(&format!("job[{first}].after"), "", error.to_string())
-        }
-        _ => context.senseless_as(key, format!("{count} in all"), error.to_string()),
-    })
 }

@@ -3,10 +3,12 @@
 use crate::fabric::FabricConfig;
 use crate::nic::recovery::erasure::LONGEST_MESSAGE;
 use crate::nic::{NicConfig, Recovery};
-use crate::scenario::file::sections::FailureSection;
-use crate::scenario::file::{SCHEMA_VERSION, ScenarioFile};
+use crate::scenario::file::failure::FailureSection;
+use crate::scenario::file::workload::{Work, WorkloadSection};
+use crate::scenario::file::{GeneralSection, SCHEMA_VERSION, ScenarioFile};
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::{Fault, ScenarioError};
+use crate::scenario::input::located::{Key, Located};
 use crate::topology::Topology;
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::workload::Workload;
@@ -15,80 +17,129 @@ use crate::workload::Workload;
 /// bits of picoseconds.
 const LATEST_END: Span = Span::from_ms(4_000_000_000);
 
-/// A seed that TOML can write.
-pub(in crate::scenario) fn seed(context: &Context<'_>, seed: u64) -> Result<u64, ScenarioError> {
-    if i64::try_from(seed).is_err() {
-        let right = format!("it must be at most {}, TOML's largest number", i64::MAX);
-        return Err(context.senseless("seed", seed, right));
+/// Refuses a version of the format that this program does not read.
+pub(in crate::scenario) fn version(
+    context: &Context<'_>,
+    version: &Located<u32>,
+) -> Result<(), ScenarioError> {
+    match **version {
+        SCHEMA_VERSION => Ok(()),
+        other => Err(context.unsupported(version.key(), other, SCHEMA_VERSION.to_string())),
     }
-    Ok(seed)
+}
+
+/// Refuses a seed that TOML cannot write.
+pub(in crate::scenario) fn seed(
+    context: &Context<'_>,
+    seed: &Located<u64>,
+) -> Result<u64, ScenarioError> {
+    if i64::try_from(**seed).is_err() {
+        let expected = format!("it must be at most {}, TOML's largest number", i64::MAX);
+        return Err(context.invalid(seed, expected));
+    }
+    Ok(**seed)
 }
 
 /// Checks the keys above the sections; returns the time limit.
 pub(in crate::scenario) fn general(
     context: &Context<'_>,
-    file: &ScenarioFile,
+    section: &GeneralSection,
 ) -> Result<Time, ScenarioError> {
-    if file.schema_version != SCHEMA_VERSION {
-        let available = SCHEMA_VERSION.to_string();
-        return Err(context.unavailable("schema_version", file.schema_version, available));
+    seed(context, &section.seed)?;
+    version(context, &section.schema_version)?;
+    let limit = &section.time_limit;
+    if **limit == Span::ZERO || **limit > LATEST_END {
+        let expected = format!("it must be more than 0s and at most {LATEST_END}");
+        return Err(context.invalid(limit, expected));
     }
-    if file.time_limit == Span::ZERO || file.time_limit > LATEST_END {
-        let right = format!("it must be more than 0s and at most {LATEST_END}");
-        return Err(context.senseless("time_limit", file.time_limit, right));
+    Ok(Time::ZERO + **limit)
+}
+
+/// A run that is about to be accepted.
+pub(in crate::scenario) struct Run<'a> {
+    pub file: &'a ScenarioFile,
+    pub workload: &'a Workload,
+    /// The longest message, where the workload has no messages but their sums.
+    pub longest: Option<Bytes>,
+    pub topology: &'a Topology,
+    pub nic: &'a NicConfig,
+    pub fabric: &'a FabricConfig,
+    pub time_limit: Time,
+}
+
+impl Run<'_> {
+    /// Refuses a run whose bytes cannot be counted, or whose clock would run out: everything that
+    /// is sent, one packet after the other over the slowest link, must end before the latest time
+    /// limit.
+    pub(in crate::scenario) fn check(&self, context: &Context<'_>) -> Result<(), ScenarioError> {
+        let messages = &self.workload.messages;
+        let last = messages.iter().map(|message| message.start).max().unwrap_or(Time::ZERO);
+        if last >= self.time_limit {
+            let expected = format!("it must be later than the start of the last message, {last}");
+            let limit = self.file.general.time_limit.with(self.time_limit);
+            return Err(context.invalid(&limit, expected));
+        }
+        let wire = self.wire_bytes();
+        let seconds = wire * 8 / u128::from(slowest(self.topology, &self.file.failure));
+        let limit = u128::from(LATEST_END.as_ps() / 1_000_000_000_000);
+        if seconds > limit || wire > u128::from(u64::MAX) {
+            let amount = format!("{wire} bytes in all, {seconds} s on the slowest link");
+            return Err(self.too_large(context, amount, format!("{limit} s")));
+        }
+        let known = || messages.iter().map(|message| message.bytes).max().unwrap_or_default();
+        let longest = self.longest.unwrap_or_else(known);
+        if self.nic.recovery == Recovery::Erasure && longest > LONGEST_MESSAGE {
+            let amount = format!("with an erasure code, a message of {longest}");
+            return Err(self.too_large(context, amount, LONGEST_MESSAGE.to_string()));
+        }
+        Ok(())
     }
-    Ok(Time::ZERO + file.time_limit)
+
+    /// Everything that is sent, as bytes on the wire.
+    fn wire_bytes(&self) -> u128 {
+        let gap = self.fabric.gap;
+        let overhead = u128::from((self.nic.header + self.nic.ack.bytes + gap + gap).get());
+        let payload = u128::from(self.nic.payload.get());
+        let of_message = |bytes: u128| bytes + bytes.div_ceil(payload).max(1) * overhead;
+        self.workload.messages.iter().map(|it| of_message(it.bytes.get().into())).sum()
+    }
+
+    /// A fault at the key that most decides how much is sent.
+    fn too_large(&self, context: &Context<'_>, amount: String, limit: String) -> ScenarioError {
+        let (key, value) = match &self.file.workload {
+            None => (Key::ROOT.child("job"), format!("{} jobs", self.file.job.len())),
+            Some(section) => {
+                let largest = largest_key(section);
+                let value = context.shown(&largest);
+                (largest.key().clone(), value)
+            }
+        };
+        context.fault(&key.clone(), Fault::TooLarge { key: key.to_string(), value, amount, limit })
+    }
+}
+
+/// The key that most decides how much a workload sends, as it is shown.
+fn largest_key(section: &WorkloadSection) -> Located<String> {
+    let text = |bytes: &Located<Bytes>| bytes.with(bytes.to_string());
+    let file = |file: &Located<Option<String>>| file.given();
+    let key = match &section.work {
+        Work::Collective(section) => section.bytes.given().as_ref().map(text),
+        Work::Permutation(section) => Some(text(&section.bytes)),
+        Work::Shift(section) => Some(text(&section.bytes)),
+        Work::Incast(section) => Some(text(&section.bytes)),
+        Work::Flows(section) => file(&section.file),
+        Work::Goal(section) => file(&section.file),
+        Work::ConnectionMatrix(section) => file(&section.file),
+        Work::Chakra(section) => file(&section.file),
+        Work::Training(_) => None,
+    };
+    key.unwrap_or_else(|| section.kind.clone())
 }
 
 /// The rate of the slowest link, in bits per second, as if every degradation hit it: whatever
 /// links another seed draws, none is slower.
 fn slowest(topology: &Topology, failures: &[FailureSection]) -> u64 {
     let slowest = topology.links().iter().map(|link| link.rate).min().unwrap_or_default();
-    let factors = failures.iter().filter_map(|failure| failure.factor);
+    let factors = failures.iter().filter_map(|failure| *failure.factor);
     factors.fold(slowest, BitRate::scaled).as_bps().max(1)
-}
-
-/// Refuses a run whose bytes cannot be counted, or whose clock would run out: everything that is
-/// sent, one packet after the other over the slowest link, must end before the latest time limit.
-/// `longest` is its longest message, where the workload holds no messages but their sums.
-pub(in crate::scenario) fn whole_run(
-    context: &Context<'_>,
-    (file, workload): (&ScenarioFile, &Workload),
-    (longest, topology): (Option<Bytes>, &Topology),
-    (nic, fabric, time_limit): (&NicConfig, &FabricConfig, Time),
-) -> Result<(), ScenarioError> {
-    let overhead = nic.header + nic.ack.bytes + fabric.gap + fabric.gap;
-    let mut wire = 0u128;
-    for message in &workload.messages {
-        let packets = u128::from(message.bytes.get()).div_ceil(u128::from(nic.payload.get()));
-        wire += u128::from(message.bytes.get()) + packets.max(1) * u128::from(overhead.get());
-    }
-    let slowest = slowest(topology, &file.failure);
-    let seconds = wire * 8 / u128::from(slowest);
-    let limit = u128::from(LATEST_END.as_ps() / 1_000_000_000_000);
-    let last = workload.messages.iter().map(|message| message.start).max().unwrap_or(Time::ZERO);
-    if last >= time_limit {
-        let right = format!("it must be later than the start of the last message, {last}");
-        return Err(context.senseless("time_limit", time_limit, right));
-    }
-    let coded = nic.recovery == Recovery::Erasure;
-    let known = || workload.messages.iter().map(|message| message.bytes).max().unwrap_or_default();
-    let longest = longest.unwrap_or_else(known);
-    let (amount, limit) = if seconds > limit || wire > u128::from(u64::MAX) {
-        (format!("{wire} bytes in all, {seconds} s on the slowest link"), format!("{limit} s"))
-    } else if coded && longest > LONGEST_MESSAGE {
-        (format!("with an erasure code, a message of {longest}"), LONGEST_MESSAGE.to_string())
-    } else {
-        return Ok(());
-    };
-    let (key, value) = match &file.workload {
-        None => ("job", format!("{} jobs", file.job.len())),
-        Some(section) => match (&section.file, section.bytes) {
-            (Some(file), _) => ("workload.file", file.clone()),
-            (None, Some(bytes)) => ("workload.bytes", context.shown("workload.bytes", bytes)),
-            (None, None) => ("workload.kind", section.kind.clone()),
-        },
-    };
-    let fault = Fault::TooLarge { key: key.to_owned(), value, amount, limit };
-    Err(context.fault(key, fault))
 }

@@ -1,18 +1,25 @@
-//! From what was typed to what a run is made from, a section of the file each.
+//! From what was typed to what a run is made from, a section of the file each. Values that a
+//! section leaves to others are filled in, so that the file as resolved shows them.
 
+pub(super) mod algorithms;
 pub(super) mod buffering;
 pub(super) mod collective;
+pub(super) mod congestion;
 pub(super) mod failure;
 pub(super) mod flow_file;
 pub(super) mod host_set;
 pub(super) mod job;
 pub(super) mod limits;
+pub(super) mod parameters;
+pub(super) mod pattern;
 pub(super) mod policy;
 pub(super) mod recovery;
+pub(super) mod site;
 pub(super) mod switch;
 pub(super) mod topology;
 pub(super) mod topology_file;
 pub(super) mod trace_file;
+pub(super) mod trace_source;
 pub(super) mod training;
 pub(super) mod transport;
 pub(super) mod workload;

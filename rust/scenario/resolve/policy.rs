@@ -1,66 +1,56 @@
 //! `[policy]`: from a name and its parameters to a scheme.
 
+use super::parameters::{self, Refused};
 use crate::balance::{self, Parameters, Scheme, SchemeError};
 use crate::scenario::file::PolicySection;
-use crate::scenario::input::context::{AtLeast, Context};
-use crate::scenario::input::error::{Fault, ScenarioError, nearest};
-use crate::scenario::resolve::transport::parameter_fault;
+use crate::scenario::input::context::{AtLeast, Context, Lookup};
+use crate::scenario::input::error::ScenarioError;
 
-/// The policy that a run uses: the typed one, or the one that overrides it, whose parameters are
-/// its defaults.
-pub(in crate::scenario) fn chosen(typed: &PolicySection, name: Option<&str>) -> PolicySection {
-    match name {
-        Some(name) if name != typed.name => {
-            PolicySection { name: name.to_owned(), parameters: Parameters::new() }
-        }
-        _ => typed.clone(),
-    }
-}
-
-/// The scheme of a section, and the section with its defaults.
+/// The scheme of a section, whose parameters become all of them.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
-    section: PolicySection,
-) -> Result<(PolicySection, Scheme), ScenarioError> {
-    let scheme = scheme(context, &section)?;
-    let parameters = scheme.parameters();
-    for (key, value) in &parameters {
+    section: &mut PolicySection,
+) -> Result<Scheme, ScenarioError> {
+    let scheme = scheme(context, section)?;
+    let all = scheme.parameters();
+    for (name, value) in &all {
         if let Some(Ok(span)) = value.as_str().map(str::parse) {
-            context.span(&format!("policy.{key}"), span, AtLeast::Zero)?;
+            context.span(&section.parameters.with_child(name, span), AtLeast::Zero)?;
         }
     }
     // Presets may fix values of their own, which are no keys of theirs.
-    if balance::build_scheme(&section.name, &parameters).as_ref() == Ok(&scheme) {
-        return Ok((PolicySection { parameters, ..section }, scheme));
+    if balance::build_scheme(&section.name, &all).as_ref() == Ok(&scheme) {
+        *section.parameters = all;
     }
-    Ok((section, scheme))
+    Ok(scheme)
 }
 
 fn scheme(context: &Context<'_>, section: &PolicySection) -> Result<Scheme, ScenarioError> {
     balance::build_scheme(&section.name, &section.parameters).map_err(|error| {
         let reason = match error {
-            SchemeError::Unknown { name, known } => return unknown(context, name, known),
+            SchemeError::Unknown { name, .. } => return unknown(context, section, &name),
             SchemeError::Parameter { reason, .. } => reason,
         };
+        let name_is = Refused { name: "name".into(), reason };
+        let refused = first_refused(section).unwrap_or(name_is);
         let beside = [&["name"], &balance::SHARED_PARAMETERS[..]].concat();
-        let (key, reason) = culprit(section).unwrap_or(("name".into(), reason));
-        let path = format!("policy.{key}");
-        context.fault(&path, parameter_fault("policy", &beside, &path, &reason))
+        parameters::fault(context, &section.parameters, refused, &beside)
     })
 }
 
-fn unknown(context: &Context<'_>, name: String, known: String) -> ScenarioError {
-    let nearest = nearest(&name, balance::presets().map(|preset| preset.name));
-    let key = "policy.name".to_owned();
-    context.fault("policy.name", Fault::UnknownName { key, what: "policy", name, nearest, known })
+fn unknown(context: &Context<'_>, section: &PolicySection, name: &str) -> ScenarioError {
+    let known: Vec<&str> = balance::presets().map(|preset| preset.name).collect();
+    context.unknown(section.name.key(), Lookup { what: "policy", name, known: &known })
 }
 
-/// The first parameter that is wrong by itself.
-fn culprit(section: &PolicySection) -> Option<(String, String)> {
-    section.parameters.iter().find_map(|(key, value)| {
-        let alone = Parameters::from_iter([(key.clone(), value.clone())]);
+/// The first parameter that is refused by itself.
+fn first_refused(section: &PolicySection) -> Option<Refused> {
+    section.parameters.iter().find_map(|(name, value)| {
+        let alone = Parameters::from_iter([(name.clone(), value.clone())]);
         match balance::build_scheme(&section.name, &alone) {
-            Err(SchemeError::Parameter { reason, .. }) => Some((key.clone(), reason)),
+            Err(SchemeError::Parameter { reason, .. }) => {
+                Some(Refused { name: name.clone(), reason })
+            }
             _ => None,
         }
     })

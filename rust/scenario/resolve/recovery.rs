@@ -3,33 +3,28 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::balance::Parameters;
+use super::parameters::{configured, table};
 use crate::nic::Recovery;
 use crate::nic::recovery::go_back_n::{self, BackTo};
 use crate::nic::recovery::sack::{self, FlowControl};
-use crate::scenario::file::sections::{RecoveryName, TransportSection};
+use crate::scenario::file::transport::{RecoveryName, TransportSection};
 use crate::scenario::input::context::{AtLeast, Context};
 use crate::scenario::input::error::ScenarioError;
-use crate::scenario::resolve::transport::{culprit, parameter_fault};
 use crate::units::Bytes;
-
-/// Where the parameters are in a scenario.
-const SECTION: &str = "transport.recovery_parameters";
 
 /// A recovery that has none.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NoParameters {}
 
-/// The recovery of a section, and all its parameters. `of_the_policy` is the one that the policy
-/// is made for; its parameters are the defaults where it is the one chosen.
+/// The recovery of a section. `of_the_policy` is the one that the policy is made for; its
+/// parameters are the defaults where it is the one chosen.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
-    typed: &TransportSection,
+    section: &mut TransportSection,
     of_the_policy: Recovery,
-) -> Result<(Recovery, Parameters), ScenarioError> {
-    let given = &typed.recovery_parameters;
-    let chosen = match (typed.recovery, of_the_policy) {
+) -> Result<Recovery, ScenarioError> {
+    let chosen = match (*section.recovery, of_the_policy) {
         (RecoveryName::Auto, of_the_policy) => of_the_policy,
         (RecoveryName::GoBackN, made_for @ Recovery::GoBackToZero) => made_for,
         (RecoveryName::GoBackN, _) => Recovery::GoBackN,
@@ -39,59 +34,52 @@ pub(in crate::scenario) fn resolve(
         (RecoveryName::Erasure, _) => Recovery::Erasure,
     };
     match chosen {
-        Recovery::GoBackN => go_back_n(context, BackTo::Missing, given),
-        Recovery::GoBackToZero => go_back_n(context, BackTo::Message, given),
-        Recovery::Sack(config) => sack(context, &config, given),
+        Recovery::GoBackN => go_back_n(context, section, BackTo::Missing),
+        Recovery::GoBackToZero => go_back_n(context, section, BackTo::Message),
+        Recovery::Sack(config) => sack(context, section, &config),
         Recovery::PerPacket | Recovery::Erasure => {
-            let (_, all) = configured(context, &NoParameters {}, given)?;
-            Ok((chosen, all))
+            complete(context, section, &NoParameters {})?;
+            Ok(chosen)
         }
     }
 }
 
 fn go_back_n(
     context: &Context<'_>,
+    section: &mut TransportSection,
     back_to: BackTo,
-    given: &Parameters,
-) -> Result<(Recovery, Parameters), ScenarioError> {
-    let (config, all) = configured(context, &go_back_n::Config { back_to }, given)?;
-    let recovery = match config.back_to {
+) -> Result<Recovery, ScenarioError> {
+    let config = complete(context, section, &go_back_n::Config { back_to })?;
+    Ok(match config.back_to {
         BackTo::Missing => Recovery::GoBackN,
         BackTo::Message => Recovery::GoBackToZero,
-    };
-    Ok((recovery, all))
+    })
 }
 
 fn sack(
     context: &Context<'_>,
+    section: &mut TransportSection,
     defaults: &sack::Config,
-    given: &Parameters,
-) -> Result<(Recovery, Parameters), ScenarioError> {
-    let (config, all) = configured(context, defaults, given)?;
-    context.span(&format!("{SECTION}.rto_low"), config.rto_low, AtLeast::OnePicosecond)?;
+) -> Result<Recovery, ScenarioError> {
+    let config = complete(context, section, defaults)?;
+    let parameters = &section.recovery_parameters;
+    let rto_low = parameters.with_child("rto_low", config.rto_low);
+    context.span(&rto_low, AtLeast::OnePicosecond)?;
     if config.flow_control == FlowControl::Bytes(Bytes::ZERO) {
-        let key = format!("{SECTION}.flow_control");
-        return Err(context.senseless(&key, "0B", "it must be at least 1B, or 'off', or 'bdp'"));
+        let flow_control = parameters.with_child("flow_control", "0B");
+        let expected = "it must be at least 1B, or 'off', or 'bdp'";
+        return Err(context.invalid(&flow_control, expected));
     }
-    Ok((Recovery::Sack(config), all))
+    Ok(Recovery::Sack(config))
 }
 
-/// A configuration from its keys, and all its keys with the defaults of those left out.
-fn configured<C: DeserializeOwned + Serialize>(
+/// A configuration from the section's parameters, which become all of them.
+fn complete<C: DeserializeOwned + Serialize>(
     context: &Context<'_>,
+    section: &mut TransportSection,
     defaults: &C,
-    given: &Parameters,
-) -> Result<(C, Parameters), ScenarioError> {
-    let table = |config: &C| {
-        Parameters::try_from(config).expect("a configuration is a table of plain values")
-    };
-    let mut all = table(defaults);
-    all.extend(given.clone());
-    let config: C = all.try_into().map_err(|error: toml::de::Error| {
-        let (key, reason) = culprit::<C>(given).unwrap_or((String::new(), error));
-        let path = format!("{SECTION}.{key}");
-        context.fault(&path, parameter_fault(SECTION, &[], &path, reason.message()))
-    })?;
-    let all = table(&config);
-    Ok((config, all))
+) -> Result<C, ScenarioError> {
+    let config = configured(context, &section.recovery_parameters, defaults, &[])?;
+    *section.recovery_parameters = table(&config);
+    Ok(config)
 }

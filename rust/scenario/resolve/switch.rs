@@ -2,78 +2,78 @@
 
 use super::buffering;
 use crate::fabric::{Buffer, Ecn, SwitchConfig};
-use crate::scenario::file::sections::{EcnSection, SwitchSection};
+use crate::scenario::file::switch::{EcnSection, SwitchSection};
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
+use crate::scenario::input::located::Located;
 use crate::units::{Bytes, Fraction};
 
 /// No buffer is larger: lengths of queues are counted in 32 bits. The largest switches of 2025
 /// hold a tenth of it.
-pub(in crate::scenario) const LARGEST_BUFFER: Bytes = Bytes::new(2_000_000_000);
+pub(super) const LARGEST_BUFFER: Bytes = Bytes::new(2_000_000_000);
 
-/// The settings of every switch, and the section with its defaults. A buffer must hold at least
-/// one packet of `packet` bytes.
+/// The settings of every switch. A buffer must hold at least one packet of `packet` bytes.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
-    typed: &SwitchSection,
+    section: &mut SwitchSection,
     packet: Bytes,
-) -> Result<(SwitchSection, SwitchConfig), ScenarioError> {
-    let (key, buffer, size) = match (typed.buffer, typed.port_buffer) {
-        (Some(_), Some(each)) => {
-            let right = "buffer and port_buffer exclude each other; leave one of them out";
-            return Err(context.senseless("switch.port_buffer", each, right));
-        }
-        (None, Some(each)) => ("switch.port_buffer", Buffer::PerPort(each), each),
-        (shared, None) => {
-            let shared = shared.unwrap_or(Bytes::new(64_000_000));
-            ("switch.buffer", Buffer::Shared(shared), shared)
-        }
-    };
-    if size < packet {
-        let right = format!("it must hold at least one packet (payload and header: {packet})");
-        return Err(context.senseless(key, size, right));
-    }
-    if size > LARGEST_BUFFER {
-        let right = format!("it must be at most {LARGEST_BUFFER}");
-        return Err(context.senseless(key, size, right));
-    }
-    let (ecn_section, ecn) = marking(context, &typed.ecn)?;
-    let pfc = buffering::pfc(context, typed, packet)?;
-    let (trim_section, trim) = buffering::trim(context, typed, size, packet)?;
-    let section = SwitchSection {
-        buffer: if let Buffer::Shared(bytes) = buffer { Some(bytes) } else { None },
-        port_buffer: if let Buffer::PerPort(bytes) = buffer { Some(bytes) } else { None },
-        ecn: ecn_section,
-        pfc: typed.pfc,
-        trim: trim_section,
-    };
-    Ok((section, SwitchConfig { buffer, ecn, ecn_point: typed.ecn.at, pfc, trim }))
+) -> Result<SwitchConfig, ScenarioError> {
+    let buffer = buffer(context, section, packet)?;
+    let ecn = marking(context, &mut section.ecn)?;
+    let pfc = buffering::pfc(context, section, packet)?;
+    let trim = buffering::trim(context, section, buffering::Sizes { buffer, packet })?;
+    Ok(SwitchConfig { buffer, ecn, ecn_point: *section.ecn.at, pfc, trim })
 }
 
-fn marking(context: &Context<'_>, typed: &EcnSection) -> Result<(EcnSection, Ecn), ScenarioError> {
-    let ramp = typed.kmin.is_some() || typed.kmax.is_some() || typed.pmax.is_some();
+fn buffer(
+    context: &Context<'_>,
+    section: &mut SwitchSection,
+    packet: Bytes,
+) -> Result<Buffer, ScenarioError> {
+    match section.port_buffer.given() {
+        Some(each) if section.buffer.is_some() => {
+            let expected = "buffer and port_buffer exclude each other; leave one of them out";
+            Err(context.invalid(&each, expected))
+        }
+        Some(each) => buffer_size(context, &each, packet).map(Buffer::PerPort),
+        None => {
+            let shared = section.buffer.fill(Bytes::new(64_000_000));
+            buffer_size(context, &shared, packet).map(Buffer::Shared)
+        }
+    }
+}
+
+fn buffer_size(
+    context: &Context<'_>,
+    size: &Located<Bytes>,
+    packet: Bytes,
+) -> Result<Bytes, ScenarioError> {
+    if **size < packet {
+        let expected = format!("it must hold at least one packet (payload and header: {packet})");
+        return Err(context.invalid(size, expected));
+    }
+    if **size > LARGEST_BUFFER {
+        return Err(context.invalid(size, format!("it must be at most {LARGEST_BUFFER}")));
+    }
+    Ok(**size)
+}
+
+fn marking(context: &Context<'_>, section: &mut EcnSection) -> Result<Ecn, ScenarioError> {
+    let ramp = section.kmin.is_some() || section.kmax.is_some() || section.pmax.is_some();
     if !ramp {
-        let step = typed.step.unwrap_or(Bytes::new(800_000));
-        return Ok((EcnSection { step: Some(step), ..typed.clone() }, Ecn::Step(step)));
+        return Ok(Ecn::Step(*section.step.fill(Bytes::new(800_000))));
     }
-    if let Some(step) = typed.step {
-        let right = "a step excludes kmin, kmax and pmax; leave out the one or the others";
-        return Err(context.senseless("switch.ecn.step", step, right));
+    if let Some(step) = section.step.given() {
+        let expected = "a step excludes kmin, kmax and pmax; leave out the one or the others";
+        return Err(context.invalid(&step, expected));
     }
-    let kmin = typed.kmin.unwrap_or(Bytes::new(100_000));
-    let kmax = typed.kmax.unwrap_or(Bytes::new(400_000));
-    let pmax = typed.pmax.unwrap_or(Fraction::new(1, 5).expect("not zero"));
-    if kmin > kmax {
-        let right = format!("it must be at most switch.ecn.kmax, which is {kmax}");
-        return Err(context.senseless("switch.ecn.kmin", kmin, right));
+    let kmin = section.kmin.fill(Bytes::new(100_000));
+    let kmax = section.kmax.fill(Bytes::new(400_000));
+    let pmax = section.pmax.fill(Fraction::new(1, 5).expect("not zero"));
+    if *kmin > *kmax {
+        let expected = format!("it must be at most {}, which is {kmax}", kmax.key());
+        return Err(context.invalid(&kmin, expected));
     }
-    context.part("switch.ecn.pmax", pmax)?;
-    let section = EcnSection {
-        step: None,
-        kmin: Some(kmin),
-        kmax: Some(kmax),
-        pmax: Some(pmax),
-        at: typed.at,
-    };
-    Ok((section, Ecn::Ramp { kmin, kmax, pmax }))
+    context.at_most_one(&pmax)?;
+    Ok(Ecn::Ramp { kmin: *kmin, kmax: *kmax, pmax: *pmax })
 }

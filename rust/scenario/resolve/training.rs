@@ -1,372 +1,211 @@
 //! `[workload] kind = "training"`: a model, how it is spread, and on how many hosts.
 
-use serde::{Deserialize, Serialize};
-
-use crate::collective::Algorithms;
-use crate::scenario::file::workload::WorkloadSection;
-use crate::scenario::input::context::Context;
+use super::algorithms::{self, Registry};
+use super::site::{Sent, Site};
+use crate::scenario::file::workload::training::{
+    FamilyName, ModelChoice, ModelSection, ShardingName, TensorTrafficName, TrainingSection,
+};
+use crate::scenario::input::context::{Context, Lookup};
 use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::resolve::workload::{Place, Sent, only, plain, unknown};
-use crate::units::{Bytes, Flops};
+use crate::scenario::input::located::{Key, Located};
+use crate::scenario::input::section::Section;
+use crate::units::Bytes;
 use crate::workload::training::{
     self, Attention, Degrees, Experts, Model, ModelFamily, Sharding, TensorTraffic, Training,
     TrainingError, Widths,
 };
 
-/// What scenarios call it.
-pub(in crate::scenario) const KIND: &str = "training";
-
-/// The model where the section does not say.
-const DEFAULT_MODEL: &str = "gpt-1.3b";
-
-/// What a host computes in a second, where the section does not say: two fifths of what the maker
-/// of a current accelerator promises for 16-bit numbers. \[inferred\]
-const DEFAULT_FLOPS: Flops = Flops::from_tera(400);
-
-/// A number on the wire, where the section does not say: 16 bits.
-const DEFAULT_WIDTH: Bytes = Bytes::new(2);
-
-/// A model by name, or its dimensions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "a model's name, or a table of its dimensions (layers, hidden, ffn, \
-                               heads, kv_heads, vocabulary, sequence, family, experts, top_k, \
-                               expert_ffn, shared_experts, dense_layers)"
-)]
-pub enum ModelChoice {
-    /// A name that `evenkeel list models` knows.
-    Name(String),
-    /// Dimensions.
-    Dimensions(Box<ModelSection>),
-}
-
-/// `model = { ... }`: the dimensions of a transformer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ModelSection {
-    /// Layers.
-    pub layers: u32,
-    /// Dimensions of a token between layers.
-    pub hidden: u32,
-    /// Inner dimensions of a feed-forward block: 4 times `hidden`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ffn: Option<u32>,
-    /// Heads of queries, which divide `hidden`: one for each 128 of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub heads: Option<u32>,
-    /// Heads of keys and values: as many.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kv_heads: Option<u32>,
-    /// Words: 0, no embedding and no output.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vocabulary: Option<u32>,
-    /// Tokens of a sequence: 2,048.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sequence: Option<u32>,
-    /// What it does as others do: `gpt` (two matrices in a block, biases) or `llama` (three,
-    /// none): `gpt`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub family: Option<FamilyName>,
-    /// Experts of a layer: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub experts: Option<u32>,
-    /// Experts that a token goes to: 2.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub top_k: Option<u32>,
-    /// Inner dimensions of an expert: `ffn`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expert_ffn: Option<u32>,
-    /// Experts that every token goes to besides: 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shared_experts: Option<u32>,
-    /// The first so many layers have no experts: 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dense_layers: Option<u32>,
-}
-
-/// Families of models.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FamilyName {
-    /// As GPT-2 and GPT-3.
-    Gpt,
-    /// As Llama.
-    Llama,
-}
-
-/// What replicas do not keep whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ShardingName {
-    /// They keep everything.
-    #[default]
-    None,
-    /// The optimizer's state (ZeRO stage 1).
-    Optimizer,
-    /// Everything (ZeRO stage 3, FSDP).
-    Full,
-}
-
-/// What hosts that share matrices exchange.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TensorTrafficName {
-    /// Sums of activations, by all-reduce.
-    #[default]
-    AllReduce,
-    /// Parts of sequences, by all-gather and reduce-scatter.
-    Sequence,
-}
-
-/// Keys of the kind.
-const KEYS: [&str; 21] = [
-    "model",
-    "layers",
-    "sequence",
-    "microbatch",
-    "microbatches",
-    "iterations",
-    "ranks",
-    "tensor",
-    "pipeline",
-    "data",
-    "expert",
-    "sharding",
-    "tensor_traffic",
-    "bucket",
-    "parameter_bytes",
-    "gradient_bytes",
-    "activation_bytes",
-    "flops",
-    "algorithms",
-    "channels",
-    "group",
-];
-
 /// The iterations of a section.
-pub(in crate::scenario) fn resolve(
-    context: &Context<'_>,
-    typed: &WorkloadSection,
-    place: &Place<'_>,
+pub(super) fn resolve(
+    site: &Site<'_>,
+    section: &mut TrainingSection,
 ) -> Result<Sent, ScenarioError> {
-    only(context, typed, place, &KEYS)?;
-    let model = model(context, typed, place)?;
-    let degrees = degrees(context, typed, place)?;
-    let sharding = typed.sharding.unwrap_or_default();
-    if let (ShardingName::Full, Some(_)) = (sharding, typed.bucket) {
-        let key = place.key("bucket");
-        let because = "with sharding = \"full\" each layer's gradients are sent at once".to_owned();
-        return Err(context.fault(&key.clone(), Fault::Misplaced { key, because }));
+    let context = &site.context;
+    let model = model(context, &section.model)?;
+    let degrees = degrees(site, section)?;
+    let sharding = sharding(*section.sharding);
+    if sharding == Sharding::Full && section.bucket.is_some() {
+        let because = "with sharding = \"full\" each layer's gradients are sent at once";
+        return Err(context.misplaced(section.bucket.key(), because));
     }
-    let width = |typed: Option<Bytes>| typed.unwrap_or(DEFAULT_WIDTH);
+    let bucket = match sharding {
+        Sharding::Full => Bytes::ZERO,
+        _ => *section.bucket.fill(Bytes::ZERO),
+    };
     let training = Training {
-        layers: typed.layers,
-        sequence: typed.sequence.unwrap_or(model.sequence),
+        layers: *section.layers,
+        sequence: *section.sequence.fill(model.sequence),
         model,
-        microbatch: typed.microbatch.unwrap_or(1),
-        microbatches: typed.microbatches.unwrap_or(degrees.pipeline),
-        iterations: typed.iterations.unwrap_or(1),
+        microbatch: *section.microbatch,
+        microbatches: *section.microbatches.fill(degrees.pipeline),
+        iterations: *section.iterations,
         degrees,
-        sharding: match sharding {
-            ShardingName::None => Sharding::None,
-            ShardingName::Optimizer => Sharding::Optimizer,
-            ShardingName::Full => Sharding::Full,
-        },
-        tensor_traffic: match typed.tensor_traffic.unwrap_or_default() {
+        sharding,
+        tensor_traffic: match *section.tensor_traffic {
             TensorTrafficName::AllReduce => TensorTraffic::AllReduce,
             TensorTrafficName::Sequence => TensorTraffic::Sequence,
         },
-        bucket: typed.bucket.unwrap_or(Bytes::ZERO),
+        bucket,
         widths: Widths {
-            parameter: width(typed.parameter_bytes),
-            gradient: width(typed.gradient_bytes),
-            activation: width(typed.activation_bytes),
+            parameter: *section.parameter_bytes,
+            gradient: *section.gradient_bytes,
+            activation: *section.activation_bytes,
         },
-        flops: typed.flops.unwrap_or(DEFAULT_FLOPS),
-        algorithms: algorithms(context, typed, place)?,
-        group: typed.group.unwrap_or(training::GROUP),
-        channels: typed.channels.unwrap_or(1),
+        flops: *section.flops,
+        algorithms: algorithms(context, section)?,
+        channels: *section.channels,
     };
-    let workload = training.build().map_err(|error| {
-        let key = place.key(key_of(&error));
-        context.fault(&key.clone(), Fault::Training { key, error })
-    })?;
-    let section = section(typed, &training);
-    Ok(Sent { section, workload, warnings: Vec::new() })
-}
-
-/// The section with its defaults.
-fn section(typed: &WorkloadSection, training: &Training) -> WorkloadSection {
-    let Degrees { tensor, pipeline, data, expert } = training.degrees;
-    let full = training.sharding == Sharding::Full;
-    WorkloadSection {
-        model: Some(typed.model.clone().unwrap_or(ModelChoice::Name(DEFAULT_MODEL.to_owned()))),
-        layers: typed.layers,
-        sequence: Some(training.sequence),
-        microbatch: Some(training.microbatch),
-        microbatches: Some(training.microbatches),
-        iterations: Some(training.iterations),
-        tensor: Some(tensor),
-        pipeline: Some(pipeline),
-        data: Some(data),
-        expert: Some(expert),
-        sharding: Some(typed.sharding.unwrap_or_default()),
-        tensor_traffic: Some(typed.tensor_traffic.unwrap_or_default()),
-        bucket: (!full).then_some(training.bucket),
-        parameter_bytes: Some(training.widths.parameter),
-        gradient_bytes: Some(training.widths.gradient),
-        activation_bytes: Some(training.widths.activation),
-        flops: Some(training.flops),
-        algorithms: typed.algorithms.clone(),
-        channels: Some(training.channels),
-        group: typed.group,
-        ..plain(typed)
-    }
-}
-
-fn model(
-    context: &Context<'_>,
-    typed: &WorkloadSection,
-    place: &Place<'_>,
-) -> Result<Model, ScenarioError> {
-    let section = match &typed.model {
-        Some(ModelChoice::Dimensions(section)) => section,
-        choice => {
-            let name = match choice {
-                Some(ModelChoice::Name(name)) => name,
-                _ => DEFAULT_MODEL,
-            };
-            let known = || training::MODELS.iter().map(|it| it.name).collect::<Vec<_>>();
-            return training::find(name).map(|preset| preset.model).ok_or_else(|| {
-                unknown(context, &place.key("model"), ("model", name), known().join(", "))
-            });
-        }
-    };
-    let heads = section.heads.unwrap_or((section.hidden / 128).max(1));
-    if heads == 0 || section.hidden % heads != 0 {
-        let right = format!("heads must divide hidden = {}", section.hidden);
-        return Err(context.senseless(&place.key("model.heads"), heads, right));
-    }
-    let ffn = section.ffn.unwrap_or(section.hidden.saturating_mul(4));
-    let of_experts = [
-        ("top_k", section.top_k),
-        ("expert_ffn", section.expert_ffn),
-        ("shared_experts", section.shared_experts),
-        ("dense_layers", section.dense_layers),
-    ];
-    if let (None, Some((key, _))) =
-        (section.experts, of_experts.iter().find(|(_, value)| value.is_some()))
-    {
-        let key = place.key(&format!("model.{key}"));
-        let because = "the model has no experts; give it some with experts = 8".to_owned();
-        return Err(context.fault(&key.clone(), Fault::Misplaced { key, because }));
-    }
-    Ok(Model {
-        family: match section.family.unwrap_or(FamilyName::Gpt) {
-            FamilyName::Gpt => ModelFamily::Gpt,
-            FamilyName::Llama => ModelFamily::Llama,
-        },
-        layers: section.layers,
-        hidden: section.hidden,
-        ffn,
-        attention: Attention::Grouped {
-            heads,
-            kv_heads: section.kv_heads.unwrap_or(heads),
-            head: section.hidden / heads,
-        },
-        vocabulary: section.vocabulary.unwrap_or(0),
-        sequence: section.sequence.unwrap_or(2_048),
-        experts: section.experts.map(|count| Experts {
-            count,
-            top_k: section.top_k.unwrap_or(2),
-            ffn: section.expert_ffn.unwrap_or(ffn),
-            shared: section.shared_experts.unwrap_or(0),
-            dense_layers: section.dense_layers.unwrap_or(0),
-        }),
+    let built = training.build();
+    built.map(Sent::from).map_err(|error| {
+        let key = key_of(&error, section, site.kind.key());
+        context.fault(&key, Fault::Training { key: key.to_string(), error })
     })
 }
 
-/// The degrees, which must come to the ranks.
-fn degrees(
-    context: &Context<'_>,
-    typed: &WorkloadSection,
-    place: &Place<'_>,
-) -> Result<Degrees, ScenarioError> {
-    let hosts = place.count();
-    let ranks = typed.ranks.unwrap_or(hosts);
-    if ranks == 0 || ranks > hosts {
-        let right = format!("it must be from 1 to the number of hosts, {hosts}");
-        return Err(context.senseless(&place.key("ranks"), ranks, right));
+const fn sharding(name: ShardingName) -> Sharding {
+    match name {
+        ShardingName::None => Sharding::None,
+        ShardingName::Optimizer => Sharding::Optimizer,
+        ShardingName::Full => Sharding::Full,
     }
-    let [tensor, pipeline, expert] =
-        [typed.tensor, typed.pipeline, typed.expert].map(|degree| degree.unwrap_or(1));
-    let model_ranks = u64::from(tensor) * u64::from(pipeline);
-    let fits = model_ranks > 0 && u64::from(ranks).is_multiple_of(model_ranks);
-    let data = match typed.data {
-        Some(data) => data,
-        None if fits => (u64::from(ranks) / model_ranks) as u32,
-        None => {
-            let (key, value) = match typed.tensor {
-                Some(tensor) => ("tensor", tensor),
-                None => ("pipeline", pipeline),
-            };
-            let right = format!(
-                "tensor = {tensor} times pipeline = {pipeline} must divide the {ranks} hosts that \
-                 take part (ranks, hosts)"
-            );
-            return Err(context.senseless(&place.key(key), value, right));
-        }
+}
+
+fn model(context: &Context<'_>, choice: &Located<ModelChoice>) -> Result<Model, ScenarioError> {
+    match &**choice {
+        ModelChoice::Dimensions(section) => dimensions(context, section),
+        ModelChoice::Name(name) => training::find(name).map(|it| it.model).ok_or_else(|| {
+            let known: Vec<&str> = training::PRESETS.iter().map(|preset| preset.name).collect();
+            context.unknown(choice.key(), Lookup { what: "model", name, known: &known })
+        }),
+    }
+}
+
+/// The model of a table of dimensions.
+fn dimensions(context: &Context<'_>, section: &ModelSection) -> Result<Model, ScenarioError> {
+    let needed = |count: &Located<Option<u32>>, example: &str| {
+        let because = "a model has layers and hidden dimensions";
+        count.ok_or_else(|| context.missing(count.key(), because, example))
     };
-    let product = u128::from(model_ranks) * u128::from(data);
-    let exact = typed.ranks.is_some() || typed.hosts.is_some();
-    if product > ranks.into() || exact && product != ranks.into() {
-        let right = format!(
+    let layers = needed(&section.layers, "layers = 24")?;
+    let hidden = needed(&section.hidden, "hidden = 2048")?;
+    let heads = section.heads.with(section.heads.unwrap_or((hidden / 128).max(1)));
+    if *heads == 0 || hidden % *heads != 0 {
+        return Err(context.invalid(&heads, format!("heads must divide hidden = {hidden}")));
+    }
+    let ffn = section.ffn.unwrap_or(hidden.saturating_mul(4));
+    Ok(Model {
+        family: match *section.family {
+            FamilyName::Gpt => Family::Gpt,
+            FamilyName::Llama => Family::Llama,
+        },
+        layers,
+        hidden,
+        ffn,
+        attention: Attention::Grouped {
+            heads: *heads,
+            kv_heads: section.kv_heads.unwrap_or(*heads),
+            head: hidden / *heads,
+        },
+        vocabulary: *section.vocabulary,
+        sequence: *section.sequence,
+        experts: experts(context, section, ffn)?,
+    })
+}
+
+/// The experts of a model, if it has any; `ffn` are the inner dimensions of its other blocks.
+fn experts(
+    context: &Context<'_>,
+    section: &ModelSection,
+    ffn: u32,
+) -> Result<Option<Experts>, ScenarioError> {
+    let Some(count) = *section.experts else {
+        let of_experts =
+            [&section.top_k, &section.expert_ffn, &section.shared_experts, &section.dense_layers];
+        return match of_experts.into_iter().find(|key| key.is_some()) {
+            None => Ok(None),
+            Some(typed) => {
+                let because = "the model has no experts; give it some with experts = 8";
+                Err(context.misplaced(typed.key(), because))
+            }
+        };
+    };
+    Ok(Some(Experts {
+        count,
+        top_k: section.top_k.unwrap_or(2),
+        ffn: section.expert_ffn.unwrap_or(ffn),
+        shared: section.shared_experts.unwrap_or(0),
+        dense_layers: section.dense_layers.unwrap_or(0),
+    }))
+}
+
+/// The degrees of parallelism, whose product must be the number of ranks.
+fn degrees(site: &Site<'_>, section: &mut TrainingSection) -> Result<Degrees, ScenarioError> {
+    let (context, hosts) = (&site.context, site.count());
+    let ranks = section.ranks.with(section.ranks.unwrap_or(hosts));
+    if !(1..=hosts).contains(&*ranks) {
+        let expected = format!("it must be from 1 to the number of hosts, {hosts}");
+        return Err(context.invalid(&ranks, expected));
+    }
+    let (tensor, pipeline, expert) = (*section.tensor, *section.pipeline, *section.expert);
+    let model_ranks = u64::from(tensor) * u64::from(pipeline);
+    let fits = model_ranks > 0 && u64::from(*ranks).is_multiple_of(model_ranks);
+    if section.data.is_none() && !fits {
+        let degree = match context.typed(section.tensor.key()) {
+            Some(_) => &section.tensor,
+            None => &section.pipeline,
+        };
+        let expected = format!(
+            "tensor = {tensor} times pipeline = {pipeline} must divide the {ranks} hosts that \
+             take part (ranks, hosts)"
+        );
+        return Err(context.invalid(degree, expected));
+    }
+    let data = match section.data.given() {
+        Some(data) => data,
+        None => section.data.fill((u64::from(*ranks) / model_ranks) as u32),
+    };
+    let product = u128::from(model_ranks) * u128::from(*data);
+    let exact = section.ranks.is_some() || site.common.hosts.is_some();
+    if product > (*ranks).into() || exact && product != (*ranks).into() {
+        let expected = format!(
             "tensor = {tensor} times pipeline = {pipeline} times data = {data} is {product}; it \
              must be {}{ranks}",
             if exact { "" } else { "at most " }
         );
-        return Err(context.senseless(&place.key("data"), data, right));
+        return Err(context.invalid(&data, expected));
     }
-    Ok(Degrees { tensor, pipeline, data, expert })
+    Ok(Degrees { tensor, pipeline, data: *data, expert })
 }
 
 fn algorithms(
     context: &Context<'_>,
-    typed: &WorkloadSection,
-    place: &Place<'_>,
+    section: &TrainingSection,
 ) -> Result<Algorithms, ScenarioError> {
-    let mut algorithms = training::algorithms();
-    for (operation, algorithm) in typed.algorithms.iter().flatten() {
-        let key = place.key(&format!("algorithms.{operation}"));
-        let known = algorithms.names(operation);
-        if known.is_empty() {
-            let known = algorithms.operations().collect::<Vec<_>>().join(", ");
-            return Err(unknown(context, &key, ("operation", operation), known));
-        }
-        if !algorithms.choose(operation, algorithm) {
-            return Err(unknown(context, &key, ("algorithm", algorithm), known.join(", ")));
-        }
-    }
+    let mut algorithms = Algorithms::default();
+    algorithms.group = section.group.unwrap_or(algorithms.group);
+    let registry =
+        Registry { operations: Algorithms::operations().collect(), algorithms: Algorithms::names };
+    algorithms::resolve(context, &section.algorithms, &registry, |operation, algorithm| {
+        algorithms.choose(operation, algorithm)
+    })?;
     Ok(algorithms)
 }
 
 /// The key that an error is about.
-fn key_of(error: &TrainingError) -> &'static str {
-    match error {
-        TrainingError::Zero { what } | TrainingError::TooLarge { what, .. } => match *what {
-            "hidden" | "ffn" | "heads" | "kv_heads" | "head" | "vocabulary" | "experts"
-            | "expert_ffn" | "shared_experts" => "model",
-            key => key,
-        },
-        TrainingError::Heads { .. } | TrainingError::TopK { .. } => "model",
+fn key_of(error: &TrainingError, section: &TrainingSection, kind: &Key) -> Key {
+    let key = match error {
+        TrainingError::Zero { what } | TrainingError::TooLarge { what, .. } => {
+            return section.key_named(what).unwrap_or_else(|| section.model.key().clone());
+        }
+        TrainingError::Heads { .. } | TrainingError::TopK { .. } => section.model.key(),
         TrainingError::Experts { .. }
         | TrainingError::NoExperts { .. }
-        | TrainingError::ExpertsOfReplicas { .. } => "expert",
-        TrainingError::TooManyLayers { .. } => "layers",
-        TrainingError::TooFewLayers { .. } => "pipeline",
-        TrainingError::Width => "parameter_bytes",
-        TrainingError::Collective { .. } => "algorithms",
-        TrainingError::TooManyMessages | TrainingError::TooManyBytes => "kind",
-    }
+        | TrainingError::ExpertsOfReplicas { .. } => section.expert.key(),
+        TrainingError::TooManyLayers { .. } => section.layers.key(),
+        TrainingError::TooFewLayers { .. } => section.pipeline.key(),
+        TrainingError::Width => section.parameter_bytes.key(),
+        TrainingError::Collective { .. } => section.algorithms.key(),
+        TrainingError::TooManyMessages | TrainingError::TooManyBytes => kind,
+    };
+    key.clone()
 }

@@ -1,21 +1,50 @@
-//! How traces and schedules are replayed, as scenarios say it.
+//! Workloads from files of other projects as they were typed, and how files are replayed.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::scenario::input::section::{Form, Value, named, section};
 use crate::workload::Compute;
 
-/// Whether what computes at a host takes turns.
+section! {
+    /// `kind = "flows"`.
+    pub struct FlowsSection {
+        /// The flow file, relative to the scenario's file.
+        file?: String = "required",
+    }
+}
+
+section! {
+    /// `kind = "goal"`.
+    pub struct GoalSection {
+        /// The schedule, relative to the scenario's file.
+        file?: String = "required",
+        /// Whether computations of a host run one at a time.
+        compute: ComputeName = ComputeName::default(),
+    }
+}
+
+section! {
+    /// `kind = "connection-matrix"`.
+    pub struct ConnectionMatrixSection {
+        /// The connection matrix, relative to the scenario's file.
+        file?: String = "required",
+    }
+}
+
+/// How computations of a host are scheduled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComputeName {
     /// One at a time on each processor, accelerator or `cpu N`.
     #[default]
     Serial,
-    /// Side by side: only dependencies order it.
+    /// Side by side: only dependencies order them.
     Parallel,
 }
+
+named! { ComputeName }
 
 impl From<ComputeName> for Compute {
     fn from(name: ComputeName) -> Self {
@@ -26,7 +55,7 @@ impl From<ComputeName> for Compute {
     }
 }
 
-/// Whether traces are read while the run goes on: `true`, `false`, or `"auto"`.
+/// Whether traces are read during the run: `true`, `false`, or `"auto"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StreamingName {
     /// If they are large.
@@ -36,6 +65,12 @@ pub enum StreamingName {
     Yes,
     /// They are read as a whole before.
     No,
+}
+
+impl Value for StreamingName {
+    fn form() -> Form {
+        Form::of("`true`, `false` or `\"auto\"`")
+    }
 }
 
 impl Serialize for StreamingName {

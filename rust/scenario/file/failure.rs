@@ -1,0 +1,98 @@
+//! `[[failure]]` as it was typed.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::scenario::input::section::{Form, Value, named, section};
+use crate::units::{Fraction, Span};
+
+/// Ways of failing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureName {
+    /// The link transmits nothing.
+    #[default]
+    Down,
+    /// A share of the rate is left.
+    Degrade,
+    /// A share of the packets is lost.
+    Loss,
+    /// Down and up again, repeatedly.
+    Flap,
+}
+
+named! { FailureName }
+
+/// A span, or for ever: `"100ms"`, `"never"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpanOrNever {
+    /// So long.
+    Span(Span),
+    /// For ever.
+    Never,
+}
+
+impl Value for SpanOrNever {
+    fn form() -> Form {
+        Form::of("time, such as `\"500ns\"`, or `\"never\"`")
+    }
+}
+
+impl Serialize for SpanOrNever {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Span(span) => span.serialize(to),
+            Self::Never => to.serialize_str("never"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SpanOrNever {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl serde::de::Visitor<'_> for Text {
+            type Value = SpanOrNever;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("\"never\", or a text with its unit, for example \"500ns\"")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<SpanOrNever, E> {
+                if text == "never" {
+                    return Ok(SpanOrNever::Never);
+                }
+                text.parse()
+                    .map(SpanOrNever::Span)
+                    .map_err(|error| E::custom(format!("{error}, or 'never'")))
+            }
+        }
+        from.deserialize_str(Text)
+    }
+}
+
+section! {
+    /// `[[failure]]`: what fails, how and when. Exactly one of `link`, `switch` and `probability`.
+    pub struct FailureSection {
+        /// The link that fails, by the names of its ends: `"leaf0-spine0"`.
+        link?: String = "none",
+        /// The switch all of whose links fail.
+        switch?: String = "none",
+        /// The probability with which each link between switches fails, drawn independently.
+        probability?: Fraction = "none",
+        /// How it fails.
+        kind: FailureName = FailureName::default(),
+        /// `degrade`: the share of the rate that is left.
+        factor?: Fraction = "required for `degrade`",
+        /// `loss`: the share of packets that is lost.
+        rate?: Fraction = "required for `loss`",
+        /// `flap`: how long it is down each time.
+        down_for?: Span = "required for `flap`",
+        /// `flap`: how long it is up in between.
+        up_for?: Span = "required for `flap`",
+        /// When the failure starts.
+        at: Span = Span::from_us(1),
+        /// When the failure ends.
+        until: SpanOrNever = SpanOrNever::Never,
+        /// How long after each change the switches at the link's ends are informed.
+        detection: SpanOrNever = SpanOrNever::Span(Span::ZERO),
+        /// How long after each change routing everywhere is updated (G).
+        convergence: SpanOrNever = SpanOrNever::Span(Span::from_ms(100)),
+    }
+}

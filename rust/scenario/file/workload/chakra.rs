@@ -1,0 +1,45 @@
+//! `kind = "chakra"` as it was typed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::recorded::{ComputeName, StreamingName};
+use crate::scenario::input::section::{named, section};
+
+/// Which dependencies of Chakra traces count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DependenciesName {
+    /// Control and data dependencies.
+    #[default]
+    All,
+    /// Data dependencies alone.
+    Data,
+}
+
+named! { DependenciesName }
+
+section! {
+    /// `kind = "chakra"`.
+    pub struct ChakraSection {
+        /// What stands before `.RANK.et` (or `.RANK.et.gz`) in the names of the traces, or one
+        /// file that every rank replays; relative to the scenario's file.
+        file?: String = "required",
+        /// How many hosts take part: the first ones of those that may.
+        ranks?: u32 = "as many as have traces",
+        /// The algorithm of each operation: `{ all-reduce = "ring" }`.
+        algorithms?: BTreeMap<String, String> = "the first algorithm of each operation",
+        /// Which dependencies count.
+        dependencies: DependenciesName = DependenciesName::default(),
+        /// Whether computations of a host run one at a time.
+        compute: ComputeName = ComputeName::default(),
+        /// Sizes of the dimensions that `involved_dim` selects from; the first one varies fastest
+        /// from rank to rank.
+        dimensions?: Vec<u32> = "unknown",
+        /// Whether traces are read during the run; `auto` does so if they are 1 GiB or more.
+        streaming: StreamingName = StreamingName::default(),
+        /// Traces that are read during the run: nodes of each rank in memory.
+        window?: u32 = "8192",
+    }
+}

@@ -1,0 +1,215 @@
+//! `[workload]` and `[[job]]` as they were typed: a struct for each kind of workload.
+
+pub(in crate::scenario) mod chakra;
+pub(in crate::scenario) mod generated;
+pub(in crate::scenario) mod recorded;
+pub(in crate::scenario) mod training;
+
+use serde::Serialize;
+
+use crate::collective;
+use crate::scenario::input::context::Lookup;
+use crate::scenario::input::error::ScenarioError;
+use crate::scenario::input::located::Located;
+use crate::scenario::input::reader::{Kind, SectionReader};
+use crate::scenario::input::section::{Group, section};
+use crate::units::Span;
+use chakra::ChakraSection;
+use generated::{CollectiveSection, IncastSection, PermutationSection, ShiftSection};
+use recorded::{ConnectionMatrixSection, FlowsSection, GoalSection};
+use training::TrainingSection;
+
+/// `[workload]` or one of `[[job]]`: what is sent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WorkloadSection {
+    /// Its kind: a collective's name, or one of the others.
+    pub kind: Located<String>,
+    /// What a job has besides.
+    #[serde(flatten)]
+    pub job: JobSection,
+    /// Who takes part, and when.
+    #[serde(flatten)]
+    pub common: CommonSection,
+    /// The keys of its kind.
+    #[serde(flatten)]
+    pub work: Work,
+}
+
+section! {
+    /// What a `[[job]]` has besides.
+    pub struct JobSection {
+        /// What reports and the key `after` call the job.
+        name?: String = "`job0` and so on",
+        /// The name of another job, after whose end this one starts.
+        after?: String = "none",
+    }
+}
+
+section! {
+    /// What workloads of every kind have.
+    pub struct CommonSection {
+        /// The hosts that take part, rank by rank: `"0..16"`, `"0,4,8"`, `"0..64/8"`. Not for
+        /// `flows`, whose file names hosts.
+        hosts?: String = "all",
+        /// When it starts, or how long after the end of the job `after`.
+        start?: Span = "0",
+    }
+}
+
+/// The keys of a kind of workload.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Work {
+    /// Any collective.
+    Collective(CollectiveSection),
+    /// A random permutation.
+    Permutation(PermutationSection),
+    /// A cyclic shift.
+    Shift(ShiftSection),
+    /// Many senders, one receiver.
+    Incast(IncastSection),
+    /// A flow file.
+    Flows(FlowsSection),
+    /// Chakra traces.
+    Chakra(ChakraSection),
+    /// A GOAL schedule.
+    Goal(GoalSection),
+    /// A connection matrix.
+    ConnectionMatrix(ConnectionMatrixSection),
+    /// Training iterations.
+    Training(Box<TrainingSection>),
+}
+
+/// What stands for every collective's name in the table of kinds.
+const COLLECTIVE: &str = "<collective>";
+
+/// Every kind of workload; collectives, which are many, share the first row.
+pub(in crate::scenario) const KINDS: &[Kind<Work>] = &[
+    Kind {
+        name: COLLECTIVE,
+        summary: "A collective: its whole name (`ring-all-reduce`), or what it does \
+                  (`all-reduce`) with an `algorithm` (`ring`).",
+        groups: &[Group::of::<CollectiveSection>()],
+        read: |reader| reader.take().map(Work::Collective),
+    },
+    Kind {
+        name: "permutation",
+        summary: "Every host sends one flow and receives one, drawn by the seed.",
+        groups: &[Group::of::<PermutationSection>()],
+        read: |reader| reader.take().map(Work::Permutation),
+    },
+    Kind {
+        name: "shift",
+        summary: "Host i sends one flow to host i + `shift`.",
+        groups: &[Group::of::<ShiftSection>()],
+        read: |reader| reader.take().map(Work::Shift),
+    },
+    Kind {
+        name: "incast",
+        summary: "Several hosts send one flow each to the same host.",
+        groups: &[Group::of::<IncastSection>()],
+        read: |reader| reader.take().map(Work::Incast),
+    },
+    Kind {
+        name: "flows",
+        summary: "A flow file of the HPCC family of ns-3 simulators.",
+        groups: &[Group::of::<FlowsSection>()],
+        read: |reader| reader.take().map(Work::Flows),
+    },
+    Kind {
+        name: "chakra",
+        summary: "Chakra execution traces.",
+        groups: &[Group::of::<ChakraSection>()],
+        read: |reader| reader.take().map(Work::Chakra),
+    },
+    Kind {
+        name: "goal",
+        summary: "A GOAL schedule.",
+        groups: &[Group::of::<GoalSection>()],
+        read: |reader| reader.take().map(Work::Goal),
+    },
+    Kind {
+        name: "connection-matrix",
+        summary: "A connection matrix of htsim.",
+        groups: &[Group::of::<ConnectionMatrixSection>()],
+        read: |reader| reader.take().map(Work::ConnectionMatrix),
+    },
+    Kind {
+        name: "training",
+        summary: "Iterations of training a transformer.",
+        groups: &[Group::of::<TrainingSection>()],
+        read: |reader| reader.take().map(Box::new).map(Work::Training),
+    },
+];
+
+/// The kind of a section that names none.
+pub(in crate::scenario) const DEFAULT_KIND: &str = "all-to-all";
+
+/// Whether a section is the only one of its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::scenario) enum Role {
+    /// It is `[workload]`.
+    Alone,
+    /// It is one of `[[job]]`.
+    Job,
+}
+
+impl WorkloadSection {
+    pub(in crate::scenario) fn read(
+        mut reader: SectionReader<'_>,
+        role: Role,
+    ) -> Result<Self, ScenarioError> {
+        let kind: Located<String> = reader.take_key("kind", DEFAULT_KIND.to_owned())?;
+        let Some(row) = row(&kind) else {
+            let known = known_kinds();
+            let lookup = Lookup { what: "workload", name: &kind, known: &known };
+            return Err(reader.context().unknown(kind.key(), lookup));
+        };
+        let work = (row.read)(&mut reader)?;
+        let common = reader.take()?;
+        let job = match role {
+            Role::Alone => only_workload(&mut reader)?,
+            Role::Job => reader.take()?,
+        };
+        reader.finish_kind(&kind, KINDS)?;
+        Ok(Self { kind, job, common, work })
+    }
+
+    /// True if what is sent is in a file.
+    pub(in crate::scenario) const fn is_recorded(&self) -> bool {
+        matches!(
+            self.work,
+            Work::Flows(_) | Work::Goal(_) | Work::ConnectionMatrix(_) | Work::Chakra(_)
+        )
+    }
+}
+
+/// Refuses the keys of a job in `[workload]`.
+fn only_workload(reader: &mut SectionReader<'_>) -> Result<JobSection, ScenarioError> {
+    let job: JobSection = reader.take_unlisted()?;
+    let typed = [&job.name, &job.after].into_iter().find(|key| key.is_some());
+    match typed {
+        None => Ok(job),
+        Some(typed) => {
+            let because = "there is only one [workload]; several are [[job]]s";
+            Err(reader.context().misplaced(typed.key(), because))
+        }
+    }
+}
+
+/// The row of a kind: of collectives, also of what they do without an algorithm.
+fn row(kind: &str) -> Option<&'static Kind<Work>> {
+    let suffix = format!("-{kind}");
+    let is_collective =
+        |name: &str| name == kind || name.strip_suffix(&suffix).is_some_and(|it| !it.is_empty());
+    match collective::ALL.iter().any(|collective| is_collective(collective.name)) {
+        true => KINDS.first(),
+        false => KINDS.iter().find(|row| row.name == kind),
+    }
+}
+
+/// Every kind that a section may name.
+fn known_kinds() -> Vec<&'static str> {
+    let collectives = collective::ALL.iter().map(|collective| collective.name);
+    collectives.chain(KINDS.iter().skip(1).map(|row| row.name)).collect()
+}

@@ -1,0 +1,150 @@
+//! Values that know which key of a scenario they are the value of.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A key of a scenario by its whole path: `topology.leaves`, `failure[0].link`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Key {
+    path: String,
+    overridden: bool,
+}
+
+impl Key {
+    /// The file itself, which all keys are below.
+    pub(in crate::scenario) const ROOT: Self = Self { path: String::new(), overridden: false };
+
+    /// Its path.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// True if the command line sets its value.
+    pub(in crate::scenario) const fn is_overridden(&self) -> bool {
+        self.overridden
+    }
+
+    /// The key `name` below it.
+    pub(in crate::scenario) fn child(&self, name: &str) -> Self {
+        let dot = if self.path.is_empty() { "" } else { "." };
+        Self { path: format!("{}{dot}{name}", self.path), overridden: false }
+    }
+
+    /// The item of that index of its list.
+    pub(in crate::scenario) fn item(&self, index: usize) -> Self {
+        Self { path: format!("{}[{index}]", self.path), overridden: false }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)
+    }
+}
+
+/// A value of a scenario with its key, whether the file sets it or it is a default. Equal to
+/// another where the values are equal.
+#[derive(Debug, Clone, Default)]
+pub struct Located<T> {
+    value: T,
+    key: Key,
+}
+
+impl<T> Located<T> {
+    /// A value of no key yet.
+    pub const fn new(value: T) -> Self {
+        Self { value, key: Key::ROOT }
+    }
+
+    /// A value of that key.
+    pub(in crate::scenario) const fn of(value: T, key: Key) -> Self {
+        Self { value, key }
+    }
+
+    /// The key that it is the value of.
+    pub const fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// Another value of the same key.
+    pub(in crate::scenario) fn with<U>(&self, value: U) -> Located<U> {
+        Located { value, key: self.key.clone() }
+    }
+
+    /// A value of the key `name` below it.
+    pub(in crate::scenario) fn with_child<U>(&self, name: &str, value: U) -> Located<U> {
+        Located { value, key: self.key.child(name) }
+    }
+
+    /// The value that the command line sets in place of the file's.
+    pub(in crate::scenario) fn override_with(&mut self, value: T) {
+        self.value = value;
+        self.key.overridden = true;
+    }
+
+    /// Sets which key it is the value of.
+    pub(in crate::scenario) fn set_key(&mut self, key: &Key) {
+        self.key = Key { overridden: self.key.overridden, ..key.clone() };
+    }
+}
+
+impl<T: Clone> Located<Option<T>> {
+    /// The value, if there is one.
+    pub(in crate::scenario) fn given(&self) -> Option<Located<T>> {
+        self.value.as_ref().map(|value| self.with(value.clone()))
+    }
+
+    /// The value, which becomes `default` if there is none.
+    pub(in crate::scenario) fn fill(&mut self, default: T) -> Located<T> {
+        let value = self.value.get_or_insert(default).clone();
+        self.with(value)
+    }
+}
+
+impl<T> Deref for Located<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> DerefMut for Located<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+}
+
+impl<T> From<T> for Located<T> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<T: PartialEq> PartialEq for Located<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<T: Eq> Eq for Located<T> {}
+
+impl<T: fmt::Display> fmt::Display for Located<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+impl<T: Serialize> Serialize for Located<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(to)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        T::deserialize(from).map(Self::from)
+    }
+}

@@ -1,0 +1,54 @@
+//! Where in a scenario something stands.
+
+use std::fmt;
+
+/// Where a fault is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Position {
+    /// In a line of the scenario.
+    Line {
+        /// The scenario's file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1, in characters.
+        column: usize,
+        /// How many characters of the line are meant.
+        width: usize,
+        /// The line itself.
+        text: String,
+    },
+    /// In the scenario as a whole: a default is wrong, or something is missing.
+    File {
+        /// The scenario's file.
+        file: String,
+    },
+    /// In what overrides the scenario.
+    CommandLine,
+}
+
+impl Position {
+    /// The line with a caret below what is meant; empty where no line is meant.
+    pub(super) fn excerpt(&self) -> String {
+        let Self::Line { line, column, width, text, .. } = self else {
+            return String::new();
+        };
+        let number = line.to_string();
+        let margin = " ".repeat(number.len());
+        // Tabs stay tabs, so that the caret stands where the eye expects it.
+        let indent: String =
+            text.chars().take(column - 1).map(|c| if c == '\t' { c } else { ' ' }).collect();
+        let carets = "^".repeat((*width).max(1));
+        format!("\n{margin} |\n{number} | {text}\n{margin} | {indent}{carets}")
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line { file, line, column, .. } => write!(f, "{file}:{line}:{column}"),
+            Self::File { file } => f.write_str(file),
+            Self::CommandLine => f.write_str("command line"),
+        }
+    }
+}

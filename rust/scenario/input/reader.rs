@@ -1,0 +1,215 @@
+//! Reading a section whose keys depend on its kind: group by group, each by serde, until no key is
+//! left.
+
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+
+use super::context::Context;
+use super::error::{Fault, ScenarioError, nearest};
+use super::located::{Key, Located};
+use super::section::{Group, Section, Value};
+use super::source::Source;
+use crate::balance::Parameters;
+
+/// A section of which some keys may have been read already.
+#[derive(Debug)]
+pub(in crate::scenario) struct SectionReader<'s> {
+    source: &'s Source,
+    key: Key,
+    table: DeTable<'s>,
+    /// Keys that it may have: all that were asked for.
+    known: Vec<&'static str>,
+}
+
+/// A kind of a section: a line of a table that its dispatch, its messages and the reference of the
+/// format are made from.
+#[derive(Debug)]
+pub(in crate::scenario) struct Kind<S: 'static> {
+    pub name: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// The keys of its own.
+    pub groups: &'static [Group],
+    pub read: fn(&mut SectionReader<'_>) -> Result<S, ScenarioError>,
+}
+
+impl<S> Kind<S> {
+    /// The names of the keys of its own.
+    pub(in crate::scenario) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.groups.iter().flat_map(|group| group.names).copied()
+    }
+}
+
+impl<'s> SectionReader<'s> {
+    /// All of a file.
+    pub(in crate::scenario) fn new(source: &'s Source) -> Self {
+        Self { source, key: Key::ROOT, table: source.document(), known: Vec::new() }
+    }
+
+    /// The section's key.
+    pub(in crate::scenario) const fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// What its faults are made with.
+    pub(in crate::scenario) fn context(&self) -> Context<'s> {
+        Context::of(self.source)
+    }
+
+    /// Reads the keys of `S`.
+    pub(in crate::scenario) fn take<S: Section>(&mut self) -> Result<S, ScenarioError> {
+        self.known.extend(S::NAMES);
+        self.take_unlisted()
+    }
+
+    /// Reads the keys of `S`, which messages do not list: they are there to be refused.
+    pub(in crate::scenario) fn take_unlisted<S: Section>(&mut self) -> Result<S, ScenarioError> {
+        let mut table = DeTable::new();
+        for name in S::NAMES {
+            if let Some((key, value)) = self.table.remove_entry(*name) {
+                table.insert(key, value);
+            }
+        }
+        let mut section: S = self.read(Spanned::new(0..0, DeValue::Table(table)))?;
+        section.locate(&self.key);
+        Ok(section)
+    }
+
+    /// Reads the keys of `S`, and refuses others.
+    pub(in crate::scenario) fn take_all<S: Section>(mut self) -> Result<S, ScenarioError> {
+        let section = self.take()?;
+        self.finish()?;
+        Ok(section)
+    }
+
+    /// Reads one key, whose value is `default` if the section does not have it.
+    pub(in crate::scenario) fn take_key<T: DeserializeOwned + Value>(
+        &mut self,
+        name: &'static str,
+        default: T,
+    ) -> Result<Located<T>, ScenarioError> {
+        self.known.push(name);
+        let typed = self.table.remove(name).map(|value| self.read(value)).transpose()?;
+        let mut value = Located::new(typed.unwrap_or(default));
+        value.locate(&self.key.child(name));
+        Ok(value)
+    }
+
+    /// The section of that name without any keys.
+    pub(in crate::scenario) fn empty(&self, name: &str) -> Self {
+        let (source, key) = (self.source, self.key.child(name));
+        Self { source, key, table: DeTable::new(), known: Vec::new() }
+    }
+
+    /// The section that a key holds, or one without any keys.
+    pub(in crate::scenario) fn section_or_empty(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Self, ScenarioError> {
+        Ok(self.section(name)?.unwrap_or_else(|| self.empty(name)))
+    }
+
+    /// The section that a key holds, if it is there.
+    pub(in crate::scenario) fn section(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Option<Self>, ScenarioError> {
+        self.known.push(name);
+        let value = self.table.remove(name);
+        value.map(|value| self.below(self.key.child(name), value)).transpose()
+    }
+
+    /// The sections of a list: `[[failure]]`.
+    pub(in crate::scenario) fn sections(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Vec<Self>, ScenarioError> {
+        self.known.push(name);
+        let Some(value) = self.table.remove(name) else { return Ok(Vec::new()) };
+        let key = self.key.child(name);
+        let DeValue::Array(items) = value.get_ref() else {
+            return Err(self.wrong_type(key, &value, "a list of tables"));
+        };
+        let items = items.iter().cloned().enumerate();
+        items.map(|(index, item)| self.below(key.item(index), item)).collect()
+    }
+
+    /// All keys that are left, whatever they are called.
+    pub(in crate::scenario) fn rest(&mut self) -> Result<Located<Parameters>, ScenarioError> {
+        let table = std::mem::take(&mut self.table);
+        let parameters: Parameters = self.read(Spanned::new(0..0, DeValue::Table(table)))?;
+        let mut parameters = Located::new(parameters);
+        parameters.locate(&self.key);
+        Ok(parameters)
+    }
+
+    /// Refuses a key that is left: the section does not have it.
+    pub(in crate::scenario) fn finish(self) -> Result<(), ScenarioError> {
+        let section = match self.key.path() {
+            "" => "a scenario".to_owned(),
+            path => format!("[{path}]"),
+        };
+        let all = self.known.clone();
+        self.next().map_or(Ok(()), |key| Err(self.unknown_key(&key, section, &all)))
+    }
+
+    /// Refuses a key that is left: it is for another of `kinds` than `kind`, or for none.
+    pub(in crate::scenario) fn finish_kind<S>(
+        self,
+        kind: &str,
+        kinds: &[Kind<S>],
+    ) -> Result<(), ScenarioError> {
+        let Some(wrong) = self.next() else { return Ok(()) };
+        let section = &self.key;
+        let others = kinds.iter().filter(|other| other.names().any(|name| name == wrong));
+        let others: Vec<&str> = others.map(|other| other.name).collect();
+        if others.is_empty() {
+            let section = format!("[{section}] with kind = {kind}");
+            let all: Vec<&str> = kinds.iter().flat_map(Kind::names).collect();
+            return Err(self.unknown_key(&wrong, section, &all));
+        }
+        let own = self.known.iter().filter(|key| **key != "kind").copied().collect::<Vec<_>>();
+        let because = format!(
+            "{section}.kind = {kind} takes {}; {wrong} is for kind = {}",
+            own.join(", "),
+            others.join(", ")
+        );
+        Err(self.context().misplaced(&section.child(&wrong), because))
+    }
+
+    /// The first key that is left.
+    fn next(&self) -> Option<String> {
+        self.table.keys().next().map(|key| key.get_ref().to_string())
+    }
+
+    /// The fault of a key that the section does not have; of its own keys and, if none of those is
+    /// close, of `all`, one may have been meant.
+    fn unknown_key(&self, name: &str, section: String, all: &[&str]) -> ScenarioError {
+        let own = || self.known.iter().copied();
+        let nearest = nearest(name, own()).or_else(|| nearest(name, all.iter().copied()));
+        let (key, known) = (name.to_owned(), self.known.join(", "));
+        let fault = Fault::UnknownKey { section, key, nearest, known };
+        self.context().fault(&self.key.child(name), fault)
+    }
+
+    fn read<T: DeserializeOwned>(&self, value: Spanned<DeValue<'_>>) -> Result<T, ScenarioError> {
+        T::deserialize(ValueDeserializer::from(value)).map_err(|error| self.source.refusal(&error))
+    }
+
+    fn below(&self, key: Key, value: Spanned<DeValue<'s>>) -> Result<Self, ScenarioError> {
+        match value.get_ref() {
+            DeValue::Table(table) => {
+                let (source, table) = (self.source, table.clone());
+                Ok(Self { source, key, table, known: Vec::new() })
+            }
+            _ => Err(self.wrong_type(key, &value, "a table")),
+        }
+    }
+
+    fn wrong_type(&self, key: Key, value: &Spanned<DeValue<'_>>, expected: &str) -> ScenarioError {
+        let reason = format!("invalid type: {}, expected {expected}", value.get_ref().type_str());
+        let fault = Fault::BadValue { key: key.to_string(), reason };
+        self.context().fault(&key, fault)
+    }
+}

@@ -1,0 +1,229 @@
+//! What keys may hold and what they are for, described beside the fields that serde reads.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde::de::{Deserialize, DeserializeOwned, IntoDeserializer, value};
+
+use super::located::{Key, Located};
+use super::message::unknown_name;
+use crate::balance::Parameters;
+use crate::units::{BitRate, Bytes, Flops, Fraction, Span};
+
+/// What a key may hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::scenario) struct Form {
+    /// How it is written: `whole number`, or the names that may stand there.
+    pub text: String,
+    /// The keys of its table, if it is one.
+    pub keys: Vec<KeyDescription>,
+}
+
+impl Form {
+    pub(in crate::scenario) fn of(text: impl Into<String>) -> Self {
+        Self { text: text.into(), keys: Vec::new() }
+    }
+}
+
+/// A key of a section, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::scenario) struct KeyDescription {
+    pub name: &'static str,
+    /// What it is for: its doc comment.
+    pub summary: String,
+    pub form: Form,
+    /// Its default as TOML writes it, or in words.
+    pub default: String,
+}
+
+/// What may be the value of a key.
+pub(in crate::scenario) trait Value {
+    /// How it is written.
+    fn form() -> Form;
+
+    /// Tells the values inside which keys they are of.
+    fn locate(&mut self, _key: &Key) {}
+}
+
+/// Some keys of a section, for those who list them.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario) struct Group {
+    pub names: &'static [&'static str],
+    pub keys: fn() -> Vec<KeyDescription>,
+}
+
+impl Group {
+    pub(in crate::scenario) const fn of<S: Section>() -> Self {
+        Self { names: S::NAMES, keys: S::keys }
+    }
+}
+
+/// A table whose keys are known: what [`section!`] declares.
+pub(in crate::scenario) trait Section:
+    Value + Default + DeserializeOwned
+{
+    /// The names of its keys.
+    const NAMES: &'static [&'static str];
+
+    /// Its keys in order.
+    fn keys() -> Vec<KeyDescription>;
+
+    /// The key of that name, if there is one.
+    fn key_named(&self, name: &str) -> Option<Key>;
+}
+
+impl<T: Value> Value for Located<T> {
+    fn form() -> Form {
+        T::form()
+    }
+
+    fn locate(&mut self, key: &Key) {
+        self.set_key(key);
+        T::locate(&mut **self, key);
+    }
+}
+
+impl<T: Value> Value for Option<T> {
+    fn form() -> Form {
+        T::form()
+    }
+
+    fn locate(&mut self, key: &Key) {
+        if let Some(value) = self {
+            value.locate(key);
+        }
+    }
+}
+
+/// Values that have no values inside.
+macro_rules! plain {
+    ($($type:ty: $form:expr),* $(,)?) => {
+        $(impl Value for $type {
+            fn form() -> Form {
+                Form::of($form)
+            }
+        })*
+    };
+}
+
+plain! {
+    u8: "whole number",
+    u32: "whole number",
+    u64: "whole number",
+    bool: "`true` or `false`",
+    String: "text",
+    Vec<u32>: "list of whole numbers",
+    BTreeMap<String, String>: "table of names",
+    Parameters: "table",
+    Bytes: "size, such as `\"64MB\"`",
+    Span: "time, such as `\"500ns\"`",
+    BitRate: "rate, such as `\"400Gbps\"`",
+    Flops: "operations a second, such as `\"400Tflops\"`",
+    Fraction: "fraction, such as `\"1/5\"`",
+}
+
+/// The names that serde reads as a `T`, an enum without data.
+pub(in crate::scenario) fn names<T: for<'de> Deserialize<'de>>() -> Vec<String> {
+    let none: value::StrDeserializer<'_, value::Error> = "\0".into_deserializer();
+    let refusal = T::deserialize(none).err().map(|error| error.to_string()).unwrap_or_default();
+    unknown_name(&refusal, "unknown variant ").map_or_else(Vec::new, |(_, known)| known)
+}
+
+/// The form of a value that is one of some names: `` `"a"`, `"b"` ``.
+pub(in crate::scenario) fn one_of(names: &[String]) -> Form {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`\"{name}\"`")).collect();
+    Form::of(quoted.join(", "))
+}
+
+/// A default as TOML writes it, in backquotes; nothing of a table.
+pub(in crate::scenario) fn written<T: Serialize>(value: &T) -> String {
+    match toml::Value::try_from(value) {
+        Ok(toml::Value::Table(_)) | Err(_) => String::new(),
+        Ok(value) => format!("`{value}`"),
+    }
+}
+
+/// Declares a section: a struct that serde reads, whose every field is a key with a doc comment
+/// and a default. `key: Type = default` is a [`Located`] value; `key?: Type = "words"` is one that
+/// may be left out, with what happens then in words.
+macro_rules! section {
+    (
+        $(#[doc = $doc:literal])*
+        pub struct $name:ident {
+            $(
+                $(#[doc = $key_doc:literal])+
+                $key:ident $(: $type:ty = $default:expr,)? $(?: $maybe:ty = $words:literal,)?
+            )*
+        }
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name {
+            $(
+                $(#[doc = $key_doc])+
+                pub $key: $($crate::scenario::input::located::Located<$type>)?
+                    $($crate::scenario::input::located::Located<Option<$maybe>>)?,
+            )*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                use $crate::scenario::input::located::Located;
+                Self {
+                    $($key: $(Located::<$type>::new($default))? $(Located::new(None::<$maybe>))?,)*
+                }
+            }
+        }
+
+        impl $crate::scenario::input::section::Section for $name {
+            const NAMES: &'static [&'static str] = &[$(stringify!($key)),*];
+
+            fn keys() -> Vec<$crate::scenario::input::section::KeyDescription> {
+                use $crate::scenario::input::section::{KeyDescription, Value};
+                let _default = Self::default();
+                vec![$(KeyDescription {
+                    name: stringify!($key),
+                    summary: [$($key_doc),+].concat().trim().to_owned(),
+                    form: $(<$type as Value>::form())? $(<$maybe as Value>::form())?,
+                    default: $($crate::scenario::input::section::written::<$type>(&_default.$key))? $($words.to_owned())?,
+                }),*]
+            }
+
+            fn key_named(&self, name: &str) -> Option<$crate::scenario::input::located::Key> {
+                match name {
+                    $(stringify!($key) => Some(self.$key.key().clone()),)*
+                    _ => None,
+                }
+            }
+        }
+
+        impl $crate::scenario::input::section::Value for $name {
+            fn form() -> $crate::scenario::input::section::Form {
+                use $crate::scenario::input::section::{Form, Section};
+                Form { text: "table".to_owned(), keys: Self::keys() }
+            }
+
+            fn locate(&mut self, _section: &$crate::scenario::input::located::Key) {
+                $($crate::scenario::input::section::Value::locate(
+                    &mut self.$key,
+                    &_section.child(stringify!($key)),
+                );)*
+            }
+        }
+    };
+}
+pub(in crate::scenario) use section;
+
+/// Declares a set of names as a value: what serde reads of an enum without data.
+macro_rules! named {
+    ($($type:ty),* $(,)?) => {
+        $(impl $crate::scenario::input::section::Value for $type {
+            fn form() -> $crate::scenario::input::section::Form {
+                let names = $crate::scenario::input::section::names::<$type>();
+                $crate::scenario::input::section::one_of(&names)
+            }
+        })*
+    };
+}
+pub(in crate::scenario) use named;

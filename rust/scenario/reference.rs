@@ -1,0 +1,268 @@
+//! The reference of the format: a page made from the sections, which a test compares with the one
+//! in `docs/`.
+
+use std::fmt::Write;
+
+use serde::de::DeserializeOwned;
+
+use super::file::failure::FailureSection;
+use super::file::switch::SwitchSection;
+use super::file::toggle::Toggle;
+use super::file::topology::{self, TopologyKind, WireSection};
+use super::file::transport::{CongestionName, RecoveryName, TransportSection};
+use super::file::workload::{self, CommonSection, JobSection};
+use super::file::{DEFAULT_POLICY, GeneralSection, PolicySection};
+use super::input::context::Context;
+use super::input::error::Fault;
+use super::input::located::{Key, Located};
+use super::input::reader::Kind;
+use super::input::section::{KeyDescription, Section, Value, names, written};
+use super::input::source::Source;
+use super::rail::file as rail_file;
+use super::resolve::{congestion, policy, recovery};
+use crate::balance::{self, Parameters, SHARED_PARAMETERS};
+use crate::{collective, rail};
+
+/// The reference of the format of scenarios, as Markdown.
+pub fn reference() -> String {
+    let mut page = Page::default();
+    page.text(INTRODUCTION);
+    page.section::<GeneralSection>("## Keys above all sections", "");
+    topologies(&mut page);
+    page.section::<SwitchSection>("## `[switch]`", "The settings of every switch.");
+    transports(&mut page);
+    policies(&mut page);
+    workloads(&mut page);
+    page.section::<FailureSection>(
+        "## `[[failure]]`",
+        "What fails, how and when: exactly one of `link`, `switch` and `probability`. By default \
+         nothing fails.",
+    );
+    rails(&mut page);
+    page.text(END);
+    page.0
+}
+
+const INTRODUCTION: &str = "# Scenario reference
+
+A scenario is a TOML file. Every section and every key may be left out unless its default is
+*required*; an unknown key is an error that names the closest known one. Quantities are texts with a
+unit (`\"400Gbps\"`, `\"1us\"`, `\"64MiB\"`), fractions are written `\"1/5\"` or `\"0.2\"`. Paths are
+relative to the scenario's file. A key of a table is written with a dot (`ecn.step`), as TOML reads
+it. `evenkeel check --resolved` shows a scenario with all its defaults. *[inferred]* marks values
+that no source gives.";
+
+const END: &str = "---
+
+This page is generated from the code; `INSTA_UPDATE=always cargo test --lib scenario::` rewrites it.";
+
+/// A page of Markdown.
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn text(&mut self, text: &str) {
+        if !text.is_empty() {
+            let gap = if self.0.is_empty() { "" } else { "\n" };
+            self.line(&format!("{gap}{text}"));
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        writeln!(self.0, "{line}").expect("writing to a String cannot fail");
+    }
+
+    fn section<S: Section>(&mut self, heading: &str, text: &str) {
+        self.text(heading);
+        self.text(text);
+        self.keys(&S::keys());
+    }
+
+    /// A table of keys, and of the keys of their tables.
+    fn keys(&mut self, keys: &[KeyDescription]) {
+        self.text("| key | value | default | meaning |\n|---|---|---|---|");
+        self.rows("", keys);
+    }
+
+    fn rows(&mut self, above: &str, keys: &[KeyDescription]) {
+        for KeyDescription { name, summary, form, default } in keys {
+            let summary = summary.replace("\\[inferred\\]", "*[inferred]*");
+            let default = if default == "required" { "*required*" } else { default };
+            self.line(&format!("| `{above}{name}` | {} | {default} | {summary} |", form.text));
+            self.rows(&format!("{above}{name}."), &form.keys);
+        }
+    }
+
+    /// The kinds of a section, each with its keys.
+    fn kinds<S>(&mut self, kinds: &[Kind<S>]) {
+        for kind in kinds {
+            self.text(&format!("### `kind = \"{}\"`", kind.name));
+            self.text(kind.summary);
+            let keys: Vec<_> = kind.groups.iter().flat_map(|group| (group.keys)()).collect();
+            self.keys(&keys);
+        }
+    }
+
+    /// A table of names with what they stand for and their parameters.
+    fn parameters(&mut self, heading: &str, rows: impl Iterator<Item = Row>) {
+        self.text(&format!("| {heading} | parameters and their defaults |\n|---|---|"));
+        for Row { name, about, parameters } in rows {
+            let defaults = parameters.iter().map(|(key, value)| format!("`{key} = {value}`"));
+            let defaults = defaults.collect::<Vec<_>>().join(", ");
+            self.line(&format!("| `{name}`{about} | {defaults} |"));
+        }
+    }
+}
+
+/// A name with its parameters.
+struct Row {
+    name: String,
+    about: String,
+    parameters: Parameters,
+}
+
+fn topologies(page: &mut Page) {
+    page.text("## `[topology]`");
+    page.text("Switches, hosts and links. These keys are for every `kind`:");
+    let kind = KeyDescription {
+        name: "kind",
+        summary: "The family of the fabric.".to_owned(),
+        form: TopologyKind::form(),
+        default: written(&TopologyKind::default()),
+    };
+    page.keys(&[vec![kind], WireSection::keys()].concat());
+    page.kinds(topology::KINDS);
+}
+
+fn transports(page: &mut Page) {
+    page.section::<TransportSection>("## `[transport]`", "The settings of every NIC.");
+    page.text("### Congestion controls");
+    page.text("`parameters` of each `congestion_control`, with those of its first preset:");
+    page.parameters("`congestion_control`", named::<CongestionName>().map(control));
+    page.text("### Loss recoveries");
+    page.text(
+        "`recovery_parameters` of each `recovery`. A policy that is made for a recovery may have \
+         other defaults; `evenkeel check --resolved` shows them.",
+    );
+    page.parameters("`recovery`", named::<RecoveryName>().skip(1).map(loss_recovery));
+}
+
+/// Names and what serde reads of them.
+fn named<T: DeserializeOwned>() -> impl Iterator<Item = (String, T)> {
+    names::<T>().into_iter().map(|name| {
+        let value = toml::Value::String(name.clone()).try_into();
+        (name, value.expect("it is one of the names"))
+    })
+}
+
+fn empty() -> Source {
+    Source::read(String::new(), String::new()).expect("an empty text is TOML")
+}
+
+fn control((name, value): (String, CongestionName)) -> Row {
+    let (source, mut section) = (empty(), TransportSection::default());
+    let context = Context::of(&source);
+    *section.congestion_control = value;
+    congestion::resolve(&context, &mut section, &Toggle::Off).expect("its defaults are valid");
+    let parameters = section.parameters.clone();
+    // A preset that does not exist is refused with those that do.
+    section.parameters.insert("preset".to_owned(), "\0".into());
+    let refused = congestion::resolve(&context, &mut section, &Toggle::Off).map_err(|it| it.fault);
+    let about = match refused.map_err(|fault| *fault) {
+        Err(Fault::UnknownName { known, .. }) => format!("; presets: {known}"),
+        _ => String::new(),
+    };
+    Row { name, about, parameters: (*parameters).clone() }
+}
+
+fn loss_recovery((name, value): (String, RecoveryName)) -> Row {
+    let (source, mut section) = (empty(), TransportSection::default());
+    *section.recovery = value;
+    let policy = crate::nic::Recovery::Erasure;
+    recovery::resolve(&Context::of(&source), &mut section, policy).expect("its defaults are valid");
+    Row { name, about: String::new(), parameters: (*section.recovery_parameters).clone() }
+}
+
+fn policies(page: &mut Page) {
+    page.text("## `[policy]`");
+    page.text(&format!(
+        "How load is balanced: `name` is one of the following (default `\"{DEFAULT_POLICY}\"`), \
+         and every other key is a parameter of it. Every policy takes `{}`; where that is the only \
+         one, the others are fixed. `evenkeel list policies` shows the sources.",
+        SHARED_PARAMETERS.join("`, `")
+    ));
+    page.parameters(
+        "policy",
+        balance::presets().map(|preset| {
+            let source = empty();
+            let name = Located::of(preset.name.to_owned(), Key::ROOT);
+            let parameters = Located::of(Parameters::new(), Key::ROOT);
+            let mut section = PolicySection { name, parameters };
+            let scheme = policy::resolve(&Context::of(&source), &mut section);
+            let scheme = scheme.expect("its defaults are valid");
+            if section.parameters.is_empty() {
+                let shared = |(key, _): &(String, _)| SHARED_PARAMETERS.contains(&key.as_str());
+                *section.parameters = scheme.parameters().into_iter().filter(shared).collect();
+            }
+            let about = format!(": {}", preset.summary);
+            Row { name: preset.name.to_owned(), about, parameters: (*section.parameters).clone() }
+        }),
+    );
+}
+
+fn workloads(page: &mut Page) {
+    page.text("## `[workload]` and `[[job]]`");
+    page.text(&format!(
+        "What is sent: one `[workload]`, or several `[[job]]`s. These keys are for every `kind` \
+         (default `\"{}\"`):",
+        workload::DEFAULT_KIND
+    ));
+    page.keys(&CommonSection::keys());
+    page.section::<JobSection>("", "A `[[job]]` also has:");
+    page.kinds(workload::KINDS);
+    let names: Vec<String> =
+        collective::ALL.iter().map(|collective| format!("`{}`", collective.name)).collect();
+    page.text(&format!("Collectives: {}.", names.join(", ")));
+}
+
+fn rails(page: &mut Page) {
+    page.text("# Hosts with several rails");
+    page.text(
+        "A file with `[[rail]]` sections describes hosts with several rails, each a network of its \
+         own. It has the keys above all sections, and these sections.",
+    );
+    page.section::<rail_file::HostsSection>("## `[hosts]`", "Who takes part.");
+    page.text("## `[[rail]]`");
+    page.text("A plane of links and switches. These keys are for every `kind`:");
+    let kind = KeyDescription {
+        name: "kind",
+        summary: "How the rail reduces.".to_owned(),
+        form: rail_file::RailKindName::form(),
+        default: written(&rail_file::RailKindName::default()),
+    };
+    page.keys(&[vec![kind], rail_file::RailCommonSection::keys()].concat());
+    page.kinds(rail_file::KINDS);
+    page.text("## `[policy]` of rails");
+    page.text(&format!(
+        "How operations are divided among rails (default `\"{}\"`):",
+        rail_file::DEFAULT_POLICY
+    ));
+    page.parameters(
+        "policy",
+        rail::PRESETS.iter().map(|preset| {
+            let config = (preset.build)(&Parameters::new()).expect("its defaults are valid");
+            let parameters = Parameters::try_from(config).expect("a configuration is a table");
+            let about = format!(": {}", preset.summary);
+            Row { name: preset.name.to_owned(), about, parameters }
+        }),
+    );
+    page.section::<rail_file::RailWorkloadSection>("## `[workload]` of rails", "What is reduced.");
+    page.section::<rail_file::HandlerSection>(
+        "## `[handler]`",
+        "Timers and sizes of the exception handler; all defaults are *[inferred]*.",
+    );
+    page.section::<rail_file::RailFailureSection>(
+        "## `[[failure]]` of rails",
+        "What happens to a rail. By default nothing fails.",
+    );
+}

@@ -1,0 +1,63 @@
+//! `[workload]` with the kind of a traffic pattern.
+
+use super::site::{Sent, Site};
+use crate::scenario::file::workload::generated::{IncastSection, PermutationSection, ShiftSection};
+use crate::scenario::input::context::AtLeast;
+use crate::scenario::input::error::{Fault, ScenarioError};
+use crate::scenario::input::located::{Key, Located};
+use crate::units::{Bytes, Span};
+use crate::workload::{Incast, Permutation, Shift, StartJitter, Workload, WorkloadError};
+
+pub(super) fn permutation(
+    site: &Site<'_>,
+    section: &PermutationSection,
+) -> Result<Sent, ScenarioError> {
+    let pattern =
+        Permutation { hosts: site.count(), bytes: *section.bytes, seed: site.ground.seed };
+    let workload = pattern.build().map_err(|error| refused(site, error, &section.bytes, None))?;
+    delayed(site, workload, &section.start_jitter)
+}
+
+pub(super) fn shift(site: &Site<'_>, section: &ShiftSection) -> Result<Sent, ScenarioError> {
+    let (bytes, shift) = (*section.bytes, *section.shift);
+    let pattern = Shift { hosts: site.count(), shift, bytes };
+    let own = Some(section.shift.key());
+    let workload = pattern.build().map_err(|error| refused(site, error, &section.bytes, own))?;
+    delayed(site, workload, &section.start_jitter)
+}
+
+pub(super) fn incast(site: &Site<'_>, section: &IncastSection) -> Result<Sent, ScenarioError> {
+    let (bytes, fan_in) = (*section.bytes, *section.fan_in);
+    let pattern = Incast { hosts: site.count(), fan_in, receiver: None, bytes };
+    let own = Some(section.fan_in.key());
+    let workload = pattern.build().map_err(|error| refused(site, error, &section.bytes, own))?;
+    delayed(site, workload, &section.start_jitter)
+}
+
+/// The error of a pattern, at the key that it is about; `own` is the key that only this pattern
+/// has.
+fn refused(
+    site: &Site<'_>,
+    error: WorkloadError,
+    bytes: &Located<Bytes>,
+    own: Option<&Key>,
+) -> ScenarioError {
+    let key = match error {
+        WorkloadError::NoBytes { .. } | WorkloadError::TooManyBytes { .. } => Some(bytes.key()),
+        WorkloadError::ShiftToSelf { .. } | WorkloadError::FanIn { .. } => own,
+        _ => None,
+    };
+    let key = key.unwrap_or(site.kind.key());
+    site.context.fault(key, Fault::Workload { key: key.to_string(), error })
+}
+
+/// The messages of a pattern, each delayed by up to `jitter`.
+pub(super) fn delayed(
+    site: &Site<'_>,
+    mut workload: Workload,
+    jitter: &Located<Span>,
+) -> Result<Sent, ScenarioError> {
+    let at_most = site.context.span(jitter, AtLeast::Zero)?;
+    StartJitter { at_most, seed: site.ground.seed }.apply(&mut workload);
+    Ok(workload.into())
+}

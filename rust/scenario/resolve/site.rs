@@ -1,0 +1,51 @@
+//! What a workload is resolved on.
+
+use crate::ids::HostId;
+use crate::scenario::file::workload::CommonSection;
+use crate::scenario::input::context::Context;
+use crate::scenario::input::located::Located;
+use crate::topology::Topology;
+use crate::workload::Workload;
+
+/// What all workloads of a scenario share.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario) struct Ground<'a> {
+    pub topology: &'a Topology,
+    /// By the id that flow files use: which host that is.
+    pub host_of_node: &'a [Option<HostId>],
+    /// The seed of all draws.
+    pub seed: u64,
+}
+
+/// What one workload is resolved on.
+#[derive(Debug, Clone)]
+pub(in crate::scenario) struct Site<'a> {
+    pub context: Context<'a>,
+    pub ground: Ground<'a>,
+    pub kind: &'a Located<String>,
+    pub common: &'a CommonSection,
+    /// The hosts that take part, by rank; `None` means all.
+    pub hosts: Option<Vec<HostId>>,
+}
+
+impl Site<'_> {
+    /// How many hosts may take part.
+    pub(super) fn count(&self) -> u32 {
+        let chosen = self.hosts.as_ref().map(|hosts| hosts.len() as u32);
+        chosen.unwrap_or_else(|| self.ground.topology.host_count())
+    }
+}
+
+/// The messages of one workload or of all of a scenario.
+#[derive(Debug, Default)]
+pub(in crate::scenario) struct Sent {
+    pub workload: Workload,
+    /// Warnings of a reader of files.
+    pub warnings: Vec<String>,
+}
+
+impl From<Workload> for Sent {
+    fn from(workload: Workload) -> Self {
+        Self { workload, warnings: Vec::new() }
+    }
+}

@@ -1,0 +1,88 @@
+//! Chakra traces of ranks, in files.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use crate::workload::chakra::Source;
+
+/// How the files of ranks end.
+const ENDINGS: [&str; 2] = [".et", ".et.gz"];
+
+/// The assumed size of a compressed file, as a multiple of its length.
+const COMPRESSION: u64 = 8;
+
+/// The traces of a section.
+#[derive(Debug)]
+pub(super) enum Files {
+    /// A file a rank: what stands before its number.
+    OfRanks(String),
+    /// One file, which every rank replays.
+    One(PathBuf),
+}
+
+impl Files {
+    /// About how many bytes the files of so many ranks have, decompressed.
+    pub(super) fn size(&self, ranks: u32) -> u64 {
+        let size = |rank: u32| {
+            let path = self.path(rank);
+            let compressed = path.extension().is_some_and(|ending| ending == "gz");
+            let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+            if compressed { size.saturating_mul(COMPRESSION) } else { size }
+        };
+        (0..ranks).map(size).fold(0, u64::saturating_add)
+    }
+
+    fn path(&self, rank: u32) -> PathBuf {
+        match self {
+            Self::One(path) => path.clone(),
+            Self::OfRanks(prefix) => {
+                let paths = ENDINGS.map(|ending| PathBuf::from(format!("{prefix}.{rank}{ending}")));
+                let [plain, compressed] = paths;
+                if !plain.is_file() && compressed.is_file() { compressed } else { plain }
+            }
+        }
+    }
+}
+
+impl Source for Files {
+    fn name(&self, rank: u32) -> String {
+        self.path(rank).display().to_string()
+    }
+
+    fn open(&self, rank: u32) -> std::io::Result<Box<dyn Read + '_>> {
+        let path = self.path(rank);
+        File::open(&path)?;
+        Ok(Box::new(Reopened { path, at: 0 }))
+    }
+}
+
+/// A file that is open only while something is read from it: a process may not have as many files
+/// open as there may be ranks.
+struct Reopened {
+    path: PathBuf,
+    at: u64,
+}
+
+impl Read for Reopened {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(self.at))?;
+        let read = file.read(into)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+/// The highest rank that there is a file of with that prefix.
+pub(super) fn last_rank(prefix: &Path) -> Option<u32> {
+    let start = format!("{}.", prefix.file_name()?.to_str()?);
+    let folder = prefix.parent().filter(|folder| *folder != Path::new(""));
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let rank = |name: String| {
+        let rest = name.strip_prefix(&start)?;
+        ENDINGS.iter().find_map(|ending| rest.strip_suffix(ending)?.parse().ok())
+    };
+    names.filter_map(rank).max()
+}

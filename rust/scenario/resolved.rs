@@ -1,0 +1,306 @@
+//! A sound scenario: what a run is made from.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::file::{Fabric, ScenarioFile};
+use super::input::context::Context;
+use super::input::error::{Fault, ScenarioError};
+use super::input::located::Key;
+use super::input::overrides::Overrides;
+use super::input::source::Source;
+use super::resolve::site::Ground;
+use super::resolve::{buffering, failure, job, limits, policy, switch, topology, trace_file};
+use super::resolve::{site::Sent, transport};
+use crate::balance::Scheme;
+use crate::fabric::{FabricConfig, Rounding, Setup};
+use crate::ids::HostId;
+use crate::nic::NicConfig;
+use crate::topology::Topology;
+use crate::units::Time;
+use crate::workload::Workload;
+use crate::workload::chakra::{ChakraError, Streaming};
+
+/// A sound scenario: whatever can be wrong with it has been found.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// The stem of its file's name.
+    pub name: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// The file as resolved: overrides and defaults filled in, keys that do not apply left out.
+    pub file: ScenarioFile,
+    /// Who is wired to whom.
+    pub topology: Arc<Topology>,
+    /// What is sent; of traces that are read during the run, their load.
+    pub workload: Arc<Workload>,
+    /// Traces that are read during the run, if they are what is sent.
+    pub traces: Option<Arc<Streaming>>,
+    /// Links, switches and failures.
+    pub fabric: FabricConfig,
+    /// Every host's NIC.
+    pub nic: NicConfig,
+    /// How load is balanced.
+    pub scheme: Scheme,
+    /// The seed of every random draw.
+    pub seed: u64,
+    /// A run that is not complete by then ends.
+    pub time_limit: Time,
+    /// Warnings of readers of files.
+    pub warnings: Vec<String>,
+    /// By the id that flow files use: which host that is.
+    host_of_node: Arc<[Option<HostId>]>,
+    pub(super) origin: Arc<Typed>,
+}
+
+/// The file as typed, kept so that a scenario can be resolved again with other overrides.
+#[derive(Debug)]
+pub(super) struct Typed {
+    pub source: Source,
+    file: ScenarioFile,
+    folder: PathBuf,
+}
+
+impl Typed {
+    fn context(&self) -> Context<'_> {
+        Context::in_folder(&self.source, &self.folder)
+    }
+}
+
+impl Scenario {
+    /// Reads and resolves a scenario's file.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the file, with the files that it names, or with the overrides.
+    pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path);
+        let text = text.map_err(|reason| ScenarioError::unreadable(file, reason))?;
+        Self::resolve(text, path, overrides, None)
+    }
+
+    /// Resolves a scenario's text as if it stood in the file `name`.toml in `folder`.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn parse(
+        text: &str,
+        name: &str,
+        folder: &Path,
+        overrides: &Overrides,
+    ) -> Result<Self, ScenarioError> {
+        let path = folder.join(format!("{name}.toml"));
+        Self::resolve(text.to_owned(), &path, overrides, None)
+    }
+
+    /// The same on a fabric that exists already: of `[topology]` the text has `gap` and
+    /// `forwarding_delay` alone, and without a section `[workload]` nothing is sent.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn on(
+        topology: Topology,
+        text: &str,
+        name: &str,
+        folder: &Path,
+        overrides: &Overrides,
+    ) -> Result<Self, ScenarioError> {
+        let path = folder.join(format!("{name}.toml"));
+        Self::resolve(text.to_owned(), &path, overrides, Some(topology))
+    }
+
+    /// The fabric that a section `[topology]` describes, given without its heading.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the section, or with a file that it names.
+    pub fn topology(section: &str, name: &str, folder: &Path) -> Result<Topology, ScenarioError> {
+        let path = folder.join(format!("{name}.toml"));
+        let text = format!("[topology]\n{section}");
+        let source = Source::read(text, path.display().to_string())?;
+        let file = ScenarioFile::read(&source, Fabric::Described)?;
+        let context = Context::in_folder(&source, folder);
+        Ok(topology::resolve(&context, &file.topology, None)?.topology)
+    }
+
+    fn resolve(
+        text: String,
+        path: &Path,
+        overrides: &Overrides,
+        existing: Option<Topology>,
+    ) -> Result<Self, ScenarioError> {
+        let source = Source::read(text, path.display().to_string())?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        refuse_rails(&source)?;
+        let fabric = existing.as_ref().map_or(Fabric::Described, |_| Fabric::Existing);
+        let file = ScenarioFile::read(&source, fabric)?;
+        let origin = Typed { source, file, folder };
+        let mut file = origin.file.clone();
+        file.apply(overrides);
+        Self::resolve_file(path, Arc::new(origin), file, existing)
+    }
+
+    fn resolve_file(
+        path: &Path,
+        origin: Arc<Typed>,
+        mut file: ScenarioFile,
+        existing: Option<Topology>,
+    ) -> Result<Self, ScenarioError> {
+        let context = &origin.context();
+        let sends_known = existing.is_some();
+        let time_limit = limits::general(context, &file.general)?;
+        let seed = *file.general.seed;
+        let scheme = policy::resolve(context, &mut file.policy)?;
+        let built = topology::resolve(context, &file.topology, existing)?;
+        let topology = built.topology;
+        let trim = &file.switch.trim;
+        let nic = transport::resolve(context, &mut file.transport, scheme.recovery, trim)?;
+        let packet = nic.payload + nic.header;
+        let switch = switch::resolve(context, &mut file.switch, packet)?;
+        let run = failure::Run { seed, time_limit };
+        let fabric = FabricConfig {
+            switch,
+            ecn_by_rate: Vec::new(),
+            gap: *file.topology.wire.gap,
+            forwarding_delay: *file.topology.wire.forwarding_delay,
+            rounding: Rounding::default(),
+            failures: failure::resolve(context, &file.failure, &topology, run)?,
+        };
+        buffering::pool(context, &file.switch, &fabric, &topology)?;
+        let ground = Ground { topology: &topology, host_of_node: &built.host_of_node, seed };
+        let streamed = match sends_known {
+            true => None,
+            false => trace_file::stream(context, &mut file, ground)?,
+        };
+        let (sent, traces) = match streamed {
+            Some(streamed) => (streamed.sent, Some(streamed.traces)),
+            None => (job::resolve(context, &mut file, ground)?, None),
+        };
+        let Sent { workload, warnings } = sent;
+        let longest = traces.as_ref().map(|traces| traces.longest());
+        let (file_ref, workload_ref) = (&file, &workload);
+        limits::Run {
+            file: file_ref,
+            workload: workload_ref,
+            longest,
+            topology: &topology,
+            nic: &nic,
+            fabric: &fabric,
+            time_limit,
+        }
+        .check(context)?;
+        Ok(Self {
+            name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            path: path.to_owned(),
+            seed,
+            time_limit,
+            topology: Arc::new(topology),
+            host_of_node: built.host_of_node.into(),
+            warnings: [built.warnings, warnings].concat(),
+            workload: Arc::new(workload),
+            traces,
+            fabric,
+            nic,
+            scheme,
+            file,
+            origin,
+        })
+    }
+}
+
+impl Scenario {
+    /// How many messages are sent.
+    pub fn messages(&self) -> u64 {
+        let known = || self.workload.messages.len() as u64;
+        self.traces.as_ref().map_or_else(known, |traces| traces.messages())
+    }
+
+    /// Refuses traces that are read during the run, for commands that need all messages before.
+    ///
+    /// # Errors
+    /// Its messages are not known.
+    pub fn expect_known(&self) -> Result<(), ScenarioError> {
+        if self.traces.is_none() {
+            return Ok(());
+        }
+        let expected = "this command needs all messages before it starts; with false, the traces \
+                        are read as a whole";
+        Err(self.origin.context().invalid_as(&self.trace_key("streaming"), "true", expected))
+    }
+
+    /// A fault of its traces that was found when they were replayed.
+    pub fn trace_fault(&self, error: ChakraError) -> ScenarioError {
+        self.origin.context().fault(&self.trace_key("file"), Fault::Chakra(error))
+    }
+
+    /// A key of the section that its traces are from.
+    fn trace_key(&self, name: &str) -> Key {
+        Key::ROOT.child("workload").child(name)
+    }
+
+    /// What a run is given. Where there are `traces`, it is given those, and the workload is for
+    /// bounds.
+    pub fn setup(&self) -> Setup {
+        Setup {
+            topology: Arc::clone(&self.topology),
+            fabric: self.fabric.clone(),
+            nic: self.nic.clone(),
+            scheme: self.scheme.clone(),
+            workload: Arc::clone(&self.workload),
+            seed: self.seed,
+            time_limit: self.time_limit,
+            probes: Vec::new(),
+        }
+    }
+
+    /// The same scenario under another policy, with that policy's default parameters unless it
+    /// is the file's own; topology and workload are shared with this one.
+    ///
+    /// # Errors
+    /// No policy has that name, or the file's parameters are wrong.
+    pub fn with_policy(&self, name: &str) -> Result<Self, ScenarioError> {
+        let mut other = self.clone();
+        let (context, typed) = (self.origin.context(), &self.origin.file);
+        let file = &mut other.file;
+        file.policy = typed.policy.clone();
+        file.policy.override_with(name);
+        file.transport = typed.transport.clone();
+        other.scheme = policy::resolve(&context, &mut file.policy)?;
+        let (recovery, trim) = (other.scheme.recovery, &typed.switch.trim);
+        other.nic = transport::resolve(&context, &mut file.transport, recovery, trim)?;
+        Ok(other)
+    }
+
+    /// The same scenario with another seed: random workloads and failures are drawn again, the
+    /// topology is shared with this one.
+    ///
+    /// # Errors
+    /// The seed is more than TOML can write.
+    pub fn with_seed(&self, seed: u64) -> Result<Self, ScenarioError> {
+        let mut other = self.clone();
+        let (context, typed) = (self.origin.context(), &self.origin.file);
+        other.file.general.seed.override_with(seed);
+        other.seed = limits::seed(&context, &other.file.general.seed)?;
+        let run = failure::Run { seed, time_limit: self.time_limit };
+        other.fabric.failures = failure::resolve(&context, &typed.failure, &self.topology, run)?;
+        // What is in a file draws nothing, and the file may have changed since it was read.
+        if self.file.workload.iter().chain(&self.file.job).all(|it| it.is_recorded()) {
+            return Ok(other);
+        }
+        let ground = Ground { topology: &self.topology, host_of_node: &self.host_of_node, seed };
+        other.workload = Arc::new(job::resolve(&context, &mut typed.clone(), ground)?.workload);
+        Ok(other)
+    }
+}
+
+/// Refuses scenarios whose hosts have several rails: [`RailScenario`](super::RailScenario) reads
+/// those.
+fn refuse_rails(source: &Source) -> Result<(), ScenarioError> {
+    let key = Key::ROOT.child("rail");
+    if !source.has(&key) {
+        return Ok(());
+    }
+    let because = "hosts with several rails are for `run`, `compare` and `check`, because each \
+                   rail is a network of its own; give one network: a scenario of one rail, or \
+                   topology.kind = 'rail-optimized' for servers with several NICs";
+    Err(Context::of(source).misplaced(&key, because))
+}
