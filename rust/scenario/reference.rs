@@ -47,14 +47,15 @@ const INTRODUCTION: &str = "# Scenario reference
 
 A scenario is a TOML file. Every section and every key may be left out unless its default is
 *required*; an unknown key is an error that names the closest known one. Quantities are texts with a
-unit (`\"400Gbps\"`, `\"1us\"`, `\"64MiB\"`), fractions are written `\"1/5\"` or `\"0.2\"`. Paths are
-relative to the scenario's file. A key of a table is written with a dot (`ecn.step`), as TOML reads
-it. `evenkeel check --resolved` shows a scenario with all its defaults. *[inferred]* marks values
+unit (`\"400Gbps\"`, `\"1us\"`, `\"64MiB\"`), fractions are written `\"1/5\"` or `\"0.2\"`. Paths
+are relative to the scenario's file. A key of a table is written with a dot (`ecn.step`), as TOML reads
+it. `evenkeel check --explain` prints a scenario with all its defaults. *[inferred]* marks values
 that no source gives.";
 
 const END: &str = "---
 
-This page is generated from the code; `INSTA_UPDATE=always cargo test --lib scenario::` rewrites it.";
+This page is generated from the code; it is rewritten by
+`INSTA_UPDATE=always cargo test --lib scenario::`.";
 
 /// A page of Markdown.
 #[derive(Default)]
@@ -142,7 +143,7 @@ fn transports(page: &mut Page) {
     page.text("### Loss recoveries");
     page.text(
         "`recovery_parameters` of each `recovery`. A policy that is made for a recovery may have \
-         other defaults; `evenkeel check --resolved` shows them.",
+         other defaults; `evenkeel check --explain` prints them.",
     );
     page.parameters("`recovery`", named::<RecoveryName>().skip(1).map(loss_recovery));
 }
@@ -212,12 +213,14 @@ fn policies(page: &mut Page) {
 
 fn workloads(page: &mut Page) {
     page.text("## `[workload]` and `[[job]]`");
-    page.text(&format!(
-        "What is sent: one `[workload]`, or several `[[job]]`s. These keys are for every `kind` \
-         (default `\"{}\"`):",
-        workload::DEFAULT_KIND
-    ));
-    page.keys(&CommonSection::keys());
+    page.text("What is sent: one `[workload]`, or several `[[job]]`s, with these keys:");
+    let kind = KeyDescription {
+        name: "kind",
+        summary: "A collective's name, or the name of another kind below.".to_owned(),
+        form: String::form(),
+        default: written(&workload::DEFAULT_KIND),
+    };
+    page.keys(&[vec![kind], CommonSection::keys()].concat());
     page.section::<JobSection>("", "A `[[job]]` also has:");
     page.kinds(workload::KINDS);
     let names: Vec<String> =

@@ -146,7 +146,7 @@ impl Scenario {
         existing: Option<Topology>,
     ) -> Result<Self, ScenarioError> {
         let context = &origin.context();
-        let sends_known = existing.is_some();
+        let exists = existing.is_some();
         let time_limit = limits::general(context, &file.general)?;
         let seed = *file.general.seed;
         let scheme = policy::resolve(context, &mut file.policy)?;
@@ -154,20 +154,10 @@ impl Scenario {
         let topology = built.topology;
         let trim = &file.switch.trim;
         let nic = transport::resolve(context, &mut file.transport, scheme.recovery, trim)?;
-        let packet = nic.payload + nic.header;
-        let switch = switch::resolve(context, &mut file.switch, packet)?;
-        let run = failure::Run { seed, time_limit };
-        let fabric = FabricConfig {
-            switch,
-            ecn_by_rate: Vec::new(),
-            gap: *file.topology.wire.gap,
-            forwarding_delay: *file.topology.wire.forwarding_delay,
-            rounding: Rounding::default(),
-            failures: failure::resolve(context, &file.failure, &topology, run)?,
-        };
-        buffering::pool(context, &file.switch, &fabric, &topology)?;
+        let parts = Parts { nic: &nic, topology: &topology, time_limit };
+        let fabric = fabric(context, &mut file, parts)?;
         let ground = Ground { topology: &topology, host_of_node: &built.host_of_node, seed };
-        let streamed = match sends_known {
+        let streamed = match exists {
             true => None,
             false => trace_file::stream(context, &mut file, ground)?,
         };
@@ -176,18 +166,16 @@ impl Scenario {
             None => (job::resolve(context, &mut file, ground)?, None),
         };
         let Sent { workload, warnings } = sent;
-        let longest = traces.as_ref().map(|traces| traces.longest());
-        let (file_ref, workload_ref) = (&file, &workload);
-        limits::Run {
-            file: file_ref,
-            workload: workload_ref,
-            longest,
+        let run = limits::Run {
+            file: &file,
+            workload: &workload,
+            longest: traces.as_ref().map(|traces| traces.longest()),
             topology: &topology,
             nic: &nic,
             fabric: &fabric,
             time_limit,
-        }
-        .check(context)?;
+        };
+        run.check(context)?;
         Ok(Self {
             name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             path: path.to_owned(),
@@ -290,6 +278,35 @@ impl Scenario {
         other.workload = Arc::new(job::resolve(&context, &mut typed.clone(), ground)?.workload);
         Ok(other)
     }
+}
+
+/// What a fabric is resolved with.
+#[derive(Clone, Copy)]
+struct Parts<'a> {
+    nic: &'a NicConfig,
+    topology: &'a Topology,
+    time_limit: Time,
+}
+
+/// Links, switches and failures of a file.
+fn fabric(
+    context: &Context<'_>,
+    file: &mut ScenarioFile,
+    parts: Parts<'_>,
+) -> Result<FabricConfig, ScenarioError> {
+    let Parts { nic, topology, time_limit } = parts;
+    let switch = switch::resolve(context, &mut file.switch, nic.payload + nic.header)?;
+    let run = failure::Run { seed: *file.general.seed, time_limit };
+    let fabric = FabricConfig {
+        switch,
+        ecn_by_rate: Vec::new(),
+        gap: *file.topology.wire.gap,
+        forwarding_delay: *file.topology.wire.forwarding_delay,
+        rounding: Rounding::default(),
+        failures: failure::resolve(context, &file.failure, topology, run)?,
+    };
+    buffering::pool(context, &file.switch, &fabric, topology)?;
+    Ok(fabric)
 }
 
 /// Refuses scenarios whose hosts have several rails: [`RailScenario`](super::RailScenario) reads

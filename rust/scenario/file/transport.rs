@@ -93,7 +93,7 @@ section! {
         recovery: RecoveryName = RecoveryName::default(),
         /// Parameters of the loss recovery; those left out have its defaults.
         recovery_parameters: Parameters = Parameters::new(),
-        /// In which order messages of a queue pair are delivered; `auto` is as the recovery does it.
+        /// In which order messages of a queue pair are delivered; `auto` is as the recovery does.
         delivery: DeliveryName = DeliveryName::default(),
         /// How long a sender waits for an acknowledgement.
         retransmit_timeout: Span = Span::from_ms(1),

@@ -54,7 +54,7 @@ pub enum Fault {
         reason: String,
     },
     /// A key or section that does not exist.
-    #[error("{section} has no key '{key}'{} {}", did_you_mean(nearest), expected_keys(known))]
+    #[error("{section} has no key '{key}'{} {}", did_you_mean(nearest), expected(known))]
     UnknownKey {
         /// Where the key stands.
         section: String,
@@ -74,7 +74,7 @@ pub enum Fault {
         reason: String,
     },
     /// A name that stands for nothing.
-    #[error("{key}: unknown {what} '{name}'{} Expected one of {known}", did_you_mean(nearest))]
+    #[error("{key}: unknown {what} '{name}'{} {}", did_you_mean(nearest), expected(known))]
     UnknownName {
         /// The key.
         key: String,
@@ -184,10 +184,12 @@ pub enum Fault {
     TopologyFile(#[from] HpccTopologyError),
 }
 
-fn expected_keys(known: &str) -> String {
+/// What is expected in place of an unknown name.
+fn expected(known: &str) -> String {
     match known {
-        "" => "It takes no keys".to_owned(),
-        known => format!("Expected one of {known}"),
+        "" => "Expected none".to_owned(),
+        several if several.contains(", ") => format!("Expected one of {several}"),
+        one => format!("Expected {one}"),
     }
 }
 

@@ -63,6 +63,11 @@ impl<'s> SectionReader<'s> {
         self.take_unlisted()
     }
 
+    /// Leaves a key that was read out of what messages list: it does not apply.
+    pub(in crate::scenario) fn unlist(&mut self, name: &str) {
+        self.known.retain(|known| *known != name);
+    }
+
     /// Reads the keys of `S`, which messages do not list: they are there to be refused.
     pub(in crate::scenario) fn take_unlisted<S: Section>(&mut self) -> Result<S, ScenarioError> {
         let mut table = DeTable::new();

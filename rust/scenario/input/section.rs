@@ -186,7 +186,9 @@ macro_rules! section {
                     name: stringify!($key),
                     summary: [$($key_doc),+].concat().trim().to_owned(),
                     form: $(<$type as Value>::form())? $(<$maybe as Value>::form())?,
-                    default: $($crate::scenario::input::section::written::<$type>(&_default.$key))? $($words.to_owned())?,
+                    default:
+                        $($crate::scenario::input::section::written::<$type>(&_default.$key))?
+                        $($words.to_owned())?,
                 }),*]
             }
 

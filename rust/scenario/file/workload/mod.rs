@@ -167,6 +167,10 @@ impl WorkloadSection {
         };
         let work = (row.read)(&mut reader)?;
         let common = reader.take()?;
+        if let Work::Flows(_) = work {
+            // A flow file names its hosts itself.
+            reader.unlist("hosts");
+        }
         let job = match role {
             Role::Alone => only_workload(&mut reader)?,
             Role::Job => reader.take()?,

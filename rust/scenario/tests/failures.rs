@@ -1,0 +1,89 @@
+//! Failures of links and switches.
+
+use super::parse;
+use crate::fabric::{Failure, FailureKind};
+use crate::scenario::Scenario;
+use crate::units::Span;
+
+#[test]
+fn a_degraded_or_lossy_link_may_be_down_too() {
+    let link = "[[failure]]\nlink = \"leaf0-spine0\"\n";
+    let text = format!(
+        "{link}{link}kind = \"degrade\"\nfactor = \"1/4\"\ndetection = \"5us\"\n\
+         {link}kind = \"loss\"\nrate = \"1/1000\"\nat = \"0s\"\n{link}"
+    );
+    let kinds = |text: &str| -> Vec<FailureKind> {
+        parse(text).unwrap().fabric.failures.iter().map(|failure| failure.kind).collect()
+    };
+    let fraction = |text: &str| text.parse().unwrap();
+    let (loss, degrade) = (
+        FailureKind::Loss { rate: fraction("1/1000") },
+        FailureKind::Degrade { factor: fraction("1/4") },
+    );
+    assert_eq!(kinds(&text), [loss, FailureKind::Down, degrade]);
+}
+
+#[test]
+fn a_switch_fails_with_its_links_and_a_probability_draws_by_seed() {
+    let text = "[[failure]]\nswitch = \"spine3\"\n";
+    let scenario = parse(text).unwrap();
+    assert_eq!(scenario.fabric.failures.len(), 16);
+    for failure in &scenario.fabric.failures {
+        assert!(scenario.topology.link_name(failure.link).ends_with("-spine3"));
+    }
+    let drawn = parse("[[failure]]\nprobability = \"1/4\"\n").unwrap();
+    let count = drawn.fabric.failures.len();
+    assert!((40..90).contains(&count), "{count} of 256");
+    assert_eq!(drawn.with_seed(1).unwrap().fabric.failures, drawn.fabric.failures);
+    assert_ne!(drawn.with_seed(2).unwrap().fabric.failures, drawn.fabric.failures);
+    let after = parse("[[failure]]\nprobability = \"1/4\"\n[[failure]]\nprobability = \"1\"\n");
+    let after = after.unwrap().fabric.failures;
+    assert!(after.len() > count);
+    assert!(drawn.fabric.failures.iter().all(|failure| after.contains(failure)));
+}
+
+#[test]
+fn a_link_that_flaps_is_down_again_and_again() {
+    let flap = |rest: &str| {
+        let what = "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"flap\"\ndown_for = \"2us\"\n";
+        parse(&format!("time_limit = \"40us\"\n{what}up_for = \"8us\"\n{rest}")).unwrap()
+    };
+    let times = |scenario: &Scenario| -> Vec<String> {
+        let failures = scenario.fabric.failures.iter();
+        assert!(failures.clone().all(|it| it.kind == FailureKind::Down));
+        failures.map(|it| format!("{} to {}", it.at, it.until)).collect()
+    };
+    let bounded = times(&flap("at = \"5us\"\nuntil = \"26us\"\n"));
+    assert_eq!(bounded, ["5us to 7us", "15us to 17us", "25us to 26us"]);
+    let endless = times(&flap(""));
+    assert_eq!(endless, ["1us to 3us", "11us to 13us", "21us to 23us", "31us to 33us"]);
+    let never = flap("detection = \"never\"\nconvergence = \"never\"\n");
+    let delays = |it: &Failure| (it.detection, it.convergence) == (Span::MAX, Span::MAX);
+    assert!(never.fabric.failures.iter().all(delays));
+}
+
+#[test]
+fn overlapping_failures_of_a_link_are_one() {
+    let failure = |link: &str, from: &str, to: &str| {
+        format!("[[failure]]\n{link}\nat = \"{from}\"\nuntil = \"{to}\"\n")
+    };
+    let link = "link = \"spine1-leaf0\"";
+    let text = failure("switch = \"leaf0\"", "2us", "4us") + &failure(link, "1us", "3us");
+    let scenario = parse(&(text + &failure(link, "5us", "6us"))).unwrap();
+    let name = |failure: &Failure| scenario.topology.link_name(failure.link);
+    let of_link = scenario.fabric.failures.iter().filter(|it| name(it) == "leaf0-spine1");
+    let times: Vec<String> = of_link.map(|it| format!("{} to {}", it.at, it.until)).collect();
+    assert_eq!(times, ["1us to 4us", "5us to 6us"]);
+}
+
+#[test]
+fn overlapping_failures_with_different_detection_times_stay_apart() {
+    let text = "[[failure]]\nlink = \"leaf0-spine0\"\nat = \"1us\"\nuntil = \"9us\"\n\
+                [[failure]]\nswitch = \"spine0\"\nat = \"2us\"\nuntil = \"4us\"\n\
+                detection = \"1us\"";
+    let scenario = parse(text).unwrap();
+    let name = |failure: &Failure| scenario.topology.link_name(failure.link);
+    let of_link = scenario.fabric.failures.iter().filter(|it| name(it) == "leaf0-spine0");
+    let times: Vec<String> = of_link.map(|it| format!("{} to {}", it.at, it.until)).collect();
+    assert_eq!(times, ["1us to 9us", "2us to 4us"]);
+}

@@ -1,0 +1,45 @@
+//! Extreme values.
+
+use super::parse;
+
+/// Whatever a key is set to, a scenario is sound or refused; it never panics, and nothing large
+/// is allocated on the way to a refusal.
+#[test]
+fn no_extreme_value_panics() {
+    let numbers = ["0", "1", "4294967295", "9223372036854775807", "-1", "1.5", "true", "[]", "{}"];
+    let texts = ["", "0", "0B", "1B", "18446744TB", "0s", "1ps", "18446744s", "never", "1bps"];
+    let rates = ["18446744Tbps", "4294967295/1", "1/4294967295", "0/1", "1/0", "x\u{e9}\\n"];
+    let texts = texts.iter().chain(&rates).map(|text| format!("\"{text}\""));
+    let values: Vec<String> = numbers.iter().map(|text| (*text).to_owned()).chain(texts).collect();
+    for kind in [
+        "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2",
+        "kind = \"fat-tree\"\nk = 4",
+    ] {
+        let base = format!(
+            "[topology]\n{kind}\n[[failure]]\nprobability = \"1/2\"\n[switch]\n\
+             ecn = {{ kmin = \"1KB\" }}\npfc = true\ntrim = true\n\
+             [transport]\ncongestion_control = \"dcqcn-mlx\"\n\
+             [workload]\nkind = \"incast\"\nfan_in = 2\n"
+        );
+        let resolved = parse(&base).unwrap().render();
+        for (index, line) in resolved.lines().enumerate() {
+            let Some((key, _)) = line.split_once(" = ") else {
+                continue;
+            };
+            for value in &values {
+                let changed: Vec<String> = resolved
+                    .lines()
+                    .enumerate()
+                    .map(
+                        |(at, line)| {
+                            if at == index { format!("{key} = {value}") } else { line.to_owned() }
+                        },
+                    )
+                    .collect();
+                if let Err(error) = parse(&changed.join("\n")) {
+                    assert!(error.to_string().starts_with("test.toml:"), "{error}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Dialogues with the scenario reader: texts in, sound scenarios or exact faults out.
+
+mod failures;
+mod faults;
+mod files;
+mod limits;
+mod resolved;
+mod switch;
+mod transport;
+mod workloads;
+
+use std::path::Path;
+
+use super::{Overrides, Scenario, ScenarioError};
+
+pub(super) fn parse(text: &str) -> Result<Scenario, ScenarioError> {
+    Scenario::parse(text, "test", Path::new(""), &Overrides::default())
+}
+
+pub(super) fn snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}

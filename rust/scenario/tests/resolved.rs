@@ -1,0 +1,159 @@
+//! Defaults, overrides, and where values are from.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{parse, snapshot};
+use crate::scenario::{FailureSection, Overrides, Scenario, ScenarioFile, reference};
+use crate::units::{Bytes, Span};
+
+/// The format's reference, as the design prints it.
+const SAMPLE: &str = r#"
+schema_version = 1
+seed = 1
+time_limit = "10s"             # of simulated time; a run past it did not complete
+
+[topology]
+kind = "leaf-spine"            # leaf-spine | fat-tree | rail-optimized | file
+leaves = 16
+spines = 16
+hosts_per_leaf = 16
+host_rate = "400Gbps"
+fabric_rate = "400Gbps"
+delay = "500ns"                # of each link
+gap = "20B"                    # preamble and inter-frame gap
+forwarding_delay = "0ns"
+
+[switch]
+buffer = "64MB"                # shared; or port_buffer = "800KB" for separate ones
+ecn = { step = "800KB" }       # or { kmin = "100KB", kmax = "400KB", pmax = "1/5" }
+pfc = false
+trim = false
+
+[transport]
+payload = "4096B"
+header = "62B"
+ack = "64B"
+ack_every = 1                  # packets
+ack_priority = true
+congestion_control = "dcqcn"
+recovery = "auto"              # auto (what the policy is made for) | ...
+retransmit_timeout = "1ms"
+
+[policy]
+name = "ethereal"              # parameters of the policy follow as keys of its own
+
+[workload]
+kind = "all-to-all"
+bytes = "16MB"                 # per rank for a collective, per flow otherwise
+
+[[failure]]                    # none by default
+link = "leaf0-spine0"
+kind = "down"                  # down | degrade (factor) | loss (rate)
+at = "1us"
+until = "never"
+detection = "0s"               # by the switches at its ends
+convergence = "100ms"          # G: routing everywhere; "never" and "0s" are allowed
+"#;
+
+#[test]
+fn the_defaults_are_those_of_the_design() {
+    let sample = parse(SAMPLE).unwrap();
+    let empty = parse("").unwrap();
+    let without_failure = ScenarioFile { failure: Vec::new(), ..sample.file.clone() };
+    assert_eq!(without_failure, empty.file);
+    let failure = FailureSection {
+        link: Some("leaf0-spine0".to_owned()).into(),
+        ..FailureSection::default()
+    };
+    assert_eq!(sample.file.failure, [failure]);
+    assert_eq!(empty.topology.host_count(), 256);
+    assert_eq!(empty.nic.payload, Bytes::new(4096));
+    assert_eq!(empty.nic, crate::nic::NicConfig::default());
+    assert_eq!(sample.fabric.failures[0].convergence, Span::from_ms(100));
+}
+
+#[test]
+fn a_resolved_scenario_parses_back_to_itself() {
+    let on = "[switch]\npfc = true\ntrim = { limit = \"1MB\" }\n";
+    let other = "[topology]\nkind = \"fat-tree\"\n[policy]\nname = \"spray\"";
+    let cache = "[transport]\nqp_cache = { entries = 8 }";
+    for text in ["", SAMPLE, on, other, cache] {
+        let scenario = parse(text).unwrap();
+        let again = parse(&scenario.render()).unwrap();
+        assert_eq!(again.file, scenario.file, "{}", scenario.render());
+        assert_eq!(again.workload, scenario.workload);
+        assert_eq!(again.fabric, scenario.fabric);
+        assert_eq!(again.nic, scenario.nic);
+        assert_eq!(again.scheme, scenario.scheme);
+        assert_eq!(again.topology, scenario.topology);
+    }
+}
+
+#[test]
+fn explain_names_the_origin_of_each_value() {
+    let overrides = Overrides { policy: Some("spray".into()), seed: Some(7) };
+    let text = "[topology]\nleaves = 4\n[switch]\necn = { kmin = \"1KB\" }\n[[failure]]\n\
+        link = \"leaf0-spine1\"\n";
+    let scenario = Scenario::parse(text, "test", Path::new(""), &overrides).unwrap();
+    let explained = scenario.explain();
+    let of = |key: &str| {
+        let found = explained.iter().find(|explained| explained.key == key).expect(key);
+        format!("{} ({})", found.value, found.from)
+    };
+    assert_eq!(of("seed"), "7 (command line)");
+    assert_eq!(of("policy.name"), "\"spray\" (command line)");
+    assert_eq!(of("topology.leaves"), "4 (line 2)");
+    assert_eq!(of("topology.spines"), "16 (default)");
+    assert_eq!(of("switch.ecn.kmin"), "\"1KB\" (line 4)");
+    assert_eq!(of("switch.ecn.kmax"), "\"400KB\" (default)");
+    assert_eq!(of("transport.parameters.alpha_timer"), "\"55us\" (default)");
+    assert_eq!(of("failure[0].link"), "\"leaf0-spine1\" (line 6)");
+    assert_eq!(of("failure[0].until"), "\"never\" (default)");
+    snapshot("scenario_explained", &scenario.render());
+}
+
+#[test]
+fn another_policy_shares_topology_and_workload() {
+    let text = "[policy]\nname = \"ethereal\"\nbatch_timer = \"1us\"\n";
+    let typed = parse(text).unwrap();
+    let spray = typed.with_policy("spray").unwrap();
+    assert_eq!(spray.scheme.name, "spray");
+    assert_ne!(spray.nic.recovery, typed.nic.recovery, "recovery = auto follows the policy");
+    assert!(Arc::ptr_eq(&spray.topology, &typed.topology));
+    assert!(Arc::ptr_eq(&spray.workload, &typed.workload));
+    assert!(!spray.file.policy.parameters.contains_key("batch_timer"));
+    assert!(typed.render().contains("\npath_memory = \"100ms\"  # default\n"));
+    let back = spray.with_policy("ethereal").unwrap();
+    assert_eq!(back.scheme, typed.scheme, "the file's own policy has the file's parameters");
+    let error = typed.with_policy("sprey").unwrap_err().to_string();
+    assert!(error.starts_with("command line: policy.name: unknown policy 'sprey'"), "{error}");
+}
+
+#[test]
+fn another_seed_draws_another_permutation_on_the_same_topology() {
+    let scenario = parse("[workload]\nkind = \"permutation\"\nstart_jitter = \"1us\"\n").unwrap();
+    let other = scenario.with_seed(2).unwrap();
+    assert!(Arc::ptr_eq(&scenario.topology, &other.topology));
+    assert_ne!(scenario.workload, other.workload);
+    assert_eq!(other.with_seed(1).unwrap().workload, scenario.workload);
+    assert_eq!((other.seed, other.setup().seed, *other.file.general.seed), (2, 2, 2));
+    assert!(other.render().contains("seed = 2  # command line"));
+    let error = scenario.with_seed(u64::MAX).unwrap_err().to_string();
+    assert!(error.starts_with("command line: seed = 18446744073709551615"), "{error}");
+}
+
+#[test]
+fn the_reference_in_docs_is_what_the_code_generates() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/scenario.md");
+    let page = reference();
+    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+        std::fs::create_dir_all(path.parent().expect("it is in a folder")).unwrap();
+        std::fs::write(&path, &page).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == page,
+        "docs/scenario.md is not what the code generates: run with INSTA_UPDATE=always"
+    );
+}

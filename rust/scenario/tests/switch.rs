@@ -1,0 +1,23 @@
+//! Settings of switches.
+
+use super::parse;
+use crate::fabric::{Headroom, PfcConfig, TrimConfig};
+use crate::units::Bytes;
+
+#[test]
+fn priority_flow_control_and_trimming_are_on_or_off_or_tables() {
+    let switch = |text: &str| parse(&format!("[switch]\n{text}\n")).unwrap().fabric.switch;
+    assert_eq!((switch("").pfc, switch("").trim), (None, None));
+    assert_eq!((switch("pfc = false").pfc, switch("trim = false").trim), (None, None));
+    let packet = Bytes::new(4096 + 62);
+    let default = PfcConfig { headroom: Headroom::WorstCase { packet }, ..PfcConfig::HPCC };
+    assert_eq!(switch("pfc = true").pfc, Some(default));
+    assert_eq!(switch("pfc = {}").pfc, Some(default));
+    assert_eq!(switch("pfc = { headroom = \"hpcc\" }").pfc, Some(PfcConfig::HPCC));
+    let fixed = PfcConfig { headroom: Headroom::Fixed(Bytes::new(75_000)), ..PfcConfig::HPCC };
+    assert_eq!(switch("pfc = { headroom = \"75KB\" }").pfc, Some(fixed));
+    let twice = TrimConfig { size: Bytes::new(64), limit: Bytes::new(128_000_000) };
+    assert_eq!(switch("trim = true").trim, Some(twice));
+    let trim = switch("port_buffer = \"1MB\"\ntrim = { size = \"80B\" }").trim;
+    assert_eq!(trim, Some(TrimConfig { size: Bytes::new(80), limit: Bytes::new(2_000_000) }));
+}

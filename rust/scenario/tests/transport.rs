@@ -1,0 +1,105 @@
+//! Congestion controls, loss recoveries and acknowledgements.
+
+use super::parse;
+use crate::nic::congestion::{CongestionControl, dcqcn};
+use crate::nic::recovery::sack::{Config, FlowControl};
+use crate::nic::{Entropies, Marked, Recovery};
+use crate::scenario::Origin;
+use crate::units::{Bytes, Span};
+
+#[test]
+fn explicit_keys_override_the_preset() {
+    let dcqcn = |parameters: &str| {
+        let scenario = parse(&format!("[transport]\nparameters = {{ {parameters} }}")).unwrap();
+        let again = parse(&scenario.render()).unwrap();
+        assert_eq!((&again.nic, &again.file), (&scenario.nic, &scenario.file));
+        match scenario.nic.congestion {
+            CongestionControl::Dcqcn(config) => config,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(dcqcn(""), dcqcn::Config::default());
+    assert_eq!(dcqcn("preset = \"authors\""), dcqcn::Config::default());
+    let paper = dcqcn("preset = \"paper\"");
+    assert_eq!(paper.byte_counter, Bytes::new(10_000_000));
+    let mine = dcqcn("rate_timer = \"70us\", preset = \"paper\"");
+    assert_eq!(mine, dcqcn::Config { rate_timer: Span::from_us(70), ..paper });
+}
+
+#[test]
+fn each_congestion_control_and_each_preset_is_sound() {
+    for (name, presets) in [
+        ("line-rate", vec![]),
+        ("dcqcn", vec!["authors", "paper"]),
+        ("dcqcn-mlx", vec!["hpcc", "hpcc-paper", "conweave", "connectx"]),
+        ("dctcp-rate", vec!["ethereal", "hpcc"]),
+        ("dctcp-window", vec![]),
+        ("nscc", vec!["no-trimming", "trimming"]),
+        ("swift", vec![]),
+    ] {
+        let section = format!("[transport]\ncongestion_control = \"{name}\"\n");
+        let scenario = parse(&section).unwrap();
+        let shown = scenario.file.transport.parameters.get("preset").and_then(|it| it.as_str());
+        assert_eq!(shown, presets.first().copied(), "{name}");
+        for preset in presets {
+            let text = format!("{section}parameters = {{ preset = \"{preset}\" }}");
+            let scenario = parse(&text).unwrap();
+            let again = parse(&scenario.render()).unwrap();
+            assert_eq!(again.nic, scenario.nic, "{name}, {preset}");
+        }
+    }
+}
+
+#[test]
+fn the_default_preset_of_nscc_depends_on_trimming() {
+    let preset = |switch: &str, parameters: &str| {
+        let text = format!(
+            "[switch]\n{switch}\n[transport]\ncongestion_control = \"nscc\"\n{parameters}\n"
+        );
+        let scenario = parse(&text).unwrap();
+        let again = scenario.with_policy("ecmp").unwrap();
+        assert_eq!(again.nic.congestion, scenario.nic.congestion);
+        let key = "transport.parameters.preset";
+        let shown = scenario.explain().into_iter().find(|it| it.key == key).unwrap();
+        (shown.value, shown.from)
+    };
+    let trimming = "\"trimming\"".to_owned();
+    assert_eq!(preset("trim = true", ""), (trimming, Origin::Default));
+    assert_eq!(preset("trim = false", "").0, "\"no-trimming\"");
+    let chosen = "parameters = { preset = \"no-trimming\" }";
+    assert_eq!(preset("trim = true", chosen), ("\"no-trimming\"".to_owned(), Origin::Line(5)));
+    let gamma = preset("trim = { size = \"64B\" }", "parameters = { gamma = \"1/2\" }");
+    assert_eq!(gamma.0, "\"trimming\"");
+}
+
+#[test]
+fn recoveries_and_acknowledgements_are_chosen_by_name() {
+    let nic = |keys: &str| parse(&format!("[transport]\n{keys}")).unwrap().nic;
+    let recovery = |keys: &str| nic(keys).recovery;
+    assert_eq!(recovery("recovery = 'sack'"), Recovery::Sack(Config::default()));
+    let given = "recovery = 'sack'\nrecovery_parameters = { reordering = 6, flow_control = 'off' }";
+    let flow_control = FlowControl::Off;
+    let expected = Config { reordering: 6, flow_control, ..Config::default() };
+    assert_eq!(recovery(given), Recovery::Sack(expected));
+    assert_eq!(recovery("recovery = 'erasure'"), Recovery::Erasure);
+    // The default policy is made for go-back-N.
+    assert_eq!(recovery("recovery_parameters = { back_to = 'message' }"), Recovery::GoBackToZero);
+
+    // Delivery is what the recovery does, unless it is named.
+    use crate::nic::Delivery::{Ordered, Unordered};
+    let delivery = |keys: &str| nic(keys).delivery();
+    assert_eq!(delivery(""), Ordered);
+    assert_eq!(delivery("recovery = 'erasure'"), Unordered);
+    assert_eq!(delivery("recovery = 'erasure'\ndelivery = 'ordered'"), Ordered);
+    assert_eq!(delivery("recovery = 'per-packet'\ndelivery = 'unordered'"), Unordered);
+    assert_eq!(delivery("recovery = 'go-back-n'\ndelivery = 'ordered'"), Ordered);
+
+    let keys = "ack_every = 16\nack_bytes = '16KiB'\nack_time = '5us'\nack_entropies = 'carry'\n\
+                ack_marked = 'at-once'";
+    let ack = nic(keys).ack;
+    assert_eq!(
+        (ack.every, ack.every_bytes, ack.within),
+        (16, Bytes::new(16_384), Span::from_us(5))
+    );
+    assert_eq!((ack.entropies, ack.marked), (Entropies::Carry, Marked::AtOnce));
+}

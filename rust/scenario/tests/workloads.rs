@@ -1,0 +1,35 @@
+//! Workloads and jobs.
+
+use super::parse;
+
+#[test]
+fn jobs_are_laid_over_their_hosts_and_explained_one_by_one() {
+    let text = "[[job]]\nkind = \"shift\"\nhosts = \"0..64/8\"\n\
+        [[job]]\nname = \"late\"\nkind = \"permutation\"\nhosts = \"1,3,5\"\nafter = \"job0\"\n\
+        start = \"2us\"\n[[job]]\nkind = \"permutation\"\nhosts = \"2,4,6,8,10,12,14,16\"\n";
+    let scenario = parse(text).unwrap();
+    let messages = &scenario.workload.messages;
+    let pairs = messages[..8].iter().map(|it| (it.src.0, it.dst.0));
+    let expected = [(0, 8), (8, 16), (16, 24), (24, 32), (32, 40), (40, 48), (48, 56), (56, 0)];
+    assert_eq!(pairs.collect::<Vec<_>>(), expected);
+    assert!(messages[8..11].iter().all(|it| [1, 3, 5].contains(&it.src.0)));
+    let names: Vec<&str> = scenario.workload.jobs.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["job0", "late", "job2"]);
+    assert!(scenario.file.workload.is_none());
+    let rendered = scenario.render();
+    assert!(rendered.contains("[[job]]\nkind = \"permutation\"  # line 6\n"), "{rendered}");
+    let again = parse(&rendered).unwrap();
+    assert_eq!((&again.file, &again.workload), (&scenario.file, &scenario.workload));
+    let other = scenario.with_seed(2).unwrap();
+    assert_ne!(other.workload.messages[11..], messages[11..]);
+    assert_eq!(other.workload.jobs, scenario.workload.jobs);
+}
+
+#[test]
+fn one_job_sends_what_a_workload_sends() {
+    for keys in ["", "kind = \"permutation\"\nstart_jitter = \"1us\"\nhosts = \"0..9\"\n"] {
+        let [job, workload] =
+            ["[job]", "workload"].map(|name| parse(&format!("[{name}]\n{keys}")).unwrap());
+        assert_eq!(job.workload, workload.workload);
+    }
+}
