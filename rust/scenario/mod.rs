@@ -53,8 +53,9 @@ pub use input::overrides::Overrides;
 pub use input::position::Position;
 pub use rail::RailScenario;
 pub use rail::file::{
-    HandlerSection, HostsSection, InNetworkSection, RailFailureName, RailFailureSection, RailFile,
-    RailKeys, RailKindName, RailSection, RailWorkloadSection, RdmaSection, Sizes, TcpSection,
+    HandlerSection, HostsSection, InNetworkSection, RailCommonSection, RailFailureName,
+    RailFailureSection, RailFile, RailKeys, RailKindName, RailSection, RailWorkloadSection,
+    RdmaSection, Sizes, TcpSection,
 };
 pub use reference::reference;
 pub use resolved::Scenario;

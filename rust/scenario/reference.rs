@@ -54,8 +54,7 @@ that no source gives.";
 
 const END: &str = "---
 
-This page is generated from the code; it is rewritten by
-`INSTA_UPDATE=always cargo test --lib scenario::`.";
+Generated from the code; `INSTA_UPDATE=always cargo test --lib scenario::` rewrites this page.";
 
 /// A page of Markdown.
 #[derive(Default)]
@@ -148,11 +147,17 @@ fn transports(page: &mut Page) {
     page.parameters("`recovery`", named::<RecoveryName>().skip(1).map(loss_recovery));
 }
 
-/// Names and what serde reads of them.
-fn named<T: DeserializeOwned>() -> impl Iterator<Item = (String, T)> {
+/// A name, and what serde reads of it.
+struct Named<T> {
+    name: String,
+    value: T,
+}
+
+/// All names that serde reads as a `T`.
+fn named<T: DeserializeOwned>() -> impl Iterator<Item = Named<T>> {
     names::<T>().into_iter().map(|name| {
         let value = toml::Value::String(name.clone()).try_into();
-        (name, value.expect("it is one of the names"))
+        Named { name, value: value.expect("it is one of the names") }
     })
 }
 
@@ -160,10 +165,10 @@ fn empty() -> Source {
     Source::read(String::new(), String::new()).expect("an empty text is TOML")
 }
 
-fn control((name, value): (String, CongestionName)) -> Row {
+fn control(named: Named<CongestionName>) -> Row {
     let (source, mut section) = (empty(), TransportSection::default());
     let context = Context::of(&source);
-    *section.congestion_control = value;
+    *section.congestion_control = named.value;
     congestion::resolve(&context, &mut section, &Toggle::Off).expect("its defaults are valid");
     let parameters = section.parameters.clone();
     // A preset that does not exist is refused with those that do.
@@ -173,15 +178,16 @@ fn control((name, value): (String, CongestionName)) -> Row {
         Err(Fault::UnknownName { known, .. }) => format!("; presets: {known}"),
         _ => String::new(),
     };
-    Row { name, about, parameters: (*parameters).clone() }
+    Row { name: named.name, about, parameters: (*parameters).clone() }
 }
 
-fn loss_recovery((name, value): (String, RecoveryName)) -> Row {
+fn loss_recovery(named: Named<RecoveryName>) -> Row {
     let (source, mut section) = (empty(), TransportSection::default());
-    *section.recovery = value;
+    *section.recovery = named.value;
     let policy = crate::nic::Recovery::Erasure;
     recovery::resolve(&Context::of(&source), &mut section, policy).expect("its defaults are valid");
-    Row { name, about: String::new(), parameters: (*section.recovery_parameters).clone() }
+    let parameters = (*section.recovery_parameters).clone();
+    Row { name: named.name, about: String::new(), parameters }
 }
 
 fn policies(page: &mut Page) {

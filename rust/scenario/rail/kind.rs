@@ -1,7 +1,6 @@
 //! `[[rail]]`: the kinds of rails.
 
 use super::file::{InNetworkSection, RailKeys, RailSection, RdmaSection, TcpSection};
-use super::rate;
 use crate::multirail::{ELEMENT, RailConfig, RailKind, Software, Transport, TreeConfig};
 use crate::nic::congestion::{CongestionControl, line_rate, new_reno};
 use crate::nic::recovery::sack;
@@ -166,4 +165,16 @@ fn tree(context: &Context<'_>, section: &InNetworkSection) -> Result<TreeConfig,
         switch_latency: context.span(&section.switch_latency, AtLeast::Zero)?,
         chunk_overhead: context.span(&section.chunk_overhead, AtLeast::Zero)?,
     })
+}
+
+/// A rate at which a chunk's time fits into 64 bits of picoseconds.
+pub(super) fn rate(
+    context: &Context<'_>,
+    rate: &Located<BitRate>,
+) -> Result<BitRate, ScenarioError> {
+    let least = BitRate::from_bps(1_000_000);
+    if **rate < least {
+        return Err(context.invalid(rate, format!("it must be at least {least}")));
+    }
+    Ok(**rate)
 }

@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use super::file::PolicySection;
 use super::input::context::{AtLeast, Context, Lookup};
 use super::input::error::{Fault, ScenarioError};
-use super::input::located::{Key, Located};
+use super::input::located::Key;
 use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::limits;
 use crate::balance::SchemeError;
 use crate::multirail::{HostCosts, RailConfig, RailFailure, Setup};
 use crate::rail::{self, AllocatorConfig};
-use crate::units::{BitRate, Time};
+use crate::units::Time;
 use file::{RailFile, RailSection};
 
 /// Most hosts: each has a processor, vectors and connections in every rail.
@@ -89,7 +89,7 @@ fn resolve(context: &Context<'_>, file: &mut RailFile) -> Result<Setup, Scenario
         let expected = format!("it must be from 2 to {MOST_HOSTS}");
         return Err(context.invalid(&file.hosts.count, expected));
     }
-    let add_rate = rate(context, &file.hosts.add_rate)?;
+    let add_rate = kind::rate(context, &file.hosts.add_rate)?;
     let rails = rails(context, &mut file.rail)?;
     let operations = work::operations(context, &file.workload, ranks)?;
     let window = context.positive(&file.workload.window)?;
@@ -147,13 +147,4 @@ fn allocator(
             context.fault(key, Fault::BadValue { key: policy, reason })
         }
     })
-}
-
-/// A rate at which a chunk's time fits into 64 bits of picoseconds.
-fn rate(context: &Context<'_>, rate: &Located<BitRate>) -> Result<BitRate, ScenarioError> {
-    let least = BitRate::from_bps(1_000_000);
-    if **rate < least {
-        return Err(context.invalid(rate, format!("it must be at least {least}")));
-    }
-    Ok(**rate)
 }

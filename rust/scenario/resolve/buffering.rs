@@ -1,6 +1,5 @@
 //! `[switch] pfc` and `trim`: priority flow control and trimming.
 
-use super::switch::LARGEST_BUFFER;
 use crate::fabric::{Buffer, FabricConfig, Headroom, PfcConfig, TrimConfig};
 use crate::ids::SwitchId;
 use crate::scenario::file::switch::{HeadroomName, PfcSection, SwitchSection};
@@ -9,6 +8,10 @@ use crate::scenario::input::context::Context;
 use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::topology::Topology;
 use crate::units::Bytes;
+
+/// No buffer is larger: lengths of queues are counted in 32 bits. The largest switches of 2025
+/// hold a tenth of it.
+pub(super) const LARGEST_BUFFER: Bytes = Bytes::new(2_000_000_000);
 
 /// What settings of a switch are checked against.
 #[derive(Debug, Clone, Copy)]

@@ -1,4 +1,4 @@
-//! What a workload is resolved on.
+//! The fabric of a scenario, and what workloads on it are resolved with.
 
 use crate::ids::HostId;
 use crate::scenario::file::workload::CommonSection;
@@ -6,6 +6,24 @@ use crate::scenario::input::context::Context;
 use crate::scenario::input::located::Located;
 use crate::topology::Topology;
 use crate::workload::Workload;
+
+/// The fabric of a scenario.
+pub(in crate::scenario) struct Built {
+    /// The graph.
+    pub topology: Topology,
+    /// By the id that flow files use: which host that is.
+    pub host_of_node: Vec<Option<HostId>>,
+    /// Warnings of a reader of files.
+    pub warnings: Vec<String>,
+}
+
+impl Built {
+    /// A topology whose hosts have no ids but their own.
+    pub(in crate::scenario) fn new(topology: Topology) -> Self {
+        let host_of_node = (0..topology.host_count()).map(|host| Some(HostId(host))).collect();
+        Self { topology, host_of_node, warnings: Vec::new() }
+    }
+}
 
 /// What all workloads of a scenario share.
 #[derive(Debug, Clone, Copy)]

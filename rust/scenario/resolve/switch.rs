@@ -1,16 +1,12 @@
 //! `[switch]`: buffers and marking.
 
-use super::buffering;
+use super::buffering::{self, LARGEST_BUFFER};
 use crate::fabric::{Buffer, Ecn, SwitchConfig};
 use crate::scenario::file::switch::{EcnSection, SwitchSection};
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
 use crate::scenario::input::located::Located;
 use crate::units::{Bytes, Fraction};
-
-/// No buffer is larger: lengths of queues are counted in 32 bits. The largest switches of 2025
-/// hold a tenth of it.
-pub(super) const LARGEST_BUFFER: Bytes = Bytes::new(2_000_000_000);
 
 /// The settings of every switch. A buffer must hold at least one packet of `packet` bytes.
 pub(in crate::scenario) fn resolve(

@@ -1,7 +1,7 @@
 //! `[topology]`: from the section to the graph.
 
+use super::site::Built;
 use super::topology_file;
-use crate::ids::HostId;
 use crate::scenario::file::topology::{
     FatTreeSection, Generated, LeafSpineSection, LinksSection, RailOptimizedSection, Shape,
     TopologySection, WireSection,
@@ -11,24 +11,6 @@ use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::scenario::input::located::{Key, Located};
 use crate::topology::{FatTree, LeafSpine, RailOptimized, Topology, TopologyError};
 use crate::units::{BitRate, Bytes};
-
-/// The fabric of a scenario.
-pub(in crate::scenario) struct Built {
-    /// The graph.
-    pub topology: Topology,
-    /// By the id that flow files use: which host that is.
-    pub host_of_node: Vec<Option<HostId>>,
-    /// Warnings of a reader of files.
-    pub warnings: Vec<String>,
-}
-
-impl Built {
-    /// A topology whose hosts have no ids but their own.
-    pub(in crate::scenario) fn new(topology: Topology) -> Self {
-        let host_of_node = (0..topology.host_count()).map(|host| Some(HostId(host))).collect();
-        Self { topology, host_of_node, warnings: Vec::new() }
-    }
-}
 
 /// The graph of a section; `existing` is there where the fabric exists already.
 pub(in crate::scenario) fn resolve(

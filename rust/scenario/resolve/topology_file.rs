@@ -1,6 +1,6 @@
 //! `[topology] kind = "file"`: a graph from a file of another project.
 
-use super::topology::Built;
+use super::site::Built;
 use crate::scenario::file::topology::{TopologyFileSection, TopologyFormat};
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::{Fault, ScenarioError};
