@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::algorithms::{self, Registry};
+use super::algorithms;
 use super::site::{Ground, Sent, Site};
 use super::trace_source::{Files, last_rank};
 use crate::scenario::file::ScenarioFile;
@@ -11,7 +11,7 @@ use crate::scenario::file::workload::recorded::StreamingName;
 use crate::scenario::file::workload::{Work, WorkloadSection};
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::workload::chakra::{self, Algorithms, Dependencies, Options, Streaming};
+use crate::workload::chakra::{self, Dependencies, Options, Streaming};
 
 /// The traces of a section, and how they are read.
 struct Traces {
@@ -111,18 +111,12 @@ fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Traces, Scenario
             false => context.invalid_as(key, format!("{path} with its {ranks} ranks"), expected),
         });
     }
-    let mut algorithms = Algorithms::default();
-    let registry =
-        Registry { operations: Algorithms::operations().collect(), algorithms: Algorithms::names };
-    algorithms::resolve(context, &section.algorithms, &registry, |operation, algorithm| {
-        algorithms.choose(operation, algorithm)
-    })?;
     let options = Options {
         dependencies: match *section.dependencies {
             DependenciesName::All => Dependencies::All,
             DependenciesName::Data => Dependencies::Data,
         },
-        algorithms,
+        algorithms: algorithms::resolve(context, &section.algorithms, chakra::algorithms())?,
         compute: (*section.compute).into(),
         dimensions: dimensions(site, section, *ranks)?,
     };

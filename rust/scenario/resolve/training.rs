@@ -1,6 +1,6 @@
 //! `[workload] kind = "training"`: a model, how it is spread, and on how many hosts.
 
-use super::algorithms::{self, Registry};
+use super::algorithms;
 use super::site::{Sent, Site};
 use crate::scenario::file::workload::training::{
     FamilyName, ModelChoice, ModelSection, ShardingName, TensorTrafficName, TrainingSection,
@@ -52,7 +52,8 @@ pub(super) fn resolve(
             activation: *section.activation_bytes,
         },
         flops: *section.flops,
-        algorithms: algorithms(context, section)?,
+        algorithms: algorithms::resolve(context, &section.algorithms, training::algorithms())?,
+        group: section.group.unwrap_or(training::GROUP),
         channels: *section.channels,
     };
     let built = training.build();
@@ -74,7 +75,7 @@ fn model(context: &Context<'_>, choice: &Located<ModelChoice>) -> Result<Model, 
     match &**choice {
         ModelChoice::Dimensions(section) => dimensions(context, section),
         ModelChoice::Name(name) => training::find(name).map(|it| it.model).ok_or_else(|| {
-            let known: Vec<&str> = training::PRESETS.iter().map(|preset| preset.name).collect();
+            let known: Vec<&str> = training::MODELS.iter().map(|preset| preset.name).collect();
             context.unknown(choice.key(), Lookup { what: "model", name, known: &known })
         }),
     }
@@ -95,8 +96,8 @@ fn dimensions(context: &Context<'_>, section: &ModelSection) -> Result<Model, Sc
     let ffn = section.ffn.unwrap_or(hidden.saturating_mul(4));
     Ok(Model {
         family: match *section.family {
-            FamilyName::Gpt => Family::Gpt,
-            FamilyName::Llama => Family::Llama,
+            FamilyName::Gpt => ModelFamily::Gpt,
+            FamilyName::Llama => ModelFamily::Llama,
         },
         layers,
         hidden,
@@ -175,20 +176,6 @@ fn degrees(site: &Site<'_>, section: &mut TrainingSection) -> Result<Degrees, Sc
         return Err(context.invalid(&data, expected));
     }
     Ok(Degrees { tensor, pipeline, data: *data, expert })
-}
-
-fn algorithms(
-    context: &Context<'_>,
-    section: &TrainingSection,
-) -> Result<Algorithms, ScenarioError> {
-    let mut algorithms = Algorithms::default();
-    algorithms.group = section.group.unwrap_or(algorithms.group);
-    let registry =
-        Registry { operations: Algorithms::operations().collect(), algorithms: Algorithms::names };
-    algorithms::resolve(context, &section.algorithms, &registry, |operation, algorithm| {
-        algorithms.choose(operation, algorithm)
-    })?;
-    Ok(algorithms)
 }
 
 /// The key that an error is about.
