@@ -1,59 +1,59 @@
-//! What hosts with several rails are made of.
+//! The parameters of hosts with several rails.
 
 use crate::nic::NicConfig;
 use crate::rail::handler;
 use crate::units::{BitRate, Bytes, Span, Time};
 
-/// A run: the rails of every host, what is added up over them, and what fails.
+/// A run: the rails of every host, the operations and the failures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
-    /// How many hosts there are, one rank each: 2 or more.
+    /// Number of hosts, one rank each, at least 2.
     pub ranks: u32,
-    /// The rails, each a plane of its own: 1 or more.
+    /// The rails, at least one; each is a plane of its own.
     pub rails: Vec<RailConfig>,
-    /// What the hosts themselves take time for.
+    /// The costs of the hosts themselves.
     pub host: HostCosts,
-    /// Chunks of a rail that are under way at a time, at least 1: 2 \[inferred\], so that one goes
-    /// through its last steps while the next goes through its first.
+    /// The number of chunks of a rail in progress at a time, at least 1. Default 2 \[inferred\], so
+    /// that the last steps of one chunk overlap with the first steps of the next.
     pub window: u32,
-    /// How failures are noticed and made good; also how long chunks are.
+    /// The parameters of failure handling, which include the chunk length.
     pub handler: handler::Config,
-    /// The length of each operation, one after the other.
+    /// The lengths of the operations, which run one after the other.
     pub operations: Vec<Bytes>,
-    /// What fails.
+    /// The failures.
     pub failures: Vec<RailFailure>,
-    /// Where every random draw comes from.
+    /// Seed of all random streams.
     pub seed: u64,
-    /// A run past it did not complete.
+    /// The time after which a run counts as stalled.
     pub time_limit: Time,
 }
 
-/// A rail.
+/// The parameters of a rail.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RailConfig {
-    /// Its name, as results spell it.
+    /// Name of the rail in results.
     pub name: String,
     /// Rate of its links.
     pub rate: BitRate,
     /// One-way propagation delay of its links.
     pub delay: Span,
-    /// How it adds up.
+    /// Technology of the rail.
     pub kind: RailKind,
 }
 
-/// Kinds of rails.
+/// The technology of a rail.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RailKind {
     /// A ring of the hosts over a kernel's transport.
     Tcp(Transport),
-    /// A ring of the hosts over the NIC of this project.
+    /// A ring of the hosts over this project's NIC.
     Rdma(Transport),
-    /// Switches that add up.
+    /// Switches that add.
     InNetwork(TreeConfig),
 }
 
 impl RailKind {
-    /// As scenarios spell it.
+    /// The name of the kind in scenarios.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Tcp(_) => "tcp",
@@ -63,14 +63,14 @@ impl RailKind {
     }
 }
 
-/// How the hosts of a ring send.
+/// The transport of a ring.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transport {
-    /// Links of each host; with more than one a message is one ordered stream over all of them.
+    /// Links per host; with more than one, a message is one ordered stream over all of them.
     pub links: u32,
     /// Packets, window and recovery.
     pub nic: NicConfig,
-    /// What it costs the processor.
+    /// The costs of the processor.
     pub software: Software,
     /// Packet memory of the rail's switch.
     pub buffer: Bytes,
@@ -78,81 +78,81 @@ pub struct Transport {
     pub gap: Bytes,
 }
 
-/// What sending and receiving cost the processor of a host.
+/// The costs of sending and receiving for the processor of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Software {
-    /// For each message sent.
+    /// The time per message sent.
     pub send_message: Span,
-    /// For each message received.
+    /// The time per message received.
     pub receive_message: Span,
-    /// How fast the processor alone would send; `None` if it does not touch the bytes.
+    /// The rate at which the processor alone could send; `None` if it does not touch the bytes.
     pub send_rate: Option<BitRate>,
-    /// How fast the processor alone would receive; `None` if it does not touch the bytes.
+    /// The rate at which the processor alone could receive; `None` if it does not touch the bytes.
     pub receive_rate: Option<BitRate>,
-    /// How fast the processor alone would check sums of a stream's bytes, on both sides; `None` if
+    /// The rate at which the processor alone could compute checksums, on both sides; `None` if the
     /// adapters do that.
     pub checksum_rate: Option<BitRate>,
-    /// What is sent, or received, in one go.
+    /// The unit in which data is handed to the processor, in sending and receiving.
     pub slice: Bytes,
 }
 
-/// An aggregation tree.
+/// The parameters of an aggregation tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeConfig {
-    /// Children of a switch, at least 2.
+    /// Children per switch, at least 2.
     pub radix: u32,
-    /// Payload of a segment: a multiple of an element.
+    /// Payload of a segment, a multiple of an element.
     pub segment: Bytes,
     /// Headers of a segment on the wire.
     pub header: Bytes,
-    /// Segments that a switch has room for at a time: its credits to each child.
+    /// Number of segments that a switch can hold: its credits to each child.
     pub slots: u32,
     /// From the last bit of the last child's segment to the first bit of the sum.
     pub switch_latency: Span,
-    /// What each chunk costs the processor of each host, before its first segment.
+    /// The processor time of each host per chunk, before its first segment.
     pub chunk_overhead: Span,
 }
 
-/// What the hosts themselves take time for.
+/// The costs of the hosts themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HostCosts {
-    /// How fast the processor adds one vector to another; `None` if that costs nothing (a GPU).
+    /// The rate at which the processor adds vectors; `None` if it costs no time (a GPU).
     pub add_rate: Option<BitRate>,
 }
 
 /// A failure of a rail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RailFailure {
-    /// Which rail, from 0.
+    /// Index of the rail.
     pub rail: u32,
-    /// What happens to it.
+    /// The kind of failure.
     pub kind: RailFailureKind,
-    /// When it starts.
+    /// Start of the failure.
     pub at: Time,
-    /// When it ends; `Time::NEVER` if it does not.
+    /// End of the failure; `Time::NEVER` if it is permanent.
     pub until: Time,
 }
 
-/// What happens to a rail.
+/// A kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RailFailureKind {
     /// The link of a host carries nothing.
     Link {
-        /// Which host.
+        /// Index of the host.
         host: u32,
     },
-    /// The switch next to the hosts carries nothing; of a tree, the root.
+    /// The switch next to the hosts carries nothing; in a tree, the root.
     Switch,
-    /// The link of a host crawls.
+    /// The link of a host is slow.
     Crawl {
-        /// Which host.
+        /// Index of the host.
         host: u32,
-        /// What is left of its rate, in parts of 65,536.
+        /// The remaining rate, in parts of 65,536.
         left: u16,
     },
-    /// The link of a host carries nothing, and its adapter says so at once.
+    /// The link of a host carries nothing, and its adapter reports it at once.
     Error {
-        /// Which host.
+        /// Index of the host.
         host: u32,
     },
 }

@@ -1,32 +1,32 @@
-//! The processor of a host: what all its rails have to share.
+//! The processor of a host, which all its rails share.
 //!
-//! It does one thing after the other, in the order asked. Sending, receiving and adding up are
-//! asked for slice by slice, so that the rails of a host take turns.
+//! It executes work in the order of the requests, one item at a time. Sending, receiving and adding
+//! are requested slice by slice, so that the rails of a host take turns.
 
 use crate::units::{BitRate, Bytes, Span, Time};
 
-/// One host's.
+/// The processor of one host.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Cpu {
+pub(super) struct Cpu {
     free: Time,
     busy: Span,
 }
 
 impl Cpu {
-    /// Asks for `work`; when it will be done.
+    /// Queues `work` and returns the time at which it will be done.
     pub fn run(&mut self, now: Time, work: Span) -> Time {
         self.free = self.free.max(now) + work;
         self.busy += work;
         self.free
     }
 
-    /// How long it has worked, or will have when all that was asked is done.
+    /// The sum of all requested work.
     pub fn busy(&self) -> Span {
         self.busy
     }
 }
 
-/// How long the processor has to do with some bytes; nothing where there is no rate.
+/// The work of the processor on some bytes; zero without a rate.
 pub(super) fn time_for(rate: Option<BitRate>, bytes: Bytes) -> Span {
     rate.map_or(Span::ZERO, |rate| rate.time_for(bytes))
 }
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_waits_for_the_work_before_it_and_idle_time_is_lost() {
+    fn work_starts_after_earlier_work_and_never_in_the_past() {
         let at = |us| Time::ZERO + Span::from_us(us);
         let mut cpu = Cpu::default();
         assert_eq!(cpu.run(at(1), Span::from_us(2)), at(3));

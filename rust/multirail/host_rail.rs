@@ -1,23 +1,24 @@
-//! A rail on which the hosts add up: a ring over queue pairs, in a fabric of its own.
+//! A rail on which the hosts add: a ring over queue pairs, in a fabric of its own.
 //!
 //! The transport is the rail's NIC (this project's own for `rdma`; with a window that starts
-//! slowly, halves on loss and a kernel's timers for `tcp`). What a kernel costs is done by the
-//! processor of each host, which all its rails share: so much for a message, so much for each
-//! byte, on both sides. A message goes in slices, each of which the processor has to handle before
-//! it is on the wire and after it has arrived, so that processor and wire work at the same time.
+//! slowly, halves on loss and a kernel's timers for `tcp`). The work of a kernel is done by the
+//! processor of each host, which all its rails share: a time per message and a time per byte, on
+//! both sides. A message is sent in slices, each of which the processor handles before it is on the
+//! wire and after it has arrived, so that processor and wire work at the same time.
 //!
-//! With several links a host, slices go one by one over the link that has least of the sender's
-//! under way, and are handled in the order in which they were sent: one ordered stream over all
-//! links, in the manner of MPTCP (RFC 8684), what rails divided by an allocator are compared with.
-//! \[inferred\]: the choice of the link; what it costs is `Software::checksum_rate`.
+//! With several links per host, each slice takes the link with the least of the sender's bytes in
+//! flight, and slices are handled in the order in which they were sent: one ordered stream over all
+//! links, in the manner of MPTCP (RFC 8684), as the baseline of rails under an allocator.
+//! \[inferred\]: the choice of the link; its cost is `Software::checksum_rate`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::config::{HostCosts, RailConfig, RailFailure, RailFailureKind, Software, Transport};
+use super::attempt::{Attempt, Control, RailDelivery, Sums};
+use super::config::{HostCosts, RailFailure, RailFailureKind, Software, Transport};
 use super::cpu::{Cpu, time_for};
 use super::numbers::Inputs;
-use super::piece::{Control, News, Piece};
+use super::plane::PlaneSetup;
 use super::ring::{Arrival, Block, Ring};
 use crate::balance::{Parameters, build_scheme};
 use crate::endpoint::MessageEventKind;
@@ -29,73 +30,71 @@ use crate::topology::{Link, Node, Switch, Topology};
 use crate::units::{Bytes, Fraction, Span, Time};
 use crate::workload::{Message, Workload};
 
-/// Something that happens at a host.
+/// An event at a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Event {
-    /// The processor has handled a slice of what a block's holder sends.
+    /// The processor has handled a slice of the block that its rank sends.
     Sent { block: u64, bytes: Bytes },
-    /// The processor has handled a slice that came to the next rank.
+    /// The processor has handled a slice that arrived at the next rank.
     Received { block: u64, bytes: Bytes },
-    /// The processor has handled a small message to be sent.
+    /// The processor has handled a control message to be sent.
     ControlSent { control: Control },
-    /// The processor has handled a small message that came.
+    /// The processor has handled a control message that arrived.
     ControlReceived { control: Control },
 }
 
-/// What a message of the fabric carries.
+/// The content of a message of the fabric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Carries {
+enum Payload {
     Slice { from: u32, number: u64, block: u64, bytes: Bytes },
     Control { control: Control },
 }
 
-/// A block and how much of its hop is done.
+/// A block and the progress of its current hop.
 #[derive(Debug)]
-struct Walk {
+struct Transfer {
     block: Block,
     unsent: Bytes,
-    /// What has not come out of the fabric yet.
+    /// Bytes that the fabric has not delivered yet.
     undelivered: Bytes,
-    /// What the next rank's processor has not handled yet.
+    /// Bytes that the next rank's processor has not handled yet.
     unreceived: Bytes,
 }
 
-/// The rail.
+/// The simulation of a ring rail.
 #[derive(Debug)]
-pub struct HostRail {
+pub(super) struct HostRail {
     ring: Ring,
     seed: u64,
     software: Software,
     host: HostCosts,
-    /// A fabric for each link that a host has.
+    /// One fabric per link of a host.
     worlds: Vec<World>,
     events: BTreeMap<(Time, u64), Event>,
     next_event: u64,
-    walks: BTreeMap<u64, Walk>,
+    transfers: BTreeMap<u64, Transfer>,
     next_block: u64,
-    /// By link and number of the fabric's message.
-    carried: Vec<Vec<Carries>>,
-    /// By link and sender: bytes of slices under way.
+    /// The payload of each message of the fabric, by link and message id.
+    payloads: Vec<Vec<Payload>>,
+    /// Bytes of slices in flight, by link and sender.
     backlog: Vec<Vec<Bytes>>,
-    /// By sender: slices sent, and slices that its successor has handled or begun to.
+    /// The number of slices sent, by sender.
     sent: Vec<u64>,
+    /// The number of slices that the successor has taken in order, by sender.
     taken: Vec<u64>,
-    /// By sender and number: slices that came before one that was sent earlier.
-    ahead: BTreeMap<(u32, u64), (u64, Bytes)>,
-    /// Connections are made anew when the rail comes back.
+    /// Slices that arrived before an earlier one, by sender and sequence number.
+    out_of_order: BTreeMap<(u32, u64), (u64, Bytes)>,
+    /// The current message stream: connections are replaced when in-flight data is discarded.
     stream: u32,
-    news: Vec<News>,
+    deliveries: Vec<RailDelivery>,
     bytes: Bytes,
 }
 
 impl HostRail {
-    /// The rail, before anything has happened.
-    pub(super) fn new(
-        (rail, transport): (&RailConfig, &Transport),
-        (ranks, seed, host): (u32, u64, HostCosts),
-        failures: &[RailFailure],
-    ) -> Self {
-        let fabric = fabric((rail, transport), (ranks, seed), failures);
+    /// The rail in its initial state.
+    pub(super) fn new(setup: &PlaneSetup<'_>, transport: &Transport) -> Self {
+        let &PlaneSetup { ranks, seed, host, .. } = setup;
+        let fabric = fabric(setup, transport);
         let links = transport.links.max(1) as usize;
         Self {
             ring: Ring(ranks),
@@ -105,32 +104,32 @@ impl HostRail {
             worlds: (0..links).map(|_| World::new(&fabric)).collect(),
             events: BTreeMap::new(),
             next_event: 0,
-            walks: BTreeMap::new(),
+            transfers: BTreeMap::new(),
             next_block: 0,
-            carried: vec![Vec::new(); links],
+            payloads: vec![Vec::new(); links],
             backlog: vec![vec![Bytes::ZERO; ranks as usize]; links],
             sent: vec![0; ranks as usize],
             taken: vec![0; ranks as usize],
-            ahead: BTreeMap::new(),
+            out_of_order: BTreeMap::new(),
             stream: 0,
-            news: Vec::new(),
+            deliveries: Vec::new(),
             bytes: Bytes::ZERO,
         }
     }
 
-    /// When it has to be stepped next.
+    /// The time of its next event.
     pub(super) fn next_time(&mut self) -> Option<Time> {
         let own = self.events.first_key_value().map(|(&(at, _), _)| at);
         own.into_iter().chain(self.worlds.iter_mut().flat_map(World::next_time)).min()
     }
 
-    /// Goes through its next event; what hosts do comes before packets of the same time.
+    /// Handles its next event; events at hosts precede packets of the same time.
     pub(super) fn step(&mut self, cpus: &mut [Cpu]) {
         let worlds = self.worlds.iter_mut().map(World::next_time).enumerate();
-        let (of_world, link) =
+        let (world_time, link) =
             worlds.map(|(link, at)| (at.unwrap_or(Time::NEVER), link)).min().unwrap_or_default();
         match self.events.first_entry() {
-            Some(entry) if entry.key().0 <= of_world => {
+            Some(entry) if entry.key().0 <= world_time => {
                 let ((now, _), event) = entry.remove_entry();
                 self.handle(now, event, cpus);
             }
@@ -139,49 +138,49 @@ impl HostRail {
                 let now = self.worlds[link].now();
                 while let Some(event) = self.worlds[link].poll_message_event() {
                     if event.kind == MessageEventKind::Delivered {
-                        let carries = self.carried[link][event.message.index()];
-                        self.deliver(now, (link, carries), cpus);
+                        let payload = self.payloads[link][event.message.index()];
+                        self.deliver(now, link, payload, cpus);
                     }
                 }
             }
         }
     }
 
-    /// What it has to tell.
-    pub(super) fn poll_news(&mut self) -> Option<News> {
-        self.news.pop()
+    /// The next delivery.
+    pub(super) fn poll_delivery(&mut self) -> Option<RailDelivery> {
+        self.deliveries.pop()
     }
 
-    /// `rank` starts its part in a piece.
-    pub(super) fn begin(&mut self, now: Time, piece: Piece, rank: u32, cpus: &mut [Cpu]) {
-        let inputs = Inputs::new(self.seed, piece.id.operation);
-        if let Some(block) = self.ring.start(inputs, piece, rank) {
+    /// `rank` starts its part of an attempt.
+    pub(super) fn begin(&mut self, now: Time, attempt: Attempt, rank: u32, cpus: &mut [Cpu]) {
+        let inputs = Inputs::new(self.seed, attempt.id.operation);
+        if let Some(block) = self.ring.start(inputs, attempt, rank) {
             let id = self.next_block;
             self.next_block += 1;
             let none = Bytes::ZERO;
-            let walk = Walk { block, unsent: none, undelivered: none, unreceived: none };
-            self.walks.insert(id, walk);
+            let transfer = Transfer { block, unsent: none, undelivered: none, unreceived: none };
+            self.transfers.insert(id, transfer);
             self.send(now, id, cpus);
         }
     }
 
-    /// Nobody wants what is under way any more. It stays on its connections, which may deliver
-    /// it yet; whatever comes next has connections of its own.
-    pub(super) fn abandon(&mut self) {
-        self.walks.clear();
+    /// Discards everything in flight. The old connections may still deliver it; new messages have
+    /// connections of their own.
+    pub(super) fn discard(&mut self) {
+        self.transfers.clear();
         self.stream += 1;
-        // What was sent and may never come must not hold up what comes next.
+        // Slices that are lost must not delay the slices of the next attempt.
         self.taken.clone_from(&self.sent);
-        self.ahead.clear();
+        self.out_of_order.clear();
     }
 
-    /// Sends a small message.
+    /// Sends a control message.
     pub(super) fn send_control(&mut self, now: Time, control: Control, cpus: &mut [Cpu]) {
         let done = cpus[control.from as usize].run(now, self.software.send_message);
         self.push(done, Event::ControlSent { control });
     }
 
-    /// Bytes that ranks handed to it, each hop counted.
+    /// Bytes that ranks have handed to the rail, each hop counted.
     pub(super) fn bytes(&self) -> Bytes {
         self.bytes
     }
@@ -194,138 +193,135 @@ impl HostRail {
     fn handle(&mut self, now: Time, event: Event, cpus: &mut [Cpu]) {
         match event {
             Event::Sent { block, bytes } => {
-                let Some(walk) = self.walks.get(&block) else { return };
-                let at = walk.block.at;
-                let pair = (at, self.ring.after(at));
-                let number = self.sent[at as usize];
-                self.sent[at as usize] += 1;
-                let link = self.least_busy(at);
-                self.backlog[link][at as usize] += bytes;
-                let carries = Carries::Slice { from: at, number, block, bytes };
-                self.post(now, (link, pair), (bytes, carries));
+                let Some(transfer) = self.transfers.get(&block) else { return };
+                let from = transfer.block.at;
+                let number = self.sent[from as usize];
+                self.sent[from as usize] += 1;
+                let link = self.least_busy(from);
+                self.backlog[link][from as usize] += bytes;
+                self.post(now, link, Payload::Slice { from, number, block, bytes });
                 self.send_slice(now, block, cpus);
             }
             Event::Received { block, bytes } => {
-                let Some(walk) = self.walks.get_mut(&block) else { return };
-                walk.unreceived -= bytes;
-                if walk.unreceived == Bytes::ZERO {
+                let Some(transfer) = self.transfers.get_mut(&block) else { return };
+                transfer.unreceived -= bytes;
+                if transfer.unreceived == Bytes::ZERO {
                     self.hop(now, block, cpus);
                 }
             }
-            Event::ControlSent { control } => {
-                let pair = (control.from, control.to);
-                self.post(now, (0, pair), (control.bytes, Carries::Control { control }));
+            Event::ControlSent { control } => self.post(now, 0, Payload::Control { control }),
+            Event::ControlReceived { control } => {
+                self.deliveries.push(RailDelivery::Control(control));
             }
-            Event::ControlReceived { control } => self.news.push(News::Control(control)),
         }
     }
 
-    /// The link that has least of a sender's under way.
+    /// The link with the fewest bytes of a sender in flight.
     fn least_busy(&self, from: u32) -> usize {
         let backlog = |&link: &usize| self.backlog[link][from as usize];
         (0..self.worlds.len()).min_by_key(backlog).unwrap_or(0)
     }
 
-    fn post(
-        &mut self,
-        now: Time,
-        (link, (src, dst)): (usize, (u32, u32)),
-        (bytes, carries): (Bytes, Carries),
-    ) {
-        // A small message does not wait behind the data of the same pair.
-        let lane = u32::from(matches!(carries, Carries::Control { .. }));
-        let stream = 2 * self.stream + lane;
+    /// Posts a message to the fabric of a link.
+    fn post(&mut self, now: Time, link: usize, payload: Payload) {
+        // A control message has a stream of its own, so that it does not queue behind data.
+        let (src, dst, bytes, stream) = match payload {
+            Payload::Slice { from, bytes, .. } => (from, self.ring.after(from), bytes, 0),
+            Payload::Control { control } => (control.from, control.to, control.bytes, 1),
+        };
+        let stream = 2 * self.stream + stream;
         let (src, dst) = (HostId(src), HostId(dst));
         let message = Message { src, dst, bytes, stream, start: now };
         let id = self.worlds[link].post(now, message);
-        debug_assert_eq!(id.index(), self.carried[link].len());
-        self.carried[link].push(carries);
+        debug_assert_eq!(id.index(), self.payloads[link].len());
+        self.payloads[link].push(payload);
     }
 
-    /// The holder of a block begins to send it on.
+    /// Starts the next hop of a block.
     fn send(&mut self, now: Time, id: u64, cpus: &mut [Cpu]) {
-        let Some(walk) = self.walks.get_mut(&id) else { return };
-        let bytes = walk.block.range.bytes();
-        (walk.unsent, walk.undelivered, walk.unreceived) = (bytes, bytes, bytes);
+        let Some(transfer) = self.transfers.get_mut(&id) else { return };
+        let bytes = transfer.block.range.bytes();
+        (transfer.unsent, transfer.undelivered, transfer.unreceived) = (bytes, bytes, bytes);
         self.bytes += bytes;
-        cpus[walk.block.at as usize].run(now, self.software.send_message);
+        cpus[transfer.block.at as usize].run(now, self.software.send_message);
         self.send_slice(now, id, cpus);
     }
 
+    /// Requests the processor's work for the next slice of a block.
     fn send_slice(&mut self, now: Time, id: u64, cpus: &mut [Cpu]) {
-        let Some(walk) = self.walks.get_mut(&id) else { return };
-        let bytes = walk.unsent.min(self.software.slice);
+        let Some(transfer) = self.transfers.get_mut(&id) else { return };
+        let bytes = transfer.unsent.min(self.software.slice);
         if bytes == Bytes::ZERO {
             return;
         }
-        walk.unsent -= bytes;
+        transfer.unsent -= bytes;
         let work =
             time_for(self.software.send_rate, bytes) + time_for(self.software.checksum_rate, bytes);
-        let done = cpus[walk.block.at as usize].run(now, work);
+        let done = cpus[transfer.block.at as usize].run(now, work);
         self.push(done, Event::Sent { block: id, bytes });
     }
 
-    /// The fabric of a link has delivered a message.
-    fn deliver(&mut self, now: Time, (link, carries): (usize, Carries), cpus: &mut [Cpu]) {
-        match carries {
-            Carries::Slice { from, number, block, bytes } => {
+    /// Processes a message that the fabric of a link has delivered.
+    fn deliver(&mut self, now: Time, link: usize, payload: Payload, cpus: &mut [Cpu]) {
+        match payload {
+            Payload::Slice { from, number, block, bytes } => {
                 self.backlog[link][from as usize] -= bytes;
+                // A smaller number belongs to a discarded attempt.
                 if number >= self.taken[from as usize] {
-                    self.ahead.insert((from, number), (block, bytes));
+                    self.out_of_order.insert((from, number), (block, bytes));
                 }
-                while let Some(next) = self.ahead.remove(&(from, self.taken[from as usize])) {
+                while let Some((block, bytes)) =
+                    self.out_of_order.remove(&(from, self.taken[from as usize]))
+                {
                     self.taken[from as usize] += 1;
-                    self.receive(now, next, cpus);
+                    self.receive(now, block, bytes, cpus);
                 }
             }
-            Carries::Control { control } => {
+            Payload::Control { control } => {
                 let done = cpus[control.to as usize].run(now, self.software.receive_message);
                 self.push(done, Event::ControlReceived { control });
             }
         }
     }
 
-    /// The next rank's processor is to handle a slice.
-    fn receive(&mut self, now: Time, (block, bytes): (u64, Bytes), cpus: &mut [Cpu]) {
-        let Some(walk) = self.walks.get_mut(&block) else { return };
-        walk.undelivered -= bytes;
-        let to = self.ring.after(walk.block.at) as usize;
+    /// Requests the processor's work for a slice that has arrived.
+    fn receive(&mut self, now: Time, block: u64, bytes: Bytes, cpus: &mut [Cpu]) {
+        let Some(transfer) = self.transfers.get_mut(&block) else { return };
+        transfer.undelivered -= bytes;
+        let to = self.ring.after(transfer.block.at) as usize;
         let mut work = time_for(self.software.receive_rate, bytes)
             + time_for(self.software.checksum_rate, bytes);
-        if self.ring.arrival(&walk.block) == Arrival::Adds {
+        if self.ring.arrival(&transfer.block) == Arrival::Add {
             work += time_for(self.host.add_rate, bytes);
         }
-        if walk.undelivered == Bytes::ZERO {
+        if transfer.undelivered == Bytes::ZERO {
             work += self.software.receive_message;
         }
         let done = cpus[to].run(now, work);
         self.push(done, Event::Received { block, bytes });
     }
 
-    /// A block is at the next rank.
+    /// Completes a hop of a block.
     fn hop(&mut self, now: Time, id: u64, cpus: &mut [Cpu]) {
-        let Some(walk) = self.walks.get_mut(&id) else { return };
-        let piece = walk.block.piece.id;
-        self.ring.hop(Inputs::new(self.seed, piece.operation), &mut walk.block);
-        let block = &walk.block;
+        let Some(transfer) = self.transfers.get_mut(&id) else { return };
+        let attempt = transfer.block.attempt.id;
+        self.ring.hop(Inputs::new(self.seed, attempt.operation), &mut transfer.block);
+        let block = &transfer.block;
         if self.ring.is_final(block) {
-            let (rank, range) = (block.at, block.range);
-            self.news.push(News::Sums { piece, rank, range, numbers: block.numbers.clone() });
+            let (rank, range, numbers) = (block.at, block.range, block.numbers.clone());
+            self.deliveries.push(RailDelivery::Sums(Sums { attempt, rank, range, numbers }));
         }
-        if self.ring.is_over(block) {
-            self.walks.remove(&id);
+        if self.ring.has_ended(block) {
+            self.transfers.remove(&id);
         } else {
             self.send(now, id, cpus);
         }
     }
 }
 
-/// The fabric of a rail: every host at one switch, nothing to send yet.
-fn fabric(
-    (rail, transport): (&RailConfig, &Transport),
-    (ranks, seed): (u32, u64),
-    failures: &[RailFailure],
-) -> crate::fabric::Setup {
+/// The fabric of a rail: a star of all hosts around one switch, without messages.
+fn fabric(setup: &PlaneSetup<'_>, transport: &Transport) -> crate::fabric::Setup {
+    let &PlaneSetup { rail, ranks, seed, .. } = setup;
     let hosts = (0..ranks).map(|host| HostId(host).to_string()).collect();
     let switch = Switch { name: "switch0".to_owned(), tier: 0 };
     let link = |host| Link {
@@ -350,7 +346,7 @@ fn fabric(
             gap: transport.gap,
             forwarding_delay: Span::ZERO,
             rounding: Rounding::Exact,
-            failures: failures.iter().flat_map(|failure| on_links(failure, ranks)).collect(),
+            failures: setup.failures.iter().flat_map(|failure| on_links(failure, ranks)).collect(),
         },
         nic: transport.nic.clone(),
         scheme,
@@ -361,7 +357,7 @@ fn fabric(
     }
 }
 
-/// What a failure of the rail is to its links.
+/// The link failures that a failure of the rail amounts to.
 fn on_links(failure: &RailFailure, ranks: u32) -> Vec<Failure> {
     let &RailFailure { kind, at, until, .. } = failure;
     let of_link = |host: u32, kind: FailureKind| Failure {
@@ -369,7 +365,7 @@ fn on_links(failure: &RailFailure, ranks: u32) -> Vec<Failure> {
         kind,
         at,
         until,
-        // There is no other way to route: nobody has to be told.
+        // There is no other route, so nobody needs to detect the failure.
         detection: Span::MAX,
         convergence: Span::MAX,
     };

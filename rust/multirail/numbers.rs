@@ -1,10 +1,10 @@
-//! The numbers that an all-reduce carries, and what their sum must be.
+//! The numbers of an all-reduce, and their exact sums.
 //!
-//! Elements are whole numbers of 64 bits that wrap, so that the sum does not depend on the order
-//! of additions and can be compared to the last bit. What a rank brings is a function of the
-//! operation, the rank and the place: it stands for the buffer of inputs that a real library must
-//! keep until an operation is complete everywhere, because a chunk that is redone is redone from
-//! there, never from a buffer that has partial sums in it.
+//! Elements are 64-bit integers with wrapping addition, so that the sum does not depend on the order
+//! of additions and can be compared bit by bit. The input of a rank is a function of operation,
+//! rank and index. It stands for the buffer of inputs that a real library must keep until an
+//! operation is complete everywhere, because a chunk is repeated from its inputs, never from a
+//! buffer with partial sums.
 
 use crate::rng::mix64;
 use crate::units::Bytes;
@@ -12,19 +12,19 @@ use crate::units::Bytes;
 /// Length of an element.
 pub const ELEMENT: Bytes = Bytes::new(8);
 
-/// What all ranks bring to one operation.
+/// The inputs of all ranks to one operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Inputs {
+pub(super) struct Inputs {
     seed: u64,
     operation: u32,
 }
 
-/// A run of elements of an operation's vector.
+/// A range of elements of an operation's vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Range {
+pub(super) struct Range {
     /// The first element.
     pub first: u64,
-    /// How many.
+    /// The number of elements.
     pub count: u64,
 }
 
@@ -34,14 +34,15 @@ impl Range {
         ELEMENT * self.count
     }
 
-    /// Cut into `parts` as equal as can be, longer ones first; the part of that number.
+    /// Divides the range into `parts` whose lengths differ by at most one, longer ones first, and
+    /// returns the one at `index`.
     pub fn part(self, index: u64, parts: u64) -> Self {
         let (each, left) = (self.count / parts, self.count % parts);
         let first = self.first + index * each + index.min(left);
         Self { first, count: each + u64::from(index < left) }
     }
 
-    /// Cut into runs of at most `most` elements.
+    /// Divides the range into consecutive ranges of at most `most` elements.
     pub fn cut(self, most: u64) -> impl Iterator<Item = Self> {
         let most = most.max(1);
         (0..self.count.div_ceil(most)).map(move |index| Self {
@@ -52,7 +53,7 @@ impl Range {
 }
 
 impl Inputs {
-    /// Those of an operation of the run with that seed.
+    /// The inputs of an operation of the run with that seed.
     pub fn new(seed: u64, operation: u32) -> Self {
         Self { seed, operation }
     }
@@ -61,15 +62,15 @@ impl Inputs {
         mix64(mix64(self.seed ^ u64::from(self.operation)) ^ u64::from(rank))
     }
 
-    /// What `rank` brings, element by element.
+    /// The input of `rank`, element by element.
     pub fn of(self, rank: u32, range: Range) -> impl Iterator<Item = i64> {
         let key = self.key(rank);
-        // An odd factor keeps all of the key's bits; neighbours differ in high bits too.
+        // An odd factor is invertible, so distinct indices stay distinct; it spreads low bits.
         (range.first..range.first + range.count)
             .map(move |index| ((key ^ index).wrapping_mul(0x9e37_79b9_7f4a_7c15)) as i64)
     }
 
-    /// Adds what `rank` brings to `sums`, which is of that range.
+    /// Adds the input of `rank` to `sums`, which covers that range.
     pub fn add(self, rank: u32, range: Range, sums: &mut [i64]) {
         for (sum, number) in sums.iter_mut().zip(self.of(rank, range)) {
             *sum = sum.wrapping_add(number);
@@ -89,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_and_cuts_are_the_whole_in_order() {
+    fn parts_and_cuts_cover_the_range_in_order() {
         let whole = Range { first: 7, count: 23 };
         for parts in [1, 2, 5, 23, 40] {
             let mut next = whole.first;
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_those_of_all_ranks_and_differ_by_place_and_operation() {
+    fn sums_cover_all_ranks_and_differ_by_index_and_operation() {
         let range = Range { first: 100, count: 4 };
         let inputs = Inputs::new(1, 0);
         let by_hand: Vec<i64> = (0..4)

@@ -1,62 +1,55 @@
-//! An operation under way: its chunks, and for each rank which rail it takes each to be on and
-//! which sums it has.
+//! An operation in progress: its chunks, and the state of each chunk at each rank.
 //!
-//! Ranks hear of a failure at different times, so each has its own account. A chunk that is done
-//! again has a later epoch: sums of an earlier one are late and count for nothing, and sums of one
-//! that a rank has not heard of yet are kept until it has.
+//! Ranks learn of a failure at different times, so each has a state of its own. A repeated chunk has
+//! a later epoch: sums of an earlier epoch are late and ignored, and sums of an epoch that a rank
+//! does not know yet are kept until it does.
 
 use std::collections::VecDeque;
 
+use super::attempt::{Attempt, AttemptId, Sums};
 use super::numbers::{Inputs, Range};
-use super::piece::{Piece, PieceId};
 use crate::units::{Span, Time};
 
-/// How far a rank is with a chunk.
+/// The progress of a rank with a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum ChunkPhase {
     Waiting,
-    Begun,
-    Whole,
+    InProgress,
+    Complete,
 }
 
-/// A chunk as a rank has it.
+/// The current attempt at a chunk at one rank.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct ChunkState {
     rail: u32,
     epoch: u64,
-    stage: Stage,
+    phase: ChunkPhase,
     /// Elements whose sums the rank has, of this epoch.
-    had: u64,
+    received: u64,
 }
 
 /// The chunks of one rail at one rank.
 #[derive(Debug, Clone, Default)]
-struct Lane {
+struct RailQueue {
     waiting: VecDeque<u32>,
-    under_way: u32,
-    /// When a chunk on it was last whole.
+    in_progress: u32,
+    /// When a chunk on the rail was last completed.
     last: Option<Time>,
 }
 
-/// Sums that a rank has no use for yet.
+/// The state of one rank.
 #[derive(Debug, Clone)]
-struct Early {
-    piece: PieceId,
-    range: Range,
-    numbers: Vec<i64>,
-}
-
-/// What one rank has.
-#[derive(Debug, Clone)]
-struct Account {
-    places: Vec<Place>,
-    lanes: Vec<Lane>,
+struct RankState {
+    chunks: Vec<ChunkState>,
+    queues: Vec<RailQueue>,
     result: Vec<i64>,
-    early: Vec<Early>,
+    /// Sums of attempts that the rank does not know yet.
+    early: Vec<Sums>,
+    /// Number of chunks that are not complete.
     missing: usize,
 }
 
-/// A chunk as an operation begins with it.
+/// A chunk at the start of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Chunk {
     pub rail: u32,
@@ -64,173 +57,189 @@ pub(super) struct Chunk {
     pub range: Range,
 }
 
-/// What came of sums that a rail had to tell.
+/// A repetition of a chunk at one rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stored {
-    /// They are of a try, or an operation, that is over: nobody wants them.
-    Late,
-    /// They are of a try that the rank has not heard of.
-    Early,
-    /// The rank has not all of the chunk yet.
-    Part,
-    /// The rank has all of the chunk.
-    Whole,
+pub(super) struct Repetition {
+    pub rank: u32,
+    pub chunk: u32,
+    /// The rail of the new attempt.
+    pub rail: u32,
+    /// The epoch of the new attempt.
+    pub epoch: u64,
 }
 
-/// An operation.
+/// The result of storing sums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stored {
+    /// The sums belong to an earlier attempt or operation and are ignored.
+    Late,
+    /// The sums belong to an attempt that the rank does not know yet.
+    Early,
+    /// The rank does not have all sums of the chunk yet.
+    Partial,
+    /// The rank has all sums of the chunk.
+    Complete,
+}
+
+/// The parameters of an operation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OperationParameters {
+    /// Index of the operation within the run.
+    pub index: u32,
+    pub started: Time,
+    /// Seed of the run.
+    pub seed: u64,
+    pub ranks: u32,
+    /// Number of rails.
+    pub rails: usize,
+}
+
+/// An operation in progress.
 #[derive(Debug)]
 pub(super) struct Operation {
-    pub number: u32,
+    pub index: u32,
     pub started: Time,
     inputs: Inputs,
     chunks: Vec<Range>,
-    accounts: Vec<Account>,
+    ranks: Vec<RankState>,
 }
 
 impl Operation {
-    /// Operation `number` of a run with that seed and so many ranks, in these chunks, which lie one
-    /// behind the other, on these of so many rails.
-    pub fn new(
-        (number, started): (u32, Time),
-        (seed, ranks): (u64, u32),
-        chunks: &[Chunk],
-        rails: usize,
-    ) -> Self {
-        let mut lanes = vec![Lane::default(); rails];
-        for (number, chunk) in (0u32..).zip(chunks) {
-            lanes[chunk.rail as usize].waiting.push_back(number);
+    /// An operation of these consecutive chunks.
+    pub(super) fn new(parameters: &OperationParameters, chunks: &[Chunk]) -> Self {
+        let &OperationParameters { index, started, seed, ranks, rails } = parameters;
+        let mut queues = vec![RailQueue::default(); rails];
+        for (index, chunk) in (0u32..).zip(chunks) {
+            queues[chunk.rail as usize].waiting.push_back(index);
         }
-        let place = |&Chunk { rail, epoch, .. }: &Chunk| Place {
+        let state = |&Chunk { rail, epoch, .. }: &Chunk| ChunkState {
             rail,
             epoch,
-            stage: Stage::Waiting,
-            had: 0,
+            phase: ChunkPhase::Waiting,
+            received: 0,
         };
         let total: u64 = chunks.iter().map(|chunk| chunk.range.count).sum();
-        let account = Account {
-            places: chunks.iter().map(place).collect(),
-            lanes,
+        let rank = RankState {
+            chunks: chunks.iter().map(state).collect(),
+            queues,
             result: vec![0; total as usize],
             early: Vec::new(),
             missing: chunks.len(),
         };
         Self {
-            number,
+            index,
             started,
-            inputs: Inputs::new(seed, number),
+            inputs: Inputs::new(seed, index),
             chunks: chunks.iter().map(|chunk| chunk.range).collect(),
-            accounts: vec![account; ranks as usize],
+            ranks: vec![rank; ranks as usize],
         }
     }
 
-    /// The rail that a rank takes a chunk to be on.
-    pub fn rail_of(&self, rank: u32, chunk: u32) -> u32 {
-        self.accounts[rank as usize].places[chunk as usize].rail
+    /// The rail of a chunk's current attempt at a rank.
+    pub(super) fn rail_of(&self, rank: u32, chunk: u32) -> u32 {
+        self.ranks[rank as usize].chunks[chunk as usize].rail
     }
 
-    /// True if every rank has all sums.
-    pub fn is_complete(&self) -> bool {
-        self.accounts.iter().all(|account| account.missing == 0)
+    /// Whether every rank has all sums.
+    pub(super) fn is_complete(&self) -> bool {
+        self.ranks.iter().all(|rank| rank.missing == 0)
     }
 
-    /// The next chunk of a rail that a rank may begin while it has at most `window` under way.
-    pub fn begin_next(&mut self, rail: u32, rank: u32, window: u32) -> Option<Piece> {
-        let Account { places, lanes, .. } = &mut self.accounts[rank as usize];
-        let lane = &mut lanes[rail as usize];
-        if lane.under_way >= window {
+    /// Begins the next chunk of a rail at a rank, if the rank has fewer than `window` in progress.
+    pub(super) fn begin_next(&mut self, rail: u32, rank: u32, window: u32) -> Option<Attempt> {
+        let RankState { chunks, queues, .. } = &mut self.ranks[rank as usize];
+        let queue = &mut queues[rail as usize];
+        if queue.in_progress >= window {
             return None;
         }
-        let chunk = lane.waiting.pop_front()?;
-        lane.under_way += 1;
-        let place = &mut places[chunk as usize];
-        place.stage = Stage::Begun;
-        let id = PieceId { operation: self.number, chunk, epoch: place.epoch };
-        Some(Piece { id, range: self.chunks[chunk as usize] })
+        let chunk = queue.waiting.pop_front()?;
+        queue.in_progress += 1;
+        let state = &mut chunks[chunk as usize];
+        state.phase = ChunkPhase::InProgress;
+        let id = AttemptId { operation: self.index, chunk, epoch: state.epoch };
+        Some(Attempt { id, range: self.chunks[chunk as usize] })
     }
 
-    /// A rank has sums of a part of a piece.
-    pub fn store(
-        &mut self,
-        now: Time,
-        (piece, rank): (PieceId, u32),
-        (range, numbers): (Range, Vec<i64>),
-    ) -> Stored {
-        if piece.operation != self.number {
+    /// Stores sums at the rank that has received them.
+    pub(super) fn store(&mut self, now: Time, sums: Sums) -> Stored {
+        let Sums { attempt, rank, range, .. } = sums;
+        if attempt.operation != self.index {
             return Stored::Late;
         }
-        let count = self.chunks[piece.chunk as usize].count;
-        let account = &mut self.accounts[rank as usize];
-        let place = &mut account.places[piece.chunk as usize];
-        if piece.epoch < place.epoch {
+        let count = self.chunks[attempt.chunk as usize].count;
+        let state = &mut self.ranks[rank as usize];
+        let chunk = &mut state.chunks[attempt.chunk as usize];
+        if attempt.epoch < chunk.epoch {
             return Stored::Late;
         }
-        if piece.epoch > place.epoch {
-            account.early.push(Early { piece, range, numbers });
+        if attempt.epoch > chunk.epoch {
+            state.early.push(sums);
             return Stored::Early;
         }
-        place.had += range.count;
-        // More than there is would be a chunk that was added up twice.
-        assert!(place.had <= count, "{piece:?} came twice to rank {rank}");
-        let to = range.first as usize..(range.first + range.count) as usize;
-        account.result[to].copy_from_slice(&numbers);
-        if place.had < count {
-            return Stored::Part;
+        chunk.received += range.count;
+        // More elements than the chunk has would mean that it was summed twice.
+        assert!(chunk.received <= count, "{attempt:?} arrived twice at rank {rank}");
+        let elements = range.first as usize..(range.first + range.count) as usize;
+        state.result[elements].copy_from_slice(&sums.numbers);
+        if chunk.received < count {
+            return Stored::Partial;
         }
-        let lane = &mut account.lanes[place.rail as usize];
-        if place.stage == Stage::Begun {
-            lane.under_way -= 1;
+        let queue = &mut state.queues[chunk.rail as usize];
+        if chunk.phase == ChunkPhase::InProgress {
+            queue.in_progress -= 1;
         } else {
-            // All others were quicker: this rank had not begun.
-            lane.waiting.retain(|&chunk| chunk != piece.chunk);
+            // All other ranks were faster: this rank had not begun.
+            queue.waiting.retain(|&waiting| waiting != attempt.chunk);
         }
-        place.stage = Stage::Whole;
-        lane.last = Some(now);
-        account.missing -= 1;
-        Stored::Whole
+        chunk.phase = ChunkPhase::Complete;
+        queue.last = Some(now);
+        state.missing -= 1;
+        Stored::Complete
     }
 
-    /// A rank is to do a chunk again, on that rail: whatever it has of it is given up, and it
-    /// begins from what it brought. True if others were so quick that it has all of it at once.
-    pub fn issue(&mut self, now: Time, rank: u32, chunk: u32, (rail, epoch): (u32, u64)) -> Stored {
-        let account = &mut self.accounts[rank as usize];
-        let place = &mut account.places[chunk as usize];
-        let lane = &mut account.lanes[place.rail as usize];
-        match place.stage {
-            Stage::Waiting => lane.waiting.retain(|&other| other != chunk),
-            Stage::Begun => lane.under_way -= 1,
-            Stage::Whole => account.missing += 1,
+    /// Starts a new attempt at a chunk at one rank, from its original input; the sums of the
+    /// previous attempt are discarded. Returns [`Stored::Complete`] if the other ranks were so fast
+    /// that all sums of the new attempt have arrived early.
+    pub(super) fn repeat(&mut self, now: Time, repetition: &Repetition) -> Stored {
+        let &Repetition { rank, chunk, rail, epoch } = repetition;
+        let state = &mut self.ranks[rank as usize];
+        let current = &mut state.chunks[chunk as usize];
+        let queue = &mut state.queues[current.rail as usize];
+        match current.phase {
+            ChunkPhase::Waiting => queue.waiting.retain(|&other| other != chunk),
+            ChunkPhase::InProgress => queue.in_progress -= 1,
+            ChunkPhase::Complete => state.missing += 1,
         }
-        *place = Place { rail, epoch, stage: Stage::Waiting, had: 0 };
-        account.lanes[rail as usize].waiting.push_back(chunk);
-        let early = std::mem::take(&mut account.early);
-        let mut stored = Stored::Part;
-        for Early { piece, range, numbers } in early {
-            let of_chunk = piece.chunk == chunk;
-            let this = self.store(now, (piece, rank), (range, numbers));
-            if of_chunk && this == Stored::Whole {
+        *current = ChunkState { rail, epoch, phase: ChunkPhase::Waiting, received: 0 };
+        state.queues[rail as usize].waiting.push_back(chunk);
+        let early = std::mem::take(&mut state.early);
+        let mut stored = Stored::Partial;
+        for sums in early {
+            let of_chunk = sums.attempt.chunk == chunk;
+            let this = self.store(now, sums);
+            if of_chunk && this == Stored::Complete {
                 stored = this;
             }
         }
         stored
     }
 
-    /// How long a rail took, from the start until every rank had its chunks; `None` if it had
-    /// none.
-    pub fn duration(&self, rail: u32) -> Option<Span> {
-        let last = self.accounts.iter().filter_map(|account| account.lanes[rail as usize].last);
+    /// The time of a rail, from the start until every rank had its chunks; `None` if it had none.
+    pub(super) fn duration(&self, rail: u32) -> Option<Span> {
+        let last = self.ranks.iter().filter_map(|rank| rank.queues[rail as usize].last);
         last.max().map(|last| last.since(self.started))
     }
 
-    /// Elements that a rank and place have wrong, compared with the exact sums.
-    pub fn wrong(&self) -> u64 {
-        let ranks = self.accounts.len() as u32;
+    /// The number of elements of all ranks' results that differ from the exact sums.
+    pub(super) fn wrong(&self) -> u64 {
+        let ranks = self.ranks.len() as u32;
         let mut wrong = 0;
         for &range in &self.chunks {
             let sums = self.inputs.sum(ranks, range);
-            let place = range.first as usize..(range.first + range.count) as usize;
-            for account in &self.accounts {
-                let had = account.result[place.clone()].iter();
-                wrong += had.zip(&sums).filter(|(had, sum)| had != sum).count() as u64;
+            let elements = range.first as usize..(range.first + range.count) as usize;
+            for rank in &self.ranks {
+                let result = rank.result[elements.clone()].iter();
+                wrong += result.zip(&sums).filter(|(result, sum)| result != sum).count() as u64;
             }
         }
         wrong
@@ -253,57 +262,62 @@ mod tests {
             epoch: 0,
             range: Range { first, count },
         });
-        Operation::new((0, Time::ZERO), (1, 2), &chunks, 2)
+        let started = Time::ZERO;
+        let parameters = OperationParameters { index: 0, started, seed: 1, ranks: 2, rails: 2 };
+        Operation::new(&parameters, &chunks)
     }
 
-    fn whole(of: &mut Operation, us: u64, rank: u32, (chunk, epoch): (u32, u64)) -> Stored {
+    /// Stores all sums of an attempt at a chunk.
+    fn store_all(of: &mut Operation, us: u64, rank: u32, chunk: u32, epoch: u64) -> Stored {
         let range = of.chunks[chunk as usize];
         let numbers = of.inputs.sum(2, range);
-        let piece = PieceId { operation: 0, chunk, epoch };
-        of.store(at(us), (piece, rank), (range, numbers))
+        let attempt = AttemptId { operation: 0, chunk, epoch };
+        of.store(at(us), Sums { attempt, rank, range, numbers })
+    }
+
+    fn repeat(of: &mut Operation, chunk: u32) -> Stored {
+        of.repeat(at(3), &Repetition { rank: 0, chunk, rail: 1, epoch: 1 })
     }
 
     #[test]
-    fn a_window_of_chunks_is_under_way_and_the_last_sum_completes() {
+    fn a_window_of_chunks_is_in_progress_and_the_last_sums_complete_the_operation() {
         let mut of = operation();
         let begun: Vec<Option<u32>> =
-            (0..2).map(|_| of.begin_next(0, 0, 1).map(|piece| piece.id.chunk)).collect();
+            (0..2).map(|_| of.begin_next(0, 0, 1).map(|attempt| attempt.id.chunk)).collect();
         assert_eq!(begun, [Some(0), None]);
-        assert_eq!(whole(&mut of, 1, 0, (0, 0)), Stored::Whole);
-        assert_eq!(of.begin_next(0, 0, 1).map(|piece| piece.id.chunk), Some(1));
-        assert_eq!(whole(&mut of, 2, 0, (1, 0)), Stored::Whole);
-        assert_eq!(of.accounts[0].missing, 1);
-        assert_eq!(whole(&mut of, 3, 0, (2, 0)), Stored::Whole, "though it had not begun");
-        assert!(of.accounts[0].missing == 0 && !of.is_complete());
+        assert_eq!(store_all(&mut of, 1, 0, 0, 0), Stored::Complete);
+        assert_eq!(of.begin_next(0, 0, 1).map(|attempt| attempt.id.chunk), Some(1));
+        assert_eq!(store_all(&mut of, 2, 0, 1, 0), Stored::Complete);
+        assert_eq!(of.ranks[0].missing, 1);
+        assert_eq!(store_all(&mut of, 3, 0, 2, 0), Stored::Complete, "although it had not begun");
+        assert!(of.ranks[0].missing == 0 && !of.is_complete());
         assert_eq!(of.begin_next(1, 0, 1), None);
-        (0..3).for_each(|chunk| assert_eq!(whole(&mut of, 9, 1, (chunk, 0)), Stored::Whole));
+        (0..3).for_each(|chunk| assert_eq!(store_all(&mut of, 9, 1, chunk, 0), Stored::Complete));
         assert!(of.is_complete());
         assert_eq!((of.wrong(), of.duration(1)), (0, Some(Span::from_us(9))));
     }
 
     #[test]
-    fn what_is_done_again_counts_by_its_epoch_alone() {
+    fn a_repeated_chunk_counts_only_in_its_epoch() {
         let mut of = operation();
-        (0..3).for_each(|chunk| assert_eq!(whole(&mut of, 1, 0, (chunk, 0)), Stored::Whole));
-        assert_eq!(whole(&mut of, 2, 0, (1, 1)), Stored::Early, "it has not heard of that");
-        assert_eq!(of.issue(at(3), 0, 0, (1, 1)), Stored::Part);
-        assert_eq!(of.accounts[0].missing, 1, "also a rank that had it does it again");
-        assert_eq!(of.issue(at(3), 0, 1, (1, 1)), Stored::Whole);
-        assert_eq!(whole(&mut of, 4, 0, (0, 0)), Stored::Late);
-        assert_eq!(
-            of.begin_next(1, 0, 9).map(|piece| (piece.id.chunk, piece.id.epoch)),
-            Some((0, 1))
-        );
-        assert_eq!(whole(&mut of, 5, 0, (0, 1)), Stored::Whole);
-        assert_eq!(of.accounts[0].missing, 0);
+        (0..3).for_each(|chunk| assert_eq!(store_all(&mut of, 1, 0, chunk, 0), Stored::Complete));
+        assert_eq!(store_all(&mut of, 2, 0, 1, 1), Stored::Early, "an unknown attempt");
+        assert_eq!(repeat(&mut of, 0), Stored::Partial);
+        assert_eq!(of.ranks[0].missing, 1, "a rank that had the chunk repeats it too");
+        assert_eq!(repeat(&mut of, 1), Stored::Complete);
+        assert_eq!(store_all(&mut of, 4, 0, 0, 0), Stored::Late);
+        let next = of.begin_next(1, 0, 9).map(|attempt| (attempt.id.chunk, attempt.id.epoch));
+        assert_eq!(next, Some((0, 1)));
+        assert_eq!(store_all(&mut of, 5, 0, 0, 1), Stored::Complete);
+        assert_eq!(of.ranks[0].missing, 0);
     }
 
     #[test]
-    #[should_panic(expected = "came twice")]
-    fn a_sum_that_comes_twice_is_a_broken_promise() {
+    #[should_panic(expected = "arrived twice")]
+    fn sums_that_arrive_twice_are_a_broken_invariant() {
         let mut of = operation();
         for _ in 0..2 {
-            whole(&mut of, 1, 0, (2, 0));
+            store_all(&mut of, 1, 0, 2, 0);
         }
     }
 }

@@ -1,51 +1,53 @@
-//! When the wires of an aggregation tree carry, and how fast.
+//! Failures of the wires of an aggregation tree.
 
 use super::config::{RailFailure, RailFailureKind};
 use crate::units::{BitRate, Bytes, Fraction, Time};
 
-/// The wires of a tree: those of hosts by number, and those below its root.
+/// The wires of a tree: those of hosts by index, and those below its root.
 #[derive(Debug)]
 pub(super) struct Wires {
     rate: BitRate,
     failures: Vec<RailFailure>,
 }
 
-/// What is left of a wire.
+/// The effect of a failure on a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Left {
-    All,
-    Part(Fraction),
-    Nothing,
+enum Effect {
+    None,
+    Degraded(Fraction),
+    Down,
 }
 
 impl Wires {
-    /// Any wire between the root and a switch.
+    /// The index that stands for any wire between the root and a switch.
     pub const ROOT: u32 = u32::MAX;
 
-    /// Wires of that rate with those failures.
+    /// Wires of one rate with these failures.
     pub fn new(rate: BitRate, failures: &[RailFailure]) -> Self {
         Self { rate, failures: failures.to_vec() }
     }
 
-    /// When the last bit leaves of what is to start at `start` on a wire (`None`: one that never
-    /// fails), if it ever does. What an outage takes is sent again from its beginning once the
-    /// wire is back; what starts on a slow wire goes at its pace to the end.
+    /// The end of a transmission that is due at `start` on a wire (`None` for a wire that never
+    /// fails); `None` if it never ends. A transmission that an outage interrupts is repeated from
+    /// its beginning after the outage; one that starts on a degraded wire keeps that rate.
     pub fn end(&self, wire: Option<u32>, start: Time, bytes: Bytes) -> Option<Time> {
         let mut start = start;
         loop {
             let mut rate = self.rate;
             let mut back = None;
-            for (failure, left) in self.of(wire) {
+            for (failure, effect) in self.effects(wire) {
                 let RailFailure { at, until, .. } = *failure;
-                match left {
-                    Left::Part(part) if at <= start && start < until => rate = rate.scaled(part),
+                match effect {
+                    Effect::Degraded(part) if at <= start && start < until => {
+                        rate = rate.scaled(part);
+                    }
                     _ => {}
                 }
             }
             let rate = rate.max(BitRate::from_bps(1));
             let end = start.saturating_add(rate.time_for(bytes));
-            for (failure, left) in self.of(wire) {
-                if left == Left::Nothing && failure.at < end && start < failure.until {
+            for (failure, effect) in self.effects(wire) {
+                if effect == Effect::Down && failure.at < end && start < failure.until {
                     back = back.max(Some(failure.until));
                 }
             }
@@ -57,22 +59,23 @@ impl Wires {
         }
     }
 
-    fn of(&self, wire: Option<u32>) -> impl Iterator<Item = (&RailFailure, Left)> {
-        self.failures.iter().map(move |failure| (failure, left(failure.kind, wire)))
+    fn effects(&self, wire: Option<u32>) -> impl Iterator<Item = (&RailFailure, Effect)> {
+        self.failures.iter().map(move |failure| (failure, effect(failure.kind, wire)))
     }
 }
 
-fn left(kind: RailFailureKind, wire: Option<u32>) -> Left {
+/// The effect of a kind of failure on a wire.
+fn effect(kind: RailFailureKind, wire: Option<u32>) -> Effect {
     match kind {
         RailFailureKind::Link { host } | RailFailureKind::Error { host } if wire == Some(host) => {
-            Left::Nothing
+            Effect::Down
         }
-        // A dead switch takes all its links with it; which tier it is of makes no difference.
-        RailFailureKind::Switch if wire.is_some() => Left::Nothing,
+        // A switch fails with all its links, whichever tier it is in.
+        RailFailureKind::Switch if wire.is_some() => Effect::Down,
         RailFailureKind::Crawl { host, left } if wire == Some(host) => {
-            Fraction::new(u32::from(left.max(1)), 1 << 16).map_or(Left::Nothing, Left::Part)
+            Fraction::new(u32::from(left.max(1)), 1 << 16).map_or(Effect::Down, Effect::Degraded)
         }
-        _ => Left::All,
+        _ => Effect::None,
     }
 }
 
@@ -90,11 +93,11 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_takes_what_it_meets_and_the_wire_sends_it_again() {
+    fn an_interrupted_transmission_is_repeated_after_the_outage() {
         let down = failure(RailFailureKind::Link { host: 1 }, 150, at(400));
         let wires = Wires::new(BitRate::from_gbps(8), &[down]);
         let end = |wire, start| wires.end(wire, at(start), Bytes::new(100));
-        assert_eq!(end(Some(1), 50), Some(at(150)), "its last bit is out");
+        assert_eq!(end(Some(1), 50), Some(at(150)), "its last bit has left");
         assert_eq!(end(Some(1), 60), Some(at(500)));
         assert_eq!(end(Some(1), 300), Some(at(500)));
         assert_eq!(end(Some(0), 300), Some(at(400)), "another wire");
@@ -102,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn for_ever_is_for_ever_and_slow_is_slow() {
+    fn a_permanent_outage_never_ends_and_a_degraded_wire_is_slower() {
         let down = failure(RailFailureKind::Switch, 100, Time::NEVER);
         let slow = failure(RailFailureKind::Crawl { host: 0, left: 1 << 14 }, 0, at(50));
         let wires = Wires::new(BitRate::from_gbps(8), &[slow, down]);

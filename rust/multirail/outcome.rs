@@ -1,38 +1,38 @@
-//! What a run over several rails has to say.
+//! The results of a run over several rails.
 
 use crate::rail::handler::{Cause, RailState};
 use crate::units::{Bytes, Span, Time};
 
-/// How it ended.
+/// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every operation is complete, and every rank has had its exact sums.
+    /// Every operation is complete at every rank.
     Completed,
-    /// Nothing was left to happen, or the time limit came.
+    /// No event was left, or the time limit was reached.
     Stalled,
 }
 
-/// One operation.
+/// The results of one operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OperationRecord {
-    /// Its length.
+    /// Length of the operation.
     pub bytes: Bytes,
-    /// When it started.
+    /// The time at which it started.
     pub started: Time,
-    /// From its start until every rank had all sums; `None` if that did not happen.
+    /// From its start until every rank had all sums; `None` if it did not complete.
     pub took: Option<Span>,
-    /// By rail: its bytes, as divided at the start.
+    /// The share of each rail at the start.
     pub shares: Vec<Bytes>,
-    /// By rail: how long it took for what it did; `None` if it had nothing.
+    /// The time of each rail for its chunks; `None` if it had none.
     pub times: Vec<Option<Span>>,
     /// Chunks that were issued again.
     pub reissued: u64,
-    /// Elements that a rank had wrong at the end: none, unless this program is.
+    /// The number of elements with a wrong sum at some rank; 0 unless the simulator is wrong.
     pub wrong: u64,
 }
 
 impl OperationRecord {
-    /// How far the times of rails are apart, as a part of the longest; 0 with fewer than two.
+    /// How far the rails ended apart: (longest − shortest) / longest; 0 for fewer than two rails.
     pub fn spread(&self) -> f64 {
         let times = || self.times.iter().flatten().map(|time| time.as_ps());
         match (times().min(), times().max()) {
@@ -42,64 +42,66 @@ impl OperationRecord {
     }
 }
 
-/// One rail.
+/// The results of one rail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RailRecord {
-    /// Its name.
+    /// Name of the rail.
     pub name: String,
-    /// Its kind, as scenarios spell it.
+    /// Kind of the rail, in the spelling of scenarios.
     pub kind: &'static str,
-    /// Bytes of operations that were its at their start.
+    /// The sum of its shares at the start of operations.
     pub assigned: Bytes,
-    /// Bytes that ranks handed to it: what went over it, each hop counted.
+    /// Bytes that ranks handed to it, each hop counted.
     pub carried: Bytes,
 }
 
-/// What happened to a rail, or was done about it.
+/// An event of a rail with its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimelineEntry {
-    /// When.
+    /// The time of the event.
     pub at: Time,
-    /// Which rail.
+    /// Index of the rail.
     pub rail: u32,
-    /// What.
-    pub what: Happening,
+    /// The event.
+    pub event: RailEvent,
 }
 
-/// What happens to rails.
+/// An event of a rail: a failure, its detection, or the reaction to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Happening {
-    /// It fails; nobody knows yet.
+pub enum RailEvent {
+    /// The rail fails; no rank has detected it yet.
     Fails,
-    /// A rank is the first to see it in another state.
-    Moved {
-        /// Which.
+    /// A rank is the first to change its state of the rail.
+    StateChange {
+        /// The rank.
         rank: u32,
-        /// In which state.
+        /// The new state.
         state: RailState,
-        /// Why.
+        /// The reason of the change.
         cause: Cause,
     },
-    /// Every rank has said what it has, and the first rank knows.
+    /// The first rank has the reports of all ranks: they agree that the rail is down.
     Agreed,
-    /// Missing chunks go to other rails.
+    /// Missing chunks are issued again on other rails.
     Reissued {
-        /// How many.
+        /// The number of chunks.
         chunks: u64,
     },
-    /// The first of them is whole at a rank: work goes on.
+    /// The first of these chunks is complete at a rank: the operation has resumed.
     Resumed,
-    /// What failed is mended; nobody knows yet.
+    /// The failure ends; no rank has detected it yet.
     Mended,
-    /// All ranks agree that it takes part again; it is measured anew.
+    /// All ranks agree that the rail is up again; it is measured from scratch.
     Returned,
 }
 
-impl std::fmt::Display for Happening {
+impl std::fmt::Display for RailEvent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Fails => write!(f, "fails"),
-            Self::Moved { rank, state, cause } => write!(f, "{state} at rank {rank} ({cause})"),
+            Self::StateChange { rank, state, cause } => {
+                write!(f, "{state} at rank {rank} ({cause})")
+            }
             Self::Agreed => write!(f, "all ranks agree that it is down"),
             Self::Reissued { chunks: 1 } => write!(f, "1 chunk is issued again"),
             Self::Reissued { chunks } => write!(f, "{chunks} chunks are issued again"),
@@ -110,47 +112,48 @@ impl std::fmt::Display for Happening {
     }
 }
 
-/// All that was measured.
+/// All results of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// How it ended.
+    /// How the run ended.
     pub verdict: Verdict,
-    /// When.
+    /// The time at which it ended.
     pub ended: Time,
-    /// Every operation that was begun, in order.
+    /// Every operation that was started, in order.
     pub operations: Vec<OperationRecord>,
-    /// Every rail, in order.
+    /// All rails, by index.
     pub rails: Vec<RailRecord>,
-    /// By host: how long its processor worked.
+    /// The busy time of each host's processor.
     pub cpu_busy: Vec<Span>,
-    /// What happened to rails, in order of time.
+    /// The events of all rails, in order of time.
     pub timeline: Vec<TimelineEntry>,
-    /// Sums that came when nobody wanted them any more.
+    /// The number of sums of superseded attempts.
     pub late: u64,
-    /// Events handled.
+    /// The number of events.
     pub events: u64,
 }
 
 impl Outcome {
-    /// From the first failure until chunks were issued again on other rails, and until the first
-    /// of them was whole; `None` where that did not happen.
+    /// The time from the first failure until chunks were issued again on other rails, and until
+    /// the first of them was complete; `None` if that did not happen.
     pub fn resumption(&self) -> Option<(Span, Span)> {
-        let at = |is: fn(&Happening) -> bool| {
-            self.timeline.iter().find(|entry| is(&entry.what)).map(|entry| entry.at)
+        let at = |is: fn(&RailEvent) -> bool| {
+            self.timeline.iter().find(|entry| is(&entry.event)).map(|entry| entry.at)
         };
-        let failed = at(|what| matches!(what, Happening::Fails))?;
-        let again = at(|what| matches!(what, Happening::Reissued { .. }))?;
-        let resumed = at(|what| matches!(what, Happening::Resumed))?;
+        let failed = at(|what| matches!(what, RailEvent::Fails))?;
+        let again = at(|what| matches!(what, RailEvent::Reissued { .. }))?;
+        let resumed = at(|what| matches!(what, RailEvent::Resumed))?;
         (failed <= again).then(|| (again.since(failed), resumed.since(failed)))
     }
 
-    /// When the last operation that completed did.
+    /// The completion time of the last completed operation.
     pub fn last_end(&self) -> Time {
         let end = |it: &OperationRecord| it.took.map(|took| it.started.saturating_add(took));
         self.operations.iter().filter_map(end).max().unwrap_or(Time::ZERO)
     }
 
-    /// Bytes added up in all, over the time that it took, in bytes a second; 0 if nothing did.
+    /// Bytes of all operations over the time of the completed ones, in bytes per second; 0 if none
+    /// completed.
     pub fn rate(&self) -> f64 {
         let bytes: u64 = self.operations.iter().map(|operation| operation.bytes.get()).sum();
         let took: u64 = self.operations.iter().flat_map(|it| it.took).map(Span::as_ps).sum();

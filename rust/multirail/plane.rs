@@ -1,20 +1,32 @@
 //! A rail of any kind.
 
-use super::config::{RailFailure, RailKind, Setup};
+use super::attempt::{Attempt, Control, RailDelivery};
+use super::config::{HostCosts, RailConfig, RailFailure, RailKind, Setup};
 use super::cpu::Cpu;
 use super::host_rail::HostRail;
-use super::piece::{Control, News, Piece};
 use super::tree_rail::TreeRail;
 use crate::units::{Bytes, Time};
 
-/// A rail.
+/// The simulation of one rail.
 #[derive(Debug)]
 pub(super) enum Plane {
     Hosts(Box<HostRail>),
     Tree(Box<TreeRail>),
 }
 
-/// Calls the rail at hand.
+/// The parameters of one rail, whatever its kind.
+#[derive(Debug)]
+pub(super) struct PlaneSetup<'a> {
+    pub rail: &'a RailConfig,
+    /// Number of hosts, one rank each.
+    pub ranks: u32,
+    pub seed: u64,
+    pub host: HostCosts,
+    /// The failures of this rail.
+    pub failures: Vec<RailFailure>,
+}
+
+/// Calls a method of either kind of rail.
 macro_rules! dispatch {
     ($self:ident, $rail:ident => $call:expr) => {
         match $self {
@@ -25,61 +37,62 @@ macro_rules! dispatch {
 }
 
 impl Plane {
-    /// The rail of that number of a setup.
-    pub fn new(setup: &Setup, number: u32) -> Self {
-        let rail = &setup.rails[number as usize];
-        let of_rail = setup.failures.iter().filter(|failure| failure.rail == number);
-        let failures: Vec<RailFailure> = of_rail.copied().collect();
-        let Setup { ranks, seed, host, .. } = *setup;
-        match &rail.kind {
+    /// The rail at `index` of a setup.
+    pub(super) fn new(setup: &Setup, index: u32) -> Self {
+        let of_rail = setup.failures.iter().filter(|failure| failure.rail == index);
+        let plane = PlaneSetup {
+            rail: &setup.rails[index as usize],
+            ranks: setup.ranks,
+            seed: setup.seed,
+            host: setup.host,
+            failures: of_rail.copied().collect(),
+        };
+        match &plane.rail.kind {
             RailKind::Tcp(transport) | RailKind::Rdma(transport) => {
-                let hosts = (ranks, seed, host);
-                Self::Hosts(Box::new(HostRail::new((rail, transport), hosts, &failures)))
+                Self::Hosts(Box::new(HostRail::new(&plane, transport)))
             }
-            RailKind::InNetwork(tree) => {
-                Self::Tree(Box::new(TreeRail::new((rail, tree), (ranks, seed), &failures)))
-            }
+            RailKind::InNetwork(tree) => Self::Tree(Box::new(TreeRail::new(&plane, tree))),
         }
     }
 
-    /// When it has to be stepped next.
-    pub fn next_time(&mut self) -> Option<Time> {
+    /// The time of its next event.
+    pub(super) fn next_time(&mut self) -> Option<Time> {
         dispatch!(self, rail => rail.next_time())
     }
 
-    /// Goes through its next event.
-    pub fn step(&mut self, cpus: &mut [Cpu]) {
+    /// Handles its next event.
+    pub(super) fn step(&mut self, cpus: &mut [Cpu]) {
         match self {
             Self::Hosts(rail) => rail.step(cpus),
             Self::Tree(rail) => rail.step(),
         }
     }
 
-    /// What it has to tell.
-    pub fn poll_news(&mut self) -> Option<News> {
-        dispatch!(self, rail => rail.poll_news())
+    /// The next delivery.
+    pub(super) fn poll_delivery(&mut self) -> Option<RailDelivery> {
+        dispatch!(self, rail => rail.poll_delivery())
     }
 
-    /// `rank` starts its part in a piece.
-    pub fn begin(&mut self, now: Time, piece: Piece, rank: u32, cpus: &mut [Cpu]) {
-        dispatch!(self, rail => rail.begin(now, piece, rank, cpus));
+    /// `rank` starts its part of an attempt.
+    pub(super) fn begin(&mut self, now: Time, attempt: Attempt, rank: u32, cpus: &mut [Cpu]) {
+        dispatch!(self, rail => rail.begin(now, attempt, rank, cpus));
     }
 
-    /// Nobody wants what is under way any more.
-    pub fn abandon(&mut self) {
-        dispatch!(self, rail => rail.abandon());
+    /// Discards everything in flight.
+    pub(super) fn discard(&mut self) {
+        dispatch!(self, rail => rail.discard());
     }
 
-    /// Sends a small message.
-    pub fn send_control(&mut self, now: Time, control: Control, cpus: &mut [Cpu]) {
+    /// Sends a control message.
+    pub(super) fn send_control(&mut self, now: Time, control: Control, cpus: &mut [Cpu]) {
         match self {
             Self::Hosts(rail) => rail.send_control(now, control, cpus),
             Self::Tree(rail) => rail.send_control(now, control),
         }
     }
 
-    /// Bytes that ranks handed to it.
-    pub fn bytes(&self) -> Bytes {
+    /// Bytes that ranks have handed to the rail, each hop counted.
+    pub(super) fn bytes(&self) -> Bytes {
         dispatch!(self, rail => rail.bytes())
     }
 }

@@ -3,60 +3,60 @@
 //! Source: Patarasuk and Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of
 //! Workstations" (2009), section 3.
 //!
-//! A piece is cut into a block for each rank. Block b starts at rank b and walks round the ring
-//! for 2(N − 1) hops: in the first N − 1 each rank adds what it brings, and whoever added last has
-//! the sum; in the others each rank keeps what comes. What a hop sends waits for nothing but the
-//! hop before, so a block is all the state that there is.
+//! A chunk is divided into one block per rank. Block b starts at rank b and makes 2(N − 1) hops
+//! around the ring: in the first N − 1 each rank adds its input, and the last of them has the sum;
+//! in the remaining hops each rank stores the sum. A hop depends on nothing but the previous hop,
+//! so the block is the whole state of the algorithm.
 
+use super::attempt::Attempt;
 use super::numbers::{Inputs, Range};
-use super::piece::Piece;
 
-/// A ring of so many ranks, at least 2.
+/// A ring of that many ranks, at least 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ring(pub u32);
 
-/// A block on its way.
+/// A block on its way around the ring.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
-    pub piece: Piece,
+    pub attempt: Attempt,
     pub range: Range,
-    /// Who has it, and sends it on.
+    /// The rank that holds the block and sends it on.
     pub at: u32,
-    /// Hops that it has made.
+    /// The number of hops so far.
     pub hops: u32,
     pub numbers: Vec<i64>,
 }
 
-/// What a rank does with a block that arrives.
+/// What a rank does with an arriving block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// It adds what it brings.
-    Adds,
-    /// It keeps what came.
-    Keeps,
+    /// It adds its input.
+    Add,
+    /// It stores the sums.
+    Store,
 }
 
 impl Ring {
-    /// The block that starts at `rank`; none if it would be empty.
-    pub fn start(self, inputs: Inputs, piece: Piece, rank: u32) -> Option<Block> {
-        let range = piece.range.part(u64::from(rank), u64::from(self.0));
+    /// The block that starts at `rank`; `None` if it would be empty.
+    pub(super) fn start(self, inputs: Inputs, attempt: Attempt, rank: u32) -> Option<Block> {
+        let range = attempt.range.part(u64::from(rank), u64::from(self.0));
         let numbers = inputs.of(rank, range).collect();
-        (range.count > 0).then_some(Block { piece, range, at: rank, hops: 0, numbers })
+        (range.count > 0).then_some(Block { attempt, range, at: rank, hops: 0, numbers })
     }
 
-    /// Who is next in the ring.
-    pub fn after(self, rank: u32) -> u32 {
+    /// The successor of a rank.
+    pub(super) fn after(self, rank: u32) -> u32 {
         (rank + 1) % self.0
     }
 
     /// What the next rank will do with the block.
-    pub fn arrival(self, block: &Block) -> Arrival {
-        if block.hops < self.0 - 1 { Arrival::Adds } else { Arrival::Keeps }
+    pub(super) fn arrival(self, block: &Block) -> Arrival {
+        if block.hops < self.0 - 1 { Arrival::Add } else { Arrival::Store }
     }
 
-    /// The block is at the next rank, and that rank has done its part.
-    pub fn hop(self, inputs: Inputs, block: &mut Block) {
-        let adds = self.arrival(block) == Arrival::Adds;
+    /// Moves the block to the next rank, which does its part.
+    pub(super) fn hop(self, inputs: Inputs, block: &mut Block) {
+        let adds = self.arrival(block) == Arrival::Add;
         block.at = self.after(block.at);
         block.hops += 1;
         if adds {
@@ -64,33 +64,33 @@ impl Ring {
         }
     }
 
-    /// True if the rank that has the block has the sums by it.
-    pub fn is_final(self, block: &Block) -> bool {
+    /// Whether the block contains the final sums.
+    pub(super) fn is_final(self, block: &Block) -> bool {
         block.hops >= self.0 - 1
     }
 
-    /// True if it goes no further.
-    pub fn is_over(self, block: &Block) -> bool {
+    /// Whether the block has made its last hop.
+    pub(super) fn has_ended(self, block: &Block) -> bool {
         block.hops == 2 * (self.0 - 1)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::piece::PieceId;
+    use super::super::attempt::AttemptId;
     use super::*;
 
     #[test]
     fn every_rank_gets_every_block_summed_once_in_2n_minus_2_hops() {
         let inputs = Inputs::new(1, 0);
-        let id = PieceId { operation: 0, chunk: 0, epoch: 0 };
+        let id = AttemptId { operation: 0, chunk: 0, epoch: 0 };
         for ranks in 2..8u32 {
-            let piece = Piece { id, range: Range { first: 3, count: 17 } };
+            let attempt = Attempt { id, range: Range { first: 3, count: 17 } };
             let ring = Ring(ranks);
             let mut had = vec![Vec::new(); ranks as usize];
             for rank in 0..ranks {
-                let mut block = ring.start(inputs, piece, rank).unwrap();
-                while !ring.is_over(&block) {
+                let mut block = ring.start(inputs, attempt, rank).unwrap();
+                while !ring.has_ended(&block) {
                     ring.hop(inputs, &mut block);
                     if ring.is_final(&block) {
                         assert_eq!(block.numbers, inputs.sum(ranks, block.range));
@@ -104,10 +104,10 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_of_fewer_elements_than_ranks_has_fewer_blocks() {
-        let id = PieceId { operation: 0, chunk: 0, epoch: 0 };
-        let piece = Piece { id, range: Range { first: 0, count: 2 } };
-        let blocks = (0..4).filter_map(|rank| Ring(4).start(Inputs::new(1, 0), piece, rank));
+    fn a_chunk_of_fewer_elements_than_ranks_has_fewer_blocks() {
+        let id = AttemptId { operation: 0, chunk: 0, epoch: 0 };
+        let attempt = Attempt { id, range: Range { first: 0, count: 2 } };
+        let blocks = (0..4).filter_map(|rank| Ring(4).start(Inputs::new(1, 0), attempt, rank));
         assert_eq!(blocks.count(), 2);
     }
 }

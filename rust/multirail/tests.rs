@@ -1,4 +1,4 @@
-//! Whole runs: exact sums first, closed forms next.
+//! Complete runs: exact sums and closed forms.
 
 use super::*;
 use crate::balance::Parameters;
@@ -94,7 +94,7 @@ fn tree_time(rail: &RailConfig, height: u64, segments: u64) -> Span {
 }
 
 #[test]
-fn a_tree_takes_what_its_closed_form_says() {
+fn a_tree_takes_as_long_as_its_closed_form() {
     for (ranks, radix, height) in [(6, 8, 1), (6, 3, 2), (9, 2, 4), (2, 2, 1)] {
         let rail = tree("tree", 100, radix);
         for segments in [1, 2, 100] {
@@ -130,32 +130,32 @@ fn tcp(name: &str, gbps: u64) -> RailConfig {
     rail
 }
 
-/// Five operations of 1 MB over a rail and another of 10 Gbps, which outlives it.
+/// Five operations of 1 MB over a rail that fails and one of 10 Gbps that does not.
 fn with_survivor(rail: RailConfig) -> Setup {
     let mut setup = setup(4, vec![rail, rdma("survivor", 10)], &[1_000_000; 5]);
     setup.handler.chunk = Bytes::new(64 << 10);
     setup
 }
 
-/// The third operation's start and length, when nothing fails.
+/// The start and the duration of the third operation without failures.
 fn third(setup: &Setup) -> (Time, Span) {
     let outcome = complete(setup, "nezha");
     let third = &outcome.operations[2];
     (third.started, third.took.unwrap())
 }
 
-/// Every tenth of the third operation, one run each.
+/// Fails the rail at every tenth of the third operation, in one run each.
 fn every_tenth(rail: RailConfig, kind: RailFailureKind) {
-    let whole = with_survivor(rail);
+    let without_failure = with_survivor(rail);
     let alone = setup(4, vec![rdma("survivor", 10)], &[1_000_000]);
-    let alone = Setup { handler: whole.handler, ..alone };
+    let alone = Setup { handler: without_failure.handler, ..alone };
     let alone = complete(&alone, "nezha").operations[0].took.unwrap();
-    let (start, took) = third(&whole);
+    let (start, took) = third(&without_failure);
     for tenth in 0..10 {
-        // A little later, so that the operation has begun also at the first.
+        // One nanosecond later, so that the operation has begun in the first run too.
         let at = start + Span::from_ps(took.as_ps() / 10 * tenth) + Span::from_ns(1);
         let failure = RailFailure { rail: 0, kind, at, until: Time::NEVER };
-        let setup = Setup { failures: vec![failure], ..whole.clone() };
+        let setup = Setup { failures: vec![failure], ..without_failure.clone() };
         let outcome = complete(&setup, "nezha");
         let (again, resumed) =
             outcome.resumption().unwrap_or_else(|| panic!("{tenth}: {outcome:?}"));
@@ -176,22 +176,22 @@ const KINDS: [RailFailureKind; 4] = [
 ];
 
 #[test]
-fn a_tcp_rail_that_fails_at_any_tenth_is_made_good() {
+fn operations_resume_after_a_tcp_rail_fails_at_any_tenth() {
     KINDS.into_iter().for_each(|kind| every_tenth(tcp("tcp", 10), kind));
 }
 
 #[test]
-fn an_rdma_rail_that_fails_at_any_tenth_is_made_good() {
+fn operations_resume_after_an_rdma_rail_fails_at_any_tenth() {
     KINDS.into_iter().for_each(|kind| every_tenth(rdma("rdma", 10), kind));
 }
 
 #[test]
-fn a_tree_that_fails_at_any_tenth_is_made_good() {
+fn operations_resume_after_a_tree_fails_at_any_tenth() {
     KINDS.into_iter().for_each(|kind| every_tenth(tree("tree", 10, 4), kind));
 }
 
 #[test]
-fn the_tree_outlives_a_ring_as_well() {
+fn operations_resume_on_a_tree_after_a_ring_fails() {
     let mut setup = setup(4, vec![tcp("tcp", 10), tree("tree", 10, 2)], &[1_000_000; 5]);
     setup.handler.chunk = Bytes::new(64 << 10);
     let (start, took) = third(&setup);
@@ -203,7 +203,7 @@ fn the_tree_outlives_a_ring_as_well() {
 }
 
 #[test]
-fn a_rail_that_is_mended_comes_back_cold_and_has_its_share_again() {
+fn a_repaired_rail_returns_cold_and_gets_its_share_again() {
     for rail in [tcp("rail", 10), rdma("rail", 10), tree("rail", 10, 4)] {
         let mut setup = with_survivor(rail);
         setup.operations = vec![Bytes::new(1_000_000); 150];
@@ -214,7 +214,7 @@ fn a_rail_that_is_mended_comes_back_cold_and_has_its_share_again() {
         let kind = RailFailureKind::Link { host: 1 };
         setup.failures = vec![RailFailure { rail: 0, kind, at, until }];
         let outcome = complete(&setup, "nezha");
-        let returned = outcome.timeline.iter().find(|it| it.what == Happening::Returned);
+        let returned = outcome.timeline.iter().find(|it| it.event == RailEvent::Returned);
         let returned = returned.unwrap_or_else(|| panic!("{:?}", outcome.timeline)).at;
         assert!(until < returned);
         let last = outcome.operations.last().unwrap();

@@ -1,72 +1,77 @@
-//! What happened to rails, each thing once: as the first rank sees it.
+//! The time-line of the rails: each event once, as the first rank sees it.
 
-use super::outcome::{Happening, TimelineEntry};
+use super::outcome::{RailEvent, TimelineEntry};
 use crate::rail::handler::{Cause, RailState};
 use crate::units::Time;
 
-/// The time-line in the making.
+/// The time-line of a run in progress.
 #[derive(Debug, Default)]
 pub(super) struct Timeline {
     entries: Vec<TimelineEntry>,
-    /// By rail: the state told last.
+    /// The last recorded state of each rail.
     states: Vec<Option<RailState>>,
-    /// The last epoch in which chunks were issued again, and whose they were.
-    again: Option<(u64, u32)>,
-    /// Whether one of them has been whole.
+    /// The last epoch in which chunks were issued again, and the rail that they were on.
+    reissued: Option<(u64, u32)>,
+    /// Whether one of these chunks has been completed.
     resumed: bool,
 }
 
+/// A change of a rail's state at one rank.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StateChange {
+    pub rail: u32,
+    pub rank: u32,
+    pub state: RailState,
+    pub cause: Cause,
+}
+
 impl Timeline {
-    pub fn new(rails: usize) -> Self {
+    pub(super) fn new(rails: usize) -> Self {
         Self { states: vec![None; rails], ..Self::default() }
     }
 
-    /// Something happens to a rail.
-    pub fn note(&mut self, at: Time, rail: u32, what: Happening) {
-        if let (Happening::Reissued { .. }, Some((_, lost))) = (what, &mut self.again) {
+    /// Records an event of a rail.
+    pub(super) fn record(&mut self, at: Time, rail: u32, event: RailEvent) {
+        if let (RailEvent::Reissued { .. }, Some((_, lost))) = (event, &mut self.reissued) {
             *lost = rail;
         }
-        self.entries.push(TimelineEntry { at, rail, what });
+        self.entries.push(TimelineEntry { at, rail, event });
     }
 
-    /// A rank sees a rail in another state than before.
-    pub fn moved(
-        &mut self,
-        at: Time,
-        (rail, rank): (u32, u32),
-        (state, cause): (RailState, Cause),
-    ) {
+    /// Records a change of state, if this rank is the first to see it.
+    pub(super) fn record_state(&mut self, at: Time, change: &StateChange) {
+        let &StateChange { rail, rank, state, cause } = change;
         let known = &mut self.states[rail as usize];
-        // What others publish was told when they saw it.
+        // A published change was recorded when the publishing rank saw it.
         if *known != Some(state) && cause != Cause::Published {
             *known = Some(state);
-            self.note(at, rail, Happening::Moved { rank, state, cause });
+            self.record(at, rail, RailEvent::StateChange { rank, state, cause });
         }
     }
 
-    /// True if chunks are issued again for the first time in that epoch.
-    pub fn is_first(&mut self, epoch: u64) -> bool {
-        let first = self.again.is_none_or(|(known, _)| known < epoch);
+    /// Whether chunks are issued again for the first time in that epoch.
+    pub(super) fn begin_reissue(&mut self, epoch: u64) -> bool {
+        let first = self.reissued.is_none_or(|(known, _)| known < epoch);
         if first {
-            self.again = Some((epoch, 0));
+            self.reissued = Some((epoch, 0));
             self.resumed = false;
         }
         first
     }
 
-    /// A chunk of that epoch is whole at a rank.
-    pub fn whole(&mut self, at: Time, epoch: u64) {
-        if let Some((again, rail)) = self.again
-            && again == epoch
+    /// Records that a chunk of that epoch is complete at a rank.
+    pub(super) fn record_complete(&mut self, at: Time, epoch: u64) {
+        if let Some((reissued, rail)) = self.reissued
+            && reissued == epoch
             && !self.resumed
         {
             self.resumed = true;
-            self.note(at, rail, Happening::Resumed);
+            self.record(at, rail, RailEvent::Resumed);
         }
     }
 
-    /// All of it, in order of time.
-    pub fn into_entries(self) -> Vec<TimelineEntry> {
+    /// All entries in order of time.
+    pub(super) fn into_entries(self) -> Vec<TimelineEntry> {
         self.entries
     }
 }

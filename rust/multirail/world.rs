@@ -1,29 +1,31 @@
-//! Hosts with several rails at work: one clock over all planes.
+//! The simulation of hosts with several rails: one clock over all planes.
 //!
-//! All ranks start an operation together, once every rank has the sums of the one before and all
-//! agree on the rails that are up \[inferred\]: a step of training ends so. At the same time failures
-//! come first, then the ranks' timers, then the rails, in order of their numbers.
+//! All ranks start an operation together, once every rank has the sums of the previous one and all
+//! agree on the rails that are up \[inferred\], as at the end of a training step. At equal times
+//! failures come first, then the timers of ranks, then the rails by index.
 
 use std::collections::BTreeMap;
 
+use super::attempt::{AttemptId, Control, RailDelivery, Sums};
 use super::config::{RailFailure, RailFailureKind, Setup};
 use super::cpu::Cpu;
 use super::numbers::{ELEMENT, Range};
-use super::operation::{Chunk, Operation, Stored};
-use super::outcome::{Happening, OperationRecord, Outcome, RailRecord, Verdict};
-use super::piece::{Control, News, PieceId};
+use super::operation::{Chunk, Operation, OperationParameters, Repetition, Stored};
+use super::outcome::{OperationRecord, Outcome, RailEvent, RailRecord, Verdict};
 use super::plane::Plane;
-use super::timeline::Timeline;
+use super::timeline::{StateChange, Timeline};
 use crate::ids::{RailId, RankId};
-use crate::rail::handler::{self, Action, ChunkIssue, Epoch, Handler, Key, Message, OperationId};
+use crate::rail::handler::{
+    Action, Admission, ChunkIssue, ChunkKey, Epoch, Handler, Membership, OperationId, RankMessage,
+};
 use crate::rail::{self, Allocator, Cost, Division, RailSet};
 use crate::units::{Bytes, Span, Time};
 
-/// Runs a setup to its end under an allocator of as many rails.
+/// Runs a setup to its end under an allocator of the same number of rails.
 ///
 /// # Panics
-/// If the setup has fewer than two ranks, no rails, or a timer of zero, or a promise between ranks
-/// was broken.
+/// If the setup has fewer than two ranks, no rails or a timer of zero, or if a chunk is summed
+/// twice.
 pub fn run(setup: &Setup, allocator: Allocator) -> Outcome {
     let mut world = World::new(setup, allocator);
     world.begin_operation();
@@ -37,14 +39,14 @@ struct World<'a> {
     planes: Vec<Plane>,
     cpus: Vec<Cpu>,
     handlers: Vec<Handler>,
-    /// When each handler wants to be called.
+    /// The next deadline of each handler.
     wakes: Vec<Time>,
-    /// What small messages say that are under way.
-    messages: BTreeMap<u64, Message>,
+    /// The control messages in flight, by cookie.
+    messages: BTreeMap<u64, RankMessage>,
     next_message: u64,
-    /// Beginnings and ends of failures, last first.
-    failures: Vec<(Time, Happening, RailFailure)>,
-    /// What ranks agreed on last.
+    /// Starts and ends of failures, latest first.
+    failures: Vec<(Time, RailEvent, RailFailure)>,
+    /// The last agreement of all ranks.
     agreed: (Epoch, RailSet),
     now: Time,
     operation: Option<Operation>,
@@ -55,9 +57,9 @@ struct World<'a> {
     events: u64,
 }
 
-/// Who is next.
+/// The component with the next event; the order breaks ties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Next {
+enum NextEvent {
     Failure,
     Rank(usize),
     Rail(usize),
@@ -67,14 +69,14 @@ impl<'a> World<'a> {
     fn new(setup: &'a Setup, allocator: Allocator) -> Self {
         let rails = setup.rails.len();
         let handler = |rank| {
-            let rank = (RankId(rank), setup.ranks);
-            let made = Handler::new(Time::ZERO, &setup.handler, rank, rails);
-            made.expect("the setup has ranks, rails and timers")
+            let member = Membership { rank: RankId(rank), ranks: setup.ranks, rails };
+            let handler = Handler::new(Time::ZERO, &setup.handler, &member);
+            handler.expect("the setup has ranks, rails and timers")
         };
-        let ends = setup.failures.iter().flat_map(|&failure| {
-            [(failure.at, Happening::Fails, failure), (failure.until, Happening::Mended, failure)]
+        let times = setup.failures.iter().flat_map(|&failure| {
+            [(failure.at, RailEvent::Fails, failure), (failure.until, RailEvent::Mended, failure)]
         });
-        let mut failures: Vec<_> = ends.filter(|(at, ..)| *at < Time::NEVER).collect();
+        let mut failures: Vec<_> = times.filter(|(at, ..)| *at < Time::NEVER).collect();
         failures.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
         Self {
             setup,
@@ -107,15 +109,15 @@ impl<'a> World<'a> {
             self.now = at;
             self.events += 1;
             match next {
-                Next::Failure => self.fail(),
-                Next::Rank(rank) => {
+                NextEvent::Failure => self.handle_failure(),
+                NextEvent::Rank(rank) => {
                     self.handlers[rank].handle_timeout(at);
                     self.act(rank);
                 }
-                Next::Rail(rail) => {
+                NextEvent::Rail(rail) => {
                     self.planes[rail].step(&mut self.cpus);
-                    while let Some(news) = self.planes[rail].poll_news() {
-                        self.handle_news(rail as u32, news);
+                    while let Some(delivery) = self.planes[rail].poll_delivery() {
+                        self.handle_delivery(rail as u32, delivery);
                     }
                 }
             }
@@ -123,35 +125,38 @@ impl<'a> World<'a> {
         Verdict::Completed
     }
 
-    fn next(&mut self) -> Option<(Time, Next)> {
-        let failure = self.failures.last().map(|&(at, ..)| (at, Next::Failure));
-        let ranks = self.wakes.iter().enumerate().map(|(rank, &at)| (at, Next::Rank(rank))).min();
+    fn next(&mut self) -> Option<(Time, NextEvent)> {
+        let failure = self.failures.last().map(|&(at, ..)| (at, NextEvent::Failure));
+        let ranks = self.wakes.iter().enumerate();
+        let rank = ranks.map(|(rank, &at)| (at, NextEvent::Rank(rank))).min();
         let rails = self.planes.iter_mut().map(Plane::next_time).enumerate();
-        let rails = rails.filter_map(|(rail, at)| Some((at?, Next::Rail(rail)))).min();
-        [failure, ranks, rails].into_iter().flatten().min()
+        let rail = rails.filter_map(|(rail, at)| Some((at?, NextEvent::Rail(rail)))).min();
+        [failure, rank, rail].into_iter().flatten().min()
     }
 
-    /// A failure begins or ends; one that an adapter can see is told to its host.
-    fn fail(&mut self) {
-        let Some((_, what, RailFailure { rail, kind, .. })) = self.failures.pop() else { return };
-        self.timeline.note(self.now, rail, what);
-        if let (Happening::Fails, RailFailureKind::Error { host }) = (what, kind) {
+    /// Records the start or end of a failure; a start that an adapter detects is reported to its
+    /// host.
+    fn handle_failure(&mut self) {
+        let Some((_, event, RailFailure { rail, kind, .. })) = self.failures.pop() else { return };
+        self.timeline.record(self.now, rail, event);
+        if let (RailEvent::Fails, RailFailureKind::Error { host }) = (event, kind) {
             self.handlers[host as usize].handle_link_down(self.now, RailId(rail));
             self.act(host as usize);
         }
     }
 
-    /// Does what a rank's handler wants done.
+    /// Performs the pending actions of a rank's handler.
     fn act(&mut self, rank: usize) {
         while let Some(action) = self.handlers[rank].poll_action() {
             match action {
-                Action::Send { to, over, message } => self.send(rank, (to, over), message),
-                // What an operation begins with is taken where it begins.
+                Action::Send { to, over, message } => self.send(rank, to, over, message),
+                // `issue` takes the chunks of a new operation; results are checked at the end.
                 Action::Issue(_) | Action::Complete(_) | Action::Release(_) => {}
                 Action::Reissue(issues) => self.reissue(rank as u32, &issues),
                 Action::Rails { up, epoch } => self.agree(up, epoch),
-                Action::Moved { rail, state, cause } => {
-                    self.timeline.moved(self.now, (rail.0, rank as u32), (state, cause));
+                Action::StateChange { rail, state, cause } => {
+                    let change = StateChange { rail: rail.0, rank: rank as u32, state, cause };
+                    self.timeline.record_state(self.now, &change);
                 }
             }
         }
@@ -161,7 +166,7 @@ impl<'a> World<'a> {
         }
     }
 
-    fn send(&mut self, rank: usize, (to, over): (RankId, RailId), message: Message) {
+    fn send(&mut self, rank: usize, to: RankId, over: RailId, message: RankMessage) {
         let cookie = self.next_message;
         self.next_message += 1;
         let control = Control { from: rank as u32, to: to.0, bytes: message.bytes(), cookie };
@@ -169,8 +174,8 @@ impl<'a> World<'a> {
         self.planes[over.index()].send_control(self.now, control, &mut self.cpus);
     }
 
-    /// The first rank knows that all agree. Whatever was under way on a rail that was given up, or
-    /// that comes back, is of no use any more.
+    /// Applies an agreement when the first rank concludes it. What is in flight on a rail that goes
+    /// out of use or returns is discarded.
     fn agree(&mut self, up: RailSet, epoch: Epoch) {
         let (known, was_up) = self.agreed;
         if epoch <= known {
@@ -179,36 +184,37 @@ impl<'a> World<'a> {
         self.agreed = (epoch, up);
         for rail in (0..self.planes.len() as u32).map(RailId) {
             if up.contains(rail) != was_up.contains(rail) {
-                self.planes[rail.index()].abandon();
+                self.planes[rail.index()].discard();
                 let returned = up.contains(rail);
-                let what = if returned { Happening::Returned } else { Happening::Agreed };
-                self.timeline.note(self.now, rail.0, what);
+                let event = if returned { RailEvent::Returned } else { RailEvent::Agreed };
+                self.timeline.record(self.now, rail.0, event);
             }
         }
     }
 
-    /// A rank does chunks again.
+    /// Issues chunks again at one rank.
     fn reissue(&mut self, rank: u32, issues: &[ChunkIssue]) {
         let Some(operation) = &mut self.operation else { return };
-        let of_this = |issue: &&ChunkIssue| issue.key.operation.0 == u64::from(operation.number);
+        let of_this = |issue: &&ChunkIssue| issue.key.operation.0 == u64::from(operation.index);
         let issues: Vec<&ChunkIssue> = issues.iter().filter(of_this).collect();
         let Some(first) = issues.first() else { return };
         let record = self.records.last_mut().expect("an operation has a record");
-        if self.timeline.is_first(first.key.epoch.0) {
+        if self.timeline.begin_reissue(first.key.epoch.0) {
             record.reissued += issues.len() as u64;
             let chunks = issues.len() as u64;
             let lost = operation.rail_of(rank, first.key.chunk);
-            self.timeline.note(self.now, lost, Happening::Reissued { chunks });
+            self.timeline.record(self.now, lost, RailEvent::Reissued { chunks });
         }
-        let mut whole = Vec::new();
+        let mut complete = Vec::new();
         for issue in issues {
-            let place = (issue.rail.0, issue.key.epoch.0);
-            if operation.issue(self.now, rank, issue.key.chunk, place) == Stored::Whole {
-                whole.push((issue.rail.0, issue.key));
+            let (rail, epoch) = (issue.rail.0, issue.key.epoch.0);
+            let repetition = Repetition { rank, chunk: issue.key.chunk, rail, epoch };
+            if operation.repeat(self.now, &repetition) == Stored::Complete {
+                complete.push((rail, issue.key));
             }
         }
-        for (rail, key) in whole {
-            self.whole(rail, rank, &key);
+        for (rail, key) in complete {
+            self.handle_complete(rail, rank, &key);
         }
         for rail in 0..self.planes.len() as u32 {
             self.begin_chunks(rail, rank);
@@ -217,16 +223,16 @@ impl<'a> World<'a> {
 
     /// Starts the next operation, if there is one and all ranks agree on the rails for it.
     fn begin_operation(&mut self) {
-        let number = self.records.len();
-        let Some(&bytes) = self.setup.operations.get(number) else { return };
+        let index = self.records.len();
+        let Some(&bytes) = self.setup.operations.get(index) else { return };
         let up = self.handlers[0].up();
         if self.handlers.iter().any(|handler| handler.is_agreeing() || handler.up() != up) {
             return;
         }
         self.allocator.handle_rails(up);
-        let asked = rail::Operation { bytes, element: ELEMENT };
-        let Ok(division) = self.allocator.allocate(&asked) else { return };
-        let chunks = self.issue(number as u64, &asked, &division);
+        let operation = rail::Operation { bytes, element: ELEMENT };
+        let Ok(division) = self.allocator.allocate(&operation) else { return };
+        let chunks = self.issue(index as u64, &operation, &division);
         for (assigned, &share) in self.assigned.iter_mut().zip(division.shares()) {
             *assigned += share;
         }
@@ -239,51 +245,62 @@ impl<'a> World<'a> {
             reissued: 0,
             wrong: 0,
         });
-        let run = (self.setup.seed, self.setup.ranks);
-        let begun = (number as u32, self.now);
-        self.operation = Some(Operation::new(begun, run, &chunks, self.planes.len()));
+        let parameters = OperationParameters {
+            index: index as u32,
+            started: self.now,
+            seed: self.setup.seed,
+            ranks: self.setup.ranks,
+            rails: self.planes.len(),
+        };
+        self.operation = Some(Operation::new(&parameters, &chunks));
         for rail in 0..self.planes.len() as u32 {
             (0..self.setup.ranks).for_each(|rank| self.begin_chunks(rail, rank));
         }
-        // Whatever else the ranks had to say waits no longer than this.
+        // Performs the actions that `issue` left to the handlers.
         (0..self.handlers.len()).for_each(|rank| self.act(rank));
     }
 
-    /// Tells every rank of an operation; the chunks that they say it has.
-    fn issue(&mut self, number: u64, asked: &rail::Operation, division: &Division) -> Vec<Chunk> {
-        let expected = self.expected(asked, division);
+    /// Starts an operation at every rank; returns its chunks, which are the same at all ranks.
+    fn issue(
+        &mut self,
+        index: u64,
+        operation: &rail::Operation,
+        division: &Division,
+    ) -> Vec<Chunk> {
+        let expected = self.expected(operation, division);
         let rails = (0..self.planes.len() as u32).map(RailId);
-        let rates: Vec<_> = rails.map(|rail| self.allocator.rate(asked, rail)).collect();
+        let rates: Vec<_> = rails.map(|rail| self.allocator.rate(operation, rail)).collect();
         let mut chunks = Vec::new();
         for rank in 0..self.handlers.len() {
-            // What it has to say so far comes before the chunks.
             self.wakes[rank] = self.now;
             let handler = &mut self.handlers[rank];
             handler.handle_rates(&rates);
             handler
-                .handle_operation(self.now, OperationId(number), division, &expected)
-                .expect("all ranks agree on the rails that it is for");
-            let mut others = Vec::new();
+                .handle_operation(self.now, OperationId(index), division, &expected)
+                .expect("all ranks agree on the rails of the division");
+            let mut messages = Vec::new();
             while let Some(action) = handler.poll_action() {
                 match action {
                     Action::Issue(issues) => chunks = issues.iter().map(chunk).collect(),
-                    Action::Send { to, over, message } => others.push(((to, over), message)),
+                    Action::Send { to, over, message } => messages.push((to, over, message)),
                     _ => {}
                 }
             }
-            others.into_iter().for_each(|(to, message)| self.send(rank, to, message));
+            for (to, over, message) in messages {
+                self.send(rank, to, over, message);
+            }
         }
         chunks
     }
 
-    /// By rail, how long it should be from one completed chunk to the next: as long as all chunks
-    /// that are under way at a time take, since they may end together.
-    fn expected(&self, asked: &rail::Operation, division: &Division) -> Vec<Option<Span>> {
+    /// The expected time between completed chunks, by rail: that of all chunks that are in progress
+    /// at a time, since they may complete together.
+    fn expected(&self, operation: &rail::Operation, division: &Division) -> Vec<Option<Span>> {
         let of_rail = |rail: RailId| {
             let bytes = division.of(rail);
-            // Before anything was measured, a ring sends all twice, and half as fast as its links.
-            let by_name = self.allocator.rate(asked, rail).time_for(bytes) * 4;
-            let all = self.allocator.expected(asked, rail, bytes).unwrap_or(by_name);
+            // Before the first measurement: a ring sends everything twice, at half its line rate.
+            let nominal = self.allocator.rate(operation, rail).time_for(bytes) * 4;
+            let all = self.allocator.expected(operation, rail, bytes).unwrap_or(nominal);
             let chunks = bytes.get().div_ceil(self.setup.handler.chunk.get().max(1)).max(1);
             let rounds = (chunks / u64::from(self.setup.window)).max(1);
             Some(Span::from_ps(all.as_ps() / rounds))
@@ -291,20 +308,18 @@ impl<'a> World<'a> {
         (0..self.planes.len() as u32).map(|rail| of_rail(RailId(rail))).collect()
     }
 
-    /// A rank begins what it may of the chunks of a rail.
+    /// Begins as many chunks of a rail at a rank as the window allows.
     fn begin_chunks(&mut self, rail: u32, rank: u32) {
         let Some(operation) = &mut self.operation else { return };
-        while let Some(piece) = operation.begin_next(rail, rank, self.setup.window) {
-            self.planes[rail as usize].begin(self.now, piece, rank, &mut self.cpus);
+        while let Some(attempt) = operation.begin_next(rail, rank, self.setup.window) {
+            self.planes[rail as usize].begin(self.now, attempt, rank, &mut self.cpus);
         }
     }
 
-    fn handle_news(&mut self, rail: u32, news: News) {
-        match news {
-            News::Sums { piece, rank, range, numbers } => {
-                self.handle_sums(rail, (piece, rank), (range, numbers));
-            }
-            News::Control(Control { from, to, cookie, .. }) => {
+    fn handle_delivery(&mut self, rail: u32, delivery: RailDelivery) {
+        match delivery {
+            RailDelivery::Sums(sums) => self.handle_sums(rail, sums),
+            RailDelivery::Control(Control { from, to, cookie, .. }) => {
                 let Some(message) = self.messages.remove(&cookie) else { return };
                 let handler = &mut self.handlers[to as usize];
                 handler.handle_message(self.now, RankId(from), RailId(rail), &message);
@@ -313,32 +328,27 @@ impl<'a> World<'a> {
         }
     }
 
-    fn handle_sums(
-        &mut self,
-        rail: u32,
-        (piece, rank): (PieceId, u32),
-        (range, numbers): (Range, Vec<i64>),
-    ) {
-        let key = key(piece);
+    fn handle_sums(&mut self, rail: u32, sums: Sums) {
+        let (rank, key) = (sums.rank, key(sums.attempt));
         let Some(operation) = &mut self.operation else {
             self.late += 1;
             return;
         };
-        // Others were told that the rank has not got what comes after it gave the rail up.
-        if self.handlers[rank as usize].admits(&key) == handler::Verdict::Stale {
+        // The rank has reported these sums as missing when it took the rail out of use.
+        if self.handlers[rank as usize].admission(&key) == Admission::Stale {
             self.late += 1;
             return;
         }
-        match operation.store(self.now, (piece, rank), (range, numbers)) {
+        match operation.store(self.now, sums) {
             Stored::Late => self.late += 1,
-            Stored::Early | Stored::Part => {}
-            Stored::Whole => self.whole(rail, rank, &key),
+            Stored::Early | Stored::Partial => {}
+            Stored::Complete => self.handle_complete(rail, rank, &key),
         }
     }
 
-    /// A rank has a chunk whole that was on that rail.
-    fn whole(&mut self, rail: u32, rank: u32, key: &Key) {
-        self.timeline.whole(self.now, key.epoch.0);
+    /// Processes the completion of a chunk of a rail at a rank.
+    fn handle_complete(&mut self, rail: u32, rank: u32, key: &ChunkKey) {
+        self.timeline.record_complete(self.now, key.epoch.0);
         self.handlers[rank as usize].handle_chunk(self.now, key);
         self.act(rank as usize);
         if self.operation.as_ref().is_some_and(Operation::is_complete) {
@@ -356,14 +366,14 @@ impl<'a> World<'a> {
         record.took = Some(self.now.since(operation.started));
         record.times = (0..self.planes.len() as u32).map(|rail| operation.duration(rail)).collect();
         record.wrong = operation.wrong();
-        // What was done again says nothing of what an operation costs.
+        // An operation with repeated chunks is not representative of its cost.
         if record.reissued == 0 {
             let of_rail = (0..).map(RailId).zip(&record.shares).zip(&record.times);
             let costs: Vec<Cost> = of_rail
                 .filter_map(|((rail, &bytes), &time)| Some(Cost { rail, bytes, duration: time? }))
                 .collect();
-            let asked = rail::Operation { bytes: record.bytes, element: ELEMENT };
-            self.allocator.handle_costs(&asked, &costs);
+            let operation = rail::Operation { bytes: record.bytes, element: ELEMENT };
+            self.allocator.handle_costs(&operation, &costs);
         }
         self.begin_operation();
     }
@@ -390,15 +400,15 @@ impl<'a> World<'a> {
     }
 }
 
-fn key(piece: PieceId) -> Key {
-    Key {
-        operation: OperationId(u64::from(piece.operation)),
-        chunk: piece.chunk,
-        epoch: Epoch(piece.epoch),
+fn key(attempt: AttemptId) -> ChunkKey {
+    ChunkKey {
+        operation: OperationId(u64::from(attempt.operation)),
+        chunk: attempt.chunk,
+        epoch: Epoch(attempt.epoch),
     }
 }
 
-/// A chunk as handlers have it, in elements.
+/// A chunk of a handler, in elements.
 fn chunk(issue: &ChunkIssue) -> Chunk {
     let element = ELEMENT.get();
     let (start, end) = (issue.range.start / element, issue.range.end / element);

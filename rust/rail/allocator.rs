@@ -1,8 +1,8 @@
-//! A reconstruction: the allocator as other programs see it: operations in, divisions out, costs in.
+//! A reconstruction: the interface of the allocator: operations in, divisions out, costs in.
 //!
 //! Source: \[inferred\], with what Nezha's abstract (arXiv 2405.17870 v2, 2026) names: feedback of
-//! cost, states, rails that fail and return. All allocators measure alike; how they weigh the
-//! rails is what they differ in ([`Weigh`]).
+//! cost, states, rails that fail and return. All allocators measure in the same way; they differ
+//! in how they weight the rails ([`Weigh`]).
 
 use thiserror::Error;
 
@@ -10,43 +10,43 @@ use super::{Costs, Division, Line, Phase, RailSet, SizeClass, Weigh, Weigher};
 use crate::ids::RailId;
 use crate::units::{BitRate, Bytes, Span};
 
-/// What is to be divided.
+/// An operation to be divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
-    /// Its length.
+    /// Length of the operation.
     pub bytes: Bytes,
-    /// The length of an element, which is never cut in two; zero counts as one byte.
+    /// Length of an element, which is never split; zero counts as one byte.
     pub element: Bytes,
 }
 
-/// How long one rail took for its part of an operation.
+/// The time that one rail took for its share of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
-    /// Which rail.
+    /// Id of the rail.
     pub rail: RailId,
-    /// Its part.
+    /// Length of its share.
     pub bytes: Bytes,
-    /// From the operation's start until the part was complete.
+    /// From the start of the operation until the share was complete.
     pub duration: Span,
 }
 
-/// What an allocator can see when it weighs.
+/// The information on which an allocator bases its weights.
 #[derive(Debug)]
-pub struct Context<'a> {
-    /// How long the operation is.
+pub struct AllocationContext<'a> {
+    /// Length of the operation.
     pub bytes: Bytes,
-    /// Its size class.
+    /// Size class of the operation.
     pub class: SizeClass,
     /// The rails that are up, at least one.
     pub up: RailSet,
-    /// What each rail would do by its name.
+    /// The nominal rate of each rail.
     pub nominal: &'a [BitRate],
-    /// What each has cost so far.
+    /// The measured costs of each rail.
     pub costs: &'a Costs,
 }
 
-impl Context<'_> {
-    /// The lines of the rails that are up and have been measured; `None` for the others.
+impl AllocationContext<'_> {
+    /// The cost lines of the rails that are up and have been measured; `None` for the others.
     pub fn lines(&self) -> Vec<Option<Line>> {
         self.rails()
             .map(|rail| self.up.contains(rail).then(|| self.costs.line(rail, self.class))?)
@@ -59,31 +59,32 @@ impl Context<'_> {
     }
 }
 
-/// A cost beside what was expected.
+/// A cost with the expectation that preceded it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
-    /// What it cost.
+    /// The measured cost.
     pub cost: Cost,
-    /// What the rail's line said before, in picoseconds; `None` without a sample of this class.
+    /// The duration according to the rail's line before this sample, in picoseconds; `None`
+    /// without an earlier sample of the class.
     pub expected_ps: Option<f64>,
 }
 
 impl Sample {
-    /// The duration in picoseconds, as a number to reckon with.
+    /// The duration in picoseconds.
     pub fn ps(&self) -> f64 {
         self.cost.duration.as_ps() as f64
     }
 }
 
-/// What one operation cost on the rails that took part.
+/// The costs of one operation on the rails that took part.
 #[derive(Debug)]
-pub struct Outcome<'a> {
-    /// A sample for each rail that had a part, in the order in which they were told.
+pub struct OperationCosts<'a> {
+    /// A sample for each rail that had a share, in the order of the reports.
     pub samples: &'a [Sample],
 }
 
-impl Outcome<'_> {
-    /// How far apart they ended: (longest − shortest) / longest; 0 for fewer than two.
+impl OperationCosts<'_> {
+    /// How far apart the rails ended: (longest − shortest) / longest; 0 for fewer than two rails.
     pub fn spread(&self) -> f64 {
         let longest = self.samples.iter().map(Sample::ps).fold(0.0, f64::max);
         let shortest = self.samples.iter().map(Sample::ps).fold(f64::INFINITY, f64::min);
@@ -91,30 +92,30 @@ impl Outcome<'_> {
     }
 }
 
-/// What an allocator says of all that was measured so far.
+/// Whether an allocator keeps the measurements so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trust {
-    /// It still holds.
+pub enum Retention {
+    /// The measurements are still valid.
     Keep,
-    /// It does not hold any more and is forgotten.
-    Forget,
+    /// The measurements are outdated and are discarded.
+    Discard,
 }
 
-/// Why an operation cannot be divided, or an allocator not be made.
+/// The reason why an operation cannot be divided or an allocator cannot be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum AllocateError {
     /// No rail is up.
     #[error("no rail is up: an operation waits until one returns")]
     NoRail,
-    /// No rail at all, or more than a set holds.
-    #[error("{rails} rails: there are 1 to {} of them", RailSet::MOST)]
+    /// There are no rails, or more than a set holds.
+    #[error("{rails} rails are out of range: expected 1 to {}", RailSet::CAPACITY)]
     Rails {
-        /// How many were asked for.
+        /// The number of rails.
         rails: usize,
     },
 }
 
-/// Divides operations over rails, and learns from what they cost.
+/// Divides operations over rails, and adapts to their costs.
 #[derive(Debug, Clone)]
 pub struct Allocator {
     weigher: Weigher,
@@ -125,25 +126,25 @@ pub struct Allocator {
     last: Vec<Option<Division>>,
 }
 
-/// What an allocator knows of operations of one size class; for reports.
+/// The state of an allocator for operations of one size class, for reports.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Insight {
-    /// The class.
+pub struct ClassStatus {
+    /// The size class.
     pub class: SizeClass,
-    /// What it makes of such operations.
+    /// How the allocator currently divides such operations.
     pub phase: Phase,
-    /// Each rail, in the order of their ids.
-    pub rails: Vec<RailInsight>,
+    /// The rails in the order of their ids.
+    pub rails: Vec<RailStatus>,
 }
 
-/// What an allocator knows of one rail.
+/// The measurements of one rail in one size class.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RailInsight {
-    /// The line fitted to what it cost, once there is a sample.
+pub struct RailStatus {
+    /// The line fitted to its costs; `None` before the first sample.
     pub line: Option<Line>,
-    /// Samples of this class since it was last forgotten.
+    /// Number of samples of this class since the measurements were last discarded.
     pub samples: u32,
-    /// Its part of the last operation of this class.
+    /// Its share of the last operation of this class.
     pub bytes: Bytes,
 }
 
@@ -154,7 +155,7 @@ impl Allocator {
         nominal: &[BitRate],
     ) -> Result<Self, AllocateError> {
         let rails = nominal.len();
-        if !(1..=RailSet::MOST).contains(&rails) {
+        if !(1..=RailSet::CAPACITY).contains(&rails) {
             return Err(AllocateError::Rails { rails });
         }
         Ok(Self {
@@ -183,7 +184,7 @@ impl Allocator {
                 *weight = 0.0;
             }
         }
-        // Whoever weighs may find nobody worth anything; a rail that is down still gets nothing.
+        // All weights may be 0; a rail that is down still gets nothing.
         if weights.iter().all(|&weight| weight.is_nan() || weight <= 0.0)
             && let Some(first) = self.up.iter().next()
         {
@@ -194,10 +195,9 @@ impl Allocator {
         Ok(division)
     }
 
-    /// Learns what an operation cost: one cost for each rail that had a part and completed it.
+    /// Processes the costs of an operation: one cost for each rail that completed its share.
     ///
-    /// An operation during which chunks were done again says nothing of what it normally costs:
-    /// it is not told.
+    /// An operation of which chunks were repeated is not representative: callers do not report it.
     pub fn handle_costs(&mut self, operation: &Operation, costs: &[Cost]) {
         let class = SizeClass::of(operation.bytes);
         let known = |cost: &&Cost| self.up.contains(cost.rail) && cost.bytes > Bytes::ZERO;
@@ -213,24 +213,24 @@ impl Allocator {
             .collect();
         for sample in &samples {
             let Cost { rail, bytes, duration } = sample.cost;
-            if self.weigher.counts(class, sample) {
+            if self.weigher.accepts(class, sample) {
                 self.costs.add(rail, class, bytes, duration);
             }
         }
         let context = context(operation, self.up, &self.nominal, &self.costs);
-        let outcome = Outcome { samples: &samples };
-        if self.weigher.handle_outcome(&context, &outcome) == Trust::Forget {
-            self.costs.forget();
+        let operation_costs = OperationCosts { samples: &samples };
+        if self.weigher.handle_costs(&context, &operation_costs) == Retention::Discard {
+            self.costs.clear();
         }
     }
 
-    /// Learns which rails are up. Where that changes anything, what was measured is forgotten:
-    /// rails of one host share its processor and memory, so what one costs hangs on the others.
+    /// Sets the rails that are up. If they change, all measurements are discarded: the rails of a
+    /// host share its processor and memory, so the cost of one depends on the others.
     pub fn handle_rails(&mut self, up: RailSet) {
         let up = up.and(RailSet::first(self.nominal.len()));
         if up != self.up {
             self.up = up;
-            self.costs.forget();
+            self.costs.clear();
             self.weigher.handle_rails(up);
         }
     }
@@ -240,35 +240,34 @@ impl Allocator {
         self.up
     }
 
-    /// How long `rail` is expected to take for `bytes` of an operation; `None` before it was
-    /// measured.
+    /// The expected time of `rail` for `bytes` of an operation; `None` before its first sample.
     pub fn expected(&self, operation: &Operation, rail: RailId, bytes: Bytes) -> Option<Span> {
         let line = self.costs.line(rail, SizeClass::of(operation.bytes))?;
         let ps = line.at(bytes.get() as f64);
-        // A cast of a number beyond 64 bits is the largest there is.
+        // The cast saturates.
         Some(Span::from_ps(ps as u64))
     }
 
-    /// The rate at which `rail` works on operations of this size, start-up left out, and its
-    /// nominal rate before it was measured: what missing chunks are divided by.
+    /// The rate of `rail` for operations of this size without its start-up, or its nominal rate
+    /// before its first sample. Missing chunks are divided in proportion to it.
     pub fn rate(&self, operation: &Operation, rail: RailId) -> BitRate {
         let line = self.costs.line(rail, SizeClass::of(operation.bytes));
         let nominal = self.nominal.get(rail.index()).copied().unwrap_or_default();
         line.map_or(nominal, |line| BitRate::from_bps((8e12 / line.ps_per_byte) as u64))
     }
 
-    /// What is known, for each size class of which there was an operation.
-    pub fn insight(&self) -> Vec<Insight> {
+    /// The status of each size class of which an operation was divided.
+    pub fn status(&self) -> Vec<ClassStatus> {
         let classes = SizeClass::all().zip(&self.last);
-        let seen = classes.filter_map(|(class, last)| Some((class, last.as_ref()?)));
-        seen.map(|(class, last)| {
+        let used = classes.filter_map(|(class, last)| Some((class, last.as_ref()?)));
+        used.map(|(class, last)| {
             let rails = (0..).map(RailId).take(self.nominal.len());
-            let rails = rails.map(|rail| RailInsight {
+            let rails = rails.map(|rail| RailStatus {
                 line: self.costs.line(rail, class),
                 samples: self.costs.count(rail, class),
                 bytes: last.of(rail),
             });
-            Insight { class, phase: self.weigher.phase(class), rails: rails.collect() }
+            ClassStatus { class, phase: self.weigher.phase(class), rails: rails.collect() }
         })
         .collect()
     }
@@ -279,9 +278,9 @@ fn context<'a>(
     up: RailSet,
     nominal: &'a [BitRate],
     costs: &'a Costs,
-) -> Context<'a> {
+) -> AllocationContext<'a> {
     let class = SizeClass::of(operation.bytes);
-    Context { bytes: operation.bytes, class, up, nominal, costs }
+    AllocationContext { bytes: operation.bytes, class, up, nominal, costs }
 }
 
 #[cfg(test)]
@@ -290,13 +289,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rails_that_are_down_get_nothing_whoever_weighs() {
+    fn rails_that_are_down_get_nothing_under_any_allocator() {
         for preset in super::super::PRESETS {
             let mut bench = Bench::new(preset.name, &[(1_000, 100), (2_000, 100), (3_000, 100)]);
             bench.steps(5, 1 << 20);
             bench.allocator.handle_rails(RailSet::EMPTY.with(RailId(2)));
             for _ in 0..5 {
-                let rails: Vec<_> = bench.step(1 << 20).parts().map(|part| part.rail.0).collect();
+                let rails: Vec<_> = bench.step(1 << 20).ranges().map(|it| it.rail.0).collect();
                 assert_eq!(rails, [2], "{}", preset.name);
             }
             bench.allocator.handle_rails(RailSet::EMPTY);
@@ -318,13 +317,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_can_be_read() {
+    fn the_status_reports_phase_lines_and_samples() {
         let mut bench = Bench::new("nezha", &[(1_000, 100), (4_000, 300)]);
         bench.steps(10, 1 << 20);
-        let insight = bench.allocator.insight();
-        assert_eq!((insight.len(), insight[0].phase), (1, Phase::Hot));
-        assert_eq!(insight[0].class.smallest(), Bytes::new(1 << 20));
-        let second = insight[0].rails[1];
+        let status = bench.allocator.status();
+        assert_eq!((status.len(), status[0].phase), (1, Phase::Hot));
+        assert_eq!(status[0].class.smallest(), Bytes::new(1 << 20));
+        let second = status[0].rails[1];
         let line = second.line.unwrap();
         assert!((line.ps_per_byte / 300.0 - 1.0).abs() < 0.05, "{line:?}");
         assert_eq!(second.samples, 10);
@@ -336,9 +335,9 @@ mod tests {
     }
 
     #[test]
-    fn odd_calls_do_no_harm() {
+    fn degenerate_operations_and_costs_are_accepted() {
         let error = config("even", "").build(&[]).unwrap_err().to_string();
-        assert_eq!(error, "0 rails: there are 1 to 64 of them");
+        assert_eq!(error, "0 rails are out of range: expected 1 to 64");
         assert!(config("even", "").build(&[BitRate::from_gbps(1); 65]).is_err());
         let mut allocator = config("nezha", "").build(&[BitRate::from_gbps(1); 2]).unwrap();
         let odd = Operation { bytes: Bytes::ZERO, element: Bytes::ZERO };
@@ -353,12 +352,12 @@ mod tests {
         (0..5).for_each(|_| {
             let division = allocator.allocate(&huge).unwrap();
             assert_eq!(division.total(), huge.bytes);
-            let cost = |part: crate::rail::Part| Cost {
-                rail: part.rail,
-                bytes: part.bytes(),
+            let cost = |it: crate::rail::RailRange| Cost {
+                rail: it.rail,
+                bytes: it.bytes(),
                 duration: Span::MAX,
             };
-            allocator.handle_costs(&huge, &division.parts().map(cost).collect::<Vec<_>>());
+            allocator.handle_costs(&huge, &division.ranges().map(cost).collect::<Vec<_>>());
         });
         let unknown = super::super::allocator_config("nehza", &Default::default()).unwrap_err();
         assert_eq!(

@@ -1,20 +1,20 @@
-//! A reconstruction: each operation whole, on the rail that was quickest for its size.
+//! A reconstruction: each operation whole, on the fastest rail for its size.
 //!
-//! Source: \[inferred\] what choosing a rail once amounts to (Nezha, arXiv 2405.17870 v1, 2024,
+//! Source: \[inferred\] the effect of choosing a rail once (Nezha, arXiv 2405.17870 v1, 2024,
 //! compares with single rails). Each rail is tried in turn, for each size class; then the one with
-//! the least expected duration is taken, as long as that stays the least. A rail that was slow and is not
-//! any more is not noticed.
+//! the least expected duration is used while it stays the least. A slow rail that becomes faster
+//! is not detected.
 
 use serde::{Deserialize, Serialize};
 
-use super::{AllocatorConfig, Context, Preset, Weigh};
+use super::{AllocationContext, AllocatorConfig, AllocatorPreset, Weigh};
 use crate::balance::{Origin, SchemeError, parse_config};
 
 /// Parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How often each rail is tried for each size class, at least once: 3 (\[inferred\]).
+    /// How many times each rail is tried per size class, at least once. Default 3 (\[inferred\]).
     pub tries: u32,
 }
 
@@ -24,22 +24,22 @@ impl Default for Config {
     }
 }
 
-/// Everything on one rail.
+/// Puts all weight on one rail.
 #[derive(Debug, Clone)]
 pub struct BestSingle {
     tries: u32,
 }
 
 /// `best-single`.
-pub const PRESET: Preset = Preset {
+pub const PRESET: AllocatorPreset = AllocatorPreset {
     name: "best-single",
-    summary: "each operation whole, on the rail quickest for its size",
-    source: "a baseline; ours",
+    summary: "each operation whole, on the fastest rail for its size",
+    source: "a baseline of this project",
     origin: Origin::Reconstructed,
     build: |parameters| {
         let config: Config = parse_config("best-single", parameters)?;
         if config.tries == 0 {
-            let reason = "tries = 0: each rail is tried at least once".to_owned();
+            let reason = "tries = 0 is out of range: expected at least 1".to_owned();
             return Err(SchemeError::Parameter { name: "best-single", reason });
         }
         Ok(AllocatorConfig::BestSingle(config))
@@ -53,8 +53,8 @@ impl BestSingle {
 }
 
 impl Weigh for BestSingle {
-    fn weigh(&mut self, context: &Context<'_>) -> Vec<f64> {
-        let Context { costs, class, up, .. } = context;
+    fn weigh(&mut self, context: &AllocationContext<'_>) -> Vec<f64> {
+        let AllocationContext { costs, class, up, .. } = context;
         let tried = |rail| costs.count(rail, *class);
         let next =
             up.iter().min_by_key(|&rail| tried(rail)).filter(|&rail| tried(rail) < self.tries);
@@ -71,13 +71,13 @@ mod tests {
     use crate::rail::test_rails::Bench;
 
     #[test]
-    fn each_rail_is_tried_and_the_quickest_for_the_size_is_taken() {
-        // The first starts sooner, the second is quicker: they meet at 9 us / 60 ps, 150 kB.
+    fn each_rail_is_tried_and_the_fastest_for_the_size_is_used() {
+        // The first rail starts sooner, the second is faster: they meet at 9 us / 60 ps, 150 kB.
         let mut bench = Bench::new("best-single", &[(1_000, 80), (10_000, 20)]);
         let mut taken = |bytes| {
-            let parts: Vec<_> = bench.step(bytes).parts().map(|part| part.rail.0).collect();
-            assert_eq!(parts.len(), 1);
-            parts[0]
+            let rails: Vec<_> = bench.step(bytes).ranges().map(|it| it.rail.0).collect();
+            assert_eq!(rails.len(), 1);
+            rails[0]
         };
         let small: Vec<u32> = (0..8).map(|_| taken(4_096)).collect();
         assert_eq!(small, [0, 1, 0, 1, 0, 1, 0, 0]);
@@ -86,9 +86,10 @@ mod tests {
     }
 
     #[test]
-    fn no_try_is_none() {
+    fn zero_tries_are_rejected() {
         let error = crate::rail::allocator_config("best-single", &"tries = 0".parse().unwrap());
         let error = error.unwrap_err().to_string();
-        assert_eq!(error, "policy 'best-single': tries = 0: each rail is tried at least once");
+        let expected = "policy 'best-single': tries = 0 is out of range: expected at least 1";
+        assert_eq!(error, expected);
     }
 }

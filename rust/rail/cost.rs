@@ -1,11 +1,12 @@
-//! A reconstruction: what each rail has cost so far, by size class, and the line through it.
+//! A reconstruction: the costs of each rail so far, by size class, and the line through them.
 //!
 //! Source: \[inferred\] an exponentially weighted regression of duration on bytes for each rail and
 //! size class; Nezha's abstract says no more than "feedback of cost".
 //!
-//! A line fits a rail near one size only: windows that open slowly bend it. So each size class has
-//! a line of its own, which other classes help to draw, the less the further off they are. That
-//! matters where one class has seen one part only and could not tell a start-up from a rate.
+//! A line fits a rail near one size only: windows that open slowly bend the curve. So each size
+//! class has a line of its own, to which other classes contribute with a weight that falls with
+//! their distance. That matters for a class with shares of one size only, from which start-up and
+//! rate cannot be separated.
 
 use super::Line;
 use crate::ids::RailId;
@@ -16,15 +17,15 @@ use crate::units::{Bytes, Span};
 pub struct SizeClass(u8);
 
 impl SizeClass {
-    /// How many there are: one for each length of a 64-bit number.
+    /// The number of classes: one for each bit length of a 64-bit number.
     const COUNT: usize = 65;
 
-    /// The class of an operation of that many bytes.
+    /// The class of an operation of `bytes`.
     pub const fn of(bytes: Bytes) -> Self {
         Self((u64::BITS - bytes.get().leading_zeros()) as u8)
     }
 
-    /// The smallest size in it.
+    /// The smallest size in the class.
     pub const fn smallest(self) -> Bytes {
         match self.0 {
             0 => Bytes::ZERO,
@@ -32,28 +33,29 @@ impl SizeClass {
         }
     }
 
-    /// All of them, from the smallest.
+    /// All classes, from the smallest.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..Self::COUNT as u8).map(Self)
     }
 
-    /// Its place in a table of all of them.
+    /// The index of the class in a table of all classes.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What a class less or more away counts for in a line: \[inferred\].
+/// The weight of a class in the line of the next larger or smaller class: \[inferred\].
 const NEIGHBOUR: f64 = 1.0 / 16.0;
 
-/// How far parts must have differed for a slope to be trusted, as a squared coefficient of
-/// variation: 2 %, squared. With less, the line leans to the one through zero. \[inferred\]
+/// The spread that shares need for their slope to be trusted, as a squared coefficient of
+/// variation: 2 %, squared. With less, the line tends to the one through zero. \[inferred\]
 const SPREAD: f64 = 4e-4;
 
-/// The least part of a duration that its bytes can be: keeps rates finite. \[inferred\]
+/// The least fraction of a duration that its bytes can account for: keeps rates finite.
+/// \[inferred\]
 const LEAST_SLOPE: f64 = 1e-6;
 
-/// Samples after which what a line says is worth holding against a new one: \[inferred\].
+/// The number of samples from which a line is compared with new samples: \[inferred\].
 const SETTLED: u32 = 4;
 
 /// Means of one rail's samples in one size class: bytes, picoseconds and their products.
@@ -69,7 +71,7 @@ struct Moments {
 impl Moments {
     fn add(&mut self, bytes: f64, ps: f64, memory: f64) {
         self.count = self.count.saturating_add(1);
-        // The first ones count alike; later the newest counts for `memory`.
+        // The first samples have equal weights; later the newest has the weight `memory`.
         let newest = memory.max(1.0 / f64::from(self.count));
         let mix = |mean: &mut f64, value: f64| *mean += newest * (value - *mean);
         mix(&mut self.bytes, bytes);
@@ -79,23 +81,23 @@ impl Moments {
     }
 }
 
-/// What the rails have cost, by rail and size class of the operation.
+/// The measured costs of the rails, by rail and size class of the operation.
 #[derive(Debug, Clone)]
 pub struct Costs {
     memory: f64,
-    /// By rail, then by class.
+    /// Moments by rail, then by class.
     moments: Vec<[Moments; SizeClass::COUNT]>,
 }
 
 impl Costs {
-    /// Nothing yet, for that many rails; the newest sample will count for `memory` of a mean.
+    /// Empty measurements for `rails` rails; the newest sample has the weight `memory` in a mean.
     pub(super) fn new(rails: usize, memory: f64) -> Self {
         Self { memory, moments: vec![[Moments::default(); SizeClass::COUNT]; rails] }
     }
 
-    /// Takes a sample: `rail` took `duration` for `bytes` of an operation of `class`. It counts
-    /// for as much as it is off what was expected, and for no less than the memory says: what
-    /// costs something else than before is not to be remembered for long.
+    /// Adds a sample: `rail` took `duration` for `bytes` of an operation of `class`. Its weight is
+    /// its relative deviation from the expectation, and at least the memory, so that outdated
+    /// costs are forgotten quickly.
     pub(super) fn add(&mut self, rail: RailId, class: SizeClass, bytes: Bytes, duration: Span) {
         let (bytes, ps) = (bytes.get() as f64, duration.as_ps() as f64);
         let settled = self.count(rail, class) >= SETTLED;
@@ -110,17 +112,17 @@ impl Costs {
         }
     }
 
-    /// Forgets everything.
-    pub(super) fn forget(&mut self) {
+    /// Discards all measurements.
+    pub(super) fn clear(&mut self) {
         self.moments.fill([Moments::default(); SizeClass::COUNT]);
     }
 
-    /// How many samples there are of `rail` in `class`.
+    /// The number of samples of `rail` in `class`.
     pub fn count(&self, rail: RailId, class: SizeClass) -> u32 {
         self.moments.get(rail.index()).map_or(0, |classes| classes[class.index()].count)
     }
 
-    /// What `rail` did in operations of this class and near it, in picoseconds per byte.
+    /// The mean time per byte of `rail` in operations of this class and near it, in picoseconds.
     pub fn ps_per_byte(&self, rail: RailId, class: SizeClass) -> Option<f64> {
         let means = self.means(rail, class)?;
         Some(means.ps / means.bytes)
@@ -134,14 +136,14 @@ impl Costs {
         let variance = (means.bytes_bytes - square).max(0.0);
         let covariance = means.bytes_ps - means.bytes * means.ps;
         let slope = (covariance + SPREAD * square * plain) / (variance + SPREAD * square);
-        // Neither a negative start-up nor a rail that gets quicker with more bytes.
+        // Start-ups are not negative, and a rail does not get faster with more bytes.
         let ps_per_byte = slope.clamp(LEAST_SLOPE * plain, plain);
         let start_ps = (means.ps - ps_per_byte * means.bytes).max(0.0);
         Some(Line { start_ps, ps_per_byte })
     }
 
-    /// Means over all classes, each the more the nearer it is, and by relative error: a
-    /// microsecond counts for more where all takes ten than where it takes a thousand.
+    /// Means over all classes, weighted by nearness and by relative error: a microsecond counts
+    /// for more in a duration of ten than in one of a thousand.
     fn means(&self, rail: RailId, class: SizeClass) -> Option<Moments> {
         let classes = self.moments.get(rail.index())?;
         let mut sum = Moments::default();
@@ -157,7 +159,7 @@ impl Costs {
             sum.bytes_bytes += weight * moments.bytes_bytes;
             sum.bytes_ps += weight * moments.bytes_ps;
         }
-        // Weights of far classes with long durations may be too small for a number.
+        // The weights of distant classes with long durations may underflow.
         (total > 0.0 && total.is_normal()).then(|| Moments {
             count: 1,
             bytes: sum.bytes / total,
@@ -190,8 +192,8 @@ mod tests {
     }
 
     #[test]
-    fn two_parts_that_differ_give_start_and_rate() {
-        // 3 us and 2 ns a byte.
+    fn two_different_shares_determine_start_up_and_rate() {
+        // 3 us and 2 ns per byte.
         let costs = costs(&[(1_100, 5_200), (1_900, 6_800)]);
         let line = costs.line(RAIL, SizeClass::of(Bytes::new(1_500))).unwrap();
         assert!((line.ps_per_byte / 2e3 - 1.0).abs() < 0.02, "{line:?}");
@@ -199,13 +201,13 @@ mod tests {
     }
 
     #[test]
-    fn one_part_gives_the_line_through_zero() {
+    fn shares_of_one_size_give_the_line_through_zero() {
         let line = costs(&[(1_000, 5_000); 4]).line(RAIL, SizeClass(10)).unwrap();
         assert!((line.at(1_000.0) - 5e6).abs() < 1.0 && line.start_ps < 1.0, "{line:?}");
     }
 
     #[test]
-    fn another_class_tells_what_one_part_cannot() {
+    fn another_class_supplies_what_shares_of_one_size_cannot() {
         let costs = costs(&[(1_000, 5_000), (2_000, 7_000)]);
         for class in [10, 11] {
             let line = costs.line(RAIL, SizeClass(class)).unwrap();
@@ -214,15 +216,15 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_counts_and_nothing_lasts_after_forgetting() {
+    fn the_newest_sample_has_most_weight_and_clearing_removes_all() {
         let mut costs = costs(&[(1_000, 1_000); 20]);
         let mut after = |ns| {
             costs.add(RAIL, SizeClass(10), Bytes::new(1_000), Span::from_ns(ns));
             costs.ps_per_byte(RAIL, SizeClass(10)).unwrap()
         };
         assert!((after(1_100) - 1_020.0).abs() < 1e-6, "a fifth");
-        assert!((after(1_530) - 1_275.0).abs() < 1e-6, "half, as it is off by half");
-        costs.forget();
+        assert!((after(1_530) - 1_275.0).abs() < 1e-6, "half, as it deviates by half");
+        costs.clear();
         assert_eq!(costs.line(RAIL, SizeClass(10)), None);
         assert_eq!(costs.line(RailId(9), SizeClass(10)), None);
     }

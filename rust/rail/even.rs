@@ -1,28 +1,28 @@
-//! A reconstruction: as much on each rail as on the other, whatever they are.
+//! A reconstruction: the same number of bytes on each rail.
 //!
-//! Source: \[inferred\] what multi-rail libraries do by default (MRIB among Nezha's baselines, arXiv
-//! 2405.17870 v1, 2024). Over two rails of which one is ρ times as quick it takes (1 + ρ)/2 times
-//! as long as a split in proportion.
+//! Source: \[inferred\] the default of multi-rail libraries (MRIB among Nezha's baselines, arXiv
+//! 2405.17870 v1, 2024). Over two rails, one of which is ρ times as fast as the other, it takes
+//! (1 + ρ)/2 times as long as a proportional split.
 
 use serde::{Deserialize, Serialize};
 
-use super::{AllocatorConfig, Context, Preset, Weigh};
+use super::{AllocationContext, AllocatorConfig, AllocatorPreset, Weigh};
 use crate::balance::{Origin, parse_config};
 
-/// It has no parameters.
+/// The allocator has no parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {}
 
-/// Equal weights.
+/// Weights all rails equally.
 #[derive(Debug, Clone)]
 pub struct Even;
 
 /// `even`.
-pub const PRESET: Preset = Preset {
+pub const PRESET: AllocatorPreset = AllocatorPreset {
     name: "even",
     summary: "the same bytes on each rail",
-    source: "a baseline; ours",
+    source: "a baseline of this project",
     origin: Origin::Reconstructed,
     build: |parameters| Ok(AllocatorConfig::Even(parse_config("even", parameters)?)),
 };
@@ -34,7 +34,7 @@ impl Even {
 }
 
 impl Weigh for Even {
-    fn weigh(&mut self, context: &Context<'_>) -> Vec<f64> {
+    fn weigh(&mut self, context: &AllocationContext<'_>) -> Vec<f64> {
         vec![1.0; context.nominal.len()]
     }
 }
@@ -43,7 +43,7 @@ impl Weigh for Even {
 mod tests {
     use crate::rail::test_rails::Bench;
 
-    /// (1 + ρ)/2 times as long as the split in proportion, for large operations.
+    /// It takes (1 + ρ)/2 times as long as the proportional split, for large operations.
     #[test]
     fn an_even_split_costs_half_of_one_plus_the_ratio() {
         for ratio in [1, 2, 4, 10] {

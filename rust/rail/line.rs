@@ -1,11 +1,11 @@
-//! A reconstruction: what a rail costs as a line, and the split by which all lines end at once.
+//! A reconstruction: the cost of a rail as a line, and the split by which all rails end together.
 //!
-//! Source: \[inferred\] a start-up and a time per byte, T(x) = α + x/β, is the textbook's cost of a
+//! Source: \[inferred\] a start-up and a time per byte, T(x) = α + x/β, is the textbook cost of a
 //! collective on one rail (Hockney's model). With rails in the order of their start-ups, the time
-//! at which all that take part end is water-filling: T = (x + Σ αβ) / Σ β over the rails with α < T.
-//! For two rails a split pays from x = β1 (α2 − α1) on, where rail 1 is the one that starts sooner.
+//! at which all participating rails end is water-filling: T = (x + Σ αβ) / Σ β over the rails with
+//! α < T. For two rails a split pays from x = β1 (α2 − α1) on, where rail 1 starts sooner.
 
-/// What a rail takes for `x` bytes: a start-up, and so much for each byte.
+/// The time of a rail for `x` bytes: a start-up plus a time per byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Line {
     /// Start-up (α), in picoseconds; not negative.
@@ -32,51 +32,53 @@ impl Line {
     }
 }
 
-/// A split by which all rails that take part end at the same time.
+/// A split by which all participating rails end at the same time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EqualFinish {
-    /// When they end, in picoseconds.
+    /// The common end, in picoseconds.
     pub ps: f64,
-    /// Bytes of each rail; zero for those that take no part.
+    /// The bytes of each rail; zero for rails that do not participate.
     pub bytes: Vec<f64>,
 }
 
 impl EqualFinish {
-    /// How many rails take part.
+    /// The number of participating rails.
     pub fn rails(&self) -> usize {
         self.bytes.iter().filter(|&&bytes| bytes > 0.0).count()
     }
 
-    /// Whether `rail` takes part.
+    /// Whether `rail` participates.
     pub fn uses(&self, rail: usize) -> bool {
         self.bytes.get(rail).is_some_and(|&bytes| bytes > 0.0)
     }
 }
 
-/// Divides `bytes` over those rails that have a line, so that none could end the whole sooner.
+/// Divides `bytes` over the rails that have a line, such that the last rail ends as soon as
+/// possible.
 ///
-/// A rail whose part would be below `floor` of the bytes takes no part: it would cost its start-up
-/// for next to nothing. `None` where no rail has a line.
+/// A rail whose share would be below `floor` of the bytes does not participate: its start-up would
+/// cost more than it contributes. Returns `None` if no rail has a line.
 pub fn equal_finish(bytes: f64, lines: &[Option<Line>], floor: f64) -> Option<EqualFinish> {
     let mut order: Vec<(usize, Line)> =
         lines.iter().enumerate().filter_map(|(rail, line)| Some((rail, (*line)?))).collect();
-    // The one that starts first; of two the one that is done first, then the lower.
+    // By start-up, then by the time for all bytes, then by id.
     order.sort_by(|(a, x), (b, y)| {
         x.start_ps.total_cmp(&y.start_ps).then(x.at(bytes).total_cmp(&y.at(bytes))).then(a.cmp(b))
     });
     loop {
         let (ps, taken) = fill(bytes, &order)?;
-        let part = |line: &Line| (ps - line.start_ps) * line.rate();
-        // Whoever is left out leaves more to the others: the least worth goes first, and alone.
-        let least = (1..taken).min_by(|&a, &b| part(&order[a].1).total_cmp(&part(&order[b].1)));
+        let share = |line: &Line| (ps - line.start_ps) * line.rate();
+        // A removed rail leaves more to the others, so only the rail with the least share is
+        // removed before all are reconsidered.
+        let least = (1..taken).min_by(|&a, &b| share(&order[a].1).total_cmp(&share(&order[b].1)));
         match least {
-            Some(least) if part(&order[least].1) < floor * bytes => {
+            Some(least) if share(&order[least].1) < floor * bytes => {
                 order.remove(least);
             }
             _ => {
                 let mut shares = vec![0.0; lines.len()];
                 for (rail, line) in &order[..taken] {
-                    shares[*rail] = part(line).max(0.0);
+                    shares[*rail] = share(line).max(0.0);
                 }
                 if taken == 1 {
                     shares[order[0].0] = bytes;
@@ -87,7 +89,7 @@ pub fn equal_finish(bytes: f64, lines: &[Option<Line>], floor: f64) -> Option<Eq
     }
 }
 
-/// The common end of the rails that take part, and how many of them, from the first, do.
+/// The common end, and the number of participating rails, which are the first in the order.
 fn fill(bytes: f64, order: &[(usize, Line)]) -> Option<(f64, usize)> {
     let (_, first) = order.first()?;
     let mut ps = first.at(bytes);
@@ -112,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn two_rails_split_as_the_closed_form_says() {
+    fn two_rails_split_by_the_closed_form() {
         // β = 1/10 and 1/40 bytes per ps, α = 5,000 and 1,000 ps.
         let lines = [line(5_000.0, 10.0), line(1_000.0, 40.0)];
         let split = equal_finish(1_000.0, &lines, 0.0).unwrap();
@@ -125,8 +127,8 @@ mod tests {
     }
 
     #[test]
-    fn a_split_pays_from_the_crossing_on() {
-        // β1 (α2 − α1) with rail 1 the one that starts first: 0.025 · 4,000 = 100 bytes.
+    fn a_split_pays_from_the_crossing_point_on() {
+        // β1 (α2 − α1), where rail 1 starts first: 0.025 · 4,000 = 100 bytes.
         let lines = [line(5_000.0, 10.0), line(1_000.0, 40.0)];
         assert_eq!(equal_finish(99.0, &lines, 0.0).unwrap().bytes, [0.0, 99.0]);
         assert_eq!(equal_finish(100.0, &lines, 0.0).unwrap().rails(), 1);
@@ -134,15 +136,15 @@ mod tests {
     }
 
     #[test]
-    fn four_rails_fill_up_one_after_the_other() {
+    fn four_rails_join_one_after_the_other_as_bytes_grow() {
         let all = [line(0.0, 4.0), line(400.0, 2.0), line(1_200.0, 1.0), line(9_000.0, 1.0)];
         // With rails 0 and 1: T = (x + 400/2) / (1/4 + 1/2), which is 1,200 at x = 700.
         for (bytes, rails) in [(100.0, 1), (101.0, 2), (700.0, 2), (701.0, 3), (1e6, 4)] {
             let split = equal_finish(bytes, &all, 0.0).unwrap();
             assert_eq!(split.rails(), rails, "{bytes}");
             assert!((split.bytes.iter().sum::<f64>() - bytes).abs() < 1e-6);
-            for (line, &part) in all.iter().zip(&split.bytes).filter(|(_, part)| **part > 0.0) {
-                assert!((line.unwrap().at(part) - split.ps).abs() < 1e-6);
+            for (line, &share) in all.iter().zip(&split.bytes).filter(|(_, bytes)| **bytes > 0.0) {
+                assert!((line.unwrap().at(share) - split.ps).abs() < 1e-6);
             }
         }
         // T = (x + Σ αβ) / Σ β with all four.
@@ -151,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rail_that_is_worth_less_than_the_floor_stays_out() {
+    fn a_rail_with_a_share_below_the_floor_does_not_participate() {
         let lines = [line(0.0, 1.0), line(0.0, 100.0), None];
         assert_eq!(equal_finish(1_010.0, &lines, 0.0).unwrap().bytes, [1_000.0, 10.0, 0.0]);
         assert_eq!(equal_finish(1_010.0, &lines, 1.0 / 64.0).unwrap().bytes, [1_010.0, 0.0, 0.0]);

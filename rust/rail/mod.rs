@@ -33,12 +33,12 @@
 //! for _ in 0..10 {
 //!     let division = allocator.allocate(&operation)?;
 //!     let costs: Vec<Cost> = division
-//!         .parts()
-//!         .map(|part| Cost { rail: part.rail, bytes: part.bytes(), duration: took(part.rail, part.bytes()) })
+//!         .ranges()
+//!         .map(|it| Cost { rail: it.rail, bytes: it.bytes(), duration: took(it.rail, it.bytes()) })
 //!         .collect();
 //!     allocator.handle_costs(&operation, &costs);
 //! }
-//! // Both finish at the same time, to a twentieth.
+//! // Both rails end at the same time, within a twentieth.
 //! let division = allocator.allocate(&operation)?;
 //! let [first, second] = [0, 1].map(|rail| took(RailId(rail), division.of(RailId(rail))).as_ps());
 //! assert!(first.abs_diff(second) * 20 < first.max(second));
@@ -54,63 +54,69 @@ mod set;
 #[cfg(test)]
 mod test_rails;
 
-pub use allocator::{AllocateError, Allocator, Context, Cost, Operation, Outcome, Sample, Trust};
+pub use allocator::{
+    AllocateError, AllocationContext, Allocator, Cost, Operation, OperationCosts, Retention, Sample,
+};
 pub use cost::{Costs, SizeClass};
-pub use division::{Division, Part};
+pub use division::{Division, RailRange};
 pub use line::{EqualFinish, Line, equal_finish};
 pub use set::RailSet;
 
 use crate::balance::{Origin, Parameters, SchemeError};
 use crate::units::BitRate;
 
-/// A named way of dividing operations over rails.
+/// A named allocator with default parameters.
 #[derive(Debug, Clone, Copy)]
-pub struct Preset {
-    /// What scenarios call it.
+pub struct AllocatorPreset {
+    /// The name that scenarios use.
     pub name: &'static str,
-    /// One line for people.
+    /// A one-line description.
     pub summary: &'static str,
-    /// Where it is from: title, year, section.
+    /// The publication: title, year, section.
     pub source: &'static str,
-    /// How its rules are known.
+    /// Whether the rules are published or reconstructed.
     pub origin: Origin,
-    /// Makes the configuration from its parameters.
+    /// Builds the configuration from its parameters.
     pub build: fn(&Parameters) -> Result<AllocatorConfig, SchemeError>,
 }
 
-/// How bytes are weighed out over rails; an [`Allocator`] does the rest.
+/// Weights the rails for an operation; an [`Allocator`] does the rest.
 pub trait Weigh {
-    /// A weight for each rail, in the order of their ids: what part of the operation's bytes it
-    /// gets, once all are divided by their sum. Those of rails that are not up do not count.
-    fn weigh(&mut self, context: &Context<'_>) -> Vec<f64>;
+    /// The weight of each rail in the order of their ids; its share is its weight over the sum of
+    /// all weights. The weights of rails that are not up are ignored.
+    fn weigh(&mut self, context: &AllocationContext<'_>) -> Vec<f64>;
 
-    /// Whether a sample is to count in what its rail costs; asked once for each.
-    fn counts(&mut self, _class: SizeClass, _sample: &Sample) -> bool {
+    /// Whether a sample enters the measurements of its rail. Called once per sample.
+    fn accepts(&mut self, _class: SizeClass, _sample: &Sample) -> bool {
         true
     }
 
-    /// Learns how long the rails took; `context` has what counts of it already.
-    fn handle_outcome(&mut self, _context: &Context<'_>, _outcome: &Outcome<'_>) -> Trust {
-        Trust::Keep
+    /// Processes the costs of an operation; `context` already includes the accepted samples.
+    fn handle_costs(
+        &mut self,
+        _context: &AllocationContext<'_>,
+        _costs: &OperationCosts<'_>,
+    ) -> Retention {
+        Retention::Keep
     }
 
-    /// Learns that other rails are up than before; what was measured is forgotten.
+    /// Processes a change of the rails that are up; the measurements are discarded.
     fn handle_rails(&mut self, _up: RailSet) {}
 
-    /// What it makes of operations of this size at the moment.
+    /// The current phase of a size class.
     fn phase(&self, _class: SizeClass) -> Phase {
         Phase::Fixed
     }
 }
 
-/// What an allocator makes of operations of one size class.
+/// How an allocator divides operations of one size class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// It has no states.
+    /// The allocator has no phases.
     Fixed,
-    /// It measures, and has done so for that many operations.
+    /// The allocator measures all rails; so many operations have been measured.
     Cold(u32),
-    /// It goes by what it measured.
+    /// The allocator uses its measurements.
     Hot,
 }
 
@@ -124,19 +130,20 @@ impl std::fmt::Display for Phase {
     }
 }
 
-/// Makes allocators real everywhere: a line here is all that an allocator's file needs.
+/// Declares the modules of allocators and dispatches to them: an allocator is its file and a line
+/// here.
 macro_rules! registry {
     ($($module:ident :: $weigh:ident),* $(,)?) => {
         $(pub mod $module;)*
 
-        /// How an allocator weighs.
+        /// The weighing part of an allocator.
         #[derive(Debug, Clone)]
         pub enum Weigher {
             $(#[doc = concat!("See [`", stringify!($module), "`].")]
             $weigh($module::$weigh),)*
         }
 
-        /// An allocator's name and parameters.
+        /// An allocator and its parameters.
         #[derive(Debug, Clone, PartialEq, serde::Serialize)]
         #[serde(untagged)]
         pub enum AllocatorConfig {
@@ -144,15 +151,15 @@ macro_rules! registry {
         }
 
         impl AllocatorConfig {
-            /// The preset that it is a configuration of.
-            pub const fn preset(&self) -> &'static Preset {
+            /// The preset of this configuration.
+            pub const fn preset(&self) -> &'static AllocatorPreset {
                 match self { $(Self::$weigh(_) => &$module::PRESET,)* }
             }
 
-            /// An allocator over as many rails as there are nominal rates, all of them up.
+            /// An allocator over one rail per nominal rate, with all rails up.
             ///
             /// # Errors
-            /// No rail, too many for a set, or too many for the configuration.
+            /// No rail, or more rails than a set holds.
             pub fn build(&self, nominal: &[BitRate]) -> Result<Allocator, AllocateError> {
                 let weigher = match self {
                     $(Self::$weigh(config) =>
@@ -163,14 +170,18 @@ macro_rules! registry {
         }
 
         impl Weigh for Weigher {
-            fn weigh(&mut self, context: &Context<'_>) -> Vec<f64> {
+            fn weigh(&mut self, context: &AllocationContext<'_>) -> Vec<f64> {
                 match self { $(Self::$weigh(it) => it.weigh(context),)* }
             }
-            fn counts(&mut self, class: SizeClass, sample: &Sample) -> bool {
-                match self { $(Self::$weigh(it) => it.counts(class, sample),)* }
+            fn accepts(&mut self, class: SizeClass, sample: &Sample) -> bool {
+                match self { $(Self::$weigh(it) => it.accepts(class, sample),)* }
             }
-            fn handle_outcome(&mut self, context: &Context<'_>, outcome: &Outcome<'_>) -> Trust {
-                match self { $(Self::$weigh(it) => it.handle_outcome(context, outcome),)* }
+            fn handle_costs(
+                &mut self,
+                context: &AllocationContext<'_>,
+                costs: &OperationCosts<'_>,
+            ) -> Retention {
+                match self { $(Self::$weigh(it) => it.handle_costs(context, costs),)* }
             }
             fn handle_rails(&mut self, up: RailSet) {
                 match self { $(Self::$weigh(it) => it.handle_rails(up),)* }
@@ -180,8 +191,8 @@ macro_rules! registry {
             }
         }
 
-        /// What the files of allocators name.
-        pub const PRESETS: &[&Preset] = &[$(&$module::PRESET),*];
+        /// The presets of all allocators.
+        pub const PRESETS: &[&AllocatorPreset] = &[$(&$module::PRESET),*];
     };
 }
 
@@ -193,7 +204,7 @@ registry! {
 }
 
 impl AllocatorConfig {
-    /// How much the newest duration counts in what is remembered.
+    /// The weight of the newest duration in the means of measurements.
     fn memory(&self) -> f64 {
         match self {
             Self::Nezha(config) => config.weight,
@@ -202,10 +213,10 @@ impl AllocatorConfig {
     }
 }
 
-/// The configuration of the allocator `name`; parameters left out have their defaults.
+/// Parses the configuration of the allocator `name`. Missing parameters have their default values.
 ///
 /// # Errors
-/// No allocator of that name, a parameter that it does not have, or a value that it cannot take.
+/// An unknown name, an unknown parameter, or an invalid value.
 pub fn allocator_config(
     name: &str,
     parameters: &Parameters,

@@ -1,44 +1,44 @@
-//! A reconstruction: to each rail in proportion to what it does in a time, start-ups unseen.
+//! A reconstruction: each rail in proportion to its throughput, without regard to start-ups.
 //!
-//! Source: \[inferred\] static weights by line rate, as multi-rail libraries let their users set
-//! them (MRIB among Nezha's baselines, arXiv 2405.17870 v1, 2024), and the same by what was
-//! measured. Ends equally for large operations; small ones pay every rail's start-up.
+//! Source: \[inferred\] static weights by line rate, as users can set them in multi-rail libraries
+//! (MRIB among Nezha's baselines, arXiv 2405.17870 v1, 2024), and the same by measured throughput.
+//! Rails end together for large operations; small operations pay the start-up of every rail.
 
 use serde::{Deserialize, Serialize};
 
-use super::{AllocatorConfig, Context, Preset, Weigh};
+use super::{AllocationContext, AllocatorConfig, AllocatorPreset, Weigh};
 use crate::balance::{Origin, parse_config};
 
 /// Parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// In proportion to what: `measured` (\[inferred\]).
+    /// The rates to which shares are proportional. Default `measured` (\[inferred\]).
     pub by: Basis,
 }
 
-/// What parts are in proportion to.
+/// The rates to which shares are proportional.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// Bytes over duration, as measured; evenly before that.
+    /// Measured bytes over duration; equal shares before all rails have been measured.
     #[default]
     Measured,
     /// The rails' nominal rates.
     Nominal,
 }
 
-/// Weights by rate.
+/// Weights rails by their rates.
 #[derive(Debug, Clone)]
 pub struct Proportional {
     by: Basis,
 }
 
 /// `proportional`.
-pub const PRESET: Preset = Preset {
+pub const PRESET: AllocatorPreset = AllocatorPreset {
     name: "proportional",
     summary: "in proportion to each rail's bytes over time",
-    source: "a baseline; ours",
+    source: "a baseline of this project",
     origin: Origin::Reconstructed,
     build: |parameters| {
         Ok(AllocatorConfig::Proportional(parse_config("proportional", parameters)?))
@@ -52,12 +52,12 @@ impl Proportional {
 }
 
 impl Weigh for Proportional {
-    fn weigh(&mut self, context: &Context<'_>) -> Vec<f64> {
+    fn weigh(&mut self, context: &AllocationContext<'_>) -> Vec<f64> {
         if self.by == Basis::Nominal {
             return context.nominal.iter().map(|rate| rate.as_bps() as f64).collect();
         }
         let measured = |rail| context.costs.ps_per_byte(rail, context.class);
-        // Until all that are up have been measured, nobody is.
+        // Rates are only comparable once all rails that are up have been measured.
         if context.up.iter().any(|rail| measured(rail).is_none()) {
             return vec![1.0; context.nominal.len()];
         }
@@ -71,25 +71,25 @@ mod tests {
     use crate::units::BitRate;
 
     #[test]
-    fn parts_are_even_until_measured_and_then_by_bytes_over_time() {
+    fn shares_are_even_until_measured_and_then_by_bytes_over_time() {
         let mut bench = Bench::new("proportional", &[(0, 100), (0, 300)]);
         let shares = |bench: &mut Bench| [0, 1].map(|rail| bench.step(4_000).shares()[rail].get());
         assert_eq!(bench.step(4_000).shares()[0].get(), 2_000);
         assert_eq!(shares(&mut bench), [3_000, 1_000]);
-        // A rail that is down leaves its part to the other.
+        // The share of a rail that is down goes to the other.
         bench.allocator.handle_rails(crate::rail::RailSet::first(1));
         assert_eq!(shares(&mut bench), [4_000, 0]);
     }
 
     #[test]
-    fn nominal_rates_may_be_believed_instead() {
+    fn nominal_rates_can_be_used_instead() {
         let nominal = [100, 300].map(BitRate::from_gbps);
         let mut allocator = config("proportional", "by = 'nominal'").build(&nominal).unwrap();
         let division = allocator.allocate(&operation(4_000)).unwrap();
         assert_eq!(division.shares()[0].get(), 1_000);
     }
 
-    /// It pays the slow starter's start-up, which the equal finish of `nezha` leaves out.
+    /// It pays the start-up of the slow starter, which the equal finish of `nezha` avoids.
     #[test]
     fn small_operations_take_as_long_as_the_rail_that_starts_last() {
         let rails = [(1_000, 100), (80_000, 100)];

@@ -1,59 +1,59 @@
-//! A set of rails, as a word of bits.
+//! A set of rails, as a bit mask.
 
 use crate::ids::RailId;
 
-/// Rails of which something is so: those that are up, say.
+/// A set of rails, for example of those that are up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RailSet(u64);
 
 impl RailSet {
-    /// The most rails there can be: one a bit.
-    pub const MOST: usize = 64;
+    /// The largest number of rails.
+    pub const CAPACITY: usize = 64;
 
-    /// No rail.
+    /// The empty set.
     pub const EMPTY: Self = Self(0);
 
-    /// The first `count` rails; all 64 where it is more.
+    /// The first `count` rails, at most 64.
     pub const fn first(count: usize) -> Self {
-        if count >= Self::MOST { Self(u64::MAX) } else { Self((1 << count) - 1) }
+        if count >= Self::CAPACITY { Self(u64::MAX) } else { Self((1 << count) - 1) }
     }
 
-    /// Whether `rail` is in it.
+    /// Whether the set contains `rail`.
     pub const fn contains(self, rail: RailId) -> bool {
-        rail.index() < Self::MOST && self.0 >> rail.index() & 1 == 1
+        rail.index() < Self::CAPACITY && self.0 >> rail.index() & 1 == 1
     }
 
-    /// It and `rail`, which is below 64 or is not taken in.
+    /// The set with `rail` added; an id of 64 or above is ignored.
     #[must_use]
     pub const fn with(self, rail: RailId) -> Self {
-        if rail.index() < Self::MOST { Self(self.0 | 1 << rail.index()) } else { self }
+        if rail.index() < Self::CAPACITY { Self(self.0 | 1 << rail.index()) } else { self }
     }
 
-    /// It but for `rail`.
+    /// The set without `rail`.
     #[must_use]
     pub const fn without(self, rail: RailId) -> Self {
-        if rail.index() < Self::MOST { Self(self.0 & !(1 << rail.index())) } else { self }
+        if rail.index() < Self::CAPACITY { Self(self.0 & !(1 << rail.index())) } else { self }
     }
 
-    /// What is in both.
+    /// The intersection of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// How many rails are in it.
+    /// The number of rails in the set.
     pub const fn len(self) -> usize {
         self.0.count_ones() as usize
     }
 
-    /// Whether it has none.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Its rails in the order of their ids.
+    /// The rails in the order of their ids.
     pub fn iter(self) -> impl Iterator<Item = RailId> + Clone {
-        (0..Self::MOST as u32).map(RailId).filter(move |&rail| self.contains(rail))
+        (0..Self::CAPACITY as u32).map(RailId).filter(move |&rail| self.contains(rail))
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rails_go_in_and_out() {
+    fn rails_are_added_and_removed() {
         let all = RailSet::first(3);
         assert_eq!(all.to_string(), "rail0 rail1 rail2");
         let two = all.without(RailId(1));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_bit_stands_for_is_in_no_set() {
+    fn rails_beyond_the_capacity_are_in_no_set() {
         assert_eq!(RailSet::EMPTY.with(RailId(64)), RailSet::EMPTY);
         assert_eq!(RailSet::first(65).len(), 64);
         assert!(!RailSet::first(64).contains(RailId(64)));

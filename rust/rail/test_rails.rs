@@ -1,4 +1,4 @@
-//! Rails that cost exactly what a line says, for tests: α + x/β, with or without noise.
+//! Rails for tests whose cost is exactly a line, α + x/β, with or without noise.
 
 use proptest::test_runner::{Config, RngSeed};
 
@@ -7,12 +7,12 @@ use crate::ids::RailId;
 use crate::rng::{Purpose, Stream};
 use crate::units::{BitRate, Bytes, Span};
 
-/// A rail: start-up in nanoseconds and picoseconds a byte.
-pub type Rail = (u64, u64);
+/// A rail: start-up in nanoseconds, and picoseconds per byte.
+pub(super) type Rail = (u64, u64);
 
-/// So many cases, the same each time unless `PROPTEST_RNG_SEED` says otherwise; more by
-/// `PROPTEST_CASES`.
-pub fn cases(count: u32) -> Config {
+/// A configuration of `count` cases with a fixed seed, unless `PROPTEST_RNG_SEED` sets another;
+/// `PROPTEST_CASES` overrides the count.
+pub(super) fn cases(count: u32) -> Config {
     let mut config = Config { failure_persistence: None, ..Config::default() };
     if config.rng_seed == RngSeed::Random {
         config.rng_seed = RngSeed::Fixed(1);
@@ -23,11 +23,11 @@ pub fn cases(count: u32) -> Config {
     config
 }
 
-/// Rails, an allocator, and a stream for noise.
+/// Rails, an allocator, and a random stream for noise.
 pub struct Bench {
     pub allocator: Allocator,
     pub rails: Vec<Rail>,
-    /// Durations are off by up to that many thousandths.
+    /// The largest relative error of durations, in thousandths.
     pub noise: u32,
     random: Stream,
 }
@@ -49,41 +49,41 @@ impl Bench {
         Self { allocator, rails: rails.to_vec(), noise: 0, random }
     }
 
-    /// What a rail takes, without noise.
+    /// The time of a rail for `bytes` in picoseconds, without noise.
     pub fn takes(&self, rail: RailId, bytes: Bytes) -> u64 {
         let (start_ns, ps_per_byte) = self.rails[rail.index()];
         start_ns * 1_000 + bytes.get() * ps_per_byte
     }
 
-    /// Divides an operation, and tells what it cost.
+    /// Divides an operation and reports its costs.
     pub fn step(&mut self, bytes: u64) -> Division {
         let operation = operation(bytes);
         let division = self.allocator.allocate(&operation).unwrap();
         assert_eq!(division.total(), operation.bytes);
         let mut costs = Vec::new();
-        for part in division.parts() {
-            let ps = self.takes(part.rail, part.bytes());
+        for it in division.ranges() {
+            let ps = self.takes(it.rail, it.bytes());
             let off = 1_000 - self.noise + self.random.below(2 * self.noise + 1);
             let duration = Span::from_ps(ps * u64::from(off) / 1_000);
-            costs.push(Cost { rail: part.rail, bytes: part.bytes(), duration });
+            costs.push(Cost { rail: it.rail, bytes: it.bytes(), duration });
         }
         self.allocator.handle_costs(&operation, &costs);
         division
     }
 
-    /// The last of that many operations.
+    /// Divides `count` operations; returns the last division.
     pub fn steps(&mut self, count: u32, bytes: u64) -> Division {
         (0..count).map(|_| self.step(bytes)).last().unwrap()
     }
 
-    /// How long a division takes, in picoseconds, without noise.
+    /// The duration of a division in picoseconds, without noise.
     pub fn duration(&self, division: &Division) -> u64 {
-        division.parts().map(|part| self.takes(part.rail, part.bytes())).max().unwrap_or(0)
+        division.ranges().map(|it| self.takes(it.rail, it.bytes())).max().unwrap_or(0)
     }
 
-    /// (longest − shortest) / longest among the rails that have a part, without noise.
+    /// (longest − shortest) / longest among the rails with a share, without noise.
     pub fn spread(&self, division: &Division) -> f64 {
-        let ps = || division.parts().map(|part| self.takes(part.rail, part.bytes()));
+        let ps = || division.ranges().map(|it| self.takes(it.rail, it.bytes()));
         let (longest, shortest) = (ps().max().unwrap(), ps().min().unwrap());
         (longest - shortest) as f64 / longest as f64
     }

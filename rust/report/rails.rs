@@ -123,7 +123,7 @@ impl RailSummary {
         let timeline = outcome.timeline.iter().map(|entry| TimelineLine {
             at_ns: ns(entry.at),
             rail: setup.rails[entry.rail as usize].name.clone(),
-            what: entry.what.to_string(),
+            what: entry.event.to_string(),
         });
         let busy = outcome.cpu_busy.iter().max().copied().unwrap_or(Span::ZERO);
         Self {

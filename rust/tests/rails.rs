@@ -1,4 +1,4 @@
-//! Hosts with several rails: the claims of the examples, and what is published of Nezha.
+//! Hosts with several rails: the claims of the examples, and the published results of Nezha.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ fn last(outcome: &Outcome) -> f64 {
     took.as_ns_f64() * 1e-9
 }
 
-/// An example with fewer operations, on the rails of these places, of so many bytes.
+/// An example with the rails at these indices and with operations of these lengths in bytes.
 fn on_rails(name: &str, rails: &[usize], operations: &[u64]) -> RailScenario {
     let mut scenario = scenario(name, "nezha");
     let all = scenario.setup.rails.clone();
@@ -42,7 +42,8 @@ fn on_rails(name: &str, rails: &[usize], operations: &[u64]) -> RailScenario {
     scenario
 }
 
-/// How much faster both TCP rails are than one, in percent, with the hosts' costs times so much.
+/// The times in seconds of one and of both TCP rails and the gain in percent, with the hosts' costs
+/// scaled to `percent`.
 fn tcp_gain(percent: u64) -> (f64, f64, f64) {
     let slower = |rate: Option<BitRate>| {
         rate.map(|rate| BitRate::from_bps(rate.as_bps() * 100 / percent.max(1)))
@@ -66,7 +67,7 @@ fn tcp_gain(percent: u64) -> (f64, f64, f64) {
 }
 
 #[test]
-fn two_tcp_rails_gain_what_is_published_and_host_costs_decide_how_much() {
+fn two_tcp_rails_gain_as_published_depending_on_host_costs() {
     let mut table = "host costs  one rail     both   gain\n".to_owned();
     for percent in [50, 80, 90, 100, 110, 120, 150] {
         let (one, both, gain) = tcp_gain(percent);
@@ -79,7 +80,7 @@ fn two_tcp_rails_gain_what_is_published_and_host_costs_decide_how_much() {
     snapshot("rails-host-costs", &table);
 }
 
-/// Start-up (s) and rate (B/s) of a rail alone, from two sizes.
+/// Start-up (s) and rate (B/s) of a single rail, from two sizes.
 fn line(name: &str, rail: usize) -> (f64, f64) {
     let took = |bytes| last(&run(&on_rails(name, &[rail], &[bytes])).1);
     let (half, whole) = (took(8_000_000), took(16_000_000));
@@ -87,7 +88,8 @@ fn line(name: &str, rail: usize) -> (f64, f64) {
     (whole - 16e6 / rate, rate)
 }
 
-/// What both rails take for 16 MB if they share nothing: `(x + Σ αβ) / Σ β`.
+/// The time of both rails for 16 MB if they share nothing, `(x + Σ αβ) / Σ β`, and that of the
+/// faster one alone.
 fn by_cost_model(name: &str) -> (f64, f64) {
     let [(a1, b1), (a2, b2)] = [line(name, 0), line(name, 1)];
     let both = (16e6 + a1 * b1 + a2 * b2) / (b1 + b2);
@@ -96,7 +98,7 @@ fn by_cost_model(name: &str) -> (f64, f64) {
 }
 
 #[test]
-fn unlike_rails_gain_what_the_cost_model_says() {
+fn different_rails_gain_as_the_cost_model_predicts() {
     let mut table =
         "rails                 best alone   cost model    measured    gain  apart\n".to_owned();
     for name in ["rails-tcp-in-network", "rails-rdma-tcp"] {
@@ -121,7 +123,7 @@ fn unlike_rails_gain_what_the_cost_model_says() {
     snapshot("rails-cost-model", &table);
 }
 
-/// How much longer one ordered stream over two links takes than two rails.
+/// The time of one ordered stream over two links, relative to that of two rails.
 fn stream_ratio(checksum_gbps: Option<u64>, rails: f64) -> f64 {
     let mut scenario = scenario("rails-single-stream.toml", "even");
     scenario.setup.operations.truncate(2);
@@ -133,7 +135,7 @@ fn stream_ratio(checksum_gbps: Option<u64>, rails: f64) -> f64 {
 }
 
 #[test]
-fn against_one_ordered_stream_the_gain_is_what_checking_its_sums_costs() {
+fn the_gain_over_one_ordered_stream_is_the_cost_of_its_checksums() {
     let rails = last(&run(&on_rails("rails-tcp-tcp.toml", &[0, 1], &[16_000_000; 2])).1);
     let mut table = "sums checked at  stream / two rails\n".to_owned();
     let mut ratios = Vec::new();
@@ -144,14 +146,14 @@ fn against_one_ordered_stream_the_gain_is_what_checking_its_sums_costs() {
         ratios.push(ratio);
     }
     snapshot("rails-single-stream", &table);
-    // Keeping the order alone costs next to nothing between two equal links. The published 1.74
-    // lies between what a core checks at 64 and at 32 Gbps.
+    // Ordering alone costs almost nothing between two equal links. The published 1.74 lies between
+    // checksum rates of 64 and 32 Gbps per core.
     assert!((0.9..1.1).contains(&ratios[0]), "{table}");
     assert!(ratios.is_sorted() && ratios[2] < 1.74 && 1.74 < ratios[4], "{table}");
 }
 
 #[test]
-fn sizes_cross_from_one_rail_to_two() {
+fn large_operations_use_two_rails_and_small_ones_one() {
     let (summary, _) = run(&scenario("rails-sizes.toml", "nezha"));
     let mut table = "   bytes      took  eth0 (tcp)  sharp0 (in-network)\n".to_owned();
     let sizes = 9;
@@ -163,13 +165,13 @@ fn sizes_cross_from_one_rail_to_two() {
         writeln!(table, "{bytes:8}  {took:>8}  {:9.1}%  {:18.1}%", share(0), share(1)).unwrap();
     }
     snapshot("rails-sizes", &table);
-    let last = |place: usize| &summary.operations[summary.operations.len() - sizes + place];
-    assert!(last(0).share_bytes[0] * 20 < last(0).bytes, "a small one is the quick starter's");
-    assert!(last(sizes - 1).share_bytes[0] * 4 > last(sizes - 1).bytes, "a large one is both's");
+    let last = |index: usize| &summary.operations[summary.operations.len() - sizes + index];
+    assert!(last(0).share_bytes[0] * 20 < last(0).bytes, "a small one uses the quick starter");
+    assert!(last(sizes - 1).share_bytes[0] * 4 > last(sizes - 1).bytes, "a large one uses both");
 }
 
 #[test]
-fn a_failure_and_a_return_have_their_time_line() {
+fn the_time_line_shows_a_failure_and_a_return() {
     let (summary, outcome) = run(&scenario("rails-failure.toml", "nezha"));
     let (again, resumed) = outcome.resumption().unwrap();
     assert!(again < Span::from_ms(200) && resumed < Span::from_ms(200), "{again} {resumed}");
@@ -190,7 +192,7 @@ fn faults(text: &str) -> String {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_told_with_what_would_be_right() {
+fn errors_of_a_file_state_what_is_expected() {
     let cases = [
         "[[rail]]\nkind = \"tpc\"\n",
         "[[rail]]\nslots = 4\n",
@@ -230,8 +232,8 @@ const KEYS: [&str; 16] = [
 fn the_json_object_has_the_keys_of_the_contract() {
     let (summary, _) = run(&on_rails("rails-tcp-tcp.toml", &[0, 1], &[80_000; 2]));
     let text = serde_json::to_string(&summary).unwrap();
-    let places = KEYS.map(|key| text.find(&format!("\"{key}\":")).expect(key));
-    assert!(places.is_sorted(), "{text}");
+    let offsets = KEYS.map(|key| text.find(&format!("\"{key}\":")).expect(key));
+    assert!(offsets.is_sorted(), "{text}");
     let value = serde_json::to_value(&summary).unwrap();
     assert_eq!(value.as_object().map(|object| object.len()), Some(KEYS.len()));
 }

@@ -1,52 +1,57 @@
-//! A reconstruction: how ranks come to know the same rails to be up, and the same to be missing.
+//! A reconstruction: the agreement of all ranks on the rails that are up and the missing chunks.
 //!
 //! Source: \[inferred\].
 
 use std::collections::BTreeMap;
 
-use super::message::{Message, OperationId, Reply, Report, View};
-use super::watch::{Cause, RailState, Watch};
+use super::message::{OperationId, RailView, RankMessage, Reply, Report};
+use super::monitor::{Cause, RailMonitor, RailState};
 use super::{Action, Agreement, ChunkIssue, Handler, plan};
 use crate::ids::{RailId, RankId};
 use crate::units::{Span, Time};
 
 impl Handler {
-    /// Does something to a rail's watch, and tells of a change of its state.
-    pub(super) fn observe(&mut self, rail: RailId, cause: Cause, act: impl FnOnce(&mut Watch)) {
-        let Some(watch) = self.watches.get_mut(rail.index()) else { return };
-        let before = watch.state();
-        act(watch);
-        let state = watch.state();
+    /// Applies a change to the monitor of a rail, and reports a change of its state.
+    pub(super) fn observe(
+        &mut self,
+        rail: RailId,
+        cause: Cause,
+        act: impl FnOnce(&mut RailMonitor),
+    ) {
+        let Some(monitor) = self.monitors.get_mut(rail.index()) else { return };
+        let before = monitor.state();
+        act(monitor);
+        let state = monitor.state();
         if state != before {
-            self.actions.push_back(Action::Moved { rail, state, cause });
+            self.actions.push_back(Action::StateChange { rail, state, cause });
         }
     }
 
-    /// Chunks were issued: their rails are given time from now on.
+    /// Restarts the stall timers of the rails on which chunks were issued.
     pub(super) fn issued(&mut self, now: Time, issues: &[ChunkIssue]) {
         let rails: super::RailSet = issues.iter().map(|issue| issue.rail).collect();
         for rail in rails.iter() {
-            self.observe(rail, Cause::Cleared, |watch| watch.handle_progress(now));
-            self.watch_for(rail);
+            self.observe(rail, Cause::Cleared, |monitor| monitor.handle_progress(now));
+            self.update_monitor(rail);
         }
     }
 
-    /// Tells the watch of `rail` what is to come from there.
-    pub(super) fn watch_for(&mut self, rail: RailId) {
-        let waits = self.table.waits(rail);
-        if let Some(watch) = self.watches.get_mut(rail.index()) {
-            watch.waits = waits;
+    /// Sets what the monitor of `rail` waits for.
+    pub(super) fn update_monitor(&mut self, rail: RailId) {
+        let awaits = self.table.awaits(rail);
+        if let Some(monitor) = self.monitors.get_mut(rail.index()) {
+            monitor.awaits = awaits;
         }
     }
 
-    /// How long ago this rank started `id`; `None` if it has not.
+    /// The time since this rank started `id`; `None` if it has not started it.
     pub(super) fn started_ago(&self, now: Time, id: OperationId) -> Option<Span> {
         let ago = |started: Time| Span::from_ps(now.as_ps().saturating_sub(started.as_ps()));
         let long_ago = (id < self.next).then_some(Span::MAX);
         self.table.started(id).map(ago).or(long_ago)
     }
 
-    /// This rank has all of `id`.
+    /// Records that this rank has all sums of `id`.
     pub(super) fn completed(&mut self, id: OperationId) {
         self.actions.push_back(Action::Complete(id));
         let own = &mut self.complete[self.rank.index()];
@@ -56,8 +61,8 @@ impl Handler {
         self.release();
     }
 
-    /// What another rank has heard of how far all are.
-    pub(super) fn heard_complete(&mut self, complete: &[OperationId]) {
+    /// Merges another rank's knowledge of the operations that each rank has completed.
+    pub(super) fn handle_complete(&mut self, complete: &[OperationId]) {
         let ranks = self.complete.iter_mut().zip(complete).enumerate();
         for (_, (known, &heard)) in ranks.filter(|(rank, _)| *rank != self.rank.index()) {
             *known = (*known).max(heard);
@@ -74,41 +79,41 @@ impl Handler {
         }
     }
 
-    /// `rail` is no use any more, as this rank sees it.
+    /// Takes `rail` out of use, as far as this rank is concerned.
     pub(super) fn fail(&mut self, now: Time, rail: RailId, cause: Cause) {
         let last = self.view.up().without(rail).is_empty();
         match cause {
-            // An error ends what was under way: on the last rail it is begun anew there.
-            Cause::Error if last => self.adopt(now, self.view.turned(rail, 2), cause),
-            // There is nowhere to go to, so patience costs nothing.
+            // An error aborts what is in flight: on the last rail it is started again there.
+            Cause::Error if last => self.adopt(now, self.view.advanced(rail, 2), cause),
+            // There is no other rail, so waiting costs nothing.
             _ if last => {
                 let config = self.config;
-                self.observe(rail, cause, |watch| watch.hold(now, &config));
+                self.observe(rail, cause, |monitor| monitor.hold(now, &config));
             }
-            _ => self.adopt(now, self.view.turned(rail, 1), cause),
+            _ => self.adopt(now, self.view.advanced(rail, 1), cause),
         }
     }
 
-    /// Takes over a view with more turns than this rank's, and publishes it.
-    pub(super) fn adopt(&mut self, now: Time, view: View, cause: Cause) {
+    /// Replaces this rank's view by a later one, and publishes it.
+    pub(super) fn adopt(&mut self, now: Time, view: RailView, cause: Cause) {
         let config = self.config;
         for rail in (0..).map(RailId).take(view.rails()) {
-            if view.turn(rail) == self.view.turn(rail) {
+            if view.incarnation(rail) == self.view.incarnation(rail) {
                 continue;
             }
-            let up = view.turn(rail).is_multiple_of(2);
-            self.observe(rail, cause, |watch| match up {
-                true => watch.bring_up(now),
-                false => watch.take_down(now, &config),
+            let up = view.incarnation(rail).is_multiple_of(2);
+            self.observe(rail, cause, |monitor| match up {
+                true => monitor.bring_up(now),
+                false => monitor.take_down(now, &config),
             });
         }
         self.view = view;
         self.table.recount(&self.view);
-        for rail in (0..).map(RailId).take(self.watches.len()) {
-            self.watch_for(rail);
+        for rail in (0..).map(RailId).take(self.monitors.len()) {
+            self.update_monitor(rail);
         }
-        // From here on this rank's report stays as it is, and completions on rails that are down
-        // do not count: others will rely on what it says is missing.
+        // From here on this rank's report stays the same, and completions on rails that are down
+        // do not count: other ranks rely on the chunks that it reports as missing.
         self.report = Report {
             view: self.view.clone(),
             complete: self.complete[self.rank.index()],
@@ -121,7 +126,7 @@ impl Handler {
         self.ask_missing();
     }
 
-    /// Asks again, over another rail, who has not answered.
+    /// Asks the ranks without a report again, over another rail.
     pub(super) fn retry(&mut self, now: Time) {
         let retry = self.config.retry;
         if let Some(agreement) = self.agreement.as_mut().filter(|it| it.retry <= now) {
@@ -146,25 +151,25 @@ impl Handler {
         (0..self.ranks).map(RankId).filter(move |&other| other != rank)
     }
 
-    pub(super) fn send_all(&mut self, over: RailId, message: &Message) {
+    pub(super) fn send_all(&mut self, over: RailId, message: &RankMessage) {
         for to in self.others() {
             self.actions.push_back(Action::Send { to, over, message: message.clone() });
         }
     }
 
-    /// Over a rail that is up, another with each attempt, those that are suspected last; over all
-    /// of them where none is up.
+    /// Sends the report over a rail that is up, another one with each attempt and suspect rails
+    /// last; over all rails if none is up.
     fn send_report(&mut self, to: RankId, attempt: usize, reply: Reply) {
         let up: Vec<RailId> = self.view.up().iter().collect();
-        let good = |rail: &&RailId| self.watches[rail.index()].state() == RailState::Up;
+        let good = |rail: &&RailId| self.monitors[rail.index()].state() == RailState::Up;
         let mut order: Vec<RailId> = up.iter().filter(good).copied().collect();
         order.extend(up.iter().filter(|rail| !good(rail)));
         let rails = match order.len() {
-            0 => (0..).map(RailId).take(self.watches.len()).collect(),
+            0 => (0..).map(RailId).take(self.monitors.len()).collect(),
             count => vec![order[attempt % count]],
         };
         for over in rails {
-            let message = Message::Report { report: self.report.clone(), reply };
+            let message = RankMessage::Report { report: self.report.clone(), reply };
             self.actions.push_back(Action::Send { to, over, message });
         }
     }
@@ -174,20 +179,20 @@ impl Handler {
         if both != self.view {
             self.adopt(now, both, Cause::Published);
         }
-        // Of a view that is over: whoever is behind hears of the present one anyway.
+        // A report of an outdated view: its sender has been or will be sent the current one.
         if report.view != self.view {
             return;
         }
         let Some(agreement) = &mut self.agreement else {
             return self.answer(from, reply);
         };
-        let again = agreement.reports.insert(from, report.clone()).is_some();
+        let repeated = agreement.reports.insert(from, report.clone()).is_some();
         if agreement.reports.len() == self.ranks as usize {
             self.conclude(now);
         }
-        // Who asks twice has not heard this rank, which does not ask who has answered it: of three
-        // ranks each could wait for the next one for ever.
-        if again {
+        // A rank that asks twice has not received this rank's report. Without an answer, three
+        // ranks could each wait for the next one for ever, since no rank asks one that it heard.
+        if repeated {
             self.answer(from, reply);
         }
     }
@@ -198,7 +203,7 @@ impl Handler {
         }
     }
 
-    /// All ranks have reported the same view: does what follows from that.
+    /// Applies the plan that follows from the reports of all ranks on the same view.
     fn conclude(&mut self, now: Time) {
         let Some(Agreement { reports, .. }) = self.agreement.take() else { return };
         for (rank, report) in &reports {
@@ -208,7 +213,7 @@ impl Handler {
         let (up, epoch) = (self.view.up(), self.view.epoch());
         self.actions.push_back(Action::Rails { up, epoch });
         for (id, agreed) in plan::plan(&self.view, &reports, self.config.chunk) {
-            // A report may be older than what this rank has heard since: that all have it.
+            // A report may be outdated: all ranks may have the operation by now.
             if id < self.released {
                 continue;
             }
@@ -218,8 +223,8 @@ impl Handler {
                 self.actions.push_back(Action::Reissue(issues));
             }
         }
-        for rail in (0..).map(RailId).take(self.watches.len()) {
-            self.watch_for(rail);
+        for rail in (0..).map(RailId).take(self.monitors.len()) {
+            self.update_monitor(rail);
         }
         self.release();
     }

@@ -1,8 +1,8 @@
-//! A reconstruction: the timers of the exception handler, and how long they let a failure last.
+//! A reconstruction: the timers of the exception handler, and the longest interruptions with them.
 //!
-//! Source: \[inferred\]. Nezha's abstract (arXiv 2405.17870 v2, 2026) publishes one number, that
-//! operations go on within 200 ms after a rail fails; the timers are chosen so that detection,
-//! agreement and re-issue together keep to it with half of it to spare.
+//! Source: \[inferred\]. Nezha's abstract (arXiv 2405.17870 v2, 2026) publishes one number:
+//! operations resume within 200 ms after a rail fails. The timers are chosen so that detection,
+//! agreement and re-issue together take half of that.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -10,29 +10,31 @@ use thiserror::Error;
 use super::super::RailSet;
 use crate::units::{Bytes, Span};
 
-/// Timers and sizes of the exception handler; all \[inferred\].
+/// Timers and sizes of the exception handler; all defaults are \[inferred\].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// What is agreed on and done again: pieces of at most this, a multiple of the element: 1 MiB.
+    /// The unit of agreement and repetition: the longest chunk, a multiple of the element. Default
+    /// 1 MiB.
     pub chunk: Bytes,
-    /// How often each rank tells the next one, on each rail, that it is there: 50 ms.
+    /// The period of the heartbeats of each rank to the next one, on each rail. Default 50 ms.
     pub heartbeat: Span,
-    /// Heartbeats missed in a row after which a rail is down, at least 1: 2.
+    /// Missing heartbeats in a row after which a rail is down, at least 1. Default 2.
     pub misses: u32,
-    /// How late a heartbeat may be: 5 ms.
+    /// The tolerated delay of a heartbeat. Default 5 ms.
     pub grace: Span,
-    /// A rail that completes nothing for so many times what was expected is suspected: 3.
+    /// A rail that completes nothing for this multiple of the expected time is suspect. Default 3.
     pub stall_factor: u32,
-    /// ... but not before this: 20 ms.
+    /// The least time without a completion after which a rail is suspect. Default 20 ms.
     pub stall_least: Span,
-    /// How long a suspected rail has for an answer or progress: 20 ms.
+    /// The time in which a suspect rail must deliver an answer or a completion. Default 20 ms.
     pub confirm: Span,
-    /// When what a rank published is published again, while others have not answered: 10 ms.
+    /// The period with which a report is published again while answers are missing. Default 10 ms.
     pub retry: Span,
-    /// How often a rail that is down is probed: 1 s.
+    /// The period with which a rail that is down is probed. Default 1 s.
     pub probe: Span,
-    /// Rounds of probes in a row that all ranks answered, after which it is up, at least 1: 3.
+    /// Rounds of probes in a row that all ranks must answer before a rail is up, at least 1.
+    /// Default 3.
     pub good_probes: u32,
 }
 
@@ -53,38 +55,38 @@ impl Default for Config {
     }
 }
 
-/// Why there is no such handler.
+/// The reason why a handler cannot be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
-    /// A timer, size or count of zero.
+    /// A timer, size or count is zero.
     #[error("{name} = 0: it is above zero, by default {default}")]
     Zero {
-        /// The key.
+        /// The parameter.
         name: &'static str,
-        /// What it is where nothing is said.
+        /// Its default value.
         default: &'static str,
     },
-    /// Fewer than two ranks, or a rank that is none of them.
-    #[error("rank {rank} of {ranks}: there are at least 2 ranks, numbered from 0")]
+    /// There are fewer than two ranks, or the rank is out of range.
+    #[error("rank {rank} of {ranks} is out of range: at least 2 ranks are numbered from 0")]
     Rank {
-        /// Which it was to be.
+        /// The rank.
         rank: u32,
-        /// Of how many.
+        /// The number of ranks.
         ranks: u32,
     },
-    /// No rail, or more than a set holds.
-    #[error("{rails} rails: there are 1 to {} of them", RailSet::MOST)]
+    /// There are no rails, or more than a set holds.
+    #[error("{rails} rails are out of range: expected 1 to {}", RailSet::CAPACITY)]
     Rails {
-        /// How many were asked for.
+        /// The number of rails.
         rails: usize,
     },
 }
 
 impl Config {
-    /// Checks that no timer stands still.
+    /// Checks that no parameter is zero.
     ///
     /// # Errors
-    /// The first key that is zero.
+    /// The first parameter that is zero.
     pub fn check(&self) -> Result<(), ConfigError> {
         let keys = [
             ("chunk", self.chunk.get(), "1MiB"),
@@ -101,22 +103,22 @@ impl Config {
         zero.map_or(Ok(()), |(name, _, default)| Err(ConfigError::Zero { name, default }))
     }
 
-    /// How long a rail may complete nothing before it is suspected, where a chunk is expected
-    /// each `expected`.
+    /// The time without a completion after which a rail is suspect, with a chunk expected every
+    /// `expected`.
     pub fn stall(&self, expected: Span) -> Span {
         let factor = u64::from(self.stall_factor);
         Span::from_ps(expected.as_ps().saturating_mul(factor)).max(self.stall_least)
     }
 
-    /// The longest from a rail that falls silent until all ranks have re-issued what was missing,
-    /// with messages that take `one_way` and of which none is lost: the last heartbeat was just
-    /// under way, all that are missed pass, one report goes out, and its answers come.
+    /// The longest time from the silence of a rail until all ranks have re-issued the missing
+    /// chunks, if messages take `one_way` and none is lost: the last heartbeat is in flight, all
+    /// tolerated heartbeats stay out, one report goes out, and its answers return.
     pub fn silence_budget(&self, one_way: Span) -> Span {
         one_way + self.heartbeat * u64::from(self.misses) + self.grace + one_way * 2
     }
 
-    /// The same for a rail that carries heartbeats but completes nothing any more, where chunks
-    /// are expected each `expected`.
+    /// The same for a rail that still carries heartbeats but completes nothing, with a chunk
+    /// expected every `expected`.
     pub fn stall_budget(&self, one_way: Span, expected: Span) -> Span {
         self.stall(expected) + self.confirm + one_way * 2
     }
@@ -133,14 +135,14 @@ mod tests {
         let one_way = Span::from_ms(1);
         assert_eq!(config.silence_budget(one_way), Span::from_ms(108));
         assert_eq!(config.stall_budget(one_way, Span::from_ms(5)), Span::from_ms(42));
-        // Chunks of up to 50 ms are noticed in time too.
+        // Stalls of chunks of up to 50 ms are detected in time too.
         assert!(config.stall_budget(one_way, Span::from_ms(50)) < Span::from_ms(200));
-        // One report lost costs a retry.
+        // A lost report costs one retry.
         assert!(config.silence_budget(one_way) + config.retry < Span::from_ms(200));
     }
 
     #[test]
-    fn a_timer_of_zero_says_what_would_be_right() {
+    fn a_parameter_of_zero_is_rejected_with_its_default() {
         let config = Config { heartbeat: Span::ZERO, ..Config::default() };
         let error = config.check().unwrap_err().to_string();
         assert_eq!(error, "heartbeat = 0: it is above zero, by default 50ms");

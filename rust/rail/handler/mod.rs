@@ -1,52 +1,54 @@
-//! A reconstruction: what a rank does when a rail fails in the middle of an all-reduce.
+//! A reconstruction: the reaction of a rank to a rail that fails during an all-reduce.
 //!
 //! Source: Yu, Dong, Liao, "Nezha: Breaking Multi-Rail Network Barriers for Distributed DNN
-//! Training" (arXiv 2405.17870 v2, 2026), abstract: exceptions are handled by going on with the
-//! other rails, within 200 ms. States, messages and timers are ours (\[inferred\]).
+//! Training" (arXiv 2405.17870 v2, 2026), abstract: exceptions are handled by continuing on the
+//! other rails, within 200 ms. States, messages and timers are this project's (\[inferred\]).
 //!
-//! Each rank has a [`Handler`]. Time and what happened go in ([`Handler::handle_operation`],
+//! Each rank has a [`Handler`]. Time and events go in ([`Handler::handle_operation`],
 //! [`Handler::handle_chunk`], [`Handler::handle_message`], [`Handler::handle_error`],
-//! [`Handler::handle_timeout`]); [`Handler::poll_action`] says what the world has to do, and
-//! [`Handler::poll_timeout`] when to come back. It knows numbers of operations and chunks, and
-//! carries no data.
+//! [`Handler::handle_timeout`]); [`Handler::poll_action`] returns what the world has to do, and
+//! [`Handler::poll_timeout`] the time of the next call. It knows the ids of operations and chunks,
+//! and carries no data.
 //!
 //! # From failure to resumption
 //!
-//! 1. *Detection* ([`RailState`]): heartbeats from the rank before on each rail, completions that
-//!    do not come, errors. Whoever is the first suffices.
-//! 2. *Agreement*: the rank publishes to all others, over a rail that is left, which rails it knows
-//!    to be up ([`View`]) and which chunks it has ([`Report`]). Whoever hears of a view that it did
-//!    not know takes it over (what two ranks know of different failures is merged) and publishes in
-//!    turn. Whoever has reports of *the same* view from all ranks has agreed. Reports that are lost
-//!    are published again, over one rail after the other.
-//! 3. *Re-issue*: the reports say the same to all ranks, so all come to the same plan. A chunk that
-//!    was on a rail that failed is done again unless *every* rank has its sum, and is put on a rail
-//!    that is left, in proportion to rates. Chunks on the other rails go on all the while.
-//! 4. *Return*: a rail that answers all of a rank's probes three times in a row is agreed to be up
-//!    again, in the same way. [`Action::Rails`] tells the allocator, which starts cold.
+//! 1. *Detection* ([`RailState`]): heartbeats from the previous rank on each rail, completions that
+//!    stay out, errors. The first of them suffices.
+//! 2. *Agreement*: the rank publishes to all others, over a rail that is up, which rails it
+//!    considers up ([`RailView`]) and which chunks it has ([`Report`]). A rank that receives a new
+//!    view adopts it (views of different failures are merged) and publishes in turn. A rank that
+//!    has reports of *the same* view from all ranks has agreed. Lost reports are published again,
+//!    over one rail after the other.
+//! 3. *Re-issue*: all ranks have the same reports, so all derive the same plan. A chunk on a failed
+//!    rail is repeated unless *every* rank has its sum, on one of the remaining rails, in
+//!    proportion to their rates. Chunks on the other rails continue meanwhile.
+//! 4. *Return*: a rail on which all ranks answer a rank's probes three times in a row is agreed to
+//!    be up again, in the same way. [`Action::Rails`] informs the allocator, which starts cold.
 //!
 //! # No chunk is reduced twice
 //!
-//! A chunk may be complete at some ranks and not at others when its rail dies. It is then done again
+//! When a rail fails, a chunk may be complete at some ranks and not at others. It is then repeated
 //! at all of them, *from the original inputs*: a buffer in which the sum has replaced the input
-//! would be counted once more. So what the world has to keep to is this:
+//! would be counted once more. This puts obligations on the world:
 //!
-//! - Inputs stay as they are until [`Action::Release`], which comes once all ranks are known to have
-//!   the operation. Sums are *written* to a buffer of their own, never added to one.
-//! - Contributions carry a [`Key`], operation, chunk and epoch, and are summed up for each key apart:
-//!   those of an earlier doing do not count for a later one. [`Handler::admits`] says which are
-//!   current. A rank adds its own input when it is told to issue the key, and never otherwise.
-//! - A completion that comes late, after the rank has published that the rail is down, is
-//!   [`Verdict::Stale`]: others were told that the chunk is missing here.
+//! - Inputs stay unchanged until [`Action::Release`], which follows once all ranks are known to
+//!   have the operation. Sums are *written* to a buffer of their own, never added to one.
+//! - Contributions carry a [`ChunkKey`] of operation, chunk and epoch, and are summed separately
+//!   for each key: those of an earlier attempt do not count for a later one.
+//!   [`Handler::admission`] tells which are current. A rank adds its own input only when it is
+//!   asked to issue the key.
+//! - A late completion, after the rank has published that the rail is down, is
+//!   [`Admission::Stale`]: the other ranks know the chunk as missing here.
 //!
-//! A rank that has a chunk's sum already takes part again for the others' sake and keeps its sum
-//! ([`Verdict::Repeated`]); that its report once said "done" stays true.
+//! A rank that already has a chunk's sum takes part in a repetition for the other ranks and keeps
+//! its sum ([`Admission::Repeated`]), so its report stays correct.
 
+mod agreement;
 mod config;
 mod message;
+mod monitor;
 mod plan;
 mod table;
-mod watch;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -54,104 +56,118 @@ use std::ops::Range;
 use thiserror::Error;
 
 pub use config::{Config, ConfigError};
-pub use message::{Epoch, Key, Message, OperationId, Place, Progress, Reply, Report, View};
-pub use watch::{Cause, RailState};
+pub use message::{
+    ChunkKey, ChunkPlacement, Epoch, OperationId, OperationProgress, RailView, RankMessage, Reply,
+    Report,
+};
+pub use monitor::{Cause, RailState};
 
 use super::{Division, RailSet};
 use crate::ids::{RailId, RankId};
 use crate::units::{BitRate, Span, Time};
-use table::Table;
-use watch::{Due, Watch};
+use monitor::{Answer, Due, RailMonitor};
+use table::{OperationStart, OperationTable};
 
-/// A chunk to be done: its input is contributed, on this rail, under this key.
+/// The position of a handler among all ranks, and the number of its rails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Membership {
+    /// The rank of the handler, below `ranks`.
+    pub rank: RankId,
+    /// Number of ranks, at least 2.
+    pub ranks: u32,
+    /// Number of rails, 1 to 64.
+    pub rails: usize,
+}
+
+/// A chunk to be started: the rank contributes its input under this key, on this rail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkIssue {
-    /// Which doing of which chunk.
-    pub key: Key,
-    /// On which rail.
+    /// The attempt at the chunk.
+    pub key: ChunkKey,
+    /// Id of the rail.
     pub rail: RailId,
-    /// Which bytes of the operation's buffer.
+    /// Bytes of the operation's buffer.
     pub range: Range<u64>,
 }
 
-/// What a rank has to do.
+/// What the world has to do for a rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Carry a message to another rank, over this rail.
+    /// Carry a message to another rank over a rail.
     Send {
-        /// To whom.
+        /// The receiver.
         to: RankId,
-        /// Over which rail.
+        /// The rail.
         over: RailId,
-        /// What.
-        message: Message,
+        /// The message.
+        message: RankMessage,
     },
-    /// Start these chunks of an operation that was just started.
+    /// Start these chunks of a new operation.
     Issue(Vec<ChunkIssue>),
-    /// Start these chunks again: what is under way of them is to be thrown away.
+    /// Start these chunks again, and discard what is in flight of their earlier attempts.
     Reissue(Vec<ChunkIssue>),
-    /// All ranks agreed on the rails that are up: the allocator is told, and operations may start.
+    /// All ranks have agreed on the rails that are up: inform the allocator; operations may start.
     Rails {
-        /// Those that are up.
+        /// The rails that are up.
         up: RailSet,
-        /// From now on.
+        /// The epoch that begins.
         epoch: Epoch,
     },
-    /// A rail changed its state as this rank sees it; for time-lines.
-    Moved {
-        /// Which.
+    /// This rank's state of a rail has changed; for time-lines.
+    StateChange {
+        /// The rail.
         rail: RailId,
-        /// To which state.
+        /// The new state.
         state: RailState,
-        /// Why.
+        /// The reason of the change.
         cause: Cause,
     },
     /// This rank has the sums of all chunks of an operation.
     Complete(OperationId),
-    /// All ranks have them: nobody will ask for the inputs any more.
+    /// All ranks have these sums: the inputs are no longer needed.
     Release(OperationId),
 }
 
-/// What is to be made of a completion, or of a contribution from another rank.
+/// What to do with a completion, or with a contribution from another rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// It counts.
+pub enum Admission {
+    /// It belongs to the current attempt.
     Accepted,
-    /// It is of a doing that goes on for the sake of others; this rank has the sum already.
+    /// It belongs to an attempt for the other ranks; this rank already has the sum.
     Repeated,
-    /// It is of a doing that is over, or was never begun, and does not count.
+    /// It belongs to an attempt that was superseded or never started, and does not count.
     Stale,
-    /// It is of a doing that others have begun and this rank not yet: it is kept until then.
+    /// It belongs to an attempt that other ranks have started before this one: keep it.
     Early,
 }
 
-/// Why an operation cannot start.
+/// The reason why an operation cannot start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum StartError {
-    /// The ranks are agreeing on which rails are up: it may start after [`Action::Rails`].
-    #[error("ranks are agreeing on which rails are up: start after they have")]
+    /// The ranks are agreeing on the rails that are up: start after [`Action::Rails`].
+    #[error("the ranks are agreeing on the rails that are up: start the operation afterwards")]
     Agreeing,
-    /// Operations start in the order of their numbers.
-    #[error("operation {given} cannot start: the next one is {next}", given = given.0, next = next.0)]
+    /// Operations start in the order of their ids.
+    #[error("operation {given} is out of order: the next one is {next}", given = given.0, next = next.0)]
     Order {
-        /// Which was to start.
+        /// The operation that was to start.
         given: OperationId,
-        /// Which is the next.
+        /// The operation that is next.
         next: OperationId,
     },
-    /// A part of it is for a rail that is not up.
-    #[error("{rail} has a part of the operation but is not up")]
+    /// A share of the operation is for a rail that is not up.
+    #[error("{rail} has a share of the operation but is not up")]
     RailDown {
-        /// That rail.
+        /// The rail.
         rail: RailId,
     },
 }
 
-/// Ranks being asked what they know and have.
+/// An agreement in progress.
 #[derive(Debug, Clone)]
 struct Agreement {
     reports: BTreeMap<RankId, Report>,
-    /// When those who have not answered are asked again.
+    /// When ranks without a report are asked again.
     retry: Time,
     attempt: usize,
 }
@@ -162,15 +178,15 @@ pub struct Handler {
     config: Config,
     rank: RankId,
     ranks: u32,
-    watches: Vec<Watch>,
-    view: View,
-    /// What this rank has published of its view; it does not change until the view does.
+    monitors: Vec<RailMonitor>,
+    view: RailView,
+    /// The published report; it stays the same until the view changes.
     report: Report,
-    /// While not all ranks have reported the same view.
+    /// Present while not all ranks have reported the same view.
     agreement: Option<Agreement>,
-    table: Table,
+    table: OperationTable,
     next: OperationId,
-    /// By rank: it has all operations before.
+    /// By rank: the first operation that the rank does not have, as far as is known.
     complete: Vec<OperationId>,
     released: OperationId,
     rates: Vec<u64>,
@@ -179,24 +195,20 @@ pub struct Handler {
 }
 
 impl Handler {
-    /// The handler of `rank` among `ranks`, with that many rails, all of them up.
+    /// The handler of a rank, with all rails up.
     ///
     /// # Errors
-    /// A timer of zero, fewer than two ranks, a rank that is none of them, no rail or too many.
-    pub fn new(
-        now: Time,
-        config: &Config,
-        (rank, ranks): (RankId, u32),
-        rails: usize,
-    ) -> Result<Self, ConfigError> {
+    /// A parameter of zero, fewer than two ranks, a rank out of range, no rail or too many.
+    pub fn new(now: Time, config: &Config, member: &Membership) -> Result<Self, ConfigError> {
+        let &Membership { rank, ranks, rails } = member;
         config.check()?;
         if ranks < 2 || rank.0 >= ranks {
             return Err(ConfigError::Rank { rank: rank.0, ranks });
         }
-        if !(1..=RailSet::MOST).contains(&rails) {
+        if !(1..=RailSet::CAPACITY).contains(&rails) {
             return Err(ConfigError::Rails { rails });
         }
-        let (view, rates) = (View::new(rails), vec![1; rails]);
+        let (view, rates) = (RailView::new(rails), vec![1; rails]);
         let complete = OperationId(0);
         let operations = Vec::new();
         let report = Report { view: view.clone(), complete, operations, rates: rates.clone() };
@@ -204,11 +216,11 @@ impl Handler {
             config: *config,
             rank,
             ranks,
-            watches: vec![Watch::new(now); rails],
+            monitors: vec![RailMonitor::new(now); rails],
             view,
             report,
             agreement: None,
-            table: Table::new(config.chunk),
+            table: OperationTable::new(config.chunk),
             next: complete,
             complete: vec![complete; ranks as usize],
             released: complete,
@@ -218,37 +230,38 @@ impl Handler {
         })
     }
 
-    /// The rails that are up, as far as this rank knows.
+    /// The rails that are up according to this rank.
     pub fn up(&self) -> RailSet {
         self.view.up()
     }
 
-    /// Whether ranks are agreeing: no operation starts meanwhile.
+    /// Whether the ranks are agreeing; no operation starts meanwhile.
     pub const fn is_agreeing(&self) -> bool {
         self.agreement.is_some()
     }
 
-    /// The state of `rail` as this rank sees it; a rail that there is not is down.
+    /// This rank's state of `rail`; an unknown rail is down.
     pub fn state(&self, rail: RailId) -> RailState {
-        self.watches.get(rail.index()).map_or(RailState::Down, Watch::state)
+        self.monitors.get(rail.index()).map_or(RailState::Down, RailMonitor::state)
     }
 
-    /// What missing chunks are divided by: bits per second by rail. Those of the first rank count.
+    /// Sets the rates in proportion to which missing chunks are divided, by rail. The rates of the
+    /// first rank apply.
     pub fn handle_rates(&mut self, rates: &[BitRate]) {
         for (rate, new) in self.rates.iter_mut().zip(rates) {
             *rate = new.as_bps();
         }
     }
 
-    /// This rank starts an operation: what to issue is the next action. `expected` says by rail how
-    /// long it is expected from one completed chunk to the next, where that is known: of the whole
-    /// part where all its chunks are completed together.
+    /// Starts an operation on this rank; the chunks to issue are the next action. `expected` is,
+    /// by rail, the expected time from one completed chunk to the next, where known: that of the
+    /// whole share if all its chunks complete together.
     ///
-    /// Where others started it before a failure, chunks are issued as they were agreed on, and
-    /// `division` does not count.
+    /// If other ranks started the operation before a failure, the agreed chunks are issued, and
+    /// `division` is ignored.
     ///
     /// # Errors
-    /// Ranks are agreeing, it is not the next operation, or a rail that has a part is not up.
+    /// Ranks are agreeing, the operation is out of order, or a rail with a share is not up.
     pub fn handle_operation(
         &mut self,
         now: Time,
@@ -263,117 +276,125 @@ impl Handler {
             return Err(StartError::Order { given: id, next: self.next });
         }
         let up = self.view.up();
-        let down = division.parts().find(|part| !up.contains(part.rail));
+        let down = division.ranges().find(|part| !up.contains(part.rail));
         if let Some(part) = down.filter(|_| !self.table.knows(id)) {
             return Err(StartError::RailDown { rail: part.rail });
         }
         self.next = OperationId(id.0 + 1);
-        let issues = self.table.start(now, (id, division), expected, &self.view);
+        let start = OperationStart { id, division, expected };
+        let issues = self.table.start(now, &start, &self.view);
         self.issued(now, &issues);
         self.actions.push_back(Action::Issue(issues));
-        // An operation of no bytes has no chunks.
+        // An operation without bytes has no chunks.
         if self.table.is_complete(id) {
             self.completed(id);
         }
         Ok(())
     }
 
-    /// What is to be made of a contribution under this key.
-    pub fn admits(&self, key: &Key) -> Verdict {
+    /// What to do with a contribution under this key.
+    pub fn admission(&self, key: &ChunkKey) -> Admission {
         match key.operation {
-            id if id < self.released => Verdict::Stale,
-            id if id >= self.next && !self.table.knows(id) => Verdict::Early,
-            _ => self.table.admit(key, &self.view),
+            id if id < self.released => Admission::Stale,
+            id if id >= self.next && !self.table.knows(id) => Admission::Early,
+            _ => self.table.admission(key, &self.view),
         }
     }
 
-    /// This rank has the sum of a chunk. It counts where it is [`Verdict::Accepted`].
-    pub fn handle_chunk(&mut self, now: Time, key: &Key) -> Verdict {
-        let verdict = self.admits(key);
-        let live = matches!(verdict, Verdict::Accepted | Verdict::Repeated);
-        if let Some(place) = self.table.place(key).filter(|_| live) {
-            self.observe(place.rail, Cause::Cleared, |watch| watch.handle_progress(now));
-            if verdict == Verdict::Accepted {
+    /// Processes the completion of a chunk's sum at this rank. It counts if [`Admission::Accepted`].
+    pub fn handle_chunk(&mut self, now: Time, key: &ChunkKey) -> Admission {
+        let admission = self.admission(key);
+        let live = matches!(admission, Admission::Accepted | Admission::Repeated);
+        if let Some(placement) = self.table.placement(key).filter(|_| live) {
+            self.observe(placement.rail, Cause::Cleared, |monitor| monitor.handle_progress(now));
+            if admission == Admission::Accepted {
                 let last = self.table.finish(key);
-                self.watch_for(place.rail);
+                self.update_monitor(placement.rail);
                 if last {
                     self.completed(key.operation);
                 }
             }
         }
-        verdict
+        admission
     }
 
-    /// The work on a chunk ended with an error. One of a doing that is over is no news.
-    pub fn handle_error(&mut self, now: Time, key: &Key) {
-        let verdict = self.admits(key);
-        if let Some(place) = self.table.place(key)
-            && matches!(verdict, Verdict::Accepted | Verdict::Repeated)
+    /// Processes an error of the work on a chunk. An error of an earlier attempt is ignored.
+    pub fn handle_error(&mut self, now: Time, key: &ChunkKey) {
+        let admission = self.admission(key);
+        if let Some(placement) = self.table.placement(key)
+            && matches!(admission, Admission::Accepted | Admission::Repeated)
         {
-            self.fail(now, place.rail, Cause::Error);
+            self.fail(now, placement.rail, Cause::Error);
         }
     }
 
-    /// This rank's link to `rail` went down, and it can tell.
+    /// Processes a failure of this rank's link to `rail`.
     pub fn handle_link_down(&mut self, now: Time, rail: RailId) {
         if self.view.up().contains(rail) {
             self.fail(now, rail, Cause::Error);
         }
     }
 
-    /// A message came `from` another rank, over this rail.
-    pub fn handle_message(&mut self, now: Time, from: RankId, over: RailId, message: &Message) {
-        let known = from.0 < self.ranks && from != self.rank && over.index() < self.watches.len();
+    /// Processes a message `from` another rank over a rail.
+    pub fn handle_message(&mut self, now: Time, from: RankId, over: RailId, message: &RankMessage) {
+        let known = from.0 < self.ranks && from != self.rank && over.index() < self.monitors.len();
         if !known {
             return;
         }
+        // Each rank sends its heartbeats to the next one.
         if from.0 == (self.rank.0 + self.ranks - 1) % self.ranks {
-            self.observe(over, Cause::Cleared, |watch| watch.handle_heard(now));
+            self.observe(over, Cause::Cleared, |monitor| monitor.handle_heartbeat(now));
         }
         match message {
-            Message::Heartbeat { complete } => self.heard_complete(complete),
-            Message::Probe { round, waits_for } => {
-                let started = waits_for.and_then(|id| self.started_ago(now, id));
-                let message = Message::Answer { round: *round, started };
+            RankMessage::Heartbeat { complete } => self.handle_complete(complete),
+            RankMessage::Probe { round, awaited } => {
+                let started = awaited.and_then(|id| self.started_ago(now, id));
+                let message = RankMessage::Answer { round: *round, started };
                 self.actions.push_back(Action::Send { to: from, over, message });
             }
-            Message::Answer { round, started } => {
+            RankMessage::Answer { round, started } => {
                 let config = self.config;
-                self.observe(over, Cause::Cleared, |watch| {
-                    watch.handle_answer(now, (from, *round), *started, &config);
+                self.observe(over, Cause::Cleared, |monitor| {
+                    monitor.handle_answer(
+                        now,
+                        &Answer { from, round: *round, started: *started },
+                        &config,
+                    );
                 });
             }
-            Message::Report { report, reply } => self.handle_report(now, from, report, *reply),
+            RankMessage::Report { report, reply } => self.handle_report(now, from, report, *reply),
         }
     }
 
-    /// When to call [`Self::handle_timeout`].
+    /// When to call [`Self::handle_timeout`] next.
     pub fn poll_timeout(&self) -> Time {
-        let watches = self.watches.iter().map(|watch| watch.poll_timeout(&self.config));
+        let monitors = self.monitors.iter().map(|monitor| monitor.poll_timeout(&self.config));
         let retry = self.agreement.as_ref().map_or(Time::NEVER, |agreement| agreement.retry);
-        watches.fold(self.heartbeat.min(retry), Time::min)
+        monitors.fold(self.heartbeat.min(retry), Time::min)
     }
 
-    /// Does what was due at `now` or before.
+    /// Performs the work that is due at `now` or earlier.
     pub fn handle_timeout(&mut self, now: Time) {
-        for rail in (0..).map(RailId).take(self.watches.len()) {
+        for rail in (0..).map(RailId).take(self.monitors.len()) {
             let (others, config) = (self.ranks as usize - 1, self.config);
-            let cause = |watch: &Watch| match watch.state() {
+            let cause = |monitor: &RailMonitor| match monitor.state() {
                 RailState::Down | RailState::Probing => Cause::Probes,
-                _ if watch.waits.is_some() && watch.poll_timeout(&config) <= now => Cause::Stall,
+                _ if monitor.awaits.is_some() && monitor.poll_timeout(&config) <= now => {
+                    Cause::Stall
+                }
                 _ => Cause::Silence,
             };
-            let cause = cause(&self.watches[rail.index()]);
+            let cause = cause(&self.monitors[rail.index()]);
             let mut due = Due::Nothing;
-            self.observe(rail, cause, |watch| due = watch.handle_timeout(now, others, &config));
+            self.observe(rail, cause, |monitor| due = monitor.handle_timeout(now, others, &config));
             match due {
                 Due::Nothing => {}
                 Due::Probe { round } => {
-                    let waits_for = self.table.waits(rail).map(|(id, _)| id);
-                    self.send_all(rail, &Message::Probe { round, waits_for });
+                    let awaited = self.table.awaits(rail).map(|(id, _)| id);
+                    self.send_all(rail, &RankMessage::Probe { round, awaited });
                 }
                 Due::Down(cause) => self.fail(now, rail, cause),
-                Due::Up => self.adopt(now, self.view.turned(rail, 1), Cause::Probes),
+                Due::Up => self.adopt(now, self.view.advanced(rail, 1), Cause::Probes),
             }
         }
         self.retry(now);
@@ -381,19 +402,17 @@ impl Handler {
             self.heartbeat = now.saturating_add(self.config.heartbeat);
             let to = RankId((self.rank.0 + 1) % self.ranks);
             for over in self.view.up().iter() {
-                let message = Message::Heartbeat { complete: self.complete.clone() };
+                let message = RankMessage::Heartbeat { complete: self.complete.clone() };
                 self.actions.push_back(Action::Send { to, over, message });
             }
         }
     }
 
-    /// The next thing to do.
+    /// The next action.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }
 }
-
-mod agreement;
 
 #[cfg(test)]
 mod tests;

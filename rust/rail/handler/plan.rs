@@ -1,35 +1,36 @@
-//! A reconstruction: what all ranks' reports of one view say is to be done again, and where.
+//! A reconstruction: the plan that follows from all ranks' reports on one view: the chunks to
+//! repeat, and their rails.
 //!
-//! Source: \[inferred\]; Nezha's abstract says that operations go on with the other rails.
+//! Source: \[inferred\]; Nezha's abstract says that operations continue on the other rails.
 //!
-//! A function of the reports alone, so every rank that has all of them comes to the same. A chunk
-//! counts as done only where *all* ranks have its sum. Any other goes on as it is if every rank
-//! that knows it has it in the same place and the rail there is alive; if not, it is done again by
-//! all ranks, also by those that have its sum already.
+//! The plan is a function of the reports alone, so every rank that has all of them derives the same
+//! one. A chunk counts as done only if *all* ranks have its sum. Any other chunk continues if every
+//! rank that knows it has it in the same placement and the rail there is up; otherwise all ranks
+//! repeat it, including those that already have its sum.
 
 use std::collections::BTreeMap;
 
-use super::message::{OperationId, Place, Progress, Report, View, chunks};
+use super::message::{ChunkPlacement, OperationId, OperationProgress, RailView, Report, chunks};
 use crate::ids::{RailId, RankId};
 use crate::units::Bytes;
 
-/// Where each chunk of an operation is done from now on.
+/// The agreed placements of an operation's chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Agreed {
-    /// A report's progress that has the division.
-    pub progress: Progress,
-    /// Where its chunks are done.
-    pub places: Vec<Place>,
-    /// The chunks that are to be done again.
-    pub again: Vec<u32>,
+pub(super) struct AgreedOperation {
+    /// The operation as one of the reports states it, with its division.
+    pub progress: OperationProgress,
+    /// The new placement of each chunk.
+    pub placements: Vec<ChunkPlacement>,
+    /// The indices of the chunks to repeat.
+    pub repeated: Vec<u32>,
 }
 
-/// The operations that are not complete at all ranks.
+/// The agreed placements of all operations that are not complete at all ranks.
 pub(super) fn plan(
-    view: &View,
+    view: &RailView,
     reports: &BTreeMap<RankId, Report>,
     chunk: Bytes,
-) -> BTreeMap<OperationId, Agreed> {
+) -> BTreeMap<OperationId, AgreedOperation> {
     let rates = reports.values().next().map_or(&[][..], |first| &first.rates);
     let mut plan = BTreeMap::new();
     for progress in reports.values().flat_map(|report| &report.operations) {
@@ -43,50 +44,51 @@ pub(super) fn plan(
 }
 
 fn agree(
-    view: &View,
+    view: &RailView,
     reports: &BTreeMap<RankId, Report>,
-    progress: &Progress,
+    progress: &OperationProgress,
     chunk: Bytes,
     rates: &[u64],
-) -> Agreed {
+) -> AgreedOperation {
     let id = progress.operation;
     let mut load = vec![0; rates.len()];
-    let mut places = progress.places.clone();
-    let mut again = Vec::new();
+    let mut placements = progress.placements.clone();
+    let mut repeated = Vec::new();
     for (index, (_, range)) in (0u32..).zip(chunks(&progress.division, chunk)) {
         let at = index as usize;
-        let Some(&place) = progress.places.get(at) else { break };
+        let Some(&placement) = progress.placements.get(at) else { break };
         let has = |report: &Report| {
             let done = progress_of(report, id).and_then(|it| it.done.get(at).copied());
             report.complete > id || done.unwrap_or(false)
         };
         let same = |report: &Report| {
-            progress_of(report, id).is_none_or(|it| it.places.get(at) == Some(&place))
+            progress_of(report, id).is_none_or(|it| it.placements.get(at) == Some(&placement))
         };
         let all_have_it = reports.values().all(has);
-        let goes_on = place.is_alive(view) && reports.values().all(same);
-        if all_have_it || goes_on {
+        let continues = placement.is_valid(view) && reports.values().all(same);
+        if all_have_it || continues {
             continue;
         }
         if let Some(rail) = least_loaded(view, rates, &mut load, range.end - range.start) {
-            places[at] = Place { rail, turn: view.turn(rail), epoch: view.epoch() };
-            again.push(index);
+            placements[at] =
+                ChunkPlacement { rail, incarnation: view.incarnation(rail), epoch: view.epoch() };
+            repeated.push(index);
         }
     }
-    Agreed { progress: progress.clone(), places, again }
+    AgreedOperation { progress: progress.clone(), placements, repeated }
 }
 
-fn progress_of(report: &Report, id: OperationId) -> Option<&Progress> {
+fn progress_of(report: &Report, id: OperationId) -> Option<&OperationProgress> {
     report.operations.iter().find(|progress| progress.operation == id)
 }
 
-/// The rail that is up and would be done first with `bytes` more, by rate; the lower of two.
-fn least_loaded(view: &View, rates: &[u64], load: &mut [u64], bytes: u64) -> Option<RailId> {
+/// The rail that is up and would finish `bytes` more first, by its rate; the lower id in a tie.
+fn least_loaded(view: &RailView, rates: &[u64], load: &mut [u64], bytes: u64) -> Option<RailId> {
     let up = view.up();
     let done = |rail: RailId| {
         let (load, rate) = (load.get(rail.index()), rates.get(rail.index()));
         let bytes = u128::from(load.copied().unwrap_or(0)) + u128::from(bytes);
-        // A rail of which nothing is known counts for one bit per second.
+        // An unknown rate counts as one bit per second.
         (bytes << 32) / u128::from(rate.copied().unwrap_or(0).max(1))
     };
     let rail = up.iter().min_by_key(|&rail| done(rail))?;
@@ -104,49 +106,50 @@ mod tests {
 
     const CHUNK: Bytes = Bytes::new(4);
 
-    fn first(rail: u32) -> Place {
-        Place { rail: RailId(rail), turn: 0, epoch: Epoch(0) }
+    fn first(rail: u32) -> ChunkPlacement {
+        ChunkPlacement { rail: RailId(rail), incarnation: 0, epoch: Epoch(0) }
     }
 
-    /// Three chunks on rail 0, three on rail 1, one on rail 2; `done` are those that a rank has.
-    fn report(view: &View, done: &[usize], rates: [u64; 3]) -> Report {
-        let progress = Progress {
+    /// Three chunks on rail 0, three on rail 1, one on rail 2; the rank has those in `done`.
+    fn report(view: &RailView, done: &[usize], rates: [u64; 3]) -> Report {
+        let progress = OperationProgress {
             operation: OperationId(7),
             division: Division::new([12, 12, 4].map(Bytes::new).to_vec()),
-            places: [0, 0, 0, 1, 1, 1, 2].map(first).to_vec(),
+            placements: [0, 0, 0, 1, 1, 1, 2].map(first).to_vec(),
             done: (0..7).map(|chunk| done.contains(&chunk)).collect(),
         };
         let operations = vec![progress];
         Report { view: view.clone(), complete: OperationId(7), operations, rates: rates.to_vec() }
     }
 
-    fn again(view: &View, reports: Vec<Report>) -> Vec<(u32, u32)> {
+    fn repeated(view: &RailView, reports: Vec<Report>) -> Vec<(u32, u32)> {
         let reports = (0..).map(RankId).zip(reports).collect();
         let plan = plan(view, &reports, CHUNK);
         let Some(agreed) = plan.get(&OperationId(7)) else { return Vec::new() };
-        agreed.again.iter().map(|&chunk| (chunk, agreed.places[chunk as usize].rail.0)).collect()
+        let on = |chunk: u32| agreed.placements[chunk as usize].rail.0;
+        agreed.repeated.iter().map(|&chunk| (chunk, on(chunk))).collect()
     }
 
     #[test]
-    fn what_any_rank_lacks_of_a_dead_rail_is_done_again_by_rate() {
-        let view = View::new(3).turned(RailId(0), 1);
+    fn chunks_of_a_failed_rail_that_any_rank_lacks_are_repeated_by_rate() {
+        let view = RailView::new(3).advanced(RailId(0), 1);
         let rates = [1, 2, 1];
         let reports = [&[0, 1][..], &[0, 2], &[0]].map(|done| report(&view, done, rates));
-        assert_eq!(again(&view, reports.to_vec()), [(1, 1), (2, 1)], "12 bytes: 2/2 and 1/1");
+        assert_eq!(repeated(&view, reports.to_vec()), [(1, 1), (2, 1)], "12 bytes: 2/2 and 1/1");
         let reports = [&[][..], &[0, 1, 2], &[0, 1, 2]].map(|done| report(&view, done, rates));
-        assert_eq!(again(&view, reports.to_vec()), [(0, 1), (1, 1), (2, 2)]);
+        assert_eq!(repeated(&view, reports.to_vec()), [(0, 1), (1, 1), (2, 2)]);
     }
 
     #[test]
-    fn what_all_have_and_what_is_on_live_rails_is_not() {
-        let view = View::new(3).turned(RailId(0), 1);
+    fn complete_chunks_and_chunks_on_rails_that_are_up_are_not_repeated() {
+        let view = RailView::new(3).advanced(RailId(0), 1);
         let reports = vec![report(&view, &[0, 1, 2], [1; 3]); 3];
-        assert_eq!(again(&view, reports), []);
+        assert_eq!(repeated(&view, reports), []);
     }
 
     #[test]
-    fn a_rank_that_has_not_started_has_nothing_and_one_beyond_has_all() {
-        let view = View::new(3).turned(RailId(1), 1);
+    fn a_rank_that_has_not_started_lacks_all_chunks_and_one_beyond_has_all() {
+        let view = RailView::new(3).advanced(RailId(1), 1);
         let has_all = Report {
             complete: OperationId(8),
             operations: Vec::new(),
@@ -154,27 +157,27 @@ mod tests {
         };
         let not_started = Report { operations: Vec::new(), ..report(&view, &[], [1; 3]) };
         let started = report(&view, &[0, 1, 2, 3], [1; 3]);
-        assert_eq!(again(&view, vec![has_all.clone(), started.clone()]), [(4, 0), (5, 2)]);
-        let all = again(&view, vec![not_started, started, has_all]);
+        assert_eq!(repeated(&view, vec![has_all.clone(), started.clone()]), [(4, 0), (5, 2)]);
+        let all = repeated(&view, vec![not_started, started, has_all]);
         assert_eq!(all, [(3, 0), (4, 2), (5, 0)]);
     }
 
     #[test]
-    fn a_chunk_that_ranks_place_apart_is_done_again_though_its_rail_lives() {
-        // Rank 0 had concluded an agreement that the other was torn out of.
-        let view = View::new(3).turned(RailId(0), 1).turned(RailId(2), 1);
+    fn a_chunk_with_different_placements_is_repeated_although_its_rail_is_up() {
+        // Rank 0 concluded an agreement that the other rank did not.
+        let view = RailView::new(3).advanced(RailId(0), 1).advanced(RailId(2), 1);
         let mut ahead = report(&view, &[3, 4, 5, 6], [1; 3]);
-        let moved = Place { rail: RailId(1), turn: 0, epoch: Epoch(1) };
-        ahead.operations[0].places[..3].fill(moved);
+        let moved = ChunkPlacement { rail: RailId(1), incarnation: 0, epoch: Epoch(1) };
+        ahead.operations[0].placements[..3].fill(moved);
         let behind = report(&view, &[3, 4, 5, 6], [1; 3]);
         let all = [(0, 1), (1, 1), (2, 1)];
-        assert_eq!(again(&view, vec![ahead.clone(), behind.clone()]), all);
-        assert_eq!(again(&view, vec![behind, ahead]), all);
+        assert_eq!(repeated(&view, vec![ahead.clone(), behind.clone()]), all);
+        assert_eq!(repeated(&view, vec![behind, ahead]), all);
     }
 
     #[test]
-    fn with_no_rail_left_all_stays_lost() {
-        let view = (0..3).fold(View::new(3), |view, rail| view.turned(RailId(rail), 1));
-        assert_eq!(again(&view, vec![report(&view, &[], [1; 3])]), []);
+    fn without_a_rail_no_chunk_is_repeated() {
+        let view = (0..3).fold(RailView::new(3), |view, rail| view.advanced(RailId(rail), 1));
+        assert_eq!(repeated(&view, vec![report(&view, &[], [1; 3])]), []);
     }
 }

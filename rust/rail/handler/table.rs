@@ -1,4 +1,4 @@
-//! A reconstruction: the operations that a rank has under way, chunk by chunk.
+//! A reconstruction: the operations that are in progress at a rank, chunk by chunk.
 //!
 //! Source: \[inferred\].
 
@@ -6,36 +6,45 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::super::Division;
-use super::message::{Key, OperationId, Place, Progress, View, chunks};
-use super::plan::Agreed;
-use super::{ChunkIssue, Verdict};
+use super::message::{ChunkKey, ChunkPlacement, OperationId, OperationProgress, RailView, chunks};
+use super::plan::AgreedOperation;
+use super::{Admission, ChunkIssue};
 use crate::ids::RailId;
 use crate::units::{Bytes, Span, Time};
 
-/// One operation.
+/// One operation in progress.
 #[derive(Debug, Clone)]
-struct Tracked {
-    progress: Progress,
+struct TrackedOperation {
+    progress: OperationProgress,
     ranges: Vec<Range<u64>>,
-    /// When this rank started it; it may hear of it before.
+    /// When this rank started it; a report may mention it earlier.
     started: Option<Time>,
-    /// By rail: how often a chunk is expected.
+    /// The expected time between chunks, by rail.
     expected: Vec<Option<Span>>,
-    /// By rail: chunks that are to come from there.
+    /// The number of missing chunks, by rail.
     waiting: Vec<usize>,
-    /// Chunks of which this rank has no sum yet.
+    /// The number of chunks of which this rank does not have the sum.
     left: usize,
 }
 
-/// What this rank has under way, or has done and others have not.
-#[derive(Debug, Clone)]
-pub(super) struct Table {
-    chunk: Bytes,
-    operations: BTreeMap<OperationId, Tracked>,
+/// An operation that this rank starts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OperationStart<'a> {
+    pub id: OperationId,
+    pub division: &'a Division,
+    /// The expected time between chunks, by rail.
+    pub expected: &'a [Option<Span>],
 }
 
-impl Tracked {
-    fn new(progress: Progress, chunk: Bytes) -> Self {
+/// The operations that this rank has in progress, or has completed before other ranks.
+#[derive(Debug, Clone)]
+pub(super) struct OperationTable {
+    chunk: Bytes,
+    operations: BTreeMap<OperationId, TrackedOperation>,
+}
+
+impl TrackedOperation {
+    fn new(progress: OperationProgress, chunk: Bytes) -> Self {
         let ranges: Vec<_> =
             chunks(&progress.division, chunk).into_iter().map(|(_, range)| range).collect();
         let left = ranges.len();
@@ -44,95 +53,102 @@ impl Tracked {
         Self { progress, ranges, started: None, expected, waiting, left }
     }
 
-    fn recount(&mut self, view: &View, rails: usize) {
+    fn recount(&mut self, view: &RailView, rails: usize) {
         self.waiting = vec![0; rails];
-        for (place, done) in self.progress.places.iter().zip(&self.progress.done) {
-            if !done && place.is_alive(view) {
-                self.waiting[place.rail.index()] += 1;
+        for (placement, done) in self.progress.placements.iter().zip(&self.progress.done) {
+            if !done && placement.is_valid(view) {
+                self.waiting[placement.rail.index()] += 1;
             }
         }
     }
 
     fn issue(&self, chunk: u32) -> Option<ChunkIssue> {
-        let place = self.progress.places.get(chunk as usize)?;
+        let placement = self.progress.placements.get(chunk as usize)?;
         let range = self.ranges.get(chunk as usize)?.clone();
-        let key = Key { operation: self.progress.operation, chunk, epoch: place.epoch };
-        Some(ChunkIssue { key, rail: place.rail, range })
+        let key = ChunkKey { operation: self.progress.operation, chunk, epoch: placement.epoch };
+        Some(ChunkIssue { key, rail: placement.rail, range })
     }
 }
 
-impl Table {
+impl OperationTable {
     pub const fn new(chunk: Bytes) -> Self {
         Self { chunk, operations: BTreeMap::new() }
     }
 
-    /// Starts an operation: as others did who started it before, or else by `division`.
+    /// Starts an operation: as other ranks have started it, or else by its division.
     pub fn start(
         &mut self,
         now: Time,
-        (id, division): (OperationId, &Division),
-        expected: &[Option<Span>],
-        view: &View,
+        operation: &OperationStart<'_>,
+        view: &RailView,
     ) -> Vec<ChunkIssue> {
+        let &OperationStart { id, division, expected } = operation;
         let chunk = self.chunk;
         let tracked = self.operations.entry(id).or_insert_with(|| {
-            let place = |rail| Place { rail, turn: view.turn(rail), epoch: view.epoch() };
-            let places: Vec<_> =
-                chunks(division, chunk).iter().map(|&(rail, _)| place(rail)).collect();
-            let done = vec![false; places.len()];
+            let placement = |rail| ChunkPlacement {
+                rail,
+                incarnation: view.incarnation(rail),
+                epoch: view.epoch(),
+            };
+            let placements: Vec<_> =
+                chunks(division, chunk).iter().map(|&(rail, _)| placement(rail)).collect();
+            let done = vec![false; placements.len()];
             let division = division.clone();
-            Tracked::new(Progress { operation: id, division, places, done }, chunk)
+            TrackedOperation::new(
+                OperationProgress { operation: id, division, placements, done },
+                chunk,
+            )
         });
         tracked.started = Some(now);
         tracked.expected = expected.to_vec();
         tracked.recount(view, view.rails());
-        // What was lost with the last rail waits for one to return.
+        // Chunks on a rail that is down wait for a rail to return.
         let all = (0u32..).map_while(|chunk| tracked.issue(chunk));
         all.filter(|issue| view.up().contains(issue.rail)).collect()
     }
 
-    /// What is to be made of something that names this doing of a chunk.
-    pub fn admit(&self, key: &Key, view: &View) -> Verdict {
-        let Some(tracked) = self.operations.get(&key.operation) else { return Verdict::Stale };
-        let Some(place) = tracked.progress.places.get(key.chunk as usize) else {
-            return Verdict::Stale;
+    /// What to do with a completion or contribution under this key.
+    pub fn admission(&self, key: &ChunkKey, view: &RailView) -> Admission {
+        let Some(tracked) = self.operations.get(&key.operation) else { return Admission::Stale };
+        let Some(placement) = tracked.progress.placements.get(key.chunk as usize) else {
+            return Admission::Stale;
         };
-        if key.epoch > place.epoch {
-            return Verdict::Early;
+        if key.epoch > placement.epoch {
+            return Admission::Early;
         }
-        if key.epoch < place.epoch || !place.is_alive(view) {
-            return Verdict::Stale;
+        if key.epoch < placement.epoch || !placement.is_valid(view) {
+            return Admission::Stale;
         }
         if tracked.started.is_none() {
-            return Verdict::Early;
+            return Admission::Early;
         }
         let done = tracked.progress.done[key.chunk as usize];
-        if done { Verdict::Repeated } else { Verdict::Accepted }
+        if done { Admission::Repeated } else { Admission::Accepted }
     }
 
-    /// Notes the sum of a chunk that was accepted; whether it was the operation's last.
-    pub fn finish(&mut self, key: &Key) -> bool {
+    /// Records the sum of an accepted chunk. Returns whether it was the operation's last one.
+    pub fn finish(&mut self, key: &ChunkKey) -> bool {
         let Some(tracked) = self.operations.get_mut(&key.operation) else { return false };
         let chunk = key.chunk as usize;
         tracked.progress.done[chunk] = true;
-        let rail = tracked.progress.places[chunk].rail.index();
+        let rail = tracked.progress.placements[chunk].rail.index();
         tracked.waiting[rail] -= 1;
         tracked.left -= 1;
         tracked.left == 0
     }
 
-    /// Where a chunk is done.
-    pub fn place(&self, key: &Key) -> Option<Place> {
+    /// The current attempt at the chunk of a key.
+    pub fn placement(&self, key: &ChunkKey) -> Option<ChunkPlacement> {
         let tracked = self.operations.get(&key.operation)?;
-        tracked.progress.places.get(key.chunk as usize).copied()
+        tracked.progress.placements.get(key.chunk as usize).copied()
     }
 
-    /// Whether this rank has started `id`, or has heard of it.
+    /// Whether this rank has started `id`, or has received a report of it.
     pub fn knows(&self, id: OperationId) -> bool {
         self.operations.contains_key(&id)
     }
 
-    /// Whether this rank has all of `id`.
+    /// Whether this rank has all sums of `id`.
     pub fn is_complete(&self, id: OperationId) -> bool {
         self.operations.get(&id).is_some_and(|it| it.started.is_some() && it.left == 0)
     }
@@ -142,52 +158,57 @@ impl Table {
         self.operations.get(&id)?.started
     }
 
-    /// What is to come from `rail`: the oldest operation, and how often a chunk is expected.
-    pub fn waits(&self, rail: RailId) -> Option<(OperationId, Span)> {
-        let on_it = |it: &&Tracked| {
+    /// What is to come from `rail`: the oldest operation, and the expected time between chunks.
+    pub fn awaits(&self, rail: RailId) -> Option<(OperationId, Span)> {
+        let on_it = |it: &&TrackedOperation| {
             it.started.is_some() && it.waiting.get(rail.index()).is_some_and(|&count| count > 0)
         };
         let mut waiting = self.operations.values().filter(on_it);
-        let expected = |it: &Tracked| it.expected.get(rail.index()).copied().flatten();
+        let expected = |it: &TrackedOperation| it.expected.get(rail.index()).copied().flatten();
         let oldest = waiting.next()?;
         let first = expected(oldest).unwrap_or(Span::ZERO);
-        // Operations on one rail share it, so their chunks come the more seldom.
+        // Operations on one rail share its rate, so the time between chunks adds up.
         let all = waiting
             .filter_map(expected)
             .fold(first.as_ps(), |sum, more| sum.saturating_add(more.as_ps()));
         Some((oldest.progress.operation, Span::from_ps(all)))
     }
 
-    /// For a report.
-    pub fn progress(&self) -> Vec<Progress> {
+    /// The state of all operations, for a report.
+    pub fn progress(&self) -> Vec<OperationProgress> {
         self.operations.values().map(|tracked| tracked.progress.clone()).collect()
     }
 
-    /// Other rails are up: counts anew what is to come from where.
-    pub fn recount(&mut self, view: &View) {
+    /// Counts the missing chunks of each rail after a change of the view.
+    pub fn recount(&mut self, view: &RailView) {
         for tracked in self.operations.values_mut() {
             tracked.recount(view, view.rails());
         }
     }
 
-    /// Does as agreed: what this rank has to issue again.
-    pub fn apply(&mut self, id: OperationId, agreed: Agreed, view: &View) -> Vec<ChunkIssue> {
-        let Agreed { progress, places, again } = agreed;
+    /// Applies an agreement; returns the chunks that this rank has to issue again.
+    pub fn apply(
+        &mut self,
+        id: OperationId,
+        agreed: AgreedOperation,
+        view: &RailView,
+    ) -> Vec<ChunkIssue> {
+        let AgreedOperation { progress, placements, repeated } = agreed;
         let chunk = self.chunk;
         let tracked = self.operations.entry(id).or_insert_with(|| {
-            // Whoever reported it had part of it; this rank has nothing.
-            let done = vec![false; places.len()];
-            Tracked::new(Progress { done, ..progress }, chunk)
+            // The rank that reported the operation has part of it; this rank has nothing.
+            let done = vec![false; placements.len()];
+            TrackedOperation::new(OperationProgress { done, ..progress }, chunk)
         });
-        tracked.progress.places = places;
+        tracked.progress.placements = placements;
         tracked.recount(view, view.rails());
         if tracked.started.is_none() {
             return Vec::new();
         }
-        again.into_iter().filter_map(|chunk| tracked.issue(chunk)).collect()
+        repeated.into_iter().filter_map(|chunk| tracked.issue(chunk)).collect()
     }
 
-    /// Forgets operations that all ranks have, and names them.
+    /// Removes the operations that all ranks have, and returns their ids.
     pub fn release(&mut self, before: OperationId) -> Vec<OperationId> {
         let kept = self.operations.split_off(&before);
         std::mem::replace(&mut self.operations, kept).into_keys().collect()

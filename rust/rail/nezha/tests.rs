@@ -1,4 +1,4 @@
-//! Against rails that cost what a line says, and one that does not.
+//! Convergence on rails whose cost is a line, and on rails whose cost is not.
 
 use proptest::prelude::*;
 
@@ -11,13 +11,13 @@ use crate::units::{BitRate, Bytes, Span};
 
 const MIB: u64 = 1 << 20;
 
-/// Where a split over two rails begins to pay: β1 (α2 − α1), rail 1 the one that starts sooner.
+/// The size from which a split over two rails pays: β1 (α2 − α1), where rail 1 starts sooner.
 fn crossing(rails: [Rail; 2]) -> u64 {
     let [soon, late] = if rails[0].0 <= rails[1].0 { rails } else { [rails[1], rails[0]] };
     (late.0 - soon.0) * 1_000 / soon.1
 }
 
-/// Two rails: rates of a ratio of 1 to 10, start-ups of 1 to 100, either with either.
+/// Two rails with rates of a ratio of 1 to 10 and start-ups of 1 to 100, in any combination.
 fn two_rails() -> impl Strategy<Value = [Rail; 2]> {
     (1_000u64..20_000, 100u64..=10_000, 80u64..400, 100u64..=1_000, any::<bool>()).prop_map(
         |(start, starts, ps, rates, swapped)| {
@@ -30,36 +30,36 @@ fn two_rails() -> impl Strategy<Value = [Rail; 2]> {
 proptest! {
     #![proptest_config(cases(300))]
 
-    /// |t1 − t2| / T < 5 % within ten operations, from nothing.
+    /// |t1 − t2| / T < 5 % within ten operations from the initial state.
     #[test]
-    fn rails_end_equally_within_ten_operations(rails in two_rails(), above in 150u64..20_000) {
+    fn rails_end_together_within_ten_operations(rails in two_rails(), above in 150u64..20_000) {
         let bytes = (crossing(rails) * above / 100).max(64 * 1_024);
         let mut bench = Bench::new("nezha", &rails);
         let tenth = bench.steps(10, bytes);
-        prop_assert_eq!(tenth.parts().count(), 2);
+        prop_assert_eq!(tenth.ranges().count(), 2);
         prop_assert!(bench.spread(&tenth) < 0.05, "{:?}: {}", tenth, bench.spread(&tenth));
         let later = bench.steps(50, bytes);
         prop_assert!(bench.spread(&later) < 0.05);
     }
 
-    /// ... and within fifteen from whatever it had learned of quite other rails: three of them to
-    /// notice.
+    /// |t1 − t2| / T < 5 % within fifteen operations after other rails were measured: three of
+    /// them to detect the change.
     #[test]
-    fn rails_that_change_end_equally_within_fifteen_operations(
+    fn rails_that_change_end_together_within_fifteen_operations(
         before in two_rails(), rails in two_rails(), above in 150u64..20_000
     ) {
         let bytes = (crossing(rails) * above / 100).max(64 * 1_024);
         let mut bench = Bench::new("nezha", &before);
         bench.steps(20, bytes);
-        // What is left out is looked at only now and then: start where both are used.
-        prop_assume!(bench.steps(1, bytes).parts().count() == 2);
+        // An excluded rail is rarely measured: start where both rails are used.
+        prop_assume!(bench.steps(1, bytes).ranges().count() == 2);
         bench.rails = rails.to_vec();
         let last = bench.steps(15, bytes);
-        prop_assert_eq!(last.parts().count(), 2);
+        prop_assert_eq!(last.ranges().count(), 2);
         prop_assert!(bench.spread(&last) < 0.05, "{:?}: {}", last, bench.spread(&last));
     }
 
-    /// With durations that are off by up to 5 %, no split can be told from one that much apart.
+    /// With durations that vary by up to 5 %, splits within that spread are indistinguishable.
     #[test]
     fn noise_is_not_amplified(rails in two_rails(), above in 200u64..20_000) {
         let bytes = (crossing(rails) * above / 100).max(64 * 1_024);
@@ -75,9 +75,9 @@ proptest! {
         prop_assert!(mean < 0.10, "{}", mean);
     }
 
-    /// Three and four rails: as long as the closed form, T = (x + Σ αβ) / Σ β by water-filling.
+    /// Three and four rails take as long as the closed form, T = (x + Σ αβ) / Σ β by water-filling.
     #[test]
-    fn more_rails_take_what_water_filling_says(
+    fn more_rails_take_as_long_as_water_filling(
         rails in prop::collection::vec((1_000u64..50_000, 80u64..800), 3..=4),
         mib in 1u64..256,
     ) {
@@ -96,72 +96,71 @@ fn water_filling(rails: &[Rail], bytes: u64) -> f64 {
         let rates: f64 = taken().map(|(_, rail)| 1.0 / rail.1 as f64).sum();
         let starts: f64 = taken().map(|(_, rail)| rail.0 as f64 * 1e3 / rail.1 as f64).sum();
         let ps = (bytes as f64 + starts) / rates;
-        // A rail that starts after the end would have to give bytes back.
+        // A rail that starts after the end would have a negative share.
         taken().all(|(_, rail)| rail.0 as f64 * 1e3 <= ps).then_some(ps)
     };
     (1..1u32 << rails.len()).filter_map(time).fold(f64::INFINITY, f64::min)
 }
 
 #[test]
-fn from_one_rail_to_two_within_a_size_class_of_the_crossing() {
+fn a_second_rail_is_used_within_a_size_class_of_the_crossing() {
     // 2 us and 100 us, 100 Gbps each: 98 us times 12.5 GB/s.
     let rails = [(2_000, 80), (100_000, 80)];
     assert_eq!(crossing(rails), 1_225_000);
     let used = |bytes| {
         let mut bench = Bench::new("nezha", &rails);
-        // The tenth would measure the rail that is left out.
-        bench.steps(9, bytes).parts().map(|part| part.rail.0).collect::<Vec<_>>()
+        // The tenth operation would measure the excluded rail.
+        bench.steps(9, bytes).ranges().map(|it| it.rail.0).collect::<Vec<_>>()
     };
     assert_eq!(used(1_225_000 / 2), [0]);
     assert_eq!(used(1_225_000 * 2), [0, 1]);
-    // The same where one allocator sees all sizes in turn.
+    // The same with one allocator for all sizes in turn.
     let mut bench = Bench::new("nezha", &rails);
     for _ in 0..10 {
         (10..26).for_each(|class| drop(bench.step(3 << (class - 1))));
     }
     for class in 10..26 {
         let bytes = 3 << (class - 1);
-        let rails = bench.step(bytes).parts().count();
+        let rails = bench.step(bytes).ranges().count();
         assert_eq!(rails, if bytes < 1_225_000 { 1 } else { 2 }, "{bytes}");
     }
 }
 
 #[test]
-fn small_operations_take_the_rail_that_starts_first() {
+fn small_operations_use_the_rail_that_starts_first() {
     for rails in [[(50_000, 20), (1_000, 200)], [(1_000, 200), (50_000, 20)]] {
         let soonest = if rails[0].0 < rails[1].0 { 0 } else { 1 };
         let mut bench = Bench::new("nezha", &rails);
         bench.steps(3, 4_096);
         let mut alone = 0;
         for _ in 0..128 {
-            let parts: Vec<_> = bench.step(4_096).parts().map(|part| part.rail.0).collect();
-            assert!(parts.contains(&soonest));
-            alone += u32::from(parts == [soonest]);
+            let rails: Vec<_> = bench.step(4_096).ranges().map(|it| it.rail.0).collect();
+            assert!(rails.contains(&soonest));
+            alone += u32::from(rails == [soonest]);
         }
-        // All but those that measure the other: 1, 3, 7, ... 127.
+        // All operations but those that measure the other rail: 1, 3, 7, ... 127.
         assert_eq!(alone, 128 - 7);
     }
 }
 
 #[test]
-fn a_rail_left_out_goes_on_being_measured() {
+fn an_excluded_rail_continues_to_be_measured() {
     let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 10_000)]);
     bench.steps(3, MIB);
-    let measured: Vec<u32> = (1..256).filter(|_| bench.step(MIB).parts().count() == 2).collect();
+    let measured: Vec<u32> = (1..256).filter(|_| bench.step(MIB).ranges().count() == 2).collect();
     assert_eq!(measured, [1, 3, 7, 15, 31, 63, 127, 191, 255]);
-    // It is as quick as the other now; the next measurements show it.
+    // It becomes as fast as the other rail; the next measurements detect that.
     bench.rails[1] = (1_000, 100);
     let later = bench.steps(64 * 3 + 10, MIB);
     assert!(bench.spread(&later) < 0.05, "{later:?}");
 }
 
 #[test]
-fn cold_measures_all_and_hot_holds_within_the_dead_band() {
+fn the_cold_state_measures_all_rails_and_the_hot_state_holds_within_the_dead_band() {
     let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 300)]);
     let class = SizeClass::of(Bytes::new(MIB));
-    let phase = |bench: &Bench| {
-        bench.allocator.insight().iter().find(|it| it.class == class).unwrap().phase
-    };
+    let phase =
+        |bench: &Bench| bench.allocator.status().iter().find(|it| it.class == class).unwrap().phase;
     let first = bench.step(MIB);
     assert_eq!((first.shares()[0], phase(&bench)), (first.shares()[1], Phase::Cold(1)));
     bench.step(MIB);
@@ -169,7 +168,7 @@ fn cold_measures_all_and_hot_holds_within_the_dead_band() {
     bench.step(MIB);
     assert_eq!(phase(&bench), Phase::Hot);
     let hot = bench.steps(3, MIB);
-    // 4 % slower: nothing moves. 20 %: it does.
+    // 4 % slower: the division stays. 20 % slower: it changes.
     bench.rails[1].1 = 312;
     assert_eq!(bench.steps(5, MIB), hot);
     bench.rails[1].1 = 360;
@@ -177,12 +176,11 @@ fn cold_measures_all_and_hot_holds_within_the_dead_band() {
 }
 
 #[test]
-fn three_misses_in_a_row_and_other_rails_are_cold_again() {
+fn three_misses_in_a_row_or_other_rails_reset_to_the_cold_state() {
     let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 300)]);
     let class = SizeClass::of(Bytes::new(MIB));
-    let phase = |bench: &Bench| {
-        bench.allocator.insight().iter().find(|it| it.class == class).unwrap().phase
-    };
+    let phase =
+        |bench: &Bench| bench.allocator.status().iter().find(|it| it.class == class).unwrap().phase;
     bench.steps(10, MIB);
     bench.rails[1].1 = 1_500;
     bench.steps(2, MIB);
@@ -194,14 +192,14 @@ fn three_misses_in_a_row_and_other_rails_are_cold_again() {
     bench.allocator.handle_rails(RailSet::first(1));
     assert_eq!(phase(&bench), Phase::Cold(0));
     assert_eq!(bench.step(MIB).shares()[1], Bytes::ZERO);
-    // The same rails again are no news.
+    // The same set of rails again changes nothing.
     bench.allocator.handle_rails(RailSet::first(1));
     assert_eq!(phase(&bench), Phase::Cold(1));
 }
 
-/// Too little to be a miss: the line follows by two fifths, and feedback by half of the rest.
+/// A change too small to be a miss: the line follows by two fifths, feedback by half of the rest.
 #[test]
-fn feedback_follows_a_rail_that_slows_by_two_fifths() {
+fn feedback_follows_a_rail_that_slows_down_by_two_fifths() {
     let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 100)]);
     bench.steps(20, 16 * MIB);
     bench.rails[1].1 = 140;
@@ -213,15 +211,15 @@ fn feedback_follows_a_rail_that_slows_by_two_fifths() {
         .collect();
     // 2/7 at first; the line alone would leave 0.17 of it.
     assert!(spreads[0] > 0.28 && spreads[1] < 0.10, "{spreads:?}");
-    // The line catches up after that, which feedback had not counted on: it overshoots once.
+    // The line then follows too, in addition to the feedback: one overshoot.
     assert!(spreads[2] < 0.20 && spreads[3] < 0.06, "{spreads:?}");
     let settled = bench.step(16 * MIB);
     assert!(bench.spread(&settled) < 0.05, "{settled:?}");
 }
 
-/// A rail whose cost is no line: x^2, as of a window that loses ever more.
+/// A rail whose cost is not a line but x^2, as of a window with increasing losses.
 #[test]
-fn feedback_ends_rails_equally_that_are_no_lines() {
+fn feedback_makes_rails_end_together_whose_cost_is_not_a_line() {
     let config = crate::rail::test_rails::config("nezha", "");
     let mut allocator = config.build(&[BitRate::from_gbps(100); 2]).unwrap();
     let operation = operation(16 * MIB);
@@ -242,21 +240,22 @@ fn feedback_ends_rails_equally_that_are_no_lines() {
 }
 
 #[test]
-fn parameters_that_make_no_sense_say_what_would() {
+fn invalid_parameters_are_rejected_with_the_valid_range() {
     let fault = |text: &str| {
         let parameters: Parameters = text.parse().unwrap();
         (PRESET.build)(&parameters).unwrap_err().to_string()
     };
     assert_eq!(
         fault("cold_operations = 1"),
-        "policy 'nezha': cold_operations = 1: it is 2 to 1000 operations"
+        "policy 'nezha': cold_operations = 1 is out of range: expected 2 to 1000"
     );
     assert_eq!(
         fault("floor = 0.5"),
-        "policy 'nezha': floor = 0.5: it is 0 to 0.015625: 64 rails have to have room"
+        "policy 'nezha': floor = 0.5 is out of range: expected 0 to 0.015625, so that 64 rails can \
+         have a share"
     );
     for bad in ["weight = 0.0", "weight = nan", "step = 2.0", "dead_band = 1.0", "miss = inf"] {
-        assert!(fault(bad).contains(": it is "), "{bad}");
+        assert!(fault(bad).contains(" is out of range: expected "), "{bad}");
     }
     for bad in ["measure_every = 1", "misses = 0", "floor = -0.1", "colour = 3"] {
         assert!(fault(bad).starts_with("policy 'nezha': "), "{bad}");

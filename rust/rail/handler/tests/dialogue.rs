@@ -1,4 +1,4 @@
-//! What one rank of three is told, and exactly what it says.
+//! Dialogues of one rank of three: its inputs and exactly its actions.
 
 use super::super::*;
 use crate::units::Bytes;
@@ -13,7 +13,8 @@ fn ms(ms: u64) -> Time {
 /// Rank 0 of three, two rails, chunks of four bytes.
 fn handler() -> Handler {
     let config = Config { chunk: Bytes::new(4), ..Config::default() };
-    Handler::new(Time::ZERO, &config, (RankId(0), 3), 2).unwrap()
+    let member = Membership { rank: RankId(0), ranks: 3, rails: 2 };
+    Handler::new(Time::ZERO, &config, &member).unwrap()
 }
 
 /// Two chunks on each rail.
@@ -25,24 +26,24 @@ fn started() -> Handler {
     handler
 }
 
-fn key(chunk: u32, epoch: u64) -> Key {
-    Key { operation: OperationId(0), chunk, epoch: Epoch(epoch) }
+fn key(chunk: u32, epoch: u64) -> ChunkKey {
+    ChunkKey { operation: OperationId(0), chunk, epoch: Epoch(epoch) }
 }
 
-/// What it says, in short.
-fn said(handler: &mut Handler) -> Vec<String> {
-    let place =
+/// The actions of the handler, in short.
+fn actions(handler: &mut Handler) -> Vec<String> {
+    let placement =
         |chunk: &ChunkIssue| format!("{}@{} on {}", chunk.key.chunk, chunk.key.epoch.0, chunk.rail);
-    let list = |chunks: &[ChunkIssue]| chunks.iter().map(place).collect::<Vec<_>>().join(", ");
+    let list = |chunks: &[ChunkIssue]| chunks.iter().map(placement).collect::<Vec<_>>().join(", ");
     let mut all = Vec::new();
     while let Some(action) = handler.poll_action() {
         all.push(match action {
             Action::Send { to, over, message } => {
                 let what = match message {
-                    Message::Heartbeat { .. } => "heartbeat".to_owned(),
-                    Message::Probe { .. } => "probe".to_owned(),
-                    Message::Answer { started, .. } => format!("answer {started:?}"),
-                    Message::Report { report, reply } => {
+                    RankMessage::Heartbeat { .. } => "heartbeat".to_owned(),
+                    RankMessage::Probe { .. } => "probe".to_owned(),
+                    RankMessage::Answer { started, .. } => format!("answer {started:?}"),
+                    RankMessage::Report { report, reply } => {
                         let done: Vec<String> = report
                             .operations
                             .iter()
@@ -57,7 +58,7 @@ fn said(handler: &mut Handler) -> Vec<String> {
             Action::Issue(chunks) => format!("issue {}", list(&chunks)),
             Action::Reissue(chunks) => format!("again {}", list(&chunks)),
             Action::Rails { up, epoch } => format!("epoch {}: {up}", epoch.0),
-            Action::Moved { rail, state, cause } => format!("{rail} {state} ({cause})"),
+            Action::StateChange { rail, state, cause } => format!("{rail} {state} ({cause})"),
             Action::Complete(id) => format!("complete {}", id.0),
             Action::Release(id) => format!("release {}", id.0),
         });
@@ -65,22 +66,25 @@ fn said(handler: &mut Handler) -> Vec<String> {
     all
 }
 
-/// The report of another rank, made from what rank 0 said to it.
-fn report_of(handler: &Handler, done: [bool; 4]) -> Message {
+/// A report of another rank, derived from the report of rank 0.
+fn report_of(handler: &Handler, done: [bool; 4]) -> RankMessage {
     let mut report = handler.report.clone();
     report.operations[0].done = done.to_vec();
-    Message::Report { report, reply: Reply::Wanted }
+    RankMessage::Report { report, reply: Reply::Wanted }
 }
 
 #[test]
-fn an_error_is_published_and_what_any_rank_lacks_is_done_again() {
+fn an_error_is_published_and_chunks_that_any_rank_lacks_are_repeated() {
     let mut rank = started();
-    assert_eq!(said(&mut rank), ["issue 0@0 on rail0, 1@0 on rail0, 2@0 on rail1, 3@0 on rail1"]);
-    assert_eq!(rank.handle_chunk(ms(1), &key(0, 0)), Verdict::Accepted);
-    assert_eq!(rank.handle_chunk(ms(1), &key(2, 0)), Verdict::Accepted);
+    assert_eq!(
+        actions(&mut rank),
+        ["issue 0@0 on rail0, 1@0 on rail0, 2@0 on rail1, 3@0 on rail1"]
+    );
+    assert_eq!(rank.handle_chunk(ms(1), &key(0, 0)), Admission::Accepted);
+    assert_eq!(rank.handle_chunk(ms(1), &key(2, 0)), Admission::Accepted);
     rank.handle_error(ms(2), &key(3, 0));
     assert_eq!(
-        said(&mut rank),
+        actions(&mut rank),
         [
             "rail1 down (error)",
             "up rail0, done 1010 Wanted to rank1 over rail0",
@@ -88,60 +92,63 @@ fn an_error_is_published_and_what_any_rank_lacks_is_done_again() {
         ]
     );
     assert!(rank.is_agreeing());
-    // A completion that comes too late does not count; one on the other rail does.
-    assert_eq!(rank.handle_chunk(ms(3), &key(3, 0)), Verdict::Stale);
-    assert_eq!(rank.handle_chunk(ms(3), &key(1, 0)), Verdict::Accepted);
+    // A late completion does not count; one on the other rail does.
+    assert_eq!(rank.handle_chunk(ms(3), &key(3, 0)), Admission::Stale);
+    assert_eq!(rank.handle_chunk(ms(3), &key(1, 0)), Admission::Accepted);
     // Rank 1 has both chunks, rank 2 lacks one that this rank has.
     let report = report_of(&rank, [true, true, true, true]);
     rank.handle_message(ms(3), RankId(1), A, &report);
-    assert_eq!(said(&mut rank), [""; 0]);
+    assert_eq!(actions(&mut rank), [""; 0]);
     let report = report_of(&rank, [false, false, false, true]);
     rank.handle_message(ms(4), RankId(2), A, &report);
-    assert_eq!(said(&mut rank), ["epoch 1: rail0", "again 2@1 on rail0, 3@1 on rail0"]);
-    // What it had it takes part in for the sake of rank 2.
-    assert_eq!(rank.handle_chunk(ms(5), &key(2, 1)), Verdict::Repeated);
-    assert_eq!(rank.handle_chunk(ms(5), &key(3, 0)), Verdict::Stale);
-    assert_eq!(rank.handle_chunk(ms(5), &key(3, 1)), Verdict::Accepted);
-    assert_eq!(said(&mut rank), ["complete 0"]);
-    assert_eq!(rank.handle_chunk(ms(6), &key(3, 1)), Verdict::Repeated);
-    // Inputs go once all have all.
+    assert_eq!(actions(&mut rank), ["epoch 1: rail0", "again 2@1 on rail0, 3@1 on rail0"]);
+    // It takes part in the repetition of a chunk that it has, for rank 2.
+    assert_eq!(rank.handle_chunk(ms(5), &key(2, 1)), Admission::Repeated);
+    assert_eq!(rank.handle_chunk(ms(5), &key(3, 0)), Admission::Stale);
+    assert_eq!(rank.handle_chunk(ms(5), &key(3, 1)), Admission::Accepted);
+    assert_eq!(actions(&mut rank), ["complete 0"]);
+    assert_eq!(rank.handle_chunk(ms(6), &key(3, 1)), Admission::Repeated);
+    // Inputs are released once all ranks have all sums.
     let complete = vec![OperationId(1); 3];
-    rank.handle_message(ms(7), RankId(2), A, &Message::Heartbeat { complete });
-    assert_eq!(said(&mut rank), ["release 0"]);
-    assert_eq!(rank.handle_chunk(ms(8), &key(3, 1)), Verdict::Stale);
+    rank.handle_message(ms(7), RankId(2), A, &RankMessage::Heartbeat { complete });
+    assert_eq!(actions(&mut rank), ["release 0"]);
+    assert_eq!(rank.handle_chunk(ms(8), &key(3, 1)), Admission::Stale);
 }
 
 #[test]
-fn heartbeats_that_are_missing_make_a_rail_suspect_and_then_down() {
+fn missing_heartbeats_make_a_rail_suspect_and_then_down() {
     let mut rank = handler();
     rank.handle_timeout(Time::ZERO);
-    assert_eq!(said(&mut rank), ["heartbeat to rank1 over rail0", "heartbeat to rank1 over rail1"]);
-    let beat = Message::Heartbeat { complete: vec![OperationId(0); 3] };
-    // Rank 2 is the one before rank 0. It is heard on one rail only from 30 ms on.
+    assert_eq!(
+        actions(&mut rank),
+        ["heartbeat to rank1 over rail0", "heartbeat to rank1 over rail1"]
+    );
+    let beat = RankMessage::Heartbeat { complete: vec![OperationId(0); 3] };
+    // Rank 2 precedes rank 0. From 30 ms on its messages arrive on one rail only.
     rank.handle_message(ms(30), RankId(2), A, &beat);
     rank.handle_message(ms(30), RankId(2), B, &beat);
     rank.handle_message(ms(80), RankId(2), A, &beat);
     rank.handle_timeout(ms(50));
-    said(&mut rank);
+    actions(&mut rank);
     assert_eq!(rank.poll_timeout(), ms(85));
     rank.handle_timeout(ms(85));
-    assert_eq!(said(&mut rank), ["rail1 suspect (silence)"]);
+    assert_eq!(actions(&mut rank), ["rail1 suspect (silence)"]);
     rank.handle_timeout(ms(100));
     rank.handle_message(ms(130), RankId(2), A, &beat);
-    said(&mut rank);
+    actions(&mut rank);
     assert_eq!(rank.poll_timeout(), ms(135));
     rank.handle_timeout(ms(135));
-    assert_eq!(said(&mut rank)[0], "rail1 down (silence)");
-    // 30 + 2 heartbeats + grace, as the budget says.
+    assert_eq!(actions(&mut rank)[0], "rail1 down (silence)");
+    // 30 ms + 2 heartbeats + grace, within the budget.
     assert_eq!(rank.up().to_string(), "rail0");
 }
 
 #[test]
-fn one_heartbeat_that_is_late_is_forgiven() {
+fn a_late_heartbeat_returns_a_suspect_rail_to_up() {
     let mut rank = handler();
     rank.handle_timeout(ms(55));
     assert_eq!(rank.state(A), RailState::Suspect);
-    let beat = Message::Heartbeat { complete: Vec::new() };
+    let beat = RankMessage::Heartbeat { complete: Vec::new() };
     for rail in [A, B] {
         rank.handle_message(ms(60), RankId(2), rail, &beat);
     }
@@ -149,11 +156,11 @@ fn one_heartbeat_that_is_late_is_forgiven() {
 }
 
 #[test]
-fn a_stall_is_asked_about_and_believed_unless_somebody_has_only_begun() {
-    // Chunks are expected each 10 ms: suspect after 30, down after 20 more.
-    let answer = |started| Message::Answer { round: 1, started };
+fn a_stall_is_probed_and_confirmed_unless_a_rank_has_only_just_started() {
+    // Chunks are expected every 10 ms: suspect after 30 ms, down after 20 ms more.
+    let answer = |started| RankMessage::Answer { round: 1, started };
     let beats = |rank: &mut Handler, at| {
-        let beat = Message::Heartbeat { complete: Vec::new() };
+        let beat = RankMessage::Heartbeat { complete: Vec::new() };
         rank.handle_message(at, RankId(2), A, &beat);
         rank.handle_message(at, RankId(2), B, &beat);
     };
@@ -164,95 +171,95 @@ fn a_stall_is_asked_about_and_believed_unless_somebody_has_only_begun() {
         }
         beats(&mut rank, ms(20));
         rank.handle_timeout(ms(20));
-        said(&mut rank);
+        actions(&mut rank);
         assert_eq!(rank.poll_timeout(), ms(30));
         rank.handle_timeout(ms(30));
         let asked =
             ["rail1 suspect (stall)", "probe to rank1 over rail1", "probe to rank2 over rail1"];
-        assert_eq!(said(&mut rank), asked);
+        assert_eq!(actions(&mut rank), asked);
         let started = if lags { None } else { Some(Span::from_ms(31)) };
         rank.handle_message(ms(31), RankId(1), B, &answer(started));
         rank.handle_message(ms(31), RankId(2), B, &answer(Some(Span::from_ms(31))));
         if lags {
-            assert_eq!(said(&mut rank), ["rail1 up (cleared)"]);
+            assert_eq!(actions(&mut rank), ["rail1 up (cleared)"]);
             assert_eq!(rank.poll_timeout(), ms(61));
         } else {
-            assert_eq!(said(&mut rank), [""; 0]);
+            assert_eq!(actions(&mut rank), [""; 0]);
             assert_eq!(rank.poll_timeout(), ms(50));
             rank.handle_timeout(ms(50));
-            assert_eq!(said(&mut rank)[0], "rail1 down (stall)");
+            assert_eq!(actions(&mut rank)[0], "rail1 down (stall)");
         }
     }
 }
 
 #[test]
-fn another_failure_during_the_agreement_starts_it_again_with_both() {
+fn another_failure_during_an_agreement_restarts_it_with_both() {
     let mut rank = started();
     rank.handle_link_down(ms(1), A);
-    said(&mut rank);
+    actions(&mut rank);
     let first = report_of(&rank, [false; 4]);
     rank.handle_message(ms(2), RankId(1), B, &first);
-    // Rank 2 knew of the other rail.
+    // Rank 2 knew of a failure of the other rail.
     let mut other = rank.report.clone();
-    other.view = View::new(2).turned(B, 1);
+    other.view = RailView::new(2).advanced(B, 1);
     rank.handle_message(
         ms(3),
         RankId(2),
         A,
-        &Message::Report { report: other, reply: Reply::Wanted },
+        &RankMessage::Report { report: other, reply: Reply::Wanted },
     );
-    let both = said(&mut rank);
+    let both = actions(&mut rank);
     assert_eq!(both[0], "rail1 down (published)");
-    // None is up: over both, then.
+    // No rail is up: the report goes over both.
     assert_eq!(both.len(), 1 + 2 * 2);
-    // What rank 1 said of the view before does not count.
+    // The report of rank 1 on the previous view does not count.
     let second = report_of(&rank, [false; 4]);
     rank.handle_message(ms(4), RankId(2), A, &second);
     assert!(rank.is_agreeing());
     rank.handle_message(ms(5), RankId(1), A, &first);
     assert!(rank.is_agreeing());
     rank.handle_message(ms(6), RankId(1), A, &second);
-    assert_eq!(said(&mut rank), ["epoch 2: none"]);
+    assert_eq!(actions(&mut rank), ["epoch 2: none"]);
 }
 
 #[test]
-fn who_missed_a_report_gets_it_again() {
+fn a_rank_that_missed_a_report_gets_it_again() {
     let mut rank = started();
     rank.handle_link_down(ms(1), B);
     let report = report_of(&rank, [false; 4]);
     rank.handle_message(ms(2), RankId(1), A, &report);
     rank.handle_timeout(ms(10));
-    said(&mut rank);
+    actions(&mut rank);
     rank.handle_timeout(ms(11));
-    assert_eq!(said(&mut rank), ["up rail0, done 0000 Wanted to rank2 over rail0"]);
+    assert_eq!(actions(&mut rank), ["up rail0, done 0000 Wanted to rank2 over rail0"]);
     rank.handle_message(ms(12), RankId(2), A, &report);
-    said(&mut rank);
-    // It is through, but rank 2 is not, and has to hear what the others heard: what this rank has
-    // done since does not count.
-    assert_eq!(rank.handle_chunk(ms(20), &key(0, 0)), Verdict::Accepted);
-    assert_eq!(rank.handle_chunk(ms(20), &key(2, 1)), Verdict::Accepted);
+    actions(&mut rank);
+    // This rank has concluded, but rank 2 has not, and must receive the same report as the others:
+    // chunks that this rank completed since then are not in it.
+    assert_eq!(rank.handle_chunk(ms(20), &key(0, 0)), Admission::Accepted);
+    assert_eq!(rank.handle_chunk(ms(20), &key(2, 1)), Admission::Accepted);
     rank.handle_message(ms(22), RankId(2), A, &report);
-    assert_eq!(said(&mut rank), ["up rail0, done 0000 Given to rank2 over rail0"]);
+    assert_eq!(actions(&mut rank), ["up rail0, done 0000 Given to rank2 over rail0"]);
 }
 
 #[test]
-fn what_all_have_is_not_done_again_though_a_report_is_older_than_that() {
+fn chunks_that_all_ranks_have_are_not_repeated_because_of_an_older_report() {
     let mut rank = started();
     for chunk in 0..4 {
         rank.handle_chunk(ms(1), &key(chunk, 0));
     }
     let complete = vec![OperationId(1); 3];
-    rank.handle_message(ms(2), RankId(2), A, &Message::Heartbeat { complete });
-    assert!(said(&mut rank).contains(&"release 0".to_owned()));
+    rank.handle_message(ms(2), RankId(2), A, &RankMessage::Heartbeat { complete });
+    assert!(actions(&mut rank).contains(&"release 0".to_owned()));
     rank.handle_link_down(ms(3), B);
-    said(&mut rank);
-    // They published this before they had the rest, and before they were heard to have it.
+    actions(&mut rank);
+    // The other ranks published this before they had the remaining chunks.
     let mut old = rank.report.clone();
     old.complete = OperationId(0);
     old.operations = started().table.progress();
-    let report = Message::Report { report: old, reply: Reply::Wanted };
+    let report = RankMessage::Report { report: old, reply: Reply::Wanted };
     [1, 2].into_iter().for_each(|from| rank.handle_message(ms(4), RankId(from), A, &report));
-    assert_eq!(said(&mut rank), ["epoch 1: rail0"]);
+    assert_eq!(actions(&mut rank), ["epoch 1: rail0"]);
     assert!(!rank.table.knows(OperationId(0)), "it would be released twice");
 }
 
@@ -260,19 +267,19 @@ fn what_all_have_is_not_done_again_though_a_report_is_older_than_that() {
 fn a_rail_returns_after_three_good_rounds() {
     let mut rank = handler();
     rank.handle_link_down(ms(0), B);
-    let report = Message::Report { report: rank.report.clone(), reply: Reply::Wanted };
+    let report = RankMessage::Report { report: rank.report.clone(), reply: Reply::Wanted };
     rank.handle_message(ms(1), RankId(1), A, &report);
     rank.handle_message(ms(1), RankId(2), A, &report);
-    assert!(said(&mut rank).contains(&"epoch 1: rail0".to_owned()));
+    assert!(actions(&mut rank).contains(&"epoch 1: rail0".to_owned()));
     let mut states = Vec::new();
     for second in 1..=6 {
-        let beat = Message::Heartbeat { complete: Vec::new() };
+        let beat = RankMessage::Heartbeat { complete: Vec::new() };
         rank.handle_message(ms(second * 1_000), RankId(2), A, &beat);
         rank.handle_timeout(ms(second * 1_000));
         states.push(rank.state(B).to_string());
-        // In the second round one does not answer.
+        // In the second round one rank does not answer.
         for from in if second == 2 { 1..=1 } else { 1..=2 } {
-            let answer = Message::Answer { round: second, started: None };
+            let answer = RankMessage::Answer { round: second, started: None };
             rank.handle_message(ms(second * 1_000 + 1), RankId(from), B, &answer);
         }
     }
@@ -281,50 +288,50 @@ fn a_rail_returns_after_three_good_rounds() {
 }
 
 #[test]
-fn the_last_rail_is_held_and_an_error_on_it_begins_anew() {
+fn the_last_rail_stays_in_use_and_an_error_on_it_restarts_its_chunks() {
     let mut rank = started();
     rank.handle_link_down(ms(1), B);
     let report = report_of(&rank, [false; 4]);
     [1, 2].into_iter().for_each(|from| rank.handle_message(ms(2), RankId(from), A, &report));
-    assert!(said(&mut rank).contains(&"again 2@1 on rail0, 3@1 on rail0".to_owned()));
+    assert!(actions(&mut rank).contains(&"again 2@1 on rail0, 3@1 on rail0".to_owned()));
     rank.handle_timeout(ms(500));
     rank.handle_timeout(ms(900));
     assert_eq!(rank.up().to_string(), "rail0");
     rank.handle_error(ms(901), &key(2, 1));
     let report = report_of(&rank, [true, true, false, true]);
-    said(&mut rank);
+    actions(&mut rank);
     [1, 2].into_iter().for_each(|from| rank.handle_message(ms(902), RankId(from), A, &report));
     let all = "again 0@3 on rail0, 1@3 on rail0, 2@3 on rail0, 3@3 on rail0";
-    assert_eq!(said(&mut rank), ["epoch 3: rail0", all]);
+    assert_eq!(actions(&mut rank), ["epoch 3: rail0", all]);
 }
 
 #[test]
-fn bad_calls_are_errors_and_strangers_are_not_heard() {
+fn invalid_calls_are_errors_and_messages_of_unknown_ranks_are_ignored() {
     let mut rank = started();
-    said(&mut rank);
+    actions(&mut rank);
     let division = Division::new([8, 8].map(Bytes::new).to_vec());
     let start =
         |rank: &mut Handler, id| rank.handle_operation(ms(1), OperationId(id), &division, &[]);
     let order = start(&mut rank, 5).unwrap_err().to_string();
     assert_eq!(order, "operation 5 cannot start: the next one is 1");
-    let beat = Message::Probe { round: 1, waits_for: None };
+    let beat = RankMessage::Probe { round: 1, awaited: None };
     rank.handle_message(ms(1), RankId(0), A, &beat);
     rank.handle_message(ms(1), RankId(3), A, &beat);
     rank.handle_message(ms(1), RankId(1), RailId(2), &beat);
     rank.handle_link_down(ms(1), RailId(9));
     rank.handle_error(ms(1), &key(77, 0));
-    assert_eq!(said(&mut rank), [""; 0]);
+    assert_eq!(actions(&mut rank), [""; 0]);
     rank.handle_link_down(ms(1), A);
     assert_eq!(start(&mut rank, 1), Err(StartError::Agreeing));
     let report = report_of(&rank, [false; 4]);
     [1, 2].into_iter().for_each(|from| rank.handle_message(ms(2), RankId(from), B, &report));
     assert_eq!(start(&mut rank, 1), Err(StartError::RailDown { rail: A }));
     let config = Config::default();
-    let fault =
-        |ranks, rails| Handler::new(Time::ZERO, &config, ranks, rails).unwrap_err().to_string();
-    assert_eq!(
-        fault((RankId(0), 1), 2),
-        "rank 0 of 1: there are at least 2 ranks, numbered from 0"
-    );
-    assert_eq!(fault((RankId(0), 2), 65), "65 rails: there are 1 to 64 of them");
+    let error = |ranks, rails| {
+        let member = Membership { rank: RankId(0), ranks, rails };
+        Handler::new(Time::ZERO, &config, &member).unwrap_err().to_string()
+    };
+    let expected = "rank 0 of 1 is out of range: at least 2 ranks are numbered from 0";
+    assert_eq!(error(1, 2), expected);
+    assert_eq!(error(2, 65), "65 rails are out of range: expected 1 to 64");
 }

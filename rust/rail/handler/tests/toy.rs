@@ -1,8 +1,8 @@
 //! A toy world of a few ranks: an all-reduce in which each rank sends its numbers to all others.
 //!
-//! Delays are random, so that all orders of failure, agreement and late completion come up. The
-//! world judges: sums are exact, each chunk's sum is written once at each rank, no rank contributes
-//! twice to one doing, and nobody asks for inputs that were released.
+//! Delays are random, so that all orders of failure, agreement and late completion occur. The world
+//! checks that sums are exact, that each chunk's sum is written once at each rank, that no rank
+//! contributes twice to an attempt, and that no released inputs are needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,47 +10,47 @@ use super::super::*;
 use crate::rng::{Purpose, Stream, mix64};
 use crate::units::Bytes;
 
-/// What a schedule is made of.
+/// The parameters of a run and its faults.
 #[derive(Debug, Clone)]
-pub struct Plot {
+pub struct ToyScenario {
     pub ranks: u32,
     pub rails: usize,
     pub operations: u64,
-    /// Bytes of each operation; each byte is an element, whose sum is a number of 64 bits.
+    /// Bytes of each operation; each byte is an element, whose sum has 64 bits.
     pub bytes: u64,
-    /// How many operations may be under way at a rank.
+    /// The number of operations that may be in progress at a rank.
     pub overlap: u64,
-    /// Longest delays of data and of messages, in microseconds; they are drawn.
+    /// The longest random delays of data and of messages, in microseconds.
     pub data_us: u32,
     pub message_us: u32,
-    /// One in how many reports is lost though its rail is up; 0: none.
+    /// One of so many reports is lost although its rail is up; 0 for none.
     pub lost: u32,
     pub seed: u64,
-    pub mischief: Vec<(Time, Mischief)>,
+    pub faults: Vec<(Time, Fault)>,
 }
 
-/// What goes wrong.
+/// A fault, or the end of faults.
 #[derive(Debug, Clone, Copy)]
-pub enum Mischief {
-    /// A rail carries nothing any more; of what is under way half arrives, late.
-    Dies(RailId),
-    /// The same, and this rank's NIC tells it.
-    DiesLoudly(RailId, RankId),
-    /// One rank's port on a rail dies.
+pub enum Fault {
+    /// A rail carries nothing any more; half of what is in flight arrives, late.
+    RailDies(RailId),
+    /// The same, and this rank's NIC reports it.
+    RailDiesWithError(RailId, RankId),
+    /// One rank's port on a rail fails.
     PortDies(RailId, RankId),
-    /// A rail carries messages but takes ages for data.
+    /// A rail carries messages but delays data by minutes.
     Crawls(RailId),
-    /// All of a rail works again.
+    /// A rail works again.
     Heals(RailId),
-    /// A rank computes, and starts no operation for so many milliseconds.
+    /// A rank computes, and starts no operation for that many milliseconds.
     Computes(RankId, u32),
 }
 
 #[derive(Debug, Clone)]
 enum Event {
-    Message { to: RankId, from: RankId, over: RailId, message: Message },
-    Data { to: RankId, from: RankId, key: Key, values: Vec<i64>, rail: RailId },
-    Mischief(Mischief),
+    RankMessage { to: RankId, from: RankId, over: RailId, message: RankMessage },
+    Data { to: RankId, from: RankId, key: ChunkKey, values: Vec<i64>, rail: RailId },
+    Fault(Fault),
     Wake,
 }
 
@@ -58,9 +58,9 @@ enum Event {
 struct Member {
     inputs: BTreeMap<OperationId, Vec<i64>>,
     sums: BTreeMap<OperationId, Vec<Option<i64>>>,
-    /// By doing: who has contributed, and the sums so far.
-    under_way: BTreeMap<Key, (BTreeSet<RankId>, Vec<i64>)>,
-    ranges: BTreeMap<Key, Range<u64>>,
+    /// By attempt: the ranks that have contributed, and the sums so far.
+    under_way: BTreeMap<ChunkKey, (BTreeSet<RankId>, Vec<i64>)>,
+    ranges: BTreeMap<ChunkKey, Range<u64>>,
     next: u64,
     completed: u64,
     computes_until: Time,
@@ -68,7 +68,7 @@ struct Member {
 
 /// The world.
 pub struct Toy {
-    plot: Plot,
+    scenario: ToyScenario,
     pub now: Time,
     pub handlers: Vec<Handler>,
     members: Vec<Member>,
@@ -78,7 +78,7 @@ pub struct Toy {
     dead_ports: BTreeSet<(RailId, RankId)>,
     crawling: BTreeSet<RailId>,
     divisions: BTreeMap<OperationId, Division>,
-    /// When ranks agreed, re-issued and so on.
+    /// All actions but messages, with their times.
     pub log: Vec<(Time, RankId, Action)>,
     pub released: u64,
 }
@@ -88,25 +88,28 @@ fn input(rank: RankId, operation: OperationId, byte: u64) -> i64 {
 }
 
 impl Toy {
-    pub fn new(plot: &Plot, config: &Config) -> Self {
-        let handler =
-            |rank| Handler::new(Time::ZERO, config, (RankId(rank), plot.ranks), plot.rails);
+    pub fn new(scenario: &ToyScenario, config: &Config) -> Self {
+        let &ToyScenario { ranks, rails, .. } = scenario;
+        let handler = |rank| {
+            let member = Membership { rank: RankId(rank), ranks, rails };
+            Handler::new(Time::ZERO, config, &member)
+        };
         let mut toy = Self {
-            plot: plot.clone(),
+            scenario: scenario.clone(),
             now: Time::ZERO,
-            handlers: (0..plot.ranks).map(|rank| handler(rank).unwrap()).collect(),
-            members: (0..plot.ranks).map(|_| Member::default()).collect(),
+            handlers: (0..scenario.ranks).map(|rank| handler(rank).unwrap()).collect(),
+            members: (0..scenario.ranks).map(|_| Member::default()).collect(),
             events: BTreeMap::new(),
             count: 0,
-            random: Stream::new(plot.seed, Purpose::Test, 17),
+            random: Stream::new(scenario.seed, Purpose::Test, 17),
             dead_ports: BTreeSet::new(),
             crawling: BTreeSet::new(),
             divisions: BTreeMap::new(),
             log: Vec::new(),
             released: 0,
         };
-        for &(at, mischief) in &plot.mischief {
-            toy.at(at, Event::Mischief(mischief));
+        for &(at, fault) in &scenario.faults {
+            toy.at(at, Event::Fault(fault));
         }
         toy
     }
@@ -121,17 +124,17 @@ impl Toy {
     }
 
     pub fn is_done(&self) -> bool {
-        self.members.iter().all(|member| member.completed == self.plot.operations)
+        self.members.iter().all(|member| member.completed == self.scenario.operations)
     }
 
-    /// Runs until every rank has every operation, or the time is over.
+    /// Runs until every rank has every operation, or until `until`.
     pub fn run(&mut self, until: Time) {
         while !self.is_done() && self.now < until {
             self.step(until);
         }
     }
 
-    /// Goes on with whatever is next.
+    /// Handles the next event or timer.
     pub fn step(&mut self, until: Time) {
         self.start_operations();
         self.act();
@@ -156,34 +159,34 @@ impl Toy {
 
     fn happen(&mut self, event: Event) {
         match event {
-            Event::Message { to, from, over, message } => {
+            Event::RankMessage { to, from, over, message } => {
                 self.handlers[to.index()].handle_message(self.now, from, over, &message);
             }
             Event::Data { to, from, key, values, rail: _ } => {
                 self.contribute(to, from, key, &values)
             }
-            Event::Mischief(mischief) => self.do_mischief(mischief),
+            Event::Fault(fault) => self.apply_fault(fault),
             Event::Wake => {}
         }
     }
 
-    fn do_mischief(&mut self, mischief: Mischief) {
-        let all: Vec<RankId> = (0..self.plot.ranks).map(RankId).collect();
-        match mischief {
-            Mischief::Dies(rail) => all.iter().for_each(|&rank| self.kill(rail, rank)),
-            Mischief::DiesLoudly(rail, rank) => {
+    fn apply_fault(&mut self, fault: Fault) {
+        let all: Vec<RankId> = (0..self.scenario.ranks).map(RankId).collect();
+        match fault {
+            Fault::RailDies(rail) => all.iter().for_each(|&rank| self.kill(rail, rank)),
+            Fault::RailDiesWithError(rail, rank) => {
                 all.iter().for_each(|&rank| self.kill(rail, rank));
                 self.handlers[rank.index()].handle_link_down(self.now, rail);
             }
-            Mischief::PortDies(rail, rank) => self.kill(rail, rank),
-            Mischief::Crawls(rail) => {
+            Fault::PortDies(rail, rank) => self.kill(rail, rank),
+            Fault::Crawls(rail) => {
                 self.crawling.insert(rail);
             }
-            Mischief::Heals(rail) => {
+            Fault::Heals(rail) => {
                 self.dead_ports.retain(|&(dead, _)| dead != rail);
                 self.crawling.remove(&rail);
             }
-            Mischief::Computes(rank, ms) => {
+            Fault::Computes(rank, ms) => {
                 let until = self.now + Span::from_ms(ms.into());
                 self.members[rank.index()].computes_until = until;
                 self.at(until, Event::Wake);
@@ -191,11 +194,11 @@ impl Toy {
         }
     }
 
-    /// Of what is under way through a port that dies, half is lost and half comes late.
+    /// Of what is in flight through a failed port, half is lost and half arrives late.
     fn kill(&mut self, rail: RailId, rank: RankId) {
         self.dead_ports.insert((rail, rank));
         let hit = |event: &Event| match event {
-            Event::Message { to, from, over, .. } => {
+            Event::RankMessage { to, from, over, .. } => {
                 *over == rail && (*to == rank || *from == rank)
             }
             Event::Data { to, from, rail: on, .. } => *on == rail && (*to == rank || *from == rank),
@@ -217,11 +220,11 @@ impl Toy {
     }
 
     fn start_operations(&mut self) {
-        for rank in (0..self.plot.ranks).map(RankId) {
+        for rank in (0..self.scenario.ranks).map(RankId) {
             let member = &self.members[rank.index()];
             let id = OperationId(member.next);
-            let room =
-                member.next < (member.completed + self.plot.overlap).min(self.plot.operations);
+            let room = member.next
+                < (member.completed + self.scenario.overlap).min(self.scenario.operations);
             if !room
                 || member.computes_until > self.now
                 || self.handlers[rank.index()].is_agreeing()
@@ -232,19 +235,19 @@ impl Toy {
             if up.is_empty() {
                 continue;
             }
-            let (bytes, rails) = (Bytes::new(self.plot.bytes), self.plot.rails);
-            // One allocator for all: the first that starts an operation has it divided.
+            let (bytes, rails) = (Bytes::new(self.scenario.bytes), self.scenario.rails);
+            // One allocator serves all ranks: the first to start an operation divides it.
             let division = self.divisions.entry(id).or_insert_with(|| {
                 let weight = |rail| if up.contains(RailId(rail)) { 1.0 } else { 0.0 };
                 let weights: Vec<f64> = (0..rails as u32).map(weight).collect();
                 Division::by_weights(bytes, Bytes::new(1), &weights)
             });
             let member = &mut self.members[rank.index()];
-            let values = (0..self.plot.bytes).map(|byte| input(rank, id, byte)).collect();
+            let values = (0..self.scenario.bytes).map(|byte| input(rank, id, byte)).collect();
             member.inputs.insert(id, values);
-            member.sums.insert(id, vec![None; self.plot.bytes as usize]);
+            member.sums.insert(id, vec![None; self.scenario.bytes as usize]);
             member.next += 1;
-            let expected = vec![Some(Span::from_us(self.plot.data_us.into())); rails];
+            let expected = vec![Some(Span::from_us(self.scenario.data_us.into())); rails];
             let division = division.clone();
             self.handlers[rank.index()]
                 .handle_operation(self.now, id, &division, &expected)
@@ -253,7 +256,7 @@ impl Toy {
     }
 
     fn act(&mut self) {
-        for rank in (0..self.plot.ranks).map(RankId) {
+        for rank in (0..self.scenario.ranks).map(RankId) {
             while let Some(action) = self.handlers[rank.index()].poll_action() {
                 match &action {
                     Action::Send { to, over, message } => self.send(rank, *to, *over, message),
@@ -266,7 +269,7 @@ impl Toy {
                         let member = &mut self.members[rank.index()];
                         member.inputs.remove(id).expect("inputs are released once");
                     }
-                    Action::Rails { .. } | Action::Moved { .. } => {}
+                    Action::Rails { .. } | Action::StateChange { .. } => {}
                 }
                 if !matches!(action, Action::Send { .. }) {
                     self.log.push((self.now, rank, action));
@@ -275,13 +278,13 @@ impl Toy {
         }
     }
 
-    fn send(&mut self, from: RankId, to: RankId, over: RailId, message: &Message) {
+    fn send(&mut self, from: RankId, to: RankId, over: RailId, message: &RankMessage) {
         assert_ne!(from, to);
-        let report = matches!(message, Message::Report { .. });
-        let lost = report && self.plot.lost > 0 && self.random.chance(1, self.plot.lost);
+        let report = matches!(message, RankMessage::Report { .. });
+        let lost = report && self.scenario.lost > 0 && self.random.chance(1, self.scenario.lost);
         if self.carries(over, from, to) && !lost {
-            let at = self.now + self.drawn(self.plot.message_us);
-            self.at(at, Event::Message { to, from, over, message: message.clone() });
+            let at = self.now + self.drawn(self.scenario.message_us);
+            self.at(at, Event::RankMessage { to, from, over, message: message.clone() });
         }
     }
 
@@ -292,11 +295,11 @@ impl Toy {
         let values = input.to_vec();
         let twice = member.ranges.insert(chunk.key, chunk.range.clone());
         assert_eq!(twice, None, "a doing is issued once");
-        for to in (0..self.plot.ranks).map(RankId).filter(|&to| to != rank) {
+        for to in (0..self.scenario.ranks).map(RankId).filter(|&to| to != rank) {
             if self.carries(chunk.rail, rank, to) {
                 let most = match self.crawling.contains(&chunk.rail) {
                     true => 1_000_000_000,
-                    false => self.plot.data_us,
+                    false => self.scenario.data_us,
                 };
                 let at = self.now + self.drawn(most);
                 let (key, rail, values) = (chunk.key, chunk.rail, values.clone());
@@ -306,8 +309,8 @@ impl Toy {
         self.contribute(rank, rank, chunk.key, &values);
     }
 
-    fn contribute(&mut self, to: RankId, from: RankId, key: Key, values: &[i64]) {
-        if self.handlers[to.index()].admits(&key) == Verdict::Stale {
+    fn contribute(&mut self, to: RankId, from: RankId, key: ChunkKey, values: &[i64]) {
+        if self.handlers[to.index()].admission(&key) == Admission::Stale {
             return;
         }
         let member = &mut self.members[to.index()];
@@ -317,13 +320,13 @@ impl Toy {
         for (sum, value) in sums.iter_mut().zip(values) {
             *sum = sum.wrapping_add(*value);
         }
-        if ranks.len() < self.plot.ranks as usize {
+        if ranks.len() < self.scenario.ranks as usize {
             return;
         }
         let verdict = self.handlers[to.index()].handle_chunk(self.now, &key);
         let member = &mut self.members[to.index()];
         let (_, sums) = member.under_way.remove(&key).unwrap();
-        if verdict == Verdict::Accepted {
+        if verdict == Admission::Accepted {
             let range = member.ranges[&key].clone();
             let written = member.sums.get_mut(&key.operation).unwrap();
             for (byte, sum) in range.zip(sums) {
@@ -335,15 +338,15 @@ impl Toy {
 
     fn complete(&mut self, rank: RankId, id: OperationId) {
         self.members[rank.index()].completed += 1;
-        for byte in 0..self.plot.bytes {
-            let inputs = (0..self.plot.ranks).map(|other| input(RankId(other), id, byte));
+        for byte in 0..self.scenario.bytes {
+            let inputs = (0..self.scenario.ranks).map(|other| input(RankId(other), id, byte));
             let exact = inputs.fold(0i64, i64::wrapping_add);
             let sum = self.members[rank.index()].sums[&id][byte as usize];
             assert_eq!(sum, Some(exact), "{rank}, operation {}, byte {byte}", id.0);
         }
     }
 
-    /// The last time at which a rank did something that `which` picks.
+    /// The time of the last action that `which` selects.
     pub fn last(&self, which: impl Fn(&Action) -> bool) -> Option<Time> {
         self.log.iter().filter(|(_, _, action)| which(action)).map(|entry| entry.0).max()
     }

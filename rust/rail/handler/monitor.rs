@@ -1,14 +1,14 @@
-//! A reconstruction: one rail as one rank sees it: up, suspect, down, probing, and up again.
+//! A reconstruction: the state of one rail at one rank: up, suspect, down, probing, and up again.
 //!
-//! Source: \[inferred\]; Nezha's abstract has the handler, not its states.
+//! Source: \[inferred\]; Nezha's abstract mentions the handler, not its states.
 //!
 //! ```text
-//! up ──(a heartbeat missing; nothing completed in 3 × the expected time)──> suspect
-//! up, suspect ──(an error completion; the link is down; another rank says so)──> down
-//! suspect ──(a heartbeat; progress; somebody only just started the operation)──> up
-//! suspect ──(the second heartbeat missing; time to confirm over)──> down
+//! up ──(a heartbeat is missing; nothing completed in 3 × the expected time)──> suspect
+//! up, suspect ──(an error completion; the link is down; another rank reports it)──> down
+//! suspect ──(a heartbeat; a completion; a rank started the operation only now)──> up
+//! suspect ──(the second heartbeat is missing; the confirmation time is over)──> down
 //! down ──(a round of probes that all ranks answered)──> probing ──(three in a row)──> up
-//! probing ──(a round that not all answered)──> down
+//! probing ──(a round that some rank did not answer)──> down
 //! ```
 
 use crate::ids::RankId;
@@ -17,16 +17,16 @@ use crate::units::{Span, Time};
 use super::config::Config;
 use super::message::OperationId;
 
-/// The state of a rail, for time-lines.
+/// The state of a rail at a rank, for time-lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RailState {
-    /// Operations use it.
+    /// Operations use the rail.
     Up,
-    /// Operations use it still, but something is amiss.
+    /// Operations still use the rail, but there are signs of a failure.
     Suspect,
-    /// Nothing uses it.
+    /// No operation uses the rail.
     Down,
-    /// Nothing uses it, but it answered all ranks lately.
+    /// No operation uses the rail, but all ranks answered its last probes.
     Probing,
 }
 
@@ -41,18 +41,18 @@ impl std::fmt::Display for RailState {
     }
 }
 
-/// Why a rail changed its state.
+/// The reason of a state change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// Heartbeats are missing.
     Silence,
-    /// Nothing was completed for too long.
+    /// No chunk was completed for too long.
     Stall,
     /// A work request ended with an error, or the link is down.
     Error,
-    /// Another rank published it.
+    /// Another rank published the change.
     Published,
-    /// A heartbeat, a completion, or somebody who has only just begun.
+    /// A heartbeat or a completion arrived, or a rank turned out to have started only now.
     Cleared,
     /// Probes were answered, or were not.
     Probes,
@@ -71,12 +71,12 @@ impl std::fmt::Display for Cause {
     }
 }
 
-/// What a rank does after a timer of a rail.
+/// What a rank has to do after a timer of a rail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
-    /// Nothing but what is told by the state.
+    /// Nothing but to report a change of state.
     Nothing,
-    /// Ask all ranks over the rail for an answer.
+    /// Probe all ranks over the rail.
     Probe { round: u64 },
     /// The rail is down.
     Down(Cause),
@@ -84,128 +84,135 @@ pub(super) enum Due {
     Up,
 }
 
-/// One rail, as one rank sees it.
+/// The monitor of one rail at one rank.
 #[derive(Debug, Clone)]
-pub(super) struct Watch {
-    /// Whether operations use it.
-    used: Use,
-    /// When the rank before was last heard on it.
+pub(super) struct RailMonitor {
+    /// Whether operations use the rail.
+    usage: Usage,
+    /// When the last message of the previous rank arrived on it.
     heard: Time,
     /// Heartbeats missed since.
     missed: u32,
-    /// When a chunk on it was last completed or issued.
+    /// When a chunk was last completed or issued on it.
     progress: Time,
-    /// What is to be completed on it: the oldest operation, and how often a chunk is expected.
-    pub waits: Option<(OperationId, Span)>,
-    /// While suspected for a stall: when there was time enough to confirm it.
+    /// What is to be completed on it: the oldest operation, and the expected time between chunks.
+    pub awaits: Option<(OperationId, Span)>,
+    /// While suspect for a stall: the time at which the rail is down without an answer.
     confirmed: Option<Time>,
-    /// The round of probes that answers belong to.
+    /// The current round of probes.
     round: u64,
 }
 
 #[derive(Debug, Clone)]
-enum Use {
-    Used,
-    Out {
+enum Usage {
+    InUse,
+    Excluded {
         /// When the next round of probes begins.
         next_probe: Time,
-        /// Rounds in a row that all answered.
+        /// Rounds in a row that all ranks answered.
         good: u32,
-        /// Who answered in this round.
+        /// The ranks that answered in this round.
         answered: Vec<RankId>,
     },
 }
 
-impl Watch {
+/// A rank's answer to a probe.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answer {
+    pub from: RankId,
+    pub round: u64,
+    /// The time since the rank started the awaited operation; `None` if it has not.
+    pub started: Option<Span>,
+}
+
+impl RailMonitor {
     pub fn new(now: Time) -> Self {
         Self {
-            used: Use::Used,
+            usage: Usage::InUse,
             heard: now,
             missed: 0,
             progress: now,
-            waits: None,
+            awaits: None,
             confirmed: None,
             round: 0,
         }
     }
 
     pub const fn state(&self) -> RailState {
-        match self.used {
-            Use::Used if self.missed > 0 || self.confirmed.is_some() => RailState::Suspect,
-            Use::Used => RailState::Up,
-            Use::Out { good: 0, .. } => RailState::Down,
-            Use::Out { .. } => RailState::Probing,
+        match self.usage {
+            Usage::InUse if self.missed > 0 || self.confirmed.is_some() => RailState::Suspect,
+            Usage::InUse => RailState::Up,
+            Usage::Excluded { good: 0, .. } => RailState::Down,
+            Usage::Excluded { .. } => RailState::Probing,
         }
     }
 
-    /// All ranks took it out.
+    /// Takes the rail out of use, by agreement of all ranks.
     pub fn take_down(&mut self, now: Time, config: &Config) {
         let next_probe = now.saturating_add(config.probe);
-        let used = Use::Out { next_probe, good: 0, answered: Vec::new() };
-        *self = Self { used, round: self.round, ..Self::new(now) };
+        let usage = Usage::Excluded { next_probe, good: 0, answered: Vec::new() };
+        *self = Self { usage, round: self.round, ..Self::new(now) };
     }
 
-    /// All ranks took it in again.
+    /// Puts the rail back into use, by agreement of all ranks.
     pub fn bring_up(&mut self, now: Time) {
         *self = Self { round: self.round, ..Self::new(now) };
     }
 
-    /// The rank before was heard.
-    pub fn handle_heard(&mut self, now: Time) {
+    /// Records a message of the previous rank.
+    pub fn handle_heartbeat(&mut self, now: Time) {
         self.heard = now;
         self.missed = 0;
     }
 
-    /// A chunk was completed, or issued, or is only now being worked on by all.
+    /// Records that a chunk was completed or issued, or that a stall has another explanation.
     pub fn handle_progress(&mut self, now: Time) {
         self.progress = now;
         self.confirmed = None;
     }
 
-    /// Stays suspect and waits for better times: the last rail is not given up.
+    /// Stays suspect with new deadlines: the last rail is never given up.
     pub fn hold(&mut self, now: Time, config: &Config) {
         self.heard = now;
         self.missed = self.missed.min(1);
         self.confirmed = self.confirmed.map(|_| now.saturating_add(config.confirm));
     }
 
-    /// A rank answered a probe of `round`; with how long it has been at the operation asked for.
-    pub fn handle_answer(
-        &mut self,
-        now: Time,
-        (from, round): (RankId, u64),
-        started: Option<Span>,
-        config: &Config,
-    ) {
-        if round != self.round {
+    /// Processes an answer to a probe.
+    pub fn handle_answer(&mut self, now: Time, answer: &Answer, config: &Config) {
+        if answer.round != self.round {
             return;
         }
-        match &mut self.used {
-            // Whoever has not begun, or only just, keeps all others waiting through no fault of
-            // the rail.
-            Use::Used => {
-                let expected = self.waits.map_or(Span::ZERO, |(_, expected)| expected);
-                let lags = started.is_none_or(|ago| ago < config.stall(expected));
+        match &mut self.usage {
+            // A rank that has not started the operation, or only recently, keeps all others
+            // waiting; the rail is not at fault.
+            Usage::InUse => {
+                let expected = self.awaits.map_or(Span::ZERO, |(_, expected)| expected);
+                let recent = |ago| ago < config.stall(expected);
+                let lags = answer.started.is_none_or(recent);
                 if self.confirmed.is_some() && lags {
                     self.handle_progress(now);
                 }
             }
-            Use::Out { answered, .. } if !answered.contains(&from) => answered.push(from),
-            Use::Out { .. } => {}
+            Usage::Excluded { answered, .. } if !answered.contains(&answer.from) => {
+                answered.push(answer.from);
+            }
+            Usage::Excluded { .. } => {}
         }
     }
 
-    /// When something is due.
+    /// The time of the next deadline.
     pub fn poll_timeout(&self, config: &Config) -> Time {
-        match self.used {
-            Use::Used => self.silence_due(config).min(self.stall_due(config)),
-            Use::Out { next_probe, .. } => next_probe,
+        match self.usage {
+            Usage::InUse => self.silence_due(config).min(self.stall_due(config)),
+            Usage::Excluded { next_probe, .. } => next_probe,
         }
     }
 
-    /// Does what is due, and says what the rank is to do; `others` are all ranks but it.
+    /// Performs the work that is due; returns what the rank has to do. `others` is the number of
+    /// other ranks.
     pub fn handle_timeout(&mut self, now: Time, others: usize, config: &Config) -> Due {
-        if let Use::Out { next_probe, good, answered } = &mut self.used {
+        if let Usage::Excluded { next_probe, good, answered } = &mut self.usage {
             if *next_probe > now {
                 return Due::Nothing;
             }
@@ -241,6 +248,6 @@ impl Watch {
 
     fn stall_due(&self, config: &Config) -> Time {
         let stalled = |(_, expected)| self.progress.saturating_add(config.stall(expected));
-        self.confirmed.unwrap_or_else(|| self.waits.map_or(Time::NEVER, stalled))
+        self.confirmed.unwrap_or_else(|| self.awaits.map_or(Time::NEVER, stalled))
     }
 }
