@@ -5,8 +5,8 @@
 //! its segments and the multicast of its result. \[inferred\]: the sizes, the credits, and that a
 //! link retransmits by itself what an outage interrupts.
 //!
-//! Hosts are the leaves; each switch has up to `radix` children. A chunk is sent in segments: a host
-//! sends its numbers up, a switch adds those of all its children in one of its slots and sends the
+//! Hosts are the leaves; each switch has up to `radix` children. A chunk is sent in segments: a
+//! host sends its numbers up, a switch adds those of all its children in one of its slots and sends the
 //! sum up, the root sends the sum down, and each switch to all its children. A slot is free again
 //! when the sum has left; a child may have as many segments in flight as there are slots.
 //!

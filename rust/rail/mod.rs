@@ -1,21 +1,22 @@
-//! A reconstruction: several rails under one all-reduce, after what is public of Nezha.
+//! A reconstruction: several rails under one all-reduce, after the public part of Nezha.
 //!
 //! Source: Yu, Dong, Liao, "Nezha: Breaking Multi-Rail Network Barriers for Distributed DNN
-//! Training" (arXiv 2405.17870 v2, 2026), of which the abstracts alone could be had. They name a
+//! Training" (arXiv 2405.17870 v2, 2026), of which only the abstracts were available. They name a
 //! load balancer by feedback of cost with a cold and a hot state, and an exception handler that
-//! carries on within 200 ms; every formula, threshold and timer here is ours (\[inferred\]).
+//! resumes within 200 ms; every formula, threshold and timer here is this project's (\[inferred\]).
 //!
-//! Two things, both sans-IO, which do not know each other:
+//! The module has two independent parts, both sans-IO:
 //!
 //! - The [`Allocator`] divides an operation's bytes over the rails that are up. It sees sizes and
-//!   durations, and nothing of what a rail is made of. [`nezha`] is the reconstruction; [`even`],
-//!   [`best_single`] and [`proportional`] are what it is compared with.
-//! - The [`handler::Handler`] of each rank notices that a rail fails, agrees on that with the other
-//!   ranks over a rail that is left, and names the chunks to do again.
+//!   durations, and nothing of the rails' technology. [`nezha`] is the reconstruction; [`even`],
+//!   [`best_single`] and [`proportional`] are its baselines.
+//! - The [`handler::Handler`] of each rank detects that a rail fails, agrees on that with the other
+//!   ranks over a remaining rail, and lists the chunks to repeat.
 //!
-//! Every rank has to divide an operation alike. An allocator has no random numbers and computes in
-//! basic arithmetic only, so that equal inputs give equal divisions: either one is asked for all
-//! ranks, or each has its own and is told the same durations (the longest of all ranks', say).
+//! Every rank has to divide an operation in the same way. An allocator has no random numbers and
+//! computes in basic arithmetic only, so that equal inputs give equal divisions: either one
+//! allocator serves all ranks, or each rank has its own and all receive the same durations (the
+//! longest of all ranks, for example).
 //!
 //! ```
 //! use evenkeel::ids::RailId;
@@ -34,7 +35,8 @@
 //!     let division = allocator.allocate(&operation)?;
 //!     let costs: Vec<Cost> = division
 //!         .ranges()
-//!         .map(|it| Cost { rail: it.rail, bytes: it.bytes(), duration: took(it.rail, it.bytes()) })
+//!         .map(|it| (it.rail, it.bytes()))
+//!         .map(|(rail, bytes)| Cost { rail, bytes, duration: took(rail, bytes) })
 //!         .collect();
 //!     allocator.handle_costs(&operation, &costs);
 //! }

@@ -9,7 +9,7 @@
 //!
 //! - *Cold*: for the first [`Config::cold_operations`] operations every rail has a share, so that
 //!   it is measured: an equal share at first, then one in inverse proportion to the expected time
-//!   of an equal share, so that shares differ and start-ups can be told from rates.
+//!   of an equal share, so that shares differ and start-ups can be separated from rates.
 //! - *Hot*: the split by which all rails end together ([`equal_finish`]), by one line per rail. A
 //!   rail whose share would be below [`Config::floor`] is excluded: its start-up is too long for
 //!   the operation's size, or its rate too low. After 1, 2, 4, ... and later every

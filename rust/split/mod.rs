@@ -11,7 +11,8 @@ use crate::balance::sender::PathSpace;
 use crate::ids::{HostId, MessageId, SwitchId};
 use crate::units::{Bytes, Time};
 
-/// Declares the modules of splitters and dispatches to them: a splitter is its file and a line here.
+/// Declares the modules of splitters and dispatches to them: a splitter is its file and a line
+/// here.
 macro_rules! registry {
     ($($module:ident :: $splitter:ident),* $(,)?) => {
         $(pub mod $module;)*

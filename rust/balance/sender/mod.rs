@@ -54,7 +54,8 @@ macro_rules! registry {
             /// See [`SenderPolicy::NEEDS_PACKET_FEEDBACK`].
             pub const fn needs_packet_feedback(&self) -> bool {
                 match self {
-                    $(Self::$policy(_) => <$module::$policy as SenderPolicy>::NEEDS_PACKET_FEEDBACK,)*
+                    $(Self::$policy(_) =>
+                        <$module::$policy as SenderPolicy>::NEEDS_PACKET_FEEDBACK,)*
                 }
             }
         }

@@ -105,8 +105,8 @@ mod tests {
     fn a_round_is_its_first_value_xored_with_the_index() {
         let mut policy = policy(16);
         let order = round(&mut policy, 16);
-        for (place, value) in (0u16..).zip(&order) {
-            assert_eq!(value ^ order[0], place);
+        for (index, value) in (0u16..).zip(&order) {
+            assert_eq!(value ^ order[0], index);
         }
     }
 

@@ -65,7 +65,12 @@ macro_rules! registry {
             /// Chooses one of at least two candidates for `packet`. Routing weights apply to
             /// every policy, even to those that do not use weights themselves.
             #[inline]
-            pub fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32 {
+            pub fn choose<V: SwitchView>(
+                &mut self,
+                now: Time,
+                packet: &Packet,
+                view: &mut V,
+            ) -> u32 {
                 match self {
                     $(Self::$policy(policy) => choose_by(policy, now, packet, view),)*
                 }
@@ -73,7 +78,12 @@ macro_rules! registry {
 
             /// See [`SwitchPolicy::handle_departure`].
             #[inline]
-            pub fn handle_departure(&mut self, now: Time, packet: &mut Packet, departure: &Departure) {
+            pub fn handle_departure(
+                &mut self,
+                now: Time,
+                packet: &mut Packet,
+                departure: &Departure,
+            ) {
                 match self {
                     $(Self::$policy(policy) => policy.handle_departure(now, packet, departure),)*
                 }

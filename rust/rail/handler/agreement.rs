@@ -64,8 +64,8 @@ impl Handler {
     /// Merges another rank's knowledge of the operations that each rank has completed.
     pub(super) fn handle_complete(&mut self, complete: &[OperationId]) {
         let ranks = self.complete.iter_mut().zip(complete).enumerate();
-        for (_, (known, &heard)) in ranks.filter(|(rank, _)| *rank != self.rank.index()) {
-            *known = (*known).max(heard);
+        for (_, (known, &reported)) in ranks.filter(|(rank, _)| *rank != self.rank.index()) {
+            *known = (*known).max(reported);
         }
         self.release();
     }
@@ -191,7 +191,7 @@ impl Handler {
             self.conclude(now);
         }
         // A rank that asks twice has not received this rank's report. Without an answer, three
-        // ranks could each wait for the next one for ever, since no rank asks one that it heard.
+        // ranks could each wait for the next one, since no rank asks a rank whose report it has.
         if repeated {
             self.answer(from, reply);
         }

@@ -1,7 +1,7 @@
 //! A reconstruction: the messages between the handlers of all ranks.
 //!
-//! Source: \[inferred\]. They have no wire format; [`RankMessage::bytes`] is the length that a world
-//! simulates.
+//! Source: \[inferred\]. They have no wire format; a world simulates the length that
+//! [`RankMessage::bytes`] returns.
 
 use std::ops::Range;
 

@@ -148,7 +148,7 @@ pub enum StartError {
     #[error("the ranks are agreeing on the rails that are up: start the operation afterwards")]
     Agreeing,
     /// Operations start in the order of their ids.
-    #[error("operation {given} is out of order: the next one is {next}", given = given.0, next = next.0)]
+    #[error("operation {} is out of order: the next one is {}", given.0, next.0)]
     Order {
         /// The operation that was to start.
         given: OperationId,
@@ -301,7 +301,7 @@ impl Handler {
         }
     }
 
-    /// Processes the completion of a chunk's sum at this rank. It counts if [`Admission::Accepted`].
+    /// Processes the completion of a chunk at this rank. It counts if [`Admission::Accepted`].
     pub fn handle_chunk(&mut self, now: Time, key: &ChunkKey) -> Admission {
         let admission = self.admission(key);
         let live = matches!(admission, Admission::Accepted | Admission::Repeated);

@@ -90,7 +90,7 @@ pub(super) struct RailMonitor {
     /// Whether operations use the rail.
     usage: Usage,
     /// When the last message of the previous rank arrived on it.
-    heard: Time,
+    last_heard: Time,
     /// Heartbeats missed since.
     missed: u32,
     /// When a chunk was last completed or issued on it.
@@ -129,7 +129,7 @@ impl RailMonitor {
     pub fn new(now: Time) -> Self {
         Self {
             usage: Usage::InUse,
-            heard: now,
+            last_heard: now,
             missed: 0,
             progress: now,
             awaits: None,
@@ -161,7 +161,7 @@ impl RailMonitor {
 
     /// Records a message of the previous rank.
     pub fn handle_heartbeat(&mut self, now: Time) {
-        self.heard = now;
+        self.last_heard = now;
         self.missed = 0;
     }
 
@@ -173,7 +173,7 @@ impl RailMonitor {
 
     /// Stays suspect with new deadlines: the last rail is never given up.
     pub fn hold(&mut self, now: Time, config: &Config) {
-        self.heard = now;
+        self.last_heard = now;
         self.missed = self.missed.min(1);
         self.confirmed = self.confirmed.map(|_| now.saturating_add(config.confirm));
     }
@@ -243,7 +243,7 @@ impl RailMonitor {
     /// When the next heartbeat counts as missing.
     fn silence_due(&self, config: &Config) -> Time {
         let beats = config.heartbeat.as_ps().saturating_mul(u64::from(self.missed) + 1);
-        self.heard.saturating_add(config.grace).saturating_add(Span::from_ps(beats))
+        self.last_heard.saturating_add(config.grace).saturating_add(Span::from_ps(beats))
     }
 
     fn stall_due(&self, config: &Config) -> Time {

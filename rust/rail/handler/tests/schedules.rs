@@ -61,7 +61,7 @@ proptest! {
     fn sums_are_exact_under_all_failures(scenario in scenario()) {
         let mut toy = Toy::new(&scenario, &config());
         toy.run(Time::ZERO + Span::from_ms(60_000));
-        prop_assert!(toy.is_done(), "some rank waits for ever");
+        prop_assert!(toy.is_done(), "some rank never completes");
         // All ranks agree on the same rails, and all inputs are released in the end.
         let end = toy.now + Span::from_ms(20_000);
         while toy.now < end {
