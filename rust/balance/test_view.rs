@@ -7,15 +7,15 @@ use crate::ids::SwitchId;
 #[derive(Debug, Clone)]
 pub(super) struct Ports {
     /// Bytes queued at each candidate.
-    pub bytes: Vec<u64>,
+    pub(super) bytes: Vec<u64>,
     /// The port index of the first candidate; the other candidates follow it.
-    pub first_port: u32,
-    pub edge: SwitchId,
-    pub pod: u32,
-    pub epoch: u32,
-    pub weights: Vec<u32>,
+    pub(super) first_port: u32,
+    pub(super) edge: SwitchId,
+    pub(super) pod: u32,
+    pub(super) epoch: u32,
+    pub(super) weights: Vec<u32>,
     /// How many times a queue length was read.
-    pub looks: u32,
+    pub(super) looks: u32,
 }
 
 impl Ports {

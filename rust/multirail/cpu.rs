@@ -14,14 +14,14 @@ pub(super) struct Cpu {
 
 impl Cpu {
     /// Queues `work` and returns the time at which it will be done.
-    pub fn run(&mut self, now: Time, work: Span) -> Time {
+    pub(super) fn run(&mut self, now: Time, work: Span) -> Time {
         self.free = self.free.max(now) + work;
         self.busy += work;
         self.free
     }
 
     /// The sum of all requested work.
-    pub fn busy(&self) -> Span {
+    pub(super) fn busy(&self) -> Span {
         self.busy
     }
 }

@@ -15,10 +15,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::attempt::{Attempt, Control, RailDelivery, Sums};
-use super::config::{HostCosts, RailFailure, RailFailureKind, Software, Transport};
+use super::config::{HostCosts, PlaneSetup, RailFailure, RailFailureKind, Software, Transport};
 use super::cpu::{Cpu, time_for};
 use super::numbers::Inputs;
-use super::plane::PlaneSetup;
 use super::ring::{Arrival, Block, Ring};
 use crate::balance::{Parameters, build_scheme};
 use crate::endpoint::MessageEventKind;

@@ -23,27 +23,27 @@ pub(super) struct Inputs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Range {
     /// The first element.
-    pub first: u64,
+    pub(super) first: u64,
     /// The number of elements.
-    pub count: u64,
+    pub(super) count: u64,
 }
 
 impl Range {
     /// Its length in bytes.
-    pub fn bytes(self) -> Bytes {
+    pub(super) fn bytes(self) -> Bytes {
         ELEMENT * self.count
     }
 
     /// Divides the range into `parts` whose lengths differ by at most one, longer ones first, and
     /// returns the one at `index`.
-    pub fn part(self, index: u64, parts: u64) -> Self {
+    pub(super) fn part(self, index: u64, parts: u64) -> Self {
         let (each, left) = (self.count / parts, self.count % parts);
         let first = self.first + index * each + index.min(left);
         Self { first, count: each + u64::from(index < left) }
     }
 
     /// Divides the range into consecutive ranges of at most `most` elements.
-    pub fn cut(self, most: u64) -> impl Iterator<Item = Self> {
+    pub(super) fn cut(self, most: u64) -> impl Iterator<Item = Self> {
         let most = most.max(1);
         (0..self.count.div_ceil(most)).map(move |index| Self {
             first: self.first + index * most,
@@ -54,7 +54,7 @@ impl Range {
 
 impl Inputs {
     /// The inputs of an operation of the run with that seed.
-    pub fn new(seed: u64, operation: u32) -> Self {
+    pub(super) fn new(seed: u64, operation: u32) -> Self {
         Self { seed, operation }
     }
 
@@ -63,7 +63,7 @@ impl Inputs {
     }
 
     /// The input of `rank`, element by element.
-    pub fn of(self, rank: u32, range: Range) -> impl Iterator<Item = i64> {
+    pub(super) fn of(self, rank: u32, range: Range) -> impl Iterator<Item = i64> {
         let key = self.key(rank);
         // An odd factor is invertible, so distinct indices stay distinct; it spreads low bits.
         (range.first..range.first + range.count)
@@ -71,14 +71,14 @@ impl Inputs {
     }
 
     /// Adds the input of `rank` to `sums`, which covers that range.
-    pub fn add(self, rank: u32, range: Range, sums: &mut [i64]) {
+    pub(super) fn add(self, rank: u32, range: Range, sums: &mut [i64]) {
         for (sum, number) in sums.iter_mut().zip(self.of(rank, range)) {
             *sum = sum.wrapping_add(number);
         }
     }
 
     /// The sum over `ranks` ranks.
-    pub fn sum(self, ranks: u32, range: Range) -> Vec<i64> {
+    pub(super) fn sum(self, ranks: u32, range: Range) -> Vec<i64> {
         let mut sums = vec![0; range.count as usize];
         (0..ranks).for_each(|rank| self.add(rank, range, &mut sums));
         sums

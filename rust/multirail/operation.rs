@@ -52,20 +52,20 @@ struct RankState {
 /// A chunk at the start of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Chunk {
-    pub rail: u32,
-    pub epoch: u64,
-    pub range: Range,
+    pub(super) rail: u32,
+    pub(super) epoch: u64,
+    pub(super) range: Range,
 }
 
 /// A repetition of a chunk at one rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Repetition {
-    pub rank: u32,
-    pub chunk: u32,
+    pub(super) rank: u32,
+    pub(super) chunk: u32,
     /// The rail of the new attempt.
-    pub rail: u32,
+    pub(super) rail: u32,
     /// The epoch of the new attempt.
-    pub epoch: u64,
+    pub(super) epoch: u64,
 }
 
 /// The result of storing sums.
@@ -85,20 +85,20 @@ pub(super) enum Stored {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OperationParameters {
     /// Index of the operation within the run.
-    pub index: u32,
-    pub started: Time,
+    pub(super) index: u32,
+    pub(super) started: Time,
     /// Seed of the run.
-    pub seed: u64,
-    pub ranks: u32,
+    pub(super) seed: u64,
+    pub(super) ranks: u32,
     /// Number of rails.
-    pub rails: usize,
+    pub(super) rails: usize,
 }
 
 /// An operation in progress.
 #[derive(Debug)]
 pub(super) struct Operation {
-    pub index: u32,
-    pub started: Time,
+    pub(super) index: u32,
+    pub(super) started: Time,
     inputs: Inputs,
     chunks: Vec<Range>,
     ranks: Vec<RankState>,

@@ -20,17 +20,17 @@ enum Effect {
 
 impl Wires {
     /// The index that stands for any wire between the root and a switch.
-    pub const ROOT: u32 = u32::MAX;
+    pub(super) const ROOT: u32 = u32::MAX;
 
     /// Wires of one rate with these failures.
-    pub fn new(rate: BitRate, failures: &[RailFailure]) -> Self {
+    pub(super) fn new(rate: BitRate, failures: &[RailFailure]) -> Self {
         Self { rate, failures: failures.to_vec() }
     }
 
     /// The end of a transmission that is due at `start` on a wire (`None` for a wire that never
     /// fails); `None` if it never ends. A transmission that an outage interrupts is repeated from
     /// its beginning after the outage; one that starts on a degraded wire keeps that rate.
-    pub fn end(&self, wire: Option<u32>, start: Time, bytes: Bytes) -> Option<Time> {
+    pub(super) fn end(&self, wire: Option<u32>, start: Time, bytes: Bytes) -> Option<Time> {
         let mut start = start;
         loop {
             let mut rate = self.rate;

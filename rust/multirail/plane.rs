@@ -1,7 +1,7 @@
 //! A rail of any kind.
 
 use super::attempt::{Attempt, Control, RailDelivery};
-use super::config::{HostCosts, RailConfig, RailFailure, RailKind, Setup};
+use super::config::{PlaneSetup, RailKind, Setup};
 use super::cpu::Cpu;
 use super::host_rail::HostRail;
 use super::tree_rail::TreeRail;
@@ -12,18 +12,6 @@ use crate::units::{Bytes, Time};
 pub(super) enum Plane {
     Hosts(Box<HostRail>),
     Tree(Box<TreeRail>),
-}
-
-/// The parameters of one rail, whatever its kind.
-#[derive(Debug)]
-pub(super) struct PlaneSetup<'a> {
-    pub rail: &'a RailConfig,
-    /// Number of hosts, one rank each.
-    pub ranks: u32,
-    pub seed: u64,
-    pub host: HostCosts,
-    /// The failures of this rail.
-    pub failures: Vec<RailFailure>,
 }
 
 /// Calls a method of either kind of rail.
@@ -39,14 +27,7 @@ macro_rules! dispatch {
 impl Plane {
     /// The rail at `index` of a setup.
     pub(super) fn new(setup: &Setup, index: u32) -> Self {
-        let of_rail = setup.failures.iter().filter(|failure| failure.rail == index);
-        let plane = PlaneSetup {
-            rail: &setup.rails[index as usize],
-            ranks: setup.ranks,
-            seed: setup.seed,
-            host: setup.host,
-            failures: of_rail.copied().collect(),
-        };
+        let plane = PlaneSetup::new(setup, index);
         match &plane.rail.kind {
             RailKind::Tcp(transport) | RailKind::Rdma(transport) => {
                 Self::Hosts(Box::new(HostRail::new(&plane, transport)))

@@ -13,18 +13,18 @@ use super::numbers::{Inputs, Range};
 
 /// A ring of that many ranks, at least 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ring(pub u32);
+pub(super) struct Ring(pub(super) u32);
 
 /// A block on its way around the ring.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
-    pub attempt: Attempt,
-    pub range: Range,
+    pub(super) attempt: Attempt,
+    pub(super) range: Range,
     /// The rank that holds the block and sends it on.
-    pub at: u32,
+    pub(super) at: u32,
     /// The number of hops so far.
-    pub hops: u32,
-    pub numbers: Vec<i64>,
+    pub(super) hops: u32,
+    pub(super) numbers: Vec<i64>,
 }
 
 /// What a rank does with an arriving block.

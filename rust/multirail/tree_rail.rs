@@ -18,11 +18,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::attempt::{Attempt, AttemptId, Control, RailDelivery, Sums};
-use super::config::TreeConfig;
+use super::config::{PlaneSetup, TreeConfig};
 use super::cpu::Cpu;
 use super::numbers::{ELEMENT, Inputs, Range};
 use super::outage::Wires;
-use super::plane::PlaneSetup;
 use crate::units::{Bytes, Span, Time};
 
 /// Sums on their way down, shared by all receivers.

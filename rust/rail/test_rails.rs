@@ -24,24 +24,24 @@ pub(super) fn cases(count: u32) -> Config {
 }
 
 /// Rails, an allocator, and a random stream for noise.
-pub struct Bench {
-    pub allocator: Allocator,
-    pub rails: Vec<Rail>,
+pub(super) struct Bench {
+    pub(super) allocator: Allocator,
+    pub(super) rails: Vec<Rail>,
     /// The largest relative error of durations, in thousandths.
-    pub noise: u32,
+    pub(super) noise: u32,
     random: Stream,
 }
 
-pub fn config(name: &str, parameters: &str) -> AllocatorConfig {
+pub(super) fn config(name: &str, parameters: &str) -> AllocatorConfig {
     allocator_config(name, &parameters.parse().unwrap()).unwrap()
 }
 
-pub fn operation(bytes: u64) -> Operation {
+pub(super) fn operation(bytes: u64) -> Operation {
     Operation { bytes: Bytes::new(bytes), element: Bytes::new(4) }
 }
 
 impl Bench {
-    pub fn new(name: &str, rails: &[Rail]) -> Self {
+    pub(super) fn new(name: &str, rails: &[Rail]) -> Self {
         let nominal: Vec<BitRate> =
             rails.iter().map(|rail| BitRate::from_bps(8_000_000_000_000 / rail.1)).collect();
         let allocator = config(name, "").build(&nominal).unwrap();
@@ -50,13 +50,13 @@ impl Bench {
     }
 
     /// The time of a rail for `bytes` in picoseconds, without noise.
-    pub fn takes(&self, rail: RailId, bytes: Bytes) -> u64 {
+    pub(super) fn takes(&self, rail: RailId, bytes: Bytes) -> u64 {
         let (start_ns, ps_per_byte) = self.rails[rail.index()];
         start_ns * 1_000 + bytes.get() * ps_per_byte
     }
 
     /// Divides an operation and reports its costs.
-    pub fn step(&mut self, bytes: u64) -> Division {
+    pub(super) fn step(&mut self, bytes: u64) -> Division {
         let operation = operation(bytes);
         let division = self.allocator.allocate(&operation).unwrap();
         assert_eq!(division.total(), operation.bytes);
@@ -72,17 +72,17 @@ impl Bench {
     }
 
     /// Divides `count` operations; returns the last division.
-    pub fn steps(&mut self, count: u32, bytes: u64) -> Division {
+    pub(super) fn steps(&mut self, count: u32, bytes: u64) -> Division {
         (0..count).map(|_| self.step(bytes)).last().unwrap()
     }
 
     /// The duration of a division in picoseconds, without noise.
-    pub fn duration(&self, division: &Division) -> u64 {
+    pub(super) fn duration(&self, division: &Division) -> u64 {
         division.ranges().map(|it| self.takes(it.rail, it.bytes())).max().unwrap_or(0)
     }
 
     /// (longest − shortest) / longest among the rails with a share, without noise.
-    pub fn spread(&self, division: &Division) -> f64 {
+    pub(super) fn spread(&self, division: &Division) -> f64 {
         let ps = || division.ranges().map(|it| self.takes(it.rail, it.bytes()));
         let (longest, shortest) = (ps().max().unwrap(), ps().min().unwrap());
         (longest - shortest) as f64 / longest as f64

@@ -16,7 +16,7 @@ pub(super) struct Weighted<'a, V> {
 
 impl<'a, V: SwitchView> Weighted<'a, V> {
     /// Wraps `view`, whose weighted schedule has `entries` entries.
-    pub fn new(view: &'a mut V, entries: u32) -> Self {
+    pub(super) fn new(view: &'a mut V, entries: u32) -> Self {
         Self { view, entries }
     }
 }

@@ -96,7 +96,7 @@ pub(super) struct RailMonitor {
     /// When a chunk was last completed or issued on it.
     progress: Time,
     /// What is to be completed on it: the oldest operation, and the expected time between chunks.
-    pub awaits: Option<(OperationId, Span)>,
+    pub(super) awaits: Option<(OperationId, Span)>,
     /// While suspect for a stall: the time at which the rail is down without an answer.
     confirmed: Option<Time>,
     /// The current round of probes.
@@ -119,14 +119,14 @@ enum Usage {
 /// A rank's answer to a probe.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answer {
-    pub from: RankId,
-    pub round: u64,
+    pub(super) from: RankId,
+    pub(super) round: u64,
     /// The time since the rank started the awaited operation; `None` if it has not.
-    pub started: Option<Span>,
+    pub(super) started: Option<Span>,
 }
 
 impl RailMonitor {
-    pub fn new(now: Time) -> Self {
+    pub(super) fn new(now: Time) -> Self {
         Self {
             usage: Usage::InUse,
             last_heard: now,
@@ -138,7 +138,7 @@ impl RailMonitor {
         }
     }
 
-    pub const fn state(&self) -> RailState {
+    pub(super) const fn state(&self) -> RailState {
         match self.usage {
             Usage::InUse if self.missed > 0 || self.confirmed.is_some() => RailState::Suspect,
             Usage::InUse => RailState::Up,
@@ -148,38 +148,38 @@ impl RailMonitor {
     }
 
     /// Takes the rail out of use, by agreement of all ranks.
-    pub fn take_down(&mut self, now: Time, config: &Config) {
+    pub(super) fn take_down(&mut self, now: Time, config: &Config) {
         let next_probe = now.saturating_add(config.probe);
         let usage = Usage::Excluded { next_probe, good: 0, answered: Vec::new() };
         *self = Self { usage, round: self.round, ..Self::new(now) };
     }
 
     /// Puts the rail back into use, by agreement of all ranks.
-    pub fn bring_up(&mut self, now: Time) {
+    pub(super) fn bring_up(&mut self, now: Time) {
         *self = Self { round: self.round, ..Self::new(now) };
     }
 
     /// Records a message of the previous rank.
-    pub fn handle_heartbeat(&mut self, now: Time) {
+    pub(super) fn handle_heartbeat(&mut self, now: Time) {
         self.last_heard = now;
         self.missed = 0;
     }
 
     /// Records that a chunk was completed or issued, or that a stall has another explanation.
-    pub fn handle_progress(&mut self, now: Time) {
+    pub(super) fn handle_progress(&mut self, now: Time) {
         self.progress = now;
         self.confirmed = None;
     }
 
     /// Stays suspect with new deadlines: the last rail is never given up.
-    pub fn hold(&mut self, now: Time, config: &Config) {
+    pub(super) fn hold(&mut self, now: Time, config: &Config) {
         self.last_heard = now;
         self.missed = self.missed.min(1);
         self.confirmed = self.confirmed.map(|_| now.saturating_add(config.confirm));
     }
 
     /// Processes an answer to a probe.
-    pub fn handle_answer(&mut self, now: Time, answer: &Answer, config: &Config) {
+    pub(super) fn handle_answer(&mut self, now: Time, answer: &Answer, config: &Config) {
         if answer.round != self.round {
             return;
         }
@@ -202,7 +202,7 @@ impl RailMonitor {
     }
 
     /// The time of the next deadline.
-    pub fn poll_timeout(&self, config: &Config) -> Time {
+    pub(super) fn poll_timeout(&self, config: &Config) -> Time {
         match self.usage {
             Usage::InUse => self.silence_due(config).min(self.stall_due(config)),
             Usage::Excluded { next_probe, .. } => next_probe,
@@ -211,7 +211,7 @@ impl RailMonitor {
 
     /// Performs the work that is due; returns what the rank has to do. `others` is the number of
     /// other ranks.
-    pub fn handle_timeout(&mut self, now: Time, others: usize, config: &Config) -> Due {
+    pub(super) fn handle_timeout(&mut self, now: Time, others: usize, config: &Config) -> Due {
         if let Usage::Excluded { next_probe, good, answered } = &mut self.usage {
             if *next_probe > now {
                 return Due::Nothing;

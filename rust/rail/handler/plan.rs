@@ -18,11 +18,11 @@ use crate::units::Bytes;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AgreedOperation {
     /// The operation as one of the reports states it, with its division.
-    pub progress: OperationProgress,
+    pub(super) progress: OperationProgress,
     /// The new placement of each chunk.
-    pub placements: Vec<ChunkPlacement>,
+    pub(super) placements: Vec<ChunkPlacement>,
     /// The indices of the chunks to repeat.
-    pub repeated: Vec<u32>,
+    pub(super) repeated: Vec<u32>,
 }
 
 /// The agreed placements of all operations that are not complete at all ranks.

@@ -30,10 +30,10 @@ struct TrackedOperation {
 /// An operation that this rank starts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OperationStart<'a> {
-    pub id: OperationId,
-    pub division: &'a Division,
+    pub(super) id: OperationId,
+    pub(super) division: &'a Division,
     /// The expected time between chunks, by rail.
-    pub expected: &'a [Option<Span>],
+    pub(super) expected: &'a [Option<Span>],
 }
 
 /// The operations that this rank has in progress, or has completed before other ranks.
@@ -71,12 +71,12 @@ impl TrackedOperation {
 }
 
 impl OperationTable {
-    pub const fn new(chunk: Bytes) -> Self {
+    pub(super) const fn new(chunk: Bytes) -> Self {
         Self { chunk, operations: BTreeMap::new() }
     }
 
     /// Starts an operation: as other ranks have started it, or else by its division.
-    pub fn start(
+    pub(super) fn start(
         &mut self,
         now: Time,
         operation: &OperationStart<'_>,
@@ -108,7 +108,7 @@ impl OperationTable {
     }
 
     /// What to do with a completion or contribution under this key.
-    pub fn admission(&self, key: &ChunkKey, view: &RailView) -> Admission {
+    pub(super) fn admission(&self, key: &ChunkKey, view: &RailView) -> Admission {
         let Some(tracked) = self.operations.get(&key.operation) else { return Admission::Stale };
         let Some(placement) = tracked.progress.placements.get(key.chunk as usize) else {
             return Admission::Stale;
@@ -127,7 +127,7 @@ impl OperationTable {
     }
 
     /// Records the sum of an accepted chunk. Returns whether it was the operation's last one.
-    pub fn finish(&mut self, key: &ChunkKey) -> bool {
+    pub(super) fn finish(&mut self, key: &ChunkKey) -> bool {
         let Some(tracked) = self.operations.get_mut(&key.operation) else { return false };
         let chunk = key.chunk as usize;
         tracked.progress.done[chunk] = true;
@@ -138,28 +138,28 @@ impl OperationTable {
     }
 
     /// The current attempt at the chunk of a key.
-    pub fn placement(&self, key: &ChunkKey) -> Option<ChunkPlacement> {
+    pub(super) fn placement(&self, key: &ChunkKey) -> Option<ChunkPlacement> {
         let tracked = self.operations.get(&key.operation)?;
         tracked.progress.placements.get(key.chunk as usize).copied()
     }
 
     /// Whether this rank has started `id`, or has received a report of it.
-    pub fn knows(&self, id: OperationId) -> bool {
+    pub(super) fn knows(&self, id: OperationId) -> bool {
         self.operations.contains_key(&id)
     }
 
     /// Whether this rank has all sums of `id`.
-    pub fn is_complete(&self, id: OperationId) -> bool {
+    pub(super) fn is_complete(&self, id: OperationId) -> bool {
         self.operations.get(&id).is_some_and(|it| it.started.is_some() && it.left == 0)
     }
 
     /// When this rank started `id`.
-    pub fn started(&self, id: OperationId) -> Option<Time> {
+    pub(super) fn started(&self, id: OperationId) -> Option<Time> {
         self.operations.get(&id)?.started
     }
 
     /// What is to come from `rail`: the oldest operation, and the expected time between chunks.
-    pub fn awaits(&self, rail: RailId) -> Option<(OperationId, Span)> {
+    pub(super) fn awaits(&self, rail: RailId) -> Option<(OperationId, Span)> {
         let on_it = |it: &&TrackedOperation| {
             it.started.is_some() && it.waiting.get(rail.index()).is_some_and(|&count| count > 0)
         };
@@ -175,19 +175,19 @@ impl OperationTable {
     }
 
     /// The state of all operations, for a report.
-    pub fn progress(&self) -> Vec<OperationProgress> {
+    pub(super) fn progress(&self) -> Vec<OperationProgress> {
         self.operations.values().map(|tracked| tracked.progress.clone()).collect()
     }
 
     /// Counts the missing chunks of each rail after a change of the view.
-    pub fn recount(&mut self, view: &RailView) {
+    pub(super) fn recount(&mut self, view: &RailView) {
         for tracked in self.operations.values_mut() {
             tracked.recount(view, view.rails());
         }
     }
 
     /// Applies an agreement; returns the chunks that this rank has to issue again.
-    pub fn apply(
+    pub(super) fn apply(
         &mut self,
         id: OperationId,
         agreed: AgreedOperation,
@@ -209,7 +209,7 @@ impl OperationTable {
     }
 
     /// Removes the operations that all ranks have, and returns their ids.
-    pub fn release(&mut self, before: OperationId) -> Vec<OperationId> {
+    pub(super) fn release(&mut self, before: OperationId) -> Vec<OperationId> {
         let kept = self.operations.split_off(&before);
         std::mem::replace(&mut self.operations, kept).into_keys().collect()
     }

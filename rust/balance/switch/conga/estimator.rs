@@ -13,7 +13,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    pub fn new(period: Span, factor: Fraction, rate: BitRate) -> Self {
+    pub(super) fn new(period: Span, factor: Fraction, rate: BitRate) -> Self {
         let bits = u128::from(rate.as_bps()) * u128::from(period.as_ps()) / 1_000_000_000_000;
         let bytes = bits / 8 * u128::from(factor.denominator()) / u128::from(factor.numerator());
         Self { period, factor, full: u64::try_from(bytes).unwrap_or(u64::MAX).max(1) }
@@ -43,14 +43,14 @@ impl Estimator {
     }
 
     /// Adds the bytes of a packet.
-    pub fn add(&mut self, now: Time, wire_bytes: u16, scale: &Scale) {
+    pub(super) fn add(&mut self, now: Time, wire_bytes: u16, scale: &Scale) {
         self.bytes = self.at(now, scale) + u64::from(wire_bytes);
         self.periods = now.as_ps() / scale.period.as_ps();
     }
 
     /// The utilisation of the link in eighths, at most 7 (3 bits).
     #[inline]
-    pub fn level(self, now: Time, scale: &Scale) -> u8 {
+    pub(super) fn level(self, now: Time, scale: &Scale) -> u8 {
         let eighths = self.at(now, scale).saturating_mul(8) / scale.full;
         eighths.min(7) as u8
     }

@@ -8,7 +8,7 @@ pub(super) const TAGS: usize = 16;
 /// The fields of CONGA's overlay header from the lowest bit up: LBTag, CE, FB_LBTag, FB_Metric, and
 /// one bit each for the presence of LBTag and FB_LBTag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Header(pub u16);
+pub(super) struct Header(pub(super) u16);
 
 const CE_SHIFT: u32 = 4;
 const FEEDBACK_TAG_SHIFT: u32 = 7;
@@ -18,34 +18,34 @@ const HAS_FEEDBACK: u16 = 1 << 15;
 
 impl Header {
     /// The header of a packet that enters the fabric by the uplink of `tag`, with CE = 0.
-    pub const fn new(tag: u8) -> Self {
+    pub(super) const fn new(tag: u8) -> Self {
         Self(tag as u16 & 15 | HAS_TAG)
     }
 
     /// Adds feedback for the leaf to which the packet goes.
-    pub const fn with_feedback(self, tag: u8, metric: u8) -> Self {
+    pub(super) const fn with_feedback(self, tag: u8, metric: u8) -> Self {
         let tag = (tag as u16 & 15) << FEEDBACK_TAG_SHIFT;
         Self(self.0 | tag | (metric as u16 & 7) << FEEDBACK_SHIFT | HAS_FEEDBACK)
     }
 
     /// Raises CE to at least `level`.
-    pub const fn raised(self, level: u8) -> Self {
+    pub(super) const fn raised(self, level: u8) -> Self {
         let level = if self.congestion() < level { level } else { self.congestion() };
         Self(self.0 & !(7 << CE_SHIFT) | (level as u16 & 7) << CE_SHIFT)
     }
 
     /// The CE field.
-    pub const fn congestion(self) -> u8 {
+    pub(super) const fn congestion(self) -> u8 {
         (self.0 >> CE_SHIFT & 7) as u8
     }
 
     /// The LBTag, if present.
-    pub const fn tag(self) -> Option<u8> {
+    pub(super) const fn tag(self) -> Option<u8> {
         if self.0 & HAS_TAG == 0 { None } else { Some((self.0 & 15) as u8) }
     }
 
     /// FB_LBTag and FB_Metric, if present.
-    pub const fn feedback(self) -> Option<(u8, u8)> {
+    pub(super) const fn feedback(self) -> Option<(u8, u8)> {
         let tag = (self.0 >> FEEDBACK_TAG_SHIFT & 15) as u8;
         let metric = (self.0 >> FEEDBACK_SHIFT & 7) as u8;
         if self.0 & HAS_FEEDBACK == 0 { None } else { Some((tag, metric)) }
@@ -86,7 +86,7 @@ impl Row {
     };
 
     /// The metric of the path behind an uplink; 0 if its report is older than `ageing`.
-    pub fn metric(&self, now: Time, port: u32, ageing: Span) -> u8 {
+    pub(super) fn metric(&self, now: Time, port: u32, ageing: Span) -> u8 {
         let tag = usize::from(tag_of(port));
         if now.since(self.reported[tag]) > ageing { 0 } else { self.to[tag] }
     }
@@ -110,23 +110,23 @@ impl Row {
 #[derive(Debug, Clone)]
 pub(super) struct Tables {
     /// How long a reported metric is valid.
-    pub ageing: Span,
+    pub(super) ageing: Span,
     rows: Vec<Option<Box<Row>>>,
 }
 
 impl Tables {
-    pub const fn new(ageing: Span) -> Self {
+    pub(super) const fn new(ageing: Span) -> Self {
         Self { ageing, rows: Vec::new() }
     }
 
     /// The row of another leaf, if a packet has arrived from it.
     #[inline]
-    pub fn row(&self, leaf: SwitchId) -> Option<&Row> {
+    pub(super) fn row(&self, leaf: SwitchId) -> Option<&Row> {
         self.rows.get(leaf.index())?.as_deref()
     }
 
     /// The header of a packet to `leaf` that leaves by the uplink `port`.
-    pub fn write(&mut self, leaf: SwitchId, port: u32) -> Header {
+    pub(super) fn write(&mut self, leaf: SwitchId, port: u32) -> Header {
         let header = Header::new(tag_of(port));
         let row = self.rows.get_mut(leaf.index()).and_then(Option::as_deref_mut);
         match row.and_then(Row::next_feedback) {
@@ -136,7 +136,7 @@ impl Tables {
     }
 
     /// Stores the fields of the header of a packet from `leaf`.
-    pub fn read(&mut self, now: Time, leaf: SwitchId, header: Header) {
+    pub(super) fn read(&mut self, now: Time, leaf: SwitchId, header: Header) {
         if self.rows.len() <= leaf.index() {
             self.rows.resize(leaf.index() + 1, None);
         }
@@ -158,7 +158,7 @@ impl Tables {
     }
 
     /// The number of used cells.
-    pub fn cells(&self) -> u64 {
+    pub(super) fn cells(&self) -> u64 {
         let rows = self.rows.iter().flatten();
         rows.map(|row| u64::from(row.to_known.count_ones() + row.from_known.count_ones())).sum()
     }

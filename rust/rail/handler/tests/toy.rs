@@ -12,26 +12,26 @@ use crate::units::Bytes;
 
 /// The parameters of a run and its faults.
 #[derive(Debug, Clone)]
-pub struct ToyScenario {
-    pub ranks: u32,
-    pub rails: usize,
-    pub operations: u64,
+pub(super) struct ToyScenario {
+    pub(super) ranks: u32,
+    pub(super) rails: usize,
+    pub(super) operations: u64,
     /// Bytes of each operation; each byte is an element, whose sum has 64 bits.
-    pub bytes: u64,
+    pub(super) bytes: u64,
     /// The number of operations that may be in progress at a rank.
-    pub overlap: u64,
+    pub(super) overlap: u64,
     /// The longest random delays of data and of messages, in microseconds.
-    pub data_us: u32,
-    pub message_us: u32,
+    pub(super) data_us: u32,
+    pub(super) message_us: u32,
     /// One of so many reports is lost although its rail is up; 0 for none.
-    pub lost: u32,
-    pub seed: u64,
-    pub faults: Vec<(Time, Fault)>,
+    pub(super) lost: u32,
+    pub(super) seed: u64,
+    pub(super) faults: Vec<(Time, Fault)>,
 }
 
 /// A fault, or the end of faults.
 #[derive(Debug, Clone, Copy)]
-pub enum Fault {
+pub(super) enum Fault {
     /// A rail carries nothing any more; half of what is in flight arrives, late.
     RailDies(RailId),
     /// The same, and this rank's NIC reports it.
@@ -67,10 +67,10 @@ struct Member {
 }
 
 /// The world.
-pub struct Toy {
+pub(super) struct Toy {
     scenario: ToyScenario,
-    pub now: Time,
-    pub handlers: Vec<Handler>,
+    pub(super) now: Time,
+    pub(super) handlers: Vec<Handler>,
     members: Vec<Member>,
     events: BTreeMap<(Time, u64), Event>,
     count: u64,
@@ -79,8 +79,8 @@ pub struct Toy {
     crawling: BTreeSet<RailId>,
     divisions: BTreeMap<OperationId, Division>,
     /// All actions but messages, with their times.
-    pub log: Vec<(Time, RankId, Action)>,
-    pub released: u64,
+    pub(super) log: Vec<(Time, RankId, Action)>,
+    pub(super) released: u64,
 }
 
 fn input(rank: RankId, operation: OperationId, byte: u64) -> i64 {
@@ -88,7 +88,7 @@ fn input(rank: RankId, operation: OperationId, byte: u64) -> i64 {
 }
 
 impl Toy {
-    pub fn new(scenario: &ToyScenario, config: &Config) -> Self {
+    pub(super) fn new(scenario: &ToyScenario, config: &Config) -> Self {
         let &ToyScenario { ranks, rails, .. } = scenario;
         let handler = |rank| {
             let member = Membership { rank: RankId(rank), ranks, rails };
@@ -123,19 +123,19 @@ impl Toy {
         Span::from_us(u64::from(1 + self.random.below(most_us.max(1))))
     }
 
-    pub fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.members.iter().all(|member| member.completed == self.scenario.operations)
     }
 
     /// Runs until every rank has every operation, or until `until`.
-    pub fn run(&mut self, until: Time) {
+    pub(super) fn run(&mut self, until: Time) {
         while !self.is_done() && self.now < until {
             self.step(until);
         }
     }
 
     /// Handles the next event or timer.
-    pub fn step(&mut self, until: Time) {
+    pub(super) fn step(&mut self, until: Time) {
         self.start_operations();
         self.act();
         let event = self.events.first_key_value().map_or(Time::NEVER, |(&(at, _), _)| at);
@@ -347,7 +347,7 @@ impl Toy {
     }
 
     /// The time of the last action that `which` selects.
-    pub fn last(&self, which: impl Fn(&Action) -> bool) -> Option<Time> {
+    pub(super) fn last(&self, which: impl Fn(&Action) -> bool) -> Option<Time> {
         self.log.iter().filter(|(_, _, action)| which(action)).map(|entry| entry.0).max()
     }
 }
