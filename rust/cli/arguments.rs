@@ -1,7 +1,7 @@
 //! Arguments that several commands share.
 //!
-//! The structs have plain comments because clap would use a doc comment of a flattened struct as the
-//! description of the command.
+//! The structs have plain comments because clap would use a doc comment of a flattened struct as
+//! the description of the command.
 
 use std::path::PathBuf;
 

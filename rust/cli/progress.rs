@@ -62,7 +62,8 @@ pub(super) fn label(identity: &Identity) -> String {
     format!("{}, seed {}", identity.policy, identity.seed)
 }
 
-/// Shows the progress of a run: bytes delivered, simulated time, packet-hops per second of wall time.
+/// Shows the progress of a run: bytes delivered, simulated time, packet-hops per second of wall
+/// time.
 pub(super) fn update(bar: &ProgressBar, progress: &Progress) {
     bar.set_length(progress.total_bytes);
     bar.set_position(progress.delivered_bytes);

@@ -198,8 +198,8 @@ fn unsupported_mode(file: &str, mode: &WithLine<u32>) -> HpccError {
 /// fit into 64 bits of picoseconds.
 const LATEST_END: Span = Span::from_ms(4_000_000_000);
 
-/// The time at which the family's simulator stops: `SIMULATOR_STOP_TIME`, or for ConWeave 10 s after
-/// `FLOWGEN_STOP_TIME` (2.5 s by default).
+/// The time at which the family's simulator stops: `SIMULATOR_STOP_TIME`, or for ConWeave 10 s
+/// after `FLOWGEN_STOP_TIME` (2.5 s by default).
 fn time_limit(config: &HpccConfig) -> Time {
     let flowgen = config.flowgen_stop.unwrap_or(wire::FLOWGEN_STOP);
     let stop = config.stop.unwrap_or(match config.family() {

@@ -42,9 +42,9 @@ pub(super) fn fabric(
     })
 }
 
-/// Priority flow control (PFC), `ENABLE_PFC`, with the constants of each simulator in `third.cc` and
-/// `network-load-balance.cc`. `USE_DYNAMIC_PFC_THRESHOLD` has no effect, because their switches do
-/// not read that attribute: the threshold is always dynamic.
+/// Priority flow control (PFC), `ENABLE_PFC`, with the constants of each simulator in `third.cc`
+/// and `network-load-balance.cc`. `USE_DYNAMIC_PFC_THRESHOLD` has no effect, because their switches
+/// do not read that attribute: the threshold is always dynamic.
 fn pfc(config: &HpccConfig) -> PfcConfig {
     match config.family() {
         Family::Hpcc => PfcConfig::HPCC,
@@ -158,8 +158,8 @@ fn failures(
     Ok(failures)
 }
 
-/// Links that lose packets during the whole run: at the link's own error rate if it has one, else at
-/// `ERROR_RATE_PER_LINK`. The family applies rates to packets (`ERROR_UNIT_PACKET`). Rates are
+/// Links that lose packets during the whole run: at the link's own error rate if it has one, else
+/// at `ERROR_RATE_PER_LINK`. The family applies rates to packets (`ERROR_UNIT_PACKET`). Rates are
 /// rounded up to a multiple of 10^-9.
 fn losses<'a>(
     config: &HpccConfig,

@@ -4,8 +4,8 @@
 //! Each completed flow has a line, in order of completion; flows that complete in the same
 //! picosecond are in the order of the flow file. Nodes and ports are written as by the simulator
 //! that the flow file is for: HPCC (six columns) prints addresses in hexadecimal and counts source
-//! ports for each pair of hosts; ConWeave (five columns) prints node numbers and counts source ports
-//! for each sender and destination ports for each receiver.
+//! ports for each pair of hosts; ConWeave (five columns) prints node numbers and counts source
+//! ports for each sender and destination ports for each receiver.
 
 use std::fmt::Write as _;
 

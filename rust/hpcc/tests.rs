@@ -149,8 +149,8 @@ fn empty_outcome() -> Outcome {
     }
 }
 
-/// Every column except `fct_ns` is computed; that one comes from the reference, with a fraction of a
-/// nanosecond that must be truncated.
+/// Every column except `fct_ns` is computed; that one comes from the reference, with a fraction of
+/// a nanosecond that must be truncated.
 #[test]
 fn fct_tables_equal_those_of_the_simulator() {
     let Some(folder) = real_files("fct_tables_equal_those_of_the_simulator") else { return };
@@ -329,8 +329,8 @@ fn each_error_names_file_line_value_and_what_is_expected() {
         ),
         (
             "TOPOLOGY_FILE t.txt\nFLOW_FILE f.txt\nKMIN_MAP 1 100000000000 100\n".to_owned(),
-            "config.txt: KMAX_MAP has no value for 100Gbps, the rate of link host0-switch2; add the \
-             pair '100000000000 VALUE', or disable marking with ENABLE_QCN 0",
+            "config.txt: KMAX_MAP has no value for 100Gbps, the rate of link host0-switch2; add \
+             the pair '100000000000 VALUE', or disable marking with ENABLE_QCN 0",
         ),
         (
             format!("{PLAIN}KMIN_MAP 1 100000000000 500\n"),
@@ -360,8 +360,8 @@ fn each_error_names_file_line_value_and_what_is_expected() {
     }
 }
 
-/// A split flow completes with its last piece; a flow that has not completed has no line; flows that
-/// complete at the same instant are in the order of the flow file.
+/// A split flow completes with its last piece; a flow that has not completed has no line; flows
+/// that complete at the same instant are in the order of the flow file.
 #[test]
 fn lines_are_in_order_of_completion() {
     let files = Files::new(PLAIN);

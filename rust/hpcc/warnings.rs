@@ -41,8 +41,8 @@ fn congestion_control(mode: u32) -> Option<String> {
     ))
 }
 
-/// The family documents `L2_ACK_INTERVAL` as a number of packets and compares it with bytes, so that
-/// with any value above 1 it acknowledges nearly every packet.
+/// The family documents `L2_ACK_INTERVAL` as a number of packets and compares it with bytes, so
+/// that with any value above 1 it acknowledges nearly every packet.
 fn acknowledgements(config: &HpccConfig) -> Option<String> {
     let every = config.ack_interval;
     if every == 1 {

@@ -95,8 +95,8 @@ fn row(policy: &str, runs: &[&Summary]) -> [String; 10] {
     ]
 }
 
-/// Breaks a name that is too long for its column after a hyphen, which is kept, or at a space, which
-/// is not.
+/// Breaks a name that is too long for its column after a hyphen, which is kept, or at a space,
+/// which is not.
 fn wrapped(name: &str) -> String {
     let mut lines = vec![String::new()];
     for part in name.split_inclusive(['-', ' ']) {

@@ -20,8 +20,9 @@ const COLUMNS: [&str; 10] = [
     "fct_ns",
 ];
 
-/// Writes a comment line that identifies the run, the names of the columns, and a row for each flow.
-/// Times are nanoseconds with three decimals; the time of an event that did not happen is empty.
+/// Writes a comment line that identifies the run, the names of the columns, and a row for each
+/// flow. Times are nanoseconds with three decimals; the time of an event that did not happen is
+/// empty.
 ///
 /// # Errors
 /// Those of writing to `to`.

@@ -18,7 +18,8 @@ pub struct JobSummary {
     pub messages: u64,
     /// Messages whose sender received the last acknowledgement.
     pub messages_completed: u64,
-    /// The time at which it was ready to start; `None` if the job that it waits for did not complete.
+    /// The time at which it was ready to start; `None` if the job that it waits for did not
+    /// complete.
     pub start_ns: Option<f64>,
     /// The time from then to its last completion or the end of its last computation; `None` unless
     /// all of it completed.

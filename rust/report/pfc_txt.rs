@@ -1,10 +1,10 @@
-//! `pfc.txt`: every frame of priority flow control (PFC) that took effect, in the format of the HPCC
-//! family's simulators: `time_ns node_id node_type if_index type`, in order of time.
+//! `pfc.txt`: every frame of priority flow control (PFC) that took effect, in the format of the
+//! HPCC family's simulators: `time_ns node_id node_type if_index type`, in order of time.
 //!
 //! Source: `get_pfc` of the HPCC simulator's `third.cc`. The node is the one that is paused or
 //! resumed; its type is 0 for a host and 1 for a switch. The interface numbers that node's links
-//! from 1 in the order of the topology (0 is ns-3's loopback). The type is 1 for a pause and 0 for a
-//! resume. Times are truncated to whole nanoseconds, as in `fct.txt`. There is no header, because
+//! from 1 in the order of the topology (0 is ns-3's loopback). The type is 1 for a pause and 0 for
+//! a resume. Times are truncated to whole nanoseconds, as in `fct.txt`. There is no header, because
 //! the scripts of the family expect none.
 
 use std::io::{self, Write};
@@ -16,7 +16,8 @@ use crate::topology::{Node, Topology};
 /// Picoseconds per nanosecond.
 const PS: u64 = 1_000;
 
-/// Writes a line for each frame; `number` returns the number of a node, see [`hosts_then_switches`].
+/// Writes a line for each frame; `number` returns the number of a node, see
+/// [`hosts_then_switches`].
 ///
 /// # Errors
 /// Those of writing to `to`.

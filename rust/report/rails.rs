@@ -1,5 +1,5 @@
-//! The results of a run over several rails: the JSON object and the CSV files. Keys, their order and
-//! their units are a contract, as those of `summary.json` are.
+//! The results of a run over several rails: the JSON object and the CSV files. Keys, their order
+//! and their units are a contract, as those of `summary.json` are.
 
 use std::io::{self, Write};
 

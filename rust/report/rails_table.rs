@@ -13,8 +13,9 @@ const MOST_ROWS: usize = 16;
 /// The most rails that have a column.
 const MOST_COLUMNS: usize = 4;
 
-/// The table of one run: a row for each operation, a row for each rail, and the timeline of failures.
-/// `apart` is the spread of the rails' times relative to the longest; `again` counts reissued chunks.
+/// The table of one run: a row for each operation, a row for each rail, and the timeline of
+/// failures. `apart` is the spread of the rails' times relative to the longest; `again` counts
+/// reissued chunks.
 pub fn rails_table(run: &RailSummary) -> String {
     let title = format!(
         "{} ({}), seed {}: {}, {}, {}\n",

@@ -5,7 +5,8 @@ use super::table::{finish, plain};
 use super::{JobSummary, Summary};
 use crate::balance::display_name;
 
-/// The summary as two columns, quantity and value; below it a row for each job if there are several.
+/// The summary as two columns, quantity and value; below it a row for each job if there are
+/// several.
 pub fn run_table(summary: &Summary) -> String {
     let mut table = plain();
     for (quantity, value) in rows(summary) {

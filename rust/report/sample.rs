@@ -11,9 +11,9 @@ use crate::topology::{LeafSpine, Topology};
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::workload::{Message, Workload};
 
-/// Compares `text` with a file in the top-level `snapshots/`. The version of the program is replaced,
-/// so that a new version alone does not change the snapshot.
-pub fn snapshot(name: &str, text: &str) {
+/// Compares `text` with a file in the top-level `snapshots/`. The version of the program is
+/// replaced, so that a new version alone does not change the snapshot.
+pub(super) fn snapshot(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
     settings.set_prepend_module_to_snapshot(false);
@@ -22,12 +22,12 @@ pub fn snapshot(name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
-pub fn identity() -> Identity {
+pub(super) fn identity() -> Identity {
     Identity { scenario: "sample".to_owned(), policy: "ecmp".to_owned(), seed: 1 }
 }
 
 /// A topology of two leaves, one spine and four hosts.
-pub fn topology() -> Topology {
+pub(super) fn topology() -> Topology {
     LeafSpine {
         leaves: 2,
         spines: 1,
@@ -42,7 +42,7 @@ pub fn topology() -> Topology {
 }
 
 /// A workload of three messages; the last waits for the second.
-pub fn workload() -> Workload {
+pub(super) fn workload() -> Workload {
     let message = |src, dst, bytes| Message {
         src: HostId(src),
         dst: HostId(dst),
@@ -57,7 +57,7 @@ pub fn workload() -> Workload {
 }
 
 /// An outcome in which one piece of the second message does not arrive.
-pub fn stalled() -> Outcome {
+pub(super) fn stalled() -> Outcome {
     let flow = |message, piece, (src, dst), delivered, completed| FlowRecord {
         message: MessageId(message),
         piece,
@@ -114,7 +114,7 @@ pub fn stalled() -> Outcome {
 }
 
 /// An outcome of the same run without losses.
-pub fn completed() -> Outcome {
+pub(super) fn completed() -> Outcome {
     let mut outcome = stalled();
     outcome.verdict = Verdict::Completed;
     let mut last = outcome.flows[0];
@@ -145,17 +145,17 @@ fn summary_of(outcome: &Outcome) -> Summary {
     Summary::new(&identity(), &topology(), outcome, Span::from_ns(900), cost)
 }
 
-pub fn summary() -> Summary {
+pub(super) fn summary() -> Summary {
     summary_of(&completed())
 }
 
-pub fn stalled_summary() -> Summary {
+pub(super) fn stalled_summary() -> Summary {
     summary_of(&stalled())
 }
 
 /// Summaries of three policies under `seeds` seeds, with numbers that need wide columns; the last
 /// run does not complete.
-pub fn comparison(seeds: u64) -> Vec<Summary> {
+pub(super) fn comparison(seeds: u64) -> Vec<Summary> {
     let mut runs = Vec::new();
     for (index, policy) in ["ecmp", "switch-rr-shuffled", "ethereal"].into_iter().enumerate() {
         for seed in 1..=seeds {

@@ -1,5 +1,5 @@
-//! `summary.json`: the results of a run as a JSON object. Its keys, their order and their units are a
-//! contract that other programs may rely on.
+//! `summary.json`: the results of a run as a JSON object. Its keys, their order and their units are
+//! a contract that other programs may rely on.
 
 use std::io::{self, Write};
 
@@ -51,7 +51,8 @@ pub struct Summary {
     pub pfc_pauses: u64,
     /// The most bytes that waited at one switch port.
     pub queue_bytes_max: u64,
-    /// The mean of the bytes that data packets found in the queue when they arrived at switch ports.
+    /// The mean of the bytes that data packets found in the queue when they arrived at switch
+    /// ports.
     pub queue_bytes_mean: f64,
     /// The most bytes that one direction of a link carried.
     pub link_bytes_max: u64,
@@ -109,8 +110,8 @@ pub struct Packets {
     pub out_of_order: u64,
 }
 
-/// Counts of queue pairs at the NICs that send on them. A queue pair is extra if a splitter opened it
-/// beyond the first for its pair of peers and message stream.
+/// Counts of queue pairs at the NICs that send on them. A queue pair is extra if a splitter opened
+/// it beyond the first for its pair of peers and message stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Qps {
     /// The most queue pairs at one NIC.

@@ -1,4 +1,5 @@
-//! Tables of at most 80 columns: no frames, and two spaces between columns, or one if two do not fit.
+//! Tables of at most 80 columns: no frames, and two spaces between columns, or one if two do not
+//! fit.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
@@ -32,7 +33,8 @@ fn with_gaps(table: &mut Table, numbers_from: usize, gap: u16) -> String {
     table.trim_fmt() + "\n"
 }
 
-/// A table of named things with three columns, of which the first is the name and the last the source.
+/// A table of named things with three columns, of which the first is the name and the last the
+/// source.
 pub fn list_table(headings: [&str; 3], rows: impl Iterator<Item = [&'static str; 3]>) -> String {
     let mut table = plain();
     table.set_header(headings);

@@ -1,5 +1,5 @@
-//! The claims of the examples, and the proofs that need fabrics of real size: each scenario is
-//! run as a user would run it, policy by policy.
+//! The claims of the examples, and tests that need fabrics of realistic size: each scenario runs as
+//! a user would run it, policy by policy.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::study::lower_bound;
 use evenkeel::units::{Span, Time};
 
-/// An example under a policy: its scenario and what came out.
+/// An example under a policy: its scenario and the outcome.
 fn run(example: &str, policy: &str) -> (Scenario, Outcome) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
     let overrides = Overrides { policy: Some(policy.to_owned()), ..Overrides::default() };
@@ -19,7 +19,7 @@ fn run(example: &str, policy: &str) -> (Scenario, Outcome) {
     (scenario, outcome)
 }
 
-/// Completion time in nanoseconds, and in parts of the lower bound.
+/// The completion time in nanoseconds, and over the lower bound.
 fn cct(example: &str, policy: &str) -> (f64, f64) {
     let (scenario, outcome) = run(example, policy);
     let cct = outcome.cct.expect("it completed").as_ns_f64();
@@ -28,7 +28,7 @@ fn cct(example: &str, policy: &str) -> (f64, f64) {
     (cct, slowdown)
 }
 
-/// Completion time in nanoseconds under a seed.
+/// The completion time in nanoseconds under a seed.
 fn seeded(example: &str, policy: &str, seed: u64) -> f64 {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
     let overrides = Overrides { policy: Some(policy.to_owned()), seed: Some(seed) };
@@ -38,16 +38,16 @@ fn seeded(example: &str, policy: &str, seed: u64) -> f64 {
 }
 
 #[test]
-fn all_to_all_256_ethereal_is_within_a_hundredth_of_spray_and_ecmp_is_behind_both() {
+fn all_to_all_256_ethereal_is_within_a_hundredth_of_spray_and_ecmp_is_slower_than_both() {
     let [(ecmp, _), (spray, _), (ethereal, slowdown)] =
         ["ecmp", "spray", "ethereal"].map(|policy| cct("all-to-all-256.toml", policy));
     assert!(ethereal <= 1.01 * spray, "{ethereal} against {spray}");
-    assert!(ecmp >= 1.08 * spray.max(ethereal), "{ecmp} is not clearly behind {spray}");
+    assert!(ecmp >= 1.08 * spray.max(ethereal), "{ecmp} is not clearly slower than {spray}");
     assert!(slowdown < 1.03, "{slowdown}");
 }
 
 #[test]
-fn on_rails_ecmp_meets_the_bound_and_only_what_leaves_a_unit_crosses_a_spine() {
+fn on_rails_ecmp_meets_the_bound_and_only_traffic_between_units_crosses_a_spine() {
     let (scenario, outcome) = run("rail-optimized.toml", "ecmp");
     let bound = lower_bound(&scenario.setup()).time.as_ns_f64();
     let cct = outcome.cct.expect("it completed").as_ns_f64();
@@ -62,7 +62,7 @@ fn on_rails_ecmp_meets_the_bound_and_only_what_leaves_a_unit_crosses_a_spine() {
 }
 
 #[test]
-fn relabelling_shortens_the_longest_and_cutting_does_more() {
+fn relabelling_shortens_the_longest_flow_and_splitting_does_more() {
     let [ecmp, plb, subflow] = ["ecmp", "plb", "subflow-8"].map(|policy| {
         let seeds = [1, 2, 3];
         seeds.map(|seed| seeded("relabelling.toml", policy, seed)).iter().sum::<f64>() / 3.0
@@ -71,7 +71,7 @@ fn relabelling_shortens_the_longest_and_cutting_does_more() {
 }
 
 #[test]
-fn flowlets_leave_a_dead_path_after_timeouts_and_ecmp_waits_for_the_repair() {
+fn flowlets_leave_a_failed_path_after_timeouts_and_ecmp_waits_for_the_repair() {
     let [ecmp, flowlet] = ["ecmp", "flowlet"].map(|policy| cct("flowlets.toml", policy).0);
     let (timeout, repair) = (100e3, 10e6);
     assert!(ecmp >= repair, "{ecmp}");
@@ -79,7 +79,7 @@ fn flowlets_leave_a_dead_path_after_timeouts_and_ecmp_waits_for_the_repair() {
 }
 
 #[test]
-fn host_rotation_has_next_to_no_queues() {
+fn host_rotation_has_almost_no_queues() {
     let (_, host_dr) = run("host-rotation.toml", "host-dr");
     let (_, spray) = run("host-rotation.toml", "spray");
     let packets = |outcome: &Outcome| outcome.queue_bytes_max.get() / 4_158;
@@ -101,7 +101,7 @@ fn subflows_multiply_queue_pairs() {
 }
 
 #[test]
-fn flapping_link_costs_ethereal_a_timeout_and_others_one_after_the_other() {
+fn a_flapping_link_costs_ethereal_one_timeout_and_others_several() {
     let [ecmp, spray, ethereal] =
         ["ecmp", "spray", "ethereal"].map(|policy| cct("flapping-link.toml", policy));
     let timeout = 200e3;
@@ -111,7 +111,7 @@ fn flapping_link_costs_ethereal_a_timeout_and_others_one_after_the_other() {
 }
 
 #[test]
-fn conga_staggered_has_the_mean_flow_end_before_that_of_ecmp() {
+fn conga_staggered_has_a_shorter_mean_completion_time_than_ecmp() {
     let [ecmp, conga] = ["ecmp", "conga"].map(|policy| {
         let (_, outcome) = run("conga-staggered.toml", policy);
         outcome.message_fct.iter().map(|fct| fct.as_ns_f64()).sum::<f64>()
@@ -120,7 +120,7 @@ fn conga_staggered_has_the_mean_flow_end_before_that_of_ecmp() {
 }
 
 #[test]
-fn idle_path_completes_after_exactly_the_closed_form() {
+fn idle_path_takes_exactly_the_time_of_the_closed_form() {
     for policy in ["ecmp", "spray", "ethereal"] {
         let (scenario, outcome) = run("idle-path.toml", policy);
         assert_eq!(outcome.cct, Some(lower_bound(&scenario.setup()).time), "{policy}");
@@ -128,7 +128,7 @@ fn idle_path_completes_after_exactly_the_closed_form() {
 }
 
 #[test]
-fn lossless_incast_loses_nothing_and_is_bound_by_the_last_link() {
+fn lossless_incast_loses_nothing_and_is_limited_by_the_last_link() {
     let (scenario, outcome) = run("lossless-incast.toml", "ecmp");
     assert!(outcome.counters.pfc_pauses > 0);
     assert_eq!((outcome.counters.dropped, outcome.counters.retransmitted), (0, 0));
@@ -143,7 +143,7 @@ fn lossless_incast_loses_nothing_and_is_bound_by_the_last_link() {
 }
 
 #[test]
-fn incast_32_is_bound_by_the_last_link_whatever_the_policy() {
+fn incast_32_is_limited_by_the_last_link_under_every_policy() {
     for policy in ["ecmp", "spray", "ethereal"] {
         let (_, slowdown) = cct("incast-32.toml", policy);
         assert!(slowdown < 1.01, "{policy}: {slowdown}");
@@ -151,7 +151,7 @@ fn incast_32_is_bound_by_the_last_link_whatever_the_policy() {
 }
 
 #[test]
-fn ofan_permutation_has_the_published_bound_and_ethereal_comes_near() {
+fn ofan_permutation_has_the_published_bound_and_ethereal_is_close_to_it() {
     let (scenario, _) = run("ofan-permutation.toml", "ethereal");
     assert_eq!(lower_bound(&scenario.setup()).time.as_ps(), 17_056_940);
     let (_, ethereal) = cct("ofan-permutation.toml", "ethereal");
@@ -186,14 +186,14 @@ fn parsed(example: &str, policy: &str, changes: &[(&str, &str)]) -> Scenario {
     scenario.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// How long each job of an outcome took, in nanoseconds.
+/// The completion time of each job of an outcome, in nanoseconds.
 fn jobs((scenario, outcome): &(Scenario, Outcome)) -> Vec<f64> {
     let jobs = JobSummary::of(outcome, &scenario.workload);
     jobs.iter().map(|job| job.cct_ns.expect("it completed")).collect()
 }
 
 #[test]
-fn two_jobs_collide_with_ecmp_and_do_not_notice_each_other_with_ethereal() {
+fn two_jobs_collide_with_ecmp_and_do_not_slow_each_other_down_with_ethereal() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let text = std::fs::read_to_string(folder.join("two-jobs.toml")).unwrap();
     let parts: Vec<&str> = text.split("[[job]]").collect();
@@ -239,7 +239,8 @@ fn fsdp_flows_have_as_many_packets_as_the_layers_of_llama_have() {
 
 #[test]
 fn fsdp_of_short_layers_takes_ecmp_far_longer_than_ofan() {
-    // A layer of the 64th part of an 8B model's on a 64th of the hosts: flows are as long.
+    // A layer of a 64th of the 8B model's parameters on a 64th of the hosts has flows of equal
+    // length.
     let table = "model = { layers = 1, hidden = 512, ffn = 1792, heads = 4, kv_heads = 1, \
                  family = \"llama\", sequence = 8192 }";
     let changes =
@@ -278,10 +279,10 @@ fn gpt_step_takes_ethereal_as_long_as_spray_and_ecmp_longer() {
 }
 
 #[test]
-fn moe_64_has_its_tails_of_gigabytes() {
+fn moe_64_ends_with_collectives_of_gigabytes() {
     use evenkeel::workload::training::TrafficClass;
     let scenario = parsed("moe-64.toml", "ethereal", &[]);
-    // All bytes of a kind of tail, over the 64 GPUs: of what each has, all but its own part.
+    // All bytes of a final collective over the 64 GPUs: each sends all but its own share.
     let sent = |class: TrafficClass, parts: f64| {
         let messages = scenario.workload.messages.iter();
         let of_class = messages.filter(|it| TrafficClass::of_stream(it.stream) == Some(class));
@@ -292,7 +293,7 @@ fn moe_64_has_its_tails_of_gigabytes() {
     assert_eq!(sent(TrafficClass::Gradients, 64.0), 1.08);
     assert_eq!(sent(TrafficClass::ExpertParameters, 8.0), 2.15);
     assert_eq!(sent(TrafficClass::Parameters, 64.0), 0.54);
-    // Two all-to-alls a layer and pass, of 67 MB each.
+    // Two all-to-alls per layer and pass, of 67 MB each.
     assert_eq!(sent(TrafficClass::Expert, 8.0), 1.07);
 }
 

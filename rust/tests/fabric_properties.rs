@@ -1,9 +1,9 @@
-//! What holds in every run, whatever the scenario: it completes or says honestly that it did not,
-//! nothing is lost without being counted, the same seed gives the same bytes, and nothing beats
-//! the bound. Scenarios are drawn small and rough: tiny buffers, early time-outs, flapping links.
+//! Properties of every run of every scenario: it completes or reports that it did not, every loss
+//! is counted, the same seed gives the same bytes, and no run beats the lower bound. The random
+//! scenarios are small and adverse: tiny buffers, short timeouts, flapping links.
 //!
-//! The draws are the same in every run of the tests; `PROPTEST_RNG_SEED` and `PROPTEST_CASES`
-//! ask for others and for more.
+//! The random scenarios are the same in every run of the tests; `PROPTEST_RNG_SEED` and
+//! `PROPTEST_CASES` select others and more of them.
 
 use std::path::Path;
 
@@ -15,11 +15,11 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngSeed};
 
-/// The draws of a failure: which link (of those there are), from, for how long, and the delays
-/// until ends and routing know, in nanoseconds; 0 for a length means for ever. Last, how.
+/// The random draws of a failure: the index of the link, the start, the duration (0 for the rest of
+/// the run), and the delays of detection and convergence, all in nanoseconds; then the kind.
 type FailureDraw = (prop::sample::Index, u64, u64, (u64, u64), &'static str);
 
-/// The text of a scenario; printed as it is, so that a failing one can be saved and run.
+/// The text of a scenario, printed unescaped so that a failing one can be saved and run.
 struct Drawn(String);
 
 impl std::fmt::Debug for Drawn {
@@ -115,7 +115,7 @@ fn workload() -> impl Strategy<Value = String> {
     })
 }
 
-/// The failures as tables; none may overlap another on its link with other delays.
+/// The failures as TOML tables; failures of one link that overlap have the same delays.
 fn failures(draws: &[FailureDraw], links: &[String]) -> String {
     let mut text = String::new();
     let mut taken = Vec::new();
@@ -182,7 +182,7 @@ fn run(setup: &Setup) -> Outcome {
     fabric::run(setup, &mut |_| {})
 }
 
-/// Conservation itself is asserted by the fabric at the end of every run.
+/// The fabric itself asserts the conservation of packets at the end of every run.
 fn check_counts(outcome: &Outcome) {
     let counters = &outcome.counters;
     assert_eq!(counters.sent, counters.delivered + counters.dropped + outcome.in_flight);
@@ -224,7 +224,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn every_run_is_counted_repeatable_and_no_better_than_its_bound(drawn in scenario()) {
+    fn every_run_is_counted_repeatable_and_not_below_its_bound(drawn in scenario()) {
         let scenario = parse(&drawn.0);
         let setup = scenario.setup();
         let outcome = run(&setup);
@@ -237,7 +237,7 @@ proptest! {
     }
 
     #[test]
-    fn with_room_and_patience_every_run_completes_without_a_loss(drawn in scenario()) {
+    fn with_large_buffers_and_timeouts_every_run_completes_without_a_loss(drawn in scenario()) {
         let scenario = parse(&drawn.0);
         let mut setup = scenario.setup();
         setup.fabric.failures.clear();

@@ -1,8 +1,8 @@
 //! `CONN_MON_FILE`: the connections of each host.
 //!
 //! Source: `periodic_monitoring` of ConWeave's `network-load-balance.cc`, at the same times as for
-//! `UPLINK_MON_FILE`. Each sample has a line `ns,host,connections,active` for each host: queue pairs
-//! that have not completed at their sender, and those of them that have bytes to send.
+//! `UPLINK_MON_FILE`. Each sample has a line `ns,host,connections,active` for each host: queue
+//! pairs that have not completed at their sender, and those of them that have bytes to send.
 
 use std::io::{self, Write};
 

@@ -1,8 +1,8 @@
 //! The files that an experiment writes while it runs: HPCC's packet trace and the monitors of HPCC
 //! and ConWeave, in the formats of those simulators.
 //!
-//! A [`Recorder`] observes a run, in this crate's fabric or in ns-3, and writes each file as the run
-//! proceeds. The caller decides where the bytes go.
+//! A [`Recorder`] observes a run, in this crate's fabric or in ns-3, and writes each file as the
+//! run proceeds. The caller decides where the bytes go.
 
 mod connection_monitor;
 mod interface;

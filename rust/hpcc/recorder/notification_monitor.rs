@@ -1,7 +1,7 @@
 //! `CNP_OUTPUT_FILE`: congestion notifications, counted at the receivers that generate them.
 //!
-//! Source: `cnp_freq_monitoring` of ConWeave's `network-load-balance.cc`. Each 100 us the file has a
-//! line `ns host by_ecn by_order all` for each receiver that generated any since the last sample.
+//! Source: `cnp_freq_monitoring` of ConWeave's `network-load-balance.cc`. Each 100 us the file has
+//! a line `ns host by_ecn by_order all` for each receiver that generated any since the last sample.
 //! The family's NIC also notifies of each packet out of order; the NIC here does not, so that the
 //! fourth column is 0.
 

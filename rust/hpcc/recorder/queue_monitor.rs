@@ -2,10 +2,10 @@
 //!
 //! Source: `monitor_buffer` of HPCC's `third.cc`. Every interface is sampled each 100 ns from
 //! `QLEN_MON_START` to `QLEN_MON_END`. At each whole multiple of 100 ms the file has a line
-//! `time: NS`, and a line for each interface: node, interface, and the number of samples so far with
-//! 0, 1, 2, ... KB (of 1000 bytes) in the queue. Packets with priority and the packet on the wire do
-//! not count. In addition to the family's lines, the totals are written once more when the run ends,
-//! which may be within the first 100 ms.
+//! `time: NS` and a line for each interface: node, interface, and the number of samples so far with
+//! 0, 1, 2, ... KB (of 1000 bytes) in the queue. Packets with priority and the packet on the wire
+//! do not count. In addition to the family's lines, the totals are written once more when the run
+//! ends, which may be within the first 100 ms.
 //!
 //! ConWeave's simulator has this monitor disabled, so that its configurations produce no file.
 

@@ -171,8 +171,8 @@ impl Trace {
         }
     }
 
-    /// The address of the interface that sent a PFC frame: a received frame comes from the other end
-    /// of the link.
+    /// The address of the interface that sent a PFC frame: a received frame comes from the other
+    /// end of the link.
     fn sender_of_frame(&self, event: &PacketRecord) -> u32 {
         let port = match event.event {
             PacketEvent::Received => event.port.reverse(),
@@ -270,8 +270,8 @@ impl Trace {
 }
 
 /// The address of each interface, by port id. The family numbers links too: both ends of link i are
-/// in the network 10.a.b.0 with a = i / 254 + 1 and b = i % 254 + 1, the first end as host 1 and the
-/// second as host 2.
+/// in the network 10.a.b.0 with a = i / 254 + 1 and b = i % 254 + 1, the first end as host 1 and
+/// the second as host 2.
 fn link_addresses(topology: &Topology, interfaces: &[Interface]) -> Vec<u32> {
     let address = |it: &Interface| {
         let link = it.port.link().0;

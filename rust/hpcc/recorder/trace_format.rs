@@ -53,13 +53,14 @@ pub(super) struct Record {
 /// The fields of a record that depend on the protocol, with their byte offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Body {
-    /// Ports 0..2 and 2..4, sequence number of the first byte 4..8, time stamp 8..16, priority group
-    /// 16..18, payload 18..20.
+    /// Ports 0..2 and 2..4, sequence number of the first byte 4..8, time stamp 8..16, priority
+    /// group 16..18, payload 18..20.
     Data { ports: [u16; 2], seq: u32, stamp: u64, group: u16, payload: u16 },
     /// Ports 0..2 and 2..4, flags 4..6, priority group 6..8, next expected byte 8..12, time stamp
     /// 16..24.
     Answer { protocol: Answer, ports: [u16; 2], flags: u16, group: u16, seq: u32, stamp: u64 },
-    /// Duration of the pause in microseconds 0..4 (0 for a resume), bytes in the queue 4..8, queue 8.
+    /// Duration of the pause in microseconds 0..4 (0 for a resume), bytes in the queue 4..8, the
+    /// queue's number 8.
     Pfc { time: u32, queue_bytes: u32, queue: u8 },
     /// Flow 0..2, queue 2, ECN bits 3, marked packets 4..6, all packets 6..8.
     Notification { flow: u16, queue: u8, ecn: u8, marked: u16, total: u16 },

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 /// Eight hosts that each send to all others.
-pub const SMALL: &str = r#"
+pub(super) const SMALL: &str = r#"
 [topology]
 leaves = 2
 spines = 2
@@ -26,21 +26,21 @@ bytes = "256KB"
 
 /// The exit status and the output of a command.
 #[derive(Debug)]
-pub struct Left {
-    pub status: i32,
-    pub out: String,
-    pub err: String,
+pub(super) struct Left {
+    pub(super) status: i32,
+    pub(super) out: String,
+    pub(super) err: String,
 }
 
 impl Left {
     /// Its standard output as JSON, which must be a single line.
-    pub fn json(&self) -> serde_json::Value {
+    pub(super) fn json(&self) -> serde_json::Value {
         assert_eq!(self.out.matches('\n').count(), 1, "{self:?}");
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
     /// Asserts that the input was invalid: no standard output, and an error with these words.
-    pub fn refused(&self, words: &[&str]) {
+    pub(super) fn refused(&self, words: &[&str]) {
         assert_eq!((self.status, self.out.as_str()), (2, ""), "{self:?}");
         assert!(self.err.starts_with("error: "), "{self:?}");
         for word in words {
@@ -50,36 +50,36 @@ impl Left {
 }
 
 /// A folder that goes away with the test.
-pub struct Bench {
+pub(super) struct Bench {
     folder: TempDir,
 }
 
 impl Bench {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { folder: tempfile::tempdir().expect("a folder can be made") }
     }
 
     /// With `small.toml` in it.
-    pub fn with_small() -> Self {
+    pub(super) fn with_small() -> Self {
         let bench = Self::new();
         bench.write("small.toml", SMALL);
         bench
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn write(&self, name: &str, text: &str) {
+    pub(super) fn write(&self, name: &str, text: &str) {
         fs::write(self.path(name), text).expect("the file can be written");
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(super) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
     /// Names in a folder, sorted.
-    pub fn names(&self, folder: &str) -> Vec<String> {
+    pub(super) fn names(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(folder)).expect("the folder is there");
         let name = |entry: fs::DirEntry| entry.file_name().into_string().expect("it is UTF-8");
         let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
@@ -88,13 +88,13 @@ impl Bench {
     }
 
     /// The program in this folder, without a terminal.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
         command
     }
 
-    pub fn evenkeel(&self, arguments: &[&str]) -> Left {
+    pub(super) fn evenkeel(&self, arguments: &[&str]) -> Left {
         let output = self.command(arguments).output().expect("the program starts");
         Left {
             status: output.status.code().expect("it ends by itself"),

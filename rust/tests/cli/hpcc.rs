@@ -75,9 +75,10 @@ fn recorded_files_have_the_names_of_the_configuration() {
 #[test]
 fn pauses_have_the_node_numbers_of_the_topology_file() {
     let bench = Bench::new();
-    // Node 0 is the switch. Of its buffer of 1 MB some 880 KB are shared; each of two links may take
-    // an eighth of what is left, so a tenth of it, and fills that at 50 Gbps within 15 us or so; the
-    // first packet took 1 us and so does the pause. The last resumes come as the flows run out.
+    // Node 0 is the switch. Of its buffer of 1 MB some 880 KB are shared; each of two links may
+    // take an eighth of what is left, so a tenth of it, and fills that at 50 Gbps within 15 us or
+    // so; the first packet took 1 us and so does the pause. The last resumes come as the flows run
+    // out.
     let topology = "4 1 3\n0\n2 0 100Gbps 1us 0\n1 0 100Gbps 1us 0\n3 0 100Gbps 1us 0\n";
     bench.write("topology.txt", topology);
     bench.write("flow.txt", "2\n1 3 3 100 250000 2.0\n2 3 3 100 250000 2.0\n");

@@ -109,8 +109,8 @@ fn a_streamed_trace_gives_the_same_results() {
     });
     for result in &mut results {
         let keys = result.as_object_mut().unwrap();
-        // Streaming changes the events and the cost of the simulation, and its lower bound has fewer
-        // terms.
+        // Streaming changes the events and the cost of the simulation, and its lower bound has
+        // fewer terms.
         for key in ["scenario", "events", "wall_s", "peak_rss_bytes", "bound_ns", "slowdown"] {
             assert!(keys.remove(key).is_some(), "{key}");
         }

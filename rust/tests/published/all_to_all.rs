@@ -1,10 +1,10 @@
 //! All-to-all without failures ("Load Balancing for AI Training Workloads", arXiv 2507.21372 v2,
 //! figure 1): every scheme that balances packet by packet is within 1 % of the bound.
 //!
-//! What a run takes beyond the bound hardly depends on its length: 4.2 us go by because NICs
-//! serve their queue pairs in turn, so that some host's last packet has a way of six links and
-//! back (6.3 us) where the bound counts the nearest (2.1 us); the rest is queues at the end. So
-//! the claim is one about messages that are long enough.
+//! The time beyond the bound hardly depends on the length of the messages: 4.2 us are lost because
+//! NICs serve their queue pairs in turn, so that the last packet of some host takes a path of six
+//! links and back (6.3 us), while the bound counts the nearest receiver (2.1 us); the rest is
+//! queueing at the end. The claim therefore holds only for messages that are long enough.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use evenkeel::study::lower_bound;
 use evenkeel::topology::FatTree;
 use evenkeel::units::{BitRate, Bytes, Fraction, Span};
 
-/// A run's fabric and length, what it is called, and whose runs of it are shown.
+/// A fabric and a length, their caption in the table, and the policies that are shown.
 const GROUPS: [(Case, &str, &[&str]); 4] = [
     (
         Case::Example,
@@ -34,7 +34,7 @@ const GROUPS: [(Case, &str, &[&str]); 4] = [
     ),
 ];
 
-/// Those that choose packet by packet, and for comparison one that does not.
+/// The policies that choose packet by packet, and for comparison one that does not.
 const ALL: [&str; 14] = [
     "switch-rr",
     "switch-rr-shuffled",
@@ -110,9 +110,9 @@ fn row(case: Case, policy: &str) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Case {
     Example,
-    /// An acknowledgement for each packet.
+    /// One acknowledgement for each packet.
     Small,
-    /// ... or for so many.
+    /// One acknowledgement for this many packets.
     Short(u32),
 }
 

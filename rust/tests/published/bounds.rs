@@ -1,4 +1,5 @@
-//! The lower bound of Ofan's permutation (arXiv 2507.21372 v2, appendix B), and who comes near.
+//! The lower bound of Ofan's permutation (arXiv 2507.21372 v2, appendix B), and the policies that
+//! come close to it.
 
 use std::sync::Arc;
 
@@ -7,12 +8,12 @@ use crate::support::screen;
 use evenkeel::study::lower_bound;
 use evenkeel::units::Bytes;
 
-/// Packets a message, and the bound in microseconds: the first is the paper's, the others follow
-/// from the closed form that gives it.
+/// Packets per message, and the bound in microseconds: the first is in the paper, the others follow
+/// from its closed form.
 const PUBLISHED: [(u64, f64); 3] = [(256, 17.05694), (2_048, 93.43198), (4_096, 180.71774)];
 
 #[test]
-fn ofan_bounds_are_met_to_all_digits() {
+fn the_bounds_equal_those_of_ofan_in_all_digits() {
     let rows = side_by_side(&PUBLISHED, |&(packets, published)| {
         let mut setup = setup("ofan-permutation.toml", "ethereal", 1);
         let workload = Arc::make_mut(&mut setup.workload);

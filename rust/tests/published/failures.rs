@@ -1,7 +1,7 @@
 //! Failures (arXiv 2507.21372 v2, figures 3 to 5; v1 for links that lose most of their rate): 1 %
-//! of the links of a k = 8 fat-tree down from the start, and routing told never, at once or after
-//! some round-trips. Every sender keeps to the rate that even splitting over the paths that are
-//! left can carry (rho_max), as the paper's ideal congestion control does.
+//! of the links of a k = 8 fat-tree are down from the start, and routing converges never, at once
+//! or after some round-trip times. Every sender limits itself to the rate that even splitting over
+//! the remaining paths can carry (rho_max), as the paper's ideal congestion control does.
 
 use evenkeel::balance::Weights;
 use evenkeel::fabric::{self, Outcome, Setup, Verdict};
@@ -15,13 +15,13 @@ use super::run::{complete, setup, side_by_side};
 use crate::support::{self, extent, screen};
 
 const SEEDS: [u64; 4] = [1, 2, 3, 4];
-/// Greater than any time limit: never.
+/// A time beyond every time limit, which means never.
 const NEVER: Span = Span::MAX;
 
-/// A policy, and what routing tells of next hops.
+/// A policy, and the weights of next hops.
 type Row = (&'static str, Weights);
 
-/// The setup of an example with failures at rho_max, and the least time that this rate allows.
+/// The setup of an example with failures at rho_max, and the shortest time that this rate allows.
 fn at_rho_max(example: &str, (policy, weights): Row, seed: u64) -> (Setup, Span) {
     let mut setup = setup(example, policy, seed);
     setup.scheme.weights = weights;
@@ -40,8 +40,8 @@ fn with_bytes(setup: &Setup, bytes: Bytes) -> Setup {
     setup
 }
 
-/// The greatest common rate, as a part of line rate, where each message is divided evenly over the
-/// paths that are left to it.
+/// The largest common rate, as a fraction of line rate, if each message is divided evenly over its
+/// remaining paths.
 fn rho_max(setup: &Setup) -> Fraction {
     let routes = Routes::new(&setup.topology, &|_| true);
     let is_down = |link: LinkId| setup.fabric.failures.iter().any(|it| it.link == link);
@@ -59,7 +59,7 @@ fn rho_max(setup: &Setup) -> Fraction {
     Fraction::new((1e6 / most) as u32, 1_000_000).expect("a million is not zero")
 }
 
-/// Completion time in microseconds, what that is over the least, and packets lost.
+/// Completion time in microseconds, its excess over the shortest time, and packets lost.
 fn measured(example: &str, row: Row, seed: u64) -> Option<[f64; 3]> {
     let (setup, least) = at_rho_max(example, row, seed);
     let outcome: Outcome = fabric::run(&setup, &mut |_| {});
@@ -68,7 +68,7 @@ fn measured(example: &str, row: Row, seed: u64) -> Option<[f64; 3]> {
     Some([cct / 1e3, 100.0 * (cct / least.as_ns_f64() - 1.0), outcome.counters.dropped as f64])
 }
 
-/// Means over the seeds; nothing if a run of them did not complete.
+/// Means over the seeds; `None` if one of the runs did not complete.
 fn mean(runs: &[Option<[f64; 3]>]) -> Option<[f64; 3]> {
     let runs = runs.iter().copied().collect::<Option<Vec<_>>>()?;
     Some([0, 1, 2].map(|it| runs.iter().map(|run| run[it]).sum::<f64>() / runs.len() as f64))
@@ -86,8 +86,8 @@ fn is_short(row: &Row) -> bool {
     ["reps", "spray", "ofan", "ethereal"].contains(&row.0)
 }
 
-/// A table of an example, a line a row, and the means, row by row. Nothing if only some rows ran,
-/// which were compared with the snapshot then.
+/// The table of an example and the means of its rows; `None` if only some of the rows ran, which
+/// have then been compared with the snapshot.
 fn table(example: &str, all: &[Row], head: &str) -> Option<(String, Vec<Option<[f64; 3]>>)> {
     let snapshot = format!("published-{}", example.trim_end_matches(".toml"));
     let kept = extent::cases(&format!("published::{snapshot}"), all.to_vec(), is_short);
@@ -112,15 +112,15 @@ fn table(example: &str, all: &[Row], head: &str) -> Option<(String, Vec<Option<[
     Some((text, means))
 }
 
-/// Rows of policies as they are.
+/// Rows of policies with their default weights.
 fn plain(policies: &[&'static str]) -> Vec<Row> {
     policies.iter().map(|&policy| (policy, Weights::Equal)).collect()
 }
 
-/// Figure 3: REPS is clearly the best. Of the others, sprays lose a part of their packets to the
-/// end, and a flow that is hashed onto a dead link stays there.
+/// Figure 3: REPS is clearly the best. Spraying policies lose a fraction of their packets until the
+/// end, and a flow that is hashed onto a failed link stays on it.
 #[test]
-fn without_routing_reps_is_first_and_hashed_flows_never_end() {
+fn without_routing_reps_is_fastest_and_hashed_flows_never_complete() {
     let rows = plain(&[
         "reps",
         "spray",
@@ -152,7 +152,7 @@ fn without_routing_reps_is_first_and_hashed_flows_never_end() {
 
 /// Figure 5, at 1 %: host and switch spraying are about equal.
 #[test]
-fn with_routing_at_once_host_and_switch_spraying_are_about_equal() {
+fn with_immediate_convergence_spraying_by_hosts_and_by_switches_is_about_equal() {
     let mut rows = plain(&["spray", "switch-random", "switch-rr-shuffled", "adaptive", "reps"]);
     let weighted = ["spray", "switch-random", "switch-rr-shuffled", "host-dr", "ofan", "wcmp"];
     rows.extend(weighted.map(|policy| (policy, Weights::Capacity)));
@@ -217,11 +217,11 @@ fn routing_helps_a_short_permutation_only_within_about_a_round_trip() {
     screen("published-failures-convergence", &(text + note));
 }
 
-/// v1's figure: with two links that lose 90 % of their rate, ECMP that adapts is 77 % better than
-/// ECMP that does not. Which links, which workload and what transport is not known here; ours is
-/// the all-to-all that the paper's other figures start from.
+/// The figure of v1: with two links that lose 90 % of their rate, adaptive ECMP is 77 % better than
+/// static ECMP. The links, the workload and the transport are not known here; this test uses the
+/// all-to-all on which the paper's other figures are based.
 #[test]
-fn weights_make_good_most_of_what_two_slow_links_cost_ecmp() {
+fn weights_recover_most_of_the_loss_of_ecmp_by_two_slow_links() {
     let cct = side_by_side(&["ecmp", "wcmp"], |policy| {
         let outcome = complete(&setup("slow-links.toml", policy, 1));
         outcome.cct.expect("it completed").as_ns_f64() / 1e3

@@ -71,12 +71,9 @@ impl Panel {
                 writeln!(to, r#"<path class="mark" d="M{mark:.1} {from:.0}V{until:.0}"/>"#)
                     .unwrap();
             }
-            let label = left + end + 6.0;
-            writeln!(
-                to,
-                r#"<text class="value" x="{label:.1}" y="{baseline:.0}">{value:.decimals$} {unit}</text>"#
-            )
-            .unwrap();
+            let (label, value) = (left + end + 6.0, format!("{value:.decimals$} {unit}"));
+            writeln!(to, r#"<text class="value" x="{label:.1}" y="{baseline:.0}">{value}</text>"#)
+                .unwrap();
         }
     }
 }
@@ -136,8 +133,9 @@ fn figure() -> String {
     ];
     let rows = panels.iter().map(|panel| panel.bars.len()).max().unwrap_or(0);
     let height = TOP + ROW * rows as f64 + 8.0;
+    let size = format!(r#"width="{WIDTH:.0}" height="{height:.0}""#);
     let mut svg = format!(
-        r##"<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH:.0}" height="{height:.0}" viewBox="0 0 {WIDTH:.0} {height:.0}">
+        r##"<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {WIDTH:.0} {height:.0}">
 <style>
 text {{ font: 13px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #24292f; }}
 .title {{ font-weight: 600; font-size: 15px; }}

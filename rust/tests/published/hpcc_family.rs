@@ -1,11 +1,11 @@
-//! Contended flows of the HPCC family: what ConWeave's simulator reports, and what comes out here.
+//! Contended flows of the HPCC family: the results of ConWeave's simulator and of this project.
 //!
-//! Flows part over next hops as they do there (`ecmp-murmur`); which packets are marked cannot be
-//! the same. The reference is one run of that simulator a case; beside it stands what the same
-//! simulator gives over its seeds 1 to 10 (`RANDOM_SEED`; the permutation 1 to 8), run for this
-//! comparison at its commit 236a801a, unchanged. All its switches draw marks from one and the same
-//! stream (`SetStream(0)` in `SwitchMmu`); with a stream for each, as here, the 8-to-1 incast takes
-//! 1,472.8 us in the mean there and 1,592.3 us at most.
+//! Flows take the same next hops as in that simulator (`ecmp-murmur`), but the marked packets
+//! cannot be the same. The reference is one run of that simulator for each case. Beside it are the
+//! results of the same simulator over its seeds 1 to 10 (`RANDOM_SEED`; 1 to 8 for the
+//! permutation), run for this comparison at its commit 236a801a, unchanged. All its switches draw
+//! marks from one stream (`SetStream(0)` in `SwitchMmu`); with a stream for each switch, as here,
+//! its 8-to-1 incast takes 1,472.8 us in the mean and 1,592.3 us at most.
 
 use std::path::Path;
 
@@ -16,11 +16,11 @@ use super::run::side_by_side;
 use crate::support::{extent, rows, screen};
 
 const SEEDS: u64 = 10;
-/// How far ours may be from theirs, in the mean over seeds.
+/// The largest relative difference from the simulator, in the mean over seeds.
 const AT_MOST: f64 = 0.1;
 
-/// A case, and what the simulator gives over seeds: means of its runs' means and of their
-/// largest times, in microseconds.
+/// A case, and the results of the simulator over seeds: the mean of its runs' means and the mean of
+/// their largest times, in microseconds.
 struct Case {
     file: &'static str,
     called: &'static str,
@@ -91,7 +91,7 @@ fn contended_flows_take_about_as_long_as_in_the_simulator() {
     screen("published-hpcc-family", &table);
 }
 
-/// A quantity over seeds.
+/// The distribution of a quantity over seeds.
 struct Spread {
     mean: f64,
     least: f64,
@@ -113,7 +113,7 @@ impl std::fmt::Display for Spread {
     }
 }
 
-/// What is compared of the flows of a run.
+/// The quantities of a run that are compared.
 type Quantity = fn(&[Flow]) -> f64;
 
 /// A flow's sender, and its completion time in microseconds.
@@ -128,7 +128,7 @@ fn run(folder: &Path, case: &str, rounding: Rounding, seed: u64) -> Vec<Flow> {
     times(&experiment.fct_table(&outcome))
 }
 
-/// Flows of an `fct.txt`, by their senders.
+/// The flows of an `fct.txt`, by sender.
 fn times(table: &str) -> Vec<Flow> {
     let mut flows: Vec<Flow> = table
         .lines()
@@ -150,7 +150,7 @@ fn max(flows: &[Flow]) -> f64 {
     flows.iter().map(|flow| flow.1).fold(0.0, f64::max)
 }
 
-/// Pearson's coefficient of the times of the same flows.
+/// Pearson's correlation coefficient of the times of the same flows.
 fn correlation(a: &[Flow], b: &[Flow]) -> f64 {
     assert!(a.iter().zip(b).all(|(a, b)| a.0 == b.0), "they are of the same flows");
     let (of_a, of_b) = (mean(a), mean(b));

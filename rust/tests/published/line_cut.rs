@@ -1,5 +1,5 @@
 //! Ethereal's equal pieces (arXiv 2407.00550 v2, theorem 1) against cuts at the fair share: queue
-//! pairs, loads and completion times of 15 flows a rack over 16 spines.
+//! pairs, loads and completion times of 15 flows per rack over 16 spines.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use evenkeel::ids::{HostId, SwitchId};
 use evenkeel::nic::CacheConfig;
 use evenkeel::units::{Bytes, Span};
 
-/// What is done to the example's setup.
+/// A change of the example's setup.
 type Change = fn(&mut Setup);
 
 const CASES: [(&str, Change); 3] = [
@@ -84,7 +84,7 @@ fn uplinks(setup: &Setup) -> Vec<usize> {
     ports.filter(|port| topology.is_fabric_link(port.link())).map(|port| port.index()).collect()
 }
 
-/// Least and most that an uplink carried, in MB on the wire.
+/// The least and the most that an uplink carried, in MB on the wire.
 fn loads(uplinks: &[usize], outcome: &Outcome) -> (f64, f64) {
     let carried = || uplinks.iter().map(|&port| outcome.link_bytes[port].get());
     let mb = |bytes: Option<u64>| bytes.expect("there are uplinks") as f64 / 1e6;

@@ -1,10 +1,11 @@
-//! How queues of a permutation grow with the packets of a message ("Load Balancing for AI Training
-//! Workloads", arXiv 2507.21372 v2, theory and figure 6): linearly, as the square root, or not.
+//! The growth of the queues of a permutation with the packets of a message ("Load Balancing for AI
+//! Training Workloads", arXiv 2507.21372 v2, theory and figure 6): linearly, as the square root, or
+//! not.
 //!
-//! The theory knows no acknowledgements. The example's links are so long that none is on its way
-//! before all data has arrived: then a queue at a tier has had all its arrivals one packet and one
-//! link later than at the tier before, which is when it is measured. Queues count the packet on
-//! the wire, as the theory does.
+//! The theory has no acknowledgements. The links of the example are so long that no acknowledgement
+//! is sent before all data have arrived. The last arrival at a queue of a tier is then one packet
+//! and one link later than at the tier before, and the queue is measured at that time. Queues
+//! include the packet on the wire, as in the theory.
 
 use std::sync::Arc;
 
@@ -15,15 +16,15 @@ use evenkeel::ids::PortId;
 use evenkeel::topology::{Node, Topology};
 use evenkeel::units::{Bytes, Span, Time};
 
-/// Packets a message.
+/// Packets per message.
 const SIZES: [u64; 4] = [64, 256, 1_024, 4_096];
 const SEEDS: u64 = 4;
-/// A full packet on the wire, and with its gap.
+/// The bytes of a full packet on the wire, and with its gap.
 const PACKET: u64 = 4_158;
 const PACKET_TIME: Span = Span::from_ps(41_780);
 const PACKET_BYTES_TIME: Span = Span::from_ps(41_580);
 
-/// Links of one tier and direction, by how many links a packet has crossed before.
+/// The links of one tier and direction, by the number of links that a packet has crossed before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Links {
     EdgeUp = 1,
@@ -31,7 +32,7 @@ enum Links {
     AggregationDown = 4,
 }
 
-/// Each policy, the links where its queues grow, the exponent against m and how near it must be.
+/// Each policy, the links where its queues grow, the expected exponent of m and its tolerance.
 const POLICIES: [(&str, Links, f64, f64); 7] = [
     ("switch-rr", Links::CoreDown, 1.0, 0.15),
     ("jsq", Links::CoreDown, 1.0, 0.15),
@@ -43,7 +44,7 @@ const POLICIES: [(&str, Links, f64, f64); 7] = [
 ];
 
 #[test]
-fn queues_grow_with_messages_as_the_theory_says() {
+fn queues_grow_with_messages_as_in_the_theory() {
     let runs = |policy| SIZES.map(|packets| (1..=SEEDS).map(move |seed| (policy, packets, seed)));
     let policies = extent::cases("published::queue_growth", POLICIES.to_vec(), |(policy, ..)| {
         ["switch-rr", "spray"].contains(policy)
@@ -99,7 +100,7 @@ fn queues_grow_with_messages_as_the_theory_says() {
     screen("published-queue-growth", &table);
 }
 
-/// The largest queue of simple round-robin where acknowledgements take turns too.
+/// The largest queue of simple round-robin if acknowledgements take turns too.
 fn with_acknowledgements() -> f64 {
     let mut setup = prepare("switch-rr", SIZES[3], 1);
     let topology = &setup.topology;
@@ -111,14 +112,14 @@ fn with_acknowledgements() -> f64 {
     complete(&setup).queue_bytes_max.get() as f64 / PACKET as f64
 }
 
-/// The theory's queue of random choices.
+/// The queue of random choices according to the theory.
 fn root_law(packets: u64) -> f64 {
     let variance: f64 = 1.0 - 2.0 / 8.0;
     variance.sqrt() * (2.0 * packets as f64 / std::f64::consts::PI).sqrt()
 }
 
-/// The example under a policy with messages of so many packets, measured when the queue of each
-/// tier has had its last arrival.
+/// The example under a policy with messages of `packets` packets, measured when the last packet has
+/// arrived at the queue of each tier.
 fn prepare(policy: &str, packets: u64, seed: u64) -> Setup {
     let mut setup = setup("queue-growth.toml", policy, seed);
     for message in &mut Arc::make_mut(&mut setup.workload).messages {
@@ -130,7 +131,7 @@ fn prepare(policy: &str, packets: u64, seed: u64) -> Setup {
     setup
 }
 
-/// The mean queue of those links at the end of their arrivals, and the largest of all ever.
+/// The mean queue of the links after their last arrival, and the largest queue of all at any time.
 fn measure(setup: &Setup, packets: u64, links: Links) -> (f64, f64) {
     let outcome = complete(setup);
     assert_eq!(outcome.counters.sent, setup.workload.messages.len() as u64 * packets);
@@ -142,7 +143,7 @@ fn measure(setup: &Setup, packets: u64, links: Links) -> (f64, f64) {
     (mean, largest(&outcome))
 }
 
-/// The largest queue, with the packet on the wire, which is busy while anything waits.
+/// The largest queue, including the packet on the wire.
 fn largest(outcome: &Outcome) -> f64 {
     outcome.queue_bytes_max.get() as f64 / PACKET as f64 + 1.0
 }
@@ -161,7 +162,7 @@ fn is_of(topology: &Topology, port: PortId, links: Links) -> bool {
     (tier(start), tier(end)) == (Some(tiers.0), Some(tiers.1))
 }
 
-/// The exponent that fits best: least squares of logarithms.
+/// The best fit of the exponent, by least squares of logarithms.
 fn fit(values: [f64; 4]) -> f64 {
     let x = SIZES.map(|packets| (packets as f64).ln());
     let y = values.map(f64::ln);

@@ -1,5 +1,5 @@
-//! REPS's permutation beside what the authors' artifact prints for it (arXiv 2407.21625, EuroSys
-//! 2026; 128 hosts, two tiers, 400 Gbps, 8 MiB, its own pairs of hosts, one seed of its own).
+//! REPS's permutation beside the results of the authors' artifact (arXiv 2407.21625, EuroSys 2026;
+//! 128 hosts, two tiers, 400 Gbps, 8 MiB, its pairs of hosts, one of its seeds).
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use evenkeel::nic::Marked;
 
 const EXAMPLE: &str = "reps-table.toml";
 
-/// A row: a policy with parameters, how many seeds it has here, and mean, p99 and max of the
-/// artifact in microseconds. Policies that meet chance in few draws have more seeds.
+/// A row: a policy with parameters, the number of seeds here, and mean, p99 and max of the artifact
+/// in microseconds. Policies with few random draws have more seeds.
 struct Row {
     name: &'static str,
     policy: &'static str,
@@ -21,9 +21,9 @@ struct Row {
     published: [f64; 3],
 }
 
-/// In the order of the artifact's means. A name that says "no trimming" is run without. The
-/// artifact's MPTCP has one window and eight entropy values in turn, its flowlets and PLB go by
-/// its own clocks, and its adaptive switches break ties by an order of their own.
+/// The rows in the order of the artifact's means. A name with "no trimming" runs without it. The
+/// artifact's MPTCP has one window and eight entropy values in turn, its flowlets and PLB use
+/// clocks of their own, and its adaptive switches break ties in another order.
 const TABLE: &[Row] = &[
     row("reps", "reps", "", 5, [183.4, 184.7, 184.8]),
     row("reps, no trimming", "reps", "", 1, [183.4, 184.7, 184.8]),
@@ -50,12 +50,12 @@ const fn row(
     Row { name, policy, parameters, seeds, published }
 }
 
-/// Means of the artifact that differ by less than this part of each other are one draw apart: our
-/// own move as much from seed to seed.
+/// The relative difference below which two means of the artifact may have the opposite order here:
+/// means differ as much from seed to seed.
 const SAME: f64 = 0.01;
 
 #[test]
-fn reps_table_is_that_of_the_artifact() {
+fn the_table_of_reps_agrees_with_the_artifact() {
     let ours = side_by_side(TABLE, |row| {
         let seeds: Vec<[f64; 3]> = (1..=row.seeds).map(|seed| figures(&run(row, seed))).collect();
         [0, 1, 2].map(|figure| median(seeds.iter().map(|figures| figures[figure]).collect()))

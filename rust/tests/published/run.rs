@@ -8,14 +8,14 @@ use evenkeel::fabric::{self, Outcome, Setup, Verdict};
 use evenkeel::scenario::{Overrides, Scenario};
 
 /// What an example asks for under a policy and a seed.
-pub fn setup(example: &str, policy: &str, seed: u64) -> Setup {
+pub(super) fn setup(example: &str, policy: &str, seed: u64) -> Setup {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
     let overrides = Overrides { policy: Some(policy.to_owned()), seed: Some(seed) };
     Scenario::load(&path, &overrides).unwrap_or_else(|error| panic!("{error}")).setup()
 }
 
 /// What came out of a run that must complete.
-pub fn complete(setup: &Setup) -> Outcome {
+pub(super) fn complete(setup: &Setup) -> Outcome {
     let outcome = fabric::run(setup, &mut |_| {});
     let name = setup.scheme.name;
     assert_eq!(outcome.verdict, Verdict::Completed, "{name}, seed {}", setup.seed);
@@ -23,7 +23,7 @@ pub fn complete(setup: &Setup) -> Outcome {
 }
 
 /// The answers to all jobs in their order, two at a time.
-pub fn side_by_side<J: Sync, A: Send>(jobs: &[J], work: impl Fn(&J) -> A + Sync) -> Vec<A> {
+pub(super) fn side_by_side<J: Sync, A: Send>(jobs: &[J], work: impl Fn(&J) -> A + Sync) -> Vec<A> {
     let next = AtomicUsize::new(0);
     let answers = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
