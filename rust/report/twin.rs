@@ -87,20 +87,28 @@ pub struct Side<'a> {
     pub wall_s: f64,
 }
 
+/// A flow that differs between the two worlds.
+struct UnequalFlow<'a> {
+    /// The relative difference of the completion times.
+    size: f64,
+    ours: &'a FlowRecord,
+    theirs: &'a FlowRecord,
+}
+
 impl Twin {
     /// Compares the run in Rust with that in ns-3.
     pub fn new(identity: &Identity, topology: &Topology, rust: Side<'_>, ns3: Side<'_>) -> Self {
         let (ours, theirs) = (rust.outcome, ns3.outcome);
         let counts = counts(ours, theirs);
         let pairs = || ours.flows.iter().zip(&theirs.flows);
-        let mut unlike: Vec<(f64, &FlowRecord, &FlowRecord)> = pairs()
+        let mut unequal: Vec<UnequalFlow<'_>> = pairs()
             .filter(|(ours, theirs)| ours != theirs)
-            .map(|(ours, theirs)| (difference(ours, theirs), ours, theirs))
+            .map(|(ours, theirs)| UnequalFlow { size: difference(ours, theirs), ours, theirs })
             .collect();
-        unlike.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let worst = unlike.first().map_or(0.0, |&(difference, ..)| difference);
-        let alike = |(ours, theirs): &(_, _)| ours == theirs;
-        let ports_equal = ours.link_bytes.iter().zip(&theirs.link_bytes).filter(alike).count();
+        unequal.sort_by(|a, b| b.size.total_cmp(&a.size));
+        let worst = unequal.first().map_or(0.0, |flow| flow.size);
+        let is_equal = |(ours, theirs): &(_, _)| ours == theirs;
+        let ports_equal = ours.link_bytes.iter().zip(&theirs.link_bytes).filter(is_equal).count();
         let completed = [ours, theirs].iter().all(|it| it.verdict == Verdict::Completed);
         let counted = counts.iter().all(|count| count.rust == count.ns3);
         Self {
@@ -113,12 +121,12 @@ impl Twin {
                 && worst <= TOLERANCE
                 && ports_equal == ours.link_bytes.len(),
             flows: pairs().count() as u64,
-            flows_equal: (pairs().count() - unlike.len()) as u64,
+            flows_equal: (pairs().count() - unequal.len()) as u64,
             worst_difference: worst,
             ports: ours.link_bytes.len() as u64,
             ports_equal: ports_equal as u64,
             counts,
-            differences: unlike.iter().take(LISTED).map(|it| listed(topology, it)).collect(),
+            differences: unequal.iter().take(LISTED).map(|flow| listed(topology, flow)).collect(),
             rust_wall_s: rust.wall_s,
             ns3_wall_s: ns3.wall_s,
             speed_ratio: ns3.wall_s / rust.wall_s.max(1e-9),
@@ -169,7 +177,8 @@ fn fct_ns(flow: &FlowRecord) -> Option<f64> {
     (flow.completed < Time::NEVER).then(|| flow.completed.since(flow.start).as_ns_f64())
 }
 
-fn listed(topology: &Topology, &(_, ours, theirs): &(f64, &FlowRecord, &FlowRecord)) -> Difference {
+fn listed(topology: &Topology, flow: &UnequalFlow<'_>) -> Difference {
+    let UnequalFlow { ours, theirs, .. } = flow;
     Difference {
         message: ours.message.0,
         piece: ours.piece,

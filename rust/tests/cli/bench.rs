@@ -40,7 +40,7 @@ impl Left {
     }
 
     /// Asserts that the input was invalid: no standard output, and an error with these words.
-    pub(super) fn refused(&self, words: &[&str]) {
+    pub(super) fn expect_invalid(&self, words: &[&str]) {
         assert_eq!((self.status, self.out.as_str()), (2, ""), "{self:?}");
         assert!(self.err.starts_with("error: "), "{self:?}");
         for word in words {

@@ -66,16 +66,16 @@ fn people_get_a_table_of_80_columns() {
 #[test]
 fn all_arguments_are_checked_before_the_first_run() {
     let bench = Bench::with_small();
-    let refused = |arguments: &[&str], words: &[&str]| {
-        bench.evenkeel(&[&["compare", "small.toml"], arguments].concat()).refused(words);
+    let invalid = |arguments: &[&str], words: &[&str]| {
+        bench.evenkeel(&[&["compare", "small.toml"], arguments].concat()).expect_invalid(words);
     };
-    refused(&["--policies", "ecmp,sprey"], &["'sprey'", "ecmp"]);
-    refused(&["--policies", "ecmp,"], &["''", "ecmp"]);
-    refused(&["--policies", "ecmp,spray,ecmp"], &["'ecmp' is repeated"]);
-    refused(&["--policies", "ecmp", "--seeds", "0"], &["'0'", "--seeds"]);
-    refused(&["--policies", "ecmp", "--jobs", "0"], &["'0'", "--jobs"]);
+    invalid(&["--policies", "ecmp,sprey"], &["'sprey'", "ecmp"]);
+    invalid(&["--policies", "ecmp,"], &["''", "ecmp"]);
+    invalid(&["--policies", "ecmp,spray,ecmp"], &["'ecmp' is repeated"]);
+    invalid(&["--policies", "ecmp", "--seeds", "0"], &["'0'", "--seeds"]);
+    invalid(&["--policies", "ecmp", "--jobs", "0"], &["'0'", "--jobs"]);
     let last = u64::MAX.to_string();
-    refused(&["--policies", "ecmp", "--seeds", "2", "--seed", &last], &["seed", &last]);
+    invalid(&["--policies", "ecmp", "--seeds", "2", "--seed", &last], &["seed", &last]);
 }
 
 #[test]

@@ -113,13 +113,13 @@ fn warnings_are_not_on_standard_output() {
 #[test]
 fn invalid_input_is_an_error() {
     let bench = bench();
-    let refused = |arguments: &[&str], words: &[&str]| {
-        bench.evenkeel(&[&["hpcc", "config.txt"], arguments].concat()).refused(words);
+    let invalid = |arguments: &[&str], words: &[&str]| {
+        bench.evenkeel(&[&["hpcc", "config.txt"], arguments].concat()).expect_invalid(words);
     };
-    refused(&["--flows", "none.txt"], &["none.txt"]);
-    refused(&["--lb", "conweave"], &["'conweave'", "ecmp"]);
+    invalid(&["--flows", "none.txt"], &["none.txt"]);
+    invalid(&["--lb", "conweave"], &["'conweave'", "ecmp"]);
     bench.write("short.txt", "3\n0 2 3 100 100000 2.0\n");
-    refused(&["--flows", "short.txt"], &["short.txt"]);
+    invalid(&["--flows", "short.txt"], &["short.txt"]);
 }
 
 #[test]

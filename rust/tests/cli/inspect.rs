@@ -59,7 +59,9 @@ fn qps_has_the_counts_of_a_run() {
     let lines = bench.evenkeel(&["qps", "small.toml"]).out;
     assert!(lines.contains("7 at most in a NIC, 7.0 on average, 56 in all"), "{lines}");
     assert!(lines.lines().all(|line| line.len() <= 80), "{lines}");
-    bench.evenkeel(&["qps", "small.toml", "--policy", "sprey"]).refused(&["did you mean 'spray'"]);
+    bench
+        .evenkeel(&["qps", "small.toml", "--policy", "sprey"])
+        .expect_invalid(&["did you mean 'spray'"]);
 }
 
 #[test]
@@ -127,9 +129,11 @@ fn a_streamed_trace_gives_the_same_results() {
     assert_eq!((flows[0].len(), &flows[0]), (57, &flows[1]));
     let left = bench.evenkeel(&["check", "streamed.toml"]);
     assert!(left.out.contains("56 messages"), "{left:?}");
-    bench.evenkeel(&["qps", "streamed.toml"]).refused(&["workload.streaming = true", "with false"]);
+    bench
+        .evenkeel(&["qps", "streamed.toml"])
+        .expect_invalid(&["workload.streaming = true", "with false"]);
     let left = bench.evenkeel(&["compare", "streamed.toml", "--policies", "ecmp,spray", "--json"]);
     assert_eq!(left.json()["runs"][0]["cct_ns"], results[0]["cct_ns"]);
     bench.write("odd.toml", &format!("{head}{workload}\"often\"\n"));
-    bench.evenkeel(&["check", "odd.toml"]).refused(&["true, false or \"auto\""]);
+    bench.evenkeel(&["check", "odd.toml"]).expect_invalid(&["true, false or \"auto\""]);
 }

@@ -50,7 +50,7 @@ fn json_is_one_object_with_the_keys_of_the_contract() {
 }
 
 #[test]
-fn each_of_several_jobs_is_told_with_its_times() {
+fn each_of_several_jobs_is_reported_with_its_times() {
     let bench = Bench::new();
     let jobs = "[[job]]\nname = \"a\"\nkind = \"shift\"\nbytes = \"64KB\"\n\
                 [[job]]\nname = \"b\"\nhosts = \"0..8/2\"\nafter = \"a\"\nbytes = \"64KB\"\n";
@@ -76,7 +76,7 @@ fn each_of_several_jobs_is_told_with_its_times() {
 fn hosts_behind_a_failed_leaf_are_unreachable_and_reported() {
     let bench = Bench::new();
     let dead = "[[failure]]\nswitch = \"leaf1\"\nat = \"0s\"\n";
-    for (name, convergence) in [("told.toml", "0s"), ("never.toml", "never")] {
+    for (name, convergence) in [("at_once.toml", "0s"), ("never.toml", "never")] {
         let text =
             format!("time_limit = \"3ms\"\n{SMALL}\n{dead}convergence = \"{convergence}\"\n");
         bench.write(name, &text);
@@ -84,7 +84,7 @@ fn hosts_behind_a_failed_leaf_are_unreachable_and_reported() {
         assert_eq!(left.status, 1, "{left:?}");
         assert!(left.out.contains("\nmessages  12 of 56 completed\n"), "{}", left.out);
         assert!(left.out.contains("CCT       did not complete"), "{}", left.out);
-        assert!(!left.err.is_empty(), "standard error says why");
+        assert!(!left.err.is_empty(), "standard error has the reason");
     }
 }
 
@@ -166,23 +166,25 @@ fn a_run_that_does_not_complete_says_so_and_keeps_its_results() {
 fn bad_input_writes_nothing() {
     let bench = Bench::with_small();
     bench.write("bad.toml", "[topology]\nleaves = 2\nspynes = 2\n");
-    let refused = |arguments: &[&str], words: &[&str]| {
-        bench.evenkeel(&[arguments, &["--out", "results"]].concat()).refused(words);
+    let invalid = |arguments: &[&str], words: &[&str]| {
+        bench.evenkeel(&[arguments, &["--out", "results"]].concat()).expect_invalid(words);
         assert_eq!(bench.names("."), ["bad.toml", "config.txt", "small.toml"], "{arguments:?}");
     };
     bench.write("config.txt", "CC_MODE 1\n");
-    refused(&["run", "bad.toml"], &["bad.toml:3", "spynes", "spines"]);
-    refused(&["run", "none.toml"], &["none.toml"]);
-    refused(&["run", "small.toml", "--policy", "sprey"], &["'sprey'", "ecmp", "spray"]);
-    refused(&["run", "config.txt"], &["config.txt", "evenkeel hpcc config.txt"]);
+    invalid(&["run", "bad.toml"], &["bad.toml:3", "spynes", "spines"]);
+    invalid(&["run", "none.toml"], &["none.toml"]);
+    invalid(&["run", "small.toml", "--policy", "sprey"], &["'sprey'", "ecmp", "spray"]);
+    invalid(&["run", "config.txt"], &["config.txt", "evenkeel hpcc config.txt"]);
 }
 
 #[test]
-fn a_folder_with_something_else_is_refused_before_the_run() {
+fn a_folder_with_other_files_is_an_error_before_the_run() {
     let bench = Bench::with_small();
     let left = bench.evenkeel(&["run", "small.toml", "--out", "."]);
-    left.refused(&["--out .", "'small.toml'", "name a new folder"]);
-    bench.evenkeel(&["run", "small.toml", "--out", "small.toml"]).refused(&["this is a file"]);
+    left.expect_invalid(&["--out .", "'small.toml'", "expected a new folder"]);
+    bench
+        .evenkeel(&["run", "small.toml", "--out", "small.toml"])
+        .expect_invalid(&["this is a file"]);
     assert_eq!(bench.names("."), ["small.toml"]);
 }
 
