@@ -127,19 +127,19 @@ impl Ends {
 mod tests {
     use super::super::sample;
     use super::*;
-    use crate::workload::Part;
+    use crate::workload::JobSpec;
 
     /// A job of the first two messages, and a job of the third one after it.
     fn workload() -> Workload {
         let sample = sample::workload().messages;
-        let part = |name: &str, messages: &[_]| Part {
+        let part = |name: &str, messages: &[_]| JobSpec {
             name: name.to_owned(),
             workload: Workload::independent(messages.to_vec()),
             start: Span::ZERO,
             after: None,
         };
-        let late = Part { start: Span::from_ns(7), after: Some(0), ..part("b", &sample[2..]) };
-        Workload::of_parts(vec![part("a", &sample[..2]), late]).unwrap()
+        let late = JobSpec { start: Span::from_ns(7), after: Some(0), ..part("b", &sample[2..]) };
+        Workload::of_jobs(vec![part("a", &sample[..2]), late]).unwrap()
     }
 
     #[test]

@@ -189,7 +189,7 @@ impl MatrixReader {
         let workload = graph.finish().map_err(|fault| match fault {
             GraphFault::TooManyTasks => (last, MatrixFault::TooMuch("2^28 connections")),
             GraphFault::TooManyBytes => (last, MatrixFault::TooMuch("2^64 bytes in all")),
-            GraphFault::Circle(stuck) => {
+            GraphFault::Cycle(stuck) => {
                 let first = tasks.iter().position(|task| stuck.binary_search(task).is_ok());
                 let line = first.map_or(last, |index| self.connections[index].line);
                 (line, MatrixFault::Cycle)

@@ -240,7 +240,7 @@ impl GoalReader {
         let workload = self.graph.finish().map_err(|fault| match fault {
             GraphFault::TooManyTasks => (last, GoalFault::TooMuch("2^28 operations")),
             GraphFault::TooManyBytes => (last, GoalFault::TooMuch("2^64 bytes in all")),
-            GraphFault::Circle(stuck) => {
+            GraphFault::Cycle(stuck) => {
                 let waits = |&&(_, task): &&(usize, Task)| stuck.binary_search(&task).is_ok();
                 (lines.iter().find(waits).map_or(last, |it| it.0), GoalFault::Cycle)
             }

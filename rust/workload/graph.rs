@@ -1,45 +1,44 @@
-//! A workload in the making: what readers of files that order sends, receives and computation
-//! put their tasks into.
+//! Builds a workload task by task, for readers of files with sends, receives and computation.
 
 use crate::ids::{HostId, TaskId};
 use crate::units::{Bytes, Span, Time};
 
 use super::{Delay, Lane, Message, Workload};
 
-/// Most messages and delays of one workload: 2^28 each, as for collectives.
+/// Maximum number of messages, and of delays, of a workload: 2^28, as for collectives.
 pub(super) const MAX_TASKS: usize = 1 << 28;
 
-/// A message or a delay of a graph that is being made.
+/// A message or a delay of a graph that is not finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Task(u32);
 
-/// The bit of a task that tells delays from messages.
+/// The bit of a task that distinguishes delays from messages.
 const DELAY: u32 = 1 << 31;
 
-/// Why a graph is no workload.
+/// Why a graph is not a valid workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum GraphFault {
-    /// These wait for each other in a circle, or for some that do; in ascending order.
-    Circle(Vec<Task>),
-    /// More messages or delays than [`MAX_TASKS`].
+    /// These tasks are on a dependency cycle, or depend on one; in ascending order.
+    Cycle(Vec<Task>),
+    /// There are more messages or delays than [`MAX_TASKS`].
     TooManyTasks,
-    /// More bytes than 64 bits count.
+    /// The messages have more bytes than 64 bits count.
     TooManyBytes,
 }
 
-/// Where the tasks of an added workload are.
+/// The position of an added workload in the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Appended {
-    /// Its first message.
+    /// Index of its first message.
     messages: u32,
-    /// Its first delay.
+    /// Index of its first delay.
     delays: u32,
-    /// Its messages.
+    /// Number of its messages.
     own: u32,
 }
 
 impl Appended {
-    /// The task that its message or delay of that number has become.
+    /// The task in the graph of one of its messages or delays.
     pub fn task(self, id: TaskId) -> Task {
         match id.0.checked_sub(self.own) {
             Some(delay) => Task(DELAY | (self.delays + delay)),
@@ -48,14 +47,14 @@ impl Appended {
     }
 }
 
-/// Messages, delays, and which waits for which.
+/// Messages, delays, and their dependencies.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     messages: Vec<Message>,
     delays: Vec<Delay>,
-    /// The lanes of delays that have one, in order.
+    /// The lanes of delays that have one, in order of the delays.
     lanes: Vec<(u32, Lane)>,
-    /// What is waited for, and who waits.
+    /// Pairs of a task and one that depends on it.
     waits: Vec<(Task, Task)>,
 }
 
@@ -70,24 +69,24 @@ impl Graph {
         Task(DELAY | (self.delays.len() as u32 - 1))
     }
 
-    /// A delay that has to take its turn, if a lane is given.
+    /// Adds a delay; with a lane, the delays of which run one at a time.
     pub fn delay_of(&mut self, lane: Option<Lane>, host: HostId, span: Span) -> Task {
         self.lanes.extend(lane.map(|lane| (self.delays.len() as u32, lane)));
         self.delay(host, span)
     }
 
-    /// `after` waits for `before`: for its delivery or its completion, wherever `after` is, if
-    /// `before` is a message.
+    /// Makes `after` depend on `before`. If `before` is a message, that is its completion where
+    /// `after` is at its sender, and its delivery where `after` is at its receiver.
     pub fn wait(&mut self, before: Task, after: Task) {
         self.waits.push((before, after));
     }
 
-    /// So many messages there are, and so many delays.
+    /// The numbers of messages and of delays.
     pub fn counts(&self) -> (usize, usize) {
         (self.messages.len(), self.delays.len())
     }
 
-    /// So many messages or delays, whichever are more.
+    /// The number of messages or of delays, whichever is larger.
     pub fn len(&self) -> usize {
         self.messages.len().max(self.delays.len())
     }
@@ -111,13 +110,13 @@ impl Graph {
         first
     }
 
-    /// Adds a whole workload with its delays, each stream `s` as `stream_of(s)`. Its compute gap
-    /// becomes a delay before each message that waits.
+    /// Adds a whole workload with its delays, with stream `s` replaced by `stream_of(s)`. Its
+    /// compute gap becomes a delay before each message with dependencies.
     pub fn append(&mut self, other: &Workload, stream_of: impl Fn(u32) -> u32) -> Appended {
         self.append_at(other, &stream_of, &|host| host)
     }
 
-    /// The same, each host `h` as `host_of(h)`.
+    /// Adds a whole workload as [`Self::append`] does, with host `h` replaced by `host_of(h)`.
     pub fn append_at(
         &mut self,
         other: &Workload,
@@ -135,7 +134,7 @@ impl Graph {
         self.messages.extend(other.messages.iter().map(renamed));
         let delays_moved = other.delays.iter().map(|it| Delay { host: host_of(it.host), ..*it });
         self.delays.extend(delays_moved);
-        // Who shares a host shares its processors.
+        // Workloads on the same host share its processors, so lanes keep their numbers.
         let lane = |(place, lane): (u32, &Option<Lane>)| Some((delays + place, (*lane)?));
         self.lanes.extend((0u32..).zip(&other.lanes).filter_map(lane));
         let tasks = (other.messages.len() + other.delays.len()) as u32;
@@ -162,15 +161,15 @@ impl Graph {
         self.messages[message.0 as usize].start = start;
     }
 
-    /// The message that was added as the so-manieth.
-    pub fn nth_message(place: usize) -> Task {
-        Task(place as u32)
+    /// The task of the message at this index.
+    pub fn nth_message(index: usize) -> Task {
+        Task(index as u32)
     }
 
-    /// The workload.
+    /// The workload of this graph.
     ///
     /// # Errors
-    /// A graph that cannot come to an end, or that no machine holds.
+    /// Fails if the dependencies have a cycle, or a limit is exceeded.
     pub fn finish(self) -> Result<Workload, GraphFault> {
         if self.len() > MAX_TASKS {
             return Err(GraphFault::TooManyTasks);
@@ -206,7 +205,7 @@ impl Graph {
             Some(delay) => Task(DELAY | delay),
             None => Task(id.0),
         };
-        Err(GraphFault::Circle(stuck.into_iter().map(task).collect()))
+        Err(GraphFault::Cycle(stuck.into_iter().map(task).collect()))
     }
 }
 
@@ -226,8 +225,8 @@ fn circle(workload: &Workload) -> Vec<TaskId> {
     ids().filter(|id| open[id.index()] > 0).collect()
 }
 
-/// A message of a file: one of no bytes is a packet of headers in the world, and a byte here,
-/// where every message has one at least. \[inferred\]
+/// The length of a message of a file. A message of no bytes, which is one packet of headers on the
+/// wire, has one byte here, because messages of a workload have at least one. \[inferred\]
 pub(super) fn at_least_a_byte(bytes: u64) -> Bytes {
     Bytes::new(bytes.max(1))
 }
@@ -254,17 +253,17 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_names_those_that_never_begin() {
+    fn a_cycle_names_the_tasks_that_never_start() {
         let mut graph = Graph::default();
         let tasks: Vec<Task> = (0..4).map(|_| graph.delay(HostId(0), Span::ZERO)).collect();
         for (before, after) in [(0, 1), (1, 2), (2, 1), (2, 3)] {
             graph.wait(tasks[before], tasks[after]);
         }
-        assert_eq!(graph.finish(), Err(GraphFault::Circle(tasks[1..].to_vec())));
+        assert_eq!(graph.finish(), Err(GraphFault::Cycle(tasks[1..].to_vec())));
     }
 
     #[test]
-    fn bytes_that_cannot_be_counted_are_refused() {
+    fn more_than_2_to_the_64_bytes_are_refused() {
         let mut graph = Graph::default();
         for _ in 0..2 {
             graph.message(flow(0, HostId(0), HostId(1), Bytes::new(u64::MAX)));

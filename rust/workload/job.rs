@@ -1,7 +1,7 @@
-//! Several pieces of work on one fabric: each begins at its time, or after another.
+//! Several jobs on one fabric: each starts at its time, or after another job.
 //!
-//! Jobs share hosts and links, and nothing else: their streams, and so their queue pairs, are
-//! apart, as those of different communicators are.
+//! Jobs share only hosts and links: they have separate streams, and so separate queue pairs, as
+//! different communicators do.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,93 +13,93 @@ use super::graph::{Appended, Graph, GraphFault, Task};
 use crate::ids::{HostId, TaskId};
 use crate::units::{Span, Time};
 
-/// A piece of work before it is put together with others.
+/// A job to be combined with others.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
-    /// What people call it.
+pub struct JobSpec {
+    /// Name of the job.
     pub name: String,
-    /// Its messages, as if nothing else ran.
+    /// Its tasks, as if no other job ran.
     pub workload: Workload,
-    /// When it begins, or how long after the end of the other one.
+    /// Its start, from time zero or from the end of the job `after`.
     pub start: Span,
-    /// It begins when the part of that place is over.
+    /// Index of the job after which it starts.
     pub after: Option<usize>,
 }
 
-/// A piece of work among others of a workload.
+/// A job of a workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// What people call it.
+    /// Name of the job.
     pub name: String,
-    /// Its messages.
+    /// The indices of its messages.
     pub messages: Range<usize>,
-    /// Its delays.
+    /// The indices of its delays.
     pub delays: Range<usize>,
-    /// When it begins, if `gate` does not say.
+    /// Its start, where `gate` is `None`.
     pub start: Time,
-    /// The delay whose end is its beginning.
+    /// The index of the delay whose end is its start.
     pub gate: Option<usize>,
 }
 
-/// Why parts are no workload.
+/// Why jobs cannot be combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum JobsError {
-    /// They wait for each other in a circle.
-    #[error("the jobs wait for each other in a circle, so that none ever begins")]
-    Circle,
-    /// More than a machine holds.
-    #[error("all jobs together are more than 2^28 messages or delays, or more than 2^64 bytes")]
+    /// The order of the jobs has a cycle.
+    #[error("the jobs start after each other in a cycle, so none of them ever starts")]
+    Cycle,
+    /// A limit is exceeded.
+    #[error("all jobs together exceed the limit of 2^28 messages or delays, or of 2^64 bytes")]
     TooMuch,
 }
 
 impl Workload {
-    /// All parts together, in order; of one part its jobs are none.
+    /// The workload of all jobs, in order. For one job, the list of jobs is empty.
     ///
     /// # Errors
-    /// Parts that wait for each other, or are too much for a machine.
-    pub fn of_parts(mut parts: Vec<Part>) -> Result<Self, JobsError> {
-        let plain = |part: &Part| part.start == Span::ZERO && part.after.is_none();
-        if parts.len() == 1 && plain(&parts[0]) {
-            return Ok(parts.remove(0).workload);
+    /// Fails if jobs start after each other in a cycle, or exceed the limits of a workload.
+    pub fn of_jobs(mut specs: Vec<JobSpec>) -> Result<Self, JobsError> {
+        let plain = |spec: &JobSpec| spec.start == Span::ZERO && spec.after.is_none();
+        if specs.len() == 1 && plain(&specs[0]) {
+            return Ok(specs.remove(0).workload);
         }
-        let mut joint = Joint::default();
-        for part in &parts {
-            joint.add(part);
+        let mut combiner = JobCombiner::default();
+        for spec in &specs {
+            combiner.add(spec);
         }
-        for place in 0..parts.len() {
-            joint.order(&parts, place);
+        for index in 0..specs.len() {
+            combiner.order(&specs, index);
         }
-        let mut whole = joint.graph.finish().map_err(|fault| match fault {
-            GraphFault::Circle(_) => JobsError::Circle,
+        let mut whole = combiner.graph.finish().map_err(|fault| match fault {
+            GraphFault::Cycle(_) => JobsError::Cycle,
             GraphFault::TooManyTasks | GraphFault::TooManyBytes => JobsError::TooMuch,
         })?;
-        if parts.len() > 1 {
-            whole.jobs = joint.jobs;
+        if specs.len() > 1 {
+            whole.jobs = combiner.jobs;
         }
         Ok(whole)
     }
 }
 
-/// Parts that are being put together.
+/// Combines jobs into one workload.
 #[derive(Default)]
-struct Joint {
+struct JobCombiner {
     graph: Graph,
     jobs: Vec<Job>,
     places: Vec<Appended>,
-    /// The first stream that nobody has.
+    /// The first unused stream.
     free_stream: u32,
 }
 
-impl Joint {
-    /// Adds the messages and delays of a part, with streams that no other has.
-    fn add(&mut self, part: &Part) {
+impl JobCombiner {
+    /// Adds the messages and delays of a job, with streams that no other job has.
+    fn add(&mut self, part: &JobSpec) {
         let mut streams: Vec<u32> = part.workload.messages.iter().map(|it| it.stream).collect();
         streams.sort_unstable();
         streams.dedup();
         let first = self.free_stream;
-        let number = |stream| streams.binary_search(&stream).expect("it is one of them") as u32;
+        let index = |stream| streams.binary_search(&stream).expect("it is one of them") as u32;
         let (messages, delays) = self.graph.counts();
-        let place = self.graph.append(&part.workload, |stream| first + number(stream));
+        let place = self.graph.append(&part.workload, |stream| first + index(stream));
         let (messages_end, delays_end) = self.graph.counts();
         self.free_stream += streams.len() as u32;
         self.places.push(place);
@@ -112,8 +112,8 @@ impl Joint {
         });
     }
 
-    /// Lets a part begin when it may.
-    fn order(&mut self, parts: &[Part], index: usize) {
+    /// Adds the dependencies and start times that delay a job until its start.
+    fn order(&mut self, parts: &[JobSpec], index: usize) {
         let (part, place) = (&parts[index], self.places[index]);
         let workload = &part.workload;
         let written = |message: u32| workload.messages[message as usize].start;
@@ -149,8 +149,9 @@ impl Joint {
         }
     }
 
-    /// What is over when a part is: of its messages each sender knows, its last delays have ended.
-    fn ends(&mut self, part: &Part, index: usize) -> Vec<Task> {
+    /// The tasks whose completion is the end of a job: per host a join of its last messages, which
+    /// complete at their senders, and the last delays.
+    fn ends(&mut self, part: &JobSpec, index: usize) -> Vec<Task> {
         let (workload, place) = (&part.workload, self.places[index]);
         let tasks = (workload.messages.len() + workload.delays.len()) as u32;
         let mut of_host: BTreeMap<HostId, Task> = BTreeMap::new();
@@ -183,23 +184,23 @@ mod tests {
         Shift { hosts, shift: 1, bytes: Bytes::new(7) }.build().unwrap()
     }
 
-    fn part(name: &str, workload: Workload) -> Part {
-        Part { name: name.to_owned(), workload, start: Span::ZERO, after: None }
+    fn part(name: &str, workload: Workload) -> JobSpec {
+        JobSpec { name: name.to_owned(), workload, start: Span::ZERO, after: None }
     }
 
     #[test]
-    fn one_part_alone_is_itself() {
-        assert_eq!(Workload::of_parts(vec![part("a", shift(4))]), Ok(shift(4)));
-        let late = Part { start: Span::from_us(3), ..part("a", shift(4)) };
-        let late = Workload::of_parts(vec![late]).unwrap();
+    fn a_single_job_is_its_workload() {
+        assert_eq!(Workload::of_jobs(vec![part("a", shift(4))]), Ok(shift(4)));
+        let late = JobSpec { start: Span::from_us(3), ..part("a", shift(4)) };
+        let late = Workload::of_jobs(vec![late]).unwrap();
         assert!(late.messages.iter().all(|it| it.start == Time::ZERO + Span::from_us(3)));
         assert_eq!(late.jobs, []);
     }
 
     #[test]
-    fn jobs_share_no_stream_and_start_when_they_should() {
-        let second = Part { start: Span::from_us(2), ..part("b", shift(3)) };
-        let both = Workload::of_parts(vec![part("a", shift(4)), second]).unwrap();
+    fn jobs_have_separate_streams_and_start_at_their_times() {
+        let second = JobSpec { start: Span::from_us(2), ..part("b", shift(3)) };
+        let both = Workload::of_jobs(vec![part("a", shift(4)), second]).unwrap();
         let streams: Vec<u32> = both.messages.iter().map(|it| it.stream).collect();
         assert_eq!(streams, [0, 1, 2, 3, 4, 5, 6]);
         assert_eq!((both.jobs[1].messages.clone(), both.jobs[1].delays.clone()), (4..7, 0..0));
@@ -208,9 +209,9 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_waits_for_every_sender_of_the_other() {
-        let second = Part { after: Some(0), ..part("b", shift(3)) };
-        let both = Workload::of_parts(vec![part("a", shift(2)), second]).unwrap();
+    fn a_job_after_another_waits_for_every_sender_of_the_other() {
+        let second = JobSpec { after: Some(0), ..part("b", shift(3)) };
+        let both = Workload::of_jobs(vec![part("a", shift(2)), second]).unwrap();
         let gate = both.jobs[1].gate.expect("it waits");
         let gate_id = TaskId((both.messages.len() + gate) as u32);
         // A delay of each sender, which the gate waits for, and then the three messages.
@@ -221,14 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_and_a_written_start_become_delays_behind_the_gate() {
+    fn a_gap_and_a_scheduled_start_become_delays_after_the_gate() {
         let waits = [(MessageId(0), MessageId(1))];
         let messages = vec![flow(0, HostId(0), HostId(1), Bytes::new(1)); 2];
         let mut chain = Workload::with_dependencies(messages, &waits);
         chain.gap = Span::from_ns(5);
         chain.messages[0].start = Time::ZERO + Span::from_ns(9);
-        let second = Part { after: Some(0), ..part("b", chain) };
-        let both = Workload::of_parts(vec![part("a", shift(2)), second]).unwrap();
+        let second = JobSpec { after: Some(0), ..part("b", chain) };
+        let both = Workload::of_jobs(vec![part("a", shift(2)), second]).unwrap();
         assert_eq!(both.gap, Span::ZERO);
         let spans: Vec<u64> = both.delays.iter().map(|it| it.span.as_ps() / 1_000).collect();
         // The gap, the gate, a collector of each sender of the first job, the written start.
@@ -241,19 +242,19 @@ mod tests {
     }
 
     #[test]
-    fn delays_that_begin_a_job_wait_for_its_start() {
+    fn the_first_delays_of_a_job_wait_for_its_start() {
         let delays = vec![Delay { host: HostId(0), span: Span::from_ns(1) }];
         let alone = Workload::with_delays(Vec::new(), delays, &[]);
-        let late = Part { start: Span::from_us(1), ..part("a", alone) };
-        let late = Workload::of_parts(vec![late]).unwrap();
+        let late = JobSpec { start: Span::from_us(1), ..part("a", alone) };
+        let late = Workload::of_jobs(vec![late]).unwrap();
         assert_eq!(late.dependents_of(TaskId(1)), [TaskId(0)]);
         assert_eq!(late.delays[1].span, Span::from_us(1));
     }
 
     #[test]
-    fn a_circle_of_jobs_is_refused() {
+    fn a_cycle_of_jobs_is_refused() {
         let [mut a, mut b] = ["a", "b"].map(|name| part(name, shift(2)));
         (a.after, b.after) = (Some(1), Some(0));
-        assert_eq!(Workload::of_parts(vec![a, b]), Err(JobsError::Circle));
+        assert_eq!(Workload::of_jobs(vec![a, b]), Err(JobsError::Cycle));
     }
 }

@@ -1,4 +1,4 @@
-//! What has to be sent: messages, what hosts compute in between, and which waits for which.
+//! Workloads: messages, the computation of hosts between them, and their dependencies.
 
 pub mod chakra;
 pub mod connection_matrix;
@@ -15,7 +15,7 @@ pub mod training;
 
 pub use error::WorkloadError;
 pub use incast::Incast;
-pub use job::{Job, JobsError, Part};
+pub use job::{Job, JobSpec, JobsError};
 pub use permutation::Permutation;
 pub use shift::Shift;
 pub use start_jitter::StartJitter;
@@ -26,16 +26,16 @@ use crate::units::{Bytes, Span, Time};
 /// A message that a rank sends to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
-    /// Who sends it.
+    /// The sender.
     pub src: HostId,
-    /// Who gets it; never the sender.
+    /// The receiver, which differs from the sender.
     pub dst: HostId,
-    /// Its length.
+    /// Length of the message.
     pub bytes: Bytes,
-    /// Messages of one stream between the same pair share queue pairs, in order. Flows that
-    /// applications would open connections of their own for have streams of their own.
+    /// Messages of one stream between the same pair share queue pairs, in order. Flows for which
+    /// an application would open separate connections have separate streams.
     pub stream: u32,
-    /// The earliest it may start; without dependencies, when it starts.
+    /// The earliest start; the start itself for a message without dependencies.
     pub start: Time,
 }
 
@@ -62,14 +62,14 @@ pub enum Task<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lane(pub u32);
 
-/// Whether what computes in a trace or a schedule takes turns.
+/// Whether calculations of a trace or a schedule run one at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compute {
-    /// What runs on the same processor or accelerator runs one after the other: of what is ready
-    /// the first in the file.
+    /// Calculations on the same processor or accelerator run one at a time; of those that are
+    /// ready, the first in the file runs first.
     #[default]
     Serial,
-    /// Side by side: only dependencies order it.
+    /// Calculations run in parallel; only dependencies order them.
     Parallel,
 }
 
@@ -98,15 +98,15 @@ pub struct Workload {
     pub first_dependent: Vec<u32>,
     /// Those that wait, grouped by what they wait for.
     pub dependents: Vec<TaskId>,
-    /// How long after the last one that it waits for a message starts: what its sender computes
-    /// in between. It is not for delays.
+    /// Computing time of a sender between the last dependency of a message and its start. It does
+    /// not apply to delays.
     pub gap: Span,
-    /// The pieces of work that are told apart; none if there is but one.
+    /// The jobs of the workload; empty for a workload of one job.
     pub jobs: Vec<Job>,
 }
 
 impl Workload {
-    /// Messages that wait for nothing but their start times.
+    /// Messages without dependencies, which start at their start times.
     pub fn independent(messages: Vec<Message>) -> Self {
         Self { messages, ..Self::default() }
     }
@@ -217,10 +217,10 @@ impl Workload {
         &self.dependents[from..to]
     }
 
-    /// The same with each host `i` moved to `hosts[i]`.
+    /// The workload with each host `i` replaced by `hosts[i]`.
     ///
     /// # Panics
-    /// If it has a host that `hosts` has no place for.
+    /// If `hosts` has no entry for a host of the workload.
     pub fn moved(mut self, hosts: &[HostId]) -> Self {
         for message in &mut self.messages {
             (message.src, message.dst) = (hosts[message.src.index()], hosts[message.dst.index()]);
@@ -236,7 +236,7 @@ impl Workload {
         self.messages.iter().fold(Bytes::ZERO, |sum, message| sum + message.bytes)
     }
 
-    /// When the first message starts; with delays, the beginning.
+    /// The start of the first message; time zero for a workload with delays.
     pub fn first_start(&self) -> Time {
         if !self.delays.is_empty() {
             return Time::ZERO;
@@ -244,14 +244,14 @@ impl Workload {
         self.messages.iter().map(|message| message.start).min().unwrap_or(Time::ZERO)
     }
 
-    /// How long after `first_start` the last independent start is.
+    /// The span from `first_start` to the last scheduled start.
     pub fn start_spread(&self) -> Span {
         let last = self.messages.iter().map(|message| message.start).max();
         last.unwrap_or(Time::ZERO).since(self.first_start())
     }
 }
 
-/// A flow of a pattern, with a stream of its own.
+/// A flow of a traffic pattern, starting at time zero.
 fn flow(stream: u32, src: HostId, dst: HostId, bytes: Bytes) -> Message {
     Message { src, dst, bytes, stream, start: Time::ZERO }
 }

@@ -9,7 +9,7 @@ use crate::scenario::input::context::{AtLeast, Context, Lookup};
 use crate::scenario::input::error::ScenarioError;
 use crate::scenario::input::located::{Key, Located};
 use crate::units::Span;
-use crate::workload::{JobsError, Part, Workload};
+use crate::workload::{JobSpec, JobsError, Workload};
 
 /// The longest name of a job: it has to fit into a line of a table beside its times.
 const LONGEST_NAME: usize = 24;
@@ -34,8 +34,8 @@ fn alone(
 ) -> Result<Sent, ScenarioError> {
     let start = start(context, section)?;
     let Sent { workload, warnings } = workload::resolve(context, section, ground)?;
-    let part = Part { name: String::new(), workload, start, after: None };
-    let workload = Workload::of_parts(vec![part]).map_err(|error| {
+    let part = JobSpec { name: String::new(), workload, start, after: None };
+    let workload = Workload::of_jobs(vec![part]).map_err(|error| {
         let key = section.kind.key();
         context.invalid_as(key, section.kind.as_str(), error.to_string())
     })?;
@@ -57,13 +57,13 @@ fn several(
         let sent = workload::resolve(context, section, ground)?;
         warnings.extend(sent.warnings);
         *section.common.start = Some(start);
-        parts.push(Part { name: names[index].clone(), workload: sent.workload, start, after });
+        parts.push(JobSpec { name: names[index].clone(), workload: sent.workload, start, after });
     }
     let count = parts.len();
-    let workload = Workload::of_parts(parts).map_err(|error| {
+    let workload = Workload::of_jobs(parts).map_err(|error| {
         let waits = jobs.iter().find_map(|job| job.job.after.given());
         match (error, waits) {
-            (JobsError::Circle, Some(after)) => context.invalid(&after, error.to_string()),
+            (JobsError::Cycle, Some(after)) => context.invalid(&after, error.to_string()),
             _ => context.invalid_as(
                 &Key::ROOT.child("job"),
                 format!("{count} in all"),

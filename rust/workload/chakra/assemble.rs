@@ -282,7 +282,7 @@ impl<'a> Assembler<'a> {
             Ok(workload) => return Ok(workload),
             Err(GraphFault::TooManyTasks) => return Err(of_all(too_many())),
             Err(GraphFault::TooManyBytes) => return Err(of_all(too_many_bytes())),
-            Err(GraphFault::Circle(stuck)) => stuck,
+            Err(GraphFault::Cycle(stuck)) => stuck,
         };
         let waits = |task: Task| stuck.binary_search(&task).is_ok();
         for (rank, tasks) in (0u32..).zip(&self.tasks) {

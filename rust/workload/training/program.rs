@@ -197,7 +197,7 @@ impl<'a> ProgramBuilder<'a> {
         self.graph.finish().map_err(|fault| match fault {
             GraphFault::TooManyTasks => TrainingError::TooManyMessages,
             GraphFault::TooManyBytes => TrainingError::TooManyBytes,
-            GraphFault::Circle(_) => unreachable!("each step depends on earlier ones only"),
+            GraphFault::Cycle(_) => unreachable!("each step depends on earlier ones only"),
         })
     }
 
