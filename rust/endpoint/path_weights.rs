@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::ids::{HostId, LinkId, SwitchId};
-use crate::topology::capacity::path_shares;
-use crate::topology::{Routes, Topology};
+use crate::topology::{Routes, Topology, path_shares};
 use crate::units::BitRate;
 
 /// Shares of paths, computed once for each two edge switches that are asked about.

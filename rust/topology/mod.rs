@@ -3,23 +3,24 @@
 //! A topology does not depend on packets. Every host has exactly one port (a machine with several
 //! rails is several hosts here); hosts do not forward.
 
-pub mod capacity;
+mod capacity;
 mod check;
 mod error;
-pub mod fat_tree;
+mod fat_tree;
 #[cfg(test)]
 pub(crate) mod fixtures;
 mod graph;
 pub mod hpcc;
 mod hpcc_error;
-pub mod leaf_spine;
+mod leaf_spine;
 mod link_state;
 mod names;
 mod node;
 mod pods;
-pub mod rail_optimized;
-pub mod routes;
+mod rail_optimized;
+mod routes;
 
+pub(crate) use capacity::path_shares;
 pub use capacity::{Capacities, Shares};
 pub use error::TopologyError;
 pub use fat_tree::FatTree;

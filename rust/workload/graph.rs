@@ -197,7 +197,7 @@ impl Graph {
                 workload.lanes[delay as usize] = Some(lane);
             }
         }
-        let stuck = circle(&workload);
+        let stuck = cyclic_tasks(&workload);
         if stuck.is_empty() {
             return Ok(workload);
         }
@@ -209,8 +209,8 @@ impl Graph {
     }
 }
 
-/// Those that never begin, because they wait for each other.
-fn circle(workload: &Workload) -> Vec<TaskId> {
+/// The tasks that never start because they are on a dependency cycle, or depend on one.
+fn cyclic_tasks(workload: &Workload) -> Vec<TaskId> {
     let mut open = workload.waits_for.clone();
     let ids = || (0..workload.waits_for.len() as u32).map(TaskId);
     let mut ready: Vec<TaskId> = ids().filter(|id| open[id.index()] == 0).collect();

@@ -39,16 +39,16 @@ pub struct Message {
     pub start: Time,
 }
 
-/// What a host computes, or waits for: nothing of it is on the wire.
+/// A computation or another delay of a host, which sends nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delay {
-    /// Where.
+    /// The host.
     pub host: HostId,
-    /// How long it takes, once all that it waits for is over.
+    /// Its duration, from the completion of its last dependency.
     pub span: Span,
 }
 
-/// What a task is.
+/// A message or a delay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task<'a> {
     /// A message of the workload.
@@ -57,8 +57,8 @@ pub enum Task<'a> {
     Delay(&'a Delay),
 }
 
-/// What computes one delay after the other at a host: a processor, a stream of a GPU. Each host
-/// has its own of each number.
+/// A unit of a host that runs one delay at a time: a processor, or a stream of a GPU. Lanes with
+/// the same number at different hosts are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lane(pub u32);
 
@@ -73,30 +73,31 @@ pub enum Compute {
     Parallel,
 }
 
-/// Messages in order of their ids, delays, and their dependencies.
+/// Messages, delays, and their dependencies.
 ///
-/// Messages and delays together are its tasks, which dependencies join ([`TaskId`]). A delay begins at time zero, or once everything that it waits for is over for
-/// its host. What waits for a delay may be at any host: from one to another nothing passes but
-/// the news, in no time. Delays of a host run side by side, but for those of a lane: of them one
-/// at a time, of those that are ready the first by number.
+/// Messages and delays together are the tasks of a workload ([`TaskId`]). A delay starts at time
+/// zero, or when its dependencies are met at its host. The dependents of a delay may be at any
+/// host: its completion is known everywhere at once. Delays of a host run in parallel, except those
+/// of the same lane, which run one at a time; of those that are ready, the first by index runs
+/// first.
 ///
-/// A message starts at its `start`, or once every message that it waits for is over and its sender
-/// has computed for the `gap`, whichever is later. A message that comes to the sender is over when
-/// it has been delivered, one that the sender sent itself when it knows that it has.
+/// A message starts at its `start`, or when all of its dependencies are met and its sender has
+/// computed for the `gap`, whichever is later. A dependency on a message is met by its delivery if
+/// the dependent is at its receiver, and by its completion if the dependent is at its sender.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Workload {
     /// Every message, by [`MessageId`].
     pub messages: Vec<Message>,
-    /// What hosts compute.
+    /// Every delay.
     pub delays: Vec<Delay>,
-    /// For each delay its lane, if it is of one; empty if none is.
+    /// The lane of each delay, if it has one; empty if no delay has.
     pub lanes: Vec<Option<Lane>>,
-    /// For each message and each delay how many it waits for; empty if none waits.
+    /// The number of dependencies of each task; empty if no task has any.
     pub waits_for: Vec<u32>,
-    /// `first_dependent[m]..first_dependent[m + 1]` are the places in `dependents` of those that
-    /// wait for `m`; empty if none waits.
+    /// `dependents[first_dependent[t]..first_dependent[t + 1]]` depend on task `t`; empty if there
+    /// are no dependencies.
     pub first_dependent: Vec<u32>,
-    /// Those that wait, grouped by what they wait for.
+    /// The dependents of all tasks, grouped by the task that they depend on.
     pub dependents: Vec<TaskId>,
     /// Computing time of a sender between the last dependency of a message and its start. It does
     /// not apply to delays.
@@ -111,10 +112,10 @@ impl Workload {
         Self { messages, ..Self::default() }
     }
 
-    /// Messages with dependencies: each pair is (what is waited for, who waits).
+    /// Messages with dependencies: each pair is a task and one that depends on it.
     ///
     /// # Panics
-    /// If a dependency is neither delivered nor sent where the dependent is sent.
+    /// If a message depends on one that its sender neither receives nor sends.
     pub fn with_dependencies(
         messages: Vec<Message>,
         dependencies: &[(MessageId, MessageId)],
@@ -124,10 +125,10 @@ impl Workload {
         Self::with_delays(messages, Vec::new(), &dependencies)
     }
 
-    /// Messages and delays with dependencies: each pair is (what is waited for, who waits).
+    /// Messages and delays with dependencies: each pair is a task and one that depends on it.
     ///
     /// # Panics
-    /// If a message that is waited for is neither delivered nor sent where the dependent is.
+    /// If a task depends on a message that its host neither receives nor sends.
     pub fn with_delays(
         messages: Vec<Message>,
         delays: Vec<Delay>,
@@ -142,7 +143,7 @@ impl Workload {
             let message = workload.message(before);
             assert!(
                 message.is_none_or(|message| [message.src, message.dst].contains(&host)),
-                "{after} waits for {before}, which is sent and delivered elsewhere"
+                "{after} depends on {before}, which its host neither sends nor receives"
             );
             waits_for[after.index()] += 1;
             first_dependent[before.index() + 1] += 1;
@@ -161,7 +162,7 @@ impl Workload {
         workload
     }
 
-    /// Where a message is sent from, or a delay is.
+    /// The sender of a message, or the host of a delay.
     pub fn host_of(&self, task: TaskId) -> HostId {
         match self.task(task) {
             Task::Message(_, message) => message.src,
@@ -169,7 +170,7 @@ impl Workload {
         }
     }
 
-    /// Messages and delays together.
+    /// Number of messages and delays together.
     pub fn task_count(&self) -> usize {
         self.messages.len() + self.delays.len()
     }
@@ -179,12 +180,12 @@ impl Workload {
         (0..u32::try_from(self.task_count()).expect("ids are 32 bits")).map(TaskId)
     }
 
-    /// The task of the delay of that index.
+    /// The task of the delay at this index.
     pub fn delay_task(&self, index: usize) -> TaskId {
         TaskId(u32::try_from(self.messages.len() + index).expect("ids are 32 bits"))
     }
 
-    /// What a task is.
+    /// The message or the delay of a task.
     pub fn task(&self, task: TaskId) -> Task<'_> {
         match self.message(task) {
             Some(message) => Task::Message(MessageId(task.0), message),
@@ -207,7 +208,7 @@ impl Workload {
         *self.lanes.get(task.index().checked_sub(self.messages.len())?)?
     }
 
-    /// The tasks that wait for `task`.
+    /// The tasks that depend on `task`.
     pub fn dependents_of(&self, task: TaskId) -> &[TaskId] {
         if self.first_dependent.is_empty() {
             return &[];

@@ -54,7 +54,7 @@ use std::io::{BufRead, BufReader, Read};
 
 pub use error::{ChakraError, ChakraFault, Dependency};
 pub use expand::algorithms;
-pub use player::{AHEAD, MessageOrigin, Player};
+pub use player::{MessageOrigin, Player};
 pub use streaming::{Streaming, WINDOW};
 pub use write::{NotATrace, Traces};
 

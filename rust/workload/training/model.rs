@@ -128,12 +128,12 @@ impl Model {
     }
 
     /// Whether the layer at this index has experts.
-    pub fn has_experts(&self, layer: u32) -> bool {
+    pub(super) fn has_experts(&self, layer: u32) -> bool {
         self.experts.is_some_and(|experts| layer >= experts.dense_layers)
     }
 
     /// Parameters of a layer's attention, with the normalisation before it.
-    pub fn attention_parameters(&self) -> u64 {
+    pub(super) fn attention_parameters(&self) -> u64 {
         let hidden = u64::from(self.hidden);
         match self.attention {
             Attention::Grouped { heads, kv_heads, head } => {
@@ -154,18 +154,18 @@ impl Model {
     }
 
     /// Parameters of an ordinary feed-forward block, with the normalisation before it.
-    pub fn block_parameters(&self) -> u64 {
+    pub(super) fn block_parameters(&self) -> u64 {
         self.norm() + self.matrices(self.ffn)
     }
 
     /// Parameters of one expert; 0 for a dense model.
-    pub fn expert_parameters(&self) -> u64 {
+    pub(super) fn expert_parameters(&self) -> u64 {
         self.experts.map_or(0, |experts| self.matrices(experts.ffn))
     }
 
     /// Parameters that a layer with experts has on every host besides its attention: the router,
     /// the shared experts, and the normalisation.
-    pub fn common_parameters(&self) -> u64 {
+    pub(super) fn common_parameters(&self) -> u64 {
         self.experts.map_or(0, |experts| {
             let router = u64::from(self.hidden) * u64::from(experts.count);
             self.norm() + router + u64::from(experts.shared) * self.expert_parameters()
@@ -173,7 +173,7 @@ impl Model {
     }
 
     /// Parameters of the embedding.
-    pub fn embedding_parameters(&self) -> u64 {
+    pub(super) fn embedding_parameters(&self) -> u64 {
         if self.vocabulary == 0 {
             return 0;
         }
@@ -186,7 +186,7 @@ impl Model {
 
     /// Parameters after the last layer: the last normalisation, and the output matrix unless it is
     /// tied to the embedding.
-    pub fn output_parameters(&self) -> u64 {
+    pub(super) fn output_parameters(&self) -> u64 {
         match (self.vocabulary, self.family) {
             (0, _) => 0,
             (_, ModelFamily::Gpt) => self.norm(),

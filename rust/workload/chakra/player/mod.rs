@@ -31,7 +31,7 @@ use rank::Rank;
 
 /// Maximum number of windows that a rank is read ahead, where one window does not suffice.
 /// \[inferred\]
-pub const AHEAD: usize = 64;
+const AHEAD: usize = 64;
 
 /// The node, or the collective, that a message of a player belongs to. The caller returns it when
 /// the message is delivered and when it completes.
