@@ -111,7 +111,8 @@ fn written_traces_take_the_same_time_when_read_again() {
         "[topology]\nleaves = 4\nspines = 4\nhosts_per_leaf = 4\n[policy]\nname = \"spray\"\n";
     for workload in [
         "kind = \"all-reduce\"\nalgorithm = \"ring\"\nbytes = \"1MB\"\ngap = \"1234567ps\"\n",
-        "kind = \"all-reduce\"\nalgorithm = \"double-binary-tree\"\nbytes = \"1MB\"\nchannels = 2\nchunks = 3\n",
+        "kind = \"all-reduce\"\nalgorithm = \"double-binary-tree\"\nbytes = \"1MB\"\n\
+         channels = 2\nchunks = 3\n",
         "kind = \"halving-doubling-all-reduce\"\nbytes = \"300001B\"\n",
         "kind = \"binomial-broadcast\"\nbytes = \"1MB\"\n",
         "kind = \"all-to-all\"\nbytes = \"1MB\"\nstart_jitter = \"3us\"\n",

@@ -3,7 +3,8 @@
 
 use super::error::{ChakraFault, NodeFault, RankFault};
 use super::expand::expand;
-use super::node::{Call, FirstCall, MatchKey, NodeAction, RankGroups, disagreement};
+use super::groups::{Call, FirstCall, RankGroups, disagreement};
+use super::node::{MatchKey, NodeAction};
 use super::trace::RankTrace;
 use crate::collective::Algorithms;
 use crate::ids::HostId;

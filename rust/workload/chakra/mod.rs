@@ -37,6 +37,7 @@
 mod assemble;
 mod error;
 mod expand;
+mod groups;
 mod id_set;
 mod node;
 mod player;
@@ -61,7 +62,7 @@ pub use write::{NotATrace, Traces};
 use super::{Compute, Workload};
 use crate::collective::Algorithms;
 use error::{NodeFault, RankFault};
-use node::RankGroups;
+use groups::RankGroups;
 use trace::RankTrace;
 
 /// The dependencies of nodes that apply.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::error::ChakraError;
-use super::node::RankGroups;
+use super::groups::RankGroups;
 use super::player::Player;
 use super::survey::{Survey, survey};
 use super::{Options, Source, warnings};

@@ -178,6 +178,10 @@ fn a_collective_of_one_rank_takes_its_recorded_duration() {
 
 /// Files with a fault, and the start of the expected error.
 fn faults() -> Vec<(Vec<Vec<u8>>, String)> {
+    [faults_of_a_file(), faults_between_ranks()].concat()
+}
+
+fn faults_of_a_file() -> Vec<(Vec<Vec<u8>>, String)> {
     let good = || file(&[compute(4, 1, &[])]);
     let mut cut = good();
     cut.pop();
@@ -204,6 +208,18 @@ fn faults() -> Vec<(Vec<Vec<u8>>, String)> {
             format!("{head}node 4, byte 15: duplicate node id"),
         ),
         (vec![file(&[node(1, 8, &[])])], format!("{head}node 1, byte 8: unknown type 8")),
+        (vec![file(&[call(3, 10, &[])])], format!("{head}node 3, byte 8: unknown comm_type 10")),
+        (
+            vec![file(&[node(3, kind::SEND, &[])])],
+            format!("{head}node 3, byte 8: attribute comm_size is missing"),
+        ),
+    ]
+}
+
+fn faults_between_ranks() -> Vec<(Vec<Vec<u8>>, String)> {
+    let good = || file(&[compute(4, 1, &[])]);
+    let head = "t.0.et: rank 0, ";
+    vec![
         (
             vec![file(&[send(3, 1, &[])]), good()],
             format!("{head}node 3, byte 8: no receive of rank 1 with tag 7 matches this send"),
@@ -228,11 +244,6 @@ fn faults() -> Vec<(Vec<Vec<u8>>, String)> {
             vec![file(&[call(3, 0, &[])]), file(&[call(3, 2, &[])])],
             "t.1.et: rank 1, node 3, byte 8: all-gather of 4000 bytes, but node 3 of rank 0"
                 .to_owned(),
-        ),
-        (vec![file(&[call(3, 10, &[])])], format!("{head}node 3, byte 8: unknown comm_type 10")),
-        (
-            vec![file(&[node(3, kind::SEND, &[])])],
-            format!("{head}node 3, byte 8: attribute comm_size is missing"),
         ),
         (
             vec![

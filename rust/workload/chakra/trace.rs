@@ -4,7 +4,8 @@ use std::io::BufRead;
 
 use super::Options;
 use super::error::{ChakraFault, Dependency, NodeFault};
-use super::node::{NodeAction, NodeReader, ParsedNode, RankGroups};
+use super::groups::RankGroups;
+use super::node::{NodeAction, NodeReader, ParsedNode};
 
 /// A rank's nodes, in order of its file.
 #[derive(Debug, Clone, Default)]

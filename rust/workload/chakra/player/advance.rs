@@ -3,7 +3,8 @@
 
 use super::super::error::{ChakraFault, Dependency, NodeFault, RankFault};
 
-use super::super::node::{Call, MatchKey, NodeAction, NodeReader, ParsedNode};
+use super::super::groups::Call;
+use super::super::node::{MatchKey, NodeAction, NodeReader, ParsedNode};
 use super::super::open;
 use super::collectives::{self, Effects};
 use super::matcher::PendingSend;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::assemble::COLLECTIVE_STREAMS;
 use super::super::error::ChakraFault;
 use super::super::expand::expand;
-use super::super::node::{Call, FirstCall, RankGroups, disagreement};
+use super::super::groups::{Call, FirstCall, RankGroups, disagreement};
 use super::RankNode;
 use crate::collective::Algorithms;
 use crate::ids::{HostId, TaskId};

@@ -21,7 +21,8 @@ mod stall;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::error::ChakraError;
-use super::node::{NodeAction, RankGroups};
+use super::groups::RankGroups;
+use super::node::NodeAction;
 use super::streaming::Streaming;
 use crate::units::Time;
 use crate::workload::Message;

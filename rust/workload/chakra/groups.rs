@@ -1,0 +1,74 @@
+//! The calls of collectives, and the groups of ranks that take part in them.
+
+use super::error::ChakraFault;
+use super::expand;
+use crate::units::Span;
+
+/// A rank's call of a collective.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Call {
+    /// Number of the operation in the schema (`comm_type`).
+    pub operation: u8,
+    /// Bytes of this rank.
+    pub bytes: u64,
+    /// Index of the group in [`RankGroups`].
+    pub group: u32,
+    /// Duration in the recorded run.
+    pub recorded: Span,
+}
+
+/// The first call of a collective, with which the calls of other ranks must agree.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FirstCall {
+    pub call: Call,
+    pub rank: u32,
+    /// Id of the node.
+    pub node: u64,
+}
+
+/// The fault if a rank's call differs from the first call of the same collective.
+pub(super) fn disagreement(
+    here: Call,
+    first: FirstCall,
+    groups: &RankGroups,
+) -> Option<ChakraFault> {
+    let FirstCall { call: there, rank, node } = first;
+    if (here.operation, here.bytes) == (there.operation, there.bytes) {
+        return None;
+    }
+    let text = |call: Call| format!("{} of {} bytes", expand::name(call.operation), call.bytes);
+    Some(ChakraFault::Disagreement(format!(
+        "{}, but node {node} of rank {rank}, which has the same index in {}, is {}",
+        text(here),
+        groups.name(here.group),
+        text(there)
+    )))
+}
+
+/// The names of groups of ranks, in the order in which they are found after the group of all
+/// ranks.
+#[derive(Debug, Clone)]
+pub(super) struct RankGroups(Vec<String>);
+
+impl RankGroups {
+    pub fn new() -> Self {
+        Self(vec!["all ranks".to_owned()])
+    }
+
+    pub fn name(&self, group: u32) -> String {
+        match group {
+            0 => self.0[0].clone(),
+            _ => format!("group '{}'", self.0[group as usize]),
+        }
+    }
+
+    /// The index of the group called `name`; adds the group if it is new.
+    pub fn index_of(&mut self, name: &str) -> u32 {
+        let known = self.0.iter().skip(1).position(|known| known == name);
+        let index = known.unwrap_or_else(|| {
+            self.0.push(name.to_owned());
+            self.0.len() - 2
+        });
+        index as u32 + 1
+    }
+}

@@ -1,0 +1,114 @@
+//! Errors of flow files.
+
+use thiserror::Error;
+
+use super::MAX_FLOWS;
+use crate::units::DecimalError;
+
+/// A fault of a flow file, with its position.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{file}:{line}: {fault}")]
+pub struct FlowFileError {
+    /// Name of the file.
+    pub file: String,
+    /// Line of the fault, from 1.
+    pub line: usize,
+    /// The fault.
+    pub fault: FlowFault,
+}
+
+/// A fault of a flow file, and what is expected instead.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum FlowFault {
+    /// The first line is not one whole number.
+    #[error(
+        "'{text}' is not the number of flows; write it alone in the first line, for example 16"
+    )]
+    Count {
+        /// The line.
+        text: String,
+    },
+    /// The file announces no flows.
+    #[error("0 flows are announced; expected at least 1")]
+    NoFlows,
+    /// The file has fewer flows than announced.
+    #[error("{announced} flows are announced, but the file ends after {found} of them")]
+    TooFewLines {
+        /// The number in the first line.
+        announced: u64,
+        /// Flows found.
+        found: usize,
+    },
+    /// There are more flows than [`MAX_FLOWS`].
+    #[error("too many flows; the limit is {MAX_FLOWS} (2^28)")]
+    TooManyFlows,
+    /// A line has another number of columns than a flow.
+    #[error(
+        "'{text}' has {found} columns; a flow has 6 (src dst priority dst_port bytes start_s) or 5 \
+         (src dst priority bytes start_s)"
+    )]
+    Columns {
+        /// The line.
+        text: String,
+        /// Columns found.
+        found: usize,
+    },
+    /// A line is of another dialect than the first flow.
+    #[error("'{text}' has {found} columns, but the flows above it have {expected}; all must agree")]
+    Dialect {
+        /// The line.
+        text: String,
+        /// Columns found.
+        found: usize,
+        /// Columns of the first flow.
+        expected: usize,
+    },
+    /// A column is not a whole number, or out of range.
+    #[error("'{token}' is not a {column}; write a whole number from 0 to {largest}")]
+    Number {
+        /// Name of the column.
+        column: &'static str,
+        /// The value as given.
+        token: String,
+        /// The largest allowed value.
+        largest: u64,
+    },
+    /// Sender and receiver are the same node.
+    #[error("a flow from node {node} to itself; src and dst must differ")]
+    ToItself {
+        /// The node.
+        node: u32,
+    },
+    /// A flow has no bytes.
+    #[error("a flow of 0 bytes; expected at least 1")]
+    NoBytes,
+    /// A start time is invalid.
+    #[error(
+        "'{token}' is not a start: {reason}; write seconds from 0 to 18446744, at most 12 \
+         decimals, for example 2.000000001"
+    )]
+    Start {
+        /// The value as given.
+        token: String,
+        /// Why it is invalid.
+        reason: DecimalError,
+    },
+    /// The flows have more bytes than 64 bits count.
+    #[error(
+        "with {bytes} bytes the flows up to here have more than 2^64 bytes, the limit of a workload"
+    )]
+    TooManyBytes {
+        /// Bytes of the flow in this line.
+        bytes: u64,
+    },
+    /// A node is not a host.
+    #[error("{column} {node} is {what}; write the id of a host of the topology")]
+    NotAHost {
+        /// Name of the column.
+        column: &'static str,
+        /// The node.
+        node: u32,
+        /// What the node is instead.
+        what: String,
+    },
+}
