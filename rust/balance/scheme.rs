@@ -87,7 +87,7 @@ impl Scheme {
             sender,
             switch: SwitchConfig::Hash(hash::Config {}),
             forwarding: Forwarding::Hashed,
-            recovery: Recovery::GoBackN,
+            recovery: Recovery::GO_BACK_N,
             weights: Weights::Equal,
             origin: Origin::Published,
         }

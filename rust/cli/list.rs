@@ -1,6 +1,7 @@
 //! `evenkeel list`: the names that scenarios and options accept, with their sources.
 
 use clap::{Args, ValueEnum};
+use evenkeel::nic::{congestion, recovery};
 use evenkeel::report::list_table;
 use evenkeel::workload::training;
 use evenkeel::{balance, collective, rail};
@@ -15,9 +16,11 @@ Examples:
   evenkeel list workloads
   evenkeel list models
   evenkeel list allocators
+  evenkeel list congestion-controls
+  evenkeel list recoveries
 ";
 
-/// List the available policies, collectives, topologies, workloads, models or allocators
+/// List what a scenario can name: policies, collectives, topologies, congestion controls, ...
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -39,6 +42,10 @@ enum Category {
     Models,
     /// Allocators of rails: `name` in the [policy] of a scenario with [[rail]] sections
     Allocators,
+    /// Congestion controls: `congestion_control` in a scenario's [transport]
+    CongestionControls,
+    /// Loss recoveries: `recovery` in a scenario's [transport]
+    Recoveries,
 }
 
 /// The kinds of topology: name, description, source. A test checks that scenarios accept the names.
@@ -111,6 +118,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         Category::Allocators => {
             let rows = rail::PRESETS.iter().map(|it| [it.name, it.summary, it.source]);
             list_table(["allocator", "what it does", "source"], rows)
+        }
+        Category::CongestionControls => {
+            let rows = congestion::CONTROLS.iter().map(|it| [it.name, it.summary, it.source]);
+            list_table(["congestion control", "what it does", "source"], rows)
+        }
+        Category::Recoveries => {
+            let rows = recovery::RECOVERIES.iter().map(|it| [it.name, it.summary, it.source]);
+            list_table(["recovery", "what it does", "source"], rows)
         }
     };
     output::print(&text)?;

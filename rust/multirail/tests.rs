@@ -20,7 +20,7 @@ const FREE: Software = Software {
 fn rdma(name: &str, gbps: u64) -> RailConfig {
     let nic = NicConfig {
         congestion: CongestionControl::LineRate(line_rate::Config::default()),
-        recovery: Recovery::GoBackN,
+        recovery: Recovery::GO_BACK_N,
         ..NicConfig::default()
     };
     let (buffer, gap) = (Bytes::new(16_000_000), Bytes::new(20));
@@ -121,7 +121,7 @@ fn tcp(name: &str, gbps: u64) -> RailConfig {
     transport.nic.congestion = CongestionControl::NewReno(new_reno::Config::default());
     transport.nic.recovery = Recovery::Sack(sack::Config {
         reordering: 3,
-        flow_control: sack::FlowControl::Off,
+        flow_control: sack::Window::Off,
         rto_low: Span::from_ms(200),
         ..sack::Config::default()
     });

@@ -1,30 +1,14 @@
-//! What a NIC is set to.
+//! The configuration of a NIC.
 
-use serde::{Deserialize, Serialize};
-
-use super::AckConfig;
+use super::ack::AckConfig;
 use super::congestion::{CongestionControl, dcqcn};
-use super::recovery::sack;
+use super::delivery::Delivery;
+use super::receiver::ReceiverSettings;
+use super::recovery::Recovery;
 use super::verbs::QpConfig;
 use crate::units::{BitRate, Bytes, Span};
 
-/// How losses are made good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Recovery {
-    /// Everything from the first missing packet on is sent again (RoCEv2).
-    GoBackN,
-    /// Everything from the first packet of the message on is sent again (the first RoCE NICs).
-    GoBackToZero,
-    /// Selective acknowledgements and BDP flow control (IRN).
-    Sack(sack::Config),
-    /// Each packet has a timer of its own and is sent again alone.
-    PerPacket,
-    /// An ideal rateless erasure code.
-    Erasure,
-}
-
-/// What a NIC is told of the network it is plugged into.
+/// What a NIC is configured with of the network that it is attached to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortFacts {
     /// The rate of its port.
@@ -45,7 +29,7 @@ pub struct NicConfig {
     pub ack: AckConfig,
     /// What sets the sending rate.
     pub congestion: CongestionControl,
-    /// What makes losses good.
+    /// The loss recovery.
     pub recovery: Recovery,
     /// How long a sender waits for an acknowledgement; with selective acknowledgements, while
     /// more than a few packets are out (RTO_high).
@@ -60,14 +44,14 @@ pub struct NicConfig {
 }
 
 impl Default for NicConfig {
-    /// As a scenario has it that says nothing else.
+    /// The defaults of a scenario.
     fn default() -> Self {
         Self {
             payload: Bytes::new(4_096),
             header: Bytes::new(62),
             ack: AckConfig::default(),
             congestion: CongestionControl::Dcqcn(dcqcn::Config::default()),
-            recovery: Recovery::GoBackN,
+            recovery: Recovery::GO_BACK_N,
             retransmit_timeout: Span::from_ms(1),
             nack_interval: Span::from_us(500),
             cnp_interval: Span::from_us(50),
@@ -77,11 +61,24 @@ impl Default for NicConfig {
 }
 
 impl NicConfig {
-    /// How soon after a packet was sent a retransmission timer may run out.
+    /// How soon after a packet was sent a retransmission timer may expire.
     pub fn shortest_timeout(&self) -> Span {
-        match self.recovery {
-            Recovery::Sack(sack) => self.retransmit_timeout.min(sack.rto_low),
-            _ => self.retransmit_timeout,
+        self.recovery.shortest_timeout(self.retransmit_timeout)
+    }
+
+    /// In which order its queue pairs deliver messages.
+    pub fn delivery(&self) -> Delivery {
+        self.queue_pairs.delivery.unwrap_or(self.recovery.delivery())
+    }
+
+    /// What receiving halves need of it.
+    pub(super) fn receiving(&self) -> ReceiverSettings {
+        ReceiverSettings {
+            payload: self.payload,
+            header: self.header,
+            ack: self.ack,
+            nack_interval: self.nack_interval,
+            cnp_interval: self.congestion.wants_cnp().then_some(self.cnp_interval),
         }
     }
 }

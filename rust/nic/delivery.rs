@@ -14,8 +14,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{NicConfig, Recovery};
-
 /// When a message that has all its bytes is delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -26,39 +24,11 @@ pub enum Delivery {
     Unordered,
 }
 
-impl Delivery {
-    /// What a recovery does where nobody asks for another: an erasure code codes each message
-    /// apart and delivers it alone, all others deliver in order.
-    pub const fn of(recovery: Recovery) -> Self {
-        match recovery {
-            Recovery::Erasure => Self::Unordered,
-            Recovery::GoBackN
-            | Recovery::GoBackToZero
-            | Recovery::Sack(_)
-            | Recovery::PerPacket => Self::Ordered,
-        }
-    }
-
-    /// Whether a recovery can deliver like this. Go-back-N takes no packet before its turn, so
-    /// that none of its messages can overtake another.
-    pub const fn is_possible(self, recovery: Recovery) -> bool {
-        let in_turn = matches!(recovery, Recovery::GoBackN | Recovery::GoBackToZero);
-        matches!(self, Self::Ordered) || !in_turn
-    }
-}
-
 impl fmt::Display for Delivery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Ordered => "ordered",
             Self::Unordered => "unordered",
         })
-    }
-}
-
-impl NicConfig {
-    /// How its queue pairs deliver.
-    pub fn delivery(&self) -> Delivery {
-        self.queue_pairs.delivery.unwrap_or(Delivery::of(self.recovery))
     }
 }

@@ -77,12 +77,17 @@
 
 mod accounting;
 mod ack;
+mod board;
 mod config;
 pub mod congestion;
 mod context_cache;
+mod counters;
 mod delivery;
+mod event;
 mod pacer;
+pub mod parameters;
 mod qp;
+mod receiver;
 pub mod recovery;
 mod requester;
 mod responder;
@@ -92,10 +97,13 @@ pub mod verbs;
 
 pub use accounting::{PeerAccount, QpAccount};
 pub use ack::{AckConfig, Entropies, Marked};
-pub use config::{NicConfig, PortFacts, Recovery};
+pub use config::{NicConfig, PortFacts};
 pub use context_cache::{CacheConfig, CacheCounters};
+pub use counters::NicCounters;
 pub use delivery::Delivery;
-pub use qp::{Origin, Owner, QpAttributes, QpState, Reporting, answer_label};
+pub use event::{Backlog, NicEvent, Owner};
+pub use qp::{Origin, QpAttributes, QpState, Reporting, answer_label};
+pub use recovery::Recovery;
 pub use timer::Timer;
 
 use std::cmp::Reverse;
@@ -105,8 +113,9 @@ use std::ops::Add;
 
 use context_cache::ContextCache;
 use qp::{Qp, Setup, Slot};
+use receiver::{Outbox, ReceiverSettings};
 use requester::{Place, Requester};
-use responder::{Outbox, Responder};
+use responder::Responder;
 use verbs::{Completion, WorkQueues};
 
 use crate::balance::sender::Sender;
@@ -115,107 +124,6 @@ use crate::balance::sender::SenderPolicy;
 use crate::ids::{HostId, QpId};
 use crate::packet::{DataView, Flags, Packet};
 use crate::units::{Bytes, Span, Time};
-
-/// What happened to messages and paths. Deliveries and completions of work requests are reported
-/// as completions instead, so that their events have a world as their owner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NicEvent {
-    /// The receiving half has every byte of its `message`-th message, from 0.
-    Delivered {
-        /// Of the receiving half.
-        owner: Owner,
-        /// Which message of the queue pair.
-        message: u32,
-    },
-    /// The sending half knows that the work of this id arrived.
-    Completed {
-        /// Of the sending half.
-        owner: Owner,
-        /// As given to [`Nic::post`].
-        work: u64,
-    },
-    /// The sending half left a path for good.
-    PathFailed {
-        /// Of the sending half.
-        owner: Owner,
-        /// The path that it left.
-        path: u16,
-    },
-}
-
-/// How far the work on a queue pair has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Backlog {
-    /// All of it is acknowledged.
-    Nothing,
-    /// All of it is sent.
-    Unacknowledged,
-    /// There is something to send, for the first time or again.
-    Unsent,
-}
-
-/// What a NIC counted. C++ shares the record, so that its layout is fixed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[repr(C)]
-pub struct NicCounters {
-    /// Data packets put on the wire.
-    pub data_sent: u64,
-    /// ... of which not for the first time.
-    pub retransmitted: u64,
-    /// Acknowledgements, NACKs and CNPs put on the wire.
-    pub control_sent: u64,
-    /// Data packets received, whole or cut.
-    pub data_received: u64,
-    /// ... of which cut to their headers by a switch.
-    pub trimmed: u64,
-    /// ... of which ECN marked.
-    pub marked: u64,
-    /// ... of which behind one of a higher PSN.
-    pub out_of_order: u64,
-    /// ... of which already there.
-    pub duplicates: u64,
-    /// ... of which thrown away because one before them is missing (go-back-N).
-    pub refused: u64,
-    /// Payload bytes accepted, each once.
-    pub payload_received: u64,
-    /// Acknowledgements, NACKs and CNPs received.
-    pub control_received: u64,
-    /// Packets of any kind dropped because no queue pair has the number that they are for.
-    pub misdirected: u64,
-    /// ... because the queue pair's state takes none.
-    pub discarded: u64,
-    /// Data packets refused because no receive was posted, or the request cannot be served.
-    pub not_ready: u64,
-}
-
-impl Add for NicCounters {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            data_sent: self.data_sent + other.data_sent,
-            retransmitted: self.retransmitted + other.retransmitted,
-            control_sent: self.control_sent + other.control_sent,
-            data_received: self.data_received + other.data_received,
-            trimmed: self.trimmed + other.trimmed,
-            marked: self.marked + other.marked,
-            out_of_order: self.out_of_order + other.out_of_order,
-            duplicates: self.duplicates + other.duplicates,
-            refused: self.refused + other.refused,
-            payload_received: self.payload_received + other.payload_received,
-            control_received: self.control_received + other.control_received,
-            misdirected: self.misdirected + other.misdirected,
-            discarded: self.discarded + other.discarded,
-            not_ready: self.not_ready + other.not_ready,
-        }
-    }
-}
-
-impl Sum for NicCounters {
-    fn sum<I: Iterator<Item = Self>>(counters: I) -> Self {
-        counters.fold(Self::default(), Add::add)
-    }
-}
 
 /// What a new sending half is given.
 #[derive(Debug, Clone)]
@@ -238,6 +146,8 @@ pub struct Nic {
     host: HostId,
     port: PortFacts,
     config: std::sync::Arc<NicConfig>,
+    /// What of `config` receiving halves need.
+    receiving: ReceiverSettings,
     /// Queue pairs by number.
     qps: Vec<Qp>,
     requesters: Vec<Requester>,
@@ -275,6 +185,7 @@ impl Nic {
         Self {
             host,
             port,
+            receiving: config.receiving(),
             config,
             qps: Vec::new(),
             requesters: Vec::new(),
@@ -422,7 +333,7 @@ impl Nic {
     #[inline]
     fn handle_data(&mut self, now: Time, packet: DataView<'_>, slot: Slot) {
         let mut out = Outbox {
-            config: &self.config,
+            settings: &self.receiving,
             control: &mut self.control,
             events: &mut self.events,
             counters: &mut self.counters,
@@ -479,7 +390,7 @@ impl Nic {
             }
             self.ack_timers.pop();
             let mut out = Outbox {
-                config: &self.config,
+                settings: &self.receiving,
                 control: &mut self.control,
                 events: &mut self.events,
                 counters: &mut self.counters,

@@ -10,7 +10,7 @@
 mod lifecycle;
 
 pub(super) use lifecycle::Setup;
-pub use lifecycle::{Owner, QpAttributes, Reporting, answer_label};
+pub use lifecycle::{QpAttributes, Reporting, answer_label};
 
 use std::fmt;
 

@@ -2,12 +2,15 @@
 
 use std::collections::VecDeque;
 
+use super::ack::Entropies;
+use super::config::{NicConfig, PortFacts};
 use super::congestion::{AckSample, CongestionController, Controller, Loss, PathFacts};
+use super::delivery::Delivery;
+use super::event::{Backlog, NicEvent, Owner};
 use super::pacer::Pacer;
-use super::recovery::{Lost, LostPlace, Missed, SendRecovery, Sending, Why};
-use super::responder::Peer;
+use super::receiver::Peer;
+use super::recovery::{Lost, LostPosition, Missed, Numbering, SendRecovery, Sending, Why};
 use super::sent_entropies::SentEntropies;
-use super::{Backlog, Delivery, Entropies, NicConfig, NicEvent, Owner, PortFacts, Recovery};
 use crate::balance::sender::{Feedback, PathSignal, Sender, SenderPolicy};
 use crate::ids::{HostId, QpId};
 use crate::packet::{AckView, DataFields, Flags, MessageLabel, NackView, Packet, Psn, Stamp, View};
@@ -55,11 +58,12 @@ pub(super) struct Requester {
     line_rate: BitRate,
     /// A full packet on the wire.
     packet_bytes: u32,
-    /// What the recovery lets out at once, in bytes on the wire.
-    flow_control: u64,
+    /// What the recovery allows in flight at once, in bytes on the wire.
+    recovery_window: u64,
     /// One past the last packet of the last message.
     end: u64,
     recovery: Sending,
+    numbering: Numbering,
     policy: Sender,
     /// Where acknowledgements carry the entropy values of all that they cover.
     entropies: Option<Box<SentEntropies>>,
@@ -85,6 +89,7 @@ impl Requester {
             base_rtt: parts.port.base_rtt,
             packet: config.payload + config.header,
         };
+        let numbering = config.recovery.numbering();
         Self {
             place: Place::Idle,
             timer_entry: Time::NEVER,
@@ -96,17 +101,15 @@ impl Requester {
             completed: 0,
             line_rate: parts.port.line_rate,
             packet_bytes: u32::try_from(path.packet.get()).unwrap_or(u32::MAX),
-            flow_control: match config.recovery {
-                Recovery::Sack(sack) => sack.flow_control.window(path.bdp(), path.packet),
-                _ => u64::MAX,
-            },
-            entropies: match (config.ack.entropies, config.recovery) {
-                (_, Recovery::Erasure) => None,
+            recovery_window: config.recovery.window(&path),
+            entropies: match (config.ack.entropies, numbering) {
+                (_, Numbering::Message) => None,
                 (Entropies::Last, _) if !parts.policy.needs_packet_feedback() => None,
                 (Entropies::Last | Entropies::Carry, _) => Some(Box::default()),
             },
+            numbering,
             end: 0,
-            recovery: Sending::new(config.recovery, config.retransmit_timeout),
+            recovery: config.recovery.sender(config.retransmit_timeout),
             policy: parts.policy,
             pacer: Pacer::default(),
             congestion: config.congestion.build(&path),
@@ -147,13 +150,11 @@ impl Requester {
         }
     }
 
-    /// Takes back the messages of which nothing was sent, newest first: their names. An erasure
-    /// code keeps what it was given.
+    /// Withdraws the messages of which nothing was sent, newest first, and returns their names.
     pub fn withdraw(&mut self) -> impl Iterator<Item = u64> + '_ {
-        let coded = matches!(self.recovery, Sending::Erasure(_));
         std::iter::from_fn(move || {
-            let begun = if coded { u64::MAX } else { self.recovery.never_sent() };
-            let work = *self.work.back().filter(|work| work.first >= begun)?;
+            let first = self.recovery.first_withdrawable();
+            let work = *self.work.back().filter(|work| work.first >= first)?;
             self.work.pop_back();
             self.end = work.first;
             Some(work.id)
@@ -217,7 +218,7 @@ impl Requester {
     /// Whether congestion control and recovery let one more packet out; one may always be.
     #[inline]
     fn window_is_open(&self) -> bool {
-        let window = self.congestion.window().min(self.flow_control);
+        let window = self.congestion.window().min(self.recovery_window);
         if window == u64::MAX {
             return true;
         }
@@ -324,9 +325,9 @@ impl Requester {
     fn handle_ack(&mut self, now: Time, ack: AckView<'_>, events: &mut VecDeque<NicEvent>) {
         let new = self.recovery.handle_ack(now, self.recovery.read(ack));
         self.inform_policy(now, ack, new);
-        while let Some(Lost { entropy, place }) = self.recovery.poll_lost() {
+        while let Some(Lost { entropy, position }) = self.recovery.poll_lost() {
             self.policy.handle_feedback(now, missing(now, ack, entropy, PathSignal::Nack));
-            if place == LostPlace::First {
+            if position == LostPosition::First {
                 self.congestion.handle_loss(now, Loss::Nack);
             }
         }
@@ -371,8 +372,7 @@ impl Requester {
 
     fn handle_nack(&mut self, now: Time, nack: NackView<'_>, events: &mut VecDeque<NicEvent>) {
         let why = if nack.is_for_trimmed() { Why::Trimmed } else { Why::Gap };
-        if why == Why::Gap && matches!(self.recovery, Sending::Sack(_)) {
-            // It carries what has arrived; what is lost is for the sender to find.
+        if why == Why::Gap && self.recovery.reads_gap_nacks_as_acks() {
             self.handle_ack(now, nack.as_ack(), events);
             return;
         }
@@ -380,7 +380,7 @@ impl Requester {
         let missed = Missed { missing: said.ack, psn: said.base, why };
         // Going back beyond the oldest message that is not complete is no use: the NACK is late.
         let late = self.work.front().is_none_or(|work| missed.missing < work.first);
-        let late = late && !matches!(self.recovery, Sending::Erasure(_));
+        let late = late && self.numbering == Numbering::QueuePair;
         if late || !self.recovery.handle_nack(now, missed) {
             return;
         }

@@ -47,7 +47,7 @@ fn pair(recovery: Recovery, ack_every: u32) -> (Nic, Nic, QpId) {
         network: NetworkParameters::default(),
     };
     let policy = match recovery {
-        Recovery::GoBackN | Recovery::GoBackToZero => SenderConfig::Ecmp(ecmp::Config {}),
+        Recovery::GO_BACK_N | Recovery::GO_BACK_TO_ZERO => SenderConfig::Ecmp(ecmp::Config {}),
         _ => SenderConfig::Spray(spray::Config::default()),
     };
     let policy = policy.build(&context);
@@ -88,7 +88,7 @@ fn the_documentation_quotes_the_example() {
 
 #[test]
 fn a_message_becomes_packets_and_is_delivered_and_completed() {
-    let (mut a, mut b, qp) = pair(Recovery::GoBackN, 1);
+    let (mut a, mut b, qp) = pair(Recovery::GO_BACK_N, 1);
     a.post(qp, Bytes::new(2_500), 42, 0);
     let packets = drain(&mut a, at(0));
     let seen: Vec<_> = packets
@@ -109,7 +109,7 @@ fn a_message_becomes_packets_and_is_delivered_and_completed() {
 
 #[test]
 fn a_message_of_no_bytes_is_one_packet() {
-    let (mut a, mut b, qp) = pair(Recovery::GoBackN, 1);
+    let (mut a, mut b, qp) = pair(Recovery::GO_BACK_N, 1);
     a.post(qp, Bytes::ZERO, 1, 0);
     let packets = drain(&mut a, at(0));
     assert_eq!(packets.iter().map(|p| p.wire_bytes).collect::<Vec<_>>(), [62]);
@@ -119,7 +119,7 @@ fn a_message_of_no_bytes_is_one_packet() {
 
 #[test]
 fn go_back_n_nacks_a_gap_once_and_sends_everything_from_there_again() {
-    let (mut a, mut b, qp) = pair(Recovery::GoBackN, 1);
+    let (mut a, mut b, qp) = pair(Recovery::GO_BACK_N, 1);
     a.post(qp, Bytes::new(5_000), 1, 0);
     let packets = drain(&mut a, at(0));
     for lost in [0, 2, 3, 4] {
@@ -138,7 +138,7 @@ fn go_back_n_nacks_a_gap_once_and_sends_everything_from_there_again() {
 
 #[test]
 fn a_nack_is_repeated_after_its_interval() {
-    let (mut a, mut b, qp) = pair(Recovery::GoBackN, 1);
+    let (mut a, mut b, qp) = pair(Recovery::GO_BACK_N, 1);
     a.post(qp, Bytes::new(4_000), 1, 0);
     let packets = drain(&mut a, at(0));
     b.handle_packet(at(0), &packets[1]);
@@ -150,7 +150,7 @@ fn a_nack_is_repeated_after_its_interval() {
 
 #[test]
 fn duplicates_are_acknowledged_again_and_delivered_once() {
-    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+    for recovery in [Recovery::GO_BACK_N, Recovery::PER_PACKET] {
         let (mut a, mut b, qp) = pair(recovery, 1);
         a.post(qp, Bytes::new(1_000), 1, 0);
         let packet = a.poll_transmit(at(0)).unwrap();
@@ -164,7 +164,7 @@ fn duplicates_are_acknowledged_again_and_delivered_once() {
 
 #[test]
 fn a_trimmed_packet_is_not_taken_for_a_whole_one() {
-    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+    for recovery in [Recovery::GO_BACK_N, Recovery::PER_PACKET] {
         let (mut a, mut b, qp) = pair(recovery, 1);
         a.post(qp, Bytes::new(1_000), 1, 0);
         let whole = a.poll_transmit(at(0)).unwrap();
@@ -178,7 +178,7 @@ fn a_trimmed_packet_is_not_taken_for_a_whole_one() {
 
 #[test]
 fn the_timer_brings_back_what_nobody_answered() {
-    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+    for recovery in [Recovery::GO_BACK_N, Recovery::PER_PACKET] {
         let (mut a, _, qp) = pair(recovery, 1);
         a.post(qp, Bytes::new(2_000), 1, 0);
         assert_eq!(drain(&mut a, at(10)).len(), 2);
@@ -192,7 +192,7 @@ fn the_timer_brings_back_what_nobody_answered() {
 
 #[test]
 fn selective_repeat_takes_packets_in_any_order() {
-    let (mut a, mut b, qp) = pair(Recovery::PerPacket, 1);
+    let (mut a, mut b, qp) = pair(Recovery::PER_PACKET, 1);
     a.post(qp, Bytes::new(200_000), 1, 0);
     a.post(qp, Bytes::new(3_000), 2, 0);
     let mut packets = drain(&mut a, at(0));
@@ -212,7 +212,7 @@ fn selective_repeat_takes_packets_in_any_order() {
 
 #[test]
 fn acknowledgements_can_be_coalesced() {
-    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+    for recovery in [Recovery::GO_BACK_N, Recovery::PER_PACKET] {
         let (mut a, mut b, qp) = pair(recovery, 4);
         a.post(qp, Bytes::new(10_000), 1, 0);
         for packet in drain(&mut a, at(0)) {
@@ -228,7 +228,7 @@ fn acknowledgements_can_be_coalesced() {
 
 #[test]
 fn packets_that_nobody_sent_are_dropped_and_counted() {
-    let (mut a, mut b, _) = pair(Recovery::GoBackN, 1);
+    let (mut a, mut b, _) = pair(Recovery::GO_BACK_N, 1);
     for kind in [PacketKind::Data, PacketKind::Ack, PacketKind::Nack, PacketKind::Cnp] {
         for qp in [1, u32::MAX] {
             let stray = Packet { kind, qp: QpId(qp), ..Packet::default() };
@@ -242,7 +242,7 @@ fn packets_that_nobody_sent_are_dropped_and_counted() {
 
 #[test]
 fn a_packet_shorter_than_its_header_carries_nothing() {
-    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+    for recovery in [Recovery::GO_BACK_N, Recovery::PER_PACKET] {
         let (_, mut b, qp) = pair(recovery, 1);
         b.handle_packet(at(1), &Packet { qp, wire_bytes: 61, ..Packet::default() });
         assert_eq!(b.counters().payload_received, 0);
@@ -252,7 +252,7 @@ fn a_packet_shorter_than_its_header_carries_nothing() {
 /// Found by the property tests: with a window below `ack_every`, each packet cost a time-out.
 #[test]
 fn an_acknowledgement_that_is_asked_for_is_not_held_back() {
-    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+    for recovery in [Recovery::GO_BACK_N, Recovery::PER_PACKET] {
         let (mut a, mut b, qp) = pair(recovery, 4);
         a.post(qp, Bytes::new(9_000), 1, 0);
         for packet in drain(&mut a, at(0)).into_iter().take(2) {
@@ -266,7 +266,7 @@ fn an_acknowledgement_that_is_asked_for_is_not_held_back() {
 
 #[test]
 fn an_acknowledgement_never_speaks_of_two_blocks() {
-    let (mut a, mut b, qp) = pair(Recovery::PerPacket, 4);
+    let (mut a, mut b, qp) = pair(Recovery::PER_PACKET, 4);
     a.post(qp, Bytes::new(130_000), 1, 0);
     let packets = drain(&mut a, at(0));
     // The copy of packet 0 comes while packet 65, of the next block of 64, is unreported.
@@ -281,7 +281,7 @@ fn an_acknowledgement_never_speaks_of_two_blocks() {
 
 #[test]
 fn no_more_is_out_than_sequence_numbers_can_tell_apart() {
-    let (mut a, mut b, qp) = pair(Recovery::GoBackN, 1);
+    let (mut a, mut b, qp) = pair(Recovery::GO_BACK_N, 1);
     let half = Psn::MODULUS / 2;
     a.post(qp, Bytes::new((half + 10) * 1_000), 1, 0);
     let first = a.poll_transmit(at(0)).unwrap();
@@ -294,7 +294,7 @@ fn no_more_is_out_than_sequence_numbers_can_tell_apart() {
 
 #[test]
 fn queue_pairs_take_turns() {
-    let (mut a, mut b, first) = pair(Recovery::GoBackN, 1);
+    let (mut a, mut b, first) = pair(Recovery::GO_BACK_N, 1);
     let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext {
         seed: 1,
         src: HostId(0),
@@ -318,7 +318,7 @@ fn queue_pairs_take_turns() {
 
 #[test]
 fn sequence_numbers_wrap_on_the_wire() {
-    for recovery in [Recovery::GoBackN, Recovery::PerPacket] {
+    for recovery in [Recovery::GO_BACK_N, Recovery::PER_PACKET] {
         let (mut a, mut b, qp) = pair(recovery, 32);
         let packets = Psn::MODULUS + 1_000;
         a.post(qp, Bytes::new(packets * 1_000), 1, 0);

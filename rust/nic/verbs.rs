@@ -63,7 +63,7 @@ pub struct QpConfig {
     /// Memory of one context: 375 B, the figure that is passed on for ConnectX NICs \[inferred\].
     pub context_bytes: Bytes,
     /// In which order messages are delivered; by default as the loss recovery does it, see
-    /// [`Delivery::of`].
+    /// [`crate::nic::Recovery::delivery`].
     pub delivery: Option<Delivery>,
     /// A cache of contexts; by default every context is at hand.
     pub cache: Option<CacheConfig>,

@@ -33,7 +33,7 @@ pub use file::topology::{
     TopologyFileSection, TopologyFormat, TopologyKind, TopologySection, WireSection,
 };
 pub use file::transport::{
-    CongestionName, DeliveryName, QpCacheSection, RecoveryName, TransportSection,
+    DeliveryName, QpCacheSection, TransportSection,
 };
 pub use file::workload::chakra::{ChakraSection, DependenciesName};
 pub use file::workload::generated::{

@@ -9,7 +9,7 @@ use super::file::failure::FailureSection;
 use super::file::switch::SwitchSection;
 use super::file::toggle::Toggle;
 use super::file::topology::{self, TopologyKind, WireSection};
-use super::file::transport::{CongestionName, RecoveryName, TransportSection};
+use super::file::transport::TransportSection;
 use super::file::workload::{self, CommonSection, JobSection};
 use super::file::{DEFAULT_POLICY, GeneralSection, PolicySection};
 use super::input::context::Context;
@@ -21,6 +21,8 @@ use super::input::source::Source;
 use super::rail::file as rail_file;
 use super::resolve::{congestion, policy, recovery};
 use crate::balance::{self, Parameters, SHARED_PARAMETERS};
+use crate::nic::congestion::CongestionName;
+use crate::nic::recovery::RecoveryName;
 use crate::{collective, rail};
 
 /// The reference of the format of scenarios, as Markdown.
@@ -184,7 +186,7 @@ fn control(named: Named<CongestionName>) -> Row {
 fn loss_recovery(named: Named<RecoveryName>) -> Row {
     let (source, mut section) = (empty(), TransportSection::default());
     *section.recovery = named.value;
-    let policy = crate::nic::Recovery::Erasure;
+    let policy = crate::nic::Recovery::ERASURE;
     recovery::resolve(&Context::of(&source), &mut section, policy).expect("its defaults are valid");
     let parameters = (*section.recovery_parameters).clone();
     Row { name: named.name, about: String::new(), parameters }

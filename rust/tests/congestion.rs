@@ -3,25 +3,17 @@
 mod bottleneck;
 mod trajectory;
 
-use evenkeel::nic::congestion::{
-    CongestionControl, Presets, dcqcn, dcqcn_mlx, dctcp_rate, dctcp_window, line_rate, nscc, swift,
-};
+use evenkeel::balance::Parameters;
+use evenkeel::balance::sender::Trimming;
+use evenkeel::nic::congestion::{self, CongestionControl};
 
-/// A control by the name and the preset that a scenario would give.
+/// A control by the name and the preset that a scenario would give; the default where it is empty.
 fn control(name: &str, preset: &str) -> CongestionControl {
-    match name {
-        "line-rate" => CongestionControl::LineRate(line_rate::Config::default()),
-        "dcqcn" => CongestionControl::Dcqcn(config::<dcqcn::Config>(preset)),
-        "dcqcn-mlx" => CongestionControl::DcqcnMlx(config::<dcqcn_mlx::Config>(preset)),
-        "dctcp-rate" => CongestionControl::DctcpRate(config::<dctcp_rate::Config>(preset)),
-        "dctcp-window" => CongestionControl::DctcpWindow(dctcp_window::Config::default()),
-        "nscc" => CongestionControl::Nscc(config::<nscc::Config>(preset)),
-        "swift" => CongestionControl::Swift(swift::Config::default()),
-        _ => panic!("no control is called {name}"),
+    let mut parameters = Parameters::new();
+    if !preset.is_empty() {
+        parameters.insert("preset".to_owned(), preset.into());
     }
-}
-
-fn config<C: Presets>(preset: &str) -> C {
-    let found = C::PRESETS.iter().find(|it| it.name == preset).expect("a preset of that name");
-    (found.config)()
+    let control = congestion::find(name).unwrap_or_else(|| panic!("no control is called {name}"));
+    let configured = control.configure(&parameters, Trimming::Off);
+    configured.unwrap_or_else(|error| panic!("{name}: {error}")).value
 }

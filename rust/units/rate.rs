@@ -40,6 +40,9 @@ const PS_BITS: u128 = 8_000_000_000_000;
 pub struct BitRate(u64);
 
 impl BitRate {
+    /// The largest rate, faster than any port.
+    pub const MAX: Self = Self(u64::MAX);
+
     /// A rate of `bps` bits per second.
     pub const fn from_bps(bps: u64) -> Self {
         Self(bps)

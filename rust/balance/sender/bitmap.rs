@@ -69,7 +69,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     source: "ultraethernet/uet-htsim, uec_mp.cpp (2024), bitmap path selector",
     build: |parameters| {
         let sender = SenderConfig::Bitmap(parse_config("bitmap", parameters)?);
-        Ok(Scheme { recovery: Recovery::PerPacket, ..Scheme::new("bitmap", sender) })
+        Ok(Scheme { recovery: Recovery::PER_PACKET, ..Scheme::new("bitmap", sender) })
     },
 }];
 

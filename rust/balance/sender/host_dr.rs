@@ -45,7 +45,7 @@ pub const PRESETS: &[Preset] = &[Preset {
         let sender = SenderConfig::HostDr(parse_config("host-dr", parameters)?);
         Ok(Scheme {
             forwarding: Forwarding::SourceRouted,
-            recovery: Recovery::PerPacket,
+            recovery: Recovery::PER_PACKET,
             weights: Weights::Capacity,
             ..Scheme::new("host-dr", sender)
         })

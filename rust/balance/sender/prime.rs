@@ -142,7 +142,7 @@ pub const PRESETS: &[Preset] = &[Preset {
         let sender = SenderConfig::Prime(config);
         Ok(Scheme {
             switch: SwitchConfig::HashByPart(hash_by_part::Config {}),
-            recovery: Recovery::PerPacket,
+            recovery: Recovery::PER_PACKET,
             origin: Origin::Reconstructed,
             ..Scheme::new("prime", sender)
         })

@@ -148,7 +148,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     source: "REPS: Recycled Entropy Packet Spraying (EuroSys 2026), sections 3 and 4",
     build: |parameters| {
         let sender = SenderConfig::Reps(parse_config("reps", parameters)?);
-        Ok(Scheme { recovery: Recovery::PerPacket, ..Scheme::new("reps", sender) })
+        Ok(Scheme { recovery: Recovery::PER_PACKET, ..Scheme::new("reps", sender) })
     },
 }];
 

@@ -59,7 +59,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     source: "REPS: Recycled Entropy Packet Spraying (arXiv 2407.21625v1, 2024)",
     build: |parameters| {
         let sender = SenderConfig::RepsLegacy(parse_config("reps-legacy", parameters)?);
-        Ok(Scheme { recovery: Recovery::PerPacket, ..Scheme::new("reps-legacy", sender) })
+        Ok(Scheme { recovery: Recovery::PER_PACKET, ..Scheme::new("reps-legacy", sender) })
     },
 }];
 

@@ -41,7 +41,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     source: "Dixit et al., On the Impact of Packet Spraying (INFOCOM 2013), section 3",
     build: |parameters| {
         let sender = SenderConfig::Spray(parse_config("spray", parameters)?);
-        Ok(Scheme { recovery: Recovery::PerPacket, ..Scheme::new("spray", sender) })
+        Ok(Scheme { recovery: Recovery::PER_PACKET, ..Scheme::new("spray", sender) })
     },
 }];
 

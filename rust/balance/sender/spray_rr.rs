@@ -45,7 +45,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     source: "ultraethernet/uet-htsim, uec_mp.cpp (2024), oblivious path selector",
     build: |parameters| {
         let sender = SenderConfig::SprayRr(parse_config("spray-rr", parameters)?);
-        Ok(Scheme { recovery: Recovery::PerPacket, ..Scheme::new("spray-rr", sender) })
+        Ok(Scheme { recovery: Recovery::PER_PACKET, ..Scheme::new("spray-rr", sender) })
     },
 }];
 

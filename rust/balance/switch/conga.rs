@@ -135,7 +135,7 @@ pub const PRESETS: &[Preset] = &[Preset {
         }
         let scheme = at_switches("conga", SwitchConfig::Conga(config));
         // Flowlets preserve the order of packets.
-        Ok(Scheme { recovery: Recovery::GoBackN, ..scheme })
+        Ok(Scheme { recovery: Recovery::GO_BACK_N, ..scheme })
     },
 }];
 

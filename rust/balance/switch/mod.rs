@@ -141,7 +141,7 @@ pub trait SwitchPolicy {
 /// The scheme of a switch policy that ignores entropy values and reorders packets.
 fn at_switches(name: &'static str, switch: SwitchConfig) -> Scheme {
     let sender = SenderConfig::Ecmp(ecmp::Config {});
-    Scheme { switch, recovery: Recovery::PerPacket, ..Scheme::new(name, sender) }
+    Scheme { switch, recovery: Recovery::PER_PACKET, ..Scheme::new(name, sender) }
 }
 
 /// Asks a policy for a candidate, with weights applied on its behalf if it does not use them.

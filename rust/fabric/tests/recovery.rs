@@ -6,12 +6,12 @@ use crate::nic::recovery::sack;
 
 fn all() -> [Recovery; 6] {
     [
-        Recovery::GoBackN,
-        Recovery::GoBackToZero,
+        Recovery::GO_BACK_N,
+        Recovery::GO_BACK_TO_ZERO,
         Recovery::Sack(sack::Config::default()),
         Recovery::Sack(sack::Config { reordering: 6, ..sack::Config::default() }),
-        Recovery::PerPacket,
-        Recovery::Erasure,
+        Recovery::PER_PACKET,
+        Recovery::ERASURE,
     ]
 }
 

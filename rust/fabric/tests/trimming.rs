@@ -20,10 +20,10 @@ fn trimmed(limit: u64) -> Setup {
 /// All four, by the names of scenarios.
 fn recoveries() -> [(&'static str, Recovery); 4] {
     [
-        ("go-back-n", Recovery::GoBackN),
+        ("go-back-n", Recovery::GO_BACK_N),
         ("sack", Recovery::Sack(sack::Config::default())),
-        ("per-packet", Recovery::PerPacket),
-        ("erasure", Recovery::Erasure),
+        ("per-packet", Recovery::PER_PACKET),
+        ("erasure", Recovery::ERASURE),
     ]
 }
 

@@ -13,8 +13,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::preset::{Preset, Presets};
-use super::{CongestionController, floor};
+use super::timed::{Rates, Timed};
+use super::{CongestionController, CongestionPreset, ControlConfig, PathFacts};
+use crate::nic::parameters::{
+    Configuration, InvalidValue, bytes, part, positive_part, rate, timer,
+};
 use crate::nic::timer::{RateTimers, Timer};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
@@ -100,10 +103,27 @@ impl Config {
     }
 }
 
-impl Presets for Config {
-    const PRESETS: &'static [Preset<Self>] = &[
-        Preset { name: "authors", config: Self::default },
-        Preset { name: "paper", config: Self::paper },
+impl Configuration for Config {
+    const NAME: &'static str = "dcqcn";
+    const SUMMARY: &'static str =
+        "DCQCN in its authors' form: notification packets, rate timer and byte counter";
+    const SOURCE: &'static str =
+        "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, 2015, section 5";
+
+    fn check(&self) -> Result<(), InvalidValue> {
+        positive_part("g", self.g)?;
+        part("initial_alpha", self.initial_alpha)?;
+        timer("alpha_timer", self.alpha_timer)?;
+        timer("rate_timer", self.rate_timer)?;
+        bytes("byte_counter", self.byte_counter)?;
+        rate("min_rate", self.min_rate)
+    }
+}
+
+impl ControlConfig for Config {
+    const PRESETS: &'static [CongestionPreset<Self>] = &[
+        CongestionPreset { name: "authors", config: Self::default },
+        CongestionPreset { name: "paper", config: Self::paper },
     ];
 }
 
@@ -122,19 +142,11 @@ enum Cause {
     Bytes,
 }
 
-/// Of equal times alpha's comes first, as in the simulator, which starts it first with each CNP.
-const ORDER: [Timer; 2] = [Timer::Alpha, Timer::RateIncrease];
-
 /// The control of one queue pair.
 #[derive(Debug, Clone)]
 pub struct Dcqcn {
     config: Box<Config>,
-    line_rate: f64,
-    /// Rc, in bits per second.
-    current: f64,
-    /// Rt, in bits per second.
-    target: f64,
-    alpha: f64,
+    rates: Rates,
     phase: Phase,
     timer_stage: u32,
     byte_stage: u32,
@@ -144,34 +156,15 @@ pub struct Dcqcn {
 }
 
 impl Dcqcn {
-    pub(super) fn new(config: &Config, line_rate: BitRate) -> Self {
-        let line_rate = line_rate.as_bps() as f64;
+    pub(super) fn new(config: &Config, path: &PathFacts) -> Self {
         Self {
             config: Box::new(*config),
-            line_rate,
-            current: line_rate,
-            target: line_rate,
-            alpha: config.initial_alpha.as_f64(),
+            rates: Rates::new(path.line_rate, config.initial_alpha.as_f64()),
             phase: Phase::Fast,
             timer_stage: 0,
             byte_stage: 0,
             bytes_left: config.byte_counter.get(),
             timers: RateTimers::default(),
-        }
-    }
-
-    /// Does what the timers would have done by `now`, each in its turn.
-    fn catch_up(&mut self, now: Time) {
-        while let Some((timer, due)) = self.timers.next(now, ORDER) {
-            if timer == Timer::Alpha {
-                self.alpha *= 1.0 - self.config.g.as_f64();
-                self.timers.set(Timer::Alpha, due + self.config.alpha_timer);
-            } else {
-                self.timer_stage += 1;
-                // The timer starts again before the phase changes.
-                self.timers.set(Timer::RateIncrease, due + self.rate_period());
-                self.rise(Cause::Timer);
-            }
         }
     }
 
@@ -205,12 +198,13 @@ impl Dcqcn {
         };
         self.phase = phase;
         let at_stage_one = self.timer_stage == 1 || self.byte_stage == 1;
-        if at_stage_one && self.target > 10.0 * self.current {
-            self.target /= 8.0;
+        let rates = &mut self.rates;
+        if at_stage_one && rates.target > 10.0 * rates.current {
+            rates.target /= 8.0;
         } else {
-            self.target += increase;
+            rates.target += increase;
         }
-        self.current = f64::midpoint(self.target, self.current).min(self.line_rate);
+        rates.current = f64::midpoint(rates.target, rates.current).min(rates.line);
     }
 
     /// Whether a CNP lowers the target rate now.
@@ -224,26 +218,52 @@ impl Dcqcn {
 
     fn raise_alpha(&mut self) {
         let g = self.config.g.as_f64();
-        self.alpha = (1.0 - g) * self.alpha + g;
+        self.rates.alpha = (1.0 - g) * self.rates.alpha + g;
     }
 
     fn cut(&mut self) {
-        let floor = floor(self.config.min_rate, self.line_rate);
-        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(floor);
+        self.rates.cut(self.config.min_rate);
+    }
+}
+
+impl Timed<2> for Dcqcn {
+    #[inline]
+    fn timers(&mut self) -> &mut RateTimers<2> {
+        &mut self.timers
+    }
+
+    /// Alpha's first, as in the simulator, which starts it first with each CNP.
+    #[inline]
+    fn order(&self) -> [Timer; 2] {
+        [Timer::Alpha, Timer::RateIncrease]
+    }
+
+    fn handle_timer(&mut self, timer: Timer, due: Time) {
+        if timer == Timer::Alpha {
+            self.rates.alpha *= 1.0 - self.config.g.as_f64();
+            self.timers.set(Timer::Alpha, due + self.config.alpha_timer);
+        } else {
+            self.timer_stage += 1;
+            // The timer starts again before the phase changes.
+            self.timers.set(Timer::RateIncrease, due + self.rate_period());
+            self.rise(Cause::Timer);
+        }
     }
 }
 
 impl CongestionController for Dcqcn {
+    const WANTS_CNP: bool = true;
+
     #[inline]
     fn rate(&mut self, now: Time) -> BitRate {
         self.catch_up(now);
-        BitRate::from_bps(self.current as u64)
+        self.rates.current()
     }
 
     fn handle_cnp(&mut self, now: Time) {
         self.catch_up(now);
         if self.clamps() {
-            self.target = self.current;
+            self.rates.target = self.rates.current;
             self.bytes_left = self.config.byte_counter.get();
         }
         (self.timer_stage, self.byte_stage) = (0, 0);

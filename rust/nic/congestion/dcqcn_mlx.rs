@@ -13,8 +13,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::preset::{Preset, Presets};
-use super::{AckSample, CongestionController, floor};
+use super::timed::{Rates, Timed};
+use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, PathFacts, floor};
+use crate::nic::parameters::{Configuration, InvalidValue, part, positive_part, rate, timer};
 use crate::nic::timer::{RateTimers, Timer};
 use crate::units::{BitRate, Fraction, Span, Time};
 
@@ -101,12 +102,29 @@ impl Config {
     }
 }
 
-impl Presets for Config {
-    const PRESETS: &'static [Preset<Self>] = &[
-        Preset { name: "hpcc", config: Self::default },
-        Preset { name: "hpcc-paper", config: Self::hpcc_paper },
-        Preset { name: "conweave", config: Self::conweave },
-        Preset { name: "connectx", config: Self::connectx },
+impl Configuration for Config {
+    const NAME: &'static str = "dcqcn-mlx";
+    const SUMMARY: &'static str =
+        "DCQCN as ConnectX NICs do it: flags in acknowledgements, three timers";
+    const SOURCE: &'static str = "Li et al., HPCC, 2019 (its simulator, rdma-hw.cc, cc_mode 1)";
+
+    fn check(&self) -> Result<(), InvalidValue> {
+        positive_part("g", self.g)?;
+        part("initial_alpha", self.initial_alpha)?;
+        timer("alpha_timer", self.alpha_timer)?;
+        timer("decrease_timer", self.decrease_timer)?;
+        timer("increase_timer", self.increase_timer)?;
+        rate("min_rate", self.min_rate)?;
+        positive_part("rate_on_first_cnp", self.rate_on_first_cnp)
+    }
+}
+
+impl ControlConfig for Config {
+    const PRESETS: &'static [CongestionPreset<Self>] = &[
+        CongestionPreset { name: "hpcc", config: Self::default },
+        CongestionPreset { name: "hpcc-paper", config: Self::hpcc_paper },
+        CongestionPreset { name: "conweave", config: Self::conweave },
+        CongestionPreset { name: "connectx", config: Self::connectx },
     ];
 }
 
@@ -114,10 +132,7 @@ impl Presets for Config {
 #[derive(Debug, Clone)]
 pub struct DcqcnMlx {
     config: Box<Config>,
-    line_rate: f64,
-    current: f64,
-    target: f64,
-    alpha: f64,
+    rates: Rates,
     /// A mark came since alpha was last renewed.
     flagged_for_alpha: bool,
     /// A mark came since the rate was last cut.
@@ -128,45 +143,14 @@ pub struct DcqcnMlx {
 }
 
 impl DcqcnMlx {
-    pub(super) fn new(config: &Config, line_rate: BitRate) -> Self {
-        let line_rate = line_rate.as_bps() as f64;
+    pub(super) fn new(config: &Config, path: &PathFacts) -> Self {
         Self {
             config: Box::new(*config),
-            line_rate,
-            current: line_rate,
-            target: line_rate,
-            alpha: config.initial_alpha.as_f64(),
+            rates: Rates::new(path.line_rate, config.initial_alpha.as_f64()),
             flagged_for_alpha: false,
             flagged_for_cut: false,
             stage: 0,
             timers: RateTimers::default(),
-        }
-    }
-
-    /// Does what the timers would have done by `now`, each in its turn.
-    fn catch_up(&mut self, now: Time) {
-        let order = self.order();
-        while let Some((timer, due)) = self.timers.next(now, order) {
-            if timer == Timer::RateIncrease {
-                self.timers.set(timer, due + self.config.increase_timer);
-                self.rise();
-            } else {
-                self.timers.set(timer, due + self.config.decrease_timer);
-                self.cut_if_flagged(due);
-            }
-        }
-    }
-
-    /// The order of equal times. Where the increase timer is a multiple of the decrease timer, as
-    /// by default, both run out in the same instant. There the simulator takes the one that was
-    /// started first, which is the longer one: a rise comes before the cut of the same instant,
-    /// so that the cut lowers the target rate too (`CheckRateDecreaseMlx` starts both). Alpha's
-    /// many ticks are made up for in one when it is needed.
-    fn order(&self) -> [Timer; 2] {
-        if self.config.increase_timer > self.config.decrease_timer {
-            [Timer::RateIncrease, Timer::RateDecrease]
-        } else {
-            [Timer::RateDecrease, Timer::RateIncrease]
         }
     }
 
@@ -175,9 +159,9 @@ impl DcqcnMlx {
         let Some((timer, due)) = self.timers.next(now, [Timer::Alpha]) else { return };
         let ticks = now.since(due).as_ps() / self.config.alpha_timer.as_ps() + 1;
         let keep = 1.0 - self.config.g.as_f64();
-        self.alpha *= power(keep, ticks - 1) * keep;
+        self.rates.alpha *= power(keep, ticks - 1) * keep;
         if self.flagged_for_alpha {
-            self.alpha += (1.0 - keep) * power(keep, ticks - 1);
+            self.rates.alpha += (1.0 - keep) * power(keep, ticks - 1);
             self.flagged_for_alpha = false;
         }
         self.timers.set(timer, due + self.config.alpha_timer * ticks);
@@ -190,9 +174,9 @@ impl DcqcnMlx {
         self.flagged_for_cut = false;
         self.renew_alpha(at);
         if self.config.clamp_target_rate || self.stage > 0 {
-            self.target = self.current;
+            self.rates.target = self.rates.current;
         }
-        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(self.floor());
+        self.rates.cut(self.config.min_rate);
         self.stage = 0;
         self.timers.set(Timer::RateIncrease, at + self.config.increase_timer);
     }
@@ -203,25 +187,22 @@ impl DcqcnMlx {
             std::cmp::Ordering::Equal => self.config.additive_increase.as_bps(),
             std::cmp::Ordering::Greater => self.config.hyper_increase.as_bps(),
         };
-        self.target = (self.target + increase as f64).min(self.line_rate);
-        self.current = f64::midpoint(self.current, self.target);
+        let rates = &mut self.rates;
+        rates.target = (rates.target + increase as f64).min(rates.line);
+        rates.current = f64::midpoint(rates.current, rates.target);
         self.stage += 1;
     }
 
     fn start_timers(&mut self, now: Time) {
-        self.alpha = self.config.initial_alpha.as_f64();
+        self.rates.alpha = self.config.initial_alpha.as_f64();
         self.timers.set(Timer::Alpha, now + self.config.alpha_timer);
         // One nanosecond later, so that each cut comes after alpha's renewal.
         let decrease = now + self.config.decrease_timer + Span::from_ns(1);
         self.timers.set(Timer::RateDecrease, decrease);
-        let cut = self.current * self.config.rate_on_first_cnp.as_f64();
-        self.current = cut.max(self.floor());
-        self.target = self.current;
-    }
-
-    /// The rate that no cut goes below.
-    fn floor(&self) -> f64 {
-        floor(self.config.min_rate, self.line_rate)
+        let rates = &mut self.rates;
+        let cut = rates.current * self.config.rate_on_first_cnp.as_f64();
+        rates.current = cut.max(floor(self.config.min_rate, rates.line));
+        rates.target = rates.current;
     }
 }
 
@@ -238,11 +219,42 @@ fn power(mut base: f64, mut exponent: u64) -> f64 {
     result
 }
 
+impl Timed<3> for DcqcnMlx {
+    #[inline]
+    fn timers(&mut self) -> &mut RateTimers<3> {
+        &mut self.timers
+    }
+
+    /// Where the increase timer is a multiple of the decrease timer, as by default, both run out
+    /// in the same instant. There the simulator takes the one that was started first, which is the
+    /// longer one: a rise comes before the cut of the same instant, so that the cut lowers the
+    /// target rate too (`CheckRateDecreaseMlx` starts both). Alpha's many ticks are made up for in
+    /// one when it is needed.
+    #[inline]
+    fn order(&self) -> [Timer; 2] {
+        if self.config.increase_timer > self.config.decrease_timer {
+            [Timer::RateIncrease, Timer::RateDecrease]
+        } else {
+            [Timer::RateDecrease, Timer::RateIncrease]
+        }
+    }
+
+    fn handle_timer(&mut self, timer: Timer, due: Time) {
+        if timer == Timer::RateIncrease {
+            self.timers.set(timer, due + self.config.increase_timer);
+            self.rise();
+        } else {
+            self.timers.set(timer, due + self.config.decrease_timer);
+            self.cut_if_flagged(due);
+        }
+    }
+}
+
 impl CongestionController for DcqcnMlx {
     #[inline]
     fn rate(&mut self, now: Time) -> BitRate {
         self.catch_up(now);
-        BitRate::from_bps(self.current as u64)
+        self.rates.current()
     }
 
     fn handle_ack(&mut self, now: Time, sample: AckSample) {
@@ -265,7 +277,7 @@ mod tests {
     use super::*;
 
     fn control() -> DcqcnMlx {
-        DcqcnMlx::new(&Config::default(), BitRate::from_gbps(100))
+        DcqcnMlx::new(&Config::default(), &PathFacts::FOR_TEST)
     }
 
     fn at(us: u64) -> Time {
@@ -291,7 +303,7 @@ mod tests {
         let mut control = control();
         marked(&mut control, at(0));
         control.renew_alpha(at(177));
-        assert!((control.alpha - 0.5).abs() < 0.001, "{}", control.alpha);
+        assert!((control.rates.alpha - 0.5).abs() < 0.001, "{}", control.rates.alpha);
     }
 
     #[test]
@@ -316,8 +328,11 @@ mod tests {
         assert_eq!(control.rate(at(304)).as_bps() as f64, cut.floor());
         let rate = control.rate(at(305)).as_bps() as f64;
         let risen = f64::midpoint(cut, 1e11);
-        assert!((rate / risen - (1.0 - control.alpha / 2.0)).abs() < 1e-9, "{rate} {risen}");
-        assert!((control.target - risen).abs() < 2.0, "the cut lowers the target rate as well");
+        assert!((rate / risen - (1.0 - control.rates.alpha / 2.0)).abs() < 1e-9, "{rate} {risen}");
+        assert!(
+            (control.rates.target - risen).abs() < 2.0,
+            "the cut lowers the target rate as well"
+        );
     }
 
     #[test]
@@ -338,7 +353,7 @@ mod tests {
     fn the_first_cut_stops_at_the_floor_too() {
         let share = Fraction::new(1, u32::MAX).expect("not zero");
         let config = Config { rate_on_first_cnp: share, ..Config::default() };
-        let mut control = DcqcnMlx::new(&config, BitRate::from_gbps(100));
+        let mut control = DcqcnMlx::new(&config, &PathFacts::FOR_TEST);
         marked(&mut control, at(0));
         assert_eq!(control.rate(at(0)), config.min_rate);
     }

@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::preset::{Preset, Presets};
-use super::{AckSample, CongestionController, Loss};
+use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, Loss, PathFacts};
+use crate::nic::parameters::{Configuration, InvalidValue, positive_part, rate};
 use crate::units::{BitRate, Fraction, Time};
 
 /// Parameters; the defaults are those of Ethereal's evaluation.
@@ -44,10 +44,22 @@ impl Config {
     }
 }
 
-impl Presets for Config {
-    const PRESETS: &'static [Preset<Self>] = &[
-        Preset { name: "ethereal", config: Self::default },
-        Preset { name: "hpcc", config: Self::hpcc },
+impl Configuration for Config {
+    const NAME: &'static str = "dctcp-rate";
+    const SUMMARY: &'static str = "DCTCP by rate, as Ethereal was evaluated with";
+    const SOURCE: &'static str =
+        "Alizadeh et al., Data Center TCP (DCTCP), 2010, section 3.3 (HPCC's simulator)";
+
+    fn check(&self) -> Result<(), InvalidValue> {
+        positive_part("g", self.g)?;
+        rate("min_rate", self.min_rate)
+    }
+}
+
+impl ControlConfig for Config {
+    const PRESETS: &'static [CongestionPreset<Self>] = &[
+        CongestionPreset { name: "ethereal", config: Self::default },
+        CongestionPreset { name: "hpcc", config: Self::hpcc },
     ];
 }
 
@@ -72,7 +84,8 @@ pub struct DctcpRate {
 }
 
 impl DctcpRate {
-    pub(super) fn new(config: &Config, line_rate: BitRate) -> Self {
+    pub(super) fn new(config: &Config, path: &PathFacts) -> Self {
+        let line_rate = path.line_rate;
         Self {
             g: config.g.as_f64(),
             additive_increase: config.additive_increase.as_bps(),
@@ -136,6 +149,7 @@ mod tests {
     use super::*;
 
     const LINE: BitRate = BitRate::from_gbps(400);
+    const PATH: PathFacts = PathFacts { line_rate: LINE, ..PathFacts::FOR_TEST };
 
     fn ack(control: &mut DctcpRate, ack: u64, marked: u32) -> f64 {
         let sample = AckSample::for_test(ack, ack + 100, marked);
@@ -145,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_mark_cuts_once_a_round_trip_by_half_of_alpha() {
-        let mut control = DctcpRate::new(&Config::default(), LINE);
+        let mut control = DctcpRate::new(&Config::default(), &PATH);
         assert_eq!(ack(&mut control, 1, 0), 400.0);
         assert_eq!(ack(&mut control, 2, 1), 200.0, "alpha starts at 1");
         assert_eq!(ack(&mut control, 3, 1), 200.0, "once a window");
@@ -161,7 +175,7 @@ mod tests {
 
     #[test]
     fn an_unmarked_round_trip_adds_one_gigabit() {
-        let mut control = DctcpRate::new(&Config::default(), LINE);
+        let mut control = DctcpRate::new(&Config::default(), &PATH);
         ack(&mut control, 1, 1);
         let mut rates = Vec::new();
         for step in 1..6 {
@@ -172,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_loss_starts_over_at_line_rate_and_the_floor_holds() {
-        let mut control = DctcpRate::new(&Config::default(), LINE);
+        let mut control = DctcpRate::new(&Config::default(), &PATH);
         for step in 0..200 {
             ack(&mut control, 1 + 102 * step, 1);
         }
@@ -184,7 +198,7 @@ mod tests {
     #[test]
     fn no_increase_goes_beyond_line_rate() {
         let additive_increase = BitRate::from_bps(u64::MAX);
-        let mut control = DctcpRate::new(&Config { additive_increase, ..Config::default() }, LINE);
+        let mut control = DctcpRate::new(&Config { additive_increase, ..Config::default() }, &PATH);
         assert_eq!(ack(&mut control, 1, 0), 400.0);
         assert_eq!(ack(&mut control, 103, 0), 400.0);
     }

@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::CongestionController;
-use super::preset::Presets;
+use super::{CongestionController, ControlConfig, PathFacts};
+use crate::nic::parameters::{Configuration, InvalidValue, positive_part};
 use crate::units::{BitRate, Fraction, Time};
 
 /// Parameters.
@@ -24,14 +24,26 @@ impl Default for Config {
     }
 }
 
-impl Presets for Config {}
+impl Configuration for Config {
+    const NAME: &'static str = "line-rate";
+    const SUMMARY: &'static str = "always line rate, or a fixed share of it (no control)";
+    const SOURCE: &'static str =
+        "Load Balancing for AI Training Workloads, 2026 (arXiv 2507.21372), section 2";
+
+    fn check(&self) -> Result<(), InvalidValue> {
+        positive_part("share", self.share)
+    }
+}
+
+impl ControlConfig for Config {}
 
 /// The rate, which never changes.
 #[derive(Debug, Clone, Copy)]
 pub struct LineRate(BitRate);
 
 impl LineRate {
-    pub(super) fn new(config: &Config, line_rate: BitRate) -> Self {
+    pub(super) fn new(config: &Config, path: &PathFacts) -> Self {
+        let line_rate = path.line_rate;
         let share = line_rate.scaled(config.share).as_bps();
         Self(BitRate::from_bps(share.clamp(1, line_rate.as_bps())))
     }

@@ -1,99 +1,109 @@
-//! Congestion control: how fast a queue pair may send. One control a file, chosen by name.
+//! Congestion control: how fast a queue pair may send. A control is one file and one line of the
+//! registry: its `Config` with defaults, presets and check, the type, and its tests.
 //!
-//! Controls have no timers that wake anybody: what a timer would have done by now is done, in
-//! order, when the rate is next asked for. That is the same at every sending, and a run with a
-//! million queue pairs does not pay for a million ticking clocks. The deadlines are in a table
-//! (`nic::timer`) all the same; a control takes the earliest that is due and does what is its.
+//! The timers of controls wake nobody: what a timer would have done by now is done, in order, when
+//! the rate is next asked for. The rate of each packet is the same as with timers that wake, and
+//! a run with a million queue pairs does not pay for a million ticking clocks. The deadlines are
+//! in a table (`nic::timer`) all the same.
 
-pub mod dcqcn;
-pub mod dcqcn_mlx;
-pub mod dctcp_rate;
-pub mod dctcp_window;
-pub mod line_rate;
-pub mod new_reno;
-pub mod nscc;
-mod preset;
-pub mod swift;
+mod control;
+mod timed;
 
-pub use preset::{Preset, Presets};
+pub use control::{CongestionName, CongestionPreset, Control, ControlConfig, find};
 
-use serde::Serialize;
-
+use super::parameters::Configuration;
 use crate::units::{BitRate, Bytes, Span, Time};
 
-/// A congestion control and its parameters.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CongestionControl {
-    /// Always line rate, or a fixed share of it.
-    LineRate(line_rate::Config),
-    /// DCQCN in its authors' form, with congestion notification packets.
-    Dcqcn(dcqcn::Config),
-    /// DCQCN as ConnectX NICs do it, driven by flags in acknowledgements.
-    DcqcnMlx(dcqcn_mlx::Config),
-    /// DCTCP by rate.
-    DctcpRate(dctcp_rate::Config),
-    /// DCTCP by window, as REPS was evaluated with.
-    DctcpWindow(dctcp_window::Config),
-    /// The window control of Ultra Ethernet.
-    Nscc(nscc::Config),
-    /// Swift's delay-based window.
-    Swift(swift::Config),
-    /// TCP's window.
-    NewReno(new_reno::Config),
-}
+/// Makes congestion controls real everywhere: a line here is all that a control's file needs.
+macro_rules! registry {
+    ($($module:ident :: $control:ident),* $(,)?) => {
+        $(pub mod $module;)*
 
-impl CongestionControl {
-    /// The control of a new queue pair.
-    pub fn build(&self, path: &PathFacts) -> Controller {
-        match self {
-            Self::LineRate(config) => {
-                Controller::LineRate(line_rate::LineRate::new(config, path.line_rate))
-            }
-            Self::Dcqcn(config) => Controller::Dcqcn(dcqcn::Dcqcn::new(config, path.line_rate)),
-            Self::DcqcnMlx(config) => {
-                Controller::DcqcnMlx(dcqcn_mlx::DcqcnMlx::new(config, path.line_rate))
-            }
-            Self::DctcpRate(config) => {
-                Controller::DctcpRate(dctcp_rate::DctcpRate::new(config, path.line_rate))
-            }
-            Self::DctcpWindow(config) => {
-                Controller::DctcpWindow(dctcp_window::DctcpWindow::new(config, path))
-            }
-            Self::Nscc(config) => Controller::Nscc(nscc::Nscc::new(config, path)),
-            Self::Swift(config) => Controller::Swift(swift::Swift::new(config, path)),
-            Self::NewReno(config) => Controller::NewReno(new_reno::NewReno::new(config, path)),
+        /// A congestion control and its parameters.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum CongestionControl {
+            $(#[doc = concat!("See [`", stringify!($module), "`].")] $control($module::Config),)*
         }
-    }
 
-    /// Whether receivers answer marked packets with congestion notification packets.
-    pub const fn wants_cnp(&self) -> bool {
-        matches!(self, Self::Dcqcn(_))
-    }
+        $(impl From<$module::Config> for CongestionControl {
+            fn from(config: $module::Config) -> Self {
+                Self::$control(config)
+            }
+        })*
+
+        /// The control of one queue pair.
+        #[derive(Debug, Clone)]
+        pub enum Controller {
+            $(#[doc = concat!("See [`", stringify!($module), "`].")] $control($module::$control),)*
+        }
+
+        impl CongestionControl {
+            /// The control of a new queue pair.
+            pub fn build(&self, path: &PathFacts) -> Controller {
+                match self {
+                    $(Self::$control(config) =>
+                        Controller::$control($module::$control::new(config, path)),)*
+                }
+            }
+
+            /// The name that scenarios use.
+            pub const fn name(&self) -> &'static str {
+                match self { $(Self::$control(_) => $module::Config::NAME,)* }
+            }
+
+            /// See [`CongestionController::WANTS_CNP`].
+            pub const fn wants_cnp(&self) -> bool {
+                match self {
+                    $(Self::$control(_) =>
+                        <$module::$control as CongestionController>::WANTS_CNP,)*
+                }
+            }
+        }
+
+        impl CongestionController for Controller {
+            #[inline]
+            fn rate(&mut self, now: Time) -> BitRate {
+                match self { $(Self::$control(control) => control.rate(now),)* }
+            }
+            #[inline]
+            fn window(&self) -> u64 {
+                match self { $(Self::$control(control) => control.window(),)* }
+            }
+            #[inline]
+            fn handle_ack(&mut self, now: Time, sample: AckSample) {
+                match self { $(Self::$control(control) => control.handle_ack(now, sample),)* }
+            }
+            fn handle_cnp(&mut self, now: Time) {
+                match self { $(Self::$control(control) => control.handle_cnp(now),)* }
+            }
+            #[inline]
+            fn handle_sent(&mut self, now: Time, bytes: u32) {
+                match self { $(Self::$control(control) => control.handle_sent(now, bytes),)* }
+            }
+            fn handle_loss(&mut self, now: Time, loss: Loss) {
+                match self { $(Self::$control(control) => control.handle_loss(now, loss),)* }
+            }
+        }
+
+        /// All controls, by the names that scenarios use.
+        pub const CONTROLS: &[Control] = &[$(Control::of::<$module::Config>()),*];
+
+        const NAMES: &[&str] = &[$($module::Config::NAME),*];
+    };
 }
 
-/// The control of one queue pair.
-#[derive(Debug, Clone)]
-pub enum Controller {
-    /// See [`line_rate`].
-    LineRate(line_rate::LineRate),
-    /// See [`dcqcn`].
-    Dcqcn(dcqcn::Dcqcn),
-    /// See [`dcqcn_mlx`].
-    DcqcnMlx(dcqcn_mlx::DcqcnMlx),
-    /// See [`dctcp_rate`].
-    DctcpRate(dctcp_rate::DctcpRate),
-    /// See [`dctcp_window`].
-    DctcpWindow(dctcp_window::DctcpWindow),
-    /// See [`nscc`].
-    Nscc(nscc::Nscc),
-    /// See [`swift`].
-    Swift(swift::Swift),
-    /// See [`new_reno`].
-    NewReno(new_reno::NewReno),
+registry! {
+    line_rate::LineRate,
+    dcqcn::Dcqcn,
+    dcqcn_mlx::DcqcnMlx,
+    dctcp_rate::DctcpRate,
+    dctcp_window::DctcpWindow,
+    nscc::Nscc,
+    swift::Swift,
+    new_reno::NewReno,
 }
 
-/// What a NIC knows of the way that its packets take.
+/// The network as a NIC is configured for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathFacts {
     /// The rate of its port.
@@ -105,13 +115,13 @@ pub struct PathFacts {
 }
 
 impl PathFacts {
-    /// Bandwidth-delay product: what a sender has out that keeps an idle path full.
+    /// Bandwidth-delay product: what a sender has in flight that keeps an idle path full.
     pub fn bdp(&self) -> Bytes {
         self.line_rate.bytes_in(self.base_rtt)
     }
 }
 
-/// What an acknowledgement tells a congestion control.
+/// What a congestion control learns from an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckSample {
     /// Every packet before this one has arrived.
@@ -126,6 +136,16 @@ pub struct AckSample {
     pub rtt: Span,
     /// Bytes on the wire that are sent and neither acknowledged nor given up.
     pub in_flight: u64,
+}
+
+#[cfg(test)]
+impl PathFacts {
+    /// 100 Gbps and 8 us: a bandwidth-delay product of 100 packets of 1000 B.
+    const FOR_TEST: Self = Self {
+        line_rate: BitRate::from_gbps(100),
+        base_rtt: Span::from_us(8),
+        packet: Bytes::new(1_000),
+    };
 }
 
 #[cfg(test)]
@@ -147,18 +167,24 @@ pub enum Loss {
     Timeout,
 }
 
-/// The rate in bits per second that no cut goes below: the least of a configuration, as far as the
-/// port allows it, and never none.
+/// The rate in bits per second that no cut goes below: the configured minimum, between 1 and the
+/// line rate.
 fn floor(min_rate: BitRate, line_rate: f64) -> f64 {
     (min_rate.as_bps() as f64).clamp(1.0, line_rate)
 }
 
 /// Decides how fast a queue pair may send.
 pub trait CongestionController {
-    /// The rate for a packet that is sent at `now`.
-    fn rate(&mut self, now: Time) -> BitRate;
+    /// Whether receivers answer marked packets with congestion notification packets (CNPs).
+    const WANTS_CNP: bool = false;
 
-    /// Bytes on the wire that may be out at once; one packet may always be.
+    /// The rate for a packet that is sent at `now`. Line rate or more, as by default, leaves the
+    /// pace to the wire: only the window limits the sender.
+    fn rate(&mut self, _now: Time) -> BitRate {
+        BitRate::MAX
+    }
+
+    /// Bytes on the wire that may be in flight at once; one packet always may.
     fn window(&self) -> u64 {
         u64::MAX
     }
@@ -174,45 +200,4 @@ pub trait CongestionController {
 
     /// Learns that a packet did not get through.
     fn handle_loss(&mut self, _now: Time, _loss: Loss) {}
-}
-
-/// Calls the control at hand.
-macro_rules! dispatch {
-    ($self:ident, $control:ident => $call:expr) => {
-        match $self {
-            Self::LineRate($control) => $call,
-            Self::Dcqcn($control) => $call,
-            Self::DcqcnMlx($control) => $call,
-            Self::DctcpRate($control) => $call,
-            Self::DctcpWindow($control) => $call,
-            Self::Nscc($control) => $call,
-            Self::Swift($control) => $call,
-            Self::NewReno($control) => $call,
-        }
-    };
-}
-
-impl CongestionController for Controller {
-    #[inline]
-    fn rate(&mut self, now: Time) -> BitRate {
-        dispatch!(self, control => control.rate(now))
-    }
-    #[inline]
-    fn window(&self) -> u64 {
-        dispatch!(self, control => control.window())
-    }
-    #[inline]
-    fn handle_ack(&mut self, now: Time, sample: AckSample) {
-        dispatch!(self, control => control.handle_ack(now, sample));
-    }
-    fn handle_cnp(&mut self, now: Time) {
-        dispatch!(self, control => control.handle_cnp(now));
-    }
-    #[inline]
-    fn handle_sent(&mut self, now: Time, bytes: u32) {
-        dispatch!(self, control => control.handle_sent(now, bytes));
-    }
-    fn handle_loss(&mut self, now: Time, loss: Loss) {
-        dispatch!(self, control => control.handle_loss(now, loss));
-    }
 }

@@ -12,9 +12,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::preset::Presets;
-use super::{AckSample, CongestionController, Loss, PathFacts};
-use crate::units::{BitRate, Bytes, Time};
+use super::{AckSample, CongestionController, ControlConfig, Loss, PathFacts};
+use crate::nic::parameters::Configuration;
+use crate::units::{Bytes, Time};
 
 /// Parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,12 +33,17 @@ impl Default for Config {
     }
 }
 
-impl Presets for Config {}
+impl Configuration for Config {
+    const NAME: &'static str = "new-reno";
+    const SUMMARY: &'static str = "window of TCP: slow start, congestion avoidance, fast recovery";
+    const SOURCE: &'static str = "RFC 5681, 2009; RFC 6582, 2012";
+}
+
+impl ControlConfig for Config {}
 
 /// The control of one queue pair.
 #[derive(Debug, Clone)]
 pub struct NewReno {
-    line_rate: BitRate,
     /// Bytes, as `threshold` and `most`.
     window: f64,
     threshold: f64,
@@ -63,7 +68,6 @@ impl NewReno {
         let segment = path.packet.get().max(1) as f64;
         let most = (config.receive_window.get() as f64).max(segment);
         Self {
-            line_rate: path.line_rate,
             window: (f64::from(config.initial_window) * segment).clamp(segment, most),
             threshold: f64::INFINITY,
             most,
@@ -90,11 +94,6 @@ impl NewReno {
 }
 
 impl CongestionController for NewReno {
-    #[inline]
-    fn rate(&mut self, _now: Time) -> BitRate {
-        self.line_rate
-    }
-
     #[inline]
     fn window(&self) -> u64 {
         self.window as u64
@@ -141,7 +140,7 @@ impl CongestionController for NewReno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Span;
+    use crate::units::{BitRate, Span};
 
     const PATH: PathFacts = PathFacts {
         line_rate: BitRate::from_gbps(10),

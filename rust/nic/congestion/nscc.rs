@@ -18,8 +18,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::preset::{Preset, Presets};
-use super::{AckSample, CongestionController, Loss, PathFacts};
+use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, Loss, PathFacts};
+use crate::balance::sender::Trimming;
+use crate::nic::parameters::{Configuration, InvalidValue, part, positive, positive_part};
 use crate::units::{BitRate, Fraction, Span, Time};
 
 /// The path that the constants are given for: 100 Gbps and 12 us.
@@ -95,17 +96,39 @@ impl Config {
     }
 }
 
-impl Presets for Config {
-    const PRESETS: &'static [Preset<Self>] = &[
-        Preset { name: "no-trimming", config: Self::default },
-        Preset { name: "trimming", config: Self::trimming },
+impl Configuration for Config {
+    const NAME: &'static str = "nscc";
+    const SUMMARY: &'static str =
+        "window of Ultra Ethernet, steered by marks and queueing delay together";
+    const SOURCE: &'static str = "Ultra Ethernet Specification 1.0, NSCC (uet-htsim)";
+
+    fn check(&self) -> Result<(), InvalidValue> {
+        positive("target", self.target)?;
+        part("gamma", self.gamma)?;
+        part("max_cut", self.max_cut)?;
+        positive_part("delay_gain", self.delay_gain)?;
+        positive("start_window", self.start_window)?;
+        positive("max_window", self.max_window)
+    }
+}
+
+impl ControlConfig for Config {
+    const PRESETS: &'static [CongestionPreset<Self>] = &[
+        CongestionPreset { name: "no-trimming", config: Self::default },
+        CongestionPreset { name: "trimming", config: Self::trimming },
     ];
+
+    fn default_preset(trimming: Trimming) -> Option<&'static CongestionPreset<Self>> {
+        match trimming {
+            Trimming::Off => Self::PRESETS.first(),
+            Trimming::On => Self::PRESETS.last(),
+        }
+    }
 }
 
 /// The control of one queue pair. Its window is at least one MTU.
 #[derive(Debug, Clone)]
 pub struct Nscc {
-    line_rate: BitRate,
     /// Bytes.
     window: f64,
     state: Box<State>,
@@ -206,7 +229,6 @@ impl Nscc {
         let law = Law::new(config, path);
         let start = config.start_window.as_f64() * path.bdp().get() as f64;
         Self {
-            line_rate: path.line_rate,
             window: start.clamp(law.packet as f64, law.largest(law.base_rtt)),
             state: Box::new(State {
                 law,
@@ -336,11 +358,6 @@ impl State {
 }
 
 impl CongestionController for Nscc {
-    #[inline]
-    fn rate(&mut self, _now: Time) -> BitRate {
-        self.line_rate
-    }
-
     #[inline]
     fn window(&self) -> u64 {
         self.window as u64

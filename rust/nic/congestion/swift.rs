@@ -15,8 +15,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::preset::Presets;
-use super::{AckSample, CongestionController, Loss, PathFacts};
+use super::{AckSample, CongestionController, ControlConfig, Loss, PathFacts};
+use crate::nic::parameters::{Configuration, InvalidValue, part, positive, timer};
 use crate::units::{BitRate, Fraction, Span, Time};
 
 /// Bits in a byte times picoseconds in a second.
@@ -75,7 +75,22 @@ impl Default for Config {
     }
 }
 
-impl Presets for Config {}
+impl Configuration for Config {
+    const NAME: &'static str = "swift";
+    const SUMMARY: &'static str = "window that holds the round-trip time at a target";
+    const SOURCE: &'static str = "Kumar et al., Swift, 2020, algorithm 1 and section 3.5";
+
+    fn check(&self) -> Result<(), InvalidValue> {
+        positive("base_target", self.base_target)?;
+        part("beta", self.beta)?;
+        part("max_cut", self.max_cut)?;
+        positive("start_window", self.start_window)?;
+        positive("max_window", self.max_window)?;
+        timer("longest_pause", self.longest_pause)
+    }
+}
+
+impl ControlConfig for Config {}
 
 /// The control of one queue pair.
 #[derive(Debug, Clone)]
@@ -215,14 +230,9 @@ impl CongestionController for Swift {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Bytes;
 
-    /// 100 Gbps and 8 us: a bandwidth-delay product of 100 packets of 1000 B, a target of 10 us.
-    const PATH: PathFacts = PathFacts {
-        line_rate: BitRate::from_gbps(100),
-        base_rtt: Span::from_us(8),
-        packet: Bytes::new(1_000),
-    };
+    /// A target of 10 us.
+    const PATH: PathFacts = PathFacts::FOR_TEST;
 
     fn control() -> Swift {
         Swift::new(&Config::default(), &PATH)

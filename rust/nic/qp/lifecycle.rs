@@ -6,8 +6,10 @@ use crate::balance::sender::{
 };
 use crate::ids::{HostId, QpId};
 use crate::nic::Nic;
+use crate::nic::event::Owner;
+use crate::nic::receiver::Peer;
 use crate::nic::requester::{Place, Requester, RequesterParts};
-use crate::nic::responder::{Peer, Responder};
+use crate::nic::responder::Responder;
 use crate::nic::verbs::{CompletionStatus, LARGEST_MTU, SMALLEST_MTU, VerbsError, WorkQueues};
 use crate::packet::Psn;
 use crate::rng::mix32;
@@ -61,16 +63,6 @@ pub enum Reporting {
     Events(u32),
 }
 
-/// Who owns the work of a queue pair: whom its events are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owner {
-    /// The program that posts work requests to this queue pair. It polls completions; the only
-    /// event that it may get is [`crate::nic::NicEvent::PathFailed`], which no completion reports.
-    Program(QpId),
-    /// The world, which knows the queue pair by this cookie.
-    World(u32),
-}
-
 impl Reporting {
     /// The owner of the work of queue pair `id`.
     const fn owner(self, id: QpId) -> Owner {
@@ -120,7 +112,7 @@ impl Nic {
     /// Makes a queue pair whatever the MTU is: simulators have packets of any size.
     pub(in crate::nic) fn add_qp(&mut self, attributes: QpAttributes) -> Result<QpId, VerbsError> {
         let (delivery, recovery) = (self.config.delivery(), self.config.recovery);
-        if !delivery.is_possible(recovery) {
+        if !recovery.can_deliver(delivery) {
             return Err(VerbsError::OrderedOnly);
         }
         // Queue pair numbers have 24 bits, as PSNs (specification, volume 1, section 9.2).
@@ -262,8 +254,12 @@ impl Nic {
         self.put_responder(id, peer);
     }
 
+    fn new_responder(&self, peer: Peer) -> Responder {
+        Responder::new(peer, self.config.recovery, self.config.delivery())
+    }
+
     fn put_responder(&mut self, id: QpId, peer: Peer) {
-        self.responders.push(Responder::new(peer, &self.config));
+        self.responders.push(self.new_responder(peer));
         self.qps[id.index()].responder = Slot::last_of(self.responders.len());
     }
 
@@ -292,9 +288,9 @@ impl Nic {
         if let Some(queues) = self.queues.get_mut(qp.queues.index()) {
             *queues = WorkQueues::new(id);
         }
-        if let Some(responder) = self.responders.get_mut(qp.responder.index()) {
-            // Nothing that waits to be acknowledged is left behind.
-            *responder = Responder::new(responder.as_peer(), &self.config);
+        if let Some(responder) = self.responders.get(qp.responder.index()) {
+            // Arrivals that wait to be acknowledged are forgotten.
+            self.responders[qp.responder.index()] = self.new_responder(responder.as_peer());
         }
         self.qps[id.index()].responder = Slot::NONE;
     }

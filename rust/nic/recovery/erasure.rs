@@ -16,13 +16,55 @@
 
 use std::collections::VecDeque;
 
-use super::{Arrived, Board, Expired, Missed, SendRecovery, Why};
+use serde::{Deserialize, Serialize};
+
+use super::flights::{Flight, Flights};
+use super::{Arrived, Expired, Missed, Numbering, Recovery, RecoveryConfig, SendRecovery, Why};
+use crate::nic::board::Board;
+use crate::nic::delivery::Delivery;
+use crate::nic::parameters::Configuration;
+use crate::nic::receiver::Coded;
 use crate::packet::{AckView, DataFields, MessageLabel, Psn};
 use crate::units::{Bytes, Span, Time};
 
 /// The longest message that can be coded: its length is a field of 32 bits. InfiniBand's longest is
 /// half of it (specification, volume 1, 9.3.3).
 pub const LONGEST_MESSAGE: Bytes = Bytes::new(u32::MAX as u64);
+
+/// Parameters: none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+impl Configuration for Config {
+    const NAME: &'static str = "erasure";
+    const SUMMARY: &'static str =
+        "an ideal rateless erasure code: any m packets of a message of m packets are the message";
+    const SOURCE: &'static str = "Ofan, 2025 (arXiv 2507.21372), section 2";
+}
+
+impl RecoveryConfig for Config {
+    type Sender = Box<Erasure>;
+    type Receiver = Coded;
+
+    /// Each message is coded apart and delivered alone.
+    const DELIVERIES: &'static [Delivery] = &[Delivery::Unordered, Delivery::Ordered];
+    const NUMBERING: Numbering = Numbering::Message;
+    const LONGEST_MESSAGE: Option<Bytes> = Some(LONGEST_MESSAGE);
+
+    fn sender(&self, timeout: Span) -> Box<Erasure> {
+        Box::new(Erasure::new(timeout))
+    }
+
+    fn receiver(&self, delivery: Delivery) -> Coded {
+        Coded::new(delivery)
+    }
+}
+
+impl Recovery {
+    /// An ideal erasure code.
+    pub const ERASURE: Self = Self::Erasure(Config {});
+}
 
 /// A message that is not known to have arrived.
 #[derive(Debug, Clone, Default)]
@@ -76,19 +118,16 @@ impl Message {
     }
 }
 
-/// A packet on its way.
+/// A coded packet.
 #[derive(Debug, Clone, Copy)]
-struct Flying {
-    sent: Time,
+struct Coding {
     message: u64,
     index: u64,
-    entropy: u16,
 }
 
-/// The messages of one queue pair.
+/// The sending side: the messages of one queue pair.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Erasure {
-    timeout: Span,
     /// Number of `messages[0]`, the oldest that is not complete.
     oldest: u64,
     messages: VecDeque<Message>,
@@ -100,23 +139,21 @@ pub(in crate::nic) struct Erasure {
     fresh_message: u64,
     /// Messages that lost a packet, one entry a loss; the first of them wants a packet.
     repairs: VecDeque<u64>,
-    /// Packets sent, oldest first, until their turn shows that they are settled.
-    flying: VecDeque<Flying>,
+    flights: Flights<Coding>,
     sent: u64,
     out: u64,
 }
 
 impl Erasure {
-    pub fn new(timeout: Span) -> Self {
+    fn new(timeout: Span) -> Self {
         Self {
-            timeout,
             oldest: 0,
             messages: VecDeque::new(),
             posted: 0,
             fresh: 0,
             fresh_message: 0,
             repairs: VecDeque::new(),
-            flying: VecDeque::new(),
+            flights: Flights::new(timeout),
             sent: 0,
             out: 0,
         }
@@ -155,19 +192,15 @@ impl Erasure {
             self.messages.pop_front();
             self.oldest += 1;
         }
-        while let Some(oldest) = self.flying.front() {
-            let message = self.message(oldest.message);
-            if message.is_some_and(|message| {
-                message.complete == Complete::No && !message.settled.has(oldest.index)
-            }) {
-                break;
-            }
-            self.flying.pop_front();
-        }
+        let Self { messages, oldest, flights, .. } = self;
+        flights.discard_while(|Coding { message, index }| {
+            let message = message.checked_sub(*oldest).and_then(|it| messages.get(it as usize));
+            message.is_none_or(|it| it.complete == Complete::Yes || it.settled.has(index))
+        });
     }
 
     /// Gives up on one packet of a message; true if another must take its place.
-    fn give_up(&mut self, number: u64, index: u64) -> bool {
+    fn give_up(&mut self, Coding { message: number, index }: Coding) -> bool {
         let Some(message) = self.message_mut(number) else { return false };
         if message.complete == Complete::Yes || !message.give_up(index) {
             return false;
@@ -205,6 +238,11 @@ impl SendRecovery for Erasure {
 
     fn never_sent(&self) -> u64 {
         self.fresh
+    }
+
+    /// What was posted stays coded.
+    fn first_withdrawable(&self) -> u64 {
+        u64::MAX
     }
 
     /// A message's packets have numbers of their own, and messages have: as many of either may be
@@ -257,7 +295,8 @@ impl SendRecovery for Erasure {
         message.out += 1;
         self.sent += 1;
         self.out += 1;
-        self.flying.push_back(Flying { sent: now, message: number, index, entropy });
+        let packet = Coding { message: number, index };
+        self.flights.push(Flight { sent: now, packet, entropy });
         self.tidy();
     }
 
@@ -282,22 +321,19 @@ impl SendRecovery for Erasure {
     }
 
     fn handle_nack(&mut self, _now: Time, missed: Missed) -> bool {
-        missed.why == Why::Trimmed && self.give_up(missed.missing, missed.psn)
+        let packet = Coding { message: missed.missing, index: missed.psn };
+        missed.why == Why::Trimmed && self.give_up(packet)
     }
 
     #[inline]
     fn deadline(&self) -> Time {
-        self.flying.front().map_or(Time::NEVER, |oldest| oldest.sent.saturating_add(self.timeout))
+        self.flights.deadline()
     }
 
     fn handle_timeout(&mut self, now: Time) -> Option<Expired> {
-        let oldest = *self.flying.front()?;
-        if oldest.sent.saturating_add(self.timeout) > now {
-            return None;
-        }
-        self.flying.pop_front();
-        self.give_up(oldest.message, oldest.index);
-        Some(Expired { entropy: oldest.entropy })
+        let Flight { packet, entropy, .. } = self.flights.pop_expired(now)?;
+        self.give_up(packet);
+        Some(Expired { entropy })
     }
 }
 

@@ -7,7 +7,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arrived, Expired, Missed, SendRecovery};
+use super::{Arrived, Expired, Missed, Recovery, RecoveryConfig, SendRecovery};
+use crate::nic::delivery::Delivery;
+use crate::nic::parameters::Configuration;
+use crate::nic::receiver::InOrder;
 use crate::nic::timer::{SenderTimers, Timer};
 use crate::units::{Span, Time};
 
@@ -17,6 +20,40 @@ use crate::units::{Span, Time};
 pub struct Config {
     /// Where both sides go back to after a gap: the missing packet.
     pub back_to: BackTo,
+}
+
+impl Configuration for Config {
+    const NAME: &'static str = "go-back-n";
+    const SUMMARY: &'static str =
+        "everything from the missing packet on is sent again; packets are taken in order alone";
+    const SOURCE: &'static str =
+        "InfiniBand Architecture Specification, volume 1, sections 9.7.5 and 9.9";
+}
+
+impl RecoveryConfig for Config {
+    type Sender = GoBackN;
+    type Receiver = InOrder;
+
+    /// No packet is taken before its turn, so that no message can overtake another.
+    const DELIVERIES: &'static [Delivery] = &[Delivery::Ordered];
+
+    fn sender(&self, timeout: Span) -> GoBackN {
+        GoBackN::new(self.back_to, timeout)
+    }
+
+    fn receiver(&self, _delivery: Delivery) -> InOrder {
+        match self.back_to {
+            BackTo::Missing => InOrder::new(),
+            BackTo::Message => InOrder::back_to_zero(),
+        }
+    }
+}
+
+impl Recovery {
+    /// Go-back-N (RoCEv2).
+    pub const GO_BACK_N: Self = Self::GoBackN(Config { back_to: BackTo::Missing });
+    /// Go-back-N to the first packet of the message (the first RoCE NICs).
+    pub const GO_BACK_TO_ZERO: Self = Self::GoBackN(Config { back_to: BackTo::Message });
 }
 
 /// Where both sides go back to after a gap.
@@ -32,7 +69,7 @@ pub enum BackTo {
     Message,
 }
 
-/// The window of one queue pair.
+/// The sending side.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct GoBackN {
     timeout: Span,
@@ -100,7 +137,7 @@ impl SendRecovery for GoBackN {
 
     #[inline]
     fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
-        // An acknowledgement of what was never sent is none of ours.
+        // Nobody sends an acknowledgement of packets that were never sent.
         if arrived.ack < self.unacknowledged || arrived.ack > self.never_sent {
             return 0;
         }

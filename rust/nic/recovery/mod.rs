@@ -1,23 +1,276 @@
-//! Loss recovery, the sender's side: which packet goes next, and when to give up waiting.
+//! Loss recovery: which packet a sending half sends next and when it gives up waiting, and which
+//! packets a receiving half accepts. A recovery is one file and one line of the registry: its
+//! `Config` with defaults and check, the sending side, the receiving side that it needs (one of
+//! `nic::receiver`, or its own), and its tests.
 //!
-//! One recovery a file. Sequence numbers here count on for ever; only the wire has 24 bits. What
-//! the receiver does for each recovery is in `responder`.
+//! Sequence numbers never wrap here; only the wire has 24 bits.
 
-mod board;
-pub mod erasure;
-pub mod go_back_n;
-mod per_packet;
-pub mod sack;
+mod entry;
+mod flights;
+mod selective;
 
-pub(super) use board::Board;
-use erasure::Erasure;
-use go_back_n::{BackTo, GoBackN};
-use per_packet::PerPacket;
-use sack::Sack;
+pub use entry::{RecoveryEntry, RecoveryName};
 
-use super::Recovery;
-use crate::packet::{AckView, DataFields};
-use crate::units::{Span, Time};
+use super::congestion::PathFacts;
+use super::delivery::Delivery;
+use super::parameters::{Configuration, Configured, ParameterError, overridden};
+use super::receiver::{Answer, Answers, Outbox, ReceiveRecovery};
+use crate::balance::Parameters;
+use crate::packet::{AckView, DataFields, DataView};
+use crate::units::{Bytes, Span, Time};
+
+/// Makes loss recoveries real everywhere: a line here is all that a recovery's file needs.
+macro_rules! registry {
+    ($($module:ident :: $recovery:ident),* $(,)?) => {
+        $(pub mod $module;)*
+
+        /// A loss recovery and its parameters.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Recovery {
+            $(#[doc = concat!("See [`", stringify!($module), "`].")] $recovery($module::Config),)*
+        }
+
+        $(impl From<$module::Config> for Recovery {
+            fn from(config: $module::Config) -> Self {
+                Self::$recovery(config)
+            }
+        })*
+
+        /// The sending side of one queue pair.
+        #[derive(Debug, Clone)]
+        pub(super) enum Sending {
+            $($recovery(<$module::Config as RecoveryConfig>::Sender),)*
+        }
+
+        /// The receiving side of one queue pair.
+        #[derive(Debug, Clone)]
+        pub(super) enum Receiving {
+            $($recovery(<$module::Config as RecoveryConfig>::Receiver),)*
+        }
+
+        impl Recovery {
+            /// The name that scenarios use.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$recovery(_) => $module::Config::NAME,)* }
+            }
+
+            /// The same recovery with `given` parameters in place of its own.
+            ///
+            /// # Errors
+            /// An unknown key, or a value of the wrong type or out of range.
+            pub fn configured(
+                self,
+                given: &Parameters,
+            ) -> Result<Configured<Self>, ParameterError> {
+                match self {
+                    $(Self::$recovery(config) =>
+                        Ok(overridden(&config, given, &[])?.map(Self::$recovery)),)*
+                }
+            }
+
+            /// The orders of delivery that are possible with it, the default first.
+            pub const fn deliveries(self) -> &'static [Delivery] {
+                match self { $(Self::$recovery(_) => $module::Config::DELIVERIES,)* }
+            }
+
+            /// What sequence numbers of packets count along.
+            pub const fn numbering(self) -> Numbering {
+                match self { $(Self::$recovery(_) => $module::Config::NUMBERING,)* }
+            }
+
+            /// The longest message that it can send, if it has a limit.
+            pub const fn longest_message(self) -> Option<Bytes> {
+                match self { $(Self::$recovery(_) => $module::Config::LONGEST_MESSAGE,)* }
+            }
+
+            /// How soon after a packet was sent a retransmission timer may expire, where senders
+            /// wait `timeout` for an acknowledgement.
+            pub fn shortest_timeout(self, timeout: Span) -> Span {
+                match self { $(Self::$recovery(config) => config.shortest_timeout(timeout),)* }
+            }
+
+            /// Bytes on the wire that it allows in flight at once.
+            pub(super) fn window(self, path: &PathFacts) -> u64 {
+                match self { $(Self::$recovery(config) => config.window(path),)* }
+            }
+
+            /// The sending side of a new queue pair.
+            pub(super) fn sender(self, timeout: Span) -> Sending {
+                match self { $(Self::$recovery(it) => Sending::$recovery(it.sender(timeout)),)* }
+            }
+
+            /// The receiving side of a new queue pair.
+            pub(super) fn receiver(self, delivery: Delivery) -> Receiving {
+                match self {
+                    $(Self::$recovery(it) => Receiving::$recovery(it.receiver(delivery)),)*
+                }
+            }
+        }
+
+        impl SendRecovery for Sending {
+            fn handle_posted(&mut self, packets: u64) {
+                match self { $(Self::$recovery(it) => it.handle_posted(packets),)* }
+            }
+            #[inline]
+            fn next(&self, end: u64) -> Option<u64> {
+                match self { $(Self::$recovery(it) => it.next(end),)* }
+            }
+            #[inline]
+            fn unacknowledged(&self) -> u64 {
+                match self { $(Self::$recovery(it) => it.unacknowledged(),)* }
+            }
+            #[inline]
+            fn never_sent(&self) -> u64 {
+                match self { $(Self::$recovery(it) => it.never_sent(),)* }
+            }
+            fn first_withdrawable(&self) -> u64 {
+                match self { $(Self::$recovery(it) => it.first_withdrawable(),)* }
+            }
+            #[inline]
+            fn window_end(&self, most: u64) -> u64 {
+                match self { $(Self::$recovery(it) => it.window_end(most),)* }
+            }
+            #[inline]
+            fn in_flight(&self) -> u64 {
+                match self { $(Self::$recovery(it) => it.in_flight(),)* }
+            }
+            #[inline]
+            fn handle_sent(&mut self, now: Time, entropy: u16) {
+                match self { $(Self::$recovery(it) => it.handle_sent(now, entropy),)* }
+            }
+            #[inline]
+            fn label(&self, data: &mut DataFields, message_bytes: u64) {
+                match self { $(Self::$recovery(it) => it.label(data, message_bytes),)* }
+            }
+            #[inline]
+            fn read(&self, ack: AckView<'_>) -> Arrived {
+                match self { $(Self::$recovery(it) => it.read(ack),)* }
+            }
+            #[inline]
+            fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
+                match self { $(Self::$recovery(it) => it.handle_ack(now, arrived),)* }
+            }
+            fn reads_gap_nacks_as_acks(&self) -> bool {
+                match self { $(Self::$recovery(it) => it.reads_gap_nacks_as_acks(),)* }
+            }
+            fn handle_nack(&mut self, now: Time, missed: Missed) -> bool {
+                match self { $(Self::$recovery(it) => it.handle_nack(now, missed),)* }
+            }
+            #[inline]
+            fn poll_lost(&mut self) -> Option<Lost> {
+                match self { $(Self::$recovery(it) => it.poll_lost(),)* }
+            }
+            #[inline]
+            fn progress(&self) -> (u64, u64) {
+                match self { $(Self::$recovery(it) => it.progress(),)* }
+            }
+            #[inline]
+            fn deadline(&self) -> Time {
+                match self { $(Self::$recovery(it) => it.deadline(),)* }
+            }
+            fn handle_timeout(&mut self, now: Time) -> Option<Expired> {
+                match self { $(Self::$recovery(it) => it.handle_timeout(now),)* }
+            }
+        }
+
+        impl ReceiveRecovery for Receiving {
+            #[inline]
+            fn handle_data(
+                &mut self,
+                now: Time,
+                packet: DataView<'_>,
+                answers: &mut Answers,
+                out: &mut Outbox,
+            ) {
+                match self {
+                    $(Self::$recovery(it) => it.handle_data(now, packet, answers, out),)*
+                }
+            }
+            fn answer(&self) -> Answer {
+                match self { $(Self::$recovery(it) => it.answer(),)* }
+            }
+            fn delivered(&self) -> u64 {
+                match self { $(Self::$recovery(it) => it.delivered(),)* }
+            }
+            fn has_delivered(&self, index: u64) -> bool {
+                match self { $(Self::$recovery(it) => it.has_delivered(index),)* }
+            }
+            fn expected(&self) -> Option<u64> {
+                match self { $(Self::$recovery(it) => it.expected(),)* }
+            }
+            fn arrived(&self) -> u64 {
+                match self { $(Self::$recovery(it) => it.arrived(),)* }
+            }
+        }
+
+        /// All recoveries, by the names that scenarios use.
+        pub const RECOVERIES: &[RecoveryEntry] = &[$(RecoveryEntry::of::<$module::Config>()),*];
+
+        /// The names of all recoveries, after that of the policy's own.
+        const NAMES: &[&str] = &[entry::AUTO, $($module::Config::NAME),*];
+    };
+}
+
+registry! {
+    go_back_n::GoBackN,
+    sack::Sack,
+    per_packet::PerPacket,
+    erasure::Erasure,
+}
+
+impl Recovery {
+    /// The order of delivery where no other is asked for.
+    pub const fn delivery(self) -> Delivery {
+        self.deliveries()[0]
+    }
+
+    /// Whether it can deliver messages in this order.
+    pub fn can_deliver(self, delivery: Delivery) -> bool {
+        self.deliveries().contains(&delivery)
+    }
+}
+
+/// What sequence numbers of packets count along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Numbering {
+    /// All packets of a queue pair, as the PSNs of InfiniBand do.
+    QueuePair,
+    /// The packets of each message. Such packets have no room for the headers of other verbs than
+    /// WRITE, and an acknowledgement does not say which packets of the queue pair it is about.
+    Message,
+}
+
+/// The configuration of a loss recovery, and the sides of queue pairs that it makes.
+pub(super) trait RecoveryConfig: Configuration + Into<Recovery> {
+    /// The sending side, a [`SendRecovery`]; in a box if it is large, so that a run with a million
+    /// queue pairs of another recovery does not pay for it.
+    type Sender;
+    /// The receiving side.
+    type Receiver: ReceiveRecovery;
+
+    /// The orders of delivery that are possible with it, the default first.
+    const DELIVERIES: &'static [Delivery] = &[Delivery::Ordered, Delivery::Unordered];
+    /// What sequence numbers of packets count along.
+    const NUMBERING: Numbering = Numbering::QueuePair;
+    /// The longest message that it can send, if it has a limit.
+    const LONGEST_MESSAGE: Option<Bytes> = None;
+
+    /// The sending side of a new queue pair, which waits `timeout` for an acknowledgement.
+    fn sender(&self, timeout: Span) -> Self::Sender;
+
+    /// The receiving side of a new queue pair.
+    fn receiver(&self, delivery: Delivery) -> Self::Receiver;
+
+    /// Bytes on the wire that it allows in flight at once.
+    fn window(&self, _path: &PathFacts) -> u64 {
+        u64::MAX
+    }
+
+    /// How soon after a packet was sent a retransmission timer may expire.
+    fn shortest_timeout(&self, timeout: Span) -> Span {
+        timeout
+    }
+}
 
 /// What an acknowledgement says has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,7 +292,7 @@ pub(super) struct Missed {
     pub missing: u64,
     /// The packet that made the receiver say so.
     pub psn: u64,
-    /// What was wrong with it.
+    /// Why it is missing.
     pub why: Why,
 }
 
@@ -57,29 +310,29 @@ pub(super) enum Why {
 pub(super) struct Lost {
     /// The entropy value that it carried.
     pub entropy: u16,
-    /// Which of its recovery's losses it is.
-    pub place: LostPlace,
+    /// Whether it begins a recovery.
+    pub position: LostPosition,
 }
 
-/// Losses of one round trip are one sign of congestion.
+/// Where in a recovery a loss is: the losses of one round trip are one sign of congestion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LostPlace {
+pub(super) enum LostPosition {
     /// A recovery begins with it.
     First,
     /// A recovery was under way.
     Later,
 }
 
-/// A packet whose timer ran out.
+/// A packet whose timer expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Expired {
     /// The entropy value that it carried.
     pub entropy: u16,
 }
 
-/// What is asked of a loss recovery.
+/// The sending side of a loss recovery.
 pub(super) trait SendRecovery {
-    /// A message of so many packets is to be sent after all before it.
+    /// A message of `packets` packets is to be sent after all others.
     fn handle_posted(&mut self, _packets: u64) {}
 
     /// The packet to send next, if there is one before `end`.
@@ -91,8 +344,13 @@ pub(super) trait SendRecovery {
     /// The first packet that was never sent.
     fn never_sent(&self) -> u64;
 
-    /// One past the last packet that may be sent for the first time, if at most `most` are to be
-    /// out.
+    /// The first packet whose message can be withdrawn, since nothing of it was sent.
+    fn first_withdrawable(&self) -> u64 {
+        self.never_sent()
+    }
+
+    /// One past the last packet that may be sent for the first time, if at most `most` may be in
+    /// flight.
     fn window_end(&self, most: u64) -> u64 {
         self.unacknowledged() + most
     }
@@ -120,8 +378,14 @@ pub(super) trait SendRecovery {
         }
     }
 
-    /// Packets arrived; how many of them this is the first to say so of.
+    /// Packets arrived; returns how many of them were not known to have arrived.
     fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64;
+
+    /// Whether a NACK for a gap says no more than an acknowledgement: the sender finds by itself
+    /// what is lost.
+    fn reads_gap_nacks_as_acks(&self) -> bool {
+        false
+    }
 
     /// The receiver misses a packet; true if anything is sent again for it.
     fn handle_nack(&mut self, now: Time, missed: Missed) -> bool;
@@ -131,8 +395,8 @@ pub(super) trait SendRecovery {
         None
     }
 
-    /// How far the packets sent have come, and how many were sent: what congestion controls count
-    /// round trips by.
+    /// How many packets were sent and have left the network, and how many were sent: congestion
+    /// controls count round trips by them.
     fn progress(&self) -> (u64, u64) {
         (self.unacknowledged(), self.never_sent())
     }
@@ -142,98 +406,4 @@ pub(super) trait SendRecovery {
 
     /// The retransmission timer ran out.
     fn handle_timeout(&mut self, now: Time) -> Option<Expired>;
-}
-
-/// The recovery of one queue pair. Those with much state are boxed, so that a run with a million
-/// queue pairs of another does not pay for it.
-#[derive(Debug, Clone)]
-pub(super) enum Sending {
-    GoBackN(GoBackN),
-    Sack(Box<Sack>),
-    PerPacket(PerPacket),
-    Erasure(Box<Erasure>),
-}
-
-impl Sending {
-    pub fn new(recovery: Recovery, timeout: Span) -> Self {
-        match recovery {
-            Recovery::GoBackN => Self::GoBackN(GoBackN::new(BackTo::Missing, timeout)),
-            Recovery::GoBackToZero => Self::GoBackN(GoBackN::new(BackTo::Message, timeout)),
-            Recovery::Sack(config) => Self::Sack(Box::new(Sack::new(config, timeout))),
-            Recovery::PerPacket => Self::PerPacket(PerPacket::new(timeout)),
-            Recovery::Erasure => Self::Erasure(Box::new(Erasure::new(timeout))),
-        }
-    }
-}
-
-/// Calls the recovery at hand.
-macro_rules! dispatch {
-    ($self:ident, $recovery:ident => $call:expr) => {
-        match $self {
-            Self::GoBackN($recovery) => $call,
-            Self::Sack($recovery) => $call,
-            Self::PerPacket($recovery) => $call,
-            Self::Erasure($recovery) => $call,
-        }
-    };
-}
-
-impl SendRecovery for Sending {
-    fn handle_posted(&mut self, packets: u64) {
-        dispatch!(self, recovery => recovery.handle_posted(packets));
-    }
-    #[inline]
-    fn next(&self, end: u64) -> Option<u64> {
-        dispatch!(self, recovery => recovery.next(end))
-    }
-    #[inline]
-    fn unacknowledged(&self) -> u64 {
-        dispatch!(self, recovery => recovery.unacknowledged())
-    }
-    #[inline]
-    fn never_sent(&self) -> u64 {
-        dispatch!(self, recovery => recovery.never_sent())
-    }
-    #[inline]
-    fn window_end(&self, most: u64) -> u64 {
-        dispatch!(self, recovery => recovery.window_end(most))
-    }
-    #[inline]
-    fn handle_sent(&mut self, now: Time, entropy: u16) {
-        dispatch!(self, recovery => recovery.handle_sent(now, entropy));
-    }
-    #[inline]
-    fn label(&self, data: &mut DataFields, message_bytes: u64) {
-        dispatch!(self, recovery => recovery.label(data, message_bytes));
-    }
-    #[inline]
-    fn read(&self, ack: AckView<'_>) -> Arrived {
-        dispatch!(self, recovery => recovery.read(ack))
-    }
-    #[inline]
-    fn in_flight(&self) -> u64 {
-        dispatch!(self, recovery => recovery.in_flight())
-    }
-    #[inline]
-    fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
-        dispatch!(self, recovery => recovery.handle_ack(now, arrived))
-    }
-    fn handle_nack(&mut self, now: Time, missed: Missed) -> bool {
-        dispatch!(self, recovery => recovery.handle_nack(now, missed))
-    }
-    #[inline]
-    fn poll_lost(&mut self) -> Option<Lost> {
-        dispatch!(self, recovery => recovery.poll_lost())
-    }
-    #[inline]
-    fn progress(&self) -> (u64, u64) {
-        dispatch!(self, recovery => recovery.progress())
-    }
-    #[inline]
-    fn deadline(&self) -> Time {
-        dispatch!(self, recovery => recovery.deadline())
-    }
-    fn handle_timeout(&mut self, now: Time) -> Option<Expired> {
-        dispatch!(self, recovery => recovery.handle_timeout(now))
-    }
 }

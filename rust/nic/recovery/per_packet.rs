@@ -1,150 +1,127 @@
 //! Selective repeat with a timer for each packet: what spraying baselines use.
 //!
 //! Source: the spray and REPS baselines of Ethereal's public simulator (one timer a packet, no
-//! back-off, only the packet itself is sent again, no NACK). All timers are of one length, so
-//! packets time out in the order they were sent: the timers are a queue.
+//! back-off, only the packet itself is sent again, no NACK).
 
-use std::collections::VecDeque;
+use serde::{Deserialize, Serialize};
 
-use super::{Arrived, Board, Expired, Missed, SendRecovery, Why};
+use super::flights::{Flight, Flights};
+use super::selective::Selective;
+use super::{Arrived, Expired, Missed, Recovery, RecoveryConfig, SendRecovery, Why};
+use crate::nic::delivery::Delivery;
+use crate::nic::parameters::Configuration;
+use crate::nic::receiver::AnyOrder;
 use crate::units::{Span, Time};
 
-/// A packet on its way.
-#[derive(Debug, Clone, Copy)]
-struct Flying {
-    sent: Time,
-    /// Low bits of its sequence number; the window is shorter than 2^31.
-    sequence: u32,
-    entropy: u16,
+/// Parameters: none; the timer is `retransmit_timeout`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+impl Configuration for Config {
+    const NAME: &'static str = "per-packet";
+    const SUMMARY: &'static str =
+        "each packet has a timer of its own and is sent again alone; packets in any order";
+    const SOURCE: &'static str = "Ethereal, 2024 (arXiv 2407.00550), its simulator's baselines";
 }
 
-/// The window of one queue pair.
+impl RecoveryConfig for Config {
+    type Sender = PerPacket;
+    type Receiver = AnyOrder;
+
+    fn sender(&self, timeout: Span) -> PerPacket {
+        PerPacket { window: Selective::default(), flights: Flights::new(timeout) }
+    }
+
+    /// However many packets beyond it have arrived, a packet is never taken for lost.
+    fn receiver(&self, delivery: Delivery) -> AnyOrder {
+        AnyOrder::new(u32::MAX, delivery)
+    }
+}
+
+impl Recovery {
+    /// A timer for each packet.
+    pub const PER_PACKET: Self = Self::PerPacket(Config {});
+}
+
+/// The sending side.
 #[derive(Debug, Clone)]
-pub struct PerPacket {
-    timeout: Span,
-    never_sent: u64,
-    board: Board,
-    /// Packets sent, oldest first, until their turn shows that they arrived.
-    flying: VecDeque<Flying>,
-    /// Packets given up, oldest first.
-    lost: VecDeque<u64>,
+pub(in crate::nic) struct PerPacket {
+    window: Selective,
+    /// By the low bits of sequence numbers; the window is shorter than 2^31.
+    flights: Flights<u32>,
 }
 
 impl PerPacket {
-    pub(super) fn new(timeout: Span) -> Self {
-        Self {
-            timeout,
-            never_sent: 0,
-            board: Board::default(),
-            flying: VecDeque::new(),
-            lost: VecDeque::new(),
-        }
+    fn discard_landed(&mut self) {
+        let Self { window, flights } = self;
+        flights.discard_while(|packet| window.has_arrived(sequence_of(window, packet)));
     }
+}
 
-    /// The full sequence number of a packet in flight: the window spans less than 2^32.
-    fn sequence_of(&self, flying: Flying) -> u64 {
-        let behind = (self.never_sent as u32).wrapping_sub(flying.sequence);
-        self.never_sent - u64::from(behind)
-    }
-
-    fn forget_arrived(&mut self) {
-        while let Some(&oldest) = self.flying.front() {
-            if !self.board.has(self.sequence_of(oldest)) {
-                return;
-            }
-            self.flying.pop_front();
-        }
-    }
-
-    fn forget_found(&mut self) {
-        if self.lost.is_empty() {
-            return;
-        }
-        let mut lost = std::mem::take(&mut self.lost);
-        lost.retain(|&sequence| !self.board.has(sequence));
-        self.lost = lost;
-    }
+/// The full sequence number of a packet in flight: the window spans less than 2^32.
+fn sequence_of(window: &Selective, low: u32) -> u64 {
+    let behind = (window.never_sent() as u32).wrapping_sub(low);
+    window.never_sent() - u64::from(behind)
 }
 
 impl SendRecovery for PerPacket {
     #[inline]
     fn next(&self, end: u64) -> Option<u64> {
-        match self.lost.front() {
-            Some(&sequence) => Some(sequence),
-            None => (self.never_sent < end).then_some(self.never_sent),
-        }
+        self.window.next(end)
     }
 
     fn unacknowledged(&self) -> u64 {
-        self.board.first()
+        self.window.first_missing()
     }
 
     fn never_sent(&self) -> u64 {
-        self.never_sent
+        self.window.never_sent()
     }
 
     #[inline]
     fn handle_sent(&mut self, now: Time, entropy: u16) {
-        let sequence = if let Some(again) = self.lost.pop_front() {
-            again
-        } else {
-            self.never_sent += 1;
-            self.never_sent - 1
-        };
-        self.flying.push_back(Flying { sent: now, sequence: sequence as u32, entropy });
+        let packet = self.window.handle_sent() as u32;
+        self.flights.push(Flight { sent: now, packet, entropy });
     }
 
     #[inline]
     fn in_flight(&self) -> u64 {
-        self.never_sent - self.board.count() - self.lost.len() as u64
+        self.window.in_flight()
     }
 
     #[inline]
     fn handle_ack(&mut self, _now: Time, arrived: Arrived) -> u64 {
-        if arrived.ack > self.never_sent {
-            return 0;
-        }
-        let before = self.board.count();
-        self.board.advance_to(arrived.ack);
-        if arrived.sack != 0 {
-            self.board.mark(arrived.base, arrived.sack, self.never_sent);
-        }
-        self.forget_arrived();
-        self.forget_found();
-        self.board.count() - before
+        let new = self.window.handle_arrived(arrived);
+        self.discard_landed();
+        new
     }
 
     fn handle_nack(&mut self, _now: Time, missed: Missed) -> bool {
-        if missed.why != Why::Trimmed {
-            return false;
-        }
         let sequence = missed.psn;
-        // Its timer goes with it: each packet has one, from when it was last sent.
-        let flies = |flying: &Flying| self.sequence_of(*flying) == sequence;
-        let Some(place) = self.flying.iter().position(flies) else { return false };
-        if self.board.has(sequence) {
+        if missed.why != Why::Trimmed || self.window.has_arrived(sequence) {
             return false;
         }
-        self.flying.remove(place);
-        self.lost.push_front(sequence);
-        self.forget_arrived();
+        // Its timer goes with it: each packet has one, from when it was last sent.
+        let Self { window, flights } = self;
+        if !flights.remove(|packet| sequence_of(window, packet) == sequence) {
+            return false;
+        }
+        window.lose_first(sequence);
+        self.discard_landed();
         true
     }
 
     #[inline]
     fn deadline(&self) -> Time {
-        self.flying.front().map_or(Time::NEVER, |oldest| oldest.sent.saturating_add(self.timeout))
+        self.flights.deadline()
     }
 
     fn handle_timeout(&mut self, now: Time) -> Option<Expired> {
-        let oldest = *self.flying.front()?;
-        if oldest.sent.saturating_add(self.timeout) > now {
-            return None;
-        }
-        self.flying.pop_front();
-        self.lost.push_back(self.sequence_of(oldest));
-        self.forget_arrived();
-        Some(Expired { entropy: oldest.entropy })
+        let Flight { packet, entropy, .. } = self.flights.pop_expired(now)?;
+        self.window.lose(sequence_of(&self.window, packet));
+        self.discard_landed();
+        Some(Expired { entropy })
     }
 }
 
@@ -153,7 +130,7 @@ mod tests {
     use super::*;
 
     fn sent(packets: u64) -> PerPacket {
-        let mut window = PerPacket::new(Span::from_ns(100));
+        let mut window = Config {}.sender(Span::from_ns(100));
         for n in 0..packets {
             window.handle_sent(Time::from_ps(n), n as u16);
         }
@@ -215,7 +192,7 @@ mod tests {
         let mut lost = std::collections::BTreeSet::new();
         for _ in 0..2_000 {
             if random.below(20) == 0
-                && let Some(&Flying { sent, sequence, .. }) = window.flying.front()
+                && let Some(Flight { sent, packet: sequence, .. }) = window.flights.oldest()
             {
                 window.handle_timeout(sent.saturating_add(Span::from_ns(100)));
                 lost.insert(u64::from(sequence));
@@ -243,7 +220,7 @@ mod tests {
                 ack(&mut window, 0, sequence);
             }
             assert_eq!(window.unacknowledged(), packets);
-            assert!(window.flying.is_empty() && window.board.ahead() == 0);
+            assert!(window.flights.oldest().is_none() && window.window.board().ahead() == 0);
         }
     }
 }

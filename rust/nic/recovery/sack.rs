@@ -1,4 +1,4 @@
-//! Selective repeat with selective acknowledgements and BDP flow control: IRN.
+//! Selective repeat with selective acknowledgements and a window of one BDP: IRN.
 //!
 //! Source: Mittal et al., "Revisiting Network Support for RDMA" (SIGCOMM 2018), sections 3.1 and
 //! 3.2, with the timers of ConWeave's public simulator (conweave-project/conweave-ns3).
@@ -17,7 +17,14 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Arrived, Board, Expired, Lost, LostPlace, Missed, SendRecovery, Why};
+use super::selective::Selective;
+use super::{
+    Arrived, Expired, Lost, LostPosition, Missed, RecoveryConfig, SendRecovery, Why,
+};
+use crate::nic::congestion::PathFacts;
+use crate::nic::delivery::Delivery;
+use crate::nic::parameters::{Configuration, InvalidValue, require, timer};
+use crate::nic::receiver::AnyOrder;
 use crate::nic::timer::{SenderTimers, Timer};
 use crate::units::{Bytes, Span, Time};
 
@@ -29,7 +36,7 @@ pub struct Config {
     /// 2507.21372, figure 12) found 6 best for an all-to-all and 32 for permutations.
     pub reordering: u32,
     /// Bytes on the wire that may be out at once: one bandwidth-delay product.
-    pub flow_control: FlowControl,
+    pub flow_control: Window,
     /// The timer while few packets are out: 100 us (ConWeave's run script; the longer one is
     /// `retransmit_timeout`, 320 us there).
     pub rto_low: Span,
@@ -41,17 +48,53 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             reordering: 0,
-            flow_control: FlowControl::Bdp,
+            flow_control: Window::Bdp,
             rto_low: Span::from_us(100),
             rto_low_packets: 3,
         }
     }
 }
 
-/// What may be out at once, whatever the congestion control says. Written `"off"`, `"bdp"`, or as
+impl Configuration for Config {
+    const NAME: &'static str = "sack";
+    const SUMMARY: &'static str =
+        "selective acknowledgements: what later arrivals show to be lost is sent again (IRN)";
+    const SOURCE: &'static str =
+        "Mittal et al., Revisiting Network Support for RDMA, 2018, sections 3.1 and 3.2";
+
+    fn check(&self) -> Result<(), InvalidValue> {
+        let is_open = self.flow_control != Window::Bytes(Bytes::ZERO);
+        require("flow_control", "0B", is_open, "it must be at least 1B, or 'off', or 'bdp'")?;
+        timer("rto_low", self.rto_low)
+    }
+}
+
+impl RecoveryConfig for Config {
+    type Sender = Box<Sack>;
+    type Receiver = AnyOrder;
+
+    fn sender(&self, timeout: Span) -> Box<Sack> {
+        Box::new(Sack::new(*self, timeout))
+    }
+
+    fn receiver(&self, delivery: Delivery) -> AnyOrder {
+        AnyOrder::new(self.reordering, delivery)
+    }
+
+    fn window(&self, path: &PathFacts) -> u64 {
+        self.flow_control.bytes(path)
+    }
+
+    fn shortest_timeout(&self, timeout: Span) -> Span {
+        timeout.min(self.rto_low)
+    }
+}
+
+/// What may be in flight at once, whatever the congestion control allows (IRN's BDP flow control).
+/// Written `"off"`, `"bdp"`, or as
 /// bytes: `"104KB"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FlowControl {
+pub enum Window {
     /// No limit.
     Off,
     /// The line rate times the round-trip time of the longest idle path, in whole packets.
@@ -60,7 +103,7 @@ pub enum FlowControl {
     Bytes(Bytes),
 }
 
-impl Serialize for FlowControl {
+impl Serialize for Window {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Off => to.serialize_str("off"),
@@ -70,7 +113,7 @@ impl Serialize for FlowControl {
     }
 }
 
-impl<'de> Deserialize<'de> for FlowControl {
+impl<'de> Deserialize<'de> for Window {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
         match text.as_str() {
@@ -84,9 +127,10 @@ impl<'de> Deserialize<'de> for FlowControl {
     }
 }
 
-impl FlowControl {
-    /// Bytes on the wire, given the bandwidth-delay product and the length of a full packet.
-    pub(in crate::nic) fn window(self, bdp: Bytes, packet: Bytes) -> u64 {
+impl Window {
+    /// Bytes on the wire.
+    fn bytes(self, path: &PathFacts) -> u64 {
+        let (bdp, packet) = (path.bdp(), path.packet);
         match self {
             Self::Off => u64::MAX,
             Self::Bdp => bdp.get().div_ceil(packet.get().max(1)).saturating_mul(packet.get()),
@@ -110,18 +154,15 @@ enum State {
     Lost,
 }
 
-/// The window of one queue pair.
+/// The sending side.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Sack {
     config: Config,
-    /// The timer while many packets are out.
+    /// The timer while many packets are in flight.
     rto_high: Span,
-    never_sent: u64,
-    board: Board,
+    window: Selective,
     /// Packets sent, from the first that is missing on.
     sent: VecDeque<Sent>,
-    /// Packets to be sent again.
-    lost: VecDeque<u64>,
     /// What is missing before this one was found lost already.
     judged: u64,
     /// The recovery is over when everything before this one has arrived (recovery sequence).
@@ -129,24 +170,22 @@ pub(in crate::nic) struct Sack {
     /// Since when the timer runs: how long it does changes with what is out.
     since: Time,
     timers: SenderTimers,
-    /// Losses to be told of.
-    news: VecDeque<Lost>,
+    /// Losses that are still to be reported.
+    losses: VecDeque<Lost>,
 }
 
 impl Sack {
-    pub fn new(config: Config, timeout: Span) -> Self {
+    fn new(config: Config, timeout: Span) -> Self {
         Self {
             config,
             rto_high: timeout,
-            never_sent: 0,
-            board: Board::default(),
+            window: Selective::default(),
             sent: VecDeque::new(),
-            lost: VecDeque::new(),
             judged: 0,
             recovery_end: 0,
             since: Time::ZERO,
             timers: SenderTimers::default(),
-            news: VecDeque::new(),
+            losses: VecDeque::new(),
         }
     }
 
@@ -167,13 +206,13 @@ impl Sack {
     }
 
     fn index(&self, sequence: u64) -> usize {
-        (sequence - self.board.first()) as usize
+        (sequence - self.window.first_missing()) as usize
     }
 
-    /// True if `sequence` is out and nothing is known of it.
+    /// True if `sequence` is in flight, as far as is known.
     fn flies(&self, sequence: u64) -> bool {
-        (self.board.first()..self.never_sent).contains(&sequence)
-            && !self.board.has(sequence)
+        (self.window.first_missing()..self.window.never_sent()).contains(&sequence)
+            && !self.window.has_arrived(sequence)
             && self.sent[self.index(sequence)].state == State::Flying
     }
 
@@ -185,64 +224,54 @@ impl Sack {
 
     /// Finds what is lost by how much beyond it has arrived.
     fn judge(&mut self) {
-        let Some(edge) = self.board.arrival_before(u64::from(self.config.reordering)) else {
+        let Some(edge) = self.window.arrival_before(u64::from(self.config.reordering)) else {
             return;
         };
-        for sequence in self.judged.max(self.board.first())..edge {
+        for sequence in self.judged.max(self.window.first_missing())..edge {
             if !self.flies(sequence) {
                 continue;
             }
             let entropy = self.lose(sequence).entropy;
-            self.lost.push_back(sequence);
-            let place = self.enter_recovery();
-            self.news.push_back(Lost { entropy, place });
+            self.window.lose(sequence);
+            let position = self.enter_recovery();
+            self.losses.push_back(Lost { entropy, position });
         }
         self.judged = self.judged.max(edge);
     }
 
-    fn enter_recovery(&mut self) -> LostPlace {
-        if self.board.first() < self.recovery_end {
-            return LostPlace::Later;
+    fn enter_recovery(&mut self) -> LostPosition {
+        if self.window.first_missing() < self.recovery_end {
+            return LostPosition::Later;
         }
-        self.recovery_end = self.never_sent;
-        LostPlace::First
+        self.recovery_end = self.window.never_sent();
+        LostPosition::First
     }
 }
 
 impl SendRecovery for Sack {
     #[inline]
     fn next(&self, end: u64) -> Option<u64> {
-        match self.lost.front() {
-            Some(&sequence) => Some(sequence),
-            None => (self.never_sent < end).then_some(self.never_sent),
-        }
+        self.window.next(end)
     }
 
     fn unacknowledged(&self) -> u64 {
-        self.board.first()
+        self.window.first_missing()
     }
 
     fn never_sent(&self) -> u64 {
-        self.never_sent
+        self.window.never_sent()
     }
 
     #[inline]
     fn handle_sent(&mut self, now: Time, entropy: u16) {
         let idle = self.in_flight() == 0;
-        let sent = Sent { at: now, entropy, state: State::Flying };
-        let sequence = match self.lost.pop_front() {
-            Some(again) => {
-                let index = self.index(again);
-                self.sent[index] = sent;
-                again
-            }
-            None => {
-                self.sent.push_back(sent);
-                self.never_sent += 1;
-                self.never_sent - 1
-            }
-        };
-        if idle || sequence == self.board.first() {
+        let sequence = self.window.handle_sent();
+        let (index, sent) = (self.index(sequence), Sent { at: now, entropy, state: State::Flying });
+        match self.sent.get_mut(index) {
+            Some(again) => *again = sent,
+            None => self.sent.push_back(sent),
+        }
+        if idle || sequence == self.window.first_missing() {
             self.since = now;
         }
         self.keep_timer();
@@ -250,34 +279,29 @@ impl SendRecovery for Sack {
 
     #[inline]
     fn in_flight(&self) -> u64 {
-        self.never_sent - self.board.count() - self.lost.len() as u64
+        self.window.in_flight()
     }
 
     #[inline]
     fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
-        if arrived.ack > self.never_sent {
-            return 0;
-        }
-        let (first, before) = (self.board.first(), self.board.count());
-        self.board.advance_to(arrived.ack);
-        if arrived.sack != 0 {
-            self.board.mark(arrived.base, arrived.sack, self.never_sent);
-        }
-        let new = self.board.count() - before;
+        let first = self.window.first_missing();
+        let new = self.window.handle_arrived(arrived);
         if new == 0 {
             return 0;
         }
-        if self.board.first() > first {
-            self.sent.drain(..(self.board.first() - first) as usize);
+        let passed = self.window.first_missing() - first;
+        if passed > 0 {
+            self.sent.drain(..passed as usize);
             self.since = now;
-        }
-        if !self.lost.is_empty() {
-            let board = &self.board;
-            self.lost.retain(|&sequence| !board.has(sequence));
         }
         self.judge();
         self.keep_timer();
         new
+    }
+
+    /// The receiver reports arrivals with each NACK; which packets are lost is judged by them.
+    fn reads_gap_nacks_as_acks(&self) -> bool {
+        true
     }
 
     fn handle_nack(&mut self, _now: Time, missed: Missed) -> bool {
@@ -285,14 +309,14 @@ impl SendRecovery for Sack {
             return false;
         }
         self.lose(missed.psn);
-        self.lost.push_front(missed.psn);
+        self.window.lose_first(missed.psn);
         self.keep_timer();
         true
     }
 
     #[inline]
     fn poll_lost(&mut self) -> Option<Lost> {
-        self.news.pop_front()
+        self.losses.pop_front()
     }
 
     #[inline]
@@ -306,18 +330,18 @@ impl SendRecovery for Sack {
         }
         let timeout = self.timeout();
         let mut oldest = None;
-        for sequence in self.board.first()..self.never_sent {
+        for sequence in self.window.first_missing()..self.window.never_sent() {
             if !self.flies(sequence) {
                 continue;
             }
             if self.sent[self.index(sequence)].at.saturating_add(timeout) <= now {
                 let sent = self.lose(sequence);
-                self.lost.push_back(sequence);
+                self.window.lose(sequence);
                 oldest = oldest.or(Some(Expired { entropy: sent.entropy }));
             }
         }
         self.since = now;
-        self.recovery_end = self.never_sent;
+        self.recovery_end = self.window.never_sent();
         self.keep_timer();
         oldest
     }

@@ -52,20 +52,20 @@ fn overtaking(recovery: Recovery, delivery: Option<Delivery>) -> [Vec<u32>; 3] {
 fn unordered_a_message_is_delivered_when_it_is_whole_and_ordered_when_its_turn_comes() {
     let sack = Recovery::Sack(sack::Config { reordering: 9, ..sack::Config::default() });
     let works = vec![10, 11, 12];
-    for recovery in [sack, Recovery::PerPacket, Recovery::Erasure] {
+    for recovery in [sack, Recovery::PER_PACKET, Recovery::ERASURE] {
         let ordered = overtaking(recovery, Some(Delivery::Ordered));
         assert_eq!(ordered, [vec![], vec![0, 1, 2], works.clone()], "{recovery:?}");
         let unordered = overtaking(recovery, Some(Delivery::Unordered));
         assert_eq!(unordered, [vec![1, 2], vec![0], works.clone()], "{recovery:?}");
         let auto = overtaking(recovery, None);
-        let expected = if recovery == Recovery::Erasure { unordered } else { ordered };
+        let expected = if recovery == Recovery::ERASURE { unordered } else { ordered };
         assert_eq!(auto, expected, "{recovery:?}");
     }
 }
 
 #[test]
 fn unordered_a_duplicate_of_what_is_delivered_changes_nothing() {
-    let (mut a, mut b, qp) = wired(Recovery::PerPacket, Some(Delivery::Unordered));
+    let (mut a, mut b, qp) = wired(Recovery::PER_PACKET, Some(Delivery::Unordered));
     a.post(qp, Bytes::new(2_000), 1, 0);
     a.post(qp, Bytes::ZERO, 2, 0);
     let packets = drain(&mut a, at(0));
@@ -95,7 +95,7 @@ fn verbs_pair(recovery: Recovery) -> (Nic, Nic, QpId) {
 
 #[test]
 fn unordered_sends_take_receives_as_they_are_delivered_and_complete_as_posted() {
-    let (mut a, mut b, qp) = verbs_pair(Recovery::PerPacket);
+    let (mut a, mut b, qp) = verbs_pair(Recovery::PER_PACKET);
     let completions = |nic: &mut Nic| -> Vec<(u64, u64)> {
         std::iter::from_fn(|| nic.poll_completion()).map(|it| (it.id, it.bytes.get())).collect()
     };
@@ -121,7 +121,7 @@ fn unordered_sends_take_receives_as_they_are_delivered_and_complete_as_posted() 
 
 #[test]
 fn go_back_n_refuses_unordered_delivery_by_name() {
-    for recovery in [Recovery::GoBackN, Recovery::GoBackToZero] {
+    for recovery in [Recovery::GO_BACK_N, Recovery::GO_BACK_TO_ZERO] {
         let mut config = NicConfig::clone(&config(recovery, 1));
         config.queue_pairs.delivery = Some(Delivery::Unordered);
         let mut nic = Nic::new(HostId(0), PORT, Arc::new(config));
@@ -134,7 +134,7 @@ fn go_back_n_refuses_unordered_delivery_by_name() {
 /// repair; what is told apart on the wire is how near they are.
 #[test]
 fn a_coded_message_may_have_more_packets_than_sequence_numbers_tell_apart() {
-    let mut config = NicConfig::clone(&config(Recovery::Erasure, 32));
+    let mut config = NicConfig::clone(&config(Recovery::ERASURE, 32));
     (config.payload, config.header) = (Bytes::new(1), Bytes::new(1));
     let config = Arc::new(config);
     let [mut a, mut b] = [0, 1].map(|host| Nic::new(HostId(host), PORT, config.clone()));

@@ -16,12 +16,12 @@ fn sack_beyond(reordering: u32) -> Recovery {
 
 fn all() -> [Recovery; 6] {
     [
-        Recovery::GoBackN,
-        Recovery::GoBackToZero,
+        Recovery::GO_BACK_N,
+        Recovery::GO_BACK_TO_ZERO,
         sack_beyond(0),
         sack_beyond(6),
-        Recovery::PerPacket,
-        Recovery::Erasure,
+        Recovery::PER_PACKET,
+        Recovery::ERASURE,
     ]
 }
 
@@ -102,7 +102,7 @@ fn with_sack_one_bandwidth_delay_product_is_out_at_most() {
 
 #[test]
 fn a_window_smaller_than_an_acknowledgement_does_not_wait_for_more() {
-    let flow_control = sack::FlowControl::Bytes(Bytes::new(3_500));
+    let flow_control = sack::Window::Bytes(Bytes::new(3_500));
     let sack = sack::Config { flow_control, ..sack::Config::default() };
     let mut config = settings(Recovery::Sack(sack));
     config.ack.every = 8;
@@ -123,11 +123,11 @@ fn a_window_smaller_than_an_acknowledgement_does_not_wait_for_more() {
 #[test]
 fn what_a_switch_cut_is_asked_for_again_by_name() {
     for (recovery, expected) in [
-        (Recovery::GoBackN, vec![1, 2, 3]),
-        (Recovery::GoBackToZero, vec![0, 1, 2, 3]),
+        (Recovery::GO_BACK_N, vec![1, 2, 3]),
+        (Recovery::GO_BACK_TO_ZERO, vec![0, 1, 2, 3]),
         (sack_beyond(0), vec![2]),
-        (Recovery::PerPacket, vec![2]),
-        (Recovery::Erasure, vec![4]),
+        (Recovery::PER_PACKET, vec![2]),
+        (Recovery::ERASURE, vec![4]),
     ] {
         let (mut a, mut b, qp) = wired(settings(recovery));
         a.post(qp, Bytes::new(4_000), 1, 0);
@@ -166,7 +166,7 @@ fn a_cut_duplicate_is_acknowledged_and_not_asked_for() {
 
 #[test]
 fn back_to_zero_gives_up_what_there_was_of_the_message_and_no_other() {
-    let (mut a, mut b, qp) = wired(settings(Recovery::GoBackToZero));
+    let (mut a, mut b, qp) = wired(settings(Recovery::GO_BACK_TO_ZERO));
     a.post(qp, Bytes::new(2_000), 1, 0);
     a.post(qp, Bytes::new(4_000), 2, 0);
     let packets = drain(&mut a, at(0));
@@ -189,7 +189,7 @@ fn back_to_zero_gives_up_what_there_was_of_the_message_and_no_other() {
 
 #[test]
 fn any_packets_of_a_coded_message_are_the_message() {
-    let (mut a, mut b, qp) = wired(settings(Recovery::Erasure));
+    let (mut a, mut b, qp) = wired(settings(Recovery::ERASURE));
     a.post(qp, Bytes::new(2_500), 1, 0);
     a.post(qp, Bytes::new(900), 2, 0);
     let packets = drain(&mut a, at(0));
@@ -246,7 +246,7 @@ fn an_arrival_waits_for_its_acknowledgement_no_longer_than_the_timer() {
 #[test]
 fn a_marked_packet_is_acknowledged_at_once_where_it_cannot_wait() {
     for (marked, expected) in [(Marked::Wait, vec![8]), (Marked::AtOnce, vec![3, 5])] {
-        let mut config = settings(Recovery::PerPacket);
+        let mut config = settings(Recovery::PER_PACKET);
         config.ack = AckConfig { every: 32, marked, ..config.ack };
         let (mut a, mut b, qp) = wired(config);
         a.post(qp, Bytes::new(8_000), 1, 0);
@@ -262,7 +262,7 @@ fn a_marked_packet_is_acknowledged_at_once_where_it_cannot_wait() {
 
 #[test]
 fn bytes_make_an_acknowledgement_due_and_it_says_what_was_marked() {
-    let mut config = settings(Recovery::PerPacket);
+    let mut config = settings(Recovery::PER_PACKET);
     config.ack = AckConfig {
         every: 32,
         every_bytes: Bytes::new(3 * 1_062),
@@ -387,17 +387,17 @@ fn one_loss_costs_go_back_n_a_round_trip_of_packets_and_irn_one() {
         pipe.a.counters().retransmitted
     };
     assert_eq!(resent(sack_beyond(0)), 1);
-    let go_back_n = resent(Recovery::GoBackN);
+    let go_back_n = resent(Recovery::GO_BACK_N);
     assert!((460..=480).contains(&go_back_n), "{go_back_n}");
     // An erasure code and a timer a packet find the loss by its timer, 1 ms, and send one packet.
-    assert_eq!((resent(Recovery::PerPacket), resent(Recovery::Erasure)), (1, 1));
+    assert_eq!((resent(Recovery::PER_PACKET), resent(Recovery::ERASURE)), (1, 1));
 }
 
 #[test]
 fn goodput_of_go_back_n_under_random_loss_is_that_of_the_closed_form() {
     let (delay, packets) = (32, 100_000);
     for loss in [0.001, 0.005, 0.02] {
-        let mut config = settings(Recovery::GoBackN);
+        let mut config = settings(Recovery::GO_BACK_N);
         // A NACK that did not help is repeated when its retransmissions should have come.
         config.nack_interval = Span::from_ps(2 * delay * SLOT.as_ps());
         let mut pipe = Pipe::new(config, delay, &[packets]);
@@ -442,7 +442,7 @@ fn whatever_happens_to_packets_each_message_arrives_once() {
                 }
             });
             let mut delivered = pipe.delivered.clone();
-            if recovery == Recovery::Erasure {
+            if recovery == Recovery::ERASURE {
                 delivered.sort_unstable();
             }
             assert_eq!(delivered, [0, 1, 2, 3, 4, 5], "{recovery:?}, seed {seed}");

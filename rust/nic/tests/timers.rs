@@ -126,10 +126,10 @@ fn an_early_wake_up_changes_no_packet() {
         CongestionControl::DcqcnMlx(dcqcn_mlx::Config::default()),
     ];
     let recoveries = [
-        Recovery::GoBackN,
+        Recovery::GO_BACK_N,
         Recovery::Sack(sack::Config::default()),
-        Recovery::PerPacket,
-        Recovery::Erasure,
+        Recovery::PER_PACKET,
+        Recovery::ERASURE,
     ];
     for (recovery, control) in
         recoveries.iter().flat_map(|recovery| controls.iter().map(move |it| (*recovery, it)))
@@ -146,7 +146,7 @@ fn an_early_wake_up_changes_no_packet() {
             assert_eq!(differs, None, "{recovery:?} {control:?} seed {seed}");
             assert_eq!(asked.len(), extra.len(), "{recovery:?} {control:?} seed {seed}");
             let lost = counters.iter().all(|it| it.retransmitted > 0);
-            assert!(lost || recovery == Recovery::Erasure, "{recovery:?} {counters:?}");
+            assert!(lost || recovery == Recovery::ERASURE, "{recovery:?} {counters:?}");
         }
     }
 }
@@ -194,7 +194,7 @@ fn what_wakes_nobody_is_made_up_for_whoever_asks_and_how_often() {
 #[test]
 fn a_wake_up_before_each_deadline_finds_nothing_due() {
     // Acknowledgement coalescing: due 1 us after the first arrival, and not a picosecond before.
-    let mut config = NicConfig::clone(&config(Recovery::GoBackN, 8));
+    let mut config = NicConfig::clone(&config(Recovery::GO_BACK_N, 8));
     config.ack.within = Span::from_us(1);
     let (mut a, mut b) = {
         let world = World::new(config, 1, Calls::Asked);

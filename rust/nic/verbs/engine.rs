@@ -7,8 +7,9 @@ use super::{
 };
 use crate::ids::QpId;
 use crate::nic::qp::{Posting, Qp, QpState, Role, Slot};
-use crate::nic::responder::Outbox;
-use crate::nic::{Delivery, Nic, NicEvent, Recovery};
+use crate::nic::receiver::{Outbox, ReceiveRecovery as _};
+use crate::nic::recovery::Numbering;
+use crate::nic::{Delivery, Nic, NicEvent};
 use crate::packet::{DataView, Packet, RefusalReason, RefusalView, View};
 use crate::units::{Bytes, Span, Time};
 
@@ -27,8 +28,8 @@ impl Nic {
         if posting == Posting::Refused {
             return Err(VerbsError::WrongState { qp, state: found.state, verb: "post_send" });
         }
-        let coded = self.config.recovery == Recovery::Erasure;
-        if coded && request.operation != Operation::Write {
+        let writes_only = self.config.recovery.numbering() == Numbering::Message;
+        if writes_only && request.operation != Operation::Write {
             return Err(VerbsError::WritesOnly);
         }
         if request.bytes > LONGEST_MESSAGE {
@@ -187,12 +188,13 @@ impl Nic {
     fn handle_verb(&mut self, now: Time, packet: DataView<'_>, qp: Qp) {
         let responder = &mut self.responders[qp.responder.index()];
         let queues = &mut self.queues[qp.queues.index()];
-        let delivered = responder.messages();
+        let receiving = responder.receiving();
+        let delivered = receiving.delivered();
         let header = VerbHeader::from_bits(packet.verb())
-            .filter(|_| self.config.recovery != Recovery::Erasure)
-            .filter(|header| !responder.has_delivered(header.message_near(delivered)));
-        let sequence = packet.psn().near(responder.arrived());
-        let ahead = responder.expected().filter(|&expected| sequence != expected);
+            .filter(|_| self.config.recovery.numbering() == Numbering::QueuePair)
+            .filter(|header| !receiving.has_delivered(header.message_near(delivered)));
+        let sequence = packet.psn().near(receiving.arrived());
+        let ahead = receiving.expected().filter(|&expected| sequence != expected);
         if ahead.is_some_and(|expected| sequence > expected && queues.has_refused(expected)) {
             // The gap is of our making: what follows a refused packet is dropped without a word.
             self.counters.data_received += 1;
@@ -200,7 +202,7 @@ impl Nic {
             return;
         }
         let mut out = Outbox {
-            config: &self.config,
+            settings: &self.receiving,
             control: &mut self.control,
             events: &mut self.verb_events,
             counters: &mut self.counters,

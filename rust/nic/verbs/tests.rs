@@ -14,7 +14,7 @@ use crate::units::{BitRate, Time};
 /// All that carry every verb.
 fn recoveries() -> [Recovery; 4] {
     let sack = Recovery::Sack(sack::Config::default());
-    [Recovery::GoBackN, Recovery::GoBackToZero, sack, Recovery::PerPacket]
+    [Recovery::GO_BACK_N, Recovery::GO_BACK_TO_ZERO, sack, Recovery::PER_PACKET]
 }
 
 const QP: QpId = QpId(0);
@@ -180,7 +180,7 @@ fn immediate_data_comes_with_the_last_byte_of_its_write() {
 
 #[test]
 fn messages_find_their_receives_in_whatever_order_packets_come() {
-    let mut world = World::new(Recovery::PerPacket, QpConfig::default());
+    let mut world = World::new(Recovery::PER_PACKET, QpConfig::default());
     for id in 0..20 {
         world.b.post_receive(QP, id).unwrap();
         let operation = if id % 2 == 0 {
@@ -242,7 +242,7 @@ fn without_a_receive_the_sender_waits_for_the_rnr_timer() {
         world.run_until(Time::ZERO + Span::from_ns(1));
         assert!(world.b.counters().not_ready > 0);
         assert_eq!(world.b.counters().payload_received, 0);
-        if matches!(recovery, Recovery::GoBackN | Recovery::GoBackToZero) {
+        if matches!(recovery, Recovery::GO_BACK_N | Recovery::GO_BACK_TO_ZERO) {
             assert_eq!(world.b.counters().control_sent, 1, "what follows is dropped in silence");
             assert_eq!(world.a.next_paced(), Some(Time::ZERO + Span::from_us(640)));
         }
@@ -294,7 +294,7 @@ fn too_many_timeouts_in_a_row_end_the_queue_pair() {
 
 #[test]
 fn without_a_limit_it_tries_for_ever() {
-    let mut world = World::new(Recovery::GoBackN, QpConfig::default());
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
     world.b.modify_qp(QP, QpState::Error).unwrap();
     world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
     world.run_until(Time::ZERO + Span::from_ms(100));
@@ -304,7 +304,7 @@ fn without_a_limit_it_tries_for_ever() {
 
 #[test]
 fn a_read_from_a_queue_pair_that_only_receives_is_an_invalid_request() {
-    let mut world = World::new(Recovery::GoBackN, QpConfig::default());
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
     let receiver = world.b.create_qp(QpAttributes { policy: None, ..attributes(0) }).unwrap();
     let sender = world.a.create_qp(attributes(1)).unwrap();
     for (nic, qp) in [(&mut world.a, sender), (&mut world.b, receiver)] {
@@ -350,7 +350,7 @@ fn sqd_finishes_what_was_begun_and_keeps_the_rest_for_rts() {
 
 #[test]
 fn answers_to_reads_go_on_in_sqd() {
-    let mut world = World::new(Recovery::GoBackN, QpConfig::default());
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
     world.b.post_send(QP, request(1, Operation::Write, 2_000)).unwrap();
     world.a.post_send(QP, request(2, Operation::Read, 2_000)).unwrap();
     world.a.post_send(QP, request(3, Operation::Read, 1_000)).unwrap();
@@ -368,7 +368,7 @@ fn answers_to_reads_go_on_in_sqd() {
 
 #[test]
 fn error_flushes_and_reset_forgets() {
-    let mut world = World::new(Recovery::GoBackN, QpConfig::default());
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
     world.a.post_send(QP, request(1, Operation::Write, 9_000)).unwrap();
     world.a.post_receive(QP, 2).unwrap();
     assert!(world.a.poll_transmit(world.now).is_some());
@@ -392,7 +392,7 @@ fn error_flushes_and_reset_forgets() {
 
 #[test]
 fn a_queue_pair_taken_back_from_init_does_not_know_its_peer() {
-    let mut world = World::new(Recovery::GoBackN, QpConfig::default());
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
     let qp = world.a.create_qp(attributes(1)).unwrap();
     world.a.modify_qp(qp, QpState::Init).unwrap();
     world.a.set_peer_qp(qp, QP).unwrap();
@@ -404,7 +404,7 @@ fn a_queue_pair_taken_back_from_init_does_not_know_its_peer() {
 
 #[test]
 fn init_and_reset_drop_packets() {
-    let mut world = World::new(Recovery::GoBackN, QpConfig::default());
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
     world.a.post_send(QP, request(1, Operation::Write, 500)).unwrap();
     let packet = world.a.poll_transmit(world.now).unwrap();
     for state in [QpState::Reset, QpState::Init] {
@@ -421,7 +421,7 @@ fn init_and_reset_drop_packets() {
 #[test]
 fn bad_posts_are_errors_by_name() {
     let queue_pairs = QpConfig { send_queue: 2, receive_queue: 1, ..QpConfig::default() };
-    let mut world = World::new(Recovery::GoBackN, queue_pairs);
+    let mut world = World::new(Recovery::GO_BACK_N, queue_pairs);
     let nic = &mut world.a;
     let fails = |nic: &mut Nic, qp, operation, bytes| {
         let error = nic.post_send(qp, request(0, operation, bytes)).unwrap_err();
@@ -473,7 +473,7 @@ fn bad_posts_are_errors_by_name() {
 fn an_mtu_is_from_256_to_9000_bytes() {
     for (payload, sound) in [(255, false), (256, true), (9_000, true), (9_001, false)] {
         let payload = Bytes::new(payload);
-        let config = NicConfig { payload, ..config(Recovery::GoBackN, QpConfig::default()) };
+        let config = NicConfig { payload, ..config(Recovery::GO_BACK_N, QpConfig::default()) };
         let port = PortFacts { line_rate: BitRate::from_gbps(1), base_rtt: Span::ZERO };
         let made = Nic::new(HostId(0), port, Arc::new(config)).create_qp(attributes(1));
         let expected = if sound { Ok(QP) } else { Err(VerbsError::Mtu { mtu: payload }) };
@@ -483,7 +483,7 @@ fn an_mtu_is_from_256_to_9000_bytes() {
 
 #[test]
 fn the_ideal_erasure_code_carries_writes_alone() {
-    let mut world = World::new(Recovery::Erasure, QpConfig::default());
+    let mut world = World::new(Recovery::ERASURE, QpConfig::default());
     for operation in [Operation::Send, Operation::Read, Operation::WriteWithImmediate(1)] {
         let refused = world.a.post_send(QP, request(0, operation, 1)).unwrap_err();
         assert_eq!((refused, refused.errno()), (VerbsError::WritesOnly, "EOPNOTSUPP"));
@@ -496,7 +496,7 @@ fn the_ideal_erasure_code_carries_writes_alone() {
 
 #[test]
 fn a_queue_pair_with_events_has_no_completions() {
-    let mut world = World::new(Recovery::GoBackN, QpConfig::default());
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
     let qp = world
         .a
         .create_qp(QpAttributes { reporting: Reporting::Events(3), ..attributes(1) })
@@ -508,7 +508,7 @@ fn a_queue_pair_with_events_has_no_completions() {
 
 #[test]
 fn the_account_follows_the_queue_pairs_that_exist() {
-    let mut world = World::new(Recovery::GoBackN, QpConfig::default());
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
     let nic = &mut world.a;
     let extra = QpAttributes { origin: Origin::Extra, ..attributes(1) };
     let second = nic.create_qp(extra).unwrap();
@@ -532,7 +532,7 @@ fn the_account_follows_the_queue_pairs_that_exist() {
 fn a_context_miss_delays_its_own_queue_pair_only() {
     let cache = CacheConfig { entries: 1, miss: Span::from_ns(500) };
     let queue_pairs = QpConfig { cache: Some(cache), ..QpConfig::default() };
-    let mut world = World::new(Recovery::GoBackN, queue_pairs);
+    let mut world = World::new(Recovery::GO_BACK_N, queue_pairs);
     let nic = &mut world.a;
     let second = nic.create_qp(attributes(1)).unwrap();
     nic.modify_qp(second, QpState::Init).unwrap();

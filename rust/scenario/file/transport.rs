@@ -3,49 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::balance::Parameters;
+use crate::nic::congestion::CongestionName;
+use crate::nic::recovery::RecoveryName;
 use crate::nic::{Entropies, Marked};
 use crate::scenario::input::section::{named, section};
 use crate::units::{Bytes, Span};
-
-/// Congestion controls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CongestionName {
-    /// Always line rate.
-    LineRate,
-    /// DCQCN in its authors' form.
-    #[default]
-    Dcqcn,
-    /// DCQCN as ConnectX NICs do it.
-    DcqcnMlx,
-    /// DCTCP by rate.
-    DctcpRate,
-    /// DCTCP by window, as REPS was evaluated with.
-    DctcpWindow,
-    /// NSCC of Ultra Ethernet.
-    Nscc,
-    /// Swift.
-    Swift,
-    /// TCP's window.
-    NewReno,
-}
-
-/// Loss recoveries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RecoveryName {
-    /// What the policy is made for.
-    #[default]
-    Auto,
-    /// Everything from the first missing packet on is retransmitted.
-    GoBackN,
-    /// Selective acknowledgements.
-    Sack,
-    /// A timer for each packet.
-    PerPacket,
-    /// An ideal erasure code.
-    Erasure,
-}
 
 /// In which order messages of a queue pair are delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -7,11 +7,8 @@ use super::error::{Fault, ScenarioError, nearest};
 use super::located::{Key, Located};
 use super::position::Position;
 use super::source::Source;
+pub(in crate::scenario) use crate::nic::parameters::LONGEST_SPAN;
 use crate::units::{Bytes, Fraction, Span};
-
-/// No span of a scenario may be longer than this: 100,000 s, so that sums of a few of them and
-/// of the time limit stay within 64 bits of picoseconds.
-pub(in crate::scenario) const LONGEST_SPAN: Span = Span::from_ms(100_000_000);
 
 /// Nothing on the wire is longer: the length field of a packet has 16 bits.
 pub(in crate::scenario) const LONGEST_PACKET: Bytes = Bytes::new(65_535);

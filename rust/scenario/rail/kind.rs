@@ -69,7 +69,7 @@ fn tcp(context: &Context<'_>, section: &mut TcpSection) -> Result<Transport, Sce
         congestion: CongestionControl::NewReno(new_reno::Config::default()),
         recovery: Recovery::Sack(sack::Config {
             reordering: 3,
-            flow_control: sack::FlowControl::Off,
+            flow_control: sack::Window::Off,
             rto_low: timeout,
             ..sack::Config::default()
         }),
@@ -112,7 +112,7 @@ fn rdma(context: &Context<'_>, section: &RdmaSection) -> Result<Transport, Scena
         header,
         retransmit_timeout: context.span(&section.retransmit_timeout, AtLeast::OnePicosecond)?,
         congestion: CongestionControl::LineRate(line_rate::Config::default()),
-        recovery: Recovery::GoBackN,
+        recovery: Recovery::GO_BACK_N,
         ..NicConfig::default()
     };
     let software = Software {

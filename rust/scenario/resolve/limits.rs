@@ -1,8 +1,7 @@
 //! What no machine can hold and no clock can count, refused before it is built or run.
 
 use crate::fabric::FabricConfig;
-use crate::nic::recovery::erasure::LONGEST_MESSAGE;
-use crate::nic::{NicConfig, Recovery};
+use crate::nic::NicConfig;
 use crate::scenario::file::failure::FailureSection;
 use crate::scenario::file::workload::{Work, WorkloadSection};
 use crate::scenario::file::{GeneralSection, SCHEMA_VERSION, ScenarioFile};
@@ -88,9 +87,11 @@ impl Run<'_> {
         }
         let known = || messages.iter().map(|message| message.bytes).max().unwrap_or_default();
         let longest = self.longest.unwrap_or_else(known);
-        if self.nic.recovery == Recovery::Erasure && longest > LONGEST_MESSAGE {
-            let amount = format!("with an erasure code, a message of {longest}");
-            return Err(self.too_large(context, amount, LONGEST_MESSAGE.to_string()));
+        let recovery = self.nic.recovery;
+        if let Some(limit) = recovery.longest_message().filter(|&limit| longest > limit) {
+            let name = recovery.name();
+            let amount = format!("with the loss recovery {name}, a message of {longest}");
+            return Err(self.too_large(context, amount, limit.to_string()));
         }
         Ok(())
     }

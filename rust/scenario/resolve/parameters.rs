@@ -1,11 +1,9 @@
 //! Tables of parameters, whose keys are those of the control, recovery or policy that is chosen.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
 use crate::balance::Parameters;
-use crate::scenario::input::context::Context;
-use crate::scenario::input::error::ScenarioError;
+use crate::nic::parameters::{InvalidValue, ParameterError};
+use crate::scenario::input::context::{Context, Lookup};
+use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::scenario::input::located::Located;
 use crate::scenario::input::message::{fault_of, unknown_key, unknown_name};
 
@@ -17,38 +15,29 @@ pub(super) struct Refused {
     pub reason: String,
 }
 
-/// A configuration as a table, which is what its parameters are.
-pub(super) fn table<C: Serialize>(config: &C) -> Parameters {
-    Parameters::try_from(config).expect("a configuration is a table of plain values")
-}
-
-/// A configuration from the keys that are given and, for those left out, `defaults`. `beside` are
-/// keys of the table that are no parameters.
-pub(super) fn configured<C: DeserializeOwned + Serialize>(
+/// The fault of parameters that a congestion control or a loss recovery refuses.
+pub(super) fn invalid(
     context: &Context<'_>,
     given: &Located<Parameters>,
-    defaults: &C,
-    beside: &[&str],
-) -> Result<C, ScenarioError> {
-    let mut all = table(defaults);
-    all.extend((**given).clone());
-    all.try_into().map_err(|error: toml::de::Error| {
-        let refused = first_refused(given, |alone| alone.try_into::<C>().err());
-        let unknown = Refused { name: String::new(), reason: error.message().to_owned() };
-        fault(context, given, refused.unwrap_or(unknown), beside)
-    })
-}
-
-/// The first parameter that is refused by itself.
-fn first_refused(
-    given: &Parameters,
-    refuse: impl Fn(Parameters) -> Option<toml::de::Error>,
-) -> Option<Refused> {
-    given.iter().find_map(|(name, value)| {
-        let alone = Parameters::from_iter([(name.clone(), value.clone())]);
-        let reason = refuse(alone)?.message().to_owned();
-        Some(Refused { name: name.clone(), reason })
-    })
+    error: ParameterError,
+) -> ScenarioError {
+    let preset = || given.key().child("preset");
+    match error {
+        ParameterError::Malformed { key, message, beside } => {
+            fault(context, given, Refused { name: key, reason: message }, beside)
+        }
+        ParameterError::PresetType { value, example } => {
+            let key = preset();
+            let reason = format!("{value} is not a name; write for example \"{example}\"");
+            context.fault(&key, Fault::BadValue { key: key.to_string(), reason })
+        }
+        ParameterError::UnknownPreset { name, known } => {
+            context.unknown(&preset(), Lookup { what: "preset", name: &name, known: &known })
+        }
+        ParameterError::Invalid(InvalidValue { key, value, right }) => {
+            context.invalid(&given.with_child(key, value), right)
+        }
+    }
 }
 
 /// The fault of a parameter; `beside` are keys of its table that are no parameters.

@@ -13,7 +13,7 @@ use crate::scenario::input::located::Located;
 use crate::units::{Bytes, Span};
 
 /// The settings of every NIC. `of_the_policy` is the recovery that the policy is made for; whether
-/// switches trim decides which preset of `nscc` is the default.
+/// switches trim may decide the preset of the congestion control.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     section: &mut TransportSection,
@@ -63,7 +63,7 @@ fn delivery(
         DeliveryName::Ordered => Delivery::Ordered,
         DeliveryName::Unordered => Delivery::Unordered,
     };
-    if !delivery.is_possible(recovery) {
+    if !recovery.can_deliver(delivery) {
         let expected = format!(
             "go-back-n accepts packets in order only; it must be 'auto' or 'ordered', or {} must \
              name another recovery",

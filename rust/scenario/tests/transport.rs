@@ -2,7 +2,7 @@
 
 use super::parse;
 use crate::nic::congestion::{CongestionControl, dcqcn};
-use crate::nic::recovery::sack::{Config, FlowControl};
+use crate::nic::recovery::sack::{Config, Window};
 use crate::nic::{Entropies, Marked, Recovery};
 use crate::scenario::Origin;
 use crate::units::{Bytes, Span};
@@ -78,12 +78,12 @@ fn recoveries_and_acknowledgements_are_chosen_by_name() {
     let recovery = |keys: &str| nic(keys).recovery;
     assert_eq!(recovery("recovery = 'sack'"), Recovery::Sack(Config::default()));
     let given = "recovery = 'sack'\nrecovery_parameters = { reordering = 6, flow_control = 'off' }";
-    let flow_control = FlowControl::Off;
+    let flow_control = Window::Off;
     let expected = Config { reordering: 6, flow_control, ..Config::default() };
     assert_eq!(recovery(given), Recovery::Sack(expected));
-    assert_eq!(recovery("recovery = 'erasure'"), Recovery::Erasure);
+    assert_eq!(recovery("recovery = 'erasure'"), Recovery::ERASURE);
     // The default policy is made for go-back-N.
-    assert_eq!(recovery("recovery_parameters = { back_to = 'message' }"), Recovery::GoBackToZero);
+    assert_eq!(recovery("recovery_parameters = { back_to = 'message' }"), Recovery::GO_BACK_TO_ZERO);
 
     // Delivery is what the recovery does, unless it is named.
     use crate::nic::Delivery::{Ordered, Unordered};

@@ -43,7 +43,7 @@ impl Story {
             self.control.handle_cnp(now);
         }
         let rtt = Span::from_us(if congested { 30 } else { 10 });
-        let rate = self.control.rate(now);
+        let rate = self.control.rate(now).min(PATH.line_rate);
         let by_rate = rate.bytes_in(Span::from_us(1)).get() / 1_000;
         let window = (self.control.window() / 1_000).min(1_000);
         let by_window = window * 1_000_000 / rtt.as_ps();
@@ -108,7 +108,7 @@ fn rates_after_marks_in_gbps() {
             ("dctcp-rate", "ethereal"),
             ("dctcp-rate", "hpcc"),
         ],
-        |control, now| control.rate(now).as_bps() as f64 / 1e9,
+        |control, now| control.rate(now).min(PATH.line_rate).as_bps() as f64 / 1e9,
     );
     snapshot("congestion-rates-gbps", &text);
 }

@@ -8,7 +8,7 @@ fn gbps(control: &mut Dcqcn, us: u64) -> f64 {
 
 #[test]
 fn a_cnp_cuts_by_half_of_alpha_and_fast_recovery_halves_the_way_back() {
-    let mut control = Dcqcn::new(&Config::default(), BitRate::from_gbps(100));
+    let mut control = Dcqcn::new(&Config::default(), &PathFacts::FOR_TEST);
     assert_eq!(gbps(&mut control, 0), 100.0);
     control.handle_cnp(Time::ZERO);
     // alpha = 255/256 · 1/2 + 1/256 = 0.501953125.
@@ -23,7 +23,7 @@ fn a_cnp_cuts_by_half_of_alpha_and_fast_recovery_halves_the_way_back() {
 
 #[test]
 fn without_a_cnp_nothing_ever_changes() {
-    let mut control = Dcqcn::new(&Config::default(), BitRate::from_gbps(100));
+    let mut control = Dcqcn::new(&Config::default(), &PathFacts::FOR_TEST);
     control.handle_sent(Time::ZERO, 1_000_000);
     assert_eq!(gbps(&mut control, 1_000_000), 100.0);
 }
@@ -31,28 +31,32 @@ fn without_a_cnp_nothing_ever_changes() {
 #[test]
 fn bytes_before_the_first_cnp_do_not_count() {
     let config = Config { byte_counter: Bytes::new(1_000), ..Config::default() };
-    let mut control = Dcqcn::new(&config, BitRate::from_gbps(100));
+    let mut control = Dcqcn::new(&config, &PathFacts::FOR_TEST);
     for _ in 0..100 {
         control.handle_sent(Time::ZERO, 1_000);
     }
-    assert_eq!((control.byte_stage, control.target), (0, 1e11));
+    assert_eq!((control.byte_stage, control.rates.target), (0, 1e11));
 }
 
 #[test]
 fn alpha_halves_in_177_ticks_without_cnps() {
-    let mut control = Dcqcn::new(&Config::default(), BitRate::from_gbps(100));
+    let mut control = Dcqcn::new(&Config::default(), &PathFacts::FOR_TEST);
     control.handle_cnp(Time::ZERO);
-    let start = control.alpha;
+    let start = control.rates.alpha;
     // ln 2 / −ln(1 − 1/256) = 177.1 ticks of 55 us.
     gbps(&mut control, 177 * 55 - 1);
-    assert!(control.alpha > start / 2.0);
+    assert!(control.rates.alpha > start / 2.0);
     gbps(&mut control, 178 * 55);
-    assert!(control.alpha < start / 2.0 && control.alpha > 0.49 * start, "{}", control.alpha);
+    assert!(
+        control.rates.alpha < start / 2.0 && control.rates.alpha > 0.49 * start,
+        "{}",
+        control.rates.alpha
+    );
 }
 
 #[test]
 fn after_five_steps_of_fast_recovery_each_step_adds_to_the_target() {
-    let mut control = Dcqcn::new(&Config::paper(), BitRate::from_gbps(100));
+    let mut control = Dcqcn::new(&Config::paper(), &PathFacts::FOR_TEST);
     control.handle_cnp(Time::ZERO);
     assert_eq!(gbps(&mut control, 54), 50.0, "alpha is 1: half of line rate");
     // 100 − 50/2^n up to the fourth step; the fifth adds 40 Mbps to the target before it.
@@ -61,14 +65,14 @@ fn after_five_steps_of_fast_recovery_each_step_adds_to_the_target() {
         let rate = gbps(&mut control, 55 * n);
         assert!((rate - expected).abs() < 1e-6, "step {n}: {rate}");
     }
-    assert_eq!(control.target, 100.08e9, "beyond line rate, as in the authors' simulator");
+    assert_eq!(control.rates.target, 100.08e9, "beyond line rate, as in the authors' simulator");
     assert_eq!(gbps(&mut control, 55 * 20), 100.0, "the rate stops at line rate");
 }
 
 #[test]
 fn timer_and_bytes_together_reach_hyper_increase_and_its_half_periods() {
     let config = Config { byte_counter: Bytes::new(1_000), ..Config::paper() };
-    let mut control = Dcqcn::new(&config, BitRate::from_gbps(100));
+    let mut control = Dcqcn::new(&config, &PathFacts::FOR_TEST);
     control.handle_cnp(Time::ZERO);
     control.handle_cnp(Time::ZERO);
     // The counter runs out with the byte after the thousandth.
@@ -82,29 +86,29 @@ fn timer_and_bytes_together_reach_hyper_increase_and_its_half_periods() {
         assert_eq!(control.byte_stage, n);
     }
     assert_eq!(control.phase, Phase::Active);
-    let target = control.target;
+    let target = control.rates.target;
     gbps(&mut control, 55 * 4);
-    assert_eq!((control.phase, control.target), (Phase::Active, target + 4.0 * 40e6));
+    assert_eq!((control.phase, control.rates.target), (Phase::Active, target + 4.0 * 40e6));
     gbps(&mut control, 55 * 5);
     assert_eq!((control.phase, control.timer_stage), (Phase::Hyper, 5));
-    assert_eq!(control.target, target + 4.0 * 40e6 + 200e6);
+    assert_eq!(control.rates.target, target + 4.0 * 40e6 + 200e6);
     gbps(&mut control, 55 * 6);
     assert_eq!(control.timer_stage, 6, "a full period to the second step");
     gbps(&mut control, 55 * 6 + 28);
     assert_eq!(control.timer_stage, 7, "half a period from there on");
     send(&mut control, 55 * 6 + 28, 1_001);
-    let before = control.target;
+    let before = control.rates.target;
     send(&mut control, 55 * 6 + 28, 501);
     // The lower stage is 7: 3 · 200 Mbps.
-    assert_eq!((control.byte_stage, control.target), (7, before + 600e6));
+    assert_eq!((control.byte_stage, control.rates.target), (7, before + 600e6));
 }
 
 #[test]
 fn alpha_rises_before_the_cut_with_the_authors_and_after_it_in_the_paper() {
     let after = |config: Config| {
-        let mut control = Dcqcn::new(&config, BitRate::from_gbps(100));
+        let mut control = Dcqcn::new(&config, &PathFacts::FOR_TEST);
         control.handle_cnp(Time::ZERO);
-        (control.current / 1e9, control.alpha)
+        (control.rates.current / 1e9, control.rates.alpha)
     };
     let half = Fraction::new(1, 2).expect("not zero");
     let authors = after(Config::default());
@@ -119,10 +123,10 @@ fn the_target_is_clamped_always_after_any_rise_or_after_a_rise_by_bytes() {
     // CNPs at 0, 10 and 70 us: the timer runs out at 70 us, before the third.
     let targets = |clamp_target| {
         let config = Config { clamp_target, ..Config::default() };
-        let mut control = Dcqcn::new(&config, BitRate::from_gbps(100));
+        let mut control = Dcqcn::new(&config, &PathFacts::FOR_TEST);
         [0, 10, 70].map(|us| {
             control.handle_cnp(Time::ZERO + Span::from_us(us));
-            (control.target / 1e9).round()
+            (control.rates.target / 1e9).round()
         })
     };
     assert_eq!(targets(Always), [100.0, 75.0, 65.0]);
@@ -134,19 +138,22 @@ fn the_target_is_clamped_always_after_any_rise_or_after_a_rise_by_bytes() {
 fn a_target_ten_times_the_rate_falls_to_an_eighth_at_stage_one() {
     let clamp_target = TargetClamp::AfterByteIncrease;
     let mut control =
-        Dcqcn::new(&Config { clamp_target, ..Config::default() }, BitRate::from_gbps(100));
+        Dcqcn::new(&Config { clamp_target, ..Config::default() }, &PathFacts::FOR_TEST);
     for _ in 0..10 {
         control.handle_cnp(Time::ZERO);
     }
-    let current = control.current;
+    let current = control.rates.current;
     assert!(current < 1e10);
     gbps(&mut control, 60);
-    assert_eq!((control.target, control.current), (12.5e9, f64::midpoint(12.5e9, current)));
+    assert_eq!(
+        (control.rates.target, control.rates.current),
+        (12.5e9, f64::midpoint(12.5e9, current))
+    );
 }
 
 #[test]
 fn cnps_bring_the_rate_to_its_floor() {
-    let mut control = Dcqcn::new(&Config::default(), BitRate::from_gbps(100));
+    let mut control = Dcqcn::new(&Config::default(), &PathFacts::FOR_TEST);
     for _ in 0..100 {
         control.handle_cnp(Time::ZERO);
     }

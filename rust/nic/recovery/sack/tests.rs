@@ -38,14 +38,14 @@ fn the_first_arrival_beyond_a_gap_begins_a_recovery_that_sends_the_gap_alone() {
     ack(&mut window, at(1), 1, 0);
     assert_eq!((window.next(10), window.poll_lost()), (None, None));
     ack(&mut window, at(1), 1, 3);
-    assert_eq!(window.poll_lost(), Some(Lost { entropy: 1, place: LostPlace::First }));
-    assert_eq!(window.poll_lost(), Some(Lost { entropy: 2, place: LostPlace::Later }));
+    assert_eq!(window.poll_lost(), Some(Lost { entropy: 1, position: LostPosition::First }));
+    assert_eq!(window.poll_lost(), Some(Lost { entropy: 2, position: LostPosition::Later }));
     assert_eq!(resend(&mut window, at(2)), [1, 2]);
     ack(&mut window, at(2), 1, 4);
     assert!(resend(&mut window, at(2)).is_empty(), "each is sent again once");
     ack(&mut window, at(2), 1, 8);
     assert_eq!(resend(&mut window, at(2)), [5, 6, 7]);
-    assert_eq!(window.poll_lost().unwrap().place, LostPlace::Later, "the same recovery");
+    assert_eq!(window.poll_lost().unwrap().place, LostPosition::Later, "the same recovery");
     ack(&mut window, at(3), 10, 9);
     assert_eq!((window.unacknowledged(), window.deadline()), (10, Time::NEVER));
 }
@@ -54,17 +54,17 @@ fn the_first_arrival_beyond_a_gap_begins_a_recovery_that_sends_the_gap_alone() {
 fn a_recovery_ends_with_what_was_out_when_it_began() {
     let mut window = sent(4, 0);
     ack(&mut window, at(1), 0, 1);
-    window.news.clear();
+    window.losses.clear();
     assert_eq!(resend(&mut window, at(1)), [0]);
     for n in 4..8 {
         window.handle_sent(at(1), n);
     }
     ack(&mut window, at(2), 0, 5);
-    assert_eq!(window.poll_lost().unwrap(), Lost { entropy: 2, place: LostPlace::Later });
-    window.news.clear();
+    assert_eq!(window.poll_lost().unwrap(), Lost { entropy: 2, position: LostPosition::Later });
+    window.losses.clear();
     ack(&mut window, at(3), 4, 0);
     ack(&mut window, at(3), 4, 7);
-    assert_eq!(window.poll_lost().unwrap(), Lost { entropy: 6, place: LostPlace::First });
+    assert_eq!(window.poll_lost().unwrap(), Lost { entropy: 6, position: LostPosition::First });
 }
 
 #[test]
@@ -134,10 +134,10 @@ fn a_trimmed_packet_goes_first_and_nonsense_changes_nothing() {
 #[test]
 fn flow_control_is_read_and_written() {
     let read = |text: &str| toml::from_str::<Config>(&format!("flow_control = {text:?}"));
-    assert_eq!(read("off").unwrap().flow_control, FlowControl::Off);
-    assert_eq!(read("104KB").unwrap().flow_control, FlowControl::Bytes(Bytes::new(104_000)));
+    assert_eq!(read("off").unwrap().flow_control, Window::Off);
+    assert_eq!(read("104KB").unwrap().flow_control, Window::Bytes(Bytes::new(104_000)));
     assert!(read("much").is_err());
     let text = toml::to_string(&Config::default()).unwrap();
     assert_eq!(toml::from_str::<Config>(&text).unwrap(), Config::default());
-    assert_eq!(FlowControl::Bdp.window(Bytes::new(2_001), Bytes::new(1_000)), 3_000);
+    assert_eq!(Window::Bdp.window(Bytes::new(2_001), Bytes::new(1_000)), 3_000);
 }

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use super::super::delivery::Delivery;
-use super::super::recovery::Board;
-use super::{Answer, Outbox, Shared, payload};
+use super::{Answer, Answers, Outbox, ReceiveRecovery};
+use crate::nic::board::Board;
+use crate::nic::delivery::Delivery;
 use crate::packet::{DataView, Flags};
 use crate::units::Time;
 
@@ -28,7 +28,7 @@ struct Partial {
 
 /// The receiver of an erasure code.
 #[derive(Debug, Clone)]
-pub(super) struct Coded {
+pub(in crate::nic) struct Coded {
     delivery: Delivery,
     /// Every message before this one is there.
     oldest: u64,
@@ -50,51 +50,9 @@ impl Coded {
         Self { delivery, oldest: 0, messages: BTreeMap::new(), reporting: 0 }
     }
 
-    /// Messages delivered, all before that number.
-    pub fn messages(&self) -> u64 {
-        self.oldest
-    }
-
-    pub fn answer(&self) -> Answer {
-        let flags = Flags::LAST.when(self.is_whole(self.reporting));
-        Answer { flags, ..Answer::ack(self.reporting) }
-    }
-
     fn is_whole(&self, number: u64) -> bool {
         let whole = |message: &Partial| message.needed == 0;
         number < self.oldest || self.messages.get(&number).is_some_and(whole)
-    }
-
-    pub fn handle_data(
-        &mut self,
-        now: Time,
-        packet: DataView<'_>,
-        shared: &mut Shared,
-        out: &mut Outbox,
-    ) {
-        let number = packet.message().index.near(self.oldest);
-        let message = self.messages.get(&number);
-        let index = packet.psn().near(message.map_or(0, |message| message.highest));
-        let known = self.is_whole(number) || message.is_some_and(|it| it.arrived.has(index));
-        if packet.is_trimmed() && !known {
-            shared.refuse_trimmed(packet, number, out);
-            return;
-        }
-        shared.count_order(number << 32 | index, out);
-        let other = self.reporting != number && !shared.unreported.is_empty();
-        if other || !shared.unreported.has_room_for(index) {
-            shared.report(self.answer(), out);
-        }
-        self.reporting = number;
-        shared.note(now, index, packet, out);
-        if known {
-            out.counters.duplicates += 1;
-        } else {
-            self.accept(CodedPacket { message: number, index }, packet, shared, out);
-        }
-        if known || self.is_whole(number) || shared.is_due(packet, out) {
-            shared.report(self.answer(), out);
-        }
     }
 
     /// Takes a coded packet that was missing.
@@ -102,11 +60,11 @@ impl Coded {
         &mut self,
         CodedPacket { message: number, index }: CodedPacket,
         packet: DataView<'_>,
-        shared: &Shared,
+        answers: &Answers,
         out: &mut Outbox,
     ) {
         let bytes = u64::from(packet.message().length);
-        let needed = bytes.div_ceil(out.config.payload.get()).max(1);
+        let needed = bytes.div_ceil(out.settings.payload.get()).max(1);
         let message = self.messages.entry(number).or_insert_with(|| Partial {
             needed,
             bytes,
@@ -118,7 +76,7 @@ impl Coded {
         message.highest = message.highest.max(index);
         // A repair is as long as the longest packet: the last one that counts may be cut short.
         let whole = message.needed == 0;
-        let credit = if whole { u64::MAX } else { payload(packet, out.config) };
+        let credit = if whole { u64::MAX } else { out.payload(packet) };
         let credit = credit.min(message.bytes);
         message.bytes -= credit;
         out.counters.payload_received += credit;
@@ -127,14 +85,62 @@ impl Coded {
         }
         message.arrived = Board::default();
         if self.delivery == Delivery::Unordered {
-            shared.deliver(number, out);
+            answers.deliver(number, out);
         }
         while self.messages.get(&self.oldest).is_some_and(|oldest| oldest.needed == 0) {
             self.messages.remove(&self.oldest);
             if self.delivery == Delivery::Ordered {
-                shared.deliver(self.oldest, out);
+                answers.deliver(self.oldest, out);
             }
             self.oldest += 1;
+        }
+    }
+}
+
+impl ReceiveRecovery for Coded {
+    fn answer(&self) -> Answer {
+        let flags = Flags::LAST.when(self.is_whole(self.reporting));
+        Answer { flags, ..Answer::ack(self.reporting) }
+    }
+
+    fn delivered(&self) -> u64 {
+        self.oldest
+    }
+
+    /// Packets have no numbers beyond their message.
+    fn arrived(&self) -> u64 {
+        0
+    }
+
+    fn handle_data(
+        &mut self,
+        now: Time,
+        packet: DataView<'_>,
+        answers: &mut Answers,
+        out: &mut Outbox,
+    ) {
+        let number = packet.message().index.near(self.oldest);
+        let message = self.messages.get(&number);
+        let index = packet.psn().near(message.map_or(0, |message| message.highest));
+        let known = self.is_whole(number) || message.is_some_and(|it| it.arrived.has(index));
+        if packet.is_trimmed() && !known {
+            answers.refuse_trimmed(packet, number, out);
+            return;
+        }
+        answers.count_order(number << 32 | index, out);
+        let other = self.reporting != number && answers.has_unreported();
+        if other || !answers.has_room_for(index) {
+            answers.report(self.answer(), out);
+        }
+        self.reporting = number;
+        answers.note(now, index, packet, out);
+        if known {
+            out.counters.duplicates += 1;
+        } else {
+            self.accept(CodedPacket { message: number, index }, packet, answers, out);
+        }
+        if known || self.is_whole(number) || answers.is_due(packet, out) {
+            answers.report(self.answer(), out);
         }
     }
 }

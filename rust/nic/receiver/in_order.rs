@@ -5,9 +5,9 @@
 //! interval after which HPCC-family NICs repeat a NACK. Back to zero: Guo et al., "RDMA over
 //! Commodity Ethernet at Scale" (SIGCOMM 2016), section 4.1.
 
-use super::super::ack::Echo;
-use super::super::timer::{NackTimers, Timer};
-use super::{Answer, Outbox, Shared, payload};
+use super::{Answer, Answers, Outbox, ReceiveRecovery};
+use crate::nic::ack::Echo;
+use crate::nic::timer::{NackTimers, Timer};
 use crate::packet::DataView;
 use crate::units::Time;
 
@@ -20,7 +20,7 @@ struct Begun {
 
 /// The receiver of go-back-N.
 #[derive(Debug, Clone)]
-pub(super) struct InOrder {
+pub(in crate::nic) struct InOrder {
     /// Every packet before this one has arrived.
     expected: u64,
     /// Messages delivered (the MSN of the specification).
@@ -44,56 +44,11 @@ impl InOrder {
         Self { begun: Some(Begun::default()), ..Self::new() }
     }
 
-    /// Messages delivered, all before that number.
-    pub fn messages(&self) -> u64 {
-        self.messages
-    }
-
-    pub fn answer(&self) -> Answer {
-        Answer::ack(self.expected)
-    }
-
-    pub fn handle_data(
-        &mut self,
-        now: Time,
-        packet: DataView<'_>,
-        shared: &mut Shared,
-        out: &mut Outbox,
-    ) {
-        let sequence = packet.psn().near(self.expected);
-        let trimmed = packet.is_trimmed();
-        if !trimmed {
-            shared.count_order(sequence, out);
-        }
-        if sequence < self.expected {
-            out.counters.duplicates += 1;
-            shared.report_with(Echo::of(packet), self.answer(), out);
-            return;
-        }
-        if sequence > self.expected || trimmed {
-            self.refuse(now, packet, shared, out);
-            return;
-        }
-        self.accept(packet, out);
-        let last = packet.is_last();
-        if last {
-            shared.deliver(self.messages, out);
-            self.messages += 1;
-        }
-        if !shared.unreported.has_room_for(sequence) {
-            shared.report(Answer::ack(sequence), out);
-        }
-        shared.note(now, sequence, packet, out);
-        if shared.is_due(packet, out) {
-            shared.report(self.answer(), out);
-        }
-    }
-
     fn accept(&mut self, packet: DataView<'_>, out: &mut Outbox) {
         self.expected += 1;
         // Whatever is missing next, it was not asked for yet.
         self.timers.expire(Timer::NackInterval);
-        let payload = payload(packet, out.config);
+        let payload = out.payload(packet);
         out.counters.payload_received += payload;
         if let Some(begun) = &mut self.begun {
             begun.payload += payload;
@@ -105,7 +60,7 @@ impl InOrder {
 
     /// A gap, or a packet without its payload: nothing of it is kept, and the sender told what is
     /// missing, once an interval.
-    fn refuse(&mut self, now: Time, packet: DataView<'_>, shared: &mut Shared, out: &mut Outbox) {
+    fn refuse(&mut self, now: Time, packet: DataView<'_>, answers: &mut Answers, out: &mut Outbox) {
         let trimmed = packet.is_trimmed();
         out.counters.refused += u64::from(!trimmed);
         if let Some(begun) = &mut self.begun {
@@ -117,11 +72,65 @@ impl InOrder {
         if !self.timers.is_due(Timer::NackInterval, now) {
             return;
         }
-        self.timers.set(Timer::NackInterval, now.saturating_add(out.config.nack_interval));
+        self.timers.set(Timer::NackInterval, now.saturating_add(out.settings.nack_interval));
         if trimmed {
-            shared.refuse_trimmed(packet, self.expected, out);
+            answers.refuse_trimmed(packet, self.expected, out);
         } else {
-            shared.answer(packet, Answer::nack(self.expected), out);
+            answers.answer(packet, Answer::nack(self.expected), out);
+        }
+    }
+}
+
+impl ReceiveRecovery for InOrder {
+    fn answer(&self) -> Answer {
+        Answer::ack(self.expected)
+    }
+
+    fn delivered(&self) -> u64 {
+        self.messages
+    }
+
+    fn expected(&self) -> Option<u64> {
+        Some(self.expected)
+    }
+
+    fn arrived(&self) -> u64 {
+        self.expected
+    }
+
+    fn handle_data(
+        &mut self,
+        now: Time,
+        packet: DataView<'_>,
+        answers: &mut Answers,
+        out: &mut Outbox,
+    ) {
+        let sequence = packet.psn().near(self.expected);
+        let trimmed = packet.is_trimmed();
+        if !trimmed {
+            answers.count_order(sequence, out);
+        }
+        if sequence < self.expected {
+            out.counters.duplicates += 1;
+            answers.report_with(Echo::of(packet), self.answer(), out);
+            return;
+        }
+        if sequence > self.expected || trimmed {
+            self.refuse(now, packet, answers, out);
+            return;
+        }
+        self.accept(packet, out);
+        let last = packet.is_last();
+        if last {
+            answers.deliver(self.messages, out);
+            self.messages += 1;
+        }
+        if !answers.has_room_for(sequence) {
+            answers.report(Answer::ack(sequence), out);
+        }
+        answers.note(now, sequence, packet, out);
+        if answers.is_due(packet, out) {
+            answers.report(self.answer(), out);
         }
     }
 }

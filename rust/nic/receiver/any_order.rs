@@ -6,16 +6,16 @@
 //! the cumulative number and the packet that made the receiver send it (the highest of its
 //! bitmap).
 
-use super::super::delivery::Delivery;
-use super::super::recovery::Board;
 use super::messages::{Arrival, Messages};
-use super::{Answer, Outbox, Shared, payload};
+use super::{Answer, Answers, Outbox, ReceiveRecovery};
+use crate::nic::board::Board;
+use crate::nic::delivery::Delivery;
 use crate::packet::DataView;
 use crate::units::Time;
 
 /// The receiver of selective repeat.
 #[derive(Debug, Clone)]
-pub(super) struct AnyOrder {
+pub(in crate::nic) struct AnyOrder {
     /// There is a gap when more than so many packets beyond the missing one have arrived.
     reordering: u32,
     board: Board,
@@ -27,49 +27,63 @@ impl AnyOrder {
         Self { reordering, board: Board::default(), messages: Messages::new(delivery) }
     }
 
-    /// Its messages.
-    pub fn messages(&self) -> &Messages {
-        &self.messages
+    /// Whether packets beyond the first missing one show that it is lost.
+    #[inline]
+    fn has_gap(&self) -> bool {
+        self.board.ahead() > u64::from(self.reordering)
     }
+}
 
-    pub fn answer(&self) -> Answer {
-        if self.board.ahead() > u64::from(self.reordering) {
+impl ReceiveRecovery for AnyOrder {
+    fn answer(&self) -> Answer {
+        if self.has_gap() {
             return Answer::nack(self.board.first());
         }
         Answer::ack(self.board.first())
     }
 
-    pub fn handle_data(
+    fn delivered(&self) -> u64 {
+        self.messages.delivered()
+    }
+
+    fn has_delivered(&self, index: u64) -> bool {
+        self.messages.has_delivered(index)
+    }
+
+    fn arrived(&self) -> u64 {
+        self.board.first()
+    }
+
+    fn handle_data(
         &mut self,
         now: Time,
         packet: DataView<'_>,
-        shared: &mut Shared,
+        answers: &mut Answers,
         out: &mut Outbox,
     ) {
         let sequence = packet.psn().near(self.board.first());
         let known = self.board.has(sequence);
         if packet.is_trimmed() && !known {
-            shared.refuse_trimmed(packet, self.board.first(), out);
+            answers.refuse_trimmed(packet, self.board.first(), out);
             return;
         }
-        shared.count_order(sequence, out);
-        if !shared.unreported.has_room_for(sequence) {
-            shared.report(self.answer(), out);
+        answers.count_order(sequence, out);
+        if !answers.has_room_for(sequence) {
+            answers.report(self.answer(), out);
         }
-        shared.note(now, sequence, packet, out);
+        answers.note(now, sequence, packet, out);
         if known {
             out.counters.duplicates += 1;
-            shared.report(self.answer(), out);
+            answers.report(self.answer(), out);
             return;
         }
-        out.counters.payload_received += payload(packet, out.config);
+        out.counters.payload_received += out.payload(packet);
         self.board.insert(sequence);
         let arrival = Arrival { sequence, first: self.board.first() };
         let delivered =
-            self.messages.handle_new(arrival, packet, |number| shared.deliver(number, out));
-        let gap = self.board.ahead() > u64::from(self.reordering);
-        if delivered > 0 || gap || shared.is_due(packet, out) {
-            shared.report(self.answer(), out);
+            self.messages.handle_new(arrival, packet, |number| answers.deliver(number, out));
+        if delivered > 0 || self.has_gap() || answers.is_due(packet, out) {
+            answers.report(self.answer(), out);
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Which messages of a receiver that takes packets in any order are there: in the order posted,
-//! or as they come. See [`super::super::delivery`].
+//! or as they come. See `nic::delivery`.
 //!
 //! Source: ordered and unordered delivery of Ultra Ethernet 1.0 (ROD and RUD).
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::super::delivery::Delivery;
+use crate::nic::delivery::Delivery;
 use crate::packet::DataView;
 
 /// The messages under way of one queue pair.

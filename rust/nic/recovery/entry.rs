@@ -1,0 +1,61 @@
+//! What a scenario and a list of recoveries need to know of a recovery.
+
+use super::{NAMES, RECOVERIES, Recovery, RecoveryConfig};
+
+/// The name of the recovery that the policy of a scenario is made for.
+pub(super) const AUTO: &str = "auto";
+
+/// A loss recovery that can be chosen by name.
+#[derive(Debug, Clone, Copy)]
+pub struct RecoveryEntry {
+    /// The name that scenarios use.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// Where it is from: title, year, section.
+    pub source: &'static str,
+    /// The recovery with its default parameters.
+    pub default: fn() -> Recovery,
+}
+
+impl RecoveryEntry {
+    pub(super) const fn of<C: RecoveryConfig>() -> Self {
+        let (name, summary, source) = (C::NAME, C::SUMMARY, C::SOURCE);
+        Self { name, summary, source, default: || C::default().into() }
+    }
+}
+
+crate::nic::parameters::registered_name!(
+    /// The name of a loss recovery, or `auto` for the one that the policy is made for.
+    RecoveryName,
+    NAMES,
+    AUTO
+);
+
+impl RecoveryName {
+    /// The recovery of this name, where a policy is made for `policys`: that one where it has the
+    /// name, since its parameters are then the defaults.
+    pub fn recovery(self, policys: Recovery) -> Recovery {
+        if self.0 == AUTO || self.0 == policys.name() {
+            return policys;
+        }
+        let entry = RECOVERIES.iter().find(|entry| entry.name == self.0);
+        (entry.expect("a name is made only from those of recoveries").default)()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::balance::Parameters;
+
+    #[test]
+    fn every_recovery_passes_its_own_check_and_says_where_it_is_from() {
+        for entry in RECOVERIES {
+            assert!(!entry.summary.is_empty() && !entry.source.is_empty(), "{}", entry.name);
+            let configured = (entry.default)().configured(&Parameters::new()).unwrap();
+            assert_eq!(configured.value.name(), entry.name);
+            assert_eq!(configured.value.configured(&configured.parameters), Ok(configured));
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The receiving half of a queue pair.
+//!
+//! Which packets it accepts and when it answers depends on the loss recovery ([`Receiving`]). A
+//! packet that a switch trimmed to its header carries nothing; whatever the recovery, it is
+//! answered with a NACK that names it and says whether the last switch on its way trimmed it.
+
+use super::receiver::{Answers, Outbox, Peer, ReceiveRecovery};
+use super::recovery::{Receiving, Recovery};
+use crate::nic::delivery::Delivery;
+use crate::packet::{DataView, Flags, RefusalReason};
+use crate::units::Time;
+
+/// The receiving half.
+#[derive(Debug, Clone)]
+pub(super) struct Responder {
+    /// When its entry among the NIC's acknowledgement timers is due; `NEVER` if it has none.
+    pub timer_entry: Time,
+    answers: Answers,
+    receiving: Receiving,
+}
+
+impl Responder {
+    pub fn new(peer: Peer, recovery: Recovery, delivery: Delivery) -> Self {
+        let receiving = recovery.receiver(delivery);
+        Self { timer_entry: Time::NEVER, answers: Answers::new(peer), receiving }
+    }
+
+    /// The ends of its queue pair.
+    pub fn as_peer(&self) -> Peer {
+        self.answers.peer()
+    }
+
+    /// What it has accepted.
+    pub fn receiving(&self) -> &Receiving {
+        &self.receiving
+    }
+
+    /// Refuses a packet for a reason of the verbs.
+    pub fn refuse(&self, packet: DataView<'_>, reason: RefusalReason, out: &mut Outbox) {
+        self.answers.refuse(packet, reason, out);
+    }
+
+    /// Takes a data packet.
+    pub fn handle_data(&mut self, now: Time, packet: DataView<'_>, out: &mut Outbox) {
+        out.counters.data_received += 1;
+        if packet.flags.has(Flags::MARKED) {
+            out.counters.marked += 1;
+            self.answers.notify_congestion(now, packet, out);
+        }
+        out.counters.trimmed += u64::from(packet.is_trimmed());
+        self.receiving.handle_data(now, packet, &mut self.answers, out);
+    }
+
+    /// When what has arrived must be acknowledged; `NEVER` if all is.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.answers.deadline()
+    }
+
+    /// Acknowledges what has arrived, if that is due.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Outbox) {
+        if self.answers.deadline() <= now {
+            self.answers.report(self.receiving.answer(), out);
+        }
+    }
+}
