@@ -1,5 +1,6 @@
-//! CONTRIBUTING.md shows a whole policy, as one file and one line. Here exactly that text is put
-//! into a copy of the sources, compiled, and its tests are run.
+//! CONTRIBUTING.md shows a whole policy, a whole congestion control and a whole loss recovery, each
+//! as one file and one line. Here exactly that text is put into a copy of the sources, all three
+//! are compiled in one build, and their tests are run.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,13 +8,71 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const CONTRIBUTING: &str = include_str!("../../CONTRIBUTING.md");
-const REGISTRY: &str = "rust/balance/sender/mod.rs";
 
-/// What the next fenced block after `heading` holds.
-fn block_after(heading: &str) -> &'static str {
-    let (_, rest) = CONTRIBUTING.split_once(heading).unwrap_or_else(|| panic!("no '{heading}'"));
-    let (_, rest) = rest.split_once("```rust\n").expect("a block of Rust follows");
-    rest.split_once("```").expect("the block ends").0
+/// Something that the text shows in full: its file and its registry line, in this order, are the
+/// first two blocks of Rust after its heading.
+struct Shown {
+    heading: &'static str,
+    /// The folder of its file, whose `mod.rs` has the registry.
+    folder: &'static str,
+    /// The module of that folder.
+    module: &'static str,
+    /// Tests that look at everything in the registry.
+    registry_tests: &'static str,
+}
+
+const SHOWN: [Shown; 3] = [
+    Shown {
+        heading: "## A whole policy",
+        folder: "rust/balance/sender",
+        module: "balance::sender",
+        registry_tests: "balance::preset",
+    },
+    Shown {
+        heading: "## A whole congestion control",
+        folder: "rust/nic/congestion",
+        module: "nic::congestion",
+        registry_tests: "nic::congestion::control",
+    },
+    Shown {
+        heading: "## A whole loss recovery",
+        folder: "rust/nic/recovery",
+        module: "nic::recovery",
+        registry_tests: "nic::recovery::entry",
+    },
+];
+
+impl Shown {
+    /// Its source, and its line of the registry.
+    fn blocks(&self) -> [&'static str; 2] {
+        let heading = format!("\n{}\n", self.heading);
+        let (_, mut rest) = CONTRIBUTING.split_once(&heading).expect("it has a section");
+        [(); 2].map(|()| {
+            let (_, block) = rest.split_once("```rust\n").expect("a block of Rust follows");
+            let (block, after) = block.split_once("```").expect("the block ends");
+            rest = after;
+            block
+        })
+    }
+
+    /// The name of its file, which its line begins with.
+    fn name(&self) -> &'static str {
+        let [_, line] = self.blocks();
+        line.trim().split("::").next().expect("a module comes first")
+    }
+
+    fn file(&self) -> PathBuf {
+        PathBuf::from(format!("{}/{}.rs", self.folder, self.name()))
+    }
+
+    /// The module that has its registry, with its line added.
+    fn registered(&self, registry: &str) -> String {
+        let start = registry.find("\nregistry! {\n").expect("it has one");
+        let (before, after) = registry.split_at(start + 1);
+        let (lines, after) = after.split_once("}\n").expect("it ends");
+        let [_, line] = self.blocks();
+        format!("{before}{lines}{line}}}\n{after}")
+    }
 }
 
 /// Every file that the library is made of.
@@ -46,20 +105,22 @@ fn keep(path: &Path, text: &[u8]) {
     fs::write(path, text).expect("the copy can be written");
 }
 
-/// A copy of the sources with the policy of CONTRIBUTING.md.
-fn copy(root: &Path, to: &Path, (file, line): (&str, &str)) {
-    let name = PathBuf::from(format!("rust/balance/sender/{file}.rs"));
-    assert!(!root.join(&name).exists(), "{} is in the project", name.display());
-    let mut kept = BTreeSet::from([to.join(&name)]);
-    keep(&to.join(&name), block_after("## A whole policy").as_bytes());
+/// A copy of the sources with all that CONTRIBUTING.md shows.
+fn copy(root: &Path, to: &Path) {
+    let mut kept = BTreeSet::new();
+    for shown in &SHOWN {
+        let file = shown.file();
+        assert!(!root.join(&file).exists(), "{} is in the project", file.display());
+        let [source, _] = shown.blocks();
+        keep(&to.join(&file), source.as_bytes());
+        kept.insert(to.join(&file));
+    }
     for source in sources(root) {
         let mut text = fs::read(root.join(&source)).expect("a source can be read");
-        if source == Path::new(REGISTRY) {
+        let registry = |shown: &&Shown| Path::new(shown.folder).join("mod.rs") == source;
+        if let Some(shown) = SHOWN.iter().find(registry) {
             let registry = String::from_utf8(text).expect("sources are UTF-8");
-            let start = registry.find("\nregistry! {\n").expect("it has one");
-            let (before, after) = registry.split_at(start + 1);
-            let (lines, after) = after.split_once("}\n").expect("it ends");
-            text = format!("{before}{lines}{line}}}\n{after}").into_bytes();
+            text = shown.registered(&registry).into_bytes();
         }
         keep(&to.join(&source), &text);
         kept.insert(to.join(&source));
@@ -72,12 +133,12 @@ fn copy(root: &Path, to: &Path, (file, line): (&str, &str)) {
 }
 
 #[test]
-fn the_policy_in_the_text_is_all_that_it_takes() {
-    let line = block_after("And the line, in `registry!`");
-    let file = line.trim().split("::").next().expect("a module comes first");
+fn what_the_text_shows_is_all_that_it_takes() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contributing");
-    copy(root, &to, (file, line));
+    copy(root, &to);
+    let own = |shown: &Shown| format!("{}::{}::", shown.module, shown.name());
+    let filters = SHOWN.iter().flat_map(|shown| [own(shown), shown.registry_tests.to_owned()]);
     // The program lies in `debug` of the target folder, where its dependencies are built already.
     let program = Path::new(env!("CARGO_BIN_EXE_evenkeel"));
     let target = program.ancestors().nth(2).expect("it lies two folders below");
@@ -87,7 +148,8 @@ fn the_policy_in_the_text_is_all_that_it_takes() {
         // As fast to compile as can be: only a few tests are run.
         .args(["--config", "profile.dev.package.evenkeel.opt-level=0"])
         .args(["--config", "profile.dev.package.evenkeel.debug=false"])
-        .args(["--", &format!("balance::sender::{file}"), "balance::preset"])
+        .arg("--")
+        .args(filters)
         .env("CARGO_INCREMENTAL", "0")
         .current_dir(&to)
         .output()
@@ -96,8 +158,11 @@ fn the_policy_in_the_text_is_all_that_it_takes() {
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{out}\n{err}");
     assert!(!err.contains("warning"), "{err}");
-    let ran = out.lines().filter(|line| line.starts_with("test balance::") && line.ends_with("ok"));
-    let ran: Vec<&str> = ran.collect();
-    let own = ran.iter().filter(|line| line.contains(&format!("::{file}::"))).count();
-    assert!(own > 0 && own < ran.len(), "its own tests and those of all presets ran:\n{out}");
+    let ran = |start: &str| {
+        let start = format!("test {start}");
+        out.lines().any(|line| line.starts_with(&start) && line.ends_with("ok"))
+    };
+    for shown in &SHOWN {
+        assert!(ran(&own(shown)) && ran(shown.registry_tests), "{}:\n{out}", shown.heading);
+    }
 }
