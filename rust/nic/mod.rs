@@ -84,6 +84,7 @@ mod context_cache;
 mod counters;
 mod delivery;
 mod event;
+mod event_qps;
 mod pacer;
 pub mod parameters;
 mod qp;
@@ -91,6 +92,7 @@ mod receiver;
 pub mod recovery;
 mod requester;
 mod responder;
+mod schedule;
 mod sent_entropies;
 mod timer;
 pub mod verbs;
@@ -102,6 +104,7 @@ pub use context_cache::{CacheConfig, CacheCounters};
 pub use counters::NicCounters;
 pub use delivery::Delivery;
 pub use event::{Backlog, NicEvent, Owner};
+pub use event_qps::SendHalf;
 pub use qp::{Origin, QpAttributes, QpState, Reporting, answer_label};
 pub use recovery::Recovery;
 pub use timer::Timer;
@@ -114,31 +117,15 @@ use std::ops::Add;
 use context_cache::ContextCache;
 use qp::{Qp, Setup, Slot};
 use receiver::{Outbox, ReceiverSettings};
-use requester::{Place, Requester};
+use requester::Requester;
 use responder::Responder;
 use verbs::{Completion, WorkQueues};
 
-use crate::balance::sender::Sender;
 #[cfg(doc)]
 use crate::balance::sender::SenderPolicy;
 use crate::ids::{HostId, QpId};
-use crate::packet::{DataView, Flags, Packet};
-use crate::units::{Bytes, Span, Time};
-
-/// What a new sending half is given.
-#[derive(Debug, Clone)]
-pub struct SendHalf {
-    /// The receiver.
-    pub peer: HostId,
-    /// Hash of the 5-tuple without the entropy value.
-    pub label: u32,
-    /// Its name in events.
-    pub cookie: u32,
-    /// True for a queue pair that a splitter asked for beyond one a pair and stream.
-    pub extra: bool,
-    /// What picks its entropy values.
-    pub policy: Sender,
-}
+use crate::packet::{DataView, Packet};
+use crate::units::{Span, Time};
 
 /// A NIC with one port. A clone goes on from the same state on its own.
 #[derive(Debug, Clone)]
@@ -206,74 +193,6 @@ impl Nic {
             completions: VecDeque::new(),
             counters: NicCounters::default(),
         }
-    }
-
-    /// Makes a queue pair to send on; [`Nic::connect`] completes it. With [`Nic::open_receiver`]
-    /// it is the short way to a queue pair that reports by events, and takes an MTU of any size.
-    ///
-    /// # Panics
-    /// If all queue pair numbers are given, or the loss recovery cannot deliver as the settings ask
-    /// for: see [`Nic::create_qp`], which says so.
-    pub fn open_sender(&mut self, half: SendHalf) -> QpId {
-        let qp = self.add_qp(QpAttributes {
-            peer: half.peer,
-            label: half.label,
-            policy: Some(half.policy),
-            reporting: Reporting::Events(half.cookie),
-            origin: if half.extra { Origin::Extra } else { Origin::Regular },
-        });
-        let qp = qp.unwrap_or_else(|error| panic!("{error}"));
-        self.modify_qp(qp, QpState::Init).expect("it is new");
-        qp
-    }
-
-    /// Makes the queue pair at the other end of the sender `peer_qp` at `peer`, whose label is
-    /// given: ready to receive, and for nothing else.
-    ///
-    /// # Panics
-    /// As [`Nic::open_sender`].
-    pub fn open_receiver(&mut self, peer: HostId, peer_qp: QpId, label: u32, cookie: u32) -> QpId {
-        let qp = self.add_qp(QpAttributes {
-            peer,
-            label: answer_label(label),
-            policy: None,
-            reporting: Reporting::Events(cookie),
-            origin: Origin::Regular,
-        });
-        let qp = qp.unwrap_or_else(|error| panic!("{error}"));
-        let ready = |nic: &mut Self| {
-            nic.modify_qp(qp, QpState::Init)?;
-            nic.set_peer_qp(qp, peer_qp)?;
-            nic.modify_qp(qp, QpState::ReadyToReceive)
-        };
-        ready(self).expect("it is new");
-        qp
-    }
-
-    /// Tells a queue pair of [`Nic::open_sender`] its other end, which makes it ready to send.
-    ///
-    /// # Panics
-    /// If it is no new queue pair.
-    pub fn connect(&mut self, qp: QpId, peer_qp: QpId) {
-        let ready = |nic: &mut Self| {
-            nic.set_peer_qp(qp, peer_qp)?;
-            nic.modify_qp(qp, QpState::ReadyToReceive)?;
-            nic.modify_qp(qp, QpState::ReadyToSend)
-        };
-        ready(self).unwrap_or_else(|error| panic!("{error}"));
-    }
-
-    /// Puts a WRITE of `bytes` on `qp`, which reports by events; `work` is its name in them, `path`
-    /// where it is pinned if the policy pins and the queue pair is idle.
-    ///
-    /// # Panics
-    /// If `qp` is not ready to send or has completions: [`Nic::post_send`] is the verb for those.
-    #[inline]
-    pub fn post(&mut self, qp: QpId, bytes: Bytes, work: u64, path: u16) {
-        let Qp { state, requester: slot, queues, .. } = self.qps[qp.index()];
-        assert!(queues.is_none() && state == QpState::ReadyToSend, "{qp} must be ready to send");
-        self.requesters[slot.index()].post(bytes, work, path, &self.config);
-        self.make_ready(slot);
     }
 
     /// Routing tells `qp` what each of its paths is worth; see [`SenderPolicy::handle_weights`].
@@ -402,114 +321,16 @@ impl Nic {
         }
     }
 
-    /// The packet that starts on the wire at `now`, if there is one: answers first, then queue
-    /// pairs in turn.
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        if let Some(packet) = self.poll_transmit_control() {
-            return Some(packet);
-        }
-        while let Some(&Reverse((start, slot))) = self.paced.peek() {
-            if start > now {
-                break;
-            }
-            self.paced.pop();
-            self.requesters[slot.index()].place = Place::Ready;
-            self.ready.push_back(slot);
-        }
-        while let Some(slot) = self.ready.pop_front() {
-            let requester = &mut self.requesters[slot.index()];
-            requester.place = Place::Idle;
-            if !requester.has_packet() {
-                continue;
-            }
-            if let Some(cache) = &mut self.cache
-                && let Some(miss) = cache.send(self.requester_qps[slot.index()])
-            {
-                requester.place = Place::Paced;
-                self.paced.push(Reverse((now.saturating_add(miss), slot)));
-                continue;
-            }
-            let packet = requester.transmit(now, &self.config);
-            self.counters.data_sent += 1;
-            self.counters.retransmitted += u64::from(packet.flags.has(Flags::RETRANSMITTED));
-            let wire = self.port.line_rate.time_for(Bytes::new(u64::from(packet.wire_bytes)));
-            self.take_place(slot, now + wire);
-            self.keep_timer(slot);
-            return Some(packet);
-        }
-        None
-    }
-
     /// When to call `handle_timeout` and `poll_transmit` next, if nothing comes in before. With
     /// the wire busy then, the call may wait until it is free.
     pub fn poll_timeout(&self) -> Option<Time> {
         [self.next_paced(), self.next_timer()].into_iter().flatten().min()
     }
 
-    /// When the rate of a queue pair first lets a packet go that it keeps back now.
-    #[inline]
-    pub fn next_paced(&self) -> Option<Time> {
-        self.paced.peek().map(|&Reverse((start, _))| start)
-    }
-
-    /// When a retransmission or acknowledgement timer may run out; it may turn out to be early.
-    #[inline]
-    pub fn next_timer(&self) -> Option<Time> {
-        let first = |timers: &BinaryHeap<Reverse<(Time, Slot)>>| {
-            timers.peek().map_or(Time::NEVER, |&Reverse((due, _))| due)
-        };
-        let due = first(&self.timers).min(first(&self.ack_timers));
-        (due != Time::NEVER).then_some(due)
-    }
-
     /// What happened, oldest first.
     #[inline]
     pub fn poll_event(&mut self) -> Option<NicEvent> {
         self.events.pop_front()
-    }
-
-    /// Puts a queue pair with something to send in line.
-    fn make_ready(&mut self, slot: Slot) {
-        if self.requesters[slot.index()].place == Place::Idle {
-            self.take_place(slot, Time::ZERO);
-        }
-    }
-
-    /// In line, if its rate lets it go by `soon`; else it waits for its time.
-    fn take_place(&mut self, slot: Slot, soon: Time) {
-        let requester = &mut self.requesters[slot.index()];
-        if !requester.has_packet() {
-            return;
-        }
-        let start = requester.next_start();
-        if start <= soon {
-            requester.place = Place::Ready;
-            self.ready.push_back(slot);
-        } else {
-            requester.place = Place::Paced;
-            self.paced.push(Reverse((start, slot)));
-        }
-    }
-
-    /// Sees to it that a running retransmission timer has an entry that is early enough.
-    fn keep_timer(&mut self, slot: Slot) {
-        let requester = &mut self.requesters[slot.index()];
-        let deadline = requester.deadline();
-        if deadline < requester.timer_entry {
-            requester.timer_entry = deadline;
-            self.timers.push(Reverse((deadline, slot)));
-        }
-    }
-
-    /// Sees to it that a running acknowledgement timer has an entry; there is one at a time, which
-    /// is put back if what it was for was acknowledged before.
-    fn keep_ack_timer(&mut self, slot: Slot) {
-        let responder = &mut self.responders[slot.index()];
-        let deadline = responder.deadline();
-        if deadline < responder.timer_entry {
-            responder.timer_entry = deadline;
-            self.ack_timers.push(Reverse((deadline, slot)));
-        }
     }
 }
 

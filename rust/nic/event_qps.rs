@@ -1,0 +1,93 @@
+//! Queue pairs that report by events: the short way for a world that posts WRITEs alone and must
+//! know when they are delivered.
+
+use super::Nic;
+use super::qp::{Origin, Qp, QpAttributes, QpState, Reporting, answer_label};
+use crate::balance::sender::Sender;
+use crate::ids::{HostId, QpId};
+use crate::units::Bytes;
+
+/// What a new sending half is given.
+#[derive(Debug, Clone)]
+pub struct SendHalf {
+    /// The receiver.
+    pub peer: HostId,
+    /// Hash of the 5-tuple without the entropy value.
+    pub label: u32,
+    /// Its name in events.
+    pub cookie: u32,
+    /// True for a queue pair that a splitter asked for beyond one a pair and stream.
+    pub extra: bool,
+    /// What picks its entropy values.
+    pub policy: Sender,
+}
+
+impl Nic {
+    /// Makes a queue pair to send on; [`Nic::connect`] completes it. With [`Nic::open_receiver`]
+    /// it is the short way to a queue pair that reports by events, and takes an MTU of any size.
+    ///
+    /// # Panics
+    /// If all queue pair numbers are given, or the loss recovery cannot deliver as the settings ask
+    /// for: see [`Nic::create_qp`], which says so.
+    pub fn open_sender(&mut self, half: SendHalf) -> QpId {
+        let qp = self.add_qp(QpAttributes {
+            peer: half.peer,
+            label: half.label,
+            policy: Some(half.policy),
+            reporting: Reporting::Events(half.cookie),
+            origin: if half.extra { Origin::Extra } else { Origin::Regular },
+        });
+        let qp = qp.unwrap_or_else(|error| panic!("{error}"));
+        self.modify_qp(qp, QpState::Init).expect("it is new");
+        qp
+    }
+
+    /// Makes the queue pair at the other end of the sender `peer_qp` at `peer`, whose label is
+    /// given: ready to receive, and for nothing else.
+    ///
+    /// # Panics
+    /// As [`Nic::open_sender`].
+    pub fn open_receiver(&mut self, peer: HostId, peer_qp: QpId, label: u32, cookie: u32) -> QpId {
+        let qp = self.add_qp(QpAttributes {
+            peer,
+            label: answer_label(label),
+            policy: None,
+            reporting: Reporting::Events(cookie),
+            origin: Origin::Regular,
+        });
+        let qp = qp.unwrap_or_else(|error| panic!("{error}"));
+        let ready = |nic: &mut Self| {
+            nic.modify_qp(qp, QpState::Init)?;
+            nic.set_peer_qp(qp, peer_qp)?;
+            nic.modify_qp(qp, QpState::ReadyToReceive)
+        };
+        ready(self).expect("it is new");
+        qp
+    }
+
+    /// Tells a queue pair of [`Nic::open_sender`] its other end, which makes it ready to send.
+    ///
+    /// # Panics
+    /// If it is no new queue pair.
+    pub fn connect(&mut self, qp: QpId, peer_qp: QpId) {
+        let ready = |nic: &mut Self| {
+            nic.set_peer_qp(qp, peer_qp)?;
+            nic.modify_qp(qp, QpState::ReadyToReceive)?;
+            nic.modify_qp(qp, QpState::ReadyToSend)
+        };
+        ready(self).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Puts a WRITE of `bytes` on `qp`, which reports by events; `work` is its name in them, `path`
+    /// where it is pinned if the policy pins and the queue pair is idle.
+    ///
+    /// # Panics
+    /// If `qp` is not ready to send or has completions: [`Nic::post_send`] is the verb for those.
+    #[inline]
+    pub fn post(&mut self, qp: QpId, bytes: Bytes, work: u64, path: u16) {
+        let Qp { state, requester: slot, queues, .. } = self.qps[qp.index()];
+        assert!(queues.is_none() && state == QpState::ReadyToSend, "{qp} must be ready to send");
+        self.requesters[slot.index()].post(bytes, work, path, &self.config);
+        self.make_ready(slot);
+    }
+}

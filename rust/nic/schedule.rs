@@ -1,0 +1,115 @@
+//! Whose turn it is: which sending half puts the next packet on the wire, and whose timers are due.
+//!
+//! Sending halves that may send stand in a queue and take turns, a packet each. Those that their
+//! rate (or a missing context) holds back stand in a heap by the time when they may start. Timers
+//! stand in two heaps; an entry that turns out to be early is put back, so that nothing is ever
+//! removed from the middle of a heap.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::Nic;
+use super::qp::Slot;
+use super::requester::Place;
+use crate::packet::{Flags, Packet};
+use crate::units::{Bytes, Time};
+
+impl Nic {
+    /// The packet that starts on the wire at `now`, if there is one: answers first, then queue
+    /// pairs in turn.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        if let Some(packet) = self.poll_transmit_control() {
+            return Some(packet);
+        }
+        while let Some(&Reverse((start, slot))) = self.paced.peek() {
+            if start > now {
+                break;
+            }
+            self.paced.pop();
+            self.requesters[slot.index()].place = Place::Ready;
+            self.ready.push_back(slot);
+        }
+        while let Some(slot) = self.ready.pop_front() {
+            let requester = &mut self.requesters[slot.index()];
+            requester.place = Place::Idle;
+            if !requester.has_packet() {
+                continue;
+            }
+            if let Some(cache) = &mut self.cache
+                && let Some(miss) = cache.send(self.requester_qps[slot.index()])
+            {
+                requester.place = Place::Paced;
+                self.paced.push(Reverse((now.saturating_add(miss), slot)));
+                continue;
+            }
+            let packet = requester.transmit(now, &self.config);
+            self.counters.data_sent += 1;
+            self.counters.retransmitted += u64::from(packet.flags.has(Flags::RETRANSMITTED));
+            let wire = self.port.line_rate.time_for(Bytes::new(u64::from(packet.wire_bytes)));
+            self.take_place(slot, now + wire);
+            self.keep_timer(slot);
+            return Some(packet);
+        }
+        None
+    }
+
+    /// When the rate of a queue pair first lets a packet go that it keeps back now.
+    #[inline]
+    pub fn next_paced(&self) -> Option<Time> {
+        self.paced.peek().map(|&Reverse((start, _))| start)
+    }
+
+    /// When a retransmission or acknowledgement timer may run out; it may turn out to be early.
+    #[inline]
+    pub fn next_timer(&self) -> Option<Time> {
+        let first = |timers: &BinaryHeap<Reverse<(Time, Slot)>>| {
+            timers.peek().map_or(Time::NEVER, |&Reverse((due, _))| due)
+        };
+        let due = first(&self.timers).min(first(&self.ack_timers));
+        (due != Time::NEVER).then_some(due)
+    }
+
+    /// Puts a queue pair with something to send in line.
+    pub(super) fn make_ready(&mut self, slot: Slot) {
+        if self.requesters[slot.index()].place == Place::Idle {
+            self.take_place(slot, Time::ZERO);
+        }
+    }
+
+    /// In line, if its rate lets it go by `soon`; else it waits for its time.
+    fn take_place(&mut self, slot: Slot, soon: Time) {
+        let requester = &mut self.requesters[slot.index()];
+        if !requester.has_packet() {
+            return;
+        }
+        let start = requester.next_start();
+        if start <= soon {
+            requester.place = Place::Ready;
+            self.ready.push_back(slot);
+        } else {
+            requester.place = Place::Paced;
+            self.paced.push(Reverse((start, slot)));
+        }
+    }
+
+    /// Sees to it that a running retransmission timer has an entry that is early enough.
+    pub(super) fn keep_timer(&mut self, slot: Slot) {
+        let requester = &mut self.requesters[slot.index()];
+        let deadline = requester.deadline();
+        if deadline < requester.timer_entry {
+            requester.timer_entry = deadline;
+            self.timers.push(Reverse((deadline, slot)));
+        }
+    }
+
+    /// Sees to it that a running acknowledgement timer has an entry; there is one at a time, which
+    /// is put back if what it was for was acknowledged before.
+    pub(super) fn keep_ack_timer(&mut self, slot: Slot) {
+        let responder = &mut self.responders[slot.index()];
+        let deadline = responder.deadline();
+        if deadline < responder.timer_entry {
+            responder.timer_entry = deadline;
+            self.ack_timers.push(Reverse((deadline, slot)));
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Two NICs over a pipe that loses packets: closed forms, and delivery whatever happens.
+
+use std::collections::VecDeque;
+
+use super::*;
+use crate::rng::{Purpose, Stream};
+
+/// What happens to a packet in a pipe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Pass,
+    Lose,
+    Cut,
+    Twice,
+    Late,
+}
+
+/// Two NICs joined by a pipe in which data takes its slot and everything a fixed delay.
+struct Pipe {
+    a: Nic,
+    b: Nic,
+    delay: u64,
+    slot: u64,
+    data: VecDeque<(u64, Packet)>,
+    answers: VecDeque<(u64, Packet)>,
+    delivered: Vec<u32>,
+    completed: usize,
+}
+
+impl Pipe {
+    fn new(config: NicConfig, delay: u64, messages: &[u64]) -> Self {
+        let (mut a, b, qp) = wired(config);
+        for (work, &packets) in (0..).zip(messages) {
+            a.post(qp, Bytes::new(packets * 1_000), work, 0);
+        }
+        Self {
+            a,
+            b,
+            delay,
+            slot: 0,
+            data: VecDeque::new(),
+            answers: VecDeque::new(),
+            delivered: Vec::new(),
+            completed: 0,
+        }
+    }
+
+    fn put(&mut self, packet: Packet, fate: Fate) {
+        let arrives = self.slot + self.delay;
+        let queue = if packet.is_control() { &mut self.answers } else { &mut self.data };
+        match fate {
+            Fate::Pass => queue.push_back((arrives, packet)),
+            Fate::Lose => {}
+            Fate::Cut => queue.push_back((arrives, cut(&packet, Flags::NONE))),
+            Fate::Twice => queue.extend([(arrives, packet); 2]),
+            Fate::Late => queue.push_back((arrives + 5, packet)),
+        }
+    }
+
+    /// One slot: what arrives, what is due, what is sent.
+    fn step(&mut self, fate: &mut dyn FnMut(&Packet) -> Fate) {
+        let now = Time::from_ps(self.slot * SLOT.as_ps());
+        let slot = self.slot;
+        self.data.make_contiguous().sort_by_key(|&(arrives, _)| arrives);
+        self.answers.make_contiguous().sort_by_key(|&(arrives, _)| arrives);
+        let here = |queue: &VecDeque<(u64, Packet)>| queue.partition_point(|&(at, _)| at <= slot);
+        let data = here(&self.data);
+        self.data.drain(..data).for_each(|(_, packet)| self.b.handle_packet(now, &packet));
+        let answers = here(&self.answers);
+        self.answers.drain(..answers).for_each(|(_, packet)| self.a.handle_packet(now, &packet));
+        self.a.handle_timeout(now);
+        self.b.handle_timeout(now);
+        for packet in self.a.poll_transmit(now).into_iter().chain(drain(&mut self.b, now)) {
+            let fate = fate(&packet);
+            self.put(packet, fate);
+        }
+        self.completed += events(&mut self.a).len();
+        self.delivered.extend(events(&mut self.b).iter().map(|event| match event {
+            NicEvent::Delivered { message, .. } => *message,
+            other => unreachable!("the receiver does not say {other:?}"),
+        }));
+        self.slot += 1;
+    }
+
+    /// Until everything is complete; how many slots it took.
+    fn run(&mut self, messages: usize, fate: &mut dyn FnMut(&Packet) -> Fate) -> u64 {
+        while self.completed < messages {
+            self.step(fate);
+            assert!(self.slot < 3_000_000, "stalled");
+        }
+        self.slot
+    }
+}
+
+#[test]
+fn one_loss_costs_go_back_n_a_round_trip_of_packets_and_irn_one() {
+    // 10 us are 471 slots there and back: the bandwidth-delay product in packets.
+    let resent = |recovery| {
+        let mut pipe = Pipe::new(settings(recovery), 235, &[3_000]);
+        let mut seen = 0;
+        pipe.run(1, &mut |packet| {
+            seen += u32::from(!packet.is_control());
+            if !packet.is_control() && seen == 1_000 { Fate::Lose } else { Fate::Pass }
+        });
+        pipe.a.counters().retransmitted
+    };
+    assert_eq!(resent(sack_beyond(0)), 1);
+    let go_back_n = resent(Recovery::GO_BACK_N);
+    assert!((460..=480).contains(&go_back_n), "{go_back_n}");
+    // An erasure code and a timer a packet find the loss by its timer, 1 ms, and send one packet.
+    assert_eq!((resent(Recovery::PER_PACKET), resent(Recovery::ERASURE)), (1, 1));
+}
+
+#[test]
+fn goodput_of_go_back_n_under_random_loss_is_that_of_the_closed_form() {
+    let (delay, packets) = (32, 100_000);
+    for loss in [0.001, 0.005, 0.02] {
+        let mut config = settings(Recovery::GO_BACK_N);
+        // A NACK that did not help is repeated when its retransmissions should have come.
+        config.nack_interval = Span::from_ps(2 * delay * SLOT.as_ps());
+        let mut pipe = Pipe::new(config, delay, &[packets]);
+        let mut random = Stream::new(5, Purpose::Test, 0);
+        let slots = pipe.run(1, &mut |packet| {
+            // Nothing follows the last packet that would show its loss, but its timer.
+            let body = !packet.is_control() && u64::from(packet.fields.raw().psn) + 1 < packets;
+            let lost = f64::from(random.next_u32()) < loss * 4_294_967_296.;
+            if body && lost { Fate::Lose } else { Fate::Pass }
+        });
+        // From a packet's slot to that of the one sent after its NACK came back.
+        let window = (2 * delay + 2) as f64;
+        let expected = (1. - loss) / (1. - loss + window * loss);
+        let goodput = packets as f64 / slots as f64;
+        let error = (goodput / expected - 1.).abs();
+        assert!(error < 0.05, "loss {loss}: {goodput:.3}, expected {expected:.3}");
+    }
+}
+
+#[test]
+fn whatever_happens_to_packets_each_message_arrives_once() {
+    let messages = [1, 70, 3, 200, 1, 40];
+    for recovery in all() {
+        for seed in 0..30 {
+            let mut config = settings(recovery);
+            config.ack.every = 1 + seed as u32 % 5;
+            config.ack.within = Span::from_us(3);
+            config.nack_interval = Span::from_us(2);
+            config.retransmit_timeout = Span::from_us(50);
+            let mut pipe = Pipe::new(config, 20, &messages);
+            let mut random = Stream::new(seed, Purpose::Test, 1);
+            let mut fates = 3_000;
+            pipe.run(messages.len(), &mut |packet| {
+                fates -= i32::from(fates > 0);
+                match random.below(60) {
+                    _ if fates == 0 => Fate::Pass,
+                    0 => Fate::Lose,
+                    1 if !packet.is_control() => Fate::Cut,
+                    2 => Fate::Twice,
+                    3 => Fate::Late,
+                    _ => Fate::Pass,
+                }
+            });
+            let mut delivered = pipe.delivered.clone();
+            if recovery == Recovery::ERASURE {
+                delivered.sort_unstable();
+            }
+            assert_eq!(delivered, [0, 1, 2, 3, 4, 5], "{recovery:?}, seed {seed}");
+            let bytes = messages.iter().sum::<u64>() * 1_000;
+            let received = pipe.b.counters().payload_received;
+            assert_eq!(received, bytes, "{recovery:?}, seed {seed}");
+        }
+    }
+}

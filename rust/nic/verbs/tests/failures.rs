@@ -1,0 +1,180 @@
+//! What fails and how: retries that run out, and posts that are refused.
+
+use super::*;
+
+#[test]
+fn without_a_receive_the_sender_waits_for_the_rnr_timer() {
+    for recovery in recoveries() {
+        let mut world = World::new(recovery, QpConfig::default());
+        world.a.post_send(QP, request(1, Operation::Send, 2_000)).unwrap();
+        world.run_until(Time::ZERO + Span::from_ns(1));
+        assert!(world.b.counters().not_ready > 0);
+        assert_eq!(world.b.counters().payload_received, 0);
+        if matches!(recovery, Recovery::GO_BACK_N | Recovery::GO_BACK_TO_ZERO) {
+            assert_eq!(world.b.counters().control_sent, 1, "what follows is dropped in silence");
+            assert_eq!(world.a.next_paced(), Some(Time::ZERO + Span::from_us(640)));
+        }
+        world.b.post_receive(QP, 3).unwrap();
+        world.run();
+        assert!(world.now >= Time::ZERO + Span::from_us(640), "{recovery:?} {:?}", world.now);
+        assert_eq!(completions(&mut world.a), [(1, Opcode::Send, SUCCESS, 2_000)]);
+        assert_eq!(completions(&mut world.b), [(3, Opcode::Receive, SUCCESS, 2_000)]);
+    }
+}
+
+#[test]
+fn too_many_rnr_naks_in_a_row_end_the_queue_pair() {
+    for recovery in recoveries() {
+        let queue_pairs = QpConfig { rnr_retries: Some(3), ..QpConfig::default() };
+        let mut world = World::new(recovery, queue_pairs);
+        world.a.post_send(QP, request(1, Operation::Send, 100)).unwrap();
+        world.a.post_send(QP, request(2, Operation::Write, 100)).unwrap();
+        world.a.post_receive(QP, 8).unwrap();
+        world.run();
+        assert_eq!(
+            completions(&mut world.a),
+            [
+                (1, Opcode::Send, CompletionStatus::RnrRetryExceeded, 0),
+                (2, Opcode::RdmaWrite, FLUSHED, 0),
+                (8, Opcode::Receive, FLUSHED, 0),
+            ]
+        );
+        assert_eq!(world.b.counters().not_ready, 4, "the first, and three retries");
+        assert_eq!(world.a.query_qp(QP), Ok(QpState::Error));
+    }
+}
+
+#[test]
+fn too_many_timeouts_in_a_row_end_the_queue_pair() {
+    for recovery in recoveries() {
+        let mut world = World::new(recovery, QpConfig { retries: Some(7), ..QpConfig::default() });
+        world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
+        world.a.post_send(QP, request(2, Operation::Read, 100)).unwrap();
+        world.b.modify_qp(QP, QpState::Error).unwrap();
+        world.run();
+        let exceeded = (1, Opcode::RdmaWrite, CompletionStatus::RetryExceeded, 0);
+        assert_eq!(completions(&mut world.a), [exceeded, (2, Opcode::RdmaRead, FLUSHED, 0)]);
+        assert_eq!(world.now, Time::ZERO + Span::from_us(800), "{recovery:?}");
+        assert_eq!(world.b.counters().discarded, 2 * 8);
+        assert_eq!(world.a.poll_timeout(), None, "nothing is left to do");
+    }
+}
+
+#[test]
+fn without_a_limit_it_tries_for_ever() {
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
+    world.b.modify_qp(QP, QpState::Error).unwrap();
+    world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
+    world.run_until(Time::ZERO + Span::from_ms(100));
+    assert_eq!(world.a.counters().retransmitted, 1_000);
+    assert_eq!(world.a.query_qp(QP), Ok(QpState::ReadyToSend));
+}
+
+#[test]
+fn a_read_from_a_queue_pair_that_only_receives_is_an_invalid_request() {
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
+    let receiver = world.b.create_qp(QpAttributes { policy: None, ..attributes(0) }).unwrap();
+    let sender = world.a.create_qp(attributes(1)).unwrap();
+    for (nic, qp) in [(&mut world.a, sender), (&mut world.b, receiver)] {
+        nic.modify_qp(qp, QpState::Init).unwrap();
+        nic.set_peer_qp(qp, qp).unwrap();
+        nic.modify_qp(qp, QpState::ReadyToReceive).unwrap();
+    }
+    world.a.modify_qp(sender, QpState::ReadyToSend).unwrap();
+    let refused = Err(VerbsError::ReceiveOnly { qp: receiver });
+    assert_eq!(world.b.modify_qp(receiver, QpState::ReadyToSend), refused);
+    assert_eq!(world.b.post_send(receiver, request(0, Operation::Write, 1)), refused);
+    world.a.post_send(sender, request(1, Operation::Read, 100)).unwrap();
+    world.run();
+    let invalid = (1, Opcode::RdmaRead, CompletionStatus::RemoteInvalidRequest, 0);
+    assert_eq!(completions(&mut world.a), [invalid]);
+    assert_eq!(CompletionStatus::RemoteInvalidRequest.to_string(), "IBV_WC_REM_INV_REQ_ERR");
+}
+
+#[test]
+fn bad_posts_are_errors_by_name() {
+    let queue_pairs = QpConfig { send_queue: 2, receive_queue: 1, ..QpConfig::default() };
+    let mut world = World::new(Recovery::GO_BACK_N, queue_pairs);
+    let nic = &mut world.a;
+    let fails = |nic: &mut Nic, qp, operation, bytes| {
+        let error = nic.post_send(qp, request(0, operation, bytes)).unwrap_err();
+        format!("{}: {error}", error.errno())
+    };
+    let too_long = LONGEST_MESSAGE.get() + 1;
+    let shown = [
+        fails(nic, QpId(9), Operation::Write, 1),
+        fails(nic, QP, Operation::Write, too_long),
+        fails(nic, QP, Operation::Read, 0),
+    ];
+    assert_eq!(
+        shown,
+        [
+            "EINVAL: qp9: there is no such queue pair; numbers are given by create_qp",
+            "EINVAL: a message of 2147483649B is too long; the longest is 2147483648 bytes",
+            "EINVAL: a READ must ask for at least one byte",
+        ]
+    );
+    nic.post_send(QP, request(0, Operation::Send, LONGEST_MESSAGE.get())).unwrap();
+    nic.post_send(QP, request(0, Operation::Send, 0)).unwrap();
+    assert_eq!(
+        fails(nic, QP, Operation::Write, 1),
+        "ENOMEM: qp0: its send queue holds 2 work requests and is full; poll completions"
+    );
+    nic.post_receive(QP, 1).unwrap();
+    let full = Err(VerbsError::ReceiveQueueFull { qp: QP, depth: 1 });
+    assert_eq!(nic.post_receive(QP, 2), full);
+
+    for state in [QpState::Reset, QpState::Init, QpState::ReadyToReceive] {
+        if state == QpState::ReadyToReceive {
+            let unknown = Err(VerbsError::NotConnected { qp: QP });
+            assert_eq!(nic.modify_qp(QP, state), unknown);
+            nic.set_peer_qp(QP, QP).unwrap();
+        }
+        nic.modify_qp(QP, state).unwrap();
+        let wrong = Err(VerbsError::WrongState { qp: QP, state, verb: "post_send" });
+        assert_eq!(nic.post_send(QP, request(0, Operation::Write, 1)), wrong);
+    }
+    let wrong = Err(VerbsError::InvalidTransition {
+        qp: QP,
+        from: QpState::ReadyToReceive,
+        to: QpState::SendQueueDrained,
+    });
+    assert_eq!(nic.modify_qp(QP, QpState::SendQueueDrained), wrong);
+}
+
+#[test]
+fn an_mtu_is_from_256_to_9000_bytes() {
+    for (payload, sound) in [(255, false), (256, true), (9_000, true), (9_001, false)] {
+        let payload = Bytes::new(payload);
+        let config = NicConfig { payload, ..config(Recovery::GO_BACK_N, QpConfig::default()) };
+        let port = PortFacts { line_rate: BitRate::from_gbps(1), base_rtt: Span::ZERO };
+        let made = Nic::new(HostId(0), port, Arc::new(config)).create_qp(attributes(1));
+        let expected = if sound { Ok(QP) } else { Err(VerbsError::Mtu { mtu: payload }) };
+        assert_eq!(made, expected);
+    }
+}
+
+#[test]
+fn the_ideal_erasure_code_carries_writes_alone() {
+    let mut world = World::new(Recovery::ERASURE, QpConfig::default());
+    for operation in [Operation::Send, Operation::Read, Operation::WriteWithImmediate(1)] {
+        let refused = world.a.post_send(QP, request(0, operation, 1)).unwrap_err();
+        assert_eq!((refused, refused.errno()), (VerbsError::WritesOnly, "EOPNOTSUPP"));
+    }
+    world.a.post_send(QP, request(1, Operation::Write, 2_500)).unwrap();
+    world.a.modify_qp(QP, QpState::SendQueueDrained).unwrap();
+    world.run();
+    assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 2_500)]);
+}
+
+#[test]
+fn a_queue_pair_with_events_has_no_completions() {
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
+    let qp = world
+        .a
+        .create_qp(QpAttributes { reporting: Reporting::Events(3), ..attributes(1) })
+        .unwrap();
+    let none = Err(VerbsError::NoCompletions { qp });
+    assert_eq!(world.a.post_send(qp, request(0, Operation::Write, 1)), none);
+    assert_eq!(world.a.post_receive(qp, 0), none);
+}

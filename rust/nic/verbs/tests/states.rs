@@ -1,0 +1,98 @@
+//! What the states of a queue pair do with work and packets.
+
+use super::*;
+
+#[test]
+fn sqd_finishes_what_was_begun_and_keeps_the_rest_for_rts() {
+    for recovery in recoveries() {
+        let mut world = World::new(recovery, QpConfig::default());
+        for id in 0..3 {
+            world.b.post_receive(QP, 10 + id).unwrap();
+            world.a.post_send(QP, request(id, Operation::Send, 3_000)).unwrap();
+        }
+        let begun = [world.a.poll_transmit(world.now).unwrap()];
+        world.a.modify_qp(QP, QpState::SendQueueDrained).unwrap();
+        world.a.post_send(QP, request(3, Operation::Write, 1)).unwrap();
+        assert_eq!(world.a.is_drained(QP), Ok(false));
+        world.b.handle_packet(world.now, &begun[0]);
+        world.run();
+        assert_eq!(completions(&mut world.a), [(0, Opcode::Send, SUCCESS, 3_000)]);
+        assert_eq!(world.a.is_drained(QP), Ok(true));
+        world.a.modify_qp(QP, QpState::ReadyToSend).unwrap();
+        world.run();
+        let rest: Vec<_> = completions(&mut world.a).iter().map(|done| done.0).collect();
+        assert_eq!(rest, [1, 2, 3]);
+        let received: Vec<_> = completions(&mut world.b).iter().map(|done| done.0).collect();
+        assert_eq!(received, [10, 11, 12]);
+    }
+}
+
+#[test]
+fn answers_to_reads_go_on_in_sqd() {
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
+    world.b.post_send(QP, request(1, Operation::Write, 2_000)).unwrap();
+    world.a.post_send(QP, request(2, Operation::Read, 2_000)).unwrap();
+    world.a.post_send(QP, request(3, Operation::Read, 1_000)).unwrap();
+    for packet in drain(&mut world.a, world.now) {
+        world.b.handle_packet(world.now, &packet);
+    }
+    world.b.modify_qp(QP, QpState::SendQueueDrained).unwrap();
+    world.run();
+    assert_eq!(completions(&mut world.a).len(), 2, "both READs");
+    assert_eq!(completions(&mut world.b), [], "the WRITE was not begun");
+    world.b.modify_qp(QP, QpState::ReadyToSend).unwrap();
+    world.run();
+    assert_eq!(completions(&mut world.b), [(1, Opcode::RdmaWrite, SUCCESS, 2_000)]);
+}
+
+#[test]
+fn error_flushes_and_reset_forgets() {
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
+    world.a.post_send(QP, request(1, Operation::Write, 9_000)).unwrap();
+    world.a.post_receive(QP, 2).unwrap();
+    assert!(world.a.poll_transmit(world.now).is_some());
+    world.a.modify_qp(QP, QpState::Error).unwrap();
+    let flushed = [(1, Opcode::RdmaWrite, FLUSHED, 0), (2, Opcode::Receive, FLUSHED, 0)];
+    assert_eq!(completions(&mut world.a), flushed);
+    assert!(drain(&mut world.a, world.now).is_empty(), "nothing goes out any more");
+    world.a.post_send(QP, request(3, Operation::Write, 1)).unwrap();
+    world.a.post_receive(QP, 4).unwrap();
+    let flushed = [(3, Opcode::RdmaWrite, FLUSHED, 0), (4, Opcode::Receive, FLUSHED, 0)];
+    assert_eq!(completions(&mut world.a), flushed, "posting to Error flushes at once");
+
+    for nic in [&mut world.a, &mut world.b] {
+        nic.modify_qp(QP, QpState::Reset).unwrap();
+        connect(nic);
+    }
+    world.a.post_send(QP, request(5, Operation::Write, 1_500)).unwrap();
+    world.run();
+    assert_eq!(completions(&mut world.a), [(5, Opcode::RdmaWrite, SUCCESS, 1_500)]);
+}
+
+#[test]
+fn a_queue_pair_taken_back_from_init_does_not_know_its_peer() {
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
+    let qp = world.a.create_qp(attributes(1)).unwrap();
+    world.a.modify_qp(qp, QpState::Init).unwrap();
+    world.a.set_peer_qp(qp, QP).unwrap();
+    world.a.modify_qp(qp, QpState::Reset).unwrap();
+    world.a.modify_qp(qp, QpState::Init).unwrap();
+    let unknown = Err(VerbsError::NotConnected { qp });
+    assert_eq!(world.a.modify_qp(qp, QpState::ReadyToReceive), unknown);
+}
+
+#[test]
+fn init_and_reset_drop_packets() {
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
+    world.a.post_send(QP, request(1, Operation::Write, 500)).unwrap();
+    let packet = world.a.poll_transmit(world.now).unwrap();
+    for state in [QpState::Reset, QpState::Init] {
+        world.b.modify_qp(QP, state).unwrap();
+        world.b.handle_packet(world.now, &packet);
+    }
+    assert_eq!(world.b.counters().discarded, 2);
+    assert!(drain(&mut world.b, world.now).is_empty());
+    world.b.handle_packet(world.now, &Packet { qp: QpId(77), ..packet });
+    world.b.handle_packet(world.now, &Packet { qp: QpId(77), kind: PacketKind::Ack, ..packet });
+    assert_eq!(world.b.counters().misdirected, 2);
+}
