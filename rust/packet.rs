@@ -4,8 +4,8 @@
 //! A [`Packet`] has the fields that every kind of packet has, and [`KindFields`], whose meaning
 //! depends on the kind. Those are read through the view of a kind ([`DataView`], [`AckView`],
 //! [`NackView`], [`RefusalView`], [`PauseFrame`]) and written by its constructor
-//! ([`Packet::data`], [`Packet::ack`], ...); no other code interprets them. The layer knows no
-//! topology and no policy.
+//! ([`Packet::data`], [`Packet::ack`], ...); no other code interprets them. The layer depends
+//! on no topology and no policy.
 
 mod flags;
 mod kind_fields;

@@ -1,11 +1,11 @@
 //! Acknowledgements: what a receiver has still to report, and when it does.
 //!
 //! One acknowledgement covers up to 32 packets within 64 PSNs, as the SACK bitmap of Ultra
-//! Ethernet 1.0 does; it says of each whether it arrived and whether it was ECN marked. It goes
+//! Ethernet 1.0 does; it reports for each whether it arrived and whether it was ECN marked. It goes
 //! out after a number of packets, a number of bytes or a time, whichever comes first, and at once
-//! with the last packet of a message and with one that fills its sender's window, which says so: a
-//! window of less than an acknowledgement's packets would wait for ever. It echoes the stamp, the mark and the entropy value of the
-//! last packet that it covers.
+//! with the last packet of a message and with one that fills its sender's window, which asks for
+//! it: a window of fewer packets than one acknowledgement covers would never be acknowledged. It
+//! echoes the stamp, the mark and the entropy value of the last packet that it covers.
 
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Arrivals of one sequence; everything before [`Board::first`] is there.
+/// Arrivals of one sequence; everything before [`Board::first`] has arrived.
 #[derive(Debug, Clone, Default)]
 pub(in crate::nic) struct Board {
     first: u64,
@@ -41,15 +41,15 @@ impl Board {
         self.words.get(word as usize).is_some_and(|bits| bits >> (sequence % 64) & 1 == 1)
     }
 
-    /// `sequence`, which had not arrived, is there.
+    /// `sequence`, which was missing, arrives.
     #[inline]
     pub fn insert(&mut self, sequence: u64) {
         self.set(sequence / 64, 1 << (sequence % 64));
         self.advance();
     }
 
-    /// Those of the 64 from `base` on whose bit is set are there. What is not below `end` was
-    /// never sent and is not believed.
+    /// Those of the 64 from `base` on whose bit is set arrive. What is not below `end` was never
+    /// sent and is ignored.
     #[inline]
     pub fn mark(&mut self, base: u64, sack: u64, end: u64) {
         // A block of 64 from any base touches two words of ours.
@@ -62,7 +62,7 @@ impl Board {
         self.advance();
     }
 
-    /// Everything before `first` is there.
+    /// Everything before `first` arrives.
     #[inline]
     pub fn advance_to(&mut self, first: u64) {
         if first <= self.first {

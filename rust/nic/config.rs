@@ -32,7 +32,7 @@ pub struct NicConfig {
     /// The loss recovery.
     pub recovery: Recovery,
     /// How long a sender waits for an acknowledgement; with selective acknowledgements, while
-    /// more than a few packets are out (RTO_high).
+    /// more than a few packets are in flight (RTO_high).
     pub retransmit_timeout: Span,
     /// How long a receiver waits before it repeats a NACK for the same PSN (go-back-N).
     pub nack_interval: Span,

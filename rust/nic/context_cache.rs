@@ -1,4 +1,4 @@
-//! The cache of queue pair contexts in a NIC: who opens thousands of queue pairs pays in time.
+//! The cache of queue pair contexts in a NIC: thousands of queue pairs cost time.
 //!
 //! A NIC keeps the contexts of some queue pairs on its chip, the least recently used one makes
 //! room, and a miss fetches the context from the host's memory over PCIe. Sources: that the
@@ -8,7 +8,7 @@
 //!
 //! A miss keeps its queue pair waiting and nobody else: fetches overlap, and other queue pairs
 //! send meanwhile. A fetch begins when it is the queue pair's turn to send; a NIC that fetched
-//! ahead would hide part of it. A context that was fetched is used once before it can be put out,
+//! ahead would hide part of it. A context that was fetched is used once before it can be evicted,
 //! so that there is progress however small the cache. Arriving packets load contexts and count
 //! misses, but are not delayed: a NIC has room to hold them while it fetches.
 

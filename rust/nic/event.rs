@@ -13,7 +13,7 @@ pub enum NicEvent {
         /// Which message of the queue pair.
         message: u32,
     },
-    /// The sending half knows that the work of this id arrived.
+    /// The sending half was informed that the work of this id arrived.
     Completed {
         /// Of the sending half.
         owner: Owner,

@@ -7,14 +7,14 @@ use crate::balance::sender::Sender;
 use crate::ids::{HostId, QpId};
 use crate::units::Bytes;
 
-/// What a new sending half is given.
+/// What a new sending half is made of.
 #[derive(Debug, Clone)]
 pub struct SendHalf {
     /// The receiver.
     pub peer: HostId,
     /// Hash of the 5-tuple without the entropy value.
     pub label: u32,
-    /// Its name in events.
+    /// The cookie of its events.
     pub cookie: u32,
     /// True for a queue pair that a splitter asked for beyond one a pair and stream.
     pub extra: bool,
@@ -27,8 +27,8 @@ impl Nic {
     /// it is the short way to a queue pair that reports by events, and takes an MTU of any size.
     ///
     /// # Panics
-    /// If all queue pair numbers are given, or the loss recovery cannot deliver as the settings ask
-    /// for: see [`Nic::create_qp`], which says so.
+    /// If all queue pair numbers are in use, or the loss recovery cannot deliver in the configured
+    /// order; [`Nic::create_qp`] returns these as errors.
     pub fn open_sender(&mut self, half: SendHalf) -> QpId {
         let qp = self.add_qp(QpAttributes {
             peer: half.peer,
@@ -42,8 +42,8 @@ impl Nic {
         qp
     }
 
-    /// Makes the queue pair at the other end of the sender `peer_qp` at `peer`, whose label is
-    /// given: ready to receive, and for nothing else.
+    /// Makes the queue pair at the other end of the sender `peer_qp` at `peer`, whose packets have
+    /// `label`. It only receives, and is ready to.
     ///
     /// # Panics
     /// As [`Nic::open_sender`].
@@ -65,10 +65,10 @@ impl Nic {
         qp
     }
 
-    /// Tells a queue pair of [`Nic::open_sender`] its other end, which makes it ready to send.
+    /// Connects a queue pair of [`Nic::open_sender`] to its other end, which makes it ready to send.
     ///
     /// # Panics
-    /// If it is no new queue pair.
+    /// If the queue pair is connected already.
     pub fn connect(&mut self, qp: QpId, peer_qp: QpId) {
         let ready = |nic: &mut Self| {
             nic.set_peer_qp(qp, peer_qp)?;

@@ -6,17 +6,17 @@
 //!
 //! - [`Nic::create_qp`], [`Nic::set_peer_qp`] and [`Nic::modify_qp`] make a queue pair and take it
 //!   through its states;
-//! - [`Nic::post_send`] and [`Nic::post_receive`] put work on it, [`Nic::poll_completion`] gives
-//!   what became of it ([`verbs`] has the rules); or, for a world that wants no more than WRITEs
-//!   and their delivery, [`Nic::post`];
-//! - [`Nic::handle_packet`] and [`Nic::handle_timeout`] are what goes in;
-//! - [`Nic::poll_transmit`] gives the packet that starts on the wire now: to be called whenever
-//!   the wire is free, at times that never go back;
-//! - [`Nic::poll_timeout`] says when to call again although nothing came in;
-//! - [`Nic::poll_event`] gives what happened to messages and paths;
-//! - [`Nic::account`] tells what queue pairs there are and what they cost.
+//! - [`Nic::post_send`] and [`Nic::post_receive`] post work to it, and [`Nic::poll_completion`]
+//!   returns completions ([`verbs`] has the rules); a world that needs no more than WRITEs and
+//!   their delivery uses [`Nic::post`];
+//! - [`Nic::handle_packet`] and [`Nic::handle_timeout`] take packets and the time;
+//! - [`Nic::poll_transmit`] returns the packet that starts on the wire now; the world calls it
+//!   whenever the wire is free, at times that never decrease;
+//! - [`Nic::poll_timeout`] returns when to call again if no packet comes in before;
+//! - [`Nic::poll_event`] returns what happened to messages and paths;
+//! - [`Nic::account`] counts the queue pairs and their memory.
 //!
-//! It knows no topology and no other host but by name.
+//! The NIC sees no topology, and other hosts only as ids.
 //!
 //! # Two NICs back to back
 //!
@@ -138,12 +138,12 @@ pub struct Nic {
     /// Queue pairs by number.
     qps: Vec<Qp>,
     requesters: Vec<Requester>,
-    /// Whose the sending halves are.
+    /// The queue pair of each sending half.
     requester_qps: Vec<QpId>,
     responders: Vec<Responder>,
     /// The work queues of queue pairs with completions.
     queues: Vec<WorkQueues>,
-    /// What queue pairs without halves are to become.
+    /// What the halves of new queue pairs will be made of.
     setups: BTreeMap<QpId, Setup>,
     live_qps: u64,
     peak_qps: u64,
@@ -152,7 +152,7 @@ pub struct Nic {
     control: VecDeque<Packet>,
     /// Sending halves that may send, in turn.
     ready: VecDeque<Slot>,
-    /// Sending halves that their rate keeps waiting, by time.
+    /// Sending halves that wait for their rate, by time.
     paced: BinaryHeap<Reverse<(Time, Slot)>>,
     /// Retransmission timers; an entry that turns out to be early is put back.
     timers: BinaryHeap<Reverse<(Time, Slot)>>,
@@ -195,7 +195,7 @@ impl Nic {
         }
     }
 
-    /// Routing tells `qp` what each of its paths is worth; see [`SenderPolicy::handle_weights`].
+    /// Routing informs `qp` of the share of traffic for each of its paths; see [`SenderPolicy::handle_weights`].
     pub fn handle_weights(&mut self, qp: QpId, weights: &[u32]) {
         let slot = self.qps[qp.index()].requester;
         if let Some(requester) = self.requesters.get_mut(slot.index()) {
@@ -206,7 +206,7 @@ impl Nic {
         }
     }
 
-    /// What it counted so far.
+    /// What it has counted so far.
     pub fn counters(&self) -> &NicCounters {
         &self.counters
     }
@@ -230,7 +230,7 @@ impl Nic {
         !self.control.is_empty() || !self.ready.is_empty() || !self.paced.is_empty()
     }
 
-    /// A packet came in; one for a queue pair that does not exist is dropped and counted.
+    /// Takes a packet; one for a queue pair that does not exist is dropped and counted.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
         if let Some(cache) = &mut self.cache
             && packet.qp.index() < self.qps.len()
@@ -271,7 +271,7 @@ impl Nic {
         self.keep_timer(slot);
     }
 
-    /// Time has come to a deadline, or a moment that `poll_timeout` named; early is harmless.
+    /// Does what is due at `now`; an early call is harmless.
     pub fn handle_timeout(&mut self, now: Time) {
         self.handle_ack_timeouts(now);
         while let Some(&Reverse((due, slot))) = self.timers.peek() {

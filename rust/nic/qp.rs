@@ -18,7 +18,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum QpState {
-    /// New, or taken back: it knows nothing of its peer.
+    /// New, or reset: it has no peer yet.
     Reset,
     /// It takes receives; packets for it are dropped.
     Init,
@@ -26,7 +26,7 @@ pub enum QpState {
     ReadyToReceive,
     /// RTS: it sends and receives.
     ReadyToSend,
-    /// SQD: it finishes the messages that it began; work is taken, and waits.
+    /// SQD: it finishes the messages that it began; work is accepted, and waits.
     SendQueueDrained,
     /// SQE: it receives; work posted is flushed.
     SendQueueError,
@@ -34,7 +34,7 @@ pub enum QpState {
     Error,
 }
 
-/// What becomes of work that is posted.
+/// How posted work is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Posting {
     /// It is refused with an error.
@@ -47,10 +47,10 @@ pub(super) enum Posting {
     Flushed,
 }
 
-/// Who may bring about a change of states.
+/// Who may change a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
-    /// Whoever owns the queue pair, with `Nic::modify_qp`.
+    /// The owner of the queue pair, with `Nic::modify_qp`.
     Owner,
     /// The NIC alone, when work fails.
     Nic,
@@ -87,14 +87,14 @@ impl QpState {
         matches!(next, Self::Reset | Self::Error) || TRANSITIONS.contains(&(self, next, By::Owner))
     }
 
-    /// Whether packets for the queue pair are looked at.
+    /// Whether packets for the queue pair are processed.
     #[inline]
     pub(super) const fn receives(self) -> bool {
         let state = self as u8;
         Self::ReadyToReceive as u8 <= state && state <= Self::SendQueueError as u8
     }
 
-    /// What becomes of work posted to the send queue.
+    /// How work posted to the send queue is handled.
     pub(super) const fn sending(self) -> Posting {
         match self {
             Self::Reset | Self::Init | Self::ReadyToReceive => Posting::Refused,
@@ -104,7 +104,7 @@ impl QpState {
         }
     }
 
-    /// What becomes of work posted to the receive queue.
+    /// How work posted to the receive queue is handled.
     pub(super) const fn receiving(self) -> Posting {
         match self {
             Self::Reset => Posting::Refused,
@@ -128,7 +128,7 @@ impl fmt::Display for QpState {
     }
 }
 
-/// A place in one of the NIC's tables, or none.
+/// An index into one of the NIC's tables, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Slot(u32);
 
@@ -144,7 +144,7 @@ impl Slot {
         self.0 == u32::MAX
     }
 
-    /// Its place in the table; beyond every table's end if it is none.
+    /// Its index in the table; beyond the end of every table for [`Slot::NONE`].
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -161,20 +161,20 @@ pub(super) struct Qp {
     pub role: Role,
     pub requester: Slot,
     pub responder: Slot,
-    /// Its work queues, if its news are completions.
+    /// Its work queues, if it reports by completions.
     pub queues: Slot,
 }
 
 impl Qp {
-    /// Whether its half in `slot` exists and takes packets, and no work queues have to be asked:
-    /// the way of nearly every packet of a simulation.
+    /// Whether its half in `slot` exists and receives packets, and no work queues are involved: true
+    /// for nearly every packet of a simulation, which then takes the short path.
     #[inline]
     pub const fn is_plain(&self, slot: Slot) -> bool {
         self.state.receives() && self.queues.is_none() && !slot.is_none()
     }
 }
 
-/// Whether a queue pair still is.
+/// Whether a queue pair still exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Life {
     Live,
@@ -190,10 +190,10 @@ pub(super) enum Role {
     ReceiveOnly,
 }
 
-/// Why there is this queue pair.
+/// Why a queue pair was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Origin {
-    /// It is the one of its pair of peers and message stream.
+    /// It is the regular one of its pair of peers and message stream.
     #[default]
     Regular,
     /// A splitter asked for it beyond that one.

@@ -16,8 +16,8 @@ use crate::ids::{HostId, QpId};
 use crate::packet::{AckView, DataFields, Flags, MessageLabel, NackView, Packet, Psn, Stamp, View};
 use crate::units::{BitRate, Bytes, Span, Time};
 
-/// Most packets out at once: on the wire two numbers that are 2^23 or more apart look the other way
-/// round (InfiniBand specification, volume 1, 9.7.2).
+/// Most packets in flight at once: on the wire, of two numbers that are 2^23 or more apart the
+/// later one looks earlier (InfiniBand specification, volume 1, 9.7.2).
 const MOST_OUTSTANDING: u64 = Psn::MODULUS / 2 - 1;
 
 /// A message on a queue pair, as packets.
@@ -27,25 +27,25 @@ struct Work {
     packets: u64,
     bytes: u64,
     id: u64,
-    /// What its packets say of the verb, see [`super::verbs`]; 0 for a plain WRITE.
+    /// The headers of its verb in its packets, see [`super::verbs`]; 0 for a plain WRITE.
     verb: u64,
 }
 
-/// Where a queue pair stands with the scheduler of its NIC.
+/// The state of a sending half in the schedule of its NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum SendState {
     /// It has nothing to send.
     Idle,
-    /// It waits for its turn.
+    /// It waits for its turn in the queue.
     Ready,
-    /// Its rate keeps it waiting.
+    /// It waits for its rate, or for its context.
     Paced,
 }
 
 /// The sending half.
 #[derive(Debug, Clone)]
 pub(super) struct Requester {
-    pub place: Place,
+    pub send_state: SendState,
     /// When its entry among the NIC's timers is due; `NEVER` if it has none.
     pub timer_entry: Time,
     host: HostId,
@@ -91,7 +91,7 @@ impl Requester {
         };
         let numbering = config.recovery.numbering();
         Self {
-            place: Place::Idle,
+            send_state: SendState::Idle,
             timer_entry: Time::NEVER,
             host: parts.host,
             peer: parts.peer,
@@ -122,7 +122,7 @@ impl Requester {
         self.peer_qp = peer_qp;
     }
 
-    /// Learns what each of its paths is worth.
+    /// Learns the share of traffic that each of its paths gets.
     pub fn handle_weights(&mut self, weights: &[u32]) {
         self.policy.handle_weights(weights);
     }
@@ -143,7 +143,7 @@ impl Requester {
         self.recovery.handle_posted(packets);
     }
 
-    /// The message posted last is of another verb than WRITE: what its packets say of it.
+    /// Sets the headers of the verb of the message posted last, if it is not a WRITE.
     pub fn set_verb(&mut self, verb: u64) {
         if let Some(work) = self.work.back_mut() {
             work.verb = verb;
@@ -161,11 +161,11 @@ impl Requester {
         })
     }
 
-    /// The receiver has no room for the packet of `psn` yet: it is sent again, and nothing
-    /// before `resume`.
+    /// The receiver refuses the packet of `psn` for now: it is sent again, and nothing before
+    /// `resume`.
     pub fn handle_refusal(&mut self, now: Time, psn: Psn, resume: Time) {
         let psn = psn.near(self.recovery.unacknowledged());
-        // As good as cut: it arrived, and was not taken.
+        // Like a trimmed packet: it arrived, and was not accepted.
         self.recovery.handle_nack(now, Missed { missing: psn, psn, why: Why::Trimmed });
         self.pacer.hold_until(resume);
     }
@@ -187,7 +187,7 @@ impl Requester {
         self.work.is_empty()
     }
 
-    /// How far its work has come, whatever window or rate say.
+    /// How far its work has come, whatever its window and rate are.
     pub fn backlog(&self) -> Backlog {
         if self.work.is_empty() {
             return Backlog::Nothing;
@@ -210,7 +210,7 @@ impl Requester {
         RequesterParts { host, peer, label, owner, port, policy: self.policy.clone() }
     }
 
-    /// True if there is a packet to send, whatever the rate says.
+    /// True if there is a packet to send, whatever its rate is.
     pub fn has_packet(&self) -> bool {
         self.recovery.next(self.window_end()).is_some() && self.window_is_open()
     }
@@ -226,7 +226,7 @@ impl Requester {
         out == 0 || (out + 1) * u64::from(self.packet_bytes) <= window
     }
 
-    /// One past the last packet that may be out.
+    /// One past the last packet that may be in flight.
     fn window_end(&self) -> u64 {
         self.end.min(self.recovery.window_end(MOST_OUTSTANDING))
     }
@@ -280,7 +280,7 @@ impl Requester {
         self.recovery.handle_sent(now, entropy);
         self.pace(now, wire_bytes);
         if config.ack.every > 1 && !self.window_is_open() {
-            // Nothing follows it that would make its acknowledgement due.
+            // The window is full: no later packet would make its acknowledgement due.
             packet.flags = packet.flags.with(Flags::ACK_REQUEST);
         }
         packet
@@ -296,7 +296,7 @@ impl Requester {
         }
     }
 
-    /// At line rate the wire itself is the pace.
+    /// Informs congestion control, and delays the next packet if the rate is below line rate.
     fn pace(&mut self, now: Time, wire_bytes: u16) {
         self.congestion.handle_sent(now, u32::from(wire_bytes));
         let rate = self.congestion.rate(now);
@@ -378,7 +378,7 @@ impl Requester {
         }
         let said = self.recovery.read(nack.as_ack());
         let missed = Missed { missing: said.ack, psn: said.base, why };
-        // Going back beyond the oldest message that is not complete is no use: the NACK is late.
+        // A NACK for a packet before the oldest incomplete message is late.
         let late = self.work.front().is_none_or(|work| missed.missing < work.first);
         let late = late && self.numbering == Numbering::QueuePair;
         if late || !self.recovery.handle_nack(now, missed) {
@@ -408,7 +408,7 @@ impl Requester {
         }
     }
 
-    /// The retransmission timer is due; it may turn out that it is not.
+    /// Handles all retransmission timers that are due at `now`, if any.
     pub fn handle_timeout(&mut self, now: Time, events: &mut VecDeque<NicEvent>) {
         while self.recovery.deadline() <= now {
             let Some(expired) = self.recovery.handle_timeout(now) else { return };

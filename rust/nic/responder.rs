@@ -2,7 +2,7 @@
 //!
 //! Which packets it accepts and when it answers depends on the loss recovery ([`Receiving`]). A
 //! packet that a switch trimmed to its header carries nothing; whatever the recovery, it is
-//! answered with a NACK that names it and says whether the last switch on its way trimmed it.
+//! answered with a NACK that has its PSN and whether the last switch on its path trimmed it.
 
 use super::receiver::{Answers, Outbox, Peer, ReceiveRecovery};
 use super::recovery::{Receiving, Recovery};

@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 use super::Nic;
 use super::qp::Slot;
-use super::requester::Place;
+use super::requester::SendState;
 use crate::packet::{Flags, Packet};
 use crate::units::{Bytes, Time};
 
@@ -26,19 +26,19 @@ impl Nic {
                 break;
             }
             self.paced.pop();
-            self.requesters[slot.index()].place = Place::Ready;
+            self.requesters[slot.index()].send_state = SendState::Ready;
             self.ready.push_back(slot);
         }
         while let Some(slot) = self.ready.pop_front() {
             let requester = &mut self.requesters[slot.index()];
-            requester.place = Place::Idle;
+            requester.send_state = SendState::Idle;
             if !requester.has_packet() {
                 continue;
             }
             if let Some(cache) = &mut self.cache
                 && let Some(miss) = cache.send(self.requester_qps[slot.index()])
             {
-                requester.place = Place::Paced;
+                requester.send_state = SendState::Paced;
                 self.paced.push(Reverse((now.saturating_add(miss), slot)));
                 continue;
             }
@@ -46,20 +46,20 @@ impl Nic {
             self.counters.data_sent += 1;
             self.counters.retransmitted += u64::from(packet.flags.has(Flags::RETRANSMITTED));
             let wire = self.port.line_rate.time_for(Bytes::new(u64::from(packet.wire_bytes)));
-            self.take_place(slot, now + wire);
+            self.schedule(slot, now + wire);
             self.keep_timer(slot);
             return Some(packet);
         }
         None
     }
 
-    /// When the rate of a queue pair first lets a packet go that it keeps back now.
+    /// When the first sending half that waits for its rate may start.
     #[inline]
     pub fn next_paced(&self) -> Option<Time> {
         self.paced.peek().map(|&Reverse((start, _))| start)
     }
 
-    /// When a retransmission or acknowledgement timer may run out; it may turn out to be early.
+    /// When a retransmission or acknowledgement timer may expire; it may turn out to be early.
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
         let first = |timers: &BinaryHeap<Reverse<(Time, Slot)>>| {
@@ -69,30 +69,30 @@ impl Nic {
         (due != Time::NEVER).then_some(due)
     }
 
-    /// Puts a queue pair with something to send in line.
+    /// Schedules a sending half that may have something to send, unless it is scheduled already.
     pub(super) fn make_ready(&mut self, slot: Slot) {
-        if self.requesters[slot.index()].place == Place::Idle {
-            self.take_place(slot, Time::ZERO);
+        if self.requesters[slot.index()].send_state == SendState::Idle {
+            self.schedule(slot, Time::ZERO);
         }
     }
 
-    /// In line, if its rate lets it go by `soon`; else it waits for its time.
-    fn take_place(&mut self, slot: Slot, soon: Time) {
+    /// Enqueues a sending half if its rate lets it start by `soon`; otherwise it waits for its time.
+    fn schedule(&mut self, slot: Slot, soon: Time) {
         let requester = &mut self.requesters[slot.index()];
         if !requester.has_packet() {
             return;
         }
         let start = requester.next_start();
         if start <= soon {
-            requester.place = Place::Ready;
+            requester.send_state = SendState::Ready;
             self.ready.push_back(slot);
         } else {
-            requester.place = Place::Paced;
+            requester.send_state = SendState::Paced;
             self.paced.push(Reverse((start, slot)));
         }
     }
 
-    /// Sees to it that a running retransmission timer has an entry that is early enough.
+    /// Ensures that a running retransmission timer has an entry that is early enough.
     pub(super) fn keep_timer(&mut self, slot: Slot) {
         let requester = &mut self.requesters[slot.index()];
         let deadline = requester.deadline();
@@ -102,8 +102,8 @@ impl Nic {
         }
     }
 
-    /// Sees to it that a running acknowledgement timer has an entry; there is one at a time, which
-    /// is put back if what it was for was acknowledged before.
+    /// Ensures that a running acknowledgement timer has an entry. There is one at a time, which is
+    /// put back if the arrivals that it was set for were acknowledged before.
     pub(super) fn keep_ack_timer(&mut self, slot: Slot) {
         let responder = &mut self.responders[slot.index()];
         let deadline = responder.deadline();

@@ -1,5 +1,5 @@
-//! Which entropy value each packet out was sent with: what a sender knows where acknowledgements
-//! carry the values of all packets that they cover.
+//! The entropy value of each packet in flight: what a sender remembers where acknowledgements carry
+//! the values of all packets that they cover.
 
 use std::collections::VecDeque;
 

@@ -3,18 +3,18 @@
 //! Source: the timer table of quinn's state machine (quinn-proto, `connection/timer.rs`); what
 //! each timer does has the source that its variant names.
 //!
-//! Nothing is ever cancelled: a timer that is stopped or set anew only changes its entry in the
-//! table, and whoever wakes up early looks there, finds nothing due and does nothing. Who has
-//! timers has a table of its own, of a run of the enum:
+//! Nothing is ever cancelled: a timer that is stopped or set again only changes its entry in the
+//! table, and an early wake-up finds nothing due there and does nothing. Each owner of timers has
+//! a table of its own, for a range of the enum:
 //!
 //! - the sending half, of [`Timer::Retransmission`]: the one timer that wakes a NIC to send;
 //! - a congestion control by timers, from [`Timer::Alpha`] on. They wake nobody: what they would
 //!   have done is done, in order, when the rate is next asked for;
 //! - the receiving half, of [`Timer::Cnp`] and [`Timer::AckCoalescing`], and with go-back-N of
-//!   [`Timer::NackInterval`]. Only the second wakes the NIC. The others are silences, which wake
-//!   nobody: they are due as long as nothing was said.
+//!   [`Timer::NackInterval`]. Only the second wakes the NIC. The others limit how often something is
+//!   sent: they wake nobody, and are due until it is first sent.
 //! - [`Timer::PathMemory`] has no table: a splitter remembers any number of paths, each with its
-//!   own time, in a list (`split::ethereal`), and asks when it next splits what is over. A timer
+//!   own time, in a list (`split::ethereal`), and looks for expired ones when it next splits. A timer
 //!   for each packet, which two recoveries have, is a queue for the same reason: they are of one
 //!   length, so its front is the entry.
 
@@ -22,11 +22,11 @@ use std::fmt;
 
 use crate::units::Time;
 
-/// Everything that waits for a time, in the order of who has it.
+/// Everything that waits for a time, in the order of its owners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Timer {
-    /// Packets that nobody answered are sent again (InfiniBand specification, volume 1, section
+    /// Packets without an answer are sent again (InfiniBand specification, volume 1, section
     /// 9.7.6.1.3; with selective acknowledgements IRN's RTO_low and RTO_high, SIGCOMM 2018,
     /// section 3.1): `retransmit_timeout`, 1 ms. The sending half's.
     Retransmission,
@@ -107,21 +107,21 @@ impl<const FIRST: u8, const COUNT: usize> Default for Timers<FIRST, COUNT> {
 }
 
 impl<const FIRST: u8, const COUNT: usize> Timers<FIRST, COUNT> {
-    /// Where the entry of `timer` is; a timer of somebody else is a bug.
-    const fn place(timer: Timer) -> usize {
+    /// The index of `timer` in the table; a timer of another owner is a bug.
+    const fn index(timer: Timer) -> usize {
         timer as usize - FIRST as usize
     }
 
     /// When `timer` is due; `NEVER` if it does not run.
     #[inline]
     pub const fn deadline(&self, timer: Timer) -> Time {
-        self.due[Self::place(timer)]
+        self.due[Self::index(timer)]
     }
 
     /// `timer` is due at `due`, and not when it was before.
     #[inline]
     pub const fn set(&mut self, timer: Timer, due: Time) {
-        self.due[Self::place(timer)] = due;
+        self.due[Self::index(timer)] = due;
     }
 
     /// `timer` does not run any more.
@@ -130,7 +130,7 @@ impl<const FIRST: u8, const COUNT: usize> Timers<FIRST, COUNT> {
         self.set(timer, Time::NEVER);
     }
 
-    /// `timer` is due, whenever somebody looks: what ends a silence, or never began one.
+    /// `timer` is due from now on: what it limits may be sent at any time.
     #[inline]
     pub const fn expire(&mut self, timer: Timer) {
         self.set(timer, Time::ZERO);

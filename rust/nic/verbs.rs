@@ -1,4 +1,4 @@
-//! The verbs: work requests go in, completions come out, errors are told by their names.
+//! The verbs: work requests go in, completions come out, errors have the names of rdma-core.
 //!
 //! Source: InfiniBand Architecture Specification, volume 1, chapters 9 (transport) and 11
 //! (software transport interface); statuses and error numbers are spelled as in rdma-core.
@@ -9,13 +9,13 @@
 //! - *READ*: the request is a message of one packet without payload, and the peer's sending half
 //!   streams the answer as a message with PSNs, loss recovery and congestion control of its own,
 //!   where the specification reserves PSNs of the reader for it. The reader's work completes with
-//!   the last byte. Any number of READs may be out (the specification: as many as agreed on).
+//!   the last byte. Any number of READs may be outstanding (the specification: as many as agreed on).
 //! - *SEND* and immediate data name the receive that they consume by its number, as IRN does
 //!   (SIGCOMM 2018, section 5.3), so that they find it in whatever order packets arrive. A packet
 //!   whose receive is not posted is refused (RNR NAK); the sender goes on after the RNR timer.
 //!   With the ideal erasure code there are only WRITEs.
 //! - *Unordered delivery*: SENDs take receives in the order in which they are delivered. There
-//!   are no READs: an answer is told by its turn.
+//!   are no READs: an answer is identified by its position in the order.
 //! - A queue pair has a completion queue of its NIC's, and each work request is signalled.
 
 mod engine;
@@ -43,10 +43,11 @@ pub const LARGEST_MTU: Bytes = Bytes::new(9_000);
 /// many as requests.
 pub const DEEPEST_QUEUE: usize = 4_095;
 
-/// What the queue pairs of a NIC are set to.
+/// The configuration of queue pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QpConfig {
-    /// Work requests that a send queue holds until they complete: 1,024, at most 4,095 \[inferred\].
+    /// Work requests that a send queue holds until they complete: 1,024, at most 4,095
+    /// \[inferred\].
     pub send_queue: usize,
     /// Receives that a receive queue holds: 1,024, at most 4,095 \[inferred\].
     pub receive_queue: usize,
@@ -57,8 +58,8 @@ pub struct QpConfig {
     /// code 7 of the specification says.
     pub rnr_retries: Option<u32>,
     /// Timeouts in a row until work fails with `RETRY_EXC_ERR`. Without limit by default, as the
-    /// simulators of the field have it; hardware has at most 7. Only work requests can fail: a queue
-    /// pair whose news are events has no completion to say so, and tries for ever.
+    /// simulators of the field have it; hardware has at most 7. Only work requests can fail: a
+    /// queue pair that reports by events has no completion to report it, and retries without limit.
     pub retries: Option<u32>,
     /// Memory of one context: 375 B, the figure that is passed on for ConnectX NICs \[inferred\].
     pub context_bytes: Bytes,
@@ -87,9 +88,9 @@ impl Default for QpConfig {
 /// What a work request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// RDMA WRITE: the bytes are there; the peer is told nothing.
+    /// RDMA WRITE: the bytes are placed in the peer's memory; the peer is not notified.
     Write,
-    /// RDMA WRITE, then a completion with this number at the peer, which takes a receive of its.
+    /// RDMA WRITE, then a completion with this number at the peer, which consumes a receive of its.
     WriteWithImmediate(u32),
     /// SEND: the bytes go to a receive that the peer posted.
     Send,
@@ -125,7 +126,7 @@ pub enum Opcode {
     ReceiveRdmaWithImmediate,
 }
 
-/// How work completed.
+/// The status of completed work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompletionStatus {
     /// Done.
@@ -169,11 +170,11 @@ pub struct Completion {
     pub immediate: Option<u32>,
 }
 
-/// What the verbs refuse. [`VerbsError::errno`] is what rdma-core returns.
+/// Why a verb fails. [`VerbsError::errno`] is what rdma-core returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum VerbsError {
     /// No queue pair has this number, or it was destroyed (EINVAL).
-    #[error("{qp}: there is no such queue pair; numbers are given by create_qp")]
+    #[error("{qp}: there is no such queue pair; create_qp returns the numbers in use")]
     UnknownQp {
         /// The number.
         qp: QpId,
@@ -181,7 +182,7 @@ pub enum VerbsError {
     /// The states do not follow one another (EINVAL).
     #[error("{qp}: {from} cannot become {to}; see the table of transitions")]
     InvalidTransition {
-        /// Which.
+        /// The queue pair.
         qp: QpId,
         /// Its state.
         from: QpState,
@@ -191,13 +192,13 @@ pub enum VerbsError {
     /// To receive, it must know its other end (EINVAL).
     #[error("{qp}: it does not know the number of its other end; call set_peer_qp before RTR")]
     NotConnected {
-        /// Which.
+        /// The queue pair.
         qp: QpId,
     },
     /// The queue pair's state does not allow it (EINVAL).
     #[error("{qp}: {verb} is not possible in state {state}")]
     WrongState {
-        /// Which.
+        /// The queue pair.
         qp: QpId,
         /// Its state.
         state: QpState,
@@ -207,13 +208,13 @@ pub enum VerbsError {
     /// It was made without a sending half (EINVAL).
     #[error("{qp}: it only receives; give create_qp a policy to send by")]
     ReceiveOnly {
-        /// Which.
+        /// The queue pair.
         qp: QpId,
     },
-    /// It tells its news by events, and work requests need completions (EINVAL).
+    /// It reports by events, and work requests need completions (EINVAL).
     #[error("{qp}: it has no completions; make it with Reporting::Completions, or use Nic::post")]
     NoCompletions {
-        /// Which.
+        /// The queue pair.
         qp: QpId,
     },
     /// The message is too long (EINVAL).
@@ -226,7 +227,7 @@ pub enum VerbsError {
     #[error("a READ must ask for at least one byte")]
     EmptyRead,
     /// The payload of a packet is out of range (EINVAL).
-    #[error("an MTU of {mtu} is none: it must be from {SMALLEST_MTU} to {}B", LARGEST_MTU.get())]
+    #[error("MTU {mtu} is out of range: it must be from {SMALLEST_MTU} to {}B", LARGEST_MTU.get())]
     Mtu {
         /// The payload of a full packet.
         mtu: Bytes,
@@ -234,7 +235,7 @@ pub enum VerbsError {
     /// The send queue is full (ENOMEM).
     #[error("{qp}: its send queue holds {depth} work requests and is full; poll completions")]
     SendQueueFull {
-        /// Which.
+        /// The queue pair.
         qp: QpId,
         /// Work requests that it holds.
         depth: usize,
@@ -242,7 +243,7 @@ pub enum VerbsError {
     /// The receive queue is full (ENOMEM).
     #[error("{qp}: its receive queue holds {depth} receives and is full; poll completions")]
     ReceiveQueueFull {
-        /// Which.
+        /// The queue pair.
         qp: QpId,
         /// Receives that it holds.
         depth: usize,
@@ -253,11 +254,11 @@ pub enum VerbsError {
     /// Go-back-N cannot deliver unordered (EOPNOTSUPP).
     #[error("go-back-n delivers in order alone; choose ordered delivery, or another loss recovery")]
     OrderedOnly,
-    /// With unordered delivery answers cannot be told apart (EOPNOTSUPP).
+    /// With unordered delivery the answers to READs cannot be identified (EOPNOTSUPP).
     #[error("with unordered delivery there are no READs; choose ordered delivery")]
     UnorderedRead,
     /// Queue pair numbers have 24 bits (ENOMEM).
-    #[error("all 2^24 queue pair numbers are given")]
+    #[error("all 2^24 queue pair numbers are in use")]
     TooManyQueuePairs,
 }
 

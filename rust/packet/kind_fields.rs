@@ -68,7 +68,7 @@ impl KindFields {
     }
 }
 
-/// What a data packet says.
+/// The fields of a data packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DataFields {
     /// Its packet sequence number.
@@ -92,7 +92,7 @@ pub struct MessageLabel {
     pub length: u32,
 }
 
-/// What an acknowledgement says.
+/// The fields of an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AckFields {
     /// Every packet before this one has arrived; with an erasure code, the index of the message
@@ -177,7 +177,7 @@ pub enum PauseOrder {
     Resume,
 }
 
-/// What a frame of priority flow control (PFC) says.
+/// The fields of a frame of priority flow control (PFC).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PauseFrame {
     /// What the other end of the link is to do.

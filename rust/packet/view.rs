@@ -19,7 +19,7 @@ pub enum View<'a> {
     Ack(AckView<'a>),
     /// A negative acknowledgement.
     Nack(NackView<'a>),
-    /// A congestion notification packet: it says nothing beyond that.
+    /// A congestion notification packet: it has no further fields.
     Cnp,
     /// A refusal.
     Refusal(RefusalView<'a>),

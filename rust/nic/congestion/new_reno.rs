@@ -57,7 +57,7 @@ pub struct NewReno {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FastRecovery {
     No,
-    /// It has begun; the next acknowledgement tells what had been sent.
+    /// It has begun; the next acknowledgement shows what had been sent.
     Begun,
     /// Until everything before this packet has arrived.
     Until(u64),

@@ -58,7 +58,7 @@ pub struct Config {
     /// Increases take effect once in this time, in base round trips: 1 (uet-htsim; the notes have
     /// 12 us, the reference round trip).
     pub adjust_period: Fraction,
-    /// ... or once in more than so many MTUs: 8 (uet-htsim).
+    /// ... or once in more than this many MTUs: 8 (uet-htsim).
     pub adjust_packets: u32,
     /// The first window, in bandwidth-delay products: 3/2 (notes on UEC).
     pub start_window: Fraction,

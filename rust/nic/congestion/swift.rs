@@ -11,7 +11,7 @@
 //! below one packet pace, as in the paper: a packet each rtt / window; but no pause is longer than
 //! `longest_pause`. The paper names no limit, and its stack has one by other means: a window of
 //! 1/1,000 and one acknowledgement that comes 1.6 ms late would hold the next packet back for
-//! seconds, and no acknowledgement could tell that the network has been idle since.
+//! seconds, and no acknowledgement could show that the network has been idle since.
 
 use serde::{Deserialize, Serialize};
 

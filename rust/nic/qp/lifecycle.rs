@@ -8,13 +8,13 @@ use crate::ids::{HostId, QpId};
 use crate::nic::Nic;
 use crate::nic::event::Owner;
 use crate::nic::receiver::Peer;
-use crate::nic::requester::{Place, Requester, RequesterParts};
+use crate::nic::requester::{Requester, RequesterParts, SendState};
 use crate::nic::responder::Responder;
 use crate::nic::verbs::{CompletionStatus, LARGEST_MTU, SMALLEST_MTU, VerbsError, WorkQueues};
 use crate::packet::Psn;
 use crate::rng::mix32;
 
-/// What a new queue pair is given.
+/// What a new queue pair is made of.
 #[derive(Debug, Clone)]
 pub struct QpAttributes {
     /// The host at its other end.
@@ -99,8 +99,8 @@ impl Nic {
     /// Makes a queue pair, in state Reset.
     ///
     /// # Errors
-    /// If the NIC's MTU is none, its loss recovery cannot deliver as its queue pairs are to, or its
-    /// numbers are used up.
+    /// If the NIC's MTU is out of range, its loss recovery cannot deliver in the configured order, or
+    /// all queue pair numbers are in use.
     pub fn create_qp(&mut self, attributes: QpAttributes) -> Result<QpId, VerbsError> {
         let mtu = self.config.payload;
         if mtu < SMALLEST_MTU || mtu > LARGEST_MTU {
@@ -142,7 +142,7 @@ impl Nic {
         Ok(id)
     }
 
-    /// Tells a queue pair the number of its other end, which it must know to become ready.
+    /// Sets the number of the other end of a queue pair, which must be set before it becomes ready.
     ///
     /// # Errors
     /// If there is no such queue pair, or it is ready already.
@@ -166,7 +166,7 @@ impl Nic {
             return Err(VerbsError::InvalidTransition { qp, from, to: next });
         }
         match next {
-            QpState::Reset => self.take_back(qp),
+            QpState::Reset => self.reset(qp),
             QpState::ReadyToReceive => self.make_halves(qp)?,
             QpState::Error => self.fail(qp, u64::MAX, CompletionStatus::Flushed),
             QpState::ReadyToSend if self.qps[qp.index()].role == Role::ReceiveOnly => {
@@ -263,8 +263,8 @@ impl Nic {
         self.qps[id.index()].responder = Slot::last_of(self.responders.len());
     }
 
-    /// Back to Reset: both halves forget everything, and all work is gone without a word.
-    fn take_back(&mut self, id: QpId) {
+    /// Back to Reset: both halves forget everything, and all work is discarded without completions.
+    fn reset(&mut self, id: QpId) {
         let qp = self.qps[id.index()];
         if let Some(setup) = self.setups.get_mut(&id) {
             setup.peer_qp = None;
@@ -305,7 +305,7 @@ impl Nic {
 
     /// Takes a sending half out of the line of those that may send.
     pub(in crate::nic) fn unschedule(&mut self, slot: Slot) {
-        self.requesters[slot.index()].place = Place::Idle;
+        self.requesters[slot.index()].send_state = SendState::Idle;
         self.ready.retain(|&other| other != slot);
         self.paced.retain(|entry| entry.0.1 != slot);
     }

@@ -64,15 +64,15 @@ pub(in crate::nic) struct Answers {
     timers: ReceiverTimers,
 }
 
-/// What an acknowledgement or NACK says beyond the arrivals that it reports.
+/// An acknowledgement or NACK without the arrivals that it reports.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::nic) struct Answer {
     is: AckOrNack,
-    /// Every packet before this one is there; with an erasure code, the index of the message that
-    /// it is about.
-    pub cumulative: u64,
+    /// Every packet before this one has arrived; with an erasure code, the index of the message that
+    /// the answer is about.
+    cumulative: u64,
     /// [`Flags::LAST`] if it completes its message, or none.
-    pub flags: Flags,
+    flags: Flags,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +90,12 @@ impl Answer {
         Self { is: AckOrNack::Nack, cumulative, flags: Flags::NONE }
     }
 
-    /// The packet that says so and reports `report`.
+    /// The same answer with a flag.
+    pub fn with(self, flags: Flags) -> Self {
+        Self { flags: self.flags.with(flags), ..self }
+    }
+
+    /// The packet of this answer with `report`.
     #[inline]
     fn packet(self, report: ArrivalReport, echo: Stamp) -> Packet {
         let fields = AckFields { cumulative: Psn::on_wire(self.cumulative), report, echo };

@@ -16,7 +16,7 @@ use crate::units::Time;
 /// The receiver of selective repeat.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct AnyOrder {
-    /// There is a gap when more than so many packets beyond the missing one have arrived.
+    /// A packet counts as lost when more than this many beyond it have arrived.
     reordering: u32,
     board: Board,
     messages: Messages,

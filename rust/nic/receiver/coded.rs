@@ -1,7 +1,7 @@
 //! Coded packets: any `m` of a message are the message. See [`super::super::recovery::erasure`].
 //!
 //! Source: the ideal loss recovery of Ofan (arXiv 2507.21372, section 2). A message is whole
-//! when its `m`-th packet is there, and delivered then whatever others miss, or in its turn where
+//! when its `m`-th packet has arrived, and is delivered then whatever others miss, or in its turn where
 //! delivery is ordered.
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ struct Partial {
     /// Which of its coded packets arrived; nothing is kept of a whole message.
     arrived: Board,
     /// The highest of them. What was lost is never sent again, so that `arrived` may start far
-    /// behind it; packets on the wire are told apart by how near they are to this one.
+    /// behind it; packets on the wire are identified by how near they are to this one.
     highest: u64,
 }
 
@@ -30,7 +30,7 @@ struct Partial {
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Coded {
     delivery: Delivery,
-    /// Every message before this one is there.
+    /// Every message before this one is whole.
     oldest: u64,
     /// Those that have begun, by number.
     messages: BTreeMap<u64, Partial>,
@@ -100,7 +100,7 @@ impl Coded {
 impl ReceiveRecovery for Coded {
     fn answer(&self) -> Answer {
         let flags = Flags::LAST.when(self.is_whole(self.reporting));
-        Answer { flags, ..Answer::ack(self.reporting) }
+        Answer::ack(self.reporting).with(flags)
     }
 
     fn delivered(&self) -> u64 {

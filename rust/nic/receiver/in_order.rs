@@ -25,9 +25,9 @@ pub(in crate::nic) struct InOrder {
     expected: u64,
     /// Messages delivered (the MSN of the specification).
     messages: u64,
-    /// Of the NACK interval, which is over until a NACK is sent.
+    /// Of the NACK interval, which counts as expired until a NACK is sent.
     timers: NackTimers,
-    /// Back to zero: what a gap throws away.
+    /// Back to zero: what a gap discards.
     begun: Option<Begun>,
 }
 
@@ -39,14 +39,14 @@ impl InOrder {
         Self { expected: 0, messages: 0, timers, begun: None }
     }
 
-    /// A gap also throws away what is there of its message.
+    /// A gap also discards what has arrived of its message.
     pub fn back_to_zero() -> Self {
         Self { begun: Some(Begun::default()), ..Self::new() }
     }
 
     fn accept(&mut self, packet: DataView<'_>, out: &mut Outbox) {
         self.expected += 1;
-        // Whatever is missing next, it was not asked for yet.
+        // The next missing packet was not asked for yet.
         self.timers.expire(Timer::NackInterval);
         let payload = out.payload(packet);
         out.counters.payload_received += payload;
@@ -58,8 +58,8 @@ impl InOrder {
         }
     }
 
-    /// A gap, or a packet without its payload: nothing of it is kept, and the sender told what is
-    /// missing, once an interval.
+    /// A gap, or a packet without its payload: nothing of it is kept, and the sender is informed of
+    /// what is missing, once an interval.
     fn refuse(&mut self, now: Time, packet: DataView<'_>, answers: &mut Answers, out: &mut Outbox) {
         let trimmed = packet.is_trimmed();
         out.counters.refused += u64::from(!trimmed);

@@ -1,5 +1,5 @@
-//! Which messages of a receiver that takes packets in any order are there: in the order posted,
-//! or as they come. See `nic::delivery`.
+//! Delivery of messages by a receiver that accepts packets in any order: in the order posted, or as
+//! they become whole. See `nic::delivery`.
 //!
 //! Source: ordered and unordered delivery of Ultra Ethernet 1.0 (ROD and RUD).
 
@@ -23,7 +23,7 @@ pub(super) enum Messages {
 pub(super) struct Arrival {
     /// Its sequence number.
     pub sequence: u64,
-    /// Every packet before this one is there, now that it has arrived.
+    /// Every packet before this one has arrived, now that it has.
     pub first: u64,
 }
 
@@ -79,7 +79,7 @@ impl Messages {
             Self::Unordered { whole, missing } => {
                 let number = packet.message().index.near(*whole);
                 if number < *whole {
-                    // Only a packet that no peer of ours sends: it is new, and its message whole.
+                    // A forged packet: it is new, and its message is whole already.
                     return 0;
                 }
                 let left =

@@ -9,10 +9,9 @@
 //! out. A run without losses sends `m`. Messages of a queue pair are coded apart: one that misses
 //! packets holds back none after it at the receiver; the sender completes them in order.
 //!
-//! On the wire, data says which message it is of (`ack`), which of its coded packets it is (`psn`)
-//! and how long the message is (`marked`, in bytes: at most [`LONGEST_MESSAGE`]). An
-//! acknowledgement says which message (`ack`), which of its packets (`psn` and `sack`), and with the
-//! flag `LAST` that no more are needed.
+//! On the wire, data has the index of its message, the number of the coded packet within it (as
+//! PSN) and the length of the message (in bytes: at most [`LONGEST_MESSAGE`]). An acknowledgement
+//! has the index of a message, which of its packets arrived, and whether no more are needed.
 
 use std::collections::VecDeque;
 
@@ -75,7 +74,7 @@ struct Message {
     needed: u64,
     /// How many were sent.
     sent: u64,
-    /// How many are out.
+    /// How many are in flight.
     out: u64,
     /// Those that arrived.
     arrived: Board,
@@ -98,7 +97,7 @@ impl Message {
         self.complete == Complete::No && self.arrived.count() + self.out < self.needed
     }
 
-    /// Those from `base` on with a bit in `bits` arrived; how many that is news of.
+    /// Those from `base` on with a bit in `bits` arrived; returns how many of them were missing.
     fn handle_arrival(&mut self, base: u64, bits: u64) -> u64 {
         let (arrived, settled) = (self.arrived.count(), self.settled.count());
         self.arrived.mark(base, bits, self.sent);
@@ -309,7 +308,7 @@ impl SendRecovery for Erasure {
         let out = message.out;
         let mut new = message.handle_arrival(arrived.base, arrived.sack);
         if arrived.complete || message.arrived.count() >= message.needed {
-            // What is still out is of no use any more, and will not be waited for.
+            // Packets of it that are still in flight are not needed any more.
             new += message.out;
             message.out = 0;
             message.complete = Complete::Yes;

@@ -40,7 +40,7 @@ impl<P: Copy> Flights<P> {
         }
     }
 
-    /// Removes the packet that `is` says; whether there was one.
+    /// Removes the packet for which `is` holds; returns whether there was one.
     pub fn remove(&mut self, mut is: impl FnMut(P) -> bool) -> bool {
         let found = self.queue.iter().position(|flight| is(flight.packet));
         found.is_some_and(|index| self.queue.remove(index).is_some())

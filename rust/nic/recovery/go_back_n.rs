@@ -65,7 +65,7 @@ pub enum BackTo {
     Missing,
     /// The first packet of its message, as the first RoCE NICs did (Guo et al., "RDMA over
     /// Commodity Ethernet at Scale", SIGCOMM 2016, section 4.1, which shows that it livelocks;
-    /// `L2_BACK_TO_ZERO` in the HPCC simulator). The receiver gives up what it has of it.
+    /// `L2_BACK_TO_ZERO` in the HPCC simulator). The receiver discards what it has of it.
     Message,
 }
 

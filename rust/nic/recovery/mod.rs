@@ -272,7 +272,7 @@ pub(super) trait RecoveryConfig: Configuration + Into<Recovery> {
     }
 }
 
-/// What an acknowledgement says has arrived.
+/// The arrivals that an acknowledgement reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Arrived {
     /// Every packet before this one; with an erasure code, the message that it is about.
@@ -285,18 +285,18 @@ pub(super) struct Arrived {
     pub complete: bool,
 }
 
-/// What a negative acknowledgement says.
+/// What a negative acknowledgement reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Missed {
     /// Every packet before this one has arrived; with an erasure code, the message it is about.
     pub missing: u64,
-    /// The packet that made the receiver say so.
+    /// The packet that the receiver answers with it.
     pub psn: u64,
     /// Why it is missing.
     pub why: Why,
 }
 
-/// Why a receiver says that it misses a packet.
+/// Why a receiver lacks a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Why {
     /// Another came before it.
@@ -366,7 +366,7 @@ pub(super) trait SendRecovery {
     #[inline]
     fn label(&self, _data: &mut DataFields, _message_bytes: u64) {}
 
-    /// What an acknowledgement says, in full sequence numbers.
+    /// What an acknowledgement reports, in full sequence numbers.
     #[inline]
     fn read(&self, ack: AckView<'_>) -> Arrived {
         let (known, report) = (self.unacknowledged(), ack.report());
@@ -381,7 +381,7 @@ pub(super) trait SendRecovery {
     /// Packets arrived; returns how many of them were not known to have arrived.
     fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64;
 
-    /// Whether a NACK for a gap says no more than an acknowledgement: the sender finds by itself
+    /// Whether a NACK for a gap means no more than an acknowledgement, since the sender itself finds
     /// what is lost.
     fn reads_gap_nacks_as_acks(&self) -> bool {
         false

@@ -9,7 +9,7 @@
 //! - A recovery lasts until everything is acknowledged that had been sent when it began; its
 //!   losses are one sign of congestion.
 //! - One timer a queue pair, which runs from when its oldest packet became the oldest or was last
-//!   sent: short while few packets are out, since no arrival may ever show that they are lost.
+//!   sent: short while few packets are in flight, since no arrival may ever show that they are lost.
 //!   When it runs out, everything that was sent longer ago is sent again. \[inferred\] The
 //!   authors send only the oldest again and learn the rest from what then arrives.
 
@@ -18,9 +18,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::selective::Selective;
-use super::{
-    Arrived, Expired, Lost, LostPosition, Missed, RecoveryConfig, SendRecovery, Why,
-};
+use super::{Arrived, Expired, Lost, LostPosition, Missed, RecoveryConfig, SendRecovery, Why};
 use crate::nic::congestion::PathFacts;
 use crate::nic::delivery::Delivery;
 use crate::nic::parameters::{Configuration, InvalidValue, require, timer};
@@ -32,15 +30,15 @@ use crate::units::{Bytes, Span, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// A packet is lost when more than so many beyond it have arrived: 0, as in IRN. Ofan (arXiv
+    /// A packet is lost when more than this many beyond it have arrived: 0, as in IRN. Ofan (arXiv
     /// 2507.21372, figure 12) found 6 best for an all-to-all and 32 for permutations.
     pub reordering: u32,
-    /// Bytes on the wire that may be out at once: one bandwidth-delay product.
+    /// Bytes on the wire that may be in flight at once: one bandwidth-delay product.
     pub flow_control: Window,
-    /// The timer while few packets are out: 100 us (ConWeave's run script; the longer one is
+    /// The timer while few packets are in flight: 100 us (ConWeave's run script; the longer one is
     /// `retransmit_timeout`, 320 us there).
     pub rto_low: Span,
-    /// Few packets are so many: 3 (the paper's N).
+    /// The most packets that are few: 3 (the paper's N).
     pub rto_low_packets: u32,
 }
 
@@ -165,9 +163,9 @@ pub(in crate::nic) struct Sack {
     sent: VecDeque<Sent>,
     /// What is missing before this one was found lost already.
     judged: u64,
-    /// The recovery is over when everything before this one has arrived (recovery sequence).
+    /// The recovery ends when everything before this one has arrived (recovery sequence).
     recovery_end: u64,
-    /// Since when the timer runs: how long it does changes with what is out.
+    /// Since when the timer runs; its length changes with what is in flight.
     since: Time,
     timers: SenderTimers,
     /// Losses that are still to be reported.
@@ -197,7 +195,7 @@ impl Sack {
         }
     }
 
-    /// Brings the timer up to date with what is out and since when.
+    /// Brings the timer up to date with what is in flight and since when.
     #[inline]
     fn keep_timer(&mut self) {
         let waiting = self.in_flight() > 0;

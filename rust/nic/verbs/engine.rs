@@ -1,7 +1,7 @@
 //! How the NIC carries the verbs out: posting, what arrives, and what fails.
 
 use super::header::{Meaning, VerbHeader};
-use super::queues::{ANSWER, Trouble};
+use super::queues::{Message, Trouble};
 use super::{
     Completion, CompletionStatus, LONGEST_MESSAGE, Operation, VerbsError, WorkQueues, WorkRequest,
 };
@@ -109,7 +109,7 @@ impl Nic {
             let WorkRequest { operation, bytes, path, .. } = request;
             let header = queues.header(Meaning::of(operation, bytes.get()));
             let payload = if operation == Operation::Read { Bytes::ZERO } else { bytes };
-            requester.post(payload, number, path, &self.config);
+            requester.post(payload, Message::Request(number).to_name(), path, &self.config);
             requester.set_verb(header);
         }
         self.make_ready(slot);
@@ -122,11 +122,12 @@ impl Nic {
         let Some(queues) = self.queues.get_mut(queues.index()) else { return };
         let mut answers = Vec::new();
         for name in self.requesters[slot.index()].withdraw() {
-            if name & ANSWER == 0 {
-                queues.take_back();
-            } else {
-                queues.take_back_answer();
-                answers.push(name & !ANSWER);
+            match Message::of_name(name) {
+                Message::Request(_) => queues.take_back(),
+                Message::ReadResponse(bytes) => {
+                    queues.take_back_answer();
+                    answers.push(bytes);
+                }
             }
         }
         for bytes in answers.into_iter().rev() {
@@ -148,7 +149,8 @@ impl Nic {
         }
     }
 
-    /// A packet for a queue pair that has completions, is not ready, lacks a half, or is none.
+    /// A packet for a queue pair that has completions, is not ready, lacks a half or does not exist:
+    /// all that [`Nic::handle_packet`] does not decide at once.
     #[cold]
     pub(in crate::nic) fn handle_slow_path(&mut self, now: Time, packet: &Packet) {
         let id = packet.qp;
@@ -196,7 +198,7 @@ impl Nic {
         let sequence = packet.psn().near(receiving.arrived());
         let ahead = receiving.expected().filter(|&expected| sequence != expected);
         if ahead.is_some_and(|expected| sequence > expected && queues.has_refused(expected)) {
-            // The gap is of our making: what follows a refused packet is dropped without a word.
+            // The refusal caused this gap: what follows a refused packet is dropped without an answer.
             self.counters.data_received += 1;
             self.counters.refused += 1;
             return;
@@ -237,14 +239,16 @@ impl Nic {
             match event {
                 NicEvent::Delivered { message, .. } => self.take_message(id, u64::from(message)),
                 NicEvent::Completed { work, .. } => {
-                    queues.acknowledged(work, &mut self.completions);
+                    if let Message::Request(index) = Message::of_name(work) {
+                        queues.acknowledged(index, &mut self.completions);
+                    }
                 }
                 NicEvent::PathFailed { .. } => self.events.push_back(event),
             }
         }
     }
 
-    /// A message other than a WRITE is there.
+    /// A message other than a WRITE is delivered.
     fn take_message(&mut self, id: QpId, number: u64) {
         let queues: &mut WorkQueues = &mut self.queues[self.qps[id.index()].queues.index()];
         let Some(message) = queues.take_inbound(number) else { return };
@@ -262,7 +266,8 @@ impl Nic {
         let Qp { queues, requester: slot, .. } = self.qps[id.index()];
         let Some(requester) = self.requesters.get_mut(slot.index()) else { return };
         let header = self.queues[queues.index()].header(Some(Meaning::ReadResponse));
-        requester.post(Bytes::new(bytes), ANSWER | bytes, 0, &self.config);
+        let name = Message::ReadResponse(bytes).to_name();
+        requester.post(Bytes::new(bytes), name, 0, &self.config);
         requester.set_verb(header);
         self.make_ready(slot);
     }
@@ -271,7 +276,7 @@ impl Nic {
     fn handle_refusal(&mut self, now: Time, refusal: RefusalView<'_>, qp: Qp) {
         let requester = &mut self.requesters[qp.requester.index()];
         let queues = &mut self.queues[qp.queues.index()];
-        // A late refusal of what is done, or one of nothing that we sent, is none of ours.
+        // A refusal of a completed message is late; one of a message never sent is forged.
         let Some(number) = requester.message_of(refusal.psn()) else { return };
         let Some(reason) = refusal.reason() else { return };
         if reason == RefusalReason::InvalidRequest {

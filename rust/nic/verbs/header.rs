@@ -1,4 +1,4 @@
-//! What data packets say of their verb: the transport headers of the specification that matter
+//! The headers of verbs in data packets: the transport headers of the specification that matter
 //! without payloads, in the 64 bits that data has to spare.
 
 use super::Operation;
@@ -10,7 +10,7 @@ pub enum Meaning {
     WriteWithImmediate(u32),
     /// It consumes a receive.
     Send,
-    /// It asks for so many bytes (RETH).
+    /// It requests this many bytes (RETH).
     ReadRequest(u32),
     /// It is the answer to the oldest READ.
     ReadResponse,
@@ -20,13 +20,13 @@ pub enum Meaning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VerbHeader {
     pub meaning: Meaning,
-    /// Low bits of the message's number on its queue pair (MSN).
+    /// Low bits of the message's index on its queue pair (MSN).
     message: u64,
-    /// Low bits of the number of the receive that it consumes.
+    /// Low bits of the index of the receive that it consumes.
     receive: u64,
 }
 
-/// Bits of numbers on the wire, and half of what they can tell apart.
+/// Bits of indices on the wire, and half of their range.
 const BITS: u32 = 14;
 const MASK: u64 = (1 << BITS) - 1;
 const HALF: u64 = 1 << (BITS - 1);
@@ -48,7 +48,7 @@ impl VerbHeader {
         code << 60 | self.message << (32 + BITS) | self.receive << 32 | word as u64
     }
 
-    /// What is on the wire; none for a plain WRITE and for nonsense.
+    /// The header of these bits; `None` for a plain WRITE and for invalid bits.
     pub const fn from_bits(bits: u64) -> Option<Self> {
         let word = bits as u32;
         let meaning = match bits >> 60 {

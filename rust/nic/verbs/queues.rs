@@ -1,4 +1,4 @@
-//! The work queues of one queue pair: what was posted, what of it is done.
+//! The work queues of one queue pair: what was posted, and how much of it has completed.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,8 +7,35 @@ use super::{Completion, CompletionStatus, Opcode, Operation, WorkRequest};
 use crate::ids::QpId;
 use crate::units::Bytes;
 
-/// Set in the names, with the sending half, of answers to READs: nobody here posted them.
-pub const ANSWER: u64 = 1 << 63;
+/// A message with the sending half.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Message {
+    /// A work request, by its index in the order in which all were posted.
+    Request(u64),
+    /// The answer of this many bytes to a READ of the peer's: nobody here posted it.
+    ReadResponse(u64),
+}
+
+impl Message {
+    /// The bit that a name has if it is an answer's; lengths have 31 bits.
+    const ANSWER: u64 = 1 << 63;
+
+    /// Its name with the sending half.
+    pub const fn to_name(self) -> u64 {
+        match self {
+            Self::Request(index) => index,
+            Self::ReadResponse(bytes) => Self::ANSWER | bytes,
+        }
+    }
+
+    /// The message of this name.
+    pub const fn of_name(name: u64) -> Self {
+        match name & Self::ANSWER {
+            0 => Self::Request(name),
+            _ => Self::ReadResponse(name & !Self::ANSWER),
+        }
+    }
+}
 
 /// How far a work request of the send queue is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +51,7 @@ pub struct Inbound {
     pub bytes: u64,
 }
 
-/// What goes wrong in a row, without progress between.
+/// What is counted in a row, without progress between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
     /// The retransmission timer ran out.
@@ -97,7 +124,7 @@ impl WorkQueues {
         Some((self.first + self.begun as u64 - 1, request))
     }
 
-    /// Takes back the work request begun last; its messages' numbers are given again.
+    /// Takes back the work request begun last; the indices of its messages are used again.
     pub fn take_back(&mut self) {
         self.begun -= 1;
         let (request, _) = self.sends[self.begun];
@@ -151,9 +178,9 @@ impl WorkQueues {
         self.inbound.remove(&number)
     }
 
-    /// A message that consumes a receive is there.
+    /// A message that consumes a receive is delivered.
     pub fn consume(&mut self, message: Inbound, completions: &mut VecDeque<Completion>) {
-        // Only a packet that no peer of ours sends finds none.
+        // Only a forged packet finds no receive.
         let Some(id) = self.receives.pop_front() else { return };
         self.consumed += 1;
         let (opcode, immediate) = match message.meaning {
@@ -181,7 +208,7 @@ impl WorkQueues {
         self.settle(completions);
     }
 
-    /// The answer to the oldest READ is there.
+    /// The answer to the oldest READ is delivered.
     pub fn answered(&mut self, completions: &mut VecDeque<Completion>) {
         let begun = self.sends.iter_mut().take(self.begun);
         let mut reads = begun.filter(|(request, progress)| {

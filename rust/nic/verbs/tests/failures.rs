@@ -109,7 +109,7 @@ fn bad_posts_are_errors_by_name() {
     assert_eq!(
         shown,
         [
-            "EINVAL: qp9: there is no such queue pair; numbers are given by create_qp",
+            "EINVAL: qp9: there is no such queue pair; create_qp returns the numbers in use",
             "EINVAL: a message of 2147483649B is too long; the longest is 2147483648 bytes",
             "EINVAL: a READ must ask for at least one byte",
         ]
