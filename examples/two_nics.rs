@@ -27,7 +27,7 @@ fn main() {
     let (operation, bytes) = (Operation::Send, Bytes::new(1 << 20));
     a.post_send(at_a, WorkRequest { id: 42, operation, bytes, path: 0 }).unwrap();
 
-    // The world: moves packets and time. Its wire has no length, and a packet each way at a time.
+    // The world moves packets and time. Its wire has no length, and carries a packet each way.
     let mut now = Time::ZERO;
     let sent = loop {
         let packets = [a.poll_transmit(now), b.poll_transmit(now)];

@@ -65,7 +65,8 @@ impl Nic {
         qp
     }
 
-    /// Connects a queue pair of [`Nic::open_sender`] to its other end, which makes it ready to send.
+    /// Connects a queue pair of [`Nic::open_sender`] to its other end, which makes it ready to
+    /// send.
     ///
     /// # Panics
     /// If the queue pair is connected already.

@@ -50,7 +50,7 @@
 //!     let (operation, bytes) = (Operation::Send, Bytes::new(1 << 20));
 //!     a.post_send(at_a, WorkRequest { id: 42, operation, bytes, path: 0 }).unwrap();
 //!
-//!     // The world: moves packets and time. Its wire has no length, and a packet each way at a time.
+//!     // The world moves packets and time. Its wire has no length, and carries a packet each way.
 //!     let mut now = Time::ZERO;
 //!     let sent = loop {
 //!         let packets = [a.poll_transmit(now), b.poll_transmit(now)];
@@ -195,7 +195,8 @@ impl Nic {
         }
     }
 
-    /// Routing informs `qp` of the share of traffic for each of its paths; see [`SenderPolicy::handle_weights`].
+    /// Routing informs `qp` of the share of traffic for each of its paths; see
+    /// [`SenderPolicy::handle_weights`].
     pub fn handle_weights(&mut self, qp: QpId, weights: &[u32]) {
         let slot = self.qps[qp.index()].requester;
         if let Some(requester) = self.requesters.get_mut(slot.index()) {

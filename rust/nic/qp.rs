@@ -166,8 +166,8 @@ pub(super) struct Qp {
 }
 
 impl Qp {
-    /// Whether its half in `slot` exists and receives packets, and no work queues are involved: true
-    /// for nearly every packet of a simulation, which then takes the short path.
+    /// Whether its half in `slot` exists and receives packets, and no work queues are involved:
+    /// true for nearly every packet of a simulation, which then takes the short path.
     #[inline]
     pub const fn is_plain(&self, slot: Slot) -> bool {
         self.state.receives() && self.queues.is_none() && !slot.is_none()

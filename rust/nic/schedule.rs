@@ -76,7 +76,8 @@ impl Nic {
         }
     }
 
-    /// Enqueues a sending half if its rate lets it start by `soon`; otherwise it waits for its time.
+    /// Enqueues a sending half if its rate lets it start by `soon`; otherwise it waits for its
+    /// time.
     fn schedule(&mut self, slot: Slot, soon: Time) {
         let requester = &mut self.requesters[slot.index()];
         if !requester.has_packet() {

@@ -6,8 +6,8 @@ use super::congestion::{CongestionControl, line_rate};
 use super::verbs::QpConfig;
 use super::*;
 use crate::balance::sender::{NetworkParameters, PathSpace, QpContext, SenderConfig, ecmp, spray};
-use crate::packet::{PacketKind, Psn};
-use crate::units::{BitRate, Span};
+use crate::packet::{Flags, PacketKind, Psn};
+use crate::units::{BitRate, Bytes, Span};
 
 const PORT: PortFacts =
     PortFacts { line_rate: BitRate::from_gbps(400), base_rtt: Span::from_us(10) };

@@ -11,12 +11,12 @@
 //! - a congestion control by timers, from [`Timer::Alpha`] on. They wake nobody: what they would
 //!   have done is done, in order, when the rate is next asked for;
 //! - the receiving half, of [`Timer::Cnp`] and [`Timer::AckCoalescing`], and with go-back-N of
-//!   [`Timer::NackInterval`]. Only the second wakes the NIC. The others limit how often something is
-//!   sent: they wake nobody, and are due until it is first sent.
+//!   [`Timer::NackInterval`]. Only the second wakes the NIC. The others limit how often something
+//!   is sent: they wake nobody, and are due until it is first sent.
 //! - [`Timer::PathMemory`] has no table: a splitter remembers any number of paths, each with its
-//!   own time, in a list (`split::ethereal`), and looks for expired ones when it next splits. A timer
-//!   for each packet, which two recoveries have, is a queue for the same reason: they are of one
-//!   length, so its front is the entry.
+//!   own time, in a list (`split::ethereal`), and looks for expired ones when it next splits. A
+//!   timer for each packet, which two recoveries have, is a queue for the same reason: they are of
+//!   one length, so its front is the entry.
 
 use std::fmt;
 

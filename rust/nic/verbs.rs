@@ -9,7 +9,8 @@
 //! - *READ*: the request is a message of one packet without payload, and the peer's sending half
 //!   streams the answer as a message with PSNs, loss recovery and congestion control of its own,
 //!   where the specification reserves PSNs of the reader for it. The reader's work completes with
-//!   the last byte. Any number of READs may be outstanding (the specification: as many as agreed on).
+//!   the last byte. Any number of READs may be outstanding (the specification: as many as agreed
+//!   on).
 //! - *SEND* and immediate data name the receive that they consume by its number, as IRN does
 //!   (SIGCOMM 2018, section 5.3), so that they find it in whatever order packets arrive. A packet
 //!   whose receive is not posted is refused (RNR NAK); the sender goes on after the RNR timer.

@@ -5,7 +5,7 @@
 //!
 //! | kind | `psn` | `ack` | `sack` | `marked` | `stamp` |
 //! |---|---|---|---|---|---|
-//! | data | its number | message (by some recoveries) | header of its verb | message length | sent |
+//! | data | its number | message (by some recoveries) | header of its verb | length | sent |
 //! | ACK | first of `sack` | cumulative, or message | arrivals | marks | echo |
 //! | NACK, gap | as an ACK | missing packet | arrivals | marks | echo |
 //! | NACK, trimmed | the trimmed packet | missing packet, or message | - | - | echo |

@@ -9,6 +9,7 @@ use std::sync::{Arc, LazyLock};
 
 use evenkeel::balance::sender::{NetworkParameters, PathSpace, QpContext};
 use evenkeel::ids::{HostId, QpId};
+use evenkeel::nic::congestion::CONTROLS;
 use evenkeel::nic::{Nic, NicEvent, Owner, PortFacts, SendHalf};
 use evenkeel::packet::Packet;
 use evenkeel::scenario::{Overrides, Scenario};
@@ -36,22 +37,14 @@ static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
         ("sack", "unordered"),
         ("erasure", "ordered"),
     ];
-    let controls = [
-        "line-rate",
-        "dcqcn",
-        "dcqcn-mlx",
-        "dctcp-rate",
-        "dctcp-window",
-        "nscc",
-        "swift",
-        "new-reno",
-    ];
     let all = recoveries.iter().flat_map(|(recovery, delivery)| {
-        controls.iter().filter_map(move |control| {
+        CONTROLS.iter().filter_map(move |control| {
             let text = format!(
                 "[topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 1\n[transport]\n\
                  payload = \"1000B\"\nretransmit_timeout = \"200us\"\nrecovery = \"{recovery}\"\n\
-                 congestion_control = \"{control}\"\ndelivery = \"{delivery}\"\n[policy]\nname = \"spray\"\n"
+                 congestion_control = \"{}\"\ndelivery = \"{delivery}\"\n\
+                 [policy]\nname = \"spray\"\n",
+                control.name
             );
             Scenario::parse(&text, "fuzz", Path::new(""), &Overrides::default()).ok()
         })

@@ -99,8 +99,8 @@ impl Nic {
     /// Makes a queue pair, in state Reset.
     ///
     /// # Errors
-    /// If the NIC's MTU is out of range, its loss recovery cannot deliver in the configured order, or
-    /// all queue pair numbers are in use.
+    /// If the NIC's MTU is out of range, its loss recovery cannot deliver in the configured order,
+    /// or all queue pair numbers are in use.
     pub fn create_qp(&mut self, attributes: QpAttributes) -> Result<QpId, VerbsError> {
         let mtu = self.config.payload;
         if mtu < SMALLEST_MTU || mtu > LARGEST_MTU {

@@ -68,8 +68,8 @@ pub(in crate::nic) struct Answers {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::nic) struct Answer {
     is: AckOrNack,
-    /// Every packet before this one has arrived; with an erasure code, the index of the message that
-    /// the answer is about.
+    /// Every packet before this one has arrived; with an erasure code, the index of the message
+    /// that the answer is about.
     cumulative: u64,
     /// [`Flags::LAST`] if it completes its message, or none.
     flags: Flags,

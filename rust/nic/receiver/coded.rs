@@ -1,8 +1,8 @@
 //! Coded packets: any `m` of a message are the message. See [`super::super::recovery::erasure`].
 //!
 //! Source: the ideal loss recovery of Ofan (arXiv 2507.21372, section 2). A message is whole
-//! when its `m`-th packet has arrived, and is delivered then whatever others miss, or in its turn where
-//! delivery is ordered.
+//! when its `m`-th packet has arrived, and is delivered then whatever others miss, or in its turn
+//! where delivery is ordered.
 
 use std::collections::BTreeMap;
 

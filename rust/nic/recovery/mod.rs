@@ -381,8 +381,8 @@ pub(super) trait SendRecovery {
     /// Packets arrived; returns how many of them were not known to have arrived.
     fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64;
 
-    /// Whether a NACK for a gap means no more than an acknowledgement, since the sender itself finds
-    /// what is lost.
+    /// Whether a NACK for a gap means no more than an acknowledgement, since the sender itself
+    /// finds what is lost.
     fn reads_gap_nacks_as_acks(&self) -> bool {
         false
     }

@@ -9,8 +9,8 @@
 //! - A recovery lasts until everything is acknowledged that had been sent when it began; its
 //!   losses are one sign of congestion.
 //! - One timer a queue pair, which runs from when its oldest packet became the oldest or was last
-//!   sent: short while few packets are in flight, since no arrival may ever show that they are lost.
-//!   When it runs out, everything that was sent longer ago is sent again. \[inferred\] The
+//!   sent: short while few packets are in flight, since no arrival may ever show that they are
+//!   lost. When it runs out, everything that was sent longer ago is sent again. \[inferred\] The
 //!   authors send only the oldest again and learn the rest from what then arrives.
 
 use std::collections::VecDeque;

@@ -149,8 +149,8 @@ impl Nic {
         }
     }
 
-    /// A packet for a queue pair that has completions, is not ready, lacks a half or does not exist:
-    /// all that [`Nic::handle_packet`] does not decide at once.
+    /// A packet for a queue pair that has completions, is not ready, lacks a half or does not
+    /// exist: all that [`Nic::handle_packet`] does not decide at once.
     #[cold]
     pub(in crate::nic) fn handle_slow_path(&mut self, now: Time, packet: &Packet) {
         let id = packet.qp;
@@ -198,7 +198,8 @@ impl Nic {
         let sequence = packet.psn().near(receiving.arrived());
         let ahead = receiving.expected().filter(|&expected| sequence != expected);
         if ahead.is_some_and(|expected| sequence > expected && queues.has_refused(expected)) {
-            // The refusal caused this gap: what follows a refused packet is dropped without an answer.
+            // The refusal caused this gap: what follows a refused packet is dropped without an
+            // answer.
             self.counters.data_received += 1;
             self.counters.refused += 1;
             return;

@@ -1,6 +1,7 @@
 //! What controls do to a bottleneck: one switch, every sender and the receiver on it.
 
 use std::fmt::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
 use evenkeel::balance::{Parameters, build_scheme};
@@ -47,14 +48,14 @@ struct Control {
 /// bandwidth-delay product, which is 58 KB here.
 fn controls() -> Vec<Control> {
     let of = |name, preset, gbps, ecn| Control { name, preset, gbps, ecn };
-    let hpcc = ramp(400_000, 1_600_000, (1, 5));
-    let bdp = ramp(12_000, 46_000, (1, 1));
+    let hpcc = ramp(400_000, 1_600_000, [1, 5]);
+    let bdp = ramp(12_000, 46_000, [1, 1]);
     vec![
-        of("dcqcn", "authors", 40, ramp(40_000, 1_000_000, (1, 1))),
-        of("dcqcn", "paper", 40, ramp(5_000, 200_000, (1, 100))),
+        of("dcqcn", "authors", 40, ramp(40_000, 1_000_000, [1, 1])),
+        of("dcqcn", "paper", 40, ramp(5_000, 200_000, [1, 100])),
         of("dcqcn-mlx", "hpcc", 100, hpcc),
         of("dcqcn-mlx", "hpcc-paper", 100, hpcc),
-        of("dcqcn-mlx", "conweave", 100, ramp(100_000, 400_000, (1, 5))),
+        of("dcqcn-mlx", "conweave", 100, ramp(100_000, 400_000, [1, 5])),
         of("dcqcn-mlx", "connectx", 100, hpcc),
         of("dctcp-rate", "ethereal", 100, Ecn::Step(Bytes::new(200_000))),
         of("dctcp-rate", "hpcc", 100, Ecn::Step(Bytes::new(300_000))),
@@ -70,8 +71,8 @@ fn message(src: u32, bytes: u64, stream: u32, start: Span) -> Message {
     Message { src: HostId(src), dst: HostId(0), bytes: Bytes::new(bytes), stream, start }
 }
 
-fn ramp(kmin: u64, kmax: u64, pmax: (u32, u32)) -> Ecn {
-    let pmax = Fraction::new(pmax.0, pmax.1).expect("not zero");
+fn ramp(kmin: u64, kmax: u64, [above, below]: [u32; 2]) -> Ecn {
+    let pmax = Fraction::new(above, below).expect("not zero");
     Ecn::Ramp { kmin: Bytes::new(kmin), kmax: Bytes::new(kmax), pmax }
 }
 
@@ -124,11 +125,10 @@ fn outcome(case: Case) -> Outcome {
 }
 
 /// Gbps that one sender got through in a window.
-fn throughput(flows: &[FlowRecord], src: u32, (from, to): (Time, Time)) -> f64 {
-    let within =
-        |flow: &&FlowRecord| flow.src == HostId(src) && (from..to).contains(&flow.delivered);
+fn throughput(flows: &[FlowRecord], src: u32, during: &Range<Time>) -> f64 {
+    let within = |flow: &&FlowRecord| flow.src == HostId(src) && during.contains(&flow.delivered);
     let bytes: f64 = flows.iter().filter(within).map(|flow| flow.bytes.get() as f64).sum();
-    bytes * 8_000.0 / to.since(from).as_ps() as f64
+    bytes * 8_000.0 / during.end.since(during.start).as_ps() as f64
 }
 
 /// Jain's fairness index.
@@ -139,11 +139,11 @@ fn jain(shares: &[f64]) -> f64 {
 }
 
 /// The queue in KB that probes of one byte met, shortest first.
-fn queues(flows: &[FlowRecord], gbps: u64, (from, to): (Time, Time)) -> Vec<f64> {
+fn queues(flows: &[FlowRecord], gbps: u64, during: &Range<Time>) -> Vec<f64> {
     let idle = 2 * DELAY.as_ps() + 2 * (HEADER + 1) * 8_000 / gbps;
     let mut queues: Vec<f64> = flows
         .iter()
-        .filter(|flow| flow.bytes.get() == 1 && (from..to).contains(&flow.start))
+        .filter(|flow| flow.bytes.get() == 1 && during.contains(&flow.start))
         .filter(|flow| flow.delivered != Time::NEVER)
         .map(|flow| flow.delivered.since(flow.start).as_ps().saturating_sub(idle))
         .map(|waited| waited as f64 * gbps as f64 / 8e6)
@@ -182,10 +182,10 @@ fn shared(case: &Control) -> Shared {
         until: ms(120),
     });
     assert_eq!(outcome.counters.dropped, 0);
-    let window = (ms(40), ms(120));
+    let window = ms(40)..ms(120);
     Shared {
-        gbps: [1, 2].map(|src| throughput(&outcome.flows, src, window)),
-        queues: queues(&outcome.flows, case.gbps, window),
+        gbps: [1, 2].map(|src| throughput(&outcome.flows, src, &window)),
+        queues: queues(&outcome.flows, case.gbps, &window),
     }
 }
 
@@ -253,7 +253,7 @@ fn resting_place(flows: f64, gbps: f64, [kmin, kmax, pmax]: [f64; 3]) -> f64 {
 #[test]
 fn the_queue_of_dcqcn_rests_between_the_thresholds_where_the_fluid_model_says() {
     let ms = |ms| Time::ZERO + Span::from_ms(ms);
-    let window = (ms(100), ms(200));
+    let window = ms(100)..ms(200);
     let [gbps, piece] = [40, 16 * PAYLOAD];
     let (kmin, kmax) = (40_000, 1_000_000);
     let mut text = "flows    Jain  queue KB: model     5 %    50 %    95 %     max\n".to_owned();
@@ -269,15 +269,15 @@ fn the_queue_of_dcqcn_rests_between_the_thresholds_where_the_fluid_model_says() 
         messages.extend((0..10_000).map(probe));
         let outcome = outcome(Case {
             gbps,
-            ecn: ramp(kmin, kmax, (1, 1)),
+            ecn: ramp(kmin, kmax, [1, 1]),
             congestion: control("dcqcn", "authors"),
             hosts: flows + 2,
             messages,
-            until: window.1,
+            until: window.end,
         });
         let shares: Vec<f64> =
-            (1..=flows).map(|src| throughput(&outcome.flows, src, window)).collect();
-        let queues = queues(&outcome.flows, gbps, window);
+            (1..=flows).map(|src| throughput(&outcome.flows, src, &window)).collect();
+        let queues = queues(&outcome.flows, gbps, &window);
         let at = |percent: usize| queues[(queues.len() - 1) * percent / 100];
         let [low, high] = [kmin, kmax].map(|bytes| bytes as f64 / 1e3);
         let model = resting_place(f64::from(flows), gbps as f64, [low, high, 1.0]);

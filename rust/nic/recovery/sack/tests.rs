@@ -1,6 +1,7 @@
 //! Selective acknowledgements, as dialogues.
 
 use super::*;
+use crate::units::BitRate;
 
 const RTO_LOW: Span = Span::from_us(100);
 const RTO_HIGH: Span = Span::from_us(320);
@@ -45,7 +46,7 @@ fn the_first_arrival_beyond_a_gap_begins_a_recovery_that_sends_the_gap_alone() {
     assert!(resend(&mut window, at(2)).is_empty(), "each is sent again once");
     ack(&mut window, at(2), 1, 8);
     assert_eq!(resend(&mut window, at(2)), [5, 6, 7]);
-    assert_eq!(window.poll_lost().unwrap().place, LostPosition::Later, "the same recovery");
+    assert_eq!(window.poll_lost().unwrap().position, LostPosition::Later, "the same recovery");
     ack(&mut window, at(3), 10, 9);
     assert_eq!((window.unacknowledged(), window.deadline()), (10, Time::NEVER));
 }
@@ -139,5 +140,10 @@ fn flow_control_is_read_and_written() {
     assert!(read("much").is_err());
     let text = toml::to_string(&Config::default()).unwrap();
     assert_eq!(toml::from_str::<Config>(&text).unwrap(), Config::default());
-    assert_eq!(Window::Bdp.window(Bytes::new(2_001), Bytes::new(1_000)), 3_000);
+    let path = PathFacts {
+        line_rate: BitRate::from_gbps(16),
+        base_rtt: Span::from_ns(1_001),
+        packet: Bytes::new(1_000),
+    };
+    assert_eq!((path.bdp().get(), Window::Bdp.bytes(&path)), (2_002, 3_000));
 }
