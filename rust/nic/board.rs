@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn it_agrees_with_a_set() {
+    fn a_board_agrees_with_a_set() {
         let mut random = Stream::new(3, Purpose::Test, 0);
         for _ in 0..50 {
             let (mut board, mut set) = (Board::default(), BTreeSet::new());

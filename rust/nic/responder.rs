@@ -4,8 +4,8 @@
 //! packet that a switch trimmed to its header carries nothing; whatever the recovery, it is
 //! answered with a NACK that has its PSN and whether the last switch on its path trimmed it.
 
-use super::receiver::{Answers, Outbox, Peer, ReceiveRecovery};
-use super::recovery::{Receiving, Recovery};
+use super::receiver::{Answers, Outbox, Peer, ReceiveRecovery, Receiving};
+use super::recovery::Recovery;
 use crate::nic::delivery::Delivery;
 use crate::packet::{DataView, Flags, RefusalReason};
 use crate::units::Time;

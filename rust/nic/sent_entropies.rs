@@ -55,7 +55,7 @@ mod tests {
     use crate::packet::Psn;
 
     #[test]
-    fn one_acknowledgement_tells_of_all_that_it_covers() {
+    fn one_acknowledgement_reports_all_packets_that_it_covers() {
         let mut sent = SentEntropies::default();
         (0..10).for_each(|n| sent.handle_sent(n, 100 + n as u16));
         let mut told = Vec::new();

@@ -177,7 +177,7 @@ fn a_trimmed_packet_is_not_taken_for_a_whole_one() {
 }
 
 #[test]
-fn the_timer_brings_back_what_nobody_answered() {
+fn the_timer_retransmits_packets_without_an_answer() {
     for recovery in [Recovery::GO_BACK_N, Recovery::PER_PACKET] {
         let (mut a, _, qp) = pair(recovery, 1);
         a.post(qp, Bytes::new(2_000), 1, 0);
@@ -280,7 +280,7 @@ fn an_acknowledgement_never_speaks_of_two_blocks() {
 }
 
 #[test]
-fn no_more_is_out_than_sequence_numbers_can_tell_apart() {
+fn no_more_packets_are_in_flight_than_sequence_numbers_distinguish() {
     let (mut a, mut b, qp) = pair(Recovery::GO_BACK_N, 1);
     let half = Psn::MODULUS / 2;
     a.post(qp, Bytes::new((half + 10) * 1_000), 1, 0);

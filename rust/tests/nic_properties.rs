@@ -97,7 +97,7 @@ mod delivery {
     }
 
     #[test]
-    fn go_back_n_has_no_other() {
+    fn go_back_n_delivers_in_order_alone() {
         assert!(settings::delivering("go-back-n", "line-rate", "unordered").is_err());
         assert!(settings::delivering("go-back-n", "line-rate", "ordered").is_ok());
     }

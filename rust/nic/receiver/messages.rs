@@ -105,7 +105,7 @@ mod tests {
     use crate::packet::{DataFields, MessageLabel, Packet, Psn};
 
     #[test]
-    fn unordered_messages_are_there_when_their_last_missing_packet_is() {
+    fn unordered_messages_are_delivered_with_their_last_missing_packet() {
         let mut messages = Messages::new(Delivery::Unordered);
         let mut told = Vec::new();
         let mut arrive = |sequence, first, number, packets| {

@@ -2,18 +2,69 @@
 //! names the one that it needs.
 
 mod answers;
-mod any_order;
-mod coded;
-mod in_order;
 mod messages;
 
 pub(super) use answers::{Answer, Answers, Outbox, Peer, ReceiverSettings};
-pub(super) use any_order::AnyOrder;
-pub(super) use coded::Coded;
-pub(super) use in_order::InOrder;
 
 use crate::packet::DataView;
 use crate::units::Time;
+
+/// Makes receivers real: a line here is all that a receiver's file needs. Several recoveries may
+/// share one, so that the receiving half of a queue pair is no larger than the largest of them.
+macro_rules! registry {
+    ($($module:ident :: $receiver:ident),* $(,)?) => {
+        $(mod $module;
+        pub(super) use $module::$receiver;)*
+
+        /// The receiving side of one queue pair.
+        #[derive(Debug, Clone)]
+        pub(super) enum Receiving {
+            $($receiver($receiver),)*
+        }
+
+        $(impl From<$receiver> for Receiving {
+            fn from(receiver: $receiver) -> Self {
+                Self::$receiver(receiver)
+            }
+        })*
+
+        impl ReceiveRecovery for Receiving {
+            #[inline]
+            fn handle_data(
+                &mut self,
+                now: Time,
+                packet: DataView<'_>,
+                answers: &mut Answers,
+                out: &mut Outbox,
+            ) {
+                match self {
+                    $(Self::$receiver(it) => it.handle_data(now, packet, answers, out),)*
+                }
+            }
+            fn answer(&self) -> Answer {
+                match self { $(Self::$receiver(it) => it.answer(),)* }
+            }
+            fn delivered(&self) -> u64 {
+                match self { $(Self::$receiver(it) => it.delivered(),)* }
+            }
+            fn has_delivered(&self, index: u64) -> bool {
+                match self { $(Self::$receiver(it) => it.has_delivered(index),)* }
+            }
+            fn expected(&self) -> Option<u64> {
+                match self { $(Self::$receiver(it) => it.expected(),)* }
+            }
+            fn arrived(&self) -> u64 {
+                match self { $(Self::$receiver(it) => it.arrived(),)* }
+            }
+        }
+    };
+}
+
+registry! {
+    in_order::InOrder,
+    any_order::AnyOrder,
+    coded::Coded,
+}
 
 /// The receiving side of a loss recovery.
 pub(super) trait ReceiveRecovery {

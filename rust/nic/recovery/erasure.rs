@@ -22,7 +22,7 @@ use super::{Arrived, Expired, Missed, Numbering, Recovery, RecoveryConfig, SendR
 use crate::nic::board::Board;
 use crate::nic::delivery::Delivery;
 use crate::nic::parameters::Configuration;
-use crate::nic::receiver::Coded;
+use crate::nic::receiver::{Coded, Receiving};
 use crate::packet::{AckView, DataFields, MessageLabel, Psn};
 use crate::units::{Bytes, Span, Time};
 
@@ -44,7 +44,6 @@ impl Configuration for Config {
 
 impl RecoveryConfig for Config {
     type Sender = Box<Erasure>;
-    type Receiver = Coded;
 
     /// Each message is coded apart and delivered alone.
     const DELIVERIES: &'static [Delivery] = &[Delivery::Unordered, Delivery::Ordered];
@@ -55,8 +54,8 @@ impl RecoveryConfig for Config {
         Box::new(Erasure::new(timeout))
     }
 
-    fn receiver(&self, delivery: Delivery) -> Coded {
-        Coded::new(delivery)
+    fn receiver(&self, delivery: Delivery) -> Receiving {
+        Coded::new(delivery).into()
     }
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Arrived, Expired, Missed, Recovery, RecoveryConfig, SendRecovery};
 use crate::nic::delivery::Delivery;
 use crate::nic::parameters::Configuration;
-use crate::nic::receiver::InOrder;
+use crate::nic::receiver::{InOrder, Receiving};
 use crate::nic::timer::{SenderTimers, Timer};
 use crate::units::{Span, Time};
 
@@ -32,7 +32,6 @@ impl Configuration for Config {
 
 impl RecoveryConfig for Config {
     type Sender = GoBackN;
-    type Receiver = InOrder;
 
     /// No packet is taken before its turn, so that no message can overtake another.
     const DELIVERIES: &'static [Delivery] = &[Delivery::Ordered];
@@ -41,10 +40,10 @@ impl RecoveryConfig for Config {
         GoBackN::new(self.back_to, timeout)
     }
 
-    fn receiver(&self, _delivery: Delivery) -> InOrder {
+    fn receiver(&self, _delivery: Delivery) -> Receiving {
         match self.back_to {
-            BackTo::Missing => InOrder::new(),
-            BackTo::Message => InOrder::back_to_zero(),
+            BackTo::Missing => InOrder::new().into(),
+            BackTo::Message => InOrder::back_to_zero().into(),
         }
     }
 }
@@ -203,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_timer_runs_while_packets_are_out_and_starts_again_with_each_acknowledgement() {
+    fn the_timer_runs_while_packets_are_in_flight_and_restarts_with_each_acknowledgement() {
         let mut window = sent(2);
         assert_eq!(window.deadline(), Time::from_ps(1_000_000_000));
         window.handle_ack(Time::from_ps(500), arrived(1));
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_changes_nothing() {
+    fn invalid_acknowledgements_and_nacks_change_nothing() {
         let mut window = sent(5);
         window.handle_ack(Time::ZERO, arrived(3));
         for nack in [0, 2, 5, 900] {

@@ -1,7 +1,7 @@
 //! Loss recovery: which packet a sending half sends next and when it gives up waiting, and which
 //! packets a receiving half accepts. A recovery is one file and one line of the registry: its
-//! `Config` with defaults and check, the sending side, the receiving side that it needs (one of
-//! `nic::receiver`, or its own), and its tests.
+//! `Config` with defaults and check, the sending side, the choice of a receiving side among those
+//! of `nic::receiver`, and its tests.
 //!
 //! Sequence numbers never wrap here; only the wire has 24 bits.
 
@@ -14,9 +14,9 @@ pub use entry::{RecoveryEntry, RecoveryName};
 use super::congestion::PathFacts;
 use super::delivery::Delivery;
 use super::parameters::{Configuration, Configured, ParameterError, overridden};
-use super::receiver::{Answer, Answers, Outbox, ReceiveRecovery};
+use super::receiver::Receiving;
 use crate::balance::Parameters;
-use crate::packet::{AckView, DataFields, DataView};
+use crate::packet::{AckView, DataFields};
 use crate::units::{Bytes, Span, Time};
 
 /// Makes loss recoveries real everywhere: a line here is all that a recovery's file needs.
@@ -40,12 +40,6 @@ macro_rules! registry {
         #[derive(Debug, Clone)]
         pub(super) enum Sending {
             $($recovery(<$module::Config as RecoveryConfig>::Sender),)*
-        }
-
-        /// The receiving side of one queue pair.
-        #[derive(Debug, Clone)]
-        pub(super) enum Receiving {
-            $($recovery(<$module::Config as RecoveryConfig>::Receiver),)*
         }
 
         impl Recovery {
@@ -101,9 +95,7 @@ macro_rules! registry {
 
             /// The receiving side of a new queue pair.
             pub(super) fn receiver(self, delivery: Delivery) -> Receiving {
-                match self {
-                    $(Self::$recovery(it) => Receiving::$recovery(it.receiver(delivery)),)*
-                }
+                match self { $(Self::$recovery(it) => it.receiver(delivery),)* }
             }
         }
 
@@ -173,36 +165,6 @@ macro_rules! registry {
             }
         }
 
-        impl ReceiveRecovery for Receiving {
-            #[inline]
-            fn handle_data(
-                &mut self,
-                now: Time,
-                packet: DataView<'_>,
-                answers: &mut Answers,
-                out: &mut Outbox,
-            ) {
-                match self {
-                    $(Self::$recovery(it) => it.handle_data(now, packet, answers, out),)*
-                }
-            }
-            fn answer(&self) -> Answer {
-                match self { $(Self::$recovery(it) => it.answer(),)* }
-            }
-            fn delivered(&self) -> u64 {
-                match self { $(Self::$recovery(it) => it.delivered(),)* }
-            }
-            fn has_delivered(&self, index: u64) -> bool {
-                match self { $(Self::$recovery(it) => it.has_delivered(index),)* }
-            }
-            fn expected(&self) -> Option<u64> {
-                match self { $(Self::$recovery(it) => it.expected(),)* }
-            }
-            fn arrived(&self) -> u64 {
-                match self { $(Self::$recovery(it) => it.arrived(),)* }
-            }
-        }
-
         /// All recoveries, by the names that scenarios use.
         pub const RECOVERIES: &[RecoveryEntry] = &[$(RecoveryEntry::of::<$module::Config>()),*];
 
@@ -245,8 +207,6 @@ pub(super) trait RecoveryConfig: Configuration + Into<Recovery> {
     /// The sending side, a [`SendRecovery`]; in a box if it is large, so that a run with a million
     /// queue pairs of another recovery does not pay for it.
     type Sender;
-    /// The receiving side.
-    type Receiver: ReceiveRecovery;
 
     /// The orders of delivery that are possible with it, the default first.
     const DELIVERIES: &'static [Delivery] = &[Delivery::Ordered, Delivery::Unordered];
@@ -259,7 +219,7 @@ pub(super) trait RecoveryConfig: Configuration + Into<Recovery> {
     fn sender(&self, timeout: Span) -> Self::Sender;
 
     /// The receiving side of a new queue pair.
-    fn receiver(&self, delivery: Delivery) -> Self::Receiver;
+    fn receiver(&self, delivery: Delivery) -> Receiving;
 
     /// Bytes on the wire that it allows in flight at once.
     fn window(&self, _path: &PathFacts) -> u64 {

@@ -10,7 +10,7 @@ use super::selective::Selective;
 use super::{Arrived, Expired, Missed, Recovery, RecoveryConfig, SendRecovery, Why};
 use crate::nic::delivery::Delivery;
 use crate::nic::parameters::Configuration;
-use crate::nic::receiver::AnyOrder;
+use crate::nic::receiver::{AnyOrder, Receiving};
 use crate::units::{Span, Time};
 
 /// Parameters: none; the timer is `retransmit_timeout`.
@@ -27,15 +27,14 @@ impl Configuration for Config {
 
 impl RecoveryConfig for Config {
     type Sender = PerPacket;
-    type Receiver = AnyOrder;
 
     fn sender(&self, timeout: Span) -> PerPacket {
         PerPacket { window: Selective::default(), flights: Flights::new(timeout) }
     }
 
     /// However many packets beyond it have arrived, a packet is never taken for lost.
-    fn receiver(&self, delivery: Delivery) -> AnyOrder {
-        AnyOrder::new(u32::MAX, delivery)
+    fn receiver(&self, delivery: Delivery) -> Receiving {
+        AnyOrder::new(u32::MAX, delivery).into()
     }
 }
 
@@ -160,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_acknowledgement_takes_back_the_retransmission() {
+    fn a_late_acknowledgement_cancels_the_retransmission() {
         let mut window = sent(3);
         window.handle_timeout(Time::from_ps(100_000));
         assert_eq!(window.next(3), Some(0));

@@ -22,7 +22,7 @@ use super::{Arrived, Expired, Lost, LostPosition, Missed, RecoveryConfig, SendRe
 use crate::nic::congestion::PathFacts;
 use crate::nic::delivery::Delivery;
 use crate::nic::parameters::{Configuration, InvalidValue, require, timer};
-use crate::nic::receiver::AnyOrder;
+use crate::nic::receiver::{AnyOrder, Receiving};
 use crate::nic::timer::{SenderTimers, Timer};
 use crate::units::{Bytes, Span, Time};
 
@@ -69,14 +69,13 @@ impl Configuration for Config {
 
 impl RecoveryConfig for Config {
     type Sender = Box<Sack>;
-    type Receiver = AnyOrder;
 
     fn sender(&self, timeout: Span) -> Box<Sack> {
         Box::new(Sack::new(*self, timeout))
     }
 
-    fn receiver(&self, delivery: Delivery) -> AnyOrder {
-        AnyOrder::new(self.reordering, delivery)
+    fn receiver(&self, delivery: Delivery) -> Receiving {
+        AnyOrder::new(self.reordering, delivery).into()
     }
 
     fn window(&self, path: &PathFacts) -> u64 {

@@ -133,7 +133,7 @@ fn go_back_n_refuses_unordered_delivery_by_name() {
 /// The numbers of a coded message's packets count on from message to message and from repair to
 /// repair; what is told apart on the wire is how near they are.
 #[test]
-fn a_coded_message_may_have_more_packets_than_sequence_numbers_tell_apart() {
+fn a_coded_message_may_have_more_packets_than_sequence_numbers_distinguish() {
     let mut config = NicConfig::clone(&config(Recovery::ERASURE, 32));
     (config.payload, config.header) = (Bytes::new(1), Bytes::new(1));
     let config = Arc::new(config);

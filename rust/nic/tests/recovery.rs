@@ -120,7 +120,7 @@ fn a_window_smaller_than_an_acknowledgement_does_not_wait_for_more() {
 }
 
 #[test]
-fn what_a_switch_cut_is_asked_for_again_by_name() {
+fn a_trimmed_packet_is_requested_again_by_its_psn() {
     for (recovery, expected) in [
         (Recovery::GO_BACK_N, vec![1, 2, 3]),
         (Recovery::GO_BACK_TO_ZERO, vec![0, 1, 2, 3]),
@@ -149,7 +149,7 @@ fn what_a_switch_cut_is_asked_for_again_by_name() {
 }
 
 #[test]
-fn a_cut_duplicate_is_acknowledged_and_not_asked_for() {
+fn a_trimmed_duplicate_is_acknowledged_and_not_requested_again() {
     for recovery in all() {
         let (mut a, mut b, qp) = wired(settings(recovery));
         a.post(qp, Bytes::new(1_000), 1, 0);

@@ -152,7 +152,7 @@ fn an_early_wake_up_changes_no_packet() {
 }
 
 #[test]
-fn what_wakes_nobody_is_made_up_for_whoever_asks_and_how_often() {
+fn timers_that_wake_nobody_are_caught_up_however_often_the_rate_is_asked_for() {
     let path =
         PathFacts { line_rate: PORT.line_rate, base_rtt: PORT.base_rtt, packet: Bytes::new(1_062) };
     let presets = [

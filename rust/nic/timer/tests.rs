@@ -61,14 +61,14 @@ fn nic_timers() {
 }
 
 #[test]
-fn every_timer_is_in_one_place_of_the_list() {
+fn every_timer_is_listed_once() {
     for (place, timer) in Timer::ALL.into_iter().enumerate() {
         assert_eq!(timer as usize, place, "{timer}");
     }
 }
 
 #[test]
-fn a_table_is_as_long_as_its_owner_has_timers() {
+fn a_table_has_an_entry_for_each_timer_of_its_owner() {
     assert_eq!(size_of::<SenderTimers>(), 8);
     assert_eq!((size_of::<RateTimers<2>>(), size_of::<RateTimers<3>>()), (16, 24));
     assert_eq!((size_of::<ReceiverTimers>(), size_of::<NackTimers>()), (16, 8));
@@ -106,7 +106,7 @@ fn equal_times_go_in_the_order_named() {
 }
 
 #[test]
-fn a_silence_is_over_until_it_begins() {
+fn a_limiting_timer_counts_as_expired_until_it_is_set() {
     let mut timers = ReceiverTimers::default();
     timers.expire(Timer::Cnp);
     assert!(timers.is_due(Timer::Cnp, Time::ZERO) && !timers.is_due(Timer::AckCoalescing, at(9)));

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_write_says_nothing() {
+    fn a_plain_write_has_no_header() {
         assert_eq!(VerbHeader::from_bits(0), None);
         assert_eq!(VerbHeader::from_bits(u64::MAX), None);
     }

@@ -135,7 +135,7 @@ const SUCCESS: CompletionStatus = CompletionStatus::Success;
 const FLUSHED: CompletionStatus = CompletionStatus::Flushed;
 
 #[test]
-fn a_write_completes_at_the_sender_and_tells_the_receiver_nothing() {
+fn a_write_completes_at_the_sender_and_does_not_notify_the_receiver() {
     for recovery in recoveries() {
         for bytes in [0, 1, 1_000, 2_500] {
             let mut world = World::new(recovery, QpConfig::default());

@@ -64,7 +64,7 @@ fn each_known_loss_is_one_packet_more() {
 }
 
 #[test]
-fn what_was_given_up_and_arrives_after_all_counts() {
+fn a_packet_given_up_counts_when_it_arrives_after_all() {
     let mut code = posted(&[2]);
     send(&mut code, 0);
     let due = Time::from_ps(100_000);

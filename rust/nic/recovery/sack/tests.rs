@@ -110,7 +110,7 @@ fn acknowledgements_that_leave_the_oldest_missing_do_not_restart_its_timer() {
 }
 
 #[test]
-fn a_late_acknowledgement_takes_back_the_retransmission() {
+fn a_late_acknowledgement_cancels_the_retransmission() {
     let mut window = sent(3, 0);
     ack(&mut window, at(1), 0, 1);
     assert_eq!((window.next(3), window.in_flight()), (Some(0), 1));
@@ -119,7 +119,7 @@ fn a_late_acknowledgement_takes_back_the_retransmission() {
 }
 
 #[test]
-fn a_trimmed_packet_goes_first_and_nonsense_changes_nothing() {
+fn a_trimmed_packet_goes_first_and_invalid_nacks_change_nothing() {
     let mut window = sent(10, 0);
     ack(&mut window, at(1), 0, 2);
     let trimmed = |psn| Missed { missing: 0, psn, why: Why::Trimmed };
@@ -133,7 +133,7 @@ fn a_trimmed_packet_goes_first_and_nonsense_changes_nothing() {
 }
 
 #[test]
-fn flow_control_is_read_and_written() {
+fn the_window_is_read_and_written() {
     let read = |text: &str| toml::from_str::<Config>(&format!("flow_control = {text:?}"));
     assert_eq!(read("off").unwrap().flow_control, Window::Off);
     assert_eq!(read("104KB").unwrap().flow_control, Window::Bytes(Bytes::new(104_000)));

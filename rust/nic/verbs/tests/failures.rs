@@ -61,7 +61,7 @@ fn too_many_timeouts_in_a_row_end_the_queue_pair() {
 }
 
 #[test]
-fn without_a_limit_it_tries_for_ever() {
+fn without_a_limit_retries_never_end() {
     let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
     world.b.modify_qp(QP, QpState::Error).unwrap();
     world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
@@ -92,7 +92,7 @@ fn a_read_from_a_queue_pair_that_only_receives_is_an_invalid_request() {
 }
 
 #[test]
-fn bad_posts_are_errors_by_name() {
+fn invalid_posts_are_named_errors() {
     let queue_pairs = QpConfig { send_queue: 2, receive_queue: 1, ..QpConfig::default() };
     let mut world = World::new(Recovery::GO_BACK_N, queue_pairs);
     let nic = &mut world.a;

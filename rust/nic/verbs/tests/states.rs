@@ -70,7 +70,7 @@ fn error_flushes_and_reset_forgets() {
 }
 
 #[test]
-fn a_queue_pair_taken_back_from_init_does_not_know_its_peer() {
+fn a_queue_pair_reset_from_init_has_no_peer() {
     let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
     let qp = world.a.create_qp(attributes(1)).unwrap();
     world.a.modify_qp(qp, QpState::Init).unwrap();
