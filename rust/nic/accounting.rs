@@ -13,19 +13,19 @@ use crate::units::Bytes;
 /// The queue pairs of one NIC. It counts both ends of a connection, each at its own NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QpAccount {
-    /// Ever made.
+    /// Queue pairs ever made.
     pub opened: u64,
-    /// Made and not destroyed.
+    /// Queue pairs made and not destroyed.
     pub live: u64,
-    /// Most that were live at once.
+    /// The most queue pairs that were live at once.
     pub peak: u64,
-    /// Ever made to send on; the `qps` of a run count these.
+    /// Queue pairs ever made to send on; the `qps` of a run count these.
     pub sending: u64,
     /// ... of which a splitter asked for beyond one a pair of peers and message stream.
     pub extra: u64,
-    /// Hosts at the other end of those that are live.
+    /// Hosts at the other end of live queue pairs.
     pub peers: u64,
-    /// Most live ones with one peer.
+    /// The most live queue pairs with one peer.
     pub per_peer_max: u64,
     /// Memory of the contexts of `peak` queue pairs.
     pub context_bytes: Bytes,
@@ -34,7 +34,7 @@ pub struct QpAccount {
 }
 
 impl QpAccount {
-    /// The most of each over several NICs; what their caches counted is added up.
+    /// The maximum of each count over several NICs; the counters of their caches are added up.
     pub fn most(accounts: &[Self]) -> Self {
         accounts.iter().fold(Self::default(), |most, it| Self {
             opened: most.opened.max(it.opened),
@@ -57,9 +57,9 @@ impl QpAccount {
 /// The live queue pairs that a NIC has with one peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PeerAccount {
-    /// Both those that send and those that only receive.
+    /// Queue pairs that send, and those that only receive.
     pub live: u64,
-    /// Those that send.
+    /// Queue pairs that send.
     pub sending: u64,
     /// ... of which extra.
     pub extra: u64,
@@ -99,7 +99,7 @@ impl Nic {
         peers
     }
 
-    /// Most that the policy of a queue pair keeps for it, in bits.
+    /// The largest state that a policy keeps for a queue pair, in bits.
     pub fn policy_bits_max(&self) -> u64 {
         self.requesters.iter().map(|requester| requester.policy_bits()).max().unwrap_or(0)
     }

@@ -15,19 +15,20 @@ use crate::units::{Bytes, Span};
 /// How arrivals are acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckConfig {
-    /// Length of an acknowledgement (and NACK, CNP) on the wire.
+    /// Length of an acknowledgement, NACK, CNP or refusal on the wire.
     pub bytes: Bytes,
-    /// Data packets an acknowledgement, 1 to 32; the last of a message is acknowledged at once.
+    /// Data packets per acknowledgement, 1 to 32; the last packet of a message is acknowledged at
+    /// once.
     pub every: u32,
-    /// Bytes on the wire an acknowledgement, if `every` has not come before.
+    /// Bytes on the wire per acknowledgement, if fewer than `every` packets have them.
     pub every_bytes: Bytes,
     /// How long an arrival may wait to be acknowledged; `Span::MAX` without limit.
     pub within: Span,
     /// When a marked packet is acknowledged.
     pub marked: Marked,
-    /// Whose entropy values its sender learns from it.
+    /// The packets whose entropy values the sender learns from it.
     pub entropies: Entropies,
-    /// Whether acknowledgements go before data in switches; in NICs they always do.
+    /// Whether switches serve acknowledgements before data; NICs always do.
     pub priority: bool,
 }
 

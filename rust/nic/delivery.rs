@@ -6,9 +6,9 @@
 //! *Delivered* means that the receiver may use the message: its event, its completion, the start
 //! of what depends on it. Either way each is delivered once, with all its bytes, and the sender
 //! completes its work in the order in which it was posted. Unordered delivery needs packets that
-//! say which message they are of: here the number of the message (`ack`) and how many packets it
-//! has (`marked`), as each packet of IRN carries its RETH (SIGCOMM 2018, section 5.3) and each of
-//! RUD its message's number.
+//! name their message: here by its index and how many packets it has
+//! ([`MessageLabel`](crate::packet::MessageLabel)), as each packet of IRN carries its RETH (SIGCOMM
+//! 2018, section 5.3) and each of RUD the number of its message.
 
 use std::fmt;
 

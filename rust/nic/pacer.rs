@@ -20,7 +20,7 @@ impl Pacer {
         self.next
     }
 
-    /// Nothing goes before `time`.
+    /// No packet starts before `time`.
     pub fn hold_until(&mut self, time: Time) {
         self.next = self.next.max(time);
     }
