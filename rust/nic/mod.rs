@@ -233,6 +233,7 @@ impl Nic {
 
     /// Takes a packet; one for a queue pair that does not exist is dropped and counted.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
+        // Whatever the packet is for, its arrival loads the context of its queue pair.
         if let Some(cache) = &mut self.cache
             && packet.qp.index() < self.qps.len()
         {
@@ -285,6 +286,7 @@ impl Nic {
                 continue;
             }
             requester.timer_entry = Time::NEVER;
+            // Acknowledgements may have put off the deadline since the entry was made.
             let ran_out = requester.deadline() <= now;
             requester.handle_timeout(now, &mut self.events);
             if let Some(most) = self.config.queue_pairs.retries.filter(|_| ran_out) {

@@ -236,7 +236,7 @@ impl Requester {
         self.pacer.next()
     }
 
-    /// When the retransmission timer runs out.
+    /// When the retransmission timer expires.
     pub fn deadline(&self) -> Time {
         self.recovery.deadline()
     }
@@ -252,6 +252,7 @@ impl Requester {
             if last { work.bytes - index * config.payload.get() } else { config.payload.get() };
         let wire_bytes = u16::try_from(payload + config.header.get()).expect("checked by config");
         let again = sequence < self.recovery.never_sent();
+        // Asked once for each packet, a retransmission included: policies count on that.
         let entropy = self.policy.entropy(now);
         let mut data = DataFields {
             psn: Psn::on_wire(sequence),
@@ -262,6 +263,7 @@ impl Requester {
         if config.queue_pairs.delivery == Some(Delivery::Unordered) {
             data.message = self.message_label(&work);
         }
+        // An erasure code numbers packets in its own way, whatever the order of delivery.
         self.recovery.label(&mut data, work.bytes);
         let mut packet = Packet {
             src: self.host,
@@ -278,6 +280,7 @@ impl Requester {
             entropies.handle_sent(sequence, entropy);
         }
         self.recovery.handle_sent(now, entropy);
+        // After the recovery: whether the window is open depends on this packet being in flight.
         self.pace(now, wire_bytes);
         if config.ack.every > 1 && !self.window_is_open() {
             // The window is full: no later packet would make its acknowledgement due.
@@ -306,8 +309,8 @@ impl Requester {
     }
 
     fn work_of(&self, sequence: u64) -> Work {
-        let place = self.work.partition_point(|work| work.first + work.packets <= sequence);
-        *self.work.get(place).expect("every packet before the end is of a message")
+        let index = self.work.partition_point(|work| work.first + work.packets <= sequence);
+        *self.work.get(index).expect("every packet before the end is of a message")
     }
 
     /// An acknowledgement, NACK or CNP came in.
@@ -322,6 +325,8 @@ impl Requester {
         }
     }
 
+    /// Recovery first, then the policy and congestion control, which are informed of what is in
+    /// flight after it; completions last.
     fn handle_ack(&mut self, now: Time, ack: AckView<'_>, events: &mut VecDeque<NicEvent>) {
         let new = self.recovery.handle_ack(now, self.recovery.read(ack));
         self.inform_policy(now, ack, new);

@@ -21,6 +21,7 @@ impl Nic {
         if let Some(packet) = self.poll_transmit_control() {
             return Some(packet);
         }
+        // Those whose time has come stand behind those that already wait for their turn.
         while let Some(&Reverse((start, slot))) = self.paced.peek() {
             if start > now {
                 break;
@@ -32,9 +33,11 @@ impl Nic {
         while let Some(slot) = self.ready.pop_front() {
             let requester = &mut self.requesters[slot.index()];
             requester.send_state = SendState::Idle;
+            // Acknowledgements may have left it nothing to send, or its window may have closed.
             if !requester.has_packet() {
                 continue;
             }
+            // A miss delays this sending half alone: its turn comes again with its context.
             if let Some(cache) = &mut self.cache
                 && let Some(miss) = cache.send(self.requester_qps[slot.index()])
             {
@@ -45,6 +48,8 @@ impl Nic {
             let packet = requester.transmit(now, &self.config);
             self.counters.data_sent += 1;
             self.counters.retransmitted += u64::from(packet.flags.has(Flags::RETRANSMITTED));
+            // A rate that lets the next packet start before this one has left the wire is no limit:
+            // the sending half goes to the end of the queue at once, without a wake-up.
             let wire = self.port.line_rate.time_for(Bytes::new(u64::from(packet.wire_bytes)));
             self.schedule(slot, now + wire);
             self.keep_timer(slot);
