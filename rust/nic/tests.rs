@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::congestion::{CongestionControl, line_rate};
 use super::verbs::QpConfig;
 use super::*;
-use crate::balance::sender::{NetworkParameters, PathSpace, QpContext, SenderConfig, ecmp, spray};
+use crate::balance::sender::{QpContext, SenderConfig, ecmp, spray};
 use crate::packet::{Flags, PacketKind, Psn};
 use crate::units::{BitRate, Bytes, Span};
 
@@ -36,16 +36,7 @@ fn pair(recovery: Recovery, ack_every: u32) -> (Nic, Nic, QpId) {
     let config = config(recovery, ack_every);
     let (mut a, mut b) =
         (Nic::new(HostId(0), PORT, config.clone()), Nic::new(HostId(1), PORT, config));
-    let context = QpContext {
-        seed: 1,
-        src: HostId(0),
-        dst: HostId(1),
-        stream: 0,
-        qp_index: 0,
-        paths: PathSpace::SINGLE,
-        path: 0,
-        network: NetworkParameters::default(),
-    };
+    let context = QpContext::for_test();
     let policy = match recovery {
         Recovery::GO_BACK_N | Recovery::GO_BACK_TO_ZERO => SenderConfig::Ecmp(ecmp::Config {}),
         _ => SenderConfig::Spray(spray::Config::default()),
@@ -295,16 +286,8 @@ fn no_more_packets_are_in_flight_than_sequence_numbers_distinguish() {
 #[test]
 fn queue_pairs_take_turns() {
     let (mut a, mut b, first) = pair(Recovery::GO_BACK_N, 1);
-    let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext {
-        seed: 1,
-        src: HostId(0),
-        dst: HostId(1),
-        stream: 0,
-        qp_index: 1,
-        paths: PathSpace::SINGLE,
-        path: 0,
-        network: NetworkParameters::default(),
-    });
+    let policy = SenderConfig::Ecmp(ecmp::Config {})
+        .build(&QpContext { qp_index: 1, ..QpContext::for_test() });
     let second =
         a.open_sender(SendHalf { peer: HostId(1), label: 8, cookie: 1, extra: true, policy });
     let receiver = b.open_receiver(HostId(0), second, 8, 1);

@@ -33,16 +33,7 @@ fn wired(config: NicConfig) -> (Nic, Nic, QpId) {
     let config = Arc::new(config);
     let (mut a, mut b) =
         (Nic::new(HostId(0), PORT, config.clone()), Nic::new(HostId(1), PORT, config));
-    let context = QpContext {
-        seed: 1,
-        src: HostId(0),
-        dst: HostId(1),
-        stream: 0,
-        qp_index: 0,
-        paths: PathSpace::SINGLE,
-        path: 0,
-        network: NetworkParameters::default(),
-    };
+    let context = QpContext::for_test();
     let policy = SenderConfig::Spray(spray::Config::default()).build(&context);
     let qp = a.open_sender(SendHalf { peer: HostId(1), label: 7, cookie: 0, extra: false, policy });
     let receiver = b.open_receiver(HostId(0), qp, 7, 0);

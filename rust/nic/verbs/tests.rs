@@ -6,7 +6,7 @@ mod states;
 use std::sync::Arc;
 
 use super::*;
-use crate::balance::sender::{NetworkParameters, PathSpace, QpContext, Sender, SenderConfig, ecmp};
+use crate::balance::sender::{QpContext, Sender, SenderConfig, ecmp};
 use crate::ids::HostId;
 use crate::nic::congestion::{CongestionControl, line_rate};
 use crate::nic::recovery::sack;
@@ -37,16 +37,7 @@ fn config(recovery: Recovery, queue_pairs: QpConfig) -> NicConfig {
 }
 
 fn policy() -> Sender {
-    SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext {
-        seed: 1,
-        src: HostId(0),
-        dst: HostId(1),
-        stream: 0,
-        qp_index: 0,
-        paths: PathSpace::SINGLE,
-        path: 0,
-        network: NetworkParameters::default(),
-    })
+    SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test())
 }
 
 fn attributes(peer: u32) -> QpAttributes {
