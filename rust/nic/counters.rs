@@ -1,5 +1,8 @@
 //! What a NIC counts.
 
+use std::iter::Sum;
+use std::ops::Add;
+
 /// What a NIC counted. C++ shares the record, so that its layout is fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
@@ -32,4 +35,33 @@ pub struct NicCounters {
     pub discarded: u64,
     /// Data packets refused because no receive was posted, or the request cannot be served.
     pub not_ready: u64,
+}
+
+impl Add for NicCounters {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            data_sent: self.data_sent + other.data_sent,
+            retransmitted: self.retransmitted + other.retransmitted,
+            control_sent: self.control_sent + other.control_sent,
+            data_received: self.data_received + other.data_received,
+            trimmed: self.trimmed + other.trimmed,
+            marked: self.marked + other.marked,
+            out_of_order: self.out_of_order + other.out_of_order,
+            duplicates: self.duplicates + other.duplicates,
+            refused: self.refused + other.refused,
+            payload_received: self.payload_received + other.payload_received,
+            control_received: self.control_received + other.control_received,
+            misdirected: self.misdirected + other.misdirected,
+            discarded: self.discarded + other.discarded,
+            not_ready: self.not_ready + other.not_ready,
+        }
+    }
+}
+
+impl Sum for NicCounters {
+    fn sum<I: Iterator<Item = Self>>(counters: I) -> Self {
+        counters.fold(Self::default(), Add::add)
+    }
 }

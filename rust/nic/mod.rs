@@ -111,8 +111,6 @@ pub use timer::Timer;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
-use std::iter::Sum;
-use std::ops::Add;
 
 use context_cache::ContextCache;
 use qp::{Qp, Setup, Slot};
