@@ -138,7 +138,7 @@ pub(super) fn require(
 
 /// A span that a timer runs for: longer than zero, at most [`LONGEST_SPAN`].
 pub(super) fn timer(key: &'static str, span: Span) -> Result<(), InvalidValue> {
-    require(key, span, span > Span::ZERO, "it must be longer than nothing")?;
+    require(key, span, span > Span::ZERO, "it must be longer than zero")?;
     require(key, span, span <= LONGEST_SPAN, format!("it must be at most {LONGEST_SPAN}"))
 }
 
@@ -214,9 +214,9 @@ mod tests {
         assert!(positive_part("g", half).is_ok() && part("cut", zero).is_ok());
         assert!(positive("target", double).is_ok() && timer("timer", LONGEST_SPAN).is_ok());
         let said = |result: Result<(), InvalidValue>| result.unwrap_err().to_string();
-        assert_eq!(said(positive("g", zero)), "g = 0 is invalid: it must be more than 0");
+        assert_eq!(said(positive("g", zero)), "g = 0/1 is invalid: it must be more than 0");
         assert!(said(positive_part("g", double)).ends_with("at most 1, for example '1/5'"));
-        assert!(said(timer("timer", Span::ZERO)).ends_with("it must be longer than nothing"));
+        assert!(said(timer("timer", Span::ZERO)).ends_with("it must be longer than zero"));
         assert!(said(timer("timer", Span::MAX)).contains("it must be at most"));
         assert!(said(rate("min_rate", BitRate::from_bps(0))).ends_with("at least 1bps"));
         assert!(said(bytes("byte_counter", Bytes::ZERO)).ends_with("at least 1B"));
