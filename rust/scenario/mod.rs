@@ -32,9 +32,7 @@ pub use file::topology::{
     FatTreeSection, Generated, LeafSpineSection, LinksSection, RailOptimizedSection, Shape,
     TopologyFileSection, TopologyFormat, TopologyKind, TopologySection, WireSection,
 };
-pub use file::transport::{
-    DeliveryName, QpCacheSection, TransportSection,
-};
+pub use file::transport::{DeliveryName, QpCacheSection, TransportSection};
 pub use file::workload::chakra::{ChakraSection, DependenciesName};
 pub use file::workload::generated::{
     CollectiveSection, IncastSection, PermutationSection, ShiftSection,

@@ -18,8 +18,8 @@ pub(in crate::scenario) fn resolve(
 ) -> Result<CongestionControl, ScenarioError> {
     let trimming = if matches!(trim, Toggle::On(_)) { Trimming::On } else { Trimming::Off };
     let configured = section.congestion_control.control().configure(&section.parameters, trimming);
-    let configured = configured
-        .map_err(|error| parameters::invalid(context, &section.parameters, error))?;
+    let configured =
+        configured.map_err(|error| parameters::invalid(context, &section.parameters, error))?;
     *section.parameters = configured.parameters;
     Ok(configured.value)
 }

@@ -83,7 +83,10 @@ fn recoveries_and_acknowledgements_are_chosen_by_name() {
     assert_eq!(recovery(given), Recovery::Sack(expected));
     assert_eq!(recovery("recovery = 'erasure'"), Recovery::ERASURE);
     // The default policy is made for go-back-N.
-    assert_eq!(recovery("recovery_parameters = { back_to = 'message' }"), Recovery::GO_BACK_TO_ZERO);
+    assert_eq!(
+        recovery("recovery_parameters = { back_to = 'message' }"),
+        Recovery::GO_BACK_TO_ZERO
+    );
 
     // Delivery is what the recovery does, unless it is named.
     use crate::nic::Delivery::{Ordered, Unordered};
