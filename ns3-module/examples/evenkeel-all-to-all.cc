@@ -3,60 +3,57 @@
 /**
  * @file
  * @ingroup evenkeel
- * A collective over a leaf-spine, under one load-balancing policy or several.
+ * Runs a collective over a leaf-spine under one or several load-balancing policies.
  *
  *     evenkeel-all-to-all --policies=ecmp,spray,ethereal
  *
- * prints for each policy when the collective is complete, how long flows take, and what the fabric
- * did. Each policy has a simulation of its own, in one process.
+ * prints for each policy the completion time of the collective, that of the slowest flow, and counts
+ * of packets. Each policy has a simulation of its own, all in one process.
  */
+
+#include "example-options.h"
 
 #include "ns3/boolean.h"
 #include "ns3/collective-helper.h"
-#include "ns3/command-line.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/failure-helper.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
+#include <string>
 
 using namespace ns3;
 
 namespace
 {
 
-/// What is asked for.
+/// The options of this example.
 struct Options
 {
-    std::string policies{"ecmp,spray,ethereal"}; //!< names, with commas
+    std::string policies{"ecmp,spray,ethereal"}; //!< names, separated by commas
     std::string collective{"all-to-all"};        //!< name
-    uint32_t leaves{4};                          //!< switches with hosts
-    uint32_t spines{4};                          //!< switches without
-    uint32_t hostsPerLeaf{4};                    //!< hosts of each leaf
-    uint64_t bytes{1000000};                     //!< for each rank
-    std::string rate{"400Gbps"};                 //!< of each link
-    bool failure{false};                         //!< a link goes down
+    bool failure{false};                         //!< true to take a link down
+    LeafSpineOptions fabric;                     //!< of the leaf-spine
 };
 
 /**
  * @brief Runs one policy and prints a line.
- * @param options what is asked for
+ * @param options of this example
  * @param policy its name
- * @return true if everything was complete
+ * @return 0 if everything completed, 1 otherwise
  */
-bool
+int
 RunPolicy(const Options& options, const std::string& policy)
 {
     FabricHelper helper;
-    helper.SetChannelAttribute("DataRate", StringValue(options.rate));
+    helper.SetChannelAttribute("DataRate", StringValue(options.fabric.rate));
     helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
     helper.SetPolicy(policy);
     CollectiveHelper collective(options.collective);
-    collective.SetBytes(options.bytes);
+    collective.SetBytes(options.fabric.bytes);
     collective.Install(helper);
     if (options.failure)
     {
@@ -65,7 +62,9 @@ RunPolicy(const Options& options, const std::string& policy)
         failures.Down("leaf0-spine0", MicroSeconds(5));
     }
     Ptr<Fabric> fabric =
-        helper.CreateLeafSpine(options.leaves, options.spines, options.hostsPerLeaf);
+        helper.CreateLeafSpine(options.fabric.leaves,
+                               options.fabric.spines,
+                               options.fabric.hostsPerLeaf);
     Simulator::Run();
 
     uint64_t longest = 0;
@@ -86,8 +85,7 @@ RunPolicy(const Options& options, const std::string& policy)
               << std::setw(8) << fabric->GetCounters().dataDropped << std::setw(10)
               << fabric->GetQueueBytesMax() / 1000 << (done ? "" : "  did not complete")
               << std::endl;
-    Simulator::Destroy();
-    return done;
+    return EndRun(fabric);
 }
 
 } // namespace
@@ -98,26 +96,22 @@ main(int argc, char* argv[])
     Fabric::UsePicoseconds();
     Options options;
     CommandLine cmd(__FILE__);
-    cmd.AddValue("policies", "load-balancing policies, with commas", options.policies);
-    cmd.AddValue("collective", "what is sent", options.collective);
-    cmd.AddValue("leaves", "switches with hosts", options.leaves);
-    cmd.AddValue("spines", "switches that every leaf is wired to", options.spines);
-    cmd.AddValue("hostsPerLeaf", "hosts of each leaf", options.hostsPerLeaf);
-    cmd.AddValue("bytes", "of each rank", options.bytes);
-    cmd.AddValue("rate", "of each link", options.rate);
+    cmd.AddValue("policies", "load-balancing policies, separated by commas", options.policies);
+    cmd.AddValue("collective", "collective operation", options.collective);
+    options.fabric.AddTo(cmd);
     cmd.AddValue("failure", "take the link leaf0-spine0 down after 5 us", options.failure);
     cmd.Parse(argc, argv);
 
-    std::cout << options.collective << " of " << options.bytes << " B a rank, "
-              << options.leaves * options.hostsPerLeaf << " hosts" << std::endl
+    std::cout << options.collective << " of " << options.fabric.bytes << " B a rank, "
+              << options.fabric.CountHosts() << " hosts" << std::endl
               << "policy            complete_us  longest_us   packets  resent  marked dropped"
                  "  queue_kB"
               << std::endl;
-    bool done = true;
+    int status = 0;
     std::istringstream names(options.policies);
     for (std::string policy; std::getline(names, policy, ',');)
     {
-        done &= RunPolicy(options, policy);
+        status |= RunPolicy(options, policy);
     }
-    return done ? 0 : 1;
+    return status;
 }

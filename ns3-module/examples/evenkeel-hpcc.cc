@@ -3,14 +3,14 @@
 /**
  * @file
  * @ingroup evenkeel
- * An experiment of the HPCC family of simulators in mainline ns-3: takes the family's config.txt
- * unchanged, and writes fct.txt, pfc.txt and whatever else it asks for (the trace, lengths of queues,
- * ConWeave's monitors) in that family's formats, by the names that it gives.
+ * Runs an experiment of the HPCC family of simulators in mainline ns-3: reads the family's config.txt
+ * unchanged, and writes fct.txt, pfc.txt and every other file that it asks for (the trace, queue
+ * lengths, ConWeave's monitors) in the family's formats, under the names that it gives.
  *
  *     evenkeel-hpcc mix/config.txt --policy=spray --out=results
  *
- * The policy is, in this order, that of the command line, of the key LB_POLICY, and ECMP. Without
- * a configuration it runs the small one beside this file.
+ * The policy is that of the command line, else that of the key LB_POLICY, else ECMP. Without a
+ * configuration it runs the small one beside this file.
  */
 
 #include "ns3/boolean.h"
@@ -36,10 +36,10 @@ main(int argc, char* argv[])
     // The helper comes first: it sets ns-3's time resolution.
     FabricHelper helper;
     CommandLine cmd(__FILE__);
-    cmd.AddNonOption("config", "the experiment's configuration", config);
-    cmd.AddValue("policy", "in place of LB_POLICY (see: evenkeel list policies)", policy);
+    cmd.AddNonOption("config", "configuration of the experiment", config);
+    cmd.AddValue("policy", "overrides LB_POLICY (see: evenkeel list policies)", policy);
     cmd.AddValue("out", "folder for results", out);
-    cmd.AddValue("truncateNs", "cut transmission times to whole ns, as the family does", truncateNs);
+    cmd.AddValue("truncateNs", "truncate transmission times to whole ns, as the family does", truncateNs);
     cmd.Parse(argc, argv);
 
     try

@@ -3,20 +3,19 @@
 /**
  * @file
  * @ingroup evenkeel
- * Runs a scenario of evenkeel's in ns-3: fabric, workload, policy, failures and seed are what the
- * file says.
+ * Runs a scenario of evenkeel in ns-3, with the fabric, workload, policy, failures and seed of its
+ * file.
  *
  *     evenkeel-scenario --file=examples/quickstart.toml --flows
  *
- * With --flows it prints each flow as a line of text: message, piece, sender, receiver, bytes, and
- * start, delivery and completion in picoseconds. Without a file it runs a small scenario of its
- * own.
+ * With --flows it prints a line for each flow: message, piece, sender, receiver, bytes, and start,
+ * delivery and completion in picoseconds. Without a file it runs a small scenario of its own.
  */
 
+#include "example-options.h"
+
 #include "ns3/boolean.h"
-#include "ns3/command-line.h"
 #include "ns3/fabric-helper.h"
-#include "ns3/simulator.h"
 
 #include <iostream>
 
@@ -25,7 +24,7 @@ using namespace ns3;
 namespace
 {
 
-/// What is run where no file is given.
+/// The scenario to run if there is no file.
 const char* const SCENARIO = R"(
 [topology]
 leaves = 2
@@ -49,7 +48,7 @@ main(int argc, char* argv[])
     bool flows = false;
     FabricHelper helper;
     CommandLine cmd(__FILE__);
-    cmd.AddValue("file", "a scenario", file);
+    cmd.AddValue("file", "file of the scenario", file);
     cmd.AddValue("flows", "print each flow", flows);
     cmd.Parse(argc, argv);
 
@@ -76,6 +75,5 @@ main(int argc, char* argv[])
                       << flow.completedPs << std::endl;
         }
     }
-    Simulator::Destroy();
-    return done ? 0 : 1;
+    return EndRun(fabric);
 }

@@ -3,22 +3,22 @@
 /**
  * @file
  * @ingroup evenkeel
- * What it costs to ask evenkeel: the packet rate of one fabric with evenkeel's policies and NICs
- * against the same fabric with trivial ones in C++.
+ * Measures the cost of the calls into evenkeel: the packet rate of a fabric with evenkeel's policies
+ * and NICs against the same fabric with plain ones in C++.
  *
  *     evenkeel-speed --hostsPerLeaf=16 --leaves=16 --spines=16 --bytes=2000000
  *
- * prints for each of three cores the packets a second of CPU time that cross a link, best of so
- * many rounds: `policy` asks evenkeel for everything, `c++ policy` has evenkeel's NICs and a
- * trivial policy in C++, `c++ all` has trivial NICs too.
+ * prints the packets per second of CPU time that cross a link, the best of several rounds, for three
+ * cores: `policy` has evenkeel's policies and NICs, `c++ policy` has evenkeel's NICs and a plain
+ * policy in C++, `c++ all` has plain NICs too.
  */
+
+#include "example-options.h"
 
 #include "ns3/boolean.h"
 #include "ns3/collective-helper.h"
-#include "ns3/command-line.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/plain-fabric-core.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 
 #include <algorithm>
@@ -44,35 +44,33 @@ WithPlainPolicy(std::unique_ptr<FabricCore> evenkeel)
     return std::make_unique<FabricCore>(std::move(description), evenkeel->GetHosts(), switching);
 }
 
-/// What is asked for.
+/// The options of this example.
 struct Options
 {
-    std::string policy{"spray"}; //!< name
-    uint32_t leaves{8};          //!< switches with hosts
-    uint32_t spines{8};          //!< switches without
-    uint32_t hostsPerLeaf{8};    //!< hosts of each leaf
-    uint64_t bytes{262144};      //!< for each rank
-    uint32_t rounds{2};          //!< of which the best counts
+    std::string policy{"spray"};                         //!< name
+    uint32_t rounds{2};                                  //!< the best of them counts
+    LeafSpineOptions fabric{8, 8, 8, 262144, "400Gbps"}; //!< of the leaf-spine
 };
 
-/// Which core.
+/// What a fabric is made from.
 enum Which
 {
-    EVENKEEL,   //!< everything asks evenkeel
-    CPP_POLICY, //!< all but the policy
-    CPP_ALL,    //!< nothing does
+    EVENKEEL,   //!< evenkeel's policies and NICs
+    CPP_POLICY, //!< evenkeel's NICs and a plain policy
+    CPP_ALL,    //!< plain policies and NICs
 };
 
 /**
- * @param options what is asked for
- * @param which core
- * @return packets a second of CPU time that cross a link
+ * @param options of this example
+ * @param which what the fabric is made from
+ * @return packets per second of CPU time that cross a link
  */
 double
 Measure(const Options& options, Which which)
 {
     FabricHelper helper;
     helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
+    helper.SetChannelAttribute("DataRate", StringValue(options.fabric.rate));
     helper.SetPolicy(options.policy);
     if (which == CPP_ALL)
     {
@@ -85,7 +83,7 @@ Measure(const Options& options, Which which)
     else
     {
         CollectiveHelper collective("all-to-all");
-        collective.SetBytes(options.bytes);
+        collective.SetBytes(options.fabric.bytes);
         collective.Install(helper);
     }
     if (which == CPP_POLICY)
@@ -95,7 +93,9 @@ Measure(const Options& options, Which which)
         });
     }
     Ptr<Fabric> fabric =
-        helper.CreateLeafSpine(options.leaves, options.spines, options.hostsPerLeaf);
+        helper.CreateLeafSpine(options.fabric.leaves,
+                               options.fabric.spines,
+                               options.fabric.hostsPerLeaf);
     if (which == CPP_ALL)
     {
         const uint32_t hosts = fabric->GetNNics();
@@ -104,7 +104,7 @@ Measure(const Options& options, Which which)
             for (uint32_t src = 0; src < hosts; ++src)
             {
                 fabric->GetNic(src)->PostMessage(fabric->GetNic((src + step) % hosts),
-                                                 options.bytes / hosts);
+                                                 options.fabric.bytes / hosts);
             }
         }
     }
@@ -124,12 +124,9 @@ main(int argc, char* argv[])
     Fabric::UsePicoseconds();
     Options options;
     CommandLine cmd(__FILE__);
-    cmd.AddValue("policy", "a load-balancing policy", options.policy);
-    cmd.AddValue("leaves", "switches with hosts", options.leaves);
-    cmd.AddValue("spines", "switches that every leaf is wired to", options.spines);
-    cmd.AddValue("hostsPerLeaf", "hosts of each leaf", options.hostsPerLeaf);
-    cmd.AddValue("bytes", "of each rank", options.bytes);
-    cmd.AddValue("rounds", "of which the best counts", options.rounds);
+    cmd.AddValue("policy", "load-balancing policy", options.policy);
+    cmd.AddValue("rounds", "rounds, of which the best counts", options.rounds);
+    options.fabric.AddTo(cmd);
     cmd.Parse(argc, argv);
 
     double best[] = {0, 0, 0};
@@ -140,8 +137,8 @@ main(int argc, char* argv[])
             best[which] = std::max(best[which], Measure(options, which));
         }
     }
-    std::cout << "all-to-all, " << options.leaves * options.hostsPerLeaf << " hosts, "
-              << options.bytes << " B a rank; packets over links a second of CPU time"
+    std::cout << "all-to-all, " << options.fabric.CountHosts() << " hosts, "
+              << options.fabric.bytes << " B a rank; packets over links a second of CPU time"
               << std::endl
               << options.policy << ": " << best[EVENKEEL] << std::endl
               << "c++ policy: " << best[CPP_POLICY] << std::endl

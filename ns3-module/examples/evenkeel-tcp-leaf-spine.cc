@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// TCP bulk transfers across a leaf-spine fabric, as many existing scripts have them; the lines that
+// Runs TCP bulk transfers across a leaf-spine fabric, as many existing scripts do; the lines that
 // evenkeel adds are marked. Compare
 //
 //   evenkeel-tcp-leaf-spine --policy=none       (global routing alone: always the first next hop)
@@ -9,8 +9,10 @@
 //   evenkeel-tcp-leaf-spine --policy=spray      (a path for each packet)
 //   evenkeel-tcp-leaf-spine --policy=jsq        (the shortest queue for each packet)
 //
-// Every host sends to one under another leaf. Printed are the completion times, and how many
-// packets a later packet of their flow had overtaken.
+// Every host sends to a host of another leaf. The program prints the completion times, and how many
+// packets arrived after a later packet of their flow.
+
+#include "example-options.h"
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -23,6 +25,7 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -33,12 +36,12 @@ NS_LOG_COMPONENT_DEFINE("EvenkeelTcpLeafSpine");
 namespace
 {
 
-/// Bytes that came in, by receiver, and when the last of them did.
+/// Bytes received, by receiver, and the time of the last of them.
 std::vector<uint64_t> g_received;
 std::vector<Time> g_finished;
-/// Addresses and ports.
+/// Source and destination address, source and destination port.
 using Flow = std::tuple<uint32_t, uint32_t, uint16_t, uint16_t>;
-/// The highest IP identification that came in, by flow: senders count it up by pair of hosts.
+/// The highest IP identification received, by flow: senders count it up per pair of hosts.
 std::map<Flow, uint16_t> g_highest;
 uint64_t g_overtaken = 0;
 
@@ -74,94 +77,116 @@ CountOvertaken(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t)
     }
 }
 
-} // namespace
-
-int
-main(int argc, char* argv[])
+/// What the transfers run over.
+struct Network
 {
-    std::string policy = "flowlet";
-    std::string parameters;
-    uint32_t leaves = 4;
-    uint32_t spines = 4;
-    uint32_t hostsPerLeaf = 4;
-    uint64_t bytes = 2000000;
-    std::string rate = "10Gbps";
+    NodeContainer hosts;                //!< by number
+    std::vector<Ipv4Address> addresses; //!< of hosts
+};
 
-    CommandLine cmd(__FILE__);
-    cmd.AddValue("policy", "A policy of evenkeel, or none for global routing alone", policy);
-    cmd.AddValue("parameters", "Parameters of the policy, such as gap=\"50us\"", parameters);
-    cmd.AddValue("leaves", "Leaf switches", leaves);
-    cmd.AddValue("spines", "Spine switches", spines);
-    cmd.AddValue("hosts", "Hosts a leaf", hostsPerLeaf);
-    cmd.AddValue("bytes", "What each host sends", bytes);
-    cmd.AddValue("rate", "The rate of all links", rate);
-    cmd.Parse(argc, argv);
-
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
-    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(4 << 20));
-    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(4 << 20));
-    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(5)));
-
-    NodeContainer leafNodes(leaves);
-    NodeContainer spineNodes(spines);
-    NodeContainer hostNodes(leaves * hostsPerLeaf);
-
+/**
+ * @brief Gives all nodes IP, with the policy among equal-cost next hops.
+ * @param policy its name, or none for global routing alone
+ * @param parameters of the policy
+ */
+void
+InstallInternet(const std::string& policy, const std::string& parameters)
+{
     InternetStackHelper internet;
     if (policy != "none")
     {
-        LoadBalancedRoutingHelper routing(policy);                  // evenkeel
-        routing.Set("Parameters", StringValue(parameters));         // evenkeel
-        internet.SetRoutingHelper(routing.WithGlobalRouting());     // evenkeel
+        LoadBalancedRoutingHelper routing(policy);              // evenkeel
+        routing.Set("Parameters", StringValue(parameters));     // evenkeel
+        internet.SetRoutingHelper(routing.WithGlobalRouting()); // evenkeel
     }
     internet.InstallAll();
+}
+
+/**
+ * @param options of the leaf-spine
+ * @param policy its name, or none for global routing alone
+ * @param parameters of the policy
+ * @return the hosts of the network
+ */
+Network
+BuildNetwork(const LeafSpineOptions& options,
+             const std::string& policy,
+             const std::string& parameters)
+{
+    NodeContainer leaves(options.leaves);
+    NodeContainer spines(options.spines);
+    Network network;
+    network.hosts.Create(options.CountHosts());
+    InstallInternet(policy, parameters);
 
     PointToPointHelper p2p;
-    p2p.SetDeviceAttribute("DataRate", StringValue(rate));
+    p2p.SetDeviceAttribute("DataRate", StringValue(options.rate));
     p2p.SetChannelAttribute("Delay", StringValue("1us"));
     TrafficControlHelper queues;
     queues.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", StringValue("1000p"));
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
-    auto connect = [&](Ptr<Node> a, Ptr<Node> b) {
+    const auto connect = [&](Ptr<Node> a, Ptr<Node> b) {
         NetDeviceContainer devices = p2p.Install(a, b);
         queues.Install(devices);
         Ipv4InterfaceContainer interfaces = addresses.Assign(devices);
         addresses.NewNetwork();
         return interfaces.GetAddress(0);
     };
-    std::vector<Ipv4Address> hostAddresses;
-    for (uint32_t host = 0; host < hostNodes.GetN(); host++)
+    for (uint32_t host = 0; host < network.hosts.GetN(); host++)
     {
-        hostAddresses.push_back(connect(hostNodes.Get(host), leafNodes.Get(host / hostsPerLeaf)));
+        Ptr<Node> leaf = leaves.Get(host / options.hostsPerLeaf);
+        network.addresses.push_back(connect(network.hosts.Get(host), leaf));
     }
-    for (uint32_t leaf = 0; leaf < leaves; leaf++)
+    for (uint32_t leaf = 0; leaf < options.leaves; leaf++)
     {
-        for (uint32_t spine = 0; spine < spines; spine++)
+        for (uint32_t spine = 0; spine < options.spines; spine++)
         {
-            connect(leafNodes.Get(leaf), spineNodes.Get(spine));
+            connect(leaves.Get(leaf), spines.Get(spine));
         }
     }
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+    return network;
+}
 
-    g_received.assign(hostNodes.GetN(), 0);
-    g_finished.assign(hostNodes.GetN(), Time());
-    for (uint32_t host = 0; host < hostNodes.GetN(); host++)
+/**
+ * @brief Has every host send to a host of another leaf.
+ * @param network the network
+ * @param options of the leaf-spine
+ */
+void
+StartTransfers(const Network& network, const LeafSpineOptions& options)
+{
+    const uint32_t hosts = network.hosts.GetN();
+    g_received.assign(hosts, 0);
+    g_finished.assign(hosts, Time());
+    for (uint32_t host = 0; host < hosts; host++)
     {
-        const uint32_t receiver = (host + hostsPerLeaf) % hostNodes.GetN();
+        const uint32_t receiver = (host + options.hostsPerLeaf) % hosts;
         PacketSinkHelper sink("ns3::TcpSocketFactory",
                               InetSocketAddress(Ipv4Address::GetAny(), 5000));
-        Ptr<Application> server = sink.Install(hostNodes.Get(receiver)).Get(0);
-        server->TraceConnectWithoutContext("Rx", MakeBoundCallback(&Receive, receiver, bytes));
+        Ptr<Application> server = sink.Install(network.hosts.Get(receiver)).Get(0);
+        server->TraceConnectWithoutContext(
+            "Rx",
+            MakeBoundCallback(&Receive, receiver, options.bytes));
         BulkSendHelper bulk("ns3::TcpSocketFactory",
-                            InetSocketAddress(hostAddresses[receiver], 5000));
-        bulk.SetAttribute("MaxBytes", UintegerValue(bytes));
-        bulk.Install(hostNodes.Get(host)).Start(MicroSeconds(10 * host));
-        hostNodes.Get(host)->GetObject<Ipv4L3Protocol>()->TraceConnectWithoutContext(
+                            InetSocketAddress(network.addresses[receiver], 5000));
+        bulk.SetAttribute("MaxBytes", UintegerValue(options.bytes));
+        bulk.Install(network.hosts.Get(host)).Start(MicroSeconds(10 * host));
+        network.hosts.Get(host)->GetObject<Ipv4L3Protocol>()->TraceConnectWithoutContext(
             "LocalDeliver",
             MakeCallback(&CountOvertaken));
     }
+}
 
-    Simulator::Stop(Seconds(1));
-    Simulator::Run();
+/**
+ * @brief Prints what became of the transfers.
+ * @param policy name of the policy
+ * @param bytes of each transfer
+ * @return true if all of them are done
+ */
+bool
+Report(const std::string& policy, uint64_t bytes)
+{
     Time sum;
     Time last;
     uint32_t done = 0;
@@ -175,6 +200,35 @@ main(int argc, char* argv[])
               << " bytes done, mean " << (done ? sum.GetMicroSeconds() / done : 0) << " us, last "
               << last.GetMicroSeconds() << " us, " << g_overtaken << " packets overtaken"
               << std::endl;
+    return done == g_finished.size();
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    std::string policy = "flowlet";
+    std::string parameters;
+    LeafSpineOptions options{4, 4, 4, 2000000, "10Gbps"};
+
+    CommandLine cmd(__FILE__);
+    cmd.AddValue("policy", "policy of evenkeel, or none for global routing alone", policy);
+    cmd.AddValue("parameters", "parameters of the policy, such as gap=\"50us\"", parameters);
+    options.AddTo(cmd);
+    cmd.AddValue("hosts", "the same as hostsPerLeaf", options.hostsPerLeaf);
+    cmd.Parse(argc, argv);
+
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
+    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(4 << 20));
+    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(4 << 20));
+    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(5)));
+
+    const Network network = BuildNetwork(options, policy, parameters);
+    StartTransfers(network, options);
+    Simulator::Stop(Seconds(1));
+    Simulator::Run();
+    const bool done = Report(policy, options.bytes);
     Simulator::Destroy();
-    return done == g_finished.size() ? 0 : 1;
+    return done ? 0 : 1;
 }

@@ -3,21 +3,22 @@
 /**
  * @file
  * @ingroup evenkeel
- * Two hosts behind one switch: a message, and when its receiver and its sender are done with it.
+ * Sends a message between two hosts behind one switch, and prints when its receiver has every byte
+ * and when its sender has the last acknowledgement.
  *
- * The topology is wired by hand, node by node, as a script of its own would do it:
+ * The topology is wired by hand, node by node:
  *
  *     host 0 ---- switch ---- host 1
  *
- * With --pcap both NICs write what they send and receive; Wireshark reads it as RoCEv2.
+ * With --pcap both NICs write what they send and receive as RoCEv2, which Wireshark reads.
  */
 
+#include "example-options.h"
+
 #include "ns3/boolean.h"
-#include "ns3/command-line.h"
 #include "ns3/config.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/rdma-nic-helper.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
@@ -29,14 +30,14 @@ namespace
 {
 
 /**
- * @brief Prints what happened to a message.
- * @param context who tells
- * @param news what happened
+ * @brief Prints an event of a message.
+ * @param context path of the trace source
+ * @param event the event
  */
 void
-Tell(std::string context, const FabricNews& news)
+Print(std::string context, const FabricMessageEvent& event)
 {
-    std::cout << news << std::endl;
+    std::cout << event << std::endl;
 }
 
 } // namespace
@@ -51,7 +52,7 @@ main(int argc, char* argv[])
     FabricHelper fabricHelper;
     CommandLine cmd(__FILE__);
     cmd.AddValue("bytes", "length of the message", bytes);
-    cmd.AddValue("rate", "of both links", rate);
+    cmd.AddValue("rate", "rate of both links", rate);
     cmd.AddValue("pcap", "write what the NICs send and receive", pcap);
     cmd.Parse(argc, argv);
 
@@ -77,13 +78,11 @@ main(int argc, char* argv[])
         nicHelper.EnablePcap("evenkeel-two-hosts", nics);
     }
     Config::Connect("/NodeList/*/DeviceList/*/$ns3::RdmaNic/MessageDelivered",
-                    MakeCallback(&Tell));
+                    MakeCallback(&Print));
     Config::Connect("/NodeList/*/DeviceList/*/$ns3::RdmaNic/MessageCompleted",
-                    MakeCallback(&Tell));
+                    MakeCallback(&Print));
 
     fabric->GetNic(0)->PostMessage(fabric->GetNic(1), bytes);
     Simulator::Run();
-    const bool done = fabric->GetVerdict() == Fabric::COMPLETED;
-    Simulator::Destroy();
-    return done ? 0 : 1;
+    return EndRun(fabric);
 }

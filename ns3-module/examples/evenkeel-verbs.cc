@@ -3,12 +3,12 @@
 /**
  * @file
  * @ingroup evenkeel
- * Queue pairs and verbs: a store of values that clients ask, in three ways.
+ * Uses queue pairs and verbs for a key-value store that clients query in two ways.
  *
  * The server is host 0 of a leaf-spine; each other host is a client with a queue pair to it. A
- * client SENDs its question. The server answers with a WRITE of the value and a number that says
- * so, which completes a receive of the client's. For comparison the client then READs the same value,
- * which the server's program takes no part in.
+ * client SENDs its query. The server answers with a WRITE of the value with immediate data, which
+ * completes a receive of the client. For comparison the client then READs the same value, without
+ * any part of the server's program.
  *
  *     client                         server
  *       PostReceive, PostSend  --->    receive completes
@@ -17,11 +17,11 @@
  *       READ completes         <---    (its NIC answers)
  */
 
-#include "ns3/command-line.h"
+#include "example-options.h"
+
 #include "ns3/fabric-helper.h"
 #include "ns3/rdma-nic-helper.h"
 #include "ns3/rdma-qp.h"
-#include "ns3/simulator.h"
 
 #include <iostream>
 #include <memory>
@@ -37,8 +37,8 @@ class Server
 {
   public:
     /**
-     * @param qp its end
-     * @param bytes of a value
+     * @param qp its end of the queue pair
+     * @param bytes length of a value
      */
     Server(Ptr<RdmaQp> qp, uint64_t bytes)
         : m_qp(qp),
@@ -50,8 +50,8 @@ class Server
 
   private:
     /**
-     * @brief A question is here.
-     * @param completion of a receive
+     * @brief Answers a query.
+     * @param completion of the receive that the query completed
      */
     void HandleCompletion(const FabricCompletion& completion)
     {
@@ -59,25 +59,25 @@ class Server
         m_qp->PostWriteWithImmediate(m_bytes, 1, 0, RdmaQp::UNSIGNALED);
     }
 
-    Ptr<RdmaQp> m_qp; //!< its end
-    uint64_t m_bytes; //!< of a value
+    Ptr<RdmaQp> m_qp; //!< its end of the queue pair
+    uint64_t m_bytes; //!< length of a value
 };
 
 /// The client's end of a queue pair.
 class Client
 {
   public:
-    /// What the names of its work requests say.
+    /// The ids of its work requests.
     enum Work : uint64_t
     {
-        QUESTION, //!< the SEND
-        ANSWER,   //!< the receive
-        COPY,     //!< the READ
+        QUERY,  //!< the SEND
+        ANSWER, //!< the receive
+        COPY,   //!< the READ
     };
 
     /**
-     * @param qp its end
-     * @param bytes of a value
+     * @param qp its end of the queue pair
+     * @param bytes length of a value
      */
     Client(Ptr<RdmaQp> qp, uint64_t bytes)
         : m_qp(qp),
@@ -85,15 +85,15 @@ class Client
     {
         m_qp->SetCompletionCallback(MakeCallback(&Client::HandleCompletion, this));
         m_qp->PostReceive(ANSWER);
-        m_qp->PostSend(64, QUESTION, RdmaQp::UNSIGNALED);
+        m_qp->PostSend(64, QUERY, RdmaQp::UNSIGNALED);
     }
 
-    uint64_t answeredPs{0}; //!< when the answer was here
-    uint64_t copiedPs{0};   //!< when the READ was complete
+    uint64_t answeredPs{0}; //!< when the answer arrived
+    uint64_t copiedPs{0};   //!< when the READ completed
 
   private:
     /**
-     * @brief The answer is here, or what was read.
+     * @brief Handles the answer, or the value that was read.
      * @param completion of the receive or of the READ
      */
     void HandleCompletion(const FabricCompletion& completion)
@@ -114,8 +114,8 @@ class Client
         }
     }
 
-    Ptr<RdmaQp> m_qp; //!< its end
-    uint64_t m_bytes; //!< of a value
+    Ptr<RdmaQp> m_qp; //!< its end of the queue pair
+    uint64_t m_bytes; //!< length of a value
 };
 
 } // namespace
@@ -129,7 +129,7 @@ main(int argc, char* argv[])
     FabricHelper helper;
     CommandLine cmd(__FILE__);
     cmd.AddValue("bytes", "length of a value", bytes);
-    cmd.AddValue("policy", "of the fabric", policy);
+    cmd.AddValue("policy", "load-balancing policy", policy);
     cmd.Parse(argc, argv);
 
     helper.SetPolicy(policy);
@@ -144,7 +144,6 @@ main(int argc, char* argv[])
         clients.push_back(std::make_unique<Client>(client, bytes));
     }
     Simulator::Run();
-    const bool done = fabric->GetVerdict() == Fabric::COMPLETED;
     for (std::size_t client = 0; client < clients.size(); ++client)
     {
         std::cout << "host " << client + 1 << ": SEND and WRITE "
@@ -152,6 +151,5 @@ main(int argc, char* argv[])
                   << (clients[client]->copiedPs - clients[client]->answeredPs) / 1000 << " ns"
                   << std::endl;
     }
-    Simulator::Destroy();
-    return done ? 0 : 1;
+    return EndRun(fabric);
 }

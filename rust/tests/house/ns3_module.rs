@@ -39,8 +39,10 @@ pub(crate) fn rust_in_public(lists: &SourceFile, sources: &[SourceFile]) -> Vec<
 /// Faults of examples that are not built, or that nothing runs.
 pub(crate) fn examples(built: &SourceFile, run: &SourceFile, sources: &[SourceFile]) -> Vec<Fault> {
     let mut faults = Vec::new();
-    for file in sources.iter().filter(|file| file.path.starts_with("ns3-module/examples/")) {
-        let name = file.path.trim_start_matches("ns3-module/examples/").trim_end_matches(".cc");
+    for file in sources {
+        let name = file.path.strip_prefix("ns3-module/examples/");
+        // Headers are what examples share.
+        let Some(name) = name.and_then(|name| name.strip_suffix(".cc")) else { continue };
         for (list, start) in [(built, name.to_owned()), (run, format!("(\"{name}"))] {
             if !list.text.contains(&start) {
                 faults.push(file.fault(1, format!("{} must name {name}", list.path)));
