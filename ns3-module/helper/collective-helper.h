@@ -17,9 +17,9 @@ class FabricHelper;
  * @ingroup evenkeel
  * @brief A collective operation, a trace or another workload over hosts of a fabric.
  *
- * Rank i is the i-th node of the container; the hosts of a workload have the lowest numbers. What
- * waits for what is in the workload: it starts when the simulation does, and the fabric's trace
- * source Finished tells when all of it is complete.
+ * Rank i is the i-th node of the container; the hosts of a workload have the lowest numbers. The
+ * workload starts with the simulation, its messages wait for each other as it defines, and the trace
+ * source Finished of the fabric fires when all of it is complete.
  */
 class CollectiveHelper
 {
@@ -32,29 +32,29 @@ class CollectiveHelper
 
     /**
      * @brief Sets the size.
-     * @param bytes for each rank of a collective, for each flow otherwise
+     * @param bytes of each rank of a collective, of each flow otherwise
      */
     void SetBytes(uint64_t bytes);
     /**
-     * @brief Sets the algorithm, where a collective has several.
+     * @brief Sets the algorithm of a collective that has several.
      * @param algorithm such as ring or halving-doubling
      */
     void SetAlgorithm(const std::string& algorithm);
     /**
-     * @brief Takes a trace or a list of flows from a file.
-     * @param path of the file; for Chakra what comes before ".RANK.et"
+     * @brief Reads a trace or a list of flows from a file.
+     * @param path of the file; for Chakra the part before ".RANK.et"
      */
     void SetFile(const std::string& path);
     /**
      * @brief Sets any other key of a scenario's section [workload].
      * @param key the key
-     * @param value its value as it is written there, with the quotes of a text
+     * @param value its value as written there, with the quotes of a string
      */
     void Set(const std::string& key, const std::string& value);
     /**
-     * @brief Plans the workload, before FabricHelper::Finish or a Create call.
-     * @param fabric what builds the fabric
-     * @param ranks hosts, by rank; none for all hosts of the fabric
+     * @brief Adds the workload to a fabric, before FabricHelper::Finish or a Create call.
+     * @param fabric what makes the fabric
+     * @param ranks hosts, by rank; empty for all hosts of the fabric
      */
     void Install(FabricHelper& fabric, const NodeContainer& ranks = NodeContainer()) const;
     /// @return the section [workload] of a scenario

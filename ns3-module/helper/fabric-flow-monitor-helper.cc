@@ -16,7 +16,7 @@ FabricFlowMonitorHelper::FabricFlowMonitorHelper()
 
 FabricFlowMonitorHelper::~FabricFlowMonitorHelper()
 {
-    // Probes and monitor hold each other.
+    // Probes and monitor have references to each other.
     m_monitor->Dispose();
 }
 
@@ -26,7 +26,7 @@ FabricFlowMonitorHelper::Install(Ptr<Fabric> fabric)
     for (uint32_t number = 0; number < fabric->GetNPorts(); ++number)
     {
         Ptr<FabricPort> port = &fabric->GetPort(number);
-        // It adds itself to its monitor.
+        // The probe adds itself to its monitor.
         CreateObject<FabricFlowProbe>(m_monitor, m_classifier, port);
     }
     return m_monitor;

@@ -14,9 +14,9 @@ class Fabric;
 
 /**
  * @ingroup evenkeel
- * @brief FlowMonitor for a fabric: delays, jitter, losses of each flow of data packets.
+ * @brief FlowMonitor for a fabric: delays, jitter and losses of each flow of data packets.
  *
- * Its flows are numbered apart from those of IP's probes, so a fabric has a monitor of its own.
+ * A fabric has a monitor of its own, because the ids of its flows are not those of IP's probes.
  */
 class FabricFlowMonitorHelper
 {
@@ -27,17 +27,17 @@ class FabricFlowMonitorHelper
     FabricFlowMonitorHelper& operator=(const FabricFlowMonitorHelper&) = delete;
 
     /**
-     * @brief Listens at every port of a fabric, from the start of the simulation on.
+     * @brief Monitors every port of a fabric, from the start of the simulation on.
      * @param fabric the fabric, before the simulation starts
-     * @return what is told
+     * @return the monitor
      */
     Ptr<FlowMonitor> Install(Ptr<Fabric> fabric);
-    /// @return what tells flows apart
+    /// @return what classifies packets
     Ptr<FabricFlowClassifier> GetClassifier() const;
 
   private:
-    Ptr<FlowMonitor> m_monitor;             //!< what is told
-    Ptr<FabricFlowClassifier> m_classifier; //!< tells flows apart
+    Ptr<FlowMonitor> m_monitor;             //!< the monitor
+    Ptr<FabricFlowClassifier> m_classifier; //!< classifies packets
 };
 
 } // namespace ns3

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-// Fabrics in one call: of a kind, from a file, or around a core.
+// Fabrics in one call: of a kind, from a file, or from a core.
 
 namespace ns3
 {
@@ -28,7 +28,7 @@ Ptr<Fabric>
 FabricHelper::CreateLeafSpine(uint32_t leaves, uint32_t spines, uint32_t hostsPerLeaf)
 {
     NS_ABORT_MSG_IF(leaves == 0 || spines == 0 || hostsPerLeaf == 0,
-                    "a leaf-spine has leaves, spines, and hosts on each leaf");
+                    "a leaf-spine must have at least one leaf, one spine, and one host on each leaf");
     const FabricGraph::LeafSpine size{leaves, spines, hostsPerLeaf};
     Build(FabricGraph::MakeLeafSpine(size, DescribeLink()));
     return Finish();
@@ -63,7 +63,7 @@ Ptr<Fabric>
 FabricHelper::CreateFromScenario(const std::string& path)
 {
     std::ifstream file(path);
-    NS_ABORT_MSG_IF(!file, "cannot read the scenario " << path);
+    NS_ABORT_MSG_IF(!file, "the scenario cannot be read: " << path);
     std::ostringstream text;
     text << file.rdbuf();
     const std::size_t slash = path.rfind('/');
@@ -74,7 +74,7 @@ FabricHelper::CreateFromScenario(const std::string& path)
 Ptr<Fabric>
 FabricHelper::CreateFromCore(std::unique_ptr<FabricCore> core)
 {
-    NS_ABORT_MSG_IF(!core, "a fabric needs a core");
+    NS_ABORT_MSG_IF(!core, "the core of the fabric is null");
     Build(core->GetGraph());
     return Assemble(std::move(core));
 }
@@ -82,10 +82,10 @@ FabricHelper::CreateFromCore(std::unique_ptr<FabricCore> core)
 void
 FabricHelper::Build(const FabricGraph& graph)
 {
-    NS_ABORT_MSG_IF(!m_channels.empty(), "a helper makes one fabric");
+    NS_ABORT_MSG_IF(!m_channels.empty(), "a helper makes only one fabric");
     const auto count = static_cast<uint32_t>(graph.hosts.size());
     NS_ABORT_MSG_IF(count % m_nicsPerNode != 0,
-                    count << " hosts cannot be nodes with " << m_nicsPerNode << " NICs each");
+                    count << " hosts do not fill nodes with " << m_nicsPerNode << " NICs each");
     NodeContainer hosts;
     for (uint32_t host = 0; host < count; ++host)
     {
@@ -117,7 +117,7 @@ FabricHelper::Build(const FabricGraph& graph)
         ObjectFactory factory = m_channelFactory;
         factory.Set("DataRate", DataRateValue(DataRate(link.rateBps)));
         Ptr<FabricChannel> channel = factory.Create<FabricChannel>();
-        // Delays of a graph may be finer than ns-3's time; the fabric takes them from its core.
+        // The delay may be finer than ns-3's time; the fabric takes it from its core.
         channel->SetAttribute("Delay", TimeValue(PicoSeconds(link.delayPs)));
         channel->Attach(port(link.a));
         channel->Attach(port(link.b));

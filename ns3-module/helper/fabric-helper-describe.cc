@@ -10,7 +10,7 @@
 #include <sstream>
 #include <tuple>
 
-// The description of a fabric that evenkeel gets: its graph, and the text of its settings.
+// What a fabric is described with: its graph, and the text of its settings.
 
 namespace ns3
 {
@@ -42,13 +42,13 @@ FabricHelper::DescribeGraph() const
         if (Ptr<RdmaNic> nic = DynamicCast<RdmaNic>(device))
         {
             end.isHost = true;
-            const auto place = std::find(m_nics.begin(), m_nics.end(), nic);
-            end.number = static_cast<uint32_t>(place - m_nics.begin());
+            const auto found = std::find(m_nics.begin(), m_nics.end(), nic);
+            end.number = static_cast<uint32_t>(found - m_nics.begin());
             return end;
         }
         Ptr<FabricSwitch> owner = device->GetNode()->GetObject<FabricSwitch>();
-        const auto place = std::find(m_switches.begin(), m_switches.end(), owner);
-        end.number = static_cast<uint32_t>(place - m_switches.begin());
+        const auto found = std::find(m_switches.begin(), m_switches.end(), owner);
+        end.number = static_cast<uint32_t>(found - m_switches.begin());
         return end;
     };
     for (const auto& channel : m_channels)
@@ -75,7 +75,7 @@ FabricHelper::IndexOf(Ptr<FabricChannel> channel) const
 std::string
 FabricHelper::DescribeSettings() const
 {
-    NS_ABORT_MSG_IF(m_nics.empty(), "a fabric needs at least one host");
+    NS_ABORT_MSG_IF(m_nics.empty(), "a fabric must have at least one host");
     std::ostringstream text;
     const uint64_t run = RngSeedManager::GetRun() + (static_cast<uint64_t>(m_stream) << 20);
     const uint64_t seed = (static_cast<uint64_t>(RngSeedManager::GetSeed()) - 1) << 40 ^ run;
@@ -88,7 +88,8 @@ FabricHelper::DescribeSettings() const
     for (const auto& nic : m_nics)
     {
         NS_ABORT_MSG_IF(nic->DescribeSettings() != m_nics[0]->DescribeSettings(),
-                        "all NICs of a fabric have one setting; set it before they are made");
+                        "all NICs of a fabric must have the same attributes; set them before the NICs "
+                        "are made");
     }
     if (!m_switches.empty())
     {
@@ -97,7 +98,8 @@ FabricHelper::DescribeSettings() const
     for (const auto& each : m_switches)
     {
         NS_ABORT_MSG_IF(each->DescribeSettings() != m_switches[0]->DescribeSettings(),
-                        "all switches of a fabric have one setting; set it before they are made");
+                        "all switches of a fabric must have the same attributes; set them before the "
+                        "switches are made");
     }
     text << m_sections;
     const FabricGraph graph = m_failures.empty() ? FabricGraph() : DescribeGraph();
@@ -111,7 +113,7 @@ FabricHelper::DescribeSettings() const
 FabricQpSettings
 FabricHelper::DescribeQueuePairs() const
 {
-    NS_ABORT_MSG_IF(m_nics.empty(), "a fabric needs at least one host");
+    NS_ABORT_MSG_IF(m_nics.empty(), "a fabric must have at least one host");
     const auto fields = [](const FabricQpSettings& it) {
         return std::make_tuple(it.sendQueue,
                                it.receiveQueue,
@@ -123,7 +125,8 @@ FabricHelper::DescribeQueuePairs() const
     for (const auto& nic : m_nics)
     {
         NS_ABORT_MSG_IF(fields(nic->DescribeQueuePairs()) != fields(settings),
-                        "all NICs of a fabric have one setting; set it before they are made");
+                        "all NICs of a fabric must have the same attributes; set them before the NICs "
+                        "are made");
     }
     return settings;
 }

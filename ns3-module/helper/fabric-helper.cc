@@ -101,7 +101,7 @@ FabricHelper::SetFirstHosts(const NodeContainer& hosts)
 void
 FabricHelper::SetNicsPerNode(uint32_t nics)
 {
-    NS_ABORT_MSG_IF(nics == 0, "a host has a NIC");
+    NS_ABORT_MSG_IF(nics == 0, "a node must have at least one NIC");
     m_nicsPerNode = nics;
 }
 
@@ -135,9 +135,9 @@ FabricHelper::MakePort(Ptr<Node> node)
         owner->AddPort(port);
         return port;
     }
-    for (uint32_t place = 0; place < node->GetNDevices(); ++place)
+    for (uint32_t index = 0; index < node->GetNDevices(); ++index)
     {
-        Ptr<RdmaNic> nic = DynamicCast<RdmaNic>(node->GetDevice(place));
+        Ptr<RdmaNic> nic = DynamicCast<RdmaNic>(node->GetDevice(index));
         if (nic && !nic->GetChannel())
         {
             m_nics.push_back(nic);
@@ -202,11 +202,11 @@ void
 FabricHelper::OrderHosts()
 {
     const auto rank = [this](const Ptr<RdmaNic>& nic) {
-        for (uint32_t place = 0; place < m_firstHosts.GetN(); ++place)
+        for (uint32_t index = 0; index < m_firstHosts.GetN(); ++index)
         {
-            if (m_firstHosts.Get(place) == nic->GetNode())
+            if (m_firstHosts.Get(index) == nic->GetNode())
             {
-                return place;
+                return index;
             }
         }
         return LAST;

@@ -30,23 +30,22 @@ namespace ns3
  * @ingroup evenkeel
  * @brief Builds fabrics: link by link, in one call, or from files.
  *
- * By hand: SwitchHelper::Install makes nodes switches, Install(a, b) wires two nodes, Finish
- * describes the graph to evenkeel and wires everything together. In one call: CreateLeafSpine,
- * CreateTopology, CreateFromScenario. Everything that a scenario's file can say and no attribute
- * says goes through AddSettings.
+ * By hand: SwitchHelper::Install makes nodes switches, Install(a, b) connects two nodes, Finish
+ * describes the graph to evenkeel and makes the fabric. In one call: CreateLeafSpine,
+ * CreateTopology, CreateFromScenario. AddSettings adds keys of a scenario that have no attribute.
  *
- * Making the first helper sets ns-3's time resolution to picoseconds, so it comes before anything
- * else that makes times; see Fabric::UsePicoseconds. It aborts with the reason where evenkeel
- * refuses what it is told.
+ * The first helper sets ns-3's time resolution to picoseconds, so it must be made before anything
+ * else that makes times; see Fabric::UsePicoseconds. If evenkeel refuses the fabric, the program
+ * ends with the reason.
  */
 class FabricHelper
 {
   public:
-    /// What makes the core of a fabric from its graph and the text of its settings.
+    /// Makes the core of a fabric from its graph and the text of its settings.
     typedef std::function<std::unique_ptr<FabricCore>(const FabricGraph&, const std::string&)>
         CoreFactory;
 
-    /// Whether to set ns3's time resolution.
+    /// Whether to set ns-3's time resolution.
     enum Resolution
     {
         PICOSECONDS, //!< set it to picoseconds
@@ -58,50 +57,50 @@ class FabricHelper
      */
     explicit FabricHelper(Resolution resolution = PICOSECONDS);
 
-    // What is to come.
+    // Settings of what is made from now on.
 
     /**
-     * @brief Sets an attribute of the NICs to come.
+     * @brief Sets an attribute of NICs that are made from now on.
      * @param name of an attribute of RdmaNic
      * @param value its value
      */
     void SetNicAttribute(const std::string& name, const AttributeValue& value);
     /**
-     * @brief Sets an attribute of the switches to come.
+     * @brief Sets an attribute of switches that are made from now on.
      * @param name of an attribute of FabricSwitch
      * @param value its value
      */
     void SetSwitchAttribute(const std::string& name, const AttributeValue& value);
     /**
-     * @brief Sets an attribute of the links to come.
+     * @brief Sets an attribute of links that are made from now on.
      * @param name of an attribute of FabricChannel
      * @param value its value
      */
     void SetChannelAttribute(const std::string& name, const AttributeValue& value);
     /**
-     * @brief Sets an attribute of the fabric to come.
+     * @brief Sets an attribute of the fabric.
      * @param name of an attribute of Fabric
      * @param value its value
      */
     void SetFabricAttribute(const std::string& name, const AttributeValue& value);
     /**
-     * @brief Sets the load-balancing policy of the switches to come.
+     * @brief Sets the load-balancing policy of switches that are made from now on.
      * @param policy a name that `evenkeel list policies` prints
      * @param parameters as in FabricSwitch's attribute PolicyParameters
      */
     void SetPolicy(const std::string& policy, const std::string& parameters = "");
     /**
-     * @brief Sets how long the wires are busy behind each packet: preamble and inter-frame gap.
-     * @param bytes so many; 20 by default
+     * @brief Sets the gap after each packet on a wire: preamble and inter-frame gap.
+     * @param bytes the gap; 20 by default
      */
     void SetGap(uint32_t bytes);
     /**
-     * @brief Sets how long a packet is in a switch before it can leave.
-     * @param delay that time; none by default
+     * @brief Sets the forwarding delay of switches: from last bit in to the earliest first bit out.
+     * @param delay the delay; 0 by default
      */
     void SetForwardingDelay(Time delay);
     /**
-     * @brief Adds sections of a scenario's file, such as a workload or failures.
+     * @brief Adds sections of a scenario, such as a workload or failures.
      * @param sections their text
      */
     void AddSettings(const std::string& sections);
@@ -112,47 +111,47 @@ class FabricHelper
      */
     void AddFailure(Ptr<FabricChannel> link, const std::string& keys);
     /**
-     * @brief Makes these the hosts of the lowest numbers, in this order: the ranks of a collective.
-     * @param hosts nodes that will have a NIC each
+     * @brief Gives nodes the lowest host numbers, in their order: the ranks of a collective.
+     * @param hosts the nodes
      */
     void SetFirstHosts(const NodeContainer& hosts);
     /**
-     * @brief Puts several NICs on each node that is made in one call: host h is NIC h % nics of
-     * node h / nics, such as a GPU of a server in a rail-optimised fabric.
-     * @param nics of each node; 1 by default
+     * @brief Puts several NICs on each node of a fabric that is made in one call: host h is NIC
+     * h % nics of node h / nics, such as a GPU of a server in a rail-optimised fabric.
+     * @param nics number of NICs of each node; 1 by default
      */
     void SetNicsPerNode(uint32_t nics);
     /**
-     * @brief Takes another core than evenkeel's.
-     * @param factory what makes it
+     * @brief Overrides evenkeel's core with another.
+     * @param factory what makes the core
      */
     void SetCoreFactory(CoreFactory factory);
     /**
-     * @brief Fixes where random draws come from, beside ns-3's seed and run.
+     * @brief Sets the stream of random draws, besides ns-3's seed and run.
      * @param stream first stream to use
-     * @return streams used
+     * @return number of streams used
      */
     int64_t AssignStreams(int64_t stream);
 
     // By hand.
 
     /**
-     * @brief Wires two nodes; one that is no switch is a host and gets a NIC if it has none that
-     * is free.
-     * @param a a node
-     * @param b another
-     * @return the two ends
+     * @brief Connects two nodes. A node that is no switch is a host; it gets a NIC unless it has one
+     * without a link.
+     * @param a first node
+     * @param b second node
+     * @return the devices at both ends
      */
     NetDeviceContainer Install(Ptr<Node> a, Ptr<Node> b);
     /**
-     * @brief Wires each of several nodes to another.
+     * @brief Connects each of several nodes to one other.
      * @param nodes the nodes
-     * @param to the other, such as a switch
-     * @return the ends at the nodes
+     * @param to the other node, such as a switch
+     * @return the devices at the nodes
      */
     NetDeviceContainer Install(const NodeContainer& nodes, Ptr<Node> to);
     /**
-     * @brief Makes a fabric of everything that was wired.
+     * @brief Makes a fabric of everything that was connected.
      * @return the fabric
      */
     Ptr<Fabric> Finish();
@@ -160,7 +159,7 @@ class FabricHelper
     // In one call.
 
     /**
-     * @brief A leaf-spine with the links that SetChannelAttribute describes.
+     * @brief Makes a leaf-spine with the links that SetChannelAttribute describes.
      * @param leaves switches with hosts
      * @param spines switches that every leaf is wired to
      * @param hostsPerLeaf hosts of each leaf
@@ -168,20 +167,20 @@ class FabricHelper
      */
     Ptr<Fabric> CreateLeafSpine(uint32_t leaves, uint32_t spines, uint32_t hostsPerLeaf);
     /**
-     * @brief A fat-tree of three tiers with the links that SetChannelAttribute describes.
+     * @brief Makes a fat-tree of three tiers with the links that SetChannelAttribute describes.
      * @param k ports of each switch, an even number
      * @return the fabric
      */
     Ptr<Fabric> CreateFatTree(uint32_t k);
     /**
-     * @brief A fabric of any kind that evenkeel knows.
+     * @brief Makes a fabric of any kind that evenkeel has.
      * @param topology the text of a scenario's section [topology], without its heading
      * @param folder what paths in it are relative to
      * @return the fabric
      */
     Ptr<Fabric> CreateTopology(const std::string& topology, const std::string& folder = ".");
     /**
-     * @brief A fabric from a topology file.
+     * @brief Makes a fabric from a topology file.
      * @param path of the file
      * @param format "hpcc" or "htsim"
      * @return the fabric
@@ -189,21 +188,21 @@ class FabricHelper
     Ptr<Fabric> CreateFromTopologyFile(const std::string& path,
                                        const std::string& format = "hpcc");
     /**
-     * @brief Everything that a scenario's file says: fabric, workload, failures, seed.
+     * @brief Makes a fabric from a scenario, with its workload, failures and seed.
      * @param path of the file
      * @return the fabric
      */
     Ptr<Fabric> CreateFromScenario(const std::string& path);
     /**
-     * @brief A fabric around a core that there is.
+     * @brief Makes a fabric from a core.
      * @param core the core
      * @return the fabric
      */
     Ptr<Fabric> CreateFromCore(std::unique_ptr<FabricCore> core);
 
-    // What there is.
+    // Results.
 
-    /// @return the node of each host, by number of host; one with several NICs comes several times
+    /// @return the node of each host, by number of host; one with several NICs is there several times
     NodeContainer GetHosts() const;
     /// @return nodes that are switches, by number
     NodeContainer GetSwitches() const;
@@ -211,29 +210,30 @@ class FabricHelper
     NetDeviceContainer GetNics() const;
     /// @return links, by number
     const std::vector<Ptr<FabricChannel>>& GetChannels() const;
-    /// @return the text that Finish hands to evenkeel beside the graph
+    /// @return the text of the settings that Finish passes to evenkeel
     std::string DescribeSettings() const;
-    /// @return what queue pairs of scripts are set to, which Finish hands to evenkeel too
+    /// @return the settings of queue pairs that Finish passes to evenkeel
     FabricQpSettings DescribeQueuePairs() const;
-    /// @return the graph that Finish hands to evenkeel
+    /// @return the graph that Finish passes to evenkeel
     FabricGraph DescribeGraph() const;
 
   private:
     /**
-     * @param node a node
-     * @return the end of a link to come there
+     * @brief Makes or finds the port of a node for its next link.
+     * @param node the node
+     * @return the port
      */
     Ptr<FabricPort> MakePort(Ptr<Node> node);
     /**
-     * @brief Makes nodes and links of a graph.
+     * @brief Makes the nodes and links of a graph.
      * @param graph the graph
      */
     void Build(const FabricGraph& graph);
-    /// Puts the hosts of SetFirstHosts first.
+    /// Moves the hosts of SetFirstHosts to the front.
     void OrderHosts();
     /**
-     * @param core what it is to ask
-     * @return the fabric, assembled
+     * @param core what the fabric is made from
+     * @return the assembled fabric
      */
     Ptr<Fabric> Assemble(std::unique_ptr<FabricCore> core);
     /**
@@ -244,22 +244,22 @@ class FabricHelper
     /// @return a link with the rate and the delay that SetChannelAttribute describes
     FabricLink DescribeLink() const;
 
-    RdmaNicHelper m_nicHelper;       //!< NICs to come
-    SwitchHelper m_switchHelper;     //!< switches to come
-    ObjectFactory m_channelFactory;  //!< links to come
-    ObjectFactory m_fabricFactory;   //!< the fabric to come
-    CoreFactory m_coreFactory;       //!< what makes its core; null for evenkeel's
+    RdmaNicHelper m_nicHelper;       //!< makes NICs
+    SwitchHelper m_switchHelper;     //!< makes switches
+    ObjectFactory m_channelFactory;  //!< makes links
+    ObjectFactory m_fabricFactory;   //!< makes the fabric
+    CoreFactory m_coreFactory;       //!< makes the core; null for evenkeel's
     std::vector<Ptr<RdmaNic>> m_nics;         //!< by number of host
     std::vector<Ptr<Node>> m_switchNodes;     //!< by number
     std::vector<Ptr<FabricSwitch>> m_switches; //!< by number
-    std::vector<std::string> m_switchNames;   //!< by number; empty for what Finish makes up
+    std::vector<std::string> m_switchNames;   //!< by number; empty if Finish makes the name
     std::vector<Ptr<FabricChannel>> m_channels; //!< by number of link
-    NodeContainer m_firstHosts;               //!< hosts of the lowest numbers
+    NodeContainer m_firstHosts;               //!< hosts with the lowest numbers
     std::string m_sections;                   //!< of AddSettings
     std::vector<std::pair<Ptr<FabricChannel>, std::string>> m_failures; //!< of AddFailure
-    uint32_t m_gapBytes{20};                  //!< behind each packet
+    uint32_t m_gapBytes{20};                  //!< gap after each packet
     uint32_t m_nicsPerNode{1};                //!< of SetNicsPerNode
-    Time m_forwardingDelay;                   //!< in a switch
+    Time m_forwardingDelay;                   //!< of switches
     int64_t m_stream{0};                      //!< of AssignStreams
 };
 

@@ -15,7 +15,7 @@ namespace
 
 /**
  * @param time a time
- * @return as scenarios spell it
+ * @return the time as scenarios spell it
  */
 std::string
 Spell(Time time)
@@ -28,9 +28,9 @@ Spell(Time time)
 }
 
 /**
- * @param key of a fraction
- * @param numerator above the line
- * @param denominator below the line
+ * @param key key of the fraction
+ * @param numerator of the fraction
+ * @param denominator of the fraction
  * @return a line of a scenario
  */
 std::string

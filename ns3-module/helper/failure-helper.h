@@ -17,59 +17,59 @@ class FabricHelper;
 
 /**
  * @ingroup evenkeel
- * @brief Plans failures of links: what fails, when, and who learns of it when.
+ * @brief Schedules failures of links.
  *
- * The link itself stops carrying at once; the switches at its ends know after the detection time,
- * routing everywhere after the convergence time. Everything is planned before
- * FabricHelper::Finish, or the Create call that comes to that.
+ * A link that is down carries nothing at once; the switches at its ends react after the detection
+ * time, routing everywhere after the convergence time. Failures must be scheduled before
+ * FabricHelper::Finish or a Create call.
  */
 class FailureHelper
 {
   public:
     /**
-     * @param fabric what builds the fabric
+     * @param fabric what makes the fabric
      */
     explicit FailureHelper(FabricHelper& fabric);
 
     /**
-     * @brief Sets how long after each change the switches at a link's ends know.
-     * @param detection that time; negative for never
+     * @brief Sets the time from a change to the reaction of the switches at the link's ends.
+     * @param detection the time; negative for never
      */
     void SetDetection(Time detection);
     /**
-     * @brief Sets how long after each change routing everywhere knows.
-     * @param convergence that time; negative for never
+     * @brief Sets the time from a change to the reaction of routing everywhere.
+     * @param convergence the time; negative for never
      */
     void SetConvergence(Time convergence);
 
     /**
-     * @brief A link carries nothing.
+     * @brief Takes a link down.
      * @param link the link
-     * @param at from when on
-     * @param until until when; negative for ever
+     * @param at when it begins
+     * @param until when it ends; negative for never
      */
     void Down(Ptr<FabricChannel> link, Time at, Time until = Time(-1));
     /**
-     * @brief A link, by its name.
-     * @param link name of its ends, such as leaf0-spine0
-     * @param at from when on
-     * @param until until when; negative for ever
+     * @brief Takes a link down, by its name.
+     * @param link names of its ends, such as leaf0-spine0
+     * @param at when it begins
+     * @param until when it ends; negative for never
      */
     void Down(const std::string& link, Time at, Time until = Time(-1));
     /**
-     * @brief All links of a switch carry nothing.
+     * @brief Takes all links of a switch down.
      * @param name name of the switch, such as spine1
-     * @param at from when on
-     * @param until until when; negative for ever
+     * @param at when it begins
+     * @param until when it ends; negative for never
      */
     void SwitchDown(const std::string& name, Time at, Time until = Time(-1));
     /**
-     * @brief A link keeps a part of its rate.
+     * @brief Reduces the rate of a link to a fraction.
      * @param link the link
-     * @param numerator of that part
-     * @param denominator of that part
-     * @param at from when on
-     * @param until until when; negative for ever
+     * @param numerator of the fraction
+     * @param denominator of the fraction
+     * @param at when it begins
+     * @param until when it ends; negative for never
      */
     void Degrade(Ptr<FabricChannel> link,
                  uint32_t numerator,
@@ -77,12 +77,12 @@ class FailureHelper
                  Time at,
                  Time until = Time(-1));
     /**
-     * @brief A link loses each packet with a probability.
+     * @brief Has a link lose each packet with a probability.
      * @param link the link
      * @param numerator of the probability
      * @param denominator of the probability
-     * @param at from when on
-     * @param until until when; negative for ever
+     * @param at when it begins
+     * @param until when it ends; negative for never
      */
     void Lose(Ptr<FabricChannel> link,
               uint32_t numerator,
@@ -92,16 +92,16 @@ class FailureHelper
 
   private:
     /**
-     * @param kind of failure
-     * @param at from when on
-     * @param until until when
+     * @param kind kind of the failure
+     * @param at when it begins
+     * @param until when it ends
      * @return keys of a scenario's section [[failure]]
      */
     std::string Describe(const std::string& kind, Time at, Time until) const;
 
-    FabricHelper& m_fabric; //!< what builds the fabric
-    Time m_detection;       //!< until the ends know
-    Time m_convergence;     //!< until routing knows
+    FabricHelper& m_fabric; //!< what makes the fabric
+    Time m_detection;       //!< until the ends react
+    Time m_convergence;     //!< until routing reacts
 };
 
 } // namespace ns3

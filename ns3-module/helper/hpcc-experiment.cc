@@ -72,7 +72,7 @@ HpccExperiment::GetWarnings() const
 Ptr<Fabric>
 HpccExperiment::Build(FabricHelper& helper)
 {
-    NS_ABORT_MSG_IF(m_fabric, "an experiment is built once");
+    NS_ABORT_MSG_IF(m_fabric, "an experiment is built only once");
     const contract::Experiment& experiment = *m_impl->experiment;
     m_impl->bridge = std::make_shared<FabricCoreBridge>(experiment.core());
     m_fabric = helper.CreateFromCore(FabricCoreBridge::MakeCore(experiment, m_impl->bridge));
@@ -91,7 +91,7 @@ HpccExperiment::Build(FabricHelper& helper)
 void
 HpccExperiment::Write(const std::string& folder)
 {
-    NS_ABORT_MSG_UNLESS(m_fabric, "an experiment that was not built has no results");
+    NS_ABORT_MSG_UNLESS(m_fabric, "the experiment has no results: call Build and run the simulation first");
     contract::Core& core = m_impl->bridge->Get();
     core.record(bridgerecords::Measure(*m_fabric));
     try

@@ -19,43 +19,43 @@ namespace ns3
  * @ingroup evenkeel
  * @brief An experiment of the HPCC family of simulators, from its own files.
  *
- * It takes the configuration, topology and flow files of HPCC, ConWeave and their relatives
- * unchanged, and one key more, LB_POLICY; results are files in the columns that the family's
- * scripts read. For its files to be complete it must outlive the simulation; one that ends before
- * leaves the simulation to go on without being written down.
+ * It reads the configuration, topology and flow files of HPCC, ConWeave and their relatives
+ * unchanged, with one additional key, LB_POLICY; its results are files in the columns that the
+ * family's scripts read. It must live until the simulation ends for its files to be complete; if it
+ * ends before, the simulation continues without being recorded.
  */
 class HpccExperiment
 {
   public:
     /**
-     * Throws std::invalid_argument with file, line and reason if something is wrong with a file.
+     * Throws std::invalid_argument with file, line and reason if a file is invalid.
      *
      * @param config path of the configuration; paths in it are tried relative to the working
      *        directory, then to the configuration, then by their names beside it
-     * @param policy in place of LB_POLICY; that of the configuration if it is empty
-     * @param rounding of transmission times; that family truncates
+     * @param policy overrides LB_POLICY of the configuration unless it is empty
+     * @param rounding of transmission times; the simulators of the family truncate
      */
     explicit HpccExperiment(const std::string& config,
                             const std::string& policy = "",
                             FabricRounding rounding = FabricRounding::EXACT);
     ~HpccExperiment();
 
-    // Delete copy constructor and assignment operator to avoid misuse
+    // Not to be copied.
     HpccExperiment(const HpccExperiment&) = delete;
     HpccExperiment& operator=(const HpccExperiment&) = delete;
 
     /// @return the load-balancing policy
     std::string GetPolicy() const;
-    /// @return what of the files is ignored, or is done otherwise here; a sentence each
+    /// @return keys of the files that are ignored or have another effect here, a sentence each
     std::vector<std::string> GetWarnings() const;
     /**
-     * @brief Builds nodes and links, once; everything starts with the simulation.
-     * @param helper a helper that has built nothing yet
+     * @brief Makes nodes and links, once; everything starts with the simulation.
+     * @param helper a helper that has made nothing yet
      * @return the fabric
      */
     Ptr<Fabric> Build(FabricHelper& helper);
     /**
-     * @brief Writes results, once the simulation is over and before Simulator::Destroy.
+     * @brief Writes the results, after the simulation and before Simulator::Destroy.
      *
      * fct.txt: source, destination, their ports, bytes, start, completion time and that on an idle
      * path in ns, a line a flow in order of completion. pfc.txt: time in ns, node, 0 for a host or
@@ -66,16 +66,16 @@ class HpccExperiment
      * (QLEN_MON_FILE, HPCC); ConWeave's monitors (UPLINK_MON_FILE, CONN_MON_FILE,
      * CNP_OUTPUT_FILE). Those are kept in temporary files until then.
      *
-     * @param folder where to; it must exist
+     * @param folder the folder, which must exist
      */
     void Write(const std::string& folder);
 
   private:
-    /// What holds Rust.
+    /// The experiment in Rust.
     struct Impl;
-    std::unique_ptr<Impl> m_impl; //!< what holds Rust
+    std::unique_ptr<Impl> m_impl; //!< the experiment in Rust
 
-    Ptr<Fabric> m_fabric;         //!< what Build made
+    Ptr<Fabric> m_fabric;         //!< the fabric that Build made
 };
 
 } // namespace ns3

@@ -33,14 +33,14 @@ HpccRecorder::HpccRecorder(const contract::Experiment& experiment,
     {
         m_waiting.resize(fabric->GetNPorts());
         m_carried.resize(fabric->GetNPorts());
-        fabric->SetLook([this](uint64_t nowPs) { Sample(nowPs); });
-        fabric->LookAt(plan.next_sample_ps);
+        fabric->SetSampler([this](uint64_t nowPs) { Sample(nowPs); });
+        fabric->ScheduleSample(plan.next_sample_ps);
     }
 }
 
 HpccRecorder::~HpccRecorder()
 {
-    m_fabric->SetLook(nullptr);
+    m_fabric->SetSampler(nullptr);
 }
 
 void
@@ -69,7 +69,7 @@ HpccRecorder::Sample(uint64_t nowPs)
                     rust::Slice<const uint64_t>(m_carried.data(), m_carried.size()));
     if (next != FABRIC_NEVER)
     {
-        m_fabric->LookAt(next);
+        m_fabric->ScheduleSample(next);
     }
 }
 

@@ -28,10 +28,10 @@ namespace ns3
 class LoadBalancedRoutingHelper : public Ipv4RoutingHelper
 {
   public:
-    /// Of the policy that the attribute's default names.
+    /// Makes a helper for the default policy of the attribute.
     LoadBalancedRoutingHelper();
     /**
-     * @brief Of a policy.
+     * @brief Makes a helper for a policy.
      * @param policy its name
      */
     explicit LoadBalancedRoutingHelper(const std::string& policy);
@@ -47,17 +47,17 @@ class LoadBalancedRoutingHelper : public Ipv4RoutingHelper
     void Set(const std::string& name, const AttributeValue& value);
 
     /**
-     * @brief What InternetStackHelper makes by itself, static and global routing, with the policy
-     *        above them.
-     * @return the helper of that list
+     * @brief Adds the policy above static and global routing, which InternetStackHelper installs by
+     *        default.
+     * @return the helper of the list of the three
      */
     Ipv4ListRoutingHelper WithGlobalRouting() const;
 
     /**
      * @brief Fix the random streams of the policies on these nodes.
-     * @param nodes the nodes; those without a policy are passed over
-     * @param stream the first stream's number
-     * @return how many streams were used
+     * @param nodes the nodes; those without a policy are skipped
+     * @param stream number of the first stream
+     * @return number of streams used
      */
     int64_t AssignStreams(NodeContainer nodes, int64_t stream) const;
 

@@ -50,7 +50,7 @@ RdmaNicHelper::ConnectQps(Ptr<NetDevice> a, Ptr<NetDevice> b)
 {
     Ptr<RdmaNic> from = DynamicCast<RdmaNic>(a);
     Ptr<RdmaNic> to = DynamicCast<RdmaNic>(b);
-    NS_ABORT_MSG_IF(!from || !to, "queue pairs are of NICs: both devices must be an RdmaNic");
+    NS_ABORT_MSG_IF(!from || !to, "only an RdmaNic has queue pairs, and one of the two devices is another");
     const std::pair<Ptr<RdmaQp>, Ptr<RdmaQp>> ends(from->CreateQp(to), to->CreateQp(from));
     RdmaQp::Connect(ends.first, ends.second);
     return ends;
@@ -65,17 +65,17 @@ RdmaNicHelper::EnablePcapInternal(std::string prefix,
     Ptr<FabricPort> port = DynamicCast<FabricPort>(device);
     if (!port)
     {
-        NS_LOG_INFO("device " << device << " is none of a fabric's");
+        NS_LOG_INFO("device " << device << " is no port of a fabric");
         return;
     }
     PcapHelper files;
     const std::string name =
         explicitFilename ? prefix : files.GetFilenameFromDevice(prefix, device);
-    // Packets of a fabric are nanoseconds apart.
+    // Packets of a fabric are nanoseconds apart, so microseconds would not do.
     Ptr<PcapFileWrapper> file = CreateObject<PcapFileWrapper>();
     file->SetAttribute("NanosecMode", BooleanValue(true));
     file->Open(name, std::ios::out);
-    NS_ABORT_MSG_IF(file->Fail(), "cannot write the capture " << name);
+    NS_ABORT_MSG_IF(file->Fail(), "the capture cannot be written: " << name);
     file->Init(PcapHelper::DLT_EN10MB);
     files.HookDefaultSink<FabricPort>(port, "PromiscSniffer", file);
 }

@@ -18,10 +18,9 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief Puts RDMA NICs on nodes, and writes what they send and receive to pcap files.
+ * @brief Installs RDMA NICs on nodes, and writes what they send and receive to pcap files.
  *
- * A NIC is of use once it is an end of a link: FabricHelper::Install(host, switch) takes the NIC
- * that a host has already, and makes one where there is none.
+ * FabricHelper::Install(host, switch) connects the NIC of a host, and makes one if there is none.
  */
 class RdmaNicHelper : public PcapHelperForDevice
 {
@@ -30,23 +29,23 @@ class RdmaNicHelper : public PcapHelperForDevice
     ~RdmaNicHelper() override;
 
     /**
-     * @brief Sets an attribute of the NICs to come.
+     * @brief Sets an attribute of NICs that are made from now on.
      * @param name of an attribute of RdmaNic
      * @param value its value
      */
     void SetAttribute(const std::string& name, const AttributeValue& value);
     /**
-     * @brief Puts a NIC on each node.
+     * @brief Installs a NIC on each node.
      * @param hosts the nodes
      * @return the NICs
      */
     NetDeviceContainer Install(const NodeContainer& hosts) const;
     /**
-     * @brief Makes a queue pair at each of two NICs of one fabric that is finished, connected and
-     * ready to send.
+     * @brief Makes a connected queue pair, ready to send, at each of two NICs of one fabric that is
+     * finished.
      * @param a an RdmaNic
-     * @param b another
-     * @return that at a and that at b
+     * @param b another RdmaNic
+     * @return the queue pair at a and the one at b
      */
     static std::pair<Ptr<RdmaQp>, Ptr<RdmaQp>> ConnectQps(Ptr<NetDevice> a, Ptr<NetDevice> b);
 
@@ -54,11 +53,11 @@ class RdmaNicHelper : public PcapHelperForDevice
     /**
      * @brief Writes the packets of a NIC or of a port to a file, as RoCEv2 in Ethernet.
      *
-     * To be called before the simulation starts.
+     * It must be called before the simulation starts.
      *
      * @param prefix of the file's name
-     * @param device an RdmaNic or a port of a switch; other devices are left alone
-     * @param promiscuous no difference here: a NIC sees what is for it
+     * @param device an RdmaNic or a port of a switch; other devices are ignored
+     * @param promiscuous ignored: a NIC only receives packets for itself
      * @param explicitFilename true if the prefix is the whole name
      */
     void EnablePcapInternal(std::string prefix,
@@ -66,7 +65,7 @@ class RdmaNicHelper : public PcapHelperForDevice
                             bool promiscuous,
                             bool explicitFilename) override;
 
-    ObjectFactory m_factory; //!< NICs to come
+    ObjectFactory m_factory; //!< makes NICs
 };
 
 } // namespace ns3

@@ -14,7 +14,7 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief Makes nodes into switches of a fabric: buffer, ECN, flow control, trimming, policy.
+ * @brief Makes nodes switches of a fabric, with buffers, ECN, PFC, trimming and a policy.
  */
 class SwitchHelper
 {
@@ -22,25 +22,25 @@ class SwitchHelper
     SwitchHelper();
 
     /**
-     * @brief Sets an attribute of the switches to come.
+     * @brief Sets an attribute of switches that are made from now on.
      * @param name of an attribute of FabricSwitch
      * @param value its value
      */
     void SetAttribute(const std::string& name, const AttributeValue& value);
     /**
-     * @brief Sets the load-balancing policy of the switches to come.
+     * @brief Sets the load-balancing policy of switches that are made from now on.
      * @param policy a name that `evenkeel list policies` prints
      * @param parameters as in the attribute PolicyParameters
      */
     void SetPolicy(const std::string& policy, const std::string& parameters = "");
     /**
-     * @brief Makes each node a switch, if it is none yet.
+     * @brief Makes each node a switch, unless it is one already.
      * @param nodes the nodes
      */
     void Install(const NodeContainer& nodes) const;
 
   private:
-    ObjectFactory m_factory; //!< switches to come
+    ObjectFactory m_factory; //!< makes switches
 };
 
 } // namespace ns3

@@ -32,7 +32,7 @@ class FabricCalendar::Tick : public EventImpl
     {
     }
 
-    /// The calendar is gone; an event may be left in ns-3's queue.
+    /// The calendar is destroyed; an event may be left in ns-3's scheduler.
     void Forget()
     {
         m_calendar = nullptr;
@@ -70,7 +70,7 @@ FabricCalendar::Open(Client* client)
         m_psPerTick = static_cast<uint64_t>(TimeStep(1).GetPicoSeconds());
     }
     NS_ABORT_MSG_IF(perTick > 1,
-                    "a fabric counts picoseconds: ns-3's time must not be finer than those");
+                    "the resolution of ns-3's time is finer than a picosecond, in which a fabric counts");
     m_client = client;
     m_now = Now();
     Arm();
@@ -86,7 +86,7 @@ FabricCalendar::Close()
 void
 FabricCalendar::Push(uint64_t timePs, Kind kind, uint32_t number)
 {
-    NS_ABORT_MSG_IF(timePs < m_now, "an event of a fabric lies in the past");
+    NS_ABORT_MSG_IF(timePs < m_now, "an event of a fabric is in the past");
     m_heap.push_back(Entry{timePs, static_cast<uint32_t>(kind) << KIND_SHIFT | number});
     std::push_heap(m_heap.begin(), m_heap.end(), IsLater());
     if (!m_running)

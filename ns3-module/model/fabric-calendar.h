@@ -16,37 +16,38 @@ namespace ns3
  * @ingroup evenkeel
  * @brief The events of a fabric, in picoseconds and in a designed order.
  *
- * ns-3 orders events of one time by insertion. What a fabric does then would depend on the order
- * in which events were made; here it depends on what they are: failures and routing first, then
- * starts, then arrivals by the port they come from, then hosts by number. One ns-3 event at a
- * time stands for the earliest of them, so ns-3's scheduler stays short. Events are never
- * cancelled: one that turns out to be early does nothing.
+ * ns-3 orders events of one time by insertion, so that results would depend on the order in which
+ * events are made. Here the order depends on what they are: failures and routing first, then
+ * starts, then arrivals by the port they come from, then hosts by number. One event of ns-3 stands
+ * for the earliest of them, so that ns-3's scheduler stays short. Events are never cancelled: one
+ * that turns out to be early does nothing.
  *
- * The calendar counts picoseconds whatever the resolution of ns-3's time is. Where that is
- * coarser, its events are run at the tick that they fall into, in their order.
+ * The calendar counts picoseconds at any resolution of ns-3's time. At a coarser one, its events run
+ * at the tick that they fall into, in their order.
  */
 class FabricCalendar
 {
   public:
-    /// What comes due.
+    /// The kinds of events.
     enum Kind : uint32_t
     {
-        CONTROL = 0, //!< the next change of links or routing, by its place in the plan
-        START = 1,   //!< the wire of this port is free for what waits
-        PORT = 2,    //!< the head of this port's wire arrives, or the wire is free
-        HOST = 3,    //!< the host asked to be woken
+        CONTROL = 0, //!< a change of links or routing, by the index of its step
+        START = 1,   //!< the wire of a port is free for a packet that waits
+        PORT = 2,    //!< the head of a port's wire arrives, or the wire is free
+        HOST = 3,    //!< a wake-up that a host asked for
     };
 
-    /// Whose events they are.
+    /// What handles events.
     class Client
     {
       public:
         virtual ~Client() = default;
         /**
+         * @brief Handles an event.
          * @param nowPs the time
-         * @param kind what comes due
-         * @param number of which step, port or host
-         * @return false to leave it at that: nothing comes due any more
+         * @param kind kind of the event
+         * @param number number of the step, port or host
+         * @return false to close the calendar: there are no more events
          */
         virtual bool HandleEvent(uint64_t nowPs, Kind kind, uint32_t number) = 0;
     };
@@ -57,30 +58,31 @@ class FabricCalendar
     FabricCalendar& operator=(const FabricCalendar&) = delete;
 
     /**
-     * @brief Opens the calendar: events that were pushed before wait for it.
-     * @param client whose events they are
+     * @brief Opens the calendar: events that were pushed before are scheduled.
+     * @param client what handles events
      */
     void Open(Client* client);
-    /// Nothing comes due any more.
+    /// Closes the calendar: there are no more events.
     void Close();
     /**
-     * @param timePs when, not in the past
-     * @param kind what
-     * @param number of which step, port or host; below 2^30
+     * @brief Adds an event.
+     * @param timePs its time, not in the past
+     * @param kind kind of the event
+     * @param number number of the step, port or host; below 2^30
      */
     void Push(uint64_t timePs, Kind kind, uint32_t number);
     /// @return the time in picoseconds
     uint64_t Now() const;
-    /// @return when the next event is; FABRIC_NEVER if there is none
+    /// @return the time of the next event; FABRIC_NEVER if there is none
     uint64_t GetNextTime() const;
-    /// @return events that came due so far
+    /// @return number of events so far
     uint64_t GetEventCount() const;
 
   private:
-    /// An event; those of one time go by rank.
+    /// An event; those of one time are ordered by rank.
     struct Entry
     {
-        uint64_t time; //!< when
+        uint64_t time; //!< its time
         uint32_t rank; //!< kind, then number
     };
 
@@ -88,7 +90,7 @@ class FabricCalendar
     class Tick;
     friend class Tick;
 
-    /// The order of the heap; a class, so that it is compiled into it.
+    /// The order of the heap; a class, so that the compiler inlines it.
     struct IsLater
     {
         /**
@@ -102,19 +104,19 @@ class FabricCalendar
         }
     };
 
-    /// Runs what is due by ns-3's time.
+    /// Runs all events up to ns-3's time.
     void Run();
-    /// Sees to it that ns-3 has an event for the earliest entry.
+    /// Schedules an event of ns-3 for the earliest entry.
     void Arm();
 
     std::vector<Entry> m_heap;  //!< a heap, the earliest first
-    Client* m_client{nullptr};  //!< whose events; null while closed
+    Client* m_client{nullptr};  //!< what handles events; null while closed
     Ptr<EventImpl> m_tick;      //!< the ns-3 event
     uint64_t m_armed;           //!< the tick that ns-3 has an event for
     uint64_t m_now{0};          //!< time of the last event
-    uint64_t m_count{0};        //!< events that came due
-    uint64_t m_psPerTick{1};    //!< picoseconds a tick of ns-3's time
-    bool m_running{false};      //!< true while events are run
+    uint64_t m_count{0};        //!< number of events so far
+    uint64_t m_psPerTick{1};    //!< picoseconds per tick of ns-3's time
+    bool m_running{false};      //!< true while events run
 };
 
 } // namespace ns3

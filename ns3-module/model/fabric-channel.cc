@@ -57,7 +57,7 @@ void
 FabricChannel::Attach(Ptr<FabricPort> device)
 {
     NS_LOG_FUNCTION(this << device);
-    NS_ABORT_MSG_IF(m_devices[1], "a link of a fabric has two ends, and both are attached");
+    NS_ABORT_MSG_IF(m_devices[1], "both ends of this link are attached already");
     m_devices[m_devices[0] ? 1 : 0] = device;
     device->SetChannel(this);
 }

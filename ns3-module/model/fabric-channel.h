@@ -32,16 +32,16 @@ class FabricChannel : public Channel
     ~FabricChannel() override;
 
     /**
-     * @brief Attaches a device; the first is the end that port 2l starts at.
+     * @brief Attaches a device; port 2l of link l starts at the first.
      * @param device the device
      */
     void Attach(Ptr<FabricPort> device);
 
     std::size_t GetNDevices() const override;
     Ptr<NetDevice> GetDevice(std::size_t i) const override;
-    /// @return from last bit out to last bit in
+    /// @return the time from last bit out to last bit in
     Time GetDelay() const;
-    /// @return bits a second, in each direction
+    /// @return the rate in each direction
     DataRate GetDataRate() const;
 
   protected:

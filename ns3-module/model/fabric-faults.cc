@@ -13,7 +13,7 @@ namespace
 /**
  * @param a an outage
  * @param b another
- * @return true if a is of a lower link, or of the same and earlier
+ * @return true if a has the lower link, or the same link and an earlier start
  */
 bool
 ComesBefore(const FabricFault& a, const FabricFault& b)
@@ -31,7 +31,7 @@ FabricFaults::FabricFaults(const std::vector<FabricFault>& faults, FabricSwitchi
         (fault.kind == FabricFault::DOWN ? m_outages : m_lossy).push_back(fault);
     }
     std::stable_sort(m_outages.begin(), m_outages.end(), ComesBefore);
-    // Outages of a link that overlap become one.
+    // Outages of a link that overlap are merged.
     std::vector<FabricFault> merged;
     for (const FabricFault& fault : m_outages)
     {
@@ -46,7 +46,7 @@ FabricFaults::FabricFaults(const std::vector<FabricFault>& faults, FabricSwitchi
         }
     }
     m_outages.swap(merged);
-    // Draws of one link's causes are made in the order that the core has them in.
+    // The faults of a link keep the order of the description, in which they draw.
     std::stable_sort(m_lossy.begin(), m_lossy.end(), [](const auto& a, const auto& b) {
         return a.link < b.link;
     });
@@ -67,7 +67,8 @@ FabricFaults::Loses(uint32_t port, uint64_t startPs, uint64_t endPs)
     FabricFault key;
     key.link = link;
     key.fromPs = endPs;
-    // Of those that began before its end the last one ends last.
+    // Merged outages end in the order in which they begin: the last that began before the end of
+    // the packet decides.
     auto after = std::lower_bound(m_outages.begin(), m_outages.end(), key, ComesBefore);
     if (after != m_outages.begin())
     {
@@ -86,7 +87,7 @@ FabricFaults::Loses(uint32_t port, uint64_t startPs, uint64_t endPs)
                                   });
     for (; lossy != m_lossy.end() && lossy->link == link; ++lossy)
     {
-        // Each cause draws for itself, so that one more moves no other's draws by chance alone.
+        // Every fault draws, also after a loss, so that the number of draws does not depend on them.
         if (lossy->fromPs <= startPs && startPs < lossy->untilPs)
         {
             lost |= m_switching.Loses(port, lossy->numerator, lossy->denominator);

@@ -13,9 +13,10 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief What links that fail do to packets: those that are down, and those that lose some.
+ * @brief What faulty links do to packets.
  *
- * An outage loses what is on the wire at any moment of it, a lossy time what starts within it.
+ * A link that is down loses every packet that is on its wire at any moment of the outage. A lossy
+ * link loses packets that start meanwhile, each with a probability.
  */
 class FabricFaults
 {
@@ -27,12 +28,12 @@ class FabricFaults
     FabricFaults(const std::vector<FabricFault>& faults, FabricSwitching& switching);
 
     /**
-     * @param link a link
-     * @return true if it ever goes down or loses anything
+     * @param link number of a link
+     * @return true if it has a fault at any time
      */
     bool Concerns(uint32_t link) const;
     /**
-     * @brief Whether a packet was lost on a wire.
+     * @brief Decides whether a packet was lost on a wire.
      * @param port the port that it came by
      * @param startPs when its first bit started
      * @param endPs when its last bit arrived

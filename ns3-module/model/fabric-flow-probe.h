@@ -18,13 +18,13 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief Tells FlowMonitor's flows of a fabric apart: a flow is what one host sends to one queue
- * pair of another.
+ * @brief Classifies the packets of a fabric for FlowMonitor: a flow is what one host sends to one
+ * queue pair of another.
  */
 class FabricFlowClassifier : public FlowClassifier
 {
   public:
-    /// Sender, receiver, queue pair there.
+    /// Sender, receiver, and queue pair at the receiver.
     using Key = std::tuple<uint32_t, uint32_t, uint32_t>;
 
     /**
@@ -34,29 +34,29 @@ class FabricFlowClassifier : public FlowClassifier
     FlowId Classify(const FabricPacket& packet);
     /**
      * @param flow a flow that Classify returned
-     * @return what it is
+     * @return sender, receiver and queue pair of the flow
      */
     Key FindFlow(FlowId flow) const;
 
     void SerializeToXmlStream(std::ostream& os, uint16_t indent) const override;
 
   private:
-    std::map<Key, FlowId> m_flows; //!< by what they are
+    std::map<Key, FlowId> m_flows; //!< flows, by sender, receiver and queue pair
 };
 
 /**
  * @ingroup evenkeel
- * @brief Tells a FlowMonitor what data packets do at one port of a fabric.
+ * @brief Reports the data packets of one port of a fabric to a FlowMonitor.
  *
- * A packet is known by its PSN; one that is sent again is a new packet of the same name.
+ * The id of a packet is its PSN; a retransmitted packet is a new one with the same id.
  */
 class FabricFlowProbe : public FlowProbe
 {
   public:
-    /// Why packets are lost.
+    /// Why packets are dropped.
     enum DropReason
     {
-        DROP_FABRIC = 0, //!< no room, no way, or a failed wire
+        DROP_FABRIC = 0, //!< no room, no route, or a failed wire
     };
 
     /**
@@ -66,9 +66,9 @@ class FabricFlowProbe : public FlowProbe
     static TypeId GetTypeId();
 
     /**
-     * @param monitor what is told
-     * @param classifier what tells flows apart
-     * @param port where; connected before the simulation starts
+     * @param monitor the monitor
+     * @param classifier what classifies packets
+     * @param port the port; connected before the simulation starts
      */
     FabricFlowProbe(Ptr<FlowMonitor> monitor,
                     Ptr<FabricFlowClassifier> classifier,
@@ -79,26 +79,26 @@ class FabricFlowProbe : public FlowProbe
 
   private:
     /**
-     * @brief A packet starts.
+     * @brief Handles a packet that starts.
      * @param packet the packet
      * @param when the time
      */
     void HandleSent(const FabricPacket& packet, Time when);
     /**
-     * @brief A packet has arrived.
+     * @brief Handles a packet that arrived.
      * @param packet the packet
      * @param when the time
      */
     void HandleReceived(const FabricPacket& packet, Time when);
     /**
-     * @brief A packet is lost.
+     * @brief Handles a packet that was dropped.
      * @param packet the packet
      * @param when the time
      */
     void HandleDrop(const FabricPacket& packet, Time when);
 
-    Ptr<FabricFlowClassifier> m_classifier; //!< tells flows apart
-    bool m_isHost;                          //!< packets begin and end here
+    Ptr<FabricFlowClassifier> m_classifier; //!< classifies packets
+    bool m_isHost;                          //!< true for a NIC, where packets begin and end
 };
 
 } // namespace ns3

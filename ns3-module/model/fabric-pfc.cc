@@ -13,19 +13,19 @@ namespace ns3
 namespace
 {
 
-/// No pool.
+/// The pool of a link that ends at a host.
 constexpr uint32_t NO_POOL = 0xffffffff;
 
 /**
  * @param value a number of bytes
  * @param numerator of a fraction of at most 1
  * @param denominator of that fraction
- * @return that part of it, rounded down
+ * @return that fraction of the value, rounded down
  */
 uint64_t
 PartOf(uint64_t value, uint64_t numerator, uint64_t denominator)
 {
-    // Whole and rest apart: the product of the whole could be more than 64 bits hold.
+    // Quotient and remainder apart: the whole product might not fit into 64 bits.
     const uint64_t whole = value / denominator;
     const uint64_t rest = value % denominator;
     return whole * numerator + rest * numerator / denominator;

@@ -16,13 +16,13 @@ struct FabricDescription;
 
 /**
  * @ingroup evenkeel
- * @brief Priority flow control: how a switch shares its memory among the links that end at it,
- * and when it stops one of them.
+ * @brief Priority flow control (PFC): how a switch shares its memory among the links that end at
+ * it, and when it pauses one of them.
  *
  * The frames are those of IEEE 802.1Qbb, the rules those of the HPCC simulator's SwitchMmu. A link
- * has a reserve of its own, then its part of what is left of a pool that all share, then its
- * headroom, which is for what was under way when it was told to stop. A packet counts from when
- * it joins a queue until it starts on a wire; one that passes through without waiting never does.
+ * has a reserve of its own, then a share of what is free in a pool of the switch, then its headroom
+ * for what is in flight when it is paused. A packet counts from when it joins a queue until it
+ * starts on a wire; one that passes through without waiting never counts.
  */
 class FabricPfc
 {
@@ -49,16 +49,16 @@ class FabricPfc
         }
     };
 
-    /// A switch's memory that links share.
+    /// The memory of a switch that links share.
     struct Pool
     {
-        uint64_t size{0}; //!< bytes there are
-        uint64_t used{0}; //!< bytes taken
+        uint64_t size{0}; //!< size in bytes
+        uint64_t used{0}; //!< bytes in use
     };
 
     /**
-     * @param resumeOffset "go on" is said this far below the threshold, in bytes
-     * @param links by the port at the other end of the link
+     * @param resumeOffset a link is resumed this many bytes below its threshold
+     * @param links by the port that sends over the link
      * @param pools by switch
      */
     FabricPfc(uint64_t resumeOffset, std::vector<Ingress> links, std::vector<Pool> pools);
@@ -70,44 +70,44 @@ class FabricPfc
     static FabricPfc For(const FabricDescription& description);
 
     /**
-     * @param link the link that they came by
-     * @param bytes how many
-     * @return true if there is room for them
+     * @param link the port that they came by
+     * @param bytes number of bytes
+     * @return true if there is room for a packet of so many bytes
      */
     bool Admits(uint32_t link, uint64_t bytes) const;
     /**
-     * @brief Counts bytes that were admitted.
-     * @param link the link that they came by
-     * @param bytes how many
-     * @return what the link is to be told
+     * @brief Counts bytes that joined a queue.
+     * @param link the port that they came by
+     * @param bytes number of bytes
+     * @return what the link is ordered to do
      */
     Order Add(uint32_t link, uint64_t bytes);
     /**
-     * @brief Counts bytes that left.
-     * @param link the link that they came by
-     * @param bytes how many
-     * @return what the link is to be told
+     * @brief Counts bytes that left a queue.
+     * @param link the port that they came by
+     * @param bytes number of bytes
+     * @return what the link is ordered to do
      */
     Order Remove(uint32_t link, uint64_t bytes);
     /**
-     * @param link a link
-     * @return how it stands
+     * @param link the port that sends over it
+     * @return the state of the link
      */
     const Ingress& GetIngress(uint32_t link) const;
     /**
-     * @param pool a switch
-     * @return how its memory stands
+     * @param pool number of a switch
+     * @return the state of its memory
      */
     const Pool& GetPool(uint32_t pool) const;
 
   private:
     /**
      * @param ingress a link
-     * @return how much of the pool it may take now
+     * @return bytes of the pool that it may use now
      */
     uint64_t GetThreshold(const Ingress& ingress) const;
 
-    uint64_t m_resumeOffset;      //!< bytes below the threshold
+    uint64_t m_resumeOffset;      //!< a link is resumed this many bytes below its threshold
     std::vector<Ingress> m_links; //!< by port
     std::vector<Pool> m_pools;    //!< by switch
 };

@@ -13,35 +13,36 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief Packets of a fabric, one cache line each, and lists of them.
+ * @brief The packets in a fabric, one cache line each, and lists of them.
  *
- * A packet stays where it is from its NIC to its host; ports hold lists of places. So nothing is
- * copied or allocated on the way, and memory is what is in flight at most.
+ * A packet stays in its slot from its NIC to its host, and ports hold lists of slots: nothing is
+ * copied or allocated on the way, and the pool grows to the most packets that were ever in flight.
  */
 class FabricPool
 {
   public:
-    /// No place.
+    /// No slot.
     static constexpr uint32_t NONE = 0xffffffff;
 
     /// A packet and its bookkeeping.
     struct alignas(64) Slot
     {
         FabricPacket packet;  //!< the packet
-        uint64_t arrives{0};  //!< when it arrives at the end of the wire it is on, in ps
-        uint32_t next{NONE};  //!< the one behind it
-        /// In line, with flow control: the port that it came by and is counted at, plus 1; 0 where
-        /// it is not counted. On a wire that was ever degraded: which of its rates it is sent at.
+        uint64_t arrives{0};  //!< when it arrives at the end of its wire, in ps
+        uint32_t next{NONE};  //!< slot of the packet behind it in its list
+        /// In a queue, with priority flow control (PFC): the port that it came by and counts at,
+        /// plus 1; 0 if it does not count. On a wire that was ever degraded: the index of the rate
+        /// that it is sent at, in the port's list of rates.
         uint32_t aside{0};
     };
 
-    /// Packets in order, first in, first out.
+    /// A list of packets, first in, first out.
     struct List
     {
-        uint32_t head{NONE}; //!< the first
-        uint32_t tail{NONE}; //!< the last
+        uint32_t head{NONE}; //!< slot of the first packet
+        uint32_t tail{NONE}; //!< slot of the last packet
 
-        /// @return true if there is none
+        /// @return true if the list is empty
         bool IsEmpty() const
         {
             return head == NONE;
@@ -50,92 +51,92 @@ class FabricPool
 
     /**
      * @param packet a packet that enters the fabric
-     * @return its place
+     * @return its slot
      */
     uint32_t Insert(const FabricPacket& packet)
     {
-        uint32_t place;
+        uint32_t slot;
         if (m_free.empty())
         {
-            place = static_cast<uint32_t>(m_slots.size());
+            slot = static_cast<uint32_t>(m_slots.size());
             m_slots.emplace_back();
         }
         else
         {
-            place = m_free.back();
+            slot = m_free.back();
             m_free.pop_back();
         }
-        Slot& slot = m_slots[place];
-        slot.packet = packet;
-        slot.arrives = 0;
-        slot.next = NONE;
-        slot.aside = 0;
-        return place;
+        Slot& entry = m_slots[slot];
+        entry.packet = packet;
+        entry.arrives = 0;
+        entry.next = NONE;
+        entry.aside = 0;
+        return slot;
     }
 
     /**
-     * @param place of a packet that leaves the fabric
+     * @param slot slot of a packet that leaves the fabric
      * @return the packet
      */
-    FabricPacket Remove(uint32_t place)
+    FabricPacket Remove(uint32_t slot)
     {
-        m_free.push_back(place);
-        return m_slots[place].packet;
+        m_free.push_back(slot);
+        return m_slots[slot].packet;
     }
 
     /**
-     * @param place a place
-     * @return what is there, until the next Insert
+     * @param slot a slot
+     * @return its contents; the reference holds until the next Insert
      */
-    Slot& Get(uint32_t place)
+    Slot& Get(uint32_t slot)
     {
-        return m_slots[place];
+        return m_slots[slot];
     }
 
     /**
-     * @param place a place
-     * @return what is there, until the next Insert
+     * @param slot a slot
+     * @return its contents; the reference holds until the next Insert
      */
-    const Slot& Get(uint32_t place) const
+    const Slot& Get(uint32_t slot) const
     {
-        return m_slots[place];
+        return m_slots[slot];
     }
 
     /**
-     * @param list to which
-     * @param place what joins at its end
+     * @param list the list
+     * @param slot slot of the packet that joins at its end
      */
-    void PushBack(List& list, uint32_t place)
+    void PushBack(List& list, uint32_t slot)
     {
-        m_slots[place].next = NONE;
+        m_slots[slot].next = NONE;
         if (list.head == NONE)
         {
-            list.head = place;
+            list.head = slot;
         }
         else
         {
-            m_slots[list.tail].next = place;
+            m_slots[list.tail].next = slot;
         }
-        list.tail = place;
+        list.tail = slot;
     }
 
     /**
-     * @param list to which
-     * @param place what joins at its head
+     * @param list the list
+     * @param slot slot of the packet that joins at its head
      */
-    void PushFront(List& list, uint32_t place)
+    void PushFront(List& list, uint32_t slot)
     {
-        m_slots[place].next = list.head;
+        m_slots[slot].next = list.head;
         if (list.head == NONE)
         {
-            list.tail = place;
+            list.tail = slot;
         }
-        list.head = place;
+        list.head = slot;
     }
 
     /**
      * @param list a list that is not empty
-     * @return the place of what was its first
+     * @return slot of the packet that was its first
      */
     uint32_t PopFront(List& list)
     {
@@ -151,8 +152,8 @@ class FabricPool
     }
 
   private:
-    std::vector<Slot> m_slots;    //!< packets
-    std::vector<uint32_t> m_free; //!< places that hold none
+    std::vector<Slot> m_slots;    //!< by number
+    std::vector<uint32_t> m_free; //!< numbers of slots without a packet
 };
 
 static_assert(sizeof(FabricPool::Slot) == 64, "a slot is one cache line");

@@ -9,7 +9,7 @@
 #include "ns3/packet.h"
 #include "ns3/uinteger.h"
 
-// A port as a device of its node: attributes, trace sources, and what NetDevice asks for.
+// The port as a device of its node: attributes, trace sources, and the methods of NetDevice.
 
 namespace ns3
 {
@@ -29,15 +29,14 @@ FabricPort::AddAttributes(TypeId tid)
 {
     return tid
         .AddAttribute("Punctual",
-                      "Make each start of a packet an event of its own, so that traces of what "
-                      "starts come at its time also where they were connected after the fabric "
-                      "started. Ports that are listened to by then are punctual anyway.",
+                      "Make each start of a packet an event of its own, so that trace sinks that "
+                      "are connected after the fabric started are called in time. Ports with "
+                      "trace sinks at the start are punctual anyway.",
                       BooleanValue(false),
                       MakeBooleanAccessor(&FabricPort::m_punctual),
                       MakeBooleanChecker())
         .AddAttribute("Mtu",
-                      "The MTU that is told to those who ask. NICs make packets by their own "
-                      "payload size.",
+                      "The MTU that GetMtu returns. NICs make packets by their own payload size.",
                       UintegerValue(9000),
                       MakeUintegerAccessor(&FabricPort::SetMtu, &FabricPort::GetMtu),
                       MakeUintegerChecker<uint16_t>());
@@ -52,7 +51,7 @@ FabricPort::AddPacketTraceSources(TypeId tid)
                         MakeTraceSourceAccessor(&FabricPort::m_sentTrace),
                         "ns3::FabricPort::PacketTracedCallback")
         .AddTraceSource("PacketReceived",
-                        "A packet has arrived over the wire.",
+                        "A packet arrived over the wire.",
                         MakeTraceSourceAccessor(&FabricPort::m_receivedTrace),
                         "ns3::FabricPort::PacketTracedCallback")
         .AddTraceSource("Enqueue",
@@ -64,12 +63,12 @@ FabricPort::AddPacketTraceSources(TypeId tid)
                         MakeTraceSourceAccessor(&FabricPort::m_dequeueTrace),
                         "ns3::FabricPort::PacketTracedCallback")
         .AddTraceSource("Drop",
-                        "A packet is lost: there is no room for it, no port leads to where it "
-                        "goes, or its wire failed.",
+                        "A packet is dropped: there is no room for it, no port leads to its "
+                        "destination, or its wire failed.",
                         MakeTraceSourceAccessor(&FabricPort::m_dropTrace),
                         "ns3::FabricPort::PacketTracedCallback")
         .AddTraceSource("EcnMark",
-                        "A packet is marked.",
+                        "A packet is ECN marked.",
                         MakeTraceSourceAccessor(&FabricPort::m_markTrace),
                         "ns3::FabricPort::PacketTracedCallback");
 }
@@ -79,17 +78,18 @@ FabricPort::AddOtherTraceSources(TypeId tid)
 {
     return tid
         .AddTraceSource("Pause",
-                        "Flow control stops this port, or lets it go on.",
+                        "Priority flow control (PFC) pauses or resumes this port.",
                         MakeTraceSourceAccessor(&FabricPort::m_pauseTrace),
                         "ns3::FabricPort::PauseTracedCallback")
         .AddTraceSource("MacTxDrop",
                         "A packet that another stack gave to Send is dropped: a fabric carries "
-                        "what RDMA NICs send.",
+                        "only packets of RDMA NICs.",
                         MakeTraceSourceAccessor(&FabricPort::m_foreignTrace),
                         "ns3::Packet::TracedCallback")
         .AddTraceSource("PromiscSniffer",
                         "The bytes of each packet that starts or arrives here, as RoCEv2 in "
-                        "Ethernet without its check sequence. They are made for listeners only.",
+                        "Ethernet without its frame check sequence. They are made only if "
+                        "a trace sink is connected.",
                         MakeTraceSourceAccessor(&FabricPort::m_snifferTrace),
                         "ns3::Packet::TracedCallback");
 }
@@ -206,9 +206,9 @@ FabricPort::SendFrom(Ptr<Packet> packet,
     NS_LOG_FUNCTION(this << packet << source << dest << protocolNumber);
     if (m_foreignDropped == 0)
     {
-        NS_LOG_WARN("a fabric carries what RDMA NICs send, see RdmaNic::PostMessage and "
-                    "RdmaNic::CreateQp; packets of another stack are dropped, of which this is the "
-                    "first here");
+        NS_LOG_WARN("this port drops packets of other stacks, and this is the first: a fabric "
+                    "carries only packets of RDMA NICs, see RdmaNic::PostMessage and "
+                    "RdmaNic::CreateQp");
     }
     ++m_foreignDropped;
     m_foreignTrace(packet);

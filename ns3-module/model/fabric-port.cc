@@ -22,7 +22,7 @@ NS_OBJECT_ENSURE_REGISTERED(FabricPort);
 namespace
 {
 
-/// Picoseconds a second, times the bits of a byte.
+/// Picoseconds per second, times the bits of a byte.
 constexpr uint64_t PS_BITS = 8000000000000ULL;
 
 } // namespace
@@ -181,54 +181,54 @@ FabricPort::GetLoad(uint64_t nowPs) const
 }
 
 void
-FabricPort::Transmit(uint32_t place, uint64_t startPs)
+FabricPort::Transmit(uint32_t slot, uint64_t startPs)
 {
-    FabricPool::Slot& slot = m_pool->Get(place);
-    const uint64_t bytes = slot.packet.wireBytes;
+    FabricPool::Slot& entry = m_pool->Get(slot);
+    const uint64_t bytes = entry.packet.wireBytes;
     const uint64_t sent = startPs + GetTimeFor(bytes);
-    slot.arrives = sent + m_delay;
+    entry.arrives = sent + m_delay;
     if (m_faulty)
     {
-        slot.aside = static_cast<uint32_t>(m_rates.empty() ? 0 : m_rates.size() - 1);
+        entry.aside = static_cast<uint32_t>(m_rates.empty() ? 0 : m_rates.size() - 1);
     }
     m_free = sent + m_gap;
     m_carried += bytes;
-    m_pool->PushBack(m_wire, place);
+    m_pool->PushBack(m_wire, slot);
     if (m_listened)
     {
-        m_sentTrace(slot.packet, PicoSeconds(startPs));
-        Sniff(slot.packet, startPs);
+        m_sentTrace(entry.packet, PicoSeconds(startPs));
+        Sniff(entry.packet, startPs);
     }
 }
 
 void
-FabricPort::Wait(uint32_t place)
+FabricPort::Wait(uint32_t slot)
 {
-    const FabricPacket& packet = m_pool->Get(place).packet;
-    const unsigned line = GetClass(packet.flags);
-    m_waitingBytes[line] += packet.wireBytes;
-    m_pool->PushBack(m_waiting[line], place);
+    const FabricPacket& packet = m_pool->Get(slot).packet;
+    const unsigned queue = GetClass(packet.flags);
+    m_waitingBytes[queue] += packet.wireBytes;
+    m_pool->PushBack(m_waiting[queue], slot);
     m_waitingMax = std::max(m_waitingMax, GetWaitingBytes());
 }
 
 void
-FabricPort::WaitFirst(uint32_t place)
+FabricPort::WaitFirst(uint32_t slot)
 {
-    m_waitingBytes[0] += m_pool->Get(place).packet.wireBytes;
-    m_pool->PushFront(m_waiting[0], place);
+    m_waitingBytes[0] += m_pool->Get(slot).packet.wireBytes;
+    m_pool->PushFront(m_waiting[0], slot);
 }
 
 uint32_t
 FabricPort::TakeWaiting()
 {
-    const unsigned line = m_waiting[0].IsEmpty() ? 1 : 0;
-    if ((line == 1 && m_paused) || m_waiting[line].IsEmpty())
+    const unsigned queue = m_waiting[0].IsEmpty() ? 1 : 0;
+    if ((queue == 1 && m_paused) || m_waiting[queue].IsEmpty())
     {
         return FabricPool::NONE;
     }
-    const uint32_t place = m_pool->PopFront(m_waiting[line]);
-    m_waitingBytes[line] -= m_pool->Get(place).packet.wireBytes;
-    return place;
+    const uint32_t slot = m_pool->PopFront(m_waiting[queue]);
+    m_waitingBytes[queue] -= m_pool->Get(slot).packet.wireBytes;
+    return slot;
 }
 
 void
@@ -289,38 +289,38 @@ FabricPort::HandleArrival(uint64_t nowPs)
     }
     if (m_end->m_listened)
     {
-        // A copy: listeners may send, and the pool may move.
+        // A copy: a trace sink may post, which may move the slots of the pool.
         const FabricPacket packet = m_pool->Get(arrived).packet;
         m_end->m_receivedTrace(packet, PicoSeconds(nowPs));
         m_end->Sniff(packet, nowPs);
     }
     if (m_fabric->GetPfc())
     {
-        FabricPool::Slot& slot = m_pool->Get(arrived);
-        if (slot.packet.IsFlowControl())
+        FabricPool::Slot& entry = m_pool->Get(arrived);
+        if (entry.packet.IsFlowControl())
         {
-            const bool pause = slot.packet.kind == FabricPacketKind::PAUSE;
+            const bool pause = entry.packet.kind == FabricPacketKind::PAUSE;
             m_pool->Remove(arrived);
             m_end->Obey(nowPs, pause ? FabricPfc::PAUSE : FabricPfc::RESUME);
             return;
         }
-        slot.aside = m_id + 1;
+        entry.aside = m_id + 1;
     }
     m_end->Receive(nowPs, arrived);
 }
 
 bool
-FabricPort::IsLostOnTheWay(const FabricPool::Slot& slot) const
+FabricPort::IsLostOnTheWay(const FabricPool::Slot& entry) const
 {
-    // Hardware says frames again until they are heard, which is not modelled.
-    if (slot.packet.IsFlowControl())
+    // A frame of flow control is never lost: hardware repeats it, which is not modelled.
+    if (entry.packet.IsFlowControl())
     {
         return false;
     }
-    const uint64_t rate = slot.aside < m_rates.size() ? m_rates[slot.aside] : m_rate;
-    const uint64_t start = slot.arrives - GetTimeAt(rate, slot.packet.wireBytes) - m_delay;
-    // What a switch is at work on is off the wire.
-    return m_fabric->GetFaults().Loses(m_id, start, slot.arrives - m_forwarding);
+    const uint64_t rate = entry.aside < m_rates.size() ? m_rates[entry.aside] : m_rate;
+    const uint64_t start = entry.arrives - GetTimeAt(rate, entry.packet.wireBytes) - m_delay;
+    // A packet is off the wire while the far switch forwards it.
+    return m_fabric->GetFaults().Loses(m_id, start, entry.arrives - m_forwarding);
 }
 
 void
@@ -344,7 +344,7 @@ FabricPort::SetFaulty()
 void
 FabricPort::TracePause(FabricPfc::Order order)
 {
-    NS_LOG_LOGIC("port " << m_id << (order == FabricPfc::PAUSE ? " paused" : " goes on"));
+    NS_LOG_LOGIC("port " << m_id << (order == FabricPfc::PAUSE ? " paused" : " resumed"));
     m_pauseTrace(order == FabricPfc::PAUSE);
 }
 

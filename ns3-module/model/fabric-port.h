@@ -26,14 +26,14 @@ class FabricChannel;
  * @ingroup evenkeel
  * @brief An end of a fabric's link: an output port, its queues and the wire behind it.
  *
- * Store and forward: a packet is on the wire for its bytes at the link's rate, arrives one
- * propagation delay after its last bit, and the wire is busy for a gap more. Two classes wait
- * apart, those with priority first; a pause frame of flow control stops the other class.
+ * A packet is on the wire for its bytes at the link's rate, arrives one propagation delay after its
+ * last bit, and the wire stays busy for a gap more. There are two queues: packets with priority are
+ * sent first, and a pause frame of priority flow control (PFC) stops the other queue.
  *
- * A port decides as late as it can: which packet starts next is settled when something touches the
- * port, by which time everything that could have been there is there. So a packet costs one event a
- * hop. While somebody listens to what starts (see the attribute Punctual), each start is an event
- * of its own, and the outcome is the same.
+ * A port decides as late as it can which packet starts next: when an event touches the port, by
+ * which time every packet that could be first has arrived. A packet so costs one event per hop.
+ * While a trace sink listens to starts (see the attribute Punctual), each start is an event of its
+ * own; the results are the same.
  */
 class FabricPort : public NetDevice
 {
@@ -50,12 +50,12 @@ class FabricPort : public NetDevice
     /**
      * @brief TracedCallback signature for packets of a fabric.
      * @param packet the packet
-     * @param when when it happened
+     * @param when the time
      */
     typedef void (*PacketTracedCallback)(const FabricPacket& packet, Time when);
 
     /**
-     * @brief TracedCallback signature for flow control.
+     * @brief TracedCallback signature for priority flow control (PFC).
      * @param paused true for a pause, false for a resume
      */
     typedef void (*PauseTracedCallback)(bool paused);
@@ -66,7 +66,7 @@ class FabricPort : public NetDevice
      */
     void SetChannel(Ptr<FabricChannel> channel);
 
-    // What a script may ask.
+    // For scripts.
 
     /// @return number of the port in its fabric: 2l or 2l + 1 of link l
     uint32_t GetPortNumber() const;
@@ -74,32 +74,32 @@ class FabricPort : public NetDevice
     uint32_t GetWaitingBytes() const;
     /**
      * @param flags of a packet, see FabricPacket::Flag
-     * @return bytes of packets that wait in the queue that it joins
+     * @return bytes of packets that wait in the queue that such a packet joins
      */
     uint32_t GetWaitingBytesLike(uint8_t flags) const;
-    /// @return most bytes that ever waited
+    /// @return the most bytes that ever waited
     uint32_t GetWaitingBytesMax() const;
     /// @return bytes carried, without gaps
     uint64_t GetCarriedBytes() const;
-    /// @return true while the far end asks for no more of what has no priority
+    /// @return true while the far end pauses packets without priority
     bool IsPaused() const;
     /// @return the rate now
     DataRate GetDataRate() const;
-    /// @return packets of other stacks that were given to Send, and dropped
+    /// @return packets of other stacks that Send dropped
     uint64_t GetForeignDropped() const;
 
-    // What a fabric does with it; not for scripts.
+    // For the fabric; not for scripts.
 
-    /// How it is set up.
+    /// The settings of a port.
     struct Setup
     {
-        Fabric* fabric{nullptr};                       //!< whose
+        Fabric* fabric{nullptr};                       //!< the fabric
         FabricPort* end{nullptr};                      //!< the far end
         uint32_t id{0};                                //!< number in the fabric
         uint32_t number{0};                            //!< number in its switch
         uint64_t rateBps{0};                           //!< bits a second
         uint64_t delayPs{0};                           //!< forwarding delay of the far end included
-        uint64_t forwardingPs{0};                      //!< ... which is this
+        uint64_t forwardingPs{0};                      //!< that part of it
         uint32_t gapBytes{0};                          //!< behind each packet
         FabricRounding rounding{FabricRounding::EXACT}; //!< of transmission times
         FabricEcn ecn;                                 //!< marking
@@ -107,44 +107,44 @@ class FabricPort : public NetDevice
 
     /**
      * @brief Joins a fabric.
-     * @param setup how
+     * @param setup its settings
      */
     void Join(const Setup& setup);
-    /// The fabric starts: who listens by now is served punctually.
+    /// The fabric starts: a port that has trace sinks by now is punctual.
     void Open();
     /**
-     * @brief Starts everything whose turn came by now, and sees to the next event.
+     * @brief Starts every packet that could start by now, and schedules the next event.
      * @param nowPs the time
      */
     virtual void Settle(uint64_t nowPs) = 0;
     /**
-     * @brief A packet came in from the far end.
+     * @brief Takes a packet that arrived from the far end.
      * @param nowPs the time
-     * @param place of the packet
+     * @param slot slot of the packet
      */
-    virtual void Receive(uint64_t nowPs, uint32_t place) = 0;
+    virtual void Receive(uint64_t nowPs, uint32_t slot) = 0;
     /**
-     * @brief A frame of flow control takes effect.
+     * @brief Takes a frame of priority flow control (PFC) into effect.
      * @param nowPs the time
-     * @param order what it says
+     * @param order what it orders
      */
     virtual void Obey(uint64_t nowPs, FabricPfc::Order order) = 0;
     /**
-     * @brief An event of this port comes due: the head of its wire arrives, or the wire is free.
+     * @brief Handles an event of this port: the head of its wire arrives, or the wire is free.
      * @param nowPs the time
      */
     void HandleArrival(uint64_t nowPs);
     /**
-     * @brief The wire is free for what waits.
+     * @brief Handles a start: the wire is free for a packet that waits.
      * @param nowPs the time
      */
     virtual void HandleStart(uint64_t nowPs) = 0;
     /**
-     * @brief From now on packets start at another rate.
+     * @brief Changes the rate of packets that start from now on.
      * @param rateBps bits a second
      */
     void ChangeRate(uint64_t rateBps);
-    /// Marks it as one whose link ever fails.
+    /// Marks the port as one whose link fails at some time.
     void SetFaulty();
 
     // Inherited from NetDevice.
@@ -190,52 +190,53 @@ class FabricPort : public NetDevice
 
     /**
      * @param bytes of a packet
-     * @return how long they are on the wire, in ps
+     * @return their time on the wire, in ps
      */
     uint64_t GetTimeFor(uint64_t bytes) const;
-    /// @return true if something waits that may go once the wire is free
+    /// @return true if a packet waits that may start once the wire is free
     bool HasWaiting() const;
     /**
      * @param nowPs the time
      * @param flags of a packet
-     * @return true if it would go at once: nothing is before it, nothing holds it
+     * @return true if it would start at once: the wire is free, no packet is before it, and it is
+     *         not paused
      */
     bool IsClear(uint64_t nowPs, uint8_t flags) const;
     /**
-     * @param nowPs the time, by which what could start has started
+     * @param nowPs the time; every packet that could start by then has started
      * @return bytes that wait, and those of the packet that the wire is busy with
      */
     uint64_t GetLoad(uint64_t nowPs) const;
     /**
      * @brief Puts a packet on the wire.
-     * @param place of the packet
+     * @param slot slot of the packet
      * @param startPs when it starts
      */
-    void Transmit(uint32_t place, uint64_t startPs);
+    void Transmit(uint32_t slot, uint64_t startPs);
     /**
-     * @brief Puts a packet in line.
-     * @param place of the packet
+     * @brief Puts a packet into its queue.
+     * @param slot slot of the packet
      */
-    void Wait(uint32_t place);
+    void Wait(uint32_t slot);
     /**
-     * @brief Puts a frame of flow control in line, before everything else.
-     * @param place of the frame
+     * @brief Puts a frame of priority flow control (PFC) before every other packet.
+     * @param slot slot of the frame
      */
-    void WaitFirst(uint32_t place);
-    /// @return the place of the packet whose turn it is, out of line; NONE if none may go
+    void WaitFirst(uint32_t slot);
+    /// @return slot of the next packet, which leaves its queue; NONE if none may start
     uint32_t TakeWaiting();
-    /// Makes sure that an event comes at the next arrival, or when the wire is free for what waits.
+    /// Schedules an event at the next arrival, or when the wire is free for a packet that waits.
     void Arm();
     /**
-     * @brief The same for a port without queues of its own.
-     * @param more whether something else waits for the wire
+     * @brief Does the same for a port without queues of its own.
+     * @param more true if a packet waits for the wire elsewhere
      */
     void ArmFor(bool more);
-    /// Makes sure that an event comes when the wire is free, if one is to come then.
+    /// Schedules a start when the wire is free, unless one is scheduled.
     void ArmStart();
     /**
-     * @brief Tells listeners that a frame was obeyed.
-     * @param order what it said
+     * @brief Reports to trace sinks that a frame took effect.
+     * @param order what it ordered
      */
     void TracePause(FabricPfc::Order order);
     /**
@@ -245,43 +246,43 @@ class FabricPort : public NetDevice
      */
     void Sniff(const FabricPacket& packet, uint64_t startPs);
 
-    Fabric* m_fabric{nullptr};  //!< whose port it is
-    FabricPool* m_pool{nullptr}; //!< where its packets are
-    uint64_t m_free{0};         //!< from when on the wire is free
+    Fabric* m_fabric{nullptr};  //!< the fabric of the port
+    FabricPool* m_pool{nullptr}; //!< packets of the fabric
+    uint64_t m_free{0};         //!< time from which the wire is free
     FabricPool::List m_wire;    //!< packets on the wire, by arrival
-    FabricPool::List m_waiting[2];   //!< packets that wait: with priority, and the others
-    uint32_t m_waitingBytes[2]{0, 0}; //!< bytes that wait, likewise
-    FabricPort* m_end{nullptr}; //!< where packets arrive
+    FabricPool::List m_waiting[2];   //!< queues: with priority, without
+    uint32_t m_waitingBytes[2]{0, 0}; //!< bytes in each queue
+    FabricPort* m_end{nullptr}; //!< the far end
     uint32_t m_id{0};           //!< number in its fabric
     uint32_t m_number{0};       //!< number in its switch
-    uint32_t m_psPerByte{0};    //!< picoseconds a byte, where that is a whole number; else 0
-    bool m_armed{false};        //!< an event of this port is pending
-    bool m_startArmed{false};   //!< a start is pending
-    bool m_faulty{false};       //!< its link ever fails
-    bool m_paused{false};       //!< the far end asks for no more
+    uint32_t m_psPerByte{0};    //!< picoseconds per byte if that is a whole number; else 0
+    bool m_armed{false};        //!< an event of this port is scheduled
+    bool m_startArmed{false};   //!< a start is scheduled
+    bool m_faulty{false};       //!< its link fails at some time
+    bool m_paused{false};       //!< the far end pauses packets without priority
     bool m_punctual{false};     //!< each start is an event
-    bool m_listened{false};     //!< somebody listens to what starts or arrives
+    bool m_listened{false};     //!< trace sinks listen to starts or arrivals
     FabricRounding m_rounding{FabricRounding::EXACT}; //!< of transmission times
     uint64_t m_delay{0};        //!< from last bit out to arrival
     uint64_t m_gap{0};          //!< extra time the wire is busy after each packet
     uint64_t m_carried{0};      //!< bytes carried
     uint32_t m_gapBytes{0};     //!< bytes of the gap
-    uint32_t m_waitingMax{0};   //!< most bytes that ever waited
+    uint32_t m_waitingMax{0};   //!< the most bytes that ever waited
     uint64_t m_rate{0};         //!< bits a second
-    uint64_t m_forwarding{0};   //!< the part of the delay that is off the wire
+    uint64_t m_forwarding{0};   //!< the part of the delay in the far switch
     FabricEcn m_ecn;            //!< marking
 
     TracedCallback<const FabricPacket&, Time> m_sentTrace;     //!< a packet starts
-    TracedCallback<const FabricPacket&, Time> m_receivedTrace; //!< a packet has arrived
+    TracedCallback<const FabricPacket&, Time> m_receivedTrace; //!< a packet arrived
     TracedCallback<const FabricPacket&, Time> m_enqueueTrace;  //!< a packet joins a queue
     TracedCallback<const FabricPacket&, Time> m_dequeueTrace;  //!< a packet leaves a queue
-    TracedCallback<const FabricPacket&, Time> m_dropTrace;     //!< a packet is lost
+    TracedCallback<const FabricPacket&, Time> m_dropTrace;     //!< a packet is dropped
     TracedCallback<const FabricPacket&, Time> m_markTrace;     //!< a packet is ECN marked
-    TracedCallback<bool> m_pauseTrace;                         //!< flow control takes effect
-    TracedCallback<Ptr<const Packet>> m_snifferTrace;          //!< bytes of what passes
+    TracedCallback<bool> m_pauseTrace;                         //!< PFC pauses or resumes the port
+    TracedCallback<Ptr<const Packet>> m_snifferTrace;          //!< bytes of packets that start or arrive
     TracedCallback<Ptr<const Packet>> m_foreignTrace; //!< a packet of another stack is dropped
 
-    /// Lets the fabric report a loss on the wire.
+    /// The fabric reports drops and reads queues.
     friend class Fabric;
 
   private:
@@ -301,30 +302,30 @@ class FabricPort : public NetDevice
      */
     static TypeId AddOtherTraceSources(TypeId tid);
     /**
-     * @brief Sets the rate, and what follows from it.
+     * @brief Sets the rate and what is derived from it.
      * @param rateBps bits a second
      */
     void SetRate(uint64_t rateBps);
     /**
      * @param rateBps bits a second
      * @param bytes of a packet
-     * @return how long they are on the wire at that rate, in ps
+     * @return their time on the wire at that rate, in ps
      */
     uint64_t GetTimeAt(uint64_t rateBps, uint64_t bytes) const;
     /**
-     * @param slot a packet that arrives now
-     * @return true if it was lost on the wire
+     * @param entry a packet that arrives now
+     * @return true if it was lost on the wire, by a fault
      */
-    bool IsLostOnTheWay(const FabricPool::Slot& slot) const;
+    bool IsLostOnTheWay(const FabricPool::Slot& entry) const;
 
-    std::vector<uint64_t> m_rates;   //!< rates that it has had, the present one last
+    std::vector<uint64_t> m_rates;   //!< all its rates, the present one last; empty before a change
     Ptr<FabricChannel> m_channel;    //!< the link
-    Ptr<Node> m_node;                //!< whose device it is
-    uint32_t m_ifIndex{0};           //!< which of the node's
-    Mac48Address m_address;          //!< its address
-    uint16_t m_mtu{9000};            //!< for those who ask; packets are made by NICs
-    uint64_t m_foreignDropped{0};           //!< packets of other stacks
-    TracedCallback<> m_linkChangeCallbacks; //!< never called: links are made up
+    Ptr<Node> m_node;                //!< the node of the device
+    uint32_t m_ifIndex{0};           //!< index among the devices of the node
+    Mac48Address m_address;          //!< address of the device
+    uint16_t m_mtu{9000};            //!< reported only: NICs make packets by their own payload size
+    uint64_t m_foreignDropped{0};           //!< packets of other stacks that were dropped
+    TracedCallback<> m_linkChangeCallbacks; //!< never called: links do not go up and down for ns-3
 };
 
 } // namespace ns3

@@ -60,7 +60,7 @@ FabricSwitchPort::SetSwitch(FabricSwitch* owner)
 }
 
 void
-FabricSwitchPort::LookAtEnd()
+FabricSwitchPort::InspectEnd()
 {
     m_endIsHost = dynamic_cast<FabricSwitchPort*>(m_end) == nullptr;
 }
@@ -94,77 +94,77 @@ FabricSwitchPort::StartDue(uint64_t nowPs)
 void
 FabricSwitchPort::StartNext()
 {
-    const uint32_t place = TakeWaiting();
+    const uint32_t slot = TakeWaiting();
     const uint64_t start = m_free;
     FabricPfc::Order order = FabricPfc::NOTHING;
     uint32_t link = 0;
-    const uint16_t bytes = m_pool->Get(place).packet.wireBytes;
+    const uint16_t bytes = m_pool->Get(slot).packet.wireBytes;
     if (FabricPfc* pfc = m_fabric->GetPfc())
     {
-        const FabricPool::Slot& slot = m_pool->Get(place);
-        if (slot.packet.kind == FabricPacketKind::PAUSE)
+        const FabricPool::Slot& entry = m_pool->Get(slot);
+        if (entry.packet.kind == FabricPacketKind::PAUSE)
         {
             m_fabric->CountPause();
         }
-        if (slot.aside != 0)
+        if (entry.aside != 0)
         {
-            link = slot.aside - 1;
+            link = entry.aside - 1;
             order = pfc->Remove(link, bytes);
         }
     }
-    // Before anybody sees it on its way.
-    MarkIf(DEQUEUE, place);
+    // Before trace sinks see it.
+    MarkIf(DEQUEUE, slot);
     if (!m_dequeueTrace.IsEmpty())
     {
-        m_dequeueTrace(m_pool->Get(place).packet, PicoSeconds(start));
+        m_dequeueTrace(m_pool->Get(slot).packet, PicoSeconds(start));
     }
-    Transmit(place, start);
-    m_switch->Release(bytes);
+    Transmit(slot, start);
+    m_switch->AccountDequeue(bytes);
     if (order != FabricPfc::NOTHING)
     {
-        TellLink(start, link, order);
+        SendFrameBack(start, link, order);
     }
 }
 
 void
-FabricSwitchPort::Receive(uint64_t nowPs, uint32_t place)
+FabricSwitchPort::Receive(uint64_t nowPs, uint32_t slot)
 {
-    m_switch->Forward(nowPs, place);
+    m_switch->Forward(nowPs, slot);
 }
 
 void
-FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t place)
+FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t slot)
 {
     StartDue(nowPs);
-    const FabricPacket& packet = m_pool->Get(place).packet;
+    const FabricPacket& packet = m_pool->Get(slot).packet;
     if (!packet.IsControl())
     {
         m_fabric->CountFound(m_waitingBytes[1]);
     }
     if (IsClear(nowPs, packet.flags))
     {
-        // An empty queue: the packet passes through without being stored.
-        MarkIf(ENQUEUE, place);
-        MarkIf(DEQUEUE, place);
-        Transmit(place, nowPs);
+        // The queue is empty: the packet is never stored.
+        MarkIf(ENQUEUE, slot);
+        MarkIf(DEQUEUE, slot);
+        Transmit(slot, nowPs);
         Arm();
         return;
     }
-    if (!Admits(nowPs, place) && !Trims(place))
+    if (!Admits(nowPs, slot) && !Trims(slot))
     {
-        m_fabric->Drop(*this, place);
+        m_fabric->Drop(*this, slot);
         return;
     }
-    MarkIf(ENQUEUE, place);
-    m_switch->Take(m_pool->Get(place).packet.wireBytes);
-    Wait(place);
+    MarkIf(ENQUEUE, slot);
+    m_switch->AccountEnqueue(m_pool->Get(slot).packet.wireBytes);
+    Wait(slot);
     if (!m_enqueueTrace.IsEmpty())
     {
-        m_enqueueTrace(m_pool->Get(place).packet, PicoSeconds(nowPs));
+        m_enqueueTrace(m_pool->Get(slot).packet, PicoSeconds(nowPs));
     }
     if (m_fabric->GetPfc())
     {
-        Stay(nowPs, place);
+        AccountEnqueue(nowPs, slot);
     }
     Arm();
     if (m_punctual && HasWaiting())
@@ -174,11 +174,11 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t place)
 }
 
 bool
-FabricSwitchPort::Admits(uint64_t nowPs, uint32_t place)
+FabricSwitchPort::Admits(uint64_t nowPs, uint32_t slot)
 {
-    const FabricPool::Slot& slot = m_pool->Get(place);
-    const uint64_t bytes = slot.packet.wireBytes;
-    const bool priority = slot.packet.Has(FabricPacket::PRIORITY);
+    const FabricPool::Slot& entry = m_pool->Get(slot);
+    const uint64_t bytes = entry.packet.wireBytes;
+    const bool priority = entry.packet.Has(FabricPacket::PRIORITY);
     const FabricSettings& settings = m_fabric->GetSettings();
     if (priority && settings.trim)
     {
@@ -186,15 +186,15 @@ FabricSwitchPort::Admits(uint64_t nowPs, uint32_t place)
     }
     if (const FabricPfc* pfc = m_fabric->GetPfc())
     {
-        // What has no priority came over a link and is counted there.
-        return priority || slot.aside == 0 || pfc->Admits(slot.aside - 1, bytes);
+        // A packet without priority counts at the link that it came by.
+        return priority || entry.aside == 0 || pfc->Admits(entry.aside - 1, bytes);
     }
     if (!settings.sharedBuffer)
     {
-        return m_waitingBytes[GetClass(slot.packet.flags)] + bytes <= settings.bufferBytes;
+        return m_waitingBytes[GetClass(entry.packet.flags)] + bytes <= settings.bufferBytes;
     }
-    // The count may lag behind packets that have left; only near the limit is it worth a look at
-    // every port.
+    // The count includes packets that could have left by now, because ports decide late; near the
+    // limit every port has to catch up.
     if (m_switch->GetBufferedBytes() + bytes > settings.bufferBytes)
     {
         m_switch->Settle(nowPs);
@@ -203,10 +203,10 @@ FabricSwitchPort::Admits(uint64_t nowPs, uint32_t place)
 }
 
 bool
-FabricSwitchPort::Trims(uint32_t place)
+FabricSwitchPort::Trims(uint32_t slot)
 {
     const FabricSettings& settings = m_fabric->GetSettings();
-    FabricPacket& packet = m_pool->Get(place).packet;
+    FabricPacket& packet = m_pool->Get(slot).packet;
     if (!settings.trim || packet.IsControl() || packet.Has(FabricPacket::TRIMMED))
     {
         return false;
@@ -234,14 +234,14 @@ FabricSwitchPort::HasHeaderRoom(uint64_t bytes) const
 }
 
 void
-FabricSwitchPort::MarkIf(MarkPoint point, uint32_t place)
+FabricSwitchPort::MarkIf(MarkPoint point, uint32_t slot)
 {
     if (!m_ecn.IsOn() || m_fabric->GetSettings().ecnAtDequeue != (point == DEQUEUE))
     {
         return;
     }
     const uint64_t waiting = m_waitingBytes[1];
-    FabricPacket& packet = m_pool->Get(place).packet;
+    FabricPacket& packet = m_pool->Get(slot).packet;
     if (packet.IsControl() || waiting <= m_ecn.kmin)
     {
         return;
@@ -257,34 +257,34 @@ FabricSwitchPort::MarkIf(MarkPoint point, uint32_t place)
 }
 
 void
-FabricSwitchPort::Stay(uint64_t nowPs, uint32_t place)
+FabricSwitchPort::AccountEnqueue(uint64_t nowPs, uint32_t slot)
 {
-    FabricPool::Slot& slot = m_pool->Get(place);
-    if (slot.packet.Has(FabricPacket::PRIORITY))
+    FabricPool::Slot& entry = m_pool->Get(slot);
+    if (entry.packet.Has(FabricPacket::PRIORITY))
     {
-        slot.aside = 0;
+        entry.aside = 0;
     }
-    if (slot.aside != 0)
+    if (entry.aside != 0)
     {
-        const uint32_t link = slot.aside - 1;
-        const FabricPfc::Order order = m_fabric->GetPfc()->Add(link, slot.packet.wireBytes);
+        const uint32_t link = entry.aside - 1;
+        const FabricPfc::Order order = m_fabric->GetPfc()->Add(link, entry.packet.wireBytes);
         if (order != FabricPfc::NOTHING)
         {
-            TellLink(nowPs, link, order);
+            SendFrameBack(nowPs, link, order);
         }
     }
     StartWaiting(nowPs);
 }
 
 void
-FabricSwitchPort::TellLink(uint64_t nowPs, uint32_t link, FabricPfc::Order order)
+FabricSwitchPort::SendFrameBack(uint64_t nowPs, uint32_t link, FabricPfc::Order order)
 {
-    // The link ends at this switch, so its way back starts here.
-    static_cast<FabricSwitchPort&>(m_fabric->GetPort(link ^ 1)).Tell(nowPs, order);
+    // The link ends at this switch, so its other direction starts here.
+    static_cast<FabricSwitchPort&>(m_fabric->GetPort(link ^ 1)).SendFrame(nowPs, order);
 }
 
 void
-FabricSwitchPort::Tell(uint64_t nowPs, FabricPfc::Order order)
+FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfc::Order order)
 {
     const FabricPacketKind kind =
         order == FabricPfc::PAUSE ? FabricPacketKind::PAUSE : FabricPacketKind::RESUME;
@@ -293,7 +293,7 @@ FabricSwitchPort::Tell(uint64_t nowPs, FabricPfc::Order order)
         FabricPacket& first = m_pool->Get(m_waiting[0].head).packet;
         if (first.IsFlowControl())
         {
-            // What counts is the last word.
+            // The newest frame replaces one that still waits.
             first.kind = kind;
             first.sack = m_waitingBytes[1];
             return;
@@ -304,23 +304,23 @@ FabricSwitchPort::Tell(uint64_t nowPs, FabricPfc::Order order)
     frame.kind = kind;
     frame.flags = FabricPacket::PRIORITY;
     frame.sack = m_waitingBytes[1];
-    const uint32_t place = m_pool->Insert(frame);
+    const uint32_t slot = m_pool->Insert(frame);
     if (m_free <= nowPs)
     {
         if (order == FabricPfc::PAUSE)
         {
             m_fabric->CountPause();
         }
-        Transmit(place, nowPs);
+        Transmit(slot, nowPs);
         Arm();
         return;
     }
-    WaitFirst(place);
+    WaitFirst(slot);
     if (!m_enqueueTrace.IsEmpty())
     {
         m_enqueueTrace(frame, PicoSeconds(nowPs));
     }
-    m_switch->Take(FRAME_BYTES);
+    m_switch->AccountEnqueue(FRAME_BYTES);
     StartWaiting(nowPs);
 }
 
@@ -345,7 +345,7 @@ FabricSwitchPort::StartWaiting(uint64_t nowPs)
     {
         return;
     }
-    // A wire that was held, or had nothing to do, is free from now on, not from back then.
+    // A wire that was paused or idle is free from now on, not from a time in the past.
     m_free = std::max(m_free, nowPs);
     StartDue(nowPs);
     Arm();

@@ -12,7 +12,7 @@ class FabricSwitch;
 
 /**
  * @ingroup evenkeel
- * @brief A port of a FabricSwitch: queues, ECN, flow control, trimming.
+ * @brief A port of a FabricSwitch: queues, ECN, priority flow control (PFC), trimming.
  */
 class FabricSwitchPort : public FabricPort
 {
@@ -27,31 +27,32 @@ class FabricSwitchPort : public FabricPort
     ~FabricSwitchPort() override;
 
     /**
-     * @brief Becomes a port of a switch; done by FabricSwitch::AddPort.
+     * @brief Sets the switch of the port; done by FabricSwitch::AddPort.
      * @param owner the switch
      */
     void SetSwitch(FabricSwitch* owner);
-    /// Learns whether its link leads to a host; after Join.
-    void LookAtEnd();
+    /// Finds out whether its link leads to a host; after Join.
+    void InspectEnd();
     /**
-     * @brief Takes a packet that the switch sends by this port: on the wire, in line, or nowhere.
+     * @brief Takes a packet that leaves the switch by this port: onto the wire, into a queue, or to
+     * be dropped.
      * @param nowPs the time
-     * @param place of the packet
+     * @param slot slot of the packet
      */
-    void Enqueue(uint64_t nowPs, uint32_t place);
+    void Enqueue(uint64_t nowPs, uint32_t slot);
     /**
-     * @brief Starts every waiting packet whose turn came by now.
+     * @brief Starts every waiting packet that could start by now.
      * @param nowPs the time
      */
     void StartDue(uint64_t nowPs);
     /**
-     * @param nowPs the time, by which what could start has started
+     * @param nowPs the time; every packet that could start by then has started
      * @return bytes that wait, and those of the packet that the wire is busy with
      */
     uint64_t GetLoadAt(uint64_t nowPs) const;
 
     void Settle(uint64_t nowPs) override;
-    void Receive(uint64_t nowPs, uint32_t place) override;
+    void Receive(uint64_t nowPs, uint32_t slot) override;
     void Obey(uint64_t nowPs, FabricPfc::Order order) override;
     void HandleStart(uint64_t nowPs) override;
 
@@ -59,65 +60,65 @@ class FabricSwitchPort : public FabricPort
     void DoDispose() override;
 
   private:
-    /// When marking looks at the queue.
+    /// When the length of the queue decides on marking.
     enum MarkPoint
     {
         ENQUEUE, //!< as the packet joins
         DEQUEUE, //!< as the packet leaves
     };
 
-    /// Puts the packet whose turn it is on the wire.
+    /// Puts the next packet on the wire.
     void StartNext();
     /**
-     * @brief With flow control: starts what may go now, and sees to it that an event comes when
-     * the next may.
+     * @brief With priority flow control (PFC): starts the packets that may start now, and schedules
+     * the start of the next.
      * @param nowPs the time
      */
     void StartWaiting(uint64_t nowPs);
     /**
      * @param nowPs the time
-     * @param place of a packet that must wait
+     * @param slot of a packet that must wait
      * @return true if there is room for it
      */
-    bool Admits(uint64_t nowPs, uint32_t place);
+    bool Admits(uint64_t nowPs, uint32_t slot);
     /**
-     * @brief Cuts a packet for which there is no room to its header.
-     * @param place of the packet
+     * @brief Cuts a packet to its header if there is no room for the whole.
+     * @param slot slot of the packet
      * @return false if it is to be dropped
      */
-    bool Trims(uint32_t place);
+    bool Trims(uint32_t slot);
     /**
      * @param bytes of a header
-     * @return true if there is room for it beside the buffer
+     * @return true if there is room for it in the limit of trimmed packets
      */
     bool HasHeaderRoom(uint64_t bytes) const;
     /**
-     * @brief Marks a data packet, if marking looks now and the queue is long.
-     * @param point when this is
-     * @param place of the packet
+     * @brief Marks a data packet if marking is set to this point and the queue is long.
+     * @param point joining or leaving the queue
+     * @param slot slot of the packet
      */
-    void MarkIf(MarkPoint point, uint32_t place);
+    void MarkIf(MarkPoint point, uint32_t slot);
     /**
-     * @brief A packet has joined the queue: flow control counts it from now on.
+     * @brief Counts a packet that joined the queue for priority flow control (PFC).
      * @param nowPs the time
-     * @param place of the packet
+     * @param slot slot of the packet
      */
-    void Stay(uint64_t nowPs, uint32_t place);
+    void AccountEnqueue(uint64_t nowPs, uint32_t slot);
     /**
-     * @brief Sends a frame of flow control by this port.
+     * @brief Sends a frame of priority flow control (PFC) by this port.
      * @param nowPs the time
-     * @param order what it says
+     * @param order what it orders
      */
-    void Tell(uint64_t nowPs, FabricPfc::Order order);
+    void SendFrame(uint64_t nowPs, FabricPfc::Order order);
     /**
-     * @brief Has the port back to where a packet came from send a frame.
+     * @brief Sends a frame of priority flow control (PFC) back over the link that a packet came by.
      * @param nowPs the time
      * @param link the port that the packet came by
-     * @param order what the frame says
+     * @param order what the frame orders
      */
-    void TellLink(uint64_t nowPs, uint32_t link, FabricPfc::Order order);
+    void SendFrameBack(uint64_t nowPs, uint32_t link, FabricPfc::Order order);
 
-    FabricSwitch* m_switch{nullptr}; //!< whose port it is
+    FabricSwitch* m_switch{nullptr}; //!< the switch of the port
     bool m_endIsHost{false};         //!< true if its link leads to a host
 };
 

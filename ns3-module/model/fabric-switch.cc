@@ -25,7 +25,7 @@ NS_OBJECT_ENSURE_REGISTERED(FabricSwitch);
 namespace
 {
 
-/// A host that nobody has asked the way to.
+/// The only port towards a host has not been asked for yet.
 constexpr uint32_t UNKNOWN = FABRIC_NO_PORT - 1;
 
 } // namespace
@@ -33,71 +33,82 @@ constexpr uint32_t UNKNOWN = FABRIC_NO_PORT - 1;
 TypeId
 FabricSwitch::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::FabricSwitch")
-            .SetParent<Object>()
-            .SetGroupName("Evenkeel")
-            .AddConstructor<FabricSwitch>()
-            .AddAttribute("BufferBytes",
-                          "Packet memory: of the switch, or of each output port.",
-                          UintegerValue(64000000),
-                          MakeUintegerAccessor(&FabricSwitch::m_bufferBytes),
-                          MakeUintegerChecker<uint64_t>(1))
-            .AddAttribute("SharedBuffer",
-                          "True for one memory that all ports share, false for one a port.",
-                          BooleanValue(true),
-                          MakeBooleanAccessor(&FabricSwitch::m_sharedBuffer),
-                          MakeBooleanChecker())
-            .AddAttribute("Ecn",
-                          "Mark data packets by the bytes that wait at their output port.",
-                          BooleanValue(true),
-                          MakeBooleanAccessor(&FabricSwitch::m_ecn),
-                          MakeBooleanChecker())
-            .AddAttribute("EcnKmin",
-                          "Up to this many bytes nothing is marked.",
-                          UintegerValue(800000),
-                          MakeUintegerAccessor(&FabricSwitch::m_ecnKmin),
-                          MakeUintegerChecker<uint64_t>())
-            .AddAttribute("EcnKmax",
-                          "Above this many bytes everything is marked; the same as EcnKmin for a "
-                          "step.",
-                          UintegerValue(800000),
-                          MakeUintegerAccessor(&FabricSwitch::m_ecnKmax),
-                          MakeUintegerChecker<uint64_t>())
-            .AddAttribute("EcnPmax",
-                          "The probability just below EcnKmax, which it rises to from EcnKmin on. "
-                          "Kept to a millionth.",
-                          DoubleValue(0.2),
-                          MakeDoubleAccessor(&FabricSwitch::m_ecnPmax),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("EcnAtDequeue",
-                          "Look at the queue as a packet leaves it, not as it joins.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&FabricSwitch::m_ecnAtDequeue),
-                          MakeBooleanChecker())
-            .AddAttribute("Pfc",
-                          "Priority flow control (IEEE 802.1Qbb) with the rules of the HPCC "
-                          "simulator.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&FabricSwitch::m_pfc),
-                          MakeBooleanChecker())
-            .AddAttribute("Trim",
-                          "Cut what does not fit to its header instead of dropping it.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&FabricSwitch::m_trim),
-                          MakeBooleanChecker())
-            .AddAttribute("Policy",
-                          "The load-balancing policy, a name that `evenkeel list policies` prints.",
-                          StringValue("ecmp"),
-                          MakeStringAccessor(&FabricSwitch::m_policy),
-                          MakeStringChecker())
-            .AddAttribute("PolicyParameters",
-                          "Parameters of the policy, as keys of a scenario's section [policy], "
-                          "separated by semicolons: 'gap = \"50us\"; other = 3'.",
-                          StringValue(""),
-                          MakeStringAccessor(&FabricSwitch::m_parameters),
-                          MakeStringChecker());
+    static TypeId tid = AddPolicyAttributes(AddQueueAttributes(TypeId("ns3::FabricSwitch")
+                                                                   .SetParent<Object>()
+                                                                   .SetGroupName("Evenkeel")
+                                                                   .AddConstructor<FabricSwitch>()));
     return tid;
+}
+
+TypeId
+FabricSwitch::AddQueueAttributes(TypeId tid)
+{
+    return tid
+        .AddAttribute("BufferBytes",
+                      "Packet memory of the switch, or of each output port, in bytes.",
+                      UintegerValue(64000000),
+                      MakeUintegerAccessor(&FabricSwitch::m_bufferBytes),
+                      MakeUintegerChecker<uint64_t>(1))
+        .AddAttribute("SharedBuffer",
+                      "True for one memory that all ports share, false for one per port.",
+                      BooleanValue(true),
+                      MakeBooleanAccessor(&FabricSwitch::m_sharedBuffer),
+                      MakeBooleanChecker())
+        .AddAttribute("Ecn",
+                      "Mark data packets by the bytes that wait at their output port.",
+                      BooleanValue(true),
+                      MakeBooleanAccessor(&FabricSwitch::m_ecn),
+                      MakeBooleanChecker())
+        .AddAttribute("EcnKmin",
+                      "Up to this many bytes no packet is marked.",
+                      UintegerValue(800000),
+                      MakeUintegerAccessor(&FabricSwitch::m_ecnKmin),
+                      MakeUintegerChecker<uint64_t>())
+        .AddAttribute("EcnKmax",
+                      "Above this many bytes every packet is marked; the same as EcnKmin for "
+                      "a step.",
+                      UintegerValue(800000),
+                      MakeUintegerAccessor(&FabricSwitch::m_ecnKmax),
+                      MakeUintegerChecker<uint64_t>())
+        .AddAttribute("EcnPmax",
+                      "The probability of marking just below EcnKmax; it rises linearly from "
+                      "EcnKmin on. Kept to a millionth.",
+                      DoubleValue(0.2),
+                      MakeDoubleAccessor(&FabricSwitch::m_ecnPmax),
+                      MakeDoubleChecker<double>(0.0, 1.0))
+        .AddAttribute("EcnAtDequeue",
+                      "Mark by the queue as a packet leaves it, not as it joins.",
+                      BooleanValue(false),
+                      MakeBooleanAccessor(&FabricSwitch::m_ecnAtDequeue),
+                      MakeBooleanChecker());
+}
+
+TypeId
+FabricSwitch::AddPolicyAttributes(TypeId tid)
+{
+    return tid
+        .AddAttribute("Pfc",
+                      "Priority flow control (IEEE 802.1Qbb) with the rules of the HPCC "
+                      "simulator.",
+                      BooleanValue(false),
+                      MakeBooleanAccessor(&FabricSwitch::m_pfc),
+                      MakeBooleanChecker())
+        .AddAttribute("Trim",
+                      "Cut a packet that does not fit to its header instead of dropping it.",
+                      BooleanValue(false),
+                      MakeBooleanAccessor(&FabricSwitch::m_trim),
+                      MakeBooleanChecker())
+        .AddAttribute("Policy",
+                      "The load-balancing policy, a name that `evenkeel list policies` prints.",
+                      StringValue("ecmp"),
+                      MakeStringAccessor(&FabricSwitch::m_policy),
+                      MakeStringChecker())
+        .AddAttribute("PolicyParameters",
+                      "Parameters of the policy, as keys of a scenario's section [policy], "
+                      "separated by semicolons: 'gap = \"50us\"; other = 3'.",
+                      StringValue(""),
+                      MakeStringAccessor(&FabricSwitch::m_parameters),
+                      MakeStringChecker());
 }
 
 FabricSwitch::FabricSwitch()
@@ -136,7 +147,7 @@ FabricSwitch::GetNPorts() const
 Ptr<FabricSwitchPort>
 FabricSwitch::GetPort(uint32_t number) const
 {
-    NS_ABORT_MSG_IF(number >= m_ports.size(), "a switch has no port " << number);
+    NS_ABORT_MSG_IF(number >= m_ports.size(), "the switch has no port " << number);
     return m_ports[number];
 }
 
@@ -155,7 +166,7 @@ FabricSwitch::DescribeSettings() const
     const char* at = m_ecnAtDequeue ? "dequeue" : "enqueue";
     if (!m_ecn)
     {
-        // No buffer is that large.
+        // A step that no buffer reaches: packets are never marked.
         text << "ecn = { step = \"4GB\" }\n";
     }
     else if (m_ecnKmin == m_ecnKmax)
@@ -205,15 +216,15 @@ FabricSwitch::Settle(uint64_t nowPs)
 }
 
 void
-FabricSwitch::Forward(uint64_t nowPs, uint32_t place)
+FabricSwitch::Forward(uint64_t nowPs, uint32_t slot)
 {
-    const uint32_t port = Choose(nowPs, m_fabric->GetPool().Get(place).packet);
+    const uint32_t port = Choose(nowPs, m_fabric->GetPool().Get(slot).packet);
     if (port >= m_ports.size())
     {
-        m_fabric->Drop(*m_ports[0], place);
+        m_fabric->Drop(*m_ports[0], slot);
         return;
     }
-    m_ports[port]->Enqueue(nowPs, place);
+    m_ports[port]->Enqueue(nowPs, slot);
 }
 
 uint32_t

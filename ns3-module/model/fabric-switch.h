@@ -20,11 +20,11 @@ class FabricSwitchPort;
 /**
  * @ingroup evenkeel
  * @brief A switch of a fabric, aggregated to its node: shared memory, and a load-balancing policy
- * that is asked for every packet.
+ * that chooses the port of every packet.
  *
- * The attributes describe it to FabricHelper::Finish; all switches of a fabric have one setting. In
- * a fabric that was built from a scenario the scenario's values are used and the attributes are
- * not looked at.
+ * FabricHelper::Finish reads the attributes; all switches of a fabric must have the same values. A
+ * fabric that is made from a scenario has the values of the scenario, and the attributes are
+ * ignored.
  */
 class FabricSwitch : public Object
 {
@@ -39,14 +39,14 @@ class FabricSwitch : public Object
     ~FabricSwitch() override;
 
     /**
-     * @brief Adds a port; its number is its place.
+     * @brief Adds a port; its number is its index.
      * @param port the port
      */
     void AddPort(Ptr<FabricSwitchPort> port);
     /// @return how many ports there are
     uint32_t GetNPorts() const;
     /**
-     * @param number which port
+     * @param number number of the port
      * @return the port
      */
     Ptr<FabricSwitchPort> GetPort(uint32_t number) const;
@@ -55,41 +55,43 @@ class FabricSwitch : public Object
     /// @return the sections [switch] and [policy] of a scenario, as the attributes have them
     std::string DescribeSettings() const;
 
-    // What a fabric does with it; not for scripts.
+    // For the fabric; not for scripts.
 
     /**
      * @brief Joins a fabric.
-     * @param fabric whose switch it is
-     * @param number which switch
-     * @param hosts how many hosts there are
+     * @param fabric the fabric
+     * @param number number of the switch
+     * @param hosts number of hosts of the fabric
      */
     void Join(Fabric* fabric, uint32_t number, uint32_t hosts);
     /**
-     * @brief A packet came in: chooses a port and puts the packet there.
+     * @brief Forwards a packet that arrived: chooses a port and puts the packet there.
      * @param nowPs the time
-     * @param place of the packet
+     * @param slot slot of the packet
      */
-    void Forward(uint64_t nowPs, uint32_t place);
+    void Forward(uint64_t nowPs, uint32_t slot);
     /**
-     * @brief Starts everything whose turn came by now, at every port.
+     * @brief Starts every packet that could start by now, at every port.
      * @param nowPs the time
      */
     void Settle(uint64_t nowPs);
-    /// Forgets what it knew of routing.
+    /// Forgets the only ports towards hosts, after routing changed.
     void ForgetRoutes();
 
     /**
-     * @param bytes that joined a queue
+     * @brief Counts bytes that joined a queue.
+     * @param bytes number of bytes
      */
-    void Take(uint64_t bytes)
+    void AccountEnqueue(uint64_t bytes)
     {
         m_buffered += bytes;
     }
 
     /**
-     * @param bytes that left a queue
+     * @brief Counts bytes that left a queue.
+     * @param bytes number of bytes
      */
-    void Release(uint64_t bytes)
+    void AccountDequeue(uint64_t bytes)
     {
         m_buffered -= bytes;
     }
@@ -99,27 +101,37 @@ class FabricSwitch : public Object
 
   private:
     /**
+     * @param tid the type
+     * @return the same with the attributes of buffers and marking
+     */
+    static TypeId AddQueueAttributes(TypeId tid);
+    /**
+     * @param tid the type
+     * @return the same with the attributes of PFC, trimming and the policy
+     */
+    static TypeId AddPolicyAttributes(TypeId tid);
+    /**
      * @param nowPs the time
      * @param packet a packet
-     * @return the number of the port that it leaves by, or FABRIC_NO_PORT
+     * @return number of the port that it leaves by, or FABRIC_NO_PORT
      */
     uint32_t Choose(uint64_t nowPs, FabricPacket& packet);
 
-    Fabric* m_fabric{nullptr};                   //!< whose switch it is
-    uint32_t m_number{0};                        //!< which switch
+    Fabric* m_fabric{nullptr};                   //!< the fabric
+    uint32_t m_number{0};                        //!< number of the switch
     uint64_t m_buffered{0};                      //!< bytes in its memory
     std::vector<Ptr<FabricSwitchPort>> m_ports;  //!< by number
-    std::vector<uint32_t> m_only;                //!< by host: the only port there, if known
-    std::vector<uint64_t> m_loads;               //!< room for what a policy looks at
+    std::vector<uint32_t> m_only;                //!< by host: the only port towards it, if known
+    std::vector<uint64_t> m_loads;               //!< buffer for the queue lengths that a policy asks for
 
-    uint64_t m_bufferBytes{0};    //!< memory
-    bool m_sharedBuffer{true};    //!< one pool; or so much a port
-    uint64_t m_ecnKmin{0};        //!< marking starts above
-    uint64_t m_ecnKmax{0};        //!< marking is certain above
+    uint64_t m_bufferBytes{0};    //!< size of the memory
+    bool m_sharedBuffer{true};    //!< one memory per switch, or one per port
+    uint64_t m_ecnKmin{0};        //!< no marking up to this
+    uint64_t m_ecnKmax{0};        //!< certain marking above this
     double m_ecnPmax{0};          //!< probability just below m_ecnKmax
-    bool m_ecn{true};             //!< marking at all
-    bool m_ecnAtDequeue{false};   //!< when marking looks
-    bool m_pfc{false};            //!< flow control
+    bool m_ecn{true};             //!< true to mark
+    bool m_ecnAtDequeue{false};   //!< mark by the queue as packets leave
+    bool m_pfc{false};            //!< priority flow control (PFC)
     bool m_trim{false};           //!< trimming
     std::string m_policy;         //!< name of the load-balancing policy
     std::string m_parameters;     //!< its parameters

@@ -26,8 +26,8 @@ NS_OBJECT_ENSURE_REGISTERED(Fabric);
 namespace
 {
 
-/// Among the events of the first kind, a look; it comes after all changes of its time.
-constexpr uint32_t LOOK = 1U << 29;
+/// Among the events of kind CONTROL, a sample; it comes after all steps of its time.
+constexpr uint32_t SAMPLE = 1U << 29;
 
 /// True once this process has had a fabric.
 bool g_assembled = false;
@@ -43,12 +43,12 @@ Fabric::GetTypeId()
             .SetGroupName("Evenkeel")
             .AddConstructor<Fabric>()
             .AddAttribute("StopWhenDone",
-                          "End the simulation when every message is delivered and complete.",
+                          "Stop the simulation when every message is delivered and completed.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&Fabric::m_stopWhenDone),
                           MakeBooleanChecker())
             .AddTraceSource("Finished",
-                            "Every message that there is, is delivered and complete.",
+                            "Every message is delivered and completed.",
                             MakeTraceSourceAccessor(&Fabric::m_finishedTrace),
                             "ns3::Fabric::FinishedTracedCallback");
     return tid;
@@ -80,8 +80,8 @@ Fabric::DoDispose()
 void
 Fabric::UsePicoseconds()
 {
-    // ns-3 lets the resolution be set once, and converts the times that there are by then; in a
-    // process that has had a fabric without, it is too late.
+    // ns-3 lets the resolution be set once and converts all times that exist by then. In a process
+    // that has had a fabric with another resolution it is too late.
     if (Time::GetResolution() == Time::NS && !g_assembled)
     {
         Time::SetResolution(Time::PS);
@@ -95,7 +95,7 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
                  const std::vector<Ptr<FabricChannel>>& channels)
 {
     NS_LOG_FUNCTION(this << nics.size() << switches.size() << channels.size());
-    NS_ABORT_MSG_IF(m_core, "a fabric is assembled once");
+    NS_ABORT_MSG_IF(m_core, "a fabric is assembled only once");
     g_assembled = true;
     m_core = std::move(core);
     m_hosts = m_core->GetHosts().get();
@@ -126,7 +126,7 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
     {
         for (uint32_t number = 0; number < each->GetNPorts(); ++number)
         {
-            each->GetPort(number)->LookAtEnd();
+            each->GetPort(number)->InspectEnd();
         }
     }
     if (m_settings.pfc)
@@ -135,7 +135,7 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
     }
     m_faults = std::make_unique<FabricFaults>(m_core->GetDescription().faults, *m_switching);
     Simulator::ScheduleNow(&Fabric::Start, Ptr<Fabric>(this));
-    // Ports know it without holding it: it stays until the simulation is taken down.
+    // Ports have its address without a reference: it lives until the simulation is destroyed.
     Simulator::ScheduleDestroy(&Object::Dispose, Ptr<Fabric>(this));
 }
 
@@ -228,12 +228,12 @@ Fabric::HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number)
 void
 Fabric::HandleControl(uint64_t nowPs, uint32_t step)
 {
-    if (step == LOOK)
+    if (step == SAMPLE)
     {
-        // Who asked may be gone.
-        if (m_look)
+        // The sampler may have been removed since.
+        if (m_sampler)
         {
-            m_look(nowPs);
+            m_sampler(nowPs);
         }
         return;
     }
@@ -251,7 +251,7 @@ Fabric::HandleControl(uint64_t nowPs, uint32_t step)
     {
         if (nowPs > 0)
         {
-            // What started before now started at the old rate; ports decide late.
+            // Ports decide late: what could start before now starts at the old rate.
             m_ports[port]->Settle(nowPs - 1);
         }
         m_ports[port]->ChangeRate(what.rateBps);
@@ -259,15 +259,15 @@ Fabric::HandleControl(uint64_t nowPs, uint32_t step)
 }
 
 void
-Fabric::SetLook(std::function<void(uint64_t)> look)
+Fabric::SetSampler(std::function<void(uint64_t)> sampler)
 {
-    m_look = std::move(look);
+    m_sampler = std::move(sampler);
 }
 
 void
-Fabric::LookAt(uint64_t timePs)
+Fabric::ScheduleSample(uint64_t timePs)
 {
-    m_calendar.Push(timePs, FabricCalendar::CONTROL, LOOK);
+    m_calendar.Push(timePs, FabricCalendar::CONTROL, SAMPLE);
 }
 
 void
@@ -291,7 +291,7 @@ Fabric::ReportEvents(uint64_t nowPs)
     }
     if (m_verdict == RUNNING && m_hosts->IsFinished())
     {
-        NS_LOG_INFO("everything is complete at " << nowPs << " ps");
+        NS_LOG_INFO("everything completed at " << nowPs << " ps");
         m_verdict = COMPLETED;
         m_finishPs = nowPs;
         m_finishedTrace(PicoSeconds(nowPs));
@@ -309,9 +309,9 @@ Fabric::Reopen()
 }
 
 void
-Fabric::Drop(FabricPort& port, uint32_t place)
+Fabric::Drop(FabricPort& port, uint32_t slot)
 {
-    const FabricPacket packet = m_pool.Remove(place);
+    const FabricPacket packet = m_pool.Remove(slot);
     ++(packet.IsControl() ? m_counters.controlDropped : m_counters.dataDropped);
     if (!port.m_dropTrace.IsEmpty())
     {
@@ -385,7 +385,7 @@ Fabric::GetNNics() const
 Ptr<RdmaNic>
 Fabric::GetNic(uint32_t host) const
 {
-    NS_ABORT_MSG_IF(host >= m_nics.size(), "a fabric has no host " << host);
+    NS_ABORT_MSG_IF(host >= m_nics.size(), "the fabric has no host " << host);
     return m_nics[host];
 }
 
@@ -424,10 +424,10 @@ Fabric::CountDataInFlight() const
         for (const FabricPool::List* list :
              {&port->m_wire, &port->m_waiting[0], &port->m_waiting[1]})
         {
-            for (uint32_t place = list->head; place != FabricPool::NONE;
-                 place = m_pool.Get(place).next)
+            for (uint32_t slot = list->head; slot != FabricPool::NONE;
+                 slot = m_pool.Get(slot).next)
             {
-                count += m_pool.Get(place).packet.IsControl() ? 0 : 1;
+                count += m_pool.Get(slot).packet.IsControl() ? 0 : 1;
             }
         }
     }

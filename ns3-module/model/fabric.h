@@ -29,11 +29,11 @@ class RoceBytes;
 
 /**
  * @ingroup evenkeel
- * @brief A fabric: its ports, switches and NICs, their events, and the core that they ask.
+ * @brief A fabric: its ports, switches and NICs, their events, and the core that decides for them.
  *
- * FabricHelper makes one; a script uses it to hear when everything is complete and for results.
- * The order of what happens at one time is that of evenkeel's own fabric (see FabricCalendar), so
- * that the two can be compared to the picosecond.
+ * FabricHelper makes one; scripts read its results and connect to its trace source Finished. Events
+ * at one time have the order of evenkeel's own fabric (see FabricCalendar), so that the two can be
+ * compared to the picosecond.
  */
 class Fabric : public Object, private FabricCalendar::Client
 {
@@ -47,22 +47,22 @@ class Fabric : public Object, private FabricCalendar::Client
     Fabric();
     ~Fabric() override;
 
-    /// How a run ended, or how it stands.
+    /// How a run ended, or that it goes on.
     enum Verdict
     {
         RUNNING,   //!< messages are open
-        COMPLETED, //!< every message is delivered and complete
+        COMPLETED, //!< every message is delivered and completed
         TIME_LIMIT //!< the time limit passed
     };
 
     /// What the fabric counts, over all ports.
     struct Counters
     {
-        uint64_t dataDropped{0};    //!< data packets lost
-        uint64_t controlDropped{0}; //!< acknowledgements, NACKs and CNPs lost
+        uint64_t dataDropped{0};    //!< data packets dropped
+        uint64_t controlDropped{0}; //!< acknowledgements, NACKs and CNPs dropped
         uint64_t hops{0};           //!< packets that reached the end of a wire
-        uint64_t arrivals{0};       //!< data packets that came to a port of a switch
-        uint64_t waitingFound{0};   //!< sum of the bytes that they found waiting
+        uint64_t arrivals{0};       //!< data packets that arrived at an output port of a switch
+        uint64_t waitingFound{0};   //!< sum of the bytes without priority that they found waiting
         uint64_t trimmed{0};        //!< data packets cut to their header
         uint64_t pauses{0};         //!< pause frames sent
     };
@@ -72,21 +72,21 @@ class Fabric : public Object, private FabricCalendar::Client
 
     /**
      * @brief TracedCallback signature for the end of all work.
-     * @param when when it was
+     * @param when the time
      */
     typedef void (*FinishedTracedCallback)(Time when);
 
     /**
      * @brief Sets ns-3's time resolution to picoseconds.
      *
-     * To be called before anything else makes times or events; FabricHelper does it. A fabric is
-     * exact at any resolution, but what ns-3's clock shows to traces is only as fine as that.
+     * It must be called before anything else makes times or events; FabricHelper calls it. A fabric
+     * is exact at any resolution, but the times of trace sinks have ns-3's resolution.
      */
     static void UsePicoseconds();
 
     /**
      * @brief Wires everything together; done by FabricHelper.
-     * @param core what is asked
+     * @param core what the fabric is made from
      * @param nics by number of host
      * @param switches by number
      * @param channels by number of link
@@ -98,13 +98,13 @@ class Fabric : public Object, private FabricCalendar::Client
 
     // Results.
 
-    /// @return how the run ended, or how it stands
+    /// @return how the run ended, or that it goes on
     Verdict GetVerdict() const;
-    /// @return when the last message was complete
+    /// @return when the last message completed
     Time GetFinishTime() const;
     /// @return the same in picoseconds, whatever the resolution
     uint64_t GetFinishPs() const;
-    /// @return what was counted
+    /// @return counts of packets
     const Counters& GetCounters() const;
     /// @return pause and resume frames in order of time
     const std::vector<Pause>& GetPauses() const;
@@ -131,7 +131,7 @@ class Fabric : public Object, private FabricCalendar::Client
     /// @return data packets in queues and on wires, counted one by one
     uint64_t CountDataInFlight() const;
 
-    // What ports, switches and NICs ask of it; not for scripts.
+    // For ports, switches and NICs; not for scripts.
 
     /// @return what the fabric is made from
     FabricCore& GetCore() const
@@ -157,7 +157,7 @@ class Fabric : public Object, private FabricCalendar::Client
         return m_verbs;
     }
 
-    /// @return true once time has begun
+    /// @return true once the simulation has started
     bool HasStarted() const
     {
         return m_started;
@@ -170,16 +170,16 @@ class Fabric : public Object, private FabricCalendar::Client
     }
 
     /**
-     * @brief Sets who looks at the fabric while it runs.
-     * @param look called with the time in ps, before anything starts or arrives then; null for
-     *        nobody, and what was asked for does not happen
+     * @brief Sets what samples the fabric during the run.
+     * @param sampler called with the time in ps, before anything starts or arrives then; null for
+     *        nothing, which also cancels the samples that are scheduled
      */
-    void SetLook(std::function<void(uint64_t)> look);
+    void SetSampler(std::function<void(uint64_t)> sampler);
     /**
-     * @brief Asks for a look.
-     * @param timePs when, not in the past
+     * @brief Schedules a sample.
+     * @param timePs the time, not in the past
      */
-    void LookAt(uint64_t timePs);
+    void ScheduleSample(uint64_t timePs);
 
     /// @return packets in the fabric
     FabricPool& GetPool()
@@ -193,45 +193,45 @@ class Fabric : public Object, private FabricCalendar::Client
         return m_calendar;
     }
 
-    /// @return flow control; null if there is none
+    /// @return priority flow control (PFC); null if there is none
     FabricPfc* GetPfc() const
     {
         return m_pfc.get();
     }
 
-    /// @return what failed links do
+    /// @return what faulty links do
     FabricFaults& GetFaults() const
     {
         return *m_faults;
     }
 
-    /// @return bytes for sniffers
+    /// @return bytes for captures
     RoceBytes& GetRoceBytes() const
     {
         return *m_roceBytes;
     }
 
-    /// A packet reached the end of a wire.
+    /// Counts a packet that reached the end of a wire.
     void CountHop()
     {
         ++m_counters.hops;
     }
 
-    /// A pause frame is sent.
+    /// Counts a pause frame that is sent.
     void CountPause()
     {
         ++m_counters.pauses;
     }
 
-    /// A packet was cut.
+    /// Counts a packet that was trimmed.
     void CountTrimmed()
     {
         ++m_counters.trimmed;
     }
 
     /**
-     * @brief A data packet came to a port of a switch.
-     * @param waiting bytes that it found there
+     * @brief Counts a data packet that arrived at an output port of a switch.
+     * @param waiting bytes without priority that wait there
      */
     void CountFound(uint64_t waiting)
     {
@@ -240,29 +240,30 @@ class Fabric : public Object, private FabricCalendar::Client
     }
 
     /**
-     * @brief A packet is lost.
-     * @param port where
-     * @param place of the packet
+     * @brief Drops a packet.
+     * @param port the port where it is dropped
+     * @param slot slot of the packet
      */
-    void Drop(FabricPort& port, uint32_t place);
+    void Drop(FabricPort& port, uint32_t slot);
     /**
-     * @brief A frame of flow control takes effect.
+     * @brief Records a frame of priority flow control (PFC) that took effect.
      * @param nowPs the time
-     * @param port at which port
-     * @param order what it says
+     * @param port number of the port
+     * @param order what it orders
      */
     void RecordPause(uint64_t nowPs, uint32_t port, FabricPfc::Order order);
     /**
-     * @brief Hands out what the core has to say after it was given something.
+     * @brief Reports the events that the hosts have after a call: to NICs, queue pairs and trace
+     * sinks.
      * @param nowPs the time
      */
     void ReportEvents(uint64_t nowPs);
     /**
-     * @brief A NIC puts a packet on its wire.
+     * @brief Notes a packet that a NIC puts on its wire, for captures.
      * @param packet the packet
      */
     void NoteSent(const FabricPacket& packet);
-    /// A message or work was posted: there is something to do again.
+    /// A message or work was posted: the run is not complete any more.
     void Reopen();
 
   protected:
@@ -271,18 +272,18 @@ class Fabric : public Object, private FabricCalendar::Client
   private:
     bool HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number) override;
     /**
-     * @brief Gives a port its place.
-     * @param number of the port
+     * @brief Makes a port join the fabric.
+     * @param number number of the port
      * @param port the port
      * @param end the port at the far end
      */
     void JoinPort(uint32_t number, FabricPort& port, FabricPort& end);
-    /// Time begins.
+    /// Starts the simulation of the fabric.
     void Start();
     /**
-     * @brief Links or routing change.
+     * @brief Handles a change of links or routing, or a sample.
      * @param nowPs the time
-     * @param step which step of the plan
+     * @param step index of the step
      */
     void HandleControl(uint64_t nowPs, uint32_t step);
 
@@ -293,22 +294,22 @@ class Fabric : public Object, private FabricCalendar::Client
     FabricSettings m_settings;                 //!< of switches and links
     FabricPool m_pool;                         //!< packets
     FabricCalendar m_calendar;                 //!< events
-    std::unique_ptr<FabricPfc> m_pfc;          //!< flow control
-    std::unique_ptr<FabricFaults> m_faults;    //!< failures on wires
-    std::unique_ptr<RoceBytes> m_roceBytes;    //!< bytes for sniffers
+    std::unique_ptr<FabricPfc> m_pfc;          //!< PFC; null if there is none
+    std::unique_ptr<FabricFaults> m_faults;    //!< what faulty links do
+    std::unique_ptr<RoceBytes> m_roceBytes;    //!< bytes for captures
     std::vector<FabricPort*> m_ports;          //!< by number
     std::vector<Ptr<RdmaNic>> m_nics;          //!< by host
     std::vector<Ptr<FabricSwitch>> m_switches; //!< by number
     std::vector<Ptr<FabricChannel>> m_channels; //!< by link
-    Counters m_counters;                       //!< what was counted
-    std::vector<Pause> m_pauses;               //!< frames that took effect
-    std::function<void(uint64_t)> m_look;      //!< who looks
-    Verdict m_verdict{RUNNING};                //!< how it stands
-    uint64_t m_finishPs{0};                    //!< when the last message was complete
-    bool m_started{false};                     //!< time has begun
-    bool m_stopWhenDone{false};                //!< end the simulation then
-    bool m_capturing{false};                   //!< somebody sniffs
-    TracedCallback<Time> m_finishedTrace;      //!< everything is complete
+    Counters m_counters;                       //!< counts of packets
+    std::vector<Pause> m_pauses;               //!< PFC frames that took effect
+    std::function<void(uint64_t)> m_sampler;   //!< what samples the fabric
+    Verdict m_verdict{RUNNING};                //!< how the run ended, or that it goes on
+    uint64_t m_finishPs{0};                    //!< when the last message completed
+    bool m_started{false};                     //!< the simulation has started
+    bool m_stopWhenDone{false};                //!< stop the simulation when everything completed
+    bool m_capturing{false};                   //!< a trace sink captures bytes
+    TracedCallback<Time> m_finishedTrace;      //!< everything completed
 };
 
 } // namespace ns3

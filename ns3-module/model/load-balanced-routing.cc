@@ -28,7 +28,7 @@ namespace
 const uint8_t TCP = 6;
 const uint8_t UDP = 17;
 
-/// Mixes 32 bits so that each of them moves half of the others (the finaliser of MurmurHash3).
+/// Hashes 32 bits so that each of them changes half of the others (the finaliser of MurmurHash3).
 uint32_t
 Mix(uint32_t hash, uint32_t value)
 {
@@ -105,7 +105,7 @@ LoadBalancedRouting::AddPolicyAttributes(TypeId tid)
                                          &LoadBalancedRouting::GetParameters),
                       MakeStringChecker())
         .AddAttribute("Seed",
-                      "The seed of hashes and draws; 0 draws it from ns-3's random stream, "
+                      "The seed of hashes and draws; 0 to draw it from ns-3's random stream, "
                       "so that --RngRun changes it.",
                       UintegerValue(0),
                       MakeUintegerAccessor(&LoadBalancedRouting::m_seed),
@@ -122,8 +122,8 @@ LoadBalancedRouting::AddNodeAttributes(TypeId tid)
                       MakeUintegerAccessor(&LoadBalancedRouting::m_tier),
                       MakeUintegerChecker<uint8_t>())
         .AddAttribute("PortBuffer",
-                      "What can wait at one port, in bytes: thresholds of `adaptive` are "
-                      "parts of it.",
+                      "Buffer of one port, in bytes: the thresholds of `adaptive` are "
+                      "fractions of it.",
                       UintegerValue(1000000),
                       MakeUintegerAccessor(&LoadBalancedRouting::m_portBuffer),
                       MakeUintegerChecker<uint64_t>())
@@ -134,8 +134,8 @@ LoadBalancedRouting::AddNodeAttributes(TypeId tid)
                       MakeTimeAccessor(&LoadBalancedRouting::m_baseRtt),
                       MakeTimeChecker(Time(0)))
         .AddAttribute("RefreshInterval",
-                      "How often the routes of global routing are read anew, beside changes "
-                      "that are noticed at once; 0: never.",
+                      "How often to read the routes of global routing, besides changes "
+                      "that are noticed at once; 0 for never.",
                       TimeValue(MilliSeconds(10)),
                       MakeTimeAccessor(&LoadBalancedRouting::m_refreshInterval),
                       MakeTimeChecker(Time(0)))
@@ -229,7 +229,7 @@ LoadBalancedRouting::MakeChooser()
     {
         return;
     }
-    NS_ABORT_MSG_UNLESS(m_ipv4, "LoadBalancedRouting needs an Ipv4: add it to a list routing");
+    NS_ABORT_MSG_UNLESS(m_ipv4, "LoadBalancedRouting has no Ipv4: add it to a list routing");
     evenkeel::Switch facts;
     facts.id = m_ipv4->GetObject<Node>()->GetId();
     facts.ports = m_ipv4->GetNInterfaces();
@@ -363,14 +363,14 @@ LoadBalancedRouting::RouteOutput(Ptr<Packet> packet,
     {
         return nullptr;
     }
-    // Whether the packet has its ports by now differs between transport protocols.
+    // Transport protocols differ in whether the packet has its ports by now: do not use them.
     const std::size_t index = Choose(nullptr, header, group);
     if (index == group.routes.size())
     {
         return nullptr;
     }
     error = Socket::ERROR_NOTERROR;
-    // The socket may write to its route.
+    // A copy, because the socket may change its route.
     return Create<Ipv4Route>(*group.routes[index]);
 }
 

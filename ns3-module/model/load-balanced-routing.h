@@ -27,12 +27,12 @@
 namespace ns3
 {
 
-/// Parts of the module that its users need not know.
+/// Details of the module that are not for scripts.
 namespace evenkeelinternal
 {
 
-/// The parameter types of Ipv4RoutingProtocol::RouteInput, which took its callbacks by value up to
-/// ns-3.38 and takes them by reference since: one override for all versions.
+/// The parameter types of Ipv4RoutingProtocol::RouteInput, which takes its callbacks by value up to
+/// ns-3.38 and by reference from then on: one override serves all versions.
 /// @tparam F the type of a pointer to it
 template <class F>
 struct RouteInputTypes;
@@ -66,17 +66,17 @@ using RouteInput = RouteInputTypes<decltype(&Ipv4RoutingProtocol::RouteInput)>;
  *
  * @brief A load-balancing policy of evenkeel among the equal-cost next hops of global routing.
  *
- * To be put above Ipv4GlobalRouting in an Ipv4ListRouting (LoadBalancedRoutingHelper does). For
- * each packet to which global routing gives two or more next hops of equal cost, the policy chooses
- * one; for all others the protocol says nothing, and the list goes on to the next.
+ * It belongs above Ipv4GlobalRouting in an Ipv4ListRouting (LoadBalancedRoutingHelper makes the
+ * list). For a packet with two or more equal-cost next hops in global routing, the policy chooses
+ * one; all others are left to the next protocol of the list.
  *
- * A policy is named as `evenkeel list policies` names it. Policies of switches are served (ecmp,
- * switch-rr, switch-random, jsq, adaptive, drill, ofan, ...), and those of senders that need no
- * feedback (spray, spray-rr, flowlet): the router does the sender's part and keeps its state by
- * flow. Others abort the simulation with the reason.
+ * Policies have the names that `evenkeel list policies` prints. Policies of switches are available
+ * (ecmp, switch-rr, switch-random, jsq, adaptive, drill, ofan, ...), and policies of senders that
+ * need no feedback (spray, spray-rr, flowlet): the router takes the sender's part and keeps its state
+ * by flow. Others end the simulation with the reason.
  *
- * Next hops are read from global routing when they are first needed, after changes of this node's
- * interfaces, when the number of routes has changed, and every RefreshInterval.
+ * The next hops are read from global routing when they are first needed, after changes of this
+ * node's interfaces, when the number of routes has changed, and every RefreshInterval.
  */
 class LoadBalancedRouting : public Ipv4RoutingProtocol
 {
@@ -117,12 +117,12 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
     /**
      * @brief Fix the random stream that the policy's seed is drawn from.
      * @param stream its number
-     * @return how many streams were used: one
+     * @return number of streams used: one
      */
     int64_t AssignStreams(int64_t stream);
 
     /**
-     * @brief What the router keeps for the policy beyond its configuration.
+     * @brief The state that the router keeps for the policy beyond its configuration.
      * @return the size in bits; 0 before the first choice
      */
     uint64_t GetStateBits() const;
@@ -131,8 +131,8 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
      * @brief Signature of the trace source Choice.
      * @param [in] packet the packet, without its IP header; null for one of this node's own
      * @param [in] header its IP header
-     * @param [in] interface the interface that was chosen
-     * @param [in] candidates how many next hops there were to choose from
+     * @param [in] interface the chosen interface
+     * @param [in] candidates number of next hops to choose from
      */
     typedef void (*ChoiceTracedCallback)(Ptr<const Packet> packet,
                                          const Ipv4Header& header,
@@ -158,14 +158,14 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
      */
     static TypeId AddNodeAttributes(TypeId tid);
     /**
-     * @brief Name another policy; it takes over with the next packet.
+     * @brief Set the policy, from the next packet on.
      * @param policy its name
      */
     void SetPolicy(std::string policy);
     /// @return the name of the policy
     std::string GetPolicy() const;
     /**
-     * @brief Give the policy other parameters; they hold from the next packet on.
+     * @brief Set the parameters of the policy, from the next packet on.
      * @param parameters lines of TOML
      */
     void SetParameters(std::string parameters);
@@ -194,8 +194,8 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
                        const EqualCostRoutes::Group& group);
 
     Ptr<Ipv4> m_ipv4;                       //!< the node's IP
-    std::string m_policy;                   //!< what scenarios call it
-    std::string m_parameters;               //!< lines of TOML
+    std::string m_policy;                   //!< name of the policy
+    std::string m_parameters;               //!< parameters of the policy, lines of TOML
     uint64_t m_seed;                        //!< 0: drawn from the stream
     uint8_t m_tier;                         //!< tiers between the node and the hosts
     uint64_t m_portBuffer;                  //!< bytes that can wait at one port

@@ -21,11 +21,11 @@ RdmaConnection::GetTypeId()
             .SetGroupName("Evenkeel")
             .AddConstructor<RdmaConnection>()
             .AddTraceSource("Delivered",
-                            "The receiver has all of a message.",
+                            "A message is delivered: its receiver has every byte.",
                             MakeTraceSourceAccessor(&RdmaConnection::m_deliveredTrace),
                             "ns3::RdmaNic::MessageTracedCallback")
             .AddTraceSource("Completed",
-                            "The sender has the last acknowledgement of a message.",
+                            "A message completed: its sender has the last acknowledgement.",
                             MakeTraceSourceAccessor(&RdmaConnection::m_completedTrace),
                             "ns3::RdmaNic::MessageTracedCallback");
     return tid;
@@ -56,7 +56,7 @@ void
 RdmaConnection::Connect(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
 {
     NS_LOG_FUNCTION(this << from << to);
-    NS_ABORT_MSG_IF(m_from, "a connection has its two ends once and for all");
+    NS_ABORT_MSG_IF(m_from, "a connection is connected only once");
     m_from = from;
     m_to = to;
     m_stream = from->TakeStream();

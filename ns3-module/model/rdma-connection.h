@@ -15,12 +15,11 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief A connection from one NIC to another, which nobody else's messages use: the queue pairs of
- * a message stream of its own.
+ * @brief A connection from one NIC to another with queue pairs that only its own messages use.
  *
- * Without a splitter that is one queue pair at each end; a splitter opens more as it cuts messages
- * up. Messages are sent in the order posted. A script that wants no more than messages between
- * hosts calls RdmaNic::PostMessage.
+ * Without a splitter it has one queue pair at each end; a splitter opens more as it splits messages.
+ * Messages are sent in the order in which they are posted. For messages that may share queue pairs
+ * there is RdmaNic::PostMessage.
  */
 class RdmaConnection : public Object
 {
@@ -35,7 +34,7 @@ class RdmaConnection : public Object
     ~RdmaConnection() override;
 
     /**
-     * @brief Names the two ends, of one fabric that is finished.
+     * @brief Sets the two ends, in one fabric that is finished.
      * @param from the sender
      * @param to the receiver
      */
@@ -43,20 +42,20 @@ class RdmaConnection : public Object
     /**
      * @brief Posts a message.
      * @param bytes payload, at least 1
-     * @return its number in the fabric
+     * @return number of the message in the fabric
      */
     uint32_t Send(uint64_t bytes);
     /**
-     * @brief Sets what is called when the receiver has all of a message.
-     * @param callback what to call
+     * @brief Sets the callback for the delivery of a message.
+     * @param callback the callback
      */
     void SetDeliveryCallback(RdmaNic::MessageCallback callback);
     /**
-     * @brief Sets what is called when the sender has the last acknowledgement of a message.
-     * @param callback what to call
+     * @brief Sets the callback for the completion of a message.
+     * @param callback the callback
      */
     void SetCompletionCallback(RdmaNic::MessageCallback callback);
-    /// @return messages that are posted and not complete
+    /// @return number of messages that are posted and not completed
     uint32_t GetOutstanding() const;
     /// @return number of the message stream
     uint32_t GetStream() const;
@@ -66,24 +65,24 @@ class RdmaConnection : public Object
 
   private:
     /**
-     * @brief The receiver has all of a message.
-     * @param event which
+     * @brief Handles the delivery of a message.
+     * @param event the event
      */
     void HandleDelivery(const FabricMessageEvent& event);
     /**
-     * @brief The sender has the last acknowledgement of a message.
-     * @param event which
+     * @brief Handles the completion of a message.
+     * @param event the event
      */
     void HandleCompletion(const FabricMessageEvent& event);
 
     Ptr<RdmaNic> m_from;                   //!< sender
     Ptr<RdmaNic> m_to;                     //!< receiver
     uint32_t m_stream{0};                  //!< its message stream
-    uint32_t m_outstanding{0};             //!< messages that are not complete
-    RdmaNic::MessageCallback m_delivered;  //!< of the script
-    RdmaNic::MessageCallback m_completed;  //!< of the script
-    TracedCallback<const FabricMessageEvent&> m_deliveredTrace; //!< a message is there
-    TracedCallback<const FabricMessageEvent&> m_completedTrace; //!< a message is acknowledged
+    uint32_t m_outstanding{0};             //!< messages that are not completed
+    RdmaNic::MessageCallback m_delivered;  //!< callback for deliveries
+    RdmaNic::MessageCallback m_completed;  //!< callback for completions
+    TracedCallback<const FabricMessageEvent&> m_deliveredTrace; //!< a message is delivered
+    TracedCallback<const FabricMessageEvent&> m_completedTrace; //!< a message completed
 };
 
 } // namespace ns3

@@ -8,7 +8,7 @@
 
 #include <sstream>
 
-// The attributes and trace sources of a NIC, and the sections of a scenario that they stand for.
+// The attributes and trace sources of a NIC, and what they set in a scenario.
 
 namespace ns3
 {
@@ -39,17 +39,17 @@ RdmaNic::AddTransportAttributes(TypeId tid)
                       MakeUintegerAccessor(&RdmaNic::m_header),
                       MakeUintegerChecker<uint32_t>(0, 500))
         .AddAttribute("AckBytes",
-                      "An acknowledgement on the wire, in bytes.",
+                      "Length of an acknowledgement on the wire, in bytes.",
                       UintegerValue(64),
                       MakeUintegerAccessor(&RdmaNic::m_ackBytes),
                       MakeUintegerChecker<uint32_t>(1, 65000))
         .AddAttribute("AckEvery",
-                      "Data packets that an acknowledgement is for.",
+                      "Data packets per acknowledgement.",
                       UintegerValue(1),
                       MakeUintegerAccessor(&RdmaNic::m_ackEvery),
                       MakeUintegerChecker<uint32_t>(1, 32))
         .AddAttribute("AckPriority",
-                      "Acknowledgements go before data on every wire.",
+                      "Acknowledgements are sent before data on every wire.",
                       BooleanValue(true),
                       MakeBooleanAccessor(&RdmaNic::m_ackPriority),
                       MakeBooleanChecker())
@@ -59,7 +59,7 @@ RdmaNic::AddTransportAttributes(TypeId tid)
                       MakeStringAccessor(&RdmaNic::m_congestionControl),
                       MakeStringChecker())
         .AddAttribute("Recovery",
-                      "auto (what the policy is made for), go-back-n, sack, per-packet or "
+                      "auto (the one that the policy is made for), go-back-n, sack, per-packet or "
                       "erasure.",
                       StringValue("auto"),
                       MakeStringAccessor(&RdmaNic::m_recovery),
@@ -86,19 +86,19 @@ RdmaNic::AddQueuePairAttributes(TypeId tid)
                       MakeUintegerAccessor(&RdmaNic::m_receiveQueue),
                       MakeUintegerChecker<uint32_t>(1, FABRIC_DEEPEST_QUEUE))
         .AddAttribute("RnrTimer",
-                      "How long a sender waits after a receiver without a receive (RNR NAK).",
+                      "Time that a sender waits after an RNR NAK of a receiver without a receive.",
                       TimeValue(MicroSeconds(640)),
                       MakeTimeAccessor(&RdmaNic::m_rnrTimer),
                       MakeTimeChecker(Time(0)))
         .AddAttribute("RnrRetries",
-                      "RNR NAKs in a row that work of a queue pair outlives; the largest "
-                      "number is without limit.",
+                      "RNR NAKs in a row that work of a queue pair survives; the largest "
+                      "number stands for no limit.",
                       UintegerValue(FABRIC_WITHOUT_LIMIT),
                       MakeUintegerAccessor(&RdmaNic::m_rnrRetries),
                       MakeUintegerChecker<uint32_t>())
         .AddAttribute("Retries",
-                      "Timeouts in a row that work of a queue pair outlives; the largest "
-                      "number is without limit. Messages try for ever.",
+                      "Timeouts in a row that work of a queue pair survives; the largest "
+                      "number stands for no limit. Messages retry for ever.",
                       UintegerValue(FABRIC_WITHOUT_LIMIT),
                       MakeUintegerAccessor(&RdmaNic::m_retries),
                       MakeUintegerChecker<uint32_t>());
@@ -113,15 +113,15 @@ RdmaNic::AddTraceSources(TypeId tid)
                         MakeTraceSourceAccessor(&RdmaNic::m_completionTrace),
                         "ns3::RdmaQp::CompletionTracedCallback")
         .AddTraceSource("MessageDelivered",
-                        "A message is here with every byte.",
+                        "A message is delivered: every byte of it has arrived.",
                         MakeTraceSourceAccessor(&RdmaNic::m_deliveredTrace),
                         "ns3::RdmaNic::MessageTracedCallback")
         .AddTraceSource("MessageCompleted",
-                        "A message of this sender is delivered and acknowledged.",
+                        "A message of this sender completed: it is delivered and acknowledged.",
                         MakeTraceSourceAccessor(&RdmaNic::m_completedTrace),
                         "ns3::RdmaNic::MessageTracedCallback")
         .AddTraceSource("CnpReceived",
-                        "A congestion notification is here.",
+                        "A congestion notification packet (CNP) arrived.",
                         MakeTraceSourceAccessor(&RdmaNic::m_cnpTrace),
                         "ns3::FabricPort::PacketTracedCallback");
 }

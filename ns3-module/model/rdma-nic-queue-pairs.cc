@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-// The queue pairs of a NIC that scripts use themselves.
+// The queue pairs that scripts use themselves.
 
 namespace ns3
 {
@@ -19,7 +19,7 @@ NS_LOG_COMPONENT_DEFINE("RdmaNicQueuePairs");
 namespace
 {
 
-/// Streams of connections come after those that workloads and scripts number themselves.
+/// Streams of queue pairs and connections follow those that workloads and scripts use.
 constexpr uint32_t FIRST_STREAM = 1U << 24;
 
 } // namespace
@@ -30,7 +30,7 @@ RdmaNic::CreateQp(Ptr<RdmaNic> peer)
     NS_LOG_FUNCTION(this << peer);
     if (!peer || peer->m_fabric != m_fabric)
     {
-        throw std::invalid_argument("a queue pair goes to another NIC of one fabric that is "
+        throw std::invalid_argument("both NICs of a queue pair must be in one fabric that is "
                                     "finished: call FabricHelper::Finish first");
     }
     const uint32_t number = GetVerbs().CreateQp(m_host, peer->m_host, TakeStream());
@@ -47,8 +47,8 @@ RdmaNic::GetVerbs() const
     if (!verbs)
     {
         throw std::invalid_argument(
-            m_fabric ? "the core of this fabric has no verbs: it is not evenkeel's"
-                     : "a NIC has verbs once its fabric is finished: call FabricHelper::Finish");
+            m_fabric ? "the core of this fabric has no verbs: only evenkeel's NICs have them"
+                     : "the fabric of this NIC is not finished: call FabricHelper::Finish first");
     }
     return *verbs;
 }
@@ -61,7 +61,7 @@ RdmaNic::UseVerbs(const VerbCall& call)
     const bool idle = m_fabric->HasStarted() && !m_handling;
     if (idle)
     {
-        // What went by now went before this.
+        // Packets that could be sent by now are sent before the call.
         Settle(now);
     }
     const bool wasOpen = !m_fabric->GetHosts().IsFinished();
@@ -77,7 +77,7 @@ RdmaNic::UseVerbs(const VerbCall& call)
     }
     if (wasOpen && !isOpen)
     {
-        // Nothing else may come that would tell the fabric.
+        // There may be no other event at which the fabric would find that it is complete.
         WakeAt(now);
     }
 }
@@ -89,7 +89,7 @@ RdmaNic::DestroyQp(uint32_t qp)
     UseVerbs([qp](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
         verbs.DestroyQp(host, qp, nowPs);
     });
-    // It hears yet of what was flushed; within an event of this NIC no other may be left to come.
+    // Its flushed work is reported at a wake-up, as there may be no other event of this NIC.
     m_ended.push_back(qp);
     WakeAt(m_fabric->GetCalendar().Now());
 }
@@ -97,7 +97,7 @@ RdmaNic::DestroyQp(uint32_t qp)
 void
 RdmaNic::ReleaseEnded()
 {
-    // What goes with them may end more, which wait for the next wake-up.
+    // Their callbacks may destroy more queue pairs, which wait for the next wake-up.
     std::vector<uint32_t> ended;
     ended.swap(m_ended);
     for (const uint32_t number : ended)
@@ -119,7 +119,7 @@ RdmaNic::ReportCompletion(const FabricCompletion& completion)
     const auto found = m_qps.find(completion.qp);
     if (found != m_qps.end())
     {
-        // It may be destroyed by what it calls.
+        // Its callback may destroy it.
         const Ptr<RdmaQp> qp = found->second;
         qp->ReportCompletion(completion);
     }
@@ -128,7 +128,7 @@ RdmaNic::ReportCompletion(const FabricCompletion& completion)
 uint32_t
 RdmaNic::TakeStream()
 {
-    // Stream 0 is what PostMessage takes by itself.
+    // Stream 0 is the default of PostMessage.
     return FIRST_STREAM + m_streams++;
 }
 

@@ -17,12 +17,13 @@ NS_LOG_COMPONENT_DEFINE("RdmaNic");
 
 NS_OBJECT_ENSURE_REGISTERED(RdmaNic);
 
-/// While one lives, whoever made it asks for packets and the wake-up in the end.
+/// Marks that an event is handled at a NIC, for as long as it lives: packets and the wake-up are
+/// polled at the end of the event, and a verb that is called meanwhile does not poll them.
 class RdmaNic::Handling
 {
   public:
     /**
-     * @param nic where something goes on
+     * @param nic the NIC
      */
     explicit Handling(RdmaNic& nic)
         : m_nic(nic),
@@ -40,8 +41,8 @@ class RdmaNic::Handling
     Handling& operator=(const Handling&) = delete;
 
   private:
-    RdmaNic& m_nic; //!< where something goes on
-    bool m_before;  //!< whether something did already
+    RdmaNic& m_nic; //!< the NIC
+    bool m_before;  //!< an outer event is being handled
 };
 
 RdmaNic::RdmaNic()
@@ -73,10 +74,10 @@ RdmaNic::PostMessage(Ptr<RdmaNic> to, uint64_t bytes, Time delay, uint32_t strea
 {
     NS_LOG_FUNCTION(this << to << bytes << delay << stream);
     NS_ABORT_MSG_IF(!m_fabric || !to || to->m_fabric != m_fabric,
-                    "a message goes between two NICs of one fabric that is finished: call "
+                    "both NICs of a message must be in one fabric that is finished: call "
                     "FabricHelper::Finish first");
-    NS_ABORT_MSG_IF(to == this, "a message does not leave its host");
-    NS_ABORT_MSG_IF(bytes == 0, "a message has at least one byte");
+    NS_ABORT_MSG_IF(to == this, "a message must go to another host");
+    NS_ABORT_MSG_IF(bytes == 0, "a message must have at least one byte");
     const uint64_t now = m_fabric->GetCalendar().Now();
     const uint64_t start = now + static_cast<uint64_t>(delay.GetPicoSeconds());
     const uint32_t message = m_fabric->GetHosts().Post(m_host, to->m_host, bytes, start, stream);
@@ -131,10 +132,10 @@ RdmaNic::Settle(uint64_t nowPs)
 }
 
 void
-RdmaNic::Receive(uint64_t nowPs, uint32_t place)
+RdmaNic::Receive(uint64_t nowPs, uint32_t slot)
 {
     const Handling handling(*this);
-    const FabricPacket packet = m_pool->Remove(place);
+    const FabricPacket packet = m_pool->Remove(slot);
     Pump(nowPs);
     if (packet.kind == FabricPacketKind::CNP && !m_cnpTrace.IsEmpty())
     {
@@ -150,7 +151,7 @@ RdmaNic::Receive(uint64_t nowPs, uint32_t place)
 void
 RdmaNic::Obey(uint64_t nowPs, FabricPfc::Order order)
 {
-    // What went by now went by the old order.
+    // What could be sent by now is sent under the old order.
     const Handling handling(*this);
     Pump(nowPs);
     m_fabric->RecordPause(nowPs, m_id, order);
@@ -181,7 +182,7 @@ RdmaNic::HandleWake(uint64_t nowPs)
     {
         m_fabric->ReportEvents(nowPs);
     }
-    // Nothing is left to be told.
+    // All completions are reported by now.
     ReleaseEnded();
     FollowUp(nowPs);
 }
@@ -206,7 +207,7 @@ RdmaNic::Pump(uint64_t nowPs)
         }
         Inject(start, packet);
     }
-    // With the wire free, what is left waits for its rate: the host's own event will come.
+    // If the wire is free, packets that are left wait for the pacer, whose wake-up comes.
     ArmBusy(nowPs);
 }
 
@@ -219,7 +220,7 @@ RdmaNic::PumpControl(uint64_t nowPs)
     {
         Inject(m_free, packet);
     }
-    // Data that its rate let go meanwhile goes when the port may go on, not before.
+    // Data that the pacer permits meanwhile starts when the port is resumed, not before.
     m_free = std::max(m_free, nowPs);
     ArmBusy(nowPs);
 }
@@ -229,13 +230,13 @@ RdmaNic::FollowUp(uint64_t nowPs)
 {
     if (m_free <= nowPs)
     {
-        // Until now there was nothing to send.
+        // The wire has been idle: there was nothing to send.
         m_free = nowPs;
         Pump(nowPs);
     }
     else if (!m_armed)
     {
-        // In the gap behind a packet that has arrived no arrival is left to wake the host.
+        // In the gap behind a packet that has arrived, no arrival is left that polls the host.
         ArmFor(m_wire.IsEmpty() && m_fabric->GetHosts().HasPackets(m_host));
     }
     KeepWake();
@@ -264,7 +265,7 @@ RdmaNic::KeepWake()
     {
         return;
     }
-    // A timer shorter than a packet can run out before anybody looks; it is late, not lost.
+    // A timer shorter than a packet can expire before the host is polled; it then fires late.
     WakeAt(std::max(next, now));
 }
 
@@ -295,7 +296,7 @@ RdmaNic::ReportMessage(const FabricMessageEvent& event)
     const auto found = waiting.find(event.message);
     if (found != waiting.end())
     {
-        // It may ask for more.
+        // The callback may ask for another.
         const MessageCallback callback = found->second;
         waiting.erase(found);
         callback(event);

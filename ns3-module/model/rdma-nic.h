@@ -20,14 +20,13 @@ class RdmaQp;
  * @ingroup evenkeel
  * @brief evenkeel's RDMA NIC on a node: queue pairs, loss recovery, congestion control, pacing.
  *
- * Everything that the NIC decides is decided by the Rust code behind FabricCore; this class is the
- * wire. A script posts messages with PostMessage and hears of them by the trace sources
- * MessageDelivered (at the receiver) and MessageCompleted (at the sender); or it makes queue pairs
- * with CreateQp and uses verbs.
+ * FabricHosts makes every decision of the NIC; this class is its wire. A script posts messages with
+ * PostMessage and follows them by the trace sources MessageDelivered (at the receiver) and
+ * MessageCompleted (at the sender); or it makes queue pairs with CreateQp and uses verbs.
  *
- * The attributes describe it to FabricHelper::Finish; all NICs of a fabric have one setting. In a
- * fabric that was built from a scenario the scenario's values are used and the attributes are not
- * looked at.
+ * FabricHelper::Finish reads the attributes; all NICs of a fabric must have the same values. A
+ * fabric that is made from a scenario has the values of the scenario, and the attributes are
+ * ignored.
  */
 class RdmaNic : public FabricPort
 {
@@ -42,47 +41,47 @@ class RdmaNic : public FabricPort
     ~RdmaNic() override;
 
     /**
-     * @brief TracedCallback signature for what happened to a message.
-     * @param event which message, and when
+     * @brief TracedCallback signature for events of messages.
+     * @param event the event
      */
     typedef void (*MessageTracedCallback)(const FabricMessageEvent& event);
 
-    /// What hears of one message.
+    /// A callback for an event of one message.
     typedef Callback<void, const FabricMessageEvent&> MessageCallback;
 
     /**
-     * @brief Posts a message, from now on or from a time to come.
+     * @brief Posts a message that starts now or later.
      *
-     * The fabric must be finished (FabricHelper::Finish). With a splitter the message goes in
-     * pieces on several queue pairs, which are made when they are first needed.
+     * The fabric must be finished (FabricHelper::Finish). A splitter puts the message in pieces on
+     * several queue pairs, which are made when they are first needed.
      *
      * @param to the receiver
      * @param bytes payload, at least 1
-     * @param delay how long to wait before it starts
+     * @param delay time until it starts
      * @param stream messages of one stream share queue pairs
-     * @return the number of the message
+     * @return number of the message
      */
     uint32_t PostMessage(Ptr<RdmaNic> to,
                          uint64_t bytes,
                          Time delay = Time(0),
                          uint32_t stream = 0);
     /**
-     * @brief Asks to be told when a message is complete at its sender.
+     * @brief Has a callback called once when a message of this sender completes.
      * @param message its number
-     * @param callback what to call, once
+     * @param callback the callback
      */
     void NotifyCompletion(uint32_t message, MessageCallback callback);
     /**
-     * @brief Asks to be told when a message is here with every byte.
+     * @brief Has a callback called once when a message is delivered to this receiver.
      * @param message its number
-     * @param callback what to call, once
+     * @param callback the callback
      */
     void NotifyDelivery(uint32_t message, MessageCallback callback);
     /**
-     * @brief Makes a queue pair to another NIC, for verbs; RdmaQp::Connect brings two together.
+     * @brief Makes a queue pair to another NIC, for verbs; RdmaQp::Connect connects two.
      *
-     * The fabric must be finished. Throws std::invalid_argument with the reason if there can be
-     * none, such as for a Payload outside of 256 to 9,000 bytes.
+     * The fabric must be finished. Throws std::invalid_argument with the reason if the NIC has no
+     * queue pairs, such as with a Payload outside of 256 to 9,000 bytes.
      *
      * @param peer the NIC at its other end
      * @return the queue pair
@@ -94,59 +93,59 @@ class RdmaNic : public FabricPort
     uint32_t GetHostNumber() const;
     /// @return data packets put on the wire
     uint64_t GetDataSent() const;
-    /// @return the section [transport] of a scenario, as the attributes have it
+    /// @return the section [transport] of a scenario, from the attributes
     std::string DescribeSettings() const;
-    /// @return what its queue pairs are set to, as the attributes have it
+    /// @return the settings of its queue pairs, from the attributes
     FabricQpSettings DescribeQueuePairs() const;
 
-    // What a fabric and its queue pairs do with it; not for scripts.
+    // For the fabric and for queue pairs; not for scripts.
 
-    /// What uses verbs: with those of the core, the number of the host and the time.
+    /// A call of verbs: it gets the verbs, the number of the host and the time.
     typedef std::function<void(FabricVerbs&, uint32_t, uint64_t)> VerbCall;
 
     /**
-     * @brief Uses a verb that may give the NIC packets to send.
-     * @param call what to do; it may throw, and has changed nothing then
+     * @brief Calls a verb that may give the NIC packets to send.
+     * @param call the call; if it throws, it has changed nothing
      */
     void UseVerbs(const VerbCall& call);
-    /// @return the verbs of its fabric's core; throws if there are none
+    /// @return the verbs of its fabric; throws if there are none
     FabricVerbs& GetVerbs() const;
     /**
-     * @brief Ends a queue pair, which stays until it has been told what was flushed.
+     * @brief Destroys a queue pair, which stays until its flushed work is reported.
      * @param qp its number
      */
     void DestroyQp(uint32_t qp);
     /**
-     * @brief Work of a queue pair completed.
-     * @param completion which
+     * @brief Reports a completion to its queue pair and to trace sinks.
+     * @param completion the completion
      */
     void ReportCompletion(const FabricCompletion& completion);
     /**
-     * @brief Time begins: what was posted before starts now.
+     * @brief Starts the messages and the work that were posted before the simulation.
      * @param nowPs the time
      */
     void Begin(uint64_t nowPs);
 
     /**
-     * @brief Becomes a host of its fabric; after Join.
-     * @param host which
+     * @brief Sets the number of the host; after Join.
+     * @param host the number
      */
     void SetHost(uint32_t host);
     /**
-     * @brief It asked to be woken.
+     * @brief Handles a wake-up that the host asked for.
      * @param nowPs the time
      */
     void HandleWake(uint64_t nowPs);
-    /// Sees to it that an event comes when it is to be woken.
+    /// Schedules the wake-up that the host asks for.
     void KeepWake();
     /**
-     * @brief Tells listeners of a message.
-     * @param event what happened
+     * @brief Reports an event of a message to callbacks and to trace sinks.
+     * @param event the event
      */
     void ReportMessage(const FabricMessageEvent& event);
 
     void Settle(uint64_t nowPs) override;
-    void Receive(uint64_t nowPs, uint32_t place) override;
+    void Receive(uint64_t nowPs, uint32_t slot) override;
     void Obey(uint64_t nowPs, FabricPfc::Order order) override;
     void HandleStart(uint64_t nowPs) override;
 
@@ -170,31 +169,31 @@ class RdmaNic : public FabricPort
      */
     static TypeId AddTraceSources(TypeId tid);
     /**
-     * @brief Sends what the NIC would have sent by now, each packet at the moment it could go.
+     * @brief Sends every packet that the NIC could have sent by now, each at its own time.
      * @param nowPs the time
      */
     void Pump(uint64_t nowPs);
     /**
-     * @brief The same while the port is paused: only answers go, if they have priority.
+     * @brief Does the same while the port is paused: only control packets with priority are sent.
      * @param nowPs the time
      */
     void PumpControl(uint64_t nowPs);
     /**
-     * @brief After something went into the host: its wire and its next wake-up.
+     * @brief Sends packets and schedules the next wake-up after the host took something in.
      * @param nowPs the time
      */
     void FollowUp(uint64_t nowPs);
     /**
-     * @brief Makes sure that an event comes when the wire is free, if it is to be used then.
+     * @brief Schedules an event when the wire is free, if a packet waits for it.
      * @param nowPs the time
      */
     void ArmBusy(uint64_t nowPs);
     /**
-     * @brief Makes sure that the host is woken at that time or before.
+     * @brief Schedules a wake-up at a time, unless there is one before.
      * @param timePs the time
      */
     void WakeAt(uint64_t timePs);
-    /// Lets go of queue pairs that are destroyed, once they have been told everything.
+    /// Releases destroyed queue pairs after their flushed work is reported.
     void ReleaseEnded();
     /**
      * @brief Puts a packet of the NIC on its wire.
@@ -203,45 +202,45 @@ class RdmaNic : public FabricPort
      */
     void Inject(uint64_t startPs, const FabricPacket& packet);
 
-    /// What goes on at this NIC, and asks it for packets when it is over.
+    /// Marks that an event is handled here, after which packets are polled anyway.
     class Handling;
 
-    uint32_t m_host{0};             //!< which host
-    uint64_t m_wake{FABRIC_NEVER};  //!< when its pending wake-up is due
+    uint32_t m_host{0};             //!< number of the host
+    uint64_t m_wake{FABRIC_NEVER};  //!< time of the scheduled wake-up
     uint64_t m_dataSent{0};         //!< data packets put on the wire
-    uint32_t m_streams{0};          //!< streams taken
-    bool m_handling{false};         //!< an event is at work here
+    uint32_t m_streams{0};          //!< streams of queue pairs and connections so far
+    bool m_handling{false};         //!< an event is being handled
     std::map<uint32_t, Ptr<RdmaQp>> m_qps; //!< queue pairs of scripts, by number
-    std::vector<uint32_t> m_ended;  //!< those that are destroyed, until their work is flushed
-    /// Who waits for messages of this sender to be complete.
+    std::vector<uint32_t> m_ended;  //!< destroyed ones with work to report
+    /// Callbacks for the completion of messages of this sender, by message.
     std::map<uint32_t, MessageCallback> m_onCompletion;
-    /// Who waits for messages to this receiver.
+    /// Callbacks for the delivery of messages to this receiver, by message.
     std::map<uint32_t, MessageCallback> m_onDelivery;
 
-    TracedCallback<const FabricMessageEvent&> m_deliveredTrace; //!< a message is here
-    TracedCallback<const FabricMessageEvent&> m_completedTrace; //!< a message is there and acknowledged
-    TracedCallback<const FabricPacket&, Time> m_cnpTrace; //!< a CNP is here
+    TracedCallback<const FabricMessageEvent&> m_deliveredTrace; //!< a message is delivered
+    TracedCallback<const FabricMessageEvent&> m_completedTrace; //!< a message completed
+    TracedCallback<const FabricPacket&, Time> m_cnpTrace; //!< a CNP arrived
     TracedCallback<const FabricCompletion&> m_completionTrace; //!< work of a queue pair completed
 
-    uint32_t m_payload{4096};          //!< bytes of a full packet's payload
-    uint32_t m_header{62};             //!< bytes around it
-    uint32_t m_ackBytes{64};           //!< bytes of an acknowledgement
-    uint32_t m_ackEvery{1};            //!< packets an acknowledgement
-    bool m_ackPriority{true};          //!< acknowledgements go before data
+    uint32_t m_payload{4096};          //!< payload of a full packet, in bytes
+    uint32_t m_header{62};             //!< headers of a data packet, in bytes
+    uint32_t m_ackBytes{64};           //!< length of an acknowledgement
+    uint32_t m_ackEvery{1};            //!< data packets per acknowledgement
+    bool m_ackPriority{true};          //!< acknowledgements are sent before data
     Time m_retransmitTimeout;          //!< retransmission timer
-    uint32_t m_sendQueue{1024};        //!< work requests of a queue pair
-    uint32_t m_receiveQueue{1024};     //!< receives of a queue pair
-    Time m_rnrTimer;                   //!< how long a sender waits for a receive
-    uint32_t m_rnrRetries{FABRIC_WITHOUT_LIMIT}; //!< how often in a row
+    uint32_t m_sendQueue{1024};        //!< depth of send queues
+    uint32_t m_receiveQueue{1024};     //!< depth of receive queues
+    Time m_rnrTimer;                   //!< time that a sender waits after an RNR NAK
+    uint32_t m_rnrRetries{FABRIC_WITHOUT_LIMIT}; //!< RNR NAKs in a row until work fails
     uint32_t m_retries{FABRIC_WITHOUT_LIMIT};    //!< timeouts in a row until work fails
     std::string m_congestionControl;   //!< name
     std::string m_recovery;            //!< name
 };
 
 /**
- * @brief Prints what happened to a message on one line.
+ * @brief Prints an event of a message on one line.
  * @param os the stream
- * @param event what happened
+ * @param event the event
  * @return the stream
  */
 std::ostream& operator<<(std::ostream& os, const FabricMessageEvent& event);

@@ -21,8 +21,8 @@ namespace
 
 /**
  * @param operation what it asks for
- * @param bytes how many
- * @param workId its name in its completion
+ * @param bytes number of bytes
+ * @param workId id that its completion has
  * @param signal whether success has a completion
  * @return the work request
  */
@@ -80,24 +80,23 @@ RdmaQp::Connect(Ptr<RdmaQp> a, Ptr<RdmaQp> b)
     NS_LOG_FUNCTION(a << b);
     if (!a || !b)
     {
-        throw std::invalid_argument("two queue pairs are connected, and one of these is null");
+        throw std::invalid_argument("one of the two queue pairs to connect is null");
     }
     if (a->m_peer != b->m_nic || b->m_peer != a->m_nic)
     {
-        throw std::invalid_argument("queue pairs are connected that were made for each other: each "
-                                    "by the NIC of one for the NIC of the other");
+        throw std::invalid_argument("the two queue pairs to connect were not made for each other: "
+                                    "each must be of one NIC with the other NIC as its peer");
     }
-    // Refused before anything changes.
+    // Both are checked before either changes.
     for (const auto& qp : {a, b})
     {
         const FabricQpState state = qp->GetState();
         if (state != FabricQpState::RESET)
         {
             std::ostringstream reason;
-            reason << "queue pairs are connected in state " << FabricQpState::RESET
-                   << ", and queue pair " << qp->m_number << " of host "
-                   << qp->m_nic->GetHostNumber() << " is in state " << state
-                   << ": take it back with SetState first";
+            reason << "queue pair " << qp->m_number << " of host " << qp->m_nic->GetHostNumber()
+                   << " is in state " << state << ", and only queue pairs in state "
+                   << FabricQpState::RESET << " can be connected: call SetState first";
             throw std::invalid_argument(reason.str());
         }
     }
@@ -116,8 +115,8 @@ RdmaQp::NicOrThrow() const
 {
     if (!m_nic)
     {
-        throw std::invalid_argument("a queue pair is made by RdmaNic::CreateQp, and is no more "
-                                    "when its NIC is disposed of");
+        throw std::invalid_argument("this queue pair has no NIC: it was not made by "
+                                    "RdmaNic::CreateQp, or its NIC is disposed of");
     }
     return *m_nic;
 }
@@ -252,7 +251,7 @@ RdmaQp::ReportCompletion(const FabricCompletion& completion)
         m_completions.push_back(completion);
         return;
     }
-    // It may set another.
+    // The callback may set another.
     const CompletionCallback callback = m_callback;
     callback(completion);
 }
@@ -261,7 +260,7 @@ void
 RdmaQp::End()
 {
     NS_LOG_FUNCTION(this);
-    // What goes with it may look at this queue pair: it has none by then.
+    // Its destructors may use this queue pair, which has no callback by then.
     const CompletionCallback callback = m_callback;
     m_callback = CompletionCallback();
 }

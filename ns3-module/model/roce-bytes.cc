@@ -11,7 +11,7 @@ namespace ns3
 namespace
 {
 
-/// Starts of messages that are remembered for each queue pair.
+/// Starts of messages that are kept for each queue pair.
 constexpr std::size_t MOST_FIRSTS = 4096;
 
 /// Lengths of headers.
@@ -43,7 +43,7 @@ enum Opcode : uint8_t
     CONGESTION = 0x81,
 };
 
-/// What the model's data packets say of their verb, in the upper four bits of FabricPacket::sack.
+/// The verb of a data packet, in the upper four bits of FabricPacket::sack.
 enum Verb : uint8_t
 {
     WITH_IMMEDIATE = 1,
@@ -110,7 +110,7 @@ constexpr uint64_t NOT_READY = 0;
 
 /**
  * @brief Appends an integer, most significant byte first.
- * @param bytes to what
+ * @param bytes the bytes to append to
  * @param value the integer
  * @param width its bytes
  */
@@ -125,7 +125,7 @@ Append(std::vector<uint8_t>& bytes, uint64_t value, unsigned width)
 
 /**
  * @brief Appends the hardware address of a host.
- * @param bytes to what
+ * @param bytes the bytes to append to
  * @param host number of the host
  */
 void
@@ -137,7 +137,7 @@ AppendMac(std::vector<uint8_t>& bytes, uint32_t host)
 
 /**
  * @brief Appends the extended headers of a data packet.
- * @param bytes to what
+ * @param bytes the bytes to append to
  * @param opcode of the packet
  * @param word its immediate data, or the length that it asks for
  */
@@ -195,7 +195,7 @@ MakeCrcTable()
 
 /**
  * @param bytes a whole packet from its Ethernet header on, without ICRC
- * @return its invariant CRC: what changes on the way counts as ones
+ * @return its invariant CRC, in which fields that change on the way count as ones
  */
 uint32_t
 InvariantCrc(const std::vector<uint8_t>& bytes)
@@ -312,7 +312,7 @@ RoceBytes::MakeTransport(const FabricPacket& packet) const
     {
         psn = packet.psn;
     }
-    // A CNP says with the BECN bit what it is for.
+    // The BECN bit marks a CNP.
     const uint8_t notification = packet.kind == FabricPacketKind::CNP ? 0x40 : 0;
     std::vector<uint8_t> bytes;
     Append(bytes, opcode, 1);

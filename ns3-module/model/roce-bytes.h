@@ -19,21 +19,21 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief What a packet of a fabric looks like on the wire: RoCEv2 in Ethernet.
+ * @brief The bytes of a fabric's packets on the wire: RoCEv2 in Ethernet.
  *
  * Ethernet, IPv4, UDP to port 4791, BTH, and then RETH, AETH or the reserved bytes of a CNP,
  * payload (zeros) and ICRC, as the InfiniBand Architecture Specification, volume 1 (chapter 9 and
  * annex A17) lays them out; without the frame check sequence of Ethernet. A data packet has the
  * length that it has in the model, which counts no RETH: in the first packet of a message the
  * RETH takes 16 bytes of the payload's place. READ requests, and messages of under 16 B, are shown
- * with whole headers, which are more than the model counts, and so is an answer that the model
- * makes shorter than its headers. Frames of flow control are those of IEEE 802.1Qbb for
- * priority 0.
+ * with whole headers, which are more than the model counts, and so is an acknowledgement that the
+ * model makes shorter than its headers. Frames of priority flow control are those of IEEE 802.1Qbb
+ * for priority 0.
  *
  * Host h has the address 10.0.0.1 + h. The UDP source port is 49152 plus the lower 14 bits of the
- * packet's entropy value. The DMA length of a RETH is 0, but for READ requests: other packets do
- * not know it. Opcodes are those of the verb: WRITE for messages. What answers a READ has PSNs and
- * acknowledgements of its own in the model, and is shown so.
+ * packet's entropy value. The DMA length of a RETH is 0 except in READ requests, because other
+ * packets do not carry it. Opcodes are those of the verb: WRITE for messages. The responses to a
+ * READ have PSNs and acknowledgements of their own in the model, and are shown with them.
  */
 class RoceBytes
 {
@@ -42,8 +42,8 @@ class RoceBytes
     static constexpr uint16_t UDP_PORT = 4791;
 
     /**
-     * @brief A sender puts a packet on its wire: packets are told apart by what came before them
-     * as first, middle, last or only one of a message.
+     * @brief Notes a packet that a sender puts on its wire: whether it is the first, a middle, the
+     * last or the only one of a message follows from those before it.
      * @param packet the packet
      */
     void Note(const FabricPacket& packet);
@@ -54,13 +54,13 @@ class RoceBytes
     Ptr<Packet> MakePacket(const FabricPacket& packet) const;
 
   private:
-    /// Sender, receiver, and queue pair there.
+    /// Sender, receiver, and queue pair at the receiver.
     using Stream = std::tuple<uint32_t, uint32_t, uint32_t>;
 
-    /// What was sent on a queue pair.
+    /// The messages that were sent on a queue pair.
     struct Sent
     {
-        bool inMessage{false};        //!< the last packet was not the last of its message
+        bool inMessage{false};        //!< the newest packet is not the last of its message
         std::set<uint32_t> firsts;    //!< PSNs that start messages
         std::deque<uint32_t> byAge;   //!< the same, the oldest first
     };
