@@ -7,8 +7,8 @@
  *
  *     evenkeel-all-to-all --policies=ecmp,spray,ethereal
  *
- * prints for each policy the completion time of the collective, that of the slowest flow, and counts
- * of packets. Each policy has a simulation of its own, all in one process.
+ * prints for each policy the completion time of the collective, that of the slowest flow, and
+ * counts of packets. Each policy has a simulation of its own, all in one process.
  */
 
 #include "example-options.h"

@@ -3,9 +3,10 @@
 /**
  * @file
  * @ingroup evenkeel
- * Runs an experiment of the HPCC family of simulators in mainline ns-3: reads the family's config.txt
- * unchanged, and writes fct.txt, pfc.txt and every other file that it asks for (the trace, queue
- * lengths, ConWeave's monitors) in the family's formats, under the names that it gives.
+ * Runs an experiment of the HPCC family of simulators in mainline ns-3: reads the
+ * family's config.txt unchanged, and writes fct.txt, pfc.txt and every other file that it asks for
+ * (the trace, queue lengths, ConWeave's monitors) in the family's formats, under the names that it
+ * gives.
  *
  *     evenkeel-hpcc mix/config.txt --policy=spray --out=results
  *
@@ -39,7 +40,7 @@ main(int argc, char* argv[])
     cmd.AddNonOption("config", "configuration of the experiment", config);
     cmd.AddValue("policy", "overrides LB_POLICY (see: evenkeel list policies)", policy);
     cmd.AddValue("out", "folder for results", out);
-    cmd.AddValue("truncateNs", "truncate transmission times to whole ns, as the family does", truncateNs);
+    cmd.AddValue("truncateNs", "truncate transmission times to whole nanoseconds", truncateNs);
     cmd.Parse(argc, argv);
 
     try

@@ -3,14 +3,14 @@
 /**
  * @file
  * @ingroup evenkeel
- * Measures the cost of the calls into evenkeel: the packet rate of a fabric with evenkeel's policies
- * and NICs against the same fabric with plain ones in C++.
+ * Measures the cost of the calls into evenkeel: the packet rate of a fabric with
+ * evenkeel's policies and NICs against the same fabric with plain ones in C++.
  *
  *     evenkeel-speed --hostsPerLeaf=16 --leaves=16 --spines=16 --bytes=2000000
  *
- * prints the packets per second of CPU time that cross a link, the best of several rounds, for three
- * cores: `policy` has evenkeel's policies and NICs, `c++ policy` has evenkeel's NICs and a plain
- * policy in C++, `c++ all` has plain NICs too.
+ * prints the packets per second of CPU time that cross a link, the best of several rounds, for
+ * three cores: `policy` has evenkeel's policies and NICs, `c++ policy` has evenkeel's NICs and a
+ * plain policy in C++, `c++ all` has plain NICs too.
  */
 
 #include "example-options.h"

@@ -18,8 +18,8 @@ class FabricHelper;
  * @brief A collective operation, a trace or another workload over hosts of a fabric.
  *
  * Rank i is the i-th node of the container; the hosts of a workload have the lowest numbers. The
- * workload starts with the simulation, its messages wait for each other as it defines, and the trace
- * source Finished of the fabric fires when all of it is complete.
+ * workload starts with the simulation, its messages wait for each other as it defines, and the
+ * trace source Finished of the fabric fires when all of it is complete.
  */
 class CollectiveHelper
 {

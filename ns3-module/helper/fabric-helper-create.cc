@@ -28,7 +28,7 @@ Ptr<Fabric>
 FabricHelper::CreateLeafSpine(uint32_t leaves, uint32_t spines, uint32_t hostsPerLeaf)
 {
     NS_ABORT_MSG_IF(leaves == 0 || spines == 0 || hostsPerLeaf == 0,
-                    "a leaf-spine must have at least one leaf, one spine, and one host on each leaf");
+                    "a leaf-spine must have at least one leaf, one spine and one host per leaf");
     const FabricGraph::LeafSpine size{leaves, spines, hostsPerLeaf};
     Build(FabricGraph::MakeLeafSpine(size, DescribeLink()));
     return Finish();
@@ -68,7 +68,8 @@ FabricHelper::CreateFromScenario(const std::string& path)
     text << file.rdbuf();
     const std::size_t slash = path.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
-    return CreateFromCore(fabrichelper::OrAbort([&] { return MakeFabricCore(text.str(), folder); }));
+    return CreateFromCore(
+        fabrichelper::OrAbort([&] { return MakeFabricCore(text.str(), folder); }));
 }
 
 Ptr<Fabric>

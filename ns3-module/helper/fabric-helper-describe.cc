@@ -88,8 +88,8 @@ FabricHelper::DescribeSettings() const
     for (const auto& nic : m_nics)
     {
         NS_ABORT_MSG_IF(nic->DescribeSettings() != m_nics[0]->DescribeSettings(),
-                        "all NICs of a fabric must have the same attributes; set them before the NICs "
-                        "are made");
+                        "all NICs of a fabric must have the same attributes; set them before "
+                        "the NICs are made");
     }
     if (!m_switches.empty())
     {
@@ -98,14 +98,15 @@ FabricHelper::DescribeSettings() const
     for (const auto& each : m_switches)
     {
         NS_ABORT_MSG_IF(each->DescribeSettings() != m_switches[0]->DescribeSettings(),
-                        "all switches of a fabric must have the same attributes; set them before the "
-                        "switches are made");
+                        "all switches of a fabric must have the same attributes; set them before "
+                        "the switches are made");
     }
     text << m_sections;
     const FabricGraph graph = m_failures.empty() ? FabricGraph() : DescribeGraph();
     for (const auto& [channel, keys] : m_failures)
     {
-        text << "\n[[failure]]\nlink = \"" << graph.NameOf(IndexOf(channel)) << "\"\n" << keys << "\n";
+        text << "\n[[failure]]\nlink = \"" << graph.NameOf(IndexOf(channel)) << "\"\n"
+             << keys << "\n";
     }
     return text.str();
 }
@@ -125,8 +126,8 @@ FabricHelper::DescribeQueuePairs() const
     for (const auto& nic : m_nics)
     {
         NS_ABORT_MSG_IF(fields(nic->DescribeQueuePairs()) != fields(settings),
-                        "all NICs of a fabric must have the same attributes; set them before the NICs "
-                        "are made");
+                        "all NICs of a fabric must have the same attributes; set them before "
+                        "the NICs are made");
     }
     return settings;
 }

@@ -136,8 +136,8 @@ class FabricHelper
     // By hand.
 
     /**
-     * @brief Connects two nodes. A node that is no switch is a host; it gets a NIC unless it has one
-     * without a link.
+     * @brief Connects two nodes. A node that is no switch is a host; it gets a NIC unless it has
+     * one without a link.
      * @param a first node
      * @param b second node
      * @return the devices at both ends
@@ -202,7 +202,7 @@ class FabricHelper
 
     // Results.
 
-    /// @return the node of each host, by number of host; one with several NICs is there several times
+    /// @return the node of each host, by number of the host: once for each of its NICs
     NodeContainer GetHosts() const;
     /// @return nodes that are switches, by number
     NodeContainer GetSwitches() const;

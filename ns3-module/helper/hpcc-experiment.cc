@@ -91,7 +91,8 @@ HpccExperiment::Build(FabricHelper& helper)
 void
 HpccExperiment::Write(const std::string& folder)
 {
-    NS_ABORT_MSG_UNLESS(m_fabric, "the experiment has no results: call Build and run the simulation first");
+    NS_ABORT_MSG_UNLESS(m_fabric,
+                        "the experiment has no results: call Build and run the simulation first");
     contract::Core& core = m_impl->bridge->Get();
     core.record(bridgerecords::Measure(*m_fabric));
     try

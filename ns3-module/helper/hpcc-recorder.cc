@@ -87,7 +87,8 @@ HpccRecorder::TracedPort::TracedPort(contract::Core& core, FabricPort& port)
 
 HpccRecorder::TracedPort::~TracedPort()
 {
-    m_port->TraceDisconnectWithoutContext("PacketReceived", MakeCallback(&TracedPort::Receive, this));
+    m_port->TraceDisconnectWithoutContext("PacketReceived",
+                                          MakeCallback(&TracedPort::Receive, this));
     m_port->TraceDisconnectWithoutContext("Enqueue", MakeCallback(&TracedPort::Enqueue, this));
     m_port->TraceDisconnectWithoutContext("Dequeue", MakeCallback(&TracedPort::Dequeue, this));
     m_port->TraceDisconnectWithoutContext("PacketSent", MakeCallback(&TracedPort::Start, this));
@@ -103,7 +104,8 @@ HpccRecorder::TracedPort::Receive(const FabricPacket& packet, Time when)
 void
 HpccRecorder::TracedPort::Enqueue(const FabricPacket& packet, Time when)
 {
-    Record(Event::Enqueued, packet, when, m_port->GetWaitingBytesLike(packet.flags) - packet.wireBytes);
+    const uint32_t waiting = m_port->GetWaitingBytesLike(packet.flags) - packet.wireBytes;
+    Record(Event::Enqueued, packet, when, waiting);
 }
 
 void
@@ -132,7 +134,10 @@ HpccRecorder::TracedPort::Drop(const FabricPacket& packet, Time when)
 }
 
 void
-HpccRecorder::TracedPort::Record(Event event, const FabricPacket& packet, Time when, uint32_t waiting)
+HpccRecorder::TracedPort::Record(Event event,
+                                 const FabricPacket& packet,
+                                 Time when,
+                                 uint32_t waiting)
 {
     m_core.trace_packet(static_cast<uint64_t>(when.GetPicoSeconds()),
                 m_port->GetPortNumber(),

@@ -25,8 +25,8 @@ class Fabric;
 
 /**
  * @ingroup evenkeel
- * @brief Records what an experiment of the HPCC family asks for during a run: the events of packets,
- * and samples of counters at the times of its monitors.
+ * @brief Records what an experiment of the HPCC family asks for during a run: the events of
+ * packets, and samples of counters at the times of its monitors.
  */
 class HpccRecorder
 {

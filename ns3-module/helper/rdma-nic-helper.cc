@@ -50,7 +50,7 @@ RdmaNicHelper::ConnectQps(Ptr<NetDevice> a, Ptr<NetDevice> b)
 {
     Ptr<RdmaNic> from = DynamicCast<RdmaNic>(a);
     Ptr<RdmaNic> to = DynamicCast<RdmaNic>(b);
-    NS_ABORT_MSG_IF(!from || !to, "only an RdmaNic has queue pairs, and one of the two devices is another");
+    NS_ABORT_MSG_IF(!from || !to, "a device without queue pairs: both must be an RdmaNic");
     const std::pair<Ptr<RdmaQp>, Ptr<RdmaQp>> ends(from->CreateQp(to), to->CreateQp(from));
     RdmaQp::Connect(ends.first, ends.second);
     return ends;

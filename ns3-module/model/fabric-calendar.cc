@@ -70,7 +70,7 @@ FabricCalendar::Open(Client* client)
         m_psPerTick = static_cast<uint64_t>(TimeStep(1).GetPicoSeconds());
     }
     NS_ABORT_MSG_IF(perTick > 1,
-                    "the resolution of ns-3's time is finer than a picosecond, in which a fabric counts");
+                    "the resolution of ns-3's time must not be finer than a picosecond");
     m_client = client;
     m_now = Now();
     Arm();

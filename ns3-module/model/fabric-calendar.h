@@ -22,8 +22,8 @@ namespace ns3
  * for the earliest of them, so that ns-3's scheduler stays short. Events are never cancelled: one
  * that turns out to be early does nothing.
  *
- * The calendar counts picoseconds at any resolution of ns-3's time. At a coarser one, its events run
- * at the tick that they fall into, in their order.
+ * The calendar counts picoseconds at any resolution of ns-3's time. At a coarser one, its events
+ * run at the tick that they fall into, in their order.
  */
 class FabricCalendar
 {

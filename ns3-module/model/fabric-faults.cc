@@ -87,7 +87,8 @@ FabricFaults::Loses(uint32_t port, uint64_t startPs, uint64_t endPs)
                                   });
     for (; lossy != m_lossy.end() && lossy->link == link; ++lossy)
     {
-        // Every fault draws, also after a loss, so that the number of draws does not depend on them.
+        // Every fault draws, also after a loss, so that the number of draws does not depend on
+        // them.
         if (lossy->fromPs <= startPs && startPs < lossy->untilPs)
         {
             lost |= m_switching.Loses(port, lossy->numerator, lossy->denominator);

@@ -279,7 +279,7 @@ class FabricPort : public NetDevice
     TracedCallback<const FabricPacket&, Time> m_dropTrace;     //!< a packet is dropped
     TracedCallback<const FabricPacket&, Time> m_markTrace;     //!< a packet is ECN marked
     TracedCallback<bool> m_pauseTrace;                         //!< PFC pauses or resumes the port
-    TracedCallback<Ptr<const Packet>> m_snifferTrace;          //!< bytes of packets that start or arrive
+    TracedCallback<Ptr<const Packet>> m_snifferTrace;          //!< bytes of passing packets
     TracedCallback<Ptr<const Packet>> m_foreignTrace; //!< a packet of another stack is dropped
 
     /// The fabric reports drops and reads queues.

@@ -33,10 +33,11 @@ constexpr uint32_t UNKNOWN = FABRIC_NO_PORT - 1;
 TypeId
 FabricSwitch::GetTypeId()
 {
-    static TypeId tid = AddPolicyAttributes(AddQueueAttributes(TypeId("ns3::FabricSwitch")
-                                                                   .SetParent<Object>()
-                                                                   .SetGroupName("Evenkeel")
-                                                                   .AddConstructor<FabricSwitch>()));
+    static TypeId tid =
+        AddPolicyAttributes(AddQueueAttributes(TypeId("ns3::FabricSwitch")
+                                                   .SetParent<Object>()
+                                                   .SetGroupName("Evenkeel")
+                                                   .AddConstructor<FabricSwitch>()));
     return tid;
 }
 

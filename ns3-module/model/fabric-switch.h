@@ -122,7 +122,7 @@ class FabricSwitch : public Object
     uint64_t m_buffered{0};                      //!< bytes in its memory
     std::vector<Ptr<FabricSwitchPort>> m_ports;  //!< by number
     std::vector<uint32_t> m_only;                //!< by host: the only port towards it, if known
-    std::vector<uint64_t> m_loads;               //!< buffer for the queue lengths that a policy asks for
+    std::vector<uint64_t> m_loads;               //!< queue lengths for the policy
 
     uint64_t m_bufferBytes{0};    //!< size of the memory
     bool m_sharedBuffer{true};    //!< one memory per switch, or one per port

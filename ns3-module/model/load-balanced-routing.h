@@ -72,8 +72,8 @@ using RouteInput = RouteInputTypes<decltype(&Ipv4RoutingProtocol::RouteInput)>;
  *
  * Policies have the names that `evenkeel list policies` prints. Policies of switches are available
  * (ecmp, switch-rr, switch-random, jsq, adaptive, drill, ofan, ...), and policies of senders that
- * need no feedback (spray, spray-rr, flowlet): the router takes the sender's part and keeps its state
- * by flow. Others end the simulation with the reason.
+ * need no feedback (spray, spray-rr, flowlet): the router takes the sender's part and keeps its
+ * state by flow. Others end the simulation with the reason.
  *
  * The next hops are read from global routing when they are first needed, after changes of this
  * node's interfaces, when the number of routes has changed, and every RefreshInterval.

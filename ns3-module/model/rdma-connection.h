@@ -17,9 +17,9 @@ namespace ns3
  * @ingroup evenkeel
  * @brief A connection from one NIC to another with queue pairs that only its own messages use.
  *
- * Without a splitter it has one queue pair at each end; a splitter opens more as it splits messages.
- * Messages are sent in the order in which they are posted. For messages that may share queue pairs
- * there is RdmaNic::PostMessage.
+ * Without a splitter it has one queue pair at each end; a splitter opens more as it splits
+ * messages. Messages are sent in the order in which they are posted. For messages that may share
+ * queue pairs there is RdmaNic::PostMessage.
  */
 class RdmaConnection : public Object
 {

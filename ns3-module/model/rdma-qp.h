@@ -23,18 +23,19 @@ class RdmaNic;
  * @brief A queue pair: work requests go in, completions come out, as with libibverbs.
  *
  * RdmaNic::CreateQp makes one; Connect connects two. Its service is the reliable connection. The
- * policy of the fabric balances its packets, at the sender and in the switches; a policy that splits
- * messages does not split work requests, because each stays on the queue pair that it was posted to.
+ * policy of the fabric balances its packets, at the sender and in the switches; a policy that
+ * splits messages does not split work requests, because each stays on the queue pair that it was
+ * posted to.
  *
  * Completions go to the callback. Without one they are kept until PollCompletion takes them. The
  * trace source Completion, here and at the NIC, reports them in any case. A callback may call
  * everything.
  *
- * A call that is refused throws an exception with the reason and changes nothing: std::runtime_error
- * if a queue is full, std::invalid_argument otherwise. Simplifications compared with hardware:
- * payloads are not carried, so that there are no buffers and keys, and a receive takes a message of
- * any length; an entry of the send queue is free as soon as its work completed, whether it is
- * signaled or not; SENDs carry no immediate data.
+ * A call that is refused throws an exception with the reason and changes nothing:
+ * std::runtime_error if a queue is full, std::invalid_argument otherwise. Simplifications compared
+ * with hardware: payloads are not carried, so that there are no buffers and keys, and a receive
+ * takes a message of any length; an entry of the send queue is free as soon as its work completed,
+ * whether it is signaled or not; SENDs carry no immediate data.
  */
 class RdmaQp : public Object
 {

@@ -26,6 +26,22 @@ using namespace ns3::tests;
 namespace
 {
 
+/**
+ * @brief Sets a helper up for an all-to-all at whose end the simulation stops.
+ * @param helper the helper
+ * @param policy name of the load-balancing policy
+ * @param bytes of each rank
+ */
+void
+SetUpAllToAll(FabricHelper& helper, const std::string& policy, uint64_t bytes)
+{
+    helper.SetPolicy(policy);
+    helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
+    CollectiveHelper collective("all-to-all");
+    collective.SetBytes(bytes);
+    collective.Install(helper);
+}
+
 /// Times of completion in picoseconds, by flow.
 std::vector<uint64_t>
 CompletionsOf(const Fabric& fabric)
@@ -38,12 +54,12 @@ CompletionsOf(const Fabric& fabric)
     return times;
 }
 
-/// evenkeel's NIC at line rate takes what the formula says, wired by hand and posted by a script.
+/// A message on an idle path, wired by hand and posted by a script, takes the time of the formula.
 class CoreIdlePathTestCase : public TestCase
 {
   public:
     CoreIdlePathTestCase()
-        : TestCase("evenkeel's NIC on an idle path takes what the closed form says")
+        : TestCase("a message on an idle path takes the time of the closed form with evenkeel's NIC")
     {
     }
 
@@ -76,7 +92,7 @@ class CoreIdlePathTestCase : public TestCase
     }
 };
 
-/// Whatever balances the load, everything sent is there in the end.
+/// Under every policy all packets that are sent are delivered or dropped by the end.
 class CorePoliciesTestCase : public TestCase
 {
   public:
@@ -89,16 +105,12 @@ class CorePoliciesTestCase : public TestCase
     void DoRun() override
     {
         for (const std::string policy :
-             {"ecmp", "ecmp-murmur", "subflow-4", "flowlet", "plb", "spray", "spray-rr", "reps", "bitmap", "prime",
-              "switch-rr", "switch-rr-shuffled", "switch-random", "jsq", "adaptive", "drill",
-              "conga", "host-dr", "ofan", "ethereal", "line-cut"})
+             {"ecmp", "ecmp-murmur", "subflow-4", "flowlet", "plb", "spray", "spray-rr", "reps",
+              "bitmap", "prime", "switch-rr", "switch-rr-shuffled", "switch-random", "jsq",
+              "adaptive", "drill", "conga", "host-dr", "ofan", "ethereal", "line-cut"})
         {
             FabricHelper helper(FabricHelper::UNCHANGED);
-            helper.SetPolicy(policy);
-            helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
-            CollectiveHelper collective("all-to-all");
-            collective.SetBytes(200000);
-            collective.Install(helper);
+            SetUpAllToAll(helper, policy, 200000);
             Ptr<Fabric> fabric = helper.CreateLeafSpine(3, 2, 2);
             Simulator::Run();
             NS_TEST_EXPECT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, policy);
@@ -117,12 +129,12 @@ class CorePoliciesTestCase : public TestCase
     }
 };
 
-/// What evenkeel refuses is refused with its own words.
+/// What evenkeel refuses is an exception with its message.
 class CoreErrorsTestCase : public TestCase
 {
   public:
     CoreErrorsTestCase()
-        : TestCase("what evenkeel refuses is an exception with the reason")
+        : TestCase("an invalid scenario or graph is an exception with the reason")
     {
     }
 
@@ -152,12 +164,12 @@ class CoreErrorsTestCase : public TestCase
     }
 };
 
-/// A failed link costs time, and no byte.
+/// A failed link costs time, but no message.
 class CoreFailureTestCase : public TestCase
 {
   public:
     CoreFailureTestCase()
-        : TestCase("a link goes down, and what it lost is sent again over others")
+        : TestCase("what a failed link lost is retransmitted over others")
     {
     }
 
@@ -169,11 +181,7 @@ class CoreFailureTestCase : public TestCase
     uint64_t Run(bool fails)
     {
         FabricHelper helper(FabricHelper::UNCHANGED);
-        helper.SetPolicy("spray");
-        helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
-        CollectiveHelper collective("all-to-all");
-        collective.SetBytes(1000000);
-        collective.Install(helper);
+        SetUpAllToAll(helper, "spray", 1000000);
         if (fails)
         {
             FailureHelper failures(helper);
@@ -204,7 +212,7 @@ class CoreFailureTestCase : public TestCase
     }
 };
 
-/// Ranks are hosts in the order of their container; other hosts have nothing to do with it.
+/// Ranks are hosts in the order of their container; other hosts take no part.
 class CoreRanksTestCase : public TestCase
 {
   public:
@@ -267,12 +275,12 @@ class CoreTopologiesTestCase : public TestCase
     }
 };
 
-/// Seed and run of ns-3 decide draws; the same give the same.
+/// Random draws depend on seed and run of ns-3, and repeat with the same.
 class CoreSeedTestCase : public TestCase
 {
   public:
     CoreSeedTestCase()
-        : TestCase("the run number of ns-3 decides draws, and nothing else does")
+        : TestCase("random draws depend on the run number of ns-3 alone")
     {
     }
 
@@ -286,11 +294,7 @@ class CoreSeedTestCase : public TestCase
         const uint64_t before = RngSeedManager::GetRun();
         RngSeedManager::SetRun(run);
         FabricHelper helper(FabricHelper::UNCHANGED);
-        helper.SetPolicy("spray");
-        helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
-        CollectiveHelper collective("all-to-all");
-        collective.SetBytes(300000);
-        collective.Install(helper);
+        SetUpAllToAll(helper, "spray", 300000);
         Ptr<Fabric> fabric = helper.CreateLeafSpine(2, 4, 4);
         Simulator::Run();
         const std::vector<uint64_t> times = CompletionsOf(*fabric);
@@ -307,12 +311,12 @@ class CoreSeedTestCase : public TestCase
     }
 };
 
-/// An incast fills a queue, which marks, which makes CNPs, which scripts hear of.
+/// An incast fills a queue, whose marks make receivers send CNPs, which trace sinks report.
 class CoreCnpTestCase : public TestCase
 {
   public:
     CoreCnpTestCase()
-        : TestCase("marks become congestion notifications that senders hear")
+        : TestCase("senders receive a CNP for marked packets")
     {
     }
 
@@ -348,8 +352,8 @@ class CoreCnpTestCase : public TestCase
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, "done");
         NS_TEST_EXPECT_MSG_GT(m_marks, 0, "the queue marks");
-        NS_TEST_EXPECT_MSG_EQ(m_marks, fabric->GetCore().GetCounters().marked, "marks that arrive");
-        NS_TEST_EXPECT_MSG_GT(m_cnps, 0, "and is heard");
+        NS_TEST_EXPECT_MSG_EQ(m_marks, fabric->GetCore().GetCounters().marked, "all marks arrive");
+        NS_TEST_EXPECT_MSG_GT(m_cnps, 0, "CNPs arrive");
         Simulator::Destroy();
         if (Ask("tshark --version 2>/dev/null").empty())
         {
@@ -364,11 +368,11 @@ class CoreCnpTestCase : public TestCase
         {
             expected += "10.0.0.1\n";
         }
-        NS_TEST_EXPECT_MSG_EQ(said, expected, "host 0 sends what the others hear");
+        NS_TEST_EXPECT_MSG_EQ(said, expected, "host 0 sends the CNPs that the others receive");
     }
 
-    uint64_t m_cnps{0};  //!< heard of
-    uint64_t m_marks{0}; //!< heard of
+    uint64_t m_cnps{0};  //!< CNPs that arrived
+    uint64_t m_marks{0}; //!< packets that were marked
 };
 
 /// The suite.

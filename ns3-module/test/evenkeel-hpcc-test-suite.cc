@@ -34,6 +34,17 @@ class HpccOneFlowTestCase : public TestCase
     void DoRun() override;
 
     /**
+     * @brief Runs an experiment, and checks its files.
+     * @param config path of its configuration
+     */
+    void CheckFiles(const std::string& config);
+    /**
+     * @brief Ends an experiment before its simulation, which must go on.
+     * @param config path of its configuration
+     */
+    void CheckEarlyEnd(const std::string& config);
+
+    /**
      * @param name of a file
      * @return its path
      */
@@ -75,7 +86,30 @@ HpccOneFlowTestCase::DoRun()
         "PMAX_MAP 1 100000000000 0.2\nBUFFER_SIZE 32\nLB_POLICY spray\n"
         "QLEN_MON_START 2000000000\nQLEN_MON_END 2000001000\n";
     Put("config.txt", configuration);
-    const std::string config = PathOf("config.txt");
+    CheckFiles(PathOf("config.txt"));
+
+    // With samples, and with every port of every node traced.
+    Put("trace.txt", "3\n0 1 2\n");
+    Put("traced.txt", configuration + "ENABLE_TRACE 1\nTRACE_FILE trace.txt\n");
+    CheckEarlyEnd(PathOf("traced.txt"));
+
+    std::string refusal;
+    try
+    {
+        HpccExperiment(PathOf("config.txt"), "no-such-policy");
+    }
+    catch (const std::invalid_argument& error)
+    {
+        refusal = error.what();
+    }
+    NS_TEST_ASSERT_MSG_NE(refusal.find("unknown policy 'no-such-policy'"),
+                          std::string::npos,
+                          refusal);
+}
+
+void
+HpccOneFlowTestCase::CheckFiles(const std::string& config)
+{
     const std::string folder = config.substr(0, config.rfind('/'));
 
     // In the runner other suites have made times already.
@@ -101,11 +135,12 @@ HpccOneFlowTestCase::DoRun()
     NS_TEST_ASSERT_MSG_NE(queues.find("\n2 1 11\n2 2 11\n"),
                           std::string::npos,
                           "eleven looks at 100 ns in 1 us: " << queues);
+}
 
-    // Looks, and every port of every node noted.
-    Put("trace.txt", "3\n0 1 2\n");
-    Put("traced.txt", configuration + "ENABLE_TRACE 1\nTRACE_FILE trace.txt\n");
-    auto early = std::make_unique<HpccExperiment>(PathOf("traced.txt"));
+void
+HpccOneFlowTestCase::CheckEarlyEnd(const std::string& config)
+{
+    auto early = std::make_unique<HpccExperiment>(config);
     FabricHelper other(FabricHelper::UNCHANGED);
     Ptr<Fabric> alone = early->Build(other);
     alone->SetAttribute("StopWhenDone", BooleanValue(true));
@@ -114,19 +149,6 @@ HpccOneFlowTestCase::DoRun()
     NS_TEST_ASSERT_MSG_EQ((early == nullptr), true, "the experiment is gone");
     NS_TEST_ASSERT_MSG_EQ(alone->GetVerdict(), Fabric::COMPLETED, "the fabric goes on without it");
     Simulator::Destroy();
-
-    std::string refusal;
-    try
-    {
-        HpccExperiment(config, "no-such-policy");
-    }
-    catch (const std::invalid_argument& error)
-    {
-        refusal = error.what();
-    }
-    NS_TEST_ASSERT_MSG_NE(refusal.find("unknown policy 'no-such-policy'"),
-                          std::string::npos,
-                          refusal);
 }
 
 /**

@@ -51,14 +51,14 @@ class ScriptTestCase : public TestCase
     }
 
   private:
-    void Delivered(const FabricNews& news)
+    void Delivered(const FabricMessageEvent& event)
     {
         ++m_delivered;
     }
 
-    void Next(const FabricNews& news)
+    void Next(const FabricMessageEvent& event)
     {
-        m_completed.push_back(news.atPs);
+        m_completed.push_back(event.atPs);
         if (m_completed.size() < 3)
         {
             Send();
@@ -84,7 +84,8 @@ class ScriptTestCase : public TestCase
         plain.Run();
         // D/R twice, A/R twice, four propagation delays.
         const uint64_t each = 2 * DATA * 20 + 2 * ACK * 20 + 4 * 500000;
-        const std::vector<uint64_t> expected{5000000 + each, 5000000 + 2 * each, 5000000 + 3 * each};
+        const uint64_t start = 5000000;
+        const std::vector<uint64_t> expected{start + each, start + 2 * each, start + 3 * each};
         NS_TEST_EXPECT_MSG_EQ(m_delivered, 3, "three are delivered");
         NS_TEST_EXPECT_MSG_EQ((m_completed == expected), true, "one after the other");
         m_from = nullptr;
@@ -107,12 +108,12 @@ class ConnectionTestCase : public TestCase
     }
 
   private:
-    void Delivered(const FabricNews& news)
+    void Delivered(const FabricMessageEvent& event)
     {
         m_outstanding.push_back(m_connection->GetOutstanding());
     }
 
-    void Completed(const FabricNews& news)
+    void Completed(const FabricMessageEvent& event)
     {
         m_outstanding.push_back(m_connection->GetOutstanding());
     }
@@ -128,7 +129,8 @@ class ConnectionTestCase : public TestCase
         m_connection->Send(4096);
         plain.Run();
         // Both are delivered before the first answer is back.
-        NS_TEST_EXPECT_MSG_EQ((m_outstanding == std::vector<uint32_t>{2, 2, 1, 0}), true, "in turn");
+        const std::vector<uint32_t> expected{2, 2, 1, 0};
+        NS_TEST_EXPECT_MSG_EQ((m_outstanding == expected), true, "in turn");
         m_connection = nullptr;
     }
 
