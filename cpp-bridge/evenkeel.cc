@@ -17,21 +17,21 @@ namespace evenkeel
 namespace
 {
 
-// rust::Error is cxx's own; callers get an exception that they know.
+// rust::Error belongs to cxx; callers get an exception of the standard library.
 rust::Box<contract::SwitchChooser>
 makeChooser(const std::string& policy, const std::string& parameters, const Switch& facts)
 {
-    contract::SwitchFacts told{};
-    told.seed = facts.seed;
-    told.port_buffer_bytes = facts.portBufferBytes;
-    told.base_rtt_ps = facts.baseRttPs;
-    told.switch_id = facts.id;
-    told.ports = facts.ports;
-    told.tier = facts.tier;
-    told.own_senders = facts.senders == Senders::OfPolicy;
+    contract::SwitchFacts properties{};
+    properties.seed = facts.seed;
+    properties.port_buffer_bytes = facts.portBufferBytes;
+    properties.base_rtt_ps = facts.baseRttPs;
+    properties.switch_id = facts.id;
+    properties.ports = facts.ports;
+    properties.tier = facts.tier;
+    properties.own_senders = facts.senders == Senders::OfPolicy;
     try
     {
-        return contract::switch_chooser(policy, parameters, told);
+        return contract::switch_chooser(policy, parameters, properties);
     }
     catch (const rust::Error& error)
     {
@@ -47,7 +47,7 @@ sliceOf(const T* values, std::uint32_t count)
     return values ? rust::Slice<const T>(values, count) : rust::Slice<const T>();
 }
 
-// Empty if it is not set.
+// The value of an environment variable; empty if it is not set.
 std::string
 environment(const char* name)
 {
@@ -102,8 +102,8 @@ SwitchChooser::fromEnvironment(std::uint32_t id, std::uint32_t ports)
         facts.seed = std::strtoull(seed.c_str(), &end, 10);
         if (*end != '\0')
         {
-            throw std::invalid_argument("EVENKEEL_SEED must be a number, such as 1: '" + seed +
-                                        "'");
+            throw std::invalid_argument("EVENKEEL_SEED is '" + seed +
+                                        "': it must be a number, such as 1");
         }
     }
     return std::unique_ptr<SwitchChooser>(
@@ -113,15 +113,15 @@ SwitchChooser::fromEnvironment(std::uint32_t id, std::uint32_t ports)
 std::uint32_t
 SwitchChooser::choose(const Arrival& arrival, const Candidates& candidates)
 {
-    contract::Arrival told{};
-    told.now_ps = arrival.nowPs;
-    told.label = arrival.label;
-    told.wire_bytes = arrival.bytes;
-    told.edge = arrival.edge;
-    told.pod = arrival.pod;
-    told.entropy = arrival.entropy;
-    told.control = arrival.control;
-    return m_impl->chooser->choose(told,
+    contract::Arrival packet{};
+    packet.now_ps = arrival.nowPs;
+    packet.label = arrival.label;
+    packet.wire_bytes = arrival.bytes;
+    packet.edge = arrival.edge;
+    packet.pod = arrival.pod;
+    packet.entropy = arrival.entropy;
+    packet.control = arrival.control;
+    return m_impl->chooser->choose(packet,
                                    sliceOf(candidates.ports, candidates.count),
                                    sliceOf(candidates.queueBytes, candidates.count),
                                    sliceOf(candidates.weights, candidates.count));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// evenkeel for C++ programs: any simulator, from C++11 on. Needs nothing but this header and the
-// static library (cargo build --release --features bridge). README.md beside it shows the lines
-// that forks of ns-3 add.
+// evenkeel for C++ programs, from C++11 on. A program needs this header and the static library
+// (cargo build --release --features bridge). README.md in this folder shows the lines that forks of
+// ns-3 add.
 
 #ifndef EVENKEEL_H
 #define EVENKEEL_H
@@ -18,42 +18,42 @@ namespace evenkeel
 /// The version of the library that is linked, such as "0.1.0".
 std::string version();
 
-/// Where the entropy values of packets come from, which policies of senders (spray, flowlet)
-/// choose.
+/// Where the entropy values of packets come from, which sender policies (spray, flowlet) choose.
 enum class Senders
 {
-    /// Senders know nothing of the policy (TCP, another NIC): the switch chooses by flow, for
-    /// policies that need no feedback.
+    /// Senders do not run the policy (TCP, another NIC): the switch chooses entropy values by flow,
+    /// for policies that need no feedback.
     Other,
     /// Senders put the policy's entropy values into packets.
     OfPolicy
 };
 
-/// What a chooser is told of its switch once and for all.
+/// The properties of a switch, which do not change.
 struct Switch
 {
-    /// Of the run.
+    /// Seed of the run.
     std::uint64_t seed = 1;
-    /// Tells the switches of one run apart.
+    /// Id of the switch, different for each switch of a run.
     std::uint32_t id = 0;
-    /// How many ports it has: their numbers are below.
+    /// Number of ports; port numbers are smaller.
     std::uint32_t ports = 64;
-    /// Switch tiers between it and the hosts: 0 at the edge.
+    /// Number of switch tiers between it and the hosts: 0 at the edge.
     std::uint8_t tier = 0;
-    /// What waits at one port at most: thresholds of `adaptive` are parts of it.
+    /// Buffer of one port, in bytes: thresholds of `adaptive` are fractions of it.
     std::uint64_t portBufferBytes = 1000000;
-    /// The longest round trip of the idle network: the gap of `flowlet` is half of it, unless its
-    /// parameter says otherwise.
+    /// Longest round-trip time of the idle network, in picoseconds: the gap of `flowlet` is half of
+    /// it, unless its parameter overrides it.
     std::uint64_t baseRttPs = 8000000;
+    /// Where entropy values come from.
     Senders senders = Senders::Other;
 };
 
-/// What a switch sees of a packet that it has to choose a port for.
+/// A packet that needs a port, as the switch sees it.
 struct Arrival
 {
     Arrival() = default;
 
-    /// Of a packet of so many bytes.
+    /// Makes the arrival of a packet of a flow.
     Arrival(std::uint64_t timePs, std::uint32_t flowLabel, std::uint32_t length)
         : nowPs(timePs),
           label(flowLabel),
@@ -61,29 +61,32 @@ struct Arrival
     {
     }
 
+    /// Time of the arrival, in picoseconds.
     std::uint64_t nowPs = 0;
-    /// A hash of the flow: of the 5-tuple, without what `entropy` has.
+    /// Hash of the flow: of the 5-tuple without the field that is in `entropy`.
     std::uint32_t label = 0;
-    /// What the sender varies, such as the UDP source port; 0 if it is in the label.
+    /// Field that the sender varies, such as the UDP source port; 0 if it is in the label.
     std::uint16_t entropy = 0;
-    /// Length on the wire.
+    /// Length on the wire, in bytes.
     std::uint32_t bytes = 0;
-    /// The edge switch of the destination, and its pod; for `ofan` alone.
+    /// Edge switch of the destination; only `ofan` uses it.
     std::uint32_t edge = 0;
+    /// Pod of the destination; only `ofan` uses it.
     std::uint32_t pod = 0;
-    /// Whether it is an acknowledgement or another packet without a payload.
+    /// True for an acknowledgement or another packet without a payload.
     bool control = false;
 };
 
 /// The equal-cost ports of a packet.
 struct Candidates
 {
-    /// Their numbers in the switch, the same for all destinations.
+    /// Numbers of the ports in the switch, the same for all destinations.
     const std::uint32_t* ports = nullptr;
+    /// Number of candidates.
     std::uint32_t count = 0;
-    /// Bytes that wait at each; may be null for policies that do not look at queues.
+    /// Bytes that wait at each port; may be null for policies that do not look at queues.
     const std::uint64_t* queueBytes = nullptr;
-    /// The share that routing gives each; null where all are alike.
+    /// Weight of each port; null if all are equal.
     const std::uint32_t* weights = nullptr;
 };
 
@@ -104,33 +107,33 @@ class SwitchChooser
     SwitchChooser& operator=(SwitchChooser&& other) noexcept;
 
     /// The chooser of switch `id` under the policy that the environment names: EVENKEEL_POLICY,
-    /// EVENKEEL_PARAMETERS (none by default) and EVENKEEL_SEED (1 by default). Null where
+    /// EVENKEEL_PARAMETERS (none by default) and EVENKEEL_SEED (1 by default). Null if
     /// EVENKEEL_POLICY is not set or empty. Throws as the constructor does.
     static std::unique_ptr<SwitchChooser> fromEnvironment(std::uint32_t id, std::uint32_t ports);
 
-    /// Which of the candidates the packet leaves by: an index below their count (0 where there is
-    /// none). Never throws.
+    /// The candidate by which the packet leaves, as an index; 0 if there is no candidate. Never
+    /// throws.
     std::uint32_t choose(const Arrival& arrival, const Candidates& candidates);
 
     /// The same for switches that keep their equal-cost ports (at least one) as numbers in a
-    /// vector, as the HPCC family of ns-3 forks does: one of `ports`. `queueBytes(port)` is asked
-    /// only by policies that look at queues.
+    /// vector, as the HPCC family of ns-3 forks does: returns one of `ports`. Only policies that
+    /// look at queues call `queueBytes(port)`.
     template <typename QueueBytes>
     int choosePort(const Arrival& arrival, const std::vector<int>& ports, QueueBytes queueBytes);
 
-    /// To be called when candidates or weights change: what was made from them is made anew.
+    /// Must be called when candidates or weights change.
     void routingChanged();
 
-    /// Whether the policy heeds Candidates::queueBytes.
+    /// True if the policy uses Candidates::queueBytes.
     bool looksAtQueues() const;
 
-    /// What the switch keeps for the policy beyond its configuration, in bits.
+    /// State that the switch keeps for the policy beyond its configuration, in bits.
     std::uint64_t stateBits() const;
 
   private:
     struct Impl;
     std::unique_ptr<Impl> m_impl;
-    /// What choosePort hands on; kept to keep their memory.
+    /// Buffers of choosePort, kept for their memory.
     std::vector<std::uint32_t> m_ports;
     std::vector<std::uint64_t> m_queueBytes;
 };

@@ -59,7 +59,7 @@ class CoreIdlePathTestCase : public TestCase
 {
   public:
     CoreIdlePathTestCase()
-        : TestCase("a message on an idle path takes the time of the closed form with evenkeel's NIC")
+        : TestCase("a idle path: evenkeel's NIC takes the time of the closed form")
     {
     }
 

@@ -1,11 +1,11 @@
-//! Choosers: the load-balancing policy of one switch, for programs whose switches are their own.
+//! Choosers: the load-balancing policy of one switch, for programs with switches of their own.
 //!
-//! It sees policies and ids; it knows no fabric, no scenario and no ns-3.
+//! A chooser uses policies and ids; it knows no fabric, no scenario and no ns-3.
 //!
-//! Where the traffic comes from senders of another kind (TCP, the NIC of another simulator), no
-//! packet carries an entropy value that a policy of evenkeel chose. For sender policies that need
-//! no feedback the switch then does their part: it keeps their state by flow, in a table of bounded
-//! size that flows find by their hash, as switches keep flowlets (see [`Senders::Other`]).
+//! Packets of other senders (TCP, the NIC of another simulator) carry no entropy value that a policy
+//! of evenkeel chose. The switch then takes the part of sender policies that need no feedback: it
+//! keeps their state by flow, in a table of bounded size that flows index by their hash, as switches
+//! keep flowlets (see [`Senders::Other`]).
 
 mod flows;
 mod refusal;
@@ -19,35 +19,35 @@ use crate::units::{BitRate, Bytes, Span, Time};
 
 use flows::Flows;
 use refusal::{ChooserError, refusal};
-use view::{Schedules, Seen};
+use view::{PortView, Schedules};
 
 #[allow(unsafe_code, reason = "cxx generates the calls across the language border")]
 #[cxx::bridge(namespace = "evenkeel::contract")]
 mod contract {
-    /// What a chooser is told of its switch once and for all.
+    /// The properties of a switch, which do not change.
     struct SwitchFacts {
-        /// The run's seed.
+        /// The seed of the run.
         seed: u64,
-        /// What waits at one port at most, in bytes.
+        /// The buffer of one port, in bytes.
         port_buffer_bytes: u64,
         /// The longest round trip of an idle network, in picoseconds.
         base_rtt_ps: u64,
-        /// The switch: tells those of one run apart.
+        /// The id of the switch, different for each switch of a run.
         switch_id: u32,
-        /// How many ports it has; their numbers are below, and taken modulo it if they are not.
+        /// The number of ports; a port number is taken modulo it.
         ports: u32,
-        /// Switch tiers between it and the hosts: 0 at the edge.
+        /// The number of switch tiers between it and the hosts: 0 at the edge.
         tier: u8,
-        /// Whether senders are evenkeel's, and entropy values theirs; otherwise the switch does
-        /// the sender's part of the policy.
+        /// True if the senders put the policy's entropy values into packets; otherwise the switch
+        /// takes the sender's part of the policy.
         own_senders: bool,
     }
 
-    /// What a switch sees of a packet that it has to choose a port for.
+    /// A packet that needs a port, as the switch sees it.
     struct Arrival {
         /// The time, in picoseconds.
         now_ps: u64,
-        /// A hash of the flow: of the 5-tuple, without what `entropy` has.
+        /// A hash of the flow: of the 5-tuple without the field that is in `entropy`.
         label: u32,
         /// Length on the wire, in bytes.
         wire_bytes: u32,
@@ -55,9 +55,9 @@ mod contract {
         edge: u32,
         /// The pod of the packet's destination.
         pod: u32,
-        /// What its sender varies, such as the UDP source port.
+        /// The field that its sender varies, such as the UDP source port.
         entropy: u16,
-        /// Whether it is an acknowledgement or another packet without a payload.
+        /// True for an acknowledgement or another packet without a payload.
         control: bool,
     }
 
@@ -85,14 +85,14 @@ mod contract {
 
 use contract::{Arrival, SwitchFacts};
 
-/// Policies that keep something by port keep it for so many at most.
+/// The most ports for which policies keep state by port.
 const MOST_PORTS: u32 = 1 << 16;
 
 /// The load-balancing policy of one switch: picks one of the equal-cost ports for each packet.
 #[derive(Debug)]
 struct SwitchChooser {
     chooser: PortSelector,
-    /// The senders' part of the policy, where the switch does it.
+    /// The sender's part of the policy, if the switch takes it.
     flows: Option<Flows>,
     schedules: Schedules,
     epoch: u32,
@@ -101,10 +101,11 @@ struct SwitchChooser {
 }
 
 impl SwitchChooser {
-    /// The place among `ports` of the one that the packet leaves by; 0 where there is none.
+    /// The index in `ports` of the port by which the packet leaves; 0 if there is no port.
     ///
-    /// `queue_bytes` are what waits at each, and `weights` what routing gave each: either may be
-    /// empty (all queues are empty, all weights are 1), or as long as `ports`.
+    /// `queue_bytes` are the bytes that wait at each port, and `weights` the weights that routing
+    /// gives them. Each is either empty (all queues are empty, all weights are 1) or as long as
+    /// `ports`.
     fn choose(
         &mut self,
         arrival: &Arrival,
@@ -129,28 +130,29 @@ impl SwitchChooser {
         let weights = if weights.len() == ports.len() { weights } else { &[] };
         let schedule = self.schedules.find(weights);
         let (epoch, switch_ports) = (self.epoch, self.ports);
-        let mut seen = Seen { arrival, ports, queue_bytes, weights, schedule, epoch, switch_ports };
-        self.chooser.choose(now, &packet, &mut seen)
+        let mut view =
+            PortView { arrival, ports, queue_bytes, weights, schedule, epoch, switch_ports };
+        self.chooser.choose(now, &packet, &mut view)
     }
 
-    /// Candidates or weights may be others than before: what was made from them is made anew.
+    /// Discards what the policy derived from candidates and weights, which may have changed.
     fn routing_changed(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
-    /// Whether the policy heeds `queue_bytes`: callers need not fill them in for one that does not.
+    /// True if the policy uses `queue_bytes`; for others callers may leave them empty.
     fn looks_at_queues(&self) -> bool {
         self.looks_at_queues
     }
 
-    /// What the switch keeps for the policy beyond its configuration, in bits.
+    /// The state that the switch keeps for the policy beyond its configuration, in bits.
     fn state_bits(&self) -> u64 {
         self.chooser.state_size().bits + self.flows.as_ref().map_or(0, Flows::state_bits)
     }
 }
 
-/// The chooser of a switch under the policy of that name. `parameters` are lines of TOML, as in
-/// `[policy]` of a scenario. The seed and the switch's number fix its draws, as in the fabric.
+/// The chooser of a switch under a policy. `parameters` are lines of TOML, as in `[policy]` of a
+/// scenario. The seed and the id of the switch determine its draws, as in the fabric.
 fn switch_chooser(
     policy: &str,
     parameters: &str,
@@ -170,7 +172,7 @@ fn switch_chooser(
         id: SwitchId(facts.switch_id),
         tier: facts.tier,
         ports,
-        // For those alone that write headers, which are refused.
+        // Only policies that write headers use it, and they are refused.
         port_rate: BitRate::from_gbps(1),
         port_buffer: Bytes::new(facts.port_buffer_bytes),
     };
@@ -188,12 +190,12 @@ fn switch_chooser(
     }))
 }
 
-/// Whose senders the traffic comes from.
+/// The senders of the traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Senders {
-    /// Evenkeel's, or others that put the policy's entropy values into packets.
+    /// Senders of evenkeel, or others that put the policy's entropy values into packets.
     Evenkeel,
-    /// Those that know nothing of the policy: the switch chooses entropy values by flow.
+    /// Senders without the policy: the switch chooses entropy values by flow.
     Other,
 }
 

@@ -1,7 +1,7 @@
-//! The senders' part of a policy, done by a switch: entropy values by flow.
+//! The sender's part of a policy in a switch: entropy values by flow.
 //!
 //! Source: for flowlets, Vanini et al., "Let It Flow" (NSDI 2017), section 2.2: a table of 65,536
-//! entries that flows find by their hash; flows of one entry share it.
+//! entries that flows index by their hash; flows with the same index share an entry.
 
 use std::collections::HashMap;
 
@@ -13,19 +13,19 @@ use crate::ids::HostId;
 use crate::packet::Packet;
 use crate::units::{Span, Time};
 
-/// What a switch keeps by flow. Entries are made when a flow first needs them.
+/// The state that a switch keeps by flow. An entry is made when a flow first needs it.
 #[derive(Debug)]
 pub(super) struct Flows {
     config: SenderConfig,
     switch: SwitchContext,
     base_rtt: Span,
-    /// By place in a table of 65,536; looked up, never iterated.
+    /// By index in a table of 65,536; looked up, never iterated.
     entries: HashMap<u16, Sender>,
 }
 
 impl Flows {
-    /// The table of a sender policy; none where the policy leaves a flow its one entropy value,
-    /// for which the packet's own will do.
+    /// The table of a sender policy; `None` if the policy gives a flow one entropy value, for which
+    /// the packet's own serves.
     pub fn new(config: &SenderConfig, switch: &SwitchContext, base_rtt: Span) -> Option<Self> {
         let keeps_one = matches!(config, SenderConfig::Ecmp(_));
         (!keeps_one).then(|| Self {
@@ -36,22 +36,22 @@ impl Flows {
         })
     }
 
-    /// Gives the packet the entropy value that the policy has for it; what told its flow apart
-    /// until now becomes a part of the label.
+    /// Sets the entropy value of a packet to the policy's choice; the packet's own value becomes part
+    /// of the label, so that flows stay distinct.
     pub fn stamp(&mut self, now: Time, packet: &mut Packet) {
         packet.label ^= u32::from(packet.entropy).wrapping_mul(0x9e37_79b1);
-        // Labels are hashes of the caller's, good or bad: each of their bits must tell.
-        let place = mixed(packet.label);
+        // Labels are hashes of the caller, which may be poor: every bit must count.
+        let index = mixed(packet.label);
         let Self { config, switch, base_rtt, entries } = self;
         let entry = entries
-            .entry(place)
-            .or_insert_with(|| config.build(&queue_pair(switch, *base_rtt, place)));
+            .entry(index)
+            .or_insert_with(|| config.build(&queue_pair(switch, *base_rtt, index)));
         packet.entropy = entry.entropy(now);
     }
 
-    /// Entries that were made, in bits.
+    /// The size of all entries, in bits.
     pub fn state_bits(&self) -> u64 {
-        // All are alike: of one policy and one configuration.
+        // All entries have the same size: they have one policy and one configuration.
         let one = self.config.build(&queue_pair(&self.switch, self.base_rtt, 0));
         self.entries.len() as u64 * one.state_bits()
     }
@@ -64,12 +64,12 @@ const fn mixed(label: u32) -> u16 {
     (label >> 16) as u16
 }
 
-/// What stands for a queue pair: each switch and entry has draws of its own.
-fn queue_pair(switch: &SwitchContext, base_rtt: Span, place: u16) -> QpContext {
+/// The context of an entry in place of a queue pair: each switch and entry has its own draws.
+fn queue_pair(switch: &SwitchContext, base_rtt: Span, index: u16) -> QpContext {
     QpContext {
         seed: switch.seed,
         src: HostId(switch.id.0),
-        dst: HostId(u32::from(place)),
+        dst: HostId(u32::from(index)),
         stream: 0,
         qp_index: 0,
         paths: PathSpace::SINGLE,

@@ -1,4 +1,4 @@
-//! Which policies a chooser cannot serve, and why.
+//! The policies that a chooser refuses, and the reasons.
 
 use thiserror::Error;
 
@@ -11,44 +11,44 @@ use crate::split::SplitConfig;
 /// Why a chooser cannot be made.
 #[derive(Debug, PartialEq, Eq, Error)]
 pub(super) enum ChooserError {
-    /// No policy of that name, or a parameter that it does not have.
+    /// The policy or one of its parameters is unknown or invalid.
     #[error(transparent)]
     Scheme(#[from] SchemeError),
-    /// The parameters are no TOML.
+    /// The parameters are not TOML.
     #[error("parameters must be lines of TOML, such as 'gap = \"50us\"': {0} in '{1}'")]
     Parameters(String, String),
-    /// Senders choose the path, so there is nothing to ask a switch.
+    /// Senders choose the path, so that switches choose nothing.
     #[error("policy '{0}' routes at the source: its switches choose nothing")]
     SourceRouted(&'static str),
-    /// The policy does something to messages.
+    /// The policy splits messages.
     #[error(
-        "policy '{0}' splits messages into queue pairs, and a switch knows no messages: it needs \
+        "policy '{0}' splits messages into queue pairs, and a switch sees no messages: it needs \
          evenkeel's NIC"
     )]
     Splits(&'static str),
-    /// The policy's sender learns from what comes back.
+    /// The policy's sender learns from acknowledgements.
     #[error(
-        "policy '{0}' learns from acknowledgements, which a switch does not get: it needs \
-         evenkeel's NIC; without feedback there are ecmp, spray, spray-rr, flowlet and the \
-         policies of switches"
+        "policy '{0}' learns from acknowledgements, which a switch does not receive: it needs \
+         evenkeel's NIC; policies without feedback are ecmp, spray, spray-rr, flowlet and those \
+         of switches"
     )]
     Learns(&'static str),
-    /// The policy's switches tell each other.
+    /// The policy's switches write into headers.
     #[error(
-        "policy '{0}' writes what its switches measure into headers of packets, which other packets \
-         than evenkeel's do not have: it needs a fabric of evenkeel's NICs and switches; by what a \
-         switch sees itself choose drill, adaptive, jsq and, on flowlets, flowlet"
+        "policy '{0}' writes what its switches measure into headers of packets, which only \
+         evenkeel's packets have: it needs a fabric of evenkeel's NICs and switches; drill, \
+         adaptive and jsq choose by what a switch measures itself"
     )]
     WritesHeaders(&'static str),
-    /// The policy's switches read what an [`super::Arrival`] has not.
+    /// The policy's switches read fields that an [`super::Arrival`] does not have.
     #[error(
-        "policy '{0}' hashes the node numbers of both ends, and the bridge carries a hash of the \
-         flow alone; take ecmp"
+        "policy '{0}' hashes the node numbers of both ends, and the bridge has only a hash of the \
+         flow; use ecmp"
     )]
     ReadsAddresses(&'static str),
 }
 
-/// Why this scheme cannot be served for these senders, if it cannot.
+/// The reason to refuse a scheme for these senders; `None` if it is served.
 pub(super) fn refusal(scheme: &Scheme, senders: Senders) -> Option<ChooserError> {
     let name = scheme.name;
     if scheme.forwarding == Forwarding::SourceRouted {

@@ -26,7 +26,7 @@ fn arrival(label: u32, now_ps: u64) -> Arrival {
     Arrival { now_ps, label, wire_bytes: 1_500, edge: 3, pod: 1, entropy: 77, control: false }
 }
 
-/// What it chooses for a flow, a packet a nanosecond.
+/// The choices for a flow with a packet per nanosecond.
 fn choices(chooser: &mut SwitchChooser, label: u32, count: u64, bytes: &[u64]) -> Vec<u32> {
     (0..count).map(|n| chooser.choose(&arrival(label, n * 1_000), &PORTS, bytes, &[])).collect()
 }
@@ -42,7 +42,7 @@ fn a_hash_gives_what_the_fabric_s_switches_choose() {
 }
 
 #[test]
-fn without_a_choice_nothing_breaks() {
+fn without_a_choice_the_index_is_0() {
     for policy in ["ecmp", "spray", "jsq", "ofan", "drill"] {
         let mut chooser = made(policy, "");
         assert_eq!(chooser.choose(&arrival(7, 0), &[], &[], &[]), 0, "{policy}");
@@ -51,7 +51,7 @@ fn without_a_choice_nothing_breaks() {
 }
 
 #[test]
-fn queues_of_another_number_and_ports_beyond_break_nothing() {
+fn too_few_queues_and_port_numbers_out_of_range_are_harmless() {
     for policy in ["jsq", "adaptive", "drill", "switch-rr", "switch-random", "ofan", "spray"] {
         let mut chooser = made(policy, "");
         for n in 0..40 {
@@ -62,12 +62,12 @@ fn queues_of_another_number_and_ports_beyond_break_nothing() {
 }
 
 #[test]
-fn the_shortest_queue_is_taken_by_who_looks() {
+fn policies_that_look_at_queues_choose_the_shortest() {
     let bytes = [9, 9, 9, 1, 9, 9, 9, 9].map(|kilobytes| kilobytes * 50_000);
     for policy in ["jsq", "adaptive"] {
         let mut chooser = made(policy, "");
         assert!(chooser.looks_at_queues());
-        // The first packets of `adaptive` know no queue yet: its looks are stale.
+        // The first packets of `adaptive` meet no measurement yet.
         let all = choices(&mut chooser, 7, 400, &bytes);
         assert_eq!(all[300..], [3; 100], "{policy}");
     }
@@ -92,7 +92,7 @@ fn a_sprayed_flow_takes_all_ports_and_a_hashed_one_takes_one() {
     }
 }
 
-/// What other flows do must not move the draws of one.
+/// Packets of other flows must not change the draws of a flow.
 #[test]
 fn flows_draw_from_streams_of_their_own() {
     let alone = choices(&mut made("spray", ""), 7, 50, &[]);
@@ -120,7 +120,7 @@ fn state_is_bounded_and_counted() {
 }
 
 #[test]
-fn weights_give_ports_their_shares_and_0_gives_none() {
+fn ports_get_shares_by_weight_and_none_with_weight_0() {
     for (policy, slack) in [("switch-rr", 1), ("ofan", 2), ("ecmp", 200), ("spray", 200)] {
         let mut chooser = made(policy, "");
         let mut counts = [0i32; 3];
@@ -138,7 +138,7 @@ fn weights_give_ports_their_shares_and_0_gives_none() {
 }
 
 #[test]
-fn a_rotation_is_drawn_anew_when_routing_changed() {
+fn a_rotation_is_drawn_again_after_routing_changed() {
     let mut chooser = made("ofan", "");
     let round = choices(&mut chooser, 7, 8, &[]);
     assert_eq!(round, choices(&mut chooser, 8, 8, &[]));
@@ -149,9 +149,9 @@ fn a_rotation_is_drawn_anew_when_routing_changed() {
     assert!(changed);
 }
 
-/// Each preset is served, or refused for a reason: which of them is a promise to users.
+/// Every preset is served or refused with a reason, and users rely on which.
 #[test]
-fn each_policy_is_served_or_says_why_not() {
+fn every_policy_is_served_or_refused_with_the_reason() {
     let refusals: Vec<String> = presets()
         .filter_map(|preset| {
             let error = switch_chooser(preset.name, "", &facts()).err()?.to_string();
@@ -185,7 +185,7 @@ fn each_policy_is_served_or_says_why_not() {
 }
 
 #[test]
-fn with_senders_of_its_own_a_policy_s_entropy_values_are_in_the_packets() {
+fn entropy_values_of_senders_with_the_policy_are_used_as_they_are() {
     let facts = SwitchFacts { own_senders: true, ..facts() };
     let mut chooser = switch_chooser("reps", "", &facts).unwrap();
     let hash = Hash::of(1, SwitchId(0));
@@ -196,7 +196,7 @@ fn with_senders_of_its_own_a_policy_s_entropy_values_are_in_the_packets() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn an_invalid_policy_or_parameter_is_an_error_with_the_reason() {
     let refusal =
         |policy, parameters| switch_chooser(policy, parameters, &facts()).unwrap_err().to_string();
     assert!(refusal("sprey", "").starts_with("unknown policy 'sprey'; known policies are ecmp, "));

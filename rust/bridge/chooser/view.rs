@@ -1,4 +1,4 @@
-//! What a caller tells of a switch, as policies see it.
+//! The ports of a switch, as policies see them.
 
 use crate::balance::rotation::weighted_schedule;
 use crate::balance::switch::SwitchView;
@@ -6,23 +6,23 @@ use crate::ids::SwitchId;
 
 use super::contract::Arrival;
 
-/// So many sets of weights are remembered with their schedules.
+/// The most sets of weights whose schedules are kept.
 const MOST_SCHEDULES: usize = 64;
 
-/// The moment of a choice.
-pub(super) struct Seen<'a> {
+/// The candidate ports of a packet, as the caller describes them.
+pub(super) struct PortView<'a> {
     pub arrival: &'a Arrival,
     pub ports: &'a [u32],
     pub queue_bytes: &'a [u64],
     pub weights: &'a [u32],
-    /// Where weights differ.
+    /// The schedule of the weights, if they differ.
     pub schedule: Option<&'a [u16]>,
     pub epoch: u32,
-    /// How many ports the switch has.
+    /// The number of ports of the switch.
     pub switch_ports: u32,
 }
 
-impl SwitchView for Seen<'_> {
+impl SwitchView for PortView<'_> {
     fn candidates(&self) -> u32 {
         self.ports.len() as u32
     }
@@ -60,19 +60,19 @@ impl SwitchView for Seen<'_> {
     }
 }
 
-/// The weighted schedules of the sets of weights that were seen last.
+/// The weighted schedules of the newest sets of weights.
 #[derive(Debug, Default)]
 pub(super) struct Schedules(Vec<(Vec<u32>, Vec<u16>)>);
 
 impl Schedules {
-    /// The schedule of these weights: none where they are all alike, or all 0, when there is
-    /// nothing to avoid.
+    /// The schedule of these weights; `None` if all are equal, also if all are 0, because no port
+    /// is preferred then.
     pub fn find(&mut self, weights: &[u32]) -> Option<&[u16]> {
         if weights.iter().all(|&weight| weight == weights[0]) {
             return None;
         }
-        let place = match self.0.iter().position(|(known, _)| known == weights) {
-            Some(place) => place,
+        let index = match self.0.iter().position(|(known, _)| known == weights) {
+            Some(index) => index,
             None => {
                 if self.0.len() == MOST_SCHEDULES {
                     self.0.remove(0);
@@ -82,6 +82,6 @@ impl Schedules {
                 self.0.len() - 1
             }
         };
-        Some(&self.0[place].1)
+        Some(&self.0[index].1)
     }
 }

@@ -132,11 +132,11 @@ impl Core {
     }
 
     fn has_something_to_tell(&self) -> bool {
-        self.endpoints.has_reports() || self.verbs.has_something_to_tell() || self.is_finished()
+        self.endpoints.has_reports() || self.verbs.has_completions() || self.is_finished()
     }
 
     pub(super) fn next_wake(&self, host: u32, now_ps: u64, free_ps: u64) -> u64 {
-        if self.verbs.has_something_for(HostId(host)) {
+        if self.verbs.has_completions_of(HostId(host)) {
             return now_ps;
         }
         let (now, free) = (Time::from_ps(now_ps), Time::from_ps(free_ps));

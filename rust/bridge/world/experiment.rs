@@ -1,4 +1,4 @@
-//! What there is: where an experiment is from, and what a world must know to build it.
+//! Experiments: where they come from, and their description for the world that runs them.
 
 use std::fmt;
 use std::path::Path;
@@ -20,35 +20,35 @@ use crate::switching::{
 use crate::topology::{Link, Node, Switch, Topology, TopologyError};
 use crate::units::{BitRate, Span};
 
-/// Why there is no experiment.
+/// Why an experiment cannot be made or used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ExperimentError {
-    /// A scenario is wrong.
+    /// A scenario is invalid.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// A configuration of the HPCC family, or a file that it names.
+    /// A configuration of the HPCC family, or a file that it names, is invalid.
     #[error(transparent)]
     Hpcc(#[from] HpccError),
-    /// A graph is no fabric.
+    /// A graph is not a fabric.
     #[error("the graph: {0}")]
     Graph(#[from] TopologyError),
     /// A value that an enumeration does not have.
     #[error(transparent)]
     Unknown(#[from] UnknownValue),
-    /// Results of that family are asked for, and the experiment is none of it.
-    #[error("fct.txt is written for experiments from a configuration of the HPCC family alone")]
+    /// The experiment does not come from a configuration of the HPCC family.
+    #[error("fct.txt is written only for experiments from a configuration of the HPCC family")]
     NotHpcc,
     /// A file cannot be written.
     #[error("{path} cannot be written: {reason}")]
     Unwritable {
-        /// Which.
+        /// Its path.
         path: String,
-        /// Why.
+        /// The error of the operating system.
         reason: std::io::Error,
     },
 }
 
-/// What determines a run.
+/// Everything that determines a run.
 pub(in crate::bridge) struct Experiment {
     pub(super) setup: Setup,
     plan: FailurePlan,
@@ -63,7 +63,7 @@ impl fmt::Debug for Experiment {
     }
 }
 
-/// What a scenario's text is called in errors, where it stands in no file.
+/// The name of a scenario in errors if its text is not from a file.
 const NAME: &str = "scenario";
 
 impl From<&Overrides> for scenario::Overrides {

@@ -1,4 +1,4 @@
-//! What an experiment of the HPCC family writes while it runs in another world.
+//! Recording of an experiment of the HPCC family during a run in another world.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -19,14 +19,14 @@ use crate::report;
 use crate::topology::Node;
 use crate::units::Time;
 
-/// A recorder, and what is on its way to it.
+/// A recorder, and the events that it has not got yet.
 #[derive(Debug)]
 pub(super) struct Recording {
     recorder: Recorder,
     trace: TraceBuffer,
-    /// By host, whether its packets are noted.
+    /// By host, whether its packets are recorded.
     hosts: Vec<bool>,
-    /// What was written so far, by the names that the files are to have.
+    /// The temporary files, by the names of the final ones.
     files: Vec<(String, File)>,
 }
 
@@ -60,7 +60,7 @@ impl Recording {
         }
     }
 
-    /// A packet has come to a host: notes the answers that it makes.
+    /// Delivers a packet to a host and records the control packets that the host answers with.
     pub fn handle_packet(
         &mut self,
         now: Time,
@@ -77,7 +77,7 @@ impl Recording {
         }
     }
 
-    /// True if packets of this host are noted.
+    /// True if packets of this host are recorded.
     pub fn follows(&self, host: HostId) -> bool {
         self.hosts.get(host.index()).copied().unwrap_or(false)
     }

@@ -348,7 +348,7 @@ fn only_experiments_of_the_hpcc_family_write_its_files() {
     let experiment = experiment(SPREAD);
     let mut core = experiment.core();
     let said = experiment.write_hpcc(&mut core, "").unwrap_err().to_string();
-    assert!(said.starts_with("fct.txt is written for experiments"), "{said}");
+    assert!(said.starts_with("fct.txt is written only for experiments"), "{said}");
     assert!(experiment.record_hpcc(&mut core).is_err());
     // Without a recording there are no samples.
     assert_eq!(core.sample(0, 0, &[], &[]), u64::MAX);

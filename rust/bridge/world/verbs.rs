@@ -1,9 +1,8 @@
-//! Queue pairs that a world's programs use themselves: verbs go in, completions come out.
+//! Queue pairs that programs of a world use themselves: verbs go in, completions come out.
 //!
-//! What they may do is the NIC's business ([`crate::nic::verbs`]), and so are the words in which it
-//! refuses. Here is what a world needs beside: work that is not complete keeps a run from being
-//! finished, a completion knows its time, and successful work that nobody asked to hear of is not
-//! told.
+//! The NIC ([`crate::nic::verbs`]) decides what is allowed, and its errors are passed on. This module
+//! adds what a world needs: open work keeps a run from being finished, a completion has a time, and
+//! successful work that is not signaled has no completion.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,45 +18,46 @@ use crate::nic::verbs::{
 };
 use crate::units::{Span, Time};
 
-/// A number of times that is without limit.
+/// A number of retries without limit.
 const WITHOUT_LIMIT: u32 = u32::MAX;
 
-/// Why a verb is refused. What the NIC says ends with the error number of rdma-core.
+/// Why a verb is refused. Errors of the NIC end with the error number of rdma-core.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum WorkError {
     /// The NIC refuses it.
     #[error("{0} ({errno})", errno = .0.errno())]
     Verbs(#[from] VerbsError),
-    /// There is no such host.
-    #[error("queue pair from host {src} to host {dst}: there are {hosts} hosts, from 0 on")]
+    /// A host does not exist.
+    #[error("queue pair from host {src} to host {dst}: hosts are from 0 to {}", hosts - 1)]
     NoHost {
-        /// Where it is.
+        /// The host of the queue pair.
         src: u32,
-        /// Its other end.
+        /// The host at its other end.
         dst: u32,
-        /// How many there are.
+        /// The number of hosts.
         hosts: u32,
     },
-    /// Both ends are one.
-    #[error("queue pair from host {0} to itself: what stays in a host needs no network")]
+    /// Both ends are the same host.
+    #[error("queue pair from host {0} to itself: the ends must be two hosts")]
     ToItself(u32),
-    /// It is one of those that carry messages, or none.
-    #[error("host {0} has no queue pair {1} of a program's (EINVAL)")]
+    /// The queue pair carries messages, or does not exist.
+    #[error("host {0} has no queue pair {1} of a program (EINVAL)")]
     NotOwn(u32, u32),
     /// A value that an enumeration does not have.
     #[error("{0} (EINVAL)")]
     Unknown(#[from] UnknownValue),
-    /// A queue of no or of too great depth.
-    #[error("a {which} queue of {depth}: it must hold from 1 to {DEEPEST_QUEUE} (EINVAL)")]
+    /// The depth of a queue is out of range.
+    #[error("the depth {depth} of {which} queues is out of range: it must be from 1 to \
+             {DEEPEST_QUEUE} (EINVAL)")]
     Depth {
-        /// Which of the two.
+        /// "send" or "receive".
         which: &'static str,
-        /// What was asked for.
+        /// The depth.
         depth: u32,
     },
 }
 
-/// Whether a work request that is done is told of.
+/// Whether a work request has a completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Signal {
     Always,
@@ -65,13 +65,13 @@ enum Signal {
     OnFailure,
 }
 
-/// What programs wait for.
+/// The work of programs.
 #[derive(Debug, Default)]
 pub(super) struct Verbs {
-    /// Of each queue pair of a program, what is in its send queue, oldest first.
+    /// The send queue of each queue pair of a program, oldest first.
     sends: BTreeMap<(HostId, QpId), VecDeque<Signal>>,
     completions: VecDeque<FabricCompletion>,
-    /// Work requests that are not complete.
+    /// The number of open work requests.
     open: u64,
 }
 
@@ -82,20 +82,20 @@ impl Verbs {
         self.open == 0
     }
 
-    /// True if somebody has to ask for completions.
+    /// True if there are completions to poll.
     #[inline]
-    pub fn has_something_to_tell(&self) -> bool {
+    pub fn has_completions(&self) -> bool {
         !self.completions.is_empty()
     }
 
-    /// True if that is for a program at `host`.
+    /// True if one of them is of `host`.
     #[inline]
-    pub fn has_something_for(&self, host: HostId) -> bool {
+    pub fn has_completions_of(&self, host: HostId) -> bool {
         self.completions.iter().any(|completion| completion.host == host.0)
     }
 
-    /// Forgets what is in a send queue: nothing more will be heard of it.
-    fn forget(&mut self, at: (HostId, QpId)) {
+    /// Discards the work in a send queue, which will have no completions.
+    fn discard(&mut self, at: (HostId, QpId)) {
         if let Some(sends) = self.sends.get_mut(&at) {
             self.open -= sends.len() as u64;
             sends.clear();
@@ -171,7 +171,7 @@ impl Core {
         let next: QpState = state.known()?;
         self.endpoints.host_mut(host).nic.modify_qp(qp, next)?;
         if next == QpState::Reset {
-            self.verbs.forget((host, qp));
+            self.verbs.discard((host, qp));
         }
         self.collect(host, Time::from_ps(now_ps));
         Ok(())
@@ -184,7 +184,7 @@ impl Core {
 
     pub(super) fn destroy_qp(&mut self, host: u32, qp: u32, now_ps: u64) -> Result<(), WorkError> {
         let at @ (of, own) = self.own(host, qp)?;
-        // Whoever waits for work hears that it is over.
+        // Open work is flushed first, so that it has completions.
         self.modify_qp(host, qp, FabricQpState::ERROR, now_ps)?;
         self.endpoints.destroy_qp(of, own)?;
         self.verbs.sends.remove(&at);
@@ -201,7 +201,7 @@ impl Core {
         let at @ (host, qp) = self.own(host, qp)?;
         self.endpoints.post_send(host, qp, work.known()?)?;
         let signal = if work.signaled { Signal::Always } else { Signal::OnFailure };
-        self.verbs.sends.get_mut(&at).expect("it is a program's").push_back(signal);
+        self.verbs.sends.get_mut(&at).expect("the queue pair is of a program").push_back(signal);
         self.verbs.open += 1;
         self.collect(host, Time::from_ps(now_ps));
         Ok(())
@@ -226,7 +226,7 @@ impl Core {
         true
     }
 
-    /// Takes over what completed at a host.
+    /// Takes the completions of a host's NIC.
     #[inline]
     pub(super) fn collect(&mut self, host: HostId, now: Time) {
         if self.verbs.sends.is_empty() {
@@ -238,7 +238,7 @@ impl Core {
         }
     }
 
-    /// A queue pair of a program's, if it is one.
+    /// The queue pair, if it is of a program.
     fn own(&self, host: u32, qp: u32) -> Result<(HostId, QpId), WorkError> {
         let at = (HostId(host), QpId(qp));
         let is_own = self.verbs.sends.contains_key(&at);
