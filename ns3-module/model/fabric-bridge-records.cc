@@ -6,7 +6,6 @@
 #include "fabric-port.h"
 #include "fabric.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -127,19 +126,12 @@ Describe(const contract::Experiment& experiment)
 contract::Measured
 Measure(const Fabric& fabric)
 {
-    const Fabric::Counters& counters = fabric.GetCounters();
     contract::Measured measured{};
     measured.verdict = VerdictOf(fabric);
     measured.ended_ps = EndOf(fabric);
-    measured.data_dropped = counters.dataDropped;
-    measured.control_dropped = counters.controlDropped;
-    measured.trimmed = counters.trimmed;
-    measured.pfc_pauses = counters.pauses;
-    measured.packet_hops = counters.hops;
+    measured.counters = fabric.GetCounters();
     measured.events = fabric.GetEventCount();
     measured.in_flight = fabric.CountDataInFlight();
-    measured.queue_bytes_mean = static_cast<double>(counters.waitingFound) /
-                                static_cast<double>(std::max<uint64_t>(counters.arrivals, 1));
     for (uint32_t port = 0; port < fabric.GetNPorts(); ++port)
     {
         const FabricPort& each = fabric.GetPort(port);

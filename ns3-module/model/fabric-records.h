@@ -244,6 +244,21 @@ struct FabricQpCounts
 
 /**
  * @ingroup evenkeel
+ * @brief What a fabric counts between the NICs, over all ports.
+ */
+struct FabricCounters
+{
+    uint64_t dataDropped{0};    //!< data packets dropped
+    uint64_t controlDropped{0}; //!< acknowledgements, NACKs and CNPs dropped
+    uint64_t hops{0};           //!< packets that reached the end of a wire
+    uint64_t arrivals{0};       //!< data packets that arrived at an output port of a switch
+    uint64_t waitingFound{0};   //!< sum of the bytes without priority that they found waiting
+    uint64_t trimmed{0};        //!< data packets cut to their header
+    uint64_t pauses{0};         //!< pause frames sent
+};
+
+/**
+ * @ingroup evenkeel
  * @brief What priority flow control (PFC) orders a link to do.
  */
 enum class FabricPfcOrder : uint8_t

@@ -79,14 +79,10 @@ mod ffi {
     struct Measured {
         verdict: Verdict,
         ended_ps: u64,
-        data_dropped: u64,
-        control_dropped: u64,
-        trimmed: u64,
-        pfc_pauses: u64,
-        packet_hops: u64,
+        counters: FabricCounters,
         events: u64,
+        /// The data packets in queues and on wires.
         in_flight: u64,
-        queue_bytes_mean: f64,
         /// The most bytes that waited, by port; 0 for the ports of hosts.
         queue_bytes_max: Vec<u64>,
         /// The bytes that each port sent.
@@ -114,6 +110,7 @@ mod ffi {
         type FabricQpSettings = super::super::records::FabricQpSettings;
         type FabricWork = super::super::records::FabricWork;
         type FabricCompletion = super::super::records::FabricCompletion;
+        type FabricCounters = super::super::records::FabricCounters;
         type FabricPause = super::super::records::FabricPause;
         type FabricNicCounters = crate::nic::NicCounters;
         type FabricQpCounts = crate::endpoint::QpCounts;
