@@ -1,18 +1,18 @@
-//! The ns-3 module in this very process, with the feature `ns3`. ns-3 has one simulator a process,
-//! so this is a program of its own.
+//! The ns-3 module in the process of a test. A process has one ns-3 simulator, so this is a program
+//! of its own.
 
 use std::fs;
 use std::sync::{Mutex, PoisonError};
 
 use evenkeel::ns3::{VERSION, contract};
 
-/// ns-3 has one simulator a process.
+/// A process has one ns-3 simulator, so tests take turns.
 static SIMULATOR: Mutex<()> = Mutex::new(());
 
-/// A version that nobody has tried may differ in any of the ways that these differ from each
-/// other, so it is named before it is trusted.
+/// Other versions may differ in any of the ways in which the known ones differ, so they must be
+/// tried before they are listed.
 #[test]
-fn it_is_a_version_that_has_been_tried() {
+fn the_version_is_a_tested_one() {
     const KNOWN: [&str; 2] = ["3.37", "3.44"];
     assert!(
         KNOWN.contains(&VERSION),
@@ -21,7 +21,7 @@ fn it_is_a_version_that_has_been_tried() {
     );
 }
 
-/// By ns-3's own test runner; a suite that is added is found here by its name.
+/// Runs every suite of the sources with ns-3's own test runner.
 #[test]
 fn every_suite_passes() {
     let _one = SIMULATOR.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,7 +44,7 @@ fn every_suite_passes() {
     assert!(suites >= 4, "{suites} suites found in {folder}");
 }
 
-/// A class that is used by name alone is lost from a static library, unless it is taken whole.
+/// A class that is used only by name is lost from a static library unless it is linked whole.
 #[test]
 fn every_class_is_registered() {
     let _one = SIMULATOR.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,7 +53,7 @@ fn every_class_is_registered() {
     for ours in ["ns3::LoadBalancedRouting", "ns3::RdmaNic", "ns3::RdmaQp"] {
         assert!(names.contains(&ours), "{ours} is not among {names:?}");
     }
-    // Classes of the HPCC family, into whose trees the module may be put.
+    // Classes of the HPCC family, whose trees may contain the module.
     let theirs = [
         "QbbNetDevice",
         "QbbChannel",

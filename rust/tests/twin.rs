@@ -1,5 +1,5 @@
-//! One scenario in both worlds, flow by flow to the picosecond: links, switches, flow control and
-//! failures are written twice, in Rust and in C++, and each is the other's test.
+//! Scenarios in both worlds, compared flow by flow to the picosecond: links, switches, priority flow
+//! control and failures are implemented twice, in Rust and in C++, and each tests the other.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -19,7 +19,7 @@ const RECOVERIES: [&str; 5] = ["auto", "go-back-n", "sack", "per-packet", "erasu
 const CONTROLS: [&str; 7] =
     ["line-rate", "dcqcn", "dcqcn-mlx", "dctcp-rate", "dctcp-window", "nscc", "swift"];
 
-/// What is sent: a flow on an idle path, patterns, and a pattern over a link that fails.
+/// Workloads: a flow on an idle path, patterns, and a pattern over a link that fails.
 const PATTERNS: [(&str, &str); 5] = [
     ("idle path", "[workload]\nkind = \"incast\"\nfan_in = 1\nbytes = \"40KB\""),
     ("permutation", "[workload]\nkind = \"permutation\"\nbytes = \"40KB\""),
@@ -32,8 +32,24 @@ const PATTERNS: [(&str, &str); 5] = [
     ),
 ];
 
-/// Six hosts at two leaves under two spines, whose switches mark and drop early.
-fn text((policy, recovery, control): (&str, &str, &str), rest: &str) -> String {
+/// What hosts and switches run.
+#[derive(Debug, Clone, Copy)]
+struct Combination {
+    policy: &'static str,
+    recovery: &'static str,
+    control: &'static str,
+}
+
+impl Combination {
+    /// A policy with the default loss recovery and congestion control.
+    fn of(policy: &'static str) -> Self {
+        Self { policy, recovery: "auto", control: "dcqcn" }
+    }
+}
+
+/// A scenario of six hosts at two leaves under two spines.
+fn text(combination: Combination, rest: &str) -> String {
+    let Combination { policy, recovery, control } = combination;
     format!(
         "time_limit = \"50ms\"\n[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 3\n\
          host_rate = \"100Gbps\"\nfabric_rate = \"100Gbps\"\n[policy]\nname = \"{policy}\"\n\
@@ -42,6 +58,7 @@ fn text((policy, recovery, control): (&str, &str, &str), rest: &str) -> String {
     )
 }
 
+/// Switches that mark and drop early.
 const EARLY: &str = "[switch]\nport_buffer = \"60KB\"\n\
                      ecn = { kmin = \"8KB\", kmax = \"30KB\", pmax = \"1/2\" }";
 
@@ -50,8 +67,8 @@ fn setup(text: &str) -> Option<Setup> {
     scenario.ok().map(|scenario| scenario.setup())
 }
 
-/// The same with links whose delays are all a little different, so that no two events
-/// coincide that need not.
+/// The same setup with slightly different delays of all links, so that events coincide only where
+/// they must.
 fn uneven(mut setup: Setup) -> Setup {
     let old = &setup.topology;
     let links = (1u64..).zip(old.links()).map(|(number, link)| Link {
@@ -73,8 +90,7 @@ fn twin(setup: &Setup) -> Twin {
     Twin::new(&identity, &setup.topology, side(&ours), side(&theirs))
 }
 
-/// A run that is over before its messages are is no difference: the worlds need to agree, not
-/// to complete.
+/// True if the worlds agree. Messages need not complete: a run may end before.
 fn is_exact(twin: &Twin) -> bool {
     twin.flows_equal == twin.flows
         && twin.ports_equal == twin.ports
@@ -118,8 +134,8 @@ fn every_policy_recovery_and_control_is_the_same_in_both_worlds() {
     for (name, pattern) in PATTERNS {
         let mut row = Row::default();
         for preset in balance::presets() {
-            for (recovery, control) in pairs() {
-                let text = text((preset.name, recovery, control), EARLY) + pattern;
+            for combination in combinations(preset.name) {
+                let text = text(combination, EARLY) + pattern;
                 let Some(even) = setup(&text) else {
                     row.refused += 1;
                     continue;
@@ -128,8 +144,8 @@ fn every_policy_recovery_and_control_is_the_same_in_both_worlds() {
                     let twin = twin(&setup);
                     row.count(&twin);
                     if !is_exact(&twin) {
-                        let what = (name, preset.name, recovery, control, links);
-                        writeln!(differences, "{what:?}: {twin:?}").unwrap();
+                        writeln!(differences, "{name}, {links}, {combination:?}: {twin:?}")
+                            .unwrap();
                     }
                 }
             }
@@ -150,15 +166,18 @@ fn every_policy_recovery_and_control_is_the_same_in_both_worlds() {
     settings.bind(|| insta::assert_snapshot!("twin-matrix", table));
 }
 
-/// Each recovery with the control that scenarios have, each control with the recovery that the
-/// policy is made for.
-fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let recoveries = RECOVERIES.into_iter().map(|recovery| (recovery, "dcqcn"));
-    recoveries.chain(CONTROLS.into_iter().filter(|it| *it != "dcqcn").map(|it| ("auto", it)))
+/// A policy with each recovery and the default control, and with each control and the recovery that
+/// the policy is made for.
+fn combinations(policy: &'static str) -> impl Iterator<Item = Combination> {
+    let default = Combination::of(policy);
+    let recoveries =
+        RECOVERIES.into_iter().map(move |recovery| Combination { recovery, ..default });
+    let controls = CONTROLS.into_iter().filter(move |control| *control != default.control);
+    recoveries.chain(controls.map(move |control| Combination { control, ..default }))
 }
 
 #[test]
-fn whatever_switches_and_links_do_they_do_in_both_worlds() {
+fn switches_and_links_behave_the_same_in_both_worlds() {
     let incast = "[workload]\nkind = \"incast\"\nfan_in = 5\nbytes = \"200KB\"\n";
     let random = "[workload]\nkind = \"permutation\"\nbytes = \"300KB\"\n";
     let fails = |keys: &str| format!("{random}[[failure]]\nlink = \"leaf0-spine0\"\n{keys}\n");
@@ -187,7 +206,7 @@ fn whatever_switches_and_links_do_they_do_in_both_worlds() {
         ),
     ];
     for (what, policy, rest) in cases {
-        let setup = setup(&text((policy, "auto", "dcqcn"), &rest));
+        let setup = setup(&text(Combination::of(policy), &rest));
         let setup = setup.unwrap_or_else(|| panic!("{what} is no scenario"));
         let truncated = |mut setup: Setup| {
             setup.fabric.rounding = Rounding::TruncateNs;
@@ -227,8 +246,7 @@ fn messages_that_wait_for_each_other_wait_in_both_worlds() {
     }
 }
 
-/// What the family's scripts read: every file that an experiment writes has the same bytes from
-/// either world.
+/// Every file that an experiment of the HPCC family writes has the same bytes from either world.
 #[test]
 fn an_experiment_writes_the_same_files_in_both_worlds() {
     let topology = |tail: &str| format!("4 1 3\n0\n2 0 100Gbps {tail}\n");
@@ -335,8 +353,8 @@ fn experiments_of_the_hpcc_family_are_the_same_in_both_worlds() {
 
 /// A comparison that always agreed would be worth nothing.
 #[test]
-fn a_picosecond_more_on_one_link_is_seen() {
-    let text = text(("ecmp", "auto", "dcqcn"), PATTERNS[1].1);
+fn a_difference_of_a_picosecond_on_one_link_is_detected() {
+    let text = text(Combination::of("ecmp"), PATTERNS[1].1);
     let setup = setup(&text).unwrap();
     let theirs = ns3::run(&setup).unwrap();
     let ours = fabric::run(&uneven(setup.clone()), &mut |_| {});
