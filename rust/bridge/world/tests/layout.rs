@@ -63,8 +63,11 @@ fn structs(
     let mut found: BTreeMap<String, Fields> = BTreeMap::new();
     let mut inside: Option<String> = None;
     for line in text.lines().map(str::trim) {
-        let declared = line.trim_start_matches("pub ").strip_prefix("struct ");
-        if let Some(declared) = declared.filter(|rest| !rest.ends_with(';')) {
+        // After the visibility, in Rust.
+        let declared = line.split_once("struct ").filter(|(before, rest)| {
+            (before.is_empty() || before.starts_with("pub")) && !rest.ends_with(';')
+        });
+        if let Some((_, declared)) = declared {
             let name = declared.split([' ', '{', '<']).next().unwrap_or(declared).to_owned();
             found.entry(name.clone()).or_default();
             inside = Some(name);
@@ -98,7 +101,7 @@ fn fields_of_either_language_are_read_alike() {
     let cpp = "#ifndef X\nstruct Flow\n{\n    using Kind = A;\n    uint64_t startPs{0}; //!< when\n\
                \n    bool Has(uint8_t flag) const\n    {\n        return true;\n    }\n\
                \n    Kind kind;\n};\n";
-    let rust = "struct Flow {\n    start_ps: u64,\n    /// Kind.\n    pub kind: Kind,\n}\n";
+    let rust = "pub(crate) struct Flow {\n    start_ps: u64,\n    /// Kind.\n    pub kind: Kind,\n}\n";
     let fields = vec![("u64".into(), "start_ps".into()), ("Kind".into(), "kind".into())];
     assert_eq!(cpp_structs(cpp)["Flow"], fields);
     assert_eq!(rust_structs(rust)["Flow"], fields);
