@@ -101,7 +101,8 @@ fn fields_of_either_language_are_read_alike() {
     let cpp = "#ifndef X\nstruct Flow\n{\n    using Kind = A;\n    uint64_t startPs{0}; //!< when\n\
                \n    bool Has(uint8_t flag) const\n    {\n        return true;\n    }\n\
                \n    Kind kind;\n};\n";
-    let rust = "pub(crate) struct Flow {\n    start_ps: u64,\n    /// Kind.\n    pub kind: Kind,\n}\n";
+    let rust =
+        "pub(crate) struct Flow {\n    start_ps: u64,\n    /// Kind.\n    pub kind: Kind,\n}\n";
     let fields = vec![("u64".into(), "start_ps".into()), ("Kind".into(), "kind".into())];
     assert_eq!(cpp_structs(cpp)["Flow"], fields);
     assert_eq!(rust_structs(rust)["Flow"], fields);
