@@ -8,7 +8,9 @@ use super::convert::Known as _;
 use super::core::{Core, NONE, PostError};
 use super::enumerations::{FabricMessageEventKind, FabricPacketKind, FabricWitness};
 use super::experiment::{Experiment, experiment_of_text, experiment_on_graph, graph_of};
-use super::records::{FabricCompletion, FabricCounters, FabricEnd, FabricLink, FabricMessageEvent, FabricPacket};
+use super::records::{
+    FabricCompletion, FabricCounters, FabricEnd, FabricLink, FabricMessageEvent, FabricPacket,
+};
 use crate::fabric::{self, Outcome};
 use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
 

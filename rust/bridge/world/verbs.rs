@@ -47,8 +47,10 @@ pub(super) enum WorkError {
     #[error("{0} (EINVAL)")]
     Unknown(#[from] UnknownValue),
     /// The depth of a queue is out of range.
-    #[error("the depth {depth} of {which} queues is out of range: it must be from 1 to \
-             {DEEPEST_QUEUE} (EINVAL)")]
+    #[error(
+        "the depth {depth} of {which} queues is out of range: it must be from 1 to \
+             {DEEPEST_QUEUE} (EINVAL)"
+    )]
     Depth {
         /// "send" or "receive".
         which: &'static str,

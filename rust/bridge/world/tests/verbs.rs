@@ -284,7 +284,10 @@ fn a_refused_call_gives_the_reason() {
     let settings =
         FabricQpSettings { send_queue: 4_096, receive_queue: 1, ..FabricQpSettings::default() };
     let said = says(made.unwrap().set_queue_pairs(&settings));
-    assert_eq!(said, "the depth 4096 of send queues is out of range: it must be from 1 to 4095 (EINVAL)");
+    assert_eq!(
+        said,
+        "the depth 4096 of send queues is out of range: it must be from 1 to 4095 (EINVAL)"
+    );
     // A queue pair that carries messages is none of a program's.
     core.post(0, 1, 1, 0, 0, 0).unwrap();
     core.handle_timeout(0, 0);
