@@ -3,6 +3,7 @@
 //! `EVENKEEL_CASES` is how many mutated inputs a target gets (10,000, and 100,000 with
 //! `EVENKEEL_LONG_TESTS=1`). The fuzzer itself finds more: see CONTRIBUTING.md.
 
+#[allow(unreachable_pub, reason = "for the fuzzer they are a library")]
 #[path = "../fuzz/bodies/mod.rs"]
 mod bodies;
 

@@ -252,7 +252,7 @@ impl FatTree {
 }
 
 /// Packet-hops of a run on a `k`-ary fat-tree in which each host sends `message_bytes`.
-pub fn hops(k: u32, message_bytes: u64) -> u64 {
+pub(super) fn hops(k: u32, message_bytes: u64) -> u64 {
     let mut net = FatTree::new(k, message_bytes);
     net.run();
     assert!(net.flows.iter().all(|flow| flow.done_ps > 0), "every flow completes");

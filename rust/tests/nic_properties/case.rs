@@ -12,39 +12,39 @@ use proptest::prelude::*;
 
 /// A message: how many bytes, on which queue pair, how long after the one before.
 #[derive(Debug, Clone, Copy)]
-pub struct Post {
-    pub qp: u8,
-    pub bytes: u32,
-    pub after_us: u8,
+pub(crate) struct Post {
+    pub(crate) qp: u8,
+    pub(crate) bytes: u32,
+    pub(crate) after_us: u8,
 }
 
 /// How each packet of one direction fares.
 #[derive(Clone, Default)]
-pub struct Script {
+pub(crate) struct Script {
     /// Of 256 packets, about so many do not simply get through.
-    pub hostility: u8,
-    pub words: Vec<u16>,
+    pub(crate) hostility: u8,
+    pub(crate) words: Vec<u16>,
 }
 
 /// All that a run is made from.
 #[derive(Debug, Clone, Default)]
-pub struct Case {
+pub(crate) struct Case {
     /// For entropy values and extra wake-ups.
-    pub seed: u16,
+    pub(crate) seed: u16,
     /// Data packets an acknowledgement.
-    pub ack_every: u8,
+    pub(crate) ack_every: u8,
     /// How long before a NACK is repeated.
-    pub nack_interval_us: u16,
+    pub(crate) nack_interval_us: u16,
     /// Queue pairs; even ones send to the right, odd ones to the left.
-    pub qps: u8,
-    pub posts: Vec<Post>,
+    pub(crate) qps: u8,
+    pub(crate) posts: Vec<Post>,
     /// To the right, to the left.
-    pub scripts: [Script; 2],
+    pub(crate) scripts: [Script; 2],
 }
 
 /// What happens to a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub(crate) enum Fate {
     Passes,
     Lost,
     /// It arrives in time, and once more so much later.
@@ -59,7 +59,7 @@ pub enum Fate {
 
 impl Script {
     /// What happens to the packet sent as number `index`.
-    pub fn fate(&self, index: usize) -> Fate {
+    pub(crate) fn fate(&self, index: usize) -> Fate {
         let word = self.words.get(index).copied().unwrap_or(0);
         let [amount, choice] = word.to_le_bytes();
         if u16::from(choice) + u16::from(self.hostility) < 256 || word == 0 {
@@ -86,7 +86,7 @@ impl fmt::Debug for Script {
 }
 
 /// Any script.
-pub fn script() -> impl Strategy<Value = Script> {
+pub(crate) fn script() -> impl Strategy<Value = Script> {
     let hostility = prop_oneof![3 => 0u8..=40, 2 => 0u8..=120, 1 => any::<u8>()];
     (hostility, vec(any::<u16>(), 0..300))
         .prop_map(|(hostility, words)| Script { hostility, words })
@@ -105,7 +105,7 @@ fn post() -> impl Strategy<Value = Post> {
 }
 
 /// Any case.
-pub fn case() -> impl Strategy<Value = Case> {
+pub(crate) fn case() -> impl Strategy<Value = Case> {
     let ack_every = prop_oneof![1 => Just(1u8), 2 => 1u8..=8];
     let nack_interval_us = prop_oneof![Just(50u16), Just(500u16)];
     let parts = (any::<u16>(), ack_every, nack_interval_us, 1u8..=3, vec(post(), 1..7));

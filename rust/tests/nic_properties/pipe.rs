@@ -14,11 +14,11 @@ use super::settings::{DELAY, PORT};
 use super::start::Start;
 
 /// Left, or right.
-pub type Side = usize;
+pub(crate) type Side = usize;
 
 /// What the world saw, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub(crate) enum Seen {
     /// A packet left this side, and that is what happens to it.
     Sent(Side, Packet, Fate),
     /// A packet reached this side.
@@ -29,7 +29,7 @@ pub enum Seen {
 
 impl Seen {
     /// In few words.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let names = ["left", "right"];
         let packet = |p: &Packet| {
             let kind = p.kind;
@@ -46,7 +46,7 @@ impl Seen {
 
 /// Whether the world calls more often than it must.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WakeUps {
+pub(crate) enum WakeUps {
     /// Only when the NIC asked for it.
     Asked,
     /// Also at random instants between, once or twice.
@@ -57,10 +57,10 @@ pub enum WakeUps {
 const MOST_STEPS: usize = 200_000;
 
 /// The world of one run.
-pub struct World<'a> {
+pub(crate) struct World<'a> {
     case: &'a Case,
-    pub now: Time,
-    pub nics: [Nic; 2],
+    pub(crate) now: Time,
+    pub(crate) nics: [Nic; 2],
     /// When the wire out of each side is free.
     wire_free: [Time; 2],
     /// Packets sent by each side.
@@ -75,13 +75,13 @@ pub struct World<'a> {
     next_post: Option<(Time, usize)>,
     extra: Option<Stream>,
     /// When the script last did something to a packet, or a message was posted.
-    pub disturbed: Time,
-    pub trace: Vec<(Time, Seen)>,
+    pub(crate) disturbed: Time,
+    pub(crate) trace: Vec<(Time, Seen)>,
 }
 
 impl<'a> World<'a> {
     /// Nothing of the case has happened.
-    pub fn new(case: &'a Case, start: Start, wake_ups: WakeUps) -> Self {
+    pub(crate) fn new(case: &'a Case, start: Start, wake_ups: WakeUps) -> Self {
         let extra = Stream::new(u64::from(case.seed), Purpose::Test, 0);
         Self {
             case,
@@ -101,7 +101,7 @@ impl<'a> World<'a> {
     }
 
     /// Runs until nothing more can happen.
-    pub fn run(&mut self) -> Result<(), String> {
+    pub(crate) fn run(&mut self) -> Result<(), String> {
         for _ in 0..MOST_STEPS {
             let Some(next) = self.next() else { return Ok(()) };
             if next < self.now {
@@ -259,7 +259,7 @@ impl<'a> World<'a> {
 }
 
 /// Only data can be marked or trimmed, and only where it is longer than what is left.
-pub fn fate_of(packet: &Packet, fate: Fate) -> Fate {
+pub(crate) fn fate_of(packet: &Packet, fate: Fate) -> Fate {
     let is_data = packet.kind == PacketKind::Data;
     match fate {
         Fate::Marked | Fate::Trimmed if !is_data => Fate::Passes,

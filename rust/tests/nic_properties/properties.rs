@@ -15,7 +15,7 @@ use super::start::Start;
 const TIMEOUTS: u64 = 3;
 
 /// Runs a case twice, the second time with extra wake-ups, and judges it.
-pub fn judge(case: &Case, settings: &Settings, start: &Start) -> Result<(), String> {
+pub(crate) fn judge(case: &Case, settings: &Settings, start: &Start) -> Result<(), String> {
     let (first, result) = run(case, settings, start, WakeUps::Asked);
     result?;
     let (second, result) = run(case, settings, start, WakeUps::Extra);
@@ -31,7 +31,7 @@ pub fn judge(case: &Case, settings: &Settings, start: &Start) -> Result<(), Stri
 }
 
 /// One run, with what it broke.
-pub fn run<'a>(
+pub(crate) fn run<'a>(
     case: &'a Case,
     settings: &Settings,
     start: &Start,

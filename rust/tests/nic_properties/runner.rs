@@ -20,21 +20,21 @@ const CASES: [u32; 2] = [1_000, 10_000];
 const TRACE_LINES: usize = 150;
 
 /// Checks all properties of a pair of recovery and congestion control.
-pub fn check(recovery: &'static str, control: &str) {
+pub(crate) fn check(recovery: &'static str, control: &str) {
     let settings = settings(recovery, control).unwrap_or_else(|error| panic!("{error}"));
     let start = |case: &Case| Start::fresh(&settings, case);
     check_from(case(), start, &settings, &format!("{control}/{recovery}"));
 }
 
 /// Checks all properties of a recovery that delivers otherwise than it does by itself.
-pub fn check_delivery(recovery: &'static str, control: &str, delivery: &str) {
+pub(crate) fn check_delivery(recovery: &'static str, control: &str, delivery: &str) {
     let settings = delivering(recovery, control, delivery).unwrap_or_else(|it| panic!("{it}"));
     let start = |case: &Case| Start::fresh(&settings, case);
     check_from(case(), start, &settings, &format!("{delivery}/{control}/{recovery}"));
 }
 
 /// Checks all properties of a recovery where its sequence numbers wrap.
-pub fn check_wrap(recovery: &'static str) {
+pub(crate) fn check_wrap(recovery: &'static str) {
     let settings = settings(recovery, "line-rate").unwrap_or_else(|error| panic!("{error}"));
     let like =
         |ack_every| Case { seed: 1, ack_every, nack_interval_us: 50, qps: 1, ..Case::default() };
@@ -45,7 +45,7 @@ pub fn check_wrap(recovery: &'static str) {
 }
 
 /// Checks what must hold of the verbs with a recovery and a congestion control.
-pub fn check_verbs(recovery: &'static str, control: &str) {
+pub(crate) fn check_verbs(recovery: &'static str, control: &str) {
     let settings = settings(recovery, control).unwrap_or_else(|error| panic!("{error}"));
     let what = format!("verbs/{control}/{recovery}");
     let (mut runner, seed) = runner(&what);

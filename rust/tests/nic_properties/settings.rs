@@ -8,16 +8,16 @@ use evenkeel::scenario::{Overrides, Scenario, ScenarioError};
 use evenkeel::units::{BitRate, Bytes, Span};
 
 /// Payload of a full packet; small, so that messages of many packets are cheap.
-pub const PAYLOAD: u64 = 1_000;
+pub(crate) const PAYLOAD: u64 = 1_000;
 
 /// Headers of a packet.
-pub const HEADER: u64 = 62;
+pub(crate) const HEADER: u64 = 62;
 
 /// How long a sender waits. Scripted delays are shorter and longer than it.
-pub const TIMEOUT: Span = Span::from_us(200);
+pub(crate) const TIMEOUT: Span = Span::from_us(200);
 
 /// The pipe without its script: each way takes so long.
-pub const DELAY: Span = Span::from_us(2);
+pub(crate) const DELAY: Span = Span::from_us(2);
 
 /// Controls by rate do not slow down below it, by the defaults of each; those by window send a
 /// packet in a round trip, which the script makes long, but not longer than that.
@@ -27,27 +27,27 @@ const FLOOR: BitRate = BitRate::from_bps(100_000_000);
 const SWIFT_FLOOR: BitRate = BitRate::from_bps((PAYLOAD + HEADER) * 8 * 1_000);
 
 /// The port of both NICs.
-pub const PORT: PortFacts =
+pub(crate) const PORT: PortFacts =
     PortFacts { line_rate: BitRate::from_gbps(100), base_rtt: Span::from_us(5) };
 
 /// A pair of recovery and congestion control, ready to build NICs from.
 #[derive(Debug, Clone)]
-pub struct Settings {
-    pub recovery: &'static str,
-    pub delivery: Delivery,
+pub(crate) struct Settings {
+    pub(crate) recovery: &'static str,
+    pub(crate) delivery: Delivery,
     /// No slower does a queue pair send.
-    pub floor: BitRate,
-    pub nic: NicConfig,
-    pub sender: SenderConfig,
+    pub(crate) floor: BitRate,
+    pub(crate) nic: NicConfig,
+    pub(crate) sender: SenderConfig,
 }
 
 /// The settings for two names of a scenario; the error says that there is no such thing.
-pub fn settings(recovery: &'static str, control: &str) -> Result<Settings, Box<ScenarioError>> {
+pub(crate) fn settings(recovery: &'static str, control: &str) -> Result<Settings, Box<ScenarioError>> {
     delivering(recovery, control, "auto")
 }
 
 /// ... with an order of delivery too.
-pub fn delivering(
+pub(crate) fn delivering(
     recovery: &'static str,
     control: &str,
     delivery: &str,
@@ -72,6 +72,6 @@ pub fn delivering(
 }
 
 /// Packets that a message of `bytes` becomes.
-pub fn packets(bytes: u64) -> u64 {
+pub(crate) fn packets(bytes: u64) -> u64 {
     Bytes::new(bytes).get().div_ceil(PAYLOAD).max(1)
 }

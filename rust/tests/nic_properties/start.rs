@@ -13,21 +13,21 @@ use super::settings::{PAYLOAD, PORT, Settings};
 
 /// Two NICs whose queue pairs are connected and idle.
 #[derive(Debug, Clone)]
-pub struct Start {
-    pub nics: [Nic; 2],
+pub(crate) struct Start {
+    pub(crate) nics: [Nic; 2],
     /// Queue pair numbers of the sending halves.
-    pub senders: Vec<QpId>,
+    pub(crate) senders: Vec<QpId>,
     /// What both have counted so far.
-    pub counted: [NicCounters; 2],
+    pub(crate) counted: [NicCounters; 2],
     /// Packets that each queue pair has behind it.
-    pub packets: u64,
+    pub(crate) packets: u64,
     /// Messages that each queue pair has behind it.
-    pub messages: u32,
+    pub(crate) messages: u32,
 }
 
 impl Start {
     /// New queue pairs, as the case asks for.
-    pub fn fresh(settings: &Settings, case: &Case) -> Self {
+    pub(crate) fn fresh(settings: &Settings, case: &Case) -> Self {
         let mut config = settings.nic.clone();
         config.ack.every = u32::from(case.ack_every);
         config.nack_interval = Span::from_us(u64::from(case.nack_interval_us));
@@ -42,7 +42,7 @@ impl Start {
     /// The queue pair of the case a little before its sequence numbers wrap: after one long
     /// message without loss; or after many short ones with an erasure code, which counts packets
     /// by message. Settings must not pace.
-    pub fn before_the_wrap(settings: &Settings, case: &Case) -> Self {
+    pub(crate) fn before_the_wrap(settings: &Settings, case: &Case) -> Self {
         let mut start = Self::fresh(settings, case);
         let (messages, packets) = match settings.recovery {
             "erasure" => (Psn::MODULUS - 3, 1),

@@ -35,7 +35,7 @@ const RNR_TIMER: Span = Span::from_us(60);
 
 /// A work request: from which side, which verb, how long after the one before.
 #[derive(Debug, Clone, Copy)]
-pub struct Verb {
+pub(crate) struct Verb {
     side: u8,
     verb: u8,
     bytes: u32,
@@ -44,7 +44,7 @@ pub struct Verb {
 
 /// From when to when a send queue is drained.
 #[derive(Debug, Clone, Copy)]
-pub struct Drain {
+pub(crate) struct Drain {
     side: u8,
     at_us: u16,
     for_us: u8,
@@ -52,7 +52,7 @@ pub struct Drain {
 
 /// All that a run is made from.
 #[derive(Debug, Clone)]
-pub struct VerbCase {
+pub(crate) struct VerbCase {
     ack_every: u8,
     verbs: Vec<Verb>,
     /// How long after the one before each receive is posted; at once beyond the end.
@@ -62,7 +62,7 @@ pub struct VerbCase {
 }
 
 /// Any case.
-pub fn case() -> impl Strategy<Value = VerbCase> {
+pub(crate) fn case() -> impl Strategy<Value = VerbCase> {
     let bytes = prop_oneof![1 => Just(0u32), 3 => 1u32..=2_001, 5 => 1u32..=20_000];
     let after = || prop_oneof![2 => Just(0u8), 1 => any::<u8>()];
     let verb = (any::<u8>(), any::<u8>(), bytes, after())
@@ -130,7 +130,7 @@ struct World<'a> {
 }
 
 /// Runs a case and says what it broke.
-pub fn judge(case: &VerbCase, settings: &Settings) -> Result<(), String> {
+pub(crate) fn judge(case: &VerbCase, settings: &Settings) -> Result<(), String> {
     let mut world = World::new(case, settings);
     world.run()?;
     world.close()
