@@ -10,7 +10,7 @@ use super::project::{Fault, SourceFile};
 use super::tree::Tree;
 
 /// No circle of files has more.
-const LARGEST_CIRCLE: usize = 14;
+const LARGEST_CIRCLE: usize = 20;
 
 /// The files of the crate, and which uses which.
 #[derive(Debug, Clone, Default)]
