@@ -83,7 +83,7 @@ fn label((policy, weights): Row) -> String {
 
 /// Rows that run by default.
 fn is_short(row: &Row) -> bool {
-    ["reps", "spray", "ofan", "ethereal"].contains(&row.0)
+    ["reps", "ethereal"].contains(&row.0)
 }
 
 /// The table of an example and the means of its rows; `None` if only some of the rows ran, which
