@@ -68,6 +68,13 @@
 //!   time, and dispatches.
 //! - Only a timer, an acknowledgement or a routing update reveals a failure.
 //! - Reports never simulate, and a run never draws figures.
+//!
+//! # Features
+//!
+//! `fabric` has the worlds in Rust and all that is built on them: [`fabric`], [`bound`],
+//! [`multirail`], [`scenario`], [`hpcc`], [`study`] and [`report`]. Without it the library is the
+//! layers below, for a world of your own. `cli` is the program; both are on by default. `bridge`
+//! and `ns3` are the contract with C++.
 
 #![cfg_attr(
     not(feature = "fabric"),
