@@ -12,6 +12,7 @@ mod house {
     pub(crate) mod lexer;
     pub(crate) mod manifest;
     pub(crate) mod ns3_module;
+    pub(crate) mod paths;
     pub(crate) mod policies;
     pub(crate) mod project;
     pub(crate) mod size;
