@@ -42,7 +42,10 @@ pub(crate) struct Settings {
 }
 
 /// The settings for two names of a scenario; the error says that there is no such thing.
-pub(crate) fn settings(recovery: &'static str, control: &str) -> Result<Settings, Box<ScenarioError>> {
+pub(crate) fn settings(
+    recovery: &'static str,
+    control: &str,
+) -> Result<Settings, Box<ScenarioError>> {
     delivering(recovery, control, "auto")
 }
 
