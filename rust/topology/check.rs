@@ -1,8 +1,7 @@
 //! Validation of a graph, once, so that later code can rely on it.
 
 use super::{
-    Link, MAX_HOSTS, MAX_LINKS, MAX_ROUTES, MAX_SWITCHES, Node, Switch, TopologyError,
-    names as node_names,
+    Link, MAX_HOSTS, MAX_LINKS, MAX_ROUTES, MAX_SWITCHES, Node, Switch, TopologyError, spelling,
 };
 use crate::ids::{HostId, PortId};
 
@@ -52,11 +51,11 @@ pub(super) fn links(
         }
         let [a, b] = link.ends;
         if a == b {
-            let node = node_names::of_node(hosts, switches, a).to_owned();
+            let node = spelling::of_node(hosts, switches, a).to_owned();
             return Err(TopologyError::LinkToItself { link: index, node });
         }
         if link.rate.as_bps() == 0 {
-            let name = node_names::of_link(hosts, switches, link);
+            let name = spelling::of_link(hosts, switches, link);
             return Err(TopologyError::RateZero { link: index, name });
         }
     }

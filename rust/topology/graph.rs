@@ -1,6 +1,6 @@
 //! The graph of hosts, switches and links.
 
-use super::{Link, Node, Switch, TopologyError, check, names};
+use super::{Link, Node, Switch, TopologyError, check, spelling};
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
 
 /// The graph of a fabric, valid by construction: every host has one link, and every host reaches
@@ -37,7 +37,7 @@ impl Topology {
         let host_ports = check::host_ports(&hosts, &switches, &links)?;
         check::reachability(&hosts, &switches, &links)?;
         check::routes(&switches, &links, &host_ports)?;
-        let link_names = names::of_links(&hosts, &switches, &links);
+        let link_names = spelling::of_links(&hosts, &switches, &links);
         let (first_port, switch_ports) = ports_by_switch(switches.len(), &links);
         Ok(Self { hosts, switches, links, host_ports, link_names, first_port, switch_ports })
     }
@@ -81,7 +81,7 @@ impl Topology {
 
     /// The name of a host or switch.
     pub fn node_name(&self, node: Node) -> &str {
-        names::of_node(&self.hosts, &self.switches, node)
+        spelling::of_node(&self.hosts, &self.switches, node)
     }
 
     /// The nodes that transmit and receive the packets of `port`, in this order.

@@ -19,6 +19,7 @@ mod node;
 mod pods;
 mod rail_optimized;
 mod routes;
+mod spelling;
 
 pub(crate) use capacity::path_shares;
 pub use capacity::{Capacities, Shares};
