@@ -1,8 +1,8 @@
 //! evenkeel simulates load balancing in AI-training networks, packet by packet.
 //!
-//! Given a fabric, a workload and failures, it computes how long each load-balancing scheme takes to
-//! complete, and what it costs in NIC state. This text describes the architecture: the layers, the
-//! order in which to read them, and what each layer deliberately does not know.
+//! Given a fabric, a workload and failures, it computes how long each load-balancing scheme takes
+//! to complete, and what it costs in NIC state. This text describes the architecture: the layers,
+//! the order in which to read them, and what each layer deliberately does not know.
 //! `docs/architecture.md` draws the imports between them.
 //!
 //! # Overview
@@ -18,9 +18,9 @@
 //! messages, splitters, NICs, and the ledger of what completed. [`switching`] is all switches:
 //! forwarding tables, policies, marking, admission, priority flow control (PFC), and what failures
 //! do to links and routes. A world owns one of each, and moves packets and time between them.
-//! [`fabric`] is the world in pure Rust: one event for each packet and hop, exact to the picosecond,
-//! with the same bytes for the same scenario and seed on every machine. The ns-3 module is another
-//! world, and `examples/toy_world.rs` a third, in a hundred lines.
+//! [`fabric`] is the world in pure Rust: one event for each packet and hop, exact to the
+//! picosecond, with the same bytes for the same scenario and seed on every machine. The ns-3 module
+//! is another world, and `examples/toy_world.rs` a third, in a hundred lines.
 //!
 //! # Reading order
 //!
@@ -33,12 +33,13 @@
 //! 4. [`topology`], [`collective`], [`workload`]: the wiring, and the messages.
 //! 5. [`endpoint`]: the work of hosts in any world, from messages with dependencies to queue pairs.
 //!    [`switching`]: the work of switches in any world.
-//! 6. [`fabric`]: `driver` has the one loop, `world` hosts and network under one clock, `network` the
-//!    path of a packet, `event` the event queue. [`bound`] has the closed forms of the lower bound.
+//! 6. [`fabric`]: `driver` has the one loop, `world` hosts and network under one clock, `network`
+//!    the path of a packet, `event` the event queue. [`bound`] has the closed forms of the lower
+//!    bound.
 //! 7. [`multirail`]: hosts with several rails, each a network of its own under one clock, driven by
 //!    [`rail`]'s allocators and exception handlers.
-//! 8. [`scenario`] (TOML files, resolved and validated) and [`hpcc`] (experiments of the HPCC family
-//!    of ns-3 simulators from their own files).
+//! 8. [`scenario`] (TOML files, resolved and validated) and [`hpcc`] (experiments of the HPCC
+//!    family of ns-3 simulators from their own files).
 //! 9. [`study`] (runs and sets of runs) and [`report`] (their results); the command line is in the
 //!    binary.
 //!
@@ -59,13 +60,13 @@
 //!
 //! - A sender policy has access to no queue and no other host, a switch policy to no sender and no
 //!   other switch, and a splitter to no packet. A policy that cheats does not compile.
-//! - An allocator of rails has access to sizes and durations, an exception handler to the numbers of
-//!   chunks and messages; neither has access to data, to a link or to the other.
+//! - An allocator of rails has access to sizes and durations, an exception handler to the numbers
+//!   of chunks and messages; neither has access to data, to a link or to the other.
 //! - The NIC knows neither the topology nor the world: the fabric, ns-3 or a test drives it alike.
 //! - Hosts and switches know no event queue and no wire, and each other only by packets: neither
 //!   [`endpoint`] nor [`switching`] uses the other.
-//! - The fabric's loop knows nothing of RDMA, ECN or policies: it takes the next event, advances the
-//!   time, and dispatches.
+//! - The fabric's loop knows nothing of RDMA, ECN or policies: it takes the next event, advances
+//!   the time, and dispatches.
 //! - Only a timer, an acknowledgement or a routing update reveals a failure.
 //! - Reports never simulate, and a run never draws figures.
 //!

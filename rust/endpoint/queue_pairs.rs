@@ -1,10 +1,11 @@
 //! Queue pairs that a program makes for itself, beside those that carry messages.
 //!
-//! They are queue pairs of the same NICs, with work queues and completions: what [`crate::nic::verbs`]
-//! describes. Packets on them are balanced as those of messages are, by the scheme's sender part and
-//! by the switches; nothing splits them. Where a splitter pins the paths of a policy, a queue pair of
-//! a program is pinned to a path by its hash, and when a timeout shows that the path failed, to the
-//! next one \[inferred\]. (Answers to READs take path 0 then, as no flow pins them.)
+//! They are queue pairs of the same NICs, with work queues and completions: what
+//! [`crate::nic::verbs`] describes. Packets on them are balanced as those of messages are, by the
+//! scheme's sender part and by the switches; nothing splits them. Where a splitter pins the paths
+//! of a policy, a queue pair of a program is pinned to a path by its hash, and when a timeout shows
+//! that the path failed, to the next one \[inferred\]. (Answers to READs take path 0 then, as no
+//! flow pins them.)
 
 use std::collections::BTreeMap;
 
@@ -46,7 +47,8 @@ impl OwnQps {
 
 impl Endpoints {
     /// Creates a queue pair with completions at `host`, in state Reset. `stream` is part of its
-    /// 5-tuple: queue pairs of two hosts that differ in it have hashes and random draws of their own.
+    /// 5-tuple: queue pairs of two hosts that differ in it have hashes and random draws of their
+    /// own.
     ///
     /// # Errors
     /// As [`crate::nic::Nic::create_qp`].

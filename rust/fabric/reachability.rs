@@ -63,14 +63,14 @@ impl Reachability {
     }
 }
 
-/// How many messages can never complete: those between hosts that are `apart`, and those that wait
+/// How many messages can never complete: those of `separated` hosts, and those that wait
 /// for them.
-fn never_completing(endpoints: &Endpoints, apart: &[MessageId]) -> usize {
+fn never_completing(endpoints: &Endpoints, separated: &[MessageId]) -> usize {
     let (workload, ledger) = (endpoints.workload(), endpoints.ledger());
     // No task waits for a message that was posted.
     let is_planned = |id: &&MessageId| id.index() < workload.messages.len();
-    let mut count = apart.iter().filter(|id| !is_planned(id)).count();
-    let mut next: Vec<TaskId> = apart.iter().filter(is_planned).map(|&id| id.into()).collect();
+    let mut count = separated.iter().filter(|id| !is_planned(id)).count();
+    let mut next: Vec<TaskId> = separated.iter().filter(is_planned).map(|&id| id.into()).collect();
     let mut never = vec![false; workload.task_count()];
     while let Some(task) = next.pop() {
         if std::mem::replace(&mut never[task.index()], true) {
