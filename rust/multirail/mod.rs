@@ -13,7 +13,8 @@
 //! - [`RailKind::InNetwork`]: switches that add (`tree_rail`).
 //!
 //! [`run`] steps the rail with the earliest event. It has no formula for the cost of a rail: it
-//! asks an [`Allocator`](crate::rail::Allocator) for divisions, and reports the measured costs to it.
+//! asks an [`Allocator`](crate::rail::Allocator) for divisions, and reports the measured costs to
+//! it.
 
 mod attempt;
 mod config;

@@ -1,10 +1,10 @@
 //! The numbers of an all-reduce, and their exact sums.
 //!
 //! Elements are 64-bit integers with wrapping addition, so that the sum does not depend on the
-//! order of additions and can be compared bit by bit. The input of a rank is a function of operation,
-//! rank and index. It stands for the buffer of inputs that a real library must keep until an
-//! operation is complete everywhere, because a chunk is repeated from its inputs, never from a
-//! buffer with partial sums.
+//! order of additions and can be compared bit by bit. The input of a rank is a function of
+//! operation, rank and index. It stands for the buffer of inputs that a real library must keep
+//! until an operation is complete everywhere, because a chunk is repeated from its inputs, never
+//! from a buffer with partial sums.
 
 use crate::rng::mix64;
 use crate::units::Bytes;

@@ -1,8 +1,8 @@
 //! An operation in progress: its chunks, and the state of each chunk at each rank.
 //!
 //! Ranks learn of a failure at different times, so each has a state of its own. A repeated chunk
-//! has a later epoch: sums of an earlier epoch are late and ignored, and sums of an epoch that a rank
-//! does not know yet are kept until it does.
+//! has a later epoch: sums of an earlier epoch are late and ignored, and sums of an epoch that a
+//! rank does not know yet are kept until it does.
 
 use std::collections::VecDeque;
 

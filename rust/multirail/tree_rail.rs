@@ -6,9 +6,9 @@
 //! link retransmits by itself what an outage interrupts.
 //!
 //! Hosts are the leaves; each switch has up to `radix` children. A chunk is sent in segments: a
-//! host sends its numbers up, a switch adds those of all its children in one of its slots and sends the
-//! sum up, the root sends the sum down, and each switch to all its children. A slot is free again
-//! when the sum has left; a child may have as many segments in flight as there are slots.
+//! host sends its numbers up, a switch adds those of all its children in one of its slots and sends
+//! the sum up, the root sends the sum down, and each switch to all its children. A slot is free
+//! again when the sum has left; a child may have as many segments in flight as there are slots.
 //!
 //! Without contention and with enough slots, n segments of s bytes through h tiers take
 //! `overhead + 2h·(s/β + p) + (2h − 1)·l + (n − 1)·s/β`: the textbook's `2αh + x/β` with
