@@ -80,7 +80,7 @@ RdmaQp::Connect(Ptr<RdmaQp> a, Ptr<RdmaQp> b)
     NS_LOG_FUNCTION(a << b);
     if (!a || !b)
     {
-        throw std::invalid_argument("two queue pairs are needed to connect, and one of these is null");
+        throw std::invalid_argument("two queue pairs are needed to connect, and one is null");
     }
     if (a->m_peer != b->m_nic || b->m_peer != a->m_nic)
     {
