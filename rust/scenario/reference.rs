@@ -48,11 +48,11 @@ pub fn reference() -> String {
 const INTRODUCTION: &str = "# Scenario reference
 
 A scenario is a TOML file. Every section and every key may be left out unless its default is
-*required*; an unknown key is an error that names the closest known one. Quantities are texts with a
-unit (`\"400Gbps\"`, `\"1us\"`, `\"64MiB\"`), fractions are written `\"1/5\"` or `\"0.2\"`. Paths
-are relative to the scenario's file. A key of a table is written with a dot (`ecn.step`), as TOML
-reads it. `evenkeel check --explain` prints a scenario with all its defaults. *[inferred]* marks values
-that no source gives.";
+*required*; an unknown key is an error that names the closest known one. Quantities are texts with
+a unit (`\"400Gbps\"`, `\"1us\"`, `\"64MiB\"`), fractions are written `\"1/5\"` or `\"0.2\"`.
+Paths are relative to the scenario's file. A key of a table is written with a dot (`ecn.step`), as
+TOML reads it. `evenkeel check --explain` prints a scenario with all its defaults. *[inferred]*
+marks values that no source gives.";
 
 const END: &str = "---
 
