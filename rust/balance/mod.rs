@@ -9,6 +9,7 @@
 mod argmin;
 #[cfg(test)]
 mod choices;
+mod parameters;
 mod path_space;
 mod preset;
 mod qp_context;
@@ -21,7 +22,6 @@ pub mod switch;
 mod test_view;
 mod view;
 
+pub use parameters::Parameters;
 pub use preset::{SHARED_PARAMETERS, build_scheme, display_name, find_preset, presets};
-pub use scheme::{
-    Forwarding, Origin, Parameters, Preset, Scheme, SchemeError, Weights, parse_config,
-};
+pub use scheme::{Forwarding, Origin, Preset, Scheme, SchemeError, Weights, parse_config};

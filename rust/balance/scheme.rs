@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::parameters::Parameters;
 use super::sender::SenderConfig;
 use super::switch::{SwitchConfig, hash};
 use crate::nic::Recovery;
@@ -16,9 +17,6 @@ pub enum Forwarding {
     /// It encodes a path: for each tier, the index of the equal-cost port to take.
     SourceRouted,
 }
-
-/// The keys of `[policy]` in a scenario, except `name`.
-pub type Parameters = toml::Table;
 
 /// A named load-balancing scheme with default parameters.
 #[derive(Debug, Clone, Copy)]

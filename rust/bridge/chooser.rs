@@ -2,10 +2,10 @@
 //!
 //! A chooser uses policies and ids; it knows no fabric, no scenario and no ns-3.
 //!
-//! Packets of other senders (TCP, the NIC of another simulator) carry no entropy value that a policy
-//! of evenkeel chose. The switch then takes the part of sender policies that need no feedback: it
-//! keeps their state by flow, in a table of bounded size that flows index by their hash, as switches
-//! keep flowlets (see [`Senders::Other`]).
+//! Packets of other senders (TCP, the NIC of another simulator) carry no entropy value that a
+//! policy of evenkeel chose. The switch then takes the part of sender policies that need no
+//! feedback: it keeps their state by flow, in a table of bounded size that flows index by their
+//! hash, as switches keep flowlets (see [`Senders::Other`]).
 
 mod flows;
 mod refusal;

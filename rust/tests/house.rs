@@ -36,7 +36,7 @@ fn layers_use_only_what_is_below_them() {
 }
 
 #[test]
-fn no_circle_of_uses_is_large() {
+fn no_circle_of_uses_has_more_than_two_files() {
     let sources = project::files("rust", ".rs");
     let imports = house::imports::Imports::of(&["rust/lib.rs", "rust/main.rs"], &sources);
     expect_none(imports.circles());
@@ -64,14 +64,14 @@ fn the_architecture_page_is_what_the_sources_say() {
 }
 
 #[test]
-fn no_file_is_long_and_half_are_short() {
+fn no_file_is_over_450_lines_and_half_have_150_or_fewer() {
     let sources = project::sources();
     let long = sources.iter().flat_map(house::size::length);
     expect_none(long.chain(house::size::median(&sources)).collect());
 }
 
 #[test]
-fn no_line_is_wide() {
+fn no_line_is_over_100_columns() {
     expect_none(project::rust_sources().iter().flat_map(house::size::width).collect());
 }
 

@@ -1,5 +1,5 @@
-//! Scenarios in both worlds, compared flow by flow to the picosecond: links, switches, priority flow
-//! control and failures are implemented twice, in Rust and in C++, and each tests the other.
+//! Scenarios in both worlds, compared flow by flow to the picosecond: links, switches, priority
+//! flow control and failures are implemented twice, in Rust and in C++, and each tests the other.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -195,7 +195,8 @@ fn switches_and_links_behave_the_same_in_both_worlds() {
             "a slow link, weighed",
             "wcmp",
             fails(
-                "kind = \"degrade\"\nfactor = \"1/3\"\nat = \"1us\"\nuntil = \"30us\"\nconvergence = \"1us\"",
+                "kind = \"degrade\"\nfactor = \"1/3\"\nat = \"1us\"\nuntil = \"30us\"\n\
+                 convergence = \"1us\"",
             ),
         ),
         ("a lossy link", "spray", fails("kind = \"loss\"\nrate = \"1/50\"\nat = \"0us\"")),

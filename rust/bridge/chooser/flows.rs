@@ -36,8 +36,8 @@ impl Flows {
         })
     }
 
-    /// Sets the entropy value of a packet to the policy's choice; the packet's own value becomes part
-    /// of the label, so that flows stay distinct.
+    /// Sets the entropy value of a packet to the policy's choice; the packet's own value becomes
+    /// part of the label, so that flows stay distinct.
     pub fn stamp(&mut self, now: Time, packet: &mut Packet) {
         packet.label ^= u32::from(packet.entropy).wrapping_mul(0x9e37_79b1);
         // Labels are hashes of the caller, which may be poor: every bit must count.

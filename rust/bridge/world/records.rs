@@ -186,8 +186,8 @@ pub(in crate::bridge) struct FabricCompletion {
     pub status: FabricCompletionStatus,
 }
 
-/// The packets that a world counts between the NICs. `waiting_found` is the sum of the bytes without
-/// priority that the `arrivals`, data packets at output ports of switches, found waiting.
+/// The packets that a world counts between the NICs. `waiting_found` is the sum of the bytes
+/// without priority that the `arrivals`, data packets at output ports of switches, found waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub(in crate::bridge) struct FabricCounters {

@@ -1,8 +1,8 @@
 //! Queue pairs that programs of a world use themselves: verbs go in, completions come out.
 //!
-//! The NIC ([`crate::nic::verbs`]) decides what is allowed, and its errors are passed on. This module
-//! adds what a world needs: open work keeps a run from being finished, a completion has a time, and
-//! successful work that is not signaled has no completion.
+//! The NIC ([`crate::nic::verbs`]) decides what is allowed, and its errors are passed on. This
+//! module adds what a world needs: open work keeps a run from being finished, a completion has a
+//! time, and successful work that is not signaled has no completion.
 
 use std::collections::{BTreeMap, VecDeque};
 

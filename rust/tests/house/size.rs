@@ -3,11 +3,11 @@
 use super::project::{Fault, SourceFile};
 
 /// No file is longer.
-const MOST_LINES: usize = 700;
+const MOST_LINES: usize = 450;
 /// Half of the files are at most this long.
 const MEDIAN_LINES: usize = 150;
 /// No line of Rust is wider, which rustfmt does not see to in texts and comments.
-const MOST_COLUMNS: usize = 132;
+const MOST_COLUMNS: usize = 100;
 
 /// Faults of files that hold more than one concept.
 pub(crate) fn length(file: &SourceFile) -> Vec<Fault> {
