@@ -247,14 +247,26 @@ fn messages_that_wait_for_each_other_wait_in_both_worlds() {
     }
 }
 
+/// An experiment of the HPCC family in its own files.
+struct Experiment<'a> {
+    what: &'a str,
+    topology: &'a str,
+    flows: &'a str,
+    /// Lines of the configuration beside [`CONFIG`].
+    more: &'a str,
+    /// How many files it writes.
+    files: usize,
+}
+
+const CONFIG: &str = "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nTRACE_FILE trace.txt\n\
+    CC_MODE 1\nHAS_WIN 0\nSIMULATOR_STOP_TIME 2.1\nKMIN_MAP 1 100000000000 40\n\
+    KMAX_MAP 1 100000000000 160\nPMAX_MAP 1 100000000000 0.2\nBUFFER_SIZE 1\n\
+    QLEN_MON_START 1999990000\nQLEN_MON_END 2000100000\n";
+
 /// Every file that an experiment of the HPCC family writes has the same bytes from either world.
 #[test]
 fn an_experiment_writes_the_same_files_in_both_worlds() {
     let topology = |tail: &str| format!("4 1 3\n0\n2 0 100Gbps {tail}\n");
-    let config = "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nTRACE_FILE trace.txt\n\
-        CC_MODE 1\nHAS_WIN 0\nSIMULATOR_STOP_TIME 2.1\nKMIN_MAP 1 100000000000 40\n\
-        KMAX_MAP 1 100000000000 160\nPMAX_MAP 1 100000000000 0.2\nBUFFER_SIZE 1\n\
-        QLEN_MON_START 1999990000\nQLEN_MON_END 2000100000\n";
     let conweave = "FLOWGEN_START_TIME 2.0\nFLOWGEN_STOP_TIME 2.01\n\
         UPLINK_MON_FILE u\nCONN_MON_FILE c\nCNP_OUTPUT_FILE n\nPFC_OUTPUT_FILE p\n";
     let alike = topology("1us 0\n1 0 100Gbps 1us 0\n3 0 100Gbps 1us 0");
@@ -274,49 +286,55 @@ fn an_experiment_writes_the_same_files_in_both_worlds() {
         ("ConWeave's notices", odd.as_str(), meet, conweave, 4),
     ] {
         for rounding in [Rounding::Exact, Rounding::TruncateNs] {
-            let folder = tempfile::tempdir().unwrap();
-            let place = |name: &str| folder.path().join(name);
-            let config = format!("{config}{more}");
-            for (name, text) in [
-                ("topology.txt", topology),
-                ("flow.txt", flows),
-                ("trace.txt", "6 0 1 2 3 4 5"),
-                ("config.txt", config.as_str()),
-            ] {
-                std::fs::write(place(name), text).unwrap();
-            }
-            let overrides = hpcc::Overrides { rounding, ..Default::default() };
-            let experiment = hpcc::Experiment::load(&place("config.txt"), &overrides).unwrap();
-            let (ours, theirs) = (place("rust"), place("ns3"));
-            for folder in [&ours, &theirs] {
-                std::fs::create_dir(folder).unwrap();
-            }
-            let recorded = experiment.recorded();
-            assert_eq!(recorded.len(), files, "{what}: {recorded:?}");
-            let mut open = |kind| -> std::io::Result<Box<dyn std::io::Write>> {
-                let (_, name) = recorded.iter().find(|(of, _)| *of == kind).unwrap();
-                Ok(Box::new(std::fs::File::create(ours.join(name))?))
-            };
-            let mut recorder = hpcc::Recorder::new(&experiment, &mut open).unwrap();
-            let observers = fabric::Observers { watch: Some(&mut recorder), progress: &mut |_| {} };
-            let world = fabric::World::new(&experiment.setup);
-            let outcome = fabric::drive(world, &mut fabric::FixedWorkload, observers);
-            recorder.finish(&outcome).unwrap();
-            ns3::run_hpcc(&experiment, &theirs).unwrap();
-            for (_, name) in &recorded {
-                let [ours, theirs] =
-                    [&ours, &theirs].map(|folder| std::fs::read(folder.join(name)).unwrap());
-                let differs = ours.iter().zip(&theirs).position(|(a, b)| a != b);
-                assert_eq!(differs, None, "{what}, {rounding:?}: {name}");
-                assert_eq!(ours.len(), theirs.len(), "{what}, {rounding:?}: {name}");
-                // Nothing is marked where flows do not meet; one switch has no uplinks.
-                let bare = matches!(
-                    (what, name.as_str()),
-                    ("ConWeave's monitors", "n") | ("ConWeave's notices", "u")
-                );
-                assert_eq!(ours.is_empty(), bare, "{what}: {name}");
-            }
+            same_files(&Experiment { what, topology, flows, more, files }, rounding);
         }
+    }
+}
+
+/// Runs an experiment in both worlds, and compares what it writes.
+fn same_files(case: &Experiment, rounding: Rounding) {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let config = format!("{CONFIG}{}", case.more);
+    for (name, text) in [
+        ("topology.txt", case.topology),
+        ("flow.txt", case.flows),
+        ("trace.txt", "6 0 1 2 3 4 5"),
+        ("config.txt", config.as_str()),
+    ] {
+        std::fs::write(place(name), text).unwrap();
+    }
+    let overrides = hpcc::Overrides { rounding, ..Default::default() };
+    let experiment = hpcc::Experiment::load(&place("config.txt"), &overrides).unwrap();
+    let (ours, theirs) = (place("rust"), place("ns3"));
+    for folder in [&ours, &theirs] {
+        std::fs::create_dir(folder).unwrap();
+    }
+    let recorded = experiment.recorded();
+    let what = case.what;
+    assert_eq!(recorded.len(), case.files, "{what}: {recorded:?}");
+    let mut open = |kind| -> std::io::Result<Box<dyn std::io::Write>> {
+        let (_, name) = recorded.iter().find(|(of, _)| *of == kind).unwrap();
+        Ok(Box::new(std::fs::File::create(ours.join(name))?))
+    };
+    let mut recorder = hpcc::Recorder::new(&experiment, &mut open).unwrap();
+    let observers = fabric::Observers { watch: Some(&mut recorder), progress: &mut |_| {} };
+    let world = fabric::World::new(&experiment.setup);
+    let outcome = fabric::drive(world, &mut fabric::FixedWorkload, observers);
+    recorder.finish(&outcome).unwrap();
+    ns3::run_hpcc(&experiment, &theirs).unwrap();
+    for (_, name) in &recorded {
+        let [ours, theirs] =
+            [&ours, &theirs].map(|folder| std::fs::read(folder.join(name)).unwrap());
+        let differs = ours.iter().zip(&theirs).position(|(a, b)| a != b);
+        assert_eq!(differs, None, "{what}, {rounding:?}: {name}");
+        assert_eq!(ours.len(), theirs.len(), "{what}, {rounding:?}: {name}");
+        // Nothing is marked where flows do not meet; one switch has no uplinks.
+        let bare = matches!(
+            (what, name.as_str()),
+            ("ConWeave's monitors", "n") | ("ConWeave's notices", "u")
+        );
+        assert_eq!(ours.is_empty(), bare, "{what}: {name}");
     }
 }
 
