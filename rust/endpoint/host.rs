@@ -13,8 +13,8 @@ use crate::units::{Span, Time};
 /// When a message starts, or a delay ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Start {
-    pub at: Time,
-    pub task: TaskId,
+    pub(super) at: Time,
+    pub(super) task: TaskId,
 }
 
 /// A host.

@@ -19,7 +19,7 @@ struct State {
 impl Lanes {
     /// A delay of a lane waits for no other task any more; true if it begins now, because the lane
     /// was idle.
-    pub fn join(&mut self, lane: Lane, delay: TaskId) -> bool {
+    pub(super) fn join(&mut self, lane: Lane, delay: TaskId) -> bool {
         if let Some(busy) = self.0.get_mut(&lane) {
             busy.ready.insert(delay);
             return false;
@@ -30,7 +30,7 @@ impl Lanes {
 
     /// The delay that a lane was busy with has ended; the next one, if any: of those that are ready
     /// the one with the lowest id.
-    pub fn leave(&mut self, lane: Lane) -> Option<TaskId> {
+    pub(super) fn leave(&mut self, lane: Lane) -> Option<TaskId> {
         let next = self.0.get_mut(&lane)?.ready.pop_first();
         if next.is_none() {
             self.0.remove(&lane);

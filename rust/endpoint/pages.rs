@@ -22,7 +22,7 @@ impl<T> Default for Pages<T> {
 
 impl<T> Pages<T> {
     /// Adds an entry at an index that has none.
-    pub fn insert(&mut self, index: usize, entry: T) {
+    pub(super) fn insert(&mut self, index: usize, entry: T) {
         let (page, offset) = (index / PAGE, index % PAGE);
         if self.0.len() <= page {
             self.0.resize_with(page + 1, || None);
@@ -36,7 +36,7 @@ impl<T> Pages<T> {
     }
 
     /// Takes an entry out.
-    pub fn remove(&mut self, index: usize) -> Option<T> {
+    pub(super) fn remove(&mut self, index: usize) -> Option<T> {
         let slot = self.0.get_mut(index / PAGE)?;
         let page = slot.as_mut()?;
         let entry = page.entries[index % PAGE].take()?;
@@ -48,17 +48,17 @@ impl<T> Pages<T> {
     }
 
     #[inline]
-    pub fn get(&self, index: usize) -> Option<&T> {
+    pub(super) fn get(&self, index: usize) -> Option<&T> {
         self.0.get(index / PAGE)?.as_ref()?.entries[index % PAGE].as_ref()
     }
 
     #[inline]
-    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+    pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         self.0.get_mut(index / PAGE)?.as_mut()?.entries[index % PAGE].as_mut()
     }
 
     /// Indices and entries, in order of indices.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
         let pages = self.0.iter().enumerate().filter_map(|(at, page)| Some((at, page.as_ref()?)));
         pages.flat_map(|(at, page)| {
             let entries = page.entries.iter().enumerate();

@@ -17,19 +17,19 @@ pub(super) struct PathWeights {
 }
 
 impl PathWeights {
-    pub fn new(topology: &Arc<Topology>, intact: &Arc<Routes>) -> Self {
+    pub(super) fn new(topology: &Arc<Topology>, intact: &Arc<Routes>) -> Self {
         let (topology, intact) = (topology.clone(), intact.clone());
         Self { topology, intact, shares: BTreeMap::new() }
     }
 
     /// Discards what was computed: routing has changed.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.shares.clear();
     }
 
     /// The shares of the paths from host to host, with what routing knows to be left of the rate
     /// of each link.
-    pub fn between(
+    pub(super) fn between(
         &mut self,
         src: HostId,
         dst: HostId,

@@ -31,12 +31,12 @@ pub(super) struct OwnQps(BTreeMap<(HostId, QpId), OwnQp>);
 
 impl OwnQps {
     /// Host, peer and id of each.
-    pub fn iter(&self) -> impl Iterator<Item = (HostId, HostId, QpId)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (HostId, HostId, QpId)> {
         self.0.iter().map(|(&(host, qp), own)| (host, own.dst, qp))
     }
 
     /// A path failed: requests that are posted from now on take the next one.
-    pub fn leave_path(&mut self, host: HostId, qp: QpId, failed: u16) {
+    pub(super) fn leave_path(&mut self, host: HostId, qp: QpId, failed: u16) {
         if let Some(own) = self.0.get_mut(&(host, qp))
             && own.path == failed
         {

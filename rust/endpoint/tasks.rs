@@ -10,8 +10,8 @@ use crate::workload::{Task, Workload};
 /// there.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ended {
-    pub host: HostId,
-    pub task: TaskId,
+    pub(super) host: HostId,
+    pub(super) task: TaskId,
 }
 
 /// Schedules the tasks that wait for nothing but the clock and their turn.

@@ -87,7 +87,7 @@ pub(super) struct EventQueue {
 
 impl EventQueue {
     /// A queue for events that are mostly less than `horizon_ps` ahead.
-    pub fn new(horizon_ps: u64) -> Self {
+    pub(super) fn new(horizon_ps: u64) -> Self {
         // About a nanosecond a bucket, or as much more as the horizon needs.
         let mut shift = 10;
         while (SLOTS as u64) << shift < horizon_ps.saturating_mul(2) && shift < 40 {
@@ -108,7 +108,7 @@ impl EventQueue {
 
     /// Adds an event; panics if it lies in the past.
     #[inline]
-    pub fn push(&mut self, time: Time, event: Event) {
+    pub(super) fn push(&mut self, time: Time, event: Event) {
         let entry = Entry { time: time.as_ps(), rank: event.rank() };
         assert!(entry.time >= self.last, "{event:?} at {time} lies in the past");
         let bucket = entry.time >> self.shift;
@@ -127,7 +127,7 @@ impl EventQueue {
 
     /// Takes the earliest event.
     #[inline]
-    pub fn pop(&mut self) -> Option<(Time, Event)> {
+    pub(super) fn pop(&mut self) -> Option<(Time, Event)> {
         if self.cursor == self.current.len() && !self.advance() {
             return None;
         }
@@ -139,7 +139,7 @@ impl EventQueue {
 
     /// The time of the earliest event.
     #[inline]
-    pub fn next_time(&mut self) -> Option<Time> {
+    pub(super) fn next_time(&mut self) -> Option<Time> {
         if self.cursor == self.current.len() && !self.advance() {
             return None;
         }
@@ -149,7 +149,7 @@ impl EventQueue {
     /// The port of the event that comes `ahead` after the next, if it is in the current bucket and
     /// of a port.
     #[inline]
-    pub fn port_ahead(&self, ahead: usize) -> Option<PortId> {
+    pub(super) fn port_ahead(&self, ahead: usize) -> Option<PortId> {
         let entry = self.current.get(self.cursor + ahead)?;
         match Event::of_rank(entry.rank) {
             Event::Port(port) | Event::Start(port) => Some(port),

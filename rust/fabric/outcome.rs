@@ -128,21 +128,21 @@ pub struct Outcome {
 /// What a world measures of its links and switches; the hosts count the rest.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Measured {
-    pub verdict: Verdict,
-    pub ended: Time,
-    pub data_dropped: u64,
-    pub control_dropped: u64,
-    pub trimmed: u64,
-    pub pfc_pauses: u64,
-    pub packet_hops: u64,
-    pub events: u64,
-    pub in_flight: u64,
-    pub queue_bytes_mean: f64,
+    pub(crate) verdict: Verdict,
+    pub(crate) ended: Time,
+    pub(crate) data_dropped: u64,
+    pub(crate) control_dropped: u64,
+    pub(crate) trimmed: u64,
+    pub(crate) pfc_pauses: u64,
+    pub(crate) packet_hops: u64,
+    pub(crate) events: u64,
+    pub(crate) in_flight: u64,
+    pub(crate) queue_bytes_mean: f64,
     /// By port id, 0 for those of hosts.
-    pub queue_bytes_max_by_port: Vec<Bytes>,
-    pub link_bytes: Vec<Bytes>,
-    pub probes: Vec<QueueProbe>,
-    pub pauses: Vec<PauseRecord>,
+    pub(crate) queue_bytes_max_by_port: Vec<Bytes>,
+    pub(crate) link_bytes: Vec<Bytes>,
+    pub(crate) probes: Vec<QueueProbe>,
+    pub(crate) pauses: Vec<PauseRecord>,
 }
 
 impl Outcome {

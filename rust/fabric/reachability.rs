@@ -4,7 +4,7 @@
 //! Senders would retransmit until the time limit. No result depends on seeing it earlier; people
 //! who wait for the end of a run do.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::endpoint::Endpoints;
 use crate::ids::{HostId, LinkId, MessageId, TaskId};
@@ -27,7 +27,7 @@ pub(super) struct Reachability {
     /// Next hops over the links that do not stay down, once they have been needed.
     routes: Option<Routes>,
     /// By sender and receiver, once it has been needed: whether there is no path.
-    apart: HashMap<(HostId, HostId), bool>,
+    apart: BTreeMap<(HostId, HostId), bool>,
 }
 
 impl Reachability {
@@ -36,7 +36,7 @@ impl Reachability {
         let grace = GRACE.max(Span::from_ps(round_trips));
         let last = failures.iter().filter(|failure| stays_down(failure)).map(|it| it.at).max();
         let since = last.map(|at| at.saturating_add(grace));
-        Self { since, routes: None, apart: HashMap::new() }
+        Self { since, routes: None, apart: BTreeMap::new() }
     }
 
     /// True if messages are open at `now` and none of them can ever complete.

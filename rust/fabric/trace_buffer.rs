@@ -59,7 +59,7 @@ const LONGEST: Bytes = Bytes::new(1 << 16);
 
 impl TraceBuffer {
     /// An empty buffer for a fabric.
-    pub fn new(topology: &Topology, config: &FabricConfig) -> Self {
+    pub(crate) fn new(topology: &Topology, config: &FabricConfig) -> Self {
         let flight = |link: &crate::topology::Link| {
             link.rate.time_for(LONGEST + config.gap) + link.delay + config.forwarding_delay
         };
@@ -68,17 +68,17 @@ impl TraceBuffer {
     }
 
     /// Adds a record.
-    pub fn record(&mut self, record: PacketRecord) {
+    pub(crate) fn record(&mut self, record: PacketRecord) {
         self.records.push(record);
     }
 
     /// True if it is worth taking records.
-    pub fn has_enough(&self) -> bool {
+    pub(crate) fn has_enough(&self) -> bool {
         self.records.len() >= self.enough
     }
 
     /// Takes the records that none can come before any more, in order; all at `Time::NEVER`.
-    pub fn take(&mut self, now: Time) -> Vec<PacketRecord> {
+    pub(crate) fn take(&mut self, now: Time) -> Vec<PacketRecord> {
         let arrival = |record: &PacketRecord| record.event == PacketEvent::Received;
         self.records.sort_by_key(|record| (record.at, !arrival(record), record.port));
         let settled = match now {

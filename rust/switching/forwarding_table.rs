@@ -64,14 +64,14 @@ pub enum ForwardingDecision {
 /// The candidate ports for a packet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidates<'a> {
-    pub packet: &'a Packet,
+    pub(super) packet: &'a Packet,
     /// In the order of the forwarding table.
-    pub ports: &'a [PortId],
+    pub(super) ports: &'a [PortId],
     /// The edge switch of the packet's destination, and that switch's pod.
-    pub edge: SwitchId,
-    pub pod: u32,
+    pub(super) edge: SwitchId,
+    pub(super) pod: u32,
     /// The weights of the candidates, unless they are all alike.
-    pub shares: Option<Shares<'a>>,
+    pub(super) shares: Option<Shares<'a>>,
 }
 
 impl ForwardingTable {

@@ -20,8 +20,8 @@ pub trait PortLoads {
 /// The loads and indices of all ports.
 #[derive(Debug)]
 pub(super) struct Ports<'a, L> {
-    pub loads: &'a L,
-    pub indices: &'a [u32],
+    pub(super) loads: &'a L,
+    pub(super) indices: &'a [u32],
 }
 
 /// A switch.

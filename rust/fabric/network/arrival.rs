@@ -23,16 +23,21 @@ pub(in crate::fabric) enum Arrival {
 /// A packet that has come to a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::fabric) struct Delivery {
-    pub host: HostId,
-    pub packet: Packet,
+    pub(in crate::fabric) host: HostId,
+    pub(in crate::fabric) packet: Packet,
     /// Whether the answers of the host are to be traced.
-    pub is_traced: bool,
+    pub(in crate::fabric) is_traced: bool,
 }
 
 impl Network {
     /// The packet at the head of a port's wire arrives, or the wire is free.
     #[inline]
-    pub fn handle_port(&mut self, now: Time, id: PortId, endpoints: &mut Endpoints) -> Arrival {
+    pub(in crate::fabric) fn handle_port(
+        &mut self,
+        now: Time,
+        id: PortId,
+        endpoints: &mut Endpoints,
+    ) -> Arrival {
         let arrived = self.take_arrival(now, id);
         self.settle_port(now, id, endpoints);
         match arrived {

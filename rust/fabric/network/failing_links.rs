@@ -47,7 +47,12 @@ impl Network {
     }
 
     /// A step of the failure plan takes effect.
-    pub fn handle_step(&mut self, now: Time, index: u32, endpoints: &mut Endpoints) {
+    pub(in crate::fabric) fn handle_step(
+        &mut self,
+        now: Time,
+        index: u32,
+        endpoints: &mut Endpoints,
+    ) {
         let step = self.switching.steps()[index as usize];
         if step.kind == StepKind::RateChange {
             // What started before now started at the old rate; ports decide late.

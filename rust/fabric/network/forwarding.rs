@@ -119,7 +119,11 @@ impl Network {
 #[cfg(test)]
 impl Network {
     /// Puts a packet into a switch at time zero, as if it had just arrived there.
-    pub fn forward_for_test(&mut self, switch: SwitchId, packet: crate::packet::Packet) {
+    pub(in crate::fabric) fn forward_for_test(
+        &mut self,
+        switch: SwitchId,
+        packet: crate::packet::Packet,
+    ) {
         let slot = self.pool.insert(packet);
         self.forward(Time::ZERO, switch, slot);
     }

@@ -16,7 +16,7 @@ impl Network {
     /// wire was free and its rate let it. Nothing has gone into the NIC since, so it decides as it
     /// would have then.
     #[inline]
-    pub fn transmit_from(&mut self, now: Time, host: &mut Host) {
+    pub(in crate::fabric) fn transmit_from(&mut self, now: Time, host: &mut Host) {
         let port = host.port;
         if self.ports[port.index()].paused {
             self.transmit_control_from(now, host);
@@ -59,7 +59,12 @@ impl Network {
 
     /// Something went into a host: sends what goes at once, and schedules its wake-up.
     #[inline]
-    pub fn follow_up(&mut self, now: Time, id: HostId, endpoints: &mut Endpoints) {
+    pub(in crate::fabric) fn follow_up(
+        &mut self,
+        now: Time,
+        id: HostId,
+        endpoints: &mut Endpoints,
+    ) {
         let host = endpoints.host_mut(id);
         let port = &mut self.ports[host.port.index()];
         if port.free <= now {
@@ -75,7 +80,12 @@ impl Network {
 
     /// Schedules the wake-up that a host asks for, unless an earlier one is scheduled.
     #[inline]
-    pub fn schedule_wake(&mut self, now: Time, id: HostId, endpoints: &mut Endpoints) {
+    pub(in crate::fabric) fn schedule_wake(
+        &mut self,
+        now: Time,
+        id: HostId,
+        endpoints: &mut Endpoints,
+    ) {
         let host = endpoints.host_mut(id);
         let free = self.ports[host.port.index()].free;
         let Some(wake) = host.next_wake(now, free) else { return };

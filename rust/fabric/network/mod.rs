@@ -40,19 +40,19 @@ use prefetch::{prefetch, prefetch_lines};
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct NetworkCounters {
     /// Data packets lost.
-    pub data_dropped: u64,
+    pub(in crate::fabric) data_dropped: u64,
     /// Acknowledgements, NACKs and CNPs lost.
-    pub control_dropped: u64,
+    pub(in crate::fabric) control_dropped: u64,
     /// Packets that reached the end of a wire.
-    pub hops: u64,
+    pub(in crate::fabric) hops: u64,
     /// Sum of the bytes that data packets found waiting at switch ports.
-    pub waiting_found: u128,
+    pub(in crate::fabric) waiting_found: u128,
     /// Data packets that came to a switch port.
-    pub arrivals: u64,
+    pub(in crate::fabric) arrivals: u64,
     /// Data packets cut to their header.
-    pub trimmed: u64,
+    pub(in crate::fabric) trimmed: u64,
     /// Pause frames sent.
-    pub pauses: u64,
+    pub(in crate::fabric) pauses: u64,
 }
 
 /// Everything between the NICs.
@@ -76,7 +76,7 @@ pub(super) struct Network {
 
 impl Network {
     /// The network of a setup, idle, with its failures scheduled.
-    pub fn new(setup: &Setup) -> Self {
+    pub(in crate::fabric) fn new(setup: &Setup) -> Self {
         let Setup { topology, fabric, scheme, seed, .. } = setup;
         let ids =
             (0..u32::try_from(2 * topology.links().len()).expect("ids are 32 bits")).map(PortId);
@@ -100,29 +100,29 @@ impl Network {
     }
 
     /// The switches.
-    pub fn switching(&self) -> &Switching {
+    pub(in crate::fabric) fn switching(&self) -> &Switching {
         &self.switching
     }
 
     /// What it has counted so far.
-    pub fn counters(&self) -> &NetworkCounters {
+    pub(in crate::fabric) fn counters(&self) -> &NetworkCounters {
         &self.counters
     }
 
     /// Schedules an event.
-    pub fn schedule(&mut self, at: Time, event: Event) {
+    pub(in crate::fabric) fn schedule(&mut self, at: Time, event: Event) {
         self.queue.push(at, event);
     }
 
     /// When the next event is.
     #[inline]
-    pub fn next_time(&mut self) -> Option<Time> {
+    pub(in crate::fabric) fn next_time(&mut self) -> Option<Time> {
         self.queue.next_time()
     }
 
     /// Takes the next event, and prefetches the memory of those that follow.
     #[inline]
-    pub fn pop_event(&mut self) -> Option<(Time, Event)> {
+    pub(in crate::fabric) fn pop_event(&mut self) -> Option<(Time, Event)> {
         let next = self.queue.pop();
         self.prefetch();
         next
@@ -147,12 +147,12 @@ impl Network {
     }
 
     /// Every packet in a queue or on a wire.
-    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+    pub(in crate::fabric) fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.ports.iter().flat_map(|port| port.packets(&self.pool))
     }
 
     /// PFC frames that took effect, by time.
-    pub fn take_pauses(&mut self) -> Vec<PauseRecord> {
+    pub(in crate::fabric) fn take_pauses(&mut self) -> Vec<PauseRecord> {
         std::mem::take(&mut self.pauses)
     }
 }

@@ -22,8 +22,8 @@ use crate::units::Time;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
     /// The port that the frame is for: it goes back over that port's link.
-    pub to: PortId,
-    pub order: PauseOrder,
+    pub(in crate::fabric) to: PortId,
+    pub(in crate::fabric) order: PauseOrder,
 }
 
 impl Network {
@@ -92,7 +92,7 @@ impl Network {
     }
 
     /// The wire of a port is free for what waits.
-    pub fn handle_start(&mut self, now: Time, id: PortId) {
+    pub(in crate::fabric) fn handle_start(&mut self, now: Time, id: PortId) {
         self.ports[id.index()].start_armed = false;
         self.start_waiting(now, id);
     }
@@ -133,7 +133,7 @@ impl Network {
     }
 
     /// A frame takes effect at the port that it is for.
-    pub fn obey(&mut self, now: Time, id: PortId, order: PauseOrder) {
+    pub(in crate::fabric) fn obey(&mut self, now: Time, id: PortId, order: PauseOrder) {
         self.pauses.push(PauseRecord { at: now, port: id, order });
         self.ports[id.index()].paused = order == PauseOrder::Pause;
         self.start_waiting(now, id);

@@ -25,24 +25,24 @@ const RATE: u32 = 1 << 31;
 impl Aside {
     /// The port that the packet came by, where PFC counts it there.
     #[inline]
-    pub fn from_ingress(ingress: Option<PortId>) -> Self {
+    pub(super) fn from_ingress(ingress: Option<PortId>) -> Self {
         Self(ingress.map_or(0, |port| port.0 + 1))
     }
 
     /// The index of the rate that the packet was sent at, among those that its port has had.
     #[inline]
-    pub fn from_rate_index(index: u32) -> Self {
+    pub(super) fn from_rate_index(index: u32) -> Self {
         Self(RATE | index)
     }
 
     /// The port that PFC counts the packet at; `None` if it is not counted.
     #[inline]
-    pub fn ingress(self) -> Option<PortId> {
+    pub(super) fn ingress(self) -> Option<PortId> {
         if self.0 & RATE == 0 { self.0.checked_sub(1).map(PortId) } else { None }
     }
 
     /// The index of the rate that the packet was sent at; 0 if its port has had only one.
-    pub fn rate_index(self) -> usize {
+    pub(super) fn rate_index(self) -> usize {
         if self.0 & RATE == 0 { 0 } else { (self.0 & !RATE) as usize }
     }
 }
@@ -51,12 +51,12 @@ impl Aside {
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Slot {
-    pub packet: Packet,
+    pub(super) packet: Packet,
     /// When it arrives at the end of the wire it is on.
-    pub arrives: Time,
+    pub(super) arrives: Time,
     next: u32,
     /// Its ingress or its rate.
-    pub aside: Aside,
+    pub(super) aside: Aside,
 }
 
 /// All packets in the fabric.
@@ -81,26 +81,26 @@ impl Default for List {
 
 impl List {
     #[inline]
-    pub const fn is_empty(self) -> bool {
+    pub(super) const fn is_empty(self) -> bool {
         self.head == NONE
     }
 
     /// The first, if there is one.
     #[inline]
-    pub const fn first(self) -> Option<SlotId> {
+    pub(super) const fn first(self) -> Option<SlotId> {
         if self.head == NONE { None } else { Some(SlotId(self.head)) }
     }
 
     /// The last, if there is one.
     #[inline]
-    pub const fn last(self) -> Option<SlotId> {
+    pub(super) const fn last(self) -> Option<SlotId> {
         if self.head == NONE { None } else { Some(SlotId(self.tail)) }
     }
 }
 
 impl Pool {
     #[inline]
-    pub fn insert(&mut self, packet: Packet) -> SlotId {
+    pub(super) fn insert(&mut self, packet: Packet) -> SlotId {
         let slot = Slot { packet, arrives: Time::ZERO, next: NONE, aside: Aside::default() };
         if let Some(free) = self.free.pop() {
             self.slots[free as usize] = slot;
@@ -113,23 +113,23 @@ impl Pool {
 
     /// Takes a packet out of the fabric.
     #[inline]
-    pub fn remove(&mut self, id: SlotId) -> Packet {
+    pub(super) fn remove(&mut self, id: SlotId) -> Packet {
         self.free.push(id.0);
         self.slots[id.0 as usize].packet
     }
 
     #[inline]
-    pub fn get(&self, id: SlotId) -> &Slot {
+    pub(super) fn get(&self, id: SlotId) -> &Slot {
         &self.slots[id.0 as usize]
     }
 
     #[inline]
-    pub fn get_mut(&mut self, id: SlotId) -> &mut Slot {
+    pub(super) fn get_mut(&mut self, id: SlotId) -> &mut Slot {
         &mut self.slots[id.0 as usize]
     }
 
     #[inline]
-    pub fn push_back(&mut self, list: &mut List, id: SlotId) {
+    pub(super) fn push_back(&mut self, list: &mut List, id: SlotId) {
         self.slots[id.0 as usize].next = NONE;
         if list.head == NONE {
             list.head = id.0;
@@ -139,7 +139,7 @@ impl Pool {
         list.tail = id.0;
     }
 
-    pub fn push_front(&mut self, list: &mut List, id: SlotId) {
+    pub(super) fn push_front(&mut self, list: &mut List, id: SlotId) {
         self.slots[id.0 as usize].next = list.head;
         if list.head == NONE {
             list.tail = id.0;
@@ -148,7 +148,7 @@ impl Pool {
     }
 
     #[inline]
-    pub fn pop_front(&self, list: &mut List) -> Option<SlotId> {
+    pub(super) fn pop_front(&self, list: &mut List) -> Option<SlotId> {
         let first = list.first()?;
         list.head = self.slots[first.0 as usize].next;
         Some(first)
@@ -156,13 +156,13 @@ impl Pool {
 
     /// The second of a list, if there is one.
     #[inline]
-    pub fn second(&self, list: List) -> Option<SlotId> {
+    pub(super) fn second(&self, list: List) -> Option<SlotId> {
         let next = self.slots.get(list.head as usize)?.next;
         (list.head != list.tail).then_some(SlotId(next))
     }
 
     /// The packets of a list, first to last.
-    pub fn iter(&self, list: List) -> impl Iterator<Item = &Slot> {
+    pub(super) fn iter(&self, list: List) -> impl Iterator<Item = &Slot> {
         let follow = |slot: &&Slot| self.slots.get(slot.next as usize);
         std::iter::successors(self.slots.get(list.head as usize), follow)
     }

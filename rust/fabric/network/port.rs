@@ -21,7 +21,7 @@ pub(super) struct End(u32);
 const HOST: u32 = 1 << 31;
 
 impl End {
-    pub fn node(self) -> Node {
+    pub(super) fn node(self) -> Node {
         if self.0 & HOST == 0 {
             Node::Switch(SwitchId(self.0))
         } else {
@@ -44,32 +44,32 @@ impl From<Node> for End {
 #[repr(C, align(64))]
 pub(super) struct Port {
     /// From when on the wire is free.
-    pub free: Time,
+    pub(super) free: Time,
     /// Packets on the wire, by arrival.
-    pub wire: List,
+    pub(super) wire: List,
     /// Packets that wait: those with priority, and the others.
     waiting: [List; 2],
     /// Bytes that wait, likewise.
     waiting_bytes: [u32; 2],
     /// Where packets come from.
-    pub start: End,
+    pub(super) start: End,
     /// Where they arrive.
-    pub end: End,
+    pub(super) end: End,
     /// Picoseconds a byte, where that is a whole number; else 0.
     ps_per_byte: u32,
     /// True while an event of this port is pending.
-    pub armed: bool,
+    pub(super) armed: bool,
     /// True if the link ever fails.
-    pub faulty: bool,
+    pub(super) faulty: bool,
     /// True while the far end pauses packets without priority (PFC).
-    pub paused: bool,
+    pub(super) paused: bool,
     /// The ends of its link at which packets are traced.
-    pub traced: Traced,
+    pub(super) traced: Traced,
     /// From last bit out to last bit in, forwarding delay of a switch there included.
     delay: Span,
     rounding: Rounding,
     /// Bytes carried.
-    pub carried: u64,
+    pub(super) carried: u64,
     /// Extra time the wire is busy after each packet.
     gap: Span,
     gap_bytes: u32,
@@ -77,9 +77,9 @@ pub(super) struct Port {
     /// Index of this rate among those that the port has had.
     rate_index: u32,
     /// Most bytes that ever waited.
-    pub waiting_max: u32,
+    pub(super) waiting_max: u32,
     /// True while a start event is pending (with PFC).
-    pub start_armed: bool,
+    pub(super) start_armed: bool,
 }
 
 /// The ends of a port's link at which packets are traced.
@@ -87,15 +87,15 @@ pub(super) struct Port {
 pub(super) struct Traced(u8);
 
 impl Traced {
-    pub const START: Self = Self(1);
-    pub const END: Self = Self(2);
+    pub(super) const START: Self = Self(1);
+    pub(super) const END: Self = Self(2);
 
     #[inline]
-    pub const fn at(self, end: Self) -> bool {
+    pub(super) const fn at(self, end: Self) -> bool {
         self.0 & end.0 != 0
     }
 
-    pub const fn also_at(self, end: Self) -> Self {
+    pub(super) const fn also_at(self, end: Self) -> Self {
         Self(self.0 | end.0)
     }
 }
@@ -108,18 +108,18 @@ impl Lines for Port {
 
 /// What a port is made of.
 pub(super) struct PortParts {
-    pub start: Node,
-    pub end: Node,
-    pub rate: BitRate,
-    pub delay: Span,
-    pub gap: Bytes,
-    pub rounding: Rounding,
+    pub(super) start: Node,
+    pub(super) end: Node,
+    pub(super) rate: BitRate,
+    pub(super) delay: Span,
+    pub(super) gap: Bytes,
+    pub(super) rounding: Rounding,
 }
 
 const PS_BITS: u64 = 8_000_000_000_000;
 
 impl Port {
-    pub fn new(parts: &PortParts) -> Self {
+    pub(super) fn new(parts: &PortParts) -> Self {
         let mut port = Self {
             free: Time::ZERO,
             wire: List::default(),
@@ -147,7 +147,7 @@ impl Port {
     }
 
     /// From now on packets start at `rate`, the port's rate of that index.
-    pub fn set_rate(&mut self, rate: BitRate, index: u32) {
+    pub(super) fn set_rate(&mut self, rate: BitRate, index: u32) {
         self.rate = rate;
         self.rate_index = index;
         self.ps_per_byte = whole_ps_per_byte(rate, self.rounding);
@@ -156,7 +156,7 @@ impl Port {
 
     /// How long `bytes` are on the wire.
     #[inline]
-    pub fn time_for(&self, bytes: u32) -> Span {
+    pub(super) fn time_for(&self, bytes: u32) -> Span {
         if self.ps_per_byte != 0 {
             return Span::from_ps(u64::from(bytes) * u64::from(self.ps_per_byte));
         }
@@ -174,35 +174,35 @@ impl Port {
     }
 
     /// From the start of a packet's first bit to its arrival, had it started at `rate`.
-    pub fn flight_at(&self, rate: BitRate, bytes: u32) -> Span {
+    pub(super) fn flight_at(&self, rate: BitRate, bytes: u32) -> Span {
         self.time_at(rate, bytes) + self.delay
     }
 
     /// From the start of a packet's first bit to its arrival.
-    pub fn flight(&self, bytes: u32) -> Span {
+    pub(super) fn flight(&self, bytes: u32) -> Span {
         self.time_for(bytes) + self.delay
     }
 
-    pub fn rate(&self) -> BitRate {
+    pub(super) fn rate(&self) -> BitRate {
         self.rate
     }
 
     /// Bytes of packets without priority that wait; the packet on the wire does not.
     #[inline]
-    pub fn data_waiting(&self) -> u32 {
+    pub(super) fn data_waiting(&self) -> u32 {
         self.waiting_bytes[1]
     }
 
     /// Bytes that wait, priority or not.
     #[inline]
-    pub fn all_waiting(&self) -> u32 {
+    pub(super) fn all_waiting(&self) -> u32 {
         self.waiting_bytes[0] + self.waiting_bytes[1]
     }
 
     /// Bytes that wait, and the packet that the wire is busy with at `now`, by which what could
     /// start has started.
     #[inline]
-    pub fn load(&self, now: Time, pool: &Pool) -> u32 {
+    pub(super) fn load(&self, now: Time, pool: &Pool) -> u32 {
         let on_wire = if self.free > now { self.wire.last() } else { None };
         let bytes = on_wire.map_or(0, |id| pool.get(id).packet.wire_bytes);
         self.all_waiting() + u32::from(bytes)
@@ -210,38 +210,38 @@ impl Port {
 
     /// Bytes that wait in the queue that a packet with `flags` joins.
     #[inline]
-    pub fn bytes_waiting(&self, flags: Flags) -> u32 {
+    pub(super) fn bytes_waiting(&self, flags: Flags) -> u32 {
         self.waiting_bytes[class(flags)]
     }
 
     /// Bytes that wait in each queue.
     #[inline]
-    pub fn waiting(&self) -> Waiting {
+    pub(super) fn waiting(&self) -> Waiting {
         let [priority, data] = self.waiting_bytes;
         Waiting { priority, data }
     }
 
     /// The packets that come next: on the wire, and in both queues.
     #[inline]
-    pub fn heads(&self) -> [Option<SlotId>; 3] {
+    pub(super) fn heads(&self) -> [Option<SlotId>; 3] {
         [self.wire.first(), self.waiting[0].first(), self.waiting[1].first()]
     }
 
     /// True if something waits that may go once the wire is free.
     #[inline]
-    pub fn has_waiting(&self) -> bool {
+    pub(super) fn has_waiting(&self) -> bool {
         !(self.waiting[0].is_empty() && (self.waiting[1].is_empty() || self.paused))
     }
 
     /// True if a packet with these flags goes at once: nothing is before it, nothing holds it.
     #[inline]
-    pub fn is_clear(&self, now: Time, flags: Flags) -> bool {
+    pub(super) fn is_clear(&self, now: Time, flags: Flags) -> bool {
         self.free <= now && !self.has_waiting() && !(self.paused && class(flags) == 1)
     }
 
     /// Puts a packet on the wire at `start`.
     #[inline]
-    pub fn transmit(&mut self, pool: &mut Pool, id: SlotId, start: Time) {
+    pub(super) fn transmit(&mut self, pool: &mut Pool, id: SlotId, start: Time) {
         let slot = pool.get_mut(id);
         let bytes = u32::from(slot.packet.wire_bytes);
         let sent = start + self.time_for(bytes);
@@ -256,7 +256,7 @@ impl Port {
 
     /// Puts a packet at the end of its queue.
     #[inline]
-    pub fn enqueue(&mut self, pool: &mut Pool, id: SlotId) {
+    pub(super) fn enqueue(&mut self, pool: &mut Pool, id: SlotId) {
         let packet = &pool.get(id).packet;
         let (class, bytes) = (class(packet.flags), u32::from(packet.wire_bytes));
         pool.push_back(&mut self.waiting[class], id);
@@ -265,19 +265,19 @@ impl Port {
     }
 
     /// Puts a PFC frame in front of everything that waits.
-    pub fn enqueue_first(&mut self, pool: &mut Pool, id: SlotId) {
+    pub(super) fn enqueue_first(&mut self, pool: &mut Pool, id: SlotId) {
         self.waiting_bytes[0] += u32::from(pool.get(id).packet.wire_bytes);
         pool.push_front(&mut self.waiting[0], id);
     }
 
     /// The first packet with priority, if one waits.
-    pub fn first_with_priority(&self) -> Option<SlotId> {
+    pub(super) fn first_with_priority(&self) -> Option<SlotId> {
         self.waiting[0].first()
     }
 
     /// Dequeues the packet that goes next.
     #[inline]
-    pub fn dequeue(&mut self, pool: &Pool) -> Option<SlotId> {
+    pub(super) fn dequeue(&mut self, pool: &Pool) -> Option<SlotId> {
         let class = usize::from(self.waiting[0].is_empty());
         if class == 1 && self.paused {
             return None;
@@ -288,13 +288,13 @@ impl Port {
     }
 
     /// How many packets [`Self::load`] has the bytes of.
-    pub fn packets_loaded(&self, now: Time, pool: &Pool) -> usize {
+    pub(super) fn packets_loaded(&self, now: Time, pool: &Pool) -> usize {
         let waiting: usize = self.waiting.iter().map(|&list| pool.iter(list).count()).sum();
         waiting + usize::from(self.free > now && !self.wire.is_empty())
     }
 
     /// Every packet in a queue or on the wire.
-    pub fn packets<'a>(&self, pool: &'a Pool) -> impl Iterator<Item = &'a Packet> {
+    pub(super) fn packets<'a>(&self, pool: &'a Pool) -> impl Iterator<Item = &'a Packet> {
         let [first, second] = self.waiting;
         [self.wire, first, second]
             .into_iter()

@@ -13,15 +13,19 @@ use crate::units::{Bytes, Time};
 #[derive(Debug, Default)]
 pub(in crate::fabric) struct PortCounters {
     /// Bytes without priority that wait.
-    pub waiting: Vec<u32>,
+    pub(in crate::fabric) waiting: Vec<u32>,
     /// Bytes of packets that have started on the wire.
-    pub carried: Vec<u64>,
+    pub(in crate::fabric) carried: Vec<u64>,
 }
 
 impl Network {
     /// What waits at every switch port before anything starts or arrives at `now`, by port id;
     /// nothing for ports of hosts.
-    pub fn queues_before(&mut self, now: Time, endpoints: &mut Endpoints) -> Vec<Queue> {
+    pub(in crate::fabric) fn queues_before(
+        &mut self,
+        now: Time,
+        endpoints: &mut Endpoints,
+    ) -> Vec<Queue> {
         let mut queues = vec![Queue::default(); self.ports.len()];
         let Some(before) = now.as_ps().checked_sub(1).map(Time::from_ps) else { return queues };
         for (id, queue) in (0u32..).map(PortId).zip(&mut queues) {
@@ -40,7 +44,7 @@ impl Network {
 
     /// Reads all counters as they are before anything starts or arrives at `now`; those of `ports`
     /// are exact, others may lag behind.
-    pub fn read_before(
+    pub(in crate::fabric) fn read_before(
         &mut self,
         now: Time,
         ports: &[PortId],
@@ -55,7 +59,7 @@ impl Network {
     }
 
     /// The most bytes that ever waited at each switch port, by port id; 0 for ports of hosts.
-    pub fn queue_bytes_max(&self) -> Vec<Bytes> {
+    pub(in crate::fabric) fn queue_bytes_max(&self) -> Vec<Bytes> {
         let most = |port: &Port| match port.start.node() {
             Node::Switch(_) => Bytes::new(port.waiting_max.into()),
             Node::Host(_) => Bytes::ZERO,
@@ -64,7 +68,7 @@ impl Network {
     }
 
     /// Bytes that each port has carried, by port id.
-    pub fn link_bytes(&self) -> Vec<Bytes> {
+    pub(in crate::fabric) fn link_bytes(&self) -> Vec<Bytes> {
         self.ports.iter().map(|port| Bytes::new(port.carried)).collect()
     }
 }

@@ -14,7 +14,11 @@ use crate::units::Time;
 
 impl Network {
     /// From now on records what happens to packets at the nodes that are to be `traced`.
-    pub fn trace_nodes(&mut self, traced: &dyn Fn(Node) -> bool, buffer: TraceBuffer) {
+    pub(in crate::fabric) fn trace_nodes(
+        &mut self,
+        traced: &dyn Fn(Node) -> bool,
+        buffer: TraceBuffer,
+    ) {
         for port in &mut self.ports {
             if traced(port.start.node()) {
                 port.traced = port.traced.also_at(Traced::START);
@@ -27,12 +31,12 @@ impl Network {
     }
 
     /// The records, if nodes are traced.
-    pub fn trace_mut(&mut self) -> Option<&mut TraceBuffer> {
+    pub(in crate::fabric) fn trace_mut(&mut self) -> Option<&mut TraceBuffer> {
         self.trace.as_deref_mut()
     }
 
     /// Starts what has started by now at traced ports, so that it is recorded at the end of a run.
-    pub fn settle_traced(&mut self, now: Time, endpoints: &mut Endpoints) {
+    pub(in crate::fabric) fn settle_traced(&mut self, now: Time, endpoints: &mut Endpoints) {
         for id in (0..self.ports.len() as u32).map(PortId) {
             if self.is_traced(id) {
                 self.settle_port(now, id, endpoints);
@@ -96,7 +100,7 @@ impl Network {
 
     /// The answers of a host's NIC from the `first` on join the queue that the NIC keeps itself.
     #[cold]
-    pub fn trace_answers(&mut self, at: Time, host: &Host, first: usize) {
+    pub(in crate::fabric) fn trace_answers(&mut self, at: Time, host: &Host, first: usize) {
         let Some(trace) = &mut self.trace else { return };
         for &packet in host.nic.answers().skip(first) {
             let (port, event) = (host.port, PacketEvent::Enqueued);
