@@ -73,7 +73,8 @@ add_custom_command(
   OUTPUT "${_evenkeel_archive}" "${_evenkeel_generated}"
   COMMAND
     "${CMAKE_COMMAND}" -E env --unset=CXXFLAGS --unset=CFLAGS "${EVENKEEL_CARGO}" rustc --locked
-    --lib --crate-type staticlib --no-default-features --features bridge --profile "${EVENKEEL_CARGO_PROFILE}"
+    --lib --crate-type staticlib --no-default-features --features bridge
+    --profile "${EVENKEEL_CARGO_PROFILE}"
     --manifest-path "${_evenkeel_crate}/Cargo.toml" --target-dir "${_target}"
   COMMAND "${CMAKE_COMMAND}" -E touch_nocreate "${_evenkeel_archive}" "${_evenkeel_generated}"
   DEPENDS ${_evenkeel_crate_files} "${_evenkeel_crate}/Cargo.toml" "${_evenkeel_crate}/Cargo.lock"
