@@ -43,7 +43,7 @@ fn each_error_names_its_line_and_what_is_expected() {
         (format!("{one}trigger 4 size 5\ntrigger id 4 oneshot\n"), "f.cm:3: trigger 4 starts"),
         ("Nodes 2\ntrigger id 4\n".into(), "f.cm:2: a trigger is"),
         ("Nodes 2\nFailures 1\n".into(), "f.cm:2: failures"),
-        ("Nodes 2\nConnections 1\n".into(), "f.cm:2: 1 connections are announced, but 0"),
+        ("Nodes 2\nConnections 1\n".into(), "f.cm:2: 1 connections are announced, found 0"),
         (
             format!("{one}trigger 4 size 5 send_done_trigger 4\ntrigger id 4 oneshot\n"),
             "f.cm:2: this connection never starts",
