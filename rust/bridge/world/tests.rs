@@ -264,9 +264,9 @@ fn an_error_has_the_text_of_the_command_line() {
     };
     let said = refused("[policy]\nname = \"sprey\"").unwrap();
     assert!(said.contains("unknown policy 'sprey'; did you mean 'spray'?"), "{said}");
-    let in_place = InPlace { policy: "spray".into(), has_seed: true, seed: 7 };
-    let experiment = experiment_of_text(SPREAD, "", &in_place).unwrap();
-    assert_eq!((experiment.policy().as_str(), experiment.settings().seed), ("spray", 7));
+    let overrides = Overrides { policy: "spray".into(), has_seed: true, seed: 7 };
+    let experiment = experiment_of_text(SPREAD, "", &overrides).unwrap();
+    assert_eq!((experiment.policy().as_str(), experiment.setup.seed), ("spray", 7));
     let said = graph_of("kind = \"torus\"", "").unwrap_err().to_string();
     assert!(said.contains("torus"), "{said}");
 }
