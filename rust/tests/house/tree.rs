@@ -51,7 +51,7 @@ impl Tree {
             };
             let found = candidates.iter().find_map(|path| files.get(path.as_str()));
             let Some(child) = found else { continue };
-            let inside = [module, &declared.inline, &[declared.name.clone()]].concat();
+            let inside = [module, &declared.inline, std::slice::from_ref(&declared.name)].concat();
             self.modules.insert(inside.clone(), child.path.clone());
             let below = match child.path.strip_suffix("/mod.rs") {
                 Some(folder) => folder.to_owned(),
