@@ -2,7 +2,7 @@
 //! order that changes from round to round.
 //!
 //! Source: the path selectors of Ultra Ethernet's public simulator (ultraethernet/uet-htsim,
-//! `uec_mp.cpp`, "oblivious"). See [`super::xor_rounds`] for the rounds; the bits above those of
+//! `uec_mp.cpp`, "oblivious"). See `xor_rounds` for the rounds; the bits above those of
 //! the N values are drawn once per queue pair.
 
 use serde::{Deserialize, Serialize};

@@ -313,7 +313,7 @@ fn invalid_calls_are_errors_and_messages_of_unknown_ranks_are_ignored() {
     let start =
         |rank: &mut Handler, id| rank.handle_operation(ms(1), OperationId(id), &division, &[]);
     let order = start(&mut rank, 5).unwrap_err().to_string();
-    assert_eq!(order, "operation 5 cannot start: the next one is 1");
+    assert_eq!(order, "operation 5 is out of order: the next one is 1");
     let beat = RankMessage::Probe { round: 1, awaited: None };
     rank.handle_message(ms(1), RankId(0), A, &beat);
     rank.handle_message(ms(1), RankId(3), A, &beat);
