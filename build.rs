@@ -36,7 +36,7 @@ mod bridge {
 
     /// Compiles both halves of the bridge. C++11 is the oldest standard among the ns-3 forks
     /// that the static library has to link with.
-    pub fn build() {
+    pub(crate) fn build() {
         for source in BRIDGES.iter().chain(GLUE).chain(HEADERS) {
             println!("cargo::rerun-if-changed={source}");
         }

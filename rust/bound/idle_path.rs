@@ -242,7 +242,12 @@ pub(super) struct IdlePaths {
 
 impl IdlePaths {
     /// Computes the idle path of every message of `workload`.
-    pub fn of(topology: &Topology, routes: &Routes, workload: &Workload, wire: &Wire) -> Self {
+    pub(super) fn of(
+        topology: &Topology,
+        routes: &Routes,
+        workload: &Workload,
+        wire: &Wire,
+    ) -> Self {
         let host_kinds = host_kinds(topology);
         let mut paths: BTreeMap<_, Option<(usize, Path)>> = BTreeMap::new();
         let mut known: BTreeMap<(usize, Bytes), u32> = BTreeMap::new();
@@ -266,7 +271,7 @@ impl IdlePaths {
     }
 
     /// The idle path of a message, by index; `None` if no route connects its hosts.
-    pub fn get(&self, message: usize) -> Option<&IdlePath> {
+    pub(super) fn get(&self, message: usize) -> Option<&IdlePath> {
         self.of_message[message].map(|kind| &self.kinds[kind as usize])
     }
 }

@@ -16,11 +16,11 @@ pub(super) struct Load {
 
 impl Load {
     /// No bytes.
-    pub const NONE: Self = Self { bytes: 0, head: u128::MAX, tail: u128::MAX };
+    pub(super) const NONE: Self = Self { bytes: 0, head: u128::MAX, tail: u128::MAX };
 
     /// Adds packets of `bytes` in total, their gaps included. The first of them can start at
     /// `head`; the completion is at least `tail` after the last of them.
-    pub fn add(&mut self, bytes: u128, head: u128, tail: u128) {
+    pub(super) fn add(&mut self, bytes: u128, head: u128, tail: u128) {
         self.bytes += bytes;
         self.head = self.head.min(head);
         self.tail = self.tail.min(tail);
@@ -28,7 +28,7 @@ impl Load {
 
     /// The earliest completion of all added packets, over links of `bps` bits per second in
     /// total. The `last_gaps` bytes of gaps that follow the last packets delay nothing.
-    pub fn end(&self, bps: u128, last_gaps: u128) -> u128 {
+    pub(super) fn end(&self, bps: u128, last_gaps: u128) -> u128 {
         if self.bytes == 0 || bps == 0 {
             return 0;
         }
@@ -47,21 +47,21 @@ pub(super) struct Loads {
 
 impl Loads {
     /// No bytes.
-    pub const NONE: Self = Self { data: Load::NONE, all: Load::NONE };
+    pub(super) const NONE: Self = Self { data: Load::NONE, all: Load::NONE };
 
     /// Adds data packets, see [`Load::add`].
-    pub fn add_data(&mut self, bytes: u128, head: u128, tail: u128) {
+    pub(super) fn add_data(&mut self, bytes: u128, head: u128, tail: u128) {
         self.data.add(bytes, head, tail);
         self.all.add(bytes, head, tail);
     }
 
     /// Adds acknowledgements, see [`Load::add`].
-    pub fn add_acks(&mut self, bytes: u128, head: u128, tail: u128) {
+    pub(super) fn add_acks(&mut self, bytes: u128, head: u128, tail: u128) {
         self.all.add(bytes, head, tail);
     }
 
     /// The later of the two earliest completions, see [`Load::end`].
-    pub fn end(&self, bps: u128, last_gaps: u128) -> u128 {
+    pub(super) fn end(&self, bps: u128, last_gaps: u128) -> u128 {
         self.data.end(bps, last_gaps).max(self.all.end(bps, last_gaps))
     }
 }

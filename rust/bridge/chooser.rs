@@ -21,7 +21,11 @@ use flows::Flows;
 use refusal::{ChooserError, refusal};
 use view::{PortView, Schedules};
 
-#[allow(unsafe_code, reason = "cxx generates the calls across the language border")]
+#[allow(
+    unsafe_code,
+    unreachable_pub,
+    reason = "cxx generates the calls across the language border, and their visibility"
+)]
 #[cxx::bridge(namespace = "evenkeel::contract")]
 mod contract {
     /// The properties of a switch, which do not change.

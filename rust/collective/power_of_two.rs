@@ -20,25 +20,25 @@ pub(super) struct PowerOfTwo {
 
 impl PowerOfTwo {
     /// The largest power of two that is at most `ranks`; 1 if there are none.
-    pub fn below(ranks: usize) -> Self {
+    pub(super) fn below(ranks: usize) -> Self {
         let ranks = ranks.max(1);
         let steps = ranks.ilog2();
         Self { excess: ranks - (1 << steps), size: 1 << steps, steps }
     }
 
     /// The rank of participant `index`.
-    pub fn rank(self, index: usize) -> usize {
+    pub(super) fn rank(self, index: usize) -> usize {
         if index < self.excess { 2 * index + 1 } else { index + self.excess }
     }
 
     /// The first step of the algorithm itself.
-    pub fn first_step(self) -> u32 {
+    pub(super) fn first_step(self) -> u32 {
         u32::from(self.excess > 0)
     }
 
     /// Adds the sends before the algorithm: excess ranks, the even ones among the first, send
     /// their vectors to their right neighbours.
-    pub fn reduce_excess(self, schedule: &mut ScheduleBuilder<'_>, blocks: usize) {
+    pub(super) fn reduce_excess(self, schedule: &mut ScheduleBuilder<'_>, blocks: usize) {
         for index in 0..self.excess {
             let send =
                 Send { step: 0, from: 2 * index, to: 2 * index + 1, on_arrival: OnArrival::Reduce };
@@ -47,7 +47,12 @@ impl PowerOfTwo {
     }
 
     /// Adds the sends after the algorithm, in `step`: excess ranks receive the result.
-    pub fn return_to_excess(self, schedule: &mut ScheduleBuilder<'_>, step: u32, blocks: usize) {
+    pub(super) fn return_to_excess(
+        self,
+        schedule: &mut ScheduleBuilder<'_>,
+        step: u32,
+        blocks: usize,
+    ) {
         for index in 0..self.excess {
             let send =
                 Send { step, from: 2 * index + 1, to: 2 * index, on_arrival: OnArrival::Keep };
@@ -56,7 +61,7 @@ impl PowerOfTwo {
     }
 
     /// Number of messages from and to excess ranks.
-    pub fn excess_messages(self) -> u128 {
+    pub(super) fn excess_messages(self) -> u128 {
         2 * self.excess as u128
     }
 }

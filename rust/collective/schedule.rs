@@ -83,7 +83,7 @@ pub(super) struct Segment {
 }
 
 impl<'a> ScheduleBuilder<'a> {
-    pub fn new(plan: &'a Plan) -> Self {
+    pub(super) fn new(plan: &'a Plan) -> Self {
         Self {
             plan,
             segment: Segment { channel: 0, chunk: 0, bytes: plan.bytes },
@@ -101,7 +101,7 @@ impl<'a> ScheduleBuilder<'a> {
     }
 
     /// Starts another segment, not yet divided into blocks. Segments are independent.
-    pub fn start_segment(&mut self, segment: Segment) {
+    pub(super) fn start_segment(&mut self, segment: Segment) {
         self.segment = segment;
         self.blocks.clear();
         self.delivered_by.clear();
@@ -109,28 +109,28 @@ impl<'a> ScheduleBuilder<'a> {
     }
 
     /// Number of ranks.
-    pub fn ranks(&self) -> usize {
+    pub(super) fn ranks(&self) -> usize {
         self.plan.ranks.len()
     }
 
     /// The plan of the collective; its bytes are those of all segments.
-    pub fn plan(&self) -> &Plan {
+    pub(super) fn plan(&self) -> &Plan {
         self.plan
     }
 
     /// Divides this segment into `count` equal blocks; the first ones get one byte more each
     /// where the bytes do not divide evenly.
-    pub fn divide(&mut self, count: usize) {
+    pub(super) fn divide(&mut self, count: usize) {
         self.blocks = equal_blocks(self.segment.bytes, count);
     }
 
     /// Repeats the blocks `sets` times: a rank then has that many sets of blocks.
-    pub fn repeat_blocks(&mut self, sets: usize) {
+    pub(super) fn repeat_blocks(&mut self, sets: usize) {
         self.blocks = self.blocks.repeat(sets);
     }
 
     /// Adds a message of these blocks, in ascending order, unless all of them are empty.
-    pub fn send(&mut self, send: &Send, blocks: impl Iterator<Item = usize> + Clone) {
+    pub(super) fn send(&mut self, send: &Send, blocks: impl Iterator<Item = usize> + Clone) {
         let bytes: u64 = blocks.clone().map(|block| self.blocks[block].get()).sum();
         if bytes == 0 {
             return;
@@ -155,7 +155,11 @@ impl<'a> ScheduleBuilder<'a> {
 
     /// Adds a message that also depends on the completion of the last one that the rank sent in
     /// this way: in parallel they would share the rank's port, and all of them would be late.
-    pub fn send_after_last(&mut self, send: &Send, blocks: impl Iterator<Item = usize> + Clone) {
+    pub(super) fn send_after_last(
+        &mut self,
+        send: &Send,
+        blocks: impl Iterator<Item = usize> + Clone,
+    ) {
         let before = self.messages.len();
         self.send(send, blocks);
         if self.messages.len() > before {
@@ -223,7 +227,7 @@ impl<'a> ScheduleBuilder<'a> {
     }
 
     /// The workload: each message starts `gap` after the last of its dependencies.
-    pub fn finish(self, gap: Span) -> Workload {
+    pub(super) fn finish(self, gap: Span) -> Workload {
         if self.dependencies.is_empty() {
             return Workload::independent(self.messages);
         }

@@ -97,7 +97,7 @@ pub(super) struct Echo {
 
 impl Echo {
     #[inline]
-    pub fn of(packet: DataView<'_>) -> Self {
+    pub(super) fn of(packet: DataView<'_>) -> Self {
         let mark = Flags::MARKED.when(packet.flags.has(Flags::MARKED));
         Self { stamp: packet.sent(), entropy: packet.entropy, mark }
     }
@@ -121,13 +121,13 @@ pub(super) struct Unreported {
 impl Unreported {
     /// Whether there is nothing to report.
     #[inline]
-    pub const fn is_empty(&self) -> bool {
+    pub(super) const fn is_empty(&self) -> bool {
         self.packets == 0
     }
 
     /// Whether one acknowledgement can cover `sequence` too.
     #[inline]
-    pub fn has_room_for(&self, sequence: u64) -> bool {
+    pub(super) fn has_room_for(&self, sequence: u64) -> bool {
         if self.is_empty() {
             return true;
         }
@@ -138,7 +138,7 @@ impl Unreported {
 
     /// Adds an arrival, for which there is room.
     #[inline]
-    pub fn note(&mut self, sequence: u64, packet: DataView<'_>) {
+    pub(super) fn note(&mut self, sequence: u64, packet: DataView<'_>) {
         if self.is_empty() {
             *self = Self { base: sequence, ..Self::default() };
         } else if sequence < self.base {
@@ -158,18 +158,18 @@ impl Unreported {
 
     /// Whether it is time to report, by count or bytes.
     #[inline]
-    pub fn is_full(&self, config: &AckConfig) -> bool {
+    pub(super) fn is_full(&self, config: &AckConfig) -> bool {
         self.packets >= config.every || u64::from(self.bytes) >= config.every_bytes.get()
     }
 
     /// The last packet noted.
-    pub const fn echo(&self) -> Echo {
+    pub(super) const fn echo(&self) -> Echo {
         self.echo
     }
 
     /// Takes all of it, as the report of an acknowledgement.
     #[inline]
-    pub fn take(&mut self) -> ArrivalReport {
+    pub(super) fn take(&mut self) -> ArrivalReport {
         let this = std::mem::take(self);
         ArrivalReport::new(Psn::on_wire(this.base), this.sack, this.marks)
     }

@@ -15,25 +15,25 @@ pub(in crate::nic) struct Board {
 impl Board {
     /// The oldest packet that is missing, or has not been sent.
     #[inline]
-    pub const fn first(&self) -> u64 {
+    pub(super) const fn first(&self) -> u64 {
         self.first
     }
 
     /// How many arrived beyond the first that is missing.
     #[inline]
-    pub const fn ahead(&self) -> u64 {
+    pub(super) const fn ahead(&self) -> u64 {
         self.ahead
     }
 
     /// How many arrived.
     #[inline]
-    pub const fn count(&self) -> u64 {
+    pub(super) const fn count(&self) -> u64 {
         self.first + self.ahead
     }
 
     /// True if `sequence` arrived.
     #[inline]
-    pub fn has(&self, sequence: u64) -> bool {
+    pub(super) fn has(&self, sequence: u64) -> bool {
         if sequence < self.first {
             return true;
         }
@@ -43,7 +43,7 @@ impl Board {
 
     /// `sequence`, which was missing, arrives.
     #[inline]
-    pub fn insert(&mut self, sequence: u64) {
+    pub(super) fn insert(&mut self, sequence: u64) {
         self.set(sequence / 64, 1 << (sequence % 64));
         self.advance();
     }
@@ -51,7 +51,7 @@ impl Board {
     /// Those of the 64 from `base` on whose bit is set arrive. What is not below `end` was never
     /// sent and is ignored.
     #[inline]
-    pub fn mark(&mut self, base: u64, sack: u64, end: u64) {
+    pub(super) fn mark(&mut self, base: u64, sack: u64, end: u64) {
         // A block of 64 from any base touches two words of ours.
         for (word, bits) in [(base / 64, sack << (base % 64)), (base / 64 + 1, high(sack, base))] {
             let bits = bits & from(self.first, word) & !from(end, word);
@@ -64,7 +64,7 @@ impl Board {
 
     /// Everything before `first` arrives.
     #[inline]
-    pub fn advance_to(&mut self, first: u64) {
+    pub(super) fn advance_to(&mut self, first: u64) {
         if first <= self.first {
             return;
         }
@@ -83,7 +83,7 @@ impl Board {
 
     /// The arrived packet beyond which exactly `more` have arrived; `None` if no more than `more`
     /// arrived beyond the first that is missing.
-    pub fn arrival_before(&self, more: u64) -> Option<u64> {
+    pub(super) fn arrival_before(&self, more: u64) -> Option<u64> {
         if self.ahead <= more {
             return None;
         }

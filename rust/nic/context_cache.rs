@@ -74,7 +74,7 @@ pub(super) struct ContextCache {
 }
 
 impl ContextCache {
-    pub fn new(config: CacheConfig) -> Self {
+    pub(super) fn new(config: CacheConfig) -> Self {
         Self {
             config,
             nodes: Vec::new(),
@@ -85,12 +85,12 @@ impl ContextCache {
         }
     }
 
-    pub fn counters(&self) -> CacheCounters {
+    pub(super) fn counters(&self) -> CacheCounters {
         self.counters
     }
 
     /// A packet of `qp` is to go; how long it must wait for its context, if that is not there.
-    pub fn send(&mut self, qp: QpId) -> Option<Span> {
+    pub(super) fn send(&mut self, qp: QpId) -> Option<Span> {
         match self.presence(qp) {
             Presence::Absent => {
                 self.counters.send_misses += 1;
@@ -108,7 +108,7 @@ impl ContextCache {
     }
 
     /// A packet for `qp` came in.
-    pub fn receive(&mut self, qp: QpId) {
+    pub(super) fn receive(&mut self, qp: QpId) {
         match self.presence(qp) {
             Presence::Fetched => return,
             Presence::Absent => self.counters.receive_misses += 1,

@@ -16,18 +16,18 @@ pub(super) struct Pacer {
 
 impl Pacer {
     /// When the next packet may start.
-    pub fn next(&self) -> Time {
+    pub(super) fn next(&self) -> Time {
         self.next
     }
 
     /// No packet starts before `time`.
-    pub fn hold_until(&mut self, time: Time) {
+    pub(super) fn hold_until(&mut self, time: Time) {
         self.next = self.next.max(time);
     }
 
     /// A packet of `bytes` on the wire starts at `now`. There is no catching up: a queue pair
     /// that was kept waiting longer than its rate asks for does not burst afterwards.
-    pub fn handle_sent(&mut self, now: Time, bytes: u32, rate: BitRate) {
+    pub(super) fn handle_sent(&mut self, now: Time, bytes: u32, rate: BitRate) {
         let carried = if now == self.next { self.remainder.min(rate.as_bps() - 1) } else { 0 };
         let numerator = u64::from(bytes) * PS_BITS + carried;
         self.remainder = numerator % rate.as_bps();

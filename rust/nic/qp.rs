@@ -133,20 +133,20 @@ impl fmt::Display for QpState {
 pub(super) struct Slot(u32);
 
 impl Slot {
-    pub const NONE: Self = Self(u32::MAX);
+    pub(super) const NONE: Self = Self(u32::MAX);
 
     /// The slot of the last of `count`.
-    pub fn last_of(count: usize) -> Self {
+    pub(super) fn last_of(count: usize) -> Self {
         Self(u32::try_from(count - 1).expect("fewer than 2^24 queue pairs"))
     }
 
-    pub const fn is_none(self) -> bool {
+    pub(super) const fn is_none(self) -> bool {
         self.0 == u32::MAX
     }
 
     /// Its index in the table; beyond the end of every table for [`Slot::NONE`].
     #[inline]
-    pub const fn index(self) -> usize {
+    pub(super) const fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -169,7 +169,7 @@ impl Qp {
     /// Whether its half in `slot` exists and receives packets, and no work queues are involved:
     /// true for nearly every packet of a simulation, which then takes the short path.
     #[inline]
-    pub const fn is_plain(&self, slot: Slot) -> bool {
+    pub(super) const fn is_plain(&self, slot: Slot) -> bool {
         self.state.receives() && self.queues.is_none() && !slot.is_none()
     }
 }

@@ -83,7 +83,7 @@ pub(super) struct RequesterParts {
 }
 
 impl Requester {
-    pub fn new(parts: RequesterParts, config: &NicConfig) -> Self {
+    pub(super) fn new(parts: RequesterParts, config: &NicConfig) -> Self {
         let path = PathFacts {
             line_rate: parts.port.line_rate,
             base_rtt: parts.port.base_rtt,
@@ -118,22 +118,22 @@ impl Requester {
     }
 
     /// Learns the number of the receiving half.
-    pub fn connect(&mut self, peer_qp: QpId) {
+    pub(super) fn connect(&mut self, peer_qp: QpId) {
         self.peer_qp = peer_qp;
     }
 
     /// Learns the share of traffic that each of its paths gets.
-    pub fn handle_weights(&mut self, weights: &[u32]) {
+    pub(super) fn handle_weights(&mut self, weights: &[u32]) {
         self.policy.handle_weights(weights);
     }
 
     /// What its policy keeps, in bits.
-    pub fn policy_bits(&self) -> u64 {
+    pub(super) fn policy_bits(&self) -> u64 {
         self.policy.state_bits()
     }
 
     /// Takes a message; `path` is where it is pinned, if the policy pins.
-    pub fn post(&mut self, bytes: Bytes, id: u64, path: u16, config: &NicConfig) {
+    pub(super) fn post(&mut self, bytes: Bytes, id: u64, path: u16, config: &NicConfig) {
         let packets = bytes.get().div_ceil(config.payload.get()).max(1);
         self.work.push_back(Work { first: self.end, packets, bytes: bytes.get(), id, verb: 0 });
         if self.work.len() == 1 {
@@ -144,14 +144,14 @@ impl Requester {
     }
 
     /// Sets the headers of the verb of the message posted last, if it is not a WRITE.
-    pub fn set_verb(&mut self, verb: u64) {
+    pub(super) fn set_verb(&mut self, verb: u64) {
         if let Some(work) = self.work.back_mut() {
             work.verb = verb;
         }
     }
 
     /// Withdraws the messages of which nothing was sent, newest first, and returns their names.
-    pub fn withdraw(&mut self) -> impl Iterator<Item = u64> + '_ {
+    pub(super) fn withdraw(&mut self) -> impl Iterator<Item = u64> + '_ {
         std::iter::from_fn(move || {
             let first = self.recovery.first_withdrawable();
             let work = *self.work.back().filter(|work| work.first >= first)?;
@@ -163,7 +163,7 @@ impl Requester {
 
     /// The receiver refuses the packet of `psn` for now: it is sent again, and nothing before
     /// `resume`.
-    pub fn handle_refusal(&mut self, now: Time, psn: Psn, resume: Time) {
+    pub(super) fn handle_refusal(&mut self, now: Time, psn: Psn, resume: Time) {
         let psn = psn.near(self.recovery.unacknowledged());
         // Like a trimmed packet: it arrived, and was not accepted.
         self.recovery.handle_nack(now, Missed { missing: psn, psn, why: Why::Trimmed });
@@ -171,24 +171,24 @@ impl Requester {
     }
 
     /// The name of the message that the packet of `psn` is part of, if it is not complete.
-    pub fn message_of(&self, psn: Psn) -> Option<u64> {
+    pub(super) fn message_of(&self, psn: Psn) -> Option<u64> {
         let sequence = psn.near(self.recovery.unacknowledged());
         let holds = |work: &&Work| work.first <= sequence && sequence < work.first + work.packets;
         self.work.iter().find(holds).map(|work| work.id)
     }
 
     /// The oldest packet that is not acknowledged.
-    pub fn unacknowledged(&self) -> u64 {
+    pub(super) fn unacknowledged(&self) -> u64 {
         self.recovery.unacknowledged()
     }
 
     /// True if it has no message that is not complete.
-    pub fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.work.is_empty()
     }
 
     /// How far its work has come, whatever its window and rate are.
-    pub fn backlog(&self) -> Backlog {
+    pub(super) fn backlog(&self) -> Backlog {
         if self.work.is_empty() {
             return Backlog::Nothing;
         }
@@ -199,19 +199,19 @@ impl Requester {
     }
 
     /// What a receiving half of the same queue pair is made of.
-    pub fn as_peer(&self) -> Peer {
+    pub(super) fn as_peer(&self) -> Peer {
         let &Self { host, peer, peer_qp, label, owner, .. } = self;
         Peer { host, peer, peer_qp, label, owner }
     }
 
     /// What it was made of.
-    pub fn as_parts(&self, port: PortFacts) -> RequesterParts {
+    pub(super) fn as_parts(&self, port: PortFacts) -> RequesterParts {
         let &Self { host, peer, label, owner, .. } = self;
         RequesterParts { host, peer, label, owner, port, policy: self.policy.clone() }
     }
 
     /// True if there is a packet to send, whatever its rate is.
-    pub fn has_packet(&self) -> bool {
+    pub(super) fn has_packet(&self) -> bool {
         self.recovery.next(self.window_end()).is_some() && self.window_is_open()
     }
 
@@ -232,17 +232,17 @@ impl Requester {
     }
 
     /// When the rate lets the next packet go.
-    pub fn next_start(&self) -> Time {
+    pub(super) fn next_start(&self) -> Time {
         self.pacer.next()
     }
 
     /// When the retransmission timer expires.
-    pub fn deadline(&self) -> Time {
+    pub(super) fn deadline(&self) -> Time {
         self.recovery.deadline()
     }
 
     /// The next packet; there must be one.
-    pub fn transmit(&mut self, now: Time, config: &NicConfig) -> Packet {
+    pub(super) fn transmit(&mut self, now: Time, config: &NicConfig) -> Packet {
         let sequence = self.recovery.next(self.window_end());
         let sequence = sequence.expect("asked only when there is a packet");
         let work = self.work_of(sequence);
@@ -314,7 +314,12 @@ impl Requester {
     }
 
     /// An acknowledgement, NACK or CNP came in.
-    pub fn handle_control(&mut self, now: Time, packet: &Packet, events: &mut VecDeque<NicEvent>) {
+    pub(super) fn handle_control(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        events: &mut VecDeque<NicEvent>,
+    ) {
         match packet.view() {
             View::Ack(ack) => self.handle_ack(now, ack, events),
             View::Nack(nack) => self.handle_nack(now, nack, events),
@@ -414,7 +419,7 @@ impl Requester {
     }
 
     /// Handles all retransmission timers that are due at `now`, if any.
-    pub fn handle_timeout(&mut self, now: Time, events: &mut VecDeque<NicEvent>) {
+    pub(super) fn handle_timeout(&mut self, now: Time, events: &mut VecDeque<NicEvent>) {
         while self.recovery.deadline() <= now {
             let Some(expired) = self.recovery.handle_timeout(now) else { return };
             if let Some(failed) = self.policy.handle_timeout(now, expired.entropy) {

@@ -20,28 +20,28 @@ pub(super) struct Responder {
 }
 
 impl Responder {
-    pub fn new(peer: Peer, recovery: Recovery, delivery: Delivery) -> Self {
+    pub(super) fn new(peer: Peer, recovery: Recovery, delivery: Delivery) -> Self {
         let receiving = recovery.receiver(delivery);
         Self { timer_entry: Time::NEVER, answers: Answers::new(peer), receiving }
     }
 
     /// The ends of its queue pair.
-    pub fn as_peer(&self) -> Peer {
+    pub(super) fn as_peer(&self) -> Peer {
         self.answers.peer()
     }
 
     /// What it has accepted.
-    pub fn receiving(&self) -> &Receiving {
+    pub(super) fn receiving(&self) -> &Receiving {
         &self.receiving
     }
 
     /// Refuses a packet for a reason of the verbs.
-    pub fn refuse(&self, packet: DataView<'_>, reason: RefusalReason, out: &mut Outbox) {
+    pub(super) fn refuse(&self, packet: DataView<'_>, reason: RefusalReason, out: &mut Outbox) {
         self.answers.refuse(packet, reason, out);
     }
 
     /// Takes a data packet.
-    pub fn handle_data(&mut self, now: Time, packet: DataView<'_>, out: &mut Outbox) {
+    pub(super) fn handle_data(&mut self, now: Time, packet: DataView<'_>, out: &mut Outbox) {
         out.counters.data_received += 1;
         if packet.flags.has(Flags::MARKED) {
             out.counters.marked += 1;
@@ -53,12 +53,12 @@ impl Responder {
 
     /// When what has arrived must be acknowledged; `NEVER` if all is.
     #[inline]
-    pub fn deadline(&self) -> Time {
+    pub(super) fn deadline(&self) -> Time {
         self.answers.deadline()
     }
 
     /// Acknowledges what has arrived, if that is due.
-    pub fn handle_timeout(&mut self, now: Time, out: &mut Outbox) {
+    pub(super) fn handle_timeout(&mut self, now: Time, out: &mut Outbox) {
         if self.answers.deadline() <= now {
             self.answers.report(self.receiving.answer(), out);
         }

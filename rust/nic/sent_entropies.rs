@@ -15,7 +15,7 @@ pub(super) struct SentEntropies {
 
 impl SentEntropies {
     /// Packet `sequence` goes out with `entropy`; the later value counts.
-    pub fn handle_sent(&mut self, sequence: u64, entropy: u16) {
+    pub(super) fn handle_sent(&mut self, sequence: u64, entropy: u16) {
         let Some(index) = sequence.checked_sub(self.first) else { return };
         match self.values.get_mut(index as usize) {
             Some(value) => *value = entropy,
@@ -25,7 +25,7 @@ impl SentEntropies {
 
     /// Calls `tell` with the entropy value and the signal of each packet that `report` is the
     /// first to report; `acknowledged` is the oldest packet that is still missing after it.
-    pub fn handle_ack(
+    pub(super) fn handle_ack(
         &mut self,
         report: &ArrivalReport,
         acknowledged: u64,

@@ -114,38 +114,42 @@ impl<const FIRST: u8, const COUNT: usize> Timers<FIRST, COUNT> {
 
     /// When `timer` is due; `NEVER` if it does not run.
     #[inline]
-    pub const fn deadline(&self, timer: Timer) -> Time {
+    pub(super) const fn deadline(&self, timer: Timer) -> Time {
         self.due[Self::index(timer)]
     }
 
     /// `timer` is due at `due`, and not when it was before.
     #[inline]
-    pub const fn set(&mut self, timer: Timer, due: Time) {
+    pub(super) const fn set(&mut self, timer: Timer, due: Time) {
         self.due[Self::index(timer)] = due;
     }
 
     /// `timer` does not run any more.
     #[inline]
-    pub const fn stop(&mut self, timer: Timer) {
+    pub(super) const fn stop(&mut self, timer: Timer) {
         self.set(timer, Time::NEVER);
     }
 
     /// `timer` is due from now on: what it limits may be sent at any time.
     #[inline]
-    pub const fn expire(&mut self, timer: Timer) {
+    pub(super) const fn expire(&mut self, timer: Timer) {
         self.set(timer, Time::ZERO);
     }
 
     /// Whether `timer` is due by `now`.
     #[inline]
-    pub fn is_due(&self, timer: Timer, now: Time) -> bool {
+    pub(super) fn is_due(&self, timer: Timer, now: Time) -> bool {
         self.deadline(timer) <= now
     }
 
     /// Stops the timer of `order` that is due first, if it is by `now`, and names it and its time.
     /// Of two that are due at the same time the one named earlier in `order` comes first.
     #[inline]
-    pub fn next<const N: usize>(&mut self, now: Time, order: [Timer; N]) -> Option<(Timer, Time)> {
+    pub(super) fn next<const N: usize>(
+        &mut self,
+        now: Time,
+        order: [Timer; N],
+    ) -> Option<(Timer, Time)> {
         // The first of equal minima is the one that `min_by_key` keeps.
         let timer = order.into_iter().min_by_key(|&timer| self.deadline(timer))?;
         let due = self.deadline(timer);

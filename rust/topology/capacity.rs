@@ -175,7 +175,7 @@ impl LinkCapacities<'_> {
 
 /// The shares of the source routes from host to host: in proportion to the least remaining rate
 /// (`left`) of their links between switches. The hosts' own links are on all of them.
-pub fn path_shares(
+pub(crate) fn path_shares(
     topology: &Topology,
     intact: &Routes,
     src: HostId,

@@ -39,7 +39,7 @@ pub(super) struct Appended {
 
 impl Appended {
     /// The task in the graph of one of its messages or delays.
-    pub fn task(self, id: TaskId) -> Task {
+    pub(super) fn task(self, id: TaskId) -> Task {
         match id.0.checked_sub(self.own) {
             Some(delay) => Task(DELAY | (self.delays + delay)),
             None => Task(self.messages + id.0),
@@ -59,41 +59,41 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub fn message(&mut self, message: Message) -> Task {
+    pub(super) fn message(&mut self, message: Message) -> Task {
         self.messages.push(message);
         Task(self.messages.len() as u32 - 1)
     }
 
-    pub fn delay(&mut self, host: HostId, span: Span) -> Task {
+    pub(super) fn delay(&mut self, host: HostId, span: Span) -> Task {
         self.delays.push(Delay { host, span });
         Task(DELAY | (self.delays.len() as u32 - 1))
     }
 
     /// Adds a delay; with a lane, the delays of which run one at a time.
-    pub fn delay_of(&mut self, lane: Option<Lane>, host: HostId, span: Span) -> Task {
+    pub(super) fn delay_of(&mut self, lane: Option<Lane>, host: HostId, span: Span) -> Task {
         self.lanes.extend(lane.map(|lane| (self.delays.len() as u32, lane)));
         self.delay(host, span)
     }
 
     /// Makes `after` depend on `before`. If `before` is a message, that is its completion where
     /// `after` is at its sender, and its delivery where `after` is at its receiver.
-    pub fn wait(&mut self, before: Task, after: Task) {
+    pub(super) fn wait(&mut self, before: Task, after: Task) {
         self.waits.push((before, after));
     }
 
     /// The numbers of messages and of delays.
-    pub fn counts(&self) -> (usize, usize) {
+    pub(super) fn counts(&self) -> (usize, usize) {
         (self.messages.len(), self.delays.len())
     }
 
     /// The number of messages or of delays, whichever is larger.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.messages.len().max(self.delays.len())
     }
 
     /// Adds a whole workload without a gap, lanes or starts; its message `m` becomes the task
     /// `first + m`, where `first` is returned.
-    pub fn extend(&mut self, other: &Workload) -> usize {
+    pub(super) fn extend(&mut self, other: &Workload) -> usize {
         let (first, delays) = (self.messages.len(), self.delays.len() as u32);
         let messages = other.messages.len() as u32;
         let task = |id: u32| match id.checked_sub(messages) {
@@ -112,12 +112,12 @@ impl Graph {
 
     /// Adds a whole workload with its delays, with stream `s` replaced by `stream_of(s)`. Its
     /// compute gap becomes a delay before each message with dependencies.
-    pub fn append(&mut self, other: &Workload, stream_of: impl Fn(u32) -> u32) -> Appended {
+    pub(super) fn append(&mut self, other: &Workload, stream_of: impl Fn(u32) -> u32) -> Appended {
         self.append_at(other, &stream_of, &|host| host)
     }
 
     /// Adds a whole workload as [`Self::append`] does, with host `h` replaced by `host_of(h)`.
-    pub fn append_at(
+    pub(super) fn append_at(
         &mut self,
         other: &Workload,
         stream_of: &dyn Fn(u32) -> u32,
@@ -157,12 +157,12 @@ impl Graph {
     }
 
     /// Moves the earliest start of a message.
-    pub fn set_start(&mut self, message: Task, start: Time) {
+    pub(super) fn set_start(&mut self, message: Task, start: Time) {
         self.messages[message.0 as usize].start = start;
     }
 
     /// The task of the message at this index.
-    pub fn nth_message(index: usize) -> Task {
+    pub(super) fn nth_message(index: usize) -> Task {
         Task(index as u32)
     }
 
@@ -170,7 +170,7 @@ impl Graph {
     ///
     /// # Errors
     /// Fails if the dependencies have a cycle, or a limit is exceeded.
-    pub fn finish(self) -> Result<Workload, GraphFault> {
+    pub(super) fn finish(self) -> Result<Workload, GraphFault> {
         if self.len() > MAX_TASKS {
             return Err(GraphFault::TooManyTasks);
         }

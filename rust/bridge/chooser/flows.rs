@@ -26,7 +26,11 @@ pub(super) struct Flows {
 impl Flows {
     /// The table of a sender policy; `None` if the policy gives a flow one entropy value, for which
     /// the packet's own serves.
-    pub fn new(config: &SenderConfig, switch: &SwitchContext, base_rtt: Span) -> Option<Self> {
+    pub(super) fn new(
+        config: &SenderConfig,
+        switch: &SwitchContext,
+        base_rtt: Span,
+    ) -> Option<Self> {
         let keeps_one = matches!(config, SenderConfig::Ecmp(_));
         (!keeps_one).then(|| Self {
             config: config.clone(),
@@ -38,7 +42,7 @@ impl Flows {
 
     /// Sets the entropy value of a packet to the policy's choice; the packet's own value becomes
     /// part of the label, so that flows stay distinct.
-    pub fn stamp(&mut self, now: Time, packet: &mut Packet) {
+    pub(super) fn stamp(&mut self, now: Time, packet: &mut Packet) {
         packet.label ^= u32::from(packet.entropy).wrapping_mul(0x9e37_79b1);
         // Labels are hashes of the caller, which may be poor: every bit must count.
         let index = mixed(packet.label);
@@ -50,7 +54,7 @@ impl Flows {
     }
 
     /// The size of all entries, in bits.
-    pub fn state_bits(&self) -> u64 {
+    pub(super) fn state_bits(&self) -> u64 {
         // All entries have the same size: they have one policy and one configuration.
         let one = self.config.build(&queue_pair(&self.switch, self.base_rtt, 0));
         self.entries.len() as u64 * one.state_bits()

@@ -67,7 +67,7 @@ pub(super) struct Schedules(Vec<(Vec<u32>, Vec<u16>)>);
 impl Schedules {
     /// The schedule of these weights; `None` if all are equal, also if all are 0, because no port
     /// is preferred then.
-    pub fn find(&mut self, weights: &[u32]) -> Option<&[u16]> {
+    pub(super) fn find(&mut self, weights: &[u32]) -> Option<&[u16]> {
         if weights.iter().all(|&weight| weight == weights[0]) {
             return None;
         }

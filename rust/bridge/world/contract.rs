@@ -12,7 +12,11 @@ use super::experiment::{
 
 pub(in crate::bridge) use ffi::*;
 
-#[allow(unsafe_code, reason = "cxx generates the calls across the language border")]
+#[allow(
+    unsafe_code,
+    unreachable_pub,
+    reason = "cxx generates the calls across the language border, and their visibility"
+)]
 #[allow(clippy::too_many_arguments, reason = "C++ passes plain numbers one by one")]
 #[cxx::bridge(namespace = "evenkeel::contract")]
 mod ffi {

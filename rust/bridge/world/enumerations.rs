@@ -6,7 +6,7 @@
 
 pub(super) use ffi::*;
 
-#[allow(unsafe_code, reason = "cxx generates the checks of the values")]
+#[allow(unsafe_code, unreachable_pub, reason = "cxx generates the items and their checks")]
 #[cxx::bridge(namespace = "ns3")]
 mod ffi {
     /// What a packet is for.

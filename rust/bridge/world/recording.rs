@@ -61,7 +61,7 @@ impl Recording {
     }
 
     /// Delivers a packet to a host and records the control packets that the host answers with.
-    pub fn handle_packet(
+    pub(super) fn handle_packet(
         &mut self,
         now: Time,
         endpoints: &mut Endpoints,
@@ -78,7 +78,7 @@ impl Recording {
     }
 
     /// True if packets of this host are recorded.
-    pub fn follows(&self, host: HostId) -> bool {
+    pub(super) fn follows(&self, host: HostId) -> bool {
         self.hosts.get(host.index()).copied().unwrap_or(false)
     }
 

@@ -80,19 +80,19 @@ pub(super) struct Verbs {
 impl Verbs {
     /// True if no work request is open.
     #[inline]
-    pub fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.open == 0
     }
 
     /// True if there are completions to poll.
     #[inline]
-    pub fn has_completions(&self) -> bool {
+    pub(super) fn has_completions(&self) -> bool {
         !self.completions.is_empty()
     }
 
     /// True if one of them is of `host`.
     #[inline]
-    pub fn has_completions_of(&self, host: HostId) -> bool {
+    pub(super) fn has_completions_of(&self, host: HostId) -> bool {
         self.completions.iter().any(|completion| completion.host == host.0)
     }
 

@@ -13,20 +13,20 @@ use crate::workload::Workload;
 
 /// The blocks of a message with their lengths.
 #[derive(Debug, Clone)]
-pub struct SentBlocks {
+pub(crate) struct SentBlocks {
     pub send: Send,
     pub segment: Segment,
     pub blocks: Vec<(usize, u64)>,
 }
 
 /// A block of a rank: channel, chunk, and index of the block in this segment.
-pub type BlockKey = (u32, u32, usize);
+pub(crate) type BlockKey = (u32, u32, usize);
 
 /// The memory of each rank: the numbers of each block.
-pub type Memory = Vec<BTreeMap<BlockKey, Vec<u64>>>;
+pub(crate) type Memory = Vec<BTreeMap<BlockKey, Vec<u64>>>;
 
 /// The collective's messages with their contents.
-pub fn schedule<'a>(collective: &Collective, plan: &'a Plan) -> ScheduleBuilder<'a> {
+pub(crate) fn schedule<'a>(collective: &Collective, plan: &'a Plan) -> ScheduleBuilder<'a> {
     collective.schedule(plan).unwrap_or_else(|error| panic!("{}: {error}", collective.name))
 }
 
@@ -42,7 +42,7 @@ struct Machine<'a> {
 }
 
 /// Executes a collective from `memory`, delivering messages in flight in random order.
-pub fn run(collective: &Collective, plan: &Plan, memory: Memory, seed: u64) -> Memory {
+pub(crate) fn run(collective: &Collective, plan: &Plan, memory: Memory, seed: u64) -> Memory {
     let mut schedule = schedule(collective, plan);
     let record = std::mem::take(&mut schedule.record);
     let workload = schedule.finish(Span::ZERO);

@@ -41,19 +41,19 @@ pub(super) struct Rates {
 
 impl Rates {
     /// Line rate, before anything is known of congestion.
-    pub fn new(line_rate: BitRate, alpha: f64) -> Self {
+    pub(super) fn new(line_rate: BitRate, alpha: f64) -> Self {
         let line = line_rate.as_bps() as f64;
         Self { line, current: line, target: line, alpha }
     }
 
     /// The current rate.
     #[inline]
-    pub fn current(&self) -> BitRate {
+    pub(super) fn current(&self) -> BitRate {
         BitRate::from_bps(self.current as u64)
     }
 
     /// Lowers the current rate by half of alpha, not below `min_rate`.
-    pub fn cut(&mut self, min_rate: BitRate) {
+    pub(super) fn cut(&mut self, min_rate: BitRate) {
         let floor = floor(min_rate, self.line);
         self.current = (self.current * (1.0 - self.alpha / 2.0)).max(floor);
     }

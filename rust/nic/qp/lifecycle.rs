@@ -82,7 +82,7 @@ pub(in crate::nic) struct Setup {
 
 impl Setup {
     /// What its sending half will know of paths.
-    pub fn handle_weights(&mut self, weights: &[u32]) {
+    pub(crate) fn handle_weights(&mut self, weights: &[u32]) {
         if let Some(policy) = &mut self.attributes.policy {
             policy.handle_weights(weights);
         }

@@ -36,7 +36,7 @@ pub(in crate::nic) struct Outbox<'a> {
 
 impl Outbox<'_> {
     /// Payload bytes of a data packet that is whole.
-    pub fn payload(&self, packet: DataView<'_>) -> u64 {
+    pub(crate) fn payload(&self, packet: DataView<'_>) -> u64 {
         u64::from(packet.wire_bytes).saturating_sub(self.settings.header.get())
     }
 }
@@ -82,16 +82,16 @@ enum AckOrNack {
 }
 
 impl Answer {
-    pub fn ack(cumulative: u64) -> Self {
+    pub(crate) fn ack(cumulative: u64) -> Self {
         Self { is: AckOrNack::Ack, cumulative, flags: Flags::NONE }
     }
 
-    pub fn nack(cumulative: u64) -> Self {
+    pub(crate) fn nack(cumulative: u64) -> Self {
         Self { is: AckOrNack::Nack, cumulative, flags: Flags::NONE }
     }
 
     /// The same answer with a flag.
-    pub fn with(self, flags: Flags) -> Self {
+    pub(crate) fn with(self, flags: Flags) -> Self {
         Self { flags: self.flags.with(flags), ..self }
     }
 
@@ -108,37 +108,37 @@ impl Answer {
 }
 
 impl Answers {
-    pub fn new(peer: Peer) -> Self {
+    pub(crate) fn new(peer: Peer) -> Self {
         let mut timers = ReceiverTimers::default();
         timers.expire(Timer::Cnp);
         Self { peer, highest: 0, unreported: Unreported::default(), timers }
     }
 
     /// The ends of its queue pair.
-    pub const fn peer(&self) -> Peer {
+    pub(crate) const fn peer(&self) -> Peer {
         self.peer
     }
 
     /// When what has arrived must be acknowledged; `NEVER` if nothing is unreported.
     #[inline]
-    pub fn deadline(&self) -> Time {
+    pub(crate) fn deadline(&self) -> Time {
         self.timers.deadline(Timer::AckCoalescing)
     }
 
     /// Whether arrivals are unreported.
     #[inline]
-    pub const fn has_unreported(&self) -> bool {
+    pub(crate) const fn has_unreported(&self) -> bool {
         !self.unreported.is_empty()
     }
 
     /// Whether one acknowledgement can report `sequence` beside what is unreported.
     #[inline]
-    pub fn has_room_for(&self, sequence: u64) -> bool {
+    pub(crate) fn has_room_for(&self, sequence: u64) -> bool {
         self.unreported.has_room_for(sequence)
     }
 
     /// Refuses a packet for a reason of the verbs.
-    pub fn refuse(&self, packet: DataView<'_>, reason: RefusalReason, out: &mut Outbox) {
+    pub(crate) fn refuse(&self, packet: DataView<'_>, reason: RefusalReason, out: &mut Outbox) {
         let echo = Echo::of(packet);
         self.send_bare(Packet::refusal(packet.psn(), reason, echo.stamp), echo, out);
     }
@@ -147,7 +147,7 @@ impl Answers {
     /// message, its sender asks for it, it is marked and that cannot wait, or it is time by count
     /// or bytes.
     #[inline]
-    pub fn is_due(&self, packet: DataView<'_>, out: &Outbox) -> bool {
+    pub(crate) fn is_due(&self, packet: DataView<'_>, out: &Outbox) -> bool {
         packet.is_last()
             || packet.flags.has(Flags::ACK_REQUEST)
             || packet.flags.has(Flags::MARKED) && out.settings.ack.marked == Marked::AtOnce
@@ -156,7 +156,7 @@ impl Answers {
 
     /// Adds an arrival to what is unreported; it has room for it.
     #[inline]
-    pub fn note(&mut self, now: Time, sequence: u64, packet: DataView<'_>, out: &Outbox) {
+    pub(crate) fn note(&mut self, now: Time, sequence: u64, packet: DataView<'_>, out: &Outbox) {
         if self.unreported.is_empty() {
             self.timers.set(Timer::AckCoalescing, now.saturating_add(out.settings.ack.within));
         }
@@ -165,7 +165,7 @@ impl Answers {
 
     /// Counts a packet that arrives whole behind one that was sent later.
     #[inline]
-    pub fn count_order(&mut self, sequence: u64, out: &mut Outbox) {
+    pub(crate) fn count_order(&mut self, sequence: u64, out: &mut Outbox) {
         if sequence < self.highest {
             out.counters.out_of_order += 1;
         }
@@ -174,14 +174,14 @@ impl Answers {
 
     /// Reports all arrivals that are unreported, with an echo of the last of them.
     #[inline]
-    pub fn report(&mut self, answer: Answer, out: &mut Outbox) {
+    pub(crate) fn report(&mut self, answer: Answer, out: &mut Outbox) {
         let echo = self.unreported.echo();
         self.report_with(echo, answer, out);
     }
 
     /// Reports all arrivals that are unreported, with an echo of another packet.
     #[inline]
-    pub fn report_with(&mut self, echo: Echo, answer: Answer, out: &mut Outbox) {
+    pub(crate) fn report_with(&mut self, echo: Echo, answer: Answer, out: &mut Outbox) {
         self.timers.stop(Timer::AckCoalescing);
         let report = self.unreported.take();
         let wire_bytes = out.settings.ack.wire_bytes(&report);
@@ -189,14 +189,14 @@ impl Answers {
     }
 
     /// Answers one packet and reports nothing.
-    pub fn answer(&self, packet: DataView<'_>, answer: Answer, out: &mut Outbox) {
+    pub(crate) fn answer(&self, packet: DataView<'_>, answer: Answer, out: &mut Outbox) {
         let echo = Echo::of(packet);
         self.send_bare(answer.packet(ArrivalReport::default(), echo.stamp), echo, out);
     }
 
     /// Answers a packet that was trimmed to its header, with its PSN and whether the last switch
     /// on its way trimmed it.
-    pub fn refuse_trimmed(&self, packet: DataView<'_>, cumulative: u64, out: &mut Outbox) {
+    pub(crate) fn refuse_trimmed(&self, packet: DataView<'_>, cumulative: u64, out: &mut Outbox) {
         let echo = Echo::of(packet);
         let last_hop = Flags::LAST_HOP.when(packet.flags.has(Flags::LAST_HOP));
         let nack = Packet::trimmed_nack(packet.psn(), Psn::on_wire(cumulative), echo.stamp);
@@ -226,14 +226,14 @@ impl Answers {
     }
 
     /// Reports that a message is delivered.
-    pub fn deliver(&self, message: u64, out: &mut Outbox) {
+    pub(crate) fn deliver(&self, message: u64, out: &mut Outbox) {
         let message = message as u32;
         out.events.push_back(NicEvent::Delivered { owner: self.peer.owner, message });
     }
 
     /// Sends a congestion notification packet, where the congestion control wants them and none
     /// was sent within an interval.
-    pub fn notify_congestion(&mut self, now: Time, packet: DataView<'_>, out: &mut Outbox) {
+    pub(crate) fn notify_congestion(&mut self, now: Time, packet: DataView<'_>, out: &mut Outbox) {
         let Some(interval) = out.settings.cnp_interval else { return };
         if self.timers.is_due(Timer::Cnp, now) {
             self.timers.set(Timer::Cnp, now.saturating_add(interval));

@@ -23,7 +23,7 @@ pub(in crate::nic) struct AnyOrder {
 }
 
 impl AnyOrder {
-    pub fn new(reordering: u32, delivery: Delivery) -> Self {
+    pub(crate) fn new(reordering: u32, delivery: Delivery) -> Self {
         Self { reordering, board: Board::default(), messages: Messages::new(delivery) }
     }
 

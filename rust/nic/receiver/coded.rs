@@ -46,7 +46,7 @@ struct CodedPacket {
 }
 
 impl Coded {
-    pub fn new(delivery: Delivery) -> Self {
+    pub(crate) fn new(delivery: Delivery) -> Self {
         Self { delivery, oldest: 0, messages: BTreeMap::new(), reporting: 0 }
     }
 

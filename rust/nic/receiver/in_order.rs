@@ -33,14 +33,14 @@ pub(in crate::nic) struct InOrder {
 
 impl InOrder {
     /// A gap costs the packets behind it.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut timers = NackTimers::default();
         timers.expire(Timer::NackInterval);
         Self { expected: 0, messages: 0, timers, begun: None }
     }
 
     /// A gap also discards what has arrived of its message.
-    pub fn back_to_zero() -> Self {
+    pub(crate) fn back_to_zero() -> Self {
         Self { begun: Some(Begun::default()), ..Self::new() }
     }
 

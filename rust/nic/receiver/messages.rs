@@ -28,7 +28,7 @@ pub(super) struct Arrival {
 }
 
 impl Messages {
-    pub fn new(delivery: Delivery) -> Self {
+    pub(super) fn new(delivery: Delivery) -> Self {
         match delivery {
             Delivery::Ordered => Self::Ordered { delivered: 0, ends: VecDeque::new() },
             Delivery::Unordered => Self::Unordered { whole: 0, missing: BTreeMap::new() },
@@ -36,7 +36,7 @@ impl Messages {
     }
 
     /// Every message before this one is delivered.
-    pub fn delivered(&self) -> u64 {
+    pub(super) fn delivered(&self) -> u64 {
         match self {
             Self::Ordered { delivered, .. } => *delivered,
             Self::Unordered { whole, .. } => *whole,
@@ -44,7 +44,7 @@ impl Messages {
     }
 
     /// Whether message `number` is delivered.
-    pub fn has_delivered(&self, number: u64) -> bool {
+    pub(super) fn has_delivered(&self, number: u64) -> bool {
         match self {
             Self::Ordered { delivered, .. } => number < *delivered,
             Self::Unordered { whole, missing } => {
@@ -56,7 +56,7 @@ impl Messages {
     /// Takes a new packet and calls `deliver` with the index of each message that is to be
     /// delivered now; returns how many those are.
     #[inline]
-    pub fn handle_new(
+    pub(super) fn handle_new(
         &mut self,
         Arrival { sequence, first }: Arrival,
         packet: DataView<'_>,

@@ -22,38 +22,38 @@ pub(super) struct Flights<P> {
 }
 
 impl<P: Copy> Flights<P> {
-    pub const fn new(timeout: Span) -> Self {
+    pub(super) const fn new(timeout: Span) -> Self {
         Self { timeout, queue: VecDeque::new() }
     }
 
     /// A packet starts.
     #[inline]
-    pub fn push(&mut self, flight: Flight<P>) {
+    pub(super) fn push(&mut self, flight: Flight<P>) {
         self.queue.push_back(flight);
     }
 
     /// Removes the oldest packets as long as they have landed.
     #[inline]
-    pub fn discard_while(&mut self, mut landed: impl FnMut(P) -> bool) {
+    pub(super) fn discard_while(&mut self, mut landed: impl FnMut(P) -> bool) {
         while self.queue.front().is_some_and(|oldest| landed(oldest.packet)) {
             self.queue.pop_front();
         }
     }
 
     /// Removes the packet for which `is` holds; returns whether there was one.
-    pub fn remove(&mut self, mut is: impl FnMut(P) -> bool) -> bool {
+    pub(super) fn remove(&mut self, mut is: impl FnMut(P) -> bool) -> bool {
         let found = self.queue.iter().position(|flight| is(flight.packet));
         found.is_some_and(|index| self.queue.remove(index).is_some())
     }
 
     /// When the timer of the oldest packet expires; `NEVER` if there is none.
     #[inline]
-    pub fn deadline(&self) -> Time {
+    pub(super) fn deadline(&self) -> Time {
         self.queue.front().map_or(Time::NEVER, |oldest| oldest.sent.saturating_add(self.timeout))
     }
 
     /// Takes out the oldest packet, if its timer has expired by `now`.
-    pub fn pop_expired(&mut self, now: Time) -> Option<Flight<P>> {
+    pub(super) fn pop_expired(&mut self, now: Time) -> Option<Flight<P>> {
         if self.queue.is_empty() || self.deadline() > now {
             return None;
         }
@@ -61,7 +61,7 @@ impl<P: Copy> Flights<P> {
     }
 
     #[cfg(test)]
-    pub fn oldest(&self) -> Option<Flight<P>> {
+    pub(super) fn oldest(&self) -> Option<Flight<P>> {
         self.queue.front().copied()
     }
 }

@@ -18,7 +18,7 @@ pub(super) struct Selective {
 impl Selective {
     /// The packet to send next, if there is one before `end`: lost ones first.
     #[inline]
-    pub fn next(&self, end: u64) -> Option<u64> {
+    pub(super) fn next(&self, end: u64) -> Option<u64> {
         match self.lost.front() {
             Some(&sequence) => Some(sequence),
             None => (self.never_sent < end).then_some(self.never_sent),
@@ -27,7 +27,7 @@ impl Selective {
 
     /// The packet named by `next` goes out: its number.
     #[inline]
-    pub fn handle_sent(&mut self) -> u64 {
+    pub(super) fn handle_sent(&mut self) -> u64 {
         if let Some(again) = self.lost.pop_front() {
             return again;
         }
@@ -37,37 +37,37 @@ impl Selective {
 
     /// The oldest packet that has not arrived.
     #[inline]
-    pub const fn first_missing(&self) -> u64 {
+    pub(super) const fn first_missing(&self) -> u64 {
         self.board.first()
     }
 
     /// The first packet that was never sent.
     #[inline]
-    pub const fn never_sent(&self) -> u64 {
+    pub(super) const fn never_sent(&self) -> u64 {
         self.never_sent
     }
 
     /// Packets sent that have neither arrived nor wait to be sent again.
     #[inline]
-    pub fn in_flight(&self) -> u64 {
+    pub(super) fn in_flight(&self) -> u64 {
         self.never_sent - self.board.count() - self.lost.len() as u64
     }
 
     /// True if `sequence` arrived.
     #[inline]
-    pub fn has_arrived(&self, sequence: u64) -> bool {
+    pub(super) fn has_arrived(&self, sequence: u64) -> bool {
         self.board.has(sequence)
     }
 
     /// See [`Board::arrival_before`].
-    pub fn arrival_before(&self, more: u64) -> Option<u64> {
+    pub(super) fn arrival_before(&self, more: u64) -> Option<u64> {
         self.board.arrival_before(more)
     }
 
     /// Packets arrived: returns how many of them were not known to. What arrives is not sent
     /// again. An acknowledgement of packets that were never sent is ignored.
     #[inline]
-    pub fn handle_arrived(&mut self, arrived: Arrived) -> u64 {
+    pub(super) fn handle_arrived(&mut self, arrived: Arrived) -> u64 {
         if arrived.ack > self.never_sent {
             return 0;
         }
@@ -84,17 +84,17 @@ impl Selective {
     }
 
     /// A packet in flight is lost, and sent again after those that were lost before it.
-    pub fn lose(&mut self, sequence: u64) {
+    pub(super) fn lose(&mut self, sequence: u64) {
         self.lost.push_back(sequence);
     }
 
     /// A packet in flight is lost, and sent again before all others.
-    pub fn lose_first(&mut self, sequence: u64) {
+    pub(super) fn lose_first(&mut self, sequence: u64) {
         self.lost.push_front(sequence);
     }
 
     #[cfg(test)]
-    pub const fn board(&self) -> &Board {
+    pub(super) const fn board(&self) -> &Board {
         &self.board
     }
 }

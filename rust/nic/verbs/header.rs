@@ -5,7 +5,7 @@ use super::Operation;
 
 /// What a message is to its receiver, beyond a plain WRITE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Meaning {
+pub(crate) enum Meaning {
     /// It consumes a receive at its end and hands over a number (RDMA WRITE with immediate).
     WriteWithImmediate(u32),
     /// It consumes a receive.
@@ -18,7 +18,7 @@ pub enum Meaning {
 
 /// The header of a message other than a plain WRITE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct VerbHeader {
+pub(crate) struct VerbHeader {
     pub meaning: Meaning,
     /// Low bits of the message's index on its queue pair (MSN).
     message: u64,
@@ -33,12 +33,12 @@ const HALF: u64 = 1 << (BITS - 1);
 
 impl VerbHeader {
     /// The header for `meaning`, of the `message`-th message and for the `receive`-th receive.
-    pub const fn new(meaning: Meaning, message: u64, receive: u64) -> Self {
+    pub(crate) const fn new(meaning: Meaning, message: u64, receive: u64) -> Self {
         Self { meaning, message: message & MASK, receive: receive & MASK }
     }
 
     /// As it is on the wire; never 0.
-    pub const fn to_bits(self) -> u64 {
+    pub(crate) const fn to_bits(self) -> u64 {
         let (code, word) = match self.meaning {
             Meaning::WriteWithImmediate(number) => (1, number),
             Meaning::Send => (2, 0),
@@ -49,7 +49,7 @@ impl VerbHeader {
     }
 
     /// The header of these bits; `None` for a plain WRITE and for invalid bits.
-    pub const fn from_bits(bits: u64) -> Option<Self> {
+    pub(crate) const fn from_bits(bits: u64) -> Option<Self> {
         let word = bits as u32;
         let meaning = match bits >> 60 {
             1 => Meaning::WriteWithImmediate(word),
@@ -62,12 +62,12 @@ impl VerbHeader {
     }
 
     /// The message's number, knowing one that is less than 2^13 away.
-    pub const fn message_near(self, known: u64) -> u64 {
+    pub(crate) const fn message_near(self, known: u64) -> u64 {
         near(self.message, known)
     }
 
     /// The number of the receive, knowing one that is less than 2^13 away.
-    pub const fn receive_near(self, known: u64) -> u64 {
+    pub(crate) const fn receive_near(self, known: u64) -> u64 {
         near(self.receive, known)
     }
 }
@@ -75,7 +75,7 @@ impl VerbHeader {
 impl Meaning {
     /// What a work request means to its receiver; none for a plain WRITE. The length of a READ
     /// was checked.
-    pub fn of(operation: Operation, bytes: u64) -> Option<Self> {
+    pub(crate) fn of(operation: Operation, bytes: u64) -> Option<Self> {
         match operation {
             Operation::Write => None,
             Operation::WriteWithImmediate(number) => Some(Self::WriteWithImmediate(number)),
@@ -85,7 +85,7 @@ impl Meaning {
     }
 
     /// Whether it consumes a receive.
-    pub const fn consumes(self) -> bool {
+    pub(crate) const fn consumes(self) -> bool {
         matches!(self, Self::WriteWithImmediate(_) | Self::Send)
     }
 }

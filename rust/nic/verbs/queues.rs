@@ -9,7 +9,7 @@ use crate::units::Bytes;
 
 /// A message with the sending half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Message {
+pub(super) enum Message {
     /// A work request, by its index in the order in which all were posted.
     Request(u64),
     /// The answer of this many bytes to a READ of the peer's: nobody here posted it.
@@ -21,7 +21,7 @@ impl Message {
     const ANSWER: u64 = 1 << 63;
 
     /// Its name with the sending half.
-    pub const fn to_name(self) -> u64 {
+    pub(super) const fn to_name(self) -> u64 {
         match self {
             Self::Request(index) => index,
             Self::ReadResponse(bytes) => Self::ANSWER | bytes,
@@ -29,7 +29,7 @@ impl Message {
     }
 
     /// The message of this name.
-    pub const fn of_name(name: u64) -> Self {
+    pub(super) const fn of_name(name: u64) -> Self {
         match name & Self::ANSWER {
             0 => Self::Request(name),
             _ => Self::ReadResponse(name & !Self::ANSWER),
@@ -46,14 +46,14 @@ enum Progress {
 
 /// A message that comes in, other than a plain WRITE.
 #[derive(Debug, Clone, Copy)]
-pub struct Inbound {
+pub(crate) struct Inbound {
     pub meaning: Meaning,
     pub bytes: u64,
 }
 
 /// What is counted in a row, without progress between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
+pub(crate) enum Trouble {
     /// The retransmission timer ran out.
     Timeout,
     /// The receiver was not ready.
@@ -85,7 +85,7 @@ pub(in crate::nic) struct WorkQueues {
 }
 
 impl WorkQueues {
-    pub fn new(qp: QpId) -> Self {
+    pub(crate) fn new(qp: QpId) -> Self {
         Self {
             qp,
             sends: VecDeque::new(),
@@ -101,31 +101,31 @@ impl WorkQueues {
         }
     }
 
-    pub fn sends(&self) -> usize {
+    pub(crate) fn sends(&self) -> usize {
         self.sends.len()
     }
 
-    pub fn receives(&self) -> usize {
+    pub(crate) fn receives(&self) -> usize {
         self.receives.len()
     }
 
-    pub fn post_send(&mut self, request: WorkRequest) {
+    pub(crate) fn post_send(&mut self, request: WorkRequest) {
         self.sends.push_back((request, Progress::Open));
     }
 
-    pub fn post_receive(&mut self, id: u64) {
+    pub(crate) fn post_receive(&mut self, id: u64) {
         self.receives.push_back(id);
     }
 
     /// The next work request that the sending half has not, and its number.
-    pub fn begin(&mut self) -> Option<(u64, WorkRequest)> {
+    pub(crate) fn begin(&mut self) -> Option<(u64, WorkRequest)> {
         let (request, _) = *self.sends.get(self.begun)?;
         self.begun += 1;
         Some((self.first + self.begun as u64 - 1, request))
     }
 
     /// Takes back the work request begun last; the indices of its messages are used again.
-    pub fn take_back(&mut self) {
+    pub(crate) fn take_back(&mut self) {
         self.begun -= 1;
         let (request, _) = self.sends[self.begun];
         let meaning = Meaning::of(request.operation, 0);
@@ -134,12 +134,12 @@ impl WorkQueues {
     }
 
     /// Takes back an answer to a READ.
-    pub fn take_back_answer(&mut self) {
+    pub(crate) fn take_back_answer(&mut self) {
         self.messages -= 1;
     }
 
     /// Numbers a message that goes to the sending half: what its packets say.
-    pub fn header(&mut self, meaning: Option<Meaning>) -> u64 {
+    pub(crate) fn header(&mut self, meaning: Option<Meaning>) -> u64 {
         let header = meaning.map(|it| VerbHeader::new(it, self.messages, self.consuming));
         self.messages += 1;
         self.consuming += u64::from(meaning.is_some_and(Meaning::consumes));
@@ -147,39 +147,39 @@ impl WorkQueues {
     }
 
     /// Whether the receive that a message consumes is posted.
-    pub fn is_ready_for(&self, header: VerbHeader) -> bool {
+    pub(crate) fn is_ready_for(&self, header: VerbHeader) -> bool {
         header.receive_near(self.consumed) < self.consumed + self.receives.len() as u64
     }
 
     /// The packet of that number was refused.
-    pub fn refuse(&mut self, sequence: u64) {
+    pub(crate) fn refuse(&mut self, sequence: u64) {
         self.refused = Some(sequence);
     }
 
     /// Whether the packet of that number was the last that was refused.
-    pub fn has_refused(&self, sequence: u64) -> bool {
+    pub(crate) fn has_refused(&self, sequence: u64) -> bool {
         self.refused == Some(sequence)
     }
 
     /// A packet of message `number` brought `bytes` that were not there.
-    pub fn note_inbound(&mut self, number: u64, meaning: Meaning, bytes: u64) {
+    pub(crate) fn note_inbound(&mut self, number: u64, meaning: Meaning, bytes: u64) {
         self.inbound.entry(number).or_insert(Inbound { meaning, bytes: 0 }).bytes += bytes;
     }
 
     /// The receiver threw away `bytes` of message `number`, which is to come again.
-    pub fn forget_inbound(&mut self, number: u64, bytes: u64) {
+    pub(crate) fn forget_inbound(&mut self, number: u64, bytes: u64) {
         if let Some(message) = self.inbound.get_mut(&number) {
             message.bytes = message.bytes.saturating_sub(bytes);
         }
     }
 
     /// What message `number` was, now that it is all there; none for a plain WRITE.
-    pub fn take_inbound(&mut self, number: u64) -> Option<Inbound> {
+    pub(crate) fn take_inbound(&mut self, number: u64) -> Option<Inbound> {
         self.inbound.remove(&number)
     }
 
     /// A message that consumes a receive is delivered.
-    pub fn consume(&mut self, message: Inbound, completions: &mut VecDeque<Completion>) {
+    pub(crate) fn consume(&mut self, message: Inbound, completions: &mut VecDeque<Completion>) {
         // Only a forged packet finds no receive.
         let Some(id) = self.receives.pop_front() else { return };
         self.consumed += 1;
@@ -198,7 +198,7 @@ impl WorkQueues {
     }
 
     /// Message `number` is acknowledged; a READ is not done by that.
-    pub fn acknowledged(&mut self, number: u64, completions: &mut VecDeque<Completion>) {
+    pub(crate) fn acknowledged(&mut self, number: u64, completions: &mut VecDeque<Completion>) {
         let index = number.checked_sub(self.first).and_then(|it| usize::try_from(it).ok());
         if let Some((request, progress)) = index.and_then(|it| self.sends.get_mut(it))
             && request.operation != Operation::Read
@@ -209,7 +209,7 @@ impl WorkQueues {
     }
 
     /// The answer to the oldest READ is delivered.
-    pub fn answered(&mut self, completions: &mut VecDeque<Completion>) {
+    pub(crate) fn answered(&mut self, completions: &mut VecDeque<Completion>) {
         let begun = self.sends.iter_mut().take(self.begun);
         let mut reads = begun.filter(|(request, progress)| {
             request.operation == Operation::Read && *progress == Progress::Open
@@ -232,7 +232,7 @@ impl WorkQueues {
     }
 
     /// Completes everything: the work request of that number with `status`, all others flushed.
-    pub fn flush(
+    pub(crate) fn flush(
         &mut self,
         number: u64,
         status: CompletionStatus,
@@ -258,12 +258,12 @@ impl WorkQueues {
     }
 
     /// The number of the oldest work request.
-    pub fn oldest(&self) -> u64 {
+    pub(crate) fn oldest(&self) -> u64 {
         self.first
     }
 
     /// Counts trouble; how often it came since packet `oldest` is the oldest not acknowledged.
-    pub fn count(&mut self, trouble: Trouble, oldest: u64) -> u32 {
+    pub(crate) fn count(&mut self, trouble: Trouble, oldest: u64) -> u32 {
         if self.troubled.0 != oldest {
             self.troubled = (oldest, [0; 2]);
         }

@@ -17,7 +17,7 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    pub fn of(topology: &Topology, usable: &[bool]) -> Self {
+    pub(super) fn of(topology: &Topology, usable: &[bool]) -> Self {
         let mut first = vec![0];
         let mut ports: Vec<(SwitchId, PortId)> = Vec::new();
         for switch in 0..topology.switches().len() {
@@ -47,12 +47,12 @@ pub(super) struct Search {
 }
 
 impl Search {
-    pub fn new(switches: usize) -> Self {
+    pub(super) fn new(switches: usize) -> Self {
         Self { distance: vec![FAR; switches], queue: VecDeque::new(), closer: Vec::new() }
     }
 
     /// Computes the distances of all switches from `edge`.
-    pub fn run(&mut self, neighbours: &Neighbours, edge: SwitchId) {
+    pub(super) fn run(&mut self, neighbours: &Neighbours, edge: SwitchId) {
         self.distance.fill(FAR);
         self.distance[edge.index()] = 0;
         self.queue.push_back(edge);
@@ -69,7 +69,7 @@ impl Search {
 
     /// The ports of `switch` to neighbours that are one link closer, in order of the neighbours'
     /// ids.
-    pub fn closer(&mut self, neighbours: &Neighbours, switch: usize) -> &[PortId] {
+    pub(super) fn closer(&mut self, neighbours: &Neighbours, switch: usize) -> &[PortId] {
         self.closer.clear();
         let own = self.distance[switch];
         if own != FAR {

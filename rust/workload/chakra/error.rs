@@ -37,27 +37,27 @@ pub(super) struct NodeFault {
 
 impl NodeFault {
     /// A fault of the file as a whole.
-    pub fn of_file(fault: ChakraFault) -> Self {
+    pub(super) fn of_file(fault: ChakraFault) -> Self {
         Self { node: None, offset: None, fault }
     }
 
     /// A fault of the message at `offset`, which is no valid node.
-    pub fn of_message(offset: u64, fault: ChakraFault) -> Self {
+    pub(super) fn of_message(offset: u64, fault: ChakraFault) -> Self {
         Self { node: None, offset: Some(offset), fault }
     }
 
     /// A fault of a node.
-    pub fn of_node(node: u64, offset: u64, fault: ChakraFault) -> Self {
+    pub(super) fn of_node(node: u64, offset: u64, fault: ChakraFault) -> Self {
         Self { node: Some(node), offset: Some(offset), fault }
     }
 
     /// The fault with the rank that it belongs to.
-    pub fn of_rank(self, rank: u32) -> RankFault {
+    pub(super) fn of_rank(self, rank: u32) -> RankFault {
         RankFault { rank, fault: self }
     }
 
     /// The error to report, for the file called `file`.
-    pub fn in_file(self, file: String, rank: u32) -> ChakraError {
+    pub(super) fn in_file(self, file: String, rank: u32) -> ChakraError {
         let Self { node, offset, fault } = self;
         ChakraError { file, rank, node, offset, fault }
     }

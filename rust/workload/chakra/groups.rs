@@ -51,11 +51,11 @@ pub(super) fn disagreement(
 pub(super) struct RankGroups(Vec<String>);
 
 impl RankGroups {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(vec!["all ranks".to_owned()])
     }
 
-    pub fn name(&self, group: u32) -> String {
+    pub(super) fn name(&self, group: u32) -> String {
         match group {
             0 => self.0[0].clone(),
             _ => format!("group '{}'", self.0[group as usize]),
@@ -63,7 +63,7 @@ impl RankGroups {
     }
 
     /// The index of the group called `name`; adds the group if it is new.
-    pub fn index_of(&mut self, name: &str) -> u32 {
+    pub(super) fn index_of(&mut self, name: &str) -> u32 {
         let known = self.0.iter().skip(1).position(|known| known == name);
         let index = known.unwrap_or_else(|| {
             self.0.push(name.to_owned());

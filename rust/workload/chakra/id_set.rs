@@ -28,7 +28,7 @@ enum IdChunk {
 
 impl IdSet {
     /// Inserts an id; returns false if it was a member already.
-    pub fn insert(&mut self, id: u64) -> bool {
+    pub(super) fn insert(&mut self, id: u64) -> bool {
         let within = (id & ((1 << CHUNK_BITS) - 1)) as u16;
         let chunk = self.0.entry(id >> CHUNK_BITS).or_insert(IdChunk::List(Vec::new()));
         match chunk {
@@ -59,7 +59,7 @@ impl IdSet {
     }
 
     /// Whether an id is a member.
-    pub fn contains(&self, id: u64) -> bool {
+    pub(super) fn contains(&self, id: u64) -> bool {
         let within = (id & ((1 << CHUNK_BITS) - 1)) as u16;
         match self.0.get(&(id >> CHUNK_BITS)) {
             None => false,

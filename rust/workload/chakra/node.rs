@@ -40,7 +40,7 @@ pub(super) struct ParsedNode {
 
 impl ParsedNode {
     /// A fault of this node.
-    pub fn fault(&self, fault: ChakraFault) -> NodeFault {
+    pub(super) fn fault(&self, fault: ChakraFault) -> NodeFault {
         NodeFault::of_node(self.id, self.offset, fault)
     }
 }
@@ -56,7 +56,7 @@ pub(super) struct NodeReader<R> {
 
 impl<R: BufRead> NodeReader<R> {
     /// A reader of `from`, the file of `rank` of `ranks`, after its metadata.
-    pub fn open(from: R, rank: u32, ranks: u32) -> Result<Self, NodeFault> {
+    pub(super) fn open(from: R, rank: u32, ranks: u32) -> Result<Self, NodeFault> {
         let mut messages = MessageReader::new(from);
         let metadata = messages.next::<GlobalMetadata>()?;
         metadata.ok_or_else(|| NodeFault::of_file(ChakraFault::Empty))?;
@@ -64,7 +64,7 @@ impl<R: BufRead> NodeReader<R> {
     }
 
     /// The next node; `None` at the end of the file.
-    pub fn next(
+    pub(super) fn next(
         &mut self,
         options: &Options,
         groups: &mut RankGroups,

@@ -38,15 +38,15 @@ pub(super) struct Node {
 /// The numbers of the kinds of nodes.
 pub(super) mod kind {
     /// Metadata, the first of the kinds.
-    pub const METADATA: i32 = 1;
+    pub(crate) const METADATA: i32 = 1;
     /// Computation.
-    pub const COMPUTE: i32 = 4;
+    pub(crate) const COMPUTE: i32 = 4;
     /// A send to another rank.
-    pub const SEND: i32 = 5;
+    pub(crate) const SEND: i32 = 5;
     /// A receive from another rank.
-    pub const RECEIVE: i32 = 6;
+    pub(crate) const RECEIVE: i32 = 6;
     /// A collective operation, the last of the kinds.
-    pub const COLLECTIVE: i32 = 7;
+    pub(crate) const COLLECTIVE: i32 = 7;
 }
 
 /// A named value.
@@ -104,12 +104,12 @@ pub(super) struct Bools {
 }
 
 impl Attribute {
-    pub fn uint64(name: &str, value: u64) -> Self {
+    pub(super) fn uint64(name: &str, value: u64) -> Self {
         Self { name: name.to_owned(), value: Some(AttributeValue::Uint64(value)) }
     }
 
     /// The value as a whole number, of any integer type; `None` for other types.
-    pub fn integer(&self) -> Option<i128> {
+    pub(super) fn integer(&self) -> Option<i128> {
         Some(match *self.value.as_ref()? {
             AttributeValue::Int32(value)
             | AttributeValue::Sint32(value)
@@ -130,7 +130,7 @@ impl Attribute {
 
 impl Node {
     /// The attribute called `name`.
-    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+    pub(super) fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attributes.iter().find(|attribute| attribute.name == name)
     }
 }

@@ -17,12 +17,12 @@ pub(super) struct MessageReader<R> {
 }
 
 impl<R: BufRead> MessageReader<R> {
-    pub fn new(from: R) -> Self {
+    pub(super) fn new(from: R) -> Self {
         Self { from, offset: 0, message: Vec::new() }
     }
 
     /// The next message with its offset; `None` at the end of the file.
-    pub fn next<M: Message + Default>(&mut self) -> Result<Option<(u64, M)>, NodeFault> {
+    pub(super) fn next<M: Message + Default>(&mut self) -> Result<Option<(u64, M)>, NodeFault> {
         let start = self.offset;
         let at = |fault| NodeFault::of_message(start, fault);
         let Some(length) = self.length().map_err(at)? else { return Ok(None) };

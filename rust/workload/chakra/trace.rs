@@ -46,7 +46,7 @@ struct SearchFrame {
 
 impl RankTrace {
     /// Reads a whole file, that of `rank` of `ranks`.
-    pub fn read(
+    pub(super) fn read(
         from: impl BufRead,
         rank: u32,
         ranks: u32,
@@ -74,7 +74,7 @@ impl RankTrace {
     }
 
     /// The dependencies of the node at `index`.
-    pub fn dependencies(&self, index: u32) -> &[(u32, Dependency)] {
+    pub(super) fn dependencies(&self, index: u32) -> &[(u32, Dependency)] {
         let first = index.checked_sub(1).map_or(0, |previous| self.nodes[previous as usize].end);
         &self.dependencies[first as usize..self.nodes[index as usize].end as usize]
     }

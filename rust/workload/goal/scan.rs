@@ -38,7 +38,7 @@ pub(super) enum GoalOperation {
 }
 
 impl GoalOperation {
-    pub fn nic(&self) -> u64 {
+    pub(super) fn nic(&self) -> u64 {
         match *self {
             Self::Calc { .. } => 0,
             Self::Send { nic, .. } | Self::Receive { nic, .. } => nic,
@@ -56,17 +56,19 @@ pub(super) struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    pub fn new(text: &'a str) -> Self {
+    pub(super) fn new(text: &'a str) -> Self {
         Self { lines: text.lines(), line: 0, comment: None }
     }
 
     /// The last line read, at least 1.
-    pub fn last_line(&self) -> usize {
+    pub(super) fn last_line(&self) -> usize {
         self.line.max(1)
     }
 
     /// The next line that is neither blank nor a comment, with its number from 1.
-    pub fn next_line(&mut self) -> Result<Option<(usize, Statement<'a>)>, (usize, GoalFault)> {
+    pub(super) fn next_line(
+        &mut self,
+    ) -> Result<Option<(usize, Statement<'a>)>, (usize, GoalFault)> {
         while let Some(text) = self.lines.next() {
             self.line += 1;
             let mut words = Words { rest: text };

@@ -37,7 +37,7 @@ pub(super) struct IterationBuilder<'a> {
 }
 
 impl<'a> IterationBuilder<'a> {
-    pub fn new(training: &'a Training) -> Result<Self, TrainingError> {
+    pub(super) fn new(training: &'a Training) -> Result<Self, TrainingError> {
         let degrees = training.degrees;
         let stage = |stage: u32| Stage {
             index: stage,
@@ -68,7 +68,7 @@ impl<'a> IterationBuilder<'a> {
         })
     }
 
-    pub fn run(mut self) -> Result<Workload, TrainingError> {
+    pub(super) fn run(mut self) -> Result<Workload, TrainingError> {
         let stages = std::mem::take(&mut self.stages);
         let order = passes::of_all(self.training.degrees.pipeline, self.training.microbatches);
         for iteration in 0..self.training.iterations {

@@ -91,7 +91,7 @@ pub(super) struct ProgramBuilder<'a> {
 }
 
 impl<'a> ProgramBuilder<'a> {
-    pub fn new(training: &'a Training) -> Self {
+    pub(super) fn new(training: &'a Training) -> Self {
         Self {
             training,
             graph: Graph::default(),
@@ -102,7 +102,7 @@ impl<'a> ProgramBuilder<'a> {
     }
 
     /// Adds a computation of `operations` to each of `ranks`.
-    pub fn compute(&mut self, ranks: impl Iterator<Item = u32>, operations: u128) {
+    pub(super) fn compute(&mut self, ranks: impl Iterator<Item = u32>, operations: u128) {
         let span = self.training.flops.time_for(operations);
         if span == Span::ZERO {
             return;
@@ -117,23 +117,23 @@ impl<'a> ProgramBuilder<'a> {
     }
 
     /// Number of messages so far.
-    pub fn messages(&self) -> usize {
+    pub(super) fn messages(&self) -> usize {
         self.graph.counts().0
     }
 
     /// Makes the next step of `rank` depend on another task too.
-    pub fn wait_for(&mut self, rank: u32, other: Option<Task>) {
+    pub(super) fn wait_for(&mut self, rank: u32, other: Option<Task>) {
         self.last[rank as usize] = self.join(rank, [self.last[rank as usize], other]);
     }
 
     /// Makes the next step of `rank` depend on its background collectives of a class.
-    pub fn wait_for_background(&mut self, rank: u32, class: TrafficClass) {
+    pub(super) fn wait_for_background(&mut self, rank: u32, class: TrafficClass) {
         let last = self.last_in_background.get(&(class, rank)).copied();
         self.wait_for(rank, last);
     }
 
     /// Adds a message after the last step of `src`; the next step of `src` does not depend on it.
-    pub fn send(&mut self, class: TrafficClass, src: u32, dst: u32, bytes: Bytes) -> Task {
+    pub(super) fn send(&mut self, class: TrafficClass, src: u32, dst: u32, bytes: Bytes) -> Task {
         let message = Message {
             src: HostId(src),
             dst: HostId(dst),
@@ -149,7 +149,7 @@ impl<'a> ProgramBuilder<'a> {
     }
 
     /// Adds a collective in each group, as the next step of its ranks.
-    pub fn add_collective(
+    pub(super) fn add_collective(
         &mut self,
         collective: GroupCollective,
         groups: &[Vec<u32>],
@@ -167,7 +167,7 @@ impl<'a> ProgramBuilder<'a> {
     /// Adds a collective in each group in the background of the programs. At each rank it depends
     /// on the rank's entry of `start`, and on the previous background collective of the class. No
     /// step depends on it until [`Self::wait_for_background`].
-    pub fn add_background_collective(
+    pub(super) fn add_background_collective(
         &mut self,
         collective: GroupCollective,
         groups: &[Vec<u32>],
@@ -193,7 +193,7 @@ impl<'a> ProgramBuilder<'a> {
         Ok(())
     }
 
-    pub fn finish(self) -> Result<Workload, TrainingError> {
+    pub(super) fn finish(self) -> Result<Workload, TrainingError> {
         self.graph.finish().map_err(|fault| match fault {
             GraphFault::TooManyTasks => TrainingError::TooManyMessages,
             GraphFault::TooManyBytes => TrainingError::TooManyBytes,

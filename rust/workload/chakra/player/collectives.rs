@@ -75,18 +75,18 @@ pub(super) struct Effects {
 }
 
 impl Collectives {
-    pub fn new(members: Vec<Vec<u32>>) -> Self {
+    pub(super) fn new(members: Vec<Vec<u32>>) -> Self {
         let (counts, open) = (BTreeMap::new(), BTreeMap::new());
         Self { members, counts, open, expansions: VecDeque::new() }
     }
 
     /// Number of members of a group.
-    pub fn size(&self, group: u32) -> usize {
+    pub(super) fn size(&self, group: u32) -> usize {
         self.members.get(group as usize).map_or(0, Vec::len)
     }
 
     /// Adds a node that was read; returns the index of its collective in the group.
-    pub fn add(
+    pub(super) fn add(
         &mut self,
         RankNode { rank, id }: RankNode,
         call: Call,
@@ -117,7 +117,7 @@ impl Collectives {
     }
 
     /// The collective starts at a rank.
-    pub fn start(
+    pub(super) fn start(
         &mut self,
         key: CollectiveKey,
         rank: u32,
@@ -142,7 +142,12 @@ impl Collectives {
     }
 
     /// A message is complete at its sender, or delivered to its receiver.
-    pub fn handle_message(&mut self, key: CollectiveKey, message: u32, end: MessageEnd) -> Effects {
+    pub(super) fn handle_message(
+        &mut self,
+        key: CollectiveKey,
+        message: u32,
+        end: MessageEnd,
+    ) -> Effects {
         let mut effects = Effects::default();
         let progress = self.progress(key);
         let expansion = progress.expansion.clone();

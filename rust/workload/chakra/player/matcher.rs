@@ -35,7 +35,7 @@ pub(super) enum Unmatched {
 
 impl Matcher {
     /// Adds a send; returns its receive, if that is already read.
-    pub fn add_send(&mut self, key: MatchKey, send: PendingSend) -> Option<u64> {
+    pub(super) fn add_send(&mut self, key: MatchKey, send: PendingSend) -> Option<u64> {
         let queues = self.0.entry(key).or_default();
         let receive = queues.receives.pop_front();
         if receive.is_none() {
@@ -46,7 +46,7 @@ impl Matcher {
     }
 
     /// Adds a receive; returns its send, if that is already read.
-    pub fn add_receive(&mut self, key: MatchKey, receive: u64) -> Option<PendingSend> {
+    pub(super) fn add_receive(&mut self, key: MatchKey, receive: u64) -> Option<PendingSend> {
         let queues = self.0.entry(key).or_default();
         let send = queues.sends.pop_front();
         if send.is_none() {
@@ -64,7 +64,7 @@ impl Matcher {
     }
 
     /// The first node, in order of keys, without its counterpart.
-    pub fn first_unmatched(&self) -> Option<(MatchKey, Unmatched)> {
+    pub(super) fn first_unmatched(&self) -> Option<(MatchKey, Unmatched)> {
         let (&key, queues) = self.0.first_key_value()?;
         let receive = || queues.receives.front().copied().map(Unmatched::Receive);
         let node = queues.sends.front().copied().map(Unmatched::Send).or_else(receive)?;

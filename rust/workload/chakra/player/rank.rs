@@ -66,7 +66,7 @@ pub(super) struct UnreadDependency {
 }
 
 impl<'s> Rank<'s> {
-    pub fn new(nodes: NodeReader<Box<dyn BufRead + 's>>, window: usize) -> Self {
+    pub(super) fn new(nodes: NodeReader<Box<dyn BufRead + 's>>, window: usize) -> Self {
         Self {
             nodes: Some(nodes),
             open: BTreeMap::new(),
@@ -80,23 +80,23 @@ impl<'s> Rank<'s> {
     }
 
     /// Number of nodes in memory.
-    pub fn held(&self) -> usize {
+    pub(super) fn held(&self) -> usize {
         self.open.len() + self.unreceived_sends
     }
 
     /// Whether more nodes should be read: the window is not full, or a node depends on one that is
     /// not read yet.
-    pub fn wants_more(&self) -> bool {
+    pub(super) fn wants_more(&self) -> bool {
         self.nodes.is_some() && (self.held() < self.window || !self.unread.is_empty())
     }
 
     /// The first dependency on a node that is not read yet.
-    pub fn first_unread(&self) -> Option<UnreadDependency> {
+    pub(super) fn first_unread(&self) -> Option<UnreadDependency> {
         self.unread.iter().next().map(|(&on, by)| UnreadDependency { id: by[0], on })
     }
 
     /// Adds a node that was read; returns whether it may start.
-    pub fn add(&mut self, node: ParsedNode) -> Result<bool, NodeFault> {
+    pub(super) fn add(&mut self, node: ParsedNode) -> Result<bool, NodeFault> {
         if !self.read.insert(node.id) {
             let first = self.open.get(&node.id).map(|first| first.offset);
             return Err(node.fault(ChakraFault::SameId { first }));
@@ -140,7 +140,7 @@ impl<'s> Rank<'s> {
     }
 
     /// One of the dependencies of `id` is met; returns whether all of them are.
-    pub fn release(&mut self, id: u64) -> bool {
+    pub(super) fn release(&mut self, id: u64) -> bool {
         let node = self.open.get_mut(&id).expect("a node that waits is open");
         node.waits_for -= 1;
         node.waits_for == 0
@@ -148,7 +148,7 @@ impl<'s> Rank<'s> {
 
     /// Removes the receives from the dependents of a send, and returns them: they wait for its
     /// start, not for its completion.
-    pub fn take_receives(&mut self, send: u64) -> Vec<u64> {
+    pub(super) fn take_receives(&mut self, send: u64) -> Vec<u64> {
         let Some(node) = self.open.get_mut(&send) else { return Vec::new() };
         let dependents = std::mem::take(&mut node.dependents);
         let receives = |id: &u64| matches!(self.open[id].action, NodeAction::Receive { .. });
@@ -161,7 +161,7 @@ impl<'s> Rank<'s> {
 
     /// A node is ready for a lane; returns whether it may run at once. Otherwise it runs in the
     /// order of the file.
-    pub fn enter_lane(&mut self, lane: Lane, id: u64) -> bool {
+    pub(super) fn enter_lane(&mut self, lane: Lane, id: u64) -> bool {
         let index = self.open[&id].index;
         if let Some(ready) = self.lanes.get_mut(&lane) {
             ready.insert((index, id));
@@ -172,7 +172,7 @@ impl<'s> Rank<'s> {
     }
 
     /// The node that runs on a lane is complete; returns the next one.
-    pub fn leave_lane(&mut self, lane: Lane) -> Option<u64> {
+    pub(super) fn leave_lane(&mut self, lane: Lane) -> Option<u64> {
         let next = self.lanes.get_mut(&lane)?.pop_first();
         if next.is_none() {
             self.lanes.remove(&lane);
@@ -181,7 +181,7 @@ impl<'s> Rank<'s> {
     }
 
     /// A fault of an open node.
-    pub fn fault(&self, id: u64, fault: ChakraFault) -> NodeFault {
+    pub(super) fn fault(&self, id: u64, fault: ChakraFault) -> NodeFault {
         NodeFault { node: Some(id), offset: self.open.get(&id).map(|node| node.offset), fault }
     }
 }
