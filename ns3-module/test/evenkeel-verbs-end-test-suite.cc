@@ -371,7 +371,7 @@ class VerbsErrorsTestCase : public TestCase
         Ptr<Fabric> fabric = small.CreateLeafSpine(1, 1, 2);
         const std::string reason =
             Refusal([&] { fabric->GetNic(0)->CreateQp(fabric->GetNic(1)); });
-        NS_TEST_EXPECT_MSG_NE(reason.find("MTU of 128B"), std::string::npos, reason);
+        NS_TEST_EXPECT_MSG_NE(reason.find("MTU 128B"), std::string::npos, reason);
         Simulator::Destroy();
     }
 };
