@@ -87,7 +87,7 @@ mod ns3 {
 
     /// Finds ns-3 (in `EVENKEEL_NS3_PREFIX`, or by pkg-config), builds the module, and links it;
     /// hands its version on as `EVENKEEL_NS3_VERSION`.
-    pub fn build() {
+    pub(super) fn build() {
         println!("cargo::rerun-if-env-changed=EVENKEEL_NS3_PREFIX");
         println!("cargo::rerun-if-changed=ns3-module");
         let found = match env::var_os("EVENKEEL_NS3_PREFIX") {
