@@ -114,6 +114,7 @@ impl ForwardingTable {
     }
 
     /// The port that the packet's source chose; what routing says if that port is out of use.
+    #[inline]
     fn decide_source_routed(
         &self,
         switch: SwitchId,

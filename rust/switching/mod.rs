@@ -228,11 +228,17 @@ impl Switching {
 
 /// Queues: marking, admission and priority flow control.
 impl Switching {
+    /// True if marking is decided at `point`.
+    #[inline]
+    pub fn marks_at(&self, point: EcnPoint) -> bool {
+        self.marking == Some(point)
+    }
+
     /// Marks `packet` if marking is decided at `point` and `waiting` bytes without priority at
     /// `port`, not counting the packet, call for it. Control packets are never marked.
     #[inline]
     pub fn mark(&mut self, point: EcnPoint, port: PortId, waiting: u32, packet: &mut Packet) {
-        if self.marking == Some(point)
+        if self.marks_at(point)
             && !packet.is_control()
             && self.markers[port.index()].marks(Bytes::new(waiting.into()))
         {

@@ -29,6 +29,7 @@ impl Network {
         self.enqueue(now, switch, port, slot);
     }
 
+    #[inline]
     fn choose(&mut self, now: Time, choice: PolicyChoice, slot: SlotId) -> PortId {
         let packet = &self.pool.get(slot).packet;
         if self.switching.uses_queue_lengths() {
@@ -83,6 +84,7 @@ impl Network {
 
     /// Whether a packet that cannot start at once may join the queue of port `id`; it may be
     /// trimmed for that.
+    #[inline]
     fn admit(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) -> bool {
         // The count of a shared buffer includes packets that have left it since their ports were
         // last settled. Only near the limit is it worth settling every port.
@@ -101,6 +103,10 @@ impl Network {
     /// Marks a packet at a switch port if ECN calls for it at this point.
     #[inline]
     pub(super) fn mark(&mut self, point: EcnPoint, id: PortId, slot: SlotId) {
+        // One of the two points at most is in use: the other costs this comparison alone.
+        if !self.switching.marks_at(point) {
+            return;
+        }
         let waiting = self.ports[id.index()].data_waiting();
         self.switching.mark(point, id, waiting, &mut self.pool.get_mut(slot).packet);
     }

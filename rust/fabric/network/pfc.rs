@@ -39,6 +39,10 @@ impl Network {
     pub(super) fn account_enqueue(&mut self, switch: SwitchId, slot: SlotId) -> Option<Frame> {
         let slot = self.pool.get_mut(slot);
         let bytes = u64::from(slot.packet.wire_bytes);
+        if !self.switching.has_pfc() {
+            self.switching.account_enqueue(switch, bytes, None);
+            return None;
+        }
         if slot.packet.flags.has(Flags::PRIORITY) {
             slot.aside = Aside::default();
         }
@@ -53,7 +57,12 @@ impl Network {
     pub(super) fn account_start(&mut self, id: PortId, slot: SlotId) -> Option<Frame> {
         let Node::Switch(switch) = self.ports[id.index()].start.node() else { return None };
         let slot = self.pool.get(slot);
-        let (bytes, ingress) = (u64::from(slot.packet.wire_bytes), slot.aside.ingress());
+        let bytes = u64::from(slot.packet.wire_bytes);
+        if !self.switching.has_pfc() {
+            self.switching.account_dequeue(switch, bytes, None);
+            return None;
+        }
+        let ingress = slot.aside.ingress();
         self.counters.pauses += u64::from(slot.packet.kind == PacketKind::Pause);
         let order = self.switching.account_dequeue(switch, bytes, ingress)?;
         ingress.map(|to| Frame { to, order })
