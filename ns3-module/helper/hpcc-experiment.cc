@@ -26,7 +26,7 @@ namespace
  * @return the experiment
  */
 rust::Box<contract::Experiment>
-Open(const std::string& config, const std::string& policy, FabricRounding rounding)
+ReadExperiment(const std::string& config, const std::string& policy, FabricRounding rounding)
 {
     contract::Overrides overrides{};
     overrides.policy = policy;
@@ -40,13 +40,13 @@ struct HpccExperiment::Impl
 {
     rust::Box<contract::Experiment> experiment; //!< the experiment
     std::shared_ptr<FabricCoreBridge> bridge;   //!< its hosts and policies, once it is built
-    std::unique_ptr<HpccRecorder> recorder;     //!< what is recorded during the run
+    std::unique_ptr<HpccRecorder> recorder;     //!< records events and samples during the run
 };
 
 HpccExperiment::HpccExperiment(const std::string& config,
                                const std::string& policy,
                                FabricRounding rounding)
-    : m_impl(new Impl{Open(config, policy, rounding), nullptr, nullptr})
+    : m_impl(new Impl{ReadExperiment(config, policy, rounding), nullptr, nullptr})
 {
 }
 

@@ -33,7 +33,7 @@ class FabricCalendar::Tick : public EventImpl
     }
 
     /// The calendar is destroyed; an event may be left in ns-3's scheduler.
-    void Forget()
+    void Detach()
     {
         m_calendar = nullptr;
     }
@@ -58,7 +58,7 @@ FabricCalendar::FabricCalendar()
 
 FabricCalendar::~FabricCalendar()
 {
-    static_cast<Tick*>(PeekPointer(m_tick))->Forget();
+    static_cast<Tick*>(PeekPointer(m_tick))->Detach();
 }
 
 void

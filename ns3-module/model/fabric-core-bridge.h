@@ -38,7 +38,7 @@ class FabricCoreBridge : public FabricHosts, public FabricSwitching
                                                 const std::shared_ptr<FabricCoreBridge>& bridge);
     /// @return the hosts and policies in Rust
     evenkeel::contract::Core& Get();
-    /// @return the same, for good: this object must not be used any more
+    /// @return the same, moved out of this object, which must not be used afterwards
     rust::Box<evenkeel::contract::Core> Take();
 
     // Inherited from FabricHosts.

@@ -53,7 +53,7 @@ FabricFaults::FabricFaults(const std::vector<FabricFault>& faults, FabricSwitchi
 }
 
 bool
-FabricFaults::Concerns(uint32_t link) const
+FabricFaults::HasFault(uint32_t link) const
 {
     const auto isOf = [link](const FabricFault& fault) { return fault.link == link; };
     return std::any_of(m_outages.begin(), m_outages.end(), isOf) ||

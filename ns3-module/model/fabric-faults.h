@@ -31,7 +31,7 @@ class FabricFaults
      * @param link number of a link
      * @return true if it has a fault at any time
      */
-    bool Concerns(uint32_t link) const;
+    bool HasFault(uint32_t link) const;
     /**
      * @brief Decides whether a packet was lost on a wire.
      * @param port the port that it came by

@@ -41,7 +41,7 @@ FabricPfc::FabricPfc(uint64_t resumeOffset, std::vector<Ingress> links, std::vec
 }
 
 FabricPfc
-FabricPfc::For(const FabricDescription& description)
+FabricPfc::FromDescription(const FabricDescription& description)
 {
     const FabricGraph& graph = description.graph;
     std::vector<Ingress> links(2 * graph.links.size());

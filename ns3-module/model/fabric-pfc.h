@@ -67,7 +67,7 @@ class FabricPfc
      * @param description of a fabric
      * @return priority flow control for that fabric
      */
-    static FabricPfc For(const FabricDescription& description);
+    static FabricPfc FromDescription(const FabricDescription& description);
 
     /**
      * @param link the port that they came by

@@ -128,7 +128,7 @@ class FabricPort : public NetDevice
      * @param nowPs the time
      * @param order what it orders
      */
-    virtual void Obey(uint64_t nowPs, FabricPfc::Order order) = 0;
+    virtual void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order) = 0;
     /**
      * @brief Handles an event of this port: the head of its wire arrives, or the wire is free.
      * @param nowPs the time
@@ -217,14 +217,14 @@ class FabricPort : public NetDevice
      * @brief Puts a packet into its queue.
      * @param slot slot of the packet
      */
-    void Wait(uint32_t slot);
+    void PushQueue(uint32_t slot);
     /**
      * @brief Puts a frame of priority flow control (PFC) before every other packet.
      * @param slot slot of the frame
      */
-    void WaitFirst(uint32_t slot);
+    void PushQueueFront(uint32_t slot);
     /// @return slot of the next packet, which leaves its queue; NONE if none may start
-    uint32_t TakeWaiting();
+    uint32_t PopQueue();
     /// Schedules an event at the next arrival, or when the wire is free for a packet that waits.
     void Arm();
     /**
@@ -261,7 +261,7 @@ class FabricPort : public NetDevice
     bool m_faulty{false};       //!< its link fails at some time
     bool m_paused{false};       //!< the far end pauses packets without priority
     bool m_punctual{false};     //!< each start is an event
-    bool m_listened{false};     //!< trace sinks listen to starts or arrivals
+    bool m_traced{false};     //!< trace sinks listen to starts or arrivals
     FabricRounding m_rounding{FabricRounding::EXACT}; //!< of transmission times
     uint64_t m_delay{0};        //!< from last bit out to arrival
     uint64_t m_gap{0};          //!< extra time the wire is busy after each packet
@@ -316,7 +316,7 @@ class FabricPort : public NetDevice
      * @param entry a packet that arrives now
      * @return true if it was lost on the wire, by a fault
      */
-    bool IsLostOnTheWay(const FabricPool::Slot& entry) const;
+    bool IsLostOnWire(const FabricPool::Slot& entry) const;
 
     std::vector<uint64_t> m_rates;   //!< all its rates, the present one last; empty before a change
     Ptr<FabricChannel> m_channel;    //!< the link

@@ -94,7 +94,7 @@ FabricSwitchPort::StartDue(uint64_t nowPs)
 void
 FabricSwitchPort::StartNext()
 {
-    const uint32_t slot = TakeWaiting();
+    const uint32_t slot = PopQueue();
     const uint64_t start = m_free;
     FabricPfc::Order order = FabricPfc::NOTHING;
     uint32_t link = 0;
@@ -139,7 +139,7 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t slot)
     const FabricPacket& packet = m_pool->Get(slot).packet;
     if (!packet.IsControl())
     {
-        m_fabric->CountFound(m_waitingBytes[1]);
+        m_fabric->CountArrival(m_waitingBytes[1]);
     }
     if (IsClear(nowPs, packet.flags))
     {
@@ -157,7 +157,7 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t slot)
     }
     MarkIf(ENQUEUE, slot);
     m_switch->AccountEnqueue(m_pool->Get(slot).packet.wireBytes);
-    Wait(slot);
+    PushQueue(slot);
     if (!m_enqueueTrace.IsEmpty())
     {
         m_enqueueTrace(m_pool->Get(slot).packet, PicoSeconds(nowPs));
@@ -315,7 +315,7 @@ FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfc::Order order)
         Arm();
         return;
     }
-    WaitFirst(slot);
+    PushQueueFront(slot);
     if (!m_enqueueTrace.IsEmpty())
     {
         m_enqueueTrace(frame, PicoSeconds(nowPs));
@@ -356,7 +356,7 @@ FabricSwitchPort::StartWaiting(uint64_t nowPs)
 }
 
 void
-FabricSwitchPort::Obey(uint64_t nowPs, FabricPfc::Order order)
+FabricSwitchPort::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order)
 {
     m_fabric->RecordPause(nowPs, m_id, order);
     TracePause(order);

@@ -53,7 +53,7 @@ class FabricSwitchPort : public FabricPort
 
     void Settle(uint64_t nowPs) override;
     void Receive(uint64_t nowPs, uint32_t slot) override;
-    void Obey(uint64_t nowPs, FabricPfc::Order order) override;
+    void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order) override;
     void HandleStart(uint64_t nowPs) override;
 
   protected:

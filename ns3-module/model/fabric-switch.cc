@@ -197,14 +197,14 @@ FabricSwitch::Join(Fabric* fabric, uint32_t number, uint32_t hosts)
     NS_LOG_FUNCTION(this << number << hosts);
     m_fabric = fabric;
     m_number = number;
-    m_only.assign(hosts, UNKNOWN);
+    m_onlyPort.assign(hosts, UNKNOWN);
     m_loads.assign(m_ports.size(), 0);
 }
 
 void
-FabricSwitch::ForgetRoutes()
+FabricSwitch::DiscardRoutes()
 {
-    m_only.assign(m_only.size(), UNKNOWN);
+    m_onlyPort.assign(m_onlyPort.size(), UNKNOWN);
 }
 
 void
@@ -232,7 +232,7 @@ uint32_t
 FabricSwitch::Choose(uint64_t nowPs, FabricPacket& packet)
 {
     FabricSwitching& switching = m_fabric->GetSwitching();
-    uint32_t& only = m_only[packet.dst];
+    uint32_t& only = m_onlyPort[packet.dst];
     if (only == UNKNOWN)
     {
         only = switching.OnlyPort(m_number, packet.dst);

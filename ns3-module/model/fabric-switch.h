@@ -76,7 +76,7 @@ class FabricSwitch : public Object
      */
     void Settle(uint64_t nowPs);
     /// Forgets the only ports towards hosts, after routing changed.
-    void ForgetRoutes();
+    void DiscardRoutes();
 
     /**
      * @brief Counts bytes that joined a queue.
@@ -121,7 +121,7 @@ class FabricSwitch : public Object
     uint32_t m_number{0};                        //!< number of the switch
     uint64_t m_buffered{0};                      //!< bytes in its memory
     std::vector<Ptr<FabricSwitchPort>> m_ports;  //!< by number
-    std::vector<uint32_t> m_only;                //!< by host: the only port towards it, if known
+    std::vector<uint32_t> m_onlyPort;                //!< by host: the only port towards it, if known
     std::vector<uint64_t> m_loads;               //!< queue lengths for the policy
 
     uint64_t m_bufferBytes{0};    //!< size of the memory

@@ -131,7 +131,7 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
     }
     if (m_settings.pfc)
     {
-        m_pfc = std::make_unique<FabricPfc>(FabricPfc::For(m_core->GetDescription()));
+        m_pfc = std::make_unique<FabricPfc>(FabricPfc::FromDescription(m_core->GetDescription()));
     }
     m_faults = std::make_unique<FabricFaults>(m_core->GetDescription().faults, *m_switching);
     Simulator::ScheduleNow(&Fabric::Start, Ptr<Fabric>(this));
@@ -174,7 +174,7 @@ Fabric::Start()
     {
         m_ports[port]->Open();
         m_capturing |= !m_ports[port]->m_snifferTrace.IsEmpty();
-        if (m_faults->Concerns(port / 2))
+        if (m_faults->HasFault(port / 2))
         {
             m_ports[port]->SetFaulty();
         }
@@ -243,7 +243,7 @@ Fabric::HandleControl(uint64_t nowPs, uint32_t step)
         m_switching->ApplyStep(step, nowPs);
         for (const auto& each : m_switches)
         {
-            each->ForgetRoutes();
+            each->DiscardRoutes();
         }
         return;
     }
@@ -276,7 +276,7 @@ Fabric::ReportEvents(uint64_t nowPs)
     for (uint32_t host = m_hosts->PollTouched(); host != FABRIC_NO_PORT;
          host = m_hosts->PollTouched())
     {
-        m_nics[host]->KeepWake();
+        m_nics[host]->ScheduleWake();
     }
     FabricMessageEvent event;
     while (m_hosts->PollMessageEvent(event))
@@ -326,11 +326,11 @@ Fabric::RecordPause(uint64_t nowPs, uint32_t port, FabricPfc::Order order)
 }
 
 void
-Fabric::NoteSent(const FabricPacket& packet)
+Fabric::RecordSent(const FabricPacket& packet)
 {
     if (m_capturing)
     {
-        m_roceBytes->Note(packet);
+        m_roceBytes->RecordSent(packet);
     }
 }
 

@@ -224,7 +224,7 @@ class Fabric : public Object, private FabricCalendar::Client
      * @brief Counts a data packet that arrived at an output port of a switch.
      * @param waiting bytes without priority that wait there
      */
-    void CountFound(uint64_t waiting)
+    void CountArrival(uint64_t waiting)
     {
         ++m_counters.arrivals;
         m_counters.waitingFound += waiting;
@@ -253,7 +253,7 @@ class Fabric : public Object, private FabricCalendar::Client
      * @brief Notes a packet that a NIC puts on its wire, for captures.
      * @param packet the packet
      */
-    void NoteSent(const FabricPacket& packet);
+    void RecordSent(const FabricPacket& packet);
     /// A message or work was posted: the run is not complete any more.
     void Reopen();
 

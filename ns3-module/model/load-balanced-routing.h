@@ -90,9 +90,9 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
     LoadBalancedRouting();
     ~LoadBalancedRouting() override;
 
-    /// Not to be copied.
+    /// Not copyable.
     LoadBalancedRouting(const LoadBalancedRouting&) = delete;
-    /// Not to be copied. @return none
+    /// Not copyable. @return *this
     LoadBalancedRouting& operator=(const LoadBalancedRouting&) = delete;
 
     Ptr<Ipv4Route> RouteOutput(Ptr<Packet> packet,

@@ -78,7 +78,7 @@ RdmaNic::UseVerbs(const VerbCall& call)
     if (wasOpen && !isOpen)
     {
         // There may be no other event at which the fabric would find that it is complete.
-        WakeAt(now);
+        ScheduleWakeAt(now);
     }
 }
 
@@ -90,16 +90,16 @@ RdmaNic::DestroyQp(uint32_t qp)
         verbs.DestroyQp(host, qp, nowPs);
     });
     // Its flushed work is reported at a wake-up, as there may be no other event of this NIC.
-    m_ended.push_back(qp);
-    WakeAt(m_fabric->GetCalendar().Now());
+    m_destroyed.push_back(qp);
+    ScheduleWakeAt(m_fabric->GetCalendar().Now());
 }
 
 void
-RdmaNic::ReleaseEnded()
+RdmaNic::ReleaseDestroyed()
 {
     // Their callbacks may destroy more queue pairs, which wait for the next wake-up.
     std::vector<uint32_t> ended;
-    ended.swap(m_ended);
+    ended.swap(m_destroyed);
     for (const uint32_t number : ended)
     {
         const auto found = m_qps.find(number);
@@ -107,7 +107,7 @@ RdmaNic::ReleaseEnded()
         {
             const Ptr<RdmaQp> qp = found->second;
             m_qps.erase(found);
-            qp->End();
+            qp->ReleaseCallback();
         }
     }
 }

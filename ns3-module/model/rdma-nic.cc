@@ -82,7 +82,7 @@ RdmaNic::PostMessage(Ptr<RdmaNic> to, uint64_t bytes, Time delay, uint32_t strea
     const uint64_t start = now + static_cast<uint64_t>(delay.GetPicoSeconds());
     const uint32_t message = m_fabric->GetHosts().Post(m_host, to->m_host, bytes, start, stream);
     m_fabric->Reopen();
-    KeepWake();
+    ScheduleWake();
     return message;
 }
 
@@ -127,8 +127,8 @@ RdmaNic::SetHost(uint32_t host)
 void
 RdmaNic::Settle(uint64_t nowPs)
 {
-    Pump(nowPs);
-    KeepWake();
+    SendDue(nowPs);
+    ScheduleWake();
 }
 
 void
@@ -136,7 +136,7 @@ RdmaNic::Receive(uint64_t nowPs, uint32_t slot)
 {
     const Handling handling(*this);
     const FabricPacket packet = m_pool->Remove(slot);
-    Pump(nowPs);
+    SendDue(nowPs);
     if (packet.kind == FabricPacketKind::CNP && !m_cnpTrace.IsEmpty())
     {
         m_cnpTrace(packet, PicoSeconds(nowPs));
@@ -149,16 +149,16 @@ RdmaNic::Receive(uint64_t nowPs, uint32_t slot)
 }
 
 void
-RdmaNic::Obey(uint64_t nowPs, FabricPfc::Order order)
+RdmaNic::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order)
 {
     // What could be sent by now is sent under the old order.
     const Handling handling(*this);
-    Pump(nowPs);
+    SendDue(nowPs);
     m_fabric->RecordPause(nowPs, m_id, order);
     TracePause(order);
     m_paused = order == FabricPfc::PAUSE;
     FollowUp(nowPs);
-    Pump(nowPs);
+    SendDue(nowPs);
 }
 
 void
@@ -177,23 +177,23 @@ RdmaNic::HandleWake(uint64_t nowPs)
     }
     m_wake = FABRIC_NEVER;
     const Handling handling(*this);
-    Pump(nowPs);
+    SendDue(nowPs);
     if (m_fabric->GetHosts().HandleTimeout(m_host, nowPs))
     {
         m_fabric->ReportEvents(nowPs);
     }
     // All completions are reported by now.
-    ReleaseEnded();
+    ReleaseDestroyed();
     FollowUp(nowPs);
 }
 
 void
-RdmaNic::Pump(uint64_t nowPs)
+RdmaNic::SendDue(uint64_t nowPs)
 {
     const Handling handling(*this);
     if (m_paused)
     {
-        PumpControl(nowPs);
+        SendDueControl(nowPs);
         return;
     }
     FabricPacket packet;
@@ -212,7 +212,7 @@ RdmaNic::Pump(uint64_t nowPs)
 }
 
 void
-RdmaNic::PumpControl(uint64_t nowPs)
+RdmaNic::SendDueControl(uint64_t nowPs)
 {
     FabricPacket packet;
     while (m_fabric->GetSettings().ackPriority && m_free <= nowPs &&
@@ -232,14 +232,14 @@ RdmaNic::FollowUp(uint64_t nowPs)
     {
         // The wire has been idle: there was nothing to send.
         m_free = nowPs;
-        Pump(nowPs);
+        SendDue(nowPs);
     }
     else if (!m_armed)
     {
         // In the gap behind a packet that has arrived, no arrival is left that polls the host.
         ArmFor(m_wire.IsEmpty() && m_fabric->GetHosts().HasPackets(m_host));
     }
-    KeepWake();
+    ScheduleWake();
 }
 
 void
@@ -257,7 +257,7 @@ RdmaNic::ArmBusy(uint64_t nowPs)
 }
 
 void
-RdmaNic::KeepWake()
+RdmaNic::ScheduleWake()
 {
     const uint64_t now = m_fabric->GetCalendar().Now();
     const uint64_t next = m_fabric->GetHosts().NextWake(m_host, now, m_free);
@@ -266,11 +266,11 @@ RdmaNic::KeepWake()
         return;
     }
     // A timer shorter than a packet can expire before the host is polled; it then fires late.
-    WakeAt(std::max(next, now));
+    ScheduleWakeAt(std::max(next, now));
 }
 
 void
-RdmaNic::WakeAt(uint64_t timePs)
+RdmaNic::ScheduleWakeAt(uint64_t timePs)
 {
     if (timePs < m_wake)
     {
@@ -283,7 +283,7 @@ void
 RdmaNic::Inject(uint64_t startPs, const FabricPacket& packet)
 {
     m_dataSent += packet.IsControl() ? 0 : 1;
-    m_fabric->NoteSent(packet);
+    m_fabric->RecordSent(packet);
     Transmit(m_pool->Insert(packet), startPs);
 }
 

@@ -137,7 +137,7 @@ class RdmaNic : public FabricPort
      */
     void HandleWake(uint64_t nowPs);
     /// Schedules the wake-up that the host asks for.
-    void KeepWake();
+    void ScheduleWake();
     /**
      * @brief Reports an event of a message to callbacks and to trace sinks.
      * @param event the event
@@ -146,7 +146,7 @@ class RdmaNic : public FabricPort
 
     void Settle(uint64_t nowPs) override;
     void Receive(uint64_t nowPs, uint32_t slot) override;
-    void Obey(uint64_t nowPs, FabricPfc::Order order) override;
+    void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order) override;
     void HandleStart(uint64_t nowPs) override;
 
   protected:
@@ -172,12 +172,12 @@ class RdmaNic : public FabricPort
      * @brief Sends every packet that the NIC could have sent by now, each at its own time.
      * @param nowPs the time
      */
-    void Pump(uint64_t nowPs);
+    void SendDue(uint64_t nowPs);
     /**
      * @brief Does the same while the port is paused: only control packets with priority are sent.
      * @param nowPs the time
      */
-    void PumpControl(uint64_t nowPs);
+    void SendDueControl(uint64_t nowPs);
     /**
      * @brief Sends packets and schedules the next wake-up after the host took something in.
      * @param nowPs the time
@@ -192,9 +192,9 @@ class RdmaNic : public FabricPort
      * @brief Schedules a wake-up at a time, unless there is one before.
      * @param timePs the time
      */
-    void WakeAt(uint64_t timePs);
+    void ScheduleWakeAt(uint64_t timePs);
     /// Releases destroyed queue pairs after their flushed work is reported.
-    void ReleaseEnded();
+    void ReleaseDestroyed();
     /**
      * @brief Puts a packet of the NIC on its wire.
      * @param startPs when it starts
@@ -211,7 +211,7 @@ class RdmaNic : public FabricPort
     uint32_t m_streams{0};          //!< streams of queue pairs and connections so far
     bool m_handling{false};         //!< an event is being handled
     std::map<uint32_t, Ptr<RdmaQp>> m_qps; //!< queue pairs of scripts, by number
-    std::vector<uint32_t> m_ended;  //!< destroyed ones with work to report
+    std::vector<uint32_t> m_destroyed;  //!< destroyed ones with work to report
     /// Callbacks for the completion of messages of this sender, by message.
     std::map<uint32_t, MessageCallback> m_onCompletion;
     /// Callbacks for the delivery of messages to this receiver, by message.

@@ -257,7 +257,7 @@ RdmaQp::ReportCompletion(const FabricCompletion& completion)
 }
 
 void
-RdmaQp::End()
+RdmaQp::ReleaseCallback()
 {
     NS_LOG_FUNCTION(this);
     // Its destructors may use this queue pair, which has no callback by then.

@@ -180,7 +180,7 @@ class RdmaQp : public Object
      */
     void ReportCompletion(const FabricCompletion& completion);
     /// Releases its callback, which may hold it, once it is destroyed and its work is reported.
-    void End();
+    void ReleaseCallback();
 
   protected:
     void DoDispose() override;

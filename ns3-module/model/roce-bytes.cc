@@ -12,7 +12,7 @@ namespace
 {
 
 /// Starts of messages that are kept for each queue pair.
-constexpr std::size_t MOST_FIRSTS = 4096;
+constexpr std::size_t MAX_FIRST_PSNS = 4096;
 
 /// Lengths of headers.
 constexpr std::size_t ETHERNET = 14;
@@ -259,19 +259,19 @@ MakeFlowControl(bool pause)
 } // namespace
 
 void
-RoceBytes::Note(const FabricPacket& packet)
+RoceBytes::RecordSent(const FabricPacket& packet)
 {
     if (packet.IsControl() || packet.Has(FabricPacket::RETRANSMITTED))
     {
         return;
     }
     Sent& sent = m_sent[Stream(packet.src, packet.dst, packet.qp)];
-    if (!sent.inMessage && sent.firsts.insert(packet.psn).second)
+    if (!sent.inMessage && sent.firstPsns.insert(packet.psn).second)
     {
         sent.byAge.push_back(packet.psn);
-        if (sent.byAge.size() > MOST_FIRSTS)
+        if (sent.byAge.size() > MAX_FIRST_PSNS)
         {
-            sent.firsts.erase(sent.byAge.front());
+            sent.firstPsns.erase(sent.byAge.front());
             sent.byAge.pop_front();
         }
     }
@@ -282,7 +282,7 @@ bool
 RoceBytes::IsFirst(const FabricPacket& packet) const
 {
     const auto found = m_sent.find(Stream(packet.src, packet.dst, packet.qp));
-    return found != m_sent.end() && found->second.firsts.count(packet.psn) > 0;
+    return found != m_sent.end() && found->second.firstPsns.count(packet.psn) > 0;
 }
 
 std::vector<uint8_t>

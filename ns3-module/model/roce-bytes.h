@@ -46,7 +46,7 @@ class RoceBytes
      * last or the only one of a message follows from those before it.
      * @param packet the packet
      */
-    void Note(const FabricPacket& packet);
+    void RecordSent(const FabricPacket& packet);
     /**
      * @param packet a packet
      * @return its bytes
@@ -61,7 +61,7 @@ class RoceBytes
     struct Sent
     {
         bool inMessage{false};        //!< the newest packet is not the last of its message
-        std::set<uint32_t> firsts;    //!< PSNs that start messages
+        std::set<uint32_t> firstPsns;    //!< PSNs that start messages
         std::deque<uint32_t> byAge;   //!< the same, the oldest first
     };
 

@@ -104,7 +104,7 @@ class RoceBytesTestCase : public TestCase
         {
             data.psn = psn;
             data.flags = psn >= 9 ? FabricPacket::LAST : 0;
-            bytes.Note(data);
+            bytes.RecordSent(data);
             const std::vector<uint8_t> made = BytesOf(data, bytes);
             NS_TEST_EXPECT_MSG_EQ(made.size(), 4154, "all but the frame check sequence");
             opcodes.push_back(made[42]);
@@ -183,12 +183,12 @@ class CaptureTestCase : public TestCase
                                 std::istreambuf_iterator<char>());
         // A header of 24 bytes, then three packets and three answers with 16 bytes before each.
         NS_TEST_EXPECT_MSG_EQ(bytes.size(), 24 + 3 * (16 + 4154) + 3 * (16 + 62), "capture");
-        if (Ask("tshark --version 2>/dev/null").empty())
+        if (OutputOf("tshark --version 2>/dev/null").empty())
         {
             std::cout << "skipped: tshark is not installed" << std::endl;
             return;
         }
-        const std::string fields = Ask("tshark -r '" + file +
+        const std::string fields = OutputOf("tshark -r '" + file +
                                        "' -Y infiniband.bth -T fields -e infiniband.bth.opcode "
                                        "-e infiniband.bth.psn -e infiniband.bth.destqp "
                                        "-e frame.time_relative 2>/dev/null");
@@ -200,7 +200,7 @@ class CaptureTestCase : public TestCase
                               "17\t1\t0x000000\t0.000002252\n"
                               "17\t2\t0x000000\t0.000002336\n",
                               "as Wireshark has it");
-        const std::string bad = Ask("tshark -r '" + file + "' -Y _ws.malformed 2>/dev/null; true");
+        const std::string bad = OutputOf("tshark -r '" + file + "' -Y _ws.malformed 2>/dev/null; true");
         NS_TEST_EXPECT_MSG_EQ(bad, "", "nothing is malformed");
     }
 };

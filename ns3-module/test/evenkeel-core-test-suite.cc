@@ -355,12 +355,12 @@ class CoreCnpTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(m_marks, fabric->GetCore().GetCounters().marked, "all marks arrive");
         NS_TEST_EXPECT_MSG_GT(m_cnps, 0, "CNPs arrive");
         Simulator::Destroy();
-        if (Ask("tshark --version 2>/dev/null").empty())
+        if (OutputOf("tshark --version 2>/dev/null").empty())
         {
             std::cout << "skipped: tshark is not installed" << std::endl;
             return;
         }
-        const std::string said = Ask("tshark -r '" + file +
+        const std::string said = OutputOf("tshark -r '" + file +
                                      "' -Y 'infiniband.bth.opcode == 0x81' -T fields "
                                      "-e ip.src 2>/dev/null");
         std::string expected;

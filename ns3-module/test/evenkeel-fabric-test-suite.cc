@@ -115,7 +115,7 @@ class PunctualTestCase : public TestCase
             plan.spines = 2;
             plan.hostsPerLeaf = 2;
             plan.settings.pfc = pfc;
-            plan.touch = [](PlainFabricCore& core) {
+            plan.configure = [](PlainFabricCore& core) {
                 core.SetPfc(FabricIngress{4096, 40000, 1, 8}, 400000);
             };
             std::vector<uint64_t> expected;
@@ -221,7 +221,7 @@ class EcnTestCase : public TestCase
         plan.hostsPerLeaf = 3;
         plan.settings.gapBytes = 0;
         plan.settings.ecnAtDequeue = atDequeue;
-        plan.touch = [](PlainFabricCore& core) {
+        plan.configure = [](PlainFabricCore& core) {
             FabricEcn step;
             step.kmin = 5 * DATA;
             step.kmax = 5 * DATA;
@@ -307,7 +307,7 @@ class PfcTestCase : public TestCase
         plan.settings.pfc = true;
         plan.settings.bufferBytes = 400000;
         plan.settings.pfcResumeOffset = 3072;
-        plan.touch = [](PlainFabricCore& core) {
+        plan.configure = [](PlainFabricCore& core) {
             // Twice the delay at 400 Gbps, three packets, the frame and gaps.
             core.SetPfc(FabricIngress{4096, 2 * 25000 + 3 * DATA + 64 + 40, 1, 8}, 100000);
         };
@@ -355,7 +355,7 @@ class FaultTestCase : public TestCase
     {
         // Packet n is on the wire from n x 83.56 ns on for 83.16 + 500 ns.
         Plan plan;
-        plan.touch = [](PlainFabricCore& core) {
+        plan.configure = [](PlainFabricCore& core) {
             FabricFault fault;
             fault.link = 0;
             fault.fromPs = 1000000;
@@ -375,7 +375,7 @@ class FaultTestCase : public TestCase
                               true,
                               "seven are on the wire");
 
-        plan.touch = [](PlainFabricCore& core) {
+        plan.configure = [](PlainFabricCore& core) {
             FabricStep slow;
             slow.atPs = 200000;
             slow.link = 0;
@@ -396,7 +396,7 @@ class FaultTestCase : public TestCase
         const uint64_t back = 64 * 20 + 500000 + 64 * 200 + 500000;
         NS_TEST_EXPECT_MSG_EQ(times[0], there + back, "slow from then on");
 
-        plan.touch = [](PlainFabricCore& core) {
+        plan.configure = [](PlainFabricCore& core) {
             FabricFault fault;
             fault.link = 0;
             fault.kind = FabricFault::LOSS;

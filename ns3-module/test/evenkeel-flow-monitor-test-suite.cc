@@ -25,7 +25,7 @@ class FlowMonitorTestCase : public TestCase
     {
         Plan plan;
         plan.settings.gapBytes = 0;
-        plan.touch = [](PlainFabricCore& core) {
+        plan.configure = [](PlainFabricCore& core) {
             FabricFault fault;
             fault.link = 0;
             fault.fromPs = 9 * DATA * 20 + 500000;

@@ -31,7 +31,7 @@ struct Plan
     std::string rate{"400Gbps"};        //!< of each link
     FabricSettings settings;            //!< of switches and links
     /// What else is to be set on the core.
-    std::function<void(PlainFabricCore&)> touch{[](PlainFabricCore&) {}};
+    std::function<void(PlainFabricCore&)> configure{[](PlainFabricCore&) {}};
 };
 
 /// A fabric of plain NICs and switches.
@@ -51,7 +51,7 @@ struct PlainFabric
             auto made = std::make_unique<PlainFabricCore>(graph,
                                                           plan.settings,
                                                           PlainFabricCore::Transport());
-            plan.touch(*made);
+            plan.configure(*made);
             return std::unique_ptr<FabricCore>(std::move(made));
         });
         fabric = helper.CreateLeafSpine(plan.leaves, plan.spines, plan.hostsPerLeaf);
@@ -117,7 +117,7 @@ constexpr uint64_t ACK = 64;
  * @return what it prints; nothing if it fails
  */
 inline std::string
-Ask(const std::string& command)
+OutputOf(const std::string& command)
 {
     std::string text;
     FILE* pipe = popen(command.c_str(), "r");

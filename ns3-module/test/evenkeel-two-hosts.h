@@ -79,7 +79,7 @@ Completions(Ptr<RdmaQp> qp)
  */
 template <class Verb>
 std::string
-Refusal(Verb verb)
+ErrorOf(Verb verb)
 {
     try
     {

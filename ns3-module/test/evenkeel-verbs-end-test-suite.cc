@@ -141,7 +141,7 @@ class VerbsEndInCallbackTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(two.fabric->GetFinishPs(), FIRST, "from then on");
         for (const auto& qp : {two.a, two.b})
         {
-            NS_TEST_EXPECT_MSG_NE(Refusal([&qp] { qp->GetState(); }).find("has no queue pair 0"),
+            NS_TEST_EXPECT_MSG_NE(ErrorOf([&qp] { qp->GetState(); }).find("has no queue pair 0"),
                                   std::string::npos,
                                   "it is no more");
         }
@@ -255,7 +255,7 @@ class VerbsErrorsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(Completions(two.a), "", "forgotten");
         NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::COMPLETED, "and not waited for");
         two.b->Destroy();
-        NS_TEST_EXPECT_MSG_NE(Refusal([&] { two.b->GetState(); }).find("invalid: host 1 has no"),
+        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] { two.b->GetState(); }).find("invalid: host 1 has no"),
                               std::string::npos,
                               "destroyed");
     }
@@ -271,14 +271,14 @@ class VerbsErrorsTestCase : public TestCase
         two.helper.SetNicAttribute("ReceiveQueue", UintegerValue(2));
         two.Make();
         two.a->PostSend(100, 1);
-        const std::string full = Refusal([&] { two.a->PostWrite(100, 2); });
+        const std::string full = ErrorOf([&] { two.a->PostWrite(100, 2); });
         NS_TEST_EXPECT_MSG_EQ(full,
                               "runtime: qp0: its send queue holds 1 work requests and is full; "
                               "poll completions (ENOMEM)",
                               "the send queue");
         two.a->PostReceive();
         two.a->PostReceive();
-        NS_TEST_EXPECT_MSG_NE(Refusal([&] { two.a->PostReceive(); }).find("runtime: "),
+        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] { two.a->PostReceive(); }).find("runtime: "),
                               std::string::npos,
                               "the receive queue");
         Simulator::Run();
@@ -305,51 +305,51 @@ class VerbsErrorsTestCase : public TestCase
         TwoHosts two;
         two.helper.SetNicAttribute("Recovery", StringValue("erasure"));
         two.Make();
-        NS_TEST_EXPECT_MSG_EQ(Refusal([&] { two.a->PostRead(1); }),
+        NS_TEST_EXPECT_MSG_EQ(ErrorOf([&] { two.a->PostRead(1); }),
                               "invalid: with the erasure code as loss recovery there are only "
                               "WRITEs; choose another (EOPNOTSUPP)",
                               "of a READ");
         Ptr<RdmaQp> lonely = two.fabric->GetNic(0)->CreateQp(two.fabric->GetNic(1));
-        NS_TEST_EXPECT_MSG_EQ(Refusal([&] { lonely->PostWrite(1); }),
+        NS_TEST_EXPECT_MSG_EQ(ErrorOf([&] { lonely->PostWrite(1); }),
                               "invalid: qp1: post_send is not possible in state Reset (EINVAL)",
                               "of work too early");
-        NS_TEST_EXPECT_MSG_NE(Refusal([&] { lonely->SetState(FabricQpState::RTS); })
+        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] { lonely->SetState(FabricQpState::RTS); })
                                   .find("Reset cannot become RTS"),
                               std::string::npos,
                               "of a state");
-        NS_TEST_EXPECT_MSG_NE(Refusal([&] { RdmaQp::Connect(lonely, lonely); }).find("invalid: "),
+        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] { RdmaQp::Connect(lonely, lonely); }).find("invalid: "),
                               std::string::npos,
                               "of itself as its peer");
         for (const auto& ends :
              {std::make_pair(lonely, Ptr<RdmaQp>()), std::make_pair(Ptr<RdmaQp>(), lonely)})
         {
             const std::string reason =
-                Refusal([&ends] { RdmaQp::Connect(ends.first, ends.second); });
+                ErrorOf([&ends] { RdmaQp::Connect(ends.first, ends.second); });
             NS_TEST_EXPECT_MSG_NE(reason.find("invalid: two "), std::string::npos, reason);
         }
         NS_TEST_EXPECT_MSG_NE(
-            Refusal([&] { RdmaQp::Connect(lonely, two.b); }).find("host 1 is in state RTS"),
+            ErrorOf([&] { RdmaQp::Connect(lonely, two.b); }).find("host 1 is in state RTS"),
             std::string::npos,
             "of a peer that is connected");
         NS_TEST_EXPECT_MSG_NE(
-            Refusal([&] { RdmaQp::Connect(two.b, lonely); }).find("host 1 is in state RTS"),
+            ErrorOf([&] { RdmaQp::Connect(two.b, lonely); }).find("host 1 is in state RTS"),
             std::string::npos,
             "or the other way round");
         NS_TEST_EXPECT_MSG_EQ(lonely->GetState(), FabricQpState::RESET, "which changes nothing");
         NS_TEST_EXPECT_MSG_EQ(two.b->GetState(), FabricQpState::RTS, "at either end");
         lonely->SetState(FabricQpState::INIT);
-        NS_TEST_EXPECT_MSG_NE(Refusal([&] { lonely->SetState(FabricQpState::RTR); }),
+        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] { lonely->SetState(FabricQpState::RTR); }),
                               "",
                               "it was not told of a peer either");
         const auto nic = two.fabric->GetNic(0);
-        NS_TEST_EXPECT_MSG_NE(Refusal([&] { nic->CreateQp(nic); }).find("to itself"),
+        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] { nic->CreateQp(nic); }).find("to itself"),
                               std::string::npos,
                               "of a queue pair to itself");
-        NS_TEST_EXPECT_MSG_NE(Refusal([&] { nic->CreateQp(nullptr); }).find("Finish"),
+        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] { nic->CreateQp(nullptr); }).find("Finish"),
                               std::string::npos,
                               "of a queue pair to nowhere");
         NS_TEST_EXPECT_MSG_NE(
-            Refusal([] { CreateObject<RdmaQp>()->PostWrite(1); }).find("RdmaNic::CreateQp"),
+            ErrorOf([] { CreateObject<RdmaQp>()->PostWrite(1); }).find("RdmaNic::CreateQp"),
             std::string::npos,
             "of one that nobody made");
     }
@@ -363,14 +363,14 @@ class VerbsErrorsTestCase : public TestCase
             PlainFabric plain{Plan()};
             const auto nic = plain.fabric->GetNic(0);
             const std::string reason =
-                Refusal([&] { nic->CreateQp(plain.fabric->GetNic(1)); });
+                ErrorOf([&] { nic->CreateQp(plain.fabric->GetNic(1)); });
             NS_TEST_EXPECT_MSG_NE(reason.find("has no verbs"), std::string::npos, reason);
         }
         FabricHelper small(FabricHelper::UNCHANGED);
         small.SetNicAttribute("Payload", UintegerValue(128));
         Ptr<Fabric> fabric = small.CreateLeafSpine(1, 1, 2);
         const std::string reason =
-            Refusal([&] { fabric->GetNic(0)->CreateQp(fabric->GetNic(1)); });
+            ErrorOf([&] { fabric->GetNic(0)->CreateQp(fabric->GetNic(1)); });
         NS_TEST_EXPECT_MSG_NE(reason.find("MTU 128B"), std::string::npos, reason);
         Simulator::Destroy();
     }

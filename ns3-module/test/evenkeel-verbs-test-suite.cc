@@ -327,7 +327,7 @@ class VerbsCaptureTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(m_dropped, 110, "and told of");
             Simulator::Run();
         }
-        if (Ask("tshark --version 2>/dev/null").empty())
+        if (OutputOf("tshark --version 2>/dev/null").empty())
         {
             std::cout << "skipped: tshark is not installed" << std::endl;
             return;
@@ -335,11 +335,11 @@ class VerbsCaptureTestCase : public TestCase
         const std::string read = "tshark -r '" + file + "' ";
         const std::string fields = "-T fields -E occurrence=f -e infiniband.bth.opcode "
                                    "-e infiniband.reth.dmalen -e infiniband.immdt 2>/dev/null";
-        NS_TEST_EXPECT_MSG_EQ(Ask(read + "-Y 'infiniband.bth.opcode != 17' " + fields),
+        NS_TEST_EXPECT_MSG_EQ(OutputOf(read + "-Y 'infiniband.bth.opcode != 17' " + fields),
                               "0\t\t\n1\t\t\n2\t\t\n6\t0\t\n9\t\t00000102\n12\t8192\t\n"
                               "13\t\t\n15\t\t\n",
                               "SEND, WRITE with immediate data, READ");
-        NS_TEST_EXPECT_MSG_EQ(Ask(read + "-Y _ws.malformed 2>/dev/null; true"), "", "well-formed");
+        NS_TEST_EXPECT_MSG_EQ(OutputOf(read + "-Y _ws.malformed 2>/dev/null; true"), "", "well-formed");
     }
 
     uint32_t m_dropped{0}; //!< bytes of other stacks
