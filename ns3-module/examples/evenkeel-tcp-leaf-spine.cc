@@ -197,9 +197,9 @@ Report(const std::string& policy, uint64_t bytes)
         last = std::max(last, finished);
     }
     std::cout << policy << ": " << done << " of " << g_finished.size() << " transfers of " << bytes
-              << " bytes completed, mean " << (done ? sum.GetMicroSeconds() / done : 0) << " us, last "
-              << last.GetMicroSeconds() << " us, " << g_reordered << " packets reordered"
-              << std::endl;
+              << " bytes completed, mean " << (done ? sum.GetMicroSeconds() / done : 0)
+              << " us, last " << last.GetMicroSeconds() << " us, " << g_reordered
+              << " packets reordered" << std::endl;
     return done == g_finished.size();
 }
 

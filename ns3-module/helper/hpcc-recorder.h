@@ -33,7 +33,8 @@ class HpccRecorder
   public:
     /**
      * @brief Starts to record, if the experiment requests any data. The recorder must be made
-     * before the simulation starts and live until it ends; nothing is recorded after its destruction.
+     * before the simulation starts and live until it ends; nothing is recorded after it is
+     * destroyed.
      * @param experiment an experiment of that family
      * @param core its hosts and policies
      * @param fabric the fabric of that core

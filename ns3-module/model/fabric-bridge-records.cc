@@ -36,7 +36,7 @@ VerdictOf(const Fabric& fabric)
     case Fabric::RUNNING:
         break;
     }
-    // Messages are open, and no event is left.
+    // Some messages have not completed, and no event is left.
     return contract::Verdict::Stalled;
 }
 

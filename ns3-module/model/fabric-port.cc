@@ -189,7 +189,8 @@ FabricPort::Transmit(uint32_t slot, uint64_t startPs)
     entry.arrives = sent + m_delay;
     if (m_faulty)
     {
-        entry.aside = static_cast<uint32_t>(m_rates.empty() ? 0 : m_rates.size() - 1);
+        entry.aside.SetRateIndex(
+            static_cast<uint32_t>(m_rates.empty() ? 0 : m_rates.size() - 1));
     }
     m_free = sent + m_gap;
     m_carried += bytes;
@@ -289,7 +290,7 @@ FabricPort::HandleArrival(uint64_t nowPs)
     }
     if (m_end->m_traced)
     {
-        // A copy: a trace sink may post, which may move the slots of the pool.
+        // A copy, because a trace sink may post a message, which may reallocate the pool.
         const FabricPacket packet = m_pool->Get(arrived).packet;
         m_end->m_receivedTrace(packet, PicoSeconds(nowPs));
         m_end->Sniff(packet, nowPs);
@@ -304,7 +305,7 @@ FabricPort::HandleArrival(uint64_t nowPs)
             m_end->ApplyPfcOrder(nowPs, pause ? FabricPfc::PAUSE : FabricPfc::RESUME);
             return;
         }
-        entry.aside = m_id + 1;
+        entry.aside.SetIngress(m_id);
     }
     m_end->Receive(nowPs, arrived);
 }
@@ -312,14 +313,15 @@ FabricPort::HandleArrival(uint64_t nowPs)
 bool
 FabricPort::IsLostOnWire(const FabricPool::Slot& entry) const
 {
-    // A frame of flow control is never lost: hardware repeats it, which is not modelled.
+    // PFC frames are never lost: hardware repeats them, which is not modelled.
     if (entry.packet.IsFlowControl())
     {
         return false;
     }
-    const uint64_t rate = entry.aside < m_rates.size() ? m_rates[entry.aside] : m_rate;
+    const uint32_t index = entry.aside.GetRateIndex();
+    const uint64_t rate = index < m_rates.size() ? m_rates[index] : m_rate;
     const uint64_t start = entry.arrives - GetTimeAt(rate, entry.packet.wireBytes) - m_delay;
-    // A packet is off the wire while the far switch forwards it.
+    // The forwarding delay of the far switch is not time on the wire.
     return m_fabric->GetFaults().Loses(m_id, start, entry.arrives - m_forwarding);
 }
 

@@ -13,14 +13,14 @@ namespace contract = evenkeel::contract;
 namespace
 {
 
-/// How a reason ends if the same call may succeed later.
+/// The end of an error message if the same call may succeed later.
 const std::string FULL = "(ENOMEM)";
 
 /**
  * @brief Calls a verb; an error of Rust becomes an exception of the standard library.
  * @tparam Verb type of the function
- * @param verb the function that calls it
- * @return what it returns
+ * @param verb the function that calls the verb
+ * @return its result
  */
 template <class Verb>
 auto
