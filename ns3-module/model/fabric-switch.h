@@ -123,8 +123,8 @@ class FabricSwitch : public Object
     std::vector<uint32_t> m_onlyPort;            //!< by host: the only port towards it, if known
     std::vector<uint64_t> m_loads;               //!< queue lengths for the policy
 
-    uint64_t m_bufferBytes{0};    //!< size of the memory
-    bool m_sharedBuffer{true};    //!< one memory per switch, or one per port
+    uint64_t m_bufferBytes{0};    //!< size of the buffer
+    bool m_sharedBuffer{true};    //!< one buffer per switch, or one per port
     uint64_t m_ecnKmin{0};        //!< no marking up to this
     uint64_t m_ecnKmax{0};        //!< certain marking above this
     double m_ecnPmax{0};          //!< probability just below m_ecnKmax

@@ -7,7 +7,8 @@
 
 #include "fabric-verbs.h"
 
-// rust/cxx.h comes first: the generated header declares rust::Error only if a call into C++ can fail.
+// rust/cxx.h comes first: the generated header declares rust::Error only if a call into C++ can
+// fail.
 #include "rust/cxx.h"
 
 #include "evenkeel/rust/bridge/world/contract.rs.h"

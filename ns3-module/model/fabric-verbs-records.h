@@ -43,8 +43,8 @@ struct FabricQpSettings
     uint32_t sendQueue{1024};                  //!< work requests that a send queue holds
     uint32_t receiveQueue{1024};               //!< receives that a receive queue holds
     uint64_t rnrTimerPs{640000000};            //!< time that a sender waits after an RNR NAK
-    uint32_t rnrRetries{FABRIC_WITHOUT_LIMIT}; //!< RNR NAKs in a row until work fails
-    uint32_t retries{FABRIC_WITHOUT_LIMIT};    //!< timeouts in a row until work fails
+    uint32_t rnrRetries{FABRIC_WITHOUT_LIMIT}; //!< retries after consecutive RNR NAKs
+    uint32_t retries{FABRIC_WITHOUT_LIMIT};    //!< retries after consecutive timeouts
 };
 
 /**

@@ -17,8 +17,8 @@ NS_LOG_COMPONENT_DEFINE("RdmaNic");
 
 NS_OBJECT_ENSURE_REGISTERED(RdmaNic);
 
-/// Marks that an event is handled at a NIC, for as long as it lives: packets and the wake-up are
-/// polled at the end of the event, and a verb that is called meanwhile does not poll them.
+/// Marks during its lifetime that a NIC handles an event: the NIC polls packets and the wake-up at
+/// the end of the event, and a verb that is called during the event does not poll them.
 class RdmaNic::Handling
 {
   public:
@@ -74,7 +74,7 @@ RdmaNic::PostMessage(Ptr<RdmaNic> to, uint64_t bytes, Time delay, uint32_t strea
 {
     NS_LOG_FUNCTION(this << to << bytes << delay << stream);
     NS_ABORT_MSG_IF(!m_fabric || !to || to->m_fabric != m_fabric,
-                    "both NICs of a message must be in one fabric that is finished: call "
+                    "both NICs of a message must be in one finished fabric: call "
                     "FabricHelper::Finish first");
     NS_ABORT_MSG_IF(to == this, "a message must go to another host");
     NS_ABORT_MSG_IF(bytes == 0, "a message must have at least one byte");
@@ -151,7 +151,7 @@ RdmaNic::Receive(uint64_t nowPs, uint32_t slot)
 void
 RdmaNic::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order)
 {
-    // What could be sent by now is sent under the old order.
+    // Packets that could be sent before the order are sent first.
     const Handling handling(*this);
     SendDue(nowPs);
     m_fabric->RecordPause(nowPs, m_id, order);
@@ -182,7 +182,7 @@ RdmaNic::HandleWake(uint64_t nowPs)
     {
         m_fabric->ReportEvents(nowPs);
     }
-    // All completions are reported by now.
+    // All completions of destroyed queue pairs have been reported.
     ReleaseDestroyed();
     FollowUp(nowPs);
 }
@@ -207,7 +207,7 @@ RdmaNic::SendDue(uint64_t nowPs)
         }
         Inject(start, packet);
     }
-    // If the wire is free, packets that are left wait for the pacer, whose wake-up comes.
+    // If the wire is free, the remaining packets wait for the pacer, which has a wake-up.
     ArmBusy(nowPs);
 }
 
@@ -220,7 +220,7 @@ RdmaNic::SendDueControl(uint64_t nowPs)
     {
         Inject(m_free, packet);
     }
-    // Data that the pacer permits meanwhile starts when the port is resumed, not before.
+    // Data that the pacer permits during the pause starts when the port is resumed, not before.
     m_free = std::max(m_free, nowPs);
     ArmBusy(nowPs);
 }
@@ -230,13 +230,13 @@ RdmaNic::FollowUp(uint64_t nowPs)
 {
     if (m_free <= nowPs)
     {
-        // The wire has been idle: there was nothing to send.
+        // The wire has been idle, because there was no packet to send.
         m_free = nowPs;
         SendDue(nowPs);
     }
     else if (!m_armed)
     {
-        // In the gap behind a packet that has arrived, no arrival is left that polls the host.
+        // In the gap after a packet that has arrived, no arrival is scheduled that polls the host.
         ArmFor(m_wire.IsEmpty() && m_fabric->GetHosts().HasPackets(m_host));
     }
     ScheduleWake();
@@ -265,7 +265,7 @@ RdmaNic::ScheduleWake()
     {
         return;
     }
-    // A timer shorter than a packet can expire before the host is polled; it then fires late.
+    // A timer shorter than a packet may expire before the host is polled; it then fires now.
     ScheduleWakeAt(std::max(next, now));
 }
 
@@ -296,7 +296,7 @@ RdmaNic::ReportMessage(const FabricMessageEvent& event)
     const auto found = waiting.find(event.message);
     if (found != waiting.end())
     {
-        // The callback may ask for another.
+        // The callback may set another callback.
         const MessageCallback callback = found->second;
         waiting.erase(found);
         callback(event);
@@ -308,7 +308,7 @@ operator<<(std::ostream& os, const FabricMessageEvent& event)
 {
     const bool delivered = event.kind == FabricMessageEventKind::DELIVERED;
     return os << "message " << event.message << " " << event.src << ">" << event.dst << " "
-              << event.bytes << "B " << (delivered ? "delivered" : "complete") << " after "
+              << event.bytes << "B " << (delivered ? "delivered" : "completed") << " after "
               << (event.atPs - event.startPs) / 1000 << " ns";
 }
 

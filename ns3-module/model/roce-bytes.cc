@@ -11,7 +11,7 @@ namespace ns3
 namespace
 {
 
-/// Starts of messages that are kept for each queue pair.
+/// The maximum number of first PSNs of messages that are kept per queue pair.
 constexpr std::size_t MAX_FIRST_PSNS = 4096;
 
 /// Lengths of headers.
@@ -54,7 +54,7 @@ enum Verb : uint8_t
 
 /**
  * @param packet a data packet
- * @return its verb; others are plain WRITEs
+ * @return its verb; every other value is a WRITE without immediate data
  */
 uint8_t
 VerbOf(const FabricPacket& packet)
@@ -104,8 +104,7 @@ enum Syndrome : uint8_t
     NAK_INVALID = 0x61,
 };
 
-/// The highest reason of a refusal that means "not ready"; the others are requests that cannot be
-/// served.
+/// The reason of a refusal that means "receiver not ready"; all others mean an invalid request.
 constexpr uint64_t NOT_READY = 0;
 
 /**
@@ -139,7 +138,7 @@ AppendMac(std::vector<uint8_t>& bytes, uint32_t host)
  * @brief Appends the extended headers of a data packet.
  * @param bytes the bytes to append to
  * @param opcode of the packet
- * @param word its immediate data, or the length that it asks for
+ * @param word its immediate data, or the length that it requests
  */
 void
 AppendExtension(std::vector<uint8_t>& bytes, uint8_t opcode, uint32_t word)
@@ -175,7 +174,7 @@ AppendExtension(std::vector<uint8_t>& bytes, uint8_t opcode, uint32_t word)
 }
 
 /**
- * @return the table of the CRC of Ethernet
+ * @return the table for the CRC of Ethernet
  */
 std::array<uint32_t, 256>
 MakeCrcTable()
@@ -195,7 +194,7 @@ MakeCrcTable()
 
 /**
  * @param bytes a whole packet from its Ethernet header on, without ICRC
- * @return its invariant CRC, in which fields that change on the way count as ones
+ * @return its invariant CRC, which covers fields that routers may change as ones
  */
 uint32_t
 InvariantCrc(const std::vector<uint8_t>& bytes)
@@ -221,7 +220,7 @@ InvariantCrc(const std::vector<uint8_t>& bytes)
 
 /**
  * @param bytes of a header of an even length
- * @return the checksum of the Internet
+ * @return the Internet checksum (RFC 1071)
  */
 uint16_t
 InternetChecksum(const uint8_t* bytes, std::size_t length)
