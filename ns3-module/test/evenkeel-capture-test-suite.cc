@@ -190,9 +190,10 @@ class CaptureTestCase : public TestCase
             return;
         }
         const std::string fields = OutputOf("tshark -r '" + file +
-                                       "' -Y infiniband.bth -T fields -e infiniband.bth.opcode "
-                                       "-e infiniband.bth.psn -e infiniband.bth.destqp "
-                                       "-e frame.time_relative 2>/dev/null");
+                                            "' -Y infiniband.bth -T fields "
+                                            "-e infiniband.bth.opcode -e infiniband.bth.psn "
+                                            "-e infiniband.bth.destqp "
+                                            "-e frame.time_relative 2>/dev/null");
         NS_TEST_EXPECT_MSG_EQ(fields,
                               "6\t0\t0x000000\t0.000000000\n"
                               "7\t1\t0x000000\t0.000000083\n"

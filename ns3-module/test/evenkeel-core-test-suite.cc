@@ -120,7 +120,7 @@ class CorePoliciesTestCase : public TestCase
             {
                 inFlight += fabric->GetPort(port).GetWaitingBytes() > 0 ? 1 : 0;
             }
-            NS_TEST_EXPECT_MSG_EQ(inFlight, 0, policy << ": nothing waits");
+            NS_TEST_EXPECT_MSG_EQ(inFlight, 0, policy << ": no packet is queued");
             NS_TEST_EXPECT_MSG_EQ(counters.dataSent,
                                   counters.dataReceived + fabric->GetCounters().dataDropped,
                                   policy << ": conservation");
@@ -237,7 +237,9 @@ class CoreRanksTestCase : public TestCase
         Ptr<Fabric> fabric = helper.Finish();
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, "done");
-        NS_TEST_EXPECT_MSG_EQ(fabric->GetCore().GetFlows().size(), 6, "each of three ranks to two others");
+        NS_TEST_EXPECT_MSG_EQ(fabric->GetCore().GetFlows().size(),
+                              6,
+                              "each of three ranks to two others");
         for (uint32_t number = 0; number < hosts.GetN(); ++number)
         {
             Ptr<RdmaNic> nic = DynamicCast<RdmaNic>(hosts.Get(number)->GetDevice(0));

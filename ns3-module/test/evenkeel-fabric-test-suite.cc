@@ -179,7 +179,9 @@ class BufferTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(counters.dataDropped, 60 - 20 - 10, "shared " << shared);
             const uint64_t received = plain.fabric->GetCore().GetCounters().dataReceived;
             NS_TEST_EXPECT_MSG_EQ(received + counters.dataDropped, 60, "conservation");
-            NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetQueueBytesMax(), 10 * DATA, "the buffer is full");
+            NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetQueueBytesMax(),
+                                  10 * DATA,
+                                  "the buffer is full");
         }
         Plan plan;
         plan.hostsPerLeaf = 4;
@@ -195,7 +197,9 @@ class BufferTestCase : public TestCase
         }
         plain.Run();
         const auto& counters = plain.fabric->GetCounters();
-        NS_TEST_EXPECT_MSG_EQ(counters.dataDropped, 0, "the limit of trimmed packets is not reached");
+        NS_TEST_EXPECT_MSG_EQ(counters.dataDropped,
+                              0,
+                              "the limit of trimmed packets is not reached");
         NS_TEST_EXPECT_MSG_GT(counters.trimmed, 28, "most packets dropped before are trimmed");
         NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetCore().GetCounters().dataReceived,
                               60,

@@ -147,7 +147,9 @@ HpccOneFlowTestCase::CheckEarlyEnd(const std::string& config)
     Simulator::Schedule(NanoSeconds(2000000550), [&early] { early.reset(); });
     Simulator::Run();
     NS_TEST_ASSERT_MSG_EQ((early == nullptr), true, "the experiment is destroyed");
-    NS_TEST_ASSERT_MSG_EQ(alone->GetVerdict(), Fabric::COMPLETED, "the fabric continues without it");
+    NS_TEST_ASSERT_MSG_EQ(alone->GetVerdict(),
+                          Fabric::COMPLETED,
+                          "the fabric continues without it");
     Simulator::Destroy();
 }
 

@@ -130,7 +130,9 @@ class ConnectionTestCase : public TestCase
         plain.Run();
         // Both messages are delivered before the first acknowledgement arrives.
         const std::vector<uint32_t> expected{2, 2, 1, 0};
-        NS_TEST_EXPECT_MSG_EQ((m_outstanding == expected), true, "outstanding messages at each event");
+        NS_TEST_EXPECT_MSG_EQ((m_outstanding == expected),
+                              true,
+                              "outstanding messages at each event");
         m_connection = nullptr;
     }
 
@@ -166,7 +168,9 @@ class DescriptionTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(graph.links.size(), 7, "links");
         NS_TEST_EXPECT_MSG_EQ(graph.switches[0].tier, 0, "a switch with hosts");
         NS_TEST_EXPECT_MSG_EQ(graph.switches[2].tier, 1, "a switch without hosts");
-        NS_TEST_EXPECT_MSG_EQ(graph.links[4].rateBps, 100000000000ULL, "the rate that was set before");
+        NS_TEST_EXPECT_MSG_EQ(graph.links[4].rateBps,
+                              100000000000ULL,
+                              "the rate that was set before");
         NS_TEST_EXPECT_MSG_EQ(graph.links[3].a.number, 3, "the host that was connected last");
         const std::string text = helper.DescribeSettings();
         NS_TEST_EXPECT_MSG_NE(text.find("link = \"switch1-switch2#1\"\nat = \"3us\""),
