@@ -39,8 +39,8 @@ foreach(_folder "${_root}/lib/${CMAKE_LIBRARY_ARCHITECTURE}" "${_root}/lib64" "$
   endif()
 endforeach()
 if(NOT _core)
-  message(FATAL_ERROR "evenkeel: ${_include} has the headers of ns-3, but lib and lib64 beside it "
-                      "have no library libns3*-core*.so")
+  message(FATAL_ERROR "evenkeel: ${_include} has the headers of ns-3, but there is no library "
+                      "libns3*-core*.so in lib or lib64 of ${_root}")
 endif()
 get_filename_component(_folder "${_core}" DIRECTORY)
 get_filename_component(_name "${_core}" NAME)

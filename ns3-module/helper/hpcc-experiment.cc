@@ -30,7 +30,7 @@ ReadExperiment(const std::string& config, const std::string& policy, FabricRound
 {
     contract::Overrides overrides{};
     overrides.policy = policy;
-    return bridgerecords::OrInvalid(
+    return bridgerecords::OrThrow<std::invalid_argument>(
         [&] { return contract::experiment_of_hpcc(config, overrides, rounding); });
 }
 
@@ -76,15 +76,9 @@ HpccExperiment::Build(FabricHelper& helper)
     const contract::Experiment& experiment = *m_impl->experiment;
     m_impl->bridge = std::make_shared<FabricCoreBridge>(experiment.core());
     m_fabric = helper.CreateFromCore(FabricCoreBridge::MakeCore(experiment, m_impl->bridge));
-    try
-    {
-        m_impl->recorder =
-            std::make_unique<HpccRecorder>(experiment, m_impl->bridge->Get(), m_fabric);
-    }
-    catch (const rust::Error& error)
-    {
-        throw std::runtime_error(error.what());
-    }
+    m_impl->recorder = bridgerecords::OrThrow<std::runtime_error>([&] {
+        return std::make_unique<HpccRecorder>(experiment, m_impl->bridge->Get(), m_fabric);
+    });
     return m_fabric;
 }
 
@@ -95,14 +89,8 @@ HpccExperiment::Write(const std::string& folder)
                         "the experiment has no results: call Build and run the simulation first");
     contract::Core& core = m_impl->bridge->Get();
     core.record(bridgerecords::Measure(*m_fabric));
-    try
-    {
-        m_impl->experiment->write_hpcc(core, folder);
-    }
-    catch (const rust::Error& error)
-    {
-        throw std::runtime_error(error.what());
-    }
+    bridgerecords::OrThrow<std::runtime_error>(
+        [&] { m_impl->experiment->write_hpcc(core, folder); });
 }
 
 } // namespace ns3

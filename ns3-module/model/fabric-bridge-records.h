@@ -27,21 +27,22 @@ namespace bridgerecords
 
 /**
  * @brief Calls a function; an error of Rust becomes an exception of the standard library.
- * @tparam Make type of the function
- * @param make the function
+ * @tparam Exception type of the exception
+ * @tparam Function type of the function
+ * @param function the function
  * @return its result
  */
-template <class Make>
+template <class Exception, class Function>
 auto
-OrInvalid(Make make) -> decltype(make())
+OrThrow(Function function) -> decltype(function())
 {
     try
     {
-        return make();
+        return function();
     }
     catch (const rust::Error& error)
     {
-        throw std::invalid_argument(error.what());
+        throw Exception(error.what());
     }
 }
 

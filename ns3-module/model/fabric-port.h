@@ -98,7 +98,7 @@ class FabricPort : public NetDevice
         FabricPort* end{nullptr};                      //!< the far end
         uint32_t id{0};                                //!< number in the fabric
         uint32_t number{0};                            //!< number in its switch
-        uint64_t rateBps{0};                           //!< bits a second
+        uint64_t rateBps{0};                           //!< bits per second
         uint64_t delayPs{0};                           //!< propagation plus forwarding delay
         uint64_t forwardingPs{0};                      //!< forwarding delay of the far end
         uint32_t gapBytes{0};                          //!< gap after each packet
@@ -143,7 +143,7 @@ class FabricPort : public NetDevice
     virtual void HandleStart(uint64_t nowPs) = 0;
     /**
      * @brief Changes the rate of packets that start from now on.
-     * @param rateBps bits a second
+     * @param rateBps bits per second
      */
     void ChangeRate(uint64_t rateBps);
     /// Marks the link of the port as one that fails at some time.
@@ -270,7 +270,7 @@ class FabricPort : public NetDevice
     uint64_t m_carried{0};      //!< bytes sent
     uint32_t m_gapBytes{0};     //!< bytes of the gap
     uint32_t m_waitingMax{0};   //!< maximum of the bytes in the queues
-    uint64_t m_rate{0};         //!< bits a second
+    uint64_t m_rate{0};         //!< bits per second
     uint64_t m_forwarding{0};   //!< the part of the delay in the far switch
     FabricEcn m_ecn;            //!< marking
 
@@ -305,11 +305,11 @@ class FabricPort : public NetDevice
     static TypeId AddOtherTraceSources(TypeId tid);
     /**
      * @brief Sets the rate and what is derived from it.
-     * @param rateBps bits a second
+     * @param rateBps bits per second
      */
     void SetRate(uint64_t rateBps);
     /**
-     * @param rateBps bits a second
+     * @param rateBps bits per second
      * @param bytes of a packet
      * @return their time on the wire at that rate, in ps
      */
