@@ -23,7 +23,7 @@ use crate::units::Time;
 /// The largest counter value (4 bits).
 const MAX_COUNTER: u8 = 15;
 
-/// Parameters.
+/// The parameters of `bitmap`: how many values there are, and what each signal costs one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -62,7 +62,7 @@ struct State {
     counters: Box<[u8]>,
 }
 
-/// `bitmap`.
+/// The preset `bitmap`: switches that hash, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "bitmap",
     summary: "pseudo-random rounds that skip entropy values with penalties",

@@ -38,7 +38,7 @@ pub struct Config {
 pub enum Gap {
     /// In base round-trip times.
     BaseRtts(Fraction),
-    /// An absolute time.
+    /// A time that does not depend on the path.
     Time(Span),
 }
 
@@ -106,7 +106,7 @@ struct State {
     random: Stream,
 }
 
-/// `flowlet`.
+/// The preset `flowlet`: switches that hash, and go-back-N, since flowlets keep packets in order.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "flowlet",
     summary: "a random entropy value for each burst of packets (LetFlow, at the sender)",

@@ -36,7 +36,8 @@ pub struct HostDr {
     random: Box<Stream>,
 }
 
-/// `host-dr`.
+/// The preset `host-dr`: source routes, a retransmission timer for each packet, and weights by
+/// capacity after failures.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "host-dr",
     summary: "all paths in turn, packet by packet, routed by the source (DRB)",

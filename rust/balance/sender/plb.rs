@@ -26,7 +26,7 @@ use crate::balance::{Preset, Scheme, parse_config};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Span, Time};
 
-/// Parameters.
+/// The parameters of `plb`: what makes a round congested, and how many such rounds move the flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -88,7 +88,7 @@ struct Rounds {
     random: Stream,
 }
 
-/// `plb`.
+/// The preset `plb`: switches that hash, and go-back-N, since a label changes rarely.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "plb",
     summary: "a new entropy value after rounds with many marks, and after a time-out (PLB)",

@@ -128,7 +128,8 @@ struct Score {
     half_life: Span,
 }
 
-/// `prime`.
+/// The preset `prime`: switches that use one part of the value per tier, and a retransmission timer
+/// for each packet; its results are marked as reconstructed.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "prime",
     summary: "reconstruction of PRIME: entropy in one part per tier, penalties that decay",

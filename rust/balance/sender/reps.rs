@@ -23,7 +23,7 @@ use crate::units::{Fraction, Span, Time};
 /// The largest supported buffer, in entries.
 const LARGEST_BUFFER: usize = 32;
 
-/// Parameters.
+/// The parameters of `reps`: its buffer, its freeze and what explores after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -141,7 +141,7 @@ enum Mode {
     Frozen(Time),
 }
 
-/// `reps`.
+/// The preset `reps`: switches that hash, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "reps",
     summary: "reuses entropy values that were acknowledged unmarked; freezes after time-outs",

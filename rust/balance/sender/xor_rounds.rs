@@ -37,7 +37,7 @@ impl XorRounds {
         random.next_u16() & !self.mask
     }
 
-    /// The current number.
+    /// The number at this position of the round, always below N.
     #[inline]
     pub(super) fn current(&self) -> u16 {
         self.index ^ self.xor

@@ -21,7 +21,7 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::{Fraction, Span, Time};
 
-/// Parameters.
+/// The parameters of `adaptive`: how coarse and how stale its view of queues is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -63,7 +63,8 @@ struct PortBucket {
     bucket: u8,
 }
 
-/// `adaptive`.
+/// The preset `adaptive`: one entropy value for each queue pair, which switches ignore, and a
+/// retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "adaptive",
     summary: "a random port among those with the shortest quantised, stale queue length",

@@ -46,7 +46,7 @@ use tables::{Header, Row, Tables};
 /// The largest supported flowlet table, in entries: 16 times that of the paper.
 const MOST_FLOWLETS: u32 = 1 << 20;
 
-/// Parameters.
+/// The parameters of `conga`: flowlets, the estimator of utilisation and the ageing of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -97,7 +97,7 @@ impl Config {
 pub struct Conga {
     id: SwitchId,
     scale: Scale,
-    /// Estimators by port.
+    /// One estimator for each port, by the port's index in its switch.
     estimators: Vec<Estimator>,
     hash: Hash,
     /// Present in an edge switch.
@@ -123,7 +123,7 @@ struct Flowlet {
     candidate: u16,
 }
 
-/// `conga`.
+/// The preset `conga`: one entropy value for each queue pair, and go-back-N.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "conga",
     summary: "flowlets on the least congested uplink, by feedback between leaf switches",

@@ -19,7 +19,7 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// Parameters.
+/// The only parameter of `drill`: how many queues it samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -44,7 +44,8 @@ pub struct Drill {
     ports: u32,
 }
 
-/// `drill`.
+/// The preset `drill`: one entropy value for each queue pair, which switches ignore, and a
+/// retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "drill",
     summary: "the shortest of two random queues and the best queue of the packet before",
@@ -112,7 +113,7 @@ impl SwitchPolicy for Drill {
         u32::from(best)
     }
 
-    /// The remembered port.
+    /// The index of the remembered port; no entry before the first packet.
     fn state_size(&self) -> StateSize {
         match self.best {
             Some(_) => StateSize { entries: 1, bits: index_bits(u64::from(self.ports)) },

@@ -57,7 +57,7 @@ pub struct FlowPort {
     pub src: HostId,
     /// Id of the receiving host.
     pub dst: HostId,
-    /// Source port.
+    /// The source port of the flow's data packets, which is their entropy value.
     pub source_port: u16,
 }
 
@@ -68,7 +68,7 @@ pub struct Murmur {
     numbering: Arc<Numbering>,
 }
 
-/// `ecmp-murmur`.
+/// The preset `ecmp-murmur`: source ports that count up, and go-back-N.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "ecmp-murmur",
     summary: "ecmp with the hash of HPCC's simulator: the same placement for every seed",

@@ -27,7 +27,7 @@ use crate::packet::Packet;
 use crate::rng::{Purpose, Stream, mix64};
 use crate::units::{Bytes, Time};
 
-/// Parameters.
+/// The only parameter of `ofan`: where the small size bin ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -68,7 +68,8 @@ struct Pointer {
     epoch: u32,
 }
 
-/// `ofan`.
+/// The preset `ofan`: weights by capacity after failures, and a retransmission timer for each
+/// packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "ofan",
     summary: "rotation per destination in edge and aggregation switches (Ofan)",

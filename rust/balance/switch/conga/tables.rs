@@ -34,7 +34,7 @@ impl Header {
         Self(self.0 & !(7 << CE_SHIFT) | (level as u16 & 7) << CE_SHIFT)
     }
 
-    /// The CE field.
+    /// The CE field: the highest utilisation on the way so far, in eighths, 0 to 7.
     pub(super) const fn congestion(self) -> u8 {
         (self.0 >> CE_SHIFT & 7) as u8
     }
