@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 use crate::ids::{HostId, PortId};
 use crate::units::Time;
 
-/// What is due.
+/// What is due at a port, at a host or in the fabric as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
     /// Links or routing change: a step of the failure plan, by its index.
@@ -65,7 +65,7 @@ struct Entry {
 const SLOTS: usize = 1 << 12;
 const WORDS: usize = SLOTS / 64;
 
-/// Pending events.
+/// Pending events, by time and rank.
 #[derive(Debug)]
 pub(super) struct EventQueue {
     /// Bucket `b` of `2^shift` picoseconds is `buckets[b % SLOTS]`, not sorted.
@@ -80,7 +80,7 @@ pub(super) struct EventQueue {
     cursor: usize,
     /// Events beyond the calendar.
     far: BinaryHeap<Reverse<Entry>>,
-    /// Events in `buckets`.
+    /// How many events all `buckets` hold, so that an empty calendar is not searched.
     near: usize,
     last: u64,
 }

@@ -18,7 +18,7 @@ pub enum Verdict {
     TimeLimit,
 }
 
-/// Packets counted.
+/// How many packets there were of each kind, over all hosts and switches of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// Data packets that NICs put on the wire, retransmissions included.
@@ -61,9 +61,9 @@ pub struct QueueProbe {
 /// What waits at a port, and the packet that its wire is busy with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Queue {
-    /// Their number.
+    /// Packets that wait, and the one on the wire.
     pub packets: u32,
-    /// Their bytes.
+    /// Their bytes on the wire, without gaps.
     pub bytes: Bytes,
 }
 
@@ -81,7 +81,7 @@ pub struct PauseRecord {
 /// Everything that a run measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// How it ended.
+    /// Whether it completed, stalled or met the time limit.
     pub verdict: Verdict,
     /// When the last event was, or the time limit where that ended it.
     pub ended: Time,
@@ -222,9 +222,9 @@ fn counters(measured: &Measured, endpoints: &Endpoints) -> Counters {
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Simulated time.
+    /// The simulated time that the run has reached.
     pub now: Time,
-    /// Messages completed.
+    /// Messages that are completed at their senders.
     pub completed: u64,
     /// Messages of the workload.
     pub messages: u64,

@@ -16,13 +16,13 @@ use crate::workload::Workload;
 pub struct Setup {
     /// Who is wired to whom.
     pub topology: Arc<Topology>,
-    /// Links and switches.
+    /// How links and switches behave, and which of them fail.
     pub fabric: FabricConfig,
-    /// Every host's NIC.
+    /// The configuration of the NIC of every host.
     pub nic: NicConfig,
     /// How load is balanced.
     pub scheme: Scheme,
-    /// What is sent.
+    /// The messages and delays, and what each of them waits for.
     pub workload: Arc<Workload>,
     /// The seed of every random draw.
     pub seed: u64,

@@ -28,16 +28,16 @@ pub enum PacketEvent {
 /// Something that happened to a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PacketRecord {
-    /// When it happened.
+    /// When it happened, in the order of which records are returned.
     pub at: Time,
     /// The output port at the node, also for a packet that arrives over its link.
     pub port: PortId,
-    /// What happened.
+    /// What happened to the packet there.
     pub event: PacketEvent,
     /// Bytes that wait in the queue that it joins or left, without it; for a packet received, those
     /// that wait with priority. 0 at hosts, which have no queues here.
     pub waiting: u32,
-    /// The packet.
+    /// The packet as it was then, marks and trimming included.
     pub packet: Packet,
 }
 
@@ -67,7 +67,6 @@ impl TraceBuffer {
         Self { records: Vec::new(), lag: longest + longest, enough: ENOUGH }
     }
 
-    /// Adds a record.
     pub(crate) fn record(&mut self, record: PacketRecord) {
         self.records.push(record);
     }

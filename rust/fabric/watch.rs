@@ -35,6 +35,6 @@ pub struct Snapshot<'a> {
     pub waiting: &'a [u32],
     /// Bytes of packets that have started on each port's wire, by port id.
     pub carried: &'a [u64],
-    /// The hosts.
+    /// The hosts, with their NICs and the ledger of messages.
     pub endpoints: &'a Endpoints,
 }

@@ -140,7 +140,7 @@ impl World {
         self.endpoints.poll_message_event()
     }
 
-    /// Its hosts.
+    /// The hosts of the fabric, with their NICs and the ledger of messages.
     pub fn endpoints(&self) -> &Endpoints {
         &self.endpoints
     }

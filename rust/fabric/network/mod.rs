@@ -39,7 +39,7 @@ use prefetch::{prefetch, prefetch_lines};
 /// What the network counts, over all ports.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct NetworkCounters {
-    /// Data packets lost.
+    /// Data packets lost in full buffers, on failing links and for want of a path.
     pub(in crate::fabric) data_dropped: u64,
     /// Acknowledgements, NACKs and CNPs lost.
     pub(in crate::fabric) control_dropped: u64,
@@ -51,7 +51,7 @@ pub(super) struct NetworkCounters {
     pub(in crate::fabric) arrivals: u64,
     /// Data packets cut to their header.
     pub(in crate::fabric) trimmed: u64,
-    /// Pause frames sent.
+    /// Pause frames that switches put on wires; resume frames are not counted.
     pub(in crate::fabric) pauses: u64,
 }
 
@@ -99,7 +99,6 @@ impl Network {
         network
     }
 
-    /// The switches.
     pub(in crate::fabric) fn switching(&self) -> &Switching {
         &self.switching
     }
@@ -109,7 +108,6 @@ impl Network {
         &self.counters
     }
 
-    /// Schedules an event.
     pub(in crate::fabric) fn schedule(&mut self, at: Time, event: Event) {
         self.queue.push(at, event);
     }

@@ -7,7 +7,7 @@ use crate::ids::PortId;
 use crate::packet::Packet;
 use crate::units::Time;
 
-/// No slot.
+/// The end of a list, and the head and tail of an empty one.
 const NONE: u32 = u32::MAX;
 
 /// A slot of the pool.

@@ -53,7 +53,7 @@ pub(super) struct Port {
     waiting_bytes: [u32; 2],
     /// Where packets come from.
     pub(super) start: End,
-    /// Where they arrive.
+    /// The node where they arrive: a switch or a host.
     pub(super) end: End,
     /// Picoseconds a byte, where that is a whole number; else 0.
     ps_per_byte: u32,
@@ -68,7 +68,7 @@ pub(super) struct Port {
     /// From last bit out to last bit in, forwarding delay of a switch there included.
     delay: Span,
     rounding: Rounding,
-    /// Bytes carried.
+    /// Bytes of packets that have started on the wire, gaps not included.
     pub(super) carried: u64,
     /// Extra time the wire is busy after each packet.
     gap: Span,
