@@ -65,7 +65,7 @@ impl Default for AckConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Marked {
-    /// With others.
+    /// It waits for its turn like an unmarked one: for count, bytes or time.
     #[default]
     Wait,
     /// At once, with all that waited (Ultra Ethernet's simulator, and REPS's with it).
@@ -91,7 +91,7 @@ pub enum Entropies {
 pub(super) struct Echo {
     pub stamp: Stamp,
     pub entropy: u16,
-    /// `MARKED` or nothing.
+    /// `Flags::MARKED` if that packet was ECN marked, else no flag.
     pub mark: Flags,
 }
 

@@ -25,7 +25,7 @@ impl Board {
         self.ahead
     }
 
-    /// How many arrived.
+    /// How many packets arrived, counted from number 0.
     #[inline]
     pub(super) const fn count(&self) -> u64 {
         self.first + self.ahead

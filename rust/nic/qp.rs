@@ -41,7 +41,7 @@ pub(super) enum Posting {
     Refused,
     /// It waits for another state.
     Queued,
-    /// It starts.
+    /// The sending half gets it at once.
     Started,
     /// It completes at once, flushed.
     Flushed,

@@ -42,7 +42,7 @@ pub(super) enum SendState {
     Paced,
 }
 
-/// The sending half.
+/// The sending half: one for each queue pair that sends.
 #[derive(Debug, Clone)]
 pub(super) struct Requester {
     pub send_state: SendState,

@@ -10,7 +10,7 @@ use crate::nic::delivery::Delivery;
 use crate::packet::{DataView, Flags, RefusalReason};
 use crate::units::Time;
 
-/// The receiving half.
+/// The receiving half: made for the first data packet, or before where there is no sending half.
 #[derive(Debug, Clone)]
 pub(super) struct Responder {
     /// When its entry among the NIC's acknowledgement timers is due; `NEVER` if it has none.

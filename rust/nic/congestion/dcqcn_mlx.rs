@@ -76,7 +76,7 @@ impl Config {
         }
     }
 
-    /// ConWeave's `run.py`.
+    /// The values of ConWeave's `run.py`, for links of 100 Gbps.
     fn conweave() -> Self {
         Self {
             additive_increase: BitRate::from_bps(40_000_000),

@@ -73,7 +73,7 @@ impl ControlConfig for Config {}
 /// The control of one queue pair. Its window is at least one MTU.
 #[derive(Debug, Clone)]
 pub struct DctcpWindow {
-    /// Bytes.
+    /// What may be in flight, in bytes on the wire.
     window: f64,
     max_window: f64,
     packet: f64,

@@ -51,7 +51,7 @@ macro_rules! registry {
                 match self { $(Self::$control(_) => $module::Config::NAME,)* }
             }
 
-            /// See [`CongestionController::WANTS_CNP`].
+            /// Whether receivers have to send CNPs: [`CongestionController::WANTS_CNP`].
             pub const fn wants_cnp(&self) -> bool {
                 match self {
                     $(Self::$control(_) =>

@@ -16,7 +16,7 @@ use super::{AckSample, CongestionController, ControlConfig, Loss, PathFacts};
 use crate::nic::parameters::Configuration;
 use crate::units::{Bytes, Time};
 
-/// Parameters.
+/// The parameters of `new-reno`: the first window and the largest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {

@@ -129,7 +129,7 @@ impl ControlConfig for Config {
 /// The control of one queue pair. Its window is at least one MTU.
 #[derive(Debug, Clone)]
 pub struct Nscc {
-    /// Bytes.
+    /// What may be in flight, in bytes on the wire.
     window: f64,
     state: Box<State>,
 }
@@ -182,7 +182,7 @@ struct Law {
     quick_adapt_gate: f64,
     adjust_period: Span,
     adjust_bytes: u64,
-    /// Bandwidth-delay products.
+    /// The largest window, in bandwidth-delay products of the shortest round trip so far.
     max_window: f64,
 }
 

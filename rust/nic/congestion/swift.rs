@@ -22,7 +22,7 @@ use crate::units::{BitRate, Fraction, Span, Time};
 /// Bits in a byte times picoseconds in a second.
 const PS_BITS: f64 = 8e12;
 
-/// Parameters.
+/// The parameters of `swift`; a fraction states in its doc what it is a part of.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -96,7 +96,7 @@ impl ControlConfig for Config {}
 #[derive(Debug, Clone)]
 pub struct Swift {
     line_rate: BitRate,
-    /// Packets.
+    /// What may be in flight, in packets; below one packet it paces.
     window: f64,
     law: Box<Law>,
     /// Of the last acknowledgement, in picoseconds.
@@ -110,7 +110,7 @@ pub struct Swift {
 struct Law {
     /// A full packet in bytes.
     packet: f64,
-    /// Picoseconds.
+    /// The target of a flow with a large window, in picoseconds.
     base_target: f64,
     /// Most that scaling adds, in picoseconds.
     range: f64,
@@ -120,7 +120,7 @@ struct Law {
     additive_increase: f64,
     beta: f64,
     max_cut: f64,
-    /// Packets.
+    /// The window that no cut goes below, in packets.
     min_window: f64,
     max_window: f64,
     /// A packet in the longest pause, in bits per second.

@@ -21,7 +21,7 @@ pub(super) enum Messages {
 /// The arrival of a packet that was missing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrival {
-    /// Its sequence number.
+    /// The sequence number of the packet, which never wraps.
     pub sequence: u64,
     /// Every packet before this one has arrived, now that it has.
     pub first: u64,

@@ -30,7 +30,7 @@ use crate::units::{Bytes, Span, Time};
 /// half of it (specification, volume 1, 9.3.3).
 pub const LONGEST_MESSAGE: Bytes = Bytes::new(u32::MAX as u64);
 
-/// Parameters: none.
+/// `erasure` has no parameters: the timer is `retransmit_timeout`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
@@ -75,7 +75,7 @@ struct Message {
     sent: u64,
     /// How many are in flight.
     out: u64,
-    /// Those that arrived.
+    /// Coded packets that arrived: the message is complete with the `needed`-th.
     arrived: Board,
     /// Those that arrived or were given up.
     settled: Board,
@@ -116,7 +116,7 @@ impl Message {
     }
 }
 
-/// A coded packet.
+/// A coded packet, by its message and its number within it.
 #[derive(Debug, Clone, Copy)]
 struct Coding {
     message: u64,

@@ -26,7 +26,7 @@ impl<P: Copy> Flights<P> {
         Self { timeout, queue: VecDeque::new() }
     }
 
-    /// A packet starts.
+    /// Adds a packet that starts now; times never decrease, so the queue stays sorted.
     #[inline]
     pub(super) fn push(&mut self, flight: Flight<P>) {
         self.queue.push_back(flight);

@@ -14,7 +14,7 @@ use crate::nic::receiver::{InOrder, Receiving};
 use crate::nic::timer::{SenderTimers, Timer};
 use crate::units::{Span, Time};
 
-/// Parameters.
+/// The only parameter of `go-back-n`: how far both sides go back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -49,7 +49,7 @@ impl RecoveryConfig for Config {
 }
 
 impl Recovery {
-    /// Go-back-N (RoCEv2).
+    /// Go-back-N to the missing packet (RoCEv2): what RDMA NICs do by default.
     pub const GO_BACK_N: Self = Self::GoBackN(Config { back_to: BackTo::Missing });
     /// Go-back-N to the first packet of the message (the first RoCE NICs).
     pub const GO_BACK_TO_ZERO: Self = Self::GoBackN(Config { back_to: BackTo::Message });
@@ -68,7 +68,7 @@ pub enum BackTo {
     Message,
 }
 
-/// The sending side.
+/// The sending side: two numbers and a timer, whatever is in flight.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct GoBackN {
     timeout: Span,

@@ -43,7 +43,7 @@ impl Recovery {
     pub const PER_PACKET: Self = Self::PerPacket(Config {});
 }
 
-/// The sending side.
+/// The sending side: what has arrived, and a timer for each packet that has not.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct PerPacket {
     window: Selective,

@@ -26,7 +26,7 @@ use crate::nic::receiver::{AnyOrder, Receiving};
 use crate::nic::timer::{SenderTimers, Timer};
 use crate::units::{Bytes, Span, Time};
 
-/// Parameters.
+/// The parameters of `sack`; by default those of IRN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -92,7 +92,7 @@ impl RecoveryConfig for Config {
 /// bytes: `"104KB"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
-    /// No limit.
+    /// Only congestion control and the PSN space limit it.
     Off,
     /// The line rate times the round-trip time of the longest idle path, in whole packets.
     Bdp,
@@ -151,7 +151,7 @@ enum State {
     Lost,
 }
 
-/// The sending side.
+/// The sending side: what has arrived, and when each packet in flight was sent.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Sack {
     config: Config,

@@ -59,7 +59,7 @@ impl Selective {
         self.board.has(sequence)
     }
 
-    /// See [`Board::arrival_before`].
+    /// The arrived packet beyond which exactly `more` have arrived: [`Board::arrival_before`].
     pub(super) fn arrival_before(&self, more: u64) -> Option<u64> {
         self.board.arrival_before(more)
     }

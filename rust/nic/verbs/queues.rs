@@ -70,7 +70,7 @@ pub(in crate::nic) struct WorkQueues {
     /// How many of `sends` the sending half has.
     begun: usize,
     receives: VecDeque<u64>,
-    /// Receives consumed.
+    /// How many receives were consumed: the number of the first of `receives`.
     consumed: u64,
     /// Messages given to the sending half.
     messages: u64,
