@@ -10,9 +10,9 @@ use crate::topology::Topology;
 /// What waits at a switch port, in bytes. The packet on the wire does not wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Waiting {
-    /// With priority.
+    /// Bytes with priority that wait there.
     pub priority: u32,
-    /// Without priority.
+    /// Bytes without priority that wait there: what ECN and buffers look at.
     pub data: u32,
 }
 

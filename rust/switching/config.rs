@@ -3,7 +3,7 @@
 use crate::ids::LinkId;
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
-/// Where packets wait.
+/// How the packet memory of a switch is divided among its ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Buffer {
     /// One pool a switch.
@@ -22,7 +22,7 @@ pub enum Ecn {
     /// A packet is never marked up to `kmin`, always above `kmax`, and between them with a
     /// probability that rises linearly to `pmax`.
     Ramp {
-        /// Where marking starts.
+        /// No packet is marked that finds no more than this waiting.
         kmin: Bytes,
         /// Above this, every packet is marked.
         kmax: Bytes,
@@ -80,7 +80,7 @@ pub struct PfcConfig {
 }
 
 impl PfcConfig {
-    /// HPCC's numbers.
+    /// The numbers of HPCC's simulator (`third.cc` and `switch-mmu.cc`).
     pub const HPCC: Self = Self {
         headroom: Headroom::Hpcc,
         reserve: Bytes::new(4 * 1024),
@@ -107,7 +107,7 @@ pub struct TrimConfig {
 /// The configuration of every switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SwitchConfig {
-    /// Packet memory.
+    /// How much memory there is for packets that wait, and how it is divided.
     pub buffer: Buffer,
     /// ECN marking. Thresholds may differ by link rate: `ecn_by_rate` of [`FabricConfig`].
     pub ecn: Ecn,
@@ -116,7 +116,7 @@ pub struct SwitchConfig {
     /// Priority flow control, if any. With it the buffer is one pool a switch; a packet is admitted
     /// if there is room for the link that it came by, and always if it has priority.
     pub pfc: Option<PfcConfig>,
-    /// Trimming, if any.
+    /// Trimming, if any; without it, a packet that finds no room is dropped.
     pub trim: Option<TrimConfig>,
 }
 
@@ -157,7 +157,7 @@ pub struct Failure {
     pub link: LinkId,
     /// What happens to the link.
     pub kind: FailureKind,
-    /// When it starts.
+    /// When it starts, before anyone detects it.
     pub at: Time,
     /// When it ends; `Time::NEVER` if it does not.
     pub until: Time,

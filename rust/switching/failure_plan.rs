@@ -40,7 +40,7 @@ pub enum StepKind {
 pub struct Step {
     /// When it takes effect.
     pub at: Time,
-    /// What it is.
+    /// Whether wires, switches or routing notice it.
     pub kind: StepKind,
     /// The link that it is about.
     pub link: LinkId,
@@ -61,7 +61,7 @@ struct Degradation {
 /// What a step changes beyond the forwarding table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Nothing.
+    /// Nothing more: the step changed the forwarding table at most.
     None,
     /// Packets that start on the link from now on are sent at this rate.
     Rate(LinkId, BitRate),

@@ -30,7 +30,7 @@ pub(super) struct ForwardingTable {
 /// Which of the equal-cost ports a policy chooses among.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Among {
-    /// All of them.
+    /// All that routing has towards the destination.
     All,
     /// Those that the switch does not know to be dead.
     Alive,

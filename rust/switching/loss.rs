@@ -10,7 +10,7 @@ use crate::units::{Fraction, Time};
 /// The time that a packet spends on a wire: from its first bit out to its last bit in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flight {
-    /// First bit out.
+    /// When the first bit leaves the port.
     pub start: Time,
     /// Last bit in, before any forwarding delay of the switch there.
     pub end: Time,

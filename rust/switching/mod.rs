@@ -80,7 +80,7 @@ pub struct Switching {
 /// What a world has to do after a step of the failure plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepEffect {
-    /// Nothing.
+    /// Nothing: switching has dealt with the step.
     None,
     /// Packets that start on the link from now on are sent at this rate.
     Rate(LinkId, BitRate),
@@ -125,7 +125,7 @@ impl Switching {
     }
 }
 
-/// Where packets go.
+/// Forwarding: the port that a packet leaves its switch by.
 impl Switching {
     /// The port by which `packet` leaves `switch`, where the switch's policy may have written to
     /// it; `None` if there is no path. For worlds whose `loads` are always up to date.
@@ -305,7 +305,7 @@ impl Switching {
     }
 }
 
-/// Failures.
+/// Failures: what links lose, and who is informed of it when.
 impl Switching {
     /// True if a packet that was on the wire of `port` during `flight` is lost there, because the
     /// link was down or by a random draw. PFC frames never are, whatever the link does: hardware

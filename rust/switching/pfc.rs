@@ -35,7 +35,7 @@ struct Ingress {
     limits: IngressLimits,
     /// Bytes in reserve and pool.
     used: u64,
-    /// Bytes in headroom.
+    /// Bytes beyond reserve and pool, which came after the link was due to be paused.
     in_headroom: u64,
     /// Whether the last frame sent over it was a pause.
     paused: bool,
@@ -54,7 +54,7 @@ pub struct Pfc {
     resume_offset: u64,
     /// By the output port at the other end of the link.
     links: Vec<Ingress>,
-    /// By switch.
+    /// The memory that the links of a switch share, by switch.
     pools: Vec<SharedPool>,
 }
 

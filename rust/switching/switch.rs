@@ -24,7 +24,7 @@ pub(super) struct Ports<'a, L> {
     pub(super) indices: &'a [u32],
 }
 
-/// A switch.
+/// A switch as its policy needs it: what it knows of its own links, and nothing of others.
 #[derive(Debug)]
 pub(super) struct Switch {
     selector: PortSelector,
