@@ -9,7 +9,7 @@
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
-/// The registry line.
+/// Name, source and cost of the algorithm.
 pub(super) const HIERARCHICAL_ALL_REDUCE: Collective = Collective {
     name: "hierarchical-all-reduce",
     operation: CollectiveKind::AllReduce,

@@ -92,10 +92,10 @@ impl CollectiveKind {
     }
 }
 
-/// A collective algorithm.
+/// An algorithm for a collective operation: its name, source, cost and sends.
 #[derive(Debug, Clone, Copy)]
 pub struct Collective {
-    /// Name in scenarios.
+    /// The name that scenarios use: `ring-all-reduce`.
     pub name: &'static str,
     /// The operation that it performs.
     pub operation: CollectiveKind,

@@ -108,7 +108,6 @@ impl<'a> ScheduleBuilder<'a> {
         self.last_sent.clear();
     }
 
-    /// Number of ranks.
     pub(super) fn ranks(&self) -> usize {
         self.plan.ranks.len()
     }
