@@ -37,7 +37,7 @@ pub enum Purpose {
     Repath = 9,
     /// Seeds of jobs after the first, by their indices.
     Job = 10,
-    /// Draws of tests.
+    /// Draws of tests, by whatever id the test chooses.
     Test = 1_000,
 }
 
@@ -58,12 +58,12 @@ impl Stream {
         Self::new(seed, purpose, u64::from(first) << 32 | u64::from(second))
     }
 
-    /// 32 uniform bits.
+    /// Draws 32 uniform bits: one step of the generator.
     pub fn next_u32(&mut self) -> u32 {
         self.0.next_u32()
     }
 
-    /// 16 uniform bits.
+    /// Draws 16 uniform bits: the upper half of one step of the generator.
     pub fn next_u16(&mut self) -> u16 {
         (self.next_u32() >> 16) as u16
     }

@@ -48,7 +48,7 @@ pub(super) struct LinkTiming {
 pub struct IdlePath {
     /// Number of data packets.
     pub packets: u64,
-    /// Number of acknowledgements.
+    /// Number of acknowledgements: one for every `ack_every` packets, rounded up.
     pub acks: u64,
     /// Number of acknowledgements that have crossed every link when the message completes: all on
     /// a single path; on several paths the last may overtake the others.

@@ -15,7 +15,7 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// No bytes.
+    /// The load of a link that nothing crosses; it never ends late.
     pub(super) const NONE: Self = Self { bytes: 0, head: u128::MAX, tail: u128::MAX };
 
     /// Adds packets of `bytes` in total, their gaps included. The first of them can start at
@@ -46,7 +46,7 @@ pub(super) struct Loads {
 }
 
 impl Loads {
-    /// No bytes.
+    /// The loads of a link that nothing crosses.
     pub(super) const NONE: Self = Self { data: Load::NONE, all: Load::NONE };
 
     /// Adds data packets, see [`Load::add`].

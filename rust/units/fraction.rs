@@ -10,9 +10,9 @@ pub struct Fraction {
 }
 
 impl Fraction {
-    /// The fraction 0.
+    /// The fraction 0: nothing of a whole.
     pub const ZERO: Self = Self { numerator: 0, denominator: 1 };
-    /// The fraction 1.
+    /// The fraction 1: all of a whole.
     pub const ONE: Self = Self { numerator: 1, denominator: 1 };
 
     /// `numerator / denominator`; `None` if the denominator is zero.

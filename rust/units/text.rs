@@ -10,7 +10,7 @@ pub enum UnitError {
     NoNumber {
         /// The text as given.
         text: String,
-        /// A valid text.
+        /// A valid text of this quantity: `400Gbps`.
         example: &'static str,
     },
     /// The text is a number without a unit.
@@ -18,9 +18,9 @@ pub enum UnitError {
     NoUnit {
         /// The text as given.
         text: String,
-        /// The valid units.
+        /// The valid units, separated by commas.
         units: &'static str,
-        /// A valid text.
+        /// A valid text of this quantity: `400Gbps`.
         example: &'static str,
     },
     /// The unit is not one of this quantity's.
@@ -32,7 +32,7 @@ pub enum UnitError {
         unit: String,
         /// Name of the quantity.
         quantity: &'static str,
-        /// The valid units.
+        /// The valid units, separated by commas.
         units: &'static str,
     },
     /// The value lies between two representable ones.
