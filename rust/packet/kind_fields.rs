@@ -30,15 +30,15 @@ pub struct KindFields {
 /// forges them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RawFields {
-    /// 64 bits.
+    /// 64 bits: a report's bitmap, a verb's headers, a reason or bytes.
     pub sack: u64,
-    /// 24 bits.
+    /// A PSN of 24 bits; higher bits are ignored.
     pub psn: u32,
-    /// 24 bits.
+    /// A PSN or the index of a message, of 24 bits; higher bits are ignored.
     pub ack: u32,
-    /// 32 bits.
+    /// 32 bits: a report's marks, or the length of a message.
     pub marked: u32,
-    /// 32 bits.
+    /// 32 bits: a time in steps of 1,024 ps.
     pub stamp: u32,
 }
 
@@ -173,7 +173,7 @@ pub enum RefusalReason {
 pub enum PauseOrder {
     /// Stop sending what has no priority.
     Pause,
-    /// Continue.
+    /// Continue to send what has no priority.
     Resume,
 }
 

@@ -13,7 +13,7 @@ impl Psn {
         Self((sequence % Self::MODULUS) as u32)
     }
 
-    /// The 24 bits.
+    /// The number as the wire has it, below [`Psn::MODULUS`].
     pub const fn get(self) -> u32 {
         self.0
     }

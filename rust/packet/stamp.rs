@@ -7,7 +7,7 @@ use crate::units::Time;
 pub struct Stamp(u32);
 
 impl Stamp {
-    /// The 32 bits.
+    /// The stamp as the wire has it, in steps of 1,024 ps.
     pub const fn bits(self) -> u32 {
         self.0
     }
