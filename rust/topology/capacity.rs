@@ -55,7 +55,7 @@ struct WeightGroup {
 /// The shares of traffic of a switch's candidate ports for a destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shares<'a> {
-    /// Weights by candidate.
+    /// Weights by candidate; 0 for a candidate that carries nothing.
     pub weights: &'a [u32],
     /// A rotation over candidates, in which each occurs as often as its weight.
     pub schedule: &'a [u16],

@@ -47,7 +47,7 @@ impl Topology {
         &self.hosts
     }
 
-    /// Number of hosts.
+    /// Number of hosts; their ids are below it.
     pub fn host_count(&self) -> u32 {
         u32::try_from(self.hosts.len()).expect("ids are 32 bits")
     }

@@ -22,7 +22,7 @@ use crate::units::{BitRate, Span};
 /// The contents of a topology file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HpccTopology {
-    /// The fabric.
+    /// The fabric that the file describes, hosts and switches in order of node ids.
     pub topology: Topology,
     /// The host of each node of the file; `None` for switches.
     pub host_of_node: Vec<Option<HostId>>,
