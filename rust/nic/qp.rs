@@ -90,6 +90,8 @@ impl QpState {
     /// Whether packets for the queue pair are processed.
     #[inline]
     pub(super) const fn receives(self) -> bool {
+        // The states that receive are neighbours in the order of the specification, so that the
+        // check of each packet is a range of numbers.
         let state = self as u8;
         Self::ReadyToReceive as u8 <= state && state <= Self::SendQueueError as u8
     }

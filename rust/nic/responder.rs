@@ -43,6 +43,8 @@ impl Responder {
     /// Takes a data packet.
     pub(super) fn handle_data(&mut self, now: Time, packet: DataView<'_>, out: &mut Outbox) {
         out.counters.data_received += 1;
+        // A mark counts whatever becomes of the packet: a trimmed or refused one met the same
+        // queue. The CNP is enqueued before the answer to the packet.
         if packet.flags.has(Flags::MARKED) {
             out.counters.marked += 1;
             self.answers.notify_congestion(now, packet, out);

@@ -157,6 +157,8 @@ impl DcqcnMlx {
     /// Renews alpha for every tick of its timer up to `now`: only the first can be flagged.
     fn renew_alpha(&mut self, now: Time) {
         let Some((timer, due)) = self.timers.next(now, [Timer::Alpha]) else { return };
+        // All ticks since `due` in one step: alpha · (1 − g)^ticks, and the g of a flagged first
+        // tick decays with the ticks after it. A flow that was idle for long pays no loop.
         let ticks = now.since(due).as_ps() / self.config.alpha_timer.as_ps() + 1;
         let keep = 1.0 - self.config.g.as_f64();
         self.rates.alpha *= power(keep, ticks - 1) * keep;
@@ -172,6 +174,7 @@ impl DcqcnMlx {
             return;
         }
         self.flagged_for_cut = false;
+        // The cut takes alpha as of its own time, which may be well before the call.
         self.renew_alpha(at);
         if self.config.clamp_target_rate || self.stage > 0 {
             self.rates.target = self.rates.current;
@@ -258,6 +261,7 @@ impl CongestionController for DcqcnMlx {
     }
 
     fn handle_ack(&mut self, now: Time, sample: AckSample) {
+        // Unmarked acknowledgements move no timer: what is due is done when the rate is asked for.
         if sample.marked == 0 {
             return;
         }

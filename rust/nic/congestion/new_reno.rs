@@ -84,6 +84,8 @@ impl NewReno {
 
     fn grow(&mut self, acked: f64, was_out: f64) {
         let slow_start = self.window < self.threshold;
+        // Linux, `tcp_is_cwnd_limited`: a sender that has little to send learns nothing of the
+        // path.
         let used = if slow_start { was_out * 2.0 } else { was_out + self.segment };
         if used < self.window {
             return;
@@ -124,6 +126,8 @@ impl CongestionController for NewReno {
         match loss {
             Loss::Timeout => {
                 self.threshold = self.halved();
+                // RFC 5681, section 3.1: the loss window is one segment, whatever the first window
+                // was.
                 self.window = self.segment;
                 self.recovery = FastRecovery::No;
             }

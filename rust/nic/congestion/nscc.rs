@@ -260,10 +260,12 @@ impl Nscc {
     fn quick_adapt(&mut self, now: Time, marked: Marked, beyond: bool) -> bool {
         let state = &mut *self.state;
         let mut done = false;
+        // These packets were in flight when the window fell: their marks are of the old window.
         if marked == Marked::Yes && state.ignored < state.to_ignore {
             done = true;
         } else if state.period_end.is_none_or(|end| now > end) {
             let gate = state.law.quick_adapt_gate * state.law.largest(state.base_rtt);
+            // The first period only counts: nothing is known yet of what got through before it.
             let wanted = state.period_end.is_some() && (state.called || beyond);
             if wanted && (state.achieved as f64) < gate {
                 self.window = state.achieved.max(state.law.packet) as f64;
@@ -377,6 +379,7 @@ impl CongestionController for Nscc {
             (Marked::Yes, true) => self.decrease(now),
             (Marked::Yes, false) => {}
         }
+        // `adjust` divides by the window, which is at least one packet after this.
         self.limit();
         self.adjust(now);
         self.limit();

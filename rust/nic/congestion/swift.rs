@@ -176,6 +176,7 @@ impl Swift {
 
     /// Cuts by `part`, at most once a round trip.
     fn cut(&mut self, now: Time, part: f64) {
+        // The delay of this round trip is that of the window before the last cut.
         if now < self.last_cut.saturating_add(Span::from_ps(self.rtt as u64)) {
             return;
         }
@@ -191,6 +192,7 @@ impl CongestionController for Swift {
         if self.window >= 1.0 {
             return self.line_rate;
         }
+        // Below one packet the window cannot hold anything back: a packet goes each rtt / window.
         let rate = self.window * self.law.packet * PS_BITS / self.rtt.max(1.0);
         let rate = rate.max(self.law.least_rate);
         BitRate::from_bps((rate as u64).clamp(1, self.line_rate.as_bps()))
@@ -206,6 +208,8 @@ impl CongestionController for Swift {
         self.timeouts = 0;
         let target = self.law.target(self.window);
         if self.rtt < target {
+            // Algorithm 1: ai / window for each packet of a window of one or more, ai for each
+            // below that.
             let increase = self.law.additive_increase * f64::from(sample.packets);
             let window = self.window + increase / self.window.max(1.0);
             self.window = window.min(self.law.max_window);

@@ -20,6 +20,8 @@ pub(super) trait Timed<const N: usize> {
     #[inline]
     fn catch_up(&mut self, now: Time) {
         let order = self.order();
+        // Each timer is served at its own time, not at `now`: it may set itself, or another, to a
+        // time that has passed too, and that one then comes in its turn.
         while let Some((timer, due)) = self.timers().next(now, order) {
             self.handle_timer(timer, due);
         }

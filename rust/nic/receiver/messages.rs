@@ -65,6 +65,8 @@ impl Messages {
         match self {
             Self::Ordered { delivered, ends } => {
                 if packet.is_last() {
+                    // Mostly the end of the list: last packets of messages rarely overtake each
+                    // other.
                     let place = ends.partition_point(|&end| end < sequence);
                     ends.insert(place, sequence);
                 }
