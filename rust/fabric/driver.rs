@@ -55,6 +55,8 @@ fn run_to_end<P: Program + ?Sized>(
 ) -> Verdict {
     let time_limit = world.time_limit();
     loop {
+        // A program answers what has happened before anything else does: what it posts may come
+        // before the event that is next now.
         while let Some(event) = world.poll_message_event() {
             program.handle_message(event, world);
         }
@@ -71,10 +73,13 @@ fn run_to_end<P: Program + ?Sized>(
         let Some(next) = of_world.into_iter().chain(of_program).min() else {
             return Verdict::Stalled;
         };
+        // A sample comes before an event of the same time. The order of events is looked up again
+        // after it, since settling ports may have scheduled earlier ones.
         if watcher.is_due(next.min(time_limit)) {
             watcher.sample(world);
             continue;
         }
+        // An event exactly at the limit still happens.
         if next > time_limit {
             world.stop(time_limit);
             return Verdict::TimeLimit;

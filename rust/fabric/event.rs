@@ -27,6 +27,8 @@ pub(super) enum Event {
     Host(HostId),
 }
 
+// A rank is the kind in two bits and the id in thirty: the order of events at the same time is one
+// comparison of numbers. Ids of ports and hosts are shorter.
 const KIND_SHIFT: u32 = 30;
 /// Set in the ranks of probes, which share the first kind.
 const PROBE: u32 = 1 << (KIND_SHIFT - 1);
@@ -112,10 +114,14 @@ impl EventQueue {
         let entry = Entry { time: time.as_ps(), rank: event.rank() };
         assert!(entry.time >= self.last, "{event:?} at {time} lies in the past");
         let bucket = entry.time >> self.shift;
+        // The bucket being taken is sorted, and stays sorted: the insertion moves what is left of
+        // one bucket at most. The event may even belong before that bucket, since `next_time`
+        // advances to a bucket whose time has not come.
         if bucket <= self.bucket {
             let at = self.current[self.cursor..].partition_point(|other| *other < entry);
             self.current.insert(self.cursor + at, entry);
         } else if bucket - self.bucket < SLOTS as u64 {
+            // Within one turn of the calendar no two buckets share a slot.
             let slot = bucket as usize % SLOTS;
             self.buckets[slot].push(entry);
             self.occupied[slot / 64] |= 1 << (slot % 64);
@@ -133,6 +139,7 @@ impl EventQueue {
         }
         let entry = self.current[self.cursor];
         self.cursor += 1;
+        // Time moves here alone, and not where `next_time` looks ahead.
         self.last = entry.time;
         Some((Time::from_ps(entry.time), Event::of_rank(entry.rank)))
     }
@@ -162,11 +169,15 @@ impl EventQueue {
         self.current.clear();
         self.cursor = 0;
         let near = self.next_occupied();
+        // Only the bucket that comes next is taken from the heap: a far event moves once, and never
+        // into a slot.
         let far = self.far.peek().map(|Reverse(entry)| entry.time >> self.shift);
         let Some(bucket) = [near, far].into_iter().flatten().min() else { return false };
         self.bucket = bucket;
         if near == Some(bucket) {
             let slot = bucket as usize % SLOTS;
+            // The slot gets the memory of the old bucket: buckets rarely allocate once they have
+            // grown.
             std::mem::swap(&mut self.current, &mut self.buckets[slot]);
             self.occupied[slot / 64] &= !(1 << (slot % 64));
             self.near -= self.current.len();
@@ -178,6 +189,8 @@ impl EventQueue {
             self.far.pop();
             self.current.push(entry);
         }
+        // Time and rank order every two events that are not the same one, so that an unstable sort
+        // always gives the same order.
         self.current.sort_unstable();
         true
     }

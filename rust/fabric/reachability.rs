@@ -47,6 +47,8 @@ impl Reachability {
         failures: &[Failure],
         endpoints: &Endpoints,
     ) -> bool {
+        // Nearly every run ends here: routes and pairs are computed only once links stay down for
+        // good.
         if self.since.is_none_or(|since| now < since) {
             return false;
         }
@@ -54,6 +56,7 @@ impl Reachability {
         let mut is_apart = |id: MessageId| {
             let message = endpoints.message(id);
             let pair = (message.src, message.dst);
+            // A message to its own host needs no path, and routes have none for it.
             let compute = || pair.0 != pair.1 && routes.path_count(pair.0, pair.1) == 0;
             *self.apart.entry(pair).or_insert_with(compute)
         };
@@ -73,6 +76,7 @@ fn never_completing(endpoints: &Endpoints, separated: &[MessageId]) -> usize {
     let mut next: Vec<TaskId> = separated.iter().filter(is_planned).map(|&id| id.into()).collect();
     let mut never = vec![false; workload.task_count()];
     while let Some(task) = next.pop() {
+        // A task may wait for several that never complete; it counts once.
         if std::mem::replace(&mut never[task.index()], true) {
             continue;
         }

@@ -79,10 +79,14 @@ impl TraceBuffer {
     /// Takes the records that none can come before any more, in order; all at `Time::NEVER`.
     pub(crate) fn take(&mut self, now: Time) -> Vec<PacketRecord> {
         let arrival = |record: &PacketRecord| record.event == PacketEvent::Received;
+        // A stable sort: records of one port at one time stay in the order in which they were made,
+        // as the two of a packet that passes through. An arrival comes before what it causes.
         self.records.sort_by_key(|record| (record.at, !arrival(record), record.port));
         let settled = match now {
             Time::NEVER => self.records.len(),
             _ => {
+                // Ports that are settled late record starts of the past, but never of more than
+                // `lag` ago.
                 let before = now.as_ps().saturating_sub(self.lag.as_ps());
                 self.records.partition_point(|record| record.at.as_ps() < before)
             }

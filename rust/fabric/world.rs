@@ -221,6 +221,7 @@ impl World {
     #[inline]
     fn deliver(&mut self, now: Time, delivery: &Delivery) {
         let Delivery { host, packet, is_traced } = delivery;
+        // What the NIC could send by now was decided without this packet, and goes first.
         self.network.transmit_from(now, self.endpoints.host_mut(*host));
         if *is_traced {
             let before = self.endpoints.host(*host).nic.answers().len();
@@ -244,6 +245,7 @@ impl World {
 
     /// A host asked to be woken now, unless it has been woken since.
     fn handle_host(&mut self, now: Time, id: HostId) {
+        // An earlier wake-up took the place of this one; events are never cancelled.
         if self.endpoints.host(id).wake != now {
             return;
         }
@@ -256,6 +258,8 @@ impl World {
     /// After something went into a host: its events, its wire, its next wake-up.
     #[inline]
     fn follow_up(&mut self, now: Time, id: HostId) {
+        // Deliveries and completions first: they may post messages to this host's own NIC, which
+        // can go with the same look at its wire.
         self.endpoints.follow_up(now, id);
         self.wake_touched();
         self.network.follow_up(now, id, &mut self.endpoints);
@@ -264,6 +268,8 @@ impl World {
     /// Schedules hosts that have more to do than they had, though nothing came to them.
     #[inline]
     fn wake_touched(&mut self) {
+        // Only their wake-ups change: nothing has gone into these NICs, so that their wires need no
+        // look.
         while let Some(id) = self.endpoints.poll_touched() {
             self.network.schedule_wake(self.now, id, &mut self.endpoints);
         }

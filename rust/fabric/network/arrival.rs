@@ -38,6 +38,8 @@ impl Network {
         id: PortId,
         endpoints: &mut Endpoints,
     ) -> Arrival {
+        // The packet leaves the list of the wire first: settling arms the port for the arrival
+        // after it. What the packet changes comes last, when the port is as it was without it.
         let arrived = self.take_arrival(now, id);
         self.settle_port(now, id, endpoints);
         match arrived {
@@ -53,6 +55,7 @@ impl Network {
         port.armed = false;
         let first = port.wire.first()?;
         let arrives = self.pool.get(first).arrives;
+        // The event was for a wire that becomes free, and a packet has started on it since.
         if arrives > now {
             return None;
         }
@@ -66,6 +69,8 @@ impl Network {
     fn arrive(&mut self, now: Time, id: PortId, slot: SlotId) -> Arrival {
         let port = &self.ports[id.index()];
         let (end, is_traced) = (port.end.node(), port.traced.at(Traced::END));
+        // One flag in the first cache line of the port keeps the search for outages off every other
+        // link.
         if port.faulty && self.is_lost(id, slot) {
             self.trace_drop(now, id.reverse(), slot);
             self.drop_packet(slot);
@@ -75,6 +80,8 @@ impl Network {
             self.trace_arrival(now, id.reverse(), slot);
         }
         if self.switching.has_pfc() {
+            // A frame ends here, at either end of a link: it is never forwarded nor counted at an
+            // ingress.
             if let Some(order) = self.take_frame(slot) {
                 return self.handle_frame(now, id.reverse(), order);
             }

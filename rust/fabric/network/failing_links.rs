@@ -21,6 +21,7 @@ pub(super) struct LinkRates(BTreeMap<PortId, Vec<BitRate>>);
 impl LinkRates {
     /// From now on packets of `port` start at `rate`.
     fn change(&mut self, id: PortId, port: &mut Port, rate: BitRate) {
+        // Index 0 is the rate before the first change: packets sent before have that index already.
         let rates = self.0.entry(id).or_insert_with(|| vec![port.rate()]);
         rates.push(rate);
         port.set_rate(rate, u32::try_from(rates.len() - 1).expect("fewer than 2^31 changes"));
@@ -28,6 +29,8 @@ impl LinkRates {
 
     /// When the packet that arrives now was started.
     fn start_of(&self, id: PortId, port: &Port, slot: &Slot) -> Time {
+        // A slot has no room for the time of the start: it follows from the arrival and the rate
+        // then.
         let bytes = u32::from(slot.packet.wire_bytes);
         let rates = self.0.get(&id);
         let rate = rates.map_or(port.rate(), |rates| rates[slot.aside.rate_index()]);
@@ -67,6 +70,7 @@ impl Network {
                     self.rates.change(id, &mut self.ports[id.index()], rate);
                 }
             }
+            // The packets in queues stay where they are: a switch decides once about each packet.
             StepEffect::Converged(state) => endpoints.handle_routing(state),
         }
     }

@@ -19,12 +19,16 @@ impl Network {
             ForwardingDecision::Port(port) => port,
             ForwardingDecision::Choose(choice) => self.choose(now, choice, slot),
             ForwardingDecision::Drop => {
+                // A packet without a path has no port; its record names the first one of the
+                // switch.
                 let port = self.switching.ports_of(switch)[0];
                 self.trace_drop(now, port, slot);
                 self.drop_packet(slot);
                 return;
             }
         };
+        // Before the packet is enqueued: a policy may write to it, and what waits is not looked at
+        // again.
         self.switching.handle_departure(now, port, &mut self.pool.get_mut(slot).packet);
         self.enqueue(now, switch, port, slot);
     }
@@ -50,6 +54,8 @@ impl Network {
 
     #[inline]
     fn enqueue(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
+        // Packets whose turn came by now leave first: a packet finds the queue that it would have
+        // found if every start had been an event.
         self.start_due(now, id);
         let packet = &self.pool.get(slot).packet;
         if !packet.is_control() {
@@ -79,6 +85,7 @@ impl Network {
             self.drop_packet(slot);
             return;
         }
+        // A port at a switch never waits for more than its own lists.
         self.arm(id, || false);
     }
 

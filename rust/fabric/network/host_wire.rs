@@ -26,6 +26,7 @@ impl Network {
             let free = self.ports[port.index()].free;
             match (host.nic.poll_transmit(free), host.nic.next_paced()) {
                 (Some(packet), _) => self.inject(port, free, packet),
+                // The wire was free and the rate was not: the packet goes when its rate let it.
                 (None, Some(start)) if start <= now => self.ports[port.index()].free = start,
                 (None, _) => break,
             }
@@ -89,6 +90,8 @@ impl Network {
         let host = endpoints.host_mut(id);
         let free = self.ports[host.port.index()].free;
         let Some(wake) = host.next_wake(now, free) else { return };
+        // A later wake-up needs no event of its own: the earlier one finds nothing due, and
+        // schedules it.
         if wake < host.wake {
             host.wake = wake;
             self.queue.push(wake, Event::Host(id));

@@ -95,6 +95,7 @@ impl Network {
             pauses: Vec::new(),
             trace: None,
         };
+        // Every step of the plan is in the queue from the start; none is rescheduled.
         network.schedule_failures(&fabric.failures);
         network
     }

@@ -44,6 +44,8 @@ impl Network {
             return None;
         }
         if slot.packet.flags.has(Flags::PRIORITY) {
+            // The start of this packet then finds no ingress either: what was not added is not
+            // removed.
             slot.aside = Aside::default();
         }
         let ingress = slot.aside.ingress();
@@ -85,6 +87,7 @@ impl Network {
             return;
         }
         let slot = self.pool.insert(packet);
+        // A pause does not hold frames: a wire that is free takes one at once.
         if port.free <= now {
             self.counters.pauses += u64::from(order == PauseOrder::Pause);
             port.transmit(&mut self.pool, slot, now);
@@ -95,6 +98,7 @@ impl Network {
         port.enqueue_first(&mut self.pool, slot);
         self.trace_enqueue(now, id, slot);
         if let Node::Switch(switch) = self.ports[id.index()].start.node() {
+            // A frame takes memory while it waits, and `account_start` gives it back.
             self.switching.account_enqueue(switch, PFC_FRAME_BYTES.into(), None);
         }
         self.start_waiting(now, id);
@@ -116,6 +120,7 @@ impl Network {
         port.free = port.free.max(now);
         self.settle_switch_port(now, id);
         let port = &mut self.ports[id.index()];
+        // One start event is pending at a time, for when the wire is free; no packet can go before.
         if port.has_waiting() && !port.start_armed {
             port.start_armed = true;
             self.queue.push(port.free, Event::Start(id));
@@ -144,6 +149,7 @@ impl Network {
     /// A frame takes effect at the port that it is for.
     pub(in crate::fabric) fn obey(&mut self, now: Time, id: PortId, order: PauseOrder) {
         self.pauses.push(PauseRecord { at: now, port: id, order });
+        // The packet on the wire is not cut short: a pause holds back those that have not started.
         self.ports[id.index()].paused = order == PauseOrder::Pause;
         self.start_waiting(now, id);
     }

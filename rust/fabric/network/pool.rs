@@ -102,6 +102,7 @@ impl Pool {
     #[inline]
     pub(super) fn insert(&mut self, packet: Packet) -> SlotId {
         let slot = Slot { packet, arrives: Time::ZERO, next: NONE, aside: Aside::default() };
+        // The slot freed last is the one most likely to be in the cache still.
         if let Some(free) = self.free.pop() {
             self.slots[free as usize] = slot;
             return SlotId(free);
@@ -150,6 +151,7 @@ impl Pool {
     #[inline]
     pub(super) fn pop_front(&self, list: &mut List) -> Option<SlotId> {
         let first = list.first()?;
+        // The tail of an emptied list is stale: only its head tells that it is empty.
         list.head = self.slots[first.0 as usize].next;
         Some(first)
     }
@@ -157,6 +159,7 @@ impl Pool {
     /// The second of a list, if there is one.
     #[inline]
     pub(super) fn second(&self, list: List) -> Option<SlotId> {
+        // `NONE` is beyond the end of `slots`, so that an empty list needs no case of its own.
         let next = self.slots.get(list.head as usize)?.next;
         (list.head != list.tail).then_some(SlotId(next))
     }

@@ -157,6 +157,7 @@ impl Port {
     /// How long `bytes` are on the wire.
     #[inline]
     pub(super) fn time_for(&self, bytes: u32) -> Span {
+        // The usual rates spare a division of 128 bits for each packet and hop.
         if self.ps_per_byte != 0 {
             return Span::from_ps(u64::from(bytes) * u64::from(self.ps_per_byte));
         }
@@ -203,6 +204,7 @@ impl Port {
     /// start has started.
     #[inline]
     pub(super) fn load(&self, now: Time, pool: &Pool) -> u32 {
+        // Packets are on the wire in the order of their starts: the last one keeps it busy.
         let on_wire = if self.free > now { self.wire.last() } else { None };
         let bytes = on_wire.map_or(0, |id| pool.get(id).packet.wire_bytes);
         self.all_waiting() + u32::from(bytes)
@@ -247,8 +249,10 @@ impl Port {
         let sent = start + self.time_for(bytes);
         slot.arrives = sent + self.delay;
         if self.faulty {
+            // The ingress was counted off before the start, so that its place is free for the rate.
             slot.aside = Aside::from_rate_index(self.rate_index);
         }
+        // The gap keeps the wire busy, but the packet arrives without it.
         self.free = sent + self.gap;
         self.carried += u64::from(bytes);
         pool.push_back(&mut self.wire, id);
@@ -278,6 +282,8 @@ impl Port {
     /// Dequeues the packet that goes next.
     #[inline]
     pub(super) fn dequeue(&mut self, pool: &Pool) -> Option<SlotId> {
+        // Strict priority: class 1 goes only while class 0 is empty, and a pause holds class 1
+        // alone.
         let class = usize::from(self.waiting[0].is_empty());
         if class == 1 && self.paused {
             return None;

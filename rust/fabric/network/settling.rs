@@ -53,6 +53,8 @@ impl Network {
     /// port.
     #[inline]
     pub(super) fn start_due(&mut self, now: Time, id: PortId) {
+        // Each start moves `free` on: a port that was not looked at for a while makes up for
+        // several.
         while self.ports[id.index()].free <= now && self.ports[id.index()].has_waiting() {
             self.start_next(id);
         }
@@ -61,7 +63,10 @@ impl Network {
     fn start_next(&mut self, id: PortId) {
         let port = &mut self.ports[id.index()];
         let Some(slot) = port.dequeue(&self.pool) else { return };
+        // The start is when the wire was free, not when somebody looked: that is what makes late
+        // settling exact.
         let start = port.free;
+        // Before `transmit`, which puts the rate in the place of the ingress on links that fail.
         let frame = self.account_start(id, slot);
         self.ports[id.index()].transmit(&mut self.pool, slot, start);
         self.mark(EcnPoint::Dequeue, id, slot);
@@ -76,6 +81,8 @@ impl Network {
     #[inline]
     pub(super) fn arm(&mut self, id: PortId, more: impl FnOnce() -> bool) {
         let port = &mut self.ports[id.index()];
+        // The pending event cannot come too late: packets arrive in the order of their starts, and
+        // nothing starts before the wire is free.
         if port.armed {
             return;
         }

@@ -75,6 +75,7 @@ impl Network {
     pub(super) fn trace_enqueue(&mut self, at: Time, id: PortId, slot: SlotId) {
         if self.is_traced(id) {
             let observed = self.observe(at, id, slot);
+            // The packet has joined the queue by now, and records count what it found there.
             let waiting = observed.waiting - u32::from(observed.packet.wire_bytes);
             self.record(PacketRecord { event: PacketEvent::Enqueued, waiting, ..observed });
         }
