@@ -75,6 +75,8 @@ impl PacketMemory {
     #[inline]
     pub(super) fn exceeds_shared_buffer(&self, switch: SwitchId, packet: &Packet) -> bool {
         let Buffer::Shared(limit) = self.buffer else { return false };
+        // Neither case needs the ports to be settled: headers have room of their own, and with PFC
+        // every start is an event, so that the counts are exact.
         let is_header = packet.flags.has(Flags::PRIORITY) && self.trim.is_some();
         let bytes = u64::from(packet.wire_bytes);
         !is_header && self.pfc.is_none() && self.buffered[switch.index()] + bytes > limit.get()
@@ -84,6 +86,8 @@ impl PacketMemory {
     pub(super) fn has_room(&self, request: &EnqueueRequest, packet: &Packet) -> bool {
         let has_priority = packet.flags.has(Flags::PRIORITY);
         let (waiting, bytes) = (request.waiting, u64::from(packet.wire_bytes));
+        // With trimming all that has priority, acknowledgements too, is limited by `trim.limit`
+        // alone: a header finds room where the buffer is full.
         if has_priority && self.trim.is_some() {
             return self.has_header_room(waiting, bytes);
         }
@@ -93,6 +97,7 @@ impl PacketMemory {
         }
         match self.buffer {
             Buffer::PerPort(limit) => {
+                // Each queue has the whole buffer: priority does not eat into the room of data.
                 let before = if has_priority { waiting.priority } else { waiting.data };
                 u64::from(before) + bytes <= limit.get()
             }
@@ -109,9 +114,11 @@ impl PacketMemory {
         is_last_hop: impl FnOnce() -> bool,
     ) -> bool {
         let Some(trim) = self.trim else { return false };
+        // A header cannot be cut again, and an answer has no payload to lose.
         if packet.is_control() || packet.flags.has(Flags::TRIMMED) {
             return false;
         }
+        // The last packet of a message may be shorter than a header of the configured size.
         let size = trim.size.get().min(u64::from(packet.wire_bytes));
         if !self.has_header_room(request.waiting, size) {
             return false;
@@ -132,6 +139,7 @@ impl PacketMemory {
         bytes: u64,
         ingress: Option<PortId>,
     ) -> Option<PauseOrder> {
+        // The count of the switch covers every packet; PFC counts only those that have an ingress.
         self.buffered[switch.index()] += bytes;
         self.pfc.as_mut()?.add(ingress?, bytes)
     }

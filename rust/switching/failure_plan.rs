@@ -90,7 +90,11 @@ impl FailurePlan {
     pub fn new(failures: &[Failure], weights: Weights) -> Self {
         let mut plan = Self::default();
         failures.iter().for_each(|failure| plan.add(failure, weights));
+        // A stable sort: the factors of one link are multiplied in the order in which they were
+        // configured, since each product is rounded.
         plan.degraded.sort_by_key(|degradation| degradation.link);
+        // By time, then by kind: at the same time wires change before switches detect, and switches
+        // detect before routing converges.
         plan.steps.sort_unstable();
         plan
     }
@@ -151,11 +155,15 @@ impl FailurePlan {
         let step = self.steps[index as usize];
         match step.change {
             Change::Down => *self.known.entry((step.kind, step.link)).or_insert(0) += 1,
+            // The same failure has counted up before: its steps have the same delays, and `at`
+            // precedes `until`.
             Change::Up => *self.known.entry((step.kind, step.link)).or_insert(0) -= 1,
             Change::Rate => {}
         }
         match step.kind {
             StepKind::RateChange => Effect::Rate(step.link, self.rate_after(&step, topology)),
+            // The state after this step counts, not its change: another failure may hold the link
+            // down.
             StepKind::Detection if self.is_up(step.kind, step.link) => {
                 Effect::Detected(step.link, PortState::Alive)
             }
@@ -185,6 +193,8 @@ impl FailurePlan {
         topology: &Topology,
         table: &mut ForwardingTable,
     ) -> LinkState {
+        // A rate moves no next hop: tables are computed again only after links went down or came
+        // up.
         if std::mem::take(&mut self.stale) {
             table.reroute(topology, &|link| self.is_up(StepKind::Convergence, link));
         }
@@ -221,6 +231,8 @@ impl FailurePlan {
     fn rate(&self, kind: StepKind, at: Time, topology: &Topology, link: LinkId) -> BitRate {
         let first = self.degraded.partition_point(|it| it.link < link);
         let of_link = self.degraded[first..].iter().take_while(|it| it.link == link);
+        // The factors that hold are multiplied anew for each step, so that an end restores the
+        // exact rate.
         let holds = of_link.filter(|it| it.holds(kind, at));
         let whole = topology.link(link).rate;
         let rate = holds.fold(whole, |rate, it| rate.scaled(it.factor));

@@ -100,6 +100,8 @@ impl ForwardingTable {
         if self.forwarding == Forwarding::SourceRouted {
             return self.decide_source_routed(switch, dead, packet);
         }
+        // Without dead ports the policy sees the table itself; with them, a copy without the dead
+        // ones.
         let among = if dead.is_empty() { Among::All } else { Among::Alive };
         self.decide_by_routing(PolicyChoice { switch, among }, packet)
     }
@@ -109,6 +111,9 @@ impl ForwardingTable {
         match self.routes.next_hops(choice.switch, packet.dst) {
             [] => ForwardingDecision::Drop,
             [only] => ForwardingDecision::Port(*only),
+            // Dead ports are still among these: the switch leaves them out when it chooses. A
+            // single next hop is taken above even if it is dead, and the packet is lost on its
+            // link.
             _ => ForwardingDecision::Choose(choice),
         }
     }
@@ -121,6 +126,7 @@ impl ForwardingTable {
         dead: &[PortId],
         packet: &mut Packet,
     ) -> ForwardingDecision {
+        // The digits of a path count the ports that the source knew: a failure must not shift them.
         let intact = self.intact.next_hops(switch, packet.dst);
         let chosen = match intact {
             [] => return ForwardingDecision::Drop,
@@ -200,6 +206,8 @@ impl ForwardingTable {
     /// Replaces the next hops by those over the links that are `usable`.
     pub(super) fn reroute(&mut self, topology: &Topology, usable: &dyn Fn(LinkId) -> bool) {
         self.routes = Routes::new(topology, usable);
+        // It stays true after everything has recovered: the second look-up finds what the first one
+        // did.
         self.rerouted = true;
     }
 

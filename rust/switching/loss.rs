@@ -55,6 +55,8 @@ impl Losses {
                 FailureKind::Degrade { .. } => {}
             }
         }
+        // Outages of one link that overlap become one: `loses` looks at the last that has begun,
+        // and no other.
         losses.outages.sort_unstable();
         losses.outages.dedup_by(|next, kept| {
             let overlap = next.link == kept.link && next.from <= kept.until;
@@ -79,6 +81,8 @@ impl Losses {
         }
         // Each cause draws for itself, so that adding one does not move the draws of another.
         let mut lost = false;
+        // Causes of one link draw in the order in which they were configured: the sort above is
+        // stable.
         let first = self.lossy.partition_point(|lossy| lossy.link < link);
         for index in first..self.lossy.len() {
             let lossy = self.lossy[index];

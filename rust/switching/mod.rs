@@ -113,6 +113,7 @@ impl Switching {
             switches: switches.collect(),
             table: ForwardingTable::new(topology, scheme),
             port_indices,
+            // A point that is never in use costs one comparison a packet, see `marks_at`.
             marking: (!markers.is_empty()).then_some(config.switch.ecn_point),
             markers,
             memory: PacketMemory::new(config, topology),
@@ -197,6 +198,8 @@ impl Switching {
     /// plan; `None` if the choice depends on the packet, if the policy tracks departures, or if
     /// there is no path.
     pub fn only_next_hop(&self, switch: SwitchId, dst: HostId) -> Option<PortId> {
+        // The answer is cached by worlds that then skip the switch; a policy that tracks departures
+        // has to see every packet.
         if self.tracks_departures {
             return None;
         }
@@ -238,6 +241,8 @@ impl Switching {
     /// `port`, not counting the packet, call for it. Control packets are never marked.
     #[inline]
     pub fn mark(&mut self, point: EcnPoint, port: PortId, waiting: u32, packet: &mut Packet) {
+        // The draw comes last: a packet that cannot be marked must not advance the stream of its
+        // port.
         if self.marks_at(point)
             && !packet.is_control()
             && self.markers[port.index()].marks(Bytes::new(waiting.into()))
@@ -267,6 +272,7 @@ impl Switching {
         if self.memory.has_room(request, packet) {
             return Admission::Admitted;
         }
+        // Asked only for packets that are trimmed, so that admission needs no look at the topology.
         let last_hop = || matches!(self.topology.ends_of(request.port).1, Node::Host(_));
         match self.memory.trim(request, packet, last_hop) {
             true => Admission::Trimmed,
@@ -340,6 +346,8 @@ impl Switching {
                 StepEffect::None
             }
             Effect::Converged(state) => {
+                // Every switch, also those whose next hops stay: weights behind them may have
+                // changed.
                 self.switches.iter_mut().for_each(Switch::handle_convergence);
                 StepEffect::Converged(state)
             }

@@ -98,6 +98,8 @@ impl PfcConfig {
     /// The part of the pool for a link of `rate`, doubled for each doubling over `nic`, up to all.
     fn alpha_of(&self, mut rate: BitRate, nic: BitRate) -> Fraction {
         let mut alpha = self.alpha;
+        // `third.cc` lowers a shift by one for each doubling; parts that are no power of two double
+        // alike.
         while rate > nic && alpha.numerator() < alpha.denominator() {
             let doubled = alpha.numerator().saturating_mul(2).min(alpha.denominator());
             alpha = Fraction::new(doubled, alpha.denominator()).unwrap_or(alpha);
@@ -173,6 +175,8 @@ impl Pfc {
         let before = self.links[link.index()];
         let threshold = self.threshold(&before);
         let ingress = &mut self.links[link.index()];
+        // The three cases of `switch-mmu.cc`, in its order: within the reserve, beyond the
+        // threshold, within the pool. A packet is never divided between pool and headroom.
         let after = ingress.used + bytes;
         if after <= ingress.limits.reserve {
             ingress.used = after;
@@ -181,11 +185,14 @@ impl Pfc {
         } else {
             ingress.used = after;
             let pool = ingress.pool?;
+            // Of a packet that crosses the end of the reserve only the part beyond it is taken from
+            // the pool.
             self.pools[pool.index()].used += bytes.min(after - before.limits.reserve);
         }
         // The threshold falls as the pool fills: it is compared as it stands after the packet.
         let ingress = self.links[link.index()];
         let full = ingress.in_headroom > 0 || ingress.shared() >= self.threshold(&ingress);
+        // One frame per change of state: the other end stays paused until it is resumed.
         if ingress.paused || !full {
             return None;
         }
@@ -198,6 +205,7 @@ impl Pfc {
         let ingress = &mut self.links[link.index()];
         // Headroom drains first, then the pool, then the reserve.
         let from_headroom = ingress.in_headroom.min(bytes);
+        // Before `used` changes: `shared` is computed from it.
         let from_shared = (bytes - from_headroom).min(ingress.shared());
         ingress.in_headroom -= from_headroom;
         ingress.used -= bytes - from_headroom;
@@ -205,6 +213,8 @@ impl Pfc {
         self.pools[pool.index()].used -= from_shared;
         let ingress = self.links[link.index()];
         let shared = ingress.shared();
+        // The offset keeps a link that stays near its threshold from a pause and a resume for each
+        // packet.
         let room = shared == 0 || shared + self.resume_offset <= self.threshold(&ingress);
         if !ingress.paused || ingress.in_headroom > 0 || !room {
             return None;
@@ -215,6 +225,7 @@ impl Pfc {
 
     /// The bytes of the pool that the link may take now.
     fn threshold(&self, ingress: &Ingress) -> u64 {
+        // A link that ends at a host fills no switch's memory.
         let Some(pool) = ingress.pool else { return 0 };
         let pool = &self.pools[pool.index()];
         ingress.limits.alpha.of(pool.size.saturating_sub(pool.used))

@@ -117,6 +117,7 @@ impl AliveCandidates {
         self.index.clear();
         for port in candidates.ports {
             let is_alive = !dead.contains(port);
+            // The index is the position that the port is about to get among those alive.
             self.index.push(is_alive.then_some(self.ports.len() as u16));
             self.ports.extend(is_alive.then_some(*port));
         }
@@ -126,6 +127,8 @@ impl AliveCandidates {
         let alive = (0..candidates.ports.len()).filter(is_alive);
         self.weights.extend(alive.map(|candidate| shares.weights[candidate]));
         self.schedule.clear();
+        // The turns of dead ports are left out and not given to others: the rest keep their
+        // proportions.
         let turns = shares.schedule.iter().filter_map(|&entry| self.index[usize::from(entry)]);
         self.schedule.extend(turns);
     }
@@ -188,10 +191,13 @@ impl Switch {
         candidates: &Candidates<'_>,
         ports: &Ports<'_, L>,
     ) -> PortId {
+        // Taken out while the policy of the same switch is asked, and put back with its memory.
         let mut alive = std::mem::take(&mut self.alive);
         alive.fill(candidates, &self.dead);
         let chosen = match alive.ports[..] {
             [] => self.ask(now, candidates, ports),
+            // Policies expect two candidates; a round-robin must not count a packet that had no
+            // choice.
             [only] => only,
             _ => self.ask(now, &alive.candidates(candidates), ports),
         };
@@ -205,6 +211,7 @@ impl Switch {
         if state == PortState::Dead {
             self.dead.push(port);
         }
+        // Policies that keep tables of candidates compare this with the epoch of the table.
         self.epoch += 1;
     }
 
