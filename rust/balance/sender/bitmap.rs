@@ -102,6 +102,8 @@ impl SenderPolicy for Bitmap {
         if *first > 0 {
             // Only the first skipped value decays (`nextEntropy_bitmap`).
             *first -= 1;
+            // One round at most: where every value has a penalty, a packet still takes the next
+            // one.
             for _ in 0..counters.len() {
                 rounds.advance(random);
                 if counters[usize::from(rounds.current())] == 0 {

@@ -140,6 +140,7 @@ impl SenderPolicy for Flowlet {
     #[inline]
     fn entropy(&mut self, now: Time) -> u16 {
         let flowlet = &mut *self.0;
+        // Strictly later: a burst begins after more than the gap (LetFlow, section 2).
         if now > flowlet.ends && now > flowlet.held {
             flowlet.entropy = flowlet.random.next_u16();
             flowlet.held = now.saturating_add(flowlet.hold);
@@ -153,6 +154,7 @@ impl SenderPolicy for Flowlet {
 
     fn handle_feedback(&mut self, now: Time, _feedback: Feedback) {
         let flowlet = &mut *self.0;
+        // Any feedback counts, that for a lost packet too: the sender is not idle.
         if flowlet.after == After::Acknowledgement {
             flowlet.ends = now.saturating_add(flowlet.gap);
         }

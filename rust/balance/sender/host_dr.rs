@@ -68,6 +68,7 @@ impl SenderPolicy for HostDr {
     }
 
     fn handle_weights(&mut self, weights: &[u32]) {
+        // The pointer starts anew: its old value counts in a schedule of another length.
         self.rotation = Rotation::new(weights, &mut self.random);
     }
 

@@ -255,6 +255,7 @@ impl State {
     }
 
     fn advance(&mut self) {
+        // As the digits of a counter: successive packets differ at the edge, where they part first.
         if self.edge.rounds.advance(&mut self.random) == Advance::NextRound {
             self.above.rounds.advance(&mut self.random);
         }
@@ -339,6 +340,7 @@ impl Score {
 
     fn add(&mut self, now: Time, signal: Signal) {
         let left = self.now(now);
+        // A weaker signal must not shorten the life of a stronger one that is still in the score.
         if signal.severity >= left {
             self.half_life = signal.half_life;
         }

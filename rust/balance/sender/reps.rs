@@ -267,6 +267,7 @@ impl Buffer {
     #[inline]
     fn store(&mut self, value: u16) {
         let entry = &mut self.entries[usize::from(self.head)];
+        // An entry that is overwritten with uses left was among the valid ones already.
         self.valid += u8::from(entry.lives == 0);
         *entry = Entry { value, lives: self.reuse };
         self.head = (self.head + 1) % self.size;
@@ -279,6 +280,8 @@ impl Buffer {
         if self.valid == 0 {
             return None;
         }
+        // The valid entries are those stored last. Frozen mode breaks this, and the buffer is made
+        // anew when it ends.
         Some(self.take((self.head + self.size - self.valid) % self.size))
     }
 

@@ -66,6 +66,7 @@ pub const PRESETS: &[Preset] = &[Preset {
 impl RepsLegacy {
     pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
         let window = config.first_window.of(qp.network.bdp_packets.into());
+        // A longer first window would probe values twice.
         let window = window.min(config.entropies.count().into());
         Self(Box::new(State {
             entropies: config.entropies,

@@ -102,6 +102,7 @@ impl PortBucket {
         if now.since(self.updated) > thresholds.refresh {
             let bytes = bytes();
             self.updated = now;
+            // The thresholds ascend: the number of those that the queue has reached is its bucket.
             self.bucket = thresholds.starts.iter().map(|&start| u8::from(bytes >= start)).sum();
         }
         self.bucket
@@ -119,6 +120,8 @@ impl SwitchPolicy for Adaptive {
             let port = &mut ports[view.port(candidate) as usize];
             port.at(now, thresholds, || view.queue_bytes(candidate))
         };
+        // A tie asks for the values twice. A bucket that was updated at this time stays as it is,
+        // so that both passes see the same.
         argmin_random(candidates, value, random)
     }
 

@@ -174,6 +174,7 @@ impl Leaf {
         let ageing = self.tables.ageing;
         let value = |candidate| {
             let port = view.port(candidate);
+            // A path that nothing is known of counts as idle: new leaves are tried, not avoided.
             let remote = row.map_or(0, |row: &Row| row.metric(now, port, ageing));
             local(port).max(remote)
         };
@@ -198,6 +199,8 @@ impl SwitchPolicy for Conga {
         let Some(leaf) = &mut self.leaf else {
             return self.hash.pick(packet.label, packet.entropy, count);
         };
+        // The table is a hash table without chains, as in the paper (section 3.4): two flows in one
+        // entry share their flowlet, and are balanced as one.
         let key = mix32(packet.label ^ u32::from(packet.entropy).wrapping_mul(0x9e37_79b1));
         let index = ((u64::from(key) * leaf.flowlets.len() as u64) >> 32) as usize;
         let old = leaf.flowlets[index];

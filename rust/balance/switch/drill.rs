@@ -89,11 +89,14 @@ impl SwitchPolicy for Drill {
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
         let count = view.candidates();
+        // Any order does as the start of a shuffle, so that the one of the last packet is shuffled
+        // on.
         if self.order.len() != count as usize {
             self.order.clear();
             self.order.extend((0..=u16::MAX).take(count as usize));
         }
         let mut best = self.sample(0);
+        // Strictly less below: among equal queues the earlier sample stays.
         let mut least = view.queue_bytes(u32::from(best));
         for index in 1..self.samples.min(self.order.len() as u32) {
             let other = self.sample(index);

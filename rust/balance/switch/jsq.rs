@@ -88,6 +88,7 @@ impl SwitchPolicy for Jsq {
             Ties::Random => {
                 argmin_random(count, |candidate| view.queue_bytes(candidate), &mut self.random)
             }
+            // The rank is the second key: no two ports have the same, so that there are no ties.
             Ties::OwnOrder => argmin_first(count, |candidate| {
                 (view.queue_bytes(candidate), self.ranks[view.port(candidate) as usize])
             }),

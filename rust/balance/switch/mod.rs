@@ -154,6 +154,8 @@ fn choose_by<P: SwitchPolicy, V: SwitchView>(
     packet: &Packet,
     view: &mut V,
 ) -> u32 {
+    // The constant is known when this is compiled for a policy. Without weights there is no
+    // schedule, and a choice costs one more comparison.
     let entries = if P::USES_WEIGHTS { None } else { view.schedule_len() };
     let Some(entries) = entries else { return policy.choose(now, packet, view) };
     // Only one of several next hops may have a weight above 0; a policy expects two candidates.

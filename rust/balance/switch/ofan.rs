@@ -104,6 +104,7 @@ impl Ofan {
         let (candidates, epoch) = (view.candidates(), view.epoch());
         let weights: Vec<u32> = (0..candidates).map(|candidate| view.weight(candidate)).collect();
         // Each pointer has a random stream of its own, independent of other pointers.
+        // The epoch is part of the key: the order after a failure is another one.
         let pointer_key = mix64((index as u64) << 32 | u64::from(epoch));
         let id = mix64(u64::from(self.id.0)) ^ pointer_key;
         let mut random = Stream::new(self.seed, Purpose::SwitchPolicy, id);
@@ -121,6 +122,7 @@ impl SwitchPolicy for Ofan {
             DestinationKey::EdgeSwitch => view.destination_edge().0,
             DestinationKey::Pod => view.destination_pod(),
         };
+        // Small packets have pointers of their own, so that answers do not take turns of data away.
         let is_small = packet.is_control() || u64::from(packet.wire_bytes) <= self.small;
         let index = destination as usize * BINS + usize::from(!is_small);
         let (candidates, epoch) = (view.candidates(), view.epoch());

@@ -126,6 +126,7 @@ impl SwitchPolicy for RoundRobin {
             self.take_list(length);
         }
         let list = &mut self.list;
+        // The order is redrawn only when a packet needs it: a turn that never begins costs no draw.
         if list.next == length {
             list.next = 0;
             if self.turns > 0 {
