@@ -108,6 +108,7 @@ pub(super) fn overridden<C: Configuration>(
     let mut all = table(base);
     all.extend(given.clone());
     let value: C = all.try_into().map_err(|error: toml::de::Error| {
+        // serde does not name the key of a wrong type: each key is tried alone to find it.
         let (key, error) = culprit::<C>(given).unwrap_or((String::new(), error));
         ParameterError::Malformed { key, message: error.message().to_owned(), beside }
     })?;

@@ -318,6 +318,8 @@ impl Nscc {
         if now <= due && state.received <= state.law.adjust_bytes {
             return;
         }
+        // Acknowledgements add in proportion to their bytes, of which a round trip has a window
+        // full. Divided by the window, the increase of a round trip is the same whatever its size.
         self.window += state.pending / self.window;
         if now >= due {
             self.window += state.law.eta;
