@@ -126,6 +126,7 @@ impl Flowlet {
         };
         Self(Box::new(State {
             entropy: random.next_u16(),
+            // No gap runs before the first packet.
             ends: Time::NEVER,
             held: Time::ZERO,
             gap: config.gap.span(qp.network.base_rtt),

@@ -164,6 +164,7 @@ impl Prime {
             half_life: Span::from_ps(decay.of(unit.as_ps())),
         };
         let values = u64::from(edge) * u64::from(above);
+        // The time of a full packet at line rate.
         let packet = network.base_rtt.as_ps() / u64::from(network.bdp_packets.max(1));
         let round = Span::from_ps(packet * values);
         Self(Box::new(State {
@@ -311,6 +312,7 @@ impl State {
     fn clear_time(&self, index: usize, edge: u16, above: u16) -> Time {
         let scores = [&self.scores[index], self.edge.score(edge), self.above.score(above)];
         scores
+            // Three scores are added up: with each below a third, the sum is below the threshold.
             .map(|score| score.falls_to(self.threshold / 3.0))
             .into_iter()
             .fold(Time::ZERO, Time::max)

@@ -190,6 +190,8 @@ impl SenderPolicy for Reps {
     #[inline]
     fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
         let state = &mut *self.0;
+        // Reports of missing packets count none: the header of a trimmed packet has priority, and
+        // its round trip would hide the queue.
         if feedback.packets > 0 {
             state.round_trips.record(now, feedback.rtt);
         }
@@ -220,6 +222,8 @@ impl SenderPolicy for Reps {
             Trimming::On => true,
             Trimming::Off => state.round_trips.are_short(),
         };
+        // A freeze is not extended, and packets that explore may well meet the failure: neither
+        // freezes again.
         if is_failure && state.mode == Mode::Recycling && state.explore == 0 {
             state.mode = Mode::Frozen(now.saturating_add(state.config.freeze));
         }

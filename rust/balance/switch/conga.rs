@@ -217,6 +217,8 @@ impl SwitchPolicy for Conga {
                 leaf.decide(now, view, before, local)
             }
         };
+        // The gap counts from each packet, not from the first: a flowlet lasts while packets follow
+        // closely.
         leaf.flowlets[index] =
             Flowlet { last: now, port: (view.port(chosen) + 1) as u16, candidate: chosen as u16 };
         chosen

@@ -112,6 +112,7 @@ impl SwitchPolicy for Drill {
         {
             best = old;
         }
+        // The choice is what is remembered (m = 1), whether it was sampled or remembered before.
         self.best = Some(best);
         u32::from(best)
     }

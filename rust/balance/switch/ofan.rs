@@ -124,6 +124,7 @@ impl SwitchPolicy for Ofan {
         };
         // Small packets have pointers of their own, so that answers do not take turns of data away.
         let is_small = packet.is_control() || u64::from(packet.wire_bytes) <= self.small;
+        // Ids are dense, so that a vector serves as the map: one look-up for each packet.
         let index = destination as usize * BINS + usize::from(!is_small);
         let (candidates, epoch) = (view.candidates(), view.epoch());
         // At most two rounds: a missing or outdated pointer is drawn, and then matches.
