@@ -21,6 +21,8 @@ fn portions(ranks: usize) -> impl Iterator<Item = (usize, usize)> {
     let distances = std::iter::successors(Some(1usize), |distance| Some(2 * distance));
     distances
         .take_while(move |&distance| distance < ranks)
+        // A rank holds `distance` blocks from its own on; the last step sends only what is still
+        // lacking.
         .map(move |distance| (distance, distance.min(ranks - distance)))
 }
 

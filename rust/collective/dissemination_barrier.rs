@@ -29,6 +29,8 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
     schedule.divide(1);
     for step in 0..ranks.next_power_of_two().ilog2() {
         for from in 0..ranks {
+            // `Reduce` keeps earlier deliveries as dependencies: a notification stands for all
+            // before it.
             let send = Send {
                 step,
                 from,
