@@ -32,6 +32,7 @@ impl Load {
         if self.bytes == 0 || bps == 0 {
             return 0;
         }
+        // The gap behind the last packet delays nobody, so that a bound must not count it.
         let bytes = self.bytes.saturating_sub(last_gaps);
         self.head + bytes.saturating_mul(PS_BITS) / bps + self.tail
     }
