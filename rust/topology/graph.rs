@@ -31,6 +31,8 @@ impl Topology {
         switches: Vec<Switch>,
         links: Vec<Link>,
     ) -> Result<Self, TopologyError> {
+        // The order matters: later checks index by what earlier ones have checked, and sizes come
+        // first, since the others allocate by them.
         check::counts(hosts.len() as u128, switches.len() as u128, links.len() as u128)?;
         check::names(&hosts, &switches)?;
         check::links(&hosts, &switches, &links)?;
@@ -128,6 +130,8 @@ fn ports_by_switch(switches: usize, links: &[Link]) -> (Vec<u32>, Vec<PortId>) {
             end.switch().map(|switch| (switch, PortId(port)))
         })
     };
+    // A counting sort, which keeps ports in the order of their links: the index of a port in its
+    // switch, which policies see, is its position here.
     for (switch, _) in ends() {
         first[switch.index() + 1] += 1;
     }

@@ -40,7 +40,7 @@ pub enum HpccTopologyFault {
     InvalidCount {
         /// The value as given.
         token: String,
-        /// What the value should be the number of: `nodes`, `switches`, `links`.
+        /// What the value should be the number of: `nodes`, `switches`, `NVSwitches` or `links`.
         what: &'static str,
     },
     /// A count exceeds its limit.
