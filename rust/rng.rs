@@ -50,6 +50,8 @@ impl Stream {
     pub fn new(seed: u64, purpose: Purpose, id: u64) -> Self {
         let key = mix64(mix64(seed ^ 0x9e37_79b9_7f4a_7c15) ^ purpose as u64);
         let state = mix64(key ^ id);
+        // State and increment both depend on the id: two streams that met in a state would part
+        // again.
         Self(Pcg32::new(state, mix64(state ^ key)))
     }
 

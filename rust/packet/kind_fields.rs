@@ -128,6 +128,9 @@ impl ArrivalReport {
 
     /// Which of the 64 packets from `base` on were ECN marked, a subset of `arrived`.
     pub const fn marks(&self) -> u64 {
+        // The n-th bit of `marked` is for the n-th bit that is set in `arrived`: 64 PSNs fit
+        // because at most 32 of them are reported. Most reports have no mark, and the loop does not
+        // run.
         let (mut left, mut marks, mut reported) = (self.marked, 0, self.arrived);
         while left != 0 && reported != 0 {
             if left & 1 == 1 {
@@ -151,6 +154,7 @@ impl ArrivalReport {
 const fn compress(marks: u64, arrived: u64) -> u32 {
     let (mut left, mut marked) = (marks & arrived, 0u64);
     while left != 0 {
+        // The position of a mark among the arrivals is the number of arrivals below it.
         let below = (1u64 << left.trailing_zeros()) - 1;
         marked |= 1 << (arrived & below).count_ones();
         left &= left - 1;

@@ -76,6 +76,8 @@ impl Packet {
     /// The view of a data packet; `None` for every other kind.
     #[inline]
     pub const fn as_data(&self) -> Option<DataView<'_>> {
+        // One comparison: the match over all kinds would be asked for every packet that comes to a
+        // host.
         if self.is_control() { None } else { Some(DataView(self)) }
     }
 
