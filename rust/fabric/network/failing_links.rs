@@ -29,8 +29,8 @@ impl LinkRates {
 
     /// When the packet that arrives now was started.
     fn start_of(&self, id: PortId, port: &Port, slot: &Slot) -> Time {
-        // A slot has no room for the time of the start: it follows from the arrival and the rate
-        // then.
+        // A slot has no room for the time of the start: it follows from the arrival and the
+        // rate of that time.
         let bytes = u32::from(slot.packet.wire_bytes);
         let rates = self.0.get(&id);
         let rate = rates.map_or(port.rate(), |rates| rates[slot.aside.rate_index()]);

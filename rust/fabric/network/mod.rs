@@ -159,6 +159,8 @@ impl Network {
 fn port(topology: &Arc<Topology>, config: &FabricConfig, id: PortId) -> Port {
     let (start, end) = topology.ends_of(id);
     let link = topology.link(id.link());
+    // The forwarding delay counts as a part of the wire: a packet arrives when its switch may
+    // decide about it, which spares an event for each packet and hop.
     let forwarding = match end {
         Node::Switch(_) => config.forwarding_delay,
         Node::Host(_) => Span::ZERO,

@@ -67,6 +67,7 @@ pub(super) struct Port {
     pub(super) traced: Traced,
     /// From last bit out to last bit in, forwarding delay of a switch there included.
     delay: Span,
+    // The second cache line begins here (`second_line`).
     rounding: Rounding,
     /// Bytes of packets that have started on the wire, gaps not included.
     pub(super) carried: u64,
@@ -142,6 +143,7 @@ impl Port {
             waiting_max: 0,
             start_armed: false,
         };
+        // Computed once and not for each packet; it is rounded as a packet of that length would be.
         port.gap = port.time_for(port.gap_bytes);
         port
     }

@@ -27,6 +27,8 @@ impl Network {
         endpoints: &mut Endpoints,
     ) -> Vec<Queue> {
         let mut queues = vec![Queue::default(); self.ports.len()];
+        // Settled to just before `now`: what starts or arrives in this very moment comes after the
+        // probe.
         let Some(before) = now.as_ps().checked_sub(1).map(Time::from_ps) else { return queues };
         for (id, queue) in (0u32..).map(PortId).zip(&mut queues) {
             if matches!(self.ports[id.index()].start.node(), Node::Switch(_)) {
