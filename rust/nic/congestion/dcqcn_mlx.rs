@@ -191,6 +191,7 @@ impl DcqcnMlx {
             std::cmp::Ordering::Greater => self.config.hyper_increase.as_bps(),
         };
         let rates = &mut self.rates;
+        // Rt stops at line rate here; in `dcqcn` it does not.
         rates.target = (rates.target + increase as f64).min(rates.line);
         rates.current = f64::midpoint(rates.current, rates.target);
         self.stage += 1;

@@ -170,6 +170,7 @@ pub enum Loss {
 /// The rate in bits per second that no cut goes below: the configured minimum, between 1 and the
 /// line rate.
 fn floor(min_rate: BitRate, line_rate: f64) -> f64 {
+    // At a rate of 0 no packet would ever go, and no answer would ever raise it again.
     (min_rate.as_bps() as f64).clamp(1.0, line_rate)
 }
 

@@ -214,6 +214,7 @@ impl Answers {
     /// Sends an answer, to which addresses and what all answers echo are added.
     #[inline]
     fn send(&self, answer: Packet, echo: Echo, out: &mut Outbox) {
+        // The flag is for switches: in the NIC, answers go before data in any case.
         let priority = Flags::PRIORITY.when(out.settings.ack.priority);
         out.control.push_back(Packet {
             src: self.peer.host,
