@@ -165,15 +165,7 @@ fn a_run_that_can_never_complete_ends_before_its_limit() {
 
 /// Wires of 20 us: a fabric in which much happens before anything can be known.
 fn slow_fabric(policy: &str) -> Setup {
-    let shape = LeafSpine {
-        leaves: 3,
-        spines: 4,
-        hosts_per_leaf: 4,
-        host_rate: BitRate::from_gbps(400),
-        fabric_rate: BitRate::from_gbps(400),
-        delay: Span::from_us(20),
-        parallel_links: 1,
-    };
+    let shape = LeafSpine { delay: Span::from_us(20), ..fixtures::leaf_spine(3, 4, 4) };
     let pairs: Vec<(u32, u32)> =
         (0..4).flat_map(|host| [(host, 4 + host), (host, 8 + (host + 1) % 4)]).collect();
     setup(shape.build().unwrap(), policy, messages(&pairs, 10_000 * PAYLOAD))

@@ -126,15 +126,8 @@ fn the_worst_case_is_enough_for_any_packet_and_rate() {
 fn victim(pfc: bool) -> Span {
     let mut pairs = messages(&[(0, 4), (5, 4), (6, 4), (7, 4)], 4_000_000);
     pairs.extend(messages(&[(1, 8)], 1_000_000));
-    let topology = LeafSpine {
-        leaves: 2,
-        spines: 1,
-        hosts_per_leaf: 5,
-        host_rate: BitRate::from_gbps(100),
-        fabric_rate: BitRate::from_gbps(200),
-        delay: Span::from_ns(500),
-        parallel_links: 1,
-    };
+    let (host_rate, fabric_rate) = (BitRate::from_gbps(100), BitRate::from_gbps(200));
+    let topology = LeafSpine { host_rate, fabric_rate, ..fixtures::leaf_spine(2, 1, 5) };
     // Hosts 0 to 4 are at leaf 0, 5 to 9 at leaf 1.
     let rename = |host: HostId| HostId(if host.0 < 4 { host.0 } else { host.0 + 1 });
     for message in &mut pairs {

@@ -25,7 +25,7 @@ use crate::ids::{HostId, LinkId, PortId};
 use crate::nic::congestion::{CongestionControl, line_rate};
 use crate::nic::verbs::QpConfig;
 use crate::nic::{AckConfig, NicConfig};
-use crate::topology::{FatTree, LeafSpine, Topology};
+use crate::topology::{FatTree, LeafSpine, Topology, fixtures};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 use crate::workload::{Message, Workload};
 
@@ -35,31 +35,14 @@ const ACK: u64 = 64;
 const GAP: u64 = 20;
 
 fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32, gbps: u64) -> Topology {
-    LeafSpine {
-        leaves,
-        spines,
-        hosts_per_leaf,
-        host_rate: BitRate::from_gbps(gbps),
-        fabric_rate: BitRate::from_gbps(gbps),
-        delay: Span::from_ns(500),
-        parallel_links: 1,
-    }
-    .build()
-    .unwrap()
+    let rate = BitRate::from_gbps(gbps);
+    let shape = fixtures::leaf_spine(leaves, spines, hosts_per_leaf);
+    LeafSpine { host_rate: rate, fabric_rate: rate, ..shape }.build().unwrap()
 }
 
 fn fat_tree(k: u32, gbps: u64) -> Topology {
-    FatTree {
-        k,
-        tiers: 3,
-        oversubscription: Fraction::ONE,
-        host_rate: BitRate::from_gbps(gbps),
-        fabric_rate: BitRate::from_gbps(gbps),
-        delay: Span::from_ns(500),
-        parallel_links: 1,
-    }
-    .build()
-    .unwrap()
+    let rate = BitRate::from_gbps(gbps);
+    FatTree { host_rate: rate, fabric_rate: rate, ..fixtures::fat_tree(k) }.build().unwrap()
 }
 
 fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
@@ -239,17 +222,9 @@ fn a_run_past_its_limit_says_so() {
 
 /// Two leaves, two spines, two hosts a leaf.
 fn crossed(delay: Span) -> Topology {
-    LeafSpine {
-        leaves: 2,
-        spines: 2,
-        hosts_per_leaf: 2,
-        host_rate: BitRate::from_gbps(100),
-        fabric_rate: BitRate::from_gbps(100),
-        delay,
-        parallel_links: 1,
-    }
-    .build()
-    .unwrap()
+    let rate = BitRate::from_gbps(100);
+    let shape = fixtures::leaf_spine(2, 2, 2);
+    LeafSpine { host_rate: rate, fabric_rate: rate, delay, ..shape }.build().unwrap()
 }
 
 #[test]
