@@ -1,7 +1,7 @@
 //! A fabric with its hosts, and how far it has got.
 
 use super::event::Event;
-use super::network::{Arrival, Delivery, Network, PortCounters};
+use super::network::{Arrival, DeliveredPacket, Network, PortCounters};
 use super::outcome::{Measured, Outcome, Progress, QueueProbe, Verdict};
 use super::reachability::Reachability;
 use super::setup::Setup;
@@ -219,8 +219,8 @@ impl World {
     }
 
     #[inline]
-    fn deliver(&mut self, now: Time, delivery: &Delivery) {
-        let Delivery { host, packet, is_traced } = delivery;
+    fn deliver(&mut self, now: Time, delivery: &DeliveredPacket) {
+        let DeliveredPacket { host, packet, is_traced } = delivery;
         // What the NIC could send by now was decided without this packet, and goes first.
         self.network.transmit_from(now, self.endpoints.host_mut(*host));
         if *is_traced {

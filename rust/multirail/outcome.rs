@@ -5,7 +5,7 @@ use crate::units::{Bytes, Span, Time};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RailVerdict {
     /// Every operation is complete at every rank.
     Completed,
     /// No event was left, or the time limit was reached.
@@ -114,9 +114,9 @@ impl std::fmt::Display for RailEvent {
 
 /// All results of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct RailOutcome {
     /// How the run ended.
-    pub verdict: Verdict,
+    pub verdict: RailVerdict,
     /// The time at which it ended.
     pub ended: Time,
     /// Every operation that was started, in order.
@@ -133,7 +133,7 @@ pub struct Outcome {
     pub events: u64,
 }
 
-impl Outcome {
+impl RailOutcome {
     /// The time from the first failure until chunks were issued again on other rails, and until
     /// the first of them was complete; `None` if that did not happen.
     pub fn resumption(&self) -> Option<(Span, Span)> {

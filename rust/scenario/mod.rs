@@ -24,7 +24,7 @@ mod resolved;
 #[cfg(test)]
 mod tests;
 
-pub use explain::{Explained, Origin};
+pub use explain::{Explained, ValueOrigin};
 pub use file::failure::{FailureName, FailureSection, SpanOrNever};
 pub use file::switch::{EcnSection, HeadroomName, PfcSection, SwitchSection, TrimSection};
 pub use file::toggle::Toggle;
@@ -43,7 +43,7 @@ pub use file::workload::recorded::{
 pub use file::workload::training::{
     FamilyName, ModelChoice, ModelSection, ShardingName, TensorTrafficName, TrainingSection,
 };
-pub use file::workload::{CommonSection, JobSection, Work, WorkloadSection};
+pub use file::workload::{CommonSection, JobSection, WorkloadKeys, WorkloadSection};
 pub use file::{GeneralSection, PolicySection, SCHEMA_VERSION, ScenarioFile};
 pub use input::error::{Fault, ScenarioError};
 pub use input::located::{Key, Located};

@@ -11,7 +11,7 @@ use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::site::Ground;
 use super::resolve::{buffering, failure, job, limits, policy, switch, topology, trace_file};
-use super::resolve::{site::Sent, transport};
+use super::resolve::{site::ResolvedWorkload, transport};
 use crate::balance::Scheme;
 use crate::fabric::{FabricConfig, Rounding, Setup};
 use crate::ids::HostId;
@@ -165,8 +165,8 @@ impl Scenario {
             Some(streamed) => (streamed.sent, Some(streamed.traces)),
             None => (job::resolve(context, &mut file, ground)?, None),
         };
-        let Sent { workload, warnings } = sent;
-        let run = limits::Run {
+        let ResolvedWorkload { workload, warnings } = sent;
+        let run = limits::CandidateRun {
             file: &file,
             workload: &workload,
             longest: traces.as_ref().map(|traces| traces.longest()),
@@ -268,7 +268,7 @@ impl Scenario {
         let (context, typed) = (self.origin.context(), &self.origin.file);
         other.file.general.seed.override_with(seed);
         other.seed = limits::seed(&context, &other.file.general.seed)?;
-        let run = failure::Run { seed, time_limit: self.time_limit };
+        let run = failure::DrawContext { seed, time_limit: self.time_limit };
         other.fabric.failures = failure::resolve(&context, &typed.failure, &self.topology, run)?;
         // What is in a file draws nothing, and the file may have changed since it was read.
         if self.file.workload.iter().chain(&self.file.job).all(|it| it.is_recorded()) {
@@ -296,7 +296,7 @@ fn fabric(
 ) -> Result<FabricConfig, ScenarioError> {
     let Parts { nic, topology, time_limit } = parts;
     let switch = switch::resolve(context, &mut file.switch, nic.payload + nic.header)?;
-    let run = failure::Run { seed: *file.general.seed, time_limit };
+    let run = failure::DrawContext { seed: *file.general.seed, time_limit };
     let fabric = FabricConfig {
         switch,
         ecn_by_rate: Vec::new(),

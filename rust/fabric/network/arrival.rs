@@ -15,14 +15,14 @@ pub(in crate::fabric) enum Arrival {
     /// Nothing more: the network has dealt with it.
     Nothing,
     /// A packet has come to a host.
-    Delivered(Delivery),
+    Delivered(DeliveredPacket),
     /// A PFC frame has come to a host, whose port it pauses or resumes.
     Pfc(HostId, PauseOrder),
 }
 
 /// A packet that has come to a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::fabric) struct Delivery {
+pub(in crate::fabric) struct DeliveredPacket {
     pub(in crate::fabric) host: HostId,
     pub(in crate::fabric) packet: Packet,
     /// Whether the answers of the host are to be traced.
@@ -94,7 +94,7 @@ impl Network {
             }
             Node::Host(host) => {
                 let packet = self.pool.remove(slot);
-                Arrival::Delivered(Delivery { host, packet, is_traced })
+                Arrival::Delivered(DeliveredPacket { host, packet, is_traced })
             }
         }
     }

@@ -19,7 +19,7 @@ mod tracing;
 
 use std::sync::Arc;
 
-pub(super) use arrival::{Arrival, Delivery};
+pub(super) use arrival::{Arrival, DeliveredPacket};
 pub(super) use readings::PortCounters;
 
 use super::event::{Event, EventQueue};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use evenkeel::hpcc;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::topology;
-use evenkeel::workload::chakra::{self, Options, Source, Streaming, Traces};
+use evenkeel::workload::chakra::{self, Options, Streaming, TraceSource, Traces};
 use evenkeel::workload::{Compute, Workload, connection_matrix, goal, hpcc_flows};
 
 /// Inputs with numbers of this many digits are skipped: thousands of hosts or switches are valid,
@@ -130,7 +130,7 @@ fn replay(files: &MemoryFiles, whole: Option<&Workload>) {
 #[derive(Clone)]
 struct MemoryFiles([Vec<u8>; 2]);
 
-impl Source for MemoryFiles {
+impl TraceSource for MemoryFiles {
     fn name(&self, rank: u32) -> String {
         format!("t.{rank}.et")
     }

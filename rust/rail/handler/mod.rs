@@ -38,10 +38,10 @@
 //!   [`Handler::admission`] tells which are current. A rank adds its own input only when it is
 //!   asked to issue the key.
 //! - A late completion, after the rank has published that the rail is down, is
-//!   [`Admission::Stale`]: the other ranks know the chunk as missing here.
+//!   [`ChunkAdmission::Stale`]: the other ranks know the chunk as missing here.
 //!
 //! A rank that already has a chunk's sum takes part in a repetition for the other ranks and keeps
-//! its sum ([`Admission::Repeated`]), so its report stays correct.
+//! its sum ([`ChunkAdmission::Repeated`]), so its report stays correct.
 
 mod agreement;
 mod config;
@@ -130,7 +130,7 @@ pub enum Action {
 
 /// What to do with a completion, or with a contribution from another rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Admission {
+pub enum ChunkAdmission {
     /// It belongs to the current attempt.
     Accepted,
     /// It belongs to an attempt for the other ranks; this rank already has the sum.
@@ -293,21 +293,21 @@ impl Handler {
     }
 
     /// What to do with a contribution under this key.
-    pub fn admission(&self, key: &ChunkKey) -> Admission {
+    pub fn admission(&self, key: &ChunkKey) -> ChunkAdmission {
         match key.operation {
-            id if id < self.released => Admission::Stale,
-            id if id >= self.next && !self.table.knows(id) => Admission::Early,
+            id if id < self.released => ChunkAdmission::Stale,
+            id if id >= self.next && !self.table.knows(id) => ChunkAdmission::Early,
             _ => self.table.admission(key, &self.view),
         }
     }
 
-    /// Processes the completion of a chunk at this rank. It counts if [`Admission::Accepted`].
-    pub fn handle_chunk(&mut self, now: Time, key: &ChunkKey) -> Admission {
+    /// Processes the completion of a chunk at this rank. It counts if [`ChunkAdmission::Accepted`].
+    pub fn handle_chunk(&mut self, now: Time, key: &ChunkKey) -> ChunkAdmission {
         let admission = self.admission(key);
-        let live = matches!(admission, Admission::Accepted | Admission::Repeated);
+        let live = matches!(admission, ChunkAdmission::Accepted | ChunkAdmission::Repeated);
         if let Some(placement) = self.table.placement(key).filter(|_| live) {
             self.observe(placement.rail, Cause::Cleared, |monitor| monitor.handle_progress(now));
-            if admission == Admission::Accepted {
+            if admission == ChunkAdmission::Accepted {
                 let last = self.table.finish(key);
                 self.update_monitor(placement.rail);
                 if last {
@@ -322,7 +322,7 @@ impl Handler {
     pub fn handle_error(&mut self, now: Time, key: &ChunkKey) {
         let admission = self.admission(key);
         if let Some(placement) = self.table.placement(key)
-            && matches!(admission, Admission::Accepted | Admission::Repeated)
+            && matches!(admission, ChunkAdmission::Accepted | ChunkAdmission::Repeated)
         {
             self.fail(now, placement.rail, Cause::Error);
         }

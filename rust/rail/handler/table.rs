@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::super::Division;
 use super::message::{ChunkKey, ChunkPlacement, OperationId, OperationProgress, RailView, chunks};
 use super::plan::AgreedOperation;
-use super::{Admission, ChunkIssue};
+use super::{ChunkAdmission, ChunkIssue};
 use crate::ids::RailId;
 use crate::units::{Bytes, Span, Time};
 
@@ -108,22 +108,24 @@ impl OperationTable {
     }
 
     /// What to do with a completion or contribution under this key.
-    pub(super) fn admission(&self, key: &ChunkKey, view: &RailView) -> Admission {
-        let Some(tracked) = self.operations.get(&key.operation) else { return Admission::Stale };
+    pub(super) fn admission(&self, key: &ChunkKey, view: &RailView) -> ChunkAdmission {
+        let Some(tracked) = self.operations.get(&key.operation) else {
+            return ChunkAdmission::Stale;
+        };
         let Some(placement) = tracked.progress.placements.get(key.chunk as usize) else {
-            return Admission::Stale;
+            return ChunkAdmission::Stale;
         };
         if key.epoch > placement.epoch {
-            return Admission::Early;
+            return ChunkAdmission::Early;
         }
         if key.epoch < placement.epoch || !placement.is_valid(view) {
-            return Admission::Stale;
+            return ChunkAdmission::Stale;
         }
         if tracked.started.is_none() {
-            return Admission::Early;
+            return ChunkAdmission::Early;
         }
         let done = tracked.progress.done[key.chunk as usize];
-        if done { Admission::Repeated } else { Admission::Accepted }
+        if done { ChunkAdmission::Repeated } else { ChunkAdmission::Accepted }
     }
 
     /// Records the sum of an accepted chunk. Returns whether it was the operation's last one.

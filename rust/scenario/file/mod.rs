@@ -27,7 +27,7 @@ use failure::FailureSection;
 use switch::SwitchSection;
 use topology::TopologySection;
 use transport::TransportSection;
-use workload::{Role, WorkloadSection};
+use workload::{SectionRole, WorkloadSection};
 
 /// The version of the format that this program reads and writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -112,8 +112,8 @@ impl ScenarioFile {
             None if job.is_empty() && fabric == Fabric::Described => Some(reader.empty("workload")),
             typed => typed,
         };
-        let workload = workload.map(|reader| WorkloadSection::read(reader, Role::Alone));
-        let job = job.into_iter().map(|reader| WorkloadSection::read(reader, Role::Job));
+        let workload = workload.map(|reader| WorkloadSection::read(reader, SectionRole::Alone));
+        let job = job.into_iter().map(|reader| WorkloadSection::read(reader, SectionRole::Job));
         let (workload, job) = (workload.transpose()?, job.collect::<Result<Vec<_>, _>>()?);
         reader.finish()?;
         Ok(Self { general, topology, switch, transport, policy, workload, job, failure })

@@ -15,7 +15,7 @@ use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::limits;
 use crate::balance::SchemeError;
-use crate::multirail::{HostCosts, RailConfig, RailFailure, Setup};
+use crate::multirail::{HostCosts, RailConfig, RailFailure, RailSetup};
 use crate::rail::{self, AllocatorConfig};
 use crate::units::Time;
 use file::{RailFile, RailSection};
@@ -35,7 +35,7 @@ pub struct RailScenario {
     /// The file as resolved: overrides and defaults filled in.
     pub file: RailFile,
     /// What a run is given.
-    pub setup: Setup,
+    pub setup: RailSetup,
     /// How operations are divided among rails.
     pub allocator: AllocatorConfig,
 }
@@ -79,7 +79,7 @@ impl RailScenario {
     }
 }
 
-fn resolve(context: &Context<'_>, file: &mut RailFile) -> Result<Setup, ScenarioError> {
+fn resolve(context: &Context<'_>, file: &mut RailFile) -> Result<RailSetup, ScenarioError> {
     let general = &file.general;
     let seed = limits::seed(context, &general.seed)?;
     limits::version(context, &general.schema_version)?;
@@ -94,10 +94,10 @@ fn resolve(context: &Context<'_>, file: &mut RailFile) -> Result<Setup, Scenario
     let operations = work::operations(context, &file.workload, ranks)?;
     let window = context.positive(&file.workload.window)?;
     let handler = work::handler(context, &file.handler)?;
-    let network = failure::Network { rails: &rails, ranks };
+    let network = failure::FailureTargets { rails: &rails, ranks };
     let failures = file.failure.iter().map(|section| failure::resolve(context, section, network));
     let failures = failures.collect::<Result<Vec<RailFailure>, ScenarioError>>()?;
-    Ok(Setup {
+    Ok(RailSetup {
         ranks,
         rails,
         host: HostCosts { add_rate: Some(add_rate) },

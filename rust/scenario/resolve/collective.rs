@@ -1,7 +1,7 @@
 //! `[workload]` with the kind of a collective.
 
 use super::pattern::delayed;
-use super::site::{Sent, Site};
+use super::site::{ResolvedWorkload, Site};
 use crate::collective::{self, Collective, CollectiveError, CollectiveKind, Plan};
 use crate::ids::HostId;
 use crate::scenario::file::workload::generated::{CollectiveSection, DEFAULT_BYTES};
@@ -16,7 +16,7 @@ const BARRIER_BYTES: Bytes = Bytes::new(8);
 pub(super) fn resolve(
     site: &Site<'_>,
     section: &mut CollectiveSection,
-) -> Result<Sent, ScenarioError> {
+) -> Result<ResolvedWorkload, ScenarioError> {
     let context = &site.context;
     let collective = algorithm(site, section)?;
     let ranks = ranks(site, section)?;

@@ -16,7 +16,7 @@ const MOST_OUTAGES: u64 = 1 << 20;
 
 /// What failures are drawn and counted by.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::scenario) struct Run {
+pub(in crate::scenario) struct DrawContext {
     pub seed: u64,
     pub time_limit: Time,
 }
@@ -45,7 +45,7 @@ pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     sections: &[FailureSection],
     topology: &Topology,
-    run: Run,
+    run: DrawContext,
 ) -> Result<Vec<Failure>, ScenarioError> {
     let mut scheduled = Vec::new();
     let mut streams: Vec<LinkStream> = Vec::new();

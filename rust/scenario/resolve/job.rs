@@ -1,6 +1,6 @@
 //! `[[job]]`: several workloads on one fabric. `[workload]` is one alone.
 
-use super::site::{Ground, Sent};
+use super::site::{Ground, ResolvedWorkload};
 use super::workload;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::file::ScenarioFile;
@@ -19,10 +19,10 @@ pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     file: &mut ScenarioFile,
     ground: Ground<'_>,
-) -> Result<Sent, ScenarioError> {
+) -> Result<ResolvedWorkload, ScenarioError> {
     match &mut file.workload {
         Some(workload) => alone(context, workload, ground),
-        None if file.job.is_empty() => Ok(Sent::default()),
+        None if file.job.is_empty() => Ok(ResolvedWorkload::default()),
         None => several(context, &mut file.job, ground),
     }
 }
@@ -31,22 +31,22 @@ fn alone(
     context: &Context<'_>,
     section: &mut WorkloadSection,
     ground: Ground<'_>,
-) -> Result<Sent, ScenarioError> {
+) -> Result<ResolvedWorkload, ScenarioError> {
     let start = start(context, section)?;
-    let Sent { workload, warnings } = workload::resolve(context, section, ground)?;
+    let ResolvedWorkload { workload, warnings } = workload::resolve(context, section, ground)?;
     let part = JobSpec { name: String::new(), workload, start, after: None };
     let workload = Workload::of_jobs(vec![part]).map_err(|error| {
         let key = section.kind.key();
         context.invalid_as(key, section.kind.as_str(), error.to_string())
     })?;
-    Ok(Sent { workload, warnings })
+    Ok(ResolvedWorkload { workload, warnings })
 }
 
 fn several(
     context: &Context<'_>,
     jobs: &mut [WorkloadSection],
     ground: Ground<'_>,
-) -> Result<Sent, ScenarioError> {
+) -> Result<ResolvedWorkload, ScenarioError> {
     let names = names(context, jobs)?;
     let (mut parts, mut warnings) = (Vec::new(), Vec::new());
     for (index, section) in jobs.iter_mut().enumerate() {
@@ -71,7 +71,7 @@ fn several(
             ),
         }
     })?;
-    Ok(Sent { workload, warnings })
+    Ok(ResolvedWorkload { workload, warnings })
 }
 
 /// The names of all jobs, `job0` and so on where they have none.

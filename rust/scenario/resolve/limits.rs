@@ -3,7 +3,7 @@
 use crate::fabric::FabricConfig;
 use crate::nic::NicConfig;
 use crate::scenario::file::failure::FailureSection;
-use crate::scenario::file::workload::{Work, WorkloadSection};
+use crate::scenario::file::workload::{WorkloadKeys, WorkloadSection};
 use crate::scenario::file::{GeneralSection, SCHEMA_VERSION, ScenarioFile};
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::{Fault, ScenarioError};
@@ -55,7 +55,7 @@ pub(in crate::scenario) fn general(
 }
 
 /// A run that is about to be accepted.
-pub(in crate::scenario) struct Run<'a> {
+pub(in crate::scenario) struct CandidateRun<'a> {
     pub file: &'a ScenarioFile,
     pub workload: &'a Workload,
     /// The longest message, where the workload has no messages but their sums.
@@ -66,7 +66,7 @@ pub(in crate::scenario) struct Run<'a> {
     pub time_limit: Time,
 }
 
-impl Run<'_> {
+impl CandidateRun<'_> {
     /// Refuses a run whose bytes cannot be counted, or whose clock would run out: everything that
     /// is sent, one packet after the other over the slowest link, must end before the latest time
     /// limit.
@@ -124,15 +124,15 @@ fn largest_key(section: &WorkloadSection) -> Located<String> {
     let text = |bytes: &Located<Bytes>| bytes.with(bytes.to_string());
     let file = |file: &Located<Option<String>>| file.given();
     let key = match &section.work {
-        Work::Collective(section) => section.bytes.given().as_ref().map(text),
-        Work::Permutation(section) => Some(text(&section.bytes)),
-        Work::Shift(section) => Some(text(&section.bytes)),
-        Work::Incast(section) => Some(text(&section.bytes)),
-        Work::Flows(section) => file(&section.file),
-        Work::Goal(section) => file(&section.file),
-        Work::ConnectionMatrix(section) => file(&section.file),
-        Work::Chakra(section) => file(&section.file),
-        Work::Training(_) => None,
+        WorkloadKeys::Collective(section) => section.bytes.given().as_ref().map(text),
+        WorkloadKeys::Permutation(section) => Some(text(&section.bytes)),
+        WorkloadKeys::Shift(section) => Some(text(&section.bytes)),
+        WorkloadKeys::Incast(section) => Some(text(&section.bytes)),
+        WorkloadKeys::Flows(section) => file(&section.file),
+        WorkloadKeys::Goal(section) => file(&section.file),
+        WorkloadKeys::ConnectionMatrix(section) => file(&section.file),
+        WorkloadKeys::Chakra(section) => file(&section.file),
+        WorkloadKeys::Training(_) => None,
     };
     key.unwrap_or_else(|| section.kind.clone())
 }

@@ -56,13 +56,13 @@ impl Site<'_> {
 
 /// The messages of one workload or of all of a scenario.
 #[derive(Debug, Default)]
-pub(in crate::scenario) struct Sent {
+pub(in crate::scenario) struct ResolvedWorkload {
     pub workload: Workload,
     /// Warnings of a reader of files.
     pub warnings: Vec<String>,
 }
 
-impl From<Workload> for Sent {
+impl From<Workload> for ResolvedWorkload {
     fn from(workload: Workload) -> Self {
         Self { workload, warnings: Vec::new() }
     }

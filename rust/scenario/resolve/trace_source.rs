@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::workload::chakra::Source;
+use crate::workload::chakra::TraceSource;
 
 /// How the files of ranks end.
 const ENDINGS: [&str; 2] = [".et", ".et.gz"];
@@ -45,7 +45,7 @@ impl Files {
     }
 }
 
-impl Source for Files {
+impl TraceSource for Files {
     fn name(&self, rank: u32) -> String {
         self.path(rank).display().to_string()
     }

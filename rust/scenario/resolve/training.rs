@@ -1,7 +1,7 @@
 //! `[workload] kind = "training"`: a model, how it is spread, and on how many hosts.
 
 use super::algorithms;
-use super::site::{Sent, Site};
+use super::site::{ResolvedWorkload, Site};
 use crate::scenario::file::workload::training::{
     FamilyName, ModelChoice, ModelSection, ShardingName, TensorTrafficName, TrainingSection,
 };
@@ -19,7 +19,7 @@ use crate::workload::training::{
 pub(super) fn resolve(
     site: &Site<'_>,
     section: &mut TrainingSection,
-) -> Result<Sent, ScenarioError> {
+) -> Result<ResolvedWorkload, ScenarioError> {
     let context = &site.context;
     let model = model(context, &section.model)?;
     let degrees = degrees(site, section)?;
@@ -57,7 +57,7 @@ pub(super) fn resolve(
         channels: *section.channels,
     };
     let built = training.build();
-    built.map(Sent::from).map_err(|error| {
+    built.map(ResolvedWorkload::from).map_err(|error| {
         let key = key_of(&error, section, site.kind.key());
         context.fault(&key, Fault::Training { key: key.to_string(), error })
     })

@@ -4,7 +4,7 @@ use super::parse;
 use crate::nic::congestion::{CongestionControl, dcqcn};
 use crate::nic::recovery::sack::{Config, Window};
 use crate::nic::{Entropies, Marked, Recovery};
-use crate::scenario::Origin;
+use crate::scenario::ValueOrigin;
 use crate::units::{Bytes, Span};
 
 #[test]
@@ -64,10 +64,10 @@ fn the_default_preset_of_nscc_depends_on_trimming() {
         (shown.value, shown.from)
     };
     let trimming = "\"trimming\"".to_owned();
-    assert_eq!(preset("trim = true", ""), (trimming, Origin::Default));
+    assert_eq!(preset("trim = true", ""), (trimming, ValueOrigin::Default));
     assert_eq!(preset("trim = false", "").0, "\"no-trimming\"");
     let chosen = "parameters = { preset = \"no-trimming\" }";
-    assert_eq!(preset("trim = true", chosen), ("\"no-trimming\"".to_owned(), Origin::Line(5)));
+    assert_eq!(preset("trim = true", chosen), ("\"no-trimming\"".to_owned(), ValueOrigin::Line(5)));
     let gamma = preset("trim = { size = \"64B\" }", "parameters = { gamma = \"1/2\" }");
     assert_eq!(gamma.0, "\"trimming\"");
 }

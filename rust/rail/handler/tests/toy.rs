@@ -310,7 +310,7 @@ impl Toy {
     }
 
     fn contribute(&mut self, to: RankId, from: RankId, key: ChunkKey, values: &[i64]) {
-        if self.handlers[to.index()].admission(&key) == Admission::Stale {
+        if self.handlers[to.index()].admission(&key) == ChunkAdmission::Stale {
             return;
         }
         let member = &mut self.members[to.index()];
@@ -326,7 +326,7 @@ impl Toy {
         let verdict = self.handlers[to.index()].handle_chunk(self.now, &key);
         let member = &mut self.members[to.index()];
         let (_, sums) = member.under_way.remove(&key).unwrap();
-        if verdict == Admission::Accepted {
+        if verdict == ChunkAdmission::Accepted {
             let range = member.ranges[&key].clone();
             let written = member.sums.get_mut(&key.operation).unwrap();
             for (byte, sum) in range.zip(sums) {

@@ -32,7 +32,7 @@ pub struct WorkloadSection {
     pub common: CommonSection,
     /// The keys of its kind.
     #[serde(flatten)]
-    pub work: Work,
+    pub work: WorkloadKeys,
 }
 
 section! {
@@ -59,7 +59,7 @@ section! {
 /// The keys of a kind of workload.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Work {
+pub enum WorkloadKeys {
     /// Any collective.
     Collective(CollectiveSection),
     /// A random permutation.
@@ -84,61 +84,61 @@ pub enum Work {
 const COLLECTIVE: &str = "<collective>";
 
 /// Every kind of workload; collectives, which are many, share the first row.
-pub(in crate::scenario) const KINDS: &[Kind<Work>] = &[
+pub(in crate::scenario) const KINDS: &[Kind<WorkloadKeys>] = &[
     Kind {
         name: COLLECTIVE,
         summary: "A collective: its whole name (`ring-all-reduce`), or what it does \
                   (`all-reduce`) with an `algorithm` (`ring`).",
         groups: &[Group::of::<CollectiveSection>()],
-        read: |reader| reader.take().map(Work::Collective),
+        read: |reader| reader.take().map(WorkloadKeys::Collective),
     },
     Kind {
         name: "permutation",
         summary: "Every host sends one flow and receives one, drawn by the seed.",
         groups: &[Group::of::<PermutationSection>()],
-        read: |reader| reader.take().map(Work::Permutation),
+        read: |reader| reader.take().map(WorkloadKeys::Permutation),
     },
     Kind {
         name: "shift",
         summary: "Host i sends one flow to host i + `shift`.",
         groups: &[Group::of::<ShiftSection>()],
-        read: |reader| reader.take().map(Work::Shift),
+        read: |reader| reader.take().map(WorkloadKeys::Shift),
     },
     Kind {
         name: "incast",
         summary: "Several hosts send one flow each to the same host.",
         groups: &[Group::of::<IncastSection>()],
-        read: |reader| reader.take().map(Work::Incast),
+        read: |reader| reader.take().map(WorkloadKeys::Incast),
     },
     Kind {
         name: "flows",
         summary: "A flow file of the HPCC family of ns-3 simulators.",
         groups: &[Group::of::<FlowsSection>()],
-        read: |reader| reader.take().map(Work::Flows),
+        read: |reader| reader.take().map(WorkloadKeys::Flows),
     },
     Kind {
         name: "chakra",
         summary: "Chakra execution traces.",
         groups: &[Group::of::<ChakraSection>()],
-        read: |reader| reader.take().map(Work::Chakra),
+        read: |reader| reader.take().map(WorkloadKeys::Chakra),
     },
     Kind {
         name: "goal",
         summary: "A GOAL schedule.",
         groups: &[Group::of::<GoalSection>()],
-        read: |reader| reader.take().map(Work::Goal),
+        read: |reader| reader.take().map(WorkloadKeys::Goal),
     },
     Kind {
         name: "connection-matrix",
         summary: "A connection matrix of htsim.",
         groups: &[Group::of::<ConnectionMatrixSection>()],
-        read: |reader| reader.take().map(Work::ConnectionMatrix),
+        read: |reader| reader.take().map(WorkloadKeys::ConnectionMatrix),
     },
     Kind {
         name: "training",
         summary: "Iterations of training a transformer.",
         groups: &[Group::of::<TrainingSection>()],
-        read: |reader| reader.take().map(Box::new).map(Work::Training),
+        read: |reader| reader.take().map(Box::new).map(WorkloadKeys::Training),
     },
 ];
 
@@ -147,7 +147,7 @@ pub(in crate::scenario) const DEFAULT_KIND: &str = "all-to-all";
 
 /// Whether a section is the only one of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::scenario) enum Role {
+pub(in crate::scenario) enum SectionRole {
     /// It is `[workload]`.
     Alone,
     /// It is one of `[[job]]`.
@@ -157,7 +157,7 @@ pub(in crate::scenario) enum Role {
 impl WorkloadSection {
     pub(in crate::scenario) fn read(
         mut reader: SectionReader<'_>,
-        role: Role,
+        role: SectionRole,
     ) -> Result<Self, ScenarioError> {
         let kind: Located<String> = reader.take_key("kind", DEFAULT_KIND.to_owned())?;
         let Some(row) = row(&kind) else {
@@ -167,13 +167,13 @@ impl WorkloadSection {
         };
         let work = (row.read)(&mut reader)?;
         let common = reader.take()?;
-        if let Work::Flows(_) = work {
+        if let WorkloadKeys::Flows(_) = work {
             // A flow file names its hosts itself.
             reader.unlist("hosts");
         }
         let job = match role {
-            Role::Alone => only_workload(&mut reader)?,
-            Role::Job => reader.take()?,
+            SectionRole::Alone => only_workload(&mut reader)?,
+            SectionRole::Job => reader.take()?,
         };
         reader.finish_kind(&kind, KINDS)?;
         Ok(Self { kind, job, common, work })
@@ -183,7 +183,10 @@ impl WorkloadSection {
     pub(in crate::scenario) const fn is_recorded(&self) -> bool {
         matches!(
             self.work,
-            Work::Flows(_) | Work::Goal(_) | Work::ConnectionMatrix(_) | Work::Chakra(_)
+            WorkloadKeys::Flows(_)
+                | WorkloadKeys::Goal(_)
+                | WorkloadKeys::ConnectionMatrix(_)
+                | WorkloadKeys::Chakra(_)
         )
     }
 }
@@ -202,7 +205,7 @@ fn only_workload(reader: &mut SectionReader<'_>) -> Result<JobSection, ScenarioE
 }
 
 /// The row of a kind: of collectives, also of what they do without an algorithm.
-fn row(kind: &str) -> Option<&'static Kind<Work>> {
+fn row(kind: &str) -> Option<&'static Kind<WorkloadKeys>> {
     let suffix = format!("-{kind}");
     let is_collective =
         |name: &str| name == kind || name.strip_suffix(&suffix).is_some_and(|it| !it.is_empty());
