@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use evenkeel::fabric::{FlowRecord, Outcome, Setup, Watch};
 use evenkeel::report::{self, FlowsCsv, Folder, Identity, Writer};
 use evenkeel::scenario::Scenario;
-use evenkeel::study::{self, Finished, Observers, Run};
+use evenkeel::study::{self, Finished, Run, RunObservers};
 use evenkeel::topology::Topology;
 use evenkeel::workload::chakra::Streaming;
 
@@ -96,7 +96,7 @@ pub(super) fn simulate<'a>(
     let bars = Bars::of_one();
     let bar = bars.start(progress::label(identity));
     let run = Run { identity, setup, bound, traces: traces.map(|(_, streaming)| streaming) };
-    let observers = Observers {
+    let observers = RunObservers {
         watch: watch.map(|watch| watch as &mut dyn Watch),
         flows: &mut |flow| flows.write(flow),
         progress: &mut |progress| progress::update(&bar, progress),
