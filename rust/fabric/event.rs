@@ -1,9 +1,9 @@
-//! The event queue: a calendar of narrow buckets, with a heap for what is far away.
+//! The event queue: a calendar of narrow buckets, and a heap for events beyond the calendar.
 //!
 //! Events at the same time have a designed order: failures and routing first, then probes, then
-//! starts, then arrivals by the port they come from, then hosts by their id. It does not depend on
-//! the order in which events were scheduled. No event is ever cancelled: one that turns out to be
-//! early does nothing. Each port has at most one event of a kind, so the order is total where it
+//! starts, then arrivals by the port they come from, then hosts by their id. The order does not
+//! depend on the order in which events were scheduled. No event is cancelled: an event that is
+//! early has no effect. Each port has at most one event of a kind, so the order is total where it
 //! matters.
 
 use std::cmp::Reverse;
@@ -15,27 +15,27 @@ use crate::units::Time;
 /// What is due at a port, at a host or in the fabric as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// Links or routing change: a step of the failure plan, by its index.
+    /// A change of links or routing: a step of the failure plan, by its index.
     Control(u32),
-    /// The queues are to be measured: a probe of the setup, by its index.
+    /// A measurement of the queues: a probe of the setup, by its index.
     Probe(u32),
-    /// The wire of this port is free for what waits (with PFC alone).
+    /// The wire of this port is free for the next packet in its queues (with PFC only).
     Start(PortId),
     /// The packet at the head of this port's wire arrives, or the port's wire is free.
     Port(PortId),
-    /// The host asked to be woken.
+    /// A timeout of this host.
     Host(HostId),
 }
 
 // A rank is the kind in two bits and the id in thirty: the order of events at the same time is one
 // comparison of numbers. Ids of ports and hosts are shorter.
 const KIND_SHIFT: u32 = 30;
-/// Set in the ranks of probes, which share the first kind.
+/// Set in the ranks of probes, which share their kind with failures.
 const PROBE: u32 = 1 << (KIND_SHIFT - 1);
 const ID_MASK: u32 = (1 << KIND_SHIFT) - 1;
 
 impl Event {
-    /// Its rank among events at the same time.
+    /// The rank among events at the same time.
     const fn rank(self) -> u32 {
         match self {
             Self::Control(index) => index,
@@ -80,7 +80,7 @@ pub(super) struct EventQueue {
     /// The events of that bucket, sorted; those before `cursor` have been taken.
     current: Vec<Entry>,
     cursor: usize,
-    /// Events beyond the calendar.
+    /// Events later than the calendar's last bucket.
     far: BinaryHeap<Reverse<Entry>>,
     /// How many events all `buckets` hold, so that an empty calendar is not searched.
     near: usize,
@@ -90,7 +90,7 @@ pub(super) struct EventQueue {
 impl EventQueue {
     /// A queue for events that are mostly less than `horizon_ps` ahead.
     pub(super) fn new(horizon_ps: u64) -> Self {
-        // About a nanosecond a bucket, or as much more as the horizon needs.
+        // A bucket spans about a nanosecond, or more if the horizon requires it.
         let mut shift = 10;
         while (SLOTS as u64) << shift < horizon_ps.saturating_mul(2) && shift < 40 {
             shift += 1;
@@ -153,8 +153,8 @@ impl EventQueue {
         Some(Time::from_ps(self.current[self.cursor].time))
     }
 
-    /// The port of the event that comes `ahead` after the next, if it is in the current bucket and
-    /// of a port.
+    /// The port of the event `ahead` places after the next one, if that is in the current bucket
+    /// and an event of a port.
     #[inline]
     pub(super) fn port_ahead(&self, ahead: usize) -> Option<PortId> {
         let entry = self.current.get(self.cursor + ahead)?;

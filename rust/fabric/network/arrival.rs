@@ -1,4 +1,4 @@
-//! What happens when a packet comes to the end of a wire, or the wire becomes free.
+//! The arrival of a packet at the end of a wire, and the wire that becomes free.
 
 use super::Network;
 use super::pool::SlotId;
@@ -9,28 +9,29 @@ use crate::packet::{Packet, PauseOrder};
 use crate::topology::Node;
 use crate::units::Time;
 
-/// What the event of a port means to the world.
+/// The result of a port's event for the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::fabric) enum Arrival {
-    /// Nothing more: the network has dealt with it.
+    /// The network has handled the event completely.
     Nothing,
-    /// A packet has come to a host.
+    /// A packet has arrived at a host.
     Delivered(DeliveredPacket),
-    /// A PFC frame has come to a host, whose port it pauses or resumes.
+    /// A PFC frame has arrived at a host, whose port it pauses or resumes.
     Pfc(HostId, PauseOrder),
 }
 
-/// A packet that has come to a host.
+/// A packet that has arrived at a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::fabric) struct DeliveredPacket {
     pub(in crate::fabric) host: HostId,
     pub(in crate::fabric) packet: Packet,
-    /// Whether the answers of the host are to be traced.
+    /// Whether the host's acknowledgements are traced.
     pub(in crate::fabric) is_traced: bool,
 }
 
 impl Network {
-    /// The packet at the head of a port's wire arrives, or the wire is free.
+    /// Handles the arrival of the packet at the head of a port's wire, or the wire that becomes
+    /// free.
     #[inline]
     pub(in crate::fabric) fn handle_port(
         &mut self,
