@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn an_idle_path_takes_exactly_what_the_closed_form_says() {
+fn an_idle_path_takes_exactly_the_time_of_the_closed_form() {
     for (gbps, ps_per_byte) in [(10, 800), (100, 80), (400, 20), (800, 10), (1_600, 5)] {
         for packets in [1, 2, 7, 100, 1_000] {
             for policy in ["ecmp", "spray"] {
@@ -67,8 +67,8 @@ fn a_fixed_rate_spaces_packets_exactly() {
 }
 
 #[test]
-fn a_packet_whose_time_came_while_nobody_looked_went_in_time() {
-    // The first message keeps the wire for one packet; the second goes on right behind it, and its
+fn a_packet_starts_in_time_without_an_event_at_its_start() {
+    // The first message occupies the wire for one packet; the second follows immediately, and its
     // next packets are due long before the first arrival wakes the host.
     let (share, packets) = (Fraction::new(1, 2).unwrap(), 50);
     let mut list = messages(&[(0, 1), (0, 1)], packets * PAYLOAD);
@@ -83,8 +83,9 @@ fn a_packet_whose_time_came_while_nobody_looked_went_in_time() {
 }
 
 #[test]
-fn a_message_that_comes_in_the_gap_goes_when_the_gap_is_over() {
-    // Without delay a packet arrives at its last bit: no arrival is left to wake its sender.
+fn a_message_posted_during_the_gap_starts_at_its_end() {
+    // Without propagation delay a packet arrives with its last bit, so no arrival remains to wake
+    // its sender.
     let topology = LeafSpine { delay: Span::ZERO, ..fixtures::leaf_spine(1, 1, 2) };
     let data = (PAYLOAD + HEADER) * 20;
     let mut two = messages(&[(0, 1), (0, 1)], PAYLOAD);
@@ -95,7 +96,7 @@ fn a_message_that_comes_in_the_gap_goes_when_the_gap_is_over() {
 }
 
 #[test]
-fn a_timer_may_be_shorter_than_anything_on_the_wire() {
+fn a_timeout_may_be_shorter_than_any_transmission() {
     for policy in ["ecmp", "spray", "ethereal"] {
         for delay in [Span::ZERO, Span::from_ns(500)] {
             let both_ways = messages(&[(0, 2), (2, 0), (1, 3), (3, 1)], 3 * PAYLOAD);
