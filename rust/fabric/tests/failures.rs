@@ -73,8 +73,8 @@ fn weights_change_only_when_routing_converges() {
     assert!((0.9..1.1).contains(&of(us(0), Time::NEVER, Span::MAX)));
     let late = of(us(0), Time::NEVER, Span::from_us(30));
     assert!((0.42..0.55).contains(&late), "{late}");
-    let early = of(us(0), us(1), Span::from_us(30));
-    assert!((0.9..1.1).contains(&early), "told of and taken back: {early}");
+    let short = of(us(0), us(1), Span::from_us(30));
+    assert!((0.9..1.1).contains(&short), "{short}");
 }
 
 #[test]
@@ -196,16 +196,16 @@ fn a_failure_has_no_effect_before_lost_packets_fail_to_arrive() {
         let name = preset.name;
         let dead = |until| carried(name, until, Some(Span::MAX));
         let whole = |until| carried(name, until, None);
-        assert_eq!(dead(us(40)), whole(us(40)), "{name}: somebody knew before anything was missed");
+        assert_eq!(dead(us(40)), whole(us(40)), "{name}: an effect before the first missed packet");
         let (dead, whole) = (dead(us(160)), whole(us(160)));
         let setup = slow_fabric(name);
         let uplinks = uplinks_of_leaf_0(&setup);
         let hosts = (0..4).map(|host| setup.topology.host_port(HostId(host)));
         for port in uplinks.iter().copied().chain(hosts).map(PortId::index) {
-            assert_eq!(dead[port], whole[port], "{name}: port {port} knew before an answer");
+            assert_eq!(dead[port], whole[port], "{name}: an effect at port {port} before a reply");
         }
         assert_ne!(dead, whole, "{name}: nothing was lost");
-        let told = carried(name, us(160), Some(Span::ZERO));
-        assert_eq!(told[uplinks[1].index()], Bytes::ZERO, "{name}: it was told");
+        let detected = carried(name, us(160), Some(Span::ZERO));
+        assert_eq!(detected[uplinks[1].index()], Bytes::ZERO, "{name}: detected at once");
     }
 }
