@@ -9,18 +9,18 @@ pub struct Explained {
     pub key: String,
     /// Its value, as TOML writes it.
     pub value: String,
-    /// Who set it.
+    /// The origin of its value.
     pub from: ValueOrigin,
 }
 
-/// Who set a value.
+/// The origin of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueOrigin {
-    /// That line of the scenario's file.
+    /// This line of the scenario's file.
     Line(usize),
     /// The command line.
     CommandLine,
-    /// Nobody: it is the default.
+    /// The default of its key.
     Default,
 }
 

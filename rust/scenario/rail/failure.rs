@@ -7,11 +7,11 @@ use crate::scenario::input::context::{AtLeast, Context, Lookup};
 use crate::scenario::input::error::ScenarioError;
 use crate::units::{Fraction, Time};
 
-/// What may fail.
+/// The rails and hosts that may fail.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FailureTargets<'a> {
     pub rails: &'a [RailConfig],
-    /// How many hosts there are.
+    /// The number of hosts.
     pub ranks: u32,
 }
 

@@ -20,12 +20,12 @@ use crate::rail::{self, AllocatorConfig};
 use crate::units::Time;
 use file::{RailFile, RailSection};
 
-/// Most hosts: each has a processor, vectors and connections in every rail.
+/// The most hosts: each has a processor, vectors and connections in every rail.
 const MOST_HOSTS: u32 = 256;
-/// Most rails: as many as an allocator has bits for.
+/// The most rails: the number of bits in an allocator's set.
 const MOST_RAILS: usize = 64;
 
-/// A sound scenario of hosts with several rails.
+/// A valid scenario of hosts with several rails.
 #[derive(Debug, Clone)]
 pub struct RailScenario {
     /// The stem of its file's name.
@@ -34,14 +34,14 @@ pub struct RailScenario {
     pub path: PathBuf,
     /// The file as resolved: overrides and defaults filled in.
     pub file: RailFile,
-    /// What a run is given.
+    /// The setup of a run.
     pub setup: RailSetup,
-    /// How operations are divided among rails.
+    /// The allocator, which divides operations among rails.
     pub allocator: AllocatorConfig,
 }
 
 impl RailScenario {
-    /// True if a file has `[[rail]]` sections. What cannot be read, or is not TOML, has none.
+    /// True if a file has `[[rail]]` sections; false if it cannot be read or is not TOML.
     pub fn is_in(path: &Path) -> bool {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("rail"))
@@ -50,7 +50,7 @@ impl RailScenario {
     /// Reads and resolves a file.
     ///
     /// # Errors
-    /// Whatever is wrong with the file or with the overrides.
+    /// Fails if the file or an override is invalid.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path);
@@ -124,7 +124,7 @@ fn rails(
         let name = section.common.name.fill(format!("rail{index}"));
         let rail = kind::resolve(context, section, &name)?;
         if rails.iter().any(|other| other.name == rail.name) {
-            return Err(context.invalid(&name, "another rail has that name"));
+            return Err(context.invalid(&name, "another rail has this name; names must be unique"));
         }
         rails.push(rail);
     }

@@ -61,7 +61,7 @@ fn read(
     site.context.read(&path)
 }
 
-/// Refuses files for more hosts than there are.
+/// Fails for files with more hosts than the scenario.
 fn enough_hosts(
     site: &Site<'_>,
     key: &Key,

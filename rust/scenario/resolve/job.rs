@@ -11,7 +11,7 @@ use crate::scenario::input::located::{Key, Located};
 use crate::units::Span;
 use crate::workload::{JobSpec, JobsError, Workload};
 
-/// The longest name of a job: it has to fit into a line of a table beside its times.
+/// The longest name of a job, which must fit into a line of a table with its times.
 const LONGEST_NAME: usize = 24;
 
 /// The messages of all workloads of a file; none if it has none.
@@ -74,7 +74,7 @@ fn several(
     Ok(ResolvedWorkload { workload, warnings })
 }
 
-/// The names of all jobs, `job0` and so on where they have none.
+/// The names of all jobs, by default `job0` and so on.
 fn names(
     context: &Context<'_>,
     jobs: &mut [WorkloadSection],
@@ -87,7 +87,7 @@ fn names(
             return Err(context.invalid(&name, expected));
         }
         if let Some(other) = names.iter().position(|other| *other == *name) {
-            let expected = format!("job[{other}] has that name already; names tell jobs apart");
+            let expected = format!("job[{other}] has this name; names must be unique");
             return Err(context.invalid(&name, expected));
         }
         names.push(name.to_string());

@@ -40,8 +40,7 @@ pub(super) fn incast(
     delayed(site, workload, &section.start_jitter)
 }
 
-/// The error of a pattern, at the key that it is about; `own` is the key that only this pattern
-/// has.
+/// The error of a pattern, at the key that causes it; `own` is the key that only this pattern has.
 fn refused(
     site: &Site<'_>,
     error: WorkloadError,

@@ -6,7 +6,7 @@ use crate::scenario::file::PolicySection;
 use crate::scenario::input::context::{AtLeast, Context, Lookup};
 use crate::scenario::input::error::ScenarioError;
 
-/// The scheme of a section, whose parameters become all of them.
+/// The scheme of a section, whose parameters are completed.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     section: &mut PolicySection,
@@ -18,7 +18,7 @@ pub(in crate::scenario) fn resolve(
             context.span(&section.parameters.with_child(name, span), AtLeast::Zero)?;
         }
     }
-    // Presets may fix values of their own, which are no keys of theirs.
+    // Presets may fix values that are not among their keys.
     if balance::build_scheme(&section.name, &all).as_ref() == Ok(&scheme) {
         *section.parameters = all;
     }
@@ -33,8 +33,8 @@ fn scheme(context: &Context<'_>, section: &PolicySection) -> Result<Scheme, Scen
         };
         let name_is = Refused { name: "name".into(), reason };
         let refused = first_refused(section).unwrap_or(name_is);
-        let beside = [&["name"], &balance::SHARED_PARAMETERS[..]].concat();
-        parameters::fault(context, &section.parameters, refused, &beside)
+        let others = [&["name"], &balance::SHARED_PARAMETERS[..]].concat();
+        parameters::fault(context, &section.parameters, refused, &others)
     })
 }
 
@@ -43,7 +43,7 @@ fn unknown(context: &Context<'_>, section: &PolicySection, name: &str) -> Scenar
     context.unknown(section.name.key(), Lookup { what: "policy", name, known: &known })
 }
 
-/// The first parameter that is refused by itself.
+/// The first parameter that is rejected on its own.
 fn first_refused(section: &PolicySection) -> Option<Refused> {
     section.parameters.iter().find_map(|(name, value)| {
         let alone = Parameters::from_iter([(name.clone(), value.clone())]);

@@ -13,15 +13,15 @@ use crate::scenario::input::context::Context;
 use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::workload::chakra::{self, Dependencies, Options, Streaming};
 
-/// The traces of a section, and how they are read.
+/// The traces of a section and the options of reading them.
 struct Traces {
     files: Files,
     ranks: u32,
     options: Options,
 }
 
-/// Above so many bytes of all files, decompressed, traces are read during the run where the section
-/// does not say: 1 GiB. \[inferred\]
+/// The decompressed size of all files above which traces are read during the run by default: 1 GiB.
+/// \[inferred\]
 const LARGE: u64 = 1 << 30;
 
 /// Reads the traces of a section.
@@ -48,7 +48,7 @@ pub(in crate::scenario) struct Streamed {
     pub traces: Arc<Streaming>,
 }
 
-/// Opens the traces that a file sends, if they are to be read during the run.
+/// Opens the traces of a file, if they are read during the run.
 pub(in crate::scenario) fn stream(
     context: &Context<'_>,
     file: &mut ScenarioFile,
@@ -83,11 +83,11 @@ pub(in crate::scenario) fn stream(
     Ok(Some(Streamed { sent, traces: Arc::new(traces) }))
 }
 
-/// The files of a section, and how they are read.
+/// The files of a section and the options of reading them.
 fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Traces, ScenarioError> {
     let (context, key) = (&site.context, section.file.key());
     let Some(path) = &*section.file else {
-        let because = "traces come from files, prefix.0.et and so on";
+        let because = "traces are read from files, prefix.0.et and so on";
         return Err(context.missing(key, because, "file = \"prefix\""));
     };
     let hosts = site.count();

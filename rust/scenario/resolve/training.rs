@@ -1,4 +1,4 @@
-//! `[workload] kind = "training"`: a model, how it is spread, and on how many hosts.
+//! `[workload] kind = "training"`: a model, its parallelism, and the number of hosts.
 
 use super::algorithms;
 use super::site::{ResolvedWorkload, Site};
@@ -125,7 +125,7 @@ fn experts(
         return match of_experts.into_iter().find(|key| key.is_some()) {
             None => Ok(None),
             Some(typed) => {
-                let because = "the model has no experts; give it some with experts = 8";
+                let because = "the model has no experts; add them with experts = 8";
                 Err(context.misplaced(typed.key(), because))
             }
         };
@@ -178,7 +178,7 @@ fn degrees(site: &Site<'_>, section: &mut TrainingSection) -> Result<Degrees, Sc
     Ok(Degrees { tensor, pipeline, data: *data, expert })
 }
 
-/// The key that an error is about.
+/// The key that causes an error.
 fn key_of(error: &TrainingError, section: &TrainingSection, kind: &Key) -> Key {
     let key = match error {
         TrainingError::Zero { what } | TrainingError::TooLarge { what, .. } => {

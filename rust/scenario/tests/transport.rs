@@ -27,7 +27,7 @@ fn explicit_keys_override_the_preset() {
 }
 
 #[test]
-fn each_congestion_control_and_each_preset_is_sound() {
+fn each_congestion_control_and_each_preset_is_valid() {
     for (name, presets) in [
         ("line-rate", vec![]),
         ("dcqcn", vec!["authors", "paper"]),
@@ -82,13 +82,13 @@ fn recoveries_and_acknowledgements_are_chosen_by_name() {
     let expected = Config { reordering: 6, flow_control, ..Config::default() };
     assert_eq!(recovery(given), Recovery::Sack(expected));
     assert_eq!(recovery("recovery = 'erasure'"), Recovery::ERASURE);
-    // The default policy is made for go-back-N.
+    // The default policy is designed for go-back-N.
     assert_eq!(
         recovery("recovery_parameters = { back_to = 'message' }"),
         Recovery::GO_BACK_TO_ZERO
     );
 
-    // Delivery is what the recovery does, unless it is named.
+    // Delivery is the recovery's default, unless it is given.
     use crate::nic::Delivery::{Ordered, Unordered};
     let delivery = |keys: &str| nic(keys).delivery();
     assert_eq!(delivery(""), Ordered);

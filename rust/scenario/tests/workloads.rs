@@ -6,7 +6,7 @@ use super::parse;
 use crate::scenario::{Overrides, Scenario};
 
 #[test]
-fn jobs_are_laid_over_their_hosts_and_explained_one_by_one() {
+fn jobs_use_their_hosts_and_are_explained_one_by_one() {
     let text = "[[job]]\nkind = \"shift\"\nhosts = \"0..64/8\"\n\
         [[job]]\nname = \"late\"\nkind = \"permutation\"\nhosts = \"1,3,5\"\nafter = \"job0\"\n\
         start = \"2us\"\n[[job]]\nkind = \"permutation\"\nhosts = \"2,4,6,8,10,12,14,16\"\n";

@@ -331,7 +331,7 @@ fn invalid_calls_are_errors_and_messages_of_unknown_ranks_are_ignored() {
         let member = Membership { rank: RankId(0), ranks, rails };
         Handler::new(Time::ZERO, &config, &member).unwrap_err().to_string()
     };
-    let expected = "rank 0 of 1 is out of range: at least 2 ranks are numbered from 0";
+    let expected = "rank 0 of 1 is out of range: expected at least 2 ranks, numbered from 0";
     assert_eq!(error(1, 2), expected);
     assert_eq!(error(2, 65), "65 rails are out of range: expected 1 to 64");
 }

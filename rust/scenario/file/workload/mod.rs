@@ -1,4 +1,4 @@
-//! `[workload]` and `[[job]]` as they were typed: a struct for each kind of workload.
+//! `[workload]` and `[[job]]` as written in the file: a struct for each kind of workload.
 
 pub(in crate::scenario) mod chakra;
 pub(in crate::scenario) mod generated;
@@ -19,15 +19,15 @@ use generated::{CollectiveSection, IncastSection, PermutationSection, ShiftSecti
 use recorded::{ConnectionMatrixSection, FlowsSection, GoalSection};
 use training::TrainingSection;
 
-/// `[workload]` or one of `[[job]]`: what is sent.
+/// `[workload]` or one of `[[job]]`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorkloadSection {
     /// Its kind: a collective's name, or one of the others.
     pub kind: Located<String>,
-    /// What a job has besides.
+    /// The additional keys of a job.
     #[serde(flatten)]
     pub job: JobSection,
-    /// Who takes part, and when.
+    /// The hosts and the start.
     #[serde(flatten)]
     pub common: CommonSection,
     /// The keys of its kind.
@@ -36,22 +36,22 @@ pub struct WorkloadSection {
 }
 
 section! {
-    /// What a `[[job]]` has besides.
+    /// The additional keys of a `[[job]]`.
     pub struct JobSection {
-        /// What reports and the key `after` call the job.
+        /// The name of the job in reports and in `after`.
         name?: String = "`job0` and so on",
-        /// The name of another job, after whose end this one starts.
+        /// The name of another job, after whose completion this one starts.
         after?: String = "none",
     }
 }
 
 section! {
-    /// What workloads of every kind have.
+    /// The keys of every kind of workload.
     pub struct CommonSection {
         /// The hosts that take part, rank by rank: `"0..16"`, `"0,4,8"`, `"0..64/8"`. Not for
         /// `flows`, whose file names hosts.
         hosts?: String = "all",
-        /// When it starts, or how long after the end of the job `after`.
+        /// The start, or the time from the completion of the job `after` to the start.
         start?: Span = "0",
     }
 }
@@ -80,7 +80,7 @@ pub enum WorkloadKeys {
     Training(Box<TrainingSection>),
 }
 
-/// What stands for every collective's name in the table of kinds.
+/// The name of the row of all collectives in the table of kinds.
 const COLLECTIVE: &str = "<collective>";
 
 /// Every kind of workload; collectives, which are many, share the first row.
@@ -145,7 +145,7 @@ pub(in crate::scenario) const KINDS: &[Kind<WorkloadKeys>] = &[
 /// The kind of a section that names none.
 pub(in crate::scenario) const DEFAULT_KIND: &str = "all-to-all";
 
-/// Whether a section is the only one of its file.
+/// The section that a workload is read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::scenario) enum SectionRole {
     /// It is `[workload]`.
@@ -179,7 +179,7 @@ impl WorkloadSection {
         Ok(Self { kind, job, common, work })
     }
 
-    /// True if what is sent is in a file.
+    /// True if the messages are in a file.
     pub(in crate::scenario) const fn is_recorded(&self) -> bool {
         matches!(
             self.work,
@@ -191,20 +191,20 @@ impl WorkloadSection {
     }
 }
 
-/// Refuses the keys of a job in `[workload]`.
+/// Fails for keys of a job in `[workload]`.
 fn only_workload(reader: &mut SectionReader<'_>) -> Result<JobSection, ScenarioError> {
     let job: JobSection = reader.take_unlisted()?;
     let typed = [&job.name, &job.after].into_iter().find(|key| key.is_some());
     match typed {
         None => Ok(job),
         Some(typed) => {
-            let because = "there is only one [workload]; several are [[job]]s";
+            let because = "it is a key of [[job]], not of [workload]";
             Err(reader.context().misplaced(typed.key(), because))
         }
     }
 }
 
-/// The row of a kind: of collectives, also of what they do without an algorithm.
+/// The row of a kind; a collective may be named with or without its algorithm.
 fn row(kind: &str) -> Option<&'static Kind<WorkloadKeys>> {
     let suffix = format!("-{kind}");
     let is_collective =
