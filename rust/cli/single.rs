@@ -43,7 +43,7 @@ pub(super) struct Single<'a> {
 
 impl Destination {
     /// Opens the destination before the run: creates the folder and checks that it is writable.
-    /// `others` are the names of results beside those that every folder has.
+    /// `others` are the names of results in addition to those that every folder has.
     pub(super) fn open(arguments: &ResultArguments, others: &[String]) -> anyhow::Result<Self> {
         let format = if arguments.json { Format::Json } else { Format::Table };
         let folder = arguments.out.as_ref().map(|out| Folder::open_for(out, others));

@@ -117,7 +117,7 @@ pub trait Weigh {
 pub enum Phase {
     /// The allocator has no phases.
     Fixed,
-    /// The allocator measures all rails; so many operations have been measured.
+    /// The allocator measures all rails; so far this number of operations has been measured.
     Cold(u32),
     /// The allocator uses its measurements.
     Hot,

@@ -68,7 +68,7 @@ pub enum Headroom {
 /// paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PfcConfig {
-    /// For each link that ends at the switch, beside the pool.
+    /// For each link that ends at the switch, in addition to the pool.
     pub headroom: Headroom,
     /// Memory of its own for each link that ends at the switch. HPCC: 4 KiB.
     pub reserve: Bytes,
@@ -100,7 +100,7 @@ pub struct TrimConfig {
     /// What is left of a packet, on the wire. Ultra Ethernet's simulator (htsim): 64 B.
     pub size: Bytes,
     /// How much may wait with priority at one port. With trimming, packets with priority have this
-    /// much room of their own, beside the buffer.
+    /// much room of their own, in addition to the buffer.
     pub limit: Bytes,
 }
 

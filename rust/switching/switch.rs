@@ -1,4 +1,4 @@
-//! A switch: its policy, and what it knows of its own links.
+//! A switch: its policy, and the state of its own links.
 
 use super::config::{Buffer, FabricConfig};
 use super::forwarding_table::{Among, Candidates};
@@ -10,7 +10,7 @@ use crate::packet::Packet;
 use crate::topology::{Shares, Topology};
 use crate::units::{BitRate, Bytes, Time};
 
-/// What a world knows of the load of switch ports.
+/// The load of switch ports in a world.
 pub trait PortLoads {
     /// Bytes that wait at a port now, and the packet that its wire is busy with. `index` is the
     /// port's index in its switch. Called only for policies that look at queues.
@@ -28,7 +28,7 @@ pub(super) struct Ports<'a, L> {
 #[derive(Debug)]
 pub(super) struct Switch {
     selector: PortSelector,
-    /// Output ports that it knows to lead nowhere.
+    /// Output ports that the switch has detected as dead.
     dead: Vec<PortId>,
     /// Changes with `dead`, with routing and with weights.
     epoch: u32,
@@ -36,7 +36,7 @@ pub(super) struct Switch {
     alive: AliveCandidates,
 }
 
-/// What a switch knows of a port.
+/// The state of a port at its switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PortState {
     /// Its link is up.
@@ -151,7 +151,7 @@ impl Switch {
         }
     }
 
-    /// Output ports that it knows to lead nowhere.
+    /// Output ports that the switch has detected as dead.
     #[inline]
     pub(super) fn dead_ports(&self) -> &[PortId] {
         &self.dead
@@ -237,7 +237,7 @@ impl Switch {
     }
 }
 
-/// What the policy of a switch may know of it.
+/// The view of a switch that its policy has.
 pub(super) fn context(
     topology: &Topology,
     config: &FabricConfig,

@@ -1,4 +1,4 @@
-//! What routing knows of the links.
+//! The state of links as known to routing.
 
 use crate::units::BitRate;
 

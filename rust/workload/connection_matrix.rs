@@ -1,6 +1,6 @@
 //! Connection matrices of htsim (`.cm`): flows that start at a given time or by a trigger.
 //!
-//! Source: htsim (csg-htsim), `sim/datacenter/connection_matrix.cpp`, and the files beside it:
+//! Source: htsim (csg-htsim), `sim/datacenter/connection_matrix.cpp`, and the files in its folder:
 //!
 //! ```text
 //! Nodes 16

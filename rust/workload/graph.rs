@@ -138,7 +138,7 @@ impl TaskGraph {
         let lane = |(place, lane): (u32, &Option<Lane>)| Some((delays + place, (*lane)?));
         self.lanes.extend((0u32..).zip(&other.lanes).filter_map(lane));
         let tasks = (other.messages.len() + other.delays.len()) as u32;
-        // What a message waits for is over for it when its gap is.
+        // A dependency of a message is met when its gap has elapsed.
         let mut entrances: Vec<GraphTask> = (0..tasks).map(|id| place.task(TaskId(id))).collect();
         if other.gap > Span::ZERO {
             let waits = |id: u32| other.waits_for.get(id as usize).is_some_and(|&count| count > 0);

@@ -128,7 +128,7 @@ pub enum Action {
     Release(OperationId),
 }
 
-/// What to do with a completion, or with a contribution from another rank.
+/// The treatment of a completion, or of a contribution from another rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChunkAdmission {
     /// It belongs to the current attempt.

@@ -23,7 +23,7 @@ pub(super) struct ToyScenario {
     /// The longest random delays of data and of messages, in microseconds.
     pub(super) data_us: u32,
     pub(super) message_us: u32,
-    /// One of so many reports is lost although its rail is up; 0 for none.
+    /// One of this many reports is lost although its rail is up; 0 for no loss.
     pub(super) lost: u32,
     pub(super) seed: u64,
     pub(super) faults: Vec<(Time, Fault)>,
