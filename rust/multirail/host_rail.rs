@@ -364,7 +364,7 @@ fn on_links(failure: &RailFailure, ranks: u32) -> Vec<Failure> {
         kind,
         at,
         until,
-        // There is no other route, so nobody needs to detect the failure.
+        // There is no other route, so the failure need not be detected.
         detection: Span::MAX,
         convergence: Span::MAX,
     };

@@ -3,7 +3,7 @@
 use crate::rail::handler::{Cause, RailState};
 use crate::units::{Bytes, Span, Time};
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RailVerdict {
     /// Every operation is complete at every rank.
@@ -32,7 +32,8 @@ pub struct OperationRecord {
 }
 
 impl OperationRecord {
-    /// How far the rails ended apart: (longest − shortest) / longest; 0 for fewer than two rails.
+    /// The imbalance of the rails' ends: (longest − shortest) / longest; 0 for fewer than two
+    /// rails.
     pub fn spread(&self) -> f64 {
         let times = || self.times.iter().flatten().map(|time| time.as_ps());
         match (times().min(), times().max()) {
@@ -115,7 +116,7 @@ impl std::fmt::Display for RailEvent {
 /// All results of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RailOutcome {
-    /// How the run ended.
+    /// The end of the run.
     pub verdict: RailVerdict,
     /// The time at which it ended.
     pub ended: Time,

@@ -11,7 +11,7 @@
 use super::attempt::Attempt;
 use super::numbers::{Inputs, Range};
 
-/// A ring of that many ranks, at least 2.
+/// The number of ranks of a ring, at least 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ring(pub(super) u32);
 

@@ -84,7 +84,8 @@ pub struct OperationCosts<'a> {
 }
 
 impl OperationCosts<'_> {
-    /// How far apart the rails ended: (longest − shortest) / longest; 0 for fewer than two rails.
+    /// The imbalance of the rails' ends: (longest − shortest) / longest; 0 for fewer than two
+    /// rails.
     pub fn spread(&self) -> f64 {
         let longest = self.samples.iter().map(Sample::ps).fold(0.0, f64::max);
         let shortest = self.samples.iter().map(Sample::ps).fold(f64::INFINITY, f64::min);

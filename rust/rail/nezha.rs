@@ -110,7 +110,7 @@ impl Config {
 /// The state of one size class.
 #[derive(Debug, Clone)]
 enum ClassState {
-    /// That many operations have been measured.
+    /// The number of measured operations.
     Cold(u32),
     Hot(Hot),
 }

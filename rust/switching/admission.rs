@@ -1,5 +1,5 @@
-//! The packet memory of switches: which packets are queued, trimmed or dropped, and what counts
-//! against whom.
+//! The packet memory of switches: which packets are queued, trimmed or dropped, and the accounts to
+//! which their bytes are charged.
 
 use super::config::{Buffer, FabricConfig, TrimConfig};
 use super::pfc::Pfc;
@@ -7,7 +7,7 @@ use crate::ids::{PortId, SwitchId};
 use crate::packet::{Flags, Packet, PauseOrder};
 use crate::topology::Topology;
 
-/// What waits at a switch port, in bytes. The packet on the wire does not wait.
+/// The queued bytes of a switch port, without the packet on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Waiting {
     /// Bytes with priority that wait there.
@@ -16,16 +16,16 @@ pub struct Waiting {
     pub data: u32,
 }
 
-/// A packet that cannot start at once and asks for room in a queue.
+/// A packet that cannot start at once and requests admission to a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnqueueRequest {
     /// The switch that it is in.
     pub switch: SwitchId,
     /// The port that it is to leave by.
     pub port: PortId,
-    /// The port whose wire it came by, where PFC counts it there.
+    /// The ingress port, if PFC counts the packet there.
     pub ingress: Option<PortId>,
-    /// What waits at `port`.
+    /// The queued bytes at `port`.
     pub waiting: Waiting,
 }
 
@@ -36,7 +36,7 @@ pub enum Admission {
     Admitted,
     /// It has been cut to its header, which joins the queue with priority.
     Trimmed,
-    /// There is no room, not even for its header.
+    /// It is dropped: not even its header fits.
     Dropped,
 }
 

@@ -42,7 +42,7 @@ pub enum EcnPoint {
     Dequeue,
 }
 
-/// How much of a switch's memory is kept for packets in flight to it when it sends a pause frame.
+/// The memory of a switch that is reserved for packets in flight to it when it sends a pause frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Headroom {
     /// Three times the rate times the delay of the link: that of the HPCC simulator (`third.cc`).
@@ -52,9 +52,9 @@ pub enum Headroom {
         /// A full packet on the wire.
         packet: Bytes,
     },
-    /// The most that can be in flight, so that nothing is ever lost \[inferred\]: twice the rate
-    /// times the delay; the packet that crosses the threshold, the one that the frame waits for
-    /// and the one that the paused port has started; the frame; gaps.
+    /// The most that can be in flight, so that no packet is lost \[inferred\]: twice the rate times
+    /// the delay; the packet that crosses the threshold, the one that the frame waits for and the
+    /// one that the paused port has started; the frame; gaps.
     WorstCase {
         /// A full packet on the wire.
         packet: Bytes,
@@ -72,8 +72,8 @@ pub struct PfcConfig {
     pub headroom: Headroom,
     /// Memory of its own for each link that ends at the switch. HPCC: 4 KiB.
     pub reserve: Bytes,
-    /// A link may take this part of what is left of the pool; twice as much for each doubling of
-    /// its rate over that of the NICs, up to all. HPCC: 1/8. ConWeave: 1/16.
+    /// A link may take this share of the pool's free memory, doubled for each doubling of its rate
+    /// relative to that of the NICs, at most all of it. HPCC: 1/8. ConWeave: 1/16.
     pub alpha: Fraction,
     /// A resume frame is sent once the link is this far below the threshold. HPCC: 3 KiB.
     pub resume_offset: Bytes,
@@ -97,7 +97,7 @@ impl PfcConfig {
 /// packet trimming).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrimConfig {
-    /// What is left of a packet, on the wire. Ultra Ethernet's simulator (htsim): 64 B.
+    /// The length of a trimmed packet on the wire. Ultra Ethernet's simulator (htsim): 64 B.
     pub size: Bytes,
     /// How much may wait with priority at one port. With trimming, packets with priority have this
     /// much room of their own, in addition to the buffer.
@@ -120,7 +120,7 @@ pub struct SwitchConfig {
     pub trim: Option<TrimConfig>,
 }
 
-/// How transmission times become picoseconds.
+/// The rounding of transmission times to picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rounding {
@@ -131,19 +131,20 @@ pub enum Rounding {
     TruncateNs,
 }
 
-/// What happens to a link.
+/// The kind of a link's failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
-    /// It carries nothing, and loses what is on the wire.
+    /// It carries no packets, and loses those on the wire.
     Down,
-    /// Packets that start meanwhile take longer. Routing that weighs next hops by capacity is
-    /// informed after the convergence time, nobody else is; factors of failures that overlap are
+    /// Packets that start during the failure take longer. Only routing that weighs next hops by
+    /// capacity is informed, after the convergence time; factors of failures that overlap are
     /// multiplied.
     Degrade {
-        /// What is left of the rate: more than 0, at most 1.
+        /// The remaining share of the rate: more than 0, at most 1.
         factor: Fraction,
     },
-    /// Each packet that starts meanwhile is lost with this probability. Nobody is informed.
+    /// Each packet that starts during the failure is lost with this probability. The failure is not
+    /// detected.
     Loss {
         /// The probability, at most 1.
         rate: Fraction,
@@ -155,14 +156,14 @@ pub enum FailureKind {
 pub struct Failure {
     /// The link, in both directions.
     pub link: LinkId,
-    /// What happens to the link.
+    /// The kind of failure.
     pub kind: FailureKind,
     /// When it starts, before anyone detects it.
     pub at: Time,
     /// When it ends; `Time::NEVER` if it does not.
     pub until: Time,
-    /// `Down`: how long after each change the switches at its ends detect it, even if the change is
-    /// undone by then \[inferred\]; `Span::MAX` for never.
+    /// `Down`: the time after each change at which the switches at its ends detect it, even if the
+    /// change is undone by then \[inferred\]; `Span::MAX` for never.
     pub detection: Span,
     /// `Down`, and `Degrade` with weights by capacity: how long after each change routing
     /// everywhere has converged (G); `Span::MAX` for never.
@@ -180,7 +181,7 @@ pub struct FabricConfig {
     pub gap: Bytes,
     /// From a packet's last bit in to when it can leave, in each switch.
     pub forwarding_delay: Span,
-    /// How transmission times are rounded.
+    /// The rounding of transmission times.
     pub rounding: Rounding,
     /// Failures of links, in any order.
     pub failures: Vec<Failure>,

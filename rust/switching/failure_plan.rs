@@ -1,4 +1,4 @@
-//! The plan of failures: what changes when, and who knows of it when.
+//! The plan of failures: the times of changes, of their detection and of convergence.
 //!
 //! A failure becomes known in no other way than this plan says. A link stops carrying packets, or
 //! carries them at another rate, at once; the switches at its ends detect that after the detection
@@ -16,7 +16,7 @@ use crate::ids::LinkId;
 use crate::topology::{FailuresKnown, LinkState, Topology};
 use crate::units::{BitRate, Fraction, Time};
 
-/// What happens to a link.
+/// The effect of a step on a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
     Down,
@@ -24,7 +24,7 @@ enum Change {
     Rate,
 }
 
-/// What a step of the plan is. Steps of the same time are applied in this order.
+/// The kind of a step. Steps of the same time are applied in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StepKind {
     /// The rate of the link changes for packets that start from then on.
@@ -38,7 +38,7 @@ pub enum StepKind {
 /// A step of the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step {
-    /// When it takes effect.
+    /// The time at which it takes effect.
     pub at: Time,
     /// Whether wires, switches or routing notice it.
     pub kind: StepKind,
@@ -58,14 +58,14 @@ struct Degradation {
     factor: Fraction,
 }
 
-/// What a step changes beyond the forwarding table.
+/// The changes of a step outside of the forwarding table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Effect {
     /// Nothing more: the step changed the forwarding table at most.
     None,
     /// Packets that start on the link from now on are sent at this rate.
     Rate(LinkId, BitRate),
-    /// The switches at the ends of the link know its state.
+    /// The switches at the ends of the link detect its state.
     Detected(LinkId, PortState),
     /// Routing has converged to a new state everywhere.
     Converged(LinkState),
@@ -76,12 +76,12 @@ pub(super) enum Effect {
 pub struct FailurePlan {
     /// In order of time.
     steps: Vec<Step>,
-    /// How many failures of a link have been detected, or converged to; failures of one link may
-    /// overlap.
+    /// The number of failures of a link that have been detected, or converged to; failures of one
+    /// link may overlap.
     known: BTreeMap<(StepKind, LinkId), u32>,
     /// In order of links.
     degraded: Vec<Degradation>,
-    /// True while routing knows of links that went down or came up after its tables were computed.
+    /// True if links known to routing went down or came up after its tables were computed.
     stale: bool,
 }
 
@@ -173,7 +173,7 @@ impl FailurePlan {
                 let next = self.steps.get(index as usize + 1);
                 let more = next
                     .is_some_and(|next| (next.at, next.kind) == (step.at, StepKind::Convergence));
-                // Links whose state becomes known at the same time cost one computation.
+                // Links whose state becomes known at the same time need one computation.
                 if more {
                     return Effect::None;
                 }
@@ -217,7 +217,7 @@ impl FailurePlan {
             || self.degraded.iter().any(|it| it.holds(StepKind::Convergence, now))
     }
 
-    /// The rate that routing takes a link to have at `now`; 0 if it is down.
+    /// The rate of a link at `now` as known to routing; 0 if it is down.
     fn rate_left(&self, now: Time, topology: &Topology, link: LinkId) -> BitRate {
         if self.is_up(StepKind::Convergence, link) {
             self.rate(StepKind::Convergence, now, topology, link)

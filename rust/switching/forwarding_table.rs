@@ -15,7 +15,7 @@ use crate::units::BitRate;
 pub(super) struct ForwardingTable {
     /// Next hops as routing has them now.
     routes: Routes,
-    /// Next hops while nothing has failed: what explicit paths are written in.
+    /// Next hops without failures, to which explicit paths refer.
     intact: Arc<Routes>,
     /// True once `routes` may differ from `intact`.
     rerouted: bool,
@@ -32,7 +32,7 @@ pub(super) struct ForwardingTable {
 pub(super) enum Among {
     /// All that routing has towards the destination.
     All,
-    /// Those that the switch does not know to be dead.
+    /// The candidates that the switch has not detected as dead.
     Alive,
 }
 
@@ -44,13 +44,13 @@ pub struct PolicyChoice {
 }
 
 impl PolicyChoice {
-    /// The switch whose policy has to choose.
+    /// The switch whose policy chooses.
     pub const fn switch(self) -> SwitchId {
         self.switch
     }
 }
 
-/// What a forwarding table says about a packet.
+/// The result of a look-up for a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForwardingDecision {
     /// There is no path to its destination.
@@ -88,7 +88,7 @@ impl ForwardingTable {
         }
     }
 
-    /// Decides about a packet in `switch`, which knows its ports `dead` to lead nowhere. From a
+    /// Looks up a packet in `switch`, which has detected its ports `dead` as dead. From a
     /// source-routed packet it removes the part of the path that was for this switch.
     #[inline]
     pub(super) fn decide(
@@ -118,7 +118,8 @@ impl ForwardingTable {
         }
     }
 
-    /// The port that the packet's source chose; what routing says if that port is out of use.
+    /// The port that the packet's source chose, or the result of routing if that port is out of
+    /// use.
     #[inline]
     fn decide_source_routed(
         &self,
@@ -185,15 +186,15 @@ impl ForwardingTable {
         dst: HostId,
     ) -> Option<PortId> {
         let &[only] = self.routes.next_hops(switch, dst) else { return None };
-        // Where a source had a choice when nothing had failed, its packets carry a digit of the
-        // path for this switch, which has to be removed.
+        // Where a source has a choice without failures, its packets carry a digit of the path for
+        // this switch, which has to be removed.
         let source_routed = self.forwarding == Forwarding::SourceRouted;
         let has_digit = source_routed && self.intact.next_hops(switch, dst) != [only];
         let is_dead = source_routed && dead.contains(&only);
         (!has_digit && !is_dead).then_some(only)
     }
 
-    /// Next hops while nothing has failed.
+    /// Next hops without failures.
     pub(super) fn intact(&self) -> &Arc<Routes> {
         &self.intact
     }
@@ -211,7 +212,7 @@ impl ForwardingTable {
         self.rerouted = true;
     }
 
-    /// Weighs next hops by what is left of the rate of each link.
+    /// Weighs next hops by the remaining rate of each link.
     pub(super) fn weigh(&mut self, topology: &Topology, rate_left: &dyn Fn(LinkId) -> BitRate) {
         let capacities = Capacities::new(topology, &self.routes, &self.intact, rate_left);
         self.capacities = Some(Box::new(capacities));

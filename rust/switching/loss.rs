@@ -33,7 +33,7 @@ struct Lossy {
     rate: Fraction,
 }
 
-/// What all links lose.
+/// The losses of all links.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     seed: u64,
@@ -69,7 +69,7 @@ impl Losses {
         losses
     }
 
-    /// Whether what is on the wire of `port` during `flight` is lost.
+    /// Whether a packet on the wire of `port` during `flight` is lost.
     pub(super) fn loses(&mut self, port: PortId, flight: Flight) -> bool {
         let link = port.link();
         // Outages of a link do not overlap: of those that began before the flight ended, the last

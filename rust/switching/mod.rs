@@ -58,7 +58,7 @@ use crate::packet::{Flags, Packet, PauseOrder};
 use crate::topology::{LinkState, Node, Routes, Topology};
 use crate::units::{BitRate, Bytes, Fraction, Time};
 
-/// All switches of a fabric, and what happens to its links.
+/// All switches of a fabric, and the failures of its links.
 #[derive(Debug)]
 pub struct Switching {
     topology: Arc<Topology>,
@@ -77,7 +77,7 @@ pub struct Switching {
     tracks_departures: bool,
 }
 
-/// What a world has to do after a step of the failure plan.
+/// The work of a world after a step of the failure plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepEffect {
     /// Nothing: switching has dealt with the step.
@@ -147,7 +147,7 @@ impl Switching {
         Some(port)
     }
 
-    /// What the forwarding table says about a packet in `switch`. From a source-routed packet it
+    /// The result of the forwarding table for a packet in `switch`. From a source-routed packet it
     /// removes the part of the path that was for this switch.
     #[inline]
     pub fn decide(&self, switch: SwitchId, packet: &mut Packet) -> ForwardingDecision {
@@ -218,12 +218,12 @@ impl Switching {
         self.uses_queue_lengths
     }
 
-    /// Next hops while nothing has failed: what explicit paths are written in.
+    /// Next hops without failures, to which explicit paths refer.
     pub fn intact_routes(&self) -> &Arc<Routes> {
         self.table.intact()
     }
 
-    /// What the policy of each switch keeps, by switch.
+    /// The state of each switch's policy, by switch.
     pub fn states(&self) -> Vec<StateSize> {
         self.switches.iter().map(Switch::state).collect()
     }
@@ -257,7 +257,7 @@ impl Switching {
         self.markers.get_mut(port.index()).is_some_and(|marker| marker.marks(waiting))
     }
 
-    /// True if `packet` exceeds what `switch` has room for in a shared buffer by the count so far.
+    /// True if `packet` exceeds the free memory of `switch` in a shared buffer by the count so far.
     /// A world whose count lags behind the wires brings it up to date then, before it asks to
     /// [`Self::admit`] the packet.
     #[inline]
@@ -265,8 +265,8 @@ impl Switching {
         self.memory.exceeds_shared_buffer(switch, packet)
     }
 
-    /// What becomes of a packet that cannot start at once. A trimmed packet is cut to its header
-    /// by this call.
+    /// Decides about a packet that cannot start at once. A trimmed packet is cut to its header by
+    /// this call.
     #[inline]
     pub fn admit(&self, request: &EnqueueRequest, packet: &mut Packet) -> Admission {
         if self.memory.has_room(request, packet) {
@@ -326,13 +326,13 @@ impl Switching {
         self.losses.draw(port, rate)
     }
 
-    /// What changes when: the steps of the failure plan in order of time, those of the same time
-    /// in the order in which they are to be applied.
+    /// The steps of the failure plan in order of time, those of the same time in the order in which
+    /// they are to be applied.
     pub fn steps(&self) -> &[Step] {
         self.plan.steps()
     }
 
-    /// Applies a step, by its index in [`Self::steps`]; returns what is left for the world to do.
+    /// Applies a step, by its index in [`Self::steps`]; returns the remaining work of the world.
     pub fn apply_step(&mut self, index: u32) -> StepEffect {
         match self.plan.apply(index, &self.topology, &mut self.table) {
             Effect::None => StepEffect::None,

@@ -55,7 +55,7 @@ struct AliveCandidates {
     index: Vec<Option<u16>>,
 }
 
-/// What the policy sees of a choice.
+/// The view of a choice that the policy has.
 struct PolicyView<'a, L> {
     ports: &'a Ports<'a, L>,
     candidates: &'a Candidates<'a>,
@@ -183,8 +183,8 @@ impl Switch {
         candidates.ports[self.selector.choose(now, candidates.packet, &mut view) as usize]
     }
 
-    /// The policy's choice among the candidates that are not known to be dead; among all of them
-    /// if none is alive: the packet then goes where routing says, and is lost.
+    /// The policy's choice among the candidates that are not known to be dead; among all of them if
+    /// none is alive: the packet then follows routing, and is lost.
     fn ask_alive<L: PortLoads>(
         &mut self,
         now: Time,
@@ -231,7 +231,7 @@ impl Switch {
         self.selector.handle_departure(now, packet, departure);
     }
 
-    /// What its policy keeps.
+    /// The state of its policy.
     pub(super) fn state(&self) -> StateSize {
         self.selector.state_size()
     }

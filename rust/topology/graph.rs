@@ -4,7 +4,7 @@ use super::{Link, Node, Switch, TopologyError, check, spelling};
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
 
 /// The graph of a fabric, valid by construction: every host has one link, and every host reaches
-/// every other over switches.
+/// every other through switches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topology {
     hosts: Vec<String>,

@@ -1,4 +1,4 @@
-//! What a graph is made of: nodes and links, and how many there can be.
+//! The elements of a graph, nodes and links, and their limits.
 
 use crate::ids::{HostId, SwitchId};
 use crate::units::{BitRate, Span};

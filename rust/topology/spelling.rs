@@ -1,4 +1,4 @@
-//! How the names of links are made from those of the nodes that they connect.
+//! Names of links, which consist of the names of the nodes that they connect.
 
 use super::{Link, Node, Switch};
 

@@ -6,7 +6,7 @@
 //!
 //! Each rank has a [`Handler`]. Time and events go in ([`Handler::handle_operation`],
 //! [`Handler::handle_chunk`], [`Handler::handle_message`], [`Handler::handle_error`],
-//! [`Handler::handle_timeout`]); [`Handler::poll_action`] returns what the world has to do, and
+//! [`Handler::handle_timeout`]); [`Handler::poll_action`] returns the actions of the world, and
 //! [`Handler::poll_timeout`] the time of the next call. It knows the ids of operations and chunks,
 //! and carries no data.
 //!
@@ -90,7 +90,7 @@ pub struct ChunkIssue {
     pub range: Range<u64>,
 }
 
-/// What the world has to do for a rank.
+/// An action of the world for a rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Carry a message to another rank over a rail.
@@ -104,7 +104,7 @@ pub enum Action {
     },
     /// Start these chunks of a new operation.
     Issue(Vec<ChunkIssue>),
-    /// Start these chunks again, and discard what is in flight of their earlier attempts.
+    /// Start these chunks again, and discard packets in flight of their earlier attempts.
     Reissue(Vec<ChunkIssue>),
     /// All ranks have agreed on the rails that are up: inform the allocator; operations may start.
     Rails {
@@ -292,7 +292,7 @@ impl Handler {
         Ok(())
     }
 
-    /// What to do with a contribution under this key.
+    /// The treatment of a contribution under this key.
     pub fn admission(&self, key: &ChunkKey) -> ChunkAdmission {
         match key.operation {
             id if id < self.released => ChunkAdmission::Stale,

@@ -107,7 +107,7 @@ impl OperationTable {
         all.filter(|issue| view.up().contains(issue.rail)).collect()
     }
 
-    /// What to do with a completion or contribution under this key.
+    /// The treatment of a completion or contribution under this key.
     pub(super) fn admission(&self, key: &ChunkKey, view: &RailView) -> ChunkAdmission {
         let Some(tracked) = self.operations.get(&key.operation) else {
             return ChunkAdmission::Stale;
@@ -160,7 +160,7 @@ impl OperationTable {
         self.operations.get(&id)?.started
     }
 
-    /// What is to come from `rail`: the oldest operation, and the expected time between chunks.
+    /// The open work of `rail`: the oldest operation, and the expected time between chunks.
     pub(super) fn awaits(&self, rail: RailId) -> Option<(OperationId, Span)> {
         let on_it = |it: &&TrackedOperation| {
             it.started.is_some() && it.waiting.get(rail.index()).is_some_and(|&count| count > 0)

@@ -42,7 +42,7 @@ pub(super) enum Fault {
     Crawls(RailId),
     /// A rail works again.
     Heals(RailId),
-    /// A rank computes, and starts no operation for that many milliseconds.
+    /// A rank computes, and starts no operation for this number of milliseconds.
     Computes(RankId, u32),
 }
 
