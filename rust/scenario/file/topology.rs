@@ -152,7 +152,7 @@ pub(in crate::scenario) const KINDS: &[Kind<Shape>] = &[
     },
     Kind {
         name: "rail-optimized",
-        summary: "Two tiers, the GPUs of a server each at another leaf.",
+        summary: "Two tiers, each GPU of a server connected to another leaf.",
         groups: &[Group::of::<RailOptimizedSection>(), Group::of::<LinksSection>()],
         read: |reader| generated(reader).map(Shape::RailOptimized),
     },
