@@ -27,7 +27,7 @@ fn main() {
     let (operation, bytes) = (Operation::Send, Bytes::new(1 << 20));
     a.post_send(at_a, WorkRequest { id: 42, operation, bytes, path: 0 }).unwrap();
 
-    // The world moves packets and time. Its wire has no delay and carries a packet each way.
+    // The world moves packets and time. Its wire has no length, and carries a packet each way.
     let mut now = Time::ZERO;
     let sent = loop {
         let packets = [a.poll_transmit(now), b.poll_transmit(now)];
@@ -35,7 +35,7 @@ fn main() {
         let wakes = [a.poll_timeout(), b.poll_timeout()].into_iter().flatten().min();
         now = match longest {
             Some(bytes) => now + port.line_rate.time_for(Bytes::new(bytes.into())),
-            None => wakes.expect("a NIC with open work has a timeout"),
+            None => wakes.expect("a NIC with work to do waits for something"),
         };
         for (packet, to) in packets.iter().zip([&mut b, &mut a]) {
             packet.iter().for_each(|packet| to.handle_packet(now, packet));
