@@ -248,7 +248,7 @@ std::unique_ptr<FabricCore> MakeFabricCore(const std::string& scenario, const st
  *
  * @param graph hosts, switches and links
  * @param settings the text of a scenario file; of its section [topology] only gap and
- *        forwarding_delay. Without a section [workload] there are no messages until some are
+ *        forwarding_delay. Without [workload] and [[job]] there are no messages until some are
  *        posted
  * @param queuePairs the settings of the queue pairs of scripts
  * @return the core
