@@ -240,6 +240,8 @@ struct FabricQpCounts
     uint64_t total{0};          //!< sum over all NICs
     uint64_t extraPerNicMax{0}; //!< maximum per NIC beyond one per pair of peers and stream
     uint64_t extraTotal{0};     //!< the sum of these over all NICs
+    uint64_t inUsePerNicMax{0}; //!< maximum per NIC with incomplete work at the same time
+    uint64_t inUsePerPeerMax{0}; //!< maximum from one NIC to one peer, in the same way
 };
 
 /**

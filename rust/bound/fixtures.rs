@@ -1,6 +1,6 @@
 //! Small fabrics and workloads for the tests of the bounds.
 
-use super::Wire;
+use super::{Cuts, Wire};
 use crate::ids::HostId;
 use crate::topology::{FatTree, LeafSpine, Topology, fixtures};
 use crate::units::{BitRate, Bytes, Span, Time};
@@ -15,6 +15,7 @@ pub(super) const OFAN: Wire = Wire {
     ack_priority: true,
     gap: Bytes::new(20),
     forwarding_delay: Span::ZERO,
+    cuts: Cuts::Never,
 };
 
 pub(super) fn fat_tree(k: u32, rate: BitRate) -> Topology {

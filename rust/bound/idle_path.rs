@@ -6,11 +6,12 @@
 //! `n·(D + gap)/R − gap/R + (H−1)·D/R + H·p + H·A/R + H·p`. Here the formula is generalised to
 //! links of different rates and delays and to a shorter last packet. Where several paths exist,
 //! packets share only the first and the last link, and each hop is assumed to be as fast as the
-//! fastest link that any of the paths has there.
+//! fastest link that any of the paths has there. Of a message that is split, a packet as short as
+//! any may be the first and the last on a link that carries all of its bytes.
 
 use std::collections::BTreeMap;
 
-use super::{BoundInputs, Wire};
+use super::{BoundInputs, Cuts, Wire};
 use crate::ids::{HostId, SwitchId};
 use crate::topology::{Routes, Topology};
 use crate::units::{BitRate, Bytes, Span};
@@ -46,7 +47,7 @@ pub(super) struct LinkTiming {
 /// The timing of a message alone on its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdlePath {
-    /// Number of data packets.
+    /// Number of data packets; a message that is cut within packets may have more.
     pub packets: u64,
     /// Number of acknowledgements: one for every `ack_every` packets, rounded up.
     pub acks: u64,
@@ -63,6 +64,8 @@ pub struct IdlePath {
     pub(super) wire_bytes_before_last: u128,
     /// Time from the last packet's delivery to the completion, in picoseconds.
     pub(super) ack_delay: u128,
+    /// True if its shortest packet may leave before others.
+    pub(super) is_reordered: bool,
     /// Timing of data at the sender's link, the link after it, the one before the receiver's, and
     /// the receiver's.
     pub(super) data: [LinkTiming; 4],
@@ -150,9 +153,16 @@ impl IdlePath {
         let packets = bytes.get().div_ceil(payload).max(1);
         let last_payload = bytes.get() - (packets - 1) * payload;
         let last = Bytes::new(last_payload) + wire.header;
-        let times = Times::new(path, wire, last);
+        let shortest = shortest_of_split(bytes, packets, last, wire);
+        let times = Times::new(path, wire, shortest.unwrap_or(last));
         let hops = path.hops.len();
-        let delivered = if packets == 1 {
+        let before =
+            u128::from(packets - 1) * u128::from((wire.payload + wire.header + wire.gap).get());
+        let wire_bytes = before + u128::from((last + wire.gap).get());
+        let delivered = if shortest.is_some() {
+            let total = wire_bytes - u128::from(wire.gap.get());
+            in_any_order(path, &times, Bytes::new(u64::try_from(total).unwrap_or(u64::MAX)))
+        } else if packets == 1 {
             times.transit_to_end(&times.last, 0..hops)
         } else if path.count == 1 {
             in_order(&times, packets)
@@ -161,8 +171,10 @@ impl IdlePath {
         };
         let ack_delay = times.transit_to_end(&times.ack, 0..hops);
         let acks = packets.div_ceil(u64::from(wire.ack_every.max(1)));
-        let before =
-            u128::from(packets - 1) * u128::from((wire.payload + wire.header + wire.gap).get());
+        let head = |hop: usize| match shortest {
+            Some(_) => times.transit(&times.last, 0..hop),
+            None => first_arrival(&times, packets, hop),
+        };
         // On a short path some of the four are the same link.
         let links = [0, 1.min(hops - 1), hops.saturating_sub(2), hops - 1];
         Self {
@@ -171,11 +183,13 @@ impl IdlePath {
             acks_through: if path.count == 1 { acks } else { 1 },
             delivered: span(delivered),
             completed: span(delivered + ack_delay),
-            wire_bytes: before + u128::from((last + wire.gap).get()),
+            wire_bytes,
             wire_bytes_before_last: before,
             ack_delay,
-            data: links.map(|hop| data_timing(&times, packets, hop, ack_delay)),
-            ack: links.map(|hop| ack_timing(&times, packets, hop)),
+            is_reordered: shortest.is_some_and(|shortest| shortest < wire.payload + wire.header),
+            data: links
+                .map(|hop| LinkTiming { head: head(hop), tail: data_tail(&times, hop, ack_delay) }),
+            ack: links.map(|hop| ack_timing(&times, head(hops - 1), hop)),
         }
     }
 }
@@ -219,18 +233,46 @@ fn first_arrival(times: &Times, packets: u64, hop: usize) -> u128 {
     if packets == 1 { last } else { last.min(times.transit(&times.full, 0..hop)) }
 }
 
-fn data_timing(times: &Times, packets: u64, hop: usize, ack_delay: u128) -> LinkTiming {
-    let rest = hop + 1..times.last.len();
-    let forwarded = if rest.is_empty() { 0 } else { times.forwarding };
-    let tail = times.delay[hop] + forwarded + times.transit_to_end(&times.last, rest) + ack_delay;
-    LinkTiming { head: first_arrival(times, packets, hop), tail }
+/// The shortest packet, in bytes on the wire, of a message that may be split; `None` if it cannot.
+fn shortest_of_split(bytes: Bytes, packets: u64, last: Bytes, wire: &Wire) -> Option<Bytes> {
+    match wire.cuts {
+        Cuts::BetweenPackets if packets > 1 => Some(last),
+        Cuts::Anywhere { least } if bytes.get() / 2 >= least.get() => {
+            Some(Bytes::new(1) + wire.header)
+        }
+        _ => None,
+    }
 }
 
-fn ack_timing(times: &Times, packets: u64, hop: usize) -> LinkTiming {
+/// Delivery of a message that is split: `total` bytes with all gaps but the last cross the links
+/// that all packets share, and on each of them a packet of the shortest length may be the first and
+/// the last.
+fn in_any_order(path: &Path, times: &Times, total: Bytes) -> u128 {
+    let hops = path.hops.len();
+    let carries_all = |hop: &usize| path.count == 1 || *hop == 0 || *hop + 1 == hops;
+    let through = (0..hops).filter(carries_all).map(|hop| {
+        let rest = hop + 1..hops;
+        let forwarded = if rest.is_empty() { 0 } else { times.forwarding };
+        let behind = times.delay[hop] + forwarded + times.transit_to_end(&times.last, rest);
+        times.transit(&times.last, 0..hop) + ps(path.hops[hop].rate, total) + behind
+    });
+    through.max().unwrap_or(0)
+}
+
+/// The least time from the last packet's last bit on `hop` to the message's completion.
+fn data_tail(times: &Times, hop: usize, ack_delay: u128) -> u128 {
+    let rest = hop + 1..times.last.len();
+    let forwarded = if rest.is_empty() { 0 } else { times.forwarding };
+    times.delay[hop] + forwarded + times.transit_to_end(&times.last, rest) + ack_delay
+}
+
+/// The timing of acknowledgements at `hop`; the first data packet reaches the last link at
+/// `arrival`.
+fn ack_timing(times: &Times, arrival: u128, hop: usize) -> LinkTiming {
     let hops = times.last.len();
     let last = hops - 1;
     let shorter = times.last[last].min(times.full[last]);
-    let delivered = first_arrival(times, packets, last) + shorter + times.delay[last];
+    let delivered = arrival + shorter + times.delay[last];
     let forwarded = if hop == 0 { 0 } else { times.forwarding };
     LinkTiming {
         head: delivered + times.transit(&times.ack, hop + 1..hops),

@@ -2,11 +2,10 @@
 //! balancing.
 //!
 //! Every bound holds for any choice of paths. All of them assume the best case of the fabric:
-//! nothing is lost, every message is cut, in order, into full packets and a last one that may be
-//! shorter, and every packet takes a shortest path of the fabric without failures. (A splitter
-//! whose pieces end in short packets may gain up to one packet's store-and-forward delay on the
-//! bounds' tails, in a chain of messages at each step; this is not modelled.) Transmission times
-//! are exact, not truncated.
+//! nothing is lost, every message consists of full packets and a last one that may be shorter, and
+//! every packet takes a shortest path of the fabric without failures. Where messages are split
+//! ([`Cuts`]), their packets leave in any order, and if they are cut within packets, the last one
+//! may be as short as a byte. Transmission times are exact, not truncated.
 
 mod chain;
 mod cut;
@@ -44,6 +43,23 @@ pub struct Wire {
     pub gap: Bytes,
     /// Time from the arrival of a packet's last bit at a switch until it can be transmitted.
     pub forwarding_delay: Span,
+    /// How messages may be split.
+    pub cuts: Cuts,
+}
+
+/// How messages may be split into pieces, each on a queue pair of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cuts {
+    /// Not at all: the packets of a message leave its sender in order.
+    Never,
+    /// Between packets: a message has the same packets, in any order.
+    BetweenPackets,
+    /// Anywhere, in pieces of at least `least` bytes: a message of twice that may have short
+    /// packets.
+    Anywhere {
+        /// The least length of a piece.
+        least: Bytes,
+    },
 }
 
 /// A workload with the quantities that several bounds start from.
@@ -60,8 +76,11 @@ struct BoundInputs<'a> {
 pub struct Bound {
     /// Least time from the first start to the last completion.
     pub time: Span,
-    /// Greatest common rate, as a fraction of the host rate, that even splitting of every message
-    /// over its shortest paths can carry, all messages at once; 1 if there are no messages.
+    /// Greatest rate of each message, the same for all of them at once, as a fraction of the host
+    /// rate, that even splitting over all shortest paths can carry; 1 if there are no messages. It
+    /// is a rate of a message, not of a host: of a non-blocking all-to-all among 256 hosts it is
+    /// 1/255 = 0.0039, because a host's link is divided among 255 messages; of a permutation it
+    /// is 1.
     pub rho_max: f64,
     /// Name of the bound that is the largest.
     pub binding: &'static str,

@@ -47,9 +47,14 @@ pub(super) fn slowest(
         if starts[out] != starts[into] {
             return None;
         }
+        let start = starts[out];
+        let (out, into) = (paths.get(out)?, paths.get(into)?);
+        // The argument counts packets from the last one, which has to be the last to leave.
+        if out.is_reordered || into.is_reordered {
+            return None;
+        }
         let rate = topology.link(topology.host_port(host).link()).rate;
-        let host = HostExchange { rate, wire, out: paths.get(out)?, into: paths.get(into)? };
-        Some(starts[out] + host.end())
+        Some(start + HostExchange { rate, wire, out, into }.end())
     });
     ends.max().unwrap_or(0)
 }

@@ -85,9 +85,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         return rails::compare(&runs, arguments.json);
     }
     let overrides = Overrides { policy: None, seed: arguments.seed };
-    let scenario = scenario::load(&arguments.scenario, &overrides)?;
+    let scenario = scenario::read(&arguments.scenario, &overrides)?;
     let seeds = seeds(scenario.seed, arguments.seeds)?;
     let comparison = Comparison::new(&scenario, &arguments.policies, seeds)?;
+    comparison.warnings().into_iter().for_each(output::warning);
     let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
 
     let bars = Bars::of_many(comparison.runs().len());

@@ -1,11 +1,13 @@
 //! `evenkeel qps`: the number of queue pairs of a scenario.
 
 use clap::Args;
+use evenkeel::fabric::Verdict;
 use evenkeel::report::{Qps, human};
-use evenkeel::study;
+use evenkeel::study::{self, CountMethod};
 use serde::Serialize;
 
 use super::arguments::{PolicyArgument, ScenarioArguments};
+use super::progress::{self, Bars};
 use super::{SCENARIO_HELP, Status, output};
 
 const EXAMPLES: &str = "\
@@ -15,11 +17,13 @@ Examples:
   evenkeel qps scenario.toml --json | jq .qps.per_nic_max
 ";
 
-/// Count the queue pairs that a scenario's messages need, without a simulation
+/// Count the queue pairs that a scenario opens
 ///
 /// A queue pair is counted at the NIC that sends on it: one for each receiver and message stream,
-/// and the extra ones that the policy's splitter opens. A run in which no path fails has the same
-/// counts. Contexts are counted at both ends.
+/// and the extra ones that the policy's splitter opens. Contexts are counted at both ends. The
+/// counts are those of a run. Most policies are counted without a simulation; where each flow has a
+/// queue pair to itself (ethereal, line-cut), the number depends on which flows overlap, and the
+/// scenario is simulated.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {
@@ -45,13 +49,20 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let scenario = arguments.scenario.load(Some(&arguments.policy))?;
     scenario.expect_known()?;
     let setup = scenario.setup();
-    let found = study::queue_pairs(&setup);
+    let bars = Bars::of_one();
+    let bar = bars.start(setup.scheme.name.to_owned());
+    let found = study::queue_pairs(&setup, &mut |progress| progress::update(&bar, progress));
+    bar.finish_and_clear();
     let counts = found.counts;
+    let status = status(&scenario.name, found.method);
     if arguments.json {
         let policy = setup.scheme.name.to_owned();
-        let printed = Printed { scenario: scenario.name, policy, qps: counts.into() };
-        output::print_json(&printed)?;
-        return Ok(Status::Done);
+        let qps = match found.method {
+            CountMethod::Messages => Qps::opened(counts),
+            CountMethod::Simulation(_) => counts.into(),
+        };
+        output::print_json(&Printed { scenario: scenario.name, policy, qps })?;
+        return Ok(status);
     }
     output::print(&format!(
         "scenario  {} ({}, {} NICs)\n\
@@ -69,5 +80,24 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         found.both_ends_max,
         human::bytes(found.context_bytes.get() as f64),
     ))?;
-    Ok(Status::Done)
+    if let CountMethod::Simulation(_) = found.method {
+        output::print(&format!(
+            "in use    {} at once at most in a NIC, {} to one peer (from a simulation)\n",
+            counts.in_use_per_nic_max, counts.in_use_per_peer_max,
+        ))?;
+    }
+    Ok(status)
+}
+
+/// Reports a simulation that did not complete as an error; the status of the command.
+fn status(scenario: &str, method: CountMethod) -> Status {
+    let reason = match method {
+        CountMethod::Messages | CountMethod::Simulation(Verdict::Completed) => return Status::Done,
+        CountMethod::Simulation(Verdict::Stalled) => "stalled",
+        CountMethod::Simulation(Verdict::TimeLimit) => "reached its time limit",
+    };
+    output::error(&format!(
+        "the simulation of {scenario} {reason}; its queue pairs are counted up to then"
+    ));
+    Status::Incomplete
 }

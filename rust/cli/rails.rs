@@ -25,6 +25,7 @@ pub(super) fn run(
     to: &ResultArguments,
 ) -> anyhow::Result<Status> {
     let scenario = RailScenario::load(path, overrides)?;
+    scenario.warnings.iter().for_each(|warning| output::warning(warning));
     let folder = to.out.as_deref().map(Folder::open).transpose()?;
     let (summary, outcome) = study::run_rails(&scenario)?;
     let verdict = outcome.verdict;
@@ -55,6 +56,7 @@ pub(super) fn compare(comparison: &RailComparison<'_>, json: bool) -> anyhow::Re
         .iter()
         .map(|policy| RailScenario::load(path, &Overrides { policy: Some(policy.clone()), seed }));
     let scenarios = scenarios.collect::<Result<Vec<RailScenario>, _>>()?;
+    scenarios.iter().flat_map(|scenario| &scenario.warnings).for_each(|it| output::warning(it));
     let mut finished: Vec<(RailSummary, RailVerdict)> = Vec::new();
     for scenario in &scenarios {
         let (summary, outcome) = study::run_rails(scenario)?;

@@ -10,6 +10,13 @@ use super::output;
 
 /// Reads and resolves the scenario at `path`, and prints its warnings.
 pub(super) fn load(path: &Path, overrides: &Overrides) -> anyhow::Result<Scenario> {
+    let scenario = read(path, overrides)?;
+    scenario.warnings.iter().for_each(|warning| output::warning(warning));
+    Ok(scenario)
+}
+
+/// Reads and resolves the scenario at `path`.
+pub(super) fn read(path: &Path, overrides: &Overrides) -> anyhow::Result<Scenario> {
     if path.extension().is_some_and(|extension| extension == "txt") {
         let file = path.display();
         bail!(
@@ -17,11 +24,7 @@ pub(super) fn load(path: &Path, overrides: &Overrides) -> anyhow::Result<Scenari
              configuration of the HPCC family of simulators"
         );
     }
-    let scenario = Scenario::load(path, overrides)?;
-    for warning in &scenario.warnings {
-        output::warning(warning);
-    }
-    Ok(scenario)
+    Ok(Scenario::load(path, overrides)?)
 }
 
 /// The identity of the scenario's results.

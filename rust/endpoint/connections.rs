@@ -1,9 +1,12 @@
 //! The queue pairs that messages go on, both halves each.
 
-use std::collections::{HashMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 use crate::ids::{HostId, QpId};
 use crate::rng::mix64;
+
+use super::in_use::InUse;
 
 /// A queue pair, both halves.
 #[derive(Debug)]
@@ -16,16 +19,36 @@ pub(super) struct Connection {
     flows: VecDeque<Option<u32>>,
     /// The index of that first flow among all of the connection.
     first: u32,
+    /// Its flows that have not completed.
+    incomplete: u32,
+    stream: u32,
+    slot: u32,
+    /// The index of the pool that it returns to when it is idle; [`NO_POOL`] if it has a fixed
+    /// slot.
+    pool: u32,
 }
+
+const NO_POOL: u32 = u32::MAX;
 
 impl Connection {
     pub(super) fn new(key: &ConnectionKey, qp: QpId) -> Self {
-        Self { src: key.src, dst: key.dst, qp, flows: VecDeque::new(), first: 0 }
+        Self {
+            src: key.src,
+            dst: key.dst,
+            qp,
+            flows: VecDeque::new(),
+            first: 0,
+            incomplete: 0,
+            stream: key.stream,
+            slot: key.slot,
+            pool: NO_POOL,
+        }
     }
 
-    /// Adds a flow at its end.
-    pub(super) fn push(&mut self, flow: u32) {
-        self.flows.push_back(Some(flow));
+    /// What tells it apart.
+    pub(super) fn key(&self) -> ConnectionKey {
+        let &Self { src, dst, stream, slot, .. } = self;
+        ConnectionKey { src, dst, stream, slot }
     }
 
     /// The flow of that index, which is delivered with this.
@@ -51,6 +74,11 @@ pub(super) struct ConnectionKey {
 }
 
 impl ConnectionKey {
+    /// The pair of hosts and the stream.
+    pub(super) fn stream_key(self) -> StreamKey {
+        StreamKey { src: self.src, dst: self.dst, stream: self.stream }
+    }
+
     /// The hash of its 5-tuple: it depends on nothing but the key.
     pub(super) fn label(self) -> u32 {
         let pair = u64::from(self.src.0) << 32 | u64::from(self.dst.0);
@@ -66,13 +94,35 @@ impl ConnectionKey {
     }
 }
 
+/// A pair of hosts and a message stream between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct StreamKey {
+    pub(super) src: HostId,
+    pub(super) dst: HostId,
+    pub(super) stream: u32,
+}
+
+impl StreamKey {
+    /// The queue pair of a slot of the stream.
+    pub(super) fn with_slot(self, slot: u32) -> ConnectionKey {
+        ConnectionKey { src: self.src, dst: self.dst, stream: self.stream, slot }
+    }
+}
+
+/// The idle connections of a pool, by slot: slot and id.
+type Pool = BinaryHeap<Reverse<(u32, u32)>>;
+
 /// All connections of a run.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     list: Vec<Connection>,
     by_key: HashMap<ConnectionKey, u32>,
     /// How many queue pairs each pair of hosts and stream has.
-    streams: HashMap<(HostId, HostId, u32), u32>,
+    streams: HashMap<StreamKey, u32>,
+    /// The pool of each pair of hosts and stream whose flows take idle queue pairs.
+    pool_of: HashMap<StreamKey, u32>,
+    pools: Vec<Pool>,
+    in_use: InUse,
 }
 
 impl Connections {
@@ -90,6 +140,55 @@ impl Connections {
         &mut self.list[id as usize]
     }
 
+    /// Queue pairs with incomplete flows.
+    pub(super) fn in_use(&self) -> &InUse {
+        &self.in_use
+    }
+
+    /// The next flow of a pair of hosts and stream needs an idle connection: the one with the
+    /// lowest slot, or the slot of a new connection, which [`Self::add_to_pool`] then adds.
+    pub(super) fn take_idle(&mut self, key: StreamKey) -> Result<u32, u32> {
+        let pool = self.pool_of.get(&key).map(|&pool| &mut self.pools[pool as usize]);
+        match pool.and_then(BinaryHeap::pop) {
+            Some(Reverse((_, connection))) => Ok(connection),
+            None => Err(self.streams.get(&key).copied().unwrap_or(0)),
+        }
+    }
+
+    /// From now on a connection returns to the pool of its pair of hosts and stream when it is
+    /// idle.
+    pub(super) fn add_to_pool(&mut self, key: StreamKey, connection: u32) {
+        let next = u32::try_from(self.pools.len()).expect("fewer pools than queue pairs");
+        let pool = *self.pool_of.entry(key).or_insert(next);
+        if pool == next {
+            self.pools.push(Pool::default());
+        }
+        self.get_mut(connection).pool = pool;
+    }
+
+    /// Adds a flow at the end of a connection.
+    pub(super) fn add_flow(&mut self, id: u32, flow: u32) {
+        let connection = &mut self.list[id as usize];
+        connection.flows.push_back(Some(flow));
+        connection.incomplete += 1;
+        if connection.incomplete == 1 {
+            self.in_use.add(connection.src, connection.dst);
+        }
+    }
+
+    /// A flow of a connection has completed.
+    pub(super) fn complete_flow(&mut self, id: u32) {
+        let connection = &mut self.list[id as usize];
+        connection.incomplete -= 1;
+        if connection.incomplete > 0 {
+            return;
+        }
+        self.in_use.remove(connection.src, connection.dst);
+        if let Some(pool) = self.pools.get_mut(connection.pool as usize) {
+            pool.push(Reverse((connection.slot, id)));
+        }
+    }
+
     /// The id that the next connection gets.
     pub(super) fn next_id(&self) -> u32 {
         u32::try_from(self.list.len()).expect("fewer than 2^32 queue pairs")
@@ -97,7 +196,7 @@ impl Connections {
 
     /// Counts a queue pair for its pair of hosts and stream; how many they have now.
     pub(super) fn count_in_stream(&mut self, key: &ConnectionKey) -> u32 {
-        let count = self.streams.entry((key.src, key.dst, key.stream)).or_insert(0);
+        let count = self.streams.entry(key.stream_key()).or_insert(0);
         *count += 1;
         *count
     }

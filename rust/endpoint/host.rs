@@ -7,7 +7,7 @@ use super::Site;
 use super::lanes::Lanes;
 use crate::ids::{HostId, PortId, TaskId};
 use crate::nic::{Nic, NicConfig, PortFacts};
-use crate::split::{Split, Splitter};
+use crate::split::{Split, Splitter, SplitterContext};
 use crate::units::{Span, Time};
 
 /// When a message starts, or a delay ends.
@@ -40,10 +40,11 @@ impl Host {
         let port = site.topology.host_port(id);
         let facts =
             PortFacts { line_rate: site.topology.link(port.link()).rate, base_rtt: site.base_rtt };
+        let context = SplitterContext { host: id, seed: site.seed, payload: nic.payload };
         Self {
             timeout: nic.shortest_timeout(),
             nic: Nic::new(id, facts, nic),
-            splitter: site.scheme.split.build(site.seed, id),
+            splitter: site.scheme.split.build(&context),
             port,
             starts: VecDeque::new(),
             lanes: Lanes::default(),

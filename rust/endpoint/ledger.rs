@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::connections::{ConnectionKey, Connections};
+use super::connections::Connections;
 use super::pages::Pages;
 use super::record::FlowRecord;
 use super::spans::Spans;
@@ -174,14 +174,9 @@ impl Ledger {
     }
 
     /// Opens the record of a flow on a connection; its id.
-    pub(super) fn add_flow(
-        &mut self,
-        now: Time,
-        flow: &Flow,
-        key: &ConnectionKey,
-        connection: u32,
-    ) -> u32 {
+    pub(super) fn add_flow(&mut self, now: Time, flow: &Flow, connection: u32) -> u32 {
         self.progress_mut(flow.message).pieces = flow.pieces;
+        let key = self.connections.as_slice()[connection as usize].key();
         let record = FlowRecord {
             message: flow.message,
             piece: flow.piece,
@@ -199,7 +194,7 @@ impl Ledger {
             u32::try_from(self.flows.len() - 1).expect("fewer than 2^32 flows")
         });
         self.flows[id as usize] = record;
-        self.connections.get_mut(connection).push(id);
+        self.connections.add_flow(connection, id);
         id
     }
 

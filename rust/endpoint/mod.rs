@@ -21,6 +21,7 @@
 mod base_rtt;
 mod connections;
 mod host;
+mod in_use;
 mod lanes;
 mod ledger;
 mod pages;
@@ -302,8 +303,12 @@ impl Endpoints {
                     self.release(now, Ended { host: id, task: message.into() });
                 }
             }
-            NicEvent::Completed { work, .. } => {
+            NicEvent::Completed { owner: Owner::Program(qp), .. } => {
+                unreachable!("{qp}: its work is reported as completions")
+            }
+            NicEvent::Completed { owner: Owner::World(cookie), work } => {
                 let flow = u32::try_from(work).expect("work is named by its flow");
+                self.ledger.connections.complete_flow(cookie);
                 if let Some(message) = self.ledger.complete(now, flow) {
                     self.report(now, message, MessageEventKind::Completed);
                     self.release(now, Ended { host: id, task: message.into() });
@@ -339,11 +344,14 @@ impl Endpoints {
     /// Queue pairs, counted at the NICs that send on them.
     pub fn qp_counts(&self) -> QpCounts {
         let nics = || self.hosts.iter().map(|host| &host.nic);
+        let in_use = self.ledger.connections.in_use();
         QpCounts {
             per_nic_max: nics().map(|nic| nic.send_qps()).max().unwrap_or(0),
             total: nics().map(|nic| nic.send_qps()).sum(),
             extra_per_nic_max: nics().map(|nic| nic.extra_qps()).max().unwrap_or(0),
             extra_total: nics().map(|nic| nic.extra_qps()).sum(),
+            in_use_per_nic_max: in_use.per_nic_max(),
+            in_use_per_peer_max: in_use.per_peer_max(),
         }
     }
 }

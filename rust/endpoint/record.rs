@@ -26,8 +26,8 @@ pub struct FlowRecord {
     pub source_port: u16,
 }
 
-/// Queue pairs, counted at the NIC that sends on them. C++ shares the record, so that its layout
-/// is fixed.
+/// Queue pairs that messages opened, counted at the NIC that sends on them. C++ shares the record,
+/// so that its layout is fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub struct QpCounts {
@@ -39,4 +39,8 @@ pub struct QpCounts {
     pub extra_per_nic_max: u64,
     /// At all NICs together, without the first of each peer and stream.
     pub extra_total: u64,
+    /// The most at one NIC that had incomplete work at the same time.
+    pub in_use_per_nic_max: u64,
+    /// The most from one NIC to one peer that had incomplete work at the same time.
+    pub in_use_per_peer_max: u64,
 }

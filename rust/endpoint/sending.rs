@@ -2,12 +2,12 @@
 //! pair.
 
 use super::Endpoints;
-use super::connections::{Connection, ConnectionKey};
+use super::connections::{Connection, ConnectionKey, StreamKey};
 use crate::balance::sender::{NetworkParameters, PathSpace, QpContext, Sender, SenderPolicy as _};
 use crate::balance::{Forwarding, Weights};
 use crate::ids::{HostId, LinkId, MessageId, TaskId};
 use crate::nic::SendHalf;
-use crate::split::{Flow, Request, Split};
+use crate::split::{Flow, QueuePairChoice, Request, Split};
 use crate::topology::{FailuresKnown, LinkState};
 use crate::units::Time;
 
@@ -71,14 +71,26 @@ impl Endpoints {
     /// Puts a flow on its queue pair, which is made if there is none yet.
     pub(super) fn put(&mut self, now: Time, src: HostId, flow: &Flow) {
         let stream = self.message(flow.message).stream;
-        let key = ConnectionKey { src, dst: flow.dst, stream, slot: flow.qp_index };
-        let connection = match self.ledger.connections.find(&key) {
-            Some(connection) => connection,
-            None => self.connect(key, flow),
-        };
-        let id = self.ledger.add_flow(now, flow, &key, connection);
+        let connection = self.connection_for(StreamKey { src, dst: flow.dst, stream }, flow);
+        let id = self.ledger.add_flow(now, flow, connection);
         let qp = self.ledger.connections.as_slice()[connection as usize].qp;
         self.hosts[src.index()].nic.post(qp, flow.bytes, u64::from(id), flow.path);
+    }
+
+    /// The connection that a flow goes on, which is made if there is none yet.
+    fn connection_for(&mut self, stream: StreamKey, flow: &Flow) -> u32 {
+        let connections = &mut self.ledger.connections;
+        match flow.queue_pair {
+            QueuePairChoice::Index(slot) => {
+                let key = stream.with_slot(slot);
+                connections.find(&key).unwrap_or_else(|| self.connect(key, flow))
+            }
+            QueuePairChoice::Idle => connections.take_idle(stream).unwrap_or_else(|slot| {
+                let connection = self.connect(stream.with_slot(slot), flow);
+                self.ledger.connections.add_to_pool(stream, connection);
+                connection
+            }),
+        }
     }
 
     fn connect(&mut self, key: ConnectionKey, flow: &Flow) -> u32 {

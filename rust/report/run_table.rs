@@ -122,8 +122,12 @@ fn fct(summary: &Summary) -> String {
 fn qps(summary: &Summary) -> String {
     let qps = &summary.qps;
     format!(
-        "{} at most at a NIC, {} in all; extra: {} and {}",
-        qps.per_nic_max, qps.total, qps.extra_per_nic_max, qps.extra_total
+        "{} at most at a NIC, {} in all; extra: {} and {}; in use at once: {}",
+        qps.per_nic_max,
+        qps.total,
+        qps.extra_per_nic_max,
+        qps.extra_total,
+        qps.in_use_per_nic_max.unwrap_or(0)
     )
 }
 

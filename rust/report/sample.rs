@@ -86,7 +86,14 @@ pub(super) fn stalled() -> Outcome {
         cct: None,
         flows,
         counters: Counters { sent: 4, delivered: 3, dropped: 1, ..Counters::default() },
-        qps: QpCounts { per_nic_max: 3, total: 4, extra_per_nic_max: 2, extra_total: 2 },
+        qps: QpCounts {
+            per_nic_max: 3,
+            total: 4,
+            extra_per_nic_max: 2,
+            extra_total: 2,
+            in_use_per_nic_max: 2,
+            in_use_per_peer_max: 1,
+        },
         qp_accounts: vec![QpAccount {
             opened: 3,
             live: 3,

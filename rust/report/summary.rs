@@ -122,6 +122,21 @@ pub struct Qps {
     pub extra_per_nic_max: u64,
     /// All extra queue pairs.
     pub extra_total: u64,
+    /// The most queue pairs at one NIC that had incomplete work at the same time; `None` if nothing
+    /// was simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_use_per_nic_max: Option<u64>,
+    /// The most queue pairs from one NIC to one peer that had incomplete work at the same time;
+    /// `None` if nothing was simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_use_per_peer_max: Option<u64>,
+}
+
+impl Qps {
+    /// The queue pairs that were opened, without those in use at once.
+    pub fn opened(counts: QpCounts) -> Self {
+        Self { in_use_per_nic_max: None, in_use_per_peer_max: None, ..counts.into() }
+    }
 }
 
 /// The state that policies keep at run time, which hardware would have to store.
@@ -148,8 +163,14 @@ impl State {
 
 impl From<QpCounts> for Qps {
     fn from(counts: QpCounts) -> Self {
-        let QpCounts { per_nic_max, total, extra_per_nic_max, extra_total } = counts;
-        Self { per_nic_max, total, extra_per_nic_max, extra_total }
+        Self {
+            per_nic_max: counts.per_nic_max,
+            total: counts.total,
+            extra_per_nic_max: counts.extra_per_nic_max,
+            extra_total: counts.extra_total,
+            in_use_per_nic_max: Some(counts.in_use_per_nic_max),
+            in_use_per_peer_max: Some(counts.in_use_per_peer_max),
+        }
     }
 }
 

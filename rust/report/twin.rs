@@ -158,6 +158,8 @@ fn counts(rust: &Outcome, ns3: &Outcome) -> Vec<Count> {
         of("qps.total", &|it| it.qps.total),
         of("qps.extra_per_nic_max", &|it| it.qps.extra_per_nic_max),
         of("qps.extra_total", &|it| it.qps.extra_total),
+        of("qps.in_use_per_nic_max", &|it| it.qps.in_use_per_nic_max),
+        of("qps.in_use_per_peer_max", &|it| it.qps.in_use_per_peer_max),
     ]
 }
 

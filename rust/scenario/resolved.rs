@@ -12,7 +12,7 @@ use super::input::source::Source;
 use super::resolve::site::Ground;
 use super::resolve::{buffering, failure, job, limits, policy, switch, topology, trace_file};
 use super::resolve::{site::ResolvedWorkload, transport};
-use crate::balance::Scheme;
+use crate::balance::{SHARED_PARAMETERS, Scheme};
 use crate::fabric::{FabricConfig, Rounding, Setup};
 use crate::ids::HostId;
 use crate::nic::NicConfig;
@@ -46,8 +46,11 @@ pub struct Scenario {
     pub seed: u64,
     /// The time at which a run ends that has not completed.
     pub time_limit: Time,
-    /// Warnings of readers of files.
+    /// What a user should know: warnings of the readers of other files, and parameters of the
+    /// file's policy that are not used because the command line names another.
     pub warnings: Vec<String>,
+    /// The warnings of readers of files alone.
+    file_warnings: Vec<String>,
     /// The host of each node id of flow files.
     host_of_node: Arc<[Option<HostId>]>,
     pub(super) origin: Arc<Typed>,
@@ -166,6 +169,8 @@ impl Scenario {
             None => (job::resolve(context, &mut file, ground)?, None),
         };
         let ResolvedWorkload { workload, warnings } = sent;
+        let file_warnings = [built.warnings, warnings].concat();
+        let unused = origin.file.policy.unused(context, &file.policy, &SHARED_PARAMETERS);
         let run = limits::CandidateRun {
             file: &file,
             workload: &workload,
@@ -183,7 +188,8 @@ impl Scenario {
             time_limit,
             topology: Arc::new(topology),
             host_of_node: built.host_of_node.into(),
-            warnings: [built.warnings, warnings].concat(),
+            warnings: [&file_warnings[..], &unused].concat(),
+            file_warnings,
             workload: Arc::new(workload),
             traces,
             fabric,
@@ -251,7 +257,9 @@ impl Scenario {
         let (context, typed) = (self.origin.context(), &self.origin.file);
         let file = &mut other.file;
         file.policy = typed.policy.clone();
-        file.policy.override_with(name);
+        file.policy.override_with(name, &SHARED_PARAMETERS);
+        let unused = typed.policy.unused(&context, &file.policy, &SHARED_PARAMETERS);
+        other.warnings = [&self.file_warnings[..], &unused].concat();
         file.transport = typed.transport.clone();
         other.scheme = policy::resolve(&context, &mut file.policy)?;
         let (recovery, trim) = (other.scheme.recovery, &typed.switch.trim);

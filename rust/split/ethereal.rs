@@ -7,7 +7,9 @@
 //! gets `n·f/s` bytes for `r·(s/g − 1)` additional queue pairs. [`super::batch`] gathers flows and
 //! schedules their starts.
 //!
-//! \[inferred\] A flow of fewer bytes than pieces stays whole.
+//! \[inferred\] Flows are cut between packets ([`super::pieces`]); the packets that do not divide
+//! evenly go to the paths in turn, so that path loads differ by a packet at most. A flow of fewer
+//! packets than pieces has a piece for each packet.
 
 use super::SplitConfig;
 use super::batch::{Batch, Divide, Group, Piece};
@@ -65,17 +67,20 @@ impl PieceCounts {
 
 impl Divide for EqualPieces {
     fn divide(group: &Group<'_>) -> Vec<Piece> {
-        let &Group { lengths, paths } = group;
+        let &Group { lengths, paths, cutter } = group;
         let counts = PieceCounts::of(group.flows(), paths);
         let mut pieces = Vec::with_capacity((group.flows() + counts.extra()) as usize);
         let mut path = 0;
         for (flow, &bytes) in (0u32..).zip(lengths) {
-            let is_cut = flow >= counts.whole && bytes >= u64::from(counts.pieces);
-            let count = if is_cut { counts.pieces } else { 1 };
-            let share = bytes / u64::from(count);
-            for index in 0..count {
-                let rest = if index + 1 == count { bytes % u64::from(count) } else { 0 };
-                pieces.push(Piece { flow, bytes: share + rest, path });
+            let cut_before = u64::from(flow.saturating_sub(counts.whole));
+            let wanted = if flow < counts.whole { 1 } else { u64::from(counts.pieces) };
+            let count = cutter.count(bytes, wanted);
+            // Every `paths / pieces` cut flows the same paths get the same pieces again. Their
+            // longer pieces are others than before, so that no path gets more of them.
+            let round = cut_before / u64::from(paths / counts.pieces);
+            let first = round * cutter.longer(bytes, count) % count;
+            for bytes in cutter.lengths(bytes, count, first) {
+                pieces.push(Piece { flow, bytes, path });
                 path = (path + 1) % paths;
             }
         }

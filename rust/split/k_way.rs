@@ -8,18 +8,19 @@
 //! with eight sub-flows, "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026)
 //! with four.
 //!
-//! \[inferred\] The last piece includes the remainder of the division; a message of fewer than k
-//! bytes has one piece per byte.
+//! \[inferred\] Messages are cut between packets, so that pieces differ by a packet at most, and a
+//! message of fewer than k packets has a piece for each packet ([`super::pieces`]).
 
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Flow, Request, Split, SplitConfig, whole};
+use super::{
+    Cutter, Flow, QueuePairChoice, Request, SmallestPiece, Split, SplitConfig, SplitterContext, whole,
+};
 use crate::balance::sender::{SenderConfig, ecmp};
 use crate::balance::{Parameters, Preset, Scheme, SchemeError, parse_config};
-use crate::ids::HostId;
 use crate::units::{Bytes, Time};
 
 /// Parameters.
@@ -28,6 +29,9 @@ use crate::units::{Bytes, Time};
 pub struct Config {
     /// Pieces per message. Default 8 (the most that Ethereal compares with; REPS, baselines).
     pub k: NonZeroU16,
+    /// The smallest piece: `"packet"` cuts between packets, a number of bytes anywhere. Default
+    /// `"packet"` \[inferred\].
+    pub smallest_piece: SmallestPiece,
 }
 
 impl Default for Config {
@@ -37,8 +41,13 @@ impl Default for Config {
 }
 
 impl Config {
+    pub(super) const fn smallest_piece(self) -> Option<SmallestPiece> {
+        Some(self.smallest_piece)
+    }
+
     const fn of(k: u16) -> Self {
-        Self { k: NonZeroU16::new(k).expect("a message has a piece") }
+        let k = NonZeroU16::new(k).expect("a message has a piece");
+        Self { k, smallest_piece: SmallestPiece::Packet }
     }
 }
 
@@ -93,29 +102,31 @@ fn fixed(name: &'static str, k: u16, parameters: &Parameters) -> Result<Scheme, 
 #[derive(Debug)]
 pub struct KWay {
     k: u64,
+    cutter: Cutter,
     flows: VecDeque<Flow>,
 }
 
 impl KWay {
-    pub(super) fn new(config: &Config, _seed: u64, _host: HostId) -> Self {
-        Self { k: u64::from(config.k.get()), flows: VecDeque::new() }
+    pub(super) fn new(config: &Config, host: &SplitterContext) -> Self {
+        Self {
+            k: u64::from(config.k.get()),
+            cutter: config.smallest_piece.cutter(host.payload),
+            flows: VecDeque::new(),
+        }
     }
 }
 
 impl Split for KWay {
     fn handle_message(&mut self, _now: Time, request: &Request) {
         let bytes = request.bytes.get();
-        let pieces = self.k.min(bytes).max(1);
-        let share = bytes / pieces;
-        let last = share + bytes % pieces;
-        let pieces = u32::try_from(pieces).expect("65,535 at most");
-        for piece in 0..pieces {
-            let bytes = Bytes::new(if piece + 1 == pieces { last } else { share });
+        let count = self.cutter.count(bytes, self.k);
+        let pieces = u32::try_from(count).expect("65,535 at most");
+        for (piece, length) in (0..).zip(self.cutter.lengths(bytes, count, 0)) {
             self.flows.push_back(Flow {
-                bytes,
+                bytes: Bytes::new(length),
                 piece,
                 pieces,
-                qp_index: piece,
+                queue_pair: QueuePairChoice::Index(piece),
                 ..Flow::whole(request)
             });
         }
@@ -131,11 +142,18 @@ mod tests {
     use super::*;
     use crate::balance::build_scheme;
     use crate::balance::sender::PathSpace;
-    use crate::ids::{MessageId, SwitchId};
+    use crate::ids::{HostId, MessageId, SwitchId};
 
-    /// Piece index, queue pair index and bytes of each flow of a message.
-    fn pieces(k: u16, bytes: u64) -> Vec<(u32, u32, u64)> {
-        let mut splitter = KWay::new(&Config::of(k), 1, HostId(0));
+    /// Piece index, queue pair and bytes of each flow of a message.
+    fn pieces(k: u16, bytes: u64, smallest: &str) -> Vec<(u32, QueuePairChoice, u64)> {
+        let smallest_piece = match smallest {
+            "packet" => SmallestPiece::Packet,
+            bytes => SmallestPiece::Bytes(bytes.parse().unwrap()),
+        };
+        let config = Config { smallest_piece, ..Config::of(k) };
+        let payload = Bytes::new(4_096);
+        let mut splitter =
+            KWay::new(&config, &SplitterContext { host: HostId(0), seed: 1, payload });
         let request = Request {
             message: MessageId(7),
             dst: HostId(3),
@@ -147,19 +165,33 @@ mod tests {
         let flows: Vec<Flow> = std::iter::from_fn(|| splitter.poll_flow(Time::ZERO)).collect();
         let alike = |flow: &Flow| (flow.message, flow.dst, flow.pieces as usize);
         assert!(flows.iter().all(|flow| alike(flow) == (MessageId(7), HostId(3), flows.len())));
-        flows.iter().map(|flow| (flow.piece, flow.qp_index, flow.bytes.get())).collect()
+        flows.iter().map(|flow| (flow.piece, flow.queue_pair, flow.bytes.get())).collect()
+    }
+
+    /// The bytes of pieces, each of which has the queue pair of its own index.
+    fn lengths(k: u16, bytes: u64, smallest: &str) -> Vec<u64> {
+        let pieces = pieces(k, bytes, smallest);
+        for (index, &(piece, queue_pair, _)) in (0..).zip(&pieces) {
+            assert_eq!((piece, queue_pair), (index, QueuePairChoice::Index(index)));
+        }
+        pieces.into_iter().map(|(.., bytes)| bytes).collect()
     }
 
     #[test]
-    fn pieces_are_equal_and_the_last_includes_the_remainder() {
-        assert_eq!(pieces(4, 1_002), [(0, 0, 250), (1, 1, 250), (2, 2, 250), (3, 3, 252)]);
-        assert_eq!(pieces(1, 1_002), [(0, 0, 1_002)]);
+    fn pieces_are_nearly_equal() {
+        assert_eq!(lengths(4, 1_002, "1B"), [251, 251, 250, 250]);
+        assert_eq!(lengths(1, 1_002, "1B"), [1_002]);
+        assert_eq!(lengths(4, 65_536, "packet"), [16_384; 4]);
+        assert_eq!(lengths(2, 12_000, "packet"), [8_192, 3_808]);
     }
 
     #[test]
-    fn a_message_has_no_more_pieces_than_bytes() {
-        assert_eq!(pieces(8, 3), [(0, 0, 1), (1, 1, 1), (2, 2, 1)]);
-        assert_eq!(pieces(8, 0), [(0, 0, 0)]);
+    fn no_piece_is_shorter_than_the_smallest_piece() {
+        assert_eq!(lengths(8, 3, "1B"), [1, 1, 1]);
+        assert_eq!(lengths(8, 0, "1B"), [0]);
+        assert_eq!(lengths(8, 8, "packet"), [8]);
+        assert_eq!(lengths(8, 12_288, "packet"), [4_096; 3]);
+        assert_eq!(lengths(8, 1_000, "400B"), [500, 500]);
     }
 
     #[test]

@@ -12,11 +12,12 @@
 //! `g = gcd(r, s)`, `g − 1` cuts coincide with boundaries, so there are `r + s − g` pieces where
 //! Ethereal makes `r·s/g`, and `s − g` additional queue pairs where Ethereal has `(s − g)·r/g`. No
 //! piece is shorter than one of Ethereal's, `f·g/s`, up to rounding: `j·r/s` and an integer differ
-//! by at least `g/s` or not at all.
+//! by at least `g/s` or not at all. Cuts are moved to the start of the packet that they fall into
+//! ([`super::pieces`]), so that path loads differ by a packet at most.
 //!
 //! [`super::batch`] gathers flows and schedules their starts.
 
-use super::SplitConfig;
+use super::{Cutter, SplitConfig};
 use super::batch::{Batch, Divide, Group, Piece};
 use crate::balance::sender::{SenderConfig, pinned};
 use crate::balance::{Forwarding, Preset, Scheme, parse_config};
@@ -46,13 +47,14 @@ pub struct FairCuts;
 
 impl Divide for FairCuts {
     fn divide(group: &Group<'_>) -> Vec<Piece> {
-        let &Group { lengths, paths } = group;
+        let &Group { lengths, paths, cutter } = group;
         let rest = group.flows() % paths;
         let (whole, cut) = lengths.split_at(lengths.len() - rest as usize);
         let flows = (0u32..).zip(whole);
         let mut pieces: Vec<Piece> =
             flows.map(|(flow, &bytes)| Piece { flow, bytes, path: flow % paths }).collect();
         for (index, (flow, &bytes)) in (0u32..).zip((group.flows() - rest..).zip(cut)) {
+            let first = pieces.len();
             if bytes == 0 {
                 pieces.push(Piece { flow, bytes, path: 0 });
             }
@@ -61,8 +63,9 @@ impl Divide for FairCuts {
             let (start, end) =
                 (u64::from(index) * u64::from(paths), u64::from(index + 1) * u64::from(paths));
             let bytes_to = |at: u64| {
-                let bytes = u128::from(bytes) * u128::from(at - start) / u128::from(paths);
-                u64::try_from(bytes).expect("at most the length of the flow")
+                let offset = u128::from(bytes) * u128::from(at - start) / u128::from(paths);
+                let offset = u64::try_from(offset).expect("at most the length of the flow");
+                if at == end { offset } else { cutter.cut_before(offset) }
             };
             let mut at = start;
             while at < end {
@@ -71,13 +74,42 @@ impl Divide for FairCuts {
                 let bytes = bytes_to(next) - bytes_to(at);
                 if bytes > 0 {
                     let path = u32::try_from(path).expect("below the number of paths");
-                    pieces.push(Piece { flow, bytes, path });
+                    append(&mut pieces, first, Piece { flow, bytes, path }, cutter);
                 }
                 at = next;
             }
+            join_short_end(&mut pieces, first, cutter);
         }
         pieces
     }
+}
+
+/// Adds a segment to the pieces of its flow, the first of which is at index `first`: to the last
+/// piece as long as that is shorter than the smallest piece.
+fn append(pieces: &mut Vec<Piece>, first: usize, segment: Piece, cutter: Cutter) {
+    match pieces[first..].last_mut() {
+        Some(last) if last.bytes < cutter.least() => join(last, segment),
+        _ => pieces.push(segment),
+    }
+}
+
+/// Joins the last piece of a flow, the first of which is at index `first`, to the one before it if
+/// it is shorter than the smallest piece.
+fn join_short_end(pieces: &mut Vec<Piece>, first: usize, cutter: Cutter) {
+    if let [.., before, last] = &mut pieces[first..]
+        && last.bytes < cutter.least()
+    {
+        join(before, *last);
+        pieces.pop();
+    }
+}
+
+/// Makes two pieces one, on the path of the longer.
+fn join(piece: &mut Piece, other: Piece) {
+    if other.bytes > piece.bytes {
+        piece.path = other.path;
+    }
+    piece.bytes += other.bytes;
 }
 
 #[cfg(test)]
@@ -87,6 +119,8 @@ mod tests {
     use super::super::ethereal::{EqualPieces, PieceCounts};
     use super::*;
     use crate::balance::rotation::gcd;
+    use crate::split::SmallestPiece;
+    use crate::units::Bytes;
 
     /// The sum of bytes of each path.
     fn loads(pieces: &[Piece]) -> BTreeMap<u32, u64> {
@@ -95,8 +129,12 @@ mod tests {
         loads
     }
 
+    fn bytewise() -> Cutter {
+        SmallestPiece::Bytes(Bytes::new(1)).cutter(Bytes::new(4_096))
+    }
+
     fn divide(flows: u32, bytes: u64, paths: u32) -> [Vec<Piece>; 2] {
-        let group = Group { lengths: &vec![bytes; flows as usize], paths };
+        let group = Group { lengths: &vec![bytes; flows as usize], paths, cutter: bytewise() };
         [FairCuts::divide(&group), EqualPieces::divide(&group)]
     }
 
@@ -180,9 +218,42 @@ mod tests {
     }
 
     #[test]
+    fn no_piece_of_a_cut_flow_is_shorter_than_the_smallest_piece() {
+        let least = 4_096;
+        let cutter = SmallestPiece::Bytes(Bytes::new(least)).cutter(Bytes::new(1_000));
+        for (flows, paths) in (1..=24u32).flat_map(|n| (2..=24u32).map(move |s| (n, s))) {
+            for bytes in [1, 4_096, 8_191, 10_000, 65_536] {
+                let all = vec![bytes; flows as usize];
+                let pieces = FairCuts::divide(&Group { lengths: &all, paths, cutter });
+                let case = format!("n = {flows}, s = {paths}, {bytes} bytes");
+                assert!(pieces.iter().all(|piece| piece.bytes >= least.min(bytes)), "{case}");
+                assert!((0..flows).all(|it| lengths(&pieces, it).iter().sum::<u64>() == bytes));
+            }
+        }
+    }
+
+    #[test]
+    fn flows_are_cut_between_packets() {
+        let (payload, packets) = (1_000, 37);
+        let cutter = SmallestPiece::Packet.cutter(Bytes::new(payload));
+        for (flows, paths) in (1..=24u32).flat_map(|n| (2..=24u32).map(move |s| (n, s))) {
+            let all = vec![packets * payload - 1; flows as usize];
+            let pieces = FairCuts::divide(&Group { lengths: &all, paths, cutter });
+            for flow in 0..flows {
+                let lengths = lengths(&pieces, flow);
+                let cut: u64 = lengths.iter().map(|length| length.div_ceil(payload)).sum();
+                assert_eq!(cut, packets, "n = {flows}, s = {paths}: the packets of the whole flow");
+            }
+            let loads = loads(&pieces);
+            let (least, most) = (loads.values().min().unwrap(), loads.values().max().unwrap());
+            assert!(most - least <= 2 * payload, "n = {flows}, s = {paths}: {least} to {most}");
+        }
+    }
+
+    #[test]
     fn flows_that_differ_by_a_byte_have_as_many_pieces_as_equal_flows() {
         let lengths = [1_000, 1_001, 1_001, 1_000, 1_001, 1_000, 1_000, 1_001];
-        let pieces = FairCuts::divide(&Group { lengths: &lengths, paths: 16 });
+        let pieces = FairCuts::divide(&Group { lengths: &lengths, paths: 16, cutter: bytewise() });
         assert_eq!(pieces.len(), 16, "each flow in halves");
         assert!(pieces.iter().all(|piece| (500..=501).contains(&piece.bytes)));
     }

@@ -5,6 +5,9 @@
 //! NIC it is sans-IO: messages, failed paths and the time go in, flows and a wake-up time come out.
 
 pub mod batch;
+mod pieces;
+
+pub use pieces::{Cutter, SmallestPiece};
 
 use crate::balance::Preset;
 use crate::balance::sender::PathSpace;
@@ -32,11 +35,16 @@ macro_rules! registry {
         }
 
         impl SplitConfig {
-            /// The splitter of `host`.
-            pub fn build(&self, seed: u64, host: HostId) -> Splitter {
+            /// The smallest piece that messages are cut into; `None` if they stay whole.
+            pub fn smallest_piece(&self) -> Option<SmallestPiece> {
+                match self { $(Self::$splitter(config) => config.smallest_piece(),)* }
+            }
+
+            /// The splitter of a host.
+            pub fn build(&self, host: &SplitterContext) -> Splitter {
                 match self {
                     $(Self::$splitter(config) =>
-                        Splitter::$splitter($module::$splitter::new(config, seed, host)),)*
+                        Splitter::$splitter($module::$splitter::new(config, host)),)*
                 }
             }
         }
@@ -71,6 +79,17 @@ registry! {
     line_cut::LineCut,
 }
 
+/// What a splitter may know of its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SplitterContext {
+    /// Id of the sending host.
+    pub host: HostId,
+    /// The seed of the run.
+    pub seed: u64,
+    /// Payload of a full packet.
+    pub payload: Bytes,
+}
+
 /// A message to be sent by a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
@@ -101,15 +120,26 @@ pub struct Flow {
     pub pieces: u32,
     /// The path to which the flow is pinned, under source routes.
     pub path: u16,
-    /// Index of the queue pair within the stream: 0 for whole messages.
-    pub qp_index: u32,
+    /// The queue pair that sends it.
+    pub queue_pair: QueuePairChoice,
+}
+
+/// The queue pair of a flow, among those of its sender, receiver and message stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueuePairChoice {
+    /// The one of this index, which also carries other flows; 0 for whole messages.
+    Index(u32),
+    /// One that carries no other flow in flight: of those that [`Self::Idle`] opened and that have
+    /// no incomplete work the first opened, or a new one if there is none.
+    Idle,
 }
 
 impl Flow {
     /// The whole message as one flow.
     pub fn whole(request: &Request) -> Self {
         let Request { message, dst, bytes, .. } = *request;
-        Self { message, dst, bytes, piece: 0, pieces: 1, path: 0, qp_index: 0 }
+        let queue_pair = QueuePairChoice::Index(0);
+        Self { message, dst, bytes, piece: 0, pieces: 1, path: 0, queue_pair }
     }
 }
 

@@ -7,15 +7,20 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Flow, Request, Split};
+use super::{Flow, Request, SmallestPiece, Split, SplitterContext};
 use crate::balance::Preset;
-use crate::ids::HostId;
 use crate::units::Time;
 
 /// The splitter has no parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
+
+impl Config {
+    pub(super) const fn smallest_piece(self) -> Option<SmallestPiece> {
+        None
+    }
+}
 
 /// Messages in the order of their requests.
 #[derive(Debug, Default)]
@@ -25,7 +30,7 @@ pub struct Whole(VecDeque<Flow>);
 pub const PRESETS: &[Preset] = &[];
 
 impl Whole {
-    pub(super) fn new(_config: &Config, _seed: u64, _host: HostId) -> Self {
+    pub(super) fn new(_config: &Config, _host: &SplitterContext) -> Self {
         Self::default()
     }
 }

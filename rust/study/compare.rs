@@ -58,6 +58,18 @@ impl Comparison {
         Ok(Self { policies, seeds })
     }
 
+    /// What a user should know about the scenario under one or another of the policies, each once.
+    pub fn warnings(&self) -> Vec<&str> {
+        let all = self.policies.iter().flat_map(|scenario| &scenario.warnings);
+        let mut warnings: Vec<&str> = Vec::new();
+        for warning in all {
+            if !warnings.contains(&warning.as_str()) {
+                warnings.push(warning);
+            }
+        }
+        warnings
+    }
+
     /// All runs, policy by policy, each with all seeds.
     pub fn runs(&self) -> Vec<ComparisonRun> {
         let pairs = (0..self.policies.len())
@@ -79,8 +91,11 @@ pub fn compare(
     observer: &dyn Observer,
 ) -> Result<Vec<Finished>, ScenarioError> {
     let runs = comparison.runs();
-    // The lower bound depends on the workload of a seed, not on the policy.
-    let bounds: Vec<OnceLock<Span>> = comparison.seeds.iter().map(|_| OnceLock::new()).collect();
+    // Policies that cut messages alike have one bound for the workload of a seed.
+    let cuts: Vec<_> =
+        comparison.policies.iter().map(|it| it.scheme.split.smallest_piece()).collect();
+    let first_alike = |policy: usize| cuts.iter().position(|other| *other == cuts[policy]);
+    let bounds: Vec<OnceLock<Span>> = runs.iter().map(|_| OnceLock::new()).collect();
     let results = in_order(runs.len(), threads, |index| {
         let this = runs[index];
         let scenario = comparison.policies[this.policy].with_seed(this.seed)?;
@@ -91,7 +106,9 @@ pub fn compare(
             seed: this.seed,
         };
         observer.started(this, &identity);
-        let bound = &bounds[index % comparison.seeds.len()];
+        let seeds = comparison.seeds.len();
+        let alike = first_alike(this.policy).unwrap_or(this.policy);
+        let bound = &bounds[alike * seeds + index % seeds];
         let simulation = Run {
             identity: &identity,
             setup: &setup,

@@ -13,6 +13,6 @@ mod run;
 pub use compare::{Comparison, ComparisonRun, Observer, compare};
 pub use lower_bound::lower_bound;
 pub use pool::in_order;
-pub use queue_pairs::{QueuePairs, queue_pairs};
+pub use queue_pairs::{CountMethod, QueuePairs, queue_pairs};
 pub use rails::{rail_identity, run_rails};
 pub use run::{Finished, Run, RunObservers, run};

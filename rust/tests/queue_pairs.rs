@@ -1,15 +1,16 @@
-//! Numbers of queue pairs, computed without a simulation: as snapshots for large clusters, and
-//! compared with the counts of NICs in runs of small ones.
+//! Numbers of queue pairs: as snapshots for large clusters, and, where they are counted from the
+//! messages alone, compared with the counts of NICs in runs of small ones.
 
 use std::fmt::Write as _;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
 use evenkeel::collective::{ALL, Collective, Plan};
-use evenkeel::fabric::{self, Setup, Verdict};
+use evenkeel::fabric::{self, QpCounts, Setup, Verdict};
 use evenkeel::ids::HostId;
 use evenkeel::scenario::{Overrides, Scenario};
-use evenkeel::study::queue_pairs;
+use evenkeel::study::{self, CountMethod, QueuePairs};
 use evenkeel::units::Bytes;
 use evenkeel::workload::Shift;
 
@@ -23,20 +24,49 @@ const FAT_TREE_512: &str = "kind = \"fat-tree\"\nk = 8\nfabric_rate = \"1600Gbps
 const LEAF_SPINE_16: &str = "leaves = 4\nspines = 4\nhosts_per_leaf = 4";
 const FAT_TREE_16: &str = "kind = \"fat-tree\"\nk = 4";
 
+fn queue_pairs(setup: &Setup) -> QueuePairs {
+    study::queue_pairs(setup, &mut |_| {})
+}
+
+/// Policies whose flows take idle queue pairs: their counts come from a simulation.
+fn is_pinned(policy: &str) -> bool {
+    ["ethereal", "line-cut"].contains(&policy)
+}
+
 fn setup(topology: &str, policy: &str) -> Setup {
+    // Of a block of one packet the pieces are shorter than a packet.
+    let smallest = if is_pinned(policy) { "smallest_piece = \"1B\"\n" } else { "" };
     let text = format!(
         "[topology]\n{topology}\n[transport]\ncongestion_control = \"line-rate\"\n\
-         [policy]\nname = \"{policy}\"\n[workload]\nkind = \"shift\"\n"
+         [policy]\nname = \"{policy}\"\n{smallest}[workload]\nkind = \"shift\"\n"
     );
     let scenario = Scenario::parse(&text, "queue-pairs", Path::new(""), &Overrides::default());
     scenario.unwrap_or_else(|error| panic!("{error}")).setup()
 }
 
-fn with(setup: &Setup, collective: &Collective, group: u32) -> Setup {
+/// How a collective is divided.
+#[derive(Clone, Copy)]
+struct Division {
+    group: u32,
+    channels: u32,
+    chunks: u32,
+}
+
+const WHOLE: Division = Division { group: 8, channels: 1, chunks: 1 };
+
+/// The collective with a block of `block` bytes for each rank.
+fn with(setup: &Setup, collective: &Collective, block: u64, division: Division) -> Setup {
     let ranks: Vec<HostId> = (0..setup.topology.host_count()).map(HostId).collect();
-    let bytes = Bytes::new(ranks.len() as u64 * 65_536);
-    let plan = Plan { group, ..Plan::new(ranks, bytes) };
+    let bytes = Bytes::new(ranks.len() as u64 * block);
+    let Division { group, channels, chunks } = division;
+    let plan = Plan { group, channels, chunks, ..Plan::new(ranks, bytes) };
     Setup { workload: Arc::new(collective.build(&plan).unwrap()), ..setup.clone() }
+}
+
+/// The counts of a collective on a large cluster; blocks of one packet keep simulations short.
+fn of_collective(plain: &Setup, policy: &str, collective: &Collective) -> QueuePairs {
+    let block = if is_pinned(policy) { 4_096 } else { 65_536 };
+    queue_pairs(&with(plain, collective, block, WHOLE))
 }
 
 /// A table with a row per collective: for each policy the most queue pairs of a NIC, and how many
@@ -52,17 +82,18 @@ fn table(title: &str, topology: &str) -> String {
         write!(text, "{policy:>width$}", width = if cuts(policy) { 12 } else { 6 }).unwrap();
     }
     text.push('\n');
-    for collective in ALL {
-        write!(text, "{:<30}", collective.name).unwrap();
-        for (policy, plain) in POLICIES.iter().zip(&plain) {
-            let counts = queue_pairs(&with(plain, collective, 8)).counts;
-            let (all, extra) = (counts.per_nic_max, counts.extra_per_nic_max);
-            let cell =
-                if cuts(policy) { format!("{all:>6} {extra:>5}") } else { format!("{all:>6}") };
-            text += &cell;
-            assert!(cuts(policy) || extra == 0, "{policy} cuts nothing");
-        }
-        text.push('\n');
+    let count = ALL.len() * POLICIES.len();
+    let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let cells = study::in_order(count, threads, |index| {
+        let (collective, which) = (&ALL[index / POLICIES.len()], index % POLICIES.len());
+        let policy = POLICIES[which];
+        let counts = of_collective(&plain[which], policy, collective).counts;
+        let (all, extra) = (counts.per_nic_max, counts.extra_per_nic_max);
+        assert!(cuts(policy) || extra == 0, "{policy} cuts nothing");
+        if cuts(policy) { format!("{all:>6} {extra:>5}") } else { format!("{all:>6}") }
+    });
+    for (collective, row) in ALL.iter().zip(cells.chunks(POLICIES.len())) {
+        writeln!(text, "{:<30}{}", collective.name, row.concat()).unwrap();
     }
     text
 }
@@ -78,7 +109,7 @@ fn queue_pairs_of_every_collective_on_the_leaf_spine_of_256() {
 fn published() -> String {
     let both_ends = |policy: &str, name: &str| {
         let collective = evenkeel::collective::find(name).unwrap();
-        queue_pairs(&with(&setup(LEAF_SPINE_256, policy), collective, 8)).both_ends_max
+        of_collective(&setup(LEAF_SPINE_256, policy), policy, collective).both_ends_max
     };
     let subflows = both_ends("subflow-8", "all-to-all");
     assert_eq!(subflows, 2 * 255 * 8);
@@ -115,18 +146,30 @@ fn runs_on_a_fat_tree_count_the_same_queue_pairs() {
 }
 
 fn runs_count_the_same(test: &str, topology: &str) {
-    let is_short = |policy: &&str| ["subflow-4", "ethereal"].contains(policy);
-    for policy in extent::cases(test, POLICIES.to_vec(), is_short) {
+    let counted = POLICIES.iter().filter(|policy| !is_pinned(policy));
+    let divisions = [(1, 1), (2, 3), (3, 1), (1, 4)];
+    let cases = counted.flat_map(|policy| divisions.map(|division| (*policy, division)));
+    let is_short = |case: &(&str, (u32, u32))| ["subflow-4", "ecmp"].contains(&case.0);
+    for (policy, (channels, chunks)) in extent::cases(test, cases.collect(), is_short) {
         let plain = setup(topology, policy);
         for collective in ALL {
-            let setup = with(&plain, collective, 4);
+            let division = Division { group: 4, channels, chunks };
+            let setup = with(&plain, collective, 20_000, division);
             let outcome = fabric::run(&setup, &mut |_| {});
             assert_eq!(outcome.verdict, Verdict::Completed);
-            let name = collective.name;
+            let case = format!(
+                "{}, {channels} channels, {chunks} chunks under {policy}, {topology}",
+                collective.name
+            );
             let counted = queue_pairs(&setup);
-            assert_eq!(counted.counts, outcome.qps, "{name} under {policy}, {topology}");
+            assert_eq!(counted.method, CountMethod::Messages, "{case}");
+            let in_use_per_nic_max = outcome.qps.in_use_per_nic_max;
+            let in_use_per_peer_max = outcome.qps.in_use_per_peer_max;
+            assert!(0 < in_use_per_nic_max && in_use_per_nic_max <= outcome.qps.per_nic_max);
+            let in_run = QpCounts { in_use_per_nic_max, in_use_per_peer_max, ..counted.counts };
+            assert_eq!(in_run, outcome.qps, "{case}");
             let both_ends = outcome.qp_accounts.iter().map(|account| account.opened).max();
-            assert_eq!(Some(counted.both_ends_max), both_ends, "{name} under {policy}");
+            assert_eq!(Some(counted.both_ends_max), both_ends, "{case}");
         }
     }
 }

@@ -9,6 +9,7 @@ mod idle_path;
 mod links;
 mod lossless;
 mod outages;
+mod pinned_loads;
 mod program;
 mod queue_pairs;
 mod recovery;

@@ -12,7 +12,7 @@ pub(super) mod workload;
 
 use serde::Serialize;
 
-use crate::balance::Parameters;
+use crate::balance::{Parameters, SHARED_PARAMETERS};
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
 use crate::scenario::input::located::Located;
@@ -122,7 +122,7 @@ impl ScenarioFile {
     /// Sets what the command line sets.
     pub(in crate::scenario) fn apply(&mut self, overrides: &Overrides) {
         if let Some(name) = &overrides.policy {
-            self.policy.override_with(name);
+            self.policy.override_with(name, &SHARED_PARAMETERS);
         }
         if let Some(seed) = overrides.seed {
             self.general.seed.override_with(seed);
@@ -143,12 +143,28 @@ impl PolicySection {
         Ok(Self { name, parameters: reader.rest()? })
     }
 
-    /// The policy that the command line names, with its default parameters unless it is the file's
-    /// own.
-    pub(in crate::scenario) fn override_with(&mut self, name: &str) {
+    /// The policy that the command line names. Unless it is the file's own, its parameters are the
+    /// default ones, but for those that are `shared` among policies.
+    pub(in crate::scenario) fn override_with(&mut self, name: &str, shared: &[&str]) {
         if *self.name != name {
-            self.parameters.clear();
+            self.parameters.retain(|key, _| shared.contains(&(key as &str)));
         }
         self.name.override_with(name.to_owned());
+    }
+
+    /// Warnings about the parameters that are not used, since another policy overrides this one.
+    pub(in crate::scenario) fn unused(
+        &self,
+        context: &Context<'_>,
+        instead: &Self,
+        shared: &[&str],
+    ) -> Vec<String> {
+        if self.name == instead.name {
+            return Vec::new();
+        }
+        let own = self.parameters.keys().filter(|key| !shared.contains(&key.as_str()));
+        let warning =
+            format!("a parameter of '{}'; under '{}' it is not used", *self.name, *instead.name);
+        own.map(|key| context.warning(&self.parameters.key().child(key), &warning)).collect()
     }
 }

@@ -102,6 +102,11 @@ impl Context<'_> {
         typed.map(|typed| typed.trim_matches('"').to_owned())
     }
 
+    /// A warning about the name of a key, after its place.
+    pub(in crate::scenario) fn warning(&self, key: &Key, warning: &str) -> String {
+        format!("{}: {}: {warning}", self.source.position_of_name(key), key.path())
+    }
+
     /// A key that does not apply.
     pub(in crate::scenario) fn misplaced(
         &self,

@@ -321,7 +321,8 @@ impl RailFile {
     /// Sets what the command line sets.
     pub(super) fn apply(&mut self, overrides: &Overrides) {
         if let Some(name) = &overrides.policy {
-            self.policy.override_with(name);
+            // Allocators share no parameters.
+            self.policy.override_with(name, &[]);
         }
         if let Some(seed) = overrides.seed {
             self.general.seed.override_with(seed);

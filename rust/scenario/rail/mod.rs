@@ -38,6 +38,8 @@ pub struct RailScenario {
     pub setup: RailSetup,
     /// The allocator, which divides operations among rails.
     pub allocator: AllocatorConfig,
+    /// What a user should know about the file.
+    pub warnings: Vec<String>,
 }
 
 impl RailScenario {
@@ -66,11 +68,13 @@ impl RailScenario {
         let source = Source::read(text, path.display().to_string())?;
         let context = Context::of(&source);
         let mut file = RailFile::read(&source)?;
+        let typed = file.policy.clone();
         file.apply(overrides);
+        let warnings = typed.unused(&context, &file.policy, &[]);
         let setup = resolve(&context, &mut file)?;
         let allocator = allocator(&context, &file.policy)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { name, path: path.to_owned(), file, setup, allocator })
+        Ok(Self { name, path: path.to_owned(), file, setup, allocator, warnings })
     }
 
     /// The resolved scenario as TOML.

@@ -123,11 +123,23 @@ fn another_policy_shares_topology_and_workload() {
     assert!(Arc::ptr_eq(&spray.topology, &typed.topology));
     assert!(Arc::ptr_eq(&spray.workload, &typed.workload));
     assert!(!spray.file.policy.parameters.contains_key("batch_timer"));
+    assert!(typed.warnings.is_empty());
+    let [unused] = spray.warnings.as_slice() else { panic!("{:?}", spray.warnings) };
+    let expected = "a parameter of 'ethereal'; under 'spray' it is not used";
+    assert!(unused.ends_with(&format!(":3:1: policy.batch_timer: {expected}")), "{unused}");
     assert!(typed.render().contains("\npath_memory = \"100ms\"  # default\n"));
     let back = spray.with_policy("ethereal").unwrap();
     assert_eq!(back.scheme, typed.scheme, "the file's own policy has the file's parameters");
     let error = typed.with_policy("sprey").unwrap_err().to_string();
     assert!(error.starts_with("command line: policy.name: unknown policy 'sprey'"), "{error}");
+}
+
+#[test]
+fn another_policy_keeps_the_parameters_that_all_policies_share() {
+    let typed = parse("[policy]\nname = \"spray\"\nweights = \"capacity\"\n").unwrap();
+    let ecmp = typed.with_policy("ecmp").unwrap();
+    assert_eq!(ecmp.scheme.weights, crate::balance::Weights::Capacity);
+    assert!(ecmp.warnings.is_empty());
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! The splitter by itself: batching, orders, path memory.
 
-use super::super::ethereal::Ethereal;
-use super::super::line_cut::LineCut;
+use super::super::ethereal::{EqualPieces, Ethereal};
+use super::super::line_cut::FairCuts;
 use super::*;
 use crate::balance::sender::PathSpace;
-use crate::ids::MessageId;
+use crate::ids::{HostId, MessageId};
 
 fn requests(flows: u32, paths: u32, bytes: u64) -> Vec<Request> {
     let paths = PathSpace::SINGLE.with_tier(paths as usize).unwrap();
@@ -34,8 +34,15 @@ fn split<D: Divide>(splitter: &mut Batch<D>, now: Time, requests: &[Request]) ->
     flows
 }
 
+/// The splitter of `host`, which cuts down to single bytes.
+fn of_host<D: Divide>(config: Config, host: u32) -> Batch<D> {
+    let config = Config { smallest_piece: SmallestPiece::Bytes(Bytes::new(1)), ..config };
+    let context = SplitterContext { host: HostId(host), seed: 1, payload: Bytes::new(4_096) };
+    Batch::new(&config, &context)
+}
+
 fn new() -> Ethereal {
-    Ethereal::new(&Config::default(), 1, HostId(0))
+    of_host(Config::default(), 0)
 }
 
 #[test]
@@ -110,7 +117,7 @@ fn flows_that_differ_by_a_byte_have_the_same_size() {
 #[test]
 fn two_senders_visit_destinations_in_different_orders() {
     let order = |host| {
-        let mut splitter = Ethereal::new(&Config::default(), 1, HostId(host));
+        let mut splitter = of_host::<EqualPieces>(Config::default(), host);
         let all: Vec<Request> = (0..16)
             .flat_map(|edge| {
                 requests(1, 1 + 15, 100)
@@ -127,7 +134,7 @@ fn two_senders_visit_destinations_in_different_orders() {
 #[test]
 fn a_start_jitter_of_minutes_is_drawn_over_minutes() {
     let config = Config { start_jitter: Span::from_ms(100_000), ..Config::default() };
-    let mut splitter = Ethereal::new(&config, 1, HostId(0));
+    let mut splitter = of_host::<EqualPieces>(config, 0);
     let requests = requests(64, 4, 1_000);
     requests.iter().for_each(|request| splitter.handle_message(Time::ZERO, request));
     splitter.handle_timeout(splitter.poll_timeout().unwrap());
@@ -136,15 +143,14 @@ fn a_start_jitter_of_minutes_is_drawn_over_minutes() {
 }
 
 #[test]
-fn every_division_keeps_all_bytes_and_gives_pieces_one_queue_pair_per_path() {
+fn every_division_keeps_all_bytes_and_gives_each_flow_an_idle_queue_pair() {
     fn check<D: Divide>(mut splitter: Batch<D>, pieces: usize) {
         let flows = split(&mut splitter, Time::ZERO, &requests(15 + 16, 16, 1_000_003));
         assert_eq!(flows.len(), 16 + pieces);
         let mut by_message = BTreeMap::new();
         for flow in &flows {
             *by_message.entry(flow.message).or_insert(0u64) += flow.bytes.get();
-            let expected = if flow.pieces > 1 { u32::from(flow.path) } else { 0 };
-            assert_eq!(flow.qp_index, expected);
+            assert_eq!(flow.queue_pair, QueuePairChoice::Idle);
             let siblings = flows.iter().filter(|other| other.message == flow.message);
             assert_eq!(siblings.count(), flow.pieces as usize);
         }
@@ -152,7 +158,7 @@ fn every_division_keeps_all_bytes_and_gives_pieces_one_queue_pair_per_path() {
         assert!(by_message.values().all(|&sum| sum == 1_000_003), "bytes lost or doubled");
     }
     check(new(), 240);
-    check(LineCut::new(&Config::default(), 1, HostId(0)), 30);
+    check::<FairCuts>(of_host(Config::default(), 0), 30);
 }
 
 #[test]

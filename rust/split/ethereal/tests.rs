@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::split::SmallestPiece;
+use crate::units::Bytes;
 
 #[test]
 fn every_uplink_gets_its_share_with_the_fewest_extra_flows() {
@@ -11,7 +13,7 @@ fn every_uplink_gets_its_share_with_the_fewest_extra_flows() {
         for s in 2..=64u32 {
             let bytes = 1_000_000;
             let pieces =
-                EqualPieces::divide(&Group { lengths: &vec![bytes; n as usize], paths: s });
+                divide(&vec![bytes; n as usize], s);
             let r = n % s;
             let extra = if r == 0 { 0 } else { r * (s / gcd(r, s) - 1) };
             assert_eq!(pieces.len(), (n + extra) as usize, "n = {n}, s = {s}");
@@ -34,9 +36,41 @@ fn every_uplink_gets_its_share_with_the_fewest_extra_flows() {
     }
 }
 
+/// The division of flows of these lengths over `paths`, cut between any two bytes.
+fn divide(lengths: &[u64], paths: u32) -> Vec<Piece> {
+    let cutter = SmallestPiece::Bytes(Bytes::new(1)).cutter(Bytes::new(4_096));
+    EqualPieces::divide(&Group { lengths, paths, cutter })
+}
+
+/// The same, cut between packets of 4,096 bytes.
+fn divide_by_packets(lengths: &[u64], paths: u32) -> Vec<Piece> {
+    let cutter = SmallestPiece::Packet.cutter(Bytes::new(4_096));
+    EqualPieces::divide(&Group { lengths, paths, cutter })
+}
+
 #[test]
-fn a_flow_of_fewer_bytes_than_pieces_stays_whole() {
-    let pieces = EqualPieces::divide(&Group { lengths: &[15], paths: 16 });
-    assert_eq!(pieces, [Piece { flow: 0, bytes: 15, path: 0 }]);
-    assert_eq!(EqualPieces::divide(&Group { lengths: &[16], paths: 16 }).len(), 16);
+fn a_flow_has_no_more_pieces_than_packets() {
+    assert_eq!(divide(&[15], 16).len(), 15);
+    assert_eq!(divide(&[16], 16).len(), 16);
+    let bytes: Vec<u64> =
+        divide_by_packets(&[4_096 * 3 - 1], 16).iter().map(|piece| piece.bytes).collect();
+    assert_eq!(bytes, [4_096, 4_096, 4_095]);
+    assert_eq!(divide_by_packets(&[8], 16), [Piece { flow: 0, bytes: 8, path: 0 }]);
+    assert_eq!(divide_by_packets(&[0], 16), [Piece { flow: 0, bytes: 0, path: 0 }]);
+}
+
+#[test]
+fn paths_differ_by_a_packet_where_flows_are_cut_between_packets() {
+    let payload = 4_096;
+    for (n, s) in (1..=64u32).flat_map(|n| (2..=32u32).map(move |s| (n, s))) {
+        for packets in [32, 33, 37, 61, 256] {
+            let bytes = packets * payload;
+            let pieces = divide_by_packets(&vec![bytes; n as usize], s);
+            let mut loads = vec![0u64; s as usize];
+            pieces.iter().for_each(|piece| loads[piece.path as usize] += piece.bytes);
+            let (least, most) = (loads.iter().min().unwrap(), loads.iter().max().unwrap());
+            assert_eq!(loads.iter().sum::<u64>(), u64::from(n) * bytes);
+            assert!(most - least <= payload, "n = {n}, s = {s}, {packets}: {least} to {most}");
+        }
+    }
 }

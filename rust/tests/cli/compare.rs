@@ -54,6 +54,28 @@ fn a_run_in_a_comparison_equals_the_run_alone() {
 }
 
 #[test]
+fn a_parameter_that_no_policy_uses_is_a_warning_printed_once() {
+    let bench = Bench::with_small();
+    let own = "name = \"ethereal\"\nbatch_timer = \"1us\"";
+    bench.write("own.toml", &bench.read("small.toml").replace("name = \"ecmp\"", own));
+    let compare = |policies: &str| {
+        bench.evenkeel(&["compare", "own.toml", "--policies", policies, "--seeds", "2"])
+    };
+    let left = compare("ethereal,spray");
+    let warning = "policy.batch_timer: a parameter of 'ethereal'; under 'spray' it is not used";
+    assert!(left.err.starts_with("warning: own.toml:"), "{}", left.err);
+    assert!(
+        left.err.trim_end().ends_with(warning) && left.err.lines().count() == 1,
+        "{}",
+        left.err
+    );
+    assert_eq!(compare("ethereal").err, "");
+    let left = bench.evenkeel(&["run", "own.toml", "--policy", "ecmp", "--json"]);
+    assert!(left.err.contains("under 'ecmp' it is not used"), "{}", left.err);
+    assert_eq!(bench.evenkeel(&["run", "own.toml", "--seed", "3", "--json"]).err, "");
+}
+
+#[test]
 fn people_get_a_table_of_80_columns() {
     let left = Bench::with_small().evenkeel(&["compare", "small.toml", "--policies", "spray,ecmp"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
