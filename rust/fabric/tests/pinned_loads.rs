@@ -20,26 +20,35 @@ fn only_payload(topology: Topology, policy: &str, messages: Vec<Message>) -> Set
     setup
 }
 
-/// Divides `bytes` for `dst` evenly over the next hops at `port`'s end and beyond.
-fn spray(setup: &Setup, routes: &Routes, port: PortId, dst: HostId, bytes: u64, on: &mut [u64]) {
-    on[port.index()] += bytes;
-    let Node::Switch(switch) = setup.topology.ends_of(port).1 else { return };
-    let hops = routes.next_hops(switch, dst);
-    assert_eq!(bytes % hops.len() as u64, 0, "the test's messages divide evenly");
-    for &hop in hops {
-        spray(setup, routes, hop, dst, bytes / hops.len() as u64, on);
+/// The bytes of each direction of each link under ideal spraying.
+struct Sprayed<'a> {
+    setup: &'a Setup,
+    routes: Routes,
+    bytes: Vec<u64>,
+}
+
+impl Sprayed<'_> {
+    /// Divides `bytes` for `dst` evenly over the next hops behind `port`.
+    fn add(&mut self, port: PortId, dst: HostId, bytes: u64) {
+        self.bytes[port.index()] += bytes;
+        let Node::Switch(switch) = self.setup.topology.ends_of(port).1 else { return };
+        let hops = self.routes.next_hops(switch, dst).to_vec();
+        let share = bytes / hops.len() as u64;
+        assert_eq!(share * hops.len() as u64, bytes, "the test's messages divide evenly");
+        hops.into_iter().for_each(|hop| self.add(hop, dst, share));
     }
 }
 
 /// The bytes of each direction of each link, if every message were sprayed ideally.
 fn sprayed(setup: &Setup) -> Vec<u64> {
     let routes = Routes::new(&setup.topology, &|_| true);
-    let mut bytes = vec![0; 2 * setup.topology.links().len()];
+    let bytes = vec![0; 2 * setup.topology.links().len()];
+    let mut sprayed = Sprayed { setup, routes, bytes };
     for message in &setup.workload.messages {
         let port = setup.topology.host_port(message.src);
-        spray(setup, &routes, port, message.dst, message.bytes.get(), &mut bytes);
+        sprayed.add(port, message.dst, message.bytes.get());
     }
-    bytes
+    sprayed.bytes
 }
 
 fn check_loads(setup: &Setup) -> Result<(), TestCaseError> {
