@@ -17,9 +17,13 @@ Examples:
 /// Compute the lower bound of a scenario's completion time, without a simulation
 ///
 /// The bound is the largest of several closed forms (idle paths, host links, cuts of the fabric,
-/// chains of dependent messages); the output names which one. rho_max is the largest load, as a
-/// fraction of the hosts' line rate, that the fabric carries when every flow is divided evenly
-/// over its equal-cost paths.
+/// chains of dependent messages); the output names which one. It depends on how the policy may cut
+/// messages, and on nothing else of the policy.
+///
+/// rho_max is the largest rate of each message, the same for all at once, as a fraction of the
+/// hosts' line rate, that the fabric carries when every message is divided evenly over its
+/// equal-cost paths: 1 for a permutation, and 1/255 = 0.0039 for a non-blocking all-to-all among
+/// 256 hosts, where 255 messages share the link of a host.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {
