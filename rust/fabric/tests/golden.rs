@@ -43,6 +43,7 @@ fn outcomes_equal_those_before_later_features() {
         setup.nic.ack.priority = false;
     };
     let marked = |setup: &mut Setup| {
+        setup.scheme = cut_to_the_byte("ethereal");
         setup.fabric.switch.ecn = Ecn::Step(Bytes::new(50_000));
         setup.fabric.switch.ecn_point = EcnPoint::Dequeue;
         setup.nic.congestion = CongestionControl::DctcpRate(dctcp_rate::Config::default());

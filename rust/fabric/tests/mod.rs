@@ -88,6 +88,11 @@ fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
     }
 }
 
+/// A policy that splits messages, with pieces as short as a byte.
+fn cut_to_the_byte(policy: &str) -> crate::balance::Scheme {
+    build_scheme(policy, &"smallest_piece = \"1B\"".parse().unwrap()).unwrap()
+}
+
 /// Messages from and to these hosts, each a stream of its own, all at time zero.
 fn messages(pairs: &[(u32, u32)], bytes: u64) -> Vec<Message> {
     let message = |(stream, &(src, dst)): (u32, &(u32, u32))| Message {

@@ -29,7 +29,9 @@ fn check_uplinks(policy: &str, flows: &[u32], extra: fn(u32, u32) -> u32) {
                 .collect();
             let pairs: Vec<(u32, u32)> = (0..flows).map(|n| (0, flows + n)).collect();
             let bytes = 65_536;
-            let outcome = complete(&setup(topology, policy, messages(&pairs, bytes)));
+            let mut setup = setup(topology, policy, messages(&pairs, bytes));
+            setup.scheme = cut_to_the_byte(policy);
+            let outcome = complete(&setup);
             let loads = uplinks.iter().map(|port| outcome.link_bytes[port.index()].get());
             let (least, most) = (loads.clone().min().unwrap(), loads.max().unwrap());
             assert!(most - least <= packet, "n = {flows}, s = {paths}: {least} to {most}");
