@@ -16,9 +16,8 @@ use std::num::NonZeroU16;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Cutter, Flow, QueuePairChoice, Request, SmallestPiece, Split, SplitConfig, SplitterContext, whole,
-};
+use super::{Cutter, Flow, QueuePairChoice, Request, SmallestPiece};
+use super::{Split, SplitConfig, SplitterContext, whole};
 use crate::balance::sender::{SenderConfig, ecmp};
 use crate::balance::{Parameters, Preset, Scheme, SchemeError, parse_config};
 use crate::units::{Bytes, Time};

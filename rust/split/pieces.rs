@@ -1,9 +1,10 @@
 //! Where a splitter may cut a message, and how pieces share its length.
 //!
-//! \[inferred\] The papers on splitting say nothing of it; the public simulator of Ethereal cuts down
-//! to single bytes. A cut within a packet saves no transmission time, adds headers, and below a packet
-//! a queue pair for nothing. By default messages are therefore cut between packets: a message has
-//! the same packets cut or whole, and the lower bounds of completion times hold for both.
+//! Source: this project \[inferred\]; papers on splitting leave it open, and the public simulator
+//! of Addanki et al., Ethereal (arXiv 2407.00550 v2, 2025) cuts down to single bytes. A cut within
+//! a packet saves no transmission time and adds a header, and a piece shorter than a packet takes a
+//! queue pair for nothing. By default messages are therefore cut between packets: a message has the
+//! same packets cut or whole, and the lower bounds of completion times hold for both.
 
 use std::fmt;
 
@@ -11,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::units::Bytes;
 
-/// The smallest piece of a message. In scenarios: `"packet"`, or a number of bytes such as `"512B"`.
+/// The smallest piece of a message. In scenarios: `"packet"`, or a number of bytes, `"512B"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SmallestPiece {
     /// A packet: messages are cut between packets.
@@ -57,8 +58,8 @@ impl Cutter {
         wanted.min(bytes.div_ceil(self.granule)).min(bytes / self.least).max(1)
     }
 
-    /// The lengths of `count` pieces of a message of `bytes`. Pieces differ by one packet or byte at
-    /// most, and by what the last packet is shorter; the longer ones are `longer(bytes, count)`
+    /// The lengths of `count` pieces of a message of `bytes`. Pieces differ by one packet or byte
+    /// at most, and by what the last packet is shorter. The longer ones are `longer(bytes, count)`
     /// pieces from index `first` on, and from index 0 on after the last.
     pub fn lengths(self, bytes: u64, count: u64, first: u64) -> impl Iterator<Item = u64> {
         let units = bytes.div_ceil(self.granule);

@@ -5,9 +5,9 @@ use crate::fabric::Setup;
 use crate::split::SmallestPiece;
 use crate::topology::Routes;
 
-/// Computes a completion time that no scheme can beat on this fabric without failures. Of the scheme
-/// of `setup` it depends on how messages may be cut alone, and not on the seed or the congestion
-/// control.
+/// Computes a completion time that no scheme can beat on this fabric without failures. Of the
+/// scheme of `setup` it depends on how messages may be cut alone, and not on the seed or the
+/// congestion control.
 ///
 /// Times are exact: a run that truncates them ([`crate::fabric::Rounding`]) may beat the bound by
 /// the sum of the truncations.

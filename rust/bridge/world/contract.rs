@@ -147,8 +147,8 @@ mod ffi {
             overrides: &Overrides,
         ) -> Result<Box<Experiment>>;
         /// Takes a graph, and the text of a scenario for the rest: of its section `[topology]` only
-        /// `gap` and `forwarding_delay`. Without `[workload]` and `[[job]]` no message is sent until
-        /// one is posted.
+        /// `gap` and `forwarding_delay`. Without `[workload]` and `[[job]]` no message is sent
+        /// until one is posted.
         fn experiment_on_graph(
             graph: &Graph,
             text: &str,
