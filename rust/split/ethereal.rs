@@ -73,16 +73,19 @@ impl Divide for EqualPieces {
         let mut path = 0;
         for (flow, &bytes) in (0u32..).zip(lengths) {
             let cut_before = u64::from(flow.saturating_sub(counts.whole));
-            let wanted = if flow < counts.whole { 1 } else { u64::from(counts.pieces) };
-            let count = cutter.count(bytes, wanted);
-            // Every `paths / pieces` cut flows the same paths get the same pieces again. Their
-            // longer pieces are others than before, so that no path gets more of them.
+            let wanted = if flow < counts.whole { 1 } else { counts.pieces };
+            let count = cutter.count(bytes, u64::from(wanted));
+            // Every `paths / pieces` cut flows the same paths come again. By then the pieces have
+            // moved on by a path, so that the short last packets are not all on one of them, and
+            // the longer pieces are on other paths than before.
             let round = cut_before / u64::from(paths / counts.pieces);
-            let first = round * cutter.longer(bytes, count) % count;
-            for bytes in cutter.lengths(bytes, count, first) {
-                pieces.push(Piece { flow, bytes, path });
-                path = (path + 1) % paths;
+            let moved_on = round % count;
+            let first_longer = (round * cutter.longer(bytes, count) + count - moved_on) % count;
+            for (index, bytes) in (0..).zip(cutter.lengths(bytes, count, first_longer)) {
+                let offset = u32::try_from((index + moved_on) % count).expect("below all paths");
+                pieces.push(Piece { flow, bytes, path: (path + offset) % paths });
             }
+            path = (path + u32::try_from(count).expect("at most one piece per path")) % paths;
         }
         pieces
     }

@@ -59,18 +59,26 @@ fn a_flow_has_no_more_pieces_than_packets() {
     assert_eq!(divide_by_packets(&[0], 16), [Piece { flow: 0, bytes: 0, path: 0 }]);
 }
 
+/// The least and the most bytes of a path.
+fn extremes(pieces: &[Piece], paths: u32) -> (u64, u64) {
+    let mut loads = vec![0u64; paths as usize];
+    pieces.iter().for_each(|piece| loads[piece.path as usize] += piece.bytes);
+    (*loads.iter().min().unwrap(), *loads.iter().max().unwrap())
+}
+
 #[test]
 fn paths_differ_by_a_packet_where_flows_are_cut_between_packets() {
     let payload = 4_096;
     for (n, s) in (1..=64u32).flat_map(|n| (2..=32u32).map(move |s| (n, s))) {
         for packets in [32, 33, 37, 61, 256] {
             let bytes = packets * payload;
-            let pieces = divide_by_packets(&vec![bytes; n as usize], s);
-            let mut loads = vec![0u64; s as usize];
-            pieces.iter().for_each(|piece| loads[piece.path as usize] += piece.bytes);
-            let (least, most) = (loads.iter().min().unwrap(), loads.iter().max().unwrap());
-            assert_eq!(loads.iter().sum::<u64>(), u64::from(n) * bytes);
+            let (least, most) = extremes(&divide_by_packets(&vec![bytes; n as usize], s), s);
             assert!(most - least <= payload, "n = {n}, s = {s}, {packets}: {least} to {most}");
+            // A short last packet is another packet's difference.
+            for bytes in [bytes - 1, bytes - 2_000, bytes - 4_095] {
+                let (least, most) = extremes(&divide_by_packets(&vec![bytes; n as usize], s), s);
+                assert!(most - least < 2 * payload, "n = {n}, s = {s}, {bytes}: {least} to {most}");
+            }
         }
     }
 }

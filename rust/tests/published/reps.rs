@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::run::{complete, setup, side_by_side};
-use crate::support::screen;
+use crate::support::{extent, screen};
 use evenkeel::balance::{self, display_name};
 use evenkeel::fabric::Outcome;
 use evenkeel::nic::Marked;
@@ -56,6 +56,9 @@ const SAME: f64 = 0.01;
 
 #[test]
 fn the_table_of_reps_agrees_with_the_artifact() {
+    if extent::is_left_out("published::reps, the table of the artifact") {
+        return;
+    }
     let ours = side_by_side(TABLE, |row| {
         let seeds: Vec<[f64; 3]> = (1..=row.seeds).map(|seed| figures(&run(row, seed))).collect();
         [0, 1, 2].map(|figure| median(seeds.iter().map(|figures| figures[figure]).collect()))

@@ -7,6 +7,13 @@ pub(crate) fn is_long() -> bool {
     std::env::var("EVENKEEL_LONG_TESTS").is_ok_and(|value| !matches!(value.as_str(), "" | "0"))
 }
 
+/// True if a test as a whole is left out, which standard error then says: one that takes long and
+/// runs with `EVENKEEL_LONG_TESTS=1` alone.
+#[allow(dead_code, reason = "the tests of the fabric, which share the file, leave out cases alone")]
+pub(crate) fn is_left_out(test: &str) -> bool {
+    cases(test, vec![()], |()| false).is_empty()
+}
+
 /// The cases of a test that run: all, or by default those to keep. Says on standard error how many
 /// are left out.
 pub(crate) fn cases<T>(test: &str, all: Vec<T>, keep: impl Fn(&T) -> bool) -> Vec<T> {
