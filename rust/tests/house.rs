@@ -14,6 +14,7 @@ mod house {
     pub(crate) mod paths;
     pub(crate) mod policies;
     pub(crate) mod project;
+    pub(crate) mod quotes;
     pub(crate) mod size;
     pub(crate) mod snapshots;
     pub(crate) mod source;
@@ -180,6 +181,12 @@ fn each_file_is_reached_from_a_target() {
     let mut roots: Vec<String> = manifests.iter().flat_map(house::manifest::roots).collect();
     roots.push("build.rs".to_owned());
     expect_none(house::tree::orphans(&roots, &project::rust_sources()));
+}
+
+#[test]
+fn the_page_of_reproduced_figures_quotes_the_snapshots() {
+    let snapshots = project::files("snapshots", ".snap");
+    expect_none(house::quotes::stale(&project::read("docs/reproduction.md"), &snapshots));
 }
 
 #[test]
