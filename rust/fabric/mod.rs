@@ -4,6 +4,7 @@
 //! [`World`] is hosts and network under one clock. The network itself, what a packet meets between
 //! two NICs, is in `network`; what its switches decide, in [`crate::switching`].
 
+pub(crate) mod counters;
 mod driver;
 mod event;
 mod network;

@@ -114,7 +114,7 @@ mod ffi {
         type FabricQpSettings = super::super::records::FabricQpSettings;
         type FabricWork = super::super::records::FabricWork;
         type FabricCompletion = super::super::records::FabricCompletion;
-        type FabricCounters = super::super::records::FabricCounters;
+        type FabricCounters = crate::fabric::counters::NetworkCounters;
         type FabricPause = super::super::records::FabricPause;
         type FabricNicCounters = crate::nic::NicCounters;
         type FabricQpCounts = crate::endpoint::QpCounts;

@@ -9,8 +9,9 @@ use super::core::{Core, NONE, PostError};
 use super::enumerations::{FabricMessageEventKind, FabricPacketKind, FabricWitness};
 use super::experiment::{Experiment, experiment_of_text, experiment_on_graph, graph_of};
 use super::records::{
-    FabricCompletion, FabricCounters, FabricEnd, FabricLink, FabricMessageEvent, FabricPacket,
+    FabricCompletion, FabricEnd, FabricLink, FabricMessageEvent, FabricPacket,
 };
+use crate::fabric::counters::NetworkCounters;
 use crate::fabric::{self, Outcome};
 use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
 
@@ -354,7 +355,7 @@ fn only_experiments_of_the_hpcc_family_write_its_files() {
     assert!(experiment.record_hpcc(&mut core).is_err());
     // Without a recording there are no samples.
     assert_eq!(core.sample(0, 0, &[], &[]), u64::MAX);
-    let counters = FabricCounters { trimmed: 3, ..FabricCounters::default() };
+    let counters = NetworkCounters { trimmed: 3, ..NetworkCounters::default() };
     core.record(&Measured { counters, verdict: Verdict::TimeLimit, ..Measured::default() });
     assert_eq!(core.outcome().counters.trimmed, 3);
 }
