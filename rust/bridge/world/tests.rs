@@ -8,9 +8,7 @@ use super::convert::Known as _;
 use super::core::{Core, NONE, PostError};
 use super::enumerations::{FabricMessageEventKind, FabricPacketKind, FabricWitness};
 use super::experiment::{Experiment, experiment_of_text, experiment_on_graph, graph_of};
-use super::records::{
-    FabricCompletion, FabricEnd, FabricLink, FabricMessageEvent, FabricPacket,
-};
+use super::records::{FabricCompletion, FabricEnd, FabricLink, FabricMessageEvent, FabricPacket};
 use crate::fabric::counters::NetworkCounters;
 use crate::fabric::{self, Outcome};
 use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
@@ -336,6 +334,7 @@ fn failures_cross_as_faults_and_steps() {
     let faults = experiment.faults();
     assert_eq!((faults.len(), faults[0].from_ps, faults[0].until_ps), (1, 1_000_000, 9_000_000));
     let steps: Vec<(u64, FabricWitness, u64)> = experiment
+        .core()
         .steps()
         .iter()
         .map(|step| (step.at_ps / 1_000_000, step.witness, step.rate_bps / 1_000_000_000))
