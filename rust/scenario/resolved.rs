@@ -94,7 +94,7 @@ impl Scenario {
     }
 
     /// The same on a fabric that exists already: of `[topology]` the text has `gap` and
-    /// `forwarding_delay` alone, and without a section `[workload]` nothing is sent.
+    /// `forwarding_delay` alone, and without `[workload]` and `[[job]]` nothing is sent.
     ///
     /// # Errors
     /// As [`Scenario::load`].

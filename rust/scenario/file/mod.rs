@@ -84,7 +84,8 @@ pub struct PolicySection {
 pub(in crate::scenario) enum Fabric {
     /// The one that its section `[topology]` describes.
     Described,
-    /// One that exists already; without `[workload]` nothing is sent.
+    /// One that exists already; without `[workload]` and `[[job]]` nothing is sent: programs post
+    /// their messages themselves.
     Existing,
 }
 
@@ -114,11 +115,7 @@ impl ScenarioFile {
         };
         let workload = workload.map(|reader| WorkloadSection::read(reader, Role::Alone));
         let job = job.into_iter().map(|reader| WorkloadSection::read(reader, Role::Job));
-        let (workload, mut job) = (workload.transpose()?, job.collect::<Result<Vec<_>, _>>()?);
-        if fabric == Fabric::Existing && workload.is_none() {
-            // Programs on a fabric of their own post their messages themselves.
-            job.clear();
-        }
+        let (workload, job) = (workload.transpose()?, job.collect::<Result<Vec<_>, _>>()?);
         reader.finish()?;
         Ok(Self { general, topology, switch, transport, policy, workload, job, failure })
     }

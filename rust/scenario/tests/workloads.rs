@@ -1,6 +1,9 @@
 //! Workloads and jobs.
 
+use std::path::Path;
+
 use super::parse;
+use crate::scenario::{Overrides, Scenario};
 
 #[test]
 fn jobs_are_laid_over_their_hosts_and_explained_one_by_one() {
@@ -23,6 +26,22 @@ fn jobs_are_laid_over_their_hosts_and_explained_one_by_one() {
     let other = scenario.with_seed(2).unwrap();
     assert_ne!(other.workload.messages[11..], messages[11..]);
     assert_eq!(other.workload.jobs, scenario.workload.jobs);
+}
+
+#[test]
+fn on_a_fabric_that_exists_jobs_are_sent_as_typed_and_nothing_without_any() {
+    let folder = Path::new("");
+    let on_it = |text: &str| {
+        let fabric = Scenario::topology("leaves = 2\nhosts_per_leaf = 2", "test", folder).unwrap();
+        Scenario::on(fabric, text, "test", folder, &Overrides::default())
+    };
+    assert!(on_it("").unwrap().workload.messages.is_empty());
+    let scenario =
+        on_it("[[job]]\nkind = \"shift\"\n[[job]]\nkind = \"incast\"\nfan_in = 3\n").unwrap();
+    let names: Vec<&str> = scenario.workload.jobs.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!((names, scenario.workload.messages.len()), (vec!["job0", "job1"], 4 + 3));
+    let error = on_it("[[job]]\nkind = \"shift\"\nhosts = \"0..5\"").unwrap_err().to_string();
+    assert!(error.starts_with("test.toml:3:9: job[0].hosts"), "{error}");
 }
 
 #[test]
