@@ -122,6 +122,7 @@ fn rails(
     let mut rails: Vec<RailConfig> = Vec::new();
     for (index, section) in sections.iter_mut().enumerate() {
         let name = section.common.name.fill(format!("rail{index}"));
+        context.name(&name)?;
         let rail = kind::resolve(context, section, &name)?;
         if rails.iter().any(|other| other.name == rail.name) {
             return Err(context.invalid(&name, "another rail has that name"));
