@@ -180,11 +180,6 @@ impl Workload {
         (0..u32::try_from(self.task_count()).expect("ids are 32 bits")).map(TaskId)
     }
 
-    /// The task of the delay at this index.
-    pub fn delay_task(&self, index: usize) -> TaskId {
-        TaskId(u32::try_from(self.messages.len() + index).expect("ids are 32 bits"))
-    }
-
     /// The message or the delay of a task.
     pub fn task(&self, task: TaskId) -> Task<'_> {
         match self.message(task) {
@@ -243,12 +238,6 @@ impl Workload {
             return Time::ZERO;
         }
         self.messages.iter().map(|message| message.start).min().unwrap_or(Time::ZERO)
-    }
-
-    /// The span from `first_start` to the last scheduled start.
-    pub fn start_spread(&self) -> Span {
-        let last = self.messages.iter().map(|message| message.start).max();
-        last.unwrap_or(Time::ZERO).since(self.first_start())
     }
 }
 
