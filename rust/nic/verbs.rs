@@ -20,7 +20,7 @@
 //! - A queue pair has a completion queue of its NIC's, and each work request is signalled.
 
 mod engine;
-mod header;
+pub(crate) mod header;
 mod queues;
 
 pub(super) use queues::WorkQueues;

@@ -36,6 +36,17 @@ mod ffi {
         ACK_REQUEST = 64,
     }
 
+    /// The verb of a data packet: the upper four bits of [`FabricPacket::sack`].
+    #[derive(Debug)]
+    #[repr(u8)]
+    enum FabricPacketVerb {
+        WRITE = 0,
+        WRITE_WITH_IMMEDIATE = 1,
+        SEND = 2,
+        READ_REQUEST = 3,
+        READ_RESPONSE = 4,
+    }
+
     /// How transmission times become picoseconds.
     #[derive(Debug, Default)]
     #[repr(u8)]
@@ -140,6 +151,7 @@ mod ffi {
 
         type FabricPacketKind;
         type FabricPacketFlag;
+        type FabricPacketVerb;
         type FabricRounding;
         type FabricFaultKind;
         type FabricWitness;
