@@ -168,6 +168,19 @@ pub enum RefusalReason {
     InvalidRequest = 1,
 }
 
+impl RefusalReason {
+    /// The reason of this number; `None` if there is none.
+    pub(super) const fn of_number(number: u64) -> Option<Self> {
+        const NOT_READY: u64 = RefusalReason::ReceiverNotReady as u64;
+        const INVALID: u64 = RefusalReason::InvalidRequest as u64;
+        match number {
+            NOT_READY => Some(Self::ReceiverNotReady),
+            INVALID => Some(Self::InvalidRequest),
+            _ => None,
+        }
+    }
+}
+
 /// What a frame of priority flow control (PFC) orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PauseOrder {
