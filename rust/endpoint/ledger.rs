@@ -154,7 +154,7 @@ impl Ledger {
         self.posted.iter().map(|(_, message)| message)
     }
 
-    /// How many messages were posted; after 2^32 they are counted modulo that.
+    /// How many messages were posted, the discarded ones included.
     pub(super) fn posted_count(&self) -> u64 {
         match &self.discards {
             Some(discards) => discards.sums.messages,

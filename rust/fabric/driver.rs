@@ -21,7 +21,7 @@ const PROGRESS_EVERY: u64 = 1 << 18;
 pub struct Observers<'a> {
     /// Watches packets and counters.
     pub watch: Option<&'a mut dyn Watch>,
-    /// Is called with how far the run is, every 2^18 events and at its end.
+    /// Is called with how far the run is, now and then and at its end.
     pub progress: &'a mut dyn FnMut(&Progress),
 }
 
