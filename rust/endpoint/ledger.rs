@@ -250,7 +250,7 @@ impl Ledger {
     }
 
     /// Every flow that is not discarded, in order of message and piece.
-    pub fn flows_in_order(&self) -> Vec<FlowRecord> {
+    pub(crate) fn flows_in_order(&self) -> Vec<FlowRecord> {
         let mut flows = self.flows.clone();
         if self.discards.is_some() {
             flows.retain(|flow| flow.completed == Time::NEVER);
@@ -260,7 +260,8 @@ impl Ledger {
     }
 
     /// How many flow records are in memory.
-    pub fn flow_records(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn flow_records(&self) -> usize {
         self.flows.len()
     }
 

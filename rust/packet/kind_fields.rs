@@ -141,7 +141,7 @@ impl ArrivalReport {
 
     /// How many of the packets were ECN marked.
     #[inline]
-    pub const fn marked_packets(&self) -> u32 {
+    pub(crate) const fn marked_packets(&self) -> u32 {
         self.marked.count_ones()
     }
 }

@@ -12,7 +12,7 @@ mod run;
 
 pub use compare::{Comparison, Job, Observer, compare};
 pub use lower_bound::lower_bound;
-pub use pool::in_order;
+use pool::in_order;
 pub use queue_pairs::{QueuePairs, queue_pairs};
 pub use rails::{rail_identity, run_rails};
 pub use run::{Finished, Observers, Run, run};

@@ -9,7 +9,7 @@ use std::thread;
 /// order; the results are in this order too, whoever finishes first.
 ///
 /// Panics if one of them does.
-pub fn in_order<T: Send>(
+pub(crate) fn in_order<T: Send>(
     count: usize,
     threads: NonZeroUsize,
     work: impl Fn(usize) -> T + Sync,

@@ -163,7 +163,7 @@ impl Workload {
     }
 
     /// The sender of a message, or the host of a delay.
-    pub fn host_of(&self, task: TaskId) -> HostId {
+    pub(crate) fn host_of(&self, task: TaskId) -> HostId {
         match self.task(task) {
             Task::Message(_, message) => message.src,
             Task::Delay(delay) => delay.host,
@@ -217,7 +217,7 @@ impl Workload {
     ///
     /// # Panics
     /// If `hosts` has no entry for a host of the workload.
-    pub fn moved(mut self, hosts: &[HostId]) -> Self {
+    pub(crate) fn moved(mut self, hosts: &[HostId]) -> Self {
         for message in &mut self.messages {
             (message.src, message.dst) = (hosts[message.src.index()], hosts[message.dst.index()]);
         }

@@ -43,7 +43,7 @@ macro_rules! registry {
             }
 
             /// See [`SenderPolicy::NEEDS_PATHS`].
-            pub const fn needs_paths(&self) -> bool {
+            pub(crate) const fn needs_paths(&self) -> bool {
                 match self {
                     $(Self::$policy(_) => <$module::$policy as SenderPolicy>::NEEDS_PATHS,)*
                 }
@@ -52,7 +52,7 @@ macro_rules! registry {
 
         impl Sender {
             /// See [`SenderPolicy::NEEDS_PACKET_FEEDBACK`].
-            pub const fn needs_packet_feedback(&self) -> bool {
+            pub(crate) const fn needs_packet_feedback(&self) -> bool {
                 match self {
                     $(Self::$policy(_) =>
                         <$module::$policy as SenderPolicy>::NEEDS_PACKET_FEEDBACK,)*
