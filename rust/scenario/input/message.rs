@@ -68,6 +68,7 @@ fn expected_for_people(expected: &str) -> &str {
         "u8" => "a whole number from 0 to 255",
         "a nonzero u32" => "a whole number from 1 to 4294967295",
         "a nonzero u16" => "a whole number from 1 to 65535",
+        "f64" => "a number",
         "a boolean" => "true or false",
         "a string" => "a text in quotes",
         "a map" => "a table",
