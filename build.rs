@@ -22,9 +22,9 @@ mod bridge {
         #[cfg(feature = "ns3")]
         "rust/bridge/ns3.rs",
     ];
-    /// The glue around each.
+    /// The C++ sources that implement `cpp-bridge/evenkeel.h`.
     const GLUE: &[&str] = &["cpp-bridge/evenkeel.cc"];
-    /// What else makes the C++ side stale.
+    /// The headers whose changes require a new build.
     const HEADERS: &[&str] = &[
         "cpp-bridge/evenkeel.h",
         "ns3-module/cargo/cargo.h",
@@ -49,7 +49,8 @@ mod bridge {
             .std("c++11")
             .warnings(true)
             .extra_warnings(true);
-        // The module calls the glue, and a linker that has passed the glue by does not come back.
+        // The module comes later on the command line of the linker and calls the glue, which must
+        // therefore be linked as a whole.
         #[cfg(feature = "ns3")]
         compiler.link_lib_modifier("+whole-archive");
         compiler.compile("evenkeel-bridge");
@@ -72,21 +73,22 @@ mod ns3 {
         "applications",
         "flow-monitor",
     ];
-    /// What is missing if pkg-config does not find one.
+    /// The Debian packages that provide them.
     const PACKAGES: &str = "libns3-dev libgsl-dev libsqlite3-dev libxml2-dev";
 
     /// An installed ns-3.
     struct Installed {
         version: String,
-        /// Where it is, if pkg-config does not know it.
+        /// The value of `EVENKEEL_NS3_PREFIX`; `None` if pkg-config found it.
         prefix: Option<PathBuf>,
+        /// The folders of the libraries.
         folders: Vec<PathBuf>,
-        /// Names as linkers want them, in the order of `MODULES`.
+        /// The names of the libraries for the linker, in the order of `MODULES`.
         libraries: Vec<String>,
     }
 
-    /// Finds ns-3 (in `EVENKEEL_NS3_PREFIX`, or by pkg-config), builds the module, and links it;
-    /// hands its version on as `EVENKEEL_NS3_VERSION`.
+    /// Finds ns-3 (in `EVENKEEL_NS3_PREFIX`, or by pkg-config), builds the module, links it, and
+    /// sets `EVENKEEL_NS3_VERSION` for the crate.
     pub(super) fn build() {
         println!("cargo::rerun-if-env-changed=EVENKEEL_NS3_PREFIX");
         println!("cargo::rerun-if-changed=ns3-module");
@@ -101,7 +103,7 @@ mod ns3 {
         println!("cargo::rustc-env=EVENKEEL_NS3_VERSION={}", installed.version);
         let module = compile(&installed);
         println!("cargo::rustc-link-search=native={}", module.join("lib").display());
-        // Classes that are used by name alone would be left out of the program.
+        // The linker would drop classes that programs use only by their TypeIds.
         println!("cargo::rustc-link-lib=static:+whole-archive=evenkeel-ns3");
         for folder in &installed.folders {
             println!("cargo::rustc-link-search=native={}", folder.display());
@@ -114,7 +116,7 @@ mod ns3 {
         }
     }
 
-    /// Runs CMake; returns where it installed the static library.
+    /// Builds the static library with CMake; returns the folder in which CMake installed it.
     fn compile(installed: &Installed) -> PathBuf {
         let folder = |name| env::var(name).expect("cargo sets it");
         let mut cmake = cmake::Config::new("ns3-module");
@@ -124,13 +126,13 @@ mod ns3 {
             .define("EVENKEEL_CRATE_DIR", folder("CARGO_MANIFEST_DIR"))
             .define("EVENKEEL_CXXBRIDGE_DIR", folder("OUT_DIR") + "/cxxbridge/include")
             .define("EVENKEEL_NS3_VERSION", &installed.version);
-        // Said also where there is none: CMake remembers what it was told before.
+        // Also defined without a prefix, because CMake caches the value of an earlier run.
         cmake.define("EVENKEEL_NS3_PREFIX", installed.prefix.as_deref().unwrap_or(Path::new("")));
         cmake.build()
     }
 
-    /// What pkg-config knows. Flags beside the libraries are left out: they name headers and
-    /// libraries that ns-3 was built with, some of which need not be there.
+    /// Finds ns-3 with pkg-config. Only the names and folders of its libraries are used: the other
+    /// flags name dependencies of ns-3, of which some need not be installed.
     fn by_pkg_config() -> Result<Installed, String> {
         let probe = |module| {
             let name = format!("ns3-{module}");
@@ -164,7 +166,7 @@ mod ns3 {
         Ok(Installed { version, prefix: None, folders, libraries: libraries.into() })
     }
 
-    /// What is in a folder: a wheel's, or what a source build installed.
+    /// Finds ns-3 in a folder: that of a wheel, or one that a source build installed to.
     fn in_prefix(prefix: &Path) -> Result<Installed, String> {
         let wrong = |what: &str| format!("EVENKEEL_NS3_PREFIX={}: {what}", prefix.display());
         if !prefix.join("include/ns3/core-module.h").is_file() {
@@ -181,13 +183,13 @@ mod ns3 {
             .collect();
         cores.sort();
         let Some(core) = cores.first() else {
-            return Err(wrong("there is no library libns3*-core*.so in lib64 or lib"));
+            return Err(wrong("lib64 and lib have no library libns3*-core*.so"));
         };
         let (before, after) = core_name(core).expect("it was found by its name");
         let version: String =
             before.chars().skip_while(|c| *c != '.').skip(1).take_while(|c| *c != '-').collect();
         if version.is_empty() {
-            return Err(wrong("no version is in the names of its libraries"));
+            return Err(wrong("the names of its libraries have no version"));
         }
         let libraries = MODULES.map(|module| format!("{before}-{module}{after}"));
         Ok(Installed {

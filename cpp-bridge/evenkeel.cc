@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Glue between evenkeel.h and the contract in rust/bridge/chooser.rs. No protocol state lives here.
+// Implements evenkeel.h with the contract in rust/bridge/chooser.rs. It keeps no state of its own.
 
 #include "evenkeel.h"
 
@@ -17,7 +17,8 @@ namespace evenkeel
 namespace
 {
 
-// rust::Error belongs to cxx; callers get an exception of the standard library.
+// Makes the chooser in Rust. rust::Error belongs to cxx, so errors become an exception of the
+// standard library.
 rust::Box<contract::SwitchChooser>
 makeChooser(const std::string& policy, const std::string& parameters, const Switch& facts)
 {
@@ -39,7 +40,7 @@ makeChooser(const std::string& policy, const std::string& parameters, const Swit
     }
 }
 
-// An absent array is an empty slice.
+// The slice of an array; empty if the array is null.
 template <typename T>
 rust::Slice<const T>
 sliceOf(const T* values, std::uint32_t count)

@@ -18,7 +18,7 @@ namespace evenkeel
 /// The version of the library that is linked, such as "0.1.0".
 std::string version();
 
-/// Where the entropy values of packets come from, which sender policies (spray, flowlet) choose.
+/// The source of the entropy values of packets, which sender policies (spray, flowlet) choose.
 enum class Senders
 {
     /// Senders do not run the policy (TCP, another NIC): the switch chooses entropy values by flow,
@@ -44,7 +44,7 @@ struct Switch
     /// Longest round-trip time of the idle network, in picoseconds: the gap of `flowlet` is half of
     /// it, unless its parameter overrides it.
     std::uint64_t baseRttPs = 8000000;
-    /// Where entropy values come from.
+    /// The source of entropy values.
     Senders senders = Senders::Other;
 };
 
@@ -63,9 +63,9 @@ struct Arrival
 
     /// Time of the arrival, in picoseconds.
     std::uint64_t nowPs = 0;
-    /// Hash of the flow: of the 5-tuple without the field that is in `entropy`.
+    /// Hash of the flow: the 5-tuple without the field that is in `entropy`.
     std::uint32_t label = 0;
-    /// Field that the sender varies, such as the UDP source port; 0 if it is in the label.
+    /// Field that the sender varies, such as the UDP source port; 0 if the label includes it.
     std::uint16_t entropy = 0;
     /// Length on the wire, in bytes.
     std::uint32_t bytes = 0;
@@ -90,8 +90,8 @@ struct Candidates
     const std::uint32_t* weights = nullptr;
 };
 
-/// The load-balancing policy of one switch: picks one of the equal-cost ports for each packet.
-/// Not to be shared between threads.
+/// The load-balancing policy of one switch, which chooses one of the equal-cost ports for each
+/// packet. Threads must not share it.
 class SwitchChooser
 {
   public:
@@ -99,8 +99,8 @@ class SwitchChooser
     /// `parameters` are lines of TOML, as in `[policy]` of a scenario, such as "gap = \"50us\"".
     /// The same seed and number give the same choices in every run and on every platform.
     ///
-    /// Throws std::invalid_argument for an unknown policy or parameter, naming those there are,
-    /// and for a policy that a switch alone cannot serve, saying why.
+    /// Throws std::invalid_argument for an unknown policy or parameter, with the known ones, and
+    /// for a policy that needs more than a switch, with the reason.
     SwitchChooser(const std::string& policy, const std::string& parameters, const Switch& facts);
     ~SwitchChooser();
     SwitchChooser(SwitchChooser&& other) noexcept;
@@ -111,17 +111,17 @@ class SwitchChooser
     /// EVENKEEL_POLICY is not set or empty. Throws as the constructor does.
     static std::unique_ptr<SwitchChooser> fromEnvironment(std::uint32_t id, std::uint32_t ports);
 
-    /// The candidate by which the packet leaves, as an index; 0 if there is no candidate. Never
+    /// Chooses a candidate for the packet and returns its index; 0 if there is no candidate. Never
     /// throws.
     std::uint32_t choose(const Arrival& arrival, const Candidates& candidates);
 
-    /// The same for switches that keep their equal-cost ports (at least one) as numbers in a
-    /// vector, as the HPCC family of ns-3 forks does: returns one of `ports`. Only policies that
-    /// look at queues call `queueBytes(port)`.
+    /// Does the same for switches that keep their equal-cost ports (at least one) as numbers in a
+    /// vector, as the HPCC family of ns-3 forks does, and returns one of `ports`. Only policies
+    /// that look at queues call `queueBytes(port)`.
     template <typename QueueBytes>
     int choosePort(const Arrival& arrival, const std::vector<int>& ports, QueueBytes queueBytes);
 
-    /// Must be called when candidates or weights change.
+    /// Notifies the policy of a change of candidates or weights; must be called at each change.
     void routingChanged();
 
     /// True if the policy uses Candidates::queueBytes.
@@ -133,7 +133,7 @@ class SwitchChooser
   private:
     struct Impl;
     std::unique_ptr<Impl> m_impl;
-    /// Buffers of choosePort, kept for their memory.
+    /// Buffers of choosePort, kept to avoid an allocation per packet.
     std::vector<std::uint32_t> m_ports;
     std::vector<std::uint64_t> m_queueBytes;
 };

@@ -12,7 +12,7 @@ use evenkeel::topology::{LeafSpine, Node, Topology};
 use evenkeel::units::{BitRate, Bytes, Span, Time};
 use evenkeel::workload::Permutation;
 
-/// All wires, each `free` once it has sent what waits, and what comes to nodes: packets, wake-ups.
+/// All wires, each with the time at which it is `free`, and the events of nodes: packets, timeouts.
 struct Wires {
     topology: Arc<Topology>,
     free: Vec<Time>,
@@ -36,7 +36,7 @@ impl Wires {
         self.events.insert((self.free[index] + link.delay, index), (to, Some(packet)));
     }
 
-    /// After something went into a host: sends what it has, and wakes it when it wants to be.
+    /// Handles a host after an input: sends its packets and schedules its timeout.
     fn follow_up(&mut self, id: HostId, endpoints: &mut Endpoints) {
         endpoints.follow_up(self.now, id);
         let (now, host) = (self.now, endpoints.host_mut(id));
@@ -81,7 +81,7 @@ fn main() {
                 wires.follow_up(id, &mut endpoints);
             }
             Node::Switch(switch) => {
-                let mut packet = packet.expect("switches are not woken");
+                let mut packet = packet.expect("switches have no timeouts");
                 let port = switching.route(now, switch, &mut packet, &wires).expect("a path");
                 let waiting = wires.bytes(port, 0) as u32;
                 switching.mark(EcnPoint::Enqueue, port, waiting, &mut packet);

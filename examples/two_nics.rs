@@ -1,4 +1,4 @@
-//! Two NICs wired back to back: what any world does with the verbs, without a fabric.
+//! Two NICs wired back to back: a minimal world that uses the verbs without a fabric.
 
 use std::sync::Arc;
 

@@ -68,7 +68,7 @@ pub struct Packet {
     pub route: u16,
     /// What the packet is for.
     pub kind: PacketKind,
-    /// Single-bit header fields.
+    /// Header fields of one bit each: marks, priority, trimming.
     pub flags: Flags,
 }
 

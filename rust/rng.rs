@@ -37,7 +37,7 @@ pub enum Purpose {
     Repath = 9,
     /// Seeds of jobs after the first, by their indices.
     Job = 10,
-    /// Draws of tests.
+    /// Draws of tests, by whatever id the test chooses.
     Test = 1_000,
 }
 
@@ -50,6 +50,8 @@ impl Stream {
     pub fn new(seed: u64, purpose: Purpose, id: u64) -> Self {
         let key = mix64(mix64(seed ^ 0x9e37_79b9_7f4a_7c15) ^ purpose as u64);
         let state = mix64(key ^ id);
+        // State and increment both depend on the id: two streams that met in a state would part
+        // again.
         Self(Pcg32::new(state, mix64(state ^ key)))
     }
 
@@ -58,12 +60,12 @@ impl Stream {
         Self::new(seed, purpose, u64::from(first) << 32 | u64::from(second))
     }
 
-    /// 32 uniform bits.
+    /// Draws 32 uniform bits: one step of the generator.
     pub fn next_u32(&mut self) -> u32 {
         self.0.next_u32()
     }
 
-    /// 16 uniform bits.
+    /// Draws 16 uniform bits: the upper half of one step of the generator.
     pub fn next_u16(&mut self) -> u16 {
         (self.next_u32() >> 16) as u16
     }

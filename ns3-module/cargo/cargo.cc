@@ -16,7 +16,7 @@ namespace ns3way
 std::int32_t
 run_test_suite(rust::Str suite)
 {
-    // The runner's interface is that of main().
+    // TestRunner::Run takes the arguments of main().
     std::vector<std::string> words = {"evenkeel", "--verbose", "--suite=" + std::string(suite)};
     std::vector<char*> arguments;
     for (std::string& word : words)

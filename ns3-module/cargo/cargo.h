@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// What the Rust package asks of ns-3 when both are in one process: declared to it in
-// rust/bridge/ns3.rs. There is no ns-3 in this header, which is compiled as C++11.
+// The calls of the Rust package into ns-3 in the same process; rust/bridge/ns3.rs declares them to
+// Rust. This header is compiled as C++11 and includes no header of ns-3.
 
 #ifndef EVENKEEL_CARGO_H
 #define EVENKEEL_CARGO_H
@@ -15,11 +15,11 @@ namespace evenkeel
 namespace ns3way
 {
 
-/// Runs a test suite of the module by ns-3's own test runner, which prints its report; 0 if all is
-/// well. ns-3's simulator is one a process: calls must not overlap.
+/// Runs a test suite of the module with ns-3's own test runner, which prints its report; returns 0
+/// if it passes. A process has one ns-3 simulator: calls must not overlap.
 std::int32_t run_test_suite(rust::Str suite);
 
-/// The kinds of ns-3 objects of the group that the module's classes are in, by name, one a line.
+/// The names of the TypeIds that are registered in a group, one per line.
 rust::String type_names(rust::Str group);
 
 } // namespace ns3way

@@ -25,7 +25,7 @@ namespace
  * @brief Runs an experiment.
  * @param experiment the experiment
  * @param core its hosts and policies
- * @param folder the folder for files of the HPCC family; null to write none
+ * @param folder the folder for the files of the HPCC family; null to write no files
  * @return the core
  */
 rust::Box<Core>

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The Rust side: where the crate is, and the rule that builds its static library. Sets
-#   _evenkeel_crate     the crate's folder, or empty where there is no crate or no cargo
-#   _evenkeel_archive   the static library, or empty if cargo is the caller and brings it
-#   _evenkeel_includes  what files of _evenkeel_bridge_sources need to include
-#   _evenkeel_generated a header that has to be there first
+# The Rust side: finds the crate and adds the rule that builds its static library. Sets
+#   _evenkeel_crate     the folder of the crate; empty if the crate or cargo is missing
+#   _evenkeel_archive   the static library; empty if cargo is the caller, which links it itself
+#   _evenkeel_includes  the include directories of _evenkeel_bridge_sources
+#   _evenkeel_generated a generated header on which _evenkeel_bridge_sources depend
 
 set(_evenkeel_archive "")
 set(_evenkeel_generated "")
@@ -20,7 +20,7 @@ endif()
 # The module may be a symbolic link in contrib/: its real path is in the crate.
 get_filename_component(_evenkeel_real "${CMAKE_CURRENT_LIST_DIR}/.." REALPATH)
 set(_evenkeel_crate "")
-# Trees warn of variables that nobody has set.
+# ns-3 trees warn about undefined variables.
 foreach(_variable EVENKEEL_CRATE_DIR CARGO_HOME HOME)
   set(_evenkeel_${_variable} "")
   if(DEFINED ENV{${_variable}})
@@ -53,7 +53,8 @@ set(_target "${EVENKEEL_CARGO_TARGET_DIR}")
 if(NOT _target)
   set(_target "${CMAKE_CURRENT_BINARY_DIR}/cargo")
 endif()
-# The profile `dev` builds in the folder `debug`, each other in that of its own name.
+# cargo builds the profile `dev` in the folder `debug`, and every other profile in a folder of its
+# name.
 set(_folder "${EVENKEEL_CARGO_PROFILE}")
 if(_folder STREQUAL "dev")
   set(_folder "debug")
@@ -68,7 +69,7 @@ file(GLOB_RECURSE _evenkeel_crate_files CONFIGURE_DEPENDS "${_evenkeel_crate}/ru
      "${_evenkeel_crate}/cpp-bridge/*" "${_evenkeel_crate}/ns3-module/model/*records.h"
      "${_evenkeel_crate}/ns3-module/model/fabric-packet.h"
 )
-# What an ns-3 build has in CXXFLAGS is not meant for the bridge.
+# The CXXFLAGS of an ns-3 build must not apply to the bridge.
 add_custom_command(
   OUTPUT "${_evenkeel_archive}" "${_evenkeel_generated}"
   COMMAND

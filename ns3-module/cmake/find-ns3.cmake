@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Way 2 and 3: an installed ns-3. Sets _evenkeel_ns3_version (such as 3.37), the C++ standard that
-# its headers need, and an interface target ns3::MODULE-dependency for each module.
+# Modes 2 and 3: finds an installed ns-3. Sets _evenkeel_ns3_version (such as 3.37) and the C++
+# standard that its headers need, and adds an interface target ns3::MODULE-dependency per module.
 #
-# What ns-3 installs for find_package is read, not run: Debian's wants programs of another package,
-# and a wheel's names folders of the machine that built it.
+# The files that ns-3 installs for find_package are read, but not executed: Debian's require
+# programs of another package, and a wheel's refer to folders of the machine that built it.
 
 set(EVENKEEL_NS3_PREFIX "$ENV{EVENKEEL_NS3_PREFIX}"
     CACHE PATH "The folder that has ns-3's include/ns3 and lib or lib64; found by default"
 )
-set(EVENKEEL_NS3_VERSION "" CACHE STRING "The version of ns-3, if it cannot be found out")
+set(EVENKEEL_NS3_VERSION "" CACHE STRING "The version of ns-3, if it cannot be detected")
 
 if(EVENKEEL_NS3_PREFIX)
   set(_include "${EVENKEEL_NS3_PREFIX}/include")
   if(NOT EXISTS "${_include}/ns3/core-module.h")
-    message(FATAL_ERROR "evenkeel: there is no ns-3 in EVENKEEL_NS3_PREFIX=${EVENKEEL_NS3_PREFIX}: "
-                        "include/ns3/core-module.h is missing. Of the wheel, it is the folder "
-                        "ns3 in site-packages")
+    message(FATAL_ERROR "evenkeel: EVENKEEL_NS3_PREFIX=${EVENKEEL_NS3_PREFIX} is not an installed "
+                        "ns-3: include/ns3/core-module.h is missing. For the wheel, set it to the "
+                        "folder ns3 in site-packages")
   endif()
 else()
   find_path(EVENKEEL_NS3_INCLUDE ns3/core-module.h DOC "Where ns-3's headers are")
   if(NOT EVENKEEL_NS3_INCLUDE)
-    message(FATAL_ERROR "evenkeel: there is no ns-3. On Debian: apt-get install libns3-dev "
-                        "libgsl-dev libsqlite3-dev libxml2-dev. For a wheel or a build of your own "
-                        "give -DEVENKEEL_NS3_PREFIX=FOLDER, which has include/ns3 and lib")
+    message(FATAL_ERROR "evenkeel: ns-3 is not found. On Debian: apt-get install libns3-dev "
+                        "libgsl-dev libsqlite3-dev libxml2-dev. For a wheel or another build, set "
+                        "-DEVENKEEL_NS3_PREFIX=FOLDER to the folder with include/ns3 and lib")
   endif()
   set(_include "${EVENKEEL_NS3_INCLUDE}")
 endif()
@@ -39,8 +39,8 @@ foreach(_folder "${_root}/lib/${CMAKE_LIBRARY_ARCHITECTURE}" "${_root}/lib64" "$
   endif()
 endforeach()
 if(NOT _core)
-  message(FATAL_ERROR "evenkeel: ${_include} has the headers of ns-3, and there is no library "
-                      "libns3*-core*.so in lib or lib64 beside it")
+  message(FATAL_ERROR "evenkeel: ${_include} has the headers of ns-3, but there is no library "
+                      "libns3*-core*.so in lib or lib64 of ${_root}")
 endif()
 get_filename_component(_folder "${_core}" DIRECTORY)
 get_filename_component(_name "${_core}" NAME)
@@ -61,11 +61,12 @@ if(EVENKEEL_NS3_VERSION)
   set(_evenkeel_ns3_version "${EVENKEEL_NS3_VERSION}")
 endif()
 if(NOT _evenkeel_ns3_version)
-  message(FATAL_ERROR "evenkeel: which ns-3 is in ${_folder} cannot be found out; give "
+  message(FATAL_ERROR "evenkeel: the version of ns-3 in ${_folder} cannot be detected; set "
                       "-DEVENKEEL_NS3_VERSION=3.NN")
 endif()
 
-# Whether its libraries log and assert. Newer ones say so; Debian's say nothing, and do log.
+# Whether the libraries have logging and assertions. Newer versions declare it; Debian's does not,
+# and has logging.
 set(_definitions NS3_LOG_ENABLE)
 if(EXISTS "${_folder}/cmake/ns3/ns3Targets.cmake")
   file(STRINGS "${_folder}/cmake/ns3/ns3Targets.cmake" _lines
@@ -84,15 +85,15 @@ endif()
 foreach(_module ${_evenkeel_needs} ${_evenkeel_test_needs})
   set(_library "${_folder}/${_before}-${_module}${_after}.so")
   if(NOT EXISTS "${_library}")
-    message(FATAL_ERROR "evenkeel: this ns-3 has no module ${_module}: there is no ${_library}")
+    message(FATAL_ERROR "evenkeel: this ns-3 has no module ${_module}: ${_library} is missing")
   endif()
   add_library(ns3::${_module}-dependency INTERFACE IMPORTED)
   set_target_properties(
     ns3::${_module}-dependency PROPERTIES INTERFACE_COMPILE_DEFINITIONS "${_definitions}"
                                           INTERFACE_LINK_LIBRARIES "${_library}"
   )
-  # As a system folder it would come before the C++ library's own headers, which look for theirs
-  # after it.
+  # An explicit /usr/include would precede the headers of the C++ library, which find those of the C
+  # library only in folders after their own.
   if(NOT _include STREQUAL "/usr/include")
     set_target_properties(
       ns3::${_module}-dependency PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${_include}"
@@ -100,7 +101,7 @@ foreach(_module ${_evenkeel_needs} ${_evenkeel_test_needs})
   endif()
 endforeach()
 
-# Headers of 3.37 are no C++20; those from 3.46 on are nothing less than C++23.
+# The headers of 3.37 do not compile as C++20; those from 3.46 on require C++23.
 if(_evenkeel_ns3_version VERSION_LESS 3.41)
   set(CMAKE_CXX_STANDARD 17)
 elseif(_evenkeel_ns3_version VERSION_LESS 3.46)

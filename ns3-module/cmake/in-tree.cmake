@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Way 1: contrib/evenkeel of an ns-3 tree.
+# Mode 1: builds the module as contrib/evenkeel of an ns-3 tree.
 
 if(NOT _evenkeel_crate)
-  # The rest of ns-3 is none of this module's business and must build.
+  # The rest of ns-3 must build without this module.
   message(STATUS "Skipping evenkeel: it does not find ${_evenkeel_missing}")
   return()
 endif()
@@ -15,7 +15,7 @@ set_source_files_properties(
   PROPERTIES INCLUDE_DIRECTORIES "${_evenkeel_includes}" OBJECT_DEPENDS "${_evenkeel_generated}"
 )
 
-# ns-3 up to 3.37 hands the targets of its modules on in variables.
+# ns-3 up to 3.37 stores the targets of its modules in variables.
 set(_libraries "")
 foreach(_need ${_evenkeel_needs})
   if(DEFINED lib${_need})
@@ -33,7 +33,7 @@ foreach(_need ${_evenkeel_test_needs})
   endif()
 endforeach()
 
-# A path, not a target: install(EXPORT) would want a target exported.
+# The archive is a path, not a target: install(EXPORT) requires every linked target to be exported.
 build_lib(
   LIBNAME evenkeel
   SOURCE_FILES ${_evenkeel_sources}
@@ -48,7 +48,7 @@ foreach(_target evenkeel libevenkeel libevenkeel-obj)
     add_dependencies(${_target} evenkeel-cargo)
     get_target_property(_type ${_target} TYPE)
     if(_type STREQUAL "SHARED_LIBRARY")
-      # Another library with Rust in it may be in the same process.
+      # Another library with Rust code may be loaded into the same process.
       target_link_options(${_target} PRIVATE "LINKER:--exclude-libs,libevenkeel.a")
     endif()
   endif()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Way 2: the library, its tests and examples against an installed ns-3. Way 3: the library alone,
-# for cargo to link.
+# Mode 2: builds the library, its tests and its examples against an installed ns-3. Mode 3: builds
+# the library and its tests as one archive, which cargo links.
 
 if(NOT _evenkeel_crate)
   message(FATAL_ERROR "evenkeel: cannot be built without ${_evenkeel_missing}")
@@ -10,7 +10,7 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
-# Scripts include "ns3/NAME.h", wherever the module is built.
+# Scripts include "ns3/NAME.h" in every mode.
 set(_staged "${CMAKE_CURRENT_BINARY_DIR}/include")
 foreach(_header ${_evenkeel_headers})
   get_filename_component(_name "${_header}" NAME)
@@ -43,7 +43,7 @@ set_source_files_properties(
 )
 
 if(EVENKEEL_FROM_CARGO)
-  # cargo has a test of its own that runs them, so they are in the same archive.
+  # A Rust test runs the suites, so they are in the same archive.
   target_sources(evenkeel-ns3 PRIVATE ${_evenkeel_tests})
   install(TARGETS evenkeel-ns3 ARCHIVE DESTINATION lib)
   return()
@@ -54,7 +54,7 @@ find_package(Threads REQUIRED)
 target_link_libraries(
   evenkeel-ns3 PRIVATE "${_evenkeel_archive}" Threads::Threads ${CMAKE_DL_LIBS}
 )
-# Another library with Rust in it may be in the same process.
+# Another library with Rust code may be loaded into the same process.
 target_link_options(evenkeel-ns3 PRIVATE "LINKER:--exclude-libs,libevenkeel.a")
 
 install(TARGETS evenkeel-ns3 LIBRARY DESTINATION lib)
@@ -67,7 +67,7 @@ list(TRANSFORM _test_dependencies APPEND "-dependency")
 enable_testing()
 add_executable(evenkeel-test-runner test/stand-alone/test-runner.cc ${_evenkeel_tests})
 target_link_libraries(evenkeel-test-runner PRIVATE evenkeel-ns3 ${_test_dependencies})
-# Newer runners take one suite a process. The names are those in the sources.
+# Newer test runners run one suite per process. The names of the suites are read from the sources.
 foreach(_source ${_evenkeel_tests})
   file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/../${_source}" _lines REGEX ": TestSuite\\(\"")
   foreach(_line ${_lines})
@@ -78,13 +78,13 @@ foreach(_source ${_evenkeel_tests})
   endforeach()
 endforeach()
 
-# The examples' own list says what is built, as in a tree.
+# examples/CMakeLists.txt calls this function, which an ns-3 tree provides.
 set(EVENKEEL_EXAMPLES_TO_RUN "${CMAKE_CURRENT_LIST_DIR}/../test/examples-to-run.py")
 function(build_lib_example)
   cmake_parse_arguments(_example "" "NAME" "SOURCE_FILES;LIBRARIES_TO_LINK" ${ARGN})
   add_executable(${_example_NAME} ${_example_SOURCE_FILES})
   target_link_libraries(${_example_NAME} PRIVATE evenkeel-ns3 ${_test_dependencies})
-  # With the arguments that examples-to-run.py has for a tree.
+  # The arguments are those that examples-to-run.py has for an ns-3 tree.
   file(STRINGS "${EVENKEEL_EXAMPLES_TO_RUN}" _lines REGEX "^    \\(\"${_example_NAME}[ \"]")
   foreach(_line ${_lines})
     string(REGEX MATCH "\"([^\"]*)\"" _match "${_line}")

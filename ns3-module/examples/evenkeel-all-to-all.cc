@@ -67,12 +67,12 @@ RunPolicy(const Options& options, const std::string& policy)
                                options.fabric.hostsPerLeaf);
     Simulator::Run();
 
-    uint64_t longest = 0;
+    uint64_t longestPs = 0;
     for (const FabricFlow& flow : fabric->GetCore().GetFlows())
     {
         if (flow.completedPs != FABRIC_NEVER)
         {
-            longest = std::max(longest, flow.completedPs - flow.startPs);
+            longestPs = std::max(longestPs, flow.completedPs - flow.startPs);
         }
     }
     const bool done = fabric->GetVerdict() == Fabric::COMPLETED;
@@ -80,7 +80,7 @@ RunPolicy(const Options& options, const std::string& policy)
     std::cout << std::left << std::setw(16) << policy << std::right << std::fixed
               << std::setprecision(3) << std::setw(12)
               << static_cast<double>(fabric->GetFinishPs()) / 1e6 << std::setw(12)
-              << static_cast<double>(longest) / 1e6 << std::setw(10) << counters.dataSent
+              << static_cast<double>(longestPs) / 1e6 << std::setw(10) << counters.dataSent
               << std::setw(8) << counters.retransmitted << std::setw(8) << counters.marked
               << std::setw(8) << fabric->GetCounters().dataDropped << std::setw(10)
               << fabric->GetQueueBytesMax() / 1000 << (done ? "" : "  did not complete")
@@ -102,9 +102,9 @@ main(int argc, char* argv[])
     cmd.AddValue("failure", "take the link leaf0-spine0 down after 5 us", options.failure);
     cmd.Parse(argc, argv);
 
-    std::cout << options.collective << " of " << options.fabric.bytes << " B a rank, "
+    std::cout << options.collective << " of " << options.fabric.bytes << " B per rank, "
               << options.fabric.CountHosts() << " hosts" << std::endl
-              << "policy            complete_us  longest_us   packets  resent  marked dropped"
+              << "policy          completed_us  longest_us   packets retrans  marked dropped"
                  "  queue_kB"
               << std::endl;
     int status = 0;

@@ -4,14 +4,14 @@
  * @file
  * @ingroup evenkeel
  * Runs an experiment of the HPCC family of simulators in mainline ns-3: reads the
- * family's config.txt unchanged, and writes fct.txt, pfc.txt and every other file that it asks for
- * (the trace, queue lengths, ConWeave's monitors) in the family's formats, under the names that it
- * gives.
+ * family's config.txt unchanged, and writes fct.txt, pfc.txt and every other file that it requests
+ * (the trace, queue lengths, ConWeave's monitors) in the family's formats and under the names that
+ * the configuration has.
  *
  *     evenkeel-hpcc mix/config.txt --policy=spray --out=results
  *
- * The policy is that of the command line, else that of the key LB_POLICY, else ECMP. Without a
- * configuration it runs the small one beside this file.
+ * The policy is that of the command line, else that of the key LB_POLICY, else ECMP. The default
+ * configuration is hpcc/config.txt beside this file.
  */
 
 #include "ns3/boolean.h"
@@ -58,7 +58,7 @@ main(int argc, char* argv[])
         experiment.Write(out);
         const bool done = fabric->GetVerdict() == Fabric::COMPLETED;
         std::cout << experiment.GetPolicy() << ": "
-                  << (done ? "all flows complete" : "flows are open") << " at "
+                  << (done ? "all flows completed" : "some flows did not complete") << " at "
                   << fabric->GetNowPs() / 1000 << " ns; " << fabric->GetCounters().hops
                   << " packets crossed a link, " << fabric->GetCounters().dataDropped << " lost, "
                   << fabric->GetCounters().pauses << " pauses" << std::endl;

@@ -9,7 +9,7 @@
  *     evenkeel-scenario --file=examples/quickstart.toml --flows
  *
  * With --flows it prints a line for each flow: message, piece, sender, receiver, bytes, and start,
- * delivery and completion in picoseconds. Without a file it runs a small scenario of its own.
+ * delivery and completion in picoseconds. Without --file it runs a small built-in scenario.
  */
 
 #include "example-options.h"
@@ -24,7 +24,7 @@ using namespace ns3;
 namespace
 {
 
-/// The scenario to run if there is no file.
+/// The scenario that runs without --file.
 const char* const SCENARIO = R"(
 [topology]
 leaves = 2
@@ -60,12 +60,12 @@ main(int argc, char* argv[])
     const bool done = fabric->GetVerdict() == Fabric::COMPLETED;
     const Fabric::Counters& counters = fabric->GetCounters();
     const FabricNicCounters nics = fabric->GetCore().GetCounters();
-    std::cout << (done ? "complete" : "not complete") << " at "
+    std::cout << (done ? "completed" : "not completed") << " at "
               << (done ? fabric->GetFinishPs() : fabric->GetNowPs()) << " ps, " << nics.dataSent
-              << " data packets sent, " << nics.retransmitted << " of them again, "
+              << " data packets sent, " << nics.retransmitted << " of them retransmitted, "
               << counters.dataDropped << " lost, " << counters.trimmed << " trimmed, "
               << nics.marked << " marked, " << counters.pauses << " pauses, " << counters.hops
-              << " over links" << std::endl;
+              << " hops" << std::endl;
     if (flows)
     {
         for (const FabricFlow& flow : fabric->GetCore().GetFlows())

@@ -8,7 +8,7 @@
  *
  *     evenkeel-speed --hostsPerLeaf=16 --leaves=16 --spines=16 --bytes=2000000
  *
- * prints the packets per second of CPU time that cross a link, the best of several rounds, for
+ * prints the packet hops per second of CPU time, the best of several rounds, for
  * three cores: `policy` has evenkeel's policies and NICs, `c++ policy` has evenkeel's NICs and a
  * plain policy in C++, `c++ all` has plain NICs too.
  */
@@ -33,7 +33,7 @@ namespace
 
 /**
  * @param evenkeel a core of evenkeel
- * @return its NICs, with a policy of a few lines of C++
+ * @return a core with the same NICs and a plain policy in C++
  */
 std::unique_ptr<FabricCore>
 WithPlainPolicy(std::unique_ptr<FabricCore> evenkeel)
@@ -52,8 +52,8 @@ struct Options
     LeafSpineOptions fabric{8, 8, 8, 262144, "400Gbps"}; //!< of the leaf-spine
 };
 
-/// What a fabric is made from.
-enum Which
+/// The core of a fabric.
+enum CoreKind
 {
     EVENKEEL,   //!< evenkeel's policies and NICs
     CPP_POLICY, //!< evenkeel's NICs and a plain policy
@@ -62,17 +62,17 @@ enum Which
 
 /**
  * @param options of this example
- * @param which what the fabric is made from
- * @return packets per second of CPU time that cross a link
+ * @param kind the core of the fabric
+ * @return packet hops per second of CPU time
  */
 double
-Measure(const Options& options, Which which)
+Measure(const Options& options, CoreKind kind)
 {
     FabricHelper helper;
     helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
     helper.SetChannelAttribute("DataRate", StringValue(options.fabric.rate));
     helper.SetPolicy(options.policy);
-    if (which == CPP_ALL)
+    if (kind == CPP_ALL)
     {
         helper.SetCoreFactory([](const FabricGraph& graph, const std::string&) {
             return std::make_unique<PlainFabricCore>(graph,
@@ -86,7 +86,7 @@ Measure(const Options& options, Which which)
         collective.SetBytes(options.fabric.bytes);
         collective.Install(helper);
     }
-    if (which == CPP_POLICY)
+    if (kind == CPP_POLICY)
     {
         helper.SetCoreFactory([](const FabricGraph& graph, const std::string& settings) {
             return WithPlainPolicy(MakeFabricCore(graph, settings));
@@ -96,7 +96,7 @@ Measure(const Options& options, Which which)
         helper.CreateLeafSpine(options.fabric.leaves,
                                options.fabric.spines,
                                options.fabric.hostsPerLeaf);
-    if (which == CPP_ALL)
+    if (kind == CPP_ALL)
     {
         const uint32_t hosts = fabric->GetNNics();
         for (uint32_t step = 1; step < hosts; ++step)
@@ -132,13 +132,13 @@ main(int argc, char* argv[])
     double best[] = {0, 0, 0};
     for (uint32_t round = 0; round < options.rounds; ++round)
     {
-        for (const Which which : {EVENKEEL, CPP_POLICY, CPP_ALL})
+        for (const CoreKind kind : {EVENKEEL, CPP_POLICY, CPP_ALL})
         {
-            best[which] = std::max(best[which], Measure(options, which));
+            best[kind] = std::max(best[kind], Measure(options, kind));
         }
     }
     std::cout << "all-to-all, " << options.fabric.CountHosts() << " hosts, "
-              << options.fabric.bytes << " B a rank; packets over links a second of CPU time"
+              << options.fabric.bytes << " B per rank; packet hops per second of CPU time"
               << std::endl
               << options.policy << ": " << best[EVENKEEL] << std::endl
               << "c++ policy: " << best[CPP_POLICY] << std::endl

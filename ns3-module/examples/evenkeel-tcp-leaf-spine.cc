@@ -9,8 +9,8 @@
 //   evenkeel-tcp-leaf-spine --policy=spray      (a path for each packet)
 //   evenkeel-tcp-leaf-spine --policy=jsq        (the shortest queue for each packet)
 //
-// Every host sends to a host of another leaf. The program prints the completion times, and how many
-// packets arrived after a later packet of their flow.
+// Every host sends to a host of another leaf. The program prints the completion times, and the
+// number of reordered packets: those that arrived after a later packet of their flow.
 
 #include "example-options.h"
 
@@ -41,9 +41,9 @@ std::vector<uint64_t> g_received;
 std::vector<Time> g_finished;
 /// Source and destination address, source and destination port.
 using Flow = std::tuple<uint32_t, uint32_t, uint16_t, uint16_t>;
-/// The highest IP identification received, by flow: senders count it up per pair of hosts.
+/// The highest IP identification received, by flow: senders increment it per pair of hosts.
 std::map<Flow, uint16_t> g_highest;
-uint64_t g_overtaken = 0;
+uint64_t g_reordered = 0;
 
 void
 Receive(uint32_t receiver, uint64_t bytes, Ptr<const Packet> packet, const Address&)
@@ -56,7 +56,7 @@ Receive(uint32_t receiver, uint64_t bytes, Ptr<const Packet> packet, const Addre
 }
 
 void
-CountOvertaken(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t)
+CountReordered(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t)
 {
     uint8_t ports[4] = {};
     packet->CopyData(ports, 4);
@@ -69,7 +69,7 @@ CountOvertaken(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t)
     // The number wraps at 65,536.
     if (!isNew && static_cast<int16_t>(number - highest->second) < 0)
     {
-        g_overtaken++;
+        g_reordered++;
     }
     else
     {
@@ -77,7 +77,7 @@ CountOvertaken(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t)
     }
 }
 
-/// What the transfers run over.
+/// The hosts of the leaf-spine.
 struct Network
 {
     NodeContainer hosts;                //!< by number
@@ -85,7 +85,7 @@ struct Network
 };
 
 /**
- * @brief Gives all nodes IP, with the policy among equal-cost next hops.
+ * @brief Installs IP on all nodes, with the policy among equal-cost next hops.
  * @param policy its name, or none for global routing alone
  * @param parameters of the policy
  */
@@ -149,7 +149,7 @@ BuildNetwork(const LeafSpineOptions& options,
 }
 
 /**
- * @brief Has every host send to a host of another leaf.
+ * @brief Starts a transfer from every host to a host of another leaf.
  * @param network the network
  * @param options of the leaf-spine
  */
@@ -174,15 +174,15 @@ StartTransfers(const Network& network, const LeafSpineOptions& options)
         bulk.Install(network.hosts.Get(host)).Start(MicroSeconds(10 * host));
         network.hosts.Get(host)->GetObject<Ipv4L3Protocol>()->TraceConnectWithoutContext(
             "LocalDeliver",
-            MakeCallback(&CountOvertaken));
+            MakeCallback(&CountReordered));
     }
 }
 
 /**
- * @brief Prints what became of the transfers.
+ * @brief Prints the completion times of the transfers and the number of reordered packets.
  * @param policy name of the policy
  * @param bytes of each transfer
- * @return true if all of them are done
+ * @return true if all of them completed
  */
 bool
 Report(const std::string& policy, uint64_t bytes)
@@ -197,9 +197,9 @@ Report(const std::string& policy, uint64_t bytes)
         last = std::max(last, finished);
     }
     std::cout << policy << ": " << done << " of " << g_finished.size() << " transfers of " << bytes
-              << " bytes done, mean " << (done ? sum.GetMicroSeconds() / done : 0) << " us, last "
-              << last.GetMicroSeconds() << " us, " << g_overtaken << " packets overtaken"
-              << std::endl;
+              << " bytes completed, mean " << (done ? sum.GetMicroSeconds() / done : 0)
+              << " us, last " << last.GetMicroSeconds() << " us, " << g_reordered
+              << " packets reordered" << std::endl;
     return done == g_finished.size();
 }
 

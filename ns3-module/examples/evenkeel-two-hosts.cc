@@ -3,14 +3,14 @@
 /**
  * @file
  * @ingroup evenkeel
- * Sends a message between two hosts behind one switch, and prints when its receiver has every byte
- * and when its sender has the last acknowledgement.
+ * Sends a message between two hosts that one switch connects, and prints when it is delivered and
+ * when it completes.
  *
- * The topology is wired by hand, node by node:
+ * The program builds the topology link by link:
  *
  *     host 0 ---- switch ---- host 1
  *
- * With --pcap both NICs write what they send and receive as RoCEv2, which Wireshark reads.
+ * With --pcap both NICs write their packets as RoCEv2 to files, which Wireshark reads.
  */
 
 #include "example-options.h"
@@ -53,7 +53,7 @@ main(int argc, char* argv[])
     CommandLine cmd(__FILE__);
     cmd.AddValue("bytes", "length of the message", bytes);
     cmd.AddValue("rate", "rate of both links", rate);
-    cmd.AddValue("pcap", "write what the NICs send and receive", pcap);
+    cmd.AddValue("pcap", "write the packets of the NICs to pcap files", pcap);
     cmd.Parse(argc, argv);
 
     NodeContainer hosts(2);

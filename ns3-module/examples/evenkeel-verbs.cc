@@ -7,8 +7,8 @@
  *
  * The server is host 0 of a leaf-spine; each other host is a client with a queue pair to it. A
  * client SENDs its query. The server answers with a WRITE of the value with immediate data, which
- * completes a receive of the client. For comparison the client then READs the same value, without
- * any part of the server's program.
+ * completes a receive of the client. For comparison the client then READs the same value, which
+ * does not involve the server's program.
  *
  *     client                         server
  *       PostReceive, PostSend  --->    receive completes

@@ -3,7 +3,7 @@
 #ifndef EVENKEEL_EXAMPLE_OPTIONS_H
 #define EVENKEEL_EXAMPLE_OPTIONS_H
 
-// What the examples share: the options of a leaf-spine fabric, and how a run ends.
+// Shared by the examples: the options of a leaf-spine fabric, and the end of a run.
 
 #include "ns3/command-line.h"
 #include "ns3/fabric.h"

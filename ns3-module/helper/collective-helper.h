@@ -18,8 +18,8 @@ class FabricHelper;
  * @brief A collective operation, a trace or another workload over hosts of a fabric.
  *
  * Rank i is the i-th node of the container; the hosts of a workload have the lowest numbers. The
- * workload starts with the simulation, its messages wait for each other as it defines, and the
- * trace source Finished of the fabric fires when all of it is complete.
+ * workload starts with the simulation, its messages start after those that they depend on, and the
+ * trace source Finished of the fabric fires when all messages have completed.
  */
 class CollectiveHelper
 {
@@ -53,7 +53,7 @@ class CollectiveHelper
     void Set(const std::string& key, const std::string& value);
     /**
      * @brief Adds the workload to a fabric, before FabricHelper::Finish or a Create call.
-     * @param fabric what makes the fabric
+     * @param fabric the helper that makes the fabric
      * @param ranks hosts, by rank; empty for all hosts of the fabric
      */
     void Install(FabricHelper& fabric, const NodeContainer& ranks = NodeContainer()) const;

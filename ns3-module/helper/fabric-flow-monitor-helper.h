@@ -16,7 +16,7 @@ class Fabric;
  * @ingroup evenkeel
  * @brief FlowMonitor for a fabric: delays, jitter and losses of each flow of data packets.
  *
- * A fabric has a monitor of its own, because the ids of its flows are not those of IP's probes.
+ * A fabric needs a monitor of its own, because the ids of its flows may equal those of IP's probes.
  */
 class FabricFlowMonitorHelper
 {
@@ -27,12 +27,12 @@ class FabricFlowMonitorHelper
     FabricFlowMonitorHelper& operator=(const FabricFlowMonitorHelper&) = delete;
 
     /**
-     * @brief Monitors every port of a fabric, from the start of the simulation on.
+     * @brief Monitors every port of a fabric, from the start of the simulation.
      * @param fabric the fabric, before the simulation starts
      * @return the monitor
      */
     Ptr<FlowMonitor> Install(Ptr<Fabric> fabric);
-    /// @return what classifies packets
+    /// @return the classifier of packets
     Ptr<FabricFlowClassifier> GetClassifier() const;
 
   private:

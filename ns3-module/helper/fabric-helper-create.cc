@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-// Fabrics in one call: of a kind, from a file, or from a core.
+// The Create calls of FabricHelper: a fabric of a kind, from a file, or from a core.
 
 namespace ns3
 {
@@ -118,7 +118,7 @@ FabricHelper::Build(const FabricGraph& graph)
         ObjectFactory factory = m_channelFactory;
         factory.Set("DataRate", DataRateValue(DataRate(link.rateBps)));
         Ptr<FabricChannel> channel = factory.Create<FabricChannel>();
-        // The delay may be finer than ns-3's time; the fabric takes it from its core.
+        // ns-3's time may round the delay; the fabric reads the exact one from its core.
         channel->SetAttribute("Delay", TimeValue(PicoSeconds(link.delayPs)));
         channel->Attach(port(link.a));
         channel->Attach(port(link.b));

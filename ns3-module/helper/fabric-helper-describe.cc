@@ -10,7 +10,7 @@
 #include <sstream>
 #include <tuple>
 
-// What a fabric is described with: its graph, and the text of its settings.
+// The description of a fabric: its graph, and the text of its settings.
 
 namespace ns3
 {
@@ -80,7 +80,7 @@ FabricHelper::DescribeSettings() const
     const uint64_t run = RngSeedManager::GetRun() + (static_cast<uint64_t>(m_stream) << 20);
     const uint64_t seed = (static_cast<uint64_t>(RngSeedManager::GetSeed()) - 1) << 40 ^ run;
     text << "schema_version = 1\n";
-    // The format holds 63 bits.
+    // Integers of TOML have 63 bits and a sign.
     text << "seed = " << (seed & 0x7fffffffffffffffULL) << "\n\n";
     text << "[topology]\ngap = \"" << m_gapBytes << "B\"\n";
     text << "forwarding_delay = \"" << m_forwardingDelay.GetPicoSeconds() << "ps\"\n\n";

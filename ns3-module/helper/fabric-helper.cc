@@ -23,8 +23,8 @@ NS_LOG_COMPONENT_DEFINE("FabricHelper");
 namespace
 {
 
-/// The rank of a host that SetFirstHosts does not name.
-constexpr uint32_t LAST = std::numeric_limits<uint32_t>::max();
+/// The rank of a host that SetFirstHosts does not name; it sorts last.
+constexpr uint32_t UNRANKED = std::numeric_limits<uint32_t>::max();
 
 } // namespace
 
@@ -153,15 +153,15 @@ NetDeviceContainer
 FabricHelper::Install(Ptr<Node> a, Ptr<Node> b)
 {
     NS_LOG_FUNCTION(this << a << b);
-    Ptr<FabricPort> atA = MakePort(a);
-    Ptr<FabricPort> atB = MakePort(b);
+    Ptr<FabricPort> portA = MakePort(a);
+    Ptr<FabricPort> portB = MakePort(b);
     Ptr<FabricChannel> channel = m_channelFactory.Create<FabricChannel>();
-    channel->Attach(atA);
-    channel->Attach(atB);
+    channel->Attach(portA);
+    channel->Attach(portB);
     m_channels.push_back(channel);
     NetDeviceContainer ends;
-    ends.Add(atA);
-    ends.Add(atB);
+    ends.Add(portA);
+    ends.Add(portB);
     return ends;
 }
 
@@ -209,7 +209,7 @@ FabricHelper::OrderHosts()
                 return index;
             }
         }
-        return LAST;
+        return UNRANKED;
     };
     std::stable_sort(m_nics.begin(), m_nics.end(), [&rank](const auto& a, const auto& b) {
         return rank(a) < rank(b);

@@ -30,13 +30,13 @@ namespace ns3
  * @ingroup evenkeel
  * @brief Builds fabrics: link by link, in one call, or from files.
  *
- * By hand: SwitchHelper::Install makes nodes switches, Install(a, b) connects two nodes, Finish
- * describes the graph to evenkeel and makes the fabric. In one call: CreateLeafSpine,
- * CreateTopology, CreateFromScenario. AddSettings adds keys of a scenario that have no attribute.
+ * Link by link: SwitchHelper::Install makes nodes switches, Install(a, b) connects two nodes, and
+ * Finish makes the fabric. In one call: CreateLeafSpine, CreateTopology, CreateFromScenario.
+ * AddSettings adds keys of a scenario that have no attribute.
  *
- * The first helper sets ns-3's time resolution to picoseconds, so it must be made before anything
- * else that makes times; see Fabric::UsePicoseconds. If evenkeel refuses the fabric, the program
- * ends with the reason.
+ * The first helper sets ns-3's time resolution to picoseconds, so it must be made before any other
+ * object that keeps a Time; see Fabric::UsePicoseconds. If the fabric is invalid, the program ends
+ * with the reason.
  */
 class FabricHelper
 {
@@ -57,22 +57,22 @@ class FabricHelper
      */
     explicit FabricHelper(Resolution resolution = PICOSECONDS);
 
-    // Settings of what is made from now on.
+    // Settings. They apply to objects that are made later.
 
     /**
-     * @brief Sets an attribute of NICs that are made from now on.
+     * @brief Sets an attribute of NICs that are made later.
      * @param name of an attribute of RdmaNic
      * @param value its value
      */
     void SetNicAttribute(const std::string& name, const AttributeValue& value);
     /**
-     * @brief Sets an attribute of switches that are made from now on.
+     * @brief Sets an attribute of switches that are made later.
      * @param name of an attribute of FabricSwitch
      * @param value its value
      */
     void SetSwitchAttribute(const std::string& name, const AttributeValue& value);
     /**
-     * @brief Sets an attribute of links that are made from now on.
+     * @brief Sets an attribute of links that are made later.
      * @param name of an attribute of FabricChannel
      * @param value its value
      */
@@ -84,7 +84,7 @@ class FabricHelper
      */
     void SetFabricAttribute(const std::string& name, const AttributeValue& value);
     /**
-     * @brief Sets the load-balancing policy of switches that are made from now on.
+     * @brief Sets the load-balancing policy of switches that are made later.
      * @param policy a name that `evenkeel list policies` prints
      * @param parameters as in FabricSwitch's attribute PolicyParameters
      */
@@ -95,7 +95,7 @@ class FabricHelper
      */
     void SetGap(uint32_t bytes);
     /**
-     * @brief Sets the forwarding delay of switches: from last bit in to the earliest first bit out.
+     * @brief Sets the forwarding delay of switches: from the last bit in to the first bit out.
      * @param delay the delay; 0 by default
      */
     void SetForwardingDelay(Time delay);
@@ -116,14 +116,14 @@ class FabricHelper
      */
     void SetFirstHosts(const NodeContainer& hosts);
     /**
-     * @brief Puts several NICs on each node of a fabric that is made in one call: host h is NIC
+     * @brief Sets the number of NICs per node of a fabric that is made in one call. Host h is NIC
      * h % nics of node h / nics, such as a GPU of a server in a rail-optimised fabric.
      * @param nics number of NICs of each node; 1 by default
      */
     void SetNicsPerNode(uint32_t nics);
     /**
-     * @brief Overrides evenkeel's core with another.
-     * @param factory what makes the core
+     * @brief Replaces evenkeel's core by another.
+     * @param factory the function that makes the core
      */
     void SetCoreFactory(CoreFactory factory);
     /**
@@ -133,11 +133,11 @@ class FabricHelper
      */
     int64_t AssignStreams(int64_t stream);
 
-    // By hand.
+    // Link by link.
 
     /**
-     * @brief Connects two nodes. A node that is no switch is a host; it gets a NIC unless it has
-     * one without a link.
+     * @brief Connects two nodes. A node that is not a switch is a host; Install adds a NIC to it
+     * unless it has one without a link.
      * @param a first node
      * @param b second node
      * @return the devices at both ends
@@ -175,7 +175,7 @@ class FabricHelper
     /**
      * @brief Makes a fabric of any kind that evenkeel has.
      * @param topology the text of a scenario's section [topology], without its heading
-     * @param folder what paths in it are relative to
+     * @param folder the folder to which paths in it are relative
      * @return the fabric
      */
     Ptr<Fabric> CreateTopology(const std::string& topology, const std::string& folder = ".");
@@ -232,7 +232,7 @@ class FabricHelper
     /// Moves the hosts of SetFirstHosts to the front.
     void OrderHosts();
     /**
-     * @param core what the fabric is made from
+     * @param core the core of the fabric
      * @return the assembled fabric
      */
     Ptr<Fabric> Assemble(std::unique_ptr<FabricCore> core);
@@ -252,7 +252,7 @@ class FabricHelper
     std::vector<Ptr<RdmaNic>> m_nics;         //!< by number of host
     std::vector<Ptr<Node>> m_switchNodes;     //!< by number
     std::vector<Ptr<FabricSwitch>> m_switches; //!< by number
-    std::vector<std::string> m_switchNames;   //!< by number; empty if Finish makes the name
+    std::vector<std::string> m_switchNames;   //!< by number; empty to use a default
     std::vector<Ptr<FabricChannel>> m_channels; //!< by number of link
     NodeContainer m_firstHosts;               //!< hosts with the lowest numbers
     std::string m_sections;                   //!< of AddSettings

@@ -10,15 +10,15 @@
 namespace ns3
 {
 
-/// What the parts of FabricHelper share.
+/// Functions that the source files of FabricHelper share.
 namespace fabrichelper
 {
 
 /**
- * @brief Makes something; ends the program with the reason if evenkeel refuses it.
+ * @brief Calls a function; ends the program with the reason if it throws an exception.
  * @tparam Make type of the function
- * @param make the function that makes it
- * @return what was made
+ * @param make the function
+ * @return its result
  */
 template <class Make>
 auto

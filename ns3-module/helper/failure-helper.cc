@@ -15,10 +15,10 @@ namespace
 
 /**
  * @param time a time
- * @return the time as scenarios spell it
+ * @return the value in a scenario, in quotes; negative times are "never"
  */
 std::string
-Spell(Time time)
+FormatTime(Time time)
 {
     if (time.IsStrictlyNegative())
     {
@@ -34,7 +34,7 @@ Spell(Time time)
  * @return a line of a scenario
  */
 std::string
-Fraction(const std::string& key, uint32_t numerator, uint32_t denominator)
+FormatFraction(const std::string& key, uint32_t numerator, uint32_t denominator)
 {
     std::ostringstream text;
     text << key << " = \"" << numerator << "/" << denominator << "\"\n";
@@ -67,15 +67,15 @@ FailureHelper::Describe(const std::string& kind, Time at, Time until) const
 {
     std::ostringstream text;
     text << "kind = \"" << kind << "\"\n";
-    text << "at = " << Spell(at) << "\n";
-    text << "until = " << Spell(until) << "\n";
+    text << "at = " << FormatTime(at) << "\n";
+    text << "until = " << FormatTime(until) << "\n";
     if (kind != "loss")
     {
-        text << "convergence = " << Spell(m_convergence) << "\n";
+        text << "convergence = " << FormatTime(m_convergence) << "\n";
     }
     if (kind == "down")
     {
-        text << "detection = " << Spell(m_detection) << "\n";
+        text << "detection = " << FormatTime(m_detection) << "\n";
     }
     return text.str();
 }
@@ -107,7 +107,7 @@ FailureHelper::Degrade(Ptr<FabricChannel> link,
                        Time until)
 {
     m_fabric.AddFailure(
-        link, Describe("degrade", at, until) + Fraction("factor", numerator, denominator));
+        link, Describe("degrade", at, until) + FormatFraction("factor", numerator, denominator));
 }
 
 void
@@ -117,8 +117,8 @@ FailureHelper::Lose(Ptr<FabricChannel> link,
                     Time at,
                     Time until)
 {
-    m_fabric.AddFailure(link,
-                        Describe("loss", at, until) + Fraction("rate", numerator, denominator));
+    m_fabric.AddFailure(
+        link, Describe("loss", at, until) + FormatFraction("rate", numerator, denominator));
 }
 
 } // namespace ns3

@@ -19,15 +19,15 @@ class FabricHelper;
  * @ingroup evenkeel
  * @brief Schedules failures of links.
  *
- * A link that is down carries nothing at once; the switches at its ends react after the detection
- * time, routing everywhere after the convergence time. Failures must be scheduled before
- * FabricHelper::Finish or a Create call.
+ * A link that is down loses every packet at once. The switches at its ends react after the
+ * detection time, and routing everywhere after the convergence time. Failures must be scheduled
+ * before FabricHelper::Finish or a Create call.
  */
 class FailureHelper
 {
   public:
     /**
-     * @param fabric what makes the fabric
+     * @param fabric the helper that makes the fabric
      */
     explicit FailureHelper(FabricHelper& fabric);
 
@@ -77,7 +77,7 @@ class FailureHelper
                  Time at,
                  Time until = Time(-1));
     /**
-     * @brief Has a link lose each packet with a probability.
+     * @brief Makes a link lose each packet with a probability.
      * @param link the link
      * @param numerator of the probability
      * @param denominator of the probability
@@ -99,9 +99,9 @@ class FailureHelper
      */
     std::string Describe(const std::string& kind, Time at, Time until) const;
 
-    FabricHelper& m_fabric; //!< what makes the fabric
-    Time m_detection;       //!< until the ends react
-    Time m_convergence;     //!< until routing reacts
+    FabricHelper& m_fabric; //!< the helper that makes the fabric
+    Time m_detection;       //!< time until the switches at the ends react
+    Time m_convergence;     //!< time until routing reacts
 };
 
 } // namespace ns3

@@ -26,11 +26,11 @@ namespace
  * @return the experiment
  */
 rust::Box<contract::Experiment>
-Open(const std::string& config, const std::string& policy, FabricRounding rounding)
+ReadExperiment(const std::string& config, const std::string& policy, FabricRounding rounding)
 {
     contract::Overrides overrides{};
     overrides.policy = policy;
-    return bridgerecords::OrInvalid(
+    return bridgerecords::OrThrow<std::invalid_argument>(
         [&] { return contract::experiment_of_hpcc(config, overrides, rounding); });
 }
 
@@ -40,13 +40,13 @@ struct HpccExperiment::Impl
 {
     rust::Box<contract::Experiment> experiment; //!< the experiment
     std::shared_ptr<FabricCoreBridge> bridge;   //!< its hosts and policies, once it is built
-    std::unique_ptr<HpccRecorder> recorder;     //!< what is recorded during the run
+    std::unique_ptr<HpccRecorder> recorder;     //!< records events and samples during the run
 };
 
 HpccExperiment::HpccExperiment(const std::string& config,
                                const std::string& policy,
                                FabricRounding rounding)
-    : m_impl(new Impl{Open(config, policy, rounding), nullptr, nullptr})
+    : m_impl(new Impl{ReadExperiment(config, policy, rounding), nullptr, nullptr})
 {
 }
 
@@ -76,15 +76,9 @@ HpccExperiment::Build(FabricHelper& helper)
     const contract::Experiment& experiment = *m_impl->experiment;
     m_impl->bridge = std::make_shared<FabricCoreBridge>(experiment.core());
     m_fabric = helper.CreateFromCore(FabricCoreBridge::MakeCore(experiment, m_impl->bridge));
-    try
-    {
-        m_impl->recorder =
-            std::make_unique<HpccRecorder>(experiment, m_impl->bridge->Get(), m_fabric);
-    }
-    catch (const rust::Error& error)
-    {
-        throw std::runtime_error(error.what());
-    }
+    m_impl->recorder = bridgerecords::OrThrow<std::runtime_error>([&] {
+        return std::make_unique<HpccRecorder>(experiment, m_impl->bridge->Get(), m_fabric);
+    });
     return m_fabric;
 }
 
@@ -95,14 +89,8 @@ HpccExperiment::Write(const std::string& folder)
                         "the experiment has no results: call Build and run the simulation first");
     contract::Core& core = m_impl->bridge->Get();
     core.record(bridgerecords::Measure(*m_fabric));
-    try
-    {
-        m_impl->experiment->write_hpcc(core, folder);
-    }
-    catch (const rust::Error& error)
-    {
-        throw std::runtime_error(error.what());
-    }
+    bridgerecords::OrThrow<std::runtime_error>(
+        [&] { m_impl->experiment->write_hpcc(core, folder); });
 }
 
 } // namespace ns3

@@ -20,9 +20,9 @@ namespace ns3
  * @brief An experiment of the HPCC family of simulators, from its own files.
  *
  * It reads the configuration, topology and flow files of HPCC, ConWeave and their relatives
- * unchanged, with one additional key, LB_POLICY; its results are files in the columns that the
- * family's scripts read. It must live until the simulation ends for its files to be complete; if it
- * ends before, the simulation continues without being recorded.
+ * unchanged, with one additional key, LB_POLICY; its results are files in the formats of that
+ * family. The files are complete only if the experiment lives until the simulation ends; if it is
+ * destroyed earlier, the simulation continues without recording.
  */
 class HpccExperiment
 {
@@ -30,8 +30,8 @@ class HpccExperiment
     /**
      * Throws std::invalid_argument with file, line and reason if a file is invalid.
      *
-     * @param config path of the configuration; paths in it are tried relative to the working
-     *        directory, then to the configuration, then by their names beside it
+     * @param config path of the configuration; paths in it are looked up relative to the working
+     *        directory, then relative to the configuration, then by their names in its folder
      * @param policy overrides LB_POLICY of the configuration unless it is empty
      * @param rounding of transmission times; the simulators of the family truncate
      */
@@ -40,13 +40,13 @@ class HpccExperiment
                             FabricRounding rounding = FabricRounding::EXACT);
     ~HpccExperiment();
 
-    // Not to be copied.
+    // Not copyable.
     HpccExperiment(const HpccExperiment&) = delete;
     HpccExperiment& operator=(const HpccExperiment&) = delete;
 
     /// @return the load-balancing policy
     std::string GetPolicy() const;
-    /// @return keys of the files that are ignored or have another effect here, a sentence each
+    /// @return a sentence for each key of the files that is ignored or has another effect here
     std::vector<std::string> GetWarnings() const;
     /**
      * @brief Makes nodes and links, once; everything starts with the simulation.
@@ -57,14 +57,14 @@ class HpccExperiment
     /**
      * @brief Writes the results, after the simulation and before Simulator::Destroy.
      *
-     * fct.txt: source, destination, their ports, bytes, start, completion time and that on an idle
-     * path in ns, a line a flow in order of completion. pfc.txt: time in ns, node, 0 for a host or
-     * 1 for a switch, interface, 1 for a pause or 0 for a resume. Both once more by the names of
-     * FCT_OUTPUT_FILE and PFC_OUTPUT_FILE, if those are others. And by the file names that the
-     * configuration gives, while it asks for them: what happened to packets, the family's binary
-     * trace (TRACE_OUTPUT_FILE); for each interface of a switch how often 0, 1, 2, ... KB waited
+     * fct.txt has a line per flow in order of completion: source, destination, their ports, bytes,
+     * start, completion time, and completion time on an idle path, in ns. pfc.txt has a line per
+     * frame: time in ns, node, 0 for a host or 1 for a switch, interface, 1 for a pause or 0 for a
+     * resume. Copies of both have the names of FCT_OUTPUT_FILE and PFC_OUTPUT_FILE. Further files
+     * are written if the configuration requests them: the family's binary trace of packet events
+     * (TRACE_OUTPUT_FILE); histograms of the queue length of each switch interface, in KB
      * (QLEN_MON_FILE, HPCC); ConWeave's monitors (UPLINK_MON_FILE, CONN_MON_FILE,
-     * CNP_OUTPUT_FILE). Those are kept in temporary files until then.
+     * CNP_OUTPUT_FILE). They are kept in temporary files during the run.
      *
      * @param folder the folder, which must exist
      */

@@ -50,8 +50,8 @@ HpccRecorder::Sample(uint64_t nowPs)
     {
         for (const uint32_t port : m_sampled)
         {
-            // A port decides late what starts: settle everything before now, and nothing that
-            // starts now, which the sample must not include.
+            // A port decides late which packet starts: start every packet that starts before now,
+            // but none that starts now, which the sample must not include.
             m_fabric->GetPort(port).Settle(nowPs - 1);
         }
     }
@@ -76,7 +76,7 @@ HpccRecorder::Sample(uint64_t nowPs)
 HpccRecorder::TracedPort::TracedPort(contract::Core& core, FabricPort& port)
     : m_core(core),
       m_port(&port),
-      m_isHosts(dynamic_cast<RdmaNic*>(&port) != nullptr)
+      m_isNic(dynamic_cast<RdmaNic*>(&port) != nullptr)
 {
     port.TraceConnectWithoutContext("PacketReceived", MakeCallback(&TracedPort::Receive, this));
     port.TraceConnectWithoutContext("Enqueue", MakeCallback(&TracedPort::Enqueue, this));
@@ -111,19 +111,19 @@ HpccRecorder::TracedPort::Enqueue(const FabricPacket& packet, Time when)
 void
 HpccRecorder::TracedPort::Dequeue(const FabricPacket&, Time)
 {
-    m_left = true;
+    m_dequeued = true;
 }
 
 void
 HpccRecorder::TracedPort::Start(const FabricPacket& packet, Time when)
 {
     const uint32_t waiting = m_port->GetWaitingBytesLike(packet.flags);
-    if (!m_isHosts && !m_left)
+    if (!m_isNic && !m_dequeued)
     {
-        // It passes through the queue without waiting.
+        // The packet passes through the empty queue without being stored.
         Record(Event::Enqueued, packet, when, waiting);
     }
-    m_left = false;
+    m_dequeued = false;
     Record(Event::Dequeued, packet, when, waiting);
 }
 

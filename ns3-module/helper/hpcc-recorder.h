@@ -3,7 +3,7 @@
 #ifndef HPCC_RECORDER_H
 #define HPCC_RECORDER_H
 
-// Private: no header that scripts include may include cxx or Rust.
+// Private: public headers must not include headers of cxx or of the Rust library.
 
 #include "../model/fabric-core-bridge.h"
 
@@ -25,15 +25,16 @@ class Fabric;
 
 /**
  * @ingroup evenkeel
- * @brief Records what an experiment of the HPCC family asks for during a run: the events of
- * packets, and samples of counters at the times of its monitors.
+ * @brief Records the data that an experiment of the HPCC family requests during a run: packet
+ * events, and samples of counters at the times of its monitors.
  */
 class HpccRecorder
 {
   public:
     /**
-     * @brief Begins to record, if the experiment asks for anything. It must be made before the
-     * simulation starts and live until it ends; what happens after its own end is not recorded.
+     * @brief Starts to record, if the experiment requests any data. The recorder must be made
+     * before the simulation starts and live until it ends; nothing is recorded after it is
+     * destroyed.
      * @param experiment an experiment of that family
      * @param core its hosts and policies
      * @param fabric the fabric of that core
@@ -43,26 +44,26 @@ class HpccRecorder
                  Ptr<Fabric> fabric);
     ~HpccRecorder();
 
-    // Not to be copied: the fabric has the address of this object.
+    // Not copyable: the fabric has the address of this object.
     HpccRecorder(const HpccRecorder&) = delete;
     HpccRecorder& operator=(const HpccRecorder&) = delete;
 
   private:
-    /// What can happen to a packet.
+    /// The kinds of packet events.
     using Event = evenkeel::contract::PacketEvent;
 
-    /// Records the packets of a port, for as long as it lives.
+    /// Records the packet events of a port during its lifetime.
     class TracedPort
     {
       public:
         /**
-         * @param core what records
+         * @param core receives the events
          * @param port the port
          */
         TracedPort(evenkeel::contract::Core& core, FabricPort& port);
         ~TracedPort();
 
-        // Not to be copied: the port has the address of this object.
+        // Not copyable: the port has the address of this object.
         TracedPort(const TracedPort&) = delete;
         TracedPort& operator=(const TracedPort&) = delete;
 
@@ -106,19 +107,19 @@ class HpccRecorder
          */
         void Record(Event event, const FabricPacket& packet, Time when, uint32_t waiting);
 
-        evenkeel::contract::Core& m_core; //!< what records
+        evenkeel::contract::Core& m_core; //!< receives the events
         Ptr<FabricPort> m_port;           //!< the port; the simulation may end first
-        bool m_isHosts;                   //!< it belongs to a NIC, whose queues are its own
-        bool m_left{false};               //!< the packet that starts next left the queue
+        bool m_isNic;                     //!< the port is a NIC, which queues packets itself
+        bool m_dequeued{false};           //!< the packet that starts next left the queue
     };
 
     /**
-     * @brief Takes a sample, and asks for the next.
+     * @brief Takes a sample, and schedules the next one.
      * @param nowPs the time
      */
     void Sample(uint64_t nowPs);
 
-    evenkeel::contract::Core& m_core;            //!< what records
+    evenkeel::contract::Core& m_core;            //!< receives the samples
     Ptr<Fabric> m_fabric;                        //!< the fabric
     std::vector<std::unique_ptr<TracedPort>> m_traced; //!< ports whose packets are recorded
     std::vector<uint32_t> m_sampled;             //!< ports whose counters are sampled

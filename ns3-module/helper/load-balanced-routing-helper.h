@@ -16,7 +16,7 @@ namespace ns3
 /**
  * @ingroup evenkeel
  *
- * @brief Gives nodes a load-balancing policy among the equal-cost next hops of global routing.
+ * @brief Adds a load-balancing policy to nodes, for the equal-cost next hops of global routing.
  *
  * Three lines of a script change:
  * @code
@@ -40,7 +40,7 @@ class LoadBalancedRoutingHelper : public Ipv4RoutingHelper
     Ptr<Ipv4RoutingProtocol> Create(Ptr<Node> node) const override;
 
     /**
-     * @brief Set an attribute of the protocols to be made, see ns3::LoadBalancedRouting.
+     * @brief Set an attribute of the protocols that are made later, see ns3::LoadBalancedRouting.
      * @param name its name
      * @param value its value
      */
@@ -49,7 +49,7 @@ class LoadBalancedRoutingHelper : public Ipv4RoutingHelper
     /**
      * @brief Adds the policy above static and global routing, which InternetStackHelper installs by
      *        default.
-     * @return the helper of the list of the three
+     * @return the helper of the list of these three protocols
      */
     Ipv4ListRoutingHelper WithGlobalRouting() const;
 

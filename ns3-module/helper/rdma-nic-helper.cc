@@ -50,7 +50,7 @@ RdmaNicHelper::ConnectQps(Ptr<NetDevice> a, Ptr<NetDevice> b)
 {
     Ptr<RdmaNic> from = DynamicCast<RdmaNic>(a);
     Ptr<RdmaNic> to = DynamicCast<RdmaNic>(b);
-    NS_ABORT_MSG_IF(!from || !to, "a device without queue pairs: both must be an RdmaNic");
+    NS_ABORT_MSG_IF(!from || !to, "queue pairs connect RDMA NICs: both devices must be an RdmaNic");
     const std::pair<Ptr<RdmaQp>, Ptr<RdmaQp>> ends(from->CreateQp(to), to->CreateQp(from));
     RdmaQp::Connect(ends.first, ends.second);
     return ends;
@@ -65,13 +65,13 @@ RdmaNicHelper::EnablePcapInternal(std::string prefix,
     Ptr<FabricPort> port = DynamicCast<FabricPort>(device);
     if (!port)
     {
-        NS_LOG_INFO("device " << device << " is no port of a fabric");
+        NS_LOG_INFO("device " << device << " is not a port of a fabric");
         return;
     }
     PcapHelper files;
     const std::string name =
         explicitFilename ? prefix : files.GetFilenameFromDevice(prefix, device);
-    // Packets of a fabric are nanoseconds apart, so microseconds would not do.
+    // Packets of a fabric are nanoseconds apart, so timestamps in microseconds are too coarse.
     Ptr<PcapFileWrapper> file = CreateObject<PcapFileWrapper>();
     file->SetAttribute("NanosecMode", BooleanValue(true));
     file->Open(name, std::ios::out);

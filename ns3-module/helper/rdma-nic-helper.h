@@ -18,9 +18,10 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief Installs RDMA NICs on nodes, and writes what they send and receive to pcap files.
+ * @brief Installs RDMA NICs on nodes, and writes their packets to pcap files.
  *
- * FabricHelper::Install(host, switch) connects the NIC of a host, and makes one if there is none.
+ * FabricHelper::Install(host, switch) connects the NIC of a host, and adds a NIC if the host has
+ * none.
  */
 class RdmaNicHelper : public PcapHelperForDevice
 {
@@ -29,7 +30,7 @@ class RdmaNicHelper : public PcapHelperForDevice
     ~RdmaNicHelper() override;
 
     /**
-     * @brief Sets an attribute of NICs that are made from now on.
+     * @brief Sets an attribute of NICs that are made later.
      * @param name of an attribute of RdmaNic
      * @param value its value
      */
@@ -41,8 +42,7 @@ class RdmaNicHelper : public PcapHelperForDevice
      */
     NetDeviceContainer Install(const NodeContainer& hosts) const;
     /**
-     * @brief Makes a connected queue pair, ready to send, at each of two NICs of one fabric that is
-     * finished.
+     * @brief Makes a connected queue pair in state RTS at each of two NICs of a finished fabric.
      * @param a an RdmaNic
      * @param b another RdmaNic
      * @return the queue pair at a and the one at b

@@ -22,13 +22,13 @@ class SwitchHelper
     SwitchHelper();
 
     /**
-     * @brief Sets an attribute of switches that are made from now on.
+     * @brief Sets an attribute of switches that are made later.
      * @param name of an attribute of FabricSwitch
      * @param value its value
      */
     void SetAttribute(const std::string& name, const AttributeValue& value);
     /**
-     * @brief Sets the load-balancing policy of switches that are made from now on.
+     * @brief Sets the load-balancing policy of switches that are made later.
      * @param policy a name that `evenkeel list policies` prints
      * @param parameters as in the attribute PolicyParameters
      */

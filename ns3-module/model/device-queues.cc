@@ -44,7 +44,7 @@ DeviceQueues::Inspect(Ptr<Ipv4> ipv4, uint32_t interface)
     {
         result.disc = control->GetRootQueueDiscOnDevice(device);
     }
-    // A device without these sources counts without the packet on its wire.
+    // For a device without these trace sources, the packet on the wire is not counted.
     device->TraceConnectWithoutContext("PhyTxBegin", MakeBoundCallback(&Begin, result.onWire));
     device->TraceConnectWithoutContext("PhyTxEnd", MakeBoundCallback(&End, result.onWire));
     return result;

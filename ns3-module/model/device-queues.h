@@ -27,14 +27,14 @@ class DeviceQueues
     /**
      * @param ipv4 the IP of the node
      * @param interface an interface
-     * @return bytes that wait there, with those on the wire
+     * @return bytes in its queues, plus those of the packet on the wire
      */
     uint64_t GetBytes(Ptr<Ipv4> ipv4, uint32_t interface);
-    /// Forgets all devices.
+    /// Discards all devices.
     void Clear();
 
   private:
-    /// What is known of a device.
+    /// The queues of a device.
     struct Device
     {
         Ptr<QueueBase> queue;             //!< its own queue; null if it has none
@@ -45,7 +45,7 @@ class DeviceQueues
     /**
      * @param ipv4 the IP of the node
      * @param interface an interface
-     * @return what is known of its device
+     * @return the queues of its device
      */
     static Device Inspect(Ptr<Ipv4> ipv4, uint32_t interface);
 

@@ -11,7 +11,8 @@
 #include "ns3/node.h"
 #include "ns3/simulator.h"
 
-// Renamed in ns-3.47. The new name is tried first: an older ns-3 may be installed beside a tree.
+// ns-3.47 renamed this header. The new name is tried first, because an older ns-3 may be installed
+// in addition to the tree.
 #if __has_include("ns3/global-routing.h")
 #include "ns3/global-routing.h"
 #else
@@ -31,12 +32,12 @@ namespace
 /**
  * @param node a node
  * @param device one of its devices
- * @return the node that stands for its edge switch
+ * @return the id of the node that represents its edge switch
  */
 uint32_t
 EdgeBehind(Ptr<Node> node, Ptr<NetDevice> device)
 {
-    // A host has one link, and its neighbour is its edge switch; a node with several is a switch.
+    // A node with one link is a host, whose neighbour is its edge switch; others are switches.
     uint32_t edge = node->GetId();
     Ptr<Channel> channel = device->GetChannel();
     const bool isHost = node->GetObject<Ipv4>()->GetNInterfaces() == 2;
@@ -89,7 +90,7 @@ EqualCostRoutes::Refresh(Time interval)
     {
         return false;
     }
-    NS_LOG_LOGIC("reads " << count << " routes");
+    NS_LOG_LOGIC("reading " << count << " routes");
     m_stale = false;
     m_readAgain = now + interval;
     std::vector<Entry> entries;
@@ -116,7 +117,8 @@ EqualCostRoutes::Refresh(Time interval)
 std::vector<const EqualCostRoutes::Entry*>
 EqualCostRoutes::FindEntries(Ipv4Address destination) const
 {
-    // Ipv4GlobalRouting looks for hosts, then for networks. External routes never have an equal.
+    // Ipv4GlobalRouting looks up host routes, then network routes. External routes are never
+    // equal-cost.
     for (const bool hosts : {true, false})
     {
         std::vector<const Entry*> matching;

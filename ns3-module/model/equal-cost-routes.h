@@ -25,7 +25,7 @@ class EqualCostRoutes
     /// The equal-cost next hops to a destination.
     struct Group
     {
-        uint32_t edge{0};                    //!< node that stands for the edge switch there
+        uint32_t edge{0};                    //!< id of the node that represents the edge switch
         std::vector<uint32_t> interfaces;    //!< of the next hops
         std::vector<Ptr<Ipv4Route>> routes;  //!< of the next hops
     };
@@ -34,14 +34,14 @@ class EqualCostRoutes
      * @param ipv4 the IP of the node
      */
     void SetIpv4(Ptr<Ipv4> ipv4);
-    /// Has the next call of Refresh read the routes again.
+    /// Makes the next call of Refresh read the routes again.
     void Invalidate();
-    /// Forgets all routes and the node.
+    /// Discards all routes and the node.
     void Clear();
     /**
-     * @brief Reads global routing's table, if it may have changed or an interval has passed.
-     * @param interval how often to read it anyway; 0 for never
-     * @return true if the routes are others than before
+     * @brief Reads the table of global routing, if it may have changed or an interval has passed.
+     * @param interval how often to read an apparently unchanged table; 0 for never
+     * @return true if the routes changed
      */
     bool Refresh(Time interval);
     /**
@@ -49,7 +49,7 @@ class EqualCostRoutes
      * @return the next hops to it, as Ipv4GlobalRouting looks them up
      */
     Group& GroupOf(Ipv4Address destination);
-    /// @return the groups that were asked for so far
+    /// @return the groups that GroupOf has returned so far
     const std::map<Ipv4Address, Group>& GetGroups() const;
 
   private:
@@ -78,13 +78,13 @@ class EqualCostRoutes
     void FillEdges();
     /**
      * @param destination the address of a host
-     * @return the node next to it, which stands for its edge switch
+     * @return the id of the adjacent node, which represents its edge switch
      */
     uint32_t EdgeOf(Ipv4Address destination);
 
     Ptr<Ipv4> m_ipv4;                        //!< the IP of the node
     bool m_stale{true};                      //!< the table may have changed
-    Time m_readAgain;                        //!< when to read the table again anyway
+    Time m_readAgain;                        //!< when to read the table again
     std::vector<Entry> m_entries;            //!< the table as it was read
     std::map<Ipv4Address, Group> m_groups;   //!< by destination
     std::map<Ipv4Address, uint32_t> m_edges; //!< by address of a host

@@ -36,7 +36,7 @@ VerdictOf(const Fabric& fabric)
     case Fabric::RUNNING:
         break;
     }
-    // Messages are open, and no event is left.
+    // Some messages have not completed, and no event is left.
     return contract::Verdict::Stalled;
 }
 
@@ -152,7 +152,7 @@ Measure(const Fabric& fabric)
 std::unique_ptr<FabricCore>
 MakeFabricCore(const std::string& scenario, const std::string& folder)
 {
-    return bridgerecords::OrInvalid([&] {
+    return bridgerecords::OrThrow<std::invalid_argument>([&] {
         const rust::Box<contract::Experiment> experiment =
             contract::experiment_of_text(scenario, folder, contract::Overrides{});
         return FabricCoreBridge::MakeCore(*experiment,
@@ -165,7 +165,7 @@ MakeFabricCore(const FabricGraph& graph,
                const std::string& settings,
                const FabricQpSettings& queuePairs)
 {
-    return bridgerecords::OrInvalid([&] {
+    return bridgerecords::OrThrow<std::invalid_argument>([&] {
         rust::Box<contract::Experiment> experiment =
             contract::experiment_on_graph(bridgerecords::FromGraph(graph),
                                           settings,
@@ -180,7 +180,7 @@ MakeFabricCore(const FabricGraph& graph,
 FabricGraph
 MakeFabricGraph(const std::string& topology, const std::string& folder)
 {
-    return bridgerecords::OrInvalid(
+    return bridgerecords::OrThrow<std::invalid_argument>(
         [&] { return bridgerecords::ToGraph(contract::graph_of(topology, folder)); });
 }
 

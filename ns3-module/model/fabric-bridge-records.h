@@ -3,11 +3,12 @@
 #ifndef FABRIC_BRIDGE_RECORDS_H
 #define FABRIC_BRIDGE_RECORDS_H
 
-// Private: no header that scripts include may include cxx or Rust.
+// Private: public headers must not include headers of cxx or of the Rust library.
 
 #include "fabric-core.h"
 
-// First: the generated header declares rust::Error only where a call of C++ may fail.
+// rust/cxx.h comes first: the generated header declares rust::Error only if a call into C++ can
+// fail.
 #include "rust/cxx.h"
 
 #include "evenkeel/rust/bridge/world/contract.rs.h"
@@ -20,27 +21,28 @@ namespace ns3
 
 class Fabric;
 
-/// What the bridge to Rust converts: graphs, descriptions, measurements and errors.
+/// Conversions between C++ and Rust: graphs, descriptions, measurements and errors.
 namespace bridgerecords
 {
 
 /**
- * @brief Makes something; an error of Rust becomes an exception of the standard library.
- * @tparam Make type of the function
- * @param make the function that makes it
- * @return what was made
+ * @brief Calls a function; an error of Rust becomes an exception of the standard library.
+ * @tparam Exception type of the exception
+ * @tparam Function type of the function
+ * @param function the function
+ * @return its result
  */
-template <class Make>
+template <class Exception, class Function>
 auto
-OrInvalid(Make make) -> decltype(make())
+OrThrow(Function function) -> decltype(function())
 {
     try
     {
-        return make();
+        return function();
     }
     catch (const rust::Error& error)
     {
-        throw std::invalid_argument(error.what());
+        throw Exception(error.what());
     }
 }
 
@@ -58,12 +60,12 @@ ToVector(const rust::Vec<T>& elements)
 
 /**
  * @param graph a graph of the contract
- * @return the same for scripts
+ * @return the graph for scripts
  */
 FabricGraph ToGraph(const evenkeel::contract::Graph& graph);
 /**
  * @param graph a graph of a script
- * @return the same for the contract
+ * @return the graph of the contract
  */
 evenkeel::contract::Graph FromGraph(const FabricGraph& graph);
 /**
@@ -75,7 +77,7 @@ FabricDescription Describe(const evenkeel::contract::Experiment& experiment,
                            const evenkeel::contract::Core& core);
 /**
  * @param fabric a fabric whose run has ended
- * @return what it measured
+ * @return its measurements
  */
 evenkeel::contract::Measured Measure(const Fabric& fabric);
 

@@ -16,7 +16,7 @@ namespace ns3
 namespace
 {
 
-/// Where the kind is in a rank.
+/// The kind of an event is in the bits of its rank from this one on.
 constexpr uint32_t KIND_SHIFT = 30;
 
 } // namespace
@@ -25,15 +25,15 @@ class FabricCalendar::Tick : public EventImpl
 {
   public:
     /**
-     * @param calendar what to run
+     * @param calendar the calendar to run
      */
     explicit Tick(FabricCalendar* calendar)
         : m_calendar(calendar)
     {
     }
 
-    /// The calendar is destroyed; an event may be left in ns-3's scheduler.
-    void Forget()
+    /// Makes the event do nothing: ns-3's scheduler may hold it after the calendar is destroyed.
+    void Detach()
     {
         m_calendar = nullptr;
     }
@@ -47,7 +47,7 @@ class FabricCalendar::Tick : public EventImpl
         }
     }
 
-    FabricCalendar* m_calendar; //!< what to run
+    FabricCalendar* m_calendar; //!< the calendar to run; null if it is destroyed
 };
 
 FabricCalendar::FabricCalendar()
@@ -58,7 +58,7 @@ FabricCalendar::FabricCalendar()
 
 FabricCalendar::~FabricCalendar()
 {
-    static_cast<Tick*>(PeekPointer(m_tick))->Forget();
+    static_cast<Tick*>(PeekPointer(m_tick))->Detach();
 }
 
 void

@@ -14,16 +14,16 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief The events of a fabric, in picoseconds and in a designed order.
+ * @brief The events of a fabric, in picoseconds and in a defined order.
  *
- * ns-3 orders events of one time by insertion, so that results would depend on the order in which
- * events are made. Here the order depends on what they are: failures and routing first, then
- * starts, then arrivals by the port they come from, then hosts by number. One event of ns-3 stands
- * for the earliest of them, so that ns-3's scheduler stays short. Events are never cancelled: one
- * that turns out to be early does nothing.
+ * ns-3 orders simultaneous events by insertion, so that results would depend on the order in which
+ * events are scheduled. Here the order depends on the kind of event: changes of links and routing,
+ * then starts, then arrivals by sending port, then hosts by number. One event of ns-3 is scheduled
+ * for the earliest of them, which keeps ns-3's scheduler small. Events are never cancelled: an
+ * event that is no longer due does nothing.
  *
  * The calendar counts picoseconds at any resolution of ns-3's time. At a coarser one, its events
- * run at the tick that they fall into, in their order.
+ * run in their order at the tick that contains their time.
  */
 class FabricCalendar
 {
@@ -33,11 +33,11 @@ class FabricCalendar
     {
         CONTROL = 0, //!< a change of links or routing, by the index of its step
         START = 1,   //!< the wire of a port is free for a packet that waits
-        PORT = 2,    //!< the head of a port's wire arrives, or the wire is free
-        HOST = 3,    //!< a wake-up that a host asked for
+        PORT = 2,    //!< the first packet on a port's wire arrives, or the wire is free
+        HOST = 3,    //!< a wake-up that a host requested
     };
 
-    /// What handles events.
+    /// The handler of events.
     class Client
     {
       public:
@@ -58,8 +58,8 @@ class FabricCalendar
     FabricCalendar& operator=(const FabricCalendar&) = delete;
 
     /**
-     * @brief Opens the calendar: events that were pushed before are scheduled.
-     * @param client what handles events
+     * @brief Opens the calendar and schedules the events that were pushed before.
+     * @param client the handler of events
      */
     void Open(Client* client);
     /// Closes the calendar: there are no more events.
@@ -86,7 +86,7 @@ class FabricCalendar
         uint32_t rank; //!< kind, then number
     };
 
-    /// The ns-3 event, made once and scheduled again and again.
+    /// The ns-3 event, which is made once and scheduled repeatedly.
     class Tick;
     friend class Tick;
 
@@ -110,7 +110,7 @@ class FabricCalendar
     void Arm();
 
     std::vector<Entry> m_heap;  //!< a heap, the earliest first
-    Client* m_client{nullptr};  //!< what handles events; null while closed
+    Client* m_client{nullptr};  //!< handles events; null while closed
     Ptr<EventImpl> m_tick;      //!< the ns-3 event
     uint64_t m_armed;           //!< the tick that ns-3 has an event for
     uint64_t m_now{0};          //!< time of the last event

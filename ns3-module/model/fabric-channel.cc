@@ -23,7 +23,7 @@ FabricChannel::GetTypeId()
             .SetGroupName("Evenkeel")
             .AddConstructor<FabricChannel>()
             .AddAttribute("Delay",
-                          "Propagation delay: from a packet's last bit out to its last bit in.",
+                          "The propagation delay.",
                           TimeValue(NanoSeconds(500)),
                           MakeTimeAccessor(&FabricChannel::m_delay),
                           MakeTimeChecker(Time(0)))
@@ -57,7 +57,7 @@ void
 FabricChannel::Attach(Ptr<FabricPort> device)
 {
     NS_LOG_FUNCTION(this << device);
-    NS_ABORT_MSG_IF(m_devices[1], "both ends of this link are attached already");
+    NS_ABORT_MSG_IF(m_devices[1], "a link has two ends, and both are attached already");
     m_devices[m_devices[0] ? 1 : 0] = device;
     device->SetChannel(this);
 }

@@ -32,7 +32,7 @@ class FabricChannel : public Channel
     ~FabricChannel() override;
 
     /**
-     * @brief Attaches a device; port 2l of link l starts at the first.
+     * @brief Attaches a device. The first one becomes port 2l of link l, the second port 2l + 1.
      * @param device the device
      */
     void Attach(Ptr<FabricPort> device);

@@ -107,7 +107,7 @@ FabricCoreBridge::Post(uint32_t src,
                        uint64_t startPs,
                        uint32_t stream)
 {
-    return bridgerecords::OrInvalid(
+    return bridgerecords::OrThrow<std::invalid_argument>(
         [&] { return m_core->post(src, dst, bytes, m_nowPs, std::max(startPs, m_nowPs), stream); });
 }
 

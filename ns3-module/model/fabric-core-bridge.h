@@ -3,12 +3,13 @@
 #ifndef FABRIC_CORE_BRIDGE_H
 #define FABRIC_CORE_BRIDGE_H
 
-// Private: no header that scripts include may include cxx or Rust.
+// Private: public headers must not include headers of cxx or of the Rust library.
 
 #include "fabric-core.h"
 #include "fabric-verbs-bridge.h"
 
-// First: the generated header declares rust::Error only where a call of C++ may fail.
+// rust/cxx.h comes first: the generated header declares rust::Error only if a call into C++ can
+// fail.
 #include "rust/cxx.h"
 
 #include "evenkeel/rust/bridge/world/contract.rs.h"
@@ -29,7 +30,7 @@ class FabricCoreBridge : public FabricHosts, public FabricSwitching
     explicit FabricCoreBridge(rust::Box<evenkeel::contract::Core> core);
 
     /**
-     * @brief Makes what a fabric is made from.
+     * @brief Makes the core of a fabric.
      * @param experiment the experiment
      * @param bridge its hosts and policies
      * @return the core
@@ -38,7 +39,7 @@ class FabricCoreBridge : public FabricHosts, public FabricSwitching
                                                 const std::shared_ptr<FabricCoreBridge>& bridge);
     /// @return the hosts and policies in Rust
     evenkeel::contract::Core& Get();
-    /// @return the same, for good: this object must not be used any more
+    /// @return the same, moved out of this object, which must not be used afterwards
     rust::Box<evenkeel::contract::Core> Take();
 
     // Inherited from FabricHosts.

@@ -18,7 +18,7 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief Everything about a fabric that does not change while it runs.
+ * @brief The properties of a fabric that do not change during a run.
  */
 struct FabricDescription
 {
@@ -26,14 +26,14 @@ struct FabricDescription
     FabricSettings settings;            //!< of all switches and links
     std::vector<FabricEcn> ecn;         //!< marking, by port; unused for ports of hosts
     std::vector<FabricIngress> ingress; //!< PFC, by port; unused for ports that end at a host
-    std::vector<uint64_t> poolSizes;    //!< memory beyond what links keep, by switch, in bytes
+    std::vector<uint64_t> poolSizes;    //!< shared memory of PFC, by switch, in bytes
     std::vector<FabricFault> faults;    //!< in any order
-    std::vector<FabricStep> steps;      //!< by time; those of one time in the order to apply them
+    std::vector<FabricStep> steps;      //!< by time; simultaneous ones in the order of application
 };
 
 /**
  * @ingroup evenkeel
- * @brief What a fabric asks of its hosts: every action of a NIC.
+ * @brief The hosts of a fabric: an interface for every action of a NIC.
  *
  * Times are picoseconds of the fabric. Calls on the packet path never fail.
  */
@@ -47,7 +47,7 @@ class FabricHosts
      * @param host number of the host
      * @param nowPs the time
      * @param freePs the time since which the wire is free; set to the start of the packet, or, if
-     *        none starts by now, to the time from which the wire is free for the first that can
+     *        none starts by now, to the earliest time at which one can start
      * @param packet set to the packet
      * @return false if none starts by now
      */
@@ -56,7 +56,7 @@ class FabricHosts
                               uint64_t& freePs,
                               FabricPacket& packet) = 0;
     /**
-     * @brief Takes the control packet that starts now: a host sends these while data is paused.
+     * @brief Takes the control packet that starts now; a host sends them even while data is paused.
      * @param host number of the host
      * @param packet set to the packet
      * @return false if there is none
@@ -64,7 +64,7 @@ class FabricHosts
     virtual bool PollTransmitControl(uint32_t host, FabricPacket& packet) = 0;
     /**
      * @param host number of the host
-     * @return true if it would send a packet over a free wire, now or when its pacer permits
+     * @return true if it has a packet to send, now or when its pacer permits
      */
     virtual bool HasPackets(uint32_t host) = 0;
     /**
@@ -76,8 +76,8 @@ class FabricHosts
      */
     virtual bool HandlePacket(uint32_t host, uint64_t nowPs, const FabricPacket& packet) = 0;
     /**
-     * @brief Wakes a host at the time that it asked for, or after a message was posted; an early
-     * call is harmless.
+     * @brief Wakes a host at the time that it requested, or after a message was posted; an early
+     * call has no effect.
      * @param host number of the host
      * @param nowPs the time
      * @return true if PollTouched, PollMessageEvent or verbs have something to return
@@ -87,7 +87,7 @@ class FabricHosts
      * @param host number of the host
      * @param nowPs the time
      * @param freePs the time from which its wire is free
-     * @return the time to wake it if no packet arrives before; FABRIC_NEVER for not at all
+     * @return the time to wake it if no packet arrives before; FABRIC_NEVER if it needs no wake-up
      */
     virtual uint64_t NextWake(uint32_t host, uint64_t nowPs, uint64_t freePs) = 0;
     /// @return a host whose wake-up may have changed; FABRIC_NO_PORT if there is none left
@@ -97,7 +97,7 @@ class FabricHosts
      * @return false if there is none left
      */
     virtual bool PollMessageEvent(FabricMessageEvent& event) = 0;
-    /// @return true once every message is delivered and completed
+    /// @return true if every message is delivered and completed
     virtual bool IsFinished() const = 0;
     /**
      * @brief Adds a message; the caller wakes the sender at its start.
@@ -122,7 +122,7 @@ class FabricHosts
 
     /// @return every flow so far, by message and piece
     virtual std::vector<FabricFlow> GetFlows() const = 0;
-    /// @return what the NICs of all hosts counted together
+    /// @return the sums of the counters of all NICs
     virtual FabricNicCounters GetCounters() const = 0;
     /// @return counts of queue pairs
     virtual FabricQpCounts GetQpCounts() const = 0;
@@ -130,7 +130,7 @@ class FabricHosts
 
 /**
  * @ingroup evenkeel
- * @brief What a fabric asks of its switches: every choice of a path, and every random draw.
+ * @brief The switches of a fabric: an interface for every choice of a path and every random draw.
  *
  * Switches, hosts and ports are numbers from 0, the ports of a switch in order of its links. Calls
  * never fail.
@@ -141,23 +141,24 @@ class FabricSwitching
     virtual ~FabricSwitching() = default;
 
     /**
-     * @brief Chooses the port by which a packet leaves a switch; its policy sees the packet.
+     * @brief Chooses the output port of a packet by the policy of the switch.
      * @param switchNumber number of the switch
      * @param nowPs the time
-     * @param packet the packet; its remaining route, and what policies write, may change
+     * @param packet the packet; its remaining route and the fields that policies write may change
      * @param loads bytes that wait at each port of the switch and on its wire, by number; null
      *        unless the policy looks at queues
-     * @return number of the port within the switch; FABRIC_NO_PORT if there is none
+     * @return number of the port within the switch; FABRIC_NO_PORT if no port leads to dst
      */
     virtual uint32_t Route(uint32_t switchNumber,
                            uint64_t nowPs,
                            FabricPacket& packet,
                            const std::vector<uint64_t>* loads) = 0;
     /**
-     * @brief The only port towards a host, until the next step is applied.
+     * @brief Finds the only port towards a host, which holds until the next step is applied.
      * @param switchNumber number of the switch
      * @param dst number of the host
-     * @return FABRIC_NO_PORT if there are several, none, or the policy watches what leaves
+     * @return number of the port within the switch; FABRIC_NO_PORT if there are several or none, or
+     *         if the policy must see every packet
      */
     virtual uint32_t OnlyPort(uint32_t switchNumber, uint32_t dst) = 0;
     /**
@@ -169,14 +170,14 @@ class FabricSwitching
     virtual bool Marks(uint32_t port, uint64_t waitingBytes) = 0;
     /**
      * @brief Draws whether a lossy link loses a packet.
-     * @param port number of the port that it came by
+     * @param port number of the port that sent it
      * @param numerator of the probability
      * @param denominator of the probability
      * @return true if it is lost
      */
     virtual bool Loses(uint32_t port, uint32_t numerator, uint32_t denominator) = 0;
     /**
-     * @brief Informs policies and routing of a step of the description that is not for the wire.
+     * @brief Applies a step of the description to policies and routing; not for steps of wires.
      * @param step its index
      * @param nowPs the time
      */
@@ -185,46 +186,46 @@ class FabricSwitching
 
 /**
  * @ingroup evenkeel
- * @brief What a fabric is made from: a description, and the hosts and switches that it asks.
+ * @brief The core of a fabric: its description, and the hosts and switches that decide for it.
  *
- * MakeFabricCore makes one of evenkeel's Rust code; PlainFabricCore is one of a few lines of C++.
+ * MakeFabricCore makes a core of evenkeel's Rust code; PlainFabricCore is a small core in C++.
  */
 class FabricCore
 {
   public:
     /**
      * @param description of the fabric
-     * @param hosts what its NICs do
-     * @param switching what its switches choose; may be the same object as hosts
+     * @param hosts the hosts
+     * @param switching the switches; may be the same object as hosts
      */
     FabricCore(FabricDescription description,
                std::shared_ptr<FabricHosts> hosts,
                std::shared_ptr<FabricSwitching> switching);
     virtual ~FabricCore() = default;
 
-    /// @return everything that does not change
+    /// @return the properties that do not change during a run
     const FabricDescription& GetDescription() const;
     /// @return hosts, switches and links
     const FabricGraph& GetGraph() const;
-    /// @return what switches and links are set to
+    /// @return the settings of switches and links
     const FabricSettings& GetSettings() const;
-    /// @return what the NICs do
+    /// @return the hosts
     const std::shared_ptr<FabricHosts>& GetHosts() const;
-    /// @return what the switches choose
+    /// @return the switches
     const std::shared_ptr<FabricSwitching>& GetSwitching() const;
     /// @return every flow so far, by message and piece
     std::vector<FabricFlow> GetFlows() const;
-    /// @return what the NICs of all hosts counted together
+    /// @return the sums of the counters of all NICs
     FabricNicCounters GetCounters() const;
     /// @return counts of queue pairs
     FabricQpCounts GetQpCounts() const;
 
   protected:
-    FabricDescription m_description; //!< everything that does not change
+    FabricDescription m_description; //!< properties that do not change during a run
 
   private:
-    std::shared_ptr<FabricHosts> m_hosts;         //!< what the NICs do
-    std::shared_ptr<FabricSwitching> m_switching; //!< what the switches choose
+    std::shared_ptr<FabricHosts> m_hosts;         //!< the hosts
+    std::shared_ptr<FabricSwitching> m_switching; //!< the switches
 };
 
 /**
@@ -234,7 +235,7 @@ class FabricCore
  * Throws std::invalid_argument with the reason if the scenario is invalid.
  *
  * @param scenario the text of a scenario file
- * @param folder what paths in it are relative to
+ * @param folder the folder to which paths in it are relative
  * @return the core
  */
 std::unique_ptr<FabricCore> MakeFabricCore(const std::string& scenario, const std::string& folder);
@@ -247,9 +248,9 @@ std::unique_ptr<FabricCore> MakeFabricCore(const std::string& scenario, const st
  *
  * @param graph hosts, switches and links
  * @param settings the text of a scenario file; of its section [topology] only gap and
- *        forwarding_delay. Without a section [workload] there are no messages until some are
+ *        forwarding_delay. Without [workload] and [[job]] there are no messages until some are
  *        posted
- * @param queuePairs what the queue pairs of scripts are set to
+ * @param queuePairs the settings of the queue pairs of scripts
  * @return the core
  */
 std::unique_ptr<FabricCore> MakeFabricCore(const FabricGraph& graph,
@@ -263,7 +264,7 @@ std::unique_ptr<FabricCore> MakeFabricCore(const FabricGraph& graph,
  * Throws std::invalid_argument with the reason if the section is invalid.
  *
  * @param topology the text of a scenario's section [topology], without its heading
- * @param folder what paths in it are relative to
+ * @param folder the folder to which paths in it are relative
  * @return the graph
  */
 FabricGraph MakeFabricGraph(const std::string& topology, const std::string& folder);

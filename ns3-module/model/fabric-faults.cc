@@ -46,14 +46,14 @@ FabricFaults::FabricFaults(const std::vector<FabricFault>& faults, FabricSwitchi
         }
     }
     m_outages.swap(merged);
-    // The faults of a link keep the order of the description, in which they draw.
+    // The faults of a link keep the order of the description, because each makes its own draws.
     std::stable_sort(m_lossy.begin(), m_lossy.end(), [](const auto& a, const auto& b) {
         return a.link < b.link;
     });
 }
 
 bool
-FabricFaults::Concerns(uint32_t link) const
+FabricFaults::HasFault(uint32_t link) const
 {
     const auto isOf = [link](const FabricFault& fault) { return fault.link == link; };
     return std::any_of(m_outages.begin(), m_outages.end(), isOf) ||
@@ -67,8 +67,8 @@ FabricFaults::Loses(uint32_t port, uint64_t startPs, uint64_t endPs)
     FabricFault key;
     key.link = link;
     key.fromPs = endPs;
-    // Merged outages end in the order in which they begin: the last that began before the end of
-    // the packet decides.
+    // Merged outages do not overlap, so only the last one that began before the end of the packet
+    // can still cover its start.
     auto after = std::lower_bound(m_outages.begin(), m_outages.end(), key, ComesBefore);
     if (after != m_outages.begin())
     {
@@ -88,7 +88,7 @@ FabricFaults::Loses(uint32_t port, uint64_t startPs, uint64_t endPs)
     for (; lossy != m_lossy.end() && lossy->link == link; ++lossy)
     {
         // Every fault draws, also after a loss, so that the number of draws does not depend on
-        // them.
+        // their outcomes.
         if (lossy->fromPs <= startPs && startPs < lossy->untilPs)
         {
             lost |= m_switching.Loses(port, lossy->numerator, lossy->denominator);

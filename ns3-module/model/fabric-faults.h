@@ -13,17 +13,17 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief What faulty links do to packets.
+ * @brief The effects of faulty links on packets.
  *
- * A link that is down loses every packet that is on its wire at any moment of the outage. A lossy
- * link loses packets that start meanwhile, each with a probability.
+ * A link that is down loses every packet that is on its wire at any time during the outage. A lossy
+ * link loses each packet that starts during the fault with a probability.
  */
 class FabricFaults
 {
   public:
     /**
      * @param faults of all links
-     * @param switching what draws whether a lossy link loses a packet
+     * @param switching draws whether a lossy link loses a packet
      */
     FabricFaults(const std::vector<FabricFault>& faults, FabricSwitching& switching);
 
@@ -31,13 +31,13 @@ class FabricFaults
      * @param link number of a link
      * @return true if it has a fault at any time
      */
-    bool Concerns(uint32_t link) const;
+    bool HasFault(uint32_t link) const;
     /**
      * @brief Decides whether a packet was lost on a wire.
-     * @param port the port that it came by
+     * @param port the port that sent it
      * @param startPs when its first bit started
      * @param endPs when its last bit arrived
-     * @return true if it was
+     * @return true if it was lost
      */
     bool Loses(uint32_t port, uint64_t startPs, uint64_t endPs);
 

@@ -67,8 +67,8 @@ class FabricFlowProbe : public FlowProbe
 
     /**
      * @param monitor the monitor
-     * @param classifier what classifies packets
-     * @param port the port; connected before the simulation starts
+     * @param classifier the classifier of packets
+     * @param port the port; the probe must be made before the simulation starts
      */
     FabricFlowProbe(Ptr<FlowMonitor> monitor,
                     Ptr<FabricFlowClassifier> classifier,

@@ -29,12 +29,12 @@ struct FabricGraph
     std::vector<Switch> switches;   //!< by number
     std::vector<FabricLink> links;  //!< by number
 
-    /// Sets the tier of every switch from the links; 0 where no host is reached.
+    /// Sets the tier of every switch from the links; 0 for switches without a path to a host.
     void FillTiers();
     /**
      * @param link number of a link
-     * @return its name as scenarios spell it: its ends, the lower one first, such as leaf0-spine0;
-     *         with "#" and an index where several links have the same ends
+     * @return its name in scenarios: its ends, the lower one first, such as leaf0-spine0; with "#"
+     *         and an index if several links have the same ends
      */
     std::string NameOf(uint32_t link) const;
 
@@ -48,7 +48,7 @@ struct FabricGraph
 
     /**
      * @param size of the leaf-spine
-     * @param link a link whose rate and delay all links get
+     * @param link a link with the rate and the delay of all links
      * @return the graph; hosts have no names yet
      */
     static FabricGraph MakeLeafSpine(const LeafSpine& size, const FabricLink& link);

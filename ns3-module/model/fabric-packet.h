@@ -11,17 +11,17 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief What a packet on a fabric's wires is for.
+ * @brief The kind of a packet on a fabric's wires.
  */
 enum class FabricPacketKind : uint8_t
 {
     DATA = 0,    //!< part of a message
-    ACK = 1,     //!< acknowledges what arrived
+    ACK = 1,     //!< acknowledges packets that arrived
     NACK = 2,    //!< the packet of PSN FabricPacket::ack is missing
     CNP = 3,     //!< congestion notification (DCQCN)
-    REFUSAL = 4, //!< receiver not ready, or a request that it cannot serve
-    PAUSE = 5,   //!< IEEE 802.1Qbb: send no more of what has no priority
-    RESUME = 6,  //!< ... go on
+    REFUSAL = 4, //!< RNR NAK (receiver not ready), or NAK of an invalid request
+    PAUSE = 5,   //!< IEEE 802.1Qbb: stop sending packets without priority
+    RESUME = 6,  //!< IEEE 802.1Qbb: continue to send packets without priority
 };
 
 /**
@@ -30,13 +30,13 @@ enum class FabricPacketKind : uint8_t
  */
 enum class FabricPacketFlag : uint8_t
 {
-    MARKED = 1,             //!< ECN: congestion experienced; in an acknowledgement its echo
+    MARKED = 1,             //!< ECN: congestion experienced; in an acknowledgement the ECN echo
     LAST = 1 << 1,          //!< the last packet of a message
     RETRANSMITTED = 1 << 2, //!< sent more than once
     PRIORITY = 1 << 3,      //!< sent before all packets without this flag
-    TRIMMED = 1 << 4,       //!< cut to its header by a switch
-    LAST_HOP = 1 << 5,      //!< cut by the switch that the receiver is attached to
-    ACK_REQUEST = 1 << 6,   //!< to be acknowledged at once
+    TRIMMED = 1 << 4,       //!< trimmed to its header by a switch
+    LAST_HOP = 1 << 5,      //!< trimmed by the switch that the receiver is attached to
+    ACK_REQUEST = 1 << 6,   //!< BTH AckReq: requests an immediate acknowledgement
 };
 
 /**
@@ -72,8 +72,8 @@ struct FabricPacket
     static constexpr uint8_t LAST_HOP = uint8_t(Flag::LAST_HOP);   //!< see FabricPacketFlag
     static constexpr uint8_t ACK_REQUEST = uint8_t(Flag::ACK_REQUEST); //!< see FabricPacketFlag
 
-    uint32_t src{0};      //!< number of the host that it comes from
-    uint32_t dst{0};      //!< number of the host that it goes to
+    uint32_t src{0};      //!< number of the sending host
+    uint32_t dst{0};      //!< number of the receiving host
     uint32_t qp{0};       //!< queue pair at dst (BTH destination QP)
     uint32_t label{0};    //!< hash of the 5-tuple without the entropy value
     uint32_t psn{0};      //!< packet sequence number; acknowledgements: the first of sack
@@ -85,8 +85,8 @@ struct FabricPacket
     uint32_t stamp{0};    //!< when the data was sent, in steps of 1,024 ps
     uint16_t wireBytes{0}; //!< length on the wire without the gap
     uint16_t entropy{0};  //!< entropy value, or path where the source routes
-    uint16_t route{0};    //!< what is left of the path, where the source routes
-    FabricPacketKind kind{FabricPacketKind::DATA}; //!< what it is
+    uint16_t route{0};    //!< the rest of the path, where the source routes
+    FabricPacketKind kind{FabricPacketKind::DATA}; //!< kind of the packet
     uint8_t flags{0};     //!< bits of FabricPacketFlag
 
     /**
@@ -104,13 +104,13 @@ struct FabricPacket
         return static_cast<FabricPacketVerb>(sack >> 60);
     }
 
-    /// @return true for everything but data
+    /// @return true for every kind but data
     bool IsControl() const
     {
         return kind != FabricPacketKind::DATA;
     }
 
-    /// @return true for what the two ends of one link say to each other
+    /// @return true for frames of priority flow control (PFC), which do not leave their link
     bool IsFlowControl() const
     {
         return kind >= FabricPacketKind::PAUSE;

@@ -25,7 +25,7 @@ constexpr uint32_t NO_POOL = 0xffffffff;
 uint64_t
 PartOf(uint64_t value, uint64_t numerator, uint64_t denominator)
 {
-    // Quotient and remainder apart: the whole product might not fit into 64 bits.
+    // Quotient and remainder are multiplied separately, because value x numerator may overflow.
     const uint64_t whole = value / denominator;
     const uint64_t rest = value % denominator;
     return whole * numerator + rest * numerator / denominator;
@@ -41,7 +41,7 @@ FabricPfc::FabricPfc(uint64_t resumeOffset, std::vector<Ingress> links, std::vec
 }
 
 FabricPfc
-FabricPfc::For(const FabricDescription& description)
+FabricPfc::FromDescription(const FabricDescription& description)
 {
     const FabricGraph& graph = description.graph;
     std::vector<Ingress> links(2 * graph.links.size());

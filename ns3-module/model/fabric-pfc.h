@@ -19,15 +19,15 @@ struct FabricDescription;
  * @brief Priority flow control (PFC): how a switch shares its memory among the links that end at
  * it, and when it pauses one of them.
  *
- * The frames are those of IEEE 802.1Qbb, the rules those of the HPCC simulator's SwitchMmu. A link
- * has a reserve of its own, then a share of what is free in a pool of the switch, then its headroom
- * for what is in flight when it is paused. A packet counts from when it joins a queue until it
- * starts on a wire; one that passes through without waiting never counts.
+ * The frames are those of IEEE 802.1Qbb, the rules those of the HPCC simulator's SwitchMmu. The
+ * packets of a link use its reserve first, then a share of the free memory in the pool of the
+ * switch, then its headroom, which holds the packets in flight when the link is paused. A packet
+ * counts from enqueue to dequeue; one that passes through an empty queue never counts.
  */
 class FabricPfc
 {
   public:
-    /// What a link is ordered to do.
+    /// A command to a link: pause, resume, or nothing.
     using Order = FabricPfcOrder;
     static constexpr Order NOTHING = FabricPfcOrder::NOTHING; //!< see FabricPfcOrder
     static constexpr Order PAUSE = FabricPfcOrder::PAUSE;     //!< see FabricPfcOrder
@@ -36,11 +36,11 @@ class FabricPfc
     /// A link that ends at a switch.
     struct Ingress
     {
-        uint32_t pool{0xffffffff}; //!< the switch whose memory it fills; none if it ends at a host
-        FabricIngress limits;      //!< what is kept for it
+        uint32_t pool{0xffffffff}; //!< number of the switch; 0xffffffff if the link ends at a host
+        FabricIngress limits;      //!< its reserve, its share of the pool and its headroom
         uint64_t used{0};          //!< bytes in reserve and pool
         uint64_t inHeadroom{0};    //!< bytes in headroom
-        bool paused{false};        //!< what it was ordered last
+        bool paused{false};        //!< true if the last order was a pause
 
         /// @return bytes in the pool
         uint64_t GetShared() const
@@ -67,26 +67,26 @@ class FabricPfc
      * @param description of a fabric
      * @return priority flow control for that fabric
      */
-    static FabricPfc For(const FabricDescription& description);
+    static FabricPfc FromDescription(const FabricDescription& description);
 
     /**
-     * @param link the port that they came by
-     * @param bytes number of bytes
-     * @return true if there is room for a packet of so many bytes
+     * @param link the port that sent the packet
+     * @param bytes length of the packet
+     * @return true if there is room for the packet
      */
     bool Admits(uint32_t link, uint64_t bytes) const;
     /**
      * @brief Counts bytes that joined a queue.
-     * @param link the port that they came by
+     * @param link the port that sent them
      * @param bytes number of bytes
-     * @return what the link is ordered to do
+     * @return the order to the link
      */
     Order Add(uint32_t link, uint64_t bytes);
     /**
      * @brief Counts bytes that left a queue.
-     * @param link the port that they came by
+     * @param link the port that sent them
      * @param bytes number of bytes
-     * @return what the link is ordered to do
+     * @return the order to the link
      */
     Order Remove(uint32_t link, uint64_t bytes);
     /**
@@ -113,7 +113,7 @@ class FabricPfc
 };
 
 /**
- * @brief Prints what a link is ordered to do.
+ * @brief Prints an order to a link.
  * @param os the stream
  * @param order the order
  * @return the stream

@@ -15,25 +15,70 @@ namespace ns3
  * @ingroup evenkeel
  * @brief The packets in a fabric, one cache line each, and lists of them.
  *
- * A packet stays in its slot from its NIC to its host, and ports hold lists of slots: nothing is
- * copied or allocated on the way, and the pool grows to the most packets that were ever in flight.
+ * A packet stays in its slot from its NIC to its host, and ports hold lists of slots: a hop copies
+ * and allocates nothing. The pool grows to the maximum number of packets in flight.
  */
 class FabricPool
 {
   public:
-    /// No slot.
+    /// The number of no slot: the end of a list.
     static constexpr uint32_t NONE = 0xffffffff;
+
+    /// The ingress of a packet that waits, or the rate of a packet on a wire: it never needs both.
+    class Aside
+    {
+      public:
+        /// @return true if priority flow control (PFC) counts the packet at an ingress
+        bool HasIngress() const
+        {
+            return m_value != 0;
+        }
+
+        /// @return the port that sent the packet to its ingress
+        uint32_t GetIngress() const
+        {
+            return m_value - 1;
+        }
+
+        /**
+         * @param port the port that sent the packet to its ingress
+         */
+        void SetIngress(uint32_t port)
+        {
+            m_value = port + 1;
+        }
+
+        /// Makes PFC count the packet at no ingress.
+        void ClearIngress()
+        {
+            m_value = 0;
+        }
+
+        /// @return the index of the packet's rate among the rates that its port has had
+        uint32_t GetRateIndex() const
+        {
+            return m_value;
+        }
+
+        /**
+         * @param index the index of the packet's rate among the rates that its port has had
+         */
+        void SetRateIndex(uint32_t index)
+        {
+            m_value = index;
+        }
+
+      private:
+        uint32_t m_value{0}; //!< port plus 1 or 0, or index of a rate
+    };
 
     /// A packet and its bookkeeping.
     struct alignas(64) Slot
     {
         FabricPacket packet;  //!< the packet
         uint64_t arrives{0};  //!< when it arrives at the end of its wire, in ps
-        uint32_t next{NONE};  //!< slot of the packet behind it in its list
-        /// In a queue, with priority flow control (PFC): the port that it came by and counts at,
-        /// plus 1; 0 if it does not count. On a wire that was ever degraded: the index of the rate
-        /// that it is sent at, in the port's list of rates.
-        uint32_t aside{0};
+        uint32_t next{NONE};  //!< slot of the next packet in its list
+        Aside aside;          //!< its ingress or its rate
     };
 
     /// A list of packets, first in, first out.
@@ -70,7 +115,7 @@ class FabricPool
         entry.packet = packet;
         entry.arrives = 0;
         entry.next = NONE;
-        entry.aside = 0;
+        entry.aside = Aside();
         return slot;
     }
 
@@ -104,7 +149,7 @@ class FabricPool
 
     /**
      * @param list the list
-     * @param slot slot of the packet that joins at its end
+     * @param slot slot of the packet to append
      */
     void PushBack(List& list, uint32_t slot)
     {
@@ -122,7 +167,7 @@ class FabricPool
 
     /**
      * @param list the list
-     * @param slot slot of the packet that joins at its head
+     * @param slot slot of the packet to put at the front
      */
     void PushFront(List& list, uint32_t slot)
     {
@@ -145,7 +190,7 @@ class FabricPool
         return first;
     }
 
-    /// @return packets that are in the fabric now
+    /// @return number of packets in the fabric
     std::size_t GetInFlight() const
     {
         return m_slots.size() - m_free.size();

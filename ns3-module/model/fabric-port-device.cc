@@ -29,9 +29,9 @@ FabricPort::AddAttributes(TypeId tid)
 {
     return tid
         .AddAttribute("Punctual",
-                      "Make each start of a packet an event of its own, so that trace sinks that "
-                      "are connected after the fabric started are called in time. Ports with "
-                      "trace sinks at the start are punctual anyway.",
+                      "Schedule an event for each start of a packet, so that trace sinks that are "
+                      "connected after the start of the simulation are called at the right time. "
+                      "Ports that have trace sinks by then always do so.",
                       BooleanValue(false),
                       MakeBooleanAccessor(&FabricPort::m_punctual),
                       MakeBooleanChecker())
@@ -63,8 +63,8 @@ FabricPort::AddPacketTraceSources(TypeId tid)
                         MakeTraceSourceAccessor(&FabricPort::m_dequeueTrace),
                         "ns3::FabricPort::PacketTracedCallback")
         .AddTraceSource("Drop",
-                        "A packet is dropped: there is no room for it, no port leads to its "
-                        "destination, or its wire failed.",
+                        "A packet is dropped: the buffer has no room, no port leads to the "
+                        "destination, or the link failed.",
                         MakeTraceSourceAccessor(&FabricPort::m_dropTrace),
                         "ns3::FabricPort::PacketTracedCallback")
         .AddTraceSource("EcnMark",
@@ -82,13 +82,13 @@ FabricPort::AddOtherTraceSources(TypeId tid)
                         MakeTraceSourceAccessor(&FabricPort::m_pauseTrace),
                         "ns3::FabricPort::PauseTracedCallback")
         .AddTraceSource("MacTxDrop",
-                        "A packet that another stack gave to Send is dropped: a fabric carries "
-                        "only packets of RDMA NICs.",
+                        "A packet that another protocol stack passed to Send is dropped: a fabric "
+                        "carries only packets of RDMA NICs.",
                         MakeTraceSourceAccessor(&FabricPort::m_foreignTrace),
                         "ns3::Packet::TracedCallback")
         .AddTraceSource("PromiscSniffer",
                         "The bytes of each packet that starts or arrives here, as RoCEv2 in "
-                        "Ethernet without its frame check sequence. They are made only if "
+                        "Ethernet without the frame check sequence. They are made only if "
                         "a trace sink is connected.",
                         MakeTraceSourceAccessor(&FabricPort::m_snifferTrace),
                         "ns3::Packet::TracedCallback");
@@ -206,9 +206,8 @@ FabricPort::SendFrom(Ptr<Packet> packet,
     NS_LOG_FUNCTION(this << packet << source << dest << protocolNumber);
     if (m_foreignDropped == 0)
     {
-        NS_LOG_WARN("this port drops packets of other stacks, and this is the first: a fabric "
-                    "carries only packets of RDMA NICs, see RdmaNic::PostMessage and "
-                    "RdmaNic::CreateQp");
+        NS_LOG_WARN("this port drops the packets of other protocol stacks: a fabric carries only "
+                    "packets of RDMA NICs, see RdmaNic::PostMessage and RdmaNic::CreateQp");
     }
     ++m_foreignDropped;
     m_foreignTrace(packet);

@@ -124,9 +124,9 @@ FabricPort::Join(const Setup& setup)
 void
 FabricPort::Open()
 {
-    m_listened = !m_sentTrace.IsEmpty() || !m_receivedTrace.IsEmpty() || !m_snifferTrace.IsEmpty();
-    m_punctual |= m_listened || !m_dequeueTrace.IsEmpty();
-    m_listened |= m_punctual;
+    m_traced = !m_sentTrace.IsEmpty() || !m_receivedTrace.IsEmpty() || !m_snifferTrace.IsEmpty();
+    m_punctual |= m_traced || !m_dequeueTrace.IsEmpty();
+    m_traced |= m_punctual;
 }
 
 void
@@ -189,12 +189,13 @@ FabricPort::Transmit(uint32_t slot, uint64_t startPs)
     entry.arrives = sent + m_delay;
     if (m_faulty)
     {
-        entry.aside = static_cast<uint32_t>(m_rates.empty() ? 0 : m_rates.size() - 1);
+        entry.aside.SetRateIndex(
+            static_cast<uint32_t>(m_rates.empty() ? 0 : m_rates.size() - 1));
     }
     m_free = sent + m_gap;
     m_carried += bytes;
     m_pool->PushBack(m_wire, slot);
-    if (m_listened)
+    if (m_traced)
     {
         m_sentTrace(entry.packet, PicoSeconds(startPs));
         Sniff(entry.packet, startPs);
@@ -202,7 +203,7 @@ FabricPort::Transmit(uint32_t slot, uint64_t startPs)
 }
 
 void
-FabricPort::Wait(uint32_t slot)
+FabricPort::PushQueue(uint32_t slot)
 {
     const FabricPacket& packet = m_pool->Get(slot).packet;
     const unsigned queue = GetClass(packet.flags);
@@ -212,14 +213,14 @@ FabricPort::Wait(uint32_t slot)
 }
 
 void
-FabricPort::WaitFirst(uint32_t slot)
+FabricPort::PushQueueFront(uint32_t slot)
 {
     m_waitingBytes[0] += m_pool->Get(slot).packet.wireBytes;
     m_pool->PushFront(m_waiting[0], slot);
 }
 
 uint32_t
-FabricPort::TakeWaiting()
+FabricPort::PopQueue()
 {
     const unsigned queue = m_waiting[0].IsEmpty() ? 1 : 0;
     if ((queue == 1 && m_paused) || m_waiting[queue].IsEmpty())
@@ -282,14 +283,14 @@ FabricPort::HandleArrival(uint64_t nowPs)
     {
         return;
     }
-    if (m_faulty && IsLostOnTheWay(m_pool->Get(arrived)))
+    if (m_faulty && IsLostOnWire(m_pool->Get(arrived)))
     {
         m_fabric->Drop(*m_end, arrived);
         return;
     }
-    if (m_end->m_listened)
+    if (m_end->m_traced)
     {
-        // A copy: a trace sink may post, which may move the slots of the pool.
+        // A copy, because a trace sink may post a message, which may reallocate the pool.
         const FabricPacket packet = m_pool->Get(arrived).packet;
         m_end->m_receivedTrace(packet, PicoSeconds(nowPs));
         m_end->Sniff(packet, nowPs);
@@ -301,25 +302,26 @@ FabricPort::HandleArrival(uint64_t nowPs)
         {
             const bool pause = entry.packet.kind == FabricPacketKind::PAUSE;
             m_pool->Remove(arrived);
-            m_end->Obey(nowPs, pause ? FabricPfc::PAUSE : FabricPfc::RESUME);
+            m_end->ApplyPfcOrder(nowPs, pause ? FabricPfc::PAUSE : FabricPfc::RESUME);
             return;
         }
-        entry.aside = m_id + 1;
+        entry.aside.SetIngress(m_id);
     }
     m_end->Receive(nowPs, arrived);
 }
 
 bool
-FabricPort::IsLostOnTheWay(const FabricPool::Slot& entry) const
+FabricPort::IsLostOnWire(const FabricPool::Slot& entry) const
 {
-    // A frame of flow control is never lost: hardware repeats it, which is not modelled.
+    // PFC frames are never lost: hardware repeats them, which is not modelled.
     if (entry.packet.IsFlowControl())
     {
         return false;
     }
-    const uint64_t rate = entry.aside < m_rates.size() ? m_rates[entry.aside] : m_rate;
+    const uint32_t index = entry.aside.GetRateIndex();
+    const uint64_t rate = index < m_rates.size() ? m_rates[index] : m_rate;
     const uint64_t start = entry.arrives - GetTimeAt(rate, entry.packet.wireBytes) - m_delay;
-    // A packet is off the wire while the far switch forwards it.
+    // The forwarding delay of the far switch is not time on the wire.
     return m_fabric->GetFaults().Loses(m_id, start, entry.arrives - m_forwarding);
 }
 

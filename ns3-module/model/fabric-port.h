@@ -24,16 +24,17 @@ class FabricChannel;
 
 /**
  * @ingroup evenkeel
- * @brief An end of a fabric's link: an output port, its queues and the wire behind it.
+ * @brief An end of a fabric's link: an output port, its queues and its wire.
  *
- * A packet is on the wire for its bytes at the link's rate, arrives one propagation delay after its
- * last bit, and the wire stays busy for a gap more. There are two queues: packets with priority are
- * sent first, and a pause frame of priority flow control (PFC) stops the other queue.
+ * A packet occupies the wire for its length divided by the rate of the link, and arrives one
+ * propagation delay after its last bit is sent. The wire stays busy for a gap after each packet.
+ * There are two queues: packets with priority are sent first, and a pause frame of priority flow
+ * control (PFC) stops the other queue.
  *
- * A port decides as late as it can which packet starts next: when an event touches the port, by
- * which time every packet that could be first has arrived. A packet so costs one event per hop.
- * While a trace sink listens to starts (see the attribute Punctual), each start is an event of its
- * own; the results are the same.
+ * A port decides as late as possible which packet starts next: at the next event of the port, when
+ * every packet that could start first has arrived. A packet thus costs one event per hop. If a
+ * trace sink is connected (see the attribute Punctual), each start is an event of its own; the
+ * results are the same.
  */
 class FabricPort : public NetDevice
 {
@@ -61,7 +62,7 @@ class FabricPort : public NetDevice
     typedef void (*PauseTracedCallback)(bool paused);
 
     /**
-     * @brief Sets the link that it is an end of; done by FabricChannel::Attach.
+     * @brief Sets the link of the port; FabricChannel::Attach calls it.
      * @param channel the link
      */
     void SetChannel(Ptr<FabricChannel> channel);
@@ -70,22 +71,22 @@ class FabricPort : public NetDevice
 
     /// @return number of the port in its fabric: 2l or 2l + 1 of link l
     uint32_t GetPortNumber() const;
-    /// @return bytes of packets that wait
+    /// @return bytes in the queues
     uint32_t GetWaitingBytes() const;
     /**
      * @param flags of a packet, see FabricPacket::Flag
-     * @return bytes of packets that wait in the queue that such a packet joins
+     * @return bytes in the queue of such a packet
      */
     uint32_t GetWaitingBytesLike(uint8_t flags) const;
-    /// @return the most bytes that ever waited
+    /// @return the maximum of the bytes in the queues
     uint32_t GetWaitingBytesMax() const;
-    /// @return bytes carried, without gaps
+    /// @return bytes sent, without gaps
     uint64_t GetCarriedBytes() const;
     /// @return true while the far end pauses packets without priority
     bool IsPaused() const;
     /// @return the rate now
     DataRate GetDataRate() const;
-    /// @return packets of other stacks that Send dropped
+    /// @return packets of other protocol stacks that Send dropped
     uint64_t GetForeignDropped() const;
 
     // For the fabric; not for scripts.
@@ -97,10 +98,10 @@ class FabricPort : public NetDevice
         FabricPort* end{nullptr};                      //!< the far end
         uint32_t id{0};                                //!< number in the fabric
         uint32_t number{0};                            //!< number in its switch
-        uint64_t rateBps{0};                           //!< bits a second
-        uint64_t delayPs{0};                           //!< forwarding delay of the far end included
-        uint64_t forwardingPs{0};                      //!< that part of it
-        uint32_t gapBytes{0};                          //!< behind each packet
+        uint64_t rateBps{0};                           //!< bits per second
+        uint64_t delayPs{0};                           //!< propagation plus forwarding delay
+        uint64_t forwardingPs{0};                      //!< forwarding delay of the far end
+        uint32_t gapBytes{0};                          //!< gap after each packet
         FabricRounding rounding{FabricRounding::EXACT}; //!< of transmission times
         FabricEcn ecn;                                 //!< marking
     };
@@ -110,7 +111,7 @@ class FabricPort : public NetDevice
      * @param setup its settings
      */
     void Join(const Setup& setup);
-    /// The fabric starts: a port that has trace sinks by now is punctual.
+    /// Starts the port; a port with trace sinks becomes punctual.
     void Open();
     /**
      * @brief Starts every packet that could start by now, and schedules the next event.
@@ -118,19 +119,20 @@ class FabricPort : public NetDevice
      */
     virtual void Settle(uint64_t nowPs) = 0;
     /**
-     * @brief Takes a packet that arrived from the far end.
+     * @brief Handles a packet that arrived from the far end.
      * @param nowPs the time
      * @param slot slot of the packet
      */
     virtual void Receive(uint64_t nowPs, uint32_t slot) = 0;
     /**
-     * @brief Takes a frame of priority flow control (PFC) into effect.
+     * @brief Applies a frame of priority flow control (PFC) from the far end.
      * @param nowPs the time
-     * @param order what it orders
+     * @param order the order of the frame
      */
-    virtual void Obey(uint64_t nowPs, FabricPfc::Order order) = 0;
+    virtual void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order) = 0;
     /**
-     * @brief Handles an event of this port: the head of its wire arrives, or the wire is free.
+     * @brief Handles an event of this port: the first packet on its wire arrives at the far end, or
+     * the wire is free.
      * @param nowPs the time
      */
     void HandleArrival(uint64_t nowPs);
@@ -141,10 +143,10 @@ class FabricPort : public NetDevice
     virtual void HandleStart(uint64_t nowPs) = 0;
     /**
      * @brief Changes the rate of packets that start from now on.
-     * @param rateBps bits a second
+     * @param rateBps bits per second
      */
     void ChangeRate(uint64_t rateBps);
-    /// Marks the port as one whose link fails at some time.
+    /// Marks the link of the port as one that fails at some time.
     void SetFaulty();
 
     // Inherited from NetDevice.
@@ -181,7 +183,7 @@ class FabricPort : public NetDevice
 
     /**
      * @param flags of a packet
-     * @return the queue that it joins: 0 with priority, 1 without
+     * @return the index of its queue: 0 with priority, 1 without
      */
     static unsigned GetClass(uint8_t flags)
     {
@@ -193,18 +195,18 @@ class FabricPort : public NetDevice
      * @return their time on the wire, in ps
      */
     uint64_t GetTimeFor(uint64_t bytes) const;
-    /// @return true if a packet waits that may start once the wire is free
+    /// @return true if a queued packet may start when the wire is free
     bool HasWaiting() const;
     /**
      * @param nowPs the time
      * @param flags of a packet
-     * @return true if it would start at once: the wire is free, no packet is before it, and it is
-     *         not paused
+     * @return true if it would start at once: the wire is free, no packet is queued before it, and
+     *         its queue is not paused
      */
     bool IsClear(uint64_t nowPs, uint8_t flags) const;
     /**
      * @param nowPs the time; every packet that could start by then has started
-     * @return bytes that wait, and those of the packet that the wire is busy with
+     * @return bytes in the queues, plus those of the packet that occupies the wire
      */
     uint64_t GetLoad(uint64_t nowPs) const;
     /**
@@ -214,33 +216,33 @@ class FabricPort : public NetDevice
      */
     void Transmit(uint32_t slot, uint64_t startPs);
     /**
-     * @brief Puts a packet into its queue.
+     * @brief Appends a packet to its queue.
      * @param slot slot of the packet
      */
-    void Wait(uint32_t slot);
+    void PushQueue(uint32_t slot);
     /**
-     * @brief Puts a frame of priority flow control (PFC) before every other packet.
+     * @brief Puts a frame of priority flow control (PFC) at the front of the priority queue.
      * @param slot slot of the frame
      */
-    void WaitFirst(uint32_t slot);
-    /// @return slot of the next packet, which leaves its queue; NONE if none may start
-    uint32_t TakeWaiting();
-    /// Schedules an event at the next arrival, or when the wire is free for a packet that waits.
+    void PushQueueFront(uint32_t slot);
+    /// @return slot of the next packet, removed from its queue; NONE if none may start
+    uint32_t PopQueue();
+    /// Schedules an event at the next arrival, or when the wire is free for a queued packet.
     void Arm();
     /**
-     * @brief Does the same for a port without queues of its own.
-     * @param more true if a packet waits for the wire elsewhere
+     * @brief Does the same for a port whose packets are queued elsewhere.
+     * @param more true if a packet is queued for the wire
      */
     void ArmFor(bool more);
     /// Schedules a start when the wire is free, unless one is scheduled.
     void ArmStart();
     /**
-     * @brief Reports to trace sinks that a frame took effect.
-     * @param order what it ordered
+     * @brief Reports to trace sinks that a PFC frame took effect.
+     * @param order the order of the frame
      */
     void TracePause(FabricPfc::Order order);
     /**
-     * @brief Shows a packet to sniffers.
+     * @brief Passes a packet to the trace sinks of PromiscSniffer.
      * @param packet the packet
      * @param startPs when it started or arrived
      */
@@ -261,14 +263,14 @@ class FabricPort : public NetDevice
     bool m_faulty{false};       //!< its link fails at some time
     bool m_paused{false};       //!< the far end pauses packets without priority
     bool m_punctual{false};     //!< each start is an event
-    bool m_listened{false};     //!< trace sinks listen to starts or arrivals
+    bool m_traced{false};       //!< trace sinks are connected, for starts or arrivals
     FabricRounding m_rounding{FabricRounding::EXACT}; //!< of transmission times
     uint64_t m_delay{0};        //!< from last bit out to arrival
-    uint64_t m_gap{0};          //!< extra time the wire is busy after each packet
-    uint64_t m_carried{0};      //!< bytes carried
+    uint64_t m_gap{0};          //!< time that the wire stays busy after each packet
+    uint64_t m_carried{0};      //!< bytes sent
     uint32_t m_gapBytes{0};     //!< bytes of the gap
-    uint32_t m_waitingMax{0};   //!< the most bytes that ever waited
-    uint64_t m_rate{0};         //!< bits a second
+    uint32_t m_waitingMax{0};   //!< maximum of the bytes in the queues
+    uint64_t m_rate{0};         //!< bits per second
     uint64_t m_forwarding{0};   //!< the part of the delay in the far switch
     FabricEcn m_ecn;            //!< marking
 
@@ -303,11 +305,11 @@ class FabricPort : public NetDevice
     static TypeId AddOtherTraceSources(TypeId tid);
     /**
      * @brief Sets the rate and what is derived from it.
-     * @param rateBps bits a second
+     * @param rateBps bits per second
      */
     void SetRate(uint64_t rateBps);
     /**
-     * @param rateBps bits a second
+     * @param rateBps bits per second
      * @param bytes of a packet
      * @return their time on the wire at that rate, in ps
      */
@@ -316,16 +318,16 @@ class FabricPort : public NetDevice
      * @param entry a packet that arrives now
      * @return true if it was lost on the wire, by a fault
      */
-    bool IsLostOnTheWay(const FabricPool::Slot& entry) const;
+    bool IsLostOnWire(const FabricPool::Slot& entry) const;
 
-    std::vector<uint64_t> m_rates;   //!< all its rates, the present one last; empty before a change
+    std::vector<uint64_t> m_rates;   //!< all its rates, the current one last; empty before a change
     Ptr<FabricChannel> m_channel;    //!< the link
     Ptr<Node> m_node;                //!< the node of the device
     uint32_t m_ifIndex{0};           //!< index among the devices of the node
     Mac48Address m_address;          //!< address of the device
     uint16_t m_mtu{9000};            //!< reported only: NICs make packets by their own payload size
     uint64_t m_foreignDropped{0};           //!< packets of other stacks that were dropped
-    TracedCallback<> m_linkChangeCallbacks; //!< never called: links do not go up and down for ns-3
+    TracedCallback<> m_linkChangeCallbacks; //!< never called: failures do not change IsLinkUp
 };
 
 } // namespace ns3

@@ -3,9 +3,9 @@
 #ifndef FABRIC_RECORDS_H
 #define FABRIC_RECORDS_H
 
-// The records that a fabric and its core exchange. Rust declares each of them again, with the same
-// fields in the same order, in rust/bridge/world/records.rs. Plain C++11 without ns-3, because the
-// bridge is compiled as that.
+// The records that a fabric and its core exchange. rust/bridge/world/records.rs declares the same
+// records, with the same fields in the same order. This header is plain C++11 without ns-3, as the
+// bridge is compiled.
 
 #include <cstdint>
 #include <limits>
@@ -13,10 +13,10 @@
 namespace ns3
 {
 
-/// A time that never comes, in picoseconds.
+/// The time of an event that never happens, in picoseconds.
 constexpr uint64_t FABRIC_NEVER = std::numeric_limits<uint64_t>::max();
 
-/// No port of a switch.
+/// The number of no port, and of no host.
 constexpr uint32_t FABRIC_NO_PORT = std::numeric_limits<uint32_t>::max();
 
 /**
@@ -31,56 +31,56 @@ struct FabricEnd
 
 /**
  * @ingroup evenkeel
- * @brief A link. Port 2l sends from a to b, port 2l + 1 back.
+ * @brief A link. Port 2l of link l sends from a to b, port 2l + 1 from b to a.
  */
 struct FabricLink
 {
     FabricEnd a;         //!< first end
     FabricEnd b;         //!< second end
     uint64_t rateBps{0}; //!< bits per second, in each direction
-    uint64_t delayPs{0}; //!< from last bit out to last bit in
+    uint64_t delayPs{0}; //!< propagation delay
 };
 
 /**
  * @ingroup evenkeel
- * @brief How transmission times become picoseconds.
+ * @brief The rounding of transmission times.
  */
 enum class FabricRounding : uint8_t
 {
-    EXACT = 0,       //!< up to the next picosecond
-    TRUNCATE_NS = 1, //!< down to the nanosecond, as the HPCC family of simulators does
+    EXACT = 0,       //!< round up to the picosecond
+    TRUNCATE_NS = 1, //!< round down to the nanosecond, as the HPCC family of simulators does
 };
 
 /**
  * @ingroup evenkeel
- * @brief What all switches and links of a fabric are set to.
+ * @brief The settings of all switches and links of a fabric.
  */
 struct FabricSettings
 {
     bool sharedBuffer{true};        //!< one buffer per switch; false for one per output port
     uint64_t bufferBytes{64000000}; //!< size of that buffer
-    bool ecnAtDequeue{false};       //!< mark by the queue as a packet leaves, not as it joins
+    bool ecnAtDequeue{false};       //!< mark by the queue length at dequeue, not at enqueue
     bool pfc{false};                //!< priority flow control (PFC)
     uint64_t pfcResumeOffset{0};    //!< a link is resumed this many bytes below its threshold
-    bool trim{false};               //!< cut a packet that does not fit to its header
+    bool trim{false};               //!< trim a packet to its header if the buffer is full
     uint64_t trimSize{64};          //!< length of a trimmed packet on the wire
-    uint64_t trimLimit{0};          //!< bytes that may wait with priority at one port
-    uint32_t gapBytes{20};          //!< the wire stays busy this many bytes after each packet
-    uint64_t forwardingDelayPs{0};  //!< in a switch, from last bit in to the earliest first bit out
+    uint64_t trimLimit{0};          //!< size of the priority queue of a port
+    uint32_t gapBytes{20};          //!< gap on the wire after each packet
+    uint64_t forwardingDelayPs{0};  //!< in a switch, from the last bit in to the first bit out
     FabricRounding rounding{FabricRounding::EXACT}; //!< of transmission times
     bool ackPriority{true};         //!< acknowledgements are sent before data
-    bool looksAtQueues{false};      //!< the switch policy asks for queue lengths
-    uint64_t timeLimitPs{FABRIC_NEVER}; //!< a run ends here even if it is not complete
+    bool looksAtQueues{false};      //!< the switch policy uses queue lengths
+    uint64_t timeLimitPs{FABRIC_NEVER}; //!< end of a run that has not completed
 };
 
 /**
  * @ingroup evenkeel
- * @brief When a packet is marked, by the bytes that wait at its output port.
+ * @brief ECN marking by the length of the queue of the output port, in bytes.
  */
 struct FabricEcn
 {
-    uint64_t kmin{FABRIC_NEVER}; //!< up to this no packet is marked
-    uint64_t kmax{FABRIC_NEVER}; //!< above this every packet is; a step where kmin equals it
+    uint64_t kmin{FABRIC_NEVER}; //!< up to this length no packet is marked
+    uint64_t kmax{FABRIC_NEVER}; //!< above this length every packet is marked; kmin for a step
     uint64_t pmaxNumerator{0};   //!< numerator of the probability just below kmax
     uint64_t pmaxDenominator{1}; //!< its denominator
 
@@ -93,38 +93,38 @@ struct FabricEcn
 
 /**
  * @ingroup evenkeel
- * @brief What priority flow control (PFC) keeps for a link that ends at a switch.
+ * @brief The memory that priority flow control (PFC) gives to a link that ends at a switch.
  */
 struct FabricIngress
 {
-    uint64_t reserve{0};          //!< bytes of the link's own
-    uint64_t headroom{0};         //!< bytes for what is in flight when the link is paused
-    uint64_t alphaNumerator{1};   //!< numerator of its share of what is free in the pool
+    uint64_t reserve{0};          //!< bytes that only this link uses
+    uint64_t headroom{0};         //!< bytes for packets in flight when the link is paused
+    uint64_t alphaNumerator{1};   //!< numerator of its share of the free memory in the pool
     uint64_t alphaDenominator{1}; //!< its denominator
 };
 
 /**
  * @ingroup evenkeel
- * @brief What a faulty link does to packets.
+ * @brief The effect of a faulty link on packets.
  */
 enum class FabricFaultKind : uint8_t
 {
-    DOWN = 0, //!< it loses every packet that is on the wire at any moment
-    LOSS = 1, //!< it loses each packet that starts meanwhile with a probability
+    DOWN = 0, //!< it loses every packet that is on the wire during the fault
+    LOSS = 1, //!< it loses each packet that starts during the fault with a probability
 };
 
 /**
  * @ingroup evenkeel
- * @brief A fault of a link, from one time to another.
+ * @brief A fault of a link: its effect, its start and its end.
  */
 struct FabricFault
 {
-    using Kind = FabricFaultKind;                         //!< what happens
+    using Kind = FabricFaultKind;                         //!< effect on packets
     static constexpr Kind DOWN = FabricFaultKind::DOWN; //!< see FabricFaultKind
     static constexpr Kind LOSS = FabricFaultKind::LOSS; //!< see FabricFaultKind
 
     uint32_t link{0};                            //!< number of the link
-    FabricFaultKind kind{FabricFaultKind::DOWN}; //!< what happens
+    FabricFaultKind kind{FabricFaultKind::DOWN}; //!< effect on packets
     uint64_t fromPs{0};                          //!< when it begins
     uint64_t untilPs{FABRIC_NEVER};              //!< when it ends
     uint32_t numerator{0};                       //!< numerator of the probability of a loss
@@ -133,28 +133,28 @@ struct FabricFault
 
 /**
  * @ingroup evenkeel
- * @brief Who learns of a failure.
+ * @brief The part of a fabric that reacts to a failure.
  */
 enum class FabricWitness : uint8_t
 {
-    WIRE = 0,    //!< the wire itself: packets start at another rate from then on
-    ENDS = 1,    //!< the switches at the ends of the link
-    ROUTING = 2, //!< routing everywhere
+    WIRE = 0,    //!< the wire: its rate changes
+    ENDS = 1,    //!< the switches at the ends of the link, after the detection time
+    ROUTING = 2, //!< routing everywhere, after the convergence time
 };
 
 /**
  * @ingroup evenkeel
- * @brief A step of a failure: the time at which a witness learns of it.
+ * @brief A step of a failure: a part of the fabric reacts to it.
  */
 struct FabricStep
 {
-    using Witness = FabricWitness;                              //!< who learns of it
+    using Witness = FabricWitness;                              //!< the part that reacts
     static constexpr Witness WIRE = FabricWitness::WIRE;       //!< see FabricWitness
     static constexpr Witness ENDS = FabricWitness::ENDS;       //!< see FabricWitness
     static constexpr Witness ROUTING = FabricWitness::ROUTING; //!< see FabricWitness
 
     uint64_t atPs{0};                           //!< the time
-    FabricWitness witness{FabricWitness::WIRE}; //!< who learns of it
+    FabricWitness witness{FabricWitness::WIRE}; //!< the part that reacts
     uint32_t link{0};                           //!< number of the link that failed
     uint64_t rateBps{0};                        //!< for WIRE: the new rate in both directions
 };
@@ -170,20 +170,20 @@ struct FabricFlow
     uint32_t src{0};                    //!< number of the sending host
     uint32_t dst{0};                    //!< number of the receiving host
     uint64_t bytes{0};                  //!< payload
-    uint64_t startPs{0};                //!< when it was given to the NIC
+    uint64_t startPs{0};                //!< when it was posted to the NIC
     uint64_t deliveredPs{FABRIC_NEVER}; //!< when its last byte reached the receiver
-    uint64_t completedPs{FABRIC_NEVER}; //!< when its sender had the last acknowledgement
+    uint64_t completedPs{FABRIC_NEVER}; //!< when its sender received the last acknowledgement
     uint16_t sourcePort{0};             //!< UDP source port of its queue pair
 };
 
 /**
  * @ingroup evenkeel
- * @brief What happened to a message.
+ * @brief The kind of a message event.
  */
 enum class FabricMessageEventKind : uint8_t
 {
-    DELIVERED = 0, //!< its receiver has every byte
-    COMPLETED = 1, //!< its sender has the last acknowledgement
+    DELIVERED = 0, //!< the receiver has received every byte
+    COMPLETED = 1, //!< the sender has received the last acknowledgement
 };
 
 /**
@@ -192,17 +192,17 @@ enum class FabricMessageEventKind : uint8_t
  */
 struct FabricMessageEvent
 {
-    using Kind = FabricMessageEventKind;                            //!< what happened
+    using Kind = FabricMessageEventKind;                            //!< kind of the event
     static constexpr Kind DELIVERED = FabricMessageEventKind::DELIVERED; //!< see the enumeration
     static constexpr Kind COMPLETED = FabricMessageEventKind::COMPLETED; //!< see the enumeration
 
-    FabricMessageEventKind kind{FabricMessageEventKind::DELIVERED}; //!< what happened
+    FabricMessageEventKind kind{FabricMessageEventKind::DELIVERED}; //!< kind of the event
     uint32_t message{0};                                            //!< number of the message
     uint32_t src{0};                                                //!< number of the sending host
     uint32_t dst{0};     //!< number of the receiving host
     uint64_t bytes{0};   //!< payload
     uint64_t startPs{0}; //!< when the message started
-    uint64_t atPs{0};    //!< when this happened
+    uint64_t atPs{0};    //!< time of the event
 };
 
 /// The name of FabricMessageEvent up to version 0.1.
@@ -210,41 +210,41 @@ using FabricNews = FabricMessageEvent;
 
 /**
  * @ingroup evenkeel
- * @brief What NICs count.
+ * @brief The counters of NICs.
  */
 struct FabricNicCounters
 {
     uint64_t dataSent{0};        //!< data packets put on the wire
-    uint64_t retransmitted{0};   //!< those of them that were sent before
+    uint64_t retransmitted{0};   //!< those of them that were retransmissions
     uint64_t controlSent{0};     //!< acknowledgements, NACKs and CNPs put on the wire
     uint64_t dataReceived{0};    //!< data packets received, whole or trimmed
-    uint64_t trimmed{0};         //!< those of them that a switch cut to their header
+    uint64_t trimmed{0};         //!< those of them that a switch trimmed
     uint64_t marked{0};          //!< those of them that were ECN marked
-    uint64_t outOfOrder{0};      //!< those of them behind one of a higher PSN
+    uint64_t outOfOrder{0};      //!< those of them that arrived after a higher PSN
     uint64_t duplicates{0};      //!< those of them that had been received before
-    uint64_t refused{0};         //!< those of them discarded because one before them is missing
+    uint64_t refused{0};         //!< those of them discarded because an earlier PSN is missing
     uint64_t payloadReceived{0}; //!< payload bytes accepted, each once
     uint64_t controlReceived{0}; //!< acknowledgements, NACKs and CNPs received
     uint64_t misdirected{0};     //!< packets for a queue pair that does not exist
-    uint64_t discarded{0};       //!< packets for a queue pair whose state takes none
-    uint64_t notReady{0};        //!< data packets refused for want of a receive or of support
+    uint64_t discarded{0};       //!< packets for a queue pair in a state without reception
+    uint64_t notReady{0};        //!< data packets refused: no receive is posted, or invalid request
 };
 
 /**
  * @ingroup evenkeel
- * @brief Queue pairs, counted at the NICs that send on them.
+ * @brief The numbers of queue pairs, counted at the NICs that send on them.
  */
 struct FabricQpCounts
 {
-    uint64_t perNicMax{0};      //!< most at one NIC
-    uint64_t total{0};          //!< at all NICs
-    uint64_t extraPerNicMax{0}; //!< most at one NIC beyond one per pair of peers and stream
-    uint64_t extraTotal{0};     //!< the same at all NICs
+    uint64_t perNicMax{0};      //!< maximum per NIC
+    uint64_t total{0};          //!< sum over all NICs
+    uint64_t extraPerNicMax{0}; //!< maximum per NIC beyond one per pair of peers and stream
+    uint64_t extraTotal{0};     //!< the sum of these over all NICs
 };
 
 /**
  * @ingroup evenkeel
- * @brief What a fabric counts between the NICs, over all ports.
+ * @brief The counters of a fabric between the NICs, over all ports.
  */
 struct FabricCounters
 {
@@ -252,20 +252,20 @@ struct FabricCounters
     uint64_t controlDropped{0}; //!< acknowledgements, NACKs and CNPs dropped
     uint64_t hops{0};           //!< packets that reached the end of a wire
     uint64_t arrivals{0};       //!< data packets that arrived at an output port of a switch
-    uint64_t waitingFound{0};   //!< sum of the bytes without priority that they found waiting
-    uint64_t trimmed{0};        //!< data packets cut to their header
+    uint64_t waitingFound{0};   //!< sum of the bytes without priority that they found queued
+    uint64_t trimmed{0};        //!< data packets trimmed to their header
     uint64_t pauses{0};         //!< pause frames sent
 };
 
 /**
  * @ingroup evenkeel
- * @brief What priority flow control (PFC) orders a link to do.
+ * @brief An order of priority flow control (PFC) to a link.
  */
 enum class FabricPfcOrder : uint8_t
 {
     NOTHING = 0, //!< no change
-    PAUSE = 1,   //!< send no more packets without priority
-    RESUME = 2,  //!< send them again
+    PAUSE = 1,   //!< stop sending packets without priority
+    RESUME = 2,  //!< continue to send packets without priority
 };
 
 /**
@@ -276,7 +276,7 @@ struct FabricPause
 {
     uint64_t atPs{0};                            //!< when it took effect
     uint32_t port{0};                            //!< the port that it pauses or resumes
-    FabricPfcOrder order{FabricPfcOrder::PAUSE}; //!< what it orders
+    FabricPfcOrder order{FabricPfcOrder::PAUSE}; //!< the order of the frame
 };
 
 } // namespace ns3

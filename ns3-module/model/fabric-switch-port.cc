@@ -19,7 +19,7 @@ NS_OBJECT_ENSURE_REGISTERED(FabricSwitchPort);
 namespace
 {
 
-/// A pause frame on the wire: the smallest Ethernet frame.
+/// The length of a pause frame on the wire: the smallest Ethernet frame.
 constexpr uint16_t FRAME_BYTES = 64;
 
 } // namespace
@@ -94,7 +94,7 @@ FabricSwitchPort::StartDue(uint64_t nowPs)
 void
 FabricSwitchPort::StartNext()
 {
-    const uint32_t slot = TakeWaiting();
+    const uint32_t slot = PopQueue();
     const uint64_t start = m_free;
     FabricPfc::Order order = FabricPfc::NOTHING;
     uint32_t link = 0;
@@ -106,13 +106,13 @@ FabricSwitchPort::StartNext()
         {
             m_fabric->CountPause();
         }
-        if (entry.aside != 0)
+        if (entry.aside.HasIngress())
         {
-            link = entry.aside - 1;
+            link = entry.aside.GetIngress();
             order = pfc->Remove(link, bytes);
         }
     }
-    // Before trace sinks see it.
+    // Marking precedes the trace, so that sinks see the mark.
     MarkIf(DEQUEUE, slot);
     if (!m_dequeueTrace.IsEmpty())
     {
@@ -139,7 +139,7 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t slot)
     const FabricPacket& packet = m_pool->Get(slot).packet;
     if (!packet.IsControl())
     {
-        m_fabric->CountFound(m_waitingBytes[1]);
+        m_fabric->CountArrival(m_waitingBytes[1]);
     }
     if (IsClear(nowPs, packet.flags))
     {
@@ -157,7 +157,7 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t slot)
     }
     MarkIf(ENQUEUE, slot);
     m_switch->AccountEnqueue(m_pool->Get(slot).packet.wireBytes);
-    Wait(slot);
+    PushQueue(slot);
     if (!m_enqueueTrace.IsEmpty())
     {
         m_enqueueTrace(m_pool->Get(slot).packet, PicoSeconds(nowPs));
@@ -186,15 +186,16 @@ FabricSwitchPort::Admits(uint64_t nowPs, uint32_t slot)
     }
     if (const FabricPfc* pfc = m_fabric->GetPfc())
     {
-        // A packet without priority counts at the link that it came by.
-        return priority || entry.aside == 0 || pfc->Admits(entry.aside - 1, bytes);
+        // A packet without priority counts at its ingress link.
+        return priority || !entry.aside.HasIngress() ||
+               pfc->Admits(entry.aside.GetIngress(), bytes);
     }
     if (!settings.sharedBuffer)
     {
         return m_waitingBytes[GetClass(entry.packet.flags)] + bytes <= settings.bufferBytes;
     }
-    // The count includes packets that could have left by now, because ports decide late; near the
-    // limit every port has to catch up.
+    // The count includes packets that could have started by now, because ports decide late; near
+    // the limit every port starts them first.
     if (m_switch->GetBufferedBytes() + bytes > settings.bufferBytes)
     {
         m_switch->Settle(nowPs);
@@ -262,11 +263,11 @@ FabricSwitchPort::AccountEnqueue(uint64_t nowPs, uint32_t slot)
     FabricPool::Slot& entry = m_pool->Get(slot);
     if (entry.packet.Has(FabricPacket::PRIORITY))
     {
-        entry.aside = 0;
+        entry.aside.ClearIngress();
     }
-    if (entry.aside != 0)
+    if (entry.aside.HasIngress())
     {
-        const uint32_t link = entry.aside - 1;
+        const uint32_t link = entry.aside.GetIngress();
         const FabricPfc::Order order = m_fabric->GetPfc()->Add(link, entry.packet.wireBytes);
         if (order != FabricPfc::NOTHING)
         {
@@ -293,7 +294,7 @@ FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfc::Order order)
         FabricPacket& first = m_pool->Get(m_waiting[0].head).packet;
         if (first.IsFlowControl())
         {
-            // The newest frame replaces one that still waits.
+            // The newest frame replaces a queued one.
             first.kind = kind;
             first.sack = m_waitingBytes[1];
             return;
@@ -315,7 +316,7 @@ FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfc::Order order)
         Arm();
         return;
     }
-    WaitFirst(slot);
+    PushQueueFront(slot);
     if (!m_enqueueTrace.IsEmpty())
     {
         m_enqueueTrace(frame, PicoSeconds(nowPs));
@@ -345,7 +346,7 @@ FabricSwitchPort::StartWaiting(uint64_t nowPs)
     {
         return;
     }
-    // A wire that was paused or idle is free from now on, not from a time in the past.
+    // After a pause or an idle time, the next packet starts now, not at a time in the past.
     m_free = std::max(m_free, nowPs);
     StartDue(nowPs);
     Arm();
@@ -356,7 +357,7 @@ FabricSwitchPort::StartWaiting(uint64_t nowPs)
 }
 
 void
-FabricSwitchPort::Obey(uint64_t nowPs, FabricPfc::Order order)
+FabricSwitchPort::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order)
 {
     m_fabric->RecordPause(nowPs, m_id, order);
     TracePause(order);

@@ -12,7 +12,7 @@ class FabricSwitch;
 
 /**
  * @ingroup evenkeel
- * @brief A port of a FabricSwitch: queues, ECN, priority flow control (PFC), trimming.
+ * @brief A port of a FabricSwitch, with queues, ECN, priority flow control (PFC) and trimming.
  */
 class FabricSwitchPort : public FabricPort
 {
@@ -27,44 +27,44 @@ class FabricSwitchPort : public FabricPort
     ~FabricSwitchPort() override;
 
     /**
-     * @brief Sets the switch of the port; done by FabricSwitch::AddPort.
+     * @brief Sets the switch of the port; FabricSwitch::AddPort calls it.
      * @param owner the switch
      */
     void SetSwitch(FabricSwitch* owner);
-    /// Finds out whether its link leads to a host; after Join.
+    /// Determines whether its link leads to a host; must be called after Join.
     void InspectEnd();
     /**
-     * @brief Takes a packet that leaves the switch by this port: onto the wire, into a queue, or to
-     * be dropped.
+     * @brief Handles a packet that leaves the switch by this port: the packet starts, is enqueued,
+     * or is dropped.
      * @param nowPs the time
      * @param slot slot of the packet
      */
     void Enqueue(uint64_t nowPs, uint32_t slot);
     /**
-     * @brief Starts every waiting packet that could start by now.
+     * @brief Starts every queued packet that could start by now.
      * @param nowPs the time
      */
     void StartDue(uint64_t nowPs);
     /**
      * @param nowPs the time; every packet that could start by then has started
-     * @return bytes that wait, and those of the packet that the wire is busy with
+     * @return bytes in the queues, plus those of the packet that occupies the wire
      */
     uint64_t GetLoadAt(uint64_t nowPs) const;
 
     void Settle(uint64_t nowPs) override;
     void Receive(uint64_t nowPs, uint32_t slot) override;
-    void Obey(uint64_t nowPs, FabricPfc::Order order) override;
+    void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order) override;
     void HandleStart(uint64_t nowPs) override;
 
   protected:
     void DoDispose() override;
 
   private:
-    /// When the length of the queue decides on marking.
+    /// The time at which the queue length determines whether a packet is marked.
     enum MarkPoint
     {
-        ENQUEUE, //!< as the packet joins
-        DEQUEUE, //!< as the packet leaves
+        ENQUEUE, //!< when the packet is enqueued
+        DEQUEUE, //!< when the packet is dequeued
     };
 
     /// Puts the next packet on the wire.
@@ -77,29 +77,29 @@ class FabricSwitchPort : public FabricPort
     void StartWaiting(uint64_t nowPs);
     /**
      * @param nowPs the time
-     * @param slot of a packet that must wait
+     * @param slot slot of a packet that cannot start at once
      * @return true if there is room for it
      */
     bool Admits(uint64_t nowPs, uint32_t slot);
     /**
-     * @brief Cuts a packet to its header if there is no room for the whole.
+     * @brief Trims a packet to its header if there is no room for the whole packet.
      * @param slot slot of the packet
-     * @return false if it is to be dropped
+     * @return false if the packet must be dropped
      */
     bool Trims(uint32_t slot);
     /**
      * @param bytes of a header
-     * @return true if there is room for it in the limit of trimmed packets
+     * @return true if the limit of trimmed packets has room for it
      */
     bool HasHeaderRoom(uint64_t bytes) const;
     /**
-     * @brief Marks a data packet if marking is set to this point and the queue is long.
-     * @param point joining or leaving the queue
+     * @brief Marks a data packet if marking is set to this point and the queue is long enough.
+     * @param point enqueue or dequeue
      * @param slot slot of the packet
      */
     void MarkIf(MarkPoint point, uint32_t slot);
     /**
-     * @brief Counts a packet that joined the queue for priority flow control (PFC).
+     * @brief Counts an enqueued packet for priority flow control (PFC).
      * @param nowPs the time
      * @param slot slot of the packet
      */
@@ -107,14 +107,14 @@ class FabricSwitchPort : public FabricPort
     /**
      * @brief Sends a frame of priority flow control (PFC) by this port.
      * @param nowPs the time
-     * @param order what it orders
+     * @param order the order of the frame
      */
     void SendFrame(uint64_t nowPs, FabricPfc::Order order);
     /**
-     * @brief Sends a frame of priority flow control (PFC) back over the link that a packet came by.
+     * @brief Sends a frame of priority flow control (PFC) back to the sender of a packet.
      * @param nowPs the time
-     * @param link the port that the packet came by
-     * @param order what the frame orders
+     * @param link the port that sent the packet
+     * @param order the order of the frame
      */
     void SendFrameBack(uint64_t nowPs, uint32_t link, FabricPfc::Order order);
 

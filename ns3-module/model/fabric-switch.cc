@@ -25,7 +25,7 @@ NS_OBJECT_ENSURE_REGISTERED(FabricSwitch);
 namespace
 {
 
-/// The only port towards a host has not been asked for yet.
+/// The cache has no entry for a host yet.
 constexpr uint32_t UNKNOWN = FABRIC_NO_PORT - 1;
 
 } // namespace
@@ -46,39 +46,39 @@ FabricSwitch::AddQueueAttributes(TypeId tid)
 {
     return tid
         .AddAttribute("BufferBytes",
-                      "Packet memory of the switch, or of each output port, in bytes.",
+                      "Size of the packet buffer of the switch, or of each output port, in bytes.",
                       UintegerValue(64000000),
                       MakeUintegerAccessor(&FabricSwitch::m_bufferBytes),
                       MakeUintegerChecker<uint64_t>(1))
         .AddAttribute("SharedBuffer",
-                      "True for one memory that all ports share, false for one per port.",
+                      "True for one buffer that all ports share, false for one per output port.",
                       BooleanValue(true),
                       MakeBooleanAccessor(&FabricSwitch::m_sharedBuffer),
                       MakeBooleanChecker())
         .AddAttribute("Ecn",
-                      "Mark data packets by the bytes that wait at their output port.",
+                      "Mark data packets by the length of the queue of their output port.",
                       BooleanValue(true),
                       MakeBooleanAccessor(&FabricSwitch::m_ecn),
                       MakeBooleanChecker())
         .AddAttribute("EcnKmin",
-                      "Up to this many bytes no packet is marked.",
+                      "Queue length, in bytes, up to which no packet is marked.",
                       UintegerValue(800000),
                       MakeUintegerAccessor(&FabricSwitch::m_ecnKmin),
                       MakeUintegerChecker<uint64_t>())
         .AddAttribute("EcnKmax",
-                      "Above this many bytes every packet is marked; the same as EcnKmin for "
-                      "a step.",
+                      "Queue length, in bytes, above which every packet is marked; equal to "
+                      "EcnKmin for a step.",
                       UintegerValue(800000),
                       MakeUintegerAccessor(&FabricSwitch::m_ecnKmax),
                       MakeUintegerChecker<uint64_t>())
         .AddAttribute("EcnPmax",
                       "The probability of marking just below EcnKmax; it rises linearly from "
-                      "EcnKmin on. Kept to a millionth.",
+                      "EcnKmin. It is rounded to a millionth.",
                       DoubleValue(0.2),
                       MakeDoubleAccessor(&FabricSwitch::m_ecnPmax),
                       MakeDoubleChecker<double>(0.0, 1.0))
         .AddAttribute("EcnAtDequeue",
-                      "Mark by the queue as a packet leaves it, not as it joins.",
+                      "Mark by the queue length at dequeue, not at enqueue.",
                       BooleanValue(false),
                       MakeBooleanAccessor(&FabricSwitch::m_ecnAtDequeue),
                       MakeBooleanChecker());
@@ -95,7 +95,7 @@ FabricSwitch::AddPolicyAttributes(TypeId tid)
                       MakeBooleanAccessor(&FabricSwitch::m_pfc),
                       MakeBooleanChecker())
         .AddAttribute("Trim",
-                      "Cut a packet that does not fit to its header instead of dropping it.",
+                      "Trim a packet to its header instead of dropping it when the buffer is full.",
                       BooleanValue(false),
                       MakeBooleanAccessor(&FabricSwitch::m_trim),
                       MakeBooleanChecker())
@@ -167,7 +167,7 @@ FabricSwitch::DescribeSettings() const
     const char* at = m_ecnAtDequeue ? "dequeue" : "enqueue";
     if (!m_ecn)
     {
-        // A step that no buffer reaches: packets are never marked.
+        // No queue reaches this step: packets are never marked.
         text << "ecn = { step = \"4GB\" }\n";
     }
     else if (m_ecnKmin == m_ecnKmax)
@@ -197,14 +197,14 @@ FabricSwitch::Join(Fabric* fabric, uint32_t number, uint32_t hosts)
     NS_LOG_FUNCTION(this << number << hosts);
     m_fabric = fabric;
     m_number = number;
-    m_only.assign(hosts, UNKNOWN);
+    m_onlyPort.assign(hosts, UNKNOWN);
     m_loads.assign(m_ports.size(), 0);
 }
 
 void
-FabricSwitch::ForgetRoutes()
+FabricSwitch::DiscardRoutes()
 {
-    m_only.assign(m_only.size(), UNKNOWN);
+    m_onlyPort.assign(m_onlyPort.size(), UNKNOWN);
 }
 
 void
@@ -232,7 +232,7 @@ uint32_t
 FabricSwitch::Choose(uint64_t nowPs, FabricPacket& packet)
 {
     FabricSwitching& switching = m_fabric->GetSwitching();
-    uint32_t& only = m_only[packet.dst];
+    uint32_t& only = m_onlyPort[packet.dst];
     if (only == UNKNOWN)
     {
         only = switching.OnlyPort(m_number, packet.dst);

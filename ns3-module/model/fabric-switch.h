@@ -19,12 +19,11 @@ class FabricSwitchPort;
 
 /**
  * @ingroup evenkeel
- * @brief A switch of a fabric, aggregated to its node: shared memory, and a load-balancing policy
- * that chooses the port of every packet.
+ * @brief A switch of a fabric, aggregated to its node, with a buffer and a load-balancing policy
+ * that chooses the output port of every packet.
  *
  * FabricHelper::Finish reads the attributes; all switches of a fabric must have the same values. A
- * fabric that is made from a scenario has the values of the scenario, and the attributes are
- * ignored.
+ * fabric that is made from a scenario ignores the attributes and uses the values of the scenario.
  */
 class FabricSwitch : public Object
 {
@@ -39,20 +38,20 @@ class FabricSwitch : public Object
     ~FabricSwitch() override;
 
     /**
-     * @brief Adds a port; its number is its index.
+     * @brief Adds a port. Ports are numbered from 0 in the order in which they are added.
      * @param port the port
      */
     void AddPort(Ptr<FabricSwitchPort> port);
-    /// @return how many ports there are
+    /// @return number of ports
     uint32_t GetNPorts() const;
     /**
      * @param number number of the port
      * @return the port
      */
     Ptr<FabricSwitchPort> GetPort(uint32_t number) const;
-    /// @return bytes in its memory
+    /// @return bytes in its buffer
     uint64_t GetBufferedBytes() const;
-    /// @return the sections [switch] and [policy] of a scenario, as the attributes have them
+    /// @return the sections [switch] and [policy] of a scenario, from the attributes
     std::string DescribeSettings() const;
 
     // For the fabric; not for scripts.
@@ -65,7 +64,7 @@ class FabricSwitch : public Object
      */
     void Join(Fabric* fabric, uint32_t number, uint32_t hosts);
     /**
-     * @brief Forwards a packet that arrived: chooses a port and puts the packet there.
+     * @brief Forwards a packet that arrived: chooses its output port and enqueues it there.
      * @param nowPs the time
      * @param slot slot of the packet
      */
@@ -75,8 +74,8 @@ class FabricSwitch : public Object
      * @param nowPs the time
      */
     void Settle(uint64_t nowPs);
-    /// Forgets the only ports towards hosts, after routing changed.
-    void ForgetRoutes();
+    /// Discards the cached ports towards hosts, after routing changed.
+    void DiscardRoutes();
 
     /**
      * @brief Counts bytes that joined a queue.
@@ -119,18 +118,18 @@ class FabricSwitch : public Object
 
     Fabric* m_fabric{nullptr};                   //!< the fabric
     uint32_t m_number{0};                        //!< number of the switch
-    uint64_t m_buffered{0};                      //!< bytes in its memory
+    uint64_t m_buffered{0};                      //!< bytes in its buffer
     std::vector<Ptr<FabricSwitchPort>> m_ports;  //!< by number
-    std::vector<uint32_t> m_only;                //!< by host: the only port towards it, if known
+    std::vector<uint32_t> m_onlyPort;            //!< by host: the only port towards it, if known
     std::vector<uint64_t> m_loads;               //!< queue lengths for the policy
 
-    uint64_t m_bufferBytes{0};    //!< size of the memory
-    bool m_sharedBuffer{true};    //!< one memory per switch, or one per port
+    uint64_t m_bufferBytes{0};    //!< size of the buffer
+    bool m_sharedBuffer{true};    //!< one buffer per switch, or one per port
     uint64_t m_ecnKmin{0};        //!< no marking up to this
     uint64_t m_ecnKmax{0};        //!< certain marking above this
     double m_ecnPmax{0};          //!< probability just below m_ecnKmax
     bool m_ecn{true};             //!< true to mark
-    bool m_ecnAtDequeue{false};   //!< mark by the queue as packets leave
+    bool m_ecnAtDequeue{false};   //!< mark at dequeue, not at enqueue
     bool m_pfc{false};            //!< priority flow control (PFC)
     bool m_trim{false};           //!< trimming
     std::string m_policy;         //!< name of the load-balancing policy

@@ -13,18 +13,18 @@ namespace contract = evenkeel::contract;
 namespace
 {
 
-/// How a reason ends if the same call may succeed later.
+/// The end of an error message if the same call may succeed later.
 const std::string FULL = "(ENOMEM)";
 
 /**
  * @brief Calls a verb; an error of Rust becomes an exception of the standard library.
  * @tparam Verb type of the function
- * @param verb the function that calls it
- * @return what it returns
+ * @param verb the function that calls the verb
+ * @return its result
  */
 template <class Verb>
 auto
-OrThrow(Verb verb) -> decltype(verb())
+CallVerb(Verb verb) -> decltype(verb())
 {
     try
     {
@@ -52,43 +52,43 @@ FabricVerbsBridge::FabricVerbsBridge(contract::Core& core)
 uint32_t
 FabricVerbsBridge::CreateQp(uint32_t host, uint32_t peer, uint32_t stream)
 {
-    return OrThrow([&] { return m_core.create_qp(host, peer, stream); });
+    return CallVerb([&] { return m_core.create_qp(host, peer, stream); });
 }
 
 void
 FabricVerbsBridge::SetPeerQp(uint32_t host, uint32_t qp, uint32_t peerQp)
 {
-    OrThrow([&] { m_core.set_peer_qp(host, qp, peerQp); });
+    CallVerb([&] { m_core.set_peer_qp(host, qp, peerQp); });
 }
 
 void
 FabricVerbsBridge::ModifyQp(uint32_t host, uint32_t qp, FabricQpState state, uint64_t nowPs)
 {
-    OrThrow([&] { m_core.modify_qp(host, qp, state, nowPs); });
+    CallVerb([&] { m_core.modify_qp(host, qp, state, nowPs); });
 }
 
 FabricQpState
 FabricVerbsBridge::QueryQp(uint32_t host, uint32_t qp) const
 {
-    return OrThrow([&] { return m_core.query_qp(host, qp); });
+    return CallVerb([&] { return m_core.query_qp(host, qp); });
 }
 
 void
 FabricVerbsBridge::DestroyQp(uint32_t host, uint32_t qp, uint64_t nowPs)
 {
-    OrThrow([&] { m_core.destroy_qp(host, qp, nowPs); });
+    CallVerb([&] { m_core.destroy_qp(host, qp, nowPs); });
 }
 
 void
 FabricVerbsBridge::PostSend(uint32_t host, uint32_t qp, const FabricWork& work, uint64_t nowPs)
 {
-    OrThrow([&] { m_core.post_send(host, qp, work, nowPs); });
+    CallVerb([&] { m_core.post_send(host, qp, work, nowPs); });
 }
 
 void
 FabricVerbsBridge::PostReceive(uint32_t host, uint32_t qp, uint64_t workId, uint64_t nowPs)
 {
-    OrThrow([&] { m_core.post_receive(host, qp, workId, nowPs); });
+    CallVerb([&] { m_core.post_receive(host, qp, workId, nowPs); });
 }
 
 bool

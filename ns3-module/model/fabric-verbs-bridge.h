@@ -3,11 +3,12 @@
 #ifndef FABRIC_VERBS_BRIDGE_H
 #define FABRIC_VERBS_BRIDGE_H
 
-// Private: no header that scripts include may include cxx or Rust.
+// Private: public headers must not include headers of cxx or of the Rust library.
 
 #include "fabric-verbs.h"
 
-// First: the generated header declares rust::Error only where a call of C++ may fail.
+// rust/cxx.h comes first: the generated header declares rust::Error only if a call into C++ can
+// fail.
 #include "rust/cxx.h"
 
 #include "evenkeel/rust/bridge/world/contract.rs.h"

@@ -3,8 +3,8 @@
 #ifndef FABRIC_VERBS_RECORDS_H
 #define FABRIC_VERBS_RECORDS_H
 
-// What work requests and completions are made of. Like fabric-records.h, it is plain C++11, and
-// Rust declares the same records in rust/bridge/world/records.rs.
+// The records of work requests and completions. Like fabric-records.h, this header is plain C++11,
+// and rust/bridge/world/records.rs declares the same records.
 
 #include <cstdint>
 #include <limits>
@@ -12,10 +12,10 @@
 namespace ns3
 {
 
-/// A number of retries without limit.
+/// The number of retries that stands for no limit.
 constexpr uint32_t FABRIC_WITHOUT_LIMIT = std::numeric_limits<uint32_t>::max();
 
-/// The deepest send or receive queue of a queue pair.
+/// The maximum depth of a send or receive queue of a queue pair.
 constexpr uint32_t FABRIC_DEEPEST_QUEUE = 4095;
 
 /**
@@ -25,26 +25,26 @@ constexpr uint32_t FABRIC_DEEPEST_QUEUE = 4095;
  */
 enum class FabricQpState : uint8_t
 {
-    RESET = 0, //!< new, or reset: it knows nothing of its peer
+    RESET = 0, //!< new, or reset; not connected
     INIT = 1,  //!< receives can be posted; packets for it are dropped
     RTR = 2,   //!< it receives and answers READs; work cannot be posted yet
     RTS = 3,   //!< it sends and receives
-    SQD = 4,   //!< it finishes the messages that it began; work that is posted waits
-    SQE = 5,   //!< of unreliable services; queue pairs here never enter it
+    SQD = 4,   //!< it completes the messages that it has started; other posted work waits
+    SQE = 5,   //!< a state of unreliable services, which queue pairs here never enter
     ERROR = 6, //!< packets for it are dropped; all work is flushed
 };
 
 /**
  * @ingroup evenkeel
- * @brief What the queue pairs of a fabric are set to.
+ * @brief The settings of the queue pairs of a fabric.
  */
 struct FabricQpSettings
 {
     uint32_t sendQueue{1024};                  //!< work requests that a send queue holds
     uint32_t receiveQueue{1024};               //!< receives that a receive queue holds
     uint64_t rnrTimerPs{640000000};            //!< time that a sender waits after an RNR NAK
-    uint32_t rnrRetries{FABRIC_WITHOUT_LIMIT}; //!< RNR NAKs in a row until work fails
-    uint32_t retries{FABRIC_WITHOUT_LIMIT};    //!< timeouts in a row until work fails
+    uint32_t rnrRetries{FABRIC_WITHOUT_LIMIT}; //!< retries after consecutive RNR NAKs
+    uint32_t retries{FABRIC_WITHOUT_LIMIT};    //!< retries after consecutive timeouts
 };
 
 /**
@@ -65,18 +65,18 @@ enum class FabricOperation : uint8_t
  */
 struct FabricWork
 {
-    using Operation = FabricOperation;                       //!< what it asks for
+    using Operation = FabricOperation;                       //!< operation
     static constexpr Operation WRITE = FabricOperation::WRITE; //!< see FabricOperation
     static constexpr Operation WRITE_WITH_IMMEDIATE =
         FabricOperation::WRITE_WITH_IMMEDIATE;               //!< see FabricOperation
     static constexpr Operation SEND = FabricOperation::SEND; //!< see FabricOperation
     static constexpr Operation READ = FabricOperation::READ; //!< see FabricOperation
 
-    uint64_t workId{0};                                //!< id that its completion has
+    uint64_t workId{0};                                //!< id, which its completion repeats
     uint64_t bytes{0};                                 //!< length of the message
     uint32_t immediate{0};                             //!< immediate data
-    FabricOperation operation{FabricOperation::WRITE}; //!< what it asks for
-    bool signaled{true};                               //!< false: only a failure completes
+    FabricOperation operation{FabricOperation::WRITE}; //!< operation
+    bool signaled{true};                               //!< false: no completion on success
 };
 
 /**
@@ -88,8 +88,8 @@ enum class FabricOpcode : uint8_t
     WRITE = 0,                  //!< a WRITE, with immediate data or without
     SEND = 1,                   //!< a SEND
     READ = 2,                   //!< a READ
-    RECEIVE = 3,                //!< a receive, by a SEND; also every receive that was flushed
-    RECEIVE_WITH_IMMEDIATE = 4, //!< a receive, by a WRITE with immediate data
+    RECEIVE = 3,                //!< a receive that a SEND completed, or that was flushed
+    RECEIVE_WITH_IMMEDIATE = 4, //!< a receive that a WRITE with immediate data completed
 };
 
 /**
@@ -99,15 +99,15 @@ enum class FabricOpcode : uint8_t
 enum class FabricCompletionStatus : uint8_t
 {
     SUCCESS = 0,           //!< it succeeded
-    WR_FLUSH_ERR = 1,      //!< the queue pair left its state before
-    RETRY_EXC_ERR = 2,     //!< the peer did not answer as often as allowed
-    RNR_RETRY_EXC_ERR = 3, //!< the peer had no receive as often as allowed
+    WR_FLUSH_ERR = 1,      //!< the work was flushed
+    RETRY_EXC_ERR = 2,     //!< the number of timeouts exceeded the limit
+    RNR_RETRY_EXC_ERR = 3, //!< the number of RNR NAKs exceeded the limit
     REM_INV_REQ_ERR = 4,   //!< the peer cannot serve the request
 };
 
 /**
  * @ingroup evenkeel
- * @brief The completion of a work request at its sender, or of a receive.
+ * @brief A completion of a work request or of a receive.
  */
 struct FabricCompletion
 {
@@ -130,7 +130,7 @@ struct FabricCompletion
         FabricCompletionStatus::REM_INV_REQ_ERR; //!< see the enumeration
 
     uint64_t workId{0};                       //!< id of the work request or of the receive
-    uint64_t bytes{0};                        //!< bytes moved; 0 if it failed
+    uint64_t bytes{0};                        //!< bytes transferred; 0 if it failed
     uint64_t atPs{0};                         //!< when it completed
     uint32_t host{0};                         //!< number of the host
     uint32_t qp{0};                           //!< number of the queue pair there

@@ -13,11 +13,11 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief Verbs: the queue pairs of a fabric's NICs that scripts use themselves.
+ * @brief Verbs: an interface for the queue pairs that scripts use.
  *
- * A call that is refused throws an exception with the reason: std::runtime_error if a queue is full
- * or all numbers are in use, std::invalid_argument otherwise. The caller polls the packets that a
- * host could have sent by now before the call, and its packets and its wake-up after it.
+ * An invalid call throws an exception with the reason: std::runtime_error if a queue is full or all
+ * numbers are in use, std::invalid_argument otherwise. Before the call, the caller must poll the
+ * packets that the host could have sent by now; after it, its packets and its wake-up.
  */
 class FabricVerbs
 {
@@ -28,7 +28,7 @@ class FabricVerbs
      * @brief Creates a queue pair, in state RESET.
      * @param host number of its host
      * @param peer number of the host at the other end
-     * @param stream queue pairs of two hosts that differ in it are balanced apart
+     * @param stream queue pairs of two hosts with different streams are balanced independently
      * @return its number at the host
      */
     virtual uint32_t CreateQp(uint32_t host, uint32_t peer, uint32_t stream) = 0;
@@ -72,7 +72,7 @@ class FabricVerbs
      * @brief Posts a receive.
      * @param host number of the host
      * @param qp number of the queue pair
-     * @param workId id that its completion has
+     * @param workId id of its completion
      * @param nowPs the time
      */
     virtual void PostReceive(uint32_t host, uint32_t qp, uint64_t workId, uint64_t nowPs) = 0;
@@ -84,7 +84,7 @@ class FabricVerbs
 };
 
 /**
- * @brief Prints a state as the specification spells it.
+ * @brief Prints a state by its name in the specification.
  * @param os the stream
  * @param state the state
  * @return the stream
@@ -98,9 +98,9 @@ std::ostream& operator<<(std::ostream& os, FabricQpState state);
  */
 std::ostream& operator<<(std::ostream& os, FabricOpcode opcode);
 /**
- * @brief Prints how work completed, as rdma-core spells it.
+ * @brief Prints a status by its name in rdma-core.
  * @param os the stream
- * @param status how it completed
+ * @param status the status
  * @return the stream
  */
 std::ostream& operator<<(std::ostream& os, FabricCompletionStatus status);

@@ -26,10 +26,10 @@ NS_OBJECT_ENSURE_REGISTERED(Fabric);
 namespace
 {
 
-/// Among the events of kind CONTROL, a sample; it comes after all steps of its time.
+/// The number of a sample among the events of kind CONTROL: it follows all steps of its time.
 constexpr uint32_t SAMPLE = 1U << 29;
 
-/// True once this process has had a fabric.
+/// True if this process has assembled a fabric.
 bool g_assembled = false;
 
 } // namespace
@@ -80,8 +80,8 @@ Fabric::DoDispose()
 void
 Fabric::UsePicoseconds()
 {
-    // ns-3 lets the resolution be set once and converts all times that exist by then. In a process
-    // that has had a fabric with another resolution it is too late.
+    // ns-3 sets the resolution only once, and converts the times that exist by then. It is too late
+    // if the process has assembled a fabric with another resolution.
     if (Time::GetResolution() == Time::NS && !g_assembled)
     {
         Time::SetResolution(Time::PS);
@@ -131,11 +131,11 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
     }
     if (m_settings.pfc)
     {
-        m_pfc = std::make_unique<FabricPfc>(FabricPfc::For(m_core->GetDescription()));
+        m_pfc = std::make_unique<FabricPfc>(FabricPfc::FromDescription(m_core->GetDescription()));
     }
     m_faults = std::make_unique<FabricFaults>(m_core->GetDescription().faults, *m_switching);
     Simulator::ScheduleNow(&Fabric::Start, Ptr<Fabric>(this));
-    // Ports have its address without a reference: it lives until the simulation is destroyed.
+    // Ports have a plain pointer to the fabric, which therefore lives until Simulator::Destroy.
     Simulator::ScheduleDestroy(&Object::Dispose, Ptr<Fabric>(this));
 }
 
@@ -174,7 +174,7 @@ Fabric::Start()
     {
         m_ports[port]->Open();
         m_capturing |= !m_ports[port]->m_snifferTrace.IsEmpty();
-        if (m_faults->Concerns(port / 2))
+        if (m_faults->HasFault(port / 2))
         {
             m_ports[port]->SetFaulty();
         }
@@ -230,7 +230,7 @@ Fabric::HandleControl(uint64_t nowPs, uint32_t step)
 {
     if (step == SAMPLE)
     {
-        // The sampler may have been removed since.
+        // The sampler may have been removed after the sample was scheduled.
         if (m_sampler)
         {
             m_sampler(nowPs);
@@ -243,7 +243,7 @@ Fabric::HandleControl(uint64_t nowPs, uint32_t step)
         m_switching->ApplyStep(step, nowPs);
         for (const auto& each : m_switches)
         {
-            each->ForgetRoutes();
+            each->DiscardRoutes();
         }
         return;
     }
@@ -251,7 +251,7 @@ Fabric::HandleControl(uint64_t nowPs, uint32_t step)
     {
         if (nowPs > 0)
         {
-            // Ports decide late: what could start before now starts at the old rate.
+            // Ports decide late: packets that could start before now start at the old rate.
             m_ports[port]->Settle(nowPs - 1);
         }
         m_ports[port]->ChangeRate(what.rateBps);
@@ -276,7 +276,7 @@ Fabric::ReportEvents(uint64_t nowPs)
     for (uint32_t host = m_hosts->PollTouched(); host != FABRIC_NO_PORT;
          host = m_hosts->PollTouched())
     {
-        m_nics[host]->KeepWake();
+        m_nics[host]->ScheduleWake();
     }
     FabricMessageEvent event;
     while (m_hosts->PollMessageEvent(event))
@@ -291,7 +291,7 @@ Fabric::ReportEvents(uint64_t nowPs)
     }
     if (m_verdict == RUNNING && m_hosts->IsFinished())
     {
-        NS_LOG_INFO("everything completed at " << nowPs << " ps");
+        NS_LOG_INFO("all messages and work requests completed at " << nowPs << " ps");
         m_verdict = COMPLETED;
         m_finishPs = nowPs;
         m_finishedTrace(PicoSeconds(nowPs));
@@ -326,11 +326,11 @@ Fabric::RecordPause(uint64_t nowPs, uint32_t port, FabricPfc::Order order)
 }
 
 void
-Fabric::NoteSent(const FabricPacket& packet)
+Fabric::RecordSent(const FabricPacket& packet)
 {
     if (m_capturing)
     {
-        m_roceBytes->Note(packet);
+        m_roceBytes->RecordSent(packet);
     }
 }
 

@@ -31,9 +31,9 @@ class RoceBytes;
  * @ingroup evenkeel
  * @brief A fabric: its ports, switches and NICs, their events, and the core that decides for them.
  *
- * FabricHelper makes one; scripts read its results and connect to its trace source Finished. Events
- * at one time have the order of evenkeel's own fabric (see FabricCalendar), so that the two can be
- * compared to the picosecond.
+ * FabricHelper makes fabrics; scripts read the results and connect to the trace source Finished.
+ * Simultaneous events have the same order as in evenkeel's own fabric (see FabricCalendar), so that
+ * the results of both are equal to the picosecond.
  */
 class Fabric : public Object, private FabricCalendar::Client
 {
@@ -47,22 +47,22 @@ class Fabric : public Object, private FabricCalendar::Client
     Fabric();
     ~Fabric() override;
 
-    /// How a run ended, or that it goes on.
+    /// The state of a run.
     enum Verdict
     {
-        RUNNING,   //!< messages are open
+        RUNNING,   //!< some messages have not completed
         COMPLETED, //!< every message is delivered and completed
         TIME_LIMIT //!< the time limit passed
     };
 
-    /// What the fabric counts, over all ports.
+    /// The counters of the fabric, over all ports.
     using Counters = FabricCounters;
 
     /// A frame of priority flow control (PFC) that took effect.
     using Pause = FabricPause;
 
     /**
-     * @brief TracedCallback signature for the end of all work.
+     * @brief TracedCallback signature for the completion of all messages and work requests.
      * @param when the time
      */
     typedef void (*FinishedTracedCallback)(Time when);
@@ -76,8 +76,8 @@ class Fabric : public Object, private FabricCalendar::Client
     static void UsePicoseconds();
 
     /**
-     * @brief Wires everything together; done by FabricHelper.
-     * @param core what the fabric is made from
+     * @brief Connects the parts of the fabric; FabricHelper calls it.
+     * @param core the core of the fabric
      * @param nics by number of host
      * @param switches by number
      * @param channels by number of link
@@ -89,54 +89,54 @@ class Fabric : public Object, private FabricCalendar::Client
 
     // Results.
 
-    /// @return how the run ended, or that it goes on
+    /// @return the state of the run
     Verdict GetVerdict() const;
     /// @return when the last message completed
     Time GetFinishTime() const;
-    /// @return the same in picoseconds, whatever the resolution
+    /// @return the same in picoseconds, at any resolution of ns-3's time
     uint64_t GetFinishPs() const;
     /// @return counts of packets
     const Counters& GetCounters() const;
     /// @return pause and resume frames in order of time
     const std::vector<Pause>& GetPauses() const;
-    /// @return how many ports there are: two a link
+    /// @return number of ports: two per link
     uint32_t GetNPorts() const;
     /**
      * @param number 2l or 2l + 1 of link l
      * @return the port
      */
     FabricPort& GetPort(uint32_t number) const;
-    /// @return how many hosts there are
+    /// @return number of hosts
     uint32_t GetNNics() const;
     /**
      * @param host number of a host
      * @return its NIC
      */
     Ptr<RdmaNic> GetNic(uint32_t host) const;
-    /// @return most bytes that ever waited at a port of a switch
+    /// @return the maximum of the bytes in the queues of a switch port
     uint32_t GetQueueBytesMax() const;
-    /// @return events so far
+    /// @return number of events so far
     uint64_t GetEventCount() const;
     /// @return the time of the last event, in picoseconds
     uint64_t GetNowPs() const;
-    /// @return data packets in queues and on wires, counted one by one
+    /// @return number of data packets in queues and on wires; this walks through all of them
     uint64_t CountDataInFlight() const;
 
     // For ports, switches and NICs; not for scripts.
 
-    /// @return what the fabric is made from
+    /// @return the core
     FabricCore& GetCore() const
     {
         return *m_core;
     }
 
-    /// @return what the NICs do
+    /// @return the hosts of the core
     FabricHosts& GetHosts() const
     {
         return *m_hosts;
     }
 
-    /// @return what the switches choose
+    /// @return the switches of the core
     FabricSwitching& GetSwitching() const
     {
         return *m_switching;
@@ -148,22 +148,22 @@ class Fabric : public Object, private FabricCalendar::Client
         return m_verbs;
     }
 
-    /// @return true once the simulation has started
+    /// @return true if the simulation has started
     bool HasStarted() const
     {
         return m_started;
     }
 
-    /// @return what switches and links are set to
+    /// @return the settings of switches and links
     const FabricSettings& GetSettings() const
     {
         return m_settings;
     }
 
     /**
-     * @brief Sets what samples the fabric during the run.
-     * @param sampler called with the time in ps, before anything starts or arrives then; null for
-     *        nothing, which also cancels the samples that are scheduled
+     * @brief Sets a function that samples the fabric during the run.
+     * @param sampler called with the time in ps, before any start or arrival at that time; null for
+     *        none, which also cancels the scheduled samples
      */
     void SetSampler(std::function<void(uint64_t)> sampler);
     /**
@@ -172,13 +172,13 @@ class Fabric : public Object, private FabricCalendar::Client
      */
     void ScheduleSample(uint64_t timePs);
 
-    /// @return packets in the fabric
+    /// @return the packets in the fabric
     FabricPool& GetPool()
     {
         return m_pool;
     }
 
-    /// @return events
+    /// @return the events
     FabricCalendar& GetCalendar()
     {
         return m_calendar;
@@ -190,13 +190,13 @@ class Fabric : public Object, private FabricCalendar::Client
         return m_pfc.get();
     }
 
-    /// @return what faulty links do
+    /// @return the faults of links
     FabricFaults& GetFaults() const
     {
         return *m_faults;
     }
 
-    /// @return bytes for captures
+    /// @return the encoder of packets for captures
     RoceBytes& GetRoceBytes() const
     {
         return *m_roceBytes;
@@ -222,9 +222,9 @@ class Fabric : public Object, private FabricCalendar::Client
 
     /**
      * @brief Counts a data packet that arrived at an output port of a switch.
-     * @param waiting bytes without priority that wait there
+     * @param waiting bytes without priority in its queue
      */
-    void CountFound(uint64_t waiting)
+    void CountArrival(uint64_t waiting)
     {
         ++m_counters.arrivals;
         m_counters.waitingFound += waiting;
@@ -240,21 +240,20 @@ class Fabric : public Object, private FabricCalendar::Client
      * @brief Records a frame of priority flow control (PFC) that took effect.
      * @param nowPs the time
      * @param port number of the port
-     * @param order what it orders
+     * @param order the order of the frame
      */
     void RecordPause(uint64_t nowPs, uint32_t port, FabricPfc::Order order);
     /**
-     * @brief Reports the events that the hosts have after a call: to NICs, queue pairs and trace
-     * sinks.
+     * @brief Polls the events of the hosts, and reports them to NICs, queue pairs and trace sinks.
      * @param nowPs the time
      */
     void ReportEvents(uint64_t nowPs);
     /**
-     * @brief Notes a packet that a NIC puts on its wire, for captures.
+     * @brief Records a packet that a NIC puts on its wire, for captures.
      * @param packet the packet
      */
-    void NoteSent(const FabricPacket& packet);
-    /// A message or work was posted: the run is not complete any more.
+    void RecordSent(const FabricPacket& packet);
+    /// Sets the run to RUNNING, after a message or work was posted.
     void Reopen();
 
   protected:
@@ -263,13 +262,13 @@ class Fabric : public Object, private FabricCalendar::Client
   private:
     bool HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number) override;
     /**
-     * @brief Makes a port join the fabric.
+     * @brief Adds a port to the fabric.
      * @param number number of the port
      * @param port the port
      * @param end the port at the far end
      */
     void JoinPort(uint32_t number, FabricPort& port, FabricPort& end);
-    /// Starts the simulation of the fabric.
+    /// Starts all ports and NICs, and schedules the steps of failures.
     void Start();
     /**
      * @brief Handles a change of links or routing, or a sample.
@@ -278,29 +277,29 @@ class Fabric : public Object, private FabricCalendar::Client
      */
     void HandleControl(uint64_t nowPs, uint32_t step);
 
-    std::unique_ptr<FabricCore> m_core;        //!< what the fabric is made from
+    std::unique_ptr<FabricCore> m_core;        //!< the core
     FabricHosts* m_hosts{nullptr};             //!< of the core
     FabricSwitching* m_switching{nullptr};     //!< of the core
-    FabricVerbs* m_verbs{nullptr};             //!< of the core, if it has them
+    FabricVerbs* m_verbs{nullptr};             //!< of the core; null if it has none
     FabricSettings m_settings;                 //!< of switches and links
     FabricPool m_pool;                         //!< packets
     FabricCalendar m_calendar;                 //!< events
     std::unique_ptr<FabricPfc> m_pfc;          //!< PFC; null if there is none
-    std::unique_ptr<FabricFaults> m_faults;    //!< what faulty links do
-    std::unique_ptr<RoceBytes> m_roceBytes;    //!< bytes for captures
+    std::unique_ptr<FabricFaults> m_faults;    //!< faults of links
+    std::unique_ptr<RoceBytes> m_roceBytes;    //!< encodes packets for captures
     std::vector<FabricPort*> m_ports;          //!< by number
     std::vector<Ptr<RdmaNic>> m_nics;          //!< by host
     std::vector<Ptr<FabricSwitch>> m_switches; //!< by number
     std::vector<Ptr<FabricChannel>> m_channels; //!< by link
     Counters m_counters;                       //!< counts of packets
     std::vector<Pause> m_pauses;               //!< PFC frames that took effect
-    std::function<void(uint64_t)> m_sampler;   //!< what samples the fabric
-    Verdict m_verdict{RUNNING};                //!< how the run ended, or that it goes on
+    std::function<void(uint64_t)> m_sampler;   //!< samples the fabric
+    Verdict m_verdict{RUNNING};                //!< the state of the run
     uint64_t m_finishPs{0};                    //!< when the last message completed
     bool m_started{false};                     //!< the simulation has started
-    bool m_stopWhenDone{false};                //!< stop the simulation when everything completed
-    bool m_capturing{false};                   //!< a trace sink captures bytes
-    TracedCallback<Time> m_finishedTrace;      //!< everything completed
+    bool m_stopWhenDone{false};                //!< stop the simulation at COMPLETED
+    bool m_capturing{false};                   //!< a trace sink captures packets
+    TracedCallback<Time> m_finishedTrace;      //!< all messages and work requests completed
 };
 
 } // namespace ns3

@@ -28,7 +28,7 @@ namespace
 const uint8_t TCP = 6;
 const uint8_t UDP = 17;
 
-/// Hashes 32 bits so that each of them changes half of the others (the finaliser of MurmurHash3).
+/// Adds 32 bits to a hash, of which each bit affects all bits (the finaliser of MurmurHash3).
 uint32_t
 Mix(uint32_t hash, uint32_t value)
 {
@@ -39,9 +39,9 @@ Mix(uint32_t hash, uint32_t value)
 }
 
 /**
- * @param packet a packet without its IP header; null if its ports are not to be used
+ * @param packet a packet without its IP header; null if its ports must not be used
  * @param header its IP header
- * @param edge the node that stands for the edge switch of its destination
+ * @param edge the node that represents the edge switch of its destination
  * @return the packet as the policy sees it
  */
 evenkeel::Arrival
@@ -51,7 +51,7 @@ ArrivalOf(Ptr<const Packet> packet, const Ipv4Header& header, uint32_t edge)
     arrival.nowPs = Simulator::Now().GetPicoSeconds();
     arrival.bytes = (packet ? packet->GetSize() : 0) + header.GetSerializedSize();
     arrival.edge = edge;
-    // IP routing has no pods: policies that ask for one get the edge switch.
+    // IP routing has no pods: the edge switch serves as the pod.
     arrival.pod = edge;
     arrival.label = Mix(header.GetProtocol(), header.GetSource().Get());
     arrival.label = Mix(arrival.label, header.GetDestination().Get());
@@ -62,7 +62,7 @@ ArrivalOf(Ptr<const Packet> packet, const Ipv4Header& header, uint32_t edge)
     {
         const uint32_t ports = start[0] << 24 | start[1] << 16 | start[2] << 8 | start[3];
         arrival.label = Mix(arrival.label, ports);
-        // A TCP segment without data is as long as its header says, in words of 32 bits.
+        // A TCP segment has no data if its length is that of its header, in words of 32 bits.
         arrival.control = header.GetProtocol() == TCP && packet->GetSize() >= 13 &&
                           packet->GetSize() == (start[12] >> 4) * 4U;
     }
@@ -122,20 +122,20 @@ LoadBalancedRouting::AddNodeAttributes(TypeId tid)
                       MakeUintegerAccessor(&LoadBalancedRouting::m_tier),
                       MakeUintegerChecker<uint8_t>())
         .AddAttribute("PortBuffer",
-                      "Buffer of one port, in bytes: the thresholds of `adaptive` are "
+                      "Buffer size of one port, in bytes: the thresholds of `adaptive` are "
                       "fractions of it.",
                       UintegerValue(1000000),
                       MakeUintegerAccessor(&LoadBalancedRouting::m_portBuffer),
                       MakeUintegerChecker<uint64_t>())
         .AddAttribute("BaseRtt",
-                      "The longest round trip of the idle network: the gap of `flowlet` is "
-                      "half of it, unless Parameters say otherwise.",
+                      "The longest round-trip time of the idle network: the gap of `flowlet` is "
+                      "half of it, unless Parameters override it.",
                       TimeValue(MicroSeconds(100)),
                       MakeTimeAccessor(&LoadBalancedRouting::m_baseRtt),
                       MakeTimeChecker(Time(0)))
         .AddAttribute("RefreshInterval",
-                      "How often to read the routes of global routing, besides changes "
-                      "that are noticed at once; 0 for never.",
+                      "Interval at which the routes of global routing are read again to detect "
+                      "changes; 0 for never. Some changes are detected at once.",
                       TimeValue(MilliSeconds(10)),
                       MakeTimeAccessor(&LoadBalancedRouting::m_refreshInterval),
                       MakeTimeChecker(Time(0)))
@@ -163,7 +163,7 @@ void
 LoadBalancedRouting::DoInitialize()
 {
     NS_LOG_FUNCTION(this);
-    // A policy that is not served ends the simulation before the first packet.
+    // An unsupported policy ends the simulation before the first packet.
     MakeChooser();
     Ipv4RoutingProtocol::DoInitialize();
 }
@@ -229,7 +229,7 @@ LoadBalancedRouting::MakeChooser()
     {
         return;
     }
-    NS_ABORT_MSG_UNLESS(m_ipv4, "LoadBalancedRouting has no Ipv4: add it to a list routing");
+    NS_ABORT_MSG_UNLESS(m_ipv4, "LoadBalancedRouting has no Ipv4: add it to an Ipv4ListRouting");
     evenkeel::Switch facts;
     facts.id = m_ipv4->GetObject<Node>()->GetId();
     facts.ports = m_ipv4->GetNInterfaces();
@@ -338,8 +338,8 @@ LoadBalancedRouting::Choose(Ptr<const Packet> packet,
     candidates.queueBytes = m_queueBytes.empty() ? nullptr : m_queueBytes.data();
     const uint32_t choice =
         m_chooser->policy.choose(ArrivalOf(packet, header, group.edge), candidates);
-    NS_LOG_LOGIC("of " << candidates.count << " next hops to " << header.GetDestination()
-                       << " takes interface " << m_candidates[choice]);
+    NS_LOG_LOGIC("interface " << m_candidates[choice] << " of " << candidates.count
+                              << " next hops to " << header.GetDestination());
     m_choice(packet, header, m_candidates[choice], candidates.count);
     return m_indices[choice];
 }
@@ -363,7 +363,7 @@ LoadBalancedRouting::RouteOutput(Ptr<Packet> packet,
     {
         return nullptr;
     }
-    // Transport protocols differ in whether the packet has its ports by now: do not use them.
+    // Some transport protocols add their ports to the packet later, so ports are not used here.
     const std::size_t index = Choose(nullptr, header, group);
     if (index == group.routes.size())
     {
@@ -392,7 +392,7 @@ LoadBalancedRouting::RouteInput(Ptr<const Packet> packet,
     const uint32_t interface = m_ipv4->GetInterfaceForDevice(device);
     if (m_ipv4->IsDestinationAddress(destination, interface) || !m_ipv4->IsForwarding(interface))
     {
-        // Local delivery is up to the list, and what is not forwarded to the next protocol.
+        // Ipv4ListRouting does the local delivery, and the next protocol handles the rest.
         return false;
     }
     RefreshRoutes();

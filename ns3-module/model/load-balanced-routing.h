@@ -32,12 +32,12 @@ namespace evenkeelinternal
 {
 
 /// The parameter types of Ipv4RoutingProtocol::RouteInput, which takes its callbacks by value up to
-/// ns-3.38 and by reference from then on: one override serves all versions.
-/// @tparam F the type of a pointer to it
+/// ns-3.38 and by reference later. With them, one override compiles with all versions.
+/// @tparam F the type of a pointer to the method
 template <class F>
 struct RouteInputTypes;
 
-/// The same, taken apart.
+/// The specialization for a pointer to a method.
 /// @tparam R result
 /// @tparam C class
 /// @tparam P packet
@@ -56,7 +56,7 @@ struct RouteInputTypes<R (C::*)(P, H, D, U, M, L, E)>
     using Error = E;     //!< callback for errors
 };
 
-/// Those of this ns-3.
+/// The parameter types of the ns-3 that this module is built with.
 using RouteInput = RouteInputTypes<decltype(&Ipv4RoutingProtocol::RouteInput)>;
 
 } // namespace evenkeelinternal
@@ -68,12 +68,12 @@ using RouteInput = RouteInputTypes<decltype(&Ipv4RoutingProtocol::RouteInput)>;
  *
  * It belongs above Ipv4GlobalRouting in an Ipv4ListRouting (LoadBalancedRoutingHelper makes the
  * list). For a packet with two or more equal-cost next hops in global routing, the policy chooses
- * one; all others are left to the next protocol of the list.
+ * one; the next protocol of the list routes all other packets.
  *
  * Policies have the names that `evenkeel list policies` prints. Policies of switches are available
  * (ecmp, switch-rr, switch-random, jsq, adaptive, drill, ofan, ...), and policies of senders that
- * need no feedback (spray, spray-rr, flowlet): the router takes the sender's part and keeps its
- * state by flow. Others end the simulation with the reason.
+ * need no feedback (spray, spray-rr, flowlet): the router acts for the sender and keeps its state
+ * by flow. Other policies end the simulation with the reason.
  *
  * The next hops are read from global routing when they are first needed, after changes of this
  * node's interfaces, when the number of routes has changed, and every RefreshInterval.
@@ -90,9 +90,9 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
     LoadBalancedRouting();
     ~LoadBalancedRouting() override;
 
-    /// Not to be copied.
+    /// Not copyable.
     LoadBalancedRouting(const LoadBalancedRouting&) = delete;
-    /// Not to be copied. @return none
+    /// Not copyable. @return *this
     LoadBalancedRouting& operator=(const LoadBalancedRouting&) = delete;
 
     Ptr<Ipv4Route> RouteOutput(Ptr<Packet> packet,
@@ -144,7 +144,7 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
     void DoDispose() override;
 
   private:
-    /// The policy; its own type keeps Rust out of this header.
+    /// The policy; an opaque type, so that this header includes no header of the Rust library.
     struct Chooser;
 
     /**
@@ -172,9 +172,9 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
     /// @return the parameters of the policy
     std::string GetParameters() const;
 
-    /// Make the policy, if there is none; aborts with the reason if it is not served.
+    /// Make the policy, if there is none; aborts with the reason if it is unsupported.
     void MakeChooser();
-    /// Read the routes, if that is due, and inform the policy of changes.
+    /// Read the routes, if that is due, and notify the policy of changes.
     void RefreshRoutes();
     /**
      * @brief Fill in the candidates: the next hops whose interface is up.
@@ -183,7 +183,7 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
      */
     bool FillCandidates(const EqualCostRoutes::Group& group);
     /**
-     * @brief Ask the policy.
+     * @brief Choose a next hop by the policy.
      * @param packet the packet, without its IP header; may be null
      * @param header its IP header
      * @param group the next hops, at least two
@@ -200,7 +200,7 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
     uint8_t m_tier;                         //!< tiers between the node and the hosts
     uint64_t m_portBuffer;                  //!< bytes that can wait at one port
     Time m_baseRtt;                         //!< the longest round trip of the idle network
-    Time m_refreshInterval;                 //!< how often to read the routes anyway
+    Time m_refreshInterval;                 //!< how often to read the routes again
     Ptr<UniformRandomVariable> m_random;    //!< draws the seed
     std::unique_ptr<Chooser> m_chooser;     //!< the policy; null before it is needed
     EqualCostRoutes m_routes;               //!< next hops
@@ -209,7 +209,7 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
     std::vector<uint32_t> m_candidates;     //!< interfaces of the candidates
     std::vector<uint64_t> m_queueBytes;     //!< bytes that wait at the candidates
 
-    /// A packet had a choice.
+    /// The policy chose a next hop for a packet.
     TracedCallback<Ptr<const Packet>, const Ipv4Header&, uint32_t, uint32_t> m_choice;
 };
 

@@ -15,34 +15,34 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief A core of a few lines of C++: NICs that send at line rate and answer each packet, switches
+ * @brief A small core in C++: NICs that send at line rate and acknowledge each packet, and switches
  * that hash.
  *
- * Tests compare a fabric around it with closed forms, and it is the baseline of measurements of
- * what the calls into Rust cost. Nothing is retransmitted: it is of no use where a fabric may lose
- * packets. Tests set faults, steps, marking and priority flow control.
+ * Tests compare a fabric with this core to closed forms, and it is the baseline for the cost of the
+ * calls into Rust. The NICs retransmit nothing: messages with a lost packet never complete. Tests
+ * set faults, steps, marking and priority flow control.
  */
 class PlainFabricCore : public FabricCore
 {
   public:
-    /// What its NICs send.
+    /// The packet format of its NICs.
     using Transport = PlainFabricHosts::Transport;
 
     /**
      * @param graph hosts, switches and links
      * @param settings of switches and links
-     * @param transport what NICs send
+     * @param transport packet format of the NICs
      */
     PlainFabricCore(const FabricGraph& graph,
                     const FabricSettings& settings,
                     const Transport& transport);
 
     /**
-     * @param faults what links do
+     * @param faults faults of links
      */
     void SetFaults(const std::vector<FabricFault>& faults);
     /**
-     * @param steps who learns of failures, by time
+     * @param steps steps of failures, by time
      */
     void SetSteps(const std::vector<FabricStep>& steps);
     /**
@@ -50,26 +50,26 @@ class PlainFabricCore : public FabricCore
      */
     void SetEcn(const FabricEcn& ecn);
     /**
-     * @param ingress what PFC keeps for every link
-     * @param poolSize memory of every switch beyond that, in bytes
+     * @param ingress memory that PFC gives to every link
+     * @param poolSize shared memory of every switch, in bytes
      */
     void SetPfc(const FabricIngress& ingress, uint64_t poolSize);
-    /// Has switches ask for the port of every packet, even where there is only one.
+    /// Makes switches call Route for every packet, even if there is only one port.
     void DisableOnlyPorts();
 
   private:
     /**
      * @param graph hosts, switches and links
      * @param settings of switches and links
-     * @param hosts what NICs do
-     * @param switching what switches choose
+     * @param hosts the hosts
+     * @param switching the switches
      */
     PlainFabricCore(const FabricGraph& graph,
                     const FabricSettings& settings,
                     std::shared_ptr<PlainFabricHosts> hosts,
                     std::shared_ptr<PlainFabricSwitching> switching);
 
-    PlainFabricSwitching& m_plainSwitching; //!< what switches choose
+    PlainFabricSwitching& m_plainSwitching; //!< the switches
 };
 
 } // namespace ns3

@@ -15,24 +15,24 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief NICs of a few lines of C++: they send at line rate, take messages in turn and acknowledge
- * each packet. They retransmit nothing.
+ * @brief Small NICs in C++: they send at line rate, serve messages in round-robin order and
+ * acknowledge each packet. They retransmit nothing.
  */
 class PlainFabricHosts : public FabricHosts
 {
   public:
-    /// What the NICs send.
+    /// The packet format of the NICs.
     struct Transport
     {
         uint32_t payload{4096}; //!< bytes of a full packet
-        uint32_t header{62};    //!< bytes around them
+        uint32_t header{62};    //!< bytes of headers and frame check sequence
         uint32_t ackBytes{64};  //!< length of an acknowledgement
     };
 
     /**
      * @param hosts number of hosts
      * @param ackPriority true if acknowledgements are sent before data
-     * @param transport what the NICs send
+     * @param transport packet format of the NICs
      */
     PlainFabricHosts(uint32_t hosts, bool ackPriority, const Transport& transport);
 
@@ -59,7 +59,7 @@ class PlainFabricHosts : public FabricHosts
     FabricQpCounts GetQpCounts() const override;
 
   private:
-    /// A message; its number is the queue pair at the receiver.
+    /// A message; its number also is that of its queue pair at the receiver.
     struct Message
     {
         FabricFlow flow;          //!< its flow
@@ -69,11 +69,11 @@ class PlainFabricHosts : public FabricHosts
         uint32_t acknowledged{0}; //!< acknowledgements received
     };
 
-    /// A host.
+    /// The queues of a host.
     struct Host
     {
         std::deque<FabricPacket> answers;                   //!< acknowledgements to send
-        std::deque<uint32_t> open;                          //!< messages to send, in turn
+        std::deque<uint32_t> open;                          //!< messages to send, round-robin
         std::vector<std::pair<uint64_t, uint32_t>> toStart; //!< start and number, by start
     };
 
@@ -86,14 +86,14 @@ class PlainFabricHosts : public FabricHosts
     bool HandleAck(uint64_t nowPs, const FabricPacket& packet);
     /**
      * @brief Adds an event of a message.
-     * @param kind what happened
+     * @param kind kind of the event
      * @param message number of the message
      * @param nowPs the time
      */
     void AddEvent(FabricMessageEventKind kind, uint32_t message, uint64_t nowPs);
 
     bool m_ackPriority;                     //!< acknowledgements are sent before data
-    Transport m_transport;                  //!< what the NICs send
+    Transport m_transport;                  //!< packet format
     std::vector<Host> m_hosts;              //!< by number
     std::vector<Message> m_messages;        //!< by number
     std::deque<FabricMessageEvent> m_events; //!< for PollMessageEvent

@@ -14,7 +14,7 @@ namespace ns3
 namespace
 {
 
-/// Of each switch, the far ends of its links, in order of the links.
+/// By switch, the far ends of its links, in order of the links.
 using FarEnds = std::vector<std::vector<FabricEnd>>;
 
 /// The distance of a switch that a host does not reach.

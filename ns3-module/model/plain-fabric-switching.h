@@ -13,8 +13,8 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief Switches of a few lines of C++: a hash chooses among the ports on shortest paths, or the
- * shortest queue does where the settings ask for queue lengths.
+ * @brief Small switches in C++: a hash chooses among the ports on shortest paths, or, with
+ * FabricSettings::looksAtQueues, the port with the shortest queue is chosen.
  */
 class PlainFabricSwitching : public FabricSwitching
 {
@@ -28,7 +28,7 @@ class PlainFabricSwitching : public FabricSwitching
      * @param ecn marking at every port
      */
     void SetEcn(const FabricEcn& ecn);
-    /// Has switches ask for the port of every packet, even where there is only one.
+    /// Makes OnlyPort return FABRIC_NO_PORT, so that switches call Route for every packet.
     void DisableOnlyPorts();
 
     // Inherited from FabricSwitching.
@@ -50,7 +50,7 @@ class PlainFabricSwitching : public FabricSwitching
     bool Draw(uint64_t numerator, uint64_t denominator);
 
     FabricEcn m_ecn;        //!< marking at every port
-    bool m_onlyPorts{true}; //!< report where there is no choice
+    bool m_onlyPorts{true}; //!< OnlyPort returns ports
     uint64_t m_draw{1};     //!< state of the draws
     /// By switch, then host: numbers of the ports on shortest paths.
     std::vector<std::vector<std::vector<uint32_t>>> m_routes;

@@ -21,11 +21,11 @@ RdmaConnection::GetTypeId()
             .SetGroupName("Evenkeel")
             .AddConstructor<RdmaConnection>()
             .AddTraceSource("Delivered",
-                            "A message is delivered: its receiver has every byte.",
+                            "A message is delivered: the receiver has received every byte.",
                             MakeTraceSourceAccessor(&RdmaConnection::m_deliveredTrace),
                             "ns3::RdmaNic::MessageTracedCallback")
             .AddTraceSource("Completed",
-                            "A message completed: its sender has the last acknowledgement.",
+                            "A message completed: the sender received the last acknowledgement.",
                             MakeTraceSourceAccessor(&RdmaConnection::m_completedTrace),
                             "ns3::RdmaNic::MessageTracedCallback");
     return tid;

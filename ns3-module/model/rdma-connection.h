@@ -17,9 +17,9 @@ namespace ns3
  * @ingroup evenkeel
  * @brief A connection from one NIC to another with queue pairs that only its own messages use.
  *
- * Without a splitter it has one queue pair at each end; a splitter opens more as it splits
- * messages. Messages are sent in the order in which they are posted. For messages that may share
- * queue pairs there is RdmaNic::PostMessage.
+ * Without a splitter it has one queue pair at each end; a splitter creates more as it splits
+ * messages. Messages are sent in the order in which they are posted. RdmaNic::PostMessage posts
+ * messages that share queue pairs.
  */
 class RdmaConnection : public Object
 {
@@ -34,7 +34,7 @@ class RdmaConnection : public Object
     ~RdmaConnection() override;
 
     /**
-     * @brief Sets the two ends, in one fabric that is finished.
+     * @brief Sets the two ends, which must be in one finished fabric.
      * @param from the sender
      * @param to the receiver
      */

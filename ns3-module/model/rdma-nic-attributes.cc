@@ -8,7 +8,7 @@
 
 #include <sstream>
 
-// The attributes and trace sources of a NIC, and what they set in a scenario.
+// The attributes and trace sources of a NIC, and the section of a scenario that attributes set.
 
 namespace ns3
 {
@@ -34,7 +34,7 @@ RdmaNic::AddTransportAttributes(TypeId tid)
                       MakeUintegerAccessor(&RdmaNic::m_payload),
                       MakeUintegerChecker<uint32_t>(1, 65000))
         .AddAttribute("Header",
-                      "Headers of a data packet with the frame check sequence, in bytes.",
+                      "Headers of a data packet, including the frame check sequence, in bytes.",
                       UintegerValue(62),
                       MakeUintegerAccessor(&RdmaNic::m_header),
                       MakeUintegerChecker<uint32_t>(0, 500))
@@ -54,13 +54,14 @@ RdmaNic::AddTransportAttributes(TypeId tid)
                       MakeBooleanAccessor(&RdmaNic::m_ackPriority),
                       MakeBooleanChecker())
         .AddAttribute("CongestionControl",
-                      "line-rate, dcqcn, dcqcn-mlx, dctcp-rate, dctcp-window, nscc or swift.",
+                      "The congestion control: line-rate, dcqcn, dcqcn-mlx, dctcp-rate, "
+                      "dctcp-window, nscc or swift.",
                       StringValue("dcqcn"),
                       MakeStringAccessor(&RdmaNic::m_congestionControl),
                       MakeStringChecker())
         .AddAttribute("Recovery",
-                      "auto (the one that the policy is made for), go-back-n, sack, per-packet or "
-                      "erasure.",
+                      "The loss recovery: auto (the default of the policy), go-back-n, sack, "
+                      "per-packet or erasure.",
                       StringValue("auto"),
                       MakeStringAccessor(&RdmaNic::m_recovery),
                       MakeStringChecker())
@@ -86,19 +87,19 @@ RdmaNic::AddQueuePairAttributes(TypeId tid)
                       MakeUintegerAccessor(&RdmaNic::m_receiveQueue),
                       MakeUintegerChecker<uint32_t>(1, FABRIC_DEEPEST_QUEUE))
         .AddAttribute("RnrTimer",
-                      "Time that a sender waits after an RNR NAK of a receiver without a receive.",
+                      "Time that a sender waits after an RNR NAK before it retransmits.",
                       TimeValue(MicroSeconds(640)),
                       MakeTimeAccessor(&RdmaNic::m_rnrTimer),
                       MakeTimeChecker(Time(0)))
         .AddAttribute("RnrRetries",
-                      "RNR NAKs in a row that work of a queue pair survives; the largest "
-                      "number stands for no limit.",
+                      "The number of retries of work after consecutive RNR NAKs before it fails; "
+                      "the largest number stands for no limit.",
                       UintegerValue(FABRIC_WITHOUT_LIMIT),
                       MakeUintegerAccessor(&RdmaNic::m_rnrRetries),
                       MakeUintegerChecker<uint32_t>())
         .AddAttribute("Retries",
-                      "Timeouts in a row that work of a queue pair survives; the largest "
-                      "number stands for no limit. Messages retry for ever.",
+                      "The number of retries of work after consecutive timeouts before it fails; "
+                      "the largest number stands for no limit. Messages retry without limit.",
                       UintegerValue(FABRIC_WITHOUT_LIMIT),
                       MakeUintegerAccessor(&RdmaNic::m_retries),
                       MakeUintegerChecker<uint32_t>());
@@ -109,11 +110,11 @@ RdmaNic::AddTraceSources(TypeId tid)
 {
     return tid
         .AddTraceSource("Completion",
-                        "Work or a receive of a queue pair of this NIC completed.",
+                        "A work request or a receive of a queue pair of this NIC completed.",
                         MakeTraceSourceAccessor(&RdmaNic::m_completionTrace),
                         "ns3::RdmaQp::CompletionTracedCallback")
         .AddTraceSource("MessageDelivered",
-                        "A message is delivered: every byte of it has arrived.",
+                        "A message is delivered: this receiver has received every byte.",
                         MakeTraceSourceAccessor(&RdmaNic::m_deliveredTrace),
                         "ns3::RdmaNic::MessageTracedCallback")
         .AddTraceSource("MessageCompleted",

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-// The queue pairs that scripts use themselves.
+// The methods of RdmaNic for the queue pairs of scripts.
 
 namespace ns3
 {
@@ -19,7 +19,7 @@ NS_LOG_COMPONENT_DEFINE("RdmaNicQueuePairs");
 namespace
 {
 
-/// Streams of queue pairs and connections follow those that workloads and scripts use.
+/// The first stream of queue pairs and connections; workloads and scripts use lower ones.
 constexpr uint32_t FIRST_STREAM = 1U << 24;
 
 } // namespace
@@ -30,8 +30,8 @@ RdmaNic::CreateQp(Ptr<RdmaNic> peer)
     NS_LOG_FUNCTION(this << peer);
     if (!peer || peer->m_fabric != m_fabric)
     {
-        throw std::invalid_argument("both NICs of a queue pair must be in one fabric that is "
-                                    "finished: call FabricHelper::Finish first");
+        throw std::invalid_argument("both NICs of a queue pair must be in one finished fabric: "
+                                    "call FabricHelper::Finish first");
     }
     const uint32_t number = GetVerbs().CreateQp(m_host, peer->m_host, TakeStream());
     Ptr<RdmaQp> qp = CreateObject<RdmaQp>();
@@ -47,7 +47,7 @@ RdmaNic::GetVerbs() const
     if (!verbs)
     {
         throw std::invalid_argument(
-            m_fabric ? "the core of this fabric has no verbs: only evenkeel's NICs have them"
+            m_fabric ? "the core of this fabric has no verbs: use a core with evenkeel's NICs"
                      : "the fabric of this NIC is not finished: call FabricHelper::Finish first");
     }
     return *verbs;
@@ -77,8 +77,8 @@ RdmaNic::UseVerbs(const VerbCall& call)
     }
     if (wasOpen && !isOpen)
     {
-        // There may be no other event at which the fabric would find that it is complete.
-        WakeAt(now);
+        // Without this wake-up there may be no event at which the fabric detects its completion.
+        ScheduleWakeAt(now);
     }
 }
 
@@ -89,17 +89,17 @@ RdmaNic::DestroyQp(uint32_t qp)
     UseVerbs([qp](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
         verbs.DestroyQp(host, qp, nowPs);
     });
-    // Its flushed work is reported at a wake-up, as there may be no other event of this NIC.
-    m_ended.push_back(qp);
-    WakeAt(m_fabric->GetCalendar().Now());
+    // A wake-up reports its flushed work, because this NIC may have no other event.
+    m_destroyed.push_back(qp);
+    ScheduleWakeAt(m_fabric->GetCalendar().Now());
 }
 
 void
-RdmaNic::ReleaseEnded()
+RdmaNic::ReleaseDestroyed()
 {
-    // Their callbacks may destroy more queue pairs, which wait for the next wake-up.
+    // Their callbacks may destroy more queue pairs, which the next wake-up releases.
     std::vector<uint32_t> ended;
-    ended.swap(m_ended);
+    ended.swap(m_destroyed);
     for (const uint32_t number : ended)
     {
         const auto found = m_qps.find(number);
@@ -107,7 +107,7 @@ RdmaNic::ReleaseEnded()
         {
             const Ptr<RdmaQp> qp = found->second;
             m_qps.erase(found);
-            qp->End();
+            qp->ReleaseCallback();
         }
     }
 }
@@ -119,7 +119,7 @@ RdmaNic::ReportCompletion(const FabricCompletion& completion)
     const auto found = m_qps.find(completion.qp);
     if (found != m_qps.end())
     {
-        // Its callback may destroy it.
+        // The callback may destroy the queue pair, so this reference keeps it.
         const Ptr<RdmaQp> qp = found->second;
         qp->ReportCompletion(completion);
     }

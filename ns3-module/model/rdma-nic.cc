@@ -17,8 +17,8 @@ NS_LOG_COMPONENT_DEFINE("RdmaNic");
 
 NS_OBJECT_ENSURE_REGISTERED(RdmaNic);
 
-/// Marks that an event is handled at a NIC, for as long as it lives: packets and the wake-up are
-/// polled at the end of the event, and a verb that is called meanwhile does not poll them.
+/// Marks during its lifetime that a NIC handles an event: the NIC polls packets and the wake-up at
+/// the end of the event, and a verb that is called during the event does not poll them.
 class RdmaNic::Handling
 {
   public:
@@ -74,7 +74,7 @@ RdmaNic::PostMessage(Ptr<RdmaNic> to, uint64_t bytes, Time delay, uint32_t strea
 {
     NS_LOG_FUNCTION(this << to << bytes << delay << stream);
     NS_ABORT_MSG_IF(!m_fabric || !to || to->m_fabric != m_fabric,
-                    "both NICs of a message must be in one fabric that is finished: call "
+                    "both NICs of a message must be in one finished fabric: call "
                     "FabricHelper::Finish first");
     NS_ABORT_MSG_IF(to == this, "a message must go to another host");
     NS_ABORT_MSG_IF(bytes == 0, "a message must have at least one byte");
@@ -82,7 +82,7 @@ RdmaNic::PostMessage(Ptr<RdmaNic> to, uint64_t bytes, Time delay, uint32_t strea
     const uint64_t start = now + static_cast<uint64_t>(delay.GetPicoSeconds());
     const uint32_t message = m_fabric->GetHosts().Post(m_host, to->m_host, bytes, start, stream);
     m_fabric->Reopen();
-    KeepWake();
+    ScheduleWake();
     return message;
 }
 
@@ -127,8 +127,8 @@ RdmaNic::SetHost(uint32_t host)
 void
 RdmaNic::Settle(uint64_t nowPs)
 {
-    Pump(nowPs);
-    KeepWake();
+    SendDue(nowPs);
+    ScheduleWake();
 }
 
 void
@@ -136,7 +136,7 @@ RdmaNic::Receive(uint64_t nowPs, uint32_t slot)
 {
     const Handling handling(*this);
     const FabricPacket packet = m_pool->Remove(slot);
-    Pump(nowPs);
+    SendDue(nowPs);
     if (packet.kind == FabricPacketKind::CNP && !m_cnpTrace.IsEmpty())
     {
         m_cnpTrace(packet, PicoSeconds(nowPs));
@@ -149,16 +149,16 @@ RdmaNic::Receive(uint64_t nowPs, uint32_t slot)
 }
 
 void
-RdmaNic::Obey(uint64_t nowPs, FabricPfc::Order order)
+RdmaNic::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order)
 {
-    // What could be sent by now is sent under the old order.
+    // Packets that could be sent before the order are sent first.
     const Handling handling(*this);
-    Pump(nowPs);
+    SendDue(nowPs);
     m_fabric->RecordPause(nowPs, m_id, order);
     TracePause(order);
     m_paused = order == FabricPfc::PAUSE;
     FollowUp(nowPs);
-    Pump(nowPs);
+    SendDue(nowPs);
 }
 
 void
@@ -177,23 +177,23 @@ RdmaNic::HandleWake(uint64_t nowPs)
     }
     m_wake = FABRIC_NEVER;
     const Handling handling(*this);
-    Pump(nowPs);
+    SendDue(nowPs);
     if (m_fabric->GetHosts().HandleTimeout(m_host, nowPs))
     {
         m_fabric->ReportEvents(nowPs);
     }
-    // All completions are reported by now.
-    ReleaseEnded();
+    // All completions of destroyed queue pairs have been reported.
+    ReleaseDestroyed();
     FollowUp(nowPs);
 }
 
 void
-RdmaNic::Pump(uint64_t nowPs)
+RdmaNic::SendDue(uint64_t nowPs)
 {
     const Handling handling(*this);
     if (m_paused)
     {
-        PumpControl(nowPs);
+        SendDueControl(nowPs);
         return;
     }
     FabricPacket packet;
@@ -207,12 +207,12 @@ RdmaNic::Pump(uint64_t nowPs)
         }
         Inject(start, packet);
     }
-    // If the wire is free, packets that are left wait for the pacer, whose wake-up comes.
+    // If the wire is free, the remaining packets wait for the pacer, which has a wake-up.
     ArmBusy(nowPs);
 }
 
 void
-RdmaNic::PumpControl(uint64_t nowPs)
+RdmaNic::SendDueControl(uint64_t nowPs)
 {
     FabricPacket packet;
     while (m_fabric->GetSettings().ackPriority && m_free <= nowPs &&
@@ -220,7 +220,7 @@ RdmaNic::PumpControl(uint64_t nowPs)
     {
         Inject(m_free, packet);
     }
-    // Data that the pacer permits meanwhile starts when the port is resumed, not before.
+    // Data that the pacer permits during the pause starts when the port is resumed, not before.
     m_free = std::max(m_free, nowPs);
     ArmBusy(nowPs);
 }
@@ -230,16 +230,16 @@ RdmaNic::FollowUp(uint64_t nowPs)
 {
     if (m_free <= nowPs)
     {
-        // The wire has been idle: there was nothing to send.
+        // The wire has been idle, because there was no packet to send.
         m_free = nowPs;
-        Pump(nowPs);
+        SendDue(nowPs);
     }
     else if (!m_armed)
     {
-        // In the gap behind a packet that has arrived, no arrival is left that polls the host.
+        // In the gap after a packet that has arrived, no arrival is scheduled that polls the host.
         ArmFor(m_wire.IsEmpty() && m_fabric->GetHosts().HasPackets(m_host));
     }
-    KeepWake();
+    ScheduleWake();
 }
 
 void
@@ -257,7 +257,7 @@ RdmaNic::ArmBusy(uint64_t nowPs)
 }
 
 void
-RdmaNic::KeepWake()
+RdmaNic::ScheduleWake()
 {
     const uint64_t now = m_fabric->GetCalendar().Now();
     const uint64_t next = m_fabric->GetHosts().NextWake(m_host, now, m_free);
@@ -265,12 +265,12 @@ RdmaNic::KeepWake()
     {
         return;
     }
-    // A timer shorter than a packet can expire before the host is polled; it then fires late.
-    WakeAt(std::max(next, now));
+    // A timer shorter than a packet may expire before the host is polled; it then fires now.
+    ScheduleWakeAt(std::max(next, now));
 }
 
 void
-RdmaNic::WakeAt(uint64_t timePs)
+RdmaNic::ScheduleWakeAt(uint64_t timePs)
 {
     if (timePs < m_wake)
     {
@@ -283,7 +283,7 @@ void
 RdmaNic::Inject(uint64_t startPs, const FabricPacket& packet)
 {
     m_dataSent += packet.IsControl() ? 0 : 1;
-    m_fabric->NoteSent(packet);
+    m_fabric->RecordSent(packet);
     Transmit(m_pool->Insert(packet), startPs);
 }
 
@@ -296,7 +296,7 @@ RdmaNic::ReportMessage(const FabricMessageEvent& event)
     const auto found = waiting.find(event.message);
     if (found != waiting.end())
     {
-        // The callback may ask for another.
+        // The callback may set another callback.
         const MessageCallback callback = found->second;
         waiting.erase(found);
         callback(event);
@@ -308,7 +308,7 @@ operator<<(std::ostream& os, const FabricMessageEvent& event)
 {
     const bool delivered = event.kind == FabricMessageEventKind::DELIVERED;
     return os << "message " << event.message << " " << event.src << ">" << event.dst << " "
-              << event.bytes << "B " << (delivered ? "delivered" : "complete") << " after "
+              << event.bytes << "B " << (delivered ? "delivered" : "completed") << " after "
               << (event.atPs - event.startPs) / 1000 << " ns";
 }
 

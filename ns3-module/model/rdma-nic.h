@@ -18,15 +18,15 @@ class RdmaQp;
 
 /**
  * @ingroup evenkeel
- * @brief evenkeel's RDMA NIC on a node: queue pairs, loss recovery, congestion control, pacing.
+ * @brief An RDMA NIC on a node, with queue pairs, loss recovery, congestion control and pacing.
  *
- * FabricHosts makes every decision of the NIC; this class is its wire. A script posts messages with
- * PostMessage and follows them by the trace sources MessageDelivered (at the receiver) and
- * MessageCompleted (at the sender); or it makes queue pairs with CreateQp and uses verbs.
+ * FabricHosts makes every decision of the NIC; this class sends and receives its packets. A script
+ * posts messages with PostMessage and observes them with the trace sources MessageDelivered (at the
+ * receiver) and MessageCompleted (at the sender); or it makes queue pairs with CreateQp and uses
+ * verbs.
  *
  * FabricHelper::Finish reads the attributes; all NICs of a fabric must have the same values. A
- * fabric that is made from a scenario has the values of the scenario, and the attributes are
- * ignored.
+ * fabric that is made from a scenario ignores the attributes and uses the values of the scenario.
  */
 class RdmaNic : public FabricPort
 {
@@ -52,8 +52,8 @@ class RdmaNic : public FabricPort
     /**
      * @brief Posts a message that starts now or later.
      *
-     * The fabric must be finished (FabricHelper::Finish). A splitter puts the message in pieces on
-     * several queue pairs, which are made when they are first needed.
+     * The fabric must be finished (FabricHelper::Finish). A splitter divides the message among
+     * several queue pairs, which are created when they are first needed.
      *
      * @param to the receiver
      * @param bytes payload, at least 1
@@ -66,13 +66,13 @@ class RdmaNic : public FabricPort
                          Time delay = Time(0),
                          uint32_t stream = 0);
     /**
-     * @brief Has a callback called once when a message of this sender completes.
+     * @brief Sets a callback for the completion of a message of this sender.
      * @param message its number
      * @param callback the callback
      */
     void NotifyCompletion(uint32_t message, MessageCallback callback);
     /**
-     * @brief Has a callback called once when a message is delivered to this receiver.
+     * @brief Sets a callback for the delivery of a message to this receiver.
      * @param message its number
      * @param callback the callback
      */
@@ -80,8 +80,8 @@ class RdmaNic : public FabricPort
     /**
      * @brief Makes a queue pair to another NIC, for verbs; RdmaQp::Connect connects two.
      *
-     * The fabric must be finished. Throws std::invalid_argument with the reason if the NIC has no
-     * queue pairs, such as with a Payload outside of 256 to 9,000 bytes.
+     * The fabric must be finished. Throws std::invalid_argument with the reason if the NIC cannot
+     * have queue pairs, such as with a Payload outside of 256 to 9,000 bytes.
      *
      * @param peer the NIC at its other end
      * @return the queue pair
@@ -100,18 +100,18 @@ class RdmaNic : public FabricPort
 
     // For the fabric and for queue pairs; not for scripts.
 
-    /// A call of verbs: it gets the verbs, the number of the host and the time.
+    /// A function that calls a verb; its arguments are the verbs, the host and the time.
     typedef std::function<void(FabricVerbs&, uint32_t, uint64_t)> VerbCall;
 
     /**
-     * @brief Calls a verb that may give the NIC packets to send.
+     * @brief Calls a verb after which the NIC may have packets to send.
      * @param call the call; if it throws, it has changed nothing
      */
     void UseVerbs(const VerbCall& call);
     /// @return the verbs of its fabric; throws if there are none
     FabricVerbs& GetVerbs() const;
     /**
-     * @brief Destroys a queue pair, which stays until its flushed work is reported.
+     * @brief Destroys a queue pair; its object is released after its flushed work is reported.
      * @param qp its number
      */
     void DestroyQp(uint32_t qp);
@@ -127,17 +127,17 @@ class RdmaNic : public FabricPort
     void Begin(uint64_t nowPs);
 
     /**
-     * @brief Sets the number of the host; after Join.
+     * @brief Sets the number of the host; must be called after Join.
      * @param host the number
      */
     void SetHost(uint32_t host);
     /**
-     * @brief Handles a wake-up that the host asked for.
+     * @brief Handles a wake-up that the host requested.
      * @param nowPs the time
      */
     void HandleWake(uint64_t nowPs);
-    /// Schedules the wake-up that the host asks for.
-    void KeepWake();
+    /// Schedules the wake-up that the host requests.
+    void ScheduleWake();
     /**
      * @brief Reports an event of a message to callbacks and to trace sinks.
      * @param event the event
@@ -146,7 +146,7 @@ class RdmaNic : public FabricPort
 
     void Settle(uint64_t nowPs) override;
     void Receive(uint64_t nowPs, uint32_t slot) override;
-    void Obey(uint64_t nowPs, FabricPfc::Order order) override;
+    void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order) override;
     void HandleStart(uint64_t nowPs) override;
 
   protected:
@@ -169,32 +169,32 @@ class RdmaNic : public FabricPort
      */
     static TypeId AddTraceSources(TypeId tid);
     /**
-     * @brief Sends every packet that the NIC could have sent by now, each at its own time.
+     * @brief Sends every packet that the NIC could have sent by now, each with its own start time.
      * @param nowPs the time
      */
-    void Pump(uint64_t nowPs);
+    void SendDue(uint64_t nowPs);
     /**
      * @brief Does the same while the port is paused: only control packets with priority are sent.
      * @param nowPs the time
      */
-    void PumpControl(uint64_t nowPs);
+    void SendDueControl(uint64_t nowPs);
     /**
-     * @brief Sends packets and schedules the next wake-up after the host took something in.
+     * @brief Sends packets and schedules the next wake-up, after the host handled an event.
      * @param nowPs the time
      */
     void FollowUp(uint64_t nowPs);
     /**
-     * @brief Schedules an event when the wire is free, if a packet waits for it.
+     * @brief Schedules an event for when the wire is free, if a packet waits for the wire.
      * @param nowPs the time
      */
     void ArmBusy(uint64_t nowPs);
     /**
-     * @brief Schedules a wake-up at a time, unless there is one before.
+     * @brief Schedules a wake-up at a time, unless an earlier one is scheduled.
      * @param timePs the time
      */
-    void WakeAt(uint64_t timePs);
+    void ScheduleWakeAt(uint64_t timePs);
     /// Releases destroyed queue pairs after their flushed work is reported.
-    void ReleaseEnded();
+    void ReleaseDestroyed();
     /**
      * @brief Puts a packet of the NIC on its wire.
      * @param startPs when it starts
@@ -202,7 +202,7 @@ class RdmaNic : public FabricPort
      */
     void Inject(uint64_t startPs, const FabricPacket& packet);
 
-    /// Marks that an event is handled here, after which packets are polled anyway.
+    /// Marks that the NIC handles an event, at whose end it polls packets.
     class Handling;
 
     uint32_t m_host{0};             //!< number of the host
@@ -211,7 +211,7 @@ class RdmaNic : public FabricPort
     uint32_t m_streams{0};          //!< streams of queue pairs and connections so far
     bool m_handling{false};         //!< an event is being handled
     std::map<uint32_t, Ptr<RdmaQp>> m_qps; //!< queue pairs of scripts, by number
-    std::vector<uint32_t> m_ended;  //!< destroyed ones with work to report
+    std::vector<uint32_t> m_destroyed; //!< destroyed queue pairs to release
     /// Callbacks for the completion of messages of this sender, by message.
     std::map<uint32_t, MessageCallback> m_onCompletion;
     /// Callbacks for the delivery of messages to this receiver, by message.
@@ -231,8 +231,8 @@ class RdmaNic : public FabricPort
     uint32_t m_sendQueue{1024};        //!< depth of send queues
     uint32_t m_receiveQueue{1024};     //!< depth of receive queues
     Time m_rnrTimer;                   //!< time that a sender waits after an RNR NAK
-    uint32_t m_rnrRetries{FABRIC_WITHOUT_LIMIT}; //!< RNR NAKs in a row until work fails
-    uint32_t m_retries{FABRIC_WITHOUT_LIMIT};    //!< timeouts in a row until work fails
+    uint32_t m_rnrRetries{FABRIC_WITHOUT_LIMIT}; //!< retries after RNR NAKs
+    uint32_t m_retries{FABRIC_WITHOUT_LIMIT};    //!< retries after timeouts
     std::string m_congestionControl;   //!< name
     std::string m_recovery;            //!< name
 };

@@ -20,9 +20,9 @@ namespace
 {
 
 /**
- * @param operation what it asks for
+ * @param operation the operation
  * @param bytes number of bytes
- * @param workId id that its completion has
+ * @param workId id of its completion
  * @param signal whether success has a completion
  * @return the work request
  */
@@ -47,7 +47,7 @@ RdmaQp::GetTypeId()
                             .SetGroupName("Evenkeel")
                             .AddConstructor<RdmaQp>()
                             .AddTraceSource("Completion",
-                                            "Work or a receive of this queue pair completed.",
+                                            "A work request or a receive completed.",
                                             MakeTraceSourceAccessor(&RdmaQp::m_completionTrace),
                                             "ns3::RdmaQp::CompletionTracedCallback");
     return tid;
@@ -80,12 +80,12 @@ RdmaQp::Connect(Ptr<RdmaQp> a, Ptr<RdmaQp> b)
     NS_LOG_FUNCTION(a << b);
     if (!a || !b)
     {
-        throw std::invalid_argument("two queue pairs are needed to connect, and one is null");
+        throw std::invalid_argument("a queue pair to connect is null");
     }
     if (a->m_peer != b->m_nic || b->m_peer != a->m_nic)
     {
-        throw std::invalid_argument("the two queue pairs to connect were not made for each other: "
-                                    "each must be of one NIC with the other NIC as its peer");
+        throw std::invalid_argument("the queue pairs to connect are not peers: the peer of each "
+                                    "must be the NIC of the other");
     }
     // Both are checked before either changes.
     for (const auto& qp : {a, b})
@@ -95,8 +95,8 @@ RdmaQp::Connect(Ptr<RdmaQp> a, Ptr<RdmaQp> b)
         {
             std::ostringstream reason;
             reason << "queue pair " << qp->m_number << " of host " << qp->m_nic->GetHostNumber()
-                   << " is in state " << state << ", and only queue pairs in state "
-                   << FabricQpState::RESET << " can be connected: call SetState first";
+                   << " is in state " << state << "; it must be in state "
+                   << FabricQpState::RESET << " to be connected: call SetState first";
             throw std::invalid_argument(reason.str());
         }
     }
@@ -116,7 +116,7 @@ RdmaQp::NicOrThrow() const
     if (!m_nic)
     {
         throw std::invalid_argument("this queue pair has no NIC: it was not made by "
-                                    "RdmaNic::CreateQp, or its NIC is disposed of");
+                                    "RdmaNic::CreateQp, or its NIC has been disposed");
     }
     return *m_nic;
 }
@@ -251,16 +251,16 @@ RdmaQp::ReportCompletion(const FabricCompletion& completion)
         m_completions.push_back(completion);
         return;
     }
-    // The callback may set another.
+    // The callback may set another callback.
     const CompletionCallback callback = m_callback;
     callback(completion);
 }
 
 void
-RdmaQp::End()
+RdmaQp::ReleaseCallback()
 {
     NS_LOG_FUNCTION(this);
-    // Its destructors may use this queue pair, which has no callback by then.
+    // The destructor of the callback may use this queue pair, so m_callback is cleared first.
     const CompletionCallback callback = m_callback;
     m_callback = CompletionCallback();
 }

@@ -20,22 +20,22 @@ class RdmaNic;
 
 /**
  * @ingroup evenkeel
- * @brief A queue pair: work requests go in, completions come out, as with libibverbs.
+ * @brief A queue pair with work requests and completions, as in libibverbs.
  *
  * RdmaNic::CreateQp makes one; Connect connects two. Its service is the reliable connection. The
  * policy of the fabric balances its packets, at the sender and in the switches; a policy that
  * splits messages does not split work requests, because each stays on the queue pair that it was
  * posted to.
  *
- * Completions go to the callback. Without one they are kept until PollCompletion takes them. The
- * trace source Completion, here and at the NIC, reports them in any case. A callback may call
- * everything.
+ * Completions are passed to the callback, or, if there is none, kept for PollCompletion. The trace
+ * sources Completion of the queue pair and of the NIC always report them. A callback may call every
+ * method.
  *
- * A call that is refused throws an exception with the reason and changes nothing:
- * std::runtime_error if a queue is full, std::invalid_argument otherwise. Simplifications compared
- * with hardware: payloads are not carried, so that there are no buffers and keys, and a receive
- * takes a message of any length; an entry of the send queue is free as soon as its work completed,
- * whether it is signaled or not; SENDs carry no immediate data.
+ * An invalid call throws an exception with the reason and changes nothing: std::runtime_error if a
+ * queue is full, std::invalid_argument otherwise. Simplifications compared with hardware: payloads
+ * are not carried, so that there are no buffers and keys, and a receive accepts a message of any
+ * length; an entry of the send queue is free as soon as its work completed, whether it is signaled
+ * or not; SENDs carry no immediate data.
  */
 class RdmaQp : public Object
 {
@@ -68,8 +68,8 @@ class RdmaQp : public Object
     /**
      * @brief Connects two queue pairs and takes both from RESET to RTS.
      *
-     * Throws std::invalid_argument with the reason, and changes neither, if one is null or in
-     * another state than RESET, or if they were not made for each other.
+     * Throws std::invalid_argument with the reason, and changes neither, if one is null or not in
+     * state RESET, or if the peer of each is not the NIC of the other.
      *
      * @param a a queue pair to the NIC of b
      * @param b a queue pair to the NIC of a
@@ -79,19 +79,20 @@ class RdmaQp : public Object
     // Work.
 
     /**
-     * @brief Posts a SEND: the bytes go to a receive that the peer posted.
+     * @brief Posts a SEND, which completes a receive of the peer.
      *
-     * Without one the peer refuses it (RNR NAK), and it is retransmitted after the RNR timer.
+     * If the peer has no receive, it answers with an RNR NAK, and the SEND is retransmitted after
+     * the RNR timer.
      *
      * @param bytes number of bytes, up to 2^31
-     * @param workId id that its completion has
+     * @param workId id of its completion
      * @param signal whether success has a completion
      */
     void PostSend(uint64_t bytes, uint64_t workId = 0, Signal signal = SIGNALED);
     /**
-     * @brief Posts a WRITE: the bytes go to the peer, which is not notified.
+     * @brief Posts a WRITE to the peer, which is not notified.
      * @param bytes number of bytes, up to 2^31
-     * @param workId id that its completion has
+     * @param workId id of its completion
      * @param signal whether success has a completion
      */
     void PostWrite(uint64_t bytes, uint64_t workId = 0, Signal signal = SIGNALED);
@@ -99,7 +100,7 @@ class RdmaQp : public Object
      * @brief Posts a WRITE with immediate data, which completes a receive of the peer.
      * @param bytes number of bytes, up to 2^31
      * @param immediate the immediate data
-     * @param workId id that its completion has
+     * @param workId id of its completion
      * @param signal whether success has a completion
      */
     void PostWriteWithImmediate(uint64_t bytes,
@@ -107,38 +108,38 @@ class RdmaQp : public Object
                                 uint64_t workId = 0,
                                 Signal signal = SIGNALED);
     /**
-     * @brief Posts a READ: the peer's bytes come here.
+     * @brief Posts a READ from the peer.
      *
-     * A loss recovery with unordered delivery has no READs.
+     * READs are invalid with unordered delivery.
      *
      * @param bytes number of bytes, from 1 to 2^31
-     * @param workId id that its completion has
+     * @param workId id of its completion
      * @param signal whether success has a completion
      */
     void PostRead(uint64_t bytes, uint64_t workId = 0, Signal signal = SIGNALED);
     /**
      * @brief Posts a receive, for a SEND or for the immediate data of a WRITE.
-     * @param workId id that its completion has
+     * @param workId id of its completion
      */
     void PostReceive(uint64_t workId = 0);
 
     // Completions.
 
     /**
-     * @brief Takes the oldest completion that no callback took.
+     * @brief Takes the oldest completion that was not passed to a callback.
      * @param completion set to the completion
      * @return false if there is none
      */
     bool PollCompletion(FabricCompletion& completion);
     /**
-     * @brief Sets the callback for completions; those kept for PollCompletion stay there.
+     * @brief Sets the callback for later completions; those kept for PollCompletion stay there.
      * @param callback the callback
      */
     void SetCompletionCallback(CompletionCallback callback);
 
     // The queue pair itself.
 
-    /// @return number of the queue pair at its NIC, as it is on the wire
+    /// @return number of the queue pair at its NIC, as in packet headers
     uint32_t GetNumber() const;
     /// @return its NIC
     Ptr<RdmaNic> GetNic() const;
@@ -147,28 +148,28 @@ class RdmaQp : public Object
     /// @return its state
     FabricQpState GetState() const;
     /**
-     * @brief Changes its state: ERROR flushes its work, SQD lets it finish the messages that it
-     * began, RESET discards everything without completions.
-     * @param state a state that may follow the present one
+     * @brief Changes its state. ERROR flushes its work, SQD completes the messages that it has
+     * started, RESET discards all work without completions.
+     * @param state a state that may follow the current one
      */
     void SetState(FabricQpState state);
     /**
-     * @brief Sets the number of its peer, before it is RTR; Connect does it.
+     * @brief Sets the number of its peer, before the change to RTR; Connect calls it.
      * @param peerQp the number
      */
     void SetPeerNumber(uint32_t peerQp);
     /**
      * @brief Destroys it: work that has not completed is flushed, and packets for it are dropped.
      *
-     * The callback is called for flushed work and released then. Only PollCompletion may be called
-     * afterwards, and its number is not used again.
+     * The callback is called for flushed work, and then released. Afterwards only PollCompletion
+     * may be called. The number of the queue pair is not reused.
      */
     void Destroy();
 
     // For the NIC; not for scripts.
 
     /**
-     * @brief Makes it a queue pair of a NIC.
+     * @brief Attaches it to a NIC.
      * @param nic the NIC
      * @param peer the NIC at the other end
      * @param number its number
@@ -179,8 +180,8 @@ class RdmaQp : public Object
      * @param completion the completion
      */
     void ReportCompletion(const FabricCompletion& completion);
-    /// Releases its callback, which may hold it, once it is destroyed and its work is reported.
-    void End();
+    /// Releases its callback, which may hold a reference to it, after its flushed work is reported.
+    void ReleaseCallback();
 
   protected:
     void DoDispose() override;
@@ -191,14 +192,14 @@ class RdmaQp : public Object
      * @param work the request
      */
     void Post(const FabricWork& work);
-    /// @return its NIC, if it has one
+    /// @return its NIC; throws std::invalid_argument if it has none
     RdmaNic& NicOrThrow() const;
 
     Ptr<RdmaNic> m_nic;                         //!< its NIC
     Ptr<RdmaNic> m_peer;                        //!< NIC at its other end
     uint32_t m_number{0};                       //!< its number at its NIC
     CompletionCallback m_callback;              //!< callback for completions
-    std::deque<FabricCompletion> m_completions; //!< those that no callback took
+    std::deque<FabricCompletion> m_completions; //!< completions for PollCompletion
     TracedCallback<const FabricCompletion&> m_completionTrace; //!< work completed
 };
 

@@ -11,8 +11,8 @@ namespace ns3
 namespace
 {
 
-/// Starts of messages that are kept for each queue pair.
-constexpr std::size_t MOST_FIRSTS = 4096;
+/// The maximum number of first PSNs of messages that are kept per queue pair.
+constexpr std::size_t MAX_FIRST_PSNS = 4096;
 
 /// Lengths of headers.
 constexpr std::size_t ETHERNET = 14;
@@ -85,8 +85,7 @@ enum Syndrome : uint8_t
     NAK_INVALID = 0x61,
 };
 
-/// The highest reason of a refusal that means "not ready"; the others are requests that cannot be
-/// served.
+/// The reason of a refusal that means "receiver not ready"; all others mean an invalid request.
 constexpr uint64_t NOT_READY = 0;
 
 /**
@@ -120,7 +119,7 @@ AppendMac(std::vector<uint8_t>& bytes, uint32_t host)
  * @brief Appends the extended headers of a data packet.
  * @param bytes the bytes to append to
  * @param opcode of the packet
- * @param word its immediate data, or the length that it asks for
+ * @param word its immediate data, or the length that it requests
  */
 void
 AppendExtension(std::vector<uint8_t>& bytes, uint8_t opcode, uint32_t word)
@@ -156,7 +155,7 @@ AppendExtension(std::vector<uint8_t>& bytes, uint8_t opcode, uint32_t word)
 }
 
 /**
- * @return the table of the CRC of Ethernet
+ * @return the table for the CRC of Ethernet
  */
 std::array<uint32_t, 256>
 MakeCrcTable()
@@ -176,7 +175,7 @@ MakeCrcTable()
 
 /**
  * @param bytes a whole packet from its Ethernet header on, without ICRC
- * @return its invariant CRC, in which fields that change on the way count as ones
+ * @return its invariant CRC, which covers fields that routers may change as ones
  */
 uint32_t
 InvariantCrc(const std::vector<uint8_t>& bytes)
@@ -202,7 +201,7 @@ InvariantCrc(const std::vector<uint8_t>& bytes)
 
 /**
  * @param bytes of a header of an even length
- * @return the checksum of the Internet
+ * @return the Internet checksum (RFC 1071)
  */
 uint16_t
 InternetChecksum(const uint8_t* bytes, std::size_t length)
@@ -240,19 +239,19 @@ MakeFlowControl(bool pause)
 } // namespace
 
 void
-RoceBytes::Note(const FabricPacket& packet)
+RoceBytes::RecordSent(const FabricPacket& packet)
 {
     if (packet.IsControl() || packet.Has(FabricPacket::RETRANSMITTED))
     {
         return;
     }
     Sent& sent = m_sent[Stream(packet.src, packet.dst, packet.qp)];
-    if (!sent.inMessage && sent.firsts.insert(packet.psn).second)
+    if (!sent.inMessage && sent.firstPsns.insert(packet.psn).second)
     {
         sent.byAge.push_back(packet.psn);
-        if (sent.byAge.size() > MOST_FIRSTS)
+        if (sent.byAge.size() > MAX_FIRST_PSNS)
         {
-            sent.firsts.erase(sent.byAge.front());
+            sent.firstPsns.erase(sent.byAge.front());
             sent.byAge.pop_front();
         }
     }
@@ -263,7 +262,7 @@ bool
 RoceBytes::IsFirst(const FabricPacket& packet) const
 {
     const auto found = m_sent.find(Stream(packet.src, packet.dst, packet.qp));
-    return found != m_sent.end() && found->second.firsts.count(packet.psn) > 0;
+    return found != m_sent.end() && found->second.firstPsns.count(packet.psn) > 0;
 }
 
 std::vector<uint8_t>

@@ -24,16 +24,16 @@ namespace ns3
  * Ethernet, IPv4, UDP to port 4791, BTH, and then RETH, AETH or the reserved bytes of a CNP,
  * payload (zeros) and ICRC, as the InfiniBand Architecture Specification, volume 1 (chapter 9 and
  * annex A17) lays them out; without the frame check sequence of Ethernet. A data packet has the
- * length that it has in the model, which counts no RETH: in the first packet of a message the
- * RETH takes 16 bytes of the payload's place. READ requests, and messages of under 16 B, are shown
- * with whole headers, which are more than the model counts, and so is an acknowledgement that the
- * model makes shorter than its headers. Frames of priority flow control are those of IEEE 802.1Qbb
- * for priority 0.
+ * length that it has in the model, which counts no RETH: in the first packet of a message the RETH
+ * replaces 16 bytes of the payload. READ requests, messages of under 16 B, and acknowledgements
+ * that are shorter in the model than their headers, are captured with whole headers, which are
+ * longer than in the model. Frames of priority flow control are those of IEEE 802.1Qbb for
+ * priority 0.
  *
  * Host h has the address 10.0.0.1 + h. The UDP source port is 49152 plus the lower 14 bits of the
  * packet's entropy value. The DMA length of a RETH is 0 except in READ requests, because other
- * packets do not carry it. Opcodes are those of the verb: WRITE for messages. The responses to a
- * READ have PSNs and acknowledgements of their own in the model, and are shown with them.
+ * packets of the model do not carry it. Messages have the opcodes of WRITEs. The responses to a
+ * READ have PSNs and acknowledgements of their own, as in the model.
  */
 class RoceBytes
 {
@@ -42,11 +42,11 @@ class RoceBytes
     static constexpr uint16_t UDP_PORT = 4791;
 
     /**
-     * @brief Notes a packet that a sender puts on its wire: whether it is the first, a middle, the
-     * last or the only one of a message follows from those before it.
+     * @brief Records a packet that a sender puts on its wire, to determine which packets are the
+     * first of their messages.
      * @param packet the packet
      */
-    void Note(const FabricPacket& packet);
+    void RecordSent(const FabricPacket& packet);
     /**
      * @param packet a packet
      * @return its bytes
@@ -60,8 +60,8 @@ class RoceBytes
     /// The messages that were sent on a queue pair.
     struct Sent
     {
-        bool inMessage{false};        //!< the newest packet is not the last of its message
-        std::set<uint32_t> firsts;    //!< PSNs that start messages
+        bool inMessage{false};        //!< the latest packet is not the last of its message
+        std::set<uint32_t> firstPsns;    //!< PSNs that start messages
         std::deque<uint32_t> byAge;   //!< the same, the oldest first
     };
 

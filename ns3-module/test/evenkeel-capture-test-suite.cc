@@ -26,7 +26,7 @@ namespace
 
 /**
  * @param packet a packet of a fabric
- * @param bytes that say what was sent before
+ * @param bytes the encoder, which has recorded the packets before it
  * @return its bytes
  */
 std::vector<uint8_t>
@@ -40,8 +40,8 @@ BytesOf(const FabricPacket& packet, const RoceBytes& bytes)
 
 /**
  * @param bytes of a packet
- * @param at where
- * @return the 16 bits there
+ * @param at index of a byte
+ * @return the 16-bit integer at that index
  */
 uint32_t
 Short(const std::vector<uint8_t>& bytes, std::size_t at)
@@ -50,10 +50,10 @@ Short(const std::vector<uint8_t>& bytes, std::size_t at)
 }
 
 /**
- * @brief The remainder that the invariant CRC is, bit by bit: 8 bytes of ones for the local route
- * header, then everything from IP on, with ones for what changes on the way.
- * @param bytes of a packet, its own CRC included
- * @return the CRC as it should be
+ * @brief Computes the invariant CRC bit by bit: over 8 bytes of ones for the local route header,
+ * then over all bytes from IP on, with ones for the fields that routers may change.
+ * @param bytes of a packet, including its CRC
+ * @return the expected CRC
  */
 uint32_t
 SlowInvariantCrc(std::vector<uint8_t> bytes)
@@ -79,12 +79,12 @@ SlowInvariantCrc(std::vector<uint8_t> bytes)
     return ~crc;
 }
 
-/// Opcodes, lengths and fields of every kind of packet.
+/// Tests the opcodes, lengths and fields of every kind of packet.
 class RoceBytesTestCase : public TestCase
 {
   public:
     RoceBytesTestCase()
-        : TestCase("RoCEv2 bytes: opcodes, lengths, sequence numbers, ECN")
+        : TestCase("packets have the opcodes, lengths, PSNs and ECN bits of RoCEv2")
     {
     }
 
@@ -98,15 +98,15 @@ class RoceBytesTestCase : public TestCase
         data.qp = 0x123456;
         data.wireBytes = 4158;
         data.entropy = 0xabcd;
-        // A message of three packets, then one of one.
+        // A message of three packets, then a message of one packet.
         std::vector<uint8_t> opcodes;
         for (uint32_t psn = 7; psn < 11; ++psn)
         {
             data.psn = psn;
             data.flags = psn >= 9 ? FabricPacket::LAST : 0;
-            bytes.Note(data);
+            bytes.RecordSent(data);
             const std::vector<uint8_t> made = BytesOf(data, bytes);
-            NS_TEST_EXPECT_MSG_EQ(made.size(), 4154, "all but the frame check sequence");
+            NS_TEST_EXPECT_MSG_EQ(made.size(), 4154, "the frame check sequence is missing");
             opcodes.push_back(made[42]);
             NS_TEST_EXPECT_MSG_EQ(+made[53], psn, "sequence number");
             NS_TEST_EXPECT_MSG_EQ(Short(made, 12), 0x0800, "IPv4");
@@ -133,11 +133,11 @@ class RoceBytesTestCase : public TestCase
         answer.ack = 8;
         std::vector<uint8_t> made = BytesOf(answer, bytes);
         NS_TEST_EXPECT_MSG_EQ(+made[42], 0x11, "acknowledgement");
-        NS_TEST_EXPECT_MSG_EQ(+made[53], 7, "of the last that is there");
+        NS_TEST_EXPECT_MSG_EQ(+made[53], 7, "the PSN of the last packet that arrived");
         NS_TEST_EXPECT_MSG_EQ((made[54] >> 5), 0, "positive");
         answer.kind = FabricPacketKind::NACK;
         made = BytesOf(answer, bytes);
-        NS_TEST_EXPECT_MSG_EQ(+made[53], 8, "of the one that is missing");
+        NS_TEST_EXPECT_MSG_EQ(+made[53], 8, "the PSN of the missing packet");
         NS_TEST_EXPECT_MSG_EQ(+made[54], 0x60, "sequence error");
         answer.kind = FabricPacketKind::CNP;
         made = BytesOf(answer, bytes);
@@ -152,12 +152,12 @@ class RoceBytesTestCase : public TestCase
     }
 };
 
-/// A capture of two hosts, read by Wireshark's own dissector where that is installed.
+/// Tests a capture of two hosts with Wireshark's dissector, if that is installed.
 class CaptureTestCase : public TestCase
 {
   public:
     CaptureTestCase()
-        : TestCase("a capture is what Wireshark takes for RoCEv2")
+        : TestCase("Wireshark dissects a capture as RoCEv2")
     {
     }
 
@@ -181,17 +181,19 @@ class CaptureTestCase : public TestCase
         std::ifstream capture(file, std::ios::binary);
         const std::string bytes((std::istreambuf_iterator<char>(capture)),
                                 std::istreambuf_iterator<char>());
-        // A header of 24 bytes, then three packets and three answers with 16 bytes before each.
+        // A file header of 24 bytes, then three packets and three acknowledgements, each with a
+        // record header of 16 bytes.
         NS_TEST_EXPECT_MSG_EQ(bytes.size(), 24 + 3 * (16 + 4154) + 3 * (16 + 62), "capture");
-        if (Ask("tshark --version 2>/dev/null").empty())
+        if (OutputOf("tshark --version 2>/dev/null").empty())
         {
             std::cout << "skipped: tshark is not installed" << std::endl;
             return;
         }
-        const std::string fields = Ask("tshark -r '" + file +
-                                       "' -Y infiniband.bth -T fields -e infiniband.bth.opcode "
-                                       "-e infiniband.bth.psn -e infiniband.bth.destqp "
-                                       "-e frame.time_relative 2>/dev/null");
+        const std::string fields = OutputOf("tshark -r '" + file +
+                                            "' -Y infiniband.bth -T fields "
+                                            "-e infiniband.bth.opcode -e infiniband.bth.psn "
+                                            "-e infiniband.bth.destqp "
+                                            "-e frame.time_relative 2>/dev/null");
         NS_TEST_EXPECT_MSG_EQ(fields,
                               "6\t0\t0x000000\t0.000000000\n"
                               "7\t1\t0x000000\t0.000000083\n"
@@ -199,9 +201,10 @@ class CaptureTestCase : public TestCase
                               "17\t0\t0x000000\t0.000002168\n"
                               "17\t1\t0x000000\t0.000002252\n"
                               "17\t2\t0x000000\t0.000002336\n",
-                              "as Wireshark has it");
-        const std::string bad = Ask("tshark -r '" + file + "' -Y _ws.malformed 2>/dev/null; true");
-        NS_TEST_EXPECT_MSG_EQ(bad, "", "nothing is malformed");
+                              "the fields that Wireshark prints");
+        const std::string malformed =
+            OutputOf("tshark -r '" + file + "' -Y _ws.malformed 2>/dev/null; true");
+        NS_TEST_EXPECT_MSG_EQ(malformed, "", "malformed packets");
     }
 };
 

@@ -27,7 +27,7 @@ namespace
 {
 
 /**
- * @brief Sets a helper up for an all-to-all at whose end the simulation stops.
+ * @brief Configures a helper for an all-to-all after which the simulation stops.
  * @param helper the helper
  * @param policy name of the load-balancing policy
  * @param bytes of each rank
@@ -42,7 +42,7 @@ SetUpAllToAll(FabricHelper& helper, const std::string& policy, uint64_t bytes)
     collective.Install(helper);
 }
 
-/// Times of completion in picoseconds, by flow.
+/// Completion times in picoseconds, by flow.
 std::vector<uint64_t>
 CompletionsOf(const Fabric& fabric)
 {
@@ -54,12 +54,12 @@ CompletionsOf(const Fabric& fabric)
     return times;
 }
 
-/// A message on an idle path, wired by hand and posted by a script, takes the time of the formula.
+/// Compares the time of a message on an idle path, built link by link, with the closed form.
 class CoreIdlePathTestCase : public TestCase
 {
   public:
     CoreIdlePathTestCase()
-        : TestCase("a idle path: evenkeel's NIC takes the time of the closed form")
+        : TestCase("a message of evenkeel's NIC on an idle path takes the time of the closed form")
     {
     }
 
@@ -92,12 +92,12 @@ class CoreIdlePathTestCase : public TestCase
     }
 };
 
-/// Under every policy all packets that are sent are delivered or dropped by the end.
+/// Tests under every policy that each packet that is sent is received or dropped.
 class CorePoliciesTestCase : public TestCase
 {
   public:
     CorePoliciesTestCase()
-        : TestCase("every policy completes an all-to-all, each byte once")
+        : TestCase("an all-to-all completes under every policy")
     {
     }
 
@@ -120,7 +120,7 @@ class CorePoliciesTestCase : public TestCase
             {
                 inFlight += fabric->GetPort(port).GetWaitingBytes() > 0 ? 1 : 0;
             }
-            NS_TEST_EXPECT_MSG_EQ(inFlight, 0, policy << ": nothing waits");
+            NS_TEST_EXPECT_MSG_EQ(inFlight, 0, policy << ": no packet is queued");
             NS_TEST_EXPECT_MSG_EQ(counters.dataSent,
                                   counters.dataReceived + fabric->GetCounters().dataDropped,
                                   policy << ": conservation");
@@ -129,12 +129,12 @@ class CorePoliciesTestCase : public TestCase
     }
 };
 
-/// What evenkeel refuses is an exception with its message.
+/// Tests the exceptions for an invalid scenario and an invalid graph.
 class CoreErrorsTestCase : public TestCase
 {
   public:
     CoreErrorsTestCase()
-        : TestCase("an invalid scenario or graph is an exception with the reason")
+        : TestCase("an invalid scenario or graph throws an exception with the reason")
     {
     }
 
@@ -164,19 +164,19 @@ class CoreErrorsTestCase : public TestCase
     }
 };
 
-/// A failed link costs time, but no message.
+/// Tests that a failed link delays messages but loses none.
 class CoreFailureTestCase : public TestCase
 {
   public:
     CoreFailureTestCase()
-        : TestCase("what a failed link lost is retransmitted over others")
+        : TestCase("packets that a failed link lost are retransmitted over other links")
     {
     }
 
   private:
     /**
      * @param fails whether the link goes down
-     * @return when everything was complete, in picoseconds
+     * @return when the last message completed, in picoseconds
      */
     uint64_t Run(bool fails)
     {
@@ -194,12 +194,12 @@ class CoreFailureTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, "fails " << fails);
         const uint64_t dropped = fabric->GetCounters().dataDropped;
         NS_TEST_EXPECT_MSG_EQ((dropped > 0), fails, "losses");
-        // Link 4 is the first behind those of hosts: nothing goes up there once it is known.
+        // Link 4 is the first after those of hosts: no packet is sent up it after the detection.
         if (fails)
         {
             NS_TEST_EXPECT_MSG_LT(fabric->GetPort(8).GetCarriedBytes(),
                                   fabric->GetPort(10).GetCarriedBytes(),
-                                  "the other spine carries the rest");
+                                  "the other spine carries more");
         }
         const uint64_t end = fabric->GetFinishPs();
         Simulator::Destroy();
@@ -208,16 +208,16 @@ class CoreFailureTestCase : public TestCase
 
     void DoRun() override
     {
-        NS_TEST_EXPECT_MSG_LT(Run(false), Run(true), "it costs time");
+        NS_TEST_EXPECT_MSG_LT(Run(false), Run(true), "the failure delays the completion");
     }
 };
 
-/// Ranks are hosts in the order of their container; other hosts take no part.
+/// Tests that ranks are the hosts of a container in their order, and that other hosts send nothing.
 class CoreRanksTestCase : public TestCase
 {
   public:
     CoreRanksTestCase()
-        : TestCase("a collective is over the hosts of a container, by rank")
+        : TestCase("the ranks of a collective are the hosts of a container in their order")
     {
     }
 
@@ -237,7 +237,9 @@ class CoreRanksTestCase : public TestCase
         Ptr<Fabric> fabric = helper.Finish();
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, "done");
-        NS_TEST_EXPECT_MSG_EQ(fabric->GetCore().GetFlows().size(), 6, "three to two others");
+        NS_TEST_EXPECT_MSG_EQ(fabric->GetCore().GetFlows().size(),
+                              6,
+                              "each of three ranks to two others");
         for (uint32_t number = 0; number < hosts.GetN(); ++number)
         {
             Ptr<RdmaNic> nic = DynamicCast<RdmaNic>(hosts.Get(number)->GetDevice(0));
@@ -248,12 +250,12 @@ class CoreRanksTestCase : public TestCase
     }
 };
 
-/// Fabrics of other kinds are wired from evenkeel's own description.
+/// Tests a fat-tree, which is built from evenkeel's description of its graph.
 class CoreTopologiesTestCase : public TestCase
 {
   public:
     CoreTopologiesTestCase()
-        : TestCase("fat-trees and other kinds come from evenkeel's description")
+        : TestCase("a fat-tree is built from evenkeel's graph")
     {
     }
 
@@ -267,7 +269,7 @@ class CoreTopologiesTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(helper.GetSwitches().GetN(), 20, "5 k^2 / 4 switches");
         fabric->GetNic(0)->PostMessage(fabric->GetNic(15), 4096);
         Simulator::Run();
-        // Six links each way.
+        // Six links in each direction.
         NS_TEST_EXPECT_MSG_EQ(fabric->GetFinishPs(),
                               6 * (DATA + ACK) * 20 + 12 * 500000,
                               "from pod to pod");
@@ -275,19 +277,19 @@ class CoreTopologiesTestCase : public TestCase
     }
 };
 
-/// Random draws depend on seed and run of ns-3, and repeat with the same.
+/// Tests that random draws depend on the seed and the run number of ns-3, and are reproducible.
 class CoreSeedTestCase : public TestCase
 {
   public:
     CoreSeedTestCase()
-        : TestCase("random draws depend on the run number of ns-3 alone")
+        : TestCase("the run number of ns-3 determines random draws")
     {
     }
 
   private:
     /**
-     * @param run of ns-3
-     * @return times of completion
+     * @param run the run number of ns-3
+     * @return completion times
      */
     std::vector<uint64_t> Run(uint64_t run)
     {
@@ -306,17 +308,17 @@ class CoreSeedTestCase : public TestCase
     void DoRun() override
     {
         const std::vector<uint64_t> first = Run(1);
-        NS_TEST_EXPECT_MSG_EQ((first == Run(1)), true, "the same again");
-        NS_TEST_EXPECT_MSG_EQ((first == Run(2)), false, "another run");
+        NS_TEST_EXPECT_MSG_EQ((first == Run(1)), true, "the same run number");
+        NS_TEST_EXPECT_MSG_EQ((first == Run(2)), false, "another run number");
     }
 };
 
-/// An incast fills a queue, whose marks make receivers send CNPs, which trace sinks report.
+/// Tests that packets that are marked in an incast cause CNPs, and that trace sources report both.
 class CoreCnpTestCase : public TestCase
 {
   public:
     CoreCnpTestCase()
-        : TestCase("senders receive a CNP for marked packets")
+        : TestCase("marked packets cause CNPs to their senders")
     {
     }
 
@@ -355,20 +357,20 @@ class CoreCnpTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(m_marks, fabric->GetCore().GetCounters().marked, "all marks arrive");
         NS_TEST_EXPECT_MSG_GT(m_cnps, 0, "CNPs arrive");
         Simulator::Destroy();
-        if (Ask("tshark --version 2>/dev/null").empty())
+        if (OutputOf("tshark --version 2>/dev/null").empty())
         {
             std::cout << "skipped: tshark is not installed" << std::endl;
             return;
         }
-        const std::string said = Ask("tshark -r '" + file +
-                                     "' -Y 'infiniband.bth.opcode == 0x81' -T fields "
-                                     "-e ip.src 2>/dev/null");
+        const std::string sources = OutputOf("tshark -r '" + file +
+                                             "' -Y 'infiniband.bth.opcode == 0x81' -T fields "
+                                             "-e ip.src 2>/dev/null");
         std::string expected;
         for (uint64_t cnp = 0; cnp < m_cnps; ++cnp)
         {
             expected += "10.0.0.1\n";
         }
-        NS_TEST_EXPECT_MSG_EQ(said, expected, "host 0 sends the CNPs that the others receive");
+        NS_TEST_EXPECT_MSG_EQ(sources, expected, "host 0 sends the CNPs that the others receive");
     }
 
     uint64_t m_cnps{0};  //!< CNPs that arrived

@@ -13,22 +13,22 @@ namespace
 {
 
 /**
- * @brief On an idle path a message takes exactly what the formula says:
+ * @brief Compares the time of a message on an idle path with the closed form:
  * n (D + gap) / R - gap / R + (H - 1) D / R + H p + H A / R + H p.
  */
 class IdlePathTestCase : public TestCase
 {
   public:
     IdlePathTestCase()
-        : TestCase("an idle path takes what the closed form says")
+        : TestCase("a message on an idle path takes the time of the closed form")
     {
     }
 
   private:
     /**
      * @param leaves 1 for two links, 2 for four
-     * @param packets of the message
-     * @param perByte picoseconds a byte
+     * @param packets number of packets of the message
+     * @param perByte picoseconds per byte
      */
     void Check(uint32_t leaves, uint64_t packets, uint64_t perByte)
     {
@@ -56,20 +56,21 @@ class IdlePathTestCase : public TestCase
     }
 };
 
-/// In the mode of the HPCC family serialisation times are whole nanoseconds, rounded down.
+/// Tests the mode of the HPCC family, which rounds transmission times down to whole nanoseconds.
 class TruncationTestCase : public TestCase
 {
   public:
     TruncationTestCase()
-        : TestCase("truncation reproduces the one-flow times of the HPCC family")
+        : TestCase("truncated times of one flow equal those of the HPCC family")
     {
     }
 
   private:
     void DoRun() override
     {
-        // 1,000 packets of 83 ns, 83 ns a further hop, propagation both ways, 4 ns a hop for the
-        // answer: 87,091 ns over two links of 1 us, as that family's simulators print it.
+        // 1,000 packets of 83 ns, 83 ns for the second hop, propagation in both directions, 4 ns
+        // per hop for the acknowledgement: 87,091 ns over two links of 1 us, as the simulators of
+        // that family print it.
         FabricHelper helper(FabricHelper::UNCHANGED);
         helper.SetChannelAttribute("DataRate", StringValue("100Gbps"));
         helper.SetChannelAttribute("Delay", TimeValue(MicroSeconds(1)));
@@ -89,12 +90,12 @@ class TruncationTestCase : public TestCase
     }
 };
 
-/// Listening to what starts makes starts events of their own, and changes no outcome.
+/// Tests that trace sinks, which make each start an event of its own, do not change the results.
 class PunctualTestCase : public TestCase
 {
   public:
     PunctualTestCase()
-        : TestCase("a fabric that is listened to does the same, in time")
+        : TestCase("trace sinks are called at the time of each start and change no result")
     {
     }
 
@@ -102,8 +103,8 @@ class PunctualTestCase : public TestCase
     void Sent(const FabricPacket& packet, Time when)
     {
         ++m_sent;
-        // The trace comes in the tick that it is for, whatever the tick is.
-        NS_TEST_EXPECT_MSG_EQ(when.GetTimeStep(), Simulator::Now().GetTimeStep(), "late");
+        // The sink is called in the tick of the start, at any resolution.
+        NS_TEST_EXPECT_MSG_EQ(when.GetTimeStep(), Simulator::Now().GetTimeStep(), "the time");
     }
 
     void DoRun() override
@@ -115,7 +116,7 @@ class PunctualTestCase : public TestCase
             plan.spines = 2;
             plan.hostsPerLeaf = 2;
             plan.settings.pfc = pfc;
-            plan.touch = [](PlainFabricCore& core) {
+            plan.configure = [](PlainFabricCore& core) {
                 core.SetPfc(FabricIngress{4096, 40000, 1, 8}, 400000);
             };
             std::vector<uint64_t> expected;
@@ -136,29 +137,29 @@ class PunctualTestCase : public TestCase
             }
             m_sent = 0;
             const std::vector<uint64_t> got = punctual.Run();
-            NS_TEST_EXPECT_MSG_EQ((got == expected), true, "times differ, flow control " << pfc);
-            NS_TEST_EXPECT_MSG_EQ(m_sent, crossed, "every start is told once");
+            NS_TEST_EXPECT_MSG_EQ((got == expected), true, "completion times, PFC " << pfc);
+            NS_TEST_EXPECT_MSG_EQ(m_sent, crossed, "every start is reported once");
             NS_TEST_EXPECT_MSG_EQ(punctual.fabric->GetCounters().hops, crossed, "hops");
         }
     }
 
-    uint64_t m_sent{0}; //!< starts heard of
+    uint64_t m_sent{0}; //!< starts that the sink saw
 };
 
-/// What comes in is taken, dropped, or in flight; shared and separate buffers hold what they say.
+/// Tests the sizes of shared and separate buffers, and the conservation of packets.
 class BufferTestCase : public TestCase
 {
   public:
     BufferTestCase()
-        : TestCase("buffers drop what they have no room for, or cut it to its header")
+        : TestCase("a full buffer drops packets, or trims them to their headers")
     {
     }
 
   private:
     void DoRun() override
     {
-        // Three senders of 20 packets at once to one receiver: in the time of 20 packets, 60 come
-        // and 20 go; the first of them passes through without being stored.
+        // Three senders send 20 packets each to one receiver: in the time of 20 packets, 60 arrive
+        // and 20 leave, of which the first passes through without being stored.
         for (const bool shared : {false, true})
         {
             Plan plan;
@@ -173,11 +174,14 @@ class BufferTestCase : public TestCase
             }
             plain.Run();
             const auto& counters = plain.fabric->GetCounters();
-            // Of each three that arrive one leaves: 10 fit, then two of three are lost.
+            // Of every three packets that arrive, one leaves: 10 are stored, then two of three are
+            // dropped.
             NS_TEST_EXPECT_MSG_EQ(counters.dataDropped, 60 - 20 - 10, "shared " << shared);
             const uint64_t received = plain.fabric->GetCore().GetCounters().dataReceived;
             NS_TEST_EXPECT_MSG_EQ(received + counters.dataDropped, 60, "conservation");
-            NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetQueueBytesMax(), 10 * DATA, "full to the brim");
+            NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetQueueBytesMax(),
+                                  10 * DATA,
+                                  "the buffer is full");
         }
         Plan plan;
         plan.hostsPerLeaf = 4;
@@ -193,27 +197,29 @@ class BufferTestCase : public TestCase
         }
         plain.Run();
         const auto& counters = plain.fabric->GetCounters();
-        NS_TEST_EXPECT_MSG_EQ(counters.dataDropped, 0, "there is room for headers");
-        NS_TEST_EXPECT_MSG_GT(counters.trimmed, 28, "most of what was lost before is cut");
+        NS_TEST_EXPECT_MSG_EQ(counters.dataDropped,
+                              0,
+                              "the limit of trimmed packets is not reached");
+        NS_TEST_EXPECT_MSG_GT(counters.trimmed, 28, "most packets dropped before are trimmed");
         NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetCore().GetCounters().dataReceived,
                               60,
                               "all arrive, trimmed or whole");
     }
 };
 
-/// A step marks what finds more than so much, at the point that is asked for.
+/// Tests the number of packets that a step marks, at enqueue and at dequeue.
 class EcnTestCase : public TestCase
 {
   public:
     EcnTestCase()
-        : TestCase("ECN marks above the step")
+        : TestCase("packets that find a queue longer than the step are ECN marked")
     {
     }
 
   private:
     /**
-     * @param atDequeue when marking looks
-     * @return data packets that came marked
+     * @param atDequeue true to mark at dequeue, false at enqueue
+     * @return number of marked data packets that were received
      */
     uint64_t CountMarked(bool atDequeue)
     {
@@ -221,7 +227,7 @@ class EcnTestCase : public TestCase
         plan.hostsPerLeaf = 3;
         plan.settings.gapBytes = 0;
         plan.settings.ecnAtDequeue = atDequeue;
-        plan.touch = [](PlainFabricCore& core) {
+        plan.configure = [](PlainFabricCore& core) {
             FabricEcn step;
             step.kmin = 5 * DATA;
             step.kmax = 5 * DATA;
@@ -236,23 +242,24 @@ class EcnTestCase : public TestCase
 
     void DoRun() override
     {
-        // Pairs of packets arrive at once, and one leaves just before the next pair. The n-th pair,
-        // from the second on, finds n - 2 in line, and its second packet one more. Above 5: the
-        // first of pairs 8 to 20, the second of pairs 7 to 20.
+        // Pairs of packets arrive at once, and one packet leaves just before the next pair. The
+        // n-th pair, from the second on, finds n - 2 queued packets, and its second packet finds
+        // one more. Above 5: the first packets of pairs 8 to 20, the second of pairs 7 to 20.
         NS_TEST_EXPECT_MSG_EQ(CountMarked(false), 13 + 14, "at enqueue");
-        // As a packet leaves, what is behind it counts: n - 2 before the n-th pair comes, and after
-        // the last pair, with 20 in line, 19 down to none. Above 5: pairs 8 to 20, then 19 to 6.
+        // At dequeue, the packets behind it count: n - 2 before the n-th pair arrives, and after
+        // the last pair, with 20 queued packets, 19 down to 0. Above 5: pairs 8 to 20, then 19 to
+        // 6.
         NS_TEST_EXPECT_MSG_EQ(CountMarked(true), 13 + 14, "at dequeue");
     }
 };
 
-/// The dialogues of the rules themselves: one link of 1,000 reserve and 2,000 headroom at a pool of
-/// 8,000, of which it may take a half of what is left.
+/// Tests the PFC rules for a link with 1,000 bytes of reserve, 2,000 bytes of headroom, and a share
+/// of half of the free memory in a pool of 8,000 bytes.
 class PfcRulesTestCase : public TestCase
 {
   public:
     PfcRulesTestCase()
-        : TestCase("flow control: reserve, then pool, then headroom, then nothing")
+        : TestCase("PFC uses the reserve, then the pool, then the headroom of a link")
     {
     }
 
@@ -265,11 +272,11 @@ class PfcRulesTestCase : public TestCase
         link.limits.headroom = 2000;
         link.limits.alphaDenominator = 2;
         FabricPfc pfc(300, {link}, {FabricPfc::Pool{8000, 0}});
-        NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 1000), FabricPfc::NOTHING, "the reserve is its own");
-        NS_TEST_EXPECT_MSG_EQ(pfc.GetPool(0).used, 0, "nothing of the pool");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 1000), FabricPfc::NOTHING, "the reserve");
+        NS_TEST_EXPECT_MSG_EQ(pfc.GetPool(0).used, 0, "the pool is unused");
         NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 2000), FabricPfc::NOTHING, "2,000 of 3,000");
         NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 1000), FabricPfc::PAUSE, "3,000 of 2,500 now");
-        NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 1500), FabricPfc::NOTHING, "told once");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 1500), FabricPfc::NOTHING, "one order only");
         NS_TEST_EXPECT_MSG_EQ(pfc.GetIngress(0).inHeadroom, 1500, "in headroom");
         NS_TEST_EXPECT_MSG_EQ(pfc.Admits(0, 500), true, "500 are left");
         NS_TEST_EXPECT_MSG_EQ(pfc.Admits(0, 501), false, "501 are not");
@@ -277,19 +284,19 @@ class PfcRulesTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 500), FabricPfc::NOTHING, "3,000 + 300 > 2,500");
         NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 433), FabricPfc::NOTHING, "2,567 of 2,716");
         NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 101), FabricPfc::RESUME, "2,466 of 2,767");
-        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 100), FabricPfc::NOTHING, "told once");
+        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 100), FabricPfc::NOTHING, "one order only");
         NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 3366), FabricPfc::NOTHING, "the rest");
         NS_TEST_EXPECT_MSG_EQ(pfc.GetIngress(0).used, 0, "empty");
         NS_TEST_EXPECT_MSG_EQ(pfc.GetPool(0).used, 0, "empty");
     }
 };
 
-/// With flow control and headroom nothing is lost, and who is paused hears it.
+/// Tests that PFC with headroom drops nothing, and that trace sources report pauses.
 class PfcTestCase : public TestCase
 {
   public:
     PfcTestCase()
-        : TestCase("flow control loses nothing where tail drop loses much")
+        : TestCase("PFC drops no packet in an incast, and pauses end with resumes")
     {
     }
 
@@ -307,7 +314,7 @@ class PfcTestCase : public TestCase
         plan.settings.pfc = true;
         plan.settings.bufferBytes = 400000;
         plan.settings.pfcResumeOffset = 3072;
-        plan.touch = [](PlainFabricCore& core) {
+        plan.configure = [](PlainFabricCore& core) {
             // Twice the delay at 400 Gbps, three packets, the frame and gaps.
             core.SetPfc(FabricIngress{4096, 2 * 25000 + 3 * DATA + 64 + 40, 1, 8}, 100000);
         };
@@ -323,25 +330,25 @@ class PfcTestCase : public TestCase
                 MakeCallback(&PfcTestCase::Paused, this));
         }
         const std::vector<uint64_t> times = plain.Run();
-        NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetVerdict(), Fabric::COMPLETED, "all come");
-        NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetCounters().dataDropped, 0, "nothing is lost");
-        NS_TEST_EXPECT_MSG_GT(m_pauses, 0, "senders are stopped");
-        NS_TEST_EXPECT_MSG_EQ(m_pauses, m_resumes, "and let go");
-        NS_TEST_EXPECT_MSG_GT(plain.fabric->GetPauses().size(), m_pauses, "switches too");
-        NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetPool().GetInFlight(), 0, "no packet is left over");
-        NS_TEST_EXPECT_MSG_LT(times[0], FABRIC_NEVER, "done");
+        NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetVerdict(), Fabric::COMPLETED, "verdict");
+        NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetCounters().dataDropped, 0, "drops");
+        NS_TEST_EXPECT_MSG_GT(m_pauses, 0, "NICs are paused");
+        NS_TEST_EXPECT_MSG_EQ(m_pauses, m_resumes, "NICs are resumed as often");
+        NS_TEST_EXPECT_MSG_GT(plain.fabric->GetPauses().size(), m_pauses, "switches are paused");
+        NS_TEST_EXPECT_MSG_EQ(plain.fabric->GetPool().GetInFlight(), 0, "packets in the pool");
+        NS_TEST_EXPECT_MSG_LT(times[0], FABRIC_NEVER, "the first message completes");
     }
 
-    uint64_t m_pauses{0};  //!< pauses heard of
-    uint64_t m_resumes{0}; //!< resumes heard of
+    uint64_t m_pauses{0};  //!< pauses that the sink saw
+    uint64_t m_resumes{0}; //!< resumes that the sink saw
 };
 
-/// An outage loses what is on the wire in it; a degraded link takes longer, from then on.
+/// Tests an outage, a degraded link and a lossy link.
 class FaultTestCase : public TestCase
 {
   public:
     FaultTestCase()
-        : TestCase("links go down, slow down and lose packets")
+        : TestCase("failed links lose packets, and degraded links delay them")
     {
     }
 
@@ -355,7 +362,7 @@ class FaultTestCase : public TestCase
     {
         // Packet n is on the wire from n x 83.56 ns on for 83.16 + 500 ns.
         Plan plan;
-        plan.touch = [](PlainFabricCore& core) {
+        plan.configure = [](PlainFabricCore& core) {
             FabricFault fault;
             fault.link = 0;
             fault.fromPs = 1000000;
@@ -373,9 +380,9 @@ class FaultTestCase : public TestCase
         // twelfth at 1,002.72.
         NS_TEST_EXPECT_MSG_EQ((m_dropped == std::vector<uint32_t>{5, 6, 7, 8, 9, 10, 11}),
                               true,
-                              "seven are on the wire");
+                              "seven packets are on the wire");
 
-        plan.touch = [](PlainFabricCore& core) {
+        plan.configure = [](PlainFabricCore& core) {
             FabricStep slow;
             slow.atPs = 200000;
             slow.link = 0;
@@ -394,9 +401,9 @@ class FaultTestCase : public TestCase
         const uint64_t last = third + 6 * 4178 * 200 + 4158 * 200;
         const uint64_t there = last + 500000 + 4158 * 20 + 500000;
         const uint64_t back = 64 * 20 + 500000 + 64 * 200 + 500000;
-        NS_TEST_EXPECT_MSG_EQ(times[0], there + back, "slow from then on");
+        NS_TEST_EXPECT_MSG_EQ(times[0], there + back, "later packets are slow");
 
-        plan.touch = [](PlainFabricCore& core) {
+        plan.configure = [](PlainFabricCore& core) {
             FabricFault fault;
             fault.link = 0;
             fault.kind = FabricFault::LOSS;
@@ -408,8 +415,8 @@ class FaultTestCase : public TestCase
         lossy.Post(0, 1, 5000 * 4096);
         lossy.Run();
         const uint64_t lost = lossy.fabric->GetCounters().dataDropped;
-        NS_TEST_EXPECT_MSG_GT(lost, 425, "a tenth of 5,000, within three and a half deviations");
-        NS_TEST_EXPECT_MSG_LT(lost, 575, "likewise");
+        NS_TEST_EXPECT_MSG_GT(lost, 425, "5,000 / 10, less 3.5 standard deviations");
+        NS_TEST_EXPECT_MSG_LT(lost, 575, "5,000 / 10, plus 3.5 standard deviations");
     }
 
     std::vector<uint32_t> m_dropped; //!< PSNs

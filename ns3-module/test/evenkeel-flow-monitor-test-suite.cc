@@ -11,12 +11,12 @@ using namespace ns3::tests;
 namespace
 {
 
-/// FlowMonitor's numbers of a flow are those of the closed form.
+/// Compares FlowMonitor's statistics of a flow with closed forms.
 class FlowMonitorTestCase : public TestCase
 {
   public:
     FlowMonitorTestCase()
-        : TestCase("FlowMonitor sees delays and losses of flows")
+        : TestCase("FlowMonitor reports the delays and losses of flows")
     {
     }
 
@@ -25,7 +25,7 @@ class FlowMonitorTestCase : public TestCase
     {
         Plan plan;
         plan.settings.gapBytes = 0;
-        plan.touch = [](PlainFabricCore& core) {
+        plan.configure = [](PlainFabricCore& core) {
             FabricFault fault;
             fault.link = 0;
             fault.fromPs = 9 * DATA * 20 + 500000;
@@ -36,17 +36,17 @@ class FlowMonitorTestCase : public TestCase
         PlainFabric plain(plan);
         Ptr<FlowMonitor> monitor = helper.Install(plain.fabric);
         plain.Post(0, 1, 20 * 4096);
-        // The monitor looks for losses for ever.
+        // The monitor schedules checks for losses without end.
         Simulator::Stop(MilliSeconds(1));
         plain.Run();
         const auto& stats = monitor->GetFlowStats();
         NS_TEST_ASSERT_MSG_EQ(stats.size(), 1, "one flow");
         const FlowMonitor::FlowStats& flow = stats.begin()->second;
         NS_TEST_EXPECT_MSG_EQ(flow.txPackets, 20, "sent");
-        // On the wire then: those that start before it and end after it, seven and a part.
+        // The packets on the wire at the fault start before it and end after it.
         const uint32_t lost = static_cast<uint32_t>(plain.fabric->GetCounters().dataDropped);
         NS_TEST_EXPECT_MSG_EQ(lost, 7, "lost");
-        NS_TEST_EXPECT_MSG_EQ(flow.packetsDropped.at(0), lost, "lost, as it is told");
+        NS_TEST_EXPECT_MSG_EQ(flow.packetsDropped.at(0), lost, "losses that the monitor reports");
         NS_TEST_EXPECT_MSG_EQ(flow.rxPackets, 20 - lost, "received");
         NS_TEST_EXPECT_MSG_EQ(flow.rxBytes, (20 - lost) * DATA, "bytes");
         NS_TEST_EXPECT_MSG_EQ(flow.timesForwarded, 20 - lost, "one switch");

@@ -20,13 +20,13 @@ namespace tests
 
 /**
  * @ingroup evenkeel-tests
- * @brief One flow through one switch: what the family's scripts read afterwards.
+ * @brief Tests the files of an experiment with one flow through one switch.
  */
 class HpccOneFlowTestCase : public TestCase
 {
   public:
     HpccOneFlowTestCase()
-        : TestCase("an experiment of the HPCC family from its own files")
+        : TestCase("an experiment of the HPCC family runs from its files and writes its results")
     {
     }
 
@@ -39,7 +39,7 @@ class HpccOneFlowTestCase : public TestCase
      */
     void CheckFiles(const std::string& config);
     /**
-     * @brief Ends an experiment before its simulation, which must go on.
+     * @brief Destroys an experiment during its simulation, which must continue.
      * @param config path of its configuration
      */
     void CheckEarlyEnd(const std::string& config);
@@ -55,18 +55,18 @@ class HpccOneFlowTestCase : public TestCase
 
     /**
      * @param name of a file to write
-     * @param text what it is to hold
+     * @param text its contents
      */
-    void Put(const std::string& name, const std::string& text)
+    void WriteFile(const std::string& name, const std::string& text)
     {
         std::ofstream(PathOf(name)) << text;
     }
 
     /**
      * @param name of a file
-     * @return what it holds
+     * @return its contents
      */
-    std::string Read(const std::string& name)
+    std::string ReadFile(const std::string& name)
     {
         std::ifstream file(PathOf(name));
         std::ostringstream text;
@@ -78,19 +78,19 @@ class HpccOneFlowTestCase : public TestCase
 void
 HpccOneFlowTestCase::DoRun()
 {
-    Put("topology.txt", "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n");
-    Put("flow.txt", "1\n0 1 3 100 1000000 2.0\n");
+    WriteFile("topology.txt", "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n");
+    WriteFile("flow.txt", "1\n0 1 3 100 1000000 2.0\n");
     const std::string configuration =
         "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nCC_MODE 1\nSIMULATOR_STOP_TIME 2.1\n"
         "KMAX_MAP 1 100000000000 1600\nKMIN_MAP 1 100000000000 400\n"
         "PMAX_MAP 1 100000000000 0.2\nBUFFER_SIZE 32\nLB_POLICY spray\n"
         "QLEN_MON_START 2000000000\nQLEN_MON_END 2000001000\n";
-    Put("config.txt", configuration);
+    WriteFile("config.txt", configuration);
     CheckFiles(PathOf("config.txt"));
 
     // With samples, and with every port of every node traced.
-    Put("trace.txt", "3\n0 1 2\n");
-    Put("traced.txt", configuration + "ENABLE_TRACE 1\nTRACE_FILE trace.txt\n");
+    WriteFile("trace.txt", "3\n0 1 2\n");
+    WriteFile("traced.txt", configuration + "ENABLE_TRACE 1\nTRACE_FILE trace.txt\n");
     CheckEarlyEnd(PathOf("traced.txt"));
 
     std::string refusal;
@@ -112,7 +112,7 @@ HpccOneFlowTestCase::CheckFiles(const std::string& config)
 {
     const std::string folder = config.substr(0, config.rfind('/'));
 
-    // In the runner other suites have made times already.
+    // Other suites of the test runner have set the time resolution.
     FabricHelper helper(FabricHelper::UNCHANGED);
     HpccExperiment experiment(config, "", FabricRounding::TRUNCATE_NS);
     NS_TEST_ASSERT_MSG_EQ(experiment.GetPolicy(), "spray", "LB_POLICY is a key");
@@ -122,19 +122,19 @@ HpccOneFlowTestCase::CheckFiles(const std::string& config)
     experiment.Write(folder);
     Simulator::Destroy();
 
-    NS_TEST_ASSERT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, "it is complete");
+    NS_TEST_ASSERT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, "verdict");
     // 1,000 packets of 83 ns, one more hop, four propagations, 4 ns a hop for the acknowledgement.
-    NS_TEST_ASSERT_MSG_EQ(Read("fct.txt"),
+    NS_TEST_ASSERT_MSG_EQ(ReadFile("fct.txt"),
                           "0b000001 0b000101 10000 100 1000000 2000000000 87091 88000\n",
-                          "the family's columns, to the nanosecond");
-    NS_TEST_ASSERT_MSG_EQ(Read("pfc.txt"), "", "nobody was stopped");
-    const std::string queues = Read("qlen.txt");
+                          "the columns of fct.txt");
+    NS_TEST_ASSERT_MSG_EQ(ReadFile("pfc.txt"), "", "no pauses");
+    const std::string queues = ReadFile("qlen.txt");
     NS_TEST_ASSERT_MSG_EQ(queues.substr(0, queues.find("time", 1)),
                           "time: 2000000000\n2 1 1\n2 2 1\n",
-                          "at the start nothing waits");
+                          "the queues are empty at the start");
     NS_TEST_ASSERT_MSG_NE(queues.find("\n2 1 11\n2 2 11\n"),
                           std::string::npos,
-                          "eleven looks at 100 ns in 1 us: " << queues);
+                          "eleven samples in 1 us: " << queues);
 }
 
 void
@@ -146,8 +146,10 @@ HpccOneFlowTestCase::CheckEarlyEnd(const std::string& config)
     alone->SetAttribute("StopWhenDone", BooleanValue(true));
     Simulator::Schedule(NanoSeconds(2000000550), [&early] { early.reset(); });
     Simulator::Run();
-    NS_TEST_ASSERT_MSG_EQ((early == nullptr), true, "the experiment is gone");
-    NS_TEST_ASSERT_MSG_EQ(alone->GetVerdict(), Fabric::COMPLETED, "the fabric goes on without it");
+    NS_TEST_ASSERT_MSG_EQ((early == nullptr), true, "the experiment is destroyed");
+    NS_TEST_ASSERT_MSG_EQ(alone->GetVerdict(),
+                          Fabric::COMPLETED,
+                          "the fabric continues without it");
     Simulator::Destroy();
 }
 

@@ -22,7 +22,7 @@ namespace ns3
 namespace tests
 {
 
-/// What a plain fabric is made of.
+/// The parameters of a plain fabric.
 struct Plan
 {
     uint32_t leaves{1};                 //!< switches with hosts
@@ -30,18 +30,18 @@ struct Plan
     uint32_t hostsPerLeaf{2};           //!< hosts of each leaf
     std::string rate{"400Gbps"};        //!< of each link
     FabricSettings settings;            //!< of switches and links
-    /// What else is to be set on the core.
-    std::function<void(PlainFabricCore&)> touch{[](PlainFabricCore&) {}};
+    /// Changes other settings of the core.
+    std::function<void(PlainFabricCore&)> configure{[](PlainFabricCore&) {}};
 };
 
 /// A fabric of plain NICs and switches.
 struct PlainFabric
 {
-    FabricHelper helper{FabricHelper::UNCHANGED}; //!< what made it
+    FabricHelper helper{FabricHelper::UNCHANGED}; //!< makes the fabric
     Ptr<Fabric> fabric;                           //!< the fabric
 
     /**
-     * @param plan what it is made of
+     * @param plan the parameters
      */
     explicit PlainFabric(const Plan& plan)
     {
@@ -51,7 +51,7 @@ struct PlainFabric
             auto made = std::make_unique<PlainFabricCore>(graph,
                                                           plan.settings,
                                                           PlainFabricCore::Transport());
-            plan.touch(*made);
+            plan.configure(*made);
             return std::unique_ptr<FabricCore>(std::move(made));
         });
         fabric = helper.CreateLeafSpine(plan.leaves, plan.spines, plan.hostsPerLeaf);
@@ -67,7 +67,7 @@ struct PlainFabric
      * @param src sending host
      * @param dst receiving host
      * @param bytes payload
-     * @param delay when it starts
+     * @param delay time until it starts
      */
     void Post(uint32_t src, uint32_t dst, uint64_t bytes, Time delay = Time(0))
     {
@@ -75,7 +75,7 @@ struct PlainFabric
     }
 
     /**
-     * @brief Every host to every other.
+     * @brief Posts a message from every host to every other.
      * @param bytes payload of each message
      */
     void PostAllToAll(uint64_t bytes)
@@ -91,8 +91,8 @@ struct PlainFabric
     }
 
     /**
-     * @brief Runs to the end.
-     * @return times of completion in picoseconds, by message
+     * @brief Runs the simulation.
+     * @return completion times in picoseconds, by message
      */
     std::vector<uint64_t> Run()
     {
@@ -113,11 +113,11 @@ constexpr uint64_t DATA = 4158;
 constexpr uint64_t ACK = 64;
 
 /**
- * @param command a command
- * @return what it prints; nothing if it fails
+ * @param command a shell command
+ * @return its output; empty if it fails
  */
 inline std::string
-Ask(const std::string& command)
+OutputOf(const std::string& command)
 {
     std::string text;
     FILE* pipe = popen(command.c_str(), "r");

@@ -13,12 +13,12 @@ using namespace ns3::tests;
 namespace
 {
 
-/// Every class is there by name, as scripts and Config paths ask for it.
+/// Tests that scripts can create every class by its TypeId.
 class ByNameTestCase : public TestCase
 {
   public:
     ByNameTestCase()
-        : TestCase("every class is made by its name")
+        : TestCase("every class can be created by its TypeId")
     {
     }
 
@@ -41,12 +41,12 @@ class ByNameTestCase : public TestCase
     }
 };
 
-/// A script hears of its messages, and posts more when one is complete.
+/// Tests a script that posts the next message when one completes.
 class ScriptTestCase : public TestCase
 {
   public:
     ScriptTestCase()
-        : TestCase("a script posts messages, hears of them, and goes on")
+        : TestCase("completion callbacks can post messages")
     {
     }
 
@@ -82,28 +82,28 @@ class ScriptTestCase : public TestCase
             MakeCallback(&ScriptTestCase::Delivered, this));
         Simulator::Schedule(MicroSeconds(5), &ScriptTestCase::Send, this);
         plain.Run();
-        // D/R twice, A/R twice, four propagation delays.
+        // Two hops of data and of the acknowledgement, and four propagation delays.
         const uint64_t each = 2 * DATA * 20 + 2 * ACK * 20 + 4 * 500000;
         const uint64_t start = 5000000;
         const std::vector<uint64_t> expected{start + each, start + 2 * each, start + 3 * each};
-        NS_TEST_EXPECT_MSG_EQ(m_delivered, 3, "three are delivered");
-        NS_TEST_EXPECT_MSG_EQ((m_completed == expected), true, "one after the other");
+        NS_TEST_EXPECT_MSG_EQ(m_delivered, 3, "delivered messages");
+        NS_TEST_EXPECT_MSG_EQ((m_completed == expected), true, "completion times");
         m_from = nullptr;
         m_to = nullptr;
     }
 
     Ptr<RdmaNic> m_from;              //!< sender
     Ptr<RdmaNic> m_to;                //!< receiver
-    uint32_t m_delivered{0};          //!< messages heard of at the receiver
-    std::vector<uint64_t> m_completed; //!< when they were complete
+    uint32_t m_delivered{0};          //!< messages delivered to the receiver
+    std::vector<uint64_t> m_completed; //!< completion times
 };
 
-/// A connection tells both ends' news, and counts what is outstanding.
+/// Tests the callbacks of a connection and its count of outstanding messages.
 class ConnectionTestCase : public TestCase
 {
   public:
     ConnectionTestCase()
-        : TestCase("a connection carries messages and tells what became of them")
+        : TestCase("a connection reports the delivery and completion of its messages")
     {
     }
 
@@ -128,22 +128,24 @@ class ConnectionTestCase : public TestCase
         m_connection->Send(4096);
         m_connection->Send(4096);
         plain.Run();
-        // Both are delivered before the first answer is back.
+        // Both messages are delivered before the first acknowledgement arrives.
         const std::vector<uint32_t> expected{2, 2, 1, 0};
-        NS_TEST_EXPECT_MSG_EQ((m_outstanding == expected), true, "in turn");
+        NS_TEST_EXPECT_MSG_EQ((m_outstanding == expected),
+                              true,
+                              "outstanding messages at each event");
         m_connection = nullptr;
     }
 
-    Ptr<RdmaConnection> m_connection;    //!< what is tested
-    std::vector<uint32_t> m_outstanding; //!< at each piece of news
+    Ptr<RdmaConnection> m_connection;    //!< the connection under test
+    std::vector<uint32_t> m_outstanding; //!< outstanding messages, at each event
 };
 
-/// Graphs and settings as they go to evenkeel.
+/// Tests the graph and the settings that a helper passes to evenkeel.
 class DescriptionTestCase : public TestCase
 {
   public:
     DescriptionTestCase()
-        : TestCase("what is wired by hand is described as it is")
+        : TestCase("the description of a fabric matches its links, nodes and settings")
     {
     }
 
@@ -164,10 +166,12 @@ class DescriptionTestCase : public TestCase
         const FabricGraph graph = helper.DescribeGraph();
         NS_TEST_EXPECT_MSG_EQ(graph.hosts.size(), 4, "hosts");
         NS_TEST_EXPECT_MSG_EQ(graph.links.size(), 7, "links");
-        NS_TEST_EXPECT_MSG_EQ(graph.switches[0].tier, 0, "has hosts");
-        NS_TEST_EXPECT_MSG_EQ(graph.switches[2].tier, 1, "has none");
-        NS_TEST_EXPECT_MSG_EQ(graph.links[4].rateBps, 100000000000ULL, "as set by then");
-        NS_TEST_EXPECT_MSG_EQ(graph.links[3].a.number, 3, "the last host that was wired");
+        NS_TEST_EXPECT_MSG_EQ(graph.switches[0].tier, 0, "a switch with hosts");
+        NS_TEST_EXPECT_MSG_EQ(graph.switches[2].tier, 1, "a switch without hosts");
+        NS_TEST_EXPECT_MSG_EQ(graph.links[4].rateBps,
+                              100000000000ULL,
+                              "the rate that was set before");
+        NS_TEST_EXPECT_MSG_EQ(graph.links[3].a.number, 3, "the host that was connected last");
         const std::string text = helper.DescribeSettings();
         NS_TEST_EXPECT_MSG_NE(text.find("link = \"switch1-switch2#1\"\nat = \"3us\""),
                               std::string::npos,

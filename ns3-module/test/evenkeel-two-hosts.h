@@ -3,7 +3,7 @@
 #ifndef EVENKEEL_TEST_TWO_HOSTS_H
 #define EVENKEEL_TEST_TWO_HOSTS_H
 
-// What suites of verbs share: two hosts with a queue pair each, and what came of them.
+// Shared by the suites of verbs: two hosts with a queue pair each, completions and errors as text.
 
 #include "evenkeel-plain-fabric.h"
 
@@ -20,21 +20,21 @@ namespace ns3
 namespace tests
 {
 
-/// A byte at 400 Gbps, and a link, in picoseconds.
+/// The transmission time of a byte at 400 Gbps, and the delay of a link, in picoseconds.
 inline constexpr uint64_t BYTE = 20;
 inline constexpr uint64_t LINK = 500000;
 
-/// What a packet of so many bytes on the wire takes over the two links between two hosts.
+/// The time of a packet of that length on the wire over the two links between two hosts.
 constexpr uint64_t
 Across(uint64_t bytes)
 {
     return 2 * (bytes * BYTE + LINK);
 }
 
-/// Two hosts behind one switch, and a queue pair at each.
+/// Two hosts on one switch, with a queue pair each.
 struct TwoHosts
 {
-    FabricHelper helper{FabricHelper::UNCHANGED}; //!< what made it
+    FabricHelper helper{FabricHelper::UNCHANGED}; //!< makes the fabric
     Ptr<Fabric> fabric;                           //!< the fabric
     Ptr<RdmaQp> a;                                //!< at host 0
     Ptr<RdmaQp> b;                                //!< at host 1
@@ -59,7 +59,7 @@ struct TwoHosts
 
 /**
  * @param qp a queue pair
- * @return what completed, a line each
+ * @return its completions, one per line
  */
 inline std::string
 Completions(Ptr<RdmaQp> qp)
@@ -74,12 +74,12 @@ Completions(Ptr<RdmaQp> qp)
 }
 
 /**
- * @param verb what is to be refused
- * @return the reason with the kind of exception before it, or nothing
+ * @param verb a function that must throw an exception
+ * @return the kind of the exception and its message; empty if there is none
  */
 template <class Verb>
 std::string
-Refusal(Verb verb)
+ErrorOf(Verb verb)
 {
     try
     {

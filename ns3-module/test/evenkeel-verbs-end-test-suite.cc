@@ -16,32 +16,32 @@ using namespace ns3::tests;
 namespace
 {
 
-/// Callbacks may end what they are called for.
+/// Tests callbacks that destroy or reset their own queue pair.
 class VerbsEndInCallbackTestCase : public TestCase
 {
   public:
     VerbsEndInCallbackTestCase()
-        : TestCase("a callback ends its queue pair and the peer, or takes it back, and all ends")
+        : TestCase("a callback can destroy its queue pair and the peer, or reset its queue pair")
     {
     }
 
   private:
-    /// When a packet that was posted at the start is acknowledged, in picoseconds.
+    /// When a WRITE of one packet that was posted at the start completes, in picoseconds.
     static constexpr uint64_t FIRST = Across(DATA) + Across(ACK);
 
     /**
-     * @brief Ends both queue pairs with the first success.
-     * @param test whose
-     * @param own the queue pair that it is called for, which so holds itself
+     * @brief Destroys both queue pairs at the first successful completion.
+     * @param test the test case
+     * @param own the queue pair of the callback, which thus holds a reference to itself
      * @param peer its other end
-     * @param completion what completed
+     * @param completion the completion
      */
-    static void EndBoth(VerbsEndInCallbackTestCase* test,
+    static void DestroyBoth(VerbsEndInCallbackTestCase* test,
                         Ptr<RdmaQp> own,
                         Ptr<RdmaQp> peer,
                         const FabricCompletion& completion)
     {
-        test->m_heard << completion << "\n";
+        test->m_log << completion << "\n";
         if (completion.status == FabricCompletion::SUCCESS)
         {
             own->Destroy();
@@ -50,16 +50,16 @@ class VerbsEndInCallbackTestCase : public TestCase
     }
 
     /**
-     * @brief Posts more with the first success, and forgets it.
-     * @param test whose
-     * @param own the queue pair that it is called for
-     * @param completion what completed
+     * @brief Posts more work at the first completion, and resets the queue pair.
+     * @param test the test case
+     * @param own the queue pair of the callback
+     * @param completion the completion
      */
     static void PostAndReset(VerbsEndInCallbackTestCase* test,
                              Ptr<RdmaQp> own,
                              const FabricCompletion& completion)
     {
-        test->m_heard << completion << "\n";
+        test->m_log << completion << "\n";
         if (completion.workId == 1)
         {
             own->PostWrite(1000000, 2);
@@ -68,51 +68,51 @@ class VerbsEndInCallbackTestCase : public TestCase
         }
     }
 
-    /// Ends a queue pair when it ends itself.
-    struct Ender
+    /// Destroys a queue pair in its destructor.
+    struct Destroyer
     {
         /**
-         * @param qp what to end
+         * @param qp the queue pair to destroy
          */
-        explicit Ender(Ptr<RdmaQp> qp)
+        explicit Destroyer(Ptr<RdmaQp> qp)
             : qp(qp)
         {
         }
 
-        ~Ender()
+        ~Destroyer()
         {
             qp->Destroy();
         }
 
-        Ptr<RdmaQp> qp; //!< what to end
+        Ptr<RdmaQp> qp; //!< the queue pair to destroy
     };
 
     /**
-     * @brief Does nothing, and keeps what it is bound to.
-     * @param ender what goes with the callback
-     * @param completion what completed
+     * @brief Does nothing with a completion.
+     * @param destroyer an object that the callback holds
+     * @param completion the completion
      */
-    static void Keep(std::shared_ptr<Ender> ender, const FabricCompletion& completion)
+    static void Ignore(std::shared_ptr<Destroyer> destroyer, const FabricCompletion& completion)
     {
     }
 
-    /// @return what callbacks heard since this was asked last
-    std::string Heard()
+    /// @return the completions of callbacks since the last call, one per line
+    std::string TakeLog()
     {
-        const std::string heard = m_heard.str();
-        m_heard.str("");
-        return heard;
+        const std::string log = m_log.str();
+        m_log.str("");
+        return log;
     }
 
     /**
-     * @brief Ends both from a callback of one.
-     * @param more whether further work is open then
+     * @brief Destroys both queue pairs in a callback of one.
+     * @param more whether other work has not completed by then
      */
-    void End(bool more)
+    void DestroyBothInCallback(bool more)
     {
         TwoHosts two;
         two.Make();
-        two.a->SetCompletionCallback(MakeBoundCallback(&EndBoth, this, two.a, two.b));
+        two.a->SetCompletionCallback(MakeBoundCallback(&DestroyBoth, this, two.a, two.b));
         two.b->PostReceive(7);
         two.a->PostWrite(4096, 1);
         if (more)
@@ -120,63 +120,63 @@ class VerbsEndInCallbackTestCase : public TestCase
             two.a->PostWrite(1000000, 2);
             two.a->PostReceive(3);
         }
-        // Long before a timer of theirs could wake anybody nobody holds them but this test.
+        // Long before a timer could expire, only this test holds references to them.
         Simulator::Schedule(PicoSeconds(2 * FIRST), [this, &two] {
-            NS_TEST_EXPECT_MSG_EQ(two.a->GetReferenceCount(), 1, "it held itself by its callback");
-            NS_TEST_EXPECT_MSG_EQ(two.b->GetReferenceCount(), 1, "which held the peer");
+            NS_TEST_EXPECT_MSG_EQ(two.a->GetReferenceCount(), 1, "the callback is released");
+            NS_TEST_EXPECT_MSG_EQ(two.b->GetReferenceCount(), 1, "so is its reference to the peer");
         });
         Simulator::Run();
         const std::string at = " at " + std::to_string(FIRST / 1000) + " ns\n";
         const std::string flushed = " 0B IBV_WC_WR_FLUSH_ERR" + at;
-        NS_TEST_EXPECT_MSG_EQ(Heard(),
+        NS_TEST_EXPECT_MSG_EQ(TakeLog(),
                               "host 0 qp 0 WRITE 1 4096B IBV_WC_SUCCESS" + at +
                                   (more ? "host 0 qp 0 WRITE 2" + flushed +
                                               "host 0 qp 0 receive 3" + flushed
                                         : ""),
-                              "who ends it hears what was flushed, by the same callback");
+                              "the callback receives the flushed work");
         NS_TEST_EXPECT_MSG_EQ(Completions(two.b),
                               "host 1 qp 0 receive 7" + flushed,
-                              "the peer keeps what no callback was there for");
-        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::COMPLETED, "nothing is open");
-        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetFinishPs(), FIRST, "from then on");
+                              "the peer, without a callback, keeps its completion");
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::COMPLETED, "all work completed");
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetFinishPs(), FIRST, "completion time");
         for (const auto& qp : {two.a, two.b})
         {
-            NS_TEST_EXPECT_MSG_NE(Refusal([&qp] { qp->GetState(); }).find("has no queue pair 0"),
+            NS_TEST_EXPECT_MSG_NE(ErrorOf([&qp] { qp->GetState(); }).find("has no queue pair 0"),
                                   std::string::npos,
-                                  "it is no more");
+                                  "the queue pair is destroyed");
         }
-        // The NICs go on.
+        // The NICs can create other queue pairs.
         const uint64_t now = two.fabric->GetNowPs();
         auto [c, d] = RdmaNicHelper::ConnectQps(two.fabric->GetNic(0), two.fabric->GetNic(1));
         c->PostWrite(4096, 4);
         Simulator::Run();
         FabricCompletion completion;
-        NS_TEST_EXPECT_MSG_EQ(c->PollCompletion(completion), true, "work of the next one");
+        NS_TEST_EXPECT_MSG_EQ(c->PollCompletion(completion), true, "work of another queue pair");
         NS_TEST_EXPECT_MSG_EQ(completion.status, FabricCompletion::SUCCESS, completion);
-        NS_TEST_EXPECT_MSG_EQ(completion.atPs, now + FIRST, "takes as long");
+        NS_TEST_EXPECT_MSG_EQ(completion.atPs, now + FIRST, "takes the same time");
     }
 
-    /// Ends a queue pair whose callback, when it is let go of, ends another.
-    void EndInTurn()
+    /// Destroys a queue pair whose callback destroys another when it is released.
+    void DestroyInTurn()
     {
         TwoHosts two;
         two.Make();
         Ptr<RdmaQp> next =
             RdmaNicHelper::ConnectQps(two.fabric->GetNic(0), two.fabric->GetNic(1)).first;
         next->PostReceive(5);
-        two.a->SetCompletionCallback(MakeBoundCallback(&Keep, std::make_shared<Ender>(next)));
+        two.a->SetCompletionCallback(MakeBoundCallback(&Ignore, std::make_shared<Destroyer>(next)));
         Simulator::Schedule(MicroSeconds(1), [&two] { two.a->Destroy(); });
         Simulator::Schedule(MicroSeconds(2), [this, &two, &next] {
-            NS_TEST_EXPECT_MSG_EQ(two.a->GetReferenceCount(), 1, "the first is let go of");
+            NS_TEST_EXPECT_MSG_EQ(two.a->GetReferenceCount(), 1, "the first is released");
             NS_TEST_EXPECT_MSG_EQ(next->GetReferenceCount(), 1, "so is the second");
         });
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(Completions(next),
                               "host 0 qp 1 receive 5 0B IBV_WC_WR_FLUSH_ERR at 1000 ns\n",
-                              "which was told before");
+                              "its receive is flushed");
     }
 
-    /// Posts work from a callback, and takes the queue pair back there.
+    /// Posts work in a callback and resets the queue pair there.
     void Reset()
     {
         TwoHosts two;
@@ -184,43 +184,45 @@ class VerbsEndInCallbackTestCase : public TestCase
         two.a->SetCompletionCallback(MakeBoundCallback(&PostAndReset, this, two.a));
         two.a->PostWrite(4096, 1);
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(Heard(),
+        NS_TEST_EXPECT_MSG_EQ(TakeLog(),
                               "host 0 qp 0 WRITE 1 4096B IBV_WC_SUCCESS at " +
                                   std::to_string(FIRST / 1000) + " ns\n",
-                              "what was posted then is forgotten without a word");
-        NS_TEST_EXPECT_MSG_EQ(two.a->GetState(), FabricQpState::RESET, "taken back");
-        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetNic(0)->GetDataSent(), 1, "none of it was sent");
-        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::COMPLETED, "nothing is open");
-        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetFinishPs(), FIRST, "from then on");
+                              "the reset discards the work of the callback");
+        NS_TEST_EXPECT_MSG_EQ(two.a->GetState(), FabricQpState::RESET, "the state after the reset");
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetNic(0)->GetDataSent(),
+                              1,
+                              "no packet of the discarded work is sent");
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::COMPLETED, "all work completed");
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetFinishPs(), FIRST, "completion time");
         two.b->SetState(FabricQpState::RESET);
         RdmaQp::Connect(two.a, two.b);
         const uint64_t now = two.fabric->GetNowPs();
         two.a->PostWrite(4096, 4);
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(Heard(),
+        NS_TEST_EXPECT_MSG_EQ(TakeLog(),
                               "host 0 qp 0 WRITE 4 4096B IBV_WC_SUCCESS at " +
                                   std::to_string((now + FIRST) / 1000) + " ns\n",
-                              "connected again it works as before");
-        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetNic(0)->GetDataSent(), 2, "with one packet more");
+                              "work after the queue pair is connected again");
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetNic(0)->GetDataSent(), 2, "one more packet is sent");
     }
 
     void DoRun() override
     {
-        End(false);
-        End(true);
-        EndInTurn();
+        DestroyBothInCallback(false);
+        DestroyBothInCallback(true);
+        DestroyInTurn();
         Reset();
     }
 
-    std::ostringstream m_heard; //!< what completed, a line each
+    std::ostringstream m_log; //!< completions of callbacks, one per line
 };
 
-/// The end of a queue pair, and what is not possible.
+/// Tests flushed work, failed work and invalid calls.
 class VerbsErrorsTestCase : public TestCase
 {
   public:
     VerbsErrorsTestCase()
-        : TestCase("what ends is flushed, what fails says how, what is refused says why")
+        : TestCase("work is flushed, fails with a status, or is refused with a reason")
     {
     }
 
@@ -242,20 +244,22 @@ class VerbsErrorsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(Completions(two.a),
                               "host 0 qp 0 WRITE 1" + end + "host 0 qp 0 WRITE 2" + end +
                                   "host 0 qp 0 receive 9" + end + "host 0 qp 0 WRITE 3" + end,
-                              "all of it");
-        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::COMPLETED, "nothing is open");
-        NS_TEST_EXPECT_MSG_EQ(two.a->GetState(), FabricQpState::ERROR, "for good");
+                              "all work is flushed");
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::COMPLETED, "all work completed");
+        NS_TEST_EXPECT_MSG_EQ(two.a->GetState(), FabricQpState::ERROR, "it stays in Error");
         two.a->SetState(FabricQpState::RESET);
         two.b = two.fabric->GetNic(1)->CreateQp(two.fabric->GetNic(0));
         RdmaQp::Connect(two.a, two.b);
         two.a->PostWrite(1000000, 4);
-        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::RUNNING, "work again");
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::RUNNING, "new work");
         two.a->SetState(FabricQpState::RESET);
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(Completions(two.a), "", "forgotten");
-        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::COMPLETED, "and not waited for");
+        NS_TEST_EXPECT_MSG_EQ(Completions(two.a), "", "the reset discards it");
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(),
+                              Fabric::COMPLETED,
+                              "the run does not wait for it");
         two.b->Destroy();
-        NS_TEST_EXPECT_MSG_NE(Refusal([&] { two.b->GetState(); }).find("invalid: host 1 has no"),
+        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] { two.b->GetState(); }).find("invalid: host 1 has no"),
                               std::string::npos,
                               "destroyed");
     }
@@ -271,23 +275,23 @@ class VerbsErrorsTestCase : public TestCase
         two.helper.SetNicAttribute("ReceiveQueue", UintegerValue(2));
         two.Make();
         two.a->PostSend(100, 1);
-        const std::string full = Refusal([&] { two.a->PostWrite(100, 2); });
+        const std::string full = ErrorOf([&] { two.a->PostWrite(100, 2); });
         NS_TEST_EXPECT_MSG_EQ(full,
                               "runtime: qp0: its send queue holds 1 work requests and is full; "
                               "poll completions (ENOMEM)",
-                              "the send queue");
+                              "a full send queue");
         two.a->PostReceive();
         two.a->PostReceive();
-        NS_TEST_EXPECT_MSG_NE(Refusal([&] { two.a->PostReceive(); }).find("runtime: "),
+        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] { two.a->PostReceive(); }).find("runtime: "),
                               std::string::npos,
-                              "the receive queue");
+                              "a full receive queue");
         Simulator::Run();
         const uint64_t end = 2 * (Across(162) + Across(ACK)) + 10000000;
         FabricCompletion completion;
         two.a->PollCompletion(completion);
         NS_TEST_EXPECT_MSG_EQ(completion.status, FabricCompletion::RNR_RETRY_EXC_ERR, completion);
-        NS_TEST_EXPECT_MSG_EQ(completion.atPs, end, "after two refusals");
-        NS_TEST_EXPECT_MSG_EQ(two.a->GetState(), FabricQpState::ERROR, "and that is all");
+        NS_TEST_EXPECT_MSG_EQ(completion.atPs, end, "after two RNR NAKs");
+        NS_TEST_EXPECT_MSG_EQ(two.a->GetState(), FabricQpState::ERROR, "state after the failure");
 
         auto [c, d] = RdmaNicHelper::ConnectQps(two.fabric->GetNic(0), two.fabric->GetNic(1));
         d->Destroy();
@@ -305,53 +309,55 @@ class VerbsErrorsTestCase : public TestCase
         TwoHosts two;
         two.helper.SetNicAttribute("Recovery", StringValue("erasure"));
         two.Make();
-        NS_TEST_EXPECT_MSG_EQ(Refusal([&] { two.a->PostRead(1); }),
+        NS_TEST_EXPECT_MSG_EQ(ErrorOf([&] { two.a->PostRead(1); }),
                               "invalid: with erasure as loss recovery there are only "
                               "WRITEs; choose another (EOPNOTSUPP)",
-                              "of a READ");
-        Ptr<RdmaQp> lonely = two.fabric->GetNic(0)->CreateQp(two.fabric->GetNic(1));
-        NS_TEST_EXPECT_MSG_EQ(Refusal([&] { lonely->PostWrite(1); }),
+                              "a READ");
+        Ptr<RdmaQp> unconnected = two.fabric->GetNic(0)->CreateQp(two.fabric->GetNic(1));
+        NS_TEST_EXPECT_MSG_EQ(ErrorOf([&] { unconnected->PostWrite(1); }),
                               "invalid: qp1: post_send is not possible in state Reset (EINVAL)",
-                              "of work too early");
-        NS_TEST_EXPECT_MSG_NE(Refusal([&] { lonely->SetState(FabricQpState::RTS); })
+                              "work in state Reset");
+        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] { unconnected->SetState(FabricQpState::RTS); })
                                   .find("Reset cannot become RTS"),
                               std::string::npos,
-                              "of a state");
-        NS_TEST_EXPECT_MSG_NE(Refusal([&] { RdmaQp::Connect(lonely, lonely); }).find("invalid: "),
+                              "a state transition");
+        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] { RdmaQp::Connect(unconnected, unconnected); })
+                                  .find("invalid: "),
                               std::string::npos,
-                              "of itself as its peer");
+                              "a queue pair as its own peer");
         for (const auto& ends :
-             {std::make_pair(lonely, Ptr<RdmaQp>()), std::make_pair(Ptr<RdmaQp>(), lonely)})
+             {std::make_pair(unconnected, Ptr<RdmaQp>()),
+              std::make_pair(Ptr<RdmaQp>(), unconnected)})
         {
             const std::string reason =
-                Refusal([&ends] { RdmaQp::Connect(ends.first, ends.second); });
-            NS_TEST_EXPECT_MSG_NE(reason.find("invalid: two "), std::string::npos, reason);
+                ErrorOf([&ends] { RdmaQp::Connect(ends.first, ends.second); });
+            NS_TEST_EXPECT_MSG_NE(reason.find("to connect is null"), std::string::npos, reason);
         }
         NS_TEST_EXPECT_MSG_NE(
-            Refusal([&] { RdmaQp::Connect(lonely, two.b); }).find("host 1 is in state RTS"),
+            ErrorOf([&] { RdmaQp::Connect(unconnected, two.b); }).find("host 1 is in state RTS"),
             std::string::npos,
-            "of a peer that is connected");
+            "a peer that is connected");
         NS_TEST_EXPECT_MSG_NE(
-            Refusal([&] { RdmaQp::Connect(two.b, lonely); }).find("host 1 is in state RTS"),
+            ErrorOf([&] { RdmaQp::Connect(two.b, unconnected); }).find("host 1 is in state RTS"),
             std::string::npos,
-            "or the other way round");
-        NS_TEST_EXPECT_MSG_EQ(lonely->GetState(), FabricQpState::RESET, "which changes nothing");
-        NS_TEST_EXPECT_MSG_EQ(two.b->GetState(), FabricQpState::RTS, "at either end");
-        lonely->SetState(FabricQpState::INIT);
-        NS_TEST_EXPECT_MSG_NE(Refusal([&] { lonely->SetState(FabricQpState::RTR); }),
+            "a peer that is connected, as the first argument");
+        NS_TEST_EXPECT_MSG_EQ(unconnected->GetState(), FabricQpState::RESET, "unchanged");
+        NS_TEST_EXPECT_MSG_EQ(two.b->GetState(), FabricQpState::RTS, "unchanged");
+        unconnected->SetState(FabricQpState::INIT);
+        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] { unconnected->SetState(FabricQpState::RTR); }),
                               "",
-                              "it was not told of a peer either");
+                              "RTR without a peer");
         const auto nic = two.fabric->GetNic(0);
-        NS_TEST_EXPECT_MSG_NE(Refusal([&] { nic->CreateQp(nic); }).find("to itself"),
+        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] { nic->CreateQp(nic); }).find("to itself"),
                               std::string::npos,
-                              "of a queue pair to itself");
-        NS_TEST_EXPECT_MSG_NE(Refusal([&] { nic->CreateQp(nullptr); }).find("Finish"),
+                              "a queue pair from a NIC to itself");
+        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] { nic->CreateQp(nullptr); }).find("Finish"),
                               std::string::npos,
-                              "of a queue pair to nowhere");
+                              "a queue pair without a peer");
         NS_TEST_EXPECT_MSG_NE(
-            Refusal([] { CreateObject<RdmaQp>()->PostWrite(1); }).find("RdmaNic::CreateQp"),
+            ErrorOf([] { CreateObject<RdmaQp>()->PostWrite(1); }).find("RdmaNic::CreateQp"),
             std::string::npos,
-            "of one that nobody made");
+            "a queue pair without a NIC");
     }
 
     void DoRun() override
@@ -363,14 +369,14 @@ class VerbsErrorsTestCase : public TestCase
             PlainFabric plain{Plan()};
             const auto nic = plain.fabric->GetNic(0);
             const std::string reason =
-                Refusal([&] { nic->CreateQp(plain.fabric->GetNic(1)); });
+                ErrorOf([&] { nic->CreateQp(plain.fabric->GetNic(1)); });
             NS_TEST_EXPECT_MSG_NE(reason.find("has no verbs"), std::string::npos, reason);
         }
         FabricHelper small(FabricHelper::UNCHANGED);
         small.SetNicAttribute("Payload", UintegerValue(128));
         Ptr<Fabric> fabric = small.CreateLeafSpine(1, 1, 2);
         const std::string reason =
-            Refusal([&] { fabric->GetNic(0)->CreateQp(fabric->GetNic(1)); });
+            ErrorOf([&] { fabric->GetNic(0)->CreateQp(fabric->GetNic(1)); });
         NS_TEST_EXPECT_MSG_NE(reason.find("MTU 128B"), std::string::npos, reason);
         Simulator::Destroy();
     }

@@ -20,22 +20,22 @@ using namespace ns3::tests;
 namespace
 {
 
-/// A WRITE takes what a message of the same length takes, wherever it is posted from.
+/// Compares the time of a WRITE with that of a message of the same length.
 class VerbsWriteTestCase : public TestCase
 {
   public:
     VerbsWriteTestCase()
-        : TestCase("a WRITE takes to the picosecond what a message of its length takes")
+        : TestCase("a WRITE takes the same time as a message of its length, to the picosecond")
     {
     }
 
   private:
     /**
      * @param policy of the fabric
-     * @param packets of the message
-     * @param at when it is posted, in picoseconds; 0 is before the start
-     * @param asMessage a message, and no WRITE
-     * @return when it is complete, in picoseconds
+     * @param packets number of packets of the message
+     * @param at when it is posted, in picoseconds; 0 for before the start
+     * @param asMessage true for a message, false for a WRITE
+     * @return when it completes, in picoseconds
      */
     uint64_t Run(std::string policy, uint64_t packets, uint64_t at, bool asMessage)
     {
@@ -66,16 +66,18 @@ class VerbsWriteTestCase : public TestCase
             Simulator::Schedule(PicoSeconds(at), post);
         }
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, "the run waits for it");
-        NS_TEST_EXPECT_MSG_EQ(fabric->GetCore().GetCounters().dataSent, packets, "counted alike");
-        NS_TEST_EXPECT_MSG_EQ(from->GetDataSent(), packets, "at the NIC too");
+        NS_TEST_EXPECT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, "verdict");
+        NS_TEST_EXPECT_MSG_EQ(fabric->GetCore().GetCounters().dataSent,
+                              packets,
+                              "data packets of all NICs");
+        NS_TEST_EXPECT_MSG_EQ(from->GetDataSent(), packets, "data packets of the NIC");
         FabricCompletion completion;
         if (!asMessage)
         {
-            NS_TEST_EXPECT_MSG_EQ(qp->PollCompletion(completion), true, "it completes");
-            NS_TEST_EXPECT_MSG_EQ(completion.atPs, fabric->GetFinishPs(), "at the end");
-            NS_TEST_EXPECT_MSG_EQ(completion.workId, 7, "by its name");
-            NS_TEST_EXPECT_MSG_EQ(completion.bytes, bytes, "with its bytes");
+            NS_TEST_EXPECT_MSG_EQ(qp->PollCompletion(completion), true, "the work completes");
+            NS_TEST_EXPECT_MSG_EQ(completion.atPs, fabric->GetFinishPs(), "completion time");
+            NS_TEST_EXPECT_MSG_EQ(completion.workId, 7, "id of the work");
+            NS_TEST_EXPECT_MSG_EQ(completion.bytes, bytes, "bytes");
         }
         const uint64_t end = fabric->GetFinishPs();
         Simulator::Destroy();
@@ -104,12 +106,12 @@ class VerbsWriteTestCase : public TestCase
     }
 };
 
-/// What a SEND, a READ and a number with a WRITE come to, and when.
+/// Compares the completion times of a SEND, a READ and a WRITE with immediate data to closed forms.
 class VerbsDialogueTestCase : public TestCase
 {
   public:
     VerbsDialogueTestCase()
-        : TestCase("SEND waits for a receive, READ brings bytes, a WRITE brings a number")
+        : TestCase("SEND, READ and WRITE with immediate data complete at the expected times")
     {
     }
 
@@ -117,7 +119,7 @@ class VerbsDialogueTestCase : public TestCase
     void DoRun() override
     {
         {
-            // Refused, and sent again 640 us after the refusal is back.
+            // The SEND is retransmitted 640 us after its RNR NAK arrives.
             TwoHosts two;
             two.Make();
             two.a->PostSend(4096, 1);
@@ -129,20 +131,22 @@ class VerbsDialogueTestCase : public TestCase
                                       std::to_string(there / 1000) + " ns\n",
                                   "at the receiver");
             NS_TEST_EXPECT_MSG_EQ(two.fabric->GetFinishPs(), there + Across(ACK), "at the sender");
-            NS_TEST_EXPECT_MSG_EQ(two.fabric->GetCore().GetCounters().retransmitted, 1, "again");
+            NS_TEST_EXPECT_MSG_EQ(two.fabric->GetCore().GetCounters().retransmitted,
+                                  1,
+                                  "retransmissions");
         }
         {
             TwoHosts two;
             two.Make();
             two.a->PostRead(4096, 3);
             Simulator::Run();
-            // The request is headers alone, and the answer goes behind its acknowledgement.
+            // The request consists of headers, and the response follows its acknowledgement.
             const uint64_t here = Across(62) + (ACK + 20) * BYTE + Across(DATA);
             NS_TEST_EXPECT_MSG_EQ(Completions(two.a),
                                   "host 0 qp 0 READ 3 4096B IBV_WC_SUCCESS at " +
                                       std::to_string(here / 1000) + " ns\n",
                                   "the reader");
-            NS_TEST_EXPECT_MSG_EQ(Completions(two.b), "", "who was read knows nothing");
+            NS_TEST_EXPECT_MSG_EQ(Completions(two.b), "", "the peer has no completion");
         }
         TwoHosts two;
         two.Make();
@@ -153,18 +157,18 @@ class VerbsDialogueTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(Completions(two.b),
                               "host 1 qp 0 receive with immediate data 5 8192B IBV_WC_SUCCESS at " +
                                   std::to_string(there / 1000) + " ns immediate 42\n",
-                              "the number");
-        NS_TEST_EXPECT_MSG_EQ(Completions(two.a), "", "nobody asked");
-        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetFinishPs(), there + Across(ACK), "yet it ends");
+                              "the receive with immediate data");
+        NS_TEST_EXPECT_MSG_EQ(Completions(two.a), "", "unsignaled work has no completion");
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetFinishPs(), there + Across(ACK), "the run completes");
     }
 };
 
-/// Callbacks and traces hear of work as it completes, and post more from there.
+/// Tests callbacks that post work, and the trace sources of completions.
 class VerbsCallbackTestCase : public TestCase
 {
   public:
     VerbsCallbackTestCase()
-        : TestCase("a ping-pong by callbacks takes as often the time of one way")
+        : TestCase("each message of a ping-pong by callbacks takes the one-way time")
     {
     }
 
@@ -208,32 +212,34 @@ class VerbsCallbackTestCase : public TestCase
         m_b->PostReceive();
         m_a->PostSend(4096, 0, RdmaQp::UNSIGNALED);
         Simulator::Run();
-        // Each answers at once, behind the acknowledgement of what it answers.
+        // Each end answers at once, after the acknowledgement of the message that it answers.
         const uint64_t way = Across(DATA);
         std::vector<uint64_t> expected{way};
         while (expected.size() < 6)
         {
             expected.push_back(expected.back() + (ACK + 20) * BYTE + way);
         }
-        NS_TEST_EXPECT_MSG_EQ((m_times == expected), true, "one way after the other");
+        NS_TEST_EXPECT_MSG_EQ((m_times == expected), true, "completion times");
         NS_TEST_EXPECT_MSG_EQ(m_traced, 6 + 3, "six at NICs, three at the queue pair");
-        NS_TEST_EXPECT_MSG_EQ(Completions(m_a) + Completions(m_b), "", "callbacks took them");
+        NS_TEST_EXPECT_MSG_EQ(Completions(m_a) + Completions(m_b),
+                              "",
+                              "the callbacks received all completions");
         m_a = nullptr;
         m_b = nullptr;
     }
 
-    Ptr<RdmaQp> m_a;               //!< who begins
-    Ptr<RdmaQp> m_b;               //!< who answers
+    Ptr<RdmaQp> m_a;               //!< sends the first message
+    Ptr<RdmaQp> m_b;               //!< answers it
     std::vector<uint64_t> m_times; //!< when receives completed
-    uint32_t m_traced{0};          //!< heard of by traces
+    uint32_t m_traced{0};          //!< completions that trace sinks saw
 };
 
-/// Queue pairs and messages share NICs, wires and counters.
+/// Tests queue pairs and messages that share NICs and a lossy link.
 class VerbsMixedTestCase : public TestCase
 {
   public:
     VerbsMixedTestCase()
-        : TestCase("work and messages share a NIC fairly, and a loss is made good")
+        : TestCase("work and messages that share a lossy link complete in order")
     {
     }
 
@@ -246,7 +252,7 @@ class VerbsMixedTestCase : public TestCase
             helper.SetPolicy(policy);
             helper.SetNicAttribute("RetransmitTimeout", TimeValue(MicroSeconds(100)));
             helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
-            // A link that loses what both use.
+            // A lossy link that both use.
             helper.AddSettings("[[failure]]\nlink = \"host0-leaf0\"\nkind = \"loss\"\n"
                                "rate = \"1/50\"\n");
             Ptr<Fabric> fabric = helper.CreateLeafSpine(2, 2, 2);
@@ -274,9 +280,9 @@ class VerbsMixedTestCase : public TestCase
             {
                 NS_TEST_EXPECT_MSG_EQ(completion.status, FabricCompletion::SUCCESS, completion);
                 uint64_t& next = completion.opcode == FabricCompletion::SEND ? sends : reads;
-                NS_TEST_EXPECT_MSG_EQ(completion.workId % 100, next++, "in order");
+                NS_TEST_EXPECT_MSG_EQ(completion.workId % 100, next++, "completions in order");
             }
-            NS_TEST_EXPECT_MSG_EQ(sends + reads, 20, policy << ": all of them");
+            NS_TEST_EXPECT_MSG_EQ(sends + reads, 20, policy << ": all work completed");
             for (uint64_t work = 0; work < 10; ++work)
             {
                 NS_TEST_EXPECT_MSG_EQ(b->PollCompletion(completion), true, policy);
@@ -287,12 +293,12 @@ class VerbsMixedTestCase : public TestCase
     }
 };
 
-/// Captures have the opcodes of verbs, and other stacks' packets are counted and told of.
+/// Tests the opcodes of verbs in captures, and the packets of other protocol stacks.
 class VerbsCaptureTestCase : public TestCase
 {
   public:
     VerbsCaptureTestCase()
-        : TestCase("captures name verbs, and what is not of a NIC is dropped aloud")
+        : TestCase("captures have the opcodes of verbs, and packets of other stacks are dropped")
     {
     }
 
@@ -321,13 +327,13 @@ class VerbsCaptureTestCase : public TestCase
             for (const uint32_t bytes : {100, 10})
             {
                 const bool sent = nic->Send(Create<Packet>(bytes), nic->GetBroadcast(), 0x0800);
-                NS_TEST_EXPECT_MSG_EQ(sent, false, "no other stack");
+                NS_TEST_EXPECT_MSG_EQ(sent, false, "a packet of another stack");
             }
-            NS_TEST_EXPECT_MSG_EQ(nic->GetForeignDropped(), 2, "counted");
-            NS_TEST_EXPECT_MSG_EQ(m_dropped, 110, "and told of");
+            NS_TEST_EXPECT_MSG_EQ(nic->GetForeignDropped(), 2, "dropped packets");
+            NS_TEST_EXPECT_MSG_EQ(m_dropped, 110, "dropped bytes that the trace source reports");
             Simulator::Run();
         }
-        if (Ask("tshark --version 2>/dev/null").empty())
+        if (OutputOf("tshark --version 2>/dev/null").empty())
         {
             std::cout << "skipped: tshark is not installed" << std::endl;
             return;
@@ -335,22 +341,24 @@ class VerbsCaptureTestCase : public TestCase
         const std::string read = "tshark -r '" + file + "' ";
         const std::string fields = "-T fields -E occurrence=f -e infiniband.bth.opcode "
                                    "-e infiniband.reth.dmalen -e infiniband.immdt 2>/dev/null";
-        NS_TEST_EXPECT_MSG_EQ(Ask(read + "-Y 'infiniband.bth.opcode != 17' " + fields),
+        NS_TEST_EXPECT_MSG_EQ(OutputOf(read + "-Y 'infiniband.bth.opcode != 17' " + fields),
                               "0\t\t\n1\t\t\n2\t\t\n6\t0\t\n9\t\t00000102\n12\t8192\t\n"
                               "13\t\t\n15\t\t\n",
                               "SEND, WRITE with immediate data, READ");
-        NS_TEST_EXPECT_MSG_EQ(Ask(read + "-Y _ws.malformed 2>/dev/null; true"), "", "well-formed");
+        NS_TEST_EXPECT_MSG_EQ(OutputOf(read + "-Y _ws.malformed 2>/dev/null; true"),
+                              "",
+                              "malformed packets");
     }
 
     uint32_t m_dropped{0}; //!< bytes of other stacks
 };
 
-/// GPUs of a server have a NIC each, on one node.
+/// Tests a rail-optimised fabric, in which a server is a node with a NIC per GPU.
 class VerbsRailsTestCase : public TestCase
 {
   public:
     VerbsRailsTestCase()
-        : TestCase("a rail-optimised fabric has a rail one switch away, and all else three")
+        : TestCase("a path of a rail-optimised fabric has one switch in a rail, three otherwise")
     {
     }
 
@@ -362,7 +370,7 @@ class VerbsRailsTestCase : public TestCase
         helper.SetNicAttribute("CongestionControl", StringValue("line-rate"));
         Ptr<Fabric> fabric = helper.CreateTopology("kind = \"rail-optimized\"\nrails = 4\n"
                                                    "servers = 3\nunits = 2\nspines = 5\n");
-        NS_TEST_EXPECT_MSG_EQ(fabric->GetNNics(), 24, "a NIC a GPU");
+        NS_TEST_EXPECT_MSG_EQ(fabric->GetNNics(), 24, "a NIC per GPU");
         NS_TEST_EXPECT_MSG_EQ(helper.GetSwitches().GetN(), 8 + 5, "leaves and spines");
         for (uint32_t host = 0; host < 24; ++host)
         {
@@ -387,8 +395,8 @@ class VerbsRailsTestCase : public TestCase
               std::make_pair(far, 2 * rail)})
         {
             FabricCompletion completion;
-            NS_TEST_EXPECT_MSG_EQ(qp->PollCompletion(completion), true, "done");
-            NS_TEST_EXPECT_MSG_EQ(completion.atPs, expected, "by as many links");
+            NS_TEST_EXPECT_MSG_EQ(qp->PollCompletion(completion), true, "the work completes");
+            NS_TEST_EXPECT_MSG_EQ(completion.atPs, expected, "the time for that number of links");
         }
         Simulator::Destroy();
     }

@@ -36,7 +36,7 @@ class LeafSpine
 {
   public:
     /**
-     * @param policy a policy; none for global routing alone
+     * @param policy name of the policy; empty for global routing alone
      * @param parameters its parameters
      * @param seed of the policy
      */
@@ -80,9 +80,9 @@ class LeafSpine
     }
 
     /**
-     * @brief Every host sends so many bytes.
-     * @param bytes how many
-     * @return when the last of them came in
+     * @brief Runs a transfer from every host.
+     * @param bytes length of each transfer
+     * @return when the last byte arrived; 1 s if a transfer did not complete
      */
     Time Transfer(uint64_t bytes)
     {
@@ -103,7 +103,7 @@ class LeafSpine
             bulk.Install(m_hosts.Get(host)).Start(MicroSeconds(10 * host));
             m_hosts.Get(receiver)->GetObject<Ipv4L3Protocol>()->TraceConnectWithoutContext(
                 "LocalDeliver",
-                MakeCallback(&LeafSpine::CountOvertaken, this));
+                MakeCallback(&LeafSpine::CountReordered, this));
         }
         for (auto leaf = m_leaves.Begin(); leaf != m_leaves.End(); ++leaf)
         {
@@ -130,13 +130,13 @@ class LeafSpine
 
     static constexpr uint32_t LEAVES = 2; //!< leaf switches
     static constexpr uint32_t SPINES = 4; //!< spine switches
-    static constexpr uint32_t HOSTS = 4;  //!< hosts a leaf
+    static constexpr uint32_t HOSTS = 4;  //!< hosts per leaf
 
     NodeContainer m_leaves;                  //!< leaf switches
     NodeContainer m_spines;                  //!< spine switches
     NodeContainer m_hosts;                   //!< hosts
-    std::map<uint32_t, uint64_t> m_choices;  //!< packets by interface that was chosen
-    uint64_t m_overtaken = 0;                //!< packets that came after a later one
+    std::map<uint32_t, uint64_t> m_choices;  //!< packets, by chosen interface
+    uint64_t m_reordered = 0;                //!< packets that arrived after a later one
 
   private:
     /// Addresses and ports.
@@ -157,7 +157,7 @@ class LeafSpine
     }
 
     /**
-     * @param packet bytes that came in
+     * @param packet bytes that arrived
      * @param from their sender
      */
     void Receive(Ptr<const Packet> packet, const Address& from)
@@ -167,12 +167,13 @@ class LeafSpine
     }
 
     /**
-     * @brief Senders count packets by pair of hosts; in a flow, a lower number was overtaken.
+     * @brief Counts a packet as reordered if its IP identification is lower than that of an earlier
+     * packet of its flow. Senders increment the identification per pair of hosts.
      * @param header the packet's header
      * @param packet the packet
-     * @param interface where it came in
+     * @param interface the interface that it arrived at
      */
-    void CountOvertaken(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t interface)
+    void CountReordered(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t interface)
     {
         uint8_t ports[4] = {};
         packet->CopyData(ports, 4);
@@ -184,7 +185,7 @@ class LeafSpine
         auto [highest, isNew] = m_highest.emplace(flow, number);
         if (!isNew && static_cast<int16_t>(number - highest->second) < 0)
         {
-            m_overtaken++;
+            m_reordered++;
         }
         else
         {
@@ -195,8 +196,8 @@ class LeafSpine
     /**
      * @param packet the packet
      * @param header its header
-     * @param interface what was chosen
-     * @param candidates of how many
+     * @param interface the chosen interface
+     * @param candidates number of next hops
      */
     void CountChoice(Ptr<const Packet> packet,
                      const Ipv4Header& header,
@@ -212,21 +213,21 @@ class LeafSpine
     std::vector<Ipv4Address> m_addresses;   //!< of hosts
     uint64_t m_expected = 0;                //!< bytes of a transfer
     uint64_t m_received = 0;                //!< bytes of all
-    Time m_last;                            //!< when the last byte came in
-    /// The highest number that came in, by flow.
+    Time m_last;                            //!< when the last byte arrived
+    /// The highest IP identification that arrived, by flow.
     std::map<Flow, uint16_t> m_highest;
 };
 
 /**
  * @ingroup evenkeel-tests
  *
- * @brief Times move as they should, and packets overtake each other under spraying alone.
+ * @brief Tests the order of packets and the completion times of TCP under several policies.
  */
 class PoliciesTestCase : public TestCase
 {
   public:
     PoliciesTestCase()
-        : TestCase("TCP under policies: order and completion times")
+        : TestCase("policies change the order of packets and the completion times as expected")
     {
     }
 
@@ -235,82 +236,84 @@ class PoliciesTestCase : public TestCase
     {
         const uint64_t bytes = 1000000;
         std::map<std::string, Time> last;
-        std::map<std::string, uint64_t> overtaken;
+        std::map<std::string, uint64_t> reordered;
         for (std::string policy : {"", "ecmp", "flowlet", "spray", "jsq", "drill", "switch-rr"})
         {
             LeafSpine fabric(policy, policy == "flowlet" ? "gap = \"200us\"" : "");
             last[policy] = fabric.Transfer(bytes);
-            overtaken[policy] = fabric.m_overtaken;
-            NS_TEST_EXPECT_MSG_LT(last[policy], Seconds(1), policy << " must be done");
+            reordered[policy] = fabric.m_reordered;
+            NS_TEST_EXPECT_MSG_LT(last[policy], Seconds(1), policy << ": all transfers complete");
             if (policy != "")
             {
                 const std::size_t used = fabric.m_choices.size();
-                NS_TEST_EXPECT_MSG_GT(used, 1, policy << " must use several spines");
+                NS_TEST_EXPECT_MSG_GT(used, 1, policy << ": several spines are used");
             }
         }
         // A path for each flow or burst keeps order; a path for each packet does not.
-        NS_TEST_EXPECT_MSG_EQ(overtaken[""], 0, "global routing alone keeps order");
-        NS_TEST_EXPECT_MSG_EQ(overtaken["ecmp"], 0, "a hash keeps order");
-        NS_TEST_EXPECT_MSG_EQ(overtaken["flowlet"], 0, "gaps longer than queues keep order");
-        NS_TEST_EXPECT_MSG_GT(overtaken["spray"], 100, "spraying reorders");
-        // Global routing alone sends all over the first spine: of four, at a quarter of the rate.
-        NS_TEST_EXPECT_MSG_LT(last["ecmp"], last[""], "two paths are more than one");
-        NS_TEST_EXPECT_MSG_LT(last["spray"], last["ecmp"], "sprayed packets use all paths");
-        NS_TEST_EXPECT_MSG_LT(last["jsq"] + last["jsq"], last[""], "so do those that look");
-        NS_TEST_EXPECT_MSG_LT(last["drill"], last["ecmp"], "so do those that look at two");
-        NS_TEST_EXPECT_MSG_LT(last["switch-rr"], last["ecmp"], "so do those in turn");
+        NS_TEST_EXPECT_MSG_EQ(reordered[""], 0, "global routing alone keeps order");
+        NS_TEST_EXPECT_MSG_EQ(reordered["ecmp"], 0, "a hash keeps order");
+        NS_TEST_EXPECT_MSG_EQ(reordered["flowlet"],
+                              0,
+                              "a gap longer than the queueing delay keeps order");
+        NS_TEST_EXPECT_MSG_GT(reordered["spray"], 100, "spraying reorders");
+        // Global routing alone sends every packet to the first of four spines.
+        NS_TEST_EXPECT_MSG_LT(last["ecmp"], last[""], "several paths are faster than one");
+        NS_TEST_EXPECT_MSG_LT(last["spray"], last["ecmp"], "spraying uses all paths");
+        NS_TEST_EXPECT_MSG_LT(last["jsq"] + last["jsq"], last[""], "jsq halves the time");
+        NS_TEST_EXPECT_MSG_LT(last["drill"], last["ecmp"], "drill uses all paths");
+        NS_TEST_EXPECT_MSG_LT(last["switch-rr"], last["ecmp"], "switch-rr uses all paths");
     }
 };
 
 /**
  * @ingroup evenkeel-tests
  *
- * @brief Runs are the same for the same seed, and others for another.
+ * @brief Tests that runs with the same seed are equal, and runs with other seeds differ.
  */
 class SeedsTestCase : public TestCase
 {
   public:
     SeedsTestCase()
-        : TestCase("Seeds, streams and attributes reach the policy")
+        : TestCase("seeds, streams and attributes determine the choices of a policy")
     {
     }
 
   private:
     /**
-     * @param seed the policy's
-     * @param stream that AssignStreams is given, if the seed is 0
-     * @return packets by uplink
+     * @param seed the seed of the policy
+     * @param stream the stream for AssignStreams, which is used if the seed is 0
+     * @return packets, by uplink
      */
     std::map<uint32_t, uint64_t> Run(uint64_t seed, int64_t stream)
     {
         LeafSpine fabric("ecmp", "", seed);
         LoadBalancedRoutingHelper helper;
         const int64_t used = helper.AssignStreams(fabric.m_leaves, stream);
-        NS_TEST_EXPECT_MSG_EQ(used, LeafSpine::LEAVES, "a stream a node");
+        NS_TEST_EXPECT_MSG_EQ(used, LeafSpine::LEAVES, "one stream per node");
         fabric.Transfer(50000);
         return fabric.m_choices;
     }
 
     void DoRun() override
     {
-        NS_TEST_EXPECT_MSG_EQ((Run(1, 0) == Run(1, 7)), true, "a seed of its own decides alone");
-        NS_TEST_EXPECT_MSG_EQ((Run(0, 7) == Run(0, 7)), true, "a stream decides");
+        NS_TEST_EXPECT_MSG_EQ((Run(1, 0) == Run(1, 7)), true, "a seed overrides the stream");
+        NS_TEST_EXPECT_MSG_EQ((Run(0, 7) == Run(0, 7)), true, "equal streams");
         std::set<std::map<uint32_t, uint64_t>> different;
         for (int64_t n = 1; n <= 5; n++)
         {
             different.insert(Run(n, 0));
             different.insert(Run(0, 100 * n));
         }
-        NS_TEST_EXPECT_MSG_GT(different.size(), 5, "other seeds are other hashes");
+        NS_TEST_EXPECT_MSG_GT(different.size(), 5, "different seeds");
 
         Config::SetDefault("ns3::LoadBalancedRouting::Policy", StringValue("drill"));
         Config::SetDefault("ns3::LoadBalancedRouting::Parameters", StringValue("samples = 3"));
         Ptr<LoadBalancedRouting> routing = CreateObject<LoadBalancedRouting>();
         StringValue value;
         routing->GetAttribute("Policy", value);
-        NS_TEST_EXPECT_MSG_EQ(value.Get(), "drill", "defaults reach the object");
+        NS_TEST_EXPECT_MSG_EQ(value.Get(), "drill", "default of Policy");
         routing->GetAttribute("Parameters", value);
-        NS_TEST_EXPECT_MSG_EQ(value.Get(), "samples = 3", "likewise");
+        NS_TEST_EXPECT_MSG_EQ(value.Get(), "samples = 3", "default of Parameters");
         Config::SetDefault("ns3::LoadBalancedRouting::Policy", StringValue("ecmp"));
         Config::SetDefault("ns3::LoadBalancedRouting::Parameters", StringValue(""));
     }
@@ -319,13 +322,13 @@ class SeedsTestCase : public TestCase
 /**
  * @ingroup evenkeel-tests
  *
- * @brief Routes that change while the simulation runs are followed.
+ * @brief Tests that the policy follows changes of the routes during the simulation.
  */
 class FailureTestCase : public TestCase
 {
   public:
     FailureTestCase()
-        : TestCase("A next hop that is down is not chosen, and comes back")
+        : TestCase("a next hop is not chosen while it is down, and chosen again afterwards")
     {
     }
 
@@ -336,7 +339,7 @@ class FailureTestCase : public TestCase
         {
             LeafSpine fabric("switch-rr");
             Ptr<Ipv4> leaf = fabric.m_leaves.Get(0)->GetObject<Ipv4>();
-            // Interface 0 is the loopback, then the hosts, then the spines.
+            // Interface 0 is the loopback; those to the hosts and to the spines follow.
             const uint32_t uplink = 1 + LeafSpine::HOSTS;
             m_uplink = uplink;
             LeafSpine::PolicyOf(fabric.m_leaves.Get(0))
@@ -345,7 +348,7 @@ class FailureTestCase : public TestCase
             Simulator::Schedule(MicroSeconds(100), &Ipv4::SetDown, leaf, uplink);
             Simulator::Schedule(MicroSeconds(400), &Ipv4::SetUp, leaf, uplink);
             const Time last = fabric.Transfer(1000000);
-            NS_TEST_EXPECT_MSG_LT(last, Seconds(1), "all transfers must be done");
+            NS_TEST_EXPECT_MSG_LT(last, Seconds(1), "all transfers complete");
         }
         NS_TEST_EXPECT_MSG_GT(m_before, 0, "used before it failed");
         NS_TEST_EXPECT_MSG_EQ(m_during, 0, "not used while it was down");
@@ -358,8 +361,8 @@ class FailureTestCase : public TestCase
     /**
      * @param packet the packet
      * @param header its header
-     * @param interface what was chosen
-     * @param candidates of how many
+     * @param interface the chosen interface
+     * @param candidates number of next hops
      */
     void Count(Ptr<const Packet> packet,
                const Ipv4Header& header,
@@ -379,21 +382,21 @@ class FailureTestCase : public TestCase
 
     uint32_t m_uplink = 0;  //!< the interface that fails
     uint32_t m_others = 0;  //!< candidates while it is down
-    uint64_t m_before = 0;  //!< packets over it, before
-    uint64_t m_during = 0;  //!< ... while it is down
-    uint64_t m_after = 0;   //!< ... after
+    uint64_t m_before = 0;  //!< packets over it before it fails
+    uint64_t m_during = 0;  //!< packets over it while it is down
+    uint64_t m_after = 0;   //!< packets over it after it is up again
 };
 
 /**
  * @ingroup evenkeel-tests
  *
- * @brief The policy may change while the simulation runs, by path, and every class has its name.
+ * @brief Tests a change of the policy during the simulation, and the printed routing table.
  */
 class ConfigurationTestCase : public TestCase
 {
   public:
     ConfigurationTestCase()
-        : TestCase("By name, by path, and printed")
+        : TestCase("the policy can change during the simulation, and the table prints it")
     {
     }
 
@@ -402,14 +405,14 @@ class ConfigurationTestCase : public TestCase
     void DoRun() override
     {
         ObjectFactory factory("ns3::LoadBalancedRouting");
-        NS_TEST_EXPECT_MSG_NE(factory.Create<LoadBalancedRouting>(), nullptr, "by name");
+        NS_TEST_EXPECT_MSG_NE(factory.Create<LoadBalancedRouting>(), nullptr, "the TypeId");
         LeafSpine fabric("ecmp");
         Ptr<LoadBalancedRouting> routing = LeafSpine::PolicyOf(fabric.m_leaves.Get(0));
         Simulator::Schedule(MicroSeconds(200), [routing]() {
             routing->SetAttribute("Policy", StringValue("spray"));
         });
         fabric.Transfer(200000);
-        NS_TEST_EXPECT_MSG_GT(fabric.m_overtaken, 0, "spraying has begun");
+        NS_TEST_EXPECT_MSG_GT(fabric.m_reordered, 0, "packets are sprayed");
         NS_TEST_EXPECT_MSG_EQ((routing->GetStateBits() <= 64 << 16), true, "state is bounded");
         std::ostringstream text;
         fabric.m_leaves.Get(0)->GetObject<Ipv4>()->GetRoutingProtocol()->PrintRoutingTable(
@@ -432,7 +435,7 @@ class LoadBalancedRoutingTestSuite : public TestSuite
     LoadBalancedRoutingTestSuite()
         : TestSuite("evenkeel-load-balanced-routing")
     {
-        // The defaults of types and durations, whose names differ between versions.
+        // The default test type and duration, because their names differ between versions.
         AddTestCase(new PoliciesTestCase);
         AddTestCase(new SeedsTestCase);
         AddTestCase(new FailureTestCase);

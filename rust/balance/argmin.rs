@@ -24,6 +24,8 @@ pub(super) fn argmin_random<V: Ord>(
     if ties == 1 {
         return first;
     }
+    // A second pass over the values costs less than a list of ties, which would be allocated for
+    // each packet.
     let chosen = random.below(ties) as usize;
     let mut minima = (first..count).filter(|&index| value(index) == least);
     minima.nth(chosen).unwrap_or(first)

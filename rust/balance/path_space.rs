@@ -9,7 +9,7 @@ pub struct PathSpace {
 }
 
 impl PathSpace {
-    /// A single path.
+    /// No choice at any tier: all packets of a pair of hosts take the same links.
     pub const SINGLE: Self = Self { radices: [1; 4], tiers: 0 };
     /// Stands for choices that are unknown or exceed the range of a path: 16 choices at each of two
     /// tiers \[inferred\]. Only for policies that need paths where switches choose the ports.

@@ -34,7 +34,7 @@ pub struct NetworkParameters {
     pub base_rtt: Span,
     /// The number of full packets that line rate sends in `base_rtt`, rounded up.
     pub bdp_packets: u32,
-    /// The retransmission time-out.
+    /// How long a packet may stay without an answer before it is sent again.
     pub retransmit_timeout: Span,
     /// Whether switches trim packets to their headers instead of dropping them.
     pub trimming: Trimming,

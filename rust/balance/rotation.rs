@@ -43,6 +43,7 @@ impl Rotation {
     pub(crate) fn advance(&mut self) -> u16 {
         let port = self.schedule[self.next as usize];
         self.next += 1;
+        // A comparison in place of a division for each packet.
         if self.next as usize == self.schedule.len() {
             self.next = 0;
         }

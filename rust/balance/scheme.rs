@@ -23,7 +23,7 @@ pub enum Forwarding {
 pub struct Preset {
     /// The name that scenarios use.
     pub name: &'static str,
-    /// A one-line description.
+    /// What the scheme does, in one line, for lists of presets.
     pub summary: &'static str,
     /// The publication: title, year, section.
     pub source: &'static str,
@@ -112,7 +112,7 @@ pub enum SchemeError {
     /// No preset has that name.
     #[error("unknown policy '{name}'; known policies are {known}")]
     Unknown {
-        /// The unknown name.
+        /// The name that was asked for.
         name: String,
         /// The names of all presets, separated by commas.
         known: String,
@@ -120,7 +120,7 @@ pub enum SchemeError {
     /// The policy does not have that parameter, or its value is invalid.
     #[error("policy '{name}': {reason}")]
     Parameter {
-        /// The policy's name.
+        /// The preset whose parameter is invalid.
         name: &'static str,
         /// What is wrong, and what is expected.
         reason: String,

@@ -13,7 +13,7 @@ pub struct SwitchContext {
     pub id: SwitchId,
     /// Number of switch tiers between the switch and the hosts: 0 at the edge.
     pub tier: u8,
-    /// Number of ports.
+    /// Number of ports of the switch, to hosts and to other switches.
     pub ports: u32,
     /// Rate of the fastest port.
     pub port_rate: BitRate,

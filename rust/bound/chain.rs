@@ -23,6 +23,7 @@ pub(super) fn earliest_starts(workload: &Workload, paths: &IdlePaths) -> Vec<u12
         let (own, other) = ends(workload, paths, id);
         let host = workload.host_of(id);
         for &dependent in workload.dependents_of(id) {
+            // At the sender a dependent waits for the completion, elsewhere for the delivery.
             let elapsed = if workload.host_of(dependent) == host { own } else { other };
             let gap = if workload.delay(dependent).is_some() { Span::ZERO } else { workload.gap };
             let dependent = dependent.index();

@@ -29,6 +29,7 @@ pub(super) fn busiest(
         for id in group {
             let message = &workload.messages[id];
             let Some(idle) = paths.get(id) else { continue };
+            // Neighbours under one switch use no uplink.
             if routes.same_edge(message.src, message.dst) {
                 continue;
             }
@@ -45,6 +46,7 @@ pub(super) fn busiest(
         }
         touched.sort_unstable();
         touched.dedup();
+        // Only these have new work since the last group; the bounds of others were taken then.
         for switch in touched {
             let Bundle { bps, links } = bundles[switch.index()];
             let gaps = links * u128::from(wire.gap.get());

@@ -45,6 +45,7 @@ pub(super) fn busiest(
         }
         touched.sort_unstable();
         touched.dedup();
+        // Only these have new work since the last group; the bounds of others were taken then.
         for host in touched {
             let link = topology.link(topology.host_port(host).link());
             let bps = u128::from(link.rate.as_bps());

@@ -48,7 +48,7 @@ pub(super) struct LinkTiming {
 pub struct IdlePath {
     /// Number of data packets.
     pub packets: u64,
-    /// Number of acknowledgements.
+    /// Number of acknowledgements: one for every `ack_every` packets, rounded up.
     pub acks: u64,
     /// Number of acknowledgements that have crossed every link when the message completes: all on
     /// a single path; on several paths the last may overtake the others.
@@ -163,6 +163,7 @@ impl IdlePath {
         let acks = packets.div_ceil(u64::from(wire.ack_every.max(1)));
         let before =
             u128::from(packets - 1) * u128::from((wire.payload + wire.header + wire.gap).get());
+        // On a short path some of the four are the same link.
         let links = [0, 1.min(hops - 1), hops.saturating_sub(2), hops - 1];
         Self {
             packets,
@@ -186,6 +187,7 @@ fn in_order(times: &Times, packets: u64) -> u128 {
     let (mut first, mut spacing, mut last) = (0, 0, 0);
     let hops = times.full.len();
     for hop in 0..hops {
+        // The slowest link so far spaces the packets; a faster one behind it cannot close the gaps.
         spacing = times.full_busy[hop].max(spacing);
         let last_full = first + between * spacing;
         last = (last_full + times.full_busy[hop]).max(last);
@@ -201,6 +203,8 @@ fn overtaking(times: &Times, packets: u64) -> u128 {
     let transit_full = times.transit(&times.full, 0..down);
     let full = u128::from(packets - 2) * times.full_busy[0] + transit_full;
     let last = u128::from(packets - 1) * times.full_busy[0] + times.transit(&times.last, 0..down);
+    // The last packet is shorter and may come to the last link first: the better of both orders
+    // counts, and never less than the work of that link.
     let full_first = (full + times.full_busy[down]).max(last) + times.last[down];
     let last_first = (last + times.last_busy[down]).max(full) + times.full[down];
     // The last link carries all packets, starting at the earliest arrival of any of them.
@@ -260,6 +264,7 @@ impl IdlePaths {
                 Path::between(topology, routes, src, dst).map(|path| (number, path))
             });
             let (number, path) = path.as_ref()?;
+            // An all-to-all has millions of messages and a handful of kinds.
             let kind = known.entry((*number, message.bytes)).or_insert_with(|| {
                 kinds.push(IdlePath::new(path, message.bytes, wire));
                 u32::try_from(kinds.len() - 1).expect("message ids are 32 bits")

@@ -15,7 +15,7 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// No bytes.
+    /// The load of a link that nothing crosses; it never ends late.
     pub(super) const NONE: Self = Self { bytes: 0, head: u128::MAX, tail: u128::MAX };
 
     /// Adds packets of `bytes` in total, their gaps included. The first of them can start at
@@ -32,6 +32,7 @@ impl Load {
         if self.bytes == 0 || bps == 0 {
             return 0;
         }
+        // The gap behind the last packet delays nobody, so that a bound must not count it.
         let bytes = self.bytes.saturating_sub(last_gaps);
         self.head + bytes.saturating_mul(PS_BITS) / bps + self.tail
     }
@@ -46,7 +47,7 @@ pub(super) struct Loads {
 }
 
 impl Loads {
-    /// No bytes.
+    /// The loads of a link that nothing crosses.
     pub(super) const NONE: Self = Self { data: Load::NONE, all: Load::NONE };
 
     /// Adds data packets, see [`Load::add`].

@@ -16,6 +16,7 @@ pub(super) fn rho_max(topology: &Topology, routes: &Routes, workload: &Workload)
     let reachable = |(src, dst): &(HostId, HostId)| routes.path_count(*src, *dst) > 0;
     let mut pairs: Vec<(HostId, HostId)> =
         workload.messages.iter().map(|m| (m.src, m.dst)).filter(reachable).collect();
+    // Messages that wait for each other share a path in turn and not at once.
     if !workload.waits_for.is_empty() {
         pairs.sort_unstable();
         pairs.dedup();
@@ -39,6 +40,7 @@ fn units(topology: &Topology, routes: &Routes, pairs: &mut [(HostId, HostId)]) -
             units[topology.host_port(dst).reverse().index()] += 1.0;
         }
     }
+    // Pairs to one edge switch share a tree of next hops, so that the tree is walked once for all.
     pairs.sort_by_key(column);
     let mut tree = FlowTree::new(topology.switches().len());
     for to_one_edge in pairs.chunk_by(|a, b| routes.edge_of(a.1) == routes.edge_of(b.1)) {

@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         if arguments.seeds != 1 {
             bail!("--seeds: a scenario with rails has no random draws; omit the option");
         }
-        let runs = rails::Comparison {
+        let runs = rails::RailComparison {
             path: &arguments.scenario,
             policies: &arguments.policies,
             seed: arguments.seed,
@@ -91,7 +91,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let comparison = Comparison::new(&scenario, &arguments.policies, seeds)?;
     let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
 
-    let bars = Bars::of_many(comparison.jobs().len());
+    let bars = Bars::of_many(comparison.runs().len());
     let finished = study::compare(&comparison, arguments.jobs.unwrap_or_else(cores), &bars)?;
     drop(bars);
 

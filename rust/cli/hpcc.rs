@@ -115,7 +115,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
 }
 
 /// A file that was recorded during the run.
-struct Recording {
+struct RecordedContent {
     file: RecordedFile,
     /// Its name in the results folder.
     name: String,
@@ -128,12 +128,12 @@ fn simulate<'a>(
     experiment: &'a Experiment,
     identity: &'a Identity,
     destination: &Destination,
-) -> anyhow::Result<(Single<'a>, Vec<Recording>)> {
+) -> anyhow::Result<(Single<'a>, Vec<RecordedContent>)> {
     let setup = &experiment.setup;
     let mut recordings = Vec::new();
     for (file, name) in experiment.recorded() {
         let content = destination.scratch()?;
-        recordings.extend(content.map(|content| Recording { file, name, content }));
+        recordings.extend(content.map(|content| RecordedContent { file, name, content }));
     }
     if recordings.is_empty() {
         let single = single::simulate(identity, setup, Kind::Workload, destination)?;

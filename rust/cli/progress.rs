@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use evenkeel::fabric::Progress;
 use evenkeel::report::{Identity, human};
-use evenkeel::study::{Job, Observer};
+use evenkeel::study::{ComparisonRun, Observer};
 use evenkeel::units::Span;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -18,7 +18,7 @@ pub(super) struct Bars {
     multi: MultiProgress,
     /// Counts finished runs, if there are several.
     total: Option<ProgressBar>,
-    /// The bars of the current runs, by index of the job.
+    /// The bars of the current runs, by index of the run.
     running: Mutex<BTreeMap<usize, ProgressBar>>,
 }
 
@@ -88,20 +88,20 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 impl Observer for Bars {
-    fn started(&self, job: Job, identity: &Identity) {
+    fn started(&self, run: ComparisonRun, identity: &Identity) {
         let bar = self.start(label(identity));
-        self.with_running(|running| running.insert(job.index, bar));
+        self.with_running(|running| running.insert(run.index, bar));
     }
 
-    fn progress(&self, job: Job, progress: &Progress) {
-        let bar = self.with_running(|running| running.get(&job.index).cloned());
+    fn progress(&self, run: ComparisonRun, progress: &Progress) {
+        let bar = self.with_running(|running| running.get(&run.index).cloned());
         if let Some(bar) = bar {
             update(&bar, progress);
         }
     }
 
-    fn finished(&self, job: Job) {
-        if let Some(bar) = self.with_running(|running| running.remove(&job.index)) {
+    fn finished(&self, run: ComparisonRun) {
+        if let Some(bar) = self.with_running(|running| running.remove(&run.index)) {
             bar.finish_and_clear();
             self.multi.remove(&bar);
         }

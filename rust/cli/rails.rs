@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
-use evenkeel::multirail::Verdict;
+use evenkeel::multirail::RailVerdict;
 use evenkeel::report::{self, Folder, RailSummary, Writer};
 use evenkeel::scenario::{Overrides, RailScenario};
 use evenkeel::study;
@@ -41,7 +41,7 @@ pub(super) fn run(
 }
 
 /// A scenario with rails, and the policies to compare under one seed.
-pub(super) struct Comparison<'a> {
+pub(super) struct RailComparison<'a> {
     pub(super) path: &'a Path,
     pub(super) policies: &'a [String],
     /// Overrides the seed of the scenario.
@@ -51,13 +51,13 @@ pub(super) struct Comparison<'a> {
 }
 
 /// Runs `evenkeel compare` for a scenario with rails.
-pub(super) fn compare(comparison: &Comparison<'_>) -> anyhow::Result<Status> {
-    let Comparison { path, policies, seed, json } = *comparison;
+pub(super) fn compare(comparison: &RailComparison<'_>) -> anyhow::Result<Status> {
+    let RailComparison { path, policies, seed, json } = *comparison;
     let scenarios = policies
         .iter()
         .map(|policy| RailScenario::load(path, &Overrides { policy: Some(policy.clone()), seed }));
     let scenarios = scenarios.collect::<Result<Vec<RailScenario>, _>>()?;
-    let mut finished: Vec<(RailSummary, Verdict)> = Vec::new();
+    let mut finished: Vec<(RailSummary, RailVerdict)> = Vec::new();
     for scenario in &scenarios {
         let (summary, outcome) = study::run_rails(scenario)?;
         finished.push((summary, outcome.verdict));
@@ -105,13 +105,13 @@ fn keep(folder: &Folder, scenario: &RailScenario, summary: &RailSummary) -> anyh
 }
 
 /// The status of finished runs. A wrong sum is an error, also if the run did not complete.
-fn status(finished: &[(RailSummary, Verdict)]) -> anyhow::Result<Status> {
+fn status(finished: &[(RailSummary, RailVerdict)]) -> anyhow::Result<Status> {
     if let Some((run, _)) = finished.iter().find(|(run, _)| !run.exact) {
         bail!("{} under {}: a rank has wrong sums, which is a bug", run.scenario, run.policy);
     }
     let mut status = Status::Done;
     for (run, verdict) in finished {
-        if *verdict != Verdict::Completed {
+        if *verdict != RailVerdict::Completed {
             let done = run.operations.iter().filter(|it| it.took_ns.is_some()).count();
             output::warning(&format!(
                 "{} under {}: {done} all-reduces completed before the run stalled or reached its \

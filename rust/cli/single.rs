@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use evenkeel::fabric::{FlowRecord, Outcome, Setup, Watch};
 use evenkeel::report::{self, FlowsCsv, Folder, Identity, Writer};
 use evenkeel::scenario::Scenario;
-use evenkeel::study::{self, Finished, Observers, Run};
+use evenkeel::study::{self, Finished, Run, RunObservers};
 use evenkeel::topology::Topology;
 use evenkeel::workload::chakra::Streaming;
 
@@ -43,7 +43,7 @@ pub(super) struct Single<'a> {
 
 impl Destination {
     /// Opens the destination before the run: creates the folder and checks that it is writable.
-    /// `others` are the names of results beside those that every folder has.
+    /// `others` are the names of results in addition to those that every folder has.
     pub(super) fn open(arguments: &ResultArguments, others: &[String]) -> anyhow::Result<Self> {
         let format = if arguments.json { Format::Json } else { Format::Table };
         let folder = arguments.out.as_ref().map(|out| Folder::open_for(out, others));
@@ -96,7 +96,7 @@ pub(super) fn simulate<'a>(
     let bars = Bars::of_one();
     let bar = bars.start(progress::label(identity));
     let run = Run { identity, setup, bound, traces: traces.map(|(_, streaming)| streaming) };
-    let observers = Observers {
+    let observers = RunObservers {
         watch: watch.map(|watch| watch as &mut dyn Watch),
         flows: &mut |flow| flows.write(flow),
         progress: &mut |progress| progress::update(&bar, progress),

@@ -6,7 +6,7 @@
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
-/// The registry line.
+/// Name, source and cost of the algorithm.
 pub(super) const BRUCK_ALL_GATHER: Collective = Collective {
     name: "bruck-all-gather",
     operation: CollectiveKind::AllGather,
@@ -21,6 +21,8 @@ fn portions(ranks: usize) -> impl Iterator<Item = (usize, usize)> {
     let distances = std::iter::successors(Some(1usize), |distance| Some(2 * distance));
     distances
         .take_while(move |&distance| distance < ranks)
+        // A rank holds `distance` blocks from its own on; the last step sends only what is still
+        // lacking.
         .map(move |distance| (distance, distance.min(ranks - distance)))
 }
 

@@ -68,6 +68,7 @@ fn exchange(schedule: &mut ScheduleBuilder<'_>, step: u32, kind: BlockExchange) 
     let ranks = schedule.ranks();
     for from in 0..ranks {
         for ahead in 1..ranks {
+            // Each rank begins with another receiver: sends in step 0 do not all meet at rank 0.
             let to = (from + ahead) % ranks;
             let (block, on_arrival) = match kind {
                 BlockExchange::Scatter => (to, OnArrival::Reduce),

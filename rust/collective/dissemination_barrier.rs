@@ -7,7 +7,7 @@
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
-/// The registry line.
+/// Name, source and cost of the algorithm.
 pub(super) const BARRIER: Collective = Collective {
     name: "barrier",
     operation: CollectiveKind::Barrier,
@@ -29,6 +29,8 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
     schedule.divide(1);
     for step in 0..ranks.next_power_of_two().ilog2() {
         for from in 0..ranks {
+            // `Reduce` keeps earlier deliveries as dependencies: a notification stands for all
+            // before it.
             let send = Send {
                 step,
                 from,

@@ -10,7 +10,7 @@
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
-/// The registry line.
+/// Name, source and cost of the algorithm.
 pub(super) const DOUBLE_BINARY_TREE_ALL_REDUCE: Collective = Collective {
     name: "double-binary-tree-all-reduce",
     operation: CollectiveKind::AllReduce,

@@ -20,17 +20,17 @@ pub enum CollectiveError {
     /// There are fewer than two ranks.
     #[error("a collective needs at least 2 ranks, found {ranks}")]
     TooFewRanks {
-        /// Number of ranks.
+        /// Number of ranks that the plan has: 0 or 1.
         ranks: usize,
     },
     /// Two ranks have the same host.
     #[error("{host} is both rank {first} and rank {second}; each rank needs its own host")]
     HostTwice {
-        /// The host.
+        /// The host that is listed twice.
         host: HostId,
-        /// Its first rank.
+        /// The first rank on that host.
         first: usize,
-        /// Its second rank.
+        /// The next rank on that host.
         second: usize,
     },
     /// Ranks have no bytes to send.
@@ -39,7 +39,7 @@ pub enum CollectiveError {
     /// The vector has no channels or no chunks.
     #[error("0 {what}; expected at least 1")]
     ZeroCount {
-        /// `channels` or `chunks`.
+        /// What is missing: `channels` or `chunks`.
         what: &'static str,
     },
     /// The ranks do not divide into groups of this size.
@@ -48,15 +48,15 @@ pub enum CollectiveError {
          least 2 groups of at least 2 ranks, all of the same size"
     )]
     InvalidGroup {
-        /// Number of ranks.
+        /// Number of ranks to divide into groups.
         ranks: usize,
-        /// Ranks per group.
+        /// Ranks per group that were asked for.
         group: usize,
     },
     /// The messages have more bytes than 64 bits count.
     #[error("{ranks} ranks with {bytes} each send more than 2^64 bytes, the limit of a workload")]
     TooManyBytes {
-        /// Number of ranks.
+        /// Number of ranks of the plan.
         ranks: usize,
         /// Bytes of each rank.
         bytes: Bytes,
@@ -64,9 +64,9 @@ pub enum CollectiveError {
     /// There are more messages than [`MAX_MESSAGES`].
     #[error("{ranks} ranks send {messages} messages; the limit is {MAX_MESSAGES} (2^28)")]
     TooManyMessages {
-        /// Number of ranks.
+        /// Number of ranks of the plan.
         ranks: usize,
-        /// Number of messages.
+        /// Number of messages, over all channels and chunks.
         messages: u128,
     },
 }

@@ -9,7 +9,7 @@ use super::power_of_two::PowerOfTwo;
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
-/// The registry line.
+/// Name, source and cost of the algorithm.
 pub(super) const HALVING_DOUBLING_ALL_REDUCE: Collective = Collective {
     name: "halving-doubling-all-reduce",
     operation: CollectiveKind::AllReduce,
@@ -50,6 +50,7 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
     }
     for (step, bit) in (core.steps + first..).zip((0..core.steps).rev()) {
         for index in 0..blocks {
+            // The mirror image of the first half: the small messages cross the far distances first.
             let (from, to) = (core.rank(index), core.rank(index ^ (1 << bit)));
             let send = Send { step, from, to, on_arrival: OnArrival::Replace };
             schedule.send(&send, kept(index, bit + 1, blocks));

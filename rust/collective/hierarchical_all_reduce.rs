@@ -9,7 +9,7 @@
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
-/// The registry line.
+/// Name, source and cost of the algorithm.
 pub(super) const HIERARCHICAL_ALL_REDUCE: Collective = Collective {
     name: "hierarchical-all-reduce",
     operation: CollectiveKind::AllReduce,
@@ -48,6 +48,8 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
         for from in 0..ranks {
             let (own_group, local) = (from / group, from % group);
             let on_arrival = if step < groups - 1 { OnArrival::Reduce } else { OnArrival::Replace };
+            // The ring of `collective::ring`, one for each local rank, over the blocks of its
+            // share: twice `groups` keeps the sum above zero in both rounds.
             let block = local * groups + (own_group + 2 * groups - step) % groups;
             let to = (own_group + 1) % groups * group + local;
             let step = u32::try_from(step + 1).expect("2^28 messages at most");

@@ -8,7 +8,7 @@
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
-/// The registry line.
+/// Name, source and cost of the algorithm.
 pub(super) const HIERARCHICAL_ALL_TO_ALL: Collective = Collective {
     name: "hierarchical-all-to-all",
     operation: CollectiveKind::AllToAll,

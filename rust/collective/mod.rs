@@ -92,10 +92,10 @@ impl CollectiveKind {
     }
 }
 
-/// A collective algorithm.
+/// An algorithm for a collective operation: its name, source, cost and sends.
 #[derive(Debug, Clone, Copy)]
 pub struct Collective {
-    /// Name in scenarios.
+    /// The name that scenarios use: `ring-all-reduce`.
     pub name: &'static str,
     /// The operation that it performs.
     pub operation: CollectiveKind,
@@ -233,6 +233,8 @@ impl Collective {
         if self.is_hierarchical() {
             plan.groups()?;
         }
+        // The closed form is checked first: a plan with too many messages is refused before it is
+        // built.
         plan.check_cost(&(self.cost)(plan))?;
         let mut schedule = ScheduleBuilder::new(plan);
         let channels = (0u32..).zip(equal_blocks(plan.bytes, plan.channels as usize));

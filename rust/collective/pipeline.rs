@@ -6,7 +6,7 @@
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
-/// The registry line.
+/// Name, source and cost of the algorithm.
 pub(super) const PIPELINE: Collective = Collective {
     name: "pipeline",
     operation: CollectiveKind::Pipeline,

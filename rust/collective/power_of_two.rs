@@ -28,6 +28,8 @@ impl PowerOfTwo {
 
     /// The rank of participant `index`.
     pub(super) fn rank(self, index: usize) -> usize {
+        // The odd ranks of the first pairs take part for their left neighbours; the others are the
+        // ranks behind the pairs.
         if index < self.excess { 2 * index + 1 } else { index + self.excess }
     }
 

@@ -7,7 +7,7 @@ use super::power_of_two::PowerOfTwo;
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
-/// The registry line.
+/// Name, source and cost of the algorithm.
 pub(super) const RECURSIVE_DOUBLING_ALL_REDUCE: Collective = Collective {
     name: "recursive-doubling-all-reduce",
     operation: CollectiveKind::AllReduce,

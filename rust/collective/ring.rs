@@ -17,6 +17,7 @@ pub(super) const ALL_REDUCE: Collective = Collective {
         let ranks = schedule.ranks();
         schedule.divide(ranks);
         round(schedule, Round { first: 0, begin: 0, on_arrival: OnArrival::Reduce });
+        // After the first round rank r holds the sum of block r + 1: it sends that one first.
         round(schedule, Round { first: ranks - 1, begin: 1, on_arrival: OnArrival::Replace });
     },
 };
@@ -44,6 +45,7 @@ pub(super) const REDUCE_SCATTER: Collective = Collective {
     steps: |schedule| {
         let ranks = schedule.ranks();
         schedule.divide(ranks);
+        // It begins one block to the left, so that rank r ends with block r.
         round(schedule, Round { first: 0, begin: ranks - 1, on_arrival: OnArrival::Reduce });
     },
 };
@@ -69,6 +71,8 @@ fn round(schedule: &mut ScheduleBuilder<'_>, round: Round) {
     let ranks = schedule.ranks();
     for step in 0..ranks - 1 {
         for rank in 0..ranks {
+            // The block that the left neighbour sent in the step before. `ranks` keeps the
+            // difference from going below zero.
             let block = (rank + round.begin + ranks - step) % ranks;
             let number = u32::try_from(round.first + step).expect("2^28 messages at most");
             let send = Send {

@@ -108,7 +108,6 @@ impl<'a> ScheduleBuilder<'a> {
         self.last_sent.clear();
     }
 
-    /// Number of ranks.
     pub(super) fn ranks(&self) -> usize {
         self.plan.ranks.len()
     }
@@ -132,6 +131,7 @@ impl<'a> ScheduleBuilder<'a> {
     /// Adds a message of these blocks, in ascending order, unless all of them are empty.
     pub(super) fn send(&mut self, send: &Send, blocks: impl Iterator<Item = usize> + Clone) {
         let bytes: u64 = blocks.clone().map(|block| self.blocks[block].get()).sum();
+        // No library sends an empty message; what would have waited for it has nothing to wait for.
         if bytes == 0 {
             return;
         }
@@ -185,6 +185,8 @@ impl<'a> ScheduleBuilder<'a> {
             let before = self.delivered_by.get(&(send.from, block)).into_iter().flatten();
             self.current.extend(before.filter(|(step, _)| *step < send.step).map(|(_, id)| *id));
         }
+        // Several blocks of a message are often delivered by the same one. In order, equal sets of
+        // dependencies compare equal, which is how a join is found.
         self.current.sort_unstable();
         self.current.dedup();
         let shared = self.previous.rank == send.from && self.previous.messages == self.current;
@@ -219,6 +221,7 @@ impl<'a> ScheduleBuilder<'a> {
         }
         for block in blocks {
             let deliveries = self.delivered_by.entry((send.to, block)).or_default();
+            // What was there is overwritten: a send of the block waits for the last delivery alone.
             if send.on_arrival == OnArrival::Replace {
                 deliveries.clear();
             }
@@ -228,6 +231,7 @@ impl<'a> ScheduleBuilder<'a> {
 
     /// The workload: each message starts `gap` after the last of its dependencies.
     pub(super) fn finish(self, gap: Span) -> Workload {
+        // The gap is between dependent messages: without dependencies there is none to keep.
         if self.dependencies.is_empty() {
             return Workload::independent(self.messages);
         }

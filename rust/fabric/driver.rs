@@ -1,8 +1,9 @@
-//! The loop that every run goes through.
+//! The event loop of every run.
 //!
-//! It knows nothing of packets: it asks the world and the program which of them comes next, and
-//! lets it. A workload that is fixed is a program that never posts ([`FixedWorkload`]); the loop is
-//! compiled for each kind of program, so that such a run does not pay for the others.
+//! The loop does not handle packets: it compares the next event of the world with the next time of
+//! the program and runs the earlier one. A fixed workload is a program that posts no messages
+//! ([`FixedWorkload`]); the loop is compiled for each kind of program, so that such a run has no
+//! cost for the others.
 
 use super::network::PortCounters;
 use super::outcome::{Outcome, Progress, Verdict};
@@ -13,15 +14,15 @@ use super::world::World;
 use crate::ids::PortId;
 use crate::units::Time;
 
-/// Events between two reports of progress, and between two looks for a run that can never
-/// complete.
+/// The number of events between two reports of progress, and between two checks for a run that can
+/// never complete.
 const PROGRESS_EVERY: u64 = 1 << 18;
 
-/// Those who learn of a run while it goes on.
+/// The observers of a run.
 pub struct Observers<'a> {
-    /// Watches packets and counters.
+    /// Observes packets and counters.
     pub watch: Option<&'a mut dyn Watch>,
-    /// Is called with how far the run is, now and then and at its end.
+    /// Called with the progress of the run, every [`PROGRESS_EVERY`] events and at its end.
     pub progress: &'a mut dyn FnMut(&Progress),
 }
 
@@ -30,8 +31,8 @@ pub fn run(setup: &Setup, progress: &mut dyn FnMut(&Progress)) -> Outcome {
     drive(World::new(setup), &mut FixedWorkload, Observers { watch: None, progress })
 }
 
-/// Runs a world to its end under a program. Events of the world come before the program's own time
-/// if they are at the same time.
+/// Runs a world to its end under a program. At the same time, events of the world come before the
+/// program.
 pub fn drive<P: Program + ?Sized>(
     mut world: World,
     program: &mut P,
@@ -55,6 +56,8 @@ fn run_to_end<P: Program + ?Sized>(
 ) -> Verdict {
     let time_limit = world.time_limit();
     loop {
+        // A program answers what has happened before anything else does: what it posts may come
+        // before the event that is next now.
         while let Some(event) = world.poll_message_event() {
             program.handle_message(event, world);
         }
@@ -71,10 +74,13 @@ fn run_to_end<P: Program + ?Sized>(
         let Some(next) = of_world.into_iter().chain(of_program).min() else {
             return Verdict::Stalled;
         };
+        // A sample comes before an event of the same time. The order of events is looked up again
+        // after it, since settling ports may have scheduled earlier ones.
         if watcher.is_due(next.min(time_limit)) {
             watcher.sample(world);
             continue;
         }
+        // An event exactly at the limit still happens.
         if next > time_limit {
             world.stop(time_limit);
             return Verdict::TimeLimit;
@@ -87,7 +93,8 @@ fn run_to_end<P: Program + ?Sized>(
         watcher.take_records(world);
         if world.events().is_multiple_of(PROGRESS_EVERY) {
             progress(&world.progress());
-            // A program that waits for its own time may still post something that can complete.
+            // A program that waits for a time of its own may still post a message that can
+            // complete.
             if program.next_time().is_none() && world.only_unreachable_remain() {
                 return Verdict::Stalled;
             }
@@ -95,10 +102,10 @@ fn run_to_end<P: Program + ?Sized>(
     }
 }
 
-/// The watch of a run, if there is one, and what it needs from one sample to the next.
+/// The watch of a run, if any, and its state between samples.
 struct Watcher<'a> {
     watch: Option<&'a mut dyn Watch>,
-    /// When its next sample is due; `NEVER` if nobody watches.
+    /// The time of its next sample; `NEVER` without a watch.
     next_sample: Time,
     ports: Vec<PortId>,
     counters: PortCounters,
@@ -114,7 +121,7 @@ impl<'a> Watcher<'a> {
         Self { watch, next_sample, ports, counters: PortCounters::default() }
     }
 
-    /// True if a sample is due `by` that time, before anything else happens.
+    /// True if a sample is due at or before the time `by`.
     #[inline]
     fn is_due(&self, by: Time) -> bool {
         self.next_sample <= by && self.watch.is_some()
@@ -125,7 +132,7 @@ impl<'a> Watcher<'a> {
         let Some(watch) = &mut self.watch else { return };
         let now = self.next_sample;
         world.read_before(now, &self.ports, &mut self.counters);
-        // Settling the ports may have scheduled an event before those that were there.
+        // Settling the ports may have scheduled an event before all pending ones.
         let next = world.next_time().unwrap_or(Time::NEVER).min(world.time_limit());
         let PortCounters { waiting, carried } = &self.counters;
         watch.sample(now, next, &Snapshot { waiting, carried, endpoints: world.endpoints() });

@@ -1,9 +1,9 @@
-//! The event queue: a calendar of narrow buckets, with a heap for what is far away.
+//! The event queue: a calendar of narrow buckets, and a heap for events beyond the calendar.
 //!
 //! Events at the same time have a designed order: failures and routing first, then probes, then
-//! starts, then arrivals by the port they come from, then hosts by their id. It does not depend on
-//! the order in which events were scheduled. No event is ever cancelled: one that turns out to be
-//! early does nothing. Each port has at most one event of a kind, so the order is total where it
+//! starts, then arrivals by the port they come from, then hosts by their id. The order does not
+//! depend on the order in which events were scheduled. No event is cancelled: an event that is
+//! early has no effect. Each port has at most one event of a kind, so the order is total where it
 //! matters.
 
 use std::cmp::Reverse;
@@ -12,28 +12,30 @@ use std::collections::BinaryHeap;
 use crate::ids::{HostId, PortId};
 use crate::units::Time;
 
-/// What is due.
+/// What is due at a port, at a host or in the fabric as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// Links or routing change: a step of the failure plan, by its index.
+    /// A change of links or routing: a step of the failure plan, by its index.
     Control(u32),
-    /// The queues are to be measured: a probe of the setup, by its index.
+    /// A measurement of the queues: a probe of the setup, by its index.
     Probe(u32),
-    /// The wire of this port is free for what waits (with PFC alone).
+    /// The wire of this port is free for the next packet in its queues (with PFC only).
     Start(PortId),
     /// The packet at the head of this port's wire arrives, or the port's wire is free.
     Port(PortId),
-    /// The host asked to be woken.
+    /// A timeout of this host.
     Host(HostId),
 }
 
+// A rank is the kind in two bits and the id in thirty: the order of events at the same time is one
+// comparison of numbers. Ids of ports and hosts are shorter.
 const KIND_SHIFT: u32 = 30;
-/// Set in the ranks of probes, which share the first kind.
+/// Set in the ranks of probes, which share their kind with failures.
 const PROBE: u32 = 1 << (KIND_SHIFT - 1);
 const ID_MASK: u32 = (1 << KIND_SHIFT) - 1;
 
 impl Event {
-    /// Its rank among events at the same time.
+    /// The rank among events at the same time.
     const fn rank(self) -> u32 {
         match self {
             Self::Control(index) => index,
@@ -65,7 +67,7 @@ struct Entry {
 const SLOTS: usize = 1 << 12;
 const WORDS: usize = SLOTS / 64;
 
-/// Pending events.
+/// Pending events, by time and rank.
 #[derive(Debug)]
 pub(super) struct EventQueue {
     /// Bucket `b` of `2^shift` picoseconds is `buckets[b % SLOTS]`, not sorted.
@@ -78,9 +80,9 @@ pub(super) struct EventQueue {
     /// The events of that bucket, sorted; those before `cursor` have been taken.
     current: Vec<Entry>,
     cursor: usize,
-    /// Events beyond the calendar.
+    /// Events later than the calendar's last bucket.
     far: BinaryHeap<Reverse<Entry>>,
-    /// Events in `buckets`.
+    /// How many events all `buckets` hold, so that an empty calendar is not searched.
     near: usize,
     last: u64,
 }
@@ -88,7 +90,7 @@ pub(super) struct EventQueue {
 impl EventQueue {
     /// A queue for events that are mostly less than `horizon_ps` ahead.
     pub(super) fn new(horizon_ps: u64) -> Self {
-        // About a nanosecond a bucket, or as much more as the horizon needs.
+        // A bucket spans about a nanosecond, or more if the horizon requires it.
         let mut shift = 10;
         while (SLOTS as u64) << shift < horizon_ps.saturating_mul(2) && shift < 40 {
             shift += 1;
@@ -112,10 +114,14 @@ impl EventQueue {
         let entry = Entry { time: time.as_ps(), rank: event.rank() };
         assert!(entry.time >= self.last, "{event:?} at {time} lies in the past");
         let bucket = entry.time >> self.shift;
+        // The bucket being taken is sorted, and stays sorted: the insertion moves what is left of
+        // one bucket at most. The event may even belong before that bucket, since `next_time`
+        // advances to a bucket whose time has not come.
         if bucket <= self.bucket {
             let at = self.current[self.cursor..].partition_point(|other| *other < entry);
             self.current.insert(self.cursor + at, entry);
         } else if bucket - self.bucket < SLOTS as u64 {
+            // Within one turn of the calendar no two buckets share a slot.
             let slot = bucket as usize % SLOTS;
             self.buckets[slot].push(entry);
             self.occupied[slot / 64] |= 1 << (slot % 64);
@@ -133,6 +139,7 @@ impl EventQueue {
         }
         let entry = self.current[self.cursor];
         self.cursor += 1;
+        // Time moves here alone, and not where `next_time` looks ahead.
         self.last = entry.time;
         Some((Time::from_ps(entry.time), Event::of_rank(entry.rank)))
     }
@@ -146,8 +153,8 @@ impl EventQueue {
         Some(Time::from_ps(self.current[self.cursor].time))
     }
 
-    /// The port of the event that comes `ahead` after the next, if it is in the current bucket and
-    /// of a port.
+    /// The port of the event `ahead` places after the next one, if that is in the current bucket
+    /// and an event of a port.
     #[inline]
     pub(super) fn port_ahead(&self, ahead: usize) -> Option<PortId> {
         let entry = self.current.get(self.cursor + ahead)?;
@@ -162,11 +169,15 @@ impl EventQueue {
         self.current.clear();
         self.cursor = 0;
         let near = self.next_occupied();
+        // Only the bucket that comes next is taken from the heap: a far event moves once, and never
+        // into a slot.
         let far = self.far.peek().map(|Reverse(entry)| entry.time >> self.shift);
         let Some(bucket) = [near, far].into_iter().flatten().min() else { return false };
         self.bucket = bucket;
         if near == Some(bucket) {
             let slot = bucket as usize % SLOTS;
+            // The slot gets the memory of the old bucket: buckets rarely allocate once they have
+            // grown.
             std::mem::swap(&mut self.current, &mut self.buckets[slot]);
             self.occupied[slot / 64] &= !(1 << (slot % 64));
             self.near -= self.current.len();
@@ -178,6 +189,8 @@ impl EventQueue {
             self.far.pop();
             self.current.push(entry);
         }
+        // Time and rank order every two events that are not the same one, so that an unstable sort
+        // always gives the same order.
         self.current.sort_unstable();
         true
     }

@@ -1,8 +1,8 @@
 //! The world in Rust: links, queues, packets and the event loop.
 //!
-//! [`setup`](Setup) says what determines a run; [`run`] and [`drive`] are the one loop;
-//! [`World`] is hosts and network under one clock. The network itself, what a packet meets between
-//! two NICs, is in `network`; what its switches decide, in [`crate::switching`].
+//! A [`Setup`] determines a run; [`run`] and [`drive`] are the event loop; a [`World`] is the hosts
+//! and the network under one clock. The network, which carries packets from NIC to NIC, is in
+//! `network`; the decisions of its switches are in [`crate::switching`].
 
 pub(crate) mod counters;
 mod driver;

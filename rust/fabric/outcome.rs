@@ -13,24 +13,24 @@ use crate::units::{Bytes, Span, Time};
 pub enum Verdict {
     /// Every message has been delivered and has completed.
     Completed,
-    /// Nothing can happen that would complete the messages that are open.
+    /// No future event can complete the open messages.
     Stalled,
     /// The time limit of the scenario passed.
     TimeLimit,
 }
 
-/// Packets counted.
+/// How many packets there were of each kind, over all hosts and switches of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// Data packets that NICs put on the wire, retransmissions included.
     pub sent: u64,
-    /// Data packets that reached their host, whole or cut to their header.
+    /// Data packets that reached their host, whole or trimmed.
     pub delivered: u64,
-    /// Data packets sent again.
+    /// Data packets retransmitted.
     pub retransmitted: u64,
     /// Data packets lost, in buffers and on failed links.
     pub dropped: u64,
-    /// Data packets cut to their header, each once; those dropped without that count as `dropped`.
+    /// Data packets trimmed to their header, each counted once.
     pub trimmed: u64,
     /// Data packets that were ECN marked on arrival.
     pub marked: u64,
@@ -40,9 +40,9 @@ pub struct Counters {
     pub control_sent: u64,
     /// Acknowledgements, NACKs and CNPs that reached their host.
     pub control_delivered: u64,
-    /// Acknowledgements, NACKs and CNPs that were lost.
+    /// Acknowledgements, NACKs and CNPs lost.
     pub control_dropped: u64,
-    /// Pause frames put on wires by switches.
+    /// Pause frames that switches put on the wire.
     pub pfc_pauses: u64,
     /// Packets that crossed a link.
     pub packet_hops: u64,
@@ -50,28 +50,28 @@ pub struct Counters {
     pub events: u64,
 }
 
-/// All queues at one moment, before anything starts or arrives then.
+/// The lengths of all queues at one time, before any packet starts or arrives at that time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueProbe {
-    /// When it was measured.
+    /// The time of the measurement.
     pub at: Time,
-    /// What waits at each port of a switch, by port id; nothing for those of hosts.
+    /// The load of each switch port, by port id; zero for ports of hosts.
     pub queues: Vec<Queue>,
 }
 
-/// What waits at a port, and the packet that its wire is busy with.
+/// The load of a port: its queued packets and the packet on its wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Queue {
-    /// Their number.
+    /// Packets that wait, and the one on the wire.
     pub packets: u32,
-    /// Their bytes.
+    /// Their bytes on the wire, without gaps.
     pub bytes: Bytes,
 }
 
-/// A PFC frame that reached the port it is for.
+/// A PFC frame that took effect at a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PauseRecord {
-    /// When it took effect.
+    /// The time at which it took effect.
     pub at: Time,
     /// The output port that it pauses or resumes.
     pub port: PortId,
@@ -79,17 +79,17 @@ pub struct PauseRecord {
     pub order: PauseOrder,
 }
 
-/// Everything that a run measured.
+/// All results of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// How it ended.
+    /// Whether it completed, stalled or met the time limit.
     pub verdict: Verdict,
-    /// When the last event was, or the time limit where that ended it.
+    /// The time of the last event, or the time limit if it was reached.
     pub ended: Time,
     /// Messages of the workload.
     pub messages: u64,
-    /// Sums over messages and flows that were discarded when they completed, which `message_fct`
-    /// and `flows` lack; `None` where nothing is discarded.
+    /// Sums over the messages and flows that were discarded when they completed, which are not in
+    /// `message_fct` and `flows`; `None` if nothing is discarded.
     pub discarded: Option<Discarded>,
     /// Completion minus start at the sender, of every message that completed, in order of
     /// message ids.
@@ -98,27 +98,27 @@ pub struct Outcome {
     pub cct: Option<Span>,
     /// Every flow, in order of message and piece.
     pub flows: Vec<FlowRecord>,
-    /// Packets, counted over the whole run.
+    /// Counts of packets and events over the whole run.
     pub counters: Counters,
     /// Queue pairs, counted at the end.
     pub qps: QpCounts,
     /// The account of each NIC's queue pairs, by host; both ends of a connection have one.
     pub qp_accounts: Vec<QpAccount>,
-    /// Most bytes that waited at one switch port.
+    /// The maximum of queued bytes at one switch port.
     pub queue_bytes_max: Bytes,
-    /// Most bytes that waited at each port, by port id; 0 for hosts.
+    /// The maximum of queued bytes at each port, by port id; 0 for hosts.
     pub queue_bytes_max_by_port: Vec<Bytes>,
-    /// Mean of the bytes that data packets found waiting at switch ports.
+    /// The mean of the queued bytes that data packets found at switch ports on arrival.
     pub queue_bytes_mean: f64,
-    /// Most bytes that one direction of a link carried.
+    /// The most bytes that one direction of a link carried.
     pub link_bytes_max: Bytes,
     /// Bytes that each port carried, by port id.
     pub link_bytes: Vec<Bytes>,
-    /// What the policy of each switch kept at the end, by switch id.
+    /// The state of each switch's policy at the end, by switch id.
     pub switch_states: Vec<StateSize>,
-    /// Most that the policy of a sender kept for a queue pair, in bits.
+    /// The most bits of state that a sender policy kept for one queue pair.
     pub sender_bits_per_qp_max: u64,
-    /// Queues at the times that the setup asked for.
+    /// Queue lengths at the times of the setup's probes.
     pub probes: Vec<QueueProbe>,
     /// Data packets still in a queue or on a wire at the end.
     pub in_flight: u64,
@@ -126,7 +126,7 @@ pub struct Outcome {
     pub pauses: Vec<PauseRecord>,
 }
 
-/// What a world measures of its links and switches; the hosts count the rest.
+/// The measurements of a world's links and switches; the hosts count the rest.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Measured {
     pub(crate) verdict: Verdict,
@@ -134,7 +134,7 @@ pub(crate) struct Measured {
     pub(crate) counters: NetworkCounters,
     pub(crate) events: u64,
     pub(crate) in_flight: u64,
-    /// By port id, 0 for those of hosts.
+    /// By port id; 0 for ports of hosts.
     pub(crate) queue_bytes_max_by_port: Vec<Bytes>,
     pub(crate) link_bytes: Vec<Bytes>,
     pub(crate) probes: Vec<QueueProbe>,
@@ -142,10 +142,10 @@ pub(crate) struct Measured {
 }
 
 impl Outcome {
-    /// The results of what a world measured and its hosts counted.
+    /// Combines the measurements of a world with the counts of its hosts.
     ///
     /// # Panics
-    /// If a packet or a byte is not accounted for.
+    /// If a packet or a byte is unaccounted for.
     pub(crate) fn of(
         measured: Measured,
         switch_states: Vec<StateSize>,
@@ -216,12 +216,12 @@ fn counters(measured: &Measured, endpoints: &Endpoints) -> Counters {
     sum
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Simulated time.
+    /// The simulated time that the run has reached.
     pub now: Time,
-    /// Messages completed.
+    /// Messages that are completed at their senders.
     pub completed: u64,
     /// Messages of the workload.
     pub messages: u64,

@@ -1,36 +1,36 @@
-//! Who decides what is sent: the workload alone, or a program as the run goes on.
+//! Programs: messages that are posted during a run instead of being fixed by the workload.
 
 use super::world::World;
 use crate::endpoint::{FlowRecord, MessageEvent};
 use crate::units::Time;
 
-/// Decides as a run goes on what is sent next: an allocator, or a trace that is read as it is
-/// needed. It posts messages with [`World::post`].
+/// Posts messages during a run with [`World::post`]: an allocator, or a trace that is read as
+/// needed.
 pub trait Program {
-    /// When it wants to be called even if nothing happens to a message of its own; `None` if it
-    /// waits for messages alone.
+    /// The time of its next call, independent of its messages; `None` if it waits only for
+    /// messages.
     fn next_time(&mut self) -> Option<Time>;
 
-    /// The time that it named has come.
+    /// Handles the time returned by [`Self::next_time`].
     fn handle_time(&mut self, now: Time, world: &mut World);
 
-    /// A message that it posted has been delivered or has completed.
+    /// Handles the delivery or completion of a message that it posted.
     fn handle_message(&mut self, event: MessageEvent, world: &mut World);
 
-    /// True if it will post no more.
+    /// True if it posts no more messages.
     fn is_done(&self) -> bool;
 
-    /// A flow has completed and is discarded now; only of a world that discards them
-    /// ([`World::discard_completed`]).
+    /// Handles a flow that has completed and is discarded; called only in a world that discards
+    /// completed flows ([`World::discard_completed`]).
     fn handle_flow(&mut self, _flow: &FlowRecord) {}
 
-    /// True if it cannot go on: the run ends here, stalled.
+    /// True if it cannot continue: the run ends as stalled.
     fn has_failed(&self) -> bool {
         false
     }
 }
 
-/// The program of a run whose messages are all in the workload: it posts none.
+/// The program of a run whose messages are all in the workload: it posts no messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FixedWorkload;
 

@@ -1,8 +1,8 @@
-//! Runs that cannot complete: every open message is between hosts that dead links keep apart, or
-//! waits for one that is.
+//! Detection of runs that cannot complete: every open message is between hosts without a path, or
+//! depends on such a message.
 //!
-//! Senders would retransmit until the time limit. No result depends on seeing it earlier; people
-//! who wait for the end of a run do.
+//! Such a run would retransmit until the time limit. Ending it early changes no other result and
+//! saves wall time.
 
 use std::collections::BTreeMap;
 
@@ -13,20 +13,20 @@ use crate::topology::{Routes, Topology};
 use crate::units::{Span, Time};
 use crate::workload::Task;
 
-/// How long after the last permanent failure a packet that was past the link in time may still be
-/// on its way \[inferred\]: longer than any queue or pause of a fabric; and this many round trips,
-/// where wires are long.
+/// The time after the last permanent failure during which a packet that crossed the link before may
+/// still be in flight \[inferred\]: longer than any queue or pause of a fabric; and this many round
+/// trips if wires are long.
 const GRACE: Span = Span::from_ms(10);
 const GRACE_ROUND_TRIPS: u64 = 4;
 
-/// What is known of hosts that cannot reach each other any more.
+/// The pairs of hosts that can no longer reach each other.
 #[derive(Debug)]
 pub(super) struct Reachability {
-    /// From when on all links that stay down are down; `None` if none does.
+    /// The time from which on all permanently failed links are down; `None` without such links.
     since: Option<Time>,
-    /// Next hops over the links that do not stay down, once they have been needed.
+    /// Next hops over the other links, computed at first use.
     routes: Option<Routes>,
-    /// By sender and receiver, once it has been needed: whether there is no path.
+    /// Whether a sender has no path to a receiver, computed at first use.
     apart: BTreeMap<(HostId, HostId), bool>,
 }
 
@@ -39,7 +39,7 @@ impl Reachability {
         Self { since, routes: None, apart: BTreeMap::new() }
     }
 
-    /// True if messages are open at `now` and none of them can ever complete.
+    /// True if messages are open at `now` and none of them can complete.
     pub(super) fn only_unreachable_remain(
         &mut self,
         now: Time,
@@ -47,6 +47,8 @@ impl Reachability {
         failures: &[Failure],
         endpoints: &Endpoints,
     ) -> bool {
+        // Nearly every run ends here: routes and pairs are computed only once links stay down for
+        // good.
         if self.since.is_none_or(|since| now < since) {
             return false;
         }
@@ -54,6 +56,7 @@ impl Reachability {
         let mut is_apart = |id: MessageId| {
             let message = endpoints.message(id);
             let pair = (message.src, message.dst);
+            // A message to its own host needs no path, and routes have none for it.
             let compute = || pair.0 != pair.1 && routes.path_count(pair.0, pair.1) == 0;
             *self.apart.entry(pair).or_insert_with(compute)
         };
@@ -63,16 +66,17 @@ impl Reachability {
     }
 }
 
-/// How many messages can never complete: those of `separated` hosts, and those that wait
-/// for them.
+/// The number of messages that cannot complete: those between `separated` hosts, and those that
+/// depend on them.
 fn never_completing(endpoints: &Endpoints, separated: &[MessageId]) -> usize {
     let (workload, ledger) = (endpoints.workload(), endpoints.ledger());
-    // No task waits for a message that was posted.
+    // No task depends on a message that a program posted.
     let is_planned = |id: &&MessageId| id.index() < workload.messages.len();
     let mut count = separated.iter().filter(|id| !is_planned(id)).count();
     let mut next: Vec<TaskId> = separated.iter().filter(is_planned).map(|&id| id.into()).collect();
     let mut never = vec![false; workload.task_count()];
     while let Some(task) = next.pop() {
+        // A task may wait for several that never complete; it counts once.
         if std::mem::replace(&mut never[task.index()], true) {
             continue;
         }

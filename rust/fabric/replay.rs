@@ -1,4 +1,4 @@
-//! Chakra traces that are replayed while they are read, as a program.
+//! A program that replays Chakra traces while they are read.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::ids::MessageId;
 use crate::units::Time;
 use crate::workload::chakra::{MessageOrigin, Player};
 
-/// A player of traces in a world, which should be one that discards what has completed
+/// A player of traces in a world that should discard completed messages and flows
 /// ([`World::discard_completed`]).
 pub struct Replay<'s, 'f> {
     player: Player<'s>,
@@ -18,7 +18,8 @@ pub struct Replay<'s, 'f> {
 }
 
 impl<'s, 'f> Replay<'s, 'f> {
-    /// The traces of `player`; `flows` is called with each flow as it completes.
+    /// A program that replays the traces of `player`; `flows` is called with each flow when it
+    /// completes.
     pub fn new(player: Player<'s>, flows: &'f mut dyn FnMut(&FlowRecord)) -> Self {
         Self { player, tickets: HashMap::new(), flows }
     }

@@ -1,4 +1,4 @@
-//! What determines a run.
+//! The setup of a run.
 
 use std::sync::Arc;
 
@@ -11,30 +11,30 @@ use crate::topology::Topology;
 use crate::units::Time;
 use crate::workload::Workload;
 
-/// Everything that determines a run: the same setup gives the same outcome, to the last bit.
+/// Everything that determines a run: the same setup gives the same outcome, bit for bit.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// Who is wired to whom.
+    /// Hosts, switches and links.
     pub topology: Arc<Topology>,
-    /// Links and switches.
+    /// How links and switches behave, and which of them fail.
     pub fabric: FabricConfig,
-    /// Every host's NIC.
+    /// The configuration of the NIC of every host.
     pub nic: NicConfig,
-    /// How load is balanced.
+    /// The load-balancing scheme.
     pub scheme: Scheme,
-    /// What is sent.
+    /// The messages and delays, and what each of them waits for.
     pub workload: Arc<Workload>,
     /// The seed of every random draw.
     pub seed: u64,
-    /// A run that has not completed by then ends there.
+    /// The time at which a run ends that has not completed.
     pub time_limit: Time,
-    /// When to measure the queues of all switches, see [`super::Outcome::probes`]; times after the
-    /// end of the run measure nothing.
+    /// The times at which the queues of all switches are measured, see [`super::Outcome::probes`];
+    /// times after the end of the run are ignored.
     pub probes: Vec<Time>,
 }
 
 impl Setup {
-    /// What the hosts are made from, in a fabric with these switches.
+    /// The configuration of the hosts in a fabric with these switches.
     pub(crate) fn site(&self, switching: &Switching) -> Site {
         let routes = switching.intact_routes();
         Site {

@@ -1,10 +1,9 @@
-//! What happened to packets at chosen nodes, in order of time.
+//! Records of packets at traced nodes, in order of time.
 //!
-//! A port decides late which packet started when, so that events are recorded out of order, though
-//! never later than a packet is on its way. The buffer holds back records younger than that, and
-//! returns the rest sorted: by time; of one instant arrivals first, then by port, and what happened
-//! at one port in its order. Two worlds that agree on what happens therefore agree on the order of
-//! the records.
+//! Ports are settled lazily, so events are recorded out of order, but at most a packet's time of
+//! flight late. The buffer holds back younger records and returns the others sorted: by time; at
+//! the same time arrivals first, then by port; at the same port in order of occurrence. Two worlds
+//! with the same events therefore have the same order of records.
 
 use crate::ids::PortId;
 use crate::packet::Packet;
@@ -12,49 +11,49 @@ use crate::switching::FabricConfig;
 use crate::topology::Topology;
 use crate::units::{Bytes, Span, Time};
 
-/// What can happen to a packet at a port.
+/// An event of a packet at a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PacketEvent {
     /// Its last bit has arrived here.
     Received,
-    /// It joins the queue of this port, which it may leave at once.
+    /// It joins the queue of this port, and may leave it at once.
     Enqueued,
     /// It leaves the queue: its first bit starts on the wire.
     Dequeued,
-    /// It is lost: there is no room for it at this port, or it did not survive the wire to it.
+    /// It is lost: the buffer is full at this port, or it is lost on the wire to it.
     Dropped,
 }
 
-/// Something that happened to a packet.
+/// The record of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PacketRecord {
-    /// When it happened.
+    /// When it happened, in the order of which records are returned.
     pub at: Time,
     /// The output port at the node, also for a packet that arrives over its link.
     pub port: PortId,
-    /// What happened.
+    /// What happened to the packet there.
     pub event: PacketEvent,
-    /// Bytes that wait in the queue that it joins or left, without it; for a packet received, those
-    /// that wait with priority. 0 at hosts, which have no queues here.
+    /// The length of the queue that the packet joins or left, without the packet; for a received
+    /// packet, the length of the queue with priority. 0 at hosts, which have no queues here.
     pub waiting: u32,
-    /// The packet.
+    /// The packet as it was then, marks and trimming included.
     pub packet: Packet,
 }
 
-/// Records that are not sorted and returned yet.
+/// Records that have not been returned.
 #[derive(Debug)]
 pub(crate) struct TraceBuffer {
     records: Vec<PacketRecord>,
     /// The longest time between an event and its record.
     lag: Span,
-    /// From how many records on it is worth sorting them.
+    /// The number of records from which on they are sorted.
     enough: usize,
 }
 
-/// The least number of records that are worth sorting.
+/// The minimum number of records to sort.
 const ENOUGH: usize = 1 << 15;
 
-/// No packet is longer: its length has 16 bits.
+/// The longest packet: its length has 16 bits.
 const LONGEST: Bytes = Bytes::new(1 << 16);
 
 impl TraceBuffer {
@@ -67,23 +66,26 @@ impl TraceBuffer {
         Self { records: Vec::new(), lag: longest + longest, enough: ENOUGH }
     }
 
-    /// Adds a record.
     pub(crate) fn record(&mut self, record: PacketRecord) {
         self.records.push(record);
     }
 
-    /// True if it is worth taking records.
+    /// True if there are enough records to sort.
     pub(crate) fn has_enough(&self) -> bool {
         self.records.len() >= self.enough
     }
 
-    /// Takes the records that none can come before any more, in order; all at `Time::NEVER`.
+    /// Takes the records that no future record can precede, in order; all of them at `Time::NEVER`.
     pub(crate) fn take(&mut self, now: Time) -> Vec<PacketRecord> {
         let arrival = |record: &PacketRecord| record.event == PacketEvent::Received;
+        // A stable sort: records of one port at one time stay in the order in which they were made,
+        // as the two of a packet that passes through. An arrival comes before what it causes.
         self.records.sort_by_key(|record| (record.at, !arrival(record), record.port));
         let settled = match now {
             Time::NEVER => self.records.len(),
             _ => {
+                // Ports that are settled late record starts of the past, but never of more than
+                // `lag` ago.
                 let before = now.as_ps().saturating_sub(self.lag.as_ps());
                 self.records.partition_point(|record| record.at.as_ps() < before)
             }

@@ -1,5 +1,5 @@
-//! Watching a run as it goes on: what happens to each packet at chosen nodes, and samples of
-//! queues and links at chosen times. It changes nothing that happens.
+//! Observation of a run: the events of packets at traced nodes, and samples of queues and links at
+//! given times. Observation changes no result.
 
 use super::trace_buffer::PacketRecord;
 use crate::endpoint::Endpoints;
@@ -7,34 +7,34 @@ use crate::ids::PortId;
 use crate::topology::Node;
 use crate::units::Time;
 
-/// Someone who watches a run.
+/// An observer of packets and counters.
 pub trait Watch {
-    /// True if what happens to packets at this node is to be recorded.
+    /// True if the events of packets at this node are recorded.
     fn traces(&self, node: Node) -> bool;
 
-    /// The ports whose counters it samples.
+    /// The ports whose counters are sampled exactly.
     fn sampled_ports(&self) -> &[PortId];
 
-    /// When its next sample is due; [`Time::NEVER`] if it takes no more.
+    /// The time of the next sample; [`Time::NEVER`] after the last one.
     fn next_sample(&self) -> Time;
 
-    /// A sample is due. Nothing happens before `next_event`: samples up to then see the same, as
-    /// long as nothing waits.
+    /// Takes a sample. No event precedes `next_event`: while no packet is queued, all samples
+    /// before it are equal.
     fn sample(&mut self, now: Time, next_event: Time, snapshot: &Snapshot<'_>);
 
-    /// What happened to packets at traced nodes, in order of time.
+    /// Takes the records of packets at traced nodes, in order of time.
     fn take_records(&mut self, records: &[PacketRecord]);
 }
 
-/// The state of a run before anything starts or arrives at the time of a sample. Counters of ports
-/// that the watch does not sample may lag behind.
+/// The state of a run before any packet starts or arrives at the time of a sample. Counters of
+/// other ports than [`Watch::sampled_ports`] may lag behind.
 #[derive(Debug, Clone, Copy)]
 pub struct Snapshot<'a> {
-    /// Bytes without priority that wait at each port, by port id. The packet on the wire does not
-    /// wait, nor does what hosts have to send.
+    /// Queued bytes without priority at each port, by port id, without the packet on the wire and
+    /// without the data that NICs have not sent yet.
     pub waiting: &'a [u32],
     /// Bytes of packets that have started on each port's wire, by port id.
     pub carried: &'a [u64],
-    /// The hosts.
+    /// The hosts, with their NICs and the ledger of messages.
     pub endpoints: &'a Endpoints,
 }

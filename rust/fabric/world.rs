@@ -1,7 +1,7 @@
-//! A fabric with its hosts, and how far it has got.
+//! A fabric with its hosts and its clock.
 
 use super::event::Event;
-use super::network::{Arrival, Delivery, Network, PortCounters};
+use super::network::{Arrival, DeliveredPacket, Network, PortCounters};
 use super::outcome::{Measured, Outcome, Progress, QueueProbe, Verdict};
 use super::reachability::Reachability;
 use super::setup::Setup;
@@ -15,10 +15,9 @@ use crate::workload::Message;
 
 /// A fabric with its hosts.
 ///
-/// [`super::run`] is all that most need. A [`super::Program`] decides as it goes what is sent next;
-/// it is run by [`super::drive`]. Who runs several worlds under one clock goes through each event
-/// by event: [`World::next_time`], [`World::step`], [`World::post`],
-/// [`World::poll_message_event`].
+/// [`super::run`] runs a fixed workload, and [`super::drive`] a [`super::Program`], which posts
+/// messages during the run. To run several worlds under one clock, step each of them event by
+/// event: [`World::next_time`], [`World::step`], [`World::post`], [`World::poll_message_event`].
 #[derive(Debug)]
 pub struct World {
     setup: Setup,
@@ -31,7 +30,7 @@ pub struct World {
 }
 
 impl World {
-    /// The world of a setup, before anything has happened.
+    /// The world of a setup, before its first event.
     pub fn new(setup: &Setup) -> Self {
         let mut network = Network::new(setup);
         for (index, &at) in (0u32..).zip(&setup.probes) {
@@ -54,7 +53,7 @@ impl World {
         world
     }
 
-    /// When the next event is; `None` if there is none.
+    /// The time of the next event; `None` without one.
     #[inline]
     pub fn next_time(&mut self) -> Option<Time> {
         self.network.next_time()
@@ -83,13 +82,13 @@ impl World {
         self.now
     }
 
-    /// How many events it has handled.
+    /// The number of handled events.
     #[inline]
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// The time at which a run of it ends at the latest.
+    /// The time limit of a run.
     pub fn time_limit(&self) -> Time {
         self.setup.time_limit
     }
@@ -100,11 +99,12 @@ impl World {
         self.endpoints.ledger().open == 0
     }
 
-    /// Sends a message that the workload does not have, at `now` or at its own start if that is
-    /// later. `now` must not be before the last event nor after the next.
+    /// Sends a message that is not in the workload, at `now` or at its own start if that is later.
+    /// `now` must be between the last event and the next.
     ///
     /// # Panics
-    /// If `now` is in the past, or the workload has delays, whose numbers come after messages.
+    /// If `now` is in the past, or if the workload has delays, whose task ids follow those of
+    /// messages.
     pub fn post(&mut self, now: Time, message: Message) -> MessageId {
         self.advance(now);
         let id = self.endpoints.post(now, message);
@@ -112,35 +112,34 @@ impl World {
         id
     }
 
-    /// Notes that something of a program's own ends at `now`, which must not be before the last
-    /// event nor after the next: the run does not complete before.
+    /// Records that a computation of a program ends at `now`, which must be between the last event
+    /// and the next: the run does not complete before.
     pub fn record_end(&mut self, now: Time) {
         self.advance(now);
         self.endpoints.record_end(now);
     }
 
-    /// From now on messages and flows that have completed are discarded: see
-    /// [`Endpoints::discard_completed`].
+    /// Discards messages and flows when they complete: see [`Endpoints::discard_completed`].
     ///
     /// # Panics
-    /// If there are messages or delays already.
+    /// If the world has messages or delays.
     pub fn discard_completed(&mut self) {
         self.endpoints.discard_completed();
     }
 
-    /// The next flow that has completed, in a world that discards them; this one is discarded now.
+    /// The next completed flow, in a world that discards them; the flow is discarded.
     #[inline]
     pub fn poll_flow(&mut self) -> Option<FlowRecord> {
         self.endpoints.poll_flow()
     }
 
-    /// The next event of a message that was posted.
+    /// The next event of a posted message.
     #[inline]
     pub fn poll_message_event(&mut self) -> Option<MessageEvent> {
         self.endpoints.poll_message_event()
     }
 
-    /// Its hosts.
+    /// The hosts of the fabric, with their NICs and the ledger of messages.
     pub fn endpoints(&self) -> &Endpoints {
         &self.endpoints
     }
@@ -150,12 +149,12 @@ impl World {
         self.now = now;
     }
 
-    /// Nothing more happens until `at`, which is where it ends.
+    /// Ends the run at `at`, without further events.
     pub(super) fn stop(&mut self, at: Time) {
         self.now = at;
     }
 
-    /// True if no message that is open can ever complete.
+    /// True if no open message can complete.
     pub(super) fn only_unreachable_remain(&mut self) -> bool {
         let Setup { topology, fabric, .. } = &self.setup;
         self.reachability.only_unreachable_remain(
@@ -166,7 +165,7 @@ impl World {
         )
     }
 
-    /// How far it has got.
+    /// The progress of the run.
     pub fn progress(&self) -> Progress {
         let (messages, bytes) = self.endpoints.sent();
         Progress {
@@ -179,10 +178,10 @@ impl World {
         }
     }
 
-    /// The results, if it ends now.
+    /// The results of a run that ends now.
     ///
     /// # Panics
-    /// If a packet or a byte is not accounted for.
+    /// If a packet or a byte is unaccounted for.
     pub fn outcome(mut self, verdict: Verdict) -> Outcome {
         let network = &mut self.network;
         let counters = *network.counters();
@@ -202,7 +201,7 @@ impl World {
     }
 }
 
-/// How packets, frames and time go into hosts.
+/// Inputs of hosts: packets, frames and timeouts.
 impl World {
     #[inline]
     fn handle_port(&mut self, now: Time, id: PortId) {
@@ -214,8 +213,9 @@ impl World {
     }
 
     #[inline]
-    fn deliver(&mut self, now: Time, delivery: &Delivery) {
-        let Delivery { host, packet, is_traced } = delivery;
+    fn deliver(&mut self, now: Time, delivery: &DeliveredPacket) {
+        let DeliveredPacket { host, packet, is_traced } = delivery;
+        // What the NIC could send by now was decided without this packet, and goes first.
         self.network.transmit_from(now, self.endpoints.host_mut(*host));
         if *is_traced {
             let before = self.endpoints.host(*host).nic.answers().len();
@@ -227,9 +227,9 @@ impl World {
         self.follow_up(now, *host);
     }
 
-    /// A PFC frame takes effect at a host's port.
+    /// Applies a PFC frame to a host's port.
     fn obey(&mut self, now: Time, id: HostId, order: PauseOrder) {
-        // What could start by now started under the old order.
+        // Packets that could start by now start before the frame takes effect.
         self.network.transmit_from(now, self.endpoints.host_mut(id));
         let port = self.endpoints.host(id).port;
         self.network.obey(now, port, order);
@@ -237,8 +237,9 @@ impl World {
         self.network.transmit_from(now, self.endpoints.host_mut(id));
     }
 
-    /// A host asked to be woken now, unless it has been woken since.
+    /// Handles a timeout of a host, unless it has already been handled.
     fn handle_host(&mut self, now: Time, id: HostId) {
+        // An earlier wake-up took the place of this one; events are never cancelled.
         if self.endpoints.host(id).wake != now {
             return;
         }
@@ -248,50 +249,54 @@ impl World {
         self.follow_up(now, id);
     }
 
-    /// After something went into a host: its events, its wire, its next wake-up.
+    /// Updates a host after an input: its events, its wire, its next timeout.
     #[inline]
     fn follow_up(&mut self, now: Time, id: HostId) {
+        // Deliveries and completions first: they may post messages to this host's own NIC, which
+        // can go with the same look at its wire.
         self.endpoints.follow_up(now, id);
         self.wake_touched();
         self.network.follow_up(now, id, &mut self.endpoints);
     }
 
-    /// Schedules hosts that have more to do than they had, though nothing came to them.
+    /// Schedules hosts that have new work without an input.
     #[inline]
     fn wake_touched(&mut self) {
+        // Only their wake-ups change: nothing has gone into these NICs, so that their wires need no
+        // look.
         while let Some(id) = self.endpoints.poll_touched() {
             self.network.schedule_wake(self.now, id, &mut self.endpoints);
         }
     }
 }
 
-/// What those who watch a run see of it.
+/// Observation of a run.
 impl World {
-    /// From now on records what happens to packets at the nodes that are to be `traced`.
+    /// Starts to record the packets at the nodes for which `traced` is true.
     pub(super) fn trace_nodes(&mut self, traced: &dyn Fn(Node) -> bool) {
         let buffer = TraceBuffer::new(&self.setup.topology, &self.setup.fabric);
         self.network.trace_nodes(traced, buffer);
     }
 
-    /// True if there are enough records to be worth taking.
+    /// True if there are enough records to take.
     pub(super) fn has_enough_records(&mut self) -> bool {
         self.network.trace_mut().is_some_and(|trace| trace.has_enough())
     }
 
-    /// The records that nothing after the last event can precede.
+    /// The records that no future record can precede.
     pub(super) fn take_records(&mut self) -> Vec<PacketRecord> {
         let now = self.now;
         self.network.trace_mut().map_or_else(Vec::new, |trace| trace.take(now))
     }
 
-    /// All records that are left at the end of a run.
+    /// All remaining records at the end of a run.
     pub(super) fn take_last_records(&mut self) -> Vec<PacketRecord> {
         self.network.settle_traced(self.now, &mut self.endpoints);
         self.network.trace_mut().map_or_else(Vec::new, |trace| trace.take(Time::NEVER))
     }
 
-    /// Reads all counters as they are before anything starts or arrives at `now`; those of `ports`
-    /// are exact, others may lag behind.
+    /// Reads all counters before any packet starts or arrives at `now`; those of `ports` are exact,
+    /// others may lag behind.
     pub(super) fn read_before(&mut self, now: Time, ports: &[PortId], counters: &mut PortCounters) {
         self.now = now;
         self.network.read_before(now, ports, counters, &mut self.endpoints);

@@ -5,7 +5,7 @@
 //! them into a [`Setup`](crate::fabric::Setup), warns about settings that are not modelled, and
 //! writes results in the columns of the family's `fct.txt`; `report` writes pauses with the
 //! family's node numbers. A [`Recorder`] observes a run, in this crate's fabric or in ns-3, and
-//! writes the family's packet trace and monitor files. This layer stands beside `scenario`: both
+//! writes the family's packet trace and monitor files. This layer is a peer of `scenario`: both
 //! resolve files into the same setup.
 
 pub mod config;

@@ -42,12 +42,12 @@ pub(super) enum RailDelivery {
     /// A rank has final sums.
     Sums(Sums),
     /// A control message has arrived.
-    Control(Control),
+    Control(ControlMessage),
 }
 
 /// A control message between two ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Control {
+pub(super) struct ControlMessage {
     /// The sending rank.
     pub(super) from: u32,
     /// The receiving rank.

@@ -6,7 +6,7 @@ use crate::units::{BitRate, Bytes, Span, Time};
 
 /// A run: the rails of every host, the operations and the failures.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Setup {
+pub struct RailSetup {
     /// Number of hosts, one rank each, at least 2.
     pub ranks: u32,
     /// The rails, at least one; each is a plane of its own.
@@ -171,7 +171,7 @@ pub(super) struct PlaneSetup<'a> {
 
 impl<'a> PlaneSetup<'a> {
     /// The parameters of the rail at `index` of a setup.
-    pub(super) fn new(setup: &'a Setup, index: u32) -> Self {
+    pub(super) fn new(setup: &'a RailSetup, index: u32) -> Self {
         let failures = setup.failures.iter().filter(|failure| failure.rail == index);
         Self {
             rail: &setup.rails[index as usize],

@@ -14,11 +14,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::attempt::{Attempt, Control, RailDelivery, Sums};
+use super::attempt::{Attempt, ControlMessage, RailDelivery, Sums};
 use super::config::{HostCosts, PlaneSetup, RailFailure, RailFailureKind, Software, Transport};
 use super::cpu::{Cpu, time_for};
 use super::numbers::Inputs;
-use super::ring::{Arrival, Block, Ring};
+use super::ring::{Block, BlockAction, Ring};
 use crate::balance::{Parameters, build_scheme};
 use crate::endpoint::MessageEventKind;
 use crate::fabric::{
@@ -31,22 +31,22 @@ use crate::workload::{Message, Workload};
 
 /// An event at a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Event {
+enum HostEvent {
     /// The processor has handled a slice of the block that its rank sends.
     Sent { block: u64, bytes: Bytes },
     /// The processor has handled a slice that arrived at the next rank.
     Received { block: u64, bytes: Bytes },
     /// The processor has handled a control message to be sent.
-    ControlSent { control: Control },
+    ControlSent { control: ControlMessage },
     /// The processor has handled a control message that arrived.
-    ControlReceived { control: Control },
+    ControlReceived { control: ControlMessage },
 }
 
 /// The content of a message of the fabric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Payload {
     Slice { from: u32, number: u64, block: u64, bytes: Bytes },
-    Control { control: Control },
+    Control { control: ControlMessage },
 }
 
 /// A block and the progress of its current hop.
@@ -69,7 +69,7 @@ pub(super) struct HostRail {
     host: HostCosts,
     /// One fabric per link of a host.
     worlds: Vec<World>,
-    events: BTreeMap<(Time, u64), Event>,
+    events: BTreeMap<(Time, u64), HostEvent>,
     next_event: u64,
     transfers: BTreeMap<u64, Transfer>,
     next_block: u64,
@@ -174,9 +174,9 @@ impl HostRail {
     }
 
     /// Sends a control message.
-    pub(super) fn send_control(&mut self, now: Time, control: Control, cpus: &mut [Cpu]) {
+    pub(super) fn send_control(&mut self, now: Time, control: ControlMessage, cpus: &mut [Cpu]) {
         let done = cpus[control.from as usize].run(now, self.software.send_message);
-        self.push(done, Event::ControlSent { control });
+        self.push(done, HostEvent::ControlSent { control });
     }
 
     /// Bytes that ranks have handed to the rail, each hop counted.
@@ -184,14 +184,14 @@ impl HostRail {
         self.bytes
     }
 
-    fn push(&mut self, at: Time, event: Event) {
+    fn push(&mut self, at: Time, event: HostEvent) {
         self.events.insert((at, self.next_event), event);
         self.next_event += 1;
     }
 
-    fn handle(&mut self, now: Time, event: Event, cpus: &mut [Cpu]) {
+    fn handle(&mut self, now: Time, event: HostEvent, cpus: &mut [Cpu]) {
         match event {
-            Event::Sent { block, bytes } => {
+            HostEvent::Sent { block, bytes } => {
                 let Some(transfer) = self.transfers.get(&block) else { return };
                 let from = transfer.block.at;
                 let number = self.sent[from as usize];
@@ -201,15 +201,15 @@ impl HostRail {
                 self.post(now, link, Payload::Slice { from, number, block, bytes });
                 self.send_slice(now, block, cpus);
             }
-            Event::Received { block, bytes } => {
+            HostEvent::Received { block, bytes } => {
                 let Some(transfer) = self.transfers.get_mut(&block) else { return };
                 transfer.unreceived -= bytes;
                 if transfer.unreceived == Bytes::ZERO {
                     self.hop(now, block, cpus);
                 }
             }
-            Event::ControlSent { control } => self.post(now, 0, Payload::Control { control }),
-            Event::ControlReceived { control } => {
+            HostEvent::ControlSent { control } => self.post(now, 0, Payload::Control { control }),
+            HostEvent::ControlReceived { control } => {
                 self.deliveries.push(RailDelivery::Control(control));
             }
         }
@@ -257,7 +257,7 @@ impl HostRail {
         let work =
             time_for(self.software.send_rate, bytes) + time_for(self.software.checksum_rate, bytes);
         let done = cpus[transfer.block.at as usize].run(now, work);
-        self.push(done, Event::Sent { block: id, bytes });
+        self.push(done, HostEvent::Sent { block: id, bytes });
     }
 
     /// Processes a message that the fabric of a link has delivered.
@@ -278,7 +278,7 @@ impl HostRail {
             }
             Payload::Control { control } => {
                 let done = cpus[control.to as usize].run(now, self.software.receive_message);
-                self.push(done, Event::ControlReceived { control });
+                self.push(done, HostEvent::ControlReceived { control });
             }
         }
     }
@@ -290,14 +290,14 @@ impl HostRail {
         let to = self.ring.after(transfer.block.at) as usize;
         let mut work = time_for(self.software.receive_rate, bytes)
             + time_for(self.software.checksum_rate, bytes);
-        if self.ring.arrival(&transfer.block) == Arrival::Add {
+        if self.ring.arrival(&transfer.block) == BlockAction::Add {
             work += time_for(self.host.add_rate, bytes);
         }
         if transfer.undelivered == Bytes::ZERO {
             work += self.software.receive_message;
         }
         let done = cpus[to].run(now, work);
-        self.push(done, Event::Received { block, bytes });
+        self.push(done, HostEvent::Received { block, bytes });
     }
 
     /// Completes a hop of a block.
@@ -364,7 +364,7 @@ fn on_links(failure: &RailFailure, ranks: u32) -> Vec<Failure> {
         kind,
         at,
         until,
-        // There is no other route, so nobody needs to detect the failure.
+        // There is no other route, so the failure need not be detected.
         detection: Span::MAX,
         convergence: Span::MAX,
     };

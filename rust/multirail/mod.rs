@@ -31,11 +31,13 @@ mod tree_rail;
 mod world;
 
 pub use config::{
-    HostCosts, RailConfig, RailFailure, RailFailureKind, RailKind, Setup, Software, Transport,
+    HostCosts, RailConfig, RailFailure, RailFailureKind, RailKind, RailSetup, Software, Transport,
     TreeConfig,
 };
 pub use numbers::ELEMENT;
-pub use outcome::{OperationRecord, Outcome, RailEvent, RailRecord, TimelineEntry, Verdict};
+pub use outcome::{
+    OperationRecord, RailEvent, RailOutcome, RailRecord, RailVerdict, TimelineEntry,
+};
 pub use world::run;
 
 #[cfg(test)]

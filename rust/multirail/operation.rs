@@ -96,7 +96,7 @@ pub(super) struct OperationParameters {
 
 /// An operation in progress.
 #[derive(Debug)]
-pub(super) struct Operation {
+pub(super) struct RankOperation {
     pub(super) index: u32,
     pub(super) started: Time,
     inputs: Inputs,
@@ -104,7 +104,7 @@ pub(super) struct Operation {
     ranks: Vec<RankState>,
 }
 
-impl Operation {
+impl RankOperation {
     /// An operation of these consecutive chunks.
     pub(super) fn new(parameters: &OperationParameters, chunks: &[Chunk]) -> Self {
         let &OperationParameters { index, started, seed, ranks, rails } = parameters;
@@ -255,7 +255,7 @@ mod tests {
     }
 
     /// Two chunks of 4 elements on rail 0 and one of 2 on rail 1, two ranks.
-    fn operation() -> Operation {
+    fn operation() -> RankOperation {
         let chunks = [(0, 0, 4), (0, 4, 4), (1, 8, 2)];
         let chunks = chunks.map(|(rail, first, count)| Chunk {
             rail,
@@ -264,18 +264,18 @@ mod tests {
         });
         let started = Time::ZERO;
         let parameters = OperationParameters { index: 0, started, seed: 1, ranks: 2, rails: 2 };
-        Operation::new(&parameters, &chunks)
+        RankOperation::new(&parameters, &chunks)
     }
 
     /// Stores all sums of an attempt at a chunk.
-    fn store_all(of: &mut Operation, us: u64, rank: u32, chunk: u32, epoch: u64) -> Stored {
+    fn store_all(of: &mut RankOperation, us: u64, rank: u32, chunk: u32, epoch: u64) -> Stored {
         let range = of.chunks[chunk as usize];
         let numbers = of.inputs.sum(2, range);
         let attempt = AttemptId { operation: 0, chunk, epoch };
         of.store(at(us), Sums { attempt, rank, range, numbers })
     }
 
-    fn repeat(of: &mut Operation, chunk: u32) -> Stored {
+    fn repeat(of: &mut RankOperation, chunk: u32) -> Stored {
         of.repeat(at(3), &Repetition { rank: 0, chunk, rail: 1, epoch: 1 })
     }
 

@@ -12,7 +12,7 @@ pub(super) struct Wires {
 
 /// The effect of a failure on a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Effect {
+enum WireEffect {
     None,
     Degraded(Fraction),
     Down,
@@ -38,7 +38,7 @@ impl Wires {
             for (failure, effect) in self.effects(wire) {
                 let RailFailure { at, until, .. } = *failure;
                 match effect {
-                    Effect::Degraded(part) if at <= start && start < until => {
+                    WireEffect::Degraded(part) if at <= start && start < until => {
                         rate = rate.scaled(part);
                     }
                     _ => {}
@@ -47,7 +47,7 @@ impl Wires {
             let rate = rate.max(BitRate::from_bps(1));
             let end = start.saturating_add(rate.time_for(bytes));
             for (failure, effect) in self.effects(wire) {
-                if effect == Effect::Down && failure.at < end && start < failure.until {
+                if effect == WireEffect::Down && failure.at < end && start < failure.until {
                     back = back.max(Some(failure.until));
                 }
             }
@@ -59,23 +59,24 @@ impl Wires {
         }
     }
 
-    fn effects(&self, wire: Option<u32>) -> impl Iterator<Item = (&RailFailure, Effect)> {
+    fn effects(&self, wire: Option<u32>) -> impl Iterator<Item = (&RailFailure, WireEffect)> {
         self.failures.iter().map(move |failure| (failure, effect(failure.kind, wire)))
     }
 }
 
 /// The effect of a kind of failure on a wire.
-fn effect(kind: RailFailureKind, wire: Option<u32>) -> Effect {
+fn effect(kind: RailFailureKind, wire: Option<u32>) -> WireEffect {
     match kind {
         RailFailureKind::Link { host } | RailFailureKind::Error { host } if wire == Some(host) => {
-            Effect::Down
+            WireEffect::Down
         }
         // A switch fails with all its links, whichever tier it is in.
-        RailFailureKind::Switch if wire.is_some() => Effect::Down,
+        RailFailureKind::Switch if wire.is_some() => WireEffect::Down,
         RailFailureKind::Crawl { host, left } if wire == Some(host) => {
-            Fraction::new(u32::from(left.max(1)), 1 << 16).map_or(Effect::Down, Effect::Degraded)
+            Fraction::new(u32::from(left.max(1)), 1 << 16)
+                .map_or(WireEffect::Down, WireEffect::Degraded)
         }
-        _ => Effect::None,
+        _ => WireEffect::None,
     }
 }
 

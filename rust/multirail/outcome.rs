@@ -3,9 +3,9 @@
 use crate::rail::handler::{Cause, RailState};
 use crate::units::{Bytes, Span, Time};
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RailVerdict {
     /// Every operation is complete at every rank.
     Completed,
     /// No event was left, or the time limit was reached.
@@ -32,7 +32,8 @@ pub struct OperationRecord {
 }
 
 impl OperationRecord {
-    /// How far the rails ended apart: (longest − shortest) / longest; 0 for fewer than two rails.
+    /// The imbalance of the rails' ends: (longest − shortest) / longest; 0 for fewer than two
+    /// rails.
     pub fn spread(&self) -> f64 {
         let times = || self.times.iter().flatten().map(|time| time.as_ps());
         match (times().min(), times().max()) {
@@ -114,9 +115,9 @@ impl std::fmt::Display for RailEvent {
 
 /// All results of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
-    /// How the run ended.
-    pub verdict: Verdict,
+pub struct RailOutcome {
+    /// The end of the run.
+    pub verdict: RailVerdict,
     /// The time at which it ended.
     pub ended: Time,
     /// Every operation that was started, in order.
@@ -133,7 +134,7 @@ pub struct Outcome {
     pub events: u64,
 }
 
-impl Outcome {
+impl RailOutcome {
     /// The time from the first failure until chunks were issued again on other rails, and until
     /// the first of them was complete; `None` if that did not happen.
     pub fn resumption(&self) -> Option<(Span, Span)> {

@@ -1,7 +1,7 @@
 //! A rail of any kind.
 
-use super::attempt::{Attempt, Control, RailDelivery};
-use super::config::{PlaneSetup, RailKind, Setup};
+use super::attempt::{Attempt, ControlMessage, RailDelivery};
+use super::config::{PlaneSetup, RailKind, RailSetup};
 use super::cpu::Cpu;
 use super::host_rail::HostRail;
 use super::tree_rail::TreeRail;
@@ -26,7 +26,7 @@ macro_rules! dispatch {
 
 impl Plane {
     /// The rail at `index` of a setup.
-    pub(super) fn new(setup: &Setup, index: u32) -> Self {
+    pub(super) fn new(setup: &RailSetup, index: u32) -> Self {
         let plane = PlaneSetup::new(setup, index);
         match &plane.rail.kind {
             RailKind::Tcp(transport) | RailKind::Rdma(transport) => {
@@ -65,7 +65,7 @@ impl Plane {
     }
 
     /// Sends a control message.
-    pub(super) fn send_control(&mut self, now: Time, control: Control, cpus: &mut [Cpu]) {
+    pub(super) fn send_control(&mut self, now: Time, control: ControlMessage, cpus: &mut [Cpu]) {
         match self {
             Self::Hosts(rail) => rail.send_control(now, control, cpus),
             Self::Tree(rail) => rail.send_control(now, control),

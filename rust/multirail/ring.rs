@@ -11,7 +11,7 @@
 use super::attempt::Attempt;
 use super::numbers::{Inputs, Range};
 
-/// A ring of that many ranks, at least 2.
+/// The number of ranks of a ring, at least 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ring(pub(super) u32);
 
@@ -29,7 +29,7 @@ pub(super) struct Block {
 
 /// What a rank does with an arriving block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Arrival {
+pub(super) enum BlockAction {
     /// It adds its input.
     Add,
     /// It stores the sums.
@@ -50,13 +50,13 @@ impl Ring {
     }
 
     /// What the next rank will do with the block.
-    pub(super) fn arrival(self, block: &Block) -> Arrival {
-        if block.hops < self.0 - 1 { Arrival::Add } else { Arrival::Store }
+    pub(super) fn arrival(self, block: &Block) -> BlockAction {
+        if block.hops < self.0 - 1 { BlockAction::Add } else { BlockAction::Store }
     }
 
     /// Moves the block to the next rank, which does its part.
     pub(super) fn hop(self, inputs: Inputs, block: &mut Block) {
-        let adds = self.arrival(block) == Arrival::Add;
+        let adds = self.arrival(block) == BlockAction::Add;
         block.at = self.after(block.at);
         block.hops += 1;
         if adds {

@@ -48,8 +48,8 @@ fn tree(name: &str, gbps: u64, radix: u32) -> RailConfig {
     }
 }
 
-fn setup(ranks: u32, rails: Vec<RailConfig>, operations: &[u64]) -> Setup {
-    Setup {
+fn setup(ranks: u32, rails: Vec<RailConfig>, operations: &[u64]) -> RailSetup {
+    RailSetup {
         ranks,
         rails,
         host: HostCosts::default(),
@@ -62,11 +62,11 @@ fn setup(ranks: u32, rails: Vec<RailConfig>, operations: &[u64]) -> Setup {
     }
 }
 
-fn complete(setup: &Setup, policy: &str) -> Outcome {
+fn complete(setup: &RailSetup, policy: &str) -> RailOutcome {
     let config = rail::allocator_config(policy, &Parameters::new()).unwrap();
     let rates: Vec<BitRate> = setup.rails.iter().map(|rail| rail.rate).collect();
     let outcome = run(setup, config.build(&rates).unwrap());
-    assert_eq!(outcome.verdict, Verdict::Completed);
+    assert_eq!(outcome.verdict, RailVerdict::Completed);
     assert!(outcome.operations.iter().all(|it| it.took.is_some() && it.wrong == 0), "{outcome:?}");
     outcome
 }
@@ -131,14 +131,14 @@ fn tcp(name: &str, gbps: u64) -> RailConfig {
 }
 
 /// Five operations of 1 MB over a rail that fails and one of 10 Gbps that does not.
-fn with_survivor(rail: RailConfig) -> Setup {
+fn with_survivor(rail: RailConfig) -> RailSetup {
     let mut setup = setup(4, vec![rail, rdma("survivor", 10)], &[1_000_000; 5]);
     setup.handler.chunk = Bytes::new(64 << 10);
     setup
 }
 
 /// The start and the duration of the third operation without failures.
-fn third(setup: &Setup) -> (Time, Span) {
+fn third(setup: &RailSetup) -> (Time, Span) {
     let outcome = complete(setup, "nezha");
     let third = &outcome.operations[2];
     (third.started, third.took.unwrap())
@@ -148,14 +148,14 @@ fn third(setup: &Setup) -> (Time, Span) {
 fn every_tenth(rail: RailConfig, kind: RailFailureKind) {
     let without_failure = with_survivor(rail);
     let alone = setup(4, vec![rdma("survivor", 10)], &[1_000_000]);
-    let alone = Setup { handler: without_failure.handler, ..alone };
+    let alone = RailSetup { handler: without_failure.handler, ..alone };
     let alone = complete(&alone, "nezha").operations[0].took.unwrap();
     let (start, took) = third(&without_failure);
     for tenth in 0..10 {
         // One nanosecond later, so that the operation has begun in the first run too.
         let at = start + Span::from_ps(took.as_ps() / 10 * tenth) + Span::from_ns(1);
         let failure = RailFailure { rail: 0, kind, at, until: Time::NEVER };
-        let setup = Setup { failures: vec![failure], ..without_failure.clone() };
+        let setup = RailSetup { failures: vec![failure], ..without_failure.clone() };
         let outcome = complete(&setup, "nezha");
         let (again, resumed) =
             outcome.resumption().unwrap_or_else(|| panic!("{tenth}: {outcome:?}"));

@@ -17,7 +17,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use super::attempt::{Attempt, AttemptId, Control, RailDelivery, Sums};
+use super::attempt::{Attempt, AttemptId, ControlMessage, RailDelivery, Sums};
 use super::config::{PlaneSetup, TreeConfig};
 use super::cpu::Cpu;
 use super::numbers::{ELEMENT, Inputs, Range};
@@ -29,7 +29,7 @@ type SharedSums = Arc<[i64]>;
 
 /// An event in the tree.
 #[derive(Debug, Clone)]
-enum Event {
+enum TreeEvent {
     /// A host begins a chunk.
     Begun { rank: u32, attempt: Attempt },
     /// A segment of a child arrives at its parent.
@@ -45,7 +45,7 @@ enum Event {
     /// A switch forwards a sum down.
     Forward { switch: u32, segment: u64, numbers: SharedSums },
     /// A control message arrives.
-    Control(Control),
+    Control(ControlMessage),
 }
 
 /// A host or a switch, by index: hosts first, the root last.
@@ -84,7 +84,7 @@ pub(super) struct TreeRail {
     nodes: Vec<TreeNode>,
     /// The attempt and the elements of each segment, in order.
     segments: Vec<(AttemptId, Range)>,
-    events: BTreeMap<(Time, u64), Event>,
+    events: BTreeMap<(Time, u64), TreeEvent>,
     next_event: u64,
     deliveries: Vec<RailDelivery>,
     bytes: Bytes,
@@ -124,21 +124,21 @@ impl TreeRail {
     pub(super) fn step(&mut self) {
         let Some(((now, _), event)) = self.events.pop_first() else { return };
         match event {
-            Event::Begun { rank, attempt } => self.handle_begun(now, rank, attempt),
-            Event::Up { child, numbers } => self.receive(now, child, &numbers),
-            Event::Summed { switch } => self.pass_up(now, switch),
-            Event::Free { child } => self.pump(now, child),
-            Event::Credit { child } => {
+            TreeEvent::Begun { rank, attempt } => self.handle_begun(now, rank, attempt),
+            TreeEvent::Up { child, numbers } => self.receive(now, child, &numbers),
+            TreeEvent::Summed { switch } => self.pass_up(now, switch),
+            TreeEvent::Free { child } => self.pump(now, child),
+            TreeEvent::Credit { child } => {
                 self.nodes[child as usize].credited += 1;
                 self.pump(now, child);
             }
-            Event::Down { child, segment, numbers } => {
+            TreeEvent::Down { child, segment, numbers } => {
                 self.handle_down(now, child, segment, numbers);
             }
-            Event::Forward { switch, segment, numbers } => {
+            TreeEvent::Forward { switch, segment, numbers } => {
                 self.multicast(now, switch, segment, &numbers);
             }
-            Event::Control(control) => self.deliveries.push(RailDelivery::Control(control)),
+            TreeEvent::Control(control) => self.deliveries.push(RailDelivery::Control(control)),
         }
     }
 
@@ -150,20 +150,20 @@ impl TreeRail {
     /// `rank` starts its part of an attempt; all ranks start all attempts in the same order.
     pub(super) fn begin(&mut self, now: Time, attempt: Attempt, rank: u32, cpus: &mut [Cpu]) {
         let done = cpus[rank as usize].run(now, self.config.chunk_overhead);
-        self.push(done, Event::Begun { rank, attempt });
+        self.push(done, TreeEvent::Begun { rank, attempt });
     }
 
     /// Discards everything in flight but control messages: the tree is set up again.
     pub(super) fn discard(&mut self) {
-        let is_control = |event: &mut Event| matches!(event, Event::Control(_));
+        let is_control = |event: &mut TreeEvent| matches!(event, TreeEvent::Control(_));
         self.events.retain(|_, event| is_control(event));
         self.nodes = nodes(self.ranks, self.config.radix);
         self.segments.clear();
     }
 
     /// Sends a control message up to the root and down again.
-    pub(super) fn send_control(&mut self, now: Time, control: Control) {
-        let Control { from, to, bytes, .. } = control;
+    pub(super) fn send_control(&mut self, now: Time, control: ControlMessage) {
+        let ControlMessage { from, to, bytes, .. } = control;
         let bytes = bytes + self.config.header;
         let hop = |at: Time, wire: Option<u32>| {
             self.wires.end(wire, at, bytes).map(|end| end.saturating_add(self.delay))
@@ -177,7 +177,7 @@ impl TreeRail {
             hop(if hops == 0 { at } else { at.saturating_add(latency) }, wire)
         });
         if let Some(at) = arrival {
-            self.push(at, Event::Control(control));
+            self.push(at, TreeEvent::Control(control));
         }
     }
 
@@ -186,7 +186,7 @@ impl TreeRail {
         self.bytes
     }
 
-    fn push(&mut self, at: Time, event: Event) {
+    fn push(&mut self, at: Time, event: TreeEvent) {
         self.events.insert((at, self.next_event), event);
         self.next_event += 1;
     }
@@ -246,8 +246,8 @@ impl TreeRail {
         let end = self.wires.end(wire, now, bytes);
         self.nodes[child as usize].up_free = end.unwrap_or(Time::NEVER);
         let Some(end) = end else { return };
-        self.push(end.saturating_add(self.delay), Event::Up { child, numbers });
-        self.push(end, Event::Free { child });
+        self.push(end.saturating_add(self.delay), TreeEvent::Up { child, numbers });
+        self.push(end, TreeEvent::Free { child });
         if child >= self.ranks {
             self.free_slot(end, child);
         }
@@ -256,7 +256,7 @@ impl TreeRail {
     /// Returns credits to the children of a switch after a sum has left it.
     fn free_slot(&mut self, at: Time, switch: u32) {
         for child in self.nodes[switch as usize].children.clone() {
-            self.push(at.saturating_add(self.delay), Event::Credit { child });
+            self.push(at.saturating_add(self.delay), TreeEvent::Credit { child });
         }
     }
 
@@ -279,7 +279,7 @@ impl TreeRail {
             let Some((_, sums)) = node.sums.pop_front() else { return };
             node.summed += 1;
             node.ready.push_back(sums);
-            self.push(now.saturating_add(self.config.switch_latency), Event::Summed { switch });
+            self.push(now.saturating_add(self.config.switch_latency), TreeEvent::Summed { switch });
         }
     }
 
@@ -316,7 +316,10 @@ impl TreeRail {
             last = last.zip(end).map(|(last, end)| last.max(end));
             if let Some(end) = end {
                 let numbers = numbers.clone();
-                self.push(end.saturating_add(self.delay), Event::Down { child, segment, numbers });
+                self.push(
+                    end.saturating_add(self.delay),
+                    TreeEvent::Down { child, segment, numbers },
+                );
             }
         }
         last
@@ -326,7 +329,7 @@ impl TreeRail {
     fn handle_down(&mut self, now: Time, child: u32, segment: u64, numbers: SharedSums) {
         if child >= self.ranks {
             let at = now.saturating_add(self.config.switch_latency);
-            self.push(at, Event::Forward { switch: child, segment, numbers });
+            self.push(at, TreeEvent::Forward { switch: child, segment, numbers });
             return;
         }
         let (attempt, range) = self.segments[segment as usize];

@@ -6,19 +6,20 @@
 
 use std::collections::BTreeMap;
 
-use super::attempt::{AttemptId, Control, RailDelivery, Sums};
-use super::config::{RailFailure, RailFailureKind, Setup};
+use super::attempt::{AttemptId, ControlMessage, RailDelivery, Sums};
+use super::config::{RailFailure, RailFailureKind, RailSetup};
 use super::cpu::Cpu;
 use super::numbers::{ELEMENT, Range};
-use super::operation::{Chunk, Operation, OperationParameters, Repetition, Stored};
-use super::outcome::{OperationRecord, Outcome, RailEvent, RailRecord, Verdict};
+use super::operation::{Chunk, OperationParameters, RankOperation, Repetition, Stored};
+use super::outcome::{OperationRecord, RailEvent, RailOutcome, RailRecord, RailVerdict};
 use super::plane::Plane;
 use super::timeline::{StateChange, Timeline};
 use crate::ids::{RailId, RankId};
 use crate::rail::handler::{
-    Action, Admission, ChunkIssue, ChunkKey, Epoch, Handler, Membership, OperationId, RankMessage,
+    Action, ChunkAdmission, ChunkIssue, ChunkKey, Epoch, Handler, Membership, OperationId,
+    RankMessage,
 };
-use crate::rail::{self, Allocator, Cost, Division, RailSet};
+use crate::rail::{self, Allocator, Division, RailCost, RailSet};
 use crate::units::{Bytes, Span, Time};
 
 /// Runs a setup to its end under an allocator of the same number of rails.
@@ -26,15 +27,15 @@ use crate::units::{Bytes, Span, Time};
 /// # Panics
 /// If the setup has fewer than two ranks, no rails or a timer of zero, or if a chunk is summed
 /// twice.
-pub fn run(setup: &Setup, allocator: Allocator) -> Outcome {
-    let mut world = World::new(setup, allocator);
+pub fn run(setup: &RailSetup, allocator: Allocator) -> RailOutcome {
+    let mut world = RailWorld::new(setup, allocator);
     world.begin_operation();
     let verdict = world.run();
     world.outcome(verdict)
 }
 
-struct World<'a> {
-    setup: &'a Setup,
+struct RailWorld<'a> {
+    setup: &'a RailSetup,
     allocator: Allocator,
     planes: Vec<Plane>,
     cpus: Vec<Cpu>,
@@ -49,7 +50,7 @@ struct World<'a> {
     /// The last agreement of all ranks.
     agreed: (Epoch, RailSet),
     now: Time,
-    operation: Option<Operation>,
+    operation: Option<RankOperation>,
     records: Vec<OperationRecord>,
     assigned: Vec<Bytes>,
     timeline: Timeline,
@@ -65,8 +66,8 @@ enum NextEvent {
     Rail(usize),
 }
 
-impl<'a> World<'a> {
-    fn new(setup: &'a Setup, allocator: Allocator) -> Self {
+impl<'a> RailWorld<'a> {
+    fn new(setup: &'a RailSetup, allocator: Allocator) -> Self {
         let rails = setup.rails.len();
         let handler = |rank| {
             let member = Membership { rank: RankId(rank), ranks: setup.ranks, rails };
@@ -99,12 +100,12 @@ impl<'a> World<'a> {
         }
     }
 
-    fn run(&mut self) -> Verdict {
+    fn run(&mut self) -> RailVerdict {
         while self.operation.is_some() || self.records.len() < self.setup.operations.len() {
-            let Some((at, next)) = self.next() else { return Verdict::Stalled };
+            let Some((at, next)) = self.next() else { return RailVerdict::Stalled };
             if at > self.setup.time_limit {
                 self.now = self.setup.time_limit;
-                return Verdict::Stalled;
+                return RailVerdict::Stalled;
             }
             self.now = at;
             self.events += 1;
@@ -122,7 +123,7 @@ impl<'a> World<'a> {
                 }
             }
         }
-        Verdict::Completed
+        RailVerdict::Completed
     }
 
     fn next(&mut self) -> Option<(Time, NextEvent)> {
@@ -169,7 +170,8 @@ impl<'a> World<'a> {
     fn send(&mut self, rank: usize, to: RankId, over: RailId, message: RankMessage) {
         let cookie = self.next_message;
         self.next_message += 1;
-        let control = Control { from: rank as u32, to: to.0, bytes: message.bytes(), cookie };
+        let control =
+            ControlMessage { from: rank as u32, to: to.0, bytes: message.bytes(), cookie };
         self.messages.insert(cookie, message);
         self.planes[over.index()].send_control(self.now, control, &mut self.cpus);
     }
@@ -230,7 +232,7 @@ impl<'a> World<'a> {
             return;
         }
         self.allocator.handle_rails(up);
-        let operation = rail::Operation { bytes, element: ELEMENT };
+        let operation = rail::RailOperation { bytes, element: ELEMENT };
         let Ok(division) = self.allocator.allocate(&operation) else { return };
         let chunks = self.issue(index as u64, &operation, &division);
         for (assigned, &share) in self.assigned.iter_mut().zip(division.shares()) {
@@ -252,7 +254,7 @@ impl<'a> World<'a> {
             ranks: self.setup.ranks,
             rails: self.planes.len(),
         };
-        self.operation = Some(Operation::new(&parameters, &chunks));
+        self.operation = Some(RankOperation::new(&parameters, &chunks));
         for rail in 0..self.planes.len() as u32 {
             (0..self.setup.ranks).for_each(|rank| self.begin_chunks(rail, rank));
         }
@@ -264,7 +266,7 @@ impl<'a> World<'a> {
     fn issue(
         &mut self,
         index: u64,
-        operation: &rail::Operation,
+        operation: &rail::RailOperation,
         division: &Division,
     ) -> Vec<Chunk> {
         let expected = self.expected(operation, division);
@@ -295,7 +297,7 @@ impl<'a> World<'a> {
 
     /// The expected time between completed chunks, by rail: that of all chunks that are in progress
     /// at a time, since they may complete together.
-    fn expected(&self, operation: &rail::Operation, division: &Division) -> Vec<Option<Span>> {
+    fn expected(&self, operation: &rail::RailOperation, division: &Division) -> Vec<Option<Span>> {
         let of_rail = |rail: RailId| {
             let bytes = division.of(rail);
             // Before the first measurement: a ring sends everything twice, at half its line rate.
@@ -319,7 +321,7 @@ impl<'a> World<'a> {
     fn handle_delivery(&mut self, rail: u32, delivery: RailDelivery) {
         match delivery {
             RailDelivery::Sums(sums) => self.handle_sums(rail, sums),
-            RailDelivery::Control(Control { from, to, cookie, .. }) => {
+            RailDelivery::Control(ControlMessage { from, to, cookie, .. }) => {
                 let Some(message) = self.messages.remove(&cookie) else { return };
                 let handler = &mut self.handlers[to as usize];
                 handler.handle_message(self.now, RankId(from), RailId(rail), &message);
@@ -335,7 +337,7 @@ impl<'a> World<'a> {
             return;
         };
         // The rank has reported these sums as missing when it took the rail out of use.
-        if self.handlers[rank as usize].admission(&key) == Admission::Stale {
+        if self.handlers[rank as usize].admission(&key) == ChunkAdmission::Stale {
             self.late += 1;
             return;
         }
@@ -351,7 +353,7 @@ impl<'a> World<'a> {
         self.timeline.record_complete(self.now, key.epoch.0);
         self.handlers[rank as usize].handle_chunk(self.now, key);
         self.act(rank as usize);
-        if self.operation.as_ref().is_some_and(Operation::is_complete) {
+        if self.operation.as_ref().is_some_and(RankOperation::is_complete) {
             self.end_operation();
         } else {
             self.begin_chunks(rail, rank);
@@ -369,18 +371,20 @@ impl<'a> World<'a> {
         // An operation with repeated chunks is not representative of its cost.
         if record.reissued == 0 {
             let of_rail = (0..).map(RailId).zip(&record.shares).zip(&record.times);
-            let costs: Vec<Cost> = of_rail
-                .filter_map(|((rail, &bytes), &time)| Some(Cost { rail, bytes, duration: time? }))
+            let costs: Vec<RailCost> = of_rail
+                .filter_map(|((rail, &bytes), &time)| {
+                    Some(RailCost { rail, bytes, duration: time? })
+                })
                 .collect();
-            let operation = rail::Operation { bytes: record.bytes, element: ELEMENT };
+            let operation = rail::RailOperation { bytes: record.bytes, element: ELEMENT };
             self.allocator.handle_costs(&operation, &costs);
         }
         self.begin_operation();
     }
 
-    fn outcome(self, verdict: Verdict) -> Outcome {
+    fn outcome(self, verdict: RailVerdict) -> RailOutcome {
         let rails = self.setup.rails.iter().zip(&self.planes).zip(&self.assigned);
-        Outcome {
+        RailOutcome {
             verdict,
             ended: self.now,
             operations: self.records,

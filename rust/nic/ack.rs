@@ -65,7 +65,7 @@ impl Default for AckConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Marked {
-    /// With others.
+    /// It waits for its turn like an unmarked one: for count, bytes or time.
     #[default]
     Wait,
     /// At once, with all that waited (Ultra Ethernet's simulator, and REPS's with it).
@@ -91,7 +91,7 @@ pub enum Entropies {
 pub(super) struct Echo {
     pub stamp: Stamp,
     pub entropy: u16,
-    /// `MARKED` or nothing.
+    /// `Flags::MARKED` if that packet was ECN marked, else no flag.
     pub mark: Flags,
 }
 
@@ -131,8 +131,10 @@ impl Unreported {
         if self.is_empty() {
             return true;
         }
+        // The highest bit stands for the last packet, wherever it came in the order of arrival.
         let last = self.base + 63 - u64::from(self.sack.leading_zeros());
         let (low, high) = (self.base.min(sequence), last.max(sequence));
+        // The bitmap spans 64 packets, but the field of marks has one bit for each of only 32.
         high - low < 64 && self.packets < Packet::MOST_REPORTED
     }
 
@@ -142,6 +144,8 @@ impl Unreported {
         if self.is_empty() {
             *self = Self { base: sequence, ..Self::default() };
         } else if sequence < self.base {
+            // A packet that was sent earlier becomes the base. `has_room_for` has checked that no
+            // bit is shifted out at the top.
             let shift = self.base - sequence;
             (self.sack, self.marks) = (self.sack << shift, self.marks << shift);
             self.base = sequence;
@@ -150,6 +154,8 @@ impl Unreported {
         self.packets += 1;
         self.bytes += u32::from(packet.wire_bytes);
         self.sack |= bit;
+        // The last arrival is echoed, not the packet with the highest number: its stamp has waited
+        // least for this acknowledgement, so that the round trip has little of that wait in it.
         self.echo = Echo::of(packet);
         if self.echo.mark != Flags::NONE {
             self.marks |= bit;

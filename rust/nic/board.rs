@@ -25,7 +25,7 @@ impl Board {
         self.ahead
     }
 
-    /// How many arrived.
+    /// How many packets arrived, counted from number 0.
     #[inline]
     pub(super) const fn count(&self) -> u64 {
         self.first + self.ahead
@@ -38,6 +38,7 @@ impl Board {
             return true;
         }
         let word = sequence / 64 - self.first / 64;
+        // The deque ends with the last arrival: what has no word has not arrived.
         self.words.get(word as usize).is_some_and(|bits| bits >> (sequence % 64) & 1 == 1)
     }
 
@@ -54,6 +55,8 @@ impl Board {
     pub(super) fn mark(&mut self, base: u64, sack: u64, end: u64) {
         // A block of 64 from any base touches two words of ours.
         for (word, bits) in [(base / 64, sack << (base % 64)), (base / 64 + 1, high(sack, base))] {
+            // Bits before `first` have been counted, and their words may be gone: without them
+            // `set` never indexes before the front of the deque.
             let bits = bits & from(self.first, word) & !from(end, word);
             if bits != 0 {
                 self.set(word, bits);
@@ -69,6 +72,8 @@ impl Board {
             return;
         }
         let words = first / 64 - self.first / 64;
+        // The new `first` may lie beyond every word. The deque is then empty, and the next bit that
+        // is set makes its words from `first` on.
         let drained = self.words.drain(..(words as usize).min(self.words.len()));
         let mut passed: u64 = drained.map(|bits| u64::from(bits.count_ones())).sum();
         self.first = first;
@@ -87,6 +92,8 @@ impl Board {
         if self.ahead <= more {
             return None;
         }
+        // The search goes down from the newest arrival: it passes at most `more` arrivals, and
+        // mostly ends in the last word.
         let mut left = more;
         for (index, &bits) in self.words.iter().enumerate().rev() {
             let word = self.first / 64 + index as u64;
@@ -111,6 +118,7 @@ impl Board {
         if self.words.len() <= index {
             self.words.resize(index + 1, 0);
         }
+        // Only new bits count: reports of one sender overlap where acknowledgements were lost.
         self.ahead += u64::from((bits & !self.words[index]).count_ones());
         self.words[index] |= bits;
     }
@@ -120,12 +128,14 @@ impl Board {
     #[inline]
     fn advance(&mut self) {
         while let Some(bits) = self.words.front_mut() {
+            // The shift brings zeros in, so that a run never reaches beyond this word.
             let run = (*bits >> (self.first % 64)).trailing_ones();
             self.first += u64::from(run);
             self.ahead -= u64::from(run);
             if run == 0 {
                 return;
             }
+            // The run ended with the word: it may go on in the next one.
             if self.first.is_multiple_of(64) {
                 self.words.pop_front();
                 continue;
@@ -149,6 +159,7 @@ const fn from(first: u64, word: u64) -> u64 {
 
 /// What a block from `base` has beyond its first word.
 const fn high(sack: u64, base: u64) -> u64 {
+    // A shift by 64 would overflow: an aligned block has nothing beyond its first word.
     if base.is_multiple_of(64) { 0 } else { sack >> (64 - base % 64) }
 }
 

@@ -25,11 +25,11 @@ pub struct NicConfig {
     pub payload: Bytes,
     /// Headers of a data packet on the wire.
     pub header: Bytes,
-    /// Acknowledgements.
+    /// When receivers acknowledge, and how long their answers are.
     pub ack: AckConfig,
     /// What sets the sending rate.
     pub congestion: CongestionControl,
-    /// The loss recovery.
+    /// How lost packets are found and sent again.
     pub recovery: Recovery,
     /// How long a sender waits for an acknowledgement; with selective acknowledgements, while
     /// more than a few packets are in flight (RTO_high).

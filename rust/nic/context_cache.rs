@@ -110,6 +110,8 @@ impl ContextCache {
     /// A packet for `qp` came in.
     pub(super) fn receive(&mut self, qp: QpId) {
         match self.presence(qp) {
+            // A context that was fetched is not in the list before it is used, so that arrivals for
+            // other queue pairs cannot evict it first.
             Presence::Fetched => return,
             Presence::Absent => self.counters.receive_misses += 1,
             Presence::Present => {
@@ -143,6 +145,7 @@ impl ContextCache {
     }
 
     fn put_first(&mut self, qp: u32) {
+        // Room is made before the new node is linked: with one entry the list is empty in between.
         if self.held >= self.config.entries.max(1) {
             self.take_out(self.oldest);
         }

@@ -10,7 +10,7 @@ use crate::units::Bytes;
 /// What a new sending half is made of.
 #[derive(Debug, Clone)]
 pub struct SendHalf {
-    /// The receiver.
+    /// The host that its packets go to.
     pub peer: HostId,
     /// Hash of the 5-tuple without the entropy value.
     pub label: u32,

@@ -258,6 +258,8 @@ impl Nic {
             counters: &mut self.counters,
         };
         self.responders[slot.index()].handle_data(now, packet, &mut out);
+        // Without a limit on the wait no receiving half ever has a deadline, and the look-up is
+        // spared for each data packet.
         if self.config.ack.within != Span::MAX {
             self.keep_ack_timer(slot);
         }
@@ -280,6 +282,7 @@ impl Nic {
             }
             self.timers.pop();
             let requester = &mut self.requesters[slot.index()];
+            // An earlier deadline has made a newer entry since; this one is left over.
             if requester.timer_entry != due {
                 continue;
             }
@@ -316,6 +319,7 @@ impl Nic {
                 counters: &mut self.counters,
             };
             let responder = &mut self.responders[slot.index()];
+            // A deadline that has moved on finds nothing to do here, and gets a new entry below.
             responder.timer_entry = Time::NEVER;
             responder.handle_timeout(now, &mut out);
             self.keep_ack_timer(slot);

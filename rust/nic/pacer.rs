@@ -28,6 +28,9 @@ impl Pacer {
     /// A packet of `bytes` on the wire starts at `now`. There is no catching up: a queue pair
     /// that was kept waiting longer than its rate asks for does not burst afterwards.
     pub(super) fn handle_sent(&mut self, now: Time, bytes: u32, rate: BitRate) {
+        // The fraction is worth keeping only if this packet starts exactly when the last one
+        // planned it. It counts in units of 1/rate: after a change of the rate it is not exact any
+        // more, and the minimum keeps it below one picosecond.
         let carried = if now == self.next { self.remainder.min(rate.as_bps() - 1) } else { 0 };
         let numerator = u64::from(bytes) * PS_BITS + carried;
         self.remainder = numerator % rate.as_bps();

@@ -61,7 +61,7 @@ pub enum ParameterError {
     /// `preset` is not a text.
     #[error("preset: {value} is not a name; write for example \"{example}\"")]
     PresetType {
-        /// What was given.
+        /// The value that was given, as TOML spells it.
         value: String,
         /// A preset that exists.
         example: &'static str,
@@ -69,9 +69,9 @@ pub enum ParameterError {
     /// No preset has this name.
     #[error("preset '{name}' is unknown; there are {}", known.join(", "))]
     UnknownPreset {
-        /// What was given.
+        /// The name that was given.
         name: String,
-        /// Those that exist.
+        /// The names of all presets of the control.
         known: Vec<&'static str>,
     },
     /// A value that is out of range.
@@ -82,9 +82,9 @@ pub enum ParameterError {
 /// What was configured, and all its parameters with their values: those that were left out too.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Configured<T> {
-    /// The configuration.
+    /// The configuration, whose values are in range.
     pub value: T,
-    /// All its keys.
+    /// Every key with its value, defaults included: what configures the same again.
     pub parameters: Parameters,
 }
 
@@ -108,6 +108,7 @@ pub(super) fn overridden<C: Configuration>(
     let mut all = table(base);
     all.extend(given.clone());
     let value: C = all.try_into().map_err(|error: toml::de::Error| {
+        // serde does not name the key of a wrong type: each key is tried alone to find it.
         let (key, error) = culprit::<C>(given).unwrap_or((String::new(), error));
         ParameterError::Malformed { key, message: error.message().to_owned(), beside }
     })?;
@@ -152,12 +153,12 @@ pub(super) fn bytes(key: &'static str, bytes: Bytes) -> Result<(), InvalidValue>
     require(key, bytes, bytes > Bytes::ZERO, "it must be at least 1B")
 }
 
-/// More than 0.
+/// Refuses a fraction of 0.
 pub(super) fn positive(key: &'static str, fraction: Fraction) -> Result<(), InvalidValue> {
     require(key, fraction, fraction.numerator() > 0, "it must be more than 0")
 }
 
-/// At most 1.
+/// Refuses a fraction above 1.
 pub(super) fn part(key: &'static str, part: Fraction) -> Result<(), InvalidValue> {
     let holds = part.numerator() <= part.denominator();
     require(key, part, holds, "it must be at most 1, for example '1/5'")

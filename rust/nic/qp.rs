@@ -41,7 +41,7 @@ pub(super) enum Posting {
     Refused,
     /// It waits for another state.
     Queued,
-    /// It starts.
+    /// The sending half gets it at once.
     Started,
     /// It completes at once, flushed.
     Flushed,
@@ -90,6 +90,8 @@ impl QpState {
     /// Whether packets for the queue pair are processed.
     #[inline]
     pub(super) const fn receives(self) -> bool {
+        // The states that receive are neighbours in the order of the specification, so that the
+        // check of each packet is a range of numbers.
         let state = self as u8;
         Self::ReadyToReceive as u8 <= state && state <= Self::SendQueueError as u8
     }

@@ -42,7 +42,7 @@ pub(super) enum SendState {
     Paced,
 }
 
-/// The sending half.
+/// The sending half: one for each queue pair that sends.
 #[derive(Debug, Clone)]
 pub(super) struct Requester {
     pub send_state: SendState,
@@ -136,6 +136,8 @@ impl Requester {
     pub(super) fn post(&mut self, bytes: Bytes, id: u64, path: u16, config: &NicConfig) {
         let packets = bytes.get().div_ceil(config.payload.get()).max(1);
         self.work.push_back(Work { first: self.end, packets, bytes: bytes.get(), id, verb: 0 });
+        // With work in progress the path stays: a change would let packets of one message overtake
+        // those of another.
         if self.work.len() == 1 {
             self.policy.set_path(path);
         }
@@ -223,6 +225,7 @@ impl Requester {
             return true;
         }
         let out = self.recovery.in_flight();
+        // With nothing in flight no acknowledgement would come to open the window again.
         out == 0 || (out + 1) * u64::from(self.packet_bytes) <= window
     }
 
@@ -251,6 +254,7 @@ impl Requester {
         let payload =
             if last { work.bytes - index * config.payload.get() } else { config.payload.get() };
         let wire_bytes = u16::try_from(payload + config.header.get()).expect("checked by config");
+        // Read before `handle_sent`, which counts this packet as sent.
         let again = sequence < self.recovery.never_sent();
         // Asked once for each packet, a retransmission included: policies count on that.
         let entropy = self.policy.entropy(now);
@@ -303,6 +307,8 @@ impl Requester {
     fn pace(&mut self, now: Time, wire_bytes: u16) {
         self.congestion.handle_sent(now, u32::from(wire_bytes));
         let rate = self.congestion.rate(now);
+        // At line rate the wire alone paces: the sending half takes its turns and needs no
+        // wake-ups.
         if rate < self.line_rate {
             self.pacer.handle_sent(now, u32::from(wire_bytes), rate);
         }
@@ -349,6 +355,7 @@ impl Requester {
                 next,
                 packets: u32::try_from(new).unwrap_or(u32::MAX),
                 marked: ack.report().marked_packets(),
+                // The stamp wraps: a round trip of more than 4.4 ms reads as too short.
                 rtt: Span::from_ps(ack.echo().ps_until(now)),
                 in_flight: self.recovery.in_flight() * u64::from(self.packet_bytes),
             },

@@ -10,7 +10,7 @@ use crate::nic::delivery::Delivery;
 use crate::packet::{DataView, Flags, RefusalReason};
 use crate::units::Time;
 
-/// The receiving half.
+/// The receiving half: made for the first data packet, or before where there is no sending half.
 #[derive(Debug, Clone)]
 pub(super) struct Responder {
     /// When its entry among the NIC's acknowledgement timers is due; `NEVER` if it has none.
@@ -43,6 +43,8 @@ impl Responder {
     /// Takes a data packet.
     pub(super) fn handle_data(&mut self, now: Time, packet: DataView<'_>, out: &mut Outbox) {
         out.counters.data_received += 1;
+        // A mark counts whatever becomes of the packet: a trimmed or refused one met the same
+        // queue. The CNP is enqueued before the answer to the packet.
         if packet.flags.has(Flags::MARKED) {
             out.counters.marked += 1;
             self.answers.notify_congestion(now, packet, out);

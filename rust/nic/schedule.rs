@@ -26,6 +26,8 @@ impl Nic {
             if start > now {
                 break;
             }
+            // Of equal start times the lower slot comes first, so that the order does not depend on
+            // the order in which the heap was filled.
             self.paced.pop();
             self.requesters[slot.index()].send_state = SendState::Ready;
             self.ready.push_back(slot);
@@ -76,6 +78,10 @@ impl Nic {
 
     /// Schedules a sending half that may have something to send, unless it is scheduled already.
     pub(super) fn make_ready(&mut self, slot: Slot) {
+        // A half that is Ready or Paced has its one entry already; a second one would give it two
+        // turns in a round. There is no `now` here: a half that its rate has ever held back goes
+        // through the heap, and the next poll moves it to the end of the queue if its time has
+        // come.
         if self.requesters[slot.index()].send_state == SendState::Idle {
             self.schedule(slot, Time::ZERO);
         }
@@ -102,6 +108,9 @@ impl Nic {
     pub(super) fn keep_timer(&mut self, slot: Slot) {
         let requester = &mut self.requesters[slot.index()];
         let deadline = requester.deadline();
+        // A later deadline needs no new entry: the entry that is there fires early and is put back
+        // then. An acknowledgement that restarts the timer therefore costs one comparison and no
+        // heap operation.
         if deadline < requester.timer_entry {
             requester.timer_entry = deadline;
             self.timers.push(Reverse((deadline, slot)));

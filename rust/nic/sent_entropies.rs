@@ -16,9 +16,11 @@ pub(super) struct SentEntropies {
 impl SentEntropies {
     /// Packet `sequence` goes out with `entropy`; the later value counts.
     pub(super) fn handle_sent(&mut self, sequence: u64, entropy: u16) {
+        // Go-back-to-zero sends packets again that were acknowledged; nobody asks for their values.
         let Some(index) = sequence.checked_sub(self.first) else { return };
         match self.values.get_mut(index as usize) {
             Some(value) => *value = entropy,
+            // Packets go out for the first time in order: a new one is exactly one past the end.
             None => self.values.push_back(entropy),
         }
     }
@@ -34,6 +36,8 @@ impl SentEntropies {
         let (base, marks) = (report.base.near(acknowledged), report.marks());
         let mut left = report.arrived;
         while left != 0 {
+            // The lowest bit comes first, so that a policy learns of packets in the order of their
+            // numbers.
             let bit = left & left.wrapping_neg();
             left ^= bit;
             let sequence = base + u64::from(bit.trailing_zeros());
@@ -43,6 +47,7 @@ impl SentEntropies {
                 tell(entropy, if marks & bit == 0 { PathSignal::Good } else { PathSignal::Marked });
             }
         }
+        // The values are dropped only now: the report covers packets before `acknowledged` too.
         let passed = acknowledged.saturating_sub(self.first) as usize;
         self.values.drain(..passed.min(self.values.len()));
         self.first = self.first.max(acknowledged);

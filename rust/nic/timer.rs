@@ -53,7 +53,7 @@ pub enum Timer {
 }
 
 impl Timer {
-    /// All of them.
+    /// All timers, in the order of their owners.
     pub const ALL: [Self; 8] = [
         Self::Retransmission,
         Self::Alpha,
@@ -88,7 +88,7 @@ pub(super) struct Timers<const FIRST: u8, const COUNT: usize> {
     due: [Time; COUNT],
 }
 
-/// The sending half's.
+/// The one timer of the sending half.
 pub(super) type SenderTimers = Timers<{ Timer::Retransmission as u8 }, 1>;
 
 /// A congestion control's: alpha, rate increase and, with three, rate decrease.

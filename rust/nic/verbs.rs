@@ -112,14 +112,14 @@ pub struct WorkRequest {
     pub path: u16,
 }
 
-/// What completed.
+/// The kind of work that a completion reports, spelled as in rdma-core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opcode {
     /// A WRITE, with immediate data or without.
     RdmaWrite,
-    /// A SEND.
+    /// A SEND, at the end that posted it.
     Send,
-    /// A READ.
+    /// A READ, when the last byte of its answer is there.
     RdmaRead,
     /// A receive, by a SEND.
     Receive,
@@ -130,7 +130,7 @@ pub enum Opcode {
 /// The status of completed work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompletionStatus {
-    /// Done.
+    /// The work is done: the peer has acknowledged it, or the message is there.
     Success,
     /// The queue pair went to Error before it was done.
     Flushed,
@@ -163,7 +163,7 @@ pub struct Completion {
     pub id: u64,
     /// What it was; of a flushed receive always `Receive`.
     pub opcode: Opcode,
-    /// How it ended.
+    /// Whether it succeeded, and if not, why.
     pub status: CompletionStatus,
     /// Bytes moved; 0 if it failed.
     pub bytes: Bytes,
@@ -177,15 +177,15 @@ pub enum VerbsError {
     /// No queue pair has this number, or it was destroyed (EINVAL).
     #[error("{qp}: there is no such queue pair; create_qp returns the numbers in use")]
     UnknownQp {
-        /// The number.
+        /// The number that was given.
         qp: QpId,
     },
     /// The states do not follow one another (EINVAL).
     #[error("{qp}: {from} cannot become {to}; see the table of transitions")]
     InvalidTransition {
-        /// The queue pair.
+        /// The queue pair to be modified.
         qp: QpId,
-        /// Its state.
+        /// The state that it is in.
         from: QpState,
         /// The state asked for.
         to: QpState,
@@ -193,15 +193,15 @@ pub enum VerbsError {
     /// To receive, it must know its other end (EINVAL).
     #[error("{qp}: it does not know the number of its other end; call set_peer_qp before RTR")]
     NotConnected {
-        /// The queue pair.
+        /// The queue pair that lacks its other end.
         qp: QpId,
     },
     /// The queue pair's state does not allow it (EINVAL).
     #[error("{qp}: {verb} is not possible in state {state}")]
     WrongState {
-        /// The queue pair.
+        /// The queue pair of the call.
         qp: QpId,
-        /// Its state.
+        /// The state that it is in.
         state: QpState,
         /// What was asked for.
         verb: &'static str,
@@ -209,19 +209,19 @@ pub enum VerbsError {
     /// It was made without a sending half (EINVAL).
     #[error("{qp}: it only receives; give create_qp a policy to send by")]
     ReceiveOnly {
-        /// The queue pair.
+        /// The queue pair without a sending half.
         qp: QpId,
     },
     /// It reports by events, and work requests need completions (EINVAL).
     #[error("{qp}: it has no completions; make it with Reporting::Completions, or use Nic::post")]
     NoCompletions {
-        /// The queue pair.
+        /// The queue pair without completions.
         qp: QpId,
     },
     /// The message is too long (EINVAL).
     #[error("a message of {bytes} is too long; the longest is {} bytes", LONGEST_MESSAGE.get())]
     MessageTooLong {
-        /// Its length.
+        /// The length that was asked for.
         bytes: Bytes,
     },
     /// A READ of nothing (EINVAL here; the specification lets it pass).
@@ -236,7 +236,7 @@ pub enum VerbsError {
     /// The send queue is full (ENOMEM).
     #[error("{qp}: its send queue holds {depth} work requests and is full; poll completions")]
     SendQueueFull {
-        /// The queue pair.
+        /// The queue pair whose send queue is full.
         qp: QpId,
         /// Work requests that it holds.
         depth: usize,
@@ -244,7 +244,7 @@ pub enum VerbsError {
     /// The receive queue is full (ENOMEM).
     #[error("{qp}: its receive queue holds {depth} receives and is full; poll completions")]
     ReceiveQueueFull {
-        /// The queue pair.
+        /// The queue pair whose receive queue is full.
         qp: QpId,
         /// Receives that it holds.
         depth: usize,

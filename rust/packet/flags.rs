@@ -5,7 +5,7 @@
 pub struct Flags(u8);
 
 impl Flags {
-    /// No flag.
+    /// The empty set of flags.
     pub const NONE: Self = Self(0);
     /// ECN: congestion experienced; in an answer, the echo of the answered packet's mark.
     pub const MARKED: Self = Self(1);

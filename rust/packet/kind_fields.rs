@@ -30,15 +30,15 @@ pub struct KindFields {
 /// forges them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RawFields {
-    /// 64 bits.
+    /// 64 bits: a report's bitmap, a verb's headers, a reason or bytes.
     pub sack: u64,
-    /// 24 bits.
+    /// A PSN of 24 bits; higher bits are ignored.
     pub psn: u32,
-    /// 24 bits.
+    /// A PSN or the index of a message, of 24 bits; higher bits are ignored.
     pub ack: u32,
-    /// 32 bits.
+    /// 32 bits: a report's marks, or the length of a message.
     pub marked: u32,
-    /// 32 bits.
+    /// 32 bits: a time in steps of 1,024 ps.
     pub stamp: u32,
 }
 
@@ -128,6 +128,9 @@ impl ArrivalReport {
 
     /// Which of the 64 packets from `base` on were ECN marked, a subset of `arrived`.
     pub const fn marks(&self) -> u64 {
+        // The n-th bit of `marked` is for the n-th bit that is set in `arrived`: 64 PSNs fit
+        // because at most 32 of them are reported. Most reports have no mark, and the loop does not
+        // run.
         let (mut left, mut marks, mut reported) = (self.marked, 0, self.arrived);
         while left != 0 && reported != 0 {
             if left & 1 == 1 {
@@ -151,6 +154,7 @@ impl ArrivalReport {
 const fn compress(marks: u64, arrived: u64) -> u32 {
     let (mut left, mut marked) = (marks & arrived, 0u64);
     while left != 0 {
+        // The position of a mark among the arrivals is the number of arrivals below it.
         let below = (1u64 << left.trailing_zeros()) - 1;
         marked |= 1 << (arrived & below).count_ones();
         left &= left - 1;
@@ -186,7 +190,7 @@ impl RefusalReason {
 pub enum PauseOrder {
     /// Stop sending what has no priority.
     Pause,
-    /// Continue.
+    /// Continue to send what has no priority.
     Resume,
 }
 

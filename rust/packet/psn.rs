@@ -13,13 +13,16 @@ impl Psn {
         Self((sequence % Self::MODULUS) as u32)
     }
 
-    /// The 24 bits.
+    /// The number as the wire has it, below [`Psn::MODULUS`].
     pub const fn get(self) -> u32 {
         self.0
     }
 
     /// The full sequence number, given one that is less than 2^23 away.
     pub const fn near(self, known: u64) -> u64 {
+        // Of the two full numbers nearest to `known` the one less than half of the range ahead is
+        // meant; at exactly half it counts as behind. A number behind 0 can only be forged; 0
+        // stands for it.
         let half = Self::MODULUS / 2;
         let ahead = (self.0 as u64 + Self::MODULUS - known % Self::MODULUS) % Self::MODULUS;
         if ahead < half { known + ahead } else { (known + ahead).saturating_sub(Self::MODULUS) }

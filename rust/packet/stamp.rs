@@ -7,7 +7,7 @@ use crate::units::Time;
 pub struct Stamp(u32);
 
 impl Stamp {
-    /// The 32 bits.
+    /// The stamp as the wire has it, in steps of 1,024 ps.
     pub const fn bits(self) -> u32 {
         self.0
     }
@@ -19,11 +19,13 @@ impl Stamp {
 
     /// The stamp for `time`.
     pub const fn at(time: Time) -> Self {
+        // A shift in place of a division by 1,000: the stamp is taken for each data packet.
         Self((time.as_ps() >> 10) as u32)
     }
 
     /// Picoseconds from this stamp to `now`, within 1 ns, if less than 4.4 ms have passed.
     pub const fn ps_until(self, now: Time) -> u64 {
+        // The difference of wrapped stamps is right as long as the time between them does not wrap.
         (Self::at(now).0.wrapping_sub(self.0) as u64) << 10
     }
 }

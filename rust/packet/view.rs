@@ -13,21 +13,21 @@ use super::{
 /// A packet by its kind.
 #[derive(Debug, Clone, Copy)]
 pub enum View<'a> {
-    /// Data.
+    /// A part of a message, whole or trimmed to its header.
     Data(DataView<'a>),
-    /// An acknowledgement.
+    /// A positive acknowledgement of one or more packets.
     Ack(AckView<'a>),
-    /// A negative acknowledgement.
+    /// A negative acknowledgement, for a gap or for a trimmed packet.
     Nack(NackView<'a>),
     /// A congestion notification packet: it has no further fields.
     Cnp,
-    /// A refusal.
+    /// A packet that arrived and is not accepted, for a reason of the verbs.
     Refusal(RefusalView<'a>),
     /// A frame of priority flow control (PFC).
     Pause(PauseFrame),
 }
 
-/// A data packet.
+/// A data packet: its PSN, its time stamp, its message and its verb.
 #[derive(Debug, Clone, Copy)]
 pub struct DataView<'a>(&'a Packet);
 
@@ -35,11 +35,11 @@ pub struct DataView<'a>(&'a Packet);
 #[derive(Debug, Clone, Copy)]
 pub struct AckView<'a>(&'a Packet);
 
-/// A negative acknowledgement.
+/// A negative acknowledgement: what is missing, and why.
 #[derive(Debug, Clone, Copy)]
 pub struct NackView<'a>(&'a Packet);
 
-/// A refusal.
+/// A refusal: which packet, and for what reason.
 #[derive(Debug, Clone, Copy)]
 pub struct RefusalView<'a>(&'a Packet);
 
@@ -76,6 +76,8 @@ impl Packet {
     /// The view of a data packet; `None` for every other kind.
     #[inline]
     pub const fn as_data(&self) -> Option<DataView<'_>> {
+        // One comparison: the match over all kinds would be asked for every packet that comes to a
+        // host.
         if self.is_control() { None } else { Some(DataView(self)) }
     }
 

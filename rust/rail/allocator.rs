@@ -6,13 +6,13 @@
 
 use thiserror::Error;
 
-use super::{Costs, Division, Line, Phase, RailSet, SizeClass, Weigh, Weigher};
+use super::{CostLine, Costs, Division, Phase, RailSet, SizeClass, Weigh, Weigher};
 use crate::ids::RailId;
 use crate::units::{BitRate, Bytes, Span};
 
 /// An operation to be divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Operation {
+pub struct RailOperation {
     /// Length of the operation.
     pub bytes: Bytes,
     /// Length of an element, which is never split; zero counts as one byte.
@@ -21,7 +21,7 @@ pub struct Operation {
 
 /// The time that one rail took for its share of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cost {
+pub struct RailCost {
     /// Id of the rail.
     pub rail: RailId,
     /// Length of its share.
@@ -47,7 +47,7 @@ pub struct AllocationContext<'a> {
 
 impl AllocationContext<'_> {
     /// The cost lines of the rails that are up and have been measured; `None` for the others.
-    pub fn lines(&self) -> Vec<Option<Line>> {
+    pub fn lines(&self) -> Vec<Option<CostLine>> {
         self.rails()
             .map(|rail| self.up.contains(rail).then(|| self.costs.line(rail, self.class))?)
             .collect()
@@ -63,7 +63,7 @@ impl AllocationContext<'_> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
     /// The measured cost.
-    pub cost: Cost,
+    pub cost: RailCost,
     /// The duration according to the rail's line before this sample, in picoseconds; `None`
     /// without an earlier sample of the class.
     pub expected_ps: Option<f64>,
@@ -84,7 +84,8 @@ pub struct OperationCosts<'a> {
 }
 
 impl OperationCosts<'_> {
-    /// How far apart the rails ended: (longest − shortest) / longest; 0 for fewer than two rails.
+    /// The imbalance of the rails' ends: (longest − shortest) / longest; 0 for fewer than two
+    /// rails.
     pub fn spread(&self) -> f64 {
         let longest = self.samples.iter().map(Sample::ps).fold(0.0, f64::max);
         let shortest = self.samples.iter().map(Sample::ps).fold(f64::INFINITY, f64::min);
@@ -141,7 +142,7 @@ pub struct ClassStatus {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RailStatus {
     /// The line fitted to its costs; `None` before the first sample.
-    pub line: Option<Line>,
+    pub line: Option<CostLine>,
     /// Number of samples of this class since the measurements were last discarded.
     pub samples: u32,
     /// Its share of the last operation of this class.
@@ -171,7 +172,7 @@ impl Allocator {
     ///
     /// # Errors
     /// No rail is up.
-    pub fn allocate(&mut self, operation: &Operation) -> Result<Division, AllocateError> {
+    pub fn allocate(&mut self, operation: &RailOperation) -> Result<Division, AllocateError> {
         if self.up.is_empty() {
             return Err(AllocateError::NoRail);
         }
@@ -198,9 +199,9 @@ impl Allocator {
     /// Processes the costs of an operation: one cost for each rail that completed its share.
     ///
     /// An operation of which chunks were repeated is not representative: callers do not report it.
-    pub fn handle_costs(&mut self, operation: &Operation, costs: &[Cost]) {
+    pub fn handle_costs(&mut self, operation: &RailOperation, costs: &[RailCost]) {
         let class = SizeClass::of(operation.bytes);
-        let known = |cost: &&Cost| self.up.contains(cost.rail) && cost.bytes > Bytes::ZERO;
+        let known = |cost: &&RailCost| self.up.contains(cost.rail) && cost.bytes > Bytes::ZERO;
         let samples: Vec<Sample> = costs
             .iter()
             .filter(known)
@@ -212,7 +213,7 @@ impl Allocator {
             })
             .collect();
         for sample in &samples {
-            let Cost { rail, bytes, duration } = sample.cost;
+            let RailCost { rail, bytes, duration } = sample.cost;
             if self.weigher.accepts(class, sample) {
                 self.costs.add(rail, class, bytes, duration);
             }
@@ -241,7 +242,7 @@ impl Allocator {
     }
 
     /// The expected time of `rail` for `bytes` of an operation; `None` before its first sample.
-    pub fn expected(&self, operation: &Operation, rail: RailId, bytes: Bytes) -> Option<Span> {
+    pub fn expected(&self, operation: &RailOperation, rail: RailId, bytes: Bytes) -> Option<Span> {
         let line = self.costs.line(rail, SizeClass::of(operation.bytes))?;
         let ps = line.at(bytes.get() as f64);
         // The cast saturates.
@@ -250,7 +251,7 @@ impl Allocator {
 
     /// The rate of `rail` for operations of this size without its start-up, or its nominal rate
     /// before its first sample. Missing chunks are divided in proportion to it.
-    pub fn rate(&self, operation: &Operation, rail: RailId) -> BitRate {
+    pub fn rate(&self, operation: &RailOperation, rail: RailId) -> BitRate {
         let line = self.costs.line(rail, SizeClass::of(operation.bytes));
         let nominal = self.nominal.get(rail.index()).copied().unwrap_or_default();
         line.map_or(nominal, |line| BitRate::from_bps((8e12 / line.ps_per_byte) as u64))
@@ -274,7 +275,7 @@ impl Allocator {
 }
 
 fn context<'a>(
-    operation: &Operation,
+    operation: &RailOperation,
     up: RailSet,
     nominal: &'a [BitRate],
     costs: &'a Costs,
@@ -340,19 +341,20 @@ mod tests {
         assert_eq!(error, "0 rails are out of range: expected 1 to 64");
         assert!(config("even", "").build(&[BitRate::from_gbps(1); 65]).is_err());
         let mut allocator = config("nezha", "").build(&[BitRate::from_gbps(1); 2]).unwrap();
-        let odd = Operation { bytes: Bytes::ZERO, element: Bytes::ZERO };
+        let odd = RailOperation { bytes: Bytes::ZERO, element: Bytes::ZERO };
         for rail in [0, 7] {
             let rail = RailId(rail);
-            allocator.handle_costs(&odd, &[Cost { rail, bytes: Bytes::ZERO, duration: Span::MAX }]);
-            let cost = Cost { rail, bytes: Bytes::new(u64::MAX), duration: Span::ZERO };
+            allocator
+                .handle_costs(&odd, &[RailCost { rail, bytes: Bytes::ZERO, duration: Span::MAX }]);
+            let cost = RailCost { rail, bytes: Bytes::new(u64::MAX), duration: Span::ZERO };
             allocator.handle_costs(&odd, &[cost, cost]);
         }
         assert_eq!(allocator.allocate(&odd).unwrap().total(), Bytes::ZERO);
-        let huge = Operation { bytes: Bytes::new(u64::MAX), element: Bytes::new(3) };
+        let huge = RailOperation { bytes: Bytes::new(u64::MAX), element: Bytes::new(3) };
         (0..5).for_each(|_| {
             let division = allocator.allocate(&huge).unwrap();
             assert_eq!(division.total(), huge.bytes);
-            let cost = |it: crate::rail::RailRange| Cost {
+            let cost = |it: crate::rail::RailRange| RailCost {
                 rail: it.rail,
                 bytes: it.bytes(),
                 duration: Span::MAX,

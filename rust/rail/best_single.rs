@@ -14,7 +14,7 @@ use crate::balance::{Origin, SchemeError, parse_config};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How many times each rail is tried per size class, at least once. Default 3 (\[inferred\]).
+    /// The number of trials of each rail per size class, at least one. Default 3 (\[inferred\]).
     pub tries: u32,
 }
 

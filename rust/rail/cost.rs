@@ -8,7 +8,7 @@
 //! their distance. That matters for a class with shares of one size only, from which start-up and
 //! rate cannot be separated.
 
-use super::Line;
+use super::CostLine;
 use crate::ids::RailId;
 use crate::units::{Bytes, Span};
 
@@ -129,7 +129,7 @@ impl Costs {
     }
 
     /// The line of `rail` for operations of this class; `None` before its first sample.
-    pub fn line(&self, rail: RailId, class: SizeClass) -> Option<Line> {
+    pub fn line(&self, rail: RailId, class: SizeClass) -> Option<CostLine> {
         let means = self.means(rail, class)?;
         let plain = means.ps / means.bytes;
         let square = means.bytes * means.bytes;
@@ -139,7 +139,7 @@ impl Costs {
         // Start-ups are not negative, and a rail does not get faster with more bytes.
         let ps_per_byte = slope.clamp(LEAST_SLOPE * plain, plain);
         let start_ps = (means.ps - ps_per_byte * means.bytes).max(0.0);
-        Some(Line { start_ps, ps_per_byte })
+        Some(CostLine { start_ps, ps_per_byte })
     }
 
     /// Means over all classes, weighted by nearness and by relative error: a microsecond counts

@@ -7,14 +7,14 @@
 
 /// The time of a rail for `x` bytes: a start-up plus a time per byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Line {
+pub struct CostLine {
     /// Start-up (α), in picoseconds; not negative.
     pub start_ps: f64,
     /// Time per byte (1/β), in picoseconds; above zero.
     pub ps_per_byte: f64,
 }
 
-impl Line {
+impl CostLine {
     /// The time for `bytes`, in picoseconds.
     pub fn at(&self, bytes: f64) -> f64 {
         self.start_ps + bytes * self.ps_per_byte
@@ -58,8 +58,8 @@ impl EqualFinish {
 ///
 /// A rail whose share would be below `floor` of the bytes does not participate: its start-up would
 /// cost more than it contributes. Returns `None` if no rail has a line.
-pub fn equal_finish(bytes: f64, lines: &[Option<Line>], floor: f64) -> Option<EqualFinish> {
-    let mut order: Vec<(usize, Line)> =
+pub fn equal_finish(bytes: f64, lines: &[Option<CostLine>], floor: f64) -> Option<EqualFinish> {
+    let mut order: Vec<(usize, CostLine)> =
         lines.iter().enumerate().filter_map(|(rail, line)| Some((rail, (*line)?))).collect();
     // By start-up, then by the time for all bytes, then by id.
     order.sort_by(|(a, x), (b, y)| {
@@ -67,7 +67,7 @@ pub fn equal_finish(bytes: f64, lines: &[Option<Line>], floor: f64) -> Option<Eq
     });
     loop {
         let (ps, taken) = fill(bytes, &order)?;
-        let share = |line: &Line| (ps - line.start_ps) * line.rate();
+        let share = |line: &CostLine| (ps - line.start_ps) * line.rate();
         // A removed rail leaves more to the others, so only the rail with the least share is
         // removed before all are reconsidered.
         let least = (1..taken).min_by(|&a, &b| share(&order[a].1).total_cmp(&share(&order[b].1)));
@@ -90,7 +90,7 @@ pub fn equal_finish(bytes: f64, lines: &[Option<Line>], floor: f64) -> Option<Eq
 }
 
 /// The common end, and the number of participating rails, which are the first in the order.
-fn fill(bytes: f64, order: &[(usize, Line)]) -> Option<(f64, usize)> {
+fn fill(bytes: f64, order: &[(usize, CostLine)]) -> Option<(f64, usize)> {
     let (_, first) = order.first()?;
     let mut ps = first.at(bytes);
     let (mut weighted, mut rates) = (bytes + first.start_ps * first.rate(), first.rate());
@@ -109,8 +109,8 @@ fn fill(bytes: f64, order: &[(usize, Line)]) -> Option<(f64, usize)> {
 mod tests {
     use super::*;
 
-    fn line(start_ps: f64, ps_per_byte: f64) -> Option<Line> {
-        Some(Line { start_ps, ps_per_byte })
+    fn line(start_ps: f64, ps_per_byte: f64) -> Option<CostLine> {
+        Some(CostLine { start_ps, ps_per_byte })
     }
 
     #[test]

@@ -20,7 +20,7 @@
 //!
 //! ```
 //! use evenkeel::ids::RailId;
-//! use evenkeel::rail::{self, Cost, Operation};
+//! use evenkeel::rail::{self, RailCost, RailOperation};
 //! use evenkeel::units::{BitRate, Bytes, Span};
 //!
 //! // Two rails: 20 us and 100 Gbps, 5 us and 25 Gbps. The allocator knows neither.
@@ -30,13 +30,13 @@
 //! };
 //! let config = rail::allocator_config("nezha", &Default::default())?;
 //! let mut allocator = config.build(&[BitRate::from_gbps(100), BitRate::from_gbps(25)])?;
-//! let operation = Operation { bytes: Bytes::new(64 << 20), element: Bytes::new(4) };
+//! let operation = RailOperation { bytes: Bytes::new(64 << 20), element: Bytes::new(4) };
 //! for _ in 0..10 {
 //!     let division = allocator.allocate(&operation)?;
-//!     let costs: Vec<Cost> = division
+//!     let costs: Vec<RailCost> = division
 //!         .ranges()
 //!         .map(|it| (it.rail, it.bytes()))
-//!         .map(|(rail, bytes)| Cost { rail, bytes, duration: took(rail, bytes) })
+//!         .map(|(rail, bytes)| RailCost { rail, bytes, duration: took(rail, bytes) })
 //!         .collect();
 //!     allocator.handle_costs(&operation, &costs);
 //! }
@@ -57,11 +57,12 @@ mod set;
 mod test_rails;
 
 pub use allocator::{
-    AllocateError, AllocationContext, Allocator, Cost, Operation, OperationCosts, Retention, Sample,
+    AllocateError, AllocationContext, Allocator, OperationCosts, RailCost, RailOperation,
+    Retention, Sample,
 };
 pub use cost::{Costs, SizeClass};
 pub use division::{Division, RailRange};
-pub use line::{EqualFinish, Line, equal_finish};
+pub use line::{CostLine, EqualFinish, equal_finish};
 pub use set::RailSet;
 
 use crate::balance::{Origin, Parameters, SchemeError};
@@ -116,7 +117,7 @@ pub trait Weigh {
 pub enum Phase {
     /// The allocator has no phases.
     Fixed,
-    /// The allocator measures all rails; so many operations have been measured.
+    /// The allocator measures all rails; so far this number of operations has been measured.
     Cold(u32),
     /// The allocator uses its measurements.
     Hot,

@@ -26,8 +26,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AllocationContext, AllocatorConfig, AllocatorPreset, EqualFinish, Line, OperationCosts, Phase,
-    RailSet, Retention, Sample, SizeClass, Weigh, equal_finish,
+    AllocationContext, AllocatorConfig, AllocatorPreset, CostLine, EqualFinish, OperationCosts,
+    Phase, RailSet, Retention, Sample, SizeClass, Weigh, equal_finish,
 };
 use crate::balance::{Origin, SchemeError, parse_config};
 
@@ -110,7 +110,7 @@ impl Config {
 /// The state of one size class.
 #[derive(Debug, Clone)]
 enum ClassState {
-    /// That many operations have been measured.
+    /// The number of measured operations.
     Cold(u32),
     Hot(Hot),
 }
@@ -118,7 +118,7 @@ enum ClassState {
 #[derive(Debug, Clone)]
 struct Hot {
     /// The assumed cost of each rail, until feedback changes it.
-    lines: Vec<Option<Line>>,
+    lines: Vec<Option<CostLine>>,
     /// The assumed slowdown of each rail relative to the line fitted to its samples.
     factors: Vec<f64>,
     /// Operations since an excluded rail was last measured.

@@ -2,7 +2,7 @@
 
 use proptest::test_runner::{Config, RngSeed};
 
-use super::{Allocator, AllocatorConfig, Cost, Division, Operation, allocator_config};
+use super::{Allocator, AllocatorConfig, Division, RailCost, RailOperation, allocator_config};
 use crate::ids::RailId;
 use crate::rng::{Purpose, Stream};
 use crate::units::{BitRate, Bytes, Span};
@@ -36,8 +36,8 @@ pub(super) fn config(name: &str, parameters: &str) -> AllocatorConfig {
     allocator_config(name, &parameters.parse().unwrap()).unwrap()
 }
 
-pub(super) fn operation(bytes: u64) -> Operation {
-    Operation { bytes: Bytes::new(bytes), element: Bytes::new(4) }
+pub(super) fn operation(bytes: u64) -> RailOperation {
+    RailOperation { bytes: Bytes::new(bytes), element: Bytes::new(4) }
 }
 
 impl Bench {
@@ -65,7 +65,7 @@ impl Bench {
             let ps = self.takes(it.rail, it.bytes());
             let off = 1_000 - self.noise + self.random.below(2 * self.noise + 1);
             let duration = Span::from_ps(ps * u64::from(off) / 1_000);
-            costs.push(Cost { rail: it.rail, bytes: it.bytes(), duration });
+            costs.push(RailCost { rail: it.rail, bytes: it.bytes(), duration });
         }
         self.allocator.handle_costs(&operation, &costs);
         division

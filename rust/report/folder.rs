@@ -35,7 +35,7 @@ pub type Writer<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// Names of results beside those that every folder may have.
+    /// Names of results in addition to those that every folder may have.
     others: Vec<String>,
     #[cfg(unix)]
     lock: Option<nix::fcntl::Flock<fs::File>>,

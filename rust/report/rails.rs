@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::{Cost, Identity, VERSION};
-use crate::multirail::{Outcome, Setup, Verdict};
+use crate::multirail::{RailOutcome, RailSetup, RailVerdict};
 use crate::units::{Span, Time};
 
 /// The results of a run. Times are nanoseconds with picoseconds as decimals.
@@ -100,8 +100,8 @@ fn ns(time: Time) -> f64 {
 
 impl RailSummary {
     /// The summary of a run of `setup`.
-    pub fn new(identity: &Identity, setup: &Setup, outcome: &Outcome, cost: Cost) -> Self {
-        let done = outcome.verdict == Verdict::Completed;
+    pub fn new(identity: &Identity, setup: &RailSetup, outcome: &RailOutcome, cost: Cost) -> Self {
+        let done = outcome.verdict == RailVerdict::Completed;
         let operations = outcome.operations.iter().map(|operation| OperationSummary {
             bytes: operation.bytes.get(),
             start_ns: ns(operation.started),
@@ -149,7 +149,7 @@ impl RailSummary {
 
 /// The rate of a rail over the time in which it had chunks, in bytes per second, without operations
 /// that a failure affected.
-fn busy_rate(outcome: &Outcome, rail: usize) -> Option<f64> {
+fn busy_rate(outcome: &RailOutcome, rail: usize) -> Option<f64> {
     let whole = outcome.operations.iter().filter(|operation| operation.reissued == 0);
     let pairs = whole.filter_map(|it| Some((it.shares[rail].get(), it.times[rail]?.as_ps())));
     let (bytes, ps) = pairs.fold((0, 0), |(b, t), (bytes, ps)| (b + bytes, t + ps));

@@ -144,7 +144,7 @@ fn contexts(summary: &Summary) -> String {
     )
 }
 
-/// The state that the policy keeps beside the queue pairs.
+/// The state of the policy in addition to the queue pairs.
 fn state(summary: &Summary) -> String {
     let state = &summary.state;
     let switches = match state.switch_bits_max {

@@ -9,22 +9,22 @@ pub struct Explained {
     pub key: String,
     /// Its value, as TOML writes it.
     pub value: String,
-    /// Who set it.
-    pub from: Origin,
+    /// The origin of its value.
+    pub from: ValueOrigin,
 }
 
-/// Who set a value.
+/// The origin of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// That line of the scenario's file.
+pub enum ValueOrigin {
+    /// This line of the scenario's file.
     Line(usize),
     /// The command line.
     CommandLine,
-    /// Nobody: it is the default.
+    /// The default of its key.
     Default,
 }
 
-impl std::fmt::Display for Origin {
+impl std::fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Line(line) => write!(f, "line {line}"),
@@ -65,12 +65,12 @@ impl Scenario {
         }
     }
 
-    fn origin_of(&self, key: &str) -> Origin {
+    fn origin_of(&self, key: &str) -> ValueOrigin {
         let overridable = [self.file.general.seed.key(), self.file.policy.name.key()];
         if overridable.iter().any(|it| it.is_overridden() && it.path() == key) {
-            return Origin::CommandLine;
+            return ValueOrigin::CommandLine;
         }
-        self.origin.source.line_of(key).map_or(Origin::Default, Origin::Line)
+        self.origin.source.line_of(key).map_or(ValueOrigin::Default, ValueOrigin::Line)
     }
 
     /// The resolved scenario as TOML, each line with a comment that says where its value is

@@ -1,16 +1,16 @@
-//! Scenarios: the TOML file that describes a run, parsed once into something sound.
+//! Scenarios: the TOML file that describes a run, parsed once into a valid run.
 //!
-//! What was typed is a [`ScenarioFile`]; what a run is made from is a [`Scenario`]. Between the
-//! two every fault is found, each with its file, line, key and value and what is expected
-//! ([`ScenarioError`]). A scenario knows how to become a [`Setup`](crate::fabric::Setup); it does
-//! not run.
+//! A [`ScenarioFile`] is the content of the file; a [`Scenario`] is the validated input of a run.
+//! Every fault is found between the two and is reported with its file, line, key and value and what
+//! is expected ([`ScenarioError`]). A scenario is converted to a [`Setup`](crate::fabric::Setup);
+//! it does not run.
 //!
 //! Each folder uses only those before it:
 //!
-//! - `input`: the text, values that know their key ([`Located`]), faults, checks that sections
-//!   share, and the macro that declares a section.
-//! - `file`: what was typed, a struct for each section and each kind of workload and fabric.
-//! - `resolve`: from those structs to what a run is made from.
+//! - `input`: the text, values with their keys ([`Located`]), faults, checks that sections share,
+//!   and the macro that declares a section.
+//! - `file`: the file's content, a struct for each section and each kind of workload and fabric.
+//! - `resolve`: from those structs to the input of a run.
 //! - `rail`: file and resolution of scenarios whose hosts have several rails.
 
 mod explain;
@@ -24,7 +24,7 @@ mod resolved;
 #[cfg(test)]
 mod tests;
 
-pub use explain::{Explained, Origin};
+pub use explain::{Explained, ValueOrigin};
 pub use file::failure::{FailureName, FailureSection, SpanOrNever};
 pub use file::switch::{EcnSection, HeadroomName, PfcSection, SwitchSection, TrimSection};
 pub use file::toggle::Toggle;
@@ -43,7 +43,7 @@ pub use file::workload::recorded::{
 pub use file::workload::training::{
     FamilyName, ModelChoice, ModelSection, ShardingName, TensorTrafficName, TrainingSection,
 };
-pub use file::workload::{CommonSection, JobSection, Work, WorkloadSection};
+pub use file::workload::{CommonSection, JobSection, WorkloadKeys, WorkloadSection};
 pub use file::{GeneralSection, PolicySection, SCHEMA_VERSION, ScenarioFile};
 pub use input::error::{Fault, ScenarioError};
 pub use input::located::{Key, Located};

@@ -37,8 +37,8 @@ pub fn reference() -> String {
     workloads(&mut page);
     page.section::<FailureSection>(
         "## `[[failure]]`",
-        "What fails, how and when: exactly one of `link`, `switch` and `probability`. By default \
-         nothing fails.",
+        "Failures: exactly one of `link`, `switch` and `probability`, its kind and its times. By \
+         default nothing fails.",
     );
     rails(&mut page);
     page.text(END);
@@ -149,7 +149,7 @@ fn transports(page: &mut Page) {
     page.parameters("`recovery`", named::<RecoveryName>().skip(1).map(loss_recovery));
 }
 
-/// A name, and what serde reads of it.
+/// A name, and the value that serde reads from it.
 struct Named<T> {
     name: String,
     value: T,
@@ -173,7 +173,7 @@ fn control(named: Named<CongestionName>) -> Row {
     *section.congestion_control = named.value;
     congestion::resolve(&context, &mut section, &Toggle::Off).expect("its defaults are valid");
     let parameters = section.parameters.clone();
-    // A preset that does not exist is refused with those that do.
+    // The error for an unknown preset lists the known ones.
     section.parameters.insert("preset".to_owned(), "\0".into());
     let refused = congestion::resolve(&context, &mut section, &Toggle::Off).map_err(|it| it.fault);
     let about = match refused.map_err(|fault| *fault) {

@@ -1,4 +1,4 @@
-//! A sound scenario: what a run is made from.
+//! A valid scenario: the input of a run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::site::Ground;
 use super::resolve::{buffering, failure, job, limits, policy, switch, topology, trace_file};
-use super::resolve::{site::Sent, transport};
+use super::resolve::{site::ResolvedWorkload, transport};
 use crate::balance::Scheme;
 use crate::fabric::{FabricConfig, Rounding, Setup};
 use crate::ids::HostId;
@@ -21,7 +21,7 @@ use crate::units::Time;
 use crate::workload::Workload;
 use crate::workload::chakra::{ChakraError, Streaming};
 
-/// A sound scenario: whatever can be wrong with it has been found.
+/// A valid scenario: all faults have been found before it exists.
 #[derive(Debug, Clone)]
 pub struct Scenario {
     /// The stem of its file's name.
@@ -30,25 +30,25 @@ pub struct Scenario {
     pub path: PathBuf,
     /// The file as resolved: overrides and defaults filled in, keys that do not apply left out.
     pub file: ScenarioFile,
-    /// Who is wired to whom.
+    /// Hosts, switches and links.
     pub topology: Arc<Topology>,
-    /// What is sent; of traces that are read during the run, their load.
+    /// The messages; of traces that are read during the run, their load.
     pub workload: Arc<Workload>,
-    /// Traces that are read during the run, if they are what is sent.
+    /// The traces, if they are read during the run.
     pub traces: Option<Arc<Streaming>>,
     /// Links, switches and failures.
     pub fabric: FabricConfig,
     /// Every host's NIC.
     pub nic: NicConfig,
-    /// How load is balanced.
+    /// The load-balancing scheme.
     pub scheme: Scheme,
     /// The seed of every random draw.
     pub seed: u64,
-    /// A run that is not complete by then ends.
+    /// The time at which a run ends that has not completed.
     pub time_limit: Time,
     /// Warnings of readers of files.
     pub warnings: Vec<String>,
-    /// By the id that flow files use: which host that is.
+    /// The host of each node id of flow files.
     host_of_node: Arc<[Option<HostId>]>,
     pub(super) origin: Arc<Typed>,
 }
@@ -71,7 +71,7 @@ impl Scenario {
     /// Reads and resolves a scenario's file.
     ///
     /// # Errors
-    /// Whatever is wrong with the file, with the files that it names, or with the overrides.
+    /// Fails if the file, a file that it names, or an override is invalid.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path);
@@ -112,7 +112,7 @@ impl Scenario {
     /// The fabric that a section `[topology]` describes, given without its heading.
     ///
     /// # Errors
-    /// Whatever is wrong with the section, or with a file that it names.
+    /// Fails if the section or a file that it names is invalid.
     pub fn topology(section: &str, name: &str, folder: &Path) -> Result<Topology, ScenarioError> {
         let path = folder.join(format!("{name}.toml"));
         let text = format!("[topology]\n{section}");
@@ -165,8 +165,8 @@ impl Scenario {
             Some(streamed) => (streamed.sent, Some(streamed.traces)),
             None => (job::resolve(context, &mut file, ground)?, None),
         };
-        let Sent { workload, warnings } = sent;
-        let run = limits::Run {
+        let ResolvedWorkload { workload, warnings } = sent;
+        let run = limits::CandidateRun {
             file: &file,
             workload: &workload,
             longest: traces.as_ref().map(|traces| traces.longest()),
@@ -196,16 +196,17 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// How many messages are sent.
+    /// The number of messages.
     pub fn messages(&self) -> u64 {
         let known = || self.workload.messages.len() as u64;
         self.traces.as_ref().map_or_else(known, |traces| traces.messages())
     }
 
-    /// Refuses traces that are read during the run, for commands that need all messages before.
+    /// Fails for traces that are read during the run, for commands that need all messages before
+    /// it.
     ///
     /// # Errors
-    /// Its messages are not known.
+    /// Fails if the messages are read during the run.
     pub fn expect_known(&self) -> Result<(), ScenarioError> {
         if self.traces.is_none() {
             return Ok(());
@@ -225,8 +226,8 @@ impl Scenario {
         Key::ROOT.child("workload").child(name)
     }
 
-    /// What a run is given. Where there are `traces`, it is given those, and the workload is for
-    /// bounds.
+    /// The setup of a run. With `traces`, the run replays those, and the workload is for bounds
+    /// only.
     pub fn setup(&self) -> Setup {
         Setup {
             topology: Arc::clone(&self.topology),
@@ -244,7 +245,7 @@ impl Scenario {
     /// is the file's own; topology and workload are shared with this one.
     ///
     /// # Errors
-    /// No policy has that name, or the file's parameters are wrong.
+    /// Fails if no policy has that name, or if the file's parameters are invalid.
     pub fn with_policy(&self, name: &str) -> Result<Self, ScenarioError> {
         let mut other = self.clone();
         let (context, typed) = (self.origin.context(), &self.origin.file);
@@ -262,15 +263,15 @@ impl Scenario {
     /// topology is shared with this one.
     ///
     /// # Errors
-    /// The seed is more than TOML can write.
+    /// Fails if the seed exceeds TOML's largest number.
     pub fn with_seed(&self, seed: u64) -> Result<Self, ScenarioError> {
         let mut other = self.clone();
         let (context, typed) = (self.origin.context(), &self.origin.file);
         other.file.general.seed.override_with(seed);
         other.seed = limits::seed(&context, &other.file.general.seed)?;
-        let run = failure::Run { seed, time_limit: self.time_limit };
+        let run = failure::DrawContext { seed, time_limit: self.time_limit };
         other.fabric.failures = failure::resolve(&context, &typed.failure, &self.topology, run)?;
-        // What is in a file draws nothing, and the file may have changed since it was read.
+        // Workloads from files have no random draws, and a file may have changed since it was read.
         if self.file.workload.iter().chain(&self.file.job).all(|it| it.is_recorded()) {
             return Ok(other);
         }
@@ -280,7 +281,7 @@ impl Scenario {
     }
 }
 
-/// What a fabric is resolved with.
+/// The inputs of the fabric's resolution.
 #[derive(Clone, Copy)]
 struct Parts<'a> {
     nic: &'a NicConfig,
@@ -296,7 +297,7 @@ fn fabric(
 ) -> Result<FabricConfig, ScenarioError> {
     let Parts { nic, topology, time_limit } = parts;
     let switch = switch::resolve(context, &mut file.switch, nic.payload + nic.header)?;
-    let run = failure::Run { seed: *file.general.seed, time_limit };
+    let run = failure::DrawContext { seed: *file.general.seed, time_limit };
     let fabric = FabricConfig {
         switch,
         ecn_by_rate: Vec::new(),

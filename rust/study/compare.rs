@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-use super::{Finished, Observers, Run, in_order, lower_bound, run};
+use super::{Finished, Run, RunObservers, in_order, lower_bound, run};
 use crate::fabric::Progress;
 use crate::report::Identity;
 use crate::scenario::{Scenario, ScenarioError};
@@ -11,7 +11,7 @@ use crate::units::Span;
 
 /// One run of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Job {
+pub struct ComparisonRun {
     /// Its index in the comparison.
     pub index: usize,
     /// The index of its policy.
@@ -20,7 +20,7 @@ pub struct Job {
     pub seed: u64,
 }
 
-/// Policies and seeds, every combination of which is to be run.
+/// A scenario under every combination of some policies and seeds.
 #[derive(Debug)]
 pub struct Comparison {
     /// The scenario under each policy.
@@ -28,22 +28,22 @@ pub struct Comparison {
     seeds: Vec<u64>,
 }
 
-/// Someone who observes the runs of a comparison, from any thread.
+/// An observer of the runs of a comparison; its methods are called from any thread.
 pub trait Observer: Sync {
     /// A run has started.
-    fn started(&self, job: Job, identity: &Identity);
-    /// A run goes on.
-    fn progress(&self, job: Job, progress: &Progress);
+    fn started(&self, run: ComparisonRun, identity: &Identity);
+    /// A run has made progress.
+    fn progress(&self, run: ComparisonRun, progress: &Progress);
     /// A run has ended.
-    fn finished(&self, job: Job);
+    fn finished(&self, run: ComparisonRun);
 }
 
 impl Comparison {
     /// The scenario under each of `policies` and each of `seeds`, which ascend.
     ///
     /// # Errors
-    /// A policy that does not exist or whose parameters are invalid, or a seed that is: all of them
-    /// are checked before anything runs.
+    /// Fails for an unknown policy, for invalid parameters of a policy and for an invalid seed. All
+    /// policies and seeds are checked before the first run starts.
     pub fn new(
         scenario: &Scenario,
         policies: &[String],
@@ -51,60 +51,61 @@ impl Comparison {
     ) -> Result<Self, ScenarioError> {
         let policies = policies.iter().map(|name| scenario.with_policy(name));
         let policies = policies.collect::<Result<Vec<Scenario>, _>>()?;
-        // Only the size of a seed can be invalid: the ends of the range stand for all.
+        // A seed is invalid only if it is too large, so checking both ends of the range suffices.
         for seed in [seeds.first(), seeds.last()].into_iter().flatten() {
             scenario.with_seed(*seed)?;
         }
         Ok(Self { policies, seeds })
     }
 
-    /// Every run, policy by policy, each with all seeds.
-    pub fn jobs(&self) -> Vec<Job> {
+    /// All runs, policy by policy, each with all seeds.
+    pub fn runs(&self) -> Vec<ComparisonRun> {
         let pairs = (0..self.policies.len())
             .flat_map(|policy| self.seeds.iter().map(move |&seed| (policy, seed)));
-        pairs.enumerate().map(|(index, (policy, seed))| Job { index, policy, seed }).collect()
+        let runs = pairs.enumerate();
+        runs.map(|(index, (policy, seed))| ComparisonRun { index, policy, seed }).collect()
     }
 }
 
-/// Makes all runs of a comparison on at most that many threads. The results are in the order of
-/// [`Comparison::jobs`], whichever finishes first.
+/// Simulates all runs of a comparison on at most `threads` threads. The results are in the order of
+/// [`Comparison::runs`], independent of the order in which the runs finish.
 ///
 /// # Errors
-/// A workload that cannot be drawn under one of the seeds, or a fault of traces that shows when
-/// they are replayed.
+/// Fails if a workload cannot be drawn under one of the seeds, or if the replay of traces finds a
+/// fault in them.
 pub fn compare(
     comparison: &Comparison,
     threads: NonZeroUsize,
     observer: &dyn Observer,
 ) -> Result<Vec<Finished>, ScenarioError> {
-    let jobs = comparison.jobs();
-    // All policies run the workload of a seed, which has one bound.
+    let runs = comparison.runs();
+    // The lower bound depends on the workload of a seed, not on the policy.
     let bounds: Vec<OnceLock<Span>> = comparison.seeds.iter().map(|_| OnceLock::new()).collect();
-    let results = in_order(jobs.len(), threads, |index| {
-        let job = jobs[index];
-        let scenario = comparison.policies[job.policy].with_seed(job.seed)?;
+    let results = in_order(runs.len(), threads, |index| {
+        let this = runs[index];
+        let scenario = comparison.policies[this.policy].with_seed(this.seed)?;
         let setup = scenario.setup();
         let identity = Identity {
             scenario: scenario.name.clone(),
             policy: scenario.scheme.name.to_owned(),
-            seed: job.seed,
+            seed: this.seed,
         };
-        observer.started(job, &identity);
+        observer.started(this, &identity);
         let bound = &bounds[index % comparison.seeds.len()];
-        let job_run = Run {
+        let simulation = Run {
             identity: &identity,
             setup: &setup,
             bound: *bound.get_or_init(|| lower_bound(&setup).time),
             traces: scenario.traces.as_deref(),
         };
-        let observers = Observers {
+        let observers = RunObservers {
             watch: None,
             flows: &mut |_| {},
-            progress: &mut |progress| observer.progress(job, progress),
+            progress: &mut |progress| observer.progress(this, progress),
         };
-        let result = run(&job_run, observers);
+        let result = run(&simulation, observers);
         let (finished, _) = result.map_err(|fault| scenario.trace_fault(fault))?;
-        observer.finished(job);
+        observer.finished(this);
         Ok(finished)
     });
     results.into_iter().collect()

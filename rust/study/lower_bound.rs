@@ -1,14 +1,14 @@
-//! The lower bound of what a run is given.
+//! The lower bound of a run's completion time.
 
 use crate::bound::{Bound, Wire, bound};
 use crate::fabric::Setup;
 use crate::topology::Routes;
 
-/// What no scheme can beat on this fabric, were nothing to fail on it. The scheme, the seed and
-/// the congestion control of `setup` play no part.
+/// Computes a completion time that no scheme can beat on this fabric without failures. It does not
+/// depend on the scheme, the seed and the congestion control of `setup`.
 ///
-/// Times are exact: where a run truncates them ([`crate::fabric::Rounding`]), it may come out
-/// ahead of the bound by that much.
+/// Times are exact: a run that truncates them ([`crate::fabric::Rounding`]) may beat the bound by
+/// the sum of the truncations.
 pub fn lower_bound(setup: &Setup) -> Bound {
     let (nic, fabric) = (&setup.nic, &setup.fabric);
     let wire = Wire {

@@ -1,7 +1,7 @@
 //! Runs and sets of runs: a scenario goes in, summaries come out.
 //!
-//! A study knows how runs are made and compared; it neither reads arguments nor prints. Whatever
-//! the number of threads and whoever finishes first, its results are the same, in the same order.
+//! A study simulates and compares runs; it neither reads arguments nor prints. Its results and
+//! their order depend neither on the number of threads nor on the order in which runs finish.
 
 mod compare;
 mod lower_bound;
@@ -10,9 +10,9 @@ mod queue_pairs;
 mod rails;
 mod run;
 
-pub use compare::{Comparison, Job, Observer, compare};
+pub use compare::{Comparison, ComparisonRun, Observer, compare};
 pub use lower_bound::lower_bound;
-use pool::in_order;
+pub use pool::in_order;
 pub use queue_pairs::{QueuePairs, queue_pairs};
 pub use rails::{rail_identity, run_rails};
-pub use run::{Finished, Observers, Run, run};
+pub use run::{Finished, Run, RunObservers, run};

@@ -1,15 +1,16 @@
-//! Work on several threads whose results come back in the order of the work.
+//! A thread pool that returns results in the order of their indices.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// `work(0)`, `work(1)`, ... `work(count - 1)` on at most that many threads, started in this
-/// order; the results are in this order too, whoever finishes first.
+/// Calls `work(0)`, `work(1)`, ... `work(count - 1)` on at most `threads` threads. Calls start in
+/// the order of their indices, and the results are in this order, independent of the order in which
+/// the calls return.
 ///
-/// Panics if one of them does.
-pub(crate) fn in_order<T: Send>(
+/// Panics if a call panics.
+pub fn in_order<T: Send>(
     count: usize,
     threads: NonZeroUsize,
     work: impl Fn(usize) -> T + Sync,
@@ -31,7 +32,7 @@ pub(crate) fn in_order<T: Send>(
     results
         .into_iter()
         .map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner))
-        .map(|result| result.expect("every piece of work was done"))
+        .map(|result| result.expect("every index has been processed"))
         .collect()
 }
 
@@ -46,12 +47,12 @@ mod tests {
     }
 
     #[test]
-    fn results_keep_their_order_though_the_first_ends_last() {
-        let (second_ended, hears_of_it) = mpsc::channel();
-        let hears_of_it = Mutex::new(hears_of_it);
+    fn results_are_in_order_if_the_first_call_returns_last() {
+        let (second_ended, receiver) = mpsc::channel();
+        let receiver = Mutex::new(receiver);
         let results = in_order(2, threads(2), |index| {
             if index == 0 {
-                hears_of_it.lock().unwrap().recv().unwrap();
+                receiver.lock().unwrap().recv().unwrap();
             } else {
                 second_ended.send(()).unwrap();
             }
@@ -61,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_threads_does_all_the_work_once() {
+    fn each_index_is_processed_once_with_any_number_of_threads() {
         for count in [0, 1, 2, 7, 100] {
             let expected: Vec<usize> = (0..count).collect();
             for number in [1, 2, 3, 200] {

@@ -1,13 +1,13 @@
-//! How many queue pairs a scenario opens, counted without a simulation.
+//! The number of queue pairs that a scenario opens, counted without a simulation.
 //!
-//! The network is taken away: every message is over a fixed time after its last piece started.
-//! What is left is the workload's dependencies and the splitters themselves, whose flows say which
-//! queue pairs there are. A queue pair is one of a sender, a receiver, a message stream and a slot
-//! of the splitter, as NICs make them; those of a pair and stream beyond the first are *extra*.
+//! The count has no network: every message completes a fixed time after its last piece started. It
+//! runs the workload's dependencies and the splitters themselves, whose flows name their queue
+//! pairs. As in NICs, a queue pair is identified by its sender, its receiver, the message stream
+//! and the slot of the splitter. A queue pair is *extra* if it is not the first of its pair of
+//! hosts and message stream.
 //!
-//! It agrees with what NICs count in a run, queue pair for queue pair, as long as no path fails and
-//! the network keeps apart what the dependencies do: a splitter that gathers messages in batches
-//! sees one step of a collective at a time.
+//! The count equals that of the NICs in a run if no path fails and if the steps of a collective do
+//! not overlap in the network: a splitter that batches messages must see one step at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,51 +20,51 @@ use crate::topology::Routes;
 use crate::units::{Bytes, Span, Time};
 use crate::workload::Task;
 
-/// How long a message is under way: longer than any splitter gathers messages by default, so that
-/// steps of a collective stay apart.
+/// The time that a message is in flight: longer than the default batch timer of any splitter, so
+/// that the steps of a collective do not overlap.
 const FLIGHT: Span = Span::from_ms(1);
 
-/// The queue pairs of a scenario.
+/// The numbers of queue pairs of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueuePairs {
-    /// Those that NICs send on.
+    /// Queue pairs, counted at the NICs that send on them.
     pub counts: QpCounts,
     /// The mean of `counts.total` over all NICs.
     pub per_nic_mean: f64,
-    /// Most that one NIC has, sending and receiving ends together.
+    /// The most queue pairs of one NIC, sending and receiving ends together.
     pub both_ends_max: u64,
-    /// Memory of the contexts of so many.
+    /// The memory of the contexts of `both_ends_max` queue pairs.
     pub context_bytes: Bytes,
 }
 
-/// Counts the queue pairs of what a run is given.
+/// Counts the queue pairs of a run.
 pub fn queue_pairs(setup: &Setup) -> QueuePairs {
-    let mut count = Count::new(setup);
+    let mut count = QueuePairCounter::new(setup);
     count.run();
     count.sum()
 }
 
-/// What tells queue pairs apart at their sender, and how many slots of it there are.
+/// The queue pairs of one sender: the splitter's slots by receiver and message stream.
 type Streams = BTreeMap<(HostId, u32), BTreeSet<u32>>;
 
-struct Count<'a> {
+struct QueuePairCounter<'a> {
     setup: &'a Setup,
     routes: Routes,
     splitters: Vec<Splitter>,
     /// Messages to start and delays to end, by time.
     starts: BTreeSet<(Time, TaskId)>,
-    /// When splitters want to be woken.
-    wakes: BTreeSet<(Time, HostId)>,
-    /// Messages that are under way.
-    flights: BTreeSet<(Time, MessageId)>,
+    /// The timeouts of splitters.
+    timeouts: BTreeSet<(Time, HostId)>,
+    /// Messages in flight, by their time of completion.
+    in_flight: BTreeSet<(Time, MessageId)>,
     waits_for: Vec<u32>,
     /// Pieces of a message that have started.
     started: Vec<u32>,
-    /// By sender.
+    /// The queue pairs that have been opened, by sender.
     opened: Vec<Streams>,
 }
 
-impl<'a> Count<'a> {
+impl<'a> QueuePairCounter<'a> {
     fn new(setup: &'a Setup) -> Self {
         let (topology, workload) = (&setup.topology, &setup.workload);
         let hosts = || (0..topology.host_count()).map(HostId);
@@ -74,13 +74,13 @@ impl<'a> Count<'a> {
         let written = workload.messages.iter().map(|message| message.start);
         let spans = workload.delays.iter().map(|delay| Time::ZERO.saturating_add(delay.span));
         let ids = workload.tasks().zip(written.chain(spans)).zip(&waits_for);
-        let free = ids.filter(|(_, waits)| **waits == 0);
+        let ready = ids.filter(|(_, waits)| **waits == 0);
         Self {
             routes: Routes::new(topology, &|_| true),
             splitters: hosts().map(|host| setup.scheme.split.build(setup.seed, host)).collect(),
-            starts: free.map(|((id, due), _)| (due, id)).collect(),
-            wakes: BTreeSet::new(),
-            flights: BTreeSet::new(),
+            starts: ready.map(|((id, due), _)| (due, id)).collect(),
+            timeouts: BTreeSet::new(),
+            in_flight: BTreeSet::new(),
             started: vec![0; messages],
             opened: hosts().map(|_| Streams::new()).collect(),
             waits_for,
@@ -91,25 +91,27 @@ impl<'a> Count<'a> {
     fn run(&mut self) {
         loop {
             let start = self.starts.first().map(|it| it.0);
-            let wake = self.wakes.first().map(|it| it.0);
-            let landing = self.flights.first().map(|it| it.0);
-            let Some(now) = [start, wake, landing].into_iter().flatten().min() else { return };
-            while let Some(&(_, message)) = self.flights.first().filter(|it| it.0 == now) {
-                self.flights.pop_first();
+            let timeout = self.timeouts.first().map(|it| it.0);
+            let completion = self.in_flight.first().map(|it| it.0);
+            let next = [start, timeout, completion].into_iter().flatten().min();
+            let Some(now) = next else { return };
+            while let Some(&(_, message)) = self.in_flight.first().filter(|it| it.0 == now) {
+                self.in_flight.pop_first();
                 self.release(now, message.into());
             }
             while let Some(&(_, task)) = self.starts.first().filter(|it| it.0 == now) {
                 self.starts.pop_first();
                 self.start(now, task);
             }
-            while let Some(&(_, host)) = self.wakes.first().filter(|it| it.0 == now) {
-                self.wakes.pop_first();
+            while let Some(&(_, host)) = self.timeouts.first().filter(|it| it.0 == now) {
+                self.timeouts.pop_first();
                 self.splitters[host.index()].handle_timeout(now);
                 self.follow_up(now, host);
             }
         }
     }
 
+    /// Schedules the dependents of a completed task that wait for no other task.
     fn release(&mut self, now: Time, task: TaskId) {
         let workload = &self.setup.workload;
         for &dependent in workload.dependents_of(task) {
@@ -129,7 +131,7 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// Starts a message, or ends a delay.
+    /// Starts a message, or completes a delay.
     fn start(&mut self, now: Time, task: TaskId) {
         let Task::Message(id, message) = self.setup.workload.task(task) else {
             self.release(now, task);
@@ -152,10 +154,10 @@ impl<'a> Count<'a> {
         }
         let choices = self.routes.choices(src, dst);
         let add = |paths: PathSpace, &n: &u32| paths.with_tier(n as usize);
-        choices.iter().try_fold(PathSpace::SINGLE, add).expect("checked: at most 65,536 paths")
+        choices.iter().try_fold(PathSpace::SINGLE, add).expect("at most 65,536 paths")
     }
 
-    /// Opens the queue pairs of flows that start now, and sees to the splitter's next wake-up.
+    /// Opens the queue pairs of flows that start now, and schedules the splitter's next timeout.
     fn follow_up(&mut self, now: Time, host: HostId) {
         while let Some(flow) = self.splitters[host.index()].poll_flow(now) {
             let message = flow.message;
@@ -164,11 +166,11 @@ impl<'a> Count<'a> {
             slots.insert(flow.qp_index);
             self.started[message.index()] += 1;
             if self.started[message.index()] == flow.pieces {
-                self.flights.insert((now.saturating_add(FLIGHT), message));
+                self.in_flight.insert((now.saturating_add(FLIGHT), message));
             }
         }
-        if let Some(wake) = self.splitters[host.index()].poll_timeout() {
-            self.wakes.insert((wake.max(now), host));
+        if let Some(timeout) = self.splitters[host.index()].poll_timeout() {
+            self.timeouts.insert((timeout.max(now), host));
         }
     }
 
@@ -195,7 +197,7 @@ impl<'a> Count<'a> {
     }
 }
 
-/// Queue pairs that a NIC sends on.
+/// The number of queue pairs that a NIC sends on.
 fn sending(streams: &Streams) -> u64 {
     streams.values().map(|slots| slots.len() as u64).sum()
 }

@@ -1,12 +1,12 @@
-//! Runs over several rails, measured.
+//! Runs of scenarios with several rails, with their cost.
 
-use crate::multirail::{self, Outcome};
+use crate::multirail::{self, RailOutcome};
 use crate::rail::AllocateError;
 use crate::report::{Identity, RailSummary, Stopwatch};
 use crate::scenario::RailScenario;
 use crate::units::BitRate;
 
-/// Who a run's results are of.
+/// The identity of a run: the scenario, the policy and the seed of its results.
 pub fn rail_identity(scenario: &RailScenario) -> Identity {
     Identity {
         scenario: scenario.name.clone(),
@@ -15,11 +15,11 @@ pub fn rail_identity(scenario: &RailScenario) -> Identity {
     }
 }
 
-/// Runs a scenario under its allocator, and measures what that costs.
+/// Simulates a scenario under its allocator, and measures the cost of the simulation.
 ///
 /// # Errors
-/// The allocator cannot have so many rails.
-pub fn run_rails(scenario: &RailScenario) -> Result<(RailSummary, Outcome), AllocateError> {
+/// Fails if the allocator does not support the scenario's number of rails.
+pub fn run_rails(scenario: &RailScenario) -> Result<(RailSummary, RailOutcome), AllocateError> {
     let rates: Vec<BitRate> = scenario.setup.rails.iter().map(|rail| rail.rate).collect();
     let allocator = scenario.allocator.build(&rates)?;
     let stopwatch = Stopwatch::start();

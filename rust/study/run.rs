@@ -1,4 +1,4 @@
-//! One run, measured.
+//! A single run with its cost.
 
 use std::sync::Arc;
 
@@ -10,55 +10,55 @@ use crate::units::{Span, Time};
 use crate::workload::Workload;
 use crate::workload::chakra::{ChakraError, Streaming};
 
-/// A run that is to be made.
+/// The input of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Run<'a> {
-    /// What its results are labelled with.
+    /// The label of its results.
     pub identity: &'a Identity,
-    /// What determines it.
+    /// Everything that determines its results.
     pub setup: &'a Setup,
     /// The lower bound of its workload.
     pub bound: Span,
-    /// Traces that are read while it goes on; they replace the workload of `setup`.
+    /// Traces that are read during the run; they replace the workload of `setup`.
     pub traces: Option<&'a Streaming>,
 }
 
-/// Those who learn of a run while it goes on.
-pub struct Observers<'a> {
-    /// Watches packets and counters.
+/// The observers of a run.
+pub struct RunObservers<'a> {
+    /// Observes packets and counters.
     pub watch: Option<&'a mut dyn Watch>,
-    /// Is called with each flow as it completes, if traces are read while the run goes on.
+    /// Called with each flow when it completes, if traces are read during the run.
     pub flows: &'a mut dyn FnMut(&FlowRecord),
-    /// Is called from time to time with how far the run is.
+    /// Called periodically with the progress of the run.
     pub progress: &'a mut dyn FnMut(&Progress),
 }
 
-/// A run that ended, however it ended.
+/// A run that has ended, whether or not it completed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finished {
-    /// What it measured, as reports hold it.
+    /// Its results, as reports contain them.
     pub summary: Summary,
     /// How it ended.
     pub verdict: Verdict,
-    /// When the last event was, or the time limit where that ended it.
+    /// The time of its last event, or the time limit if it was reached.
     pub ended: Time,
-    /// The messages it left open; none if it completed.
+    /// The messages that did not complete.
     pub open: OpenMessages,
 }
 
-/// Makes a run, and measures what that costs.
+/// Simulates a run, and measures the cost of the simulation.
 ///
 /// # Errors
-/// A fault of traces that showed only while they were read; the run ended there.
-pub fn run(run: &Run<'_>, observers: Observers<'_>) -> Result<(Finished, Outcome), ChakraError> {
+/// Fails if a trace that is read during the run turns out to be invalid; the run ends there.
+pub fn run(run: &Run<'_>, observers: RunObservers<'_>) -> Result<(Finished, Outcome), ChakraError> {
     match run.traces {
         None => Ok(run_workload(run, observers)),
         Some(traces) => run_traces(run, traces, observers),
     }
 }
 
-fn run_workload(run: &Run<'_>, observers: Observers<'_>) -> (Finished, Outcome) {
-    let Observers { watch, progress, .. } = observers;
+fn run_workload(run: &Run<'_>, observers: RunObservers<'_>) -> (Finished, Outcome) {
+    let RunObservers { watch, progress, .. } = observers;
     let stopwatch = Stopwatch::start();
     let observers = fabric::Observers { watch, progress };
     let outcome = fabric::drive(World::new(run.setup), &mut FixedWorkload, observers);
@@ -73,15 +73,15 @@ fn run_workload(run: &Run<'_>, observers: Observers<'_>) -> (Finished, Outcome) 
 fn run_traces(
     run: &Run<'_>,
     traces: &Streaming,
-    observers: Observers<'_>,
+    observers: RunObservers<'_>,
 ) -> Result<(Finished, Outcome), ChakraError> {
     let setup = Setup { workload: Arc::new(Workload::default()), ..run.setup.clone() };
     let stopwatch = Stopwatch::start();
     let mut world = World::new(&setup);
     world.discard_completed();
-    let Observers { watch, flows, progress } = observers;
+    let RunObservers { watch, flows, progress } = observers;
     let mut program = Replay::new(traces.player(), flows);
-    // The world knows only of messages that were posted so far; the traces know of all.
+    // The world counts only the messages posted so far; the traces have the totals.
     let (messages, total_bytes) = (traces.messages(), traces.load().total_bytes().get());
     let mut progress = |so_far: &Progress| progress(&Progress { messages, total_bytes, ..*so_far });
     let watch = watch.map(|watch| watch as &mut dyn Watch);

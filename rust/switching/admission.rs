@@ -1,5 +1,5 @@
-//! The packet memory of switches: which packets are queued, trimmed or dropped, and what counts
-//! against whom.
+//! The packet memory of switches: which packets are queued, trimmed or dropped, and the accounts to
+//! which their bytes are charged.
 
 use super::config::{Buffer, FabricConfig, TrimConfig};
 use super::pfc::Pfc;
@@ -7,25 +7,25 @@ use crate::ids::{PortId, SwitchId};
 use crate::packet::{Flags, Packet, PauseOrder};
 use crate::topology::Topology;
 
-/// What waits at a switch port, in bytes. The packet on the wire does not wait.
+/// The queued bytes of a switch port, without the packet on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Waiting {
-    /// With priority.
+    /// Bytes with priority that wait there.
     pub priority: u32,
-    /// Without priority.
+    /// Bytes without priority that wait there: what ECN and buffers look at.
     pub data: u32,
 }
 
-/// A packet that cannot start at once and asks for room in a queue.
+/// A packet that cannot start at once and requests admission to a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnqueueRequest {
     /// The switch that it is in.
     pub switch: SwitchId,
     /// The port that it is to leave by.
     pub port: PortId,
-    /// The port whose wire it came by, where PFC counts it there.
+    /// The ingress port, if PFC counts the packet there.
     pub ingress: Option<PortId>,
-    /// What waits at `port`.
+    /// The queued bytes at `port`.
     pub waiting: Waiting,
 }
 
@@ -36,7 +36,7 @@ pub enum Admission {
     Admitted,
     /// It has been cut to its header, which joins the queue with priority.
     Trimmed,
-    /// There is no room, not even for its header.
+    /// It is dropped: not even its header fits.
     Dropped,
 }
 
@@ -79,6 +79,8 @@ impl PacketMemory {
     #[inline]
     pub(super) fn exceeds_shared_buffer(&self, switch: SwitchId, packet: &Packet) -> bool {
         let Buffer::Shared(limit) = self.buffer else { return false };
+        // Neither case needs the ports to be settled: headers have room of their own, and with PFC
+        // every start is an event, so that the counts are exact.
         let is_header = packet.flags.has(Flags::PRIORITY) && self.trim.is_some();
         let bytes = u64::from(packet.wire_bytes);
         !is_header && self.pfc.is_none() && self.buffered[switch.index()] + bytes > limit.get()
@@ -88,6 +90,8 @@ impl PacketMemory {
     pub(super) fn has_room(&self, request: &EnqueueRequest, packet: &Packet) -> bool {
         let has_priority = packet.flags.has(Flags::PRIORITY);
         let (waiting, bytes) = (request.waiting, u64::from(packet.wire_bytes));
+        // With trimming all that has priority, acknowledgements too, is limited by `trim.limit`
+        // alone: a header finds room where the buffer is full.
         if has_priority && self.trim.is_some() {
             return self.has_header_room(waiting, bytes);
         }
@@ -97,6 +101,7 @@ impl PacketMemory {
         }
         match self.buffer {
             Buffer::PerPort(limit) => {
+                // Each queue has the whole buffer: priority does not eat into the room of data.
                 let before = if has_priority { waiting.priority } else { waiting.data };
                 u64::from(before) + bytes <= limit.get()
             }
@@ -113,9 +118,11 @@ impl PacketMemory {
         is_last_hop: impl FnOnce() -> bool,
     ) -> bool {
         let Some(trim) = self.trim else { return false };
+        // A header cannot be cut again, and an answer has no payload to lose.
         if packet.is_control() || packet.flags.has(Flags::TRIMMED) {
             return false;
         }
+        // The last packet of a message may be shorter than a header of the configured size.
         let size = trim.size.get().min(u64::from(packet.wire_bytes));
         if !self.has_header_room(request.waiting, size) {
             return false;
@@ -136,6 +143,7 @@ impl PacketMemory {
         bytes: u64,
         ingress: Option<PortId>,
     ) -> Option<PauseOrder> {
+        // The count of the switch covers every packet; PFC counts only those that have an ingress.
         self.buffered[switch.index()] += bytes;
         self.pfc.as_mut()?.add(ingress?, bytes)
     }

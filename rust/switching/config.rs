@@ -3,7 +3,7 @@
 use crate::ids::LinkId;
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
-/// Where packets wait.
+/// How the packet memory of a switch is divided among its ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Buffer {
     /// One pool a switch.
@@ -22,7 +22,7 @@ pub enum Ecn {
     /// A packet is never marked up to `kmin`, always above `kmax`, and between them with a
     /// probability that rises linearly to `pmax`.
     Ramp {
-        /// Where marking starts.
+        /// No packet is marked that finds no more than this waiting.
         kmin: Bytes,
         /// Above this, every packet is marked.
         kmax: Bytes,
@@ -42,7 +42,7 @@ pub enum EcnPoint {
     Dequeue,
 }
 
-/// How much of a switch's memory is kept for packets in flight to it when it sends a pause frame.
+/// The memory of a switch that is reserved for packets in flight to it when it sends a pause frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Headroom {
     /// Three times the rate times the delay of the link: that of the HPCC simulator (`third.cc`).
@@ -52,9 +52,9 @@ pub enum Headroom {
         /// A full packet on the wire.
         packet: Bytes,
     },
-    /// The most that can be in flight, so that nothing is ever lost \[inferred\]: twice the rate
-    /// times the delay; the packet that crosses the threshold, the one that the frame waits for
-    /// and the one that the paused port has started; the frame; gaps.
+    /// The most that can be in flight, so that no packet is lost \[inferred\]: twice the rate times
+    /// the delay; the packet that crosses the threshold, the one that the frame waits for and the
+    /// one that the paused port has started; the frame; gaps.
     WorstCase {
         /// A full packet on the wire.
         packet: Bytes,
@@ -68,19 +68,19 @@ pub enum Headroom {
 /// paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PfcConfig {
-    /// For each link that ends at the switch, beside the pool.
+    /// For each link that ends at the switch, in addition to the pool.
     pub headroom: Headroom,
     /// Memory of its own for each link that ends at the switch. HPCC: 4 KiB.
     pub reserve: Bytes,
-    /// A link may take this part of what is left of the pool; twice as much for each doubling of
-    /// its rate over that of the NICs, up to all. HPCC: 1/8. ConWeave: 1/16.
+    /// A link may take this share of the pool's free memory, doubled for each doubling of its rate
+    /// relative to that of the NICs, at most all of it. HPCC: 1/8. ConWeave: 1/16.
     pub alpha: Fraction,
     /// A resume frame is sent once the link is this far below the threshold. HPCC: 3 KiB.
     pub resume_offset: Bytes,
 }
 
 impl PfcConfig {
-    /// HPCC's numbers.
+    /// The numbers of HPCC's simulator (`third.cc` and `switch-mmu.cc`).
     pub const HPCC: Self = Self {
         headroom: Headroom::Hpcc,
         reserve: Bytes::new(4 * 1024),
@@ -97,17 +97,17 @@ impl PfcConfig {
 /// packet trimming).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrimConfig {
-    /// What is left of a packet, on the wire. Ultra Ethernet's simulator (htsim): 64 B.
+    /// The length of a trimmed packet on the wire. Ultra Ethernet's simulator (htsim): 64 B.
     pub size: Bytes,
     /// How much may wait with priority at one port. With trimming, packets with priority have this
-    /// much room of their own, beside the buffer.
+    /// much room of their own, in addition to the buffer.
     pub limit: Bytes,
 }
 
 /// The configuration of every switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SwitchConfig {
-    /// Packet memory.
+    /// How much memory there is for packets that wait, and how it is divided.
     pub buffer: Buffer,
     /// ECN marking. Thresholds may differ by link rate: `ecn_by_rate` of [`FabricConfig`].
     pub ecn: Ecn,
@@ -116,11 +116,11 @@ pub struct SwitchConfig {
     /// Priority flow control, if any. With it the buffer is one pool a switch; a packet is admitted
     /// if there is room for the link that it came by, and always if it has priority.
     pub pfc: Option<PfcConfig>,
-    /// Trimming, if any.
+    /// Trimming, if any; without it, a packet that finds no room is dropped.
     pub trim: Option<TrimConfig>,
 }
 
-/// How transmission times become picoseconds.
+/// The rounding of transmission times to picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rounding {
@@ -131,19 +131,20 @@ pub enum Rounding {
     TruncateNs,
 }
 
-/// What happens to a link.
+/// The kind of a link's failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
-    /// It carries nothing, and loses what is on the wire.
+    /// It carries no packets, and loses those on the wire.
     Down,
-    /// Packets that start meanwhile take longer. Routing that weighs next hops by capacity is
-    /// informed after the convergence time, nobody else is; factors of failures that overlap are
+    /// Packets that start during the failure take longer. Only routing that weighs next hops by
+    /// capacity is informed, after the convergence time; factors of failures that overlap are
     /// multiplied.
     Degrade {
-        /// What is left of the rate: more than 0, at most 1.
+        /// The remaining share of the rate: more than 0, at most 1.
         factor: Fraction,
     },
-    /// Each packet that starts meanwhile is lost with this probability. Nobody is informed.
+    /// Each packet that starts during the failure is lost with this probability. The failure is not
+    /// detected.
     Loss {
         /// The probability, at most 1.
         rate: Fraction,
@@ -155,14 +156,14 @@ pub enum FailureKind {
 pub struct Failure {
     /// The link, in both directions.
     pub link: LinkId,
-    /// What happens to the link.
+    /// The kind of failure.
     pub kind: FailureKind,
-    /// When it starts.
+    /// When it starts, before anyone detects it.
     pub at: Time,
     /// When it ends; `Time::NEVER` if it does not.
     pub until: Time,
-    /// `Down`: how long after each change the switches at its ends detect it, even if the change is
-    /// undone by then \[inferred\]; `Span::MAX` for never.
+    /// `Down`: the time after each change at which the switches at its ends detect it, even if the
+    /// change is undone by then \[inferred\]; `Span::MAX` for never.
     pub detection: Span,
     /// `Down`, and `Degrade` with weights by capacity: how long after each change routing
     /// everywhere has converged (G); `Span::MAX` for never.
@@ -180,7 +181,7 @@ pub struct FabricConfig {
     pub gap: Bytes,
     /// From a packet's last bit in to when it can leave, in each switch.
     pub forwarding_delay: Span,
-    /// How transmission times are rounded.
+    /// The rounding of transmission times.
     pub rounding: Rounding,
     /// Failures of links, in any order.
     pub failures: Vec<Failure>,

@@ -18,6 +18,7 @@ pub(super) fn markers(topology: &Topology, config: &FabricConfig, seed: u64) -> 
         Node::Switch(_) => config.ecn_at(topology.link(port.link()).rate),
         Node::Host(_) => Ecn::Off,
     };
+    // With an empty table `Switching` does not look for a marker at all.
     if ports.clone().all(|port| ecn(port) == Ecn::Off) {
         return Vec::new();
     }
@@ -52,6 +53,8 @@ impl Marker {
                 // p = pmax · (waiting − kmin) / (kmax − kmin), compared in whole numbers.
                 let numerator = u128::from((waiting - kmin).get()) * u128::from(pmax.numerator());
                 let denominator = u128::from((kmax - kmin).get()) * u128::from(pmax.denominator());
+                // Only the ramp draws, so that the stream of a port advances where chance decides
+                // and nowhere else.
                 let draw = u128::from(self.random.next_u32());
                 draw * denominator < numerator << 32
             }

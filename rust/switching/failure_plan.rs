@@ -1,4 +1,4 @@
-//! The plan of failures: what changes when, and who knows of it when.
+//! The plan of failures: the times of changes, of their detection and of convergence.
 //!
 //! A failure becomes known in no other way than this plan says. A link stops carrying packets, or
 //! carries them at another rate, at once; the switches at its ends detect that after the detection
@@ -16,7 +16,7 @@ use crate::ids::LinkId;
 use crate::topology::{FailuresKnown, LinkState, Topology};
 use crate::units::{BitRate, Fraction, Time};
 
-/// What happens to a link.
+/// The effect of a step on a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
     Down,
@@ -24,7 +24,7 @@ enum Change {
     Rate,
 }
 
-/// What a step of the plan is. Steps of the same time are applied in this order.
+/// The kind of a step. Steps of the same time are applied in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StepKind {
     /// The rate of the link changes for packets that start from then on.
@@ -38,9 +38,9 @@ pub enum StepKind {
 /// A step of the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step {
-    /// When it takes effect.
+    /// The time at which it takes effect.
     pub at: Time,
-    /// What it is.
+    /// Whether wires, switches or routing notice it.
     pub kind: StepKind,
     /// The link that it is about.
     pub link: LinkId,
@@ -58,14 +58,14 @@ struct Degradation {
     factor: Fraction,
 }
 
-/// What a step changes beyond the forwarding table.
+/// The changes of a step outside of the forwarding table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Nothing.
+    /// Nothing more: the step changed the forwarding table at most.
     None,
     /// Packets that start on the link from now on are sent at this rate.
     Rate(LinkId, BitRate),
-    /// The switches at the ends of the link know its state.
+    /// The switches at the ends of the link detect its state.
     Detected(LinkId, PortState),
     /// Routing has converged to a new state everywhere.
     Converged(LinkState),
@@ -76,12 +76,12 @@ pub(super) enum Effect {
 pub(super) struct FailurePlan {
     /// In order of time.
     steps: Vec<Step>,
-    /// How many failures of a link have been detected, or converged to; failures of one link may
-    /// overlap.
+    /// The number of failures of a link that have been detected, or converged to; failures of one
+    /// link may overlap.
     known: BTreeMap<(StepKind, LinkId), u32>,
     /// In order of links.
     degraded: Vec<Degradation>,
-    /// True while routing knows of links that went down or came up after its tables were computed.
+    /// True if links known to routing went down or came up after its tables were computed.
     stale: bool,
 }
 
@@ -90,7 +90,11 @@ impl FailurePlan {
     pub(super) fn new(failures: &[Failure], weights: Weights) -> Self {
         let mut plan = Self::default();
         failures.iter().for_each(|failure| plan.add(failure, weights));
+        // A stable sort: the factors of one link are multiplied in the order in which they were
+        // configured, since each product is rounded.
         plan.degraded.sort_by_key(|degradation| degradation.link);
+        // By time, then by kind: at the same time wires change before switches detect, and switches
+        // detect before routing converges.
         plan.steps.sort_unstable();
         plan
     }
@@ -151,11 +155,15 @@ impl FailurePlan {
         let step = self.steps[index as usize];
         match step.change {
             Change::Down => *self.known.entry((step.kind, step.link)).or_insert(0) += 1,
+            // The same failure has counted up before: its steps have the same delays, and `at`
+            // precedes `until`.
             Change::Up => *self.known.entry((step.kind, step.link)).or_insert(0) -= 1,
             Change::Rate => {}
         }
         match step.kind {
             StepKind::RateChange => Effect::Rate(step.link, self.rate_after(&step, topology)),
+            // The state after this step counts, not its change: another failure may hold the link
+            // down.
             StepKind::Detection if self.is_up(step.kind, step.link) => {
                 Effect::Detected(step.link, PortState::Alive)
             }
@@ -165,7 +173,7 @@ impl FailurePlan {
                 let next = self.steps.get(index as usize + 1);
                 let more = next
                     .is_some_and(|next| (next.at, next.kind) == (step.at, StepKind::Convergence));
-                // Links whose state becomes known at the same time cost one computation.
+                // Links whose state becomes known at the same time need one computation.
                 if more {
                     return Effect::None;
                 }
@@ -185,6 +193,8 @@ impl FailurePlan {
         topology: &Topology,
         table: &mut ForwardingTable,
     ) -> LinkState {
+        // A rate moves no next hop: tables are computed again only after links went down or came
+        // up.
         if std::mem::take(&mut self.stale) {
             table.reroute(topology, &|link| self.is_up(StepKind::Convergence, link));
         }
@@ -207,7 +217,7 @@ impl FailurePlan {
             || self.degraded.iter().any(|it| it.holds(StepKind::Convergence, now))
     }
 
-    /// The rate that routing takes a link to have at `now`; 0 if it is down.
+    /// The rate of a link at `now` as known to routing; 0 if it is down.
     fn rate_left(&self, now: Time, topology: &Topology, link: LinkId) -> BitRate {
         if self.is_up(StepKind::Convergence, link) {
             self.rate(StepKind::Convergence, now, topology, link)
@@ -221,6 +231,8 @@ impl FailurePlan {
     fn rate(&self, kind: StepKind, at: Time, topology: &Topology, link: LinkId) -> BitRate {
         let first = self.degraded.partition_point(|it| it.link < link);
         let of_link = self.degraded[first..].iter().take_while(|it| it.link == link);
+        // The factors that hold are multiplied anew for each step, so that an end restores the
+        // exact rate.
         let holds = of_link.filter(|it| it.holds(kind, at));
         let whole = topology.link(link).rate;
         let rate = holds.fold(whole, |rate, it| rate.scaled(it.factor));

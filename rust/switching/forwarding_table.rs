@@ -15,7 +15,7 @@ use crate::units::BitRate;
 pub(super) struct ForwardingTable {
     /// Next hops as routing has them now.
     routes: Routes,
-    /// Next hops while nothing has failed: what explicit paths are written in.
+    /// Next hops without failures, to which explicit paths refer.
     intact: Arc<Routes>,
     /// True once `routes` may differ from `intact`.
     rerouted: bool,
@@ -30,9 +30,9 @@ pub(super) struct ForwardingTable {
 /// Which of the equal-cost ports a policy chooses among.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Among {
-    /// All of them.
+    /// All that routing has towards the destination.
     All,
-    /// Those that the switch does not know to be dead.
+    /// The candidates that the switch has not detected as dead.
     Alive,
 }
 
@@ -44,13 +44,13 @@ pub struct PolicyChoice {
 }
 
 impl PolicyChoice {
-    /// The switch whose policy has to choose.
+    /// The switch whose policy chooses.
     pub const fn switch(self) -> SwitchId {
         self.switch
     }
 }
 
-/// What a forwarding table says about a packet.
+/// The result of a look-up for a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForwardingDecision {
     /// There is no path to its destination.
@@ -88,7 +88,7 @@ impl ForwardingTable {
         }
     }
 
-    /// Decides about a packet in `switch`, which knows its ports `dead` to lead nowhere. From a
+    /// Looks up a packet in `switch`, which has detected its ports `dead` as dead. From a
     /// source-routed packet it removes the part of the path that was for this switch.
     #[inline]
     pub(super) fn decide(
@@ -100,6 +100,8 @@ impl ForwardingTable {
         if self.forwarding == Forwarding::SourceRouted {
             return self.decide_source_routed(switch, dead, packet);
         }
+        // Without dead ports the policy sees the table itself; with them, a copy without the dead
+        // ones.
         let among = if dead.is_empty() { Among::All } else { Among::Alive };
         self.decide_by_routing(PolicyChoice { switch, among }, packet)
     }
@@ -109,11 +111,15 @@ impl ForwardingTable {
         match self.routes.next_hops(choice.switch, packet.dst) {
             [] => ForwardingDecision::Drop,
             [only] => ForwardingDecision::Port(*only),
+            // Dead ports are still among these: the switch leaves them out when it chooses. A
+            // single next hop is taken above even if it is dead, and the packet is lost on its
+            // link.
             _ => ForwardingDecision::Choose(choice),
         }
     }
 
-    /// The port that the packet's source chose; what routing says if that port is out of use.
+    /// The port that the packet's source chose, or the result of routing if that port is out of
+    /// use.
     #[inline]
     fn decide_source_routed(
         &self,
@@ -121,6 +127,7 @@ impl ForwardingTable {
         dead: &[PortId],
         packet: &mut Packet,
     ) -> ForwardingDecision {
+        // The digits of a path count the ports that the source knew: a failure must not shift them.
         let intact = self.intact.next_hops(switch, packet.dst);
         let chosen = match intact {
             [] => return ForwardingDecision::Drop,
@@ -179,15 +186,15 @@ impl ForwardingTable {
         dst: HostId,
     ) -> Option<PortId> {
         let &[only] = self.routes.next_hops(switch, dst) else { return None };
-        // Where a source had a choice when nothing had failed, its packets carry a digit of the
-        // path for this switch, which has to be removed.
+        // Where a source has a choice without failures, its packets carry a digit of the path for
+        // this switch, which has to be removed.
         let source_routed = self.forwarding == Forwarding::SourceRouted;
         let has_digit = source_routed && self.intact.next_hops(switch, dst) != [only];
         let is_dead = source_routed && dead.contains(&only);
         (!has_digit && !is_dead).then_some(only)
     }
 
-    /// Next hops while nothing has failed.
+    /// Next hops without failures.
     pub(super) fn intact(&self) -> &Arc<Routes> {
         &self.intact
     }
@@ -200,10 +207,12 @@ impl ForwardingTable {
     /// Replaces the next hops by those over the links that are `usable`.
     pub(super) fn reroute(&mut self, topology: &Topology, usable: &dyn Fn(LinkId) -> bool) {
         self.routes = Routes::new(topology, usable);
+        // It stays true after everything has recovered: the second look-up finds what the first one
+        // did.
         self.rerouted = true;
     }
 
-    /// Weighs next hops by what is left of the rate of each link.
+    /// Weighs next hops by the remaining rate of each link.
     pub(super) fn weigh(&mut self, topology: &Topology, rate_left: &dyn Fn(LinkId) -> BitRate) {
         let capacities = Capacities::new(topology, &self.routes, &self.intact, rate_left);
         self.capacities = Some(Box::new(capacities));

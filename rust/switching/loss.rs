@@ -10,7 +10,7 @@ use crate::units::{Fraction, Time};
 /// The time that a packet spends on a wire: from its first bit out to its last bit in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flight {
-    /// First bit out.
+    /// When the first bit leaves the port.
     pub start: Time,
     /// Last bit in, before any forwarding delay of the switch there.
     pub end: Time,
@@ -33,7 +33,7 @@ struct Lossy {
     rate: Fraction,
 }
 
-/// What all links lose.
+/// The losses of all links.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     seed: u64,
@@ -55,6 +55,8 @@ impl Losses {
                 FailureKind::Degrade { .. } => {}
             }
         }
+        // Outages of one link that overlap become one: `loses` looks at the last that has begun,
+        // and no other.
         losses.outages.sort_unstable();
         losses.outages.dedup_by(|next, kept| {
             let overlap = next.link == kept.link && next.from <= kept.until;
@@ -67,7 +69,7 @@ impl Losses {
         losses
     }
 
-    /// Whether what is on the wire of `port` during `flight` is lost.
+    /// Whether a packet on the wire of `port` during `flight` is lost.
     pub(super) fn loses(&mut self, port: PortId, flight: Flight) -> bool {
         let link = port.link();
         // Outages of a link do not overlap: of those that began before the flight ended, the last
@@ -79,6 +81,8 @@ impl Losses {
         }
         // Each cause draws for itself, so that adding one does not move the draws of another.
         let mut lost = false;
+        // Causes of one link draw in the order in which they were configured: the sort above is
+        // stable.
         let first = self.lossy.partition_point(|lossy| lossy.link < link);
         for index in first..self.lossy.len() {
             let lossy = self.lossy[index];

@@ -64,7 +64,7 @@ use crate::packet::{Flags, Packet, PauseOrder};
 use crate::topology::{LinkState, Node, Routes, Topology};
 use crate::units::{BitRate, Bytes, Fraction, Time};
 
-/// All switches of a fabric, and what happens to its links.
+/// All switches of a fabric, and the failures of its links.
 #[derive(Debug)]
 pub struct Switching {
     topology: Arc<Topology>,
@@ -83,10 +83,10 @@ pub struct Switching {
     tracks_departures: bool,
 }
 
-/// What a world has to do after a step of the failure plan.
+/// The work of a world after a step of the failure plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepEffect {
-    /// Nothing.
+    /// Nothing: switching has dealt with the step.
     None,
     /// Packets that start on the link from now on are sent at this rate.
     Rate(LinkId, BitRate),
@@ -119,6 +119,7 @@ impl Switching {
             switches: switches.collect(),
             table: ForwardingTable::new(topology, scheme),
             port_indices,
+            // A point that is never in use costs one comparison a packet, see `marks_at`.
             marking: (!markers.is_empty()).then_some(config.switch.ecn_point),
             markers,
             memory: PacketMemory::new(config, topology),
@@ -131,7 +132,7 @@ impl Switching {
     }
 }
 
-/// Where packets go.
+/// Forwarding: the port that a packet leaves its switch by.
 impl Switching {
     /// The port by which `packet` leaves `switch`, where the switch's policy may have written to
     /// it; `None` if there is no path. For worlds whose `loads` are always up to date.
@@ -152,7 +153,7 @@ impl Switching {
         Some(port)
     }
 
-    /// What the forwarding table says about a packet in `switch`. From a source-routed packet it
+    /// The result of the forwarding table for a packet in `switch`. From a source-routed packet it
     /// removes the part of the path that was for this switch.
     #[inline]
     pub fn decide(&self, switch: SwitchId, packet: &mut Packet) -> ForwardingDecision {
@@ -203,6 +204,8 @@ impl Switching {
     /// plan; `None` if the choice depends on the packet, if the policy tracks departures, or if
     /// there is no path.
     pub fn only_next_hop(&self, switch: SwitchId, dst: HostId) -> Option<PortId> {
+        // The answer is cached by worlds that then skip the switch; a policy that tracks departures
+        // has to see every packet.
         if self.tracks_departures {
             return None;
         }
@@ -221,12 +224,12 @@ impl Switching {
         self.uses_queue_lengths
     }
 
-    /// Next hops while nothing has failed: what explicit paths are written in.
+    /// Next hops without failures, to which explicit paths refer.
     pub fn intact_routes(&self) -> &Arc<Routes> {
         self.table.intact()
     }
 
-    /// What the policy of each switch keeps, by switch.
+    /// The state of each switch's policy, by switch.
     pub fn states(&self) -> Vec<StateSize> {
         self.switches.iter().map(Switch::state).collect()
     }
@@ -244,6 +247,8 @@ impl Switching {
     /// `port`, not counting the packet, call for it. Control packets are never marked.
     #[inline]
     pub fn mark(&mut self, point: EcnPoint, port: PortId, waiting: u32, packet: &mut Packet) {
+        // The draw comes last: a packet that cannot be marked must not advance the stream of its
+        // port.
         if self.marks_at(point)
             && !packet.is_control()
             && self.markers[port.index()].marks(Bytes::new(waiting.into()))
@@ -258,7 +263,7 @@ impl Switching {
         self.markers.get_mut(port.index()).is_some_and(|marker| marker.marks(waiting))
     }
 
-    /// True if `packet` exceeds what `switch` has room for in a shared buffer by the count so far.
+    /// True if `packet` exceeds the free memory of `switch` in a shared buffer by the count so far.
     /// A world whose count lags behind the wires brings it up to date then, before it asks to
     /// [`Self::admit`] the packet.
     #[inline]
@@ -266,13 +271,14 @@ impl Switching {
         self.memory.exceeds_shared_buffer(switch, packet)
     }
 
-    /// What becomes of a packet that cannot start at once. A trimmed packet is cut to its header
-    /// by this call.
+    /// Decides about a packet that cannot start at once. A trimmed packet is cut to its header by
+    /// this call.
     #[inline]
     pub fn admit(&self, request: &EnqueueRequest, packet: &mut Packet) -> Admission {
         if self.memory.has_room(request, packet) {
             return Admission::Admitted;
         }
+        // Asked only for packets that are trimmed, so that admission needs no look at the topology.
         let last_hop = || matches!(self.topology.ends_of(request.port).1, Node::Host(_));
         match self.memory.trim(request, packet, last_hop) {
             true => Admission::Trimmed,
@@ -322,7 +328,7 @@ impl Switching {
     }
 }
 
-/// Failures.
+/// Failures: what links lose, and who is informed of it when.
 impl Switching {
     /// True if a packet that was on the wire of `port` during `flight` is lost there, because the
     /// link was down or by a random draw. PFC frames never are, whatever the link does: hardware
@@ -337,8 +343,8 @@ impl Switching {
         self.losses.draw(port, rate)
     }
 
-    /// What changes when: the steps of the failure plan in order of time, those of the same time
-    /// in the order in which they are to be applied.
+    /// The steps of the failure plan in order of time, those of the same time in the order in which
+    /// they are to be applied.
     pub fn steps(&self) -> &[Step] {
         self.plan.steps()
     }
@@ -348,7 +354,7 @@ impl Switching {
         self.plan.rate_after(step, &self.topology)
     }
 
-    /// Applies a step, by its index in [`Self::steps`]; returns what is left for the world to do.
+    /// Applies a step, by its index in [`Self::steps`]; returns the remaining work of the world.
     pub fn apply_step(&mut self, index: u32) -> StepEffect {
         match self.plan.apply(index, &self.topology, &mut self.table) {
             Effect::None => StepEffect::None,
@@ -362,6 +368,8 @@ impl Switching {
                 StepEffect::None
             }
             Effect::Converged(state) => {
+                // Every switch, also those whose next hops stay: weights behind them may have
+                // changed.
                 self.switches.iter_mut().for_each(Switch::handle_convergence);
                 StepEffect::Converged(state)
             }

@@ -2,8 +2,8 @@
 //! when it pauses one of them.
 //!
 //! Source: IEEE 802.1Qbb for the frames; the rules are those of the HPCC simulator's
-//! `switch-mmu.cc`. A link has a reserve of its own, then its part of what is left of a pool that
-//! all links share, then its headroom, which is for what was in flight when it was paused. A
+//! `switch-mmu.cc`. A link uses its own reserve first, then its share of the free memory of a pool
+//! common to all links, then its headroom, which is for packets in flight when it was paused. A
 //! packet counts from when it joins a queue until it starts on a wire; one that passes through
 //! without waiting never does.
 
@@ -19,11 +19,11 @@ pub const PFC_FRAME_BYTES: u16 = 64;
 /// The memory that is kept for a link that ends at a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IngressLimits {
-    /// Its own, before it takes from the shared pool, in bytes.
+    /// The link's own memory that is used before the shared pool, in bytes.
     pub reserve: u64,
-    /// Its own, for what was in flight when it was paused, in bytes.
+    /// The link's own memory for packets in flight when it was paused, in bytes.
     pub headroom: u64,
-    /// The part of what is left of the shared pool that it may take.
+    /// The share of the pool's free memory that it may take.
     pub alpha: Fraction,
 }
 
@@ -35,7 +35,7 @@ struct Ingress {
     limits: IngressLimits,
     /// Bytes in reserve and pool.
     used: u64,
-    /// Bytes in headroom.
+    /// Bytes beyond reserve and pool, which came after the link was due to be paused.
     in_headroom: u64,
     /// Whether the last frame sent over it was a pause.
     paused: bool,
@@ -54,13 +54,13 @@ pub(super) struct Pfc {
     resume_offset: u64,
     /// By the output port at the other end of the link.
     links: Vec<Ingress>,
-    /// By switch.
+    /// The memory that the links of a switch share, by switch.
     pools: Vec<SharedPool>,
 }
 
 impl PfcConfig {
-    /// The bytes that the links that end at `switch` keep for themselves, reserve and headroom:
-    /// the shared pool is what a buffer has beyond them.
+    /// The bytes that the links that end at `switch` keep for themselves, reserve and headroom: the
+    /// shared pool is the rest of a buffer.
     pub fn private_bytes(
         &self,
         fabric: &FabricConfig,
@@ -95,9 +95,12 @@ impl PfcConfig {
         }
     }
 
-    /// The part of the pool for a link of `rate`, doubled for each doubling over `nic`, up to all.
+    /// The share of the pool for a link of `rate`, doubled for each doubling relative to `nic`, at
+    /// most all of it.
     fn alpha_of(&self, mut rate: BitRate, nic: BitRate) -> Fraction {
         let mut alpha = self.alpha;
+        // `third.cc` lowers a shift by one for each doubling; parts that are no power of two double
+        // alike.
         while rate > nic && alpha.numerator() < alpha.denominator() {
             let doubled = alpha.numerator().saturating_mul(2).min(alpha.denominator());
             alpha = Fraction::new(doubled, alpha.denominator()).unwrap_or(alpha);
@@ -107,7 +110,7 @@ impl PfcConfig {
     }
 }
 
-/// The bytes that a wire holds, rounded down; what 64 bits cannot count is more than any buffer.
+/// The bytes that a wire holds, rounded down; a count that overflows 64 bits exceeds any buffer.
 fn bytes_in(rate: BitRate, span: Span) -> u64 {
     let bytes = u128::from(span.as_ps()) * u128::from(rate.as_bps()) / 8_000_000_000_000;
     u64::try_from(bytes).unwrap_or(u64::MAX)
@@ -160,7 +163,7 @@ impl Pfc {
         Bytes::new(self.pools[switch.index()].size)
     }
 
-    /// Whether there is room for `bytes` that came by `link`.
+    /// Whether `bytes` that arrived over `link` fit.
     pub(super) fn admits(&self, link: PortId, bytes: u64) -> bool {
         let ingress = &self.links[link.index()];
         bytes + ingress.used <= ingress.limits.reserve
@@ -168,11 +171,13 @@ impl Pfc {
             || bytes + ingress.shared() <= self.threshold(ingress)
     }
 
-    /// Counts bytes that joined a queue; the frame to be sent over the link, if any.
+    /// Counts bytes that joined a queue; returns the frame to be sent over the link, if any.
     pub(super) fn add(&mut self, link: PortId, bytes: u64) -> Option<PauseOrder> {
         let before = self.links[link.index()];
         let threshold = self.threshold(&before);
         let ingress = &mut self.links[link.index()];
+        // The three cases of `switch-mmu.cc`, in its order: within the reserve, beyond the
+        // threshold, within the pool. A packet is never divided between pool and headroom.
         let after = ingress.used + bytes;
         if after <= ingress.limits.reserve {
             ingress.used = after;
@@ -181,11 +186,14 @@ impl Pfc {
         } else {
             ingress.used = after;
             let pool = ingress.pool?;
+            // Of a packet that crosses the end of the reserve only the part beyond it is taken from
+            // the pool.
             self.pools[pool.index()].used += bytes.min(after - before.limits.reserve);
         }
         // The threshold falls as the pool fills: it is compared as it stands after the packet.
         let ingress = self.links[link.index()];
         let full = ingress.in_headroom > 0 || ingress.shared() >= self.threshold(&ingress);
+        // One frame per change of state: the other end stays paused until it is resumed.
         if ingress.paused || !full {
             return None;
         }
@@ -193,11 +201,12 @@ impl Pfc {
         Some(PauseOrder::Pause)
     }
 
-    /// Counts bytes that left a queue; the frame to be sent over the link, if any.
+    /// Counts bytes that left a queue; returns the frame to be sent over the link, if any.
     pub(super) fn remove(&mut self, link: PortId, bytes: u64) -> Option<PauseOrder> {
         let ingress = &mut self.links[link.index()];
         // Headroom drains first, then the pool, then the reserve.
         let from_headroom = ingress.in_headroom.min(bytes);
+        // Before `used` changes: `shared` is computed from it.
         let from_shared = (bytes - from_headroom).min(ingress.shared());
         ingress.in_headroom -= from_headroom;
         ingress.used -= bytes - from_headroom;
@@ -205,6 +214,8 @@ impl Pfc {
         self.pools[pool.index()].used -= from_shared;
         let ingress = self.links[link.index()];
         let shared = ingress.shared();
+        // The offset keeps a link that stays near its threshold from a pause and a resume for each
+        // packet.
         let room = shared == 0 || shared + self.resume_offset <= self.threshold(&ingress);
         if !ingress.paused || ingress.in_headroom > 0 || !room {
             return None;
@@ -215,6 +226,7 @@ impl Pfc {
 
     /// The bytes of the pool that the link may take now.
     fn threshold(&self, ingress: &Ingress) -> u64 {
+        // A link that ends at a host fills no switch's memory.
         let Some(pool) = ingress.pool else { return 0 };
         let pool = &self.pools[pool.index()];
         ingress.limits.alpha.of(pool.size.saturating_sub(pool.used))
@@ -235,8 +247,8 @@ mod tests {
     const LINK: PortId = PortId(0);
     const HALF: Fraction = Fraction::new(1, 2).unwrap();
 
-    /// One link of 1,000 reserve and 2,000 headroom at a pool of 8,000, of which it may take a
-    /// half of what is left.
+    /// One link of 1,000 reserve and 2,000 headroom at a pool of 8,000, of which it may take half
+    /// of the free memory.
     fn one() -> Pfc {
         let ingress = Ingress {
             pool: Some(SwitchId(0)),

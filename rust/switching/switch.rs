@@ -1,4 +1,4 @@
-//! A switch: its policy, and what it knows of its own links.
+//! A switch: its policy, and the state of its own links.
 
 use super::config::{Buffer, FabricConfig};
 use super::forwarding_table::{Among, Candidates};
@@ -10,7 +10,7 @@ use crate::packet::Packet;
 use crate::topology::{Shares, Topology};
 use crate::units::{BitRate, Bytes, Time};
 
-/// What a world knows of the load of switch ports.
+/// The load of switch ports in a world.
 pub trait PortLoads {
     /// Bytes that wait at a port now, and the packet that its wire is busy with. `index` is the
     /// port's index in its switch. Called only for policies that look at queues.
@@ -24,11 +24,11 @@ pub(super) struct Ports<'a, L> {
     pub(super) indices: &'a [u32],
 }
 
-/// A switch.
+/// A switch as its policy needs it: what it knows of its own links, and nothing of others.
 #[derive(Debug)]
 pub(super) struct Switch {
     selector: PortSelector,
-    /// Output ports that it knows to lead nowhere.
+    /// Output ports that the switch has detected as dead.
     dead: Vec<PortId>,
     /// Changes with `dead`, with routing and with weights.
     epoch: u32,
@@ -36,7 +36,7 @@ pub(super) struct Switch {
     alive: AliveCandidates,
 }
 
-/// What a switch knows of a port.
+/// The state of a port at its switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PortState {
     /// Its link is up.
@@ -55,7 +55,7 @@ struct AliveCandidates {
     index: Vec<Option<u16>>,
 }
 
-/// What the policy sees of a choice.
+/// The view of a choice that the policy has.
 struct PolicyView<'a, L> {
     ports: &'a Ports<'a, L>,
     candidates: &'a Candidates<'a>,
@@ -117,6 +117,7 @@ impl AliveCandidates {
         self.index.clear();
         for port in candidates.ports {
             let is_alive = !dead.contains(port);
+            // The index is the position that the port is about to get among those alive.
             self.index.push(is_alive.then_some(self.ports.len() as u16));
             self.ports.extend(is_alive.then_some(*port));
         }
@@ -126,6 +127,8 @@ impl AliveCandidates {
         let alive = (0..candidates.ports.len()).filter(is_alive);
         self.weights.extend(alive.map(|candidate| shares.weights[candidate]));
         self.schedule.clear();
+        // The turns of dead ports are left out and not given to others: the rest keep their
+        // proportions.
         let turns = shares.schedule.iter().filter_map(|&entry| self.index[usize::from(entry)]);
         self.schedule.extend(turns);
     }
@@ -148,7 +151,7 @@ impl Switch {
         }
     }
 
-    /// Output ports that it knows to lead nowhere.
+    /// Output ports that the switch has detected as dead.
     #[inline]
     pub(super) fn dead_ports(&self) -> &[PortId] {
         &self.dead
@@ -180,18 +183,21 @@ impl Switch {
         candidates.ports[self.selector.choose(now, candidates.packet, &mut view) as usize]
     }
 
-    /// The policy's choice among the candidates that are not known to be dead; among all of them
-    /// if none is alive: the packet then goes where routing says, and is lost.
+    /// The policy's choice among the candidates that are not known to be dead; among all of them if
+    /// none is alive: the packet then follows routing, and is lost.
     fn ask_alive<L: PortLoads>(
         &mut self,
         now: Time,
         candidates: &Candidates<'_>,
         ports: &Ports<'_, L>,
     ) -> PortId {
+        // Taken out while the policy of the same switch is asked, and put back with its memory.
         let mut alive = std::mem::take(&mut self.alive);
         alive.fill(candidates, &self.dead);
         let chosen = match alive.ports[..] {
             [] => self.ask(now, candidates, ports),
+            // Policies expect two candidates; a round-robin must not count a packet that had no
+            // choice.
             [only] => only,
             _ => self.ask(now, &alive.candidates(candidates), ports),
         };
@@ -205,6 +211,7 @@ impl Switch {
         if state == PortState::Dead {
             self.dead.push(port);
         }
+        // Policies that keep tables of candidates compare this with the epoch of the table.
         self.epoch += 1;
     }
 
@@ -224,13 +231,13 @@ impl Switch {
         self.selector.handle_departure(now, packet, departure);
     }
 
-    /// What its policy keeps.
+    /// The state of its policy.
     pub(super) fn state(&self) -> StateSize {
         self.selector.state_size()
     }
 }
 
-/// What the policy of a switch may know of it.
+/// The view of a switch that its policy has.
 pub(super) fn context(
     topology: &Topology,
     config: &FabricConfig,

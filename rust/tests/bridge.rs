@@ -1,4 +1,4 @@
-//! The C++ side of the bridge: C++11 programs that know nothing but `cpp-bridge/evenkeel.h` are
+//! The C++ side of the bridge: C++11 programs that include only `cpp-bridge/evenkeel.h` are
 //! compiled, linked with the static library and run. One is what `cpp-bridge/README.md` shows to
 //! forks of ns-3, word for word.
 
@@ -6,7 +6,7 @@
 #[test]
 fn cpp11_programs() {
     use std::io::Write as _;
-    // Written past the test harness, which would keep it to itself.
+    // Written directly, because the test harness would capture it.
     let _ = writeln!(
         std::io::stderr(),
         "skipped: cpp11_programs: built without the bridge feature; \
@@ -24,9 +24,9 @@ mod with_bridge {
     use evenkeel::balance::switch::hash::Hash;
     use evenkeel::ids::SwitchId;
 
-    /// Choices of three choosers, of one that looks at queues, and what bad names throw.
+    /// Choices of three choosers, of one that reads queues, and the exceptions for invalid names.
     const CHOICES: &str = include_str!("bridge/choices.cc");
-    /// A switch as the HPCC family has it, with marks where the lines of the page belong.
+    /// A switch of the HPCC family, with markers for the lines of the page.
     const FORK: &str = include_str!("bridge/fork.cc");
     /// The page.
     const PAGE: &str = include_str!("../../cpp-bridge/README.md");
@@ -98,14 +98,14 @@ mod with_bridge {
         after.map(|rest| rest.split("```").next().unwrap()).collect()
     }
 
-    /// What the first program prints for a switch, asked without the bridge.
+    /// The expected output of the first program for a switch, computed without the bridge.
     fn in_rust(switch_id: u32) -> String {
         let hash = Hash::of(1, SwitchId(switch_id));
         let ports = (0..64).map(|entropy| hash.pick(7, entropy, 8).to_string());
         ports.collect::<Vec<_>>().join(" ")
     }
 
-    /// The C++ compiler, or a line that says that the test is skipped.
+    /// The C++ compiler; without one, prints that the test is skipped.
     fn compiler(test: &str) -> Option<String> {
         let compiler = env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
         if Command::new(&compiler).arg("--version").output().is_ok() {

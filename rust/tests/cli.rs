@@ -1,5 +1,5 @@
-//! The command line as other programs see it: what it prints where, with which exit status, and
-//! what it leaves in folders.
+//! The command line as other programs use it: its output, its exit status, and the files that it
+//! writes.
 
 mod bench;
 mod compare;

@@ -1,4 +1,5 @@
-//! Congestion controls: trajectories of each alone, and what they do to a bottleneck in the fabric.
+//! Congestion controls: the trajectory of each alone, and their effect on a bottleneck in the
+//! fabric.
 
 mod bottleneck;
 mod trajectory;

@@ -1,6 +1,6 @@
 //! CONTRIBUTING.md shows a whole policy, a whole congestion control and a whole loss recovery, each
-//! as one file and one line. Here exactly that text is put into a copy of the sources, all three
-//! are compiled in one build, and their tests are run.
+//! as one file and one line. This test puts exactly that text into a copy of the sources, compiles
+//! all three in one build, and runs their tests.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 const CONTRIBUTING: &str = include_str!("../../CONTRIBUTING.md");
 
-/// Something that the text shows in full: its file and its registry line, in this order, are the
+/// An extension that the text shows in full: its file and its registry line, in this order, are the
 /// first two blocks of Rust after its heading.
 struct Shown {
     heading: &'static str,
@@ -17,7 +17,7 @@ struct Shown {
     folder: &'static str,
     /// The module of that folder.
     module: &'static str,
-    /// Tests that look at everything in the registry.
+    /// Tests of all entries of the registry.
     registry_tests: &'static str,
 }
 
@@ -55,7 +55,7 @@ impl Shown {
         })
     }
 
-    /// The name of its file, which its line begins with.
+    /// The name of its file, with which its line begins.
     fn name(&self) -> &'static str {
         let [_, line] = self.blocks();
         line.trim().split("::").next().expect("a module comes first")
@@ -75,7 +75,7 @@ impl Shown {
     }
 }
 
-/// Every file that the library is made of.
+/// Every file of the library.
 fn sources(root: &Path) -> Vec<PathBuf> {
     let mut found = ["Cargo.toml", "Cargo.lock", "build.rs"].map(PathBuf::from).to_vec();
     let mut folders = ["rust", "examples"].map(PathBuf::from).to_vec();
@@ -96,7 +96,7 @@ fn sources(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Writes what is new: what has not changed needs no compilation either.
+/// Writes a file if it has changed, so that unchanged files are not compiled again.
 fn keep(path: &Path, text: &[u8]) {
     if fs::read(path).is_ok_and(|old| old == text) {
         return;
@@ -105,7 +105,7 @@ fn keep(path: &Path, text: &[u8]) {
     fs::write(path, text).expect("the copy can be written");
 }
 
-/// A copy of the sources with all that CONTRIBUTING.md shows.
+/// A copy of the sources with the extensions of CONTRIBUTING.md.
 fn copy(root: &Path, to: &Path) {
     let mut kept = BTreeSet::new();
     for shown in &SHOWN {
@@ -133,7 +133,7 @@ fn copy(root: &Path, to: &Path) {
 }
 
 #[test]
-fn what_the_text_shows_is_all_that_it_takes() {
+fn the_extensions_of_contributing_compile_and_pass_their_tests() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contributing");
     copy(root, &to);
@@ -145,7 +145,7 @@ fn what_the_text_shows_is_all_that_it_takes() {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["test", "--locked", "--offline", "--lib", "--no-default-features", "--target-dir"])
         .arg(target)
-        // As fast to compile as can be: only a few tests are run.
+        // Optimised for compile time, because only a few tests are run.
         .args(["--config", "profile.dev.package.evenkeel.opt-level=0"])
         .args(["--config", "profile.dev.package.evenkeel.debug=false"])
         .arg("--")

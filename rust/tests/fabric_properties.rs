@@ -190,7 +190,7 @@ fn check_counts(outcome: &Outcome) {
     assert!(counters.retransmitted <= counters.sent);
     assert!(counters.marked <= counters.delivered && counters.out_of_order <= counters.delivered);
     let crossed = counters.delivered + counters.control_delivered;
-    assert!(counters.packet_hops >= crossed, "who arrives has crossed a link");
+    assert!(counters.packet_hops >= crossed, "delivered packets have crossed links");
 }
 
 fn check_verdict(outcome: &Outcome) {
@@ -241,14 +241,14 @@ proptest! {
         let scenario = parse(&drawn.0);
         let mut setup = scenario.setup();
         setup.fabric.failures.clear();
-        // Flow control that is to lose nothing keeps its small pool.
+        // Lossless flow control keeps its small pool.
         let lossless = |headroom| !matches!(headroom, Headroom::Fixed(_));
         setup.fabric.switch.pfc = setup.fabric.switch.pfc.filter(|pfc| lossless(pfc.headroom));
         if setup.fabric.switch.pfc.is_none() {
             setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(1_000_000_000));
         }
         if let Some(trim) = &mut setup.fabric.switch.trim {
-            // What has priority, acknowledgements too, has the headers' room.
+            // Packets with priority, including acknowledgements, share the limit of headers.
             trim.limit = Bytes::new(1_000_000_000);
         }
         setup.nic.retransmit_timeout = Span::from_ms(1_000);

@@ -1,6 +1,6 @@
 //! The fuzz targets as plain tests: their seeds, and seeds mutated at random.
 //!
-//! `EVENKEEL_CASES` is how many mutated inputs a target gets (10,000, and 100,000 with
+//! `EVENKEEL_CASES` is the number of mutated inputs of a target (10,000, and 100,000 with
 //! `EVENKEEL_LONG_TESTS=1`). The fuzzer itself finds more: see CONTRIBUTING.md.
 
 #[allow(unreachable_pub, reason = "for the fuzzer they are a library")]
@@ -13,10 +13,11 @@ use evenkeel::rng::{Purpose, Stream};
 
 use crate::support::extent;
 
-/// Mutated inputs without `EVENKEEL_CASES`: by default, and with `EVENKEEL_LONG_TESTS=1`.
+/// The number of mutated inputs without `EVENKEEL_CASES`: by default, and with
+/// `EVENKEEL_LONG_TESTS=1`.
 const INPUTS: [u32; 2] = [10_000, 100_000];
 
-/// No input is longer.
+/// The maximum length of an input.
 const LONGEST: usize = 4_096;
 
 #[test]
@@ -64,7 +65,7 @@ fn connection_matrix() {
     fuzz("connection_matrix", bodies::connection_matrix);
 }
 
-/// Feeds a target its seeds and what mutation makes of them; a failure prints its input.
+/// Runs a target with its seeds and with mutations of them; a failure prints its input.
 fn fuzz(target: &str, body: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("rust/fuzz/corpus").join(target);
     let entries = std::fs::read_dir(&folder).expect("each target has seeds");
@@ -99,12 +100,13 @@ fn pick<'a, T>(random: &mut Stream, all: &'a [T]) -> &'a T {
     &all[random.below(u32::try_from(all.len()).expect("few")) as usize]
 }
 
-/// A place in `input`, its end included.
+/// A random position in `input`, including its end.
 fn place(random: &mut Stream, input: &[u8]) -> usize {
     random.below(u32::try_from(input.len() + 1).expect("short")) as usize
 }
 
-/// One change: a byte, a piece taken out, said twice or put in from another seed.
+/// Mutates the input once: changes a byte, removes or repeats a part, or inserts a part of another
+/// seed.
 fn mutate(random: &mut Stream, input: &mut Vec<u8>, seeds: &[Vec<u8>]) {
     let at = place(random, input);
     let end = (at + random.below(40) as usize).min(input.len());

@@ -1,8 +1,7 @@
-//! Style is a test: the rules of the house that neither rustc nor clippy knows.
+//! Style is a test: the rules of the project that neither rustc nor clippy checks.
 //!
-//! Each rule is a function from text to faults, so that it can be shown to fail: its own tests
-//! feed it small bad texts, and the tests here feed it the project. A fault names file, line and
-//! what would be right.
+//! Each rule is a function from text to faults. Its own tests apply it to small invalid texts, and
+//! the tests here apply it to the project. A fault names the file, the line and what is expected.
 
 mod house {
     pub(crate) mod architecture;
@@ -36,15 +35,15 @@ fn layers_use_only_what_is_below_them() {
 }
 
 #[test]
-fn no_circle_of_uses_has_more_than_two_files() {
+fn no_import_cycle_has_more_than_two_files() {
     let sources = project::files("rust", ".rs");
     let imports = house::imports::Imports::of(&["rust/lib.rs", "rust/main.rs"], &sources);
     expect_none(imports.circles());
 }
 
-/// `INSTA_UPDATE=always` draws it again, as it does with snapshots.
+/// `INSTA_UPDATE=always` regenerates it, as it does snapshots.
 #[test]
-fn the_architecture_page_is_what_the_sources_say() {
+fn the_architecture_page_matches_the_sources() {
     let sources = project::files("rust", ".rs");
     let imports = house::imports::Imports::of(&["rust/lib.rs", "rust/main.rs"], &sources);
     let page = project::read("docs/architecture.md");
@@ -59,7 +58,7 @@ fn the_architecture_page_is_what_the_sources_say() {
         }
         let committed = std::fs::read_to_string(&path).unwrap_or_default();
         let (path, how) = (path.display(), "INSTA_UPDATE=always cargo test --test house");
-        assert!(committed == made, "{path} is not what the sources say; draw it again: {how}");
+        assert!(committed == made, "{path} differs from the sources; regenerate it: {how}");
     }
 }
 
@@ -81,7 +80,7 @@ fn no_line_is_over_100_columns() {
 }
 
 #[test]
-fn nothing_is_left_to_do_and_no_test_is_ignored() {
+fn no_code_is_unfinished_and_no_test_is_ignored() {
     expect_none(project::rust_sources().iter().flat_map(house::source::unfinished).collect());
 }
 
@@ -102,7 +101,7 @@ fn cpp_files_name_their_licence() {
     expect_none(sources.iter().flat_map(house::source::licence).collect());
 }
 
-/// The module is used from copies in ns-3 trees, where it cannot ask the manifest.
+/// The module is used from copies in ns-3 trees, where it has no access to the manifest.
 #[test]
 fn the_ns3_module_names_this_version() {
     let expected = format!("set(_evenkeel_version \"{}\")", env!("CARGO_PKG_VERSION"));
@@ -160,7 +159,7 @@ fn each_dependency_has_its_reason() {
     }
 }
 
-/// Fuzzing is a package of its own, which the default build does not see.
+/// Fuzzing is a separate package, which the default build does not compile.
 #[test]
 fn each_fuzz_target_is_built_has_seeds_and_is_a_plain_test() {
     let manifest = project::read("rust/fuzz/Cargo.toml");

@@ -1,10 +1,10 @@
 //! Properties of the NIC: two of them joined by a pipe that loses, doubles, delays, reorders,
 //! marks and trims packets as a script says, for each loss recovery × congestion control.
 //!
-//! `properties.rs` says what must hold, `case.rs` what is drawn, `pipe.rs` how packets move;
-//! `verbs.rs` is all three for work requests with completions. A failure prints the seed, the case
-//! after shrinking and its trace. `EVENKEEL_CASES` is how many cases a pair has (1,000, and 10,000
-//! with `EVENKEEL_LONG_TESTS=1`), `EVENKEEL_SEED` where they are drawn from (1).
+//! `properties.rs` has the properties, `case.rs` the random draws, `pipe.rs` the movement of
+//! packets; `verbs.rs` has all three for work requests with completions. A failure prints the seed,
+//! the case after shrinking and its trace. `EVENKEEL_CASES` is how many cases a pair has (1,000,
+//! and 10,000 with `EVENKEEL_LONG_TESTS=1`), `EVENKEEL_SEED` where they are drawn from (1).
 
 mod case;
 mod pipe;
@@ -51,8 +51,8 @@ fn verbs_with_every_recovery() {
     });
 }
 
-/// Delivery otherwise than by default, where the recovery can: exactly once, in order where that
-/// is promised.
+/// Delivery orders other than a recovery's default, where it supports them: exactly once, and in
+/// order if ordered.
 mod delivery {
     use super::settings;
     use crate::nic_properties::runner::check_delivery;

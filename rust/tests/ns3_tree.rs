@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// What the module needs to know of an ns-3 tree: `build_lib` and `build_lib_example`, here of no
-/// effect but to say what they were given.
+/// The part of an ns-3 tree that the module needs: `build_lib` and `build_lib_example`, which only
+/// print their arguments.
 const TREE: &str = r#"
 cmake_minimum_required(VERSION 3.13)
 project(tree LANGUAGES NONE)
@@ -19,12 +19,12 @@ add_subdirectory(contrib/evenkeel)
 message(STATUS "the rest of the tree")
 "#;
 
-/// Configures such a tree with the module in it, with these environment variables; what it said.
-/// None, and a line that says so, where there is no CMake.
+/// Configures such a tree with the module, with these environment variables, and returns the
+/// output; `None`, with a message, without CMake.
 fn configured(test: &str, variables: &[(&str, &str)]) -> Option<String> {
     use std::io::Write as _;
     if Command::new("cmake").arg("--version").output().is_err() {
-        // Written past the test harness, which would keep it to itself.
+        // Written directly, because the test harness would capture it.
         let _ = writeln!(std::io::stderr(), "skipped: {test}: there is no cmake");
         return None;
     }
@@ -48,7 +48,7 @@ fn configured(test: &str, variables: &[(&str, &str)]) -> Option<String> {
     Some(said)
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder recursively.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -94,7 +94,7 @@ fn a_tree_without_the_package_or_cargo_builds_without_the_module() {
 #[test]
 fn ns3_module() {
     use std::io::Write as _;
-    // Written past the test harness, which would keep it to itself.
+    // Written directly, because the test harness would capture it.
     let _ = writeln!(
         std::io::stderr(),
         "skipped: ns3_module: built without the ns3 feature; where ns-3 is installed, \

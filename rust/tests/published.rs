@@ -1,6 +1,6 @@
-//! Published results beside the results of this project: each experiment of a paper that an example
-//! repeats, as a table of one screen. Where they differ, the last lines of the table give the
-//! reason.
+//! Published results compared with the results of this project: each experiment of a paper that an
+//! example repeats, as a table of one screen. Where they differ, the last lines of the table give
+//! the reason.
 
 mod all_to_all;
 mod bounds;

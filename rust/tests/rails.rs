@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use evenkeel::multirail::{Outcome, RailKind, Verdict};
+use evenkeel::multirail::{RailKind, RailOutcome, RailVerdict};
 use evenkeel::report::{self, RailSummary};
 use evenkeel::scenario::{Overrides, RailScenario};
 use evenkeel::study;
@@ -20,15 +20,15 @@ fn scenario(name: &str, policy: &str) -> RailScenario {
     RailScenario::load(&example(name), &overrides).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn run(scenario: &RailScenario) -> (RailSummary, Outcome) {
+fn run(scenario: &RailScenario) -> (RailSummary, RailOutcome) {
     let (summary, outcome) = study::run_rails(scenario).unwrap();
-    assert_eq!(outcome.verdict, Verdict::Completed, "{}", scenario.name);
+    assert_eq!(outcome.verdict, RailVerdict::Completed, "{}", scenario.name);
     assert!(summary.exact, "{}", scenario.name);
     (summary, outcome)
 }
 
 /// Seconds of the last operation.
-fn last(outcome: &Outcome) -> f64 {
+fn last(outcome: &RailOutcome) -> f64 {
     let took = outcome.operations.last().and_then(|it| it.took).unwrap();
     took.as_ns_f64() * 1e-9
 }

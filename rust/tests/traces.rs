@@ -193,14 +193,14 @@ fn the_example_s_traces_are_a_ring() {
     assert_eq!(replay(&streaming).0.cct, Some(own));
 }
 
-/// A run of traces that are read while it goes on: what it has to say, its flows, and most nodes
-/// that it held at once.
+/// A run of traces that are read during the run: its outcome, its flows, and the most nodes in
+/// memory.
 fn replay(scenario: &Scenario) -> (Outcome, Vec<FlowRecord>, u64) {
     let setup = Setup { workload: Arc::default(), ..scenario.setup() };
     let traces = scenario.traces.as_ref().expect("it streams");
     let mut flows = Vec::new();
-    let mut hear = |flow: &FlowRecord| flows.push(*flow);
-    let mut program = Replay::new(traces.player(), &mut hear);
+    let mut record = |flow: &FlowRecord| flows.push(*flow);
+    let mut program = Replay::new(traces.player(), &mut record);
     let mut world = World::new(&setup);
     world.discard_completed();
     let observers = fabric::Observers { watch: None, progress: &mut |_| {} };

@@ -252,7 +252,7 @@ struct Experiment<'a> {
     what: &'a str,
     topology: &'a str,
     flows: &'a str,
-    /// Lines of the configuration beside [`CONFIG`].
+    /// Lines of the configuration in addition to [`CONFIG`].
     more: &'a str,
     /// How many files it writes.
     files: usize,
@@ -370,7 +370,7 @@ fn experiments_of_the_hpcc_family_are_the_same_in_both_worlds() {
     }
 }
 
-/// A comparison that always agreed would be worth nothing.
+/// The comparison detects differences.
 #[test]
 fn a_difference_of_a_picosecond_on_one_link_is_detected() {
     let text = text(Combination::of("ecmp"), PATTERNS[1].1);

@@ -55,7 +55,7 @@ struct WeightGroup {
 /// The shares of traffic of a switch's candidate ports for a destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shares<'a> {
-    /// Weights by candidate.
+    /// Weights by candidate; 0 for a candidate that carries nothing.
     pub weights: &'a [u32],
     /// A rotation over candidates, in which each occurs as often as its weight.
     pub schedule: &'a [u16],
@@ -90,6 +90,7 @@ impl Capacities {
                 fabric.fill(&mut fractions, &mut pending, column);
                 let mut capacities = fabric.next_hops(&fractions, switch, column);
                 let first = capacities.next();
+                // Most switches see no difference after a failure: nothing is allocated for them.
                 if capacities.all(|capacity| Some(capacity) == first) {
                     continue;
                 }
@@ -145,6 +146,8 @@ impl LinkCapacities<'_> {
                 pending.pop();
                 continue;
             };
+            // A next hop is always closer to the edge switch, so that the search ends. A switch
+            // stays on the stack until all that it depends on is known.
             let before = pending.len();
             let next = next_hops.iter().map(|&port| self.routes.switch_behind(port).index());
             pending.extend(next.filter(|&next| fractions[next] == UNKNOWN));
@@ -197,6 +200,8 @@ pub(crate) fn path_shares(
 fn shares(capacities: &[u128]) -> Vec<u32> {
     let whole = reduced(capacities.to_vec());
     let sum: u128 = whole.iter().sum();
+    // Rounded to the nearest, not upward: a next hop with hardly any capacity left is better
+    // avoided.
     let most = ENTRIES.max(ENTRIES_EACH * capacities.len() as u128);
     let small = if sum > most {
         reduced(whole.iter().map(|it| (it * most + sum / 2) / sum).collect())

@@ -101,6 +101,7 @@ fn several_links(
     let ends = || links.iter().map(|link| link.ends);
     let joined = |a: Node, b: Node| ends().any(|ends| ends == [a, b] || ends == [b, a]);
     let node = |index: usize| Node::Host(HostId(u32::try_from(index).expect("ids are 32 bits")));
+    // The first pair without a link of its own shows best what hosts that do not forward mean.
     let apart = (0..hosts.len()).find(|&to| to != many && !joined(node(many), node(to)));
     match apart {
         Some(to) if switches.is_empty() => TopologyError::HostsDoNotForward {

@@ -37,7 +37,7 @@ pub enum TopologyError {
         host: String,
         /// Number of its links.
         links: u32,
-        /// A host.
+        /// The host that cannot reach `to`: the same as `host`.
         from: String,
         /// The first host that has no direct link to `from`.
         to: String,
@@ -49,9 +49,9 @@ pub enum TopologyError {
         link: usize,
         /// Id of the node, printed.
         node: String,
-        /// Number of hosts.
+        /// Number of hosts, whose ids are below it.
         hosts: usize,
-        /// Number of switches.
+        /// Number of switches, whose ids are below it.
         switches: usize,
     },
     /// Both ends of a link are the same node.
@@ -73,7 +73,7 @@ pub enum TopologyError {
     /// No path connects two hosts.
     #[error("{from} and {to} cannot reach each other: no path of links and switches joins them")]
     Unreachable {
-        /// A host.
+        /// The host with id 0, from which all others must be reached.
         from: String,
         /// The first host that it cannot reach.
         to: String,
@@ -81,15 +81,15 @@ pub enum TopologyError {
     /// Two nodes have the same name.
     #[error("two nodes are called '{name}'; names of hosts and switches must be unique")]
     DuplicateName {
-        /// The name.
+        /// The name that occurs twice.
         name: String,
     },
     /// A size exceeds its limit.
     #[error("{count} {what} are too many; the limit is {limit}")]
     TooLarge {
-        /// What is counted.
+        /// What there is too much of: hosts, switches, links, or pairs of switch and edge switch.
         what: &'static str,
-        /// Their number.
+        /// How many there would be.
         count: u128,
         /// The largest allowed number.
         limit: u64,

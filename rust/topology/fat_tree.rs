@@ -85,6 +85,8 @@ impl FatTree {
             .collect();
         for lower in 0..2 * edges {
             for index in 0..half {
+                // Edge switches meet the aggregation switches of their pod; an aggregation switch
+                // meets the cores of its own position in the pod, the same in every pod.
                 let upper = if lower < edges {
                     edges + lower / half * half + index
                 } else {

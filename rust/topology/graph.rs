@@ -4,7 +4,7 @@ use super::{Link, Node, Switch, TopologyError, check, spelling};
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
 
 /// The graph of a fabric, valid by construction: every host has one link, and every host reaches
-/// every other over switches.
+/// every other through switches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topology {
     hosts: Vec<String>,
@@ -31,6 +31,8 @@ impl Topology {
         switches: Vec<Switch>,
         links: Vec<Link>,
     ) -> Result<Self, TopologyError> {
+        // The order matters: later checks index by what earlier ones have checked, and sizes come
+        // first, since the others allocate by them.
         check::counts(hosts.len() as u128, switches.len() as u128, links.len() as u128)?;
         check::names(&hosts, &switches)?;
         check::links(&hosts, &switches, &links)?;
@@ -47,7 +49,7 @@ impl Topology {
         &self.hosts
     }
 
-    /// Number of hosts.
+    /// Number of hosts; their ids are below it.
     pub fn host_count(&self) -> u32 {
         u32::try_from(self.hosts.len()).expect("ids are 32 bits")
     }
@@ -128,6 +130,8 @@ fn ports_by_switch(switches: usize, links: &[Link]) -> (Vec<u32>, Vec<PortId>) {
             end.switch().map(|switch| (switch, PortId(port)))
         })
     };
+    // A counting sort, which keeps ports in the order of their links: the index of a port in its
+    // switch, which policies see, is its position here.
     for (switch, _) in ends() {
         first[switch.index() + 1] += 1;
     }

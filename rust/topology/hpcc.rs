@@ -22,7 +22,7 @@ use crate::units::{BitRate, Span};
 /// The contents of a topology file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HpccTopology {
-    /// The fabric.
+    /// The fabric that the file describes, hosts and switches in order of node ids.
     pub topology: Topology,
     /// The host of each node of the file; `None` for switches.
     pub host_of_node: Vec<Option<HostId>>,
@@ -98,6 +98,7 @@ impl Counts {
             found => return Err(Fault::FirstLine { text: line.trim().into(), tokens: found }),
         };
         let nodes = count(tokens[0], "nodes")?;
+        // Checked before anything is allocated by these numbers.
         let limits = [
             ("nodes", nodes, MAX_HOSTS + MAX_SWITCHES),
             ("switches", switches, MAX_SWITCHES),
@@ -254,6 +255,7 @@ fn tiers(switches: usize, links: &[Link]) -> Vec<u8> {
             _ => {}
         }
     }
+    // A search from all edge switches at once: the first to reach a switch is its nearest.
     let mut queue: VecDeque<usize> = (0..switches).filter(|s| tier[*s].is_some()).collect();
     while let Some(switch) = queue.pop_front() {
         let above = tier[switch].unwrap_or(0).saturating_add(1);

@@ -13,7 +13,7 @@ pub struct HpccTopologyError {
     pub file: String,
     /// The line, from 1; `None` for a fault of the graph as a whole.
     pub line: Option<usize>,
-    /// The fault.
+    /// What is wrong there, in a box to keep results small.
     pub fault: Box<HpccTopologyFault>,
 }
 
@@ -30,7 +30,7 @@ pub enum HpccTopologyFault {
          gpus_per_server nvswitches switches links gpu_type ...'"
     )]
     FirstLine {
-        /// The line.
+        /// The first line as it stands.
         text: String,
         /// Number of values on the line.
         tokens: usize,
@@ -40,15 +40,15 @@ pub enum HpccTopologyFault {
     InvalidCount {
         /// The value as given.
         token: String,
-        /// What is counted.
+        /// What the value should be the number of: `nodes`, `switches`, `NVSwitches` or `links`.
         what: &'static str,
     },
     /// A count exceeds its limit.
     #[error("{count} {what} are too many; the limit is {limit}")]
     TooMany {
-        /// What is counted.
+        /// What there is too much of: nodes, switches or links.
         what: &'static str,
-        /// The announced number.
+        /// The number in the first line.
         count: u64,
         /// The largest allowed number.
         limit: u64,
@@ -56,9 +56,9 @@ pub enum HpccTopologyFault {
     /// More switches than nodes are announced.
     #[error("{switches} switches of {nodes} nodes: the nodes include the switches and the hosts")]
     MoreSwitchesThanNodes {
-        /// Switches announced.
+        /// Switches announced in the first line.
         switches: u64,
-        /// Nodes announced.
+        /// Nodes announced in the first line, hosts and switches.
         nodes: u64,
     },
     /// The line of switch ids is missing or has another number of ids than announced.
@@ -66,7 +66,7 @@ pub enum HpccTopologyFault {
     SwitchIds {
         /// Ids on the line.
         found: usize,
-        /// Switches announced.
+        /// Switches announced in the first line.
         announced: u64,
     },
     /// A switch id is listed twice.
@@ -78,7 +78,7 @@ pub enum HpccTopologyFault {
     /// There are fewer link lines than announced.
     #[error("{announced} links are announced in line 1; found only {found} link lines")]
     MissingLinks {
-        /// Links announced.
+        /// Links announced in the first line.
         announced: u64,
         /// Lines that are not blank.
         found: usize,
@@ -89,7 +89,7 @@ pub enum HpccTopologyFault {
          '0 4 100Gbps 1us 0'"
     )]
     LinkTokens {
-        /// The line.
+        /// The link line as it stands.
         text: String,
         /// Number of values on the line.
         tokens: usize,
@@ -99,13 +99,13 @@ pub enum HpccTopologyFault {
     UnknownNode {
         /// The value as given.
         token: String,
-        /// Nodes announced.
+        /// Nodes announced in the first line; ids are below it.
         nodes: u64,
     },
     /// Both ends of a link are the same node.
     #[error("the link connects node {node} to itself; its ends must differ")]
     LinkToItself {
-        /// The node.
+        /// The node id, as the file has it.
         node: u32,
     },
     /// A rate cannot be parsed.

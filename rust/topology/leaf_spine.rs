@@ -15,7 +15,7 @@ pub struct LeafSpine {
     pub leaves: u32,
     /// Number of spine switches: `spine0`, `spine1`, ...
     pub spines: u32,
-    /// Hosts per leaf.
+    /// Hosts per leaf; host `h` is at leaf `h / hosts_per_leaf`.
     pub hosts_per_leaf: u32,
     /// Rate of the hosts' links.
     pub host_rate: BitRate,

@@ -1,4 +1,4 @@
-//! What a graph is made of: nodes and links, and how many there can be.
+//! The elements of a graph, nodes and links, and their limits.
 
 use crate::ids::{HostId, SwitchId};
 use crate::units::{BitRate, Span};
@@ -15,9 +15,9 @@ pub const MAX_ROUTES: u64 = 1 << 28;
 /// An end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Node {
-    /// A host.
+    /// A host, which has one link and does not forward.
     Host(HostId),
-    /// A switch.
+    /// A switch, which forwards between its links.
     Switch(SwitchId),
 }
 
@@ -64,6 +64,6 @@ pub struct Link {
     pub ends: [Node; 2],
     /// Bit rate in each direction.
     pub rate: BitRate,
-    /// One-way propagation delay.
+    /// One-way propagation delay: from the last bit out to the last bit in.
     pub delay: Span,
 }

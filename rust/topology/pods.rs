@@ -18,6 +18,7 @@ impl Topology {
             pods[first.index()] = next;
             let mut pending = vec![first];
             while let Some(switch) = pending.pop() {
+                // The search never enters the top tier, which joins all pods.
                 for neighbour in self.neighbours_below(switch, top) {
                     if pods[neighbour.index()] == u32::MAX {
                         pods[neighbour.index()] = next;

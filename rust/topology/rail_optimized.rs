@@ -20,7 +20,7 @@ pub struct RailOptimized {
     pub rails: u32,
     /// Servers per unit, and so hosts per leaf.
     pub servers: u32,
-    /// Number of units.
+    /// Number of units of servers that share their leaves.
     pub units: u32,
     /// Number of spine switches: `spine0`, `spine1`, ...
     pub spines: u32,

@@ -63,6 +63,7 @@ impl Routes {
         let mut groups = CandidateGroups::new(topology.switches().len());
         let mut table = vec![UNREACHABLE; topology.switches().len() * edges.len()];
         let mut search = Search::new(topology.switches().len());
+        // One search for each edge switch, not for each host: all its hosts share the column.
         for (column, &edge) in edges.iter().enumerate() {
             search.run(&neighbours, edge);
             for switch in 0..topology.switches().len() {
@@ -97,6 +98,8 @@ impl Routes {
         let to = &self.attachments[dst.index()];
         let offset = self.table[switch.index() * self.columns as usize + to.column as usize];
         if offset == OWN_EDGE {
+            // Every packet ends with this look-up. A host whose link is down has an empty group,
+            // without a group of its own in the table.
             return &std::slice::from_ref(&to.down)[..to.usable as usize];
         }
         self.group(offset as usize)
@@ -249,6 +252,7 @@ struct CandidateGroups {
 impl CandidateGroups {
     fn new(switches: usize) -> Self {
         let known = vec![BTreeMap::new(); switches];
+        // A length of 0 at offset 0 is the empty group, so that a look-up has no branch for it.
         Self { ports: vec![PortId(0)], known, last: vec![UNREACHABLE; switches] }
     }
 

@@ -1,4 +1,4 @@
-//! How the names of links are made from those of the nodes that they connect.
+//! Names of links, which consist of the names of the nodes that they connect.
 
 use super::{Link, Node, Switch};
 
@@ -20,6 +20,8 @@ pub(super) fn of_link(hosts: &[String], switches: &[Switch], link: &Link) -> Str
 pub(super) fn of_links(hosts: &[String], switches: &[Switch], links: &[Link]) -> Vec<String> {
     let mut by_ends: Vec<usize> = (0..links.len()).collect();
     let ends = |index: &usize| in_order(switches, &links[*index]);
+    // Parallel links are numbered in the order of their ids, however far apart they are in the
+    // list.
     by_ends.sort_by_key(|index| (ends(index), *index));
     let mut names: Vec<String> = links.iter().map(|link| of_link(hosts, switches, link)).collect();
     for parallel in by_ends.chunk_by(|a, b| ends(a) == ends(b)).filter(|group| group.len() > 1) {

@@ -32,7 +32,7 @@ const BYTES: Quantity = Quantity {
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// No bytes.
+    /// An amount of no bytes.
     pub const ZERO: Self = Self(0);
 
     /// An amount of `bytes` bytes.

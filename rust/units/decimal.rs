@@ -36,8 +36,10 @@ pub(crate) fn decimal(text: &str, power: u32) -> Result<u64, DecimalError> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(DecimalError::NotANumber);
     }
+    // Zeros at the end only scale: without them `1.000` is as exact as `1`.
     let kept = digits.trim_end_matches('0');
     let significant = kept.trim_start_matches('0');
+    // Before the sign is looked at: minus zero is zero.
     if significant.is_empty() {
         return Ok(0);
     }

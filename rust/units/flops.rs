@@ -43,6 +43,7 @@ impl Flops {
     pub fn time_for(self, operations: u128) -> Span {
         let ps = operations
             .checked_mul(1_000_000_000_000)
+            // Rounding up, as for transmissions: nothing ends before its work is done.
             .and_then(|scaled| scaled.checked_add(u128::from(self.0).saturating_sub(1)))
             .and_then(|scaled| scaled.checked_div(self.0.into()));
         Span::from_ps(ps.and_then(|ps| u64::try_from(ps).ok()).unwrap_or(u64::MAX))

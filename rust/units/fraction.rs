@@ -10,9 +10,9 @@ pub struct Fraction {
 }
 
 impl Fraction {
-    /// The fraction 0.
+    /// The fraction 0: nothing of a whole.
     pub const ZERO: Self = Self { numerator: 0, denominator: 1 };
-    /// The fraction 1.
+    /// The fraction 1: all of a whole.
     pub const ONE: Self = Self { numerator: 1, denominator: 1 };
 
     /// `numerator / denominator`; `None` if the denominator is zero.
@@ -32,6 +32,7 @@ impl Fraction {
 
     /// This fraction of `whole`, rounded down; `u64::MAX` where the product does not fit 64 bits.
     pub fn of(self, whole: u64) -> u64 {
+        // The product has at most 96 bits, so that the only rounding is that of the division.
         let part = u128::from(whole) * u128::from(self.numerator) / u128::from(self.denominator);
         u64::try_from(part).unwrap_or(u64::MAX)
     }

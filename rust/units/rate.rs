@@ -63,6 +63,8 @@ impl BitRate {
     /// Panics if the rate is zero or the time is longer than 213 days.
     pub fn time_for(self, bytes: Bytes) -> Span {
         assert!(self.0 > 0, "nothing is ever sent at a rate of zero");
+        // In 64 bits the product would overflow from 2.3 MB on. Upward, so that no wire carries
+        // more than its rate.
         let ps = (u128::from(bytes.get()) * PS_BITS).div_ceil(u128::from(self.0));
         Span::from_ps(u64::try_from(ps).expect("a transmission beyond 213 days"))
     }

@@ -10,7 +10,7 @@ pub enum UnitError {
     NoNumber {
         /// The text as given.
         text: String,
-        /// A valid text.
+        /// A valid text of this quantity: `400Gbps`.
         example: &'static str,
     },
     /// The text is a number without a unit.
@@ -18,9 +18,9 @@ pub enum UnitError {
     NoUnit {
         /// The text as given.
         text: String,
-        /// The valid units.
+        /// The valid units, separated by commas.
         units: &'static str,
-        /// A valid text.
+        /// A valid text of this quantity: `400Gbps`.
         example: &'static str,
     },
     /// The unit is not one of this quantity's.
@@ -32,7 +32,7 @@ pub enum UnitError {
         unit: String,
         /// Name of the quantity.
         quantity: &'static str,
-        /// The valid units.
+        /// The valid units, separated by commas.
         units: &'static str,
     },
     /// The value lies between two representable ones.
@@ -107,6 +107,7 @@ impl Quantity {
     fn scaled(&self, text: &str, number: &str, scale: u64) -> Result<u64, UnitError> {
         let digits = number.replace('_', "");
         let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+        // Zeros at the end would only enlarge the denominator, which has to fit 128 bits.
         let fraction = fraction.trim_end_matches('0');
         let too_large = || UnitError::TooLarge {
             text: text.into(),
@@ -146,6 +147,7 @@ pub(super) fn print(
     if value == 0 {
         return write!(f, "0{smallest}");
     }
+    // The largest unit comes first: what is printed is read back as the same value.
     let whole = units.iter().find(|(_, scale)| value.is_multiple_of(*scale));
     let (name, scale) = whole.copied().unwrap_or((smallest, 1));
     write!(f, "{}{name}", value / scale)

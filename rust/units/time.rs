@@ -60,7 +60,7 @@ impl Time {
 }
 
 impl Span {
-    /// The empty span.
+    /// The span between an instant and itself.
     pub const ZERO: Self = Self(0);
     /// The longest representable span.
     pub const MAX: Self = Self(u64::MAX);

@@ -1,6 +1,6 @@
 //! Connection matrices of htsim (`.cm`): flows that start at a given time or by a trigger.
 //!
-//! Source: htsim (csg-htsim), `sim/datacenter/connection_matrix.cpp`, and the files beside it:
+//! Source: htsim (csg-htsim), `sim/datacenter/connection_matrix.cpp`, and the files in its folder:
 //!
 //! ```text
 //! Nodes 16
@@ -23,7 +23,7 @@ mod error;
 
 use std::collections::BTreeMap;
 
-use super::graph::{Graph, GraphFault, Task, at_least_a_byte};
+use super::graph::{GraphFault, GraphTask, TaskGraph, at_least_a_byte};
 use super::{Message, Workload};
 use crate::ids::HostId;
 use crate::units::{Span, Time};
@@ -100,7 +100,7 @@ struct Trigger {
 /// The end of a connection that a trigger starts or that activates it.
 #[derive(Debug, Clone, Copy)]
 struct TriggerEnd {
-    task: Task,
+    task: GraphTask,
     host: HostId,
 }
 
@@ -182,8 +182,8 @@ impl MatrixReader {
         if let Some(announced) = self.announced.filter(|&announced| announced != found) {
             return Err((last, MatrixFault::Count { announced, found }));
         }
-        let mut graph = Graph::default();
-        let tasks: Vec<Task> =
+        let mut graph = TaskGraph::default();
+        let tasks: Vec<GraphTask> =
             self.connections.iter().map(|it| graph.message(it.message)).collect();
         self.add_trigger_dependencies(&mut graph, &tasks)?;
         let workload = graph.finish().map_err(|fault| match fault {
@@ -199,7 +199,11 @@ impl MatrixReader {
     }
 
     /// Makes the connections that a trigger starts depend on those that activate it.
-    fn add_trigger_dependencies(&self, graph: &mut Graph, tasks: &[Task]) -> Result<(), LineFault> {
+    fn add_trigger_dependencies(
+        &self,
+        graph: &mut TaskGraph,
+        tasks: &[GraphTask],
+    ) -> Result<(), LineFault> {
         let mut activations: BTreeMap<u64, Vec<TriggerEnd>> = BTreeMap::new();
         let mut started: BTreeMap<u64, Vec<TriggerEnd>> = BTreeMap::new();
         for (connection, &task) in self.connections.iter().zip(tasks) {

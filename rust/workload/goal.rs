@@ -28,7 +28,7 @@ mod scan;
 
 use std::collections::BTreeMap;
 
-use super::graph::{Graph, GraphFault, Task, at_least_a_byte};
+use super::graph::{GraphFault, GraphTask, TaskGraph, at_least_a_byte};
 use super::{Compute, Lane, Message, Workload};
 use crate::ids::HostId;
 use crate::units::{Span, Time};
@@ -69,7 +69,7 @@ pub fn read(text: &str, file: &str, compute: Compute) -> Result<Schedule, GoalEr
 type LineFault = (usize, GoalFault);
 
 /// Sends or receives by sender, receiver and tag, in order: the line and the task of each.
-type Matching = BTreeMap<(u32, u32, u32), Vec<(usize, Task)>>;
+type Matching = BTreeMap<(u32, u32, u32), Vec<(usize, GraphTask)>>;
 
 /// The contents of the lines read so far.
 #[derive(Debug, Default)]
@@ -84,20 +84,20 @@ struct GoalReader {
     labels: BTreeMap<String, usize>,
     operations: Vec<OpenOperation>,
     requirements: Vec<Requirement>,
-    graph: Graph,
+    graph: TaskGraph,
     sends: Matching,
     receives: Matching,
     /// Line and task of every operation.
-    lines: Vec<(usize, Task)>,
+    lines: Vec<(usize, GraphTask)>,
     other_nic: bool,
 }
 
 /// An operation of the open rank.
 #[derive(Debug, Clone, Copy)]
 struct OpenOperation {
-    task: Task,
+    task: GraphTask,
     /// A delay of zero length that completes when the operation starts, if `irequires` needs it.
-    start: Option<Task>,
+    start: Option<GraphTask>,
 }
 
 #[derive(Debug)]
@@ -241,7 +241,7 @@ impl GoalReader {
             GraphFault::TooManyTasks => (last, GoalFault::TooMuch("2^28 operations")),
             GraphFault::TooManyBytes => (last, GoalFault::TooMuch("2^64 bytes in all")),
             GraphFault::Cycle(stuck) => {
-                let waits = |&&(_, task): &&(usize, Task)| stuck.binary_search(&task).is_ok();
+                let waits = |&&(_, task): &&(usize, GraphTask)| stuck.binary_search(&task).is_ok();
                 (lines.iter().find(waits).map_or(last, |it| it.0), GoalFault::Cycle)
             }
         })?;

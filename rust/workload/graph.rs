@@ -10,7 +10,7 @@ pub(super) const MAX_TASKS: usize = 1 << 28;
 
 /// A message or a delay of a graph that is not finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Task(u32);
+pub(super) struct GraphTask(u32);
 
 /// The bit of a task that distinguishes delays from messages.
 const DELAY: u32 = 1 << 31;
@@ -19,7 +19,7 @@ const DELAY: u32 = 1 << 31;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum GraphFault {
     /// These tasks are on a dependency cycle, or depend on one; in ascending order.
-    Cycle(Vec<Task>),
+    Cycle(Vec<GraphTask>),
     /// There are more messages or delays than [`MAX_TASKS`].
     TooManyTasks,
     /// The messages have more bytes than 64 bits count.
@@ -39,45 +39,45 @@ pub(super) struct Appended {
 
 impl Appended {
     /// The task in the graph of one of its messages or delays.
-    pub(super) fn task(self, id: TaskId) -> Task {
+    pub(super) fn task(self, id: TaskId) -> GraphTask {
         match id.0.checked_sub(self.own) {
-            Some(delay) => Task(DELAY | (self.delays + delay)),
-            None => Task(self.messages + id.0),
+            Some(delay) => GraphTask(DELAY | (self.delays + delay)),
+            None => GraphTask(self.messages + id.0),
         }
     }
 }
 
 /// Messages, delays, and their dependencies.
 #[derive(Debug, Default)]
-pub(super) struct Graph {
+pub(super) struct TaskGraph {
     messages: Vec<Message>,
     delays: Vec<Delay>,
     /// The lanes of delays that have one, in order of the delays.
     lanes: Vec<(u32, Lane)>,
     /// Pairs of a task and one that depends on it.
-    waits: Vec<(Task, Task)>,
+    waits: Vec<(GraphTask, GraphTask)>,
 }
 
-impl Graph {
-    pub(super) fn message(&mut self, message: Message) -> Task {
+impl TaskGraph {
+    pub(super) fn message(&mut self, message: Message) -> GraphTask {
         self.messages.push(message);
-        Task(self.messages.len() as u32 - 1)
+        GraphTask(self.messages.len() as u32 - 1)
     }
 
-    pub(super) fn delay(&mut self, host: HostId, span: Span) -> Task {
+    pub(super) fn delay(&mut self, host: HostId, span: Span) -> GraphTask {
         self.delays.push(Delay { host, span });
-        Task(DELAY | (self.delays.len() as u32 - 1))
+        GraphTask(DELAY | (self.delays.len() as u32 - 1))
     }
 
     /// Adds a delay; with a lane, the delays of which run one at a time.
-    pub(super) fn delay_of(&mut self, lane: Option<Lane>, host: HostId, span: Span) -> Task {
+    pub(super) fn delay_of(&mut self, lane: Option<Lane>, host: HostId, span: Span) -> GraphTask {
         self.lanes.extend(lane.map(|lane| (self.delays.len() as u32, lane)));
         self.delay(host, span)
     }
 
     /// Makes `after` depend on `before`. If `before` is a message, that is its completion where
     /// `after` is at its sender, and its delivery where `after` is at its receiver.
-    pub(super) fn wait(&mut self, before: Task, after: Task) {
+    pub(super) fn wait(&mut self, before: GraphTask, after: GraphTask) {
         self.waits.push((before, after));
     }
 
@@ -97,8 +97,8 @@ impl Graph {
         let (first, delays) = (self.messages.len(), self.delays.len() as u32);
         let messages = other.messages.len() as u32;
         let task = |id: u32| match id.checked_sub(messages) {
-            None => Task(first as u32 + id),
-            Some(delay) => Task(DELAY | (delays + delay)),
+            None => GraphTask(first as u32 + id),
+            Some(delay) => GraphTask(DELAY | (delays + delay)),
         };
         self.messages.extend_from_slice(&other.messages);
         self.delays.extend_from_slice(&other.delays);
@@ -138,8 +138,8 @@ impl Graph {
         let lane = |(place, lane): (u32, &Option<Lane>)| Some((delays + place, (*lane)?));
         self.lanes.extend((0u32..).zip(&other.lanes).filter_map(lane));
         let tasks = (other.messages.len() + other.delays.len()) as u32;
-        // What a message waits for is over for it when its gap is.
-        let mut entrances: Vec<Task> = (0..tasks).map(|id| place.task(TaskId(id))).collect();
+        // A dependency of a message is met when its gap has elapsed.
+        let mut entrances: Vec<GraphTask> = (0..tasks).map(|id| place.task(TaskId(id))).collect();
         if other.gap > Span::ZERO {
             let waits = |id: u32| other.waits_for.get(id as usize).is_some_and(|&count| count > 0);
             for id in (0..place.own).filter(|&id| waits(id)) {
@@ -157,13 +157,13 @@ impl Graph {
     }
 
     /// Moves the earliest start of a message.
-    pub(super) fn set_start(&mut self, message: Task, start: Time) {
+    pub(super) fn set_start(&mut self, message: GraphTask, start: Time) {
         self.messages[message.0 as usize].start = start;
     }
 
     /// The task of the message at this index.
-    pub(super) fn nth_message(index: usize) -> Task {
-        Task(index as u32)
+    pub(super) fn nth_message(index: usize) -> GraphTask {
+        GraphTask(index as u32)
     }
 
     /// The workload of this graph.
@@ -182,7 +182,7 @@ impl Graph {
             return Ok(Workload::independent(self.messages));
         }
         let messages = self.messages.len() as u32;
-        let id = |task: Task| {
+        let id = |task: GraphTask| {
             TaskId(if task.0 & DELAY == 0 { task.0 } else { messages + (task.0 & !DELAY) })
         };
         let mut waits: Vec<(TaskId, TaskId)> =
@@ -202,8 +202,8 @@ impl Graph {
             return Ok(workload);
         }
         let task = |id: TaskId| match id.0.checked_sub(messages) {
-            Some(delay) => Task(DELAY | delay),
-            None => Task(id.0),
+            Some(delay) => GraphTask(DELAY | delay),
+            None => GraphTask(id.0),
         };
         Err(GraphFault::Cycle(stuck.into_iter().map(task).collect()))
     }
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn tasks_are_numbered_messages_first_and_waits_counted_once() {
-        let mut graph = Graph::default();
+        let mut graph = TaskGraph::default();
         let compute = graph.delay(HostId(0), Span::from_us(1));
         let sent = graph.message(flow(0, HostId(0), HostId(1), Bytes::new(5)));
         let after = graph.delay(HostId(1), Span::ZERO);
@@ -254,8 +254,8 @@ mod tests {
 
     #[test]
     fn a_cycle_names_the_tasks_that_never_start() {
-        let mut graph = Graph::default();
-        let tasks: Vec<Task> = (0..4).map(|_| graph.delay(HostId(0), Span::ZERO)).collect();
+        let mut graph = TaskGraph::default();
+        let tasks: Vec<GraphTask> = (0..4).map(|_| graph.delay(HostId(0), Span::ZERO)).collect();
         for (before, after) in [(0, 1), (1, 2), (2, 1), (2, 3)] {
             graph.wait(tasks[before], tasks[after]);
         }
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn more_than_2_to_the_64_bytes_are_refused() {
-        let mut graph = Graph::default();
+        let mut graph = TaskGraph::default();
         for _ in 0..2 {
             graph.message(flow(0, HostId(0), HostId(1), Bytes::new(u64::MAX)));
         }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use thiserror::Error;
 
 use super::Workload;
-use super::graph::{Appended, Graph, GraphFault, Task};
+use super::graph::{Appended, GraphFault, GraphTask, TaskGraph};
 use crate::ids::{HostId, TaskId};
 use crate::units::{Span, Time};
 
@@ -83,7 +83,7 @@ impl Workload {
 /// Combines jobs into one workload.
 #[derive(Default)]
 struct JobCombiner {
-    graph: Graph,
+    graph: TaskGraph,
     jobs: Vec<Job>,
     places: Vec<Appended>,
     /// The first unused stream.
@@ -151,10 +151,10 @@ impl JobCombiner {
 
     /// The tasks whose completion is the end of a job: per host a join of its last messages, which
     /// complete at their senders, and the last delays.
-    fn ends(&mut self, part: &JobSpec, index: usize) -> Vec<Task> {
+    fn ends(&mut self, part: &JobSpec, index: usize) -> Vec<GraphTask> {
         let (workload, place) = (&part.workload, self.places[index]);
         let tasks = (workload.messages.len() + workload.delays.len()) as u32;
-        let mut of_host: BTreeMap<HostId, Task> = BTreeMap::new();
+        let mut of_host: BTreeMap<HostId, GraphTask> = BTreeMap::new();
         let mut ends = Vec::new();
         for id in (0..tasks).map(TaskId) {
             let host = workload.host_of(id);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// ns-3's test runner with this module's suites, for where the module is built without an ns-3
-// tree. Takes that runner's options, such as --suite=NAME and --list; newer ones want a suite.
+// ns-3's test runner with the suites of this module, for builds without an ns-3 tree. It accepts
+// the options of ns-3's runner, such as --suite=NAME and --list; newer versions require --suite.
 
 #include "ns3/test.h"
 

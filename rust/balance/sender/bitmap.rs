@@ -23,7 +23,7 @@ use crate::units::Time;
 /// The largest counter value (4 bits).
 const MAX_COUNTER: u8 = 15;
 
-/// Parameters.
+/// The parameters of `bitmap`: how many values there are, and what each signal costs one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -62,7 +62,7 @@ struct State {
     counters: Box<[u8]>,
 }
 
-/// `bitmap`.
+/// The preset `bitmap`: switches that hash, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "bitmap",
     summary: "pseudo-random rounds that skip entropy values with penalties",
@@ -102,6 +102,8 @@ impl SenderPolicy for Bitmap {
         if *first > 0 {
             // Only the first skipped value decays (`nextEntropy_bitmap`).
             *first -= 1;
+            // One round at most: where every value has a penalty, a packet still takes the next
+            // one.
             for _ in 0..counters.len() {
                 rounds.advance(random);
                 if counters[usize::from(rounds.current())] == 0 {

@@ -32,6 +32,7 @@ impl EntropySpace {
     /// Draws a value uniformly.
     #[inline]
     pub fn draw(self, random: &mut Stream) -> u16 {
+        // The whole header field is 16 random bits: no multiplication and no rejection.
         if self == Self::ALL { random.next_u16() } else { random.below(self.0) as u16 }
     }
 }

@@ -38,7 +38,7 @@ pub struct Config {
 pub enum Gap {
     /// In base round-trip times.
     BaseRtts(Fraction),
-    /// An absolute time.
+    /// A time that does not depend on the path.
     Time(Span),
 }
 
@@ -106,7 +106,7 @@ struct State {
     random: Stream,
 }
 
-/// `flowlet`.
+/// The preset `flowlet`: switches that hash, and go-back-N, since flowlets keep packets in order.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "flowlet",
     summary: "a random entropy value for each burst of packets (LetFlow, at the sender)",
@@ -126,6 +126,7 @@ impl Flowlet {
         };
         Self(Box::new(State {
             entropy: random.next_u16(),
+            // No gap runs before the first packet.
             ends: Time::NEVER,
             held: Time::ZERO,
             gap: config.gap.span(qp.network.base_rtt),
@@ -140,6 +141,7 @@ impl SenderPolicy for Flowlet {
     #[inline]
     fn entropy(&mut self, now: Time) -> u16 {
         let flowlet = &mut *self.0;
+        // Strictly later: a burst begins after more than the gap (LetFlow, section 2).
         if now > flowlet.ends && now > flowlet.held {
             flowlet.entropy = flowlet.random.next_u16();
             flowlet.held = now.saturating_add(flowlet.hold);
@@ -153,6 +155,7 @@ impl SenderPolicy for Flowlet {
 
     fn handle_feedback(&mut self, now: Time, _feedback: Feedback) {
         let flowlet = &mut *self.0;
+        // Any feedback counts, that for a lost packet too: the sender is not idle.
         if flowlet.after == After::Acknowledgement {
             flowlet.ends = now.saturating_add(flowlet.gap);
         }

@@ -36,7 +36,8 @@ pub struct HostDr {
     random: Box<Stream>,
 }
 
-/// `host-dr`.
+/// The preset `host-dr`: source routes, a retransmission timer for each packet, and weights by
+/// capacity after failures.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "host-dr",
     summary: "all paths in turn, packet by packet, routed by the source (DRB)",
@@ -67,6 +68,7 @@ impl SenderPolicy for HostDr {
     }
 
     fn handle_weights(&mut self, weights: &[u32]) {
+        // The pointer starts anew: its old value counts in a schedule of another length.
         self.rotation = Rotation::new(weights, &mut self.random);
     }
 

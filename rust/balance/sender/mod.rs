@@ -42,7 +42,8 @@ macro_rules! registry {
                 }
             }
 
-            /// See [`SenderPolicy::NEEDS_PATHS`].
+            /// Whether a new queue pair must be given its path space:
+            /// [`SenderPolicy::NEEDS_PATHS`].
             pub(crate) const fn needs_paths(&self) -> bool {
                 match self {
                     $(Self::$policy(_) => <$module::$policy as SenderPolicy>::NEEDS_PATHS,)*
@@ -51,7 +52,8 @@ macro_rules! registry {
         }
 
         impl Sender {
-            /// See [`SenderPolicy::NEEDS_PACKET_FEEDBACK`].
+            /// Whether the NIC must store the entropy value of each packet in flight:
+            /// [`SenderPolicy::NEEDS_PACKET_FEEDBACK`].
             pub(crate) const fn needs_packet_feedback(&self) -> bool {
                 match self {
                     $(Self::$policy(_) =>

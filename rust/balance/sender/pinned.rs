@@ -39,9 +39,12 @@ impl Pinned {
         for &radix in self.paths.radices() {
             let old = rest % radix;
             rest /= radix;
+            // A step of 1 to radix − 1 never leads back, and leads to every other choice with the
+            // same probability. A tier has at least two choices, or it is not in the path space.
             let step = 1 + self.random.below(u32::from(radix) - 1);
             let new = (u32::from(old) + step) % u32::from(radix);
             path += scale * u16::try_from(new).expect("below a radix of 16 bits");
+            // With 65,536 paths it wraps to 0 after the last tier, where it is not used any more.
             scale = scale.wrapping_mul(radix);
         }
         path
@@ -55,6 +58,7 @@ impl SenderPolicy for Pinned {
     }
 
     fn handle_timeout(&mut self, _now: Time, entropy: u16) -> Option<FailedPath> {
+        // A packet of an older path says nothing about the present one; that path was left already.
         if entropy != self.path || self.paths.count() < 2 {
             return None;
         }

@@ -26,7 +26,7 @@ use crate::balance::{Preset, Scheme, parse_config};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Span, Time};
 
-/// Parameters.
+/// The parameters of `plb`: what makes a round congested, and how many such rounds move the flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -88,7 +88,7 @@ struct Rounds {
     random: Stream,
 }
 
-/// `plb`.
+/// The preset `plb`: switches that hash, and go-back-N, since a label changes rarely.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "plb",
     summary: "a new entropy value after rounds with many marks, and after a time-out (PLB)",
@@ -125,6 +125,7 @@ impl Plb {
 
 impl Rounds {
     fn count(&mut self, now: Time, packets: u32, marked: u32) {
+        // `NEVER` is later than any time: the first acknowledgement begins the first round.
         self.began = self.began.min(now);
         self.packets = self.packets.saturating_add(packets);
         self.marked = self.marked.saturating_add(marked);
@@ -143,6 +144,7 @@ impl Rounds {
         // marked / packets >= the configured fraction, in integers.
         let threshold = u64::from(self.config.marked.numerator()) * u64::from(self.packets);
         let marked = u64::from(self.marked) * u64::from(self.config.marked.denominator());
+        // A threshold of 0 would otherwise make rounds without any mark congested.
         let is_congested = marked >= threshold && self.marked > 0;
         self.congested = if is_congested { self.congested + 1 } else { 0 };
         (self.packets, self.marked, self.began) = (0, 0, now);

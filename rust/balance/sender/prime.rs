@@ -128,7 +128,8 @@ struct Score {
     half_life: Span,
 }
 
-/// `prime`.
+/// The preset `prime`: switches that use one part of the value per tier, and a retransmission timer
+/// for each packet; its results are marked as reconstructed.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "prime",
     summary: "reconstruction of PRIME: entropy in one part per tier, penalties that decay",
@@ -163,6 +164,7 @@ impl Prime {
             half_life: Span::from_ps(decay.of(unit.as_ps())),
         };
         let values = u64::from(edge) * u64::from(above);
+        // The time of a full packet at line rate.
         let packet = network.base_rtt.as_ps() / u64::from(network.bdp_packets.max(1));
         let round = Span::from_ps(packet * values);
         Self(Box::new(State {
@@ -254,6 +256,7 @@ impl State {
     }
 
     fn advance(&mut self) {
+        // As the digits of a counter: successive packets differ at the edge, where they part first.
         if self.edge.rounds.advance(&mut self.random) == Advance::NextRound {
             self.above.rounds.advance(&mut self.random);
         }
@@ -309,6 +312,7 @@ impl State {
     fn clear_time(&self, index: usize, edge: u16, above: u16) -> Time {
         let scores = [&self.scores[index], self.edge.score(edge), self.above.score(above)];
         scores
+            // Three scores are added up: with each below a third, the sum is below the threshold.
             .map(|score| score.falls_to(self.threshold / 3.0))
             .into_iter()
             .fold(Time::ZERO, Time::max)
@@ -338,6 +342,7 @@ impl Score {
 
     fn add(&mut self, now: Time, signal: Signal) {
         let left = self.now(now);
+        // A weaker signal must not shorten the life of a stronger one that is still in the score.
         if signal.severity >= left {
             self.half_life = signal.half_life;
         }

@@ -23,7 +23,7 @@ use crate::units::{Fraction, Span, Time};
 /// The largest supported buffer, in entries.
 const LARGEST_BUFFER: usize = 32;
 
-/// Parameters.
+/// The parameters of `reps`: its buffer, its freeze and what explores after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -141,7 +141,7 @@ enum Mode {
     Frozen(Time),
 }
 
-/// `reps`.
+/// The preset `reps`: switches that hash, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "reps",
     summary: "reuses entropy values that were acknowledged unmarked; freezes after time-outs",
@@ -190,6 +190,8 @@ impl SenderPolicy for Reps {
     #[inline]
     fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
         let state = &mut *self.0;
+        // Reports of missing packets count none: the header of a trimmed packet has priority, and
+        // its round trip would hide the queue.
         if feedback.packets > 0 {
             state.round_trips.record(now, feedback.rtt);
         }
@@ -220,6 +222,8 @@ impl SenderPolicy for Reps {
             Trimming::On => true,
             Trimming::Off => state.round_trips.are_short(),
         };
+        // A freeze is not extended, and packets that explore may well meet the failure: neither
+        // freezes again.
         if is_failure && state.mode == Mode::Recycling && state.explore == 0 {
             state.mode = Mode::Frozen(now.saturating_add(state.config.freeze));
         }
@@ -267,6 +271,7 @@ impl Buffer {
     #[inline]
     fn store(&mut self, value: u16) {
         let entry = &mut self.entries[usize::from(self.head)];
+        // An entry that is overwritten with uses left was among the valid ones already.
         self.valid += u8::from(entry.lives == 0);
         *entry = Entry { value, lives: self.reuse };
         self.head = (self.head + 1) % self.size;
@@ -279,6 +284,8 @@ impl Buffer {
         if self.valid == 0 {
             return None;
         }
+        // The valid entries are those stored last. Frozen mode breaks this, and the buffer is made
+        // anew when it ends.
         Some(self.take((self.head + self.size - self.valid) % self.size))
     }
 

@@ -18,7 +18,7 @@ use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Time};
 
-/// Parameters.
+/// The parameters of `reps-legacy`: its values, and how many of them are probed in order first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -52,7 +52,7 @@ struct State {
     random: Stream,
 }
 
-/// `reps-legacy`.
+/// The preset `reps-legacy`: switches that hash, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "reps-legacy",
     summary: "first version of REPS: an unbounded queue of good entropy values, no freezing",
@@ -66,6 +66,7 @@ pub const PRESETS: &[Preset] = &[Preset {
 impl RepsLegacy {
     pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
         let window = config.first_window.of(qp.network.bdp_packets.into());
+        // A longer first window would probe values twice.
         let window = window.min(config.entropies.count().into());
         Self(Box::new(State {
             entropies: config.entropies,

@@ -36,6 +36,7 @@ impl SourcePort {
     pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
         let known = config.of_stream.get(qp.stream as usize);
         let first = known.copied().unwrap_or_else(|| FIRST.wrapping_add(qp.stream as u16));
+        // Ports wrap at 16 bits: two queue pairs may then have the same one.
         Self(first.wrapping_add((qp.qp_index as u16).wrapping_mul(1 << 8)))
     }
 }

@@ -15,7 +15,7 @@ use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 
-/// Parameters.
+/// The only parameter of `spray-rr`: how many values a round has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -38,7 +38,7 @@ pub struct SprayRr {
     random: Stream,
 }
 
-/// `spray-rr`.
+/// The preset `spray-rr`: switches that hash, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "spray-rr",
     summary: "each entropy value once per round, in changing pseudo-random order",

@@ -37,7 +37,7 @@ impl XorRounds {
         random.next_u16() & !self.mask
     }
 
-    /// The current number.
+    /// The number at this position of the round, always below N.
     #[inline]
     pub(super) fn current(&self) -> u16 {
         self.index ^ self.xor
@@ -65,6 +65,8 @@ impl XorRounds {
             return Advance::SameRound;
         }
         self.index = 0;
+        // An XOR is a permutation of the numbers below a power of two: each occurs once, without a
+        // list.
         self.xor = random.next_u16() & self.mask;
         Advance::NextRound
     }
@@ -72,6 +74,8 @@ impl XorRounds {
     #[inline]
     fn skip_absent(&mut self, random: &mut Stream) -> Advance {
         let mut advance = Advance::SameRound;
+        // Fewer than half of the numbers below the power of two are absent, so that a round ends
+        // soon.
         while u32::from(self.current()) >= self.values {
             if self.step(random) == Advance::NextRound {
                 advance = Advance::NextRound;

@@ -21,7 +21,7 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::{Fraction, Span, Time};
 
-/// Parameters.
+/// The parameters of `adaptive`: how coarse and how stale its view of queues is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -63,7 +63,8 @@ struct PortBucket {
     bucket: u8,
 }
 
-/// `adaptive`.
+/// The preset `adaptive`: one entropy value for each queue pair, which switches ignore, and a
+/// retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "adaptive",
     summary: "a random port among those with the shortest quantised, stale queue length",
@@ -101,6 +102,7 @@ impl PortBucket {
         if now.since(self.updated) > thresholds.refresh {
             let bytes = bytes();
             self.updated = now;
+            // The thresholds ascend: the number of those that the queue has reached is its bucket.
             self.bucket = thresholds.starts.iter().map(|&start| u8::from(bytes >= start)).sum();
         }
         self.bucket
@@ -118,6 +120,8 @@ impl SwitchPolicy for Adaptive {
             let port = &mut ports[view.port(candidate) as usize];
             port.at(now, thresholds, || view.queue_bytes(candidate))
         };
+        // A tie asks for the values twice. A bucket that was updated at this time stays as it is,
+        // so that both passes see the same.
         argmin_random(candidates, value, random)
     }
 

@@ -46,7 +46,7 @@ use tables::{Header, Row, Tables};
 /// The largest supported flowlet table, in entries: 16 times that of the paper.
 const MOST_FLOWLETS: u32 = 1 << 20;
 
-/// Parameters.
+/// The parameters of `conga`: flowlets, the estimator of utilisation and the ageing of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -97,7 +97,7 @@ impl Config {
 pub struct Conga {
     id: SwitchId,
     scale: Scale,
-    /// Estimators by port.
+    /// One estimator for each port, by the port's index in its switch.
     estimators: Vec<Estimator>,
     hash: Hash,
     /// Present in an edge switch.
@@ -123,7 +123,7 @@ struct Flowlet {
     candidate: u16,
 }
 
-/// `conga`.
+/// The preset `conga`: one entropy value for each queue pair, and go-back-N.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "conga",
     summary: "flowlets on the least congested uplink, by feedback between leaf switches",
@@ -174,6 +174,7 @@ impl Leaf {
         let ageing = self.tables.ageing;
         let value = |candidate| {
             let port = view.port(candidate);
+            // A path that nothing is known of counts as idle: new leaves are tried, not avoided.
             let remote = row.map_or(0, |row: &Row| row.metric(now, port, ageing));
             local(port).max(remote)
         };
@@ -198,6 +199,8 @@ impl SwitchPolicy for Conga {
         let Some(leaf) = &mut self.leaf else {
             return self.hash.pick(packet.label, packet.entropy, count);
         };
+        // The table is a hash table without chains, as in the paper (section 3.4): two flows in one
+        // entry share their flowlet, and are balanced as one.
         let key = mix32(packet.label ^ u32::from(packet.entropy).wrapping_mul(0x9e37_79b1));
         let index = ((u64::from(key) * leaf.flowlets.len() as u64) >> 32) as usize;
         let old = leaf.flowlets[index];
@@ -214,6 +217,8 @@ impl SwitchPolicy for Conga {
                 leaf.decide(now, view, before, local)
             }
         };
+        // The gap counts from each packet, not from the first: a flowlet lasts while packets follow
+        // closely.
         leaf.flowlets[index] =
             Flowlet { last: now, port: (view.port(chosen) + 1) as u16, candidate: chosen as u16 };
         chosen

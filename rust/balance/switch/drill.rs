@@ -19,7 +19,7 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// Parameters.
+/// The only parameter of `drill`: how many queues it samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -44,7 +44,8 @@ pub struct Drill {
     ports: u32,
 }
 
-/// `drill`.
+/// The preset `drill`: one entropy value for each queue pair, which switches ignore, and a
+/// retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "drill",
     summary: "the shortest of two random queues and the best queue of the packet before",
@@ -88,11 +89,14 @@ impl SwitchPolicy for Drill {
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
         let count = view.candidates();
+        // Any order does as the start of a shuffle, so that the one of the last packet is shuffled
+        // on.
         if self.order.len() != count as usize {
             self.order.clear();
             self.order.extend((0..=u16::MAX).take(count as usize));
         }
         let mut best = self.sample(0);
+        // Strictly less below: among equal queues the earlier sample stays.
         let mut least = view.queue_bytes(u32::from(best));
         for index in 1..self.samples.min(self.order.len() as u32) {
             let other = self.sample(index);
@@ -108,11 +112,12 @@ impl SwitchPolicy for Drill {
         {
             best = old;
         }
+        // The choice is what is remembered (m = 1), whether it was sampled or remembered before.
         self.best = Some(best);
         u32::from(best)
     }
 
-    /// The remembered port.
+    /// The index of the remembered port; no entry before the first packet.
     fn state_size(&self) -> StateSize {
         match self.best {
             Some(_) => StateSize { entries: 1, bits: index_bits(u64::from(self.ports)) },

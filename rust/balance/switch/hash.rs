@@ -38,7 +38,10 @@ impl Hash {
     /// Returns the index of one of `ports` ports for a flow label and an entropy value.
     #[inline]
     pub fn pick(self, label: u32, entropy: u16, ports: u32) -> u32 {
+        // The odd constant spreads entropy values over all 32 bits: without it, a label and a value
+        // that differ in the same low bits would cancel out.
         let hash = mix32(label ^ self.0 ^ u32::from(entropy).wrapping_mul(0x9e37_79b1));
+        // The upper half of the product in place of a remainder: no division, and a bias as small.
         let scaled = u64::from(hash) * u64::from(ports);
         (scaled >> 32) as u32
     }

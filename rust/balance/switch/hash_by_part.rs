@@ -69,6 +69,7 @@ impl SwitchPolicy for HashByPart {
         let part = match self.part {
             EntropyPart::Low => parts(packet.entropy).0,
             EntropyPart::High => parts(packet.entropy).1,
+            // Two parts serve two tiers; a third has no bits of its own left.
             EntropyPart::Whole => packet.entropy,
         };
         let ports = view.candidates();

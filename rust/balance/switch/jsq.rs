@@ -21,7 +21,7 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// Parameters.
+/// The only parameter of `jsq`: how it breaks ties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -53,7 +53,8 @@ pub struct Jsq {
     ranks: Box<[u32]>,
 }
 
-/// `jsq`.
+/// The preset `jsq`: one entropy value for each queue pair, which switches ignore, and a
+/// retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "jsq",
     summary: "the shortest queue of each switch, with exact lengths (join the shortest queue)",
@@ -87,6 +88,7 @@ impl SwitchPolicy for Jsq {
             Ties::Random => {
                 argmin_random(count, |candidate| view.queue_bytes(candidate), &mut self.random)
             }
+            // The rank is the second key: no two ports have the same, so that there are no ties.
             Ties::OwnOrder => argmin_first(count, |candidate| {
                 (view.queue_bytes(candidate), self.ranks[view.port(candidate) as usize])
             }),

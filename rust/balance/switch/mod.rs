@@ -46,14 +46,16 @@ macro_rules! registry {
                 }
             }
 
-            /// See [`SwitchPolicy::USES_QUEUE_LENGTHS`].
+            /// Whether the world must settle queues before each choice:
+            /// [`SwitchPolicy::USES_QUEUE_LENGTHS`].
             pub const fn uses_queue_lengths(&self) -> bool {
                 match self {
                     $(Self::$policy(_) => <$module::$policy as SwitchPolicy>::USES_QUEUE_LENGTHS,)*
                 }
             }
 
-            /// See [`SwitchPolicy::TRACKS_DEPARTURES`].
+            /// Whether every packet that leaves a switch must be shown:
+            /// [`SwitchPolicy::TRACKS_DEPARTURES`].
             pub const fn tracks_departures(&self) -> bool {
                 match self {
                     $(Self::$policy(_) => <$module::$policy as SwitchPolicy>::TRACKS_DEPARTURES,)*
@@ -76,7 +78,7 @@ macro_rules! registry {
                 }
             }
 
-            /// See [`SwitchPolicy::handle_departure`].
+            /// Shows the policy a packet that leaves by a port: [`SwitchPolicy::handle_departure`].
             #[inline]
             pub fn handle_departure(
                 &mut self,
@@ -89,7 +91,7 @@ macro_rules! registry {
                 }
             }
 
-            /// See [`SwitchPolicy::state_size`].
+            /// What the policy keeps now, in entries and bits: [`SwitchPolicy::state_size`].
             pub fn state_size(&self) -> StateSize {
                 match self { $(Self::$policy(policy) => policy.state_size(),)* }
             }
@@ -152,6 +154,8 @@ fn choose_by<P: SwitchPolicy, V: SwitchView>(
     packet: &Packet,
     view: &mut V,
 ) -> u32 {
+    // The constant is known when this is compiled for a policy. Without weights there is no
+    // schedule, and a choice costs one more comparison.
     let entries = if P::USES_WEIGHTS { None } else { view.schedule_len() };
     let Some(entries) = entries else { return policy.choose(now, packet, view) };
     // Only one of several next hops may have a weight above 0; a policy expects two candidates.

@@ -57,7 +57,7 @@ pub struct FlowPort {
     pub src: HostId,
     /// Id of the receiving host.
     pub dst: HostId,
-    /// Source port.
+    /// The source port of the flow's data packets, which is their entropy value.
     pub source_port: u16,
 }
 
@@ -68,7 +68,7 @@ pub struct Murmur {
     numbering: Arc<Numbering>,
 }
 
-/// `ecmp-murmur`.
+/// The preset `ecmp-murmur`: source ports that count up, and go-back-N.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "ecmp-murmur",
     summary: "ecmp with the hash of HPCC's simulator: the same placement for every seed",
@@ -117,6 +117,7 @@ impl Murmur {
 impl SwitchPolicy for Murmur {
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
+        // A remainder, biased or not: the placement has to equal that of the simulators.
         self.hash(packet) % view.candidates()
     }
 }
@@ -132,6 +133,7 @@ fn murmur3(words: [u32; 3], seed: u32) -> u32 {
         let word = word.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
         (hash ^ word).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64)
     });
+    // The length of the key in bytes: three words.
     let mut hash = mixed ^ 12;
     hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
     hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);

@@ -27,7 +27,7 @@ use crate::packet::Packet;
 use crate::rng::{Purpose, Stream, mix64};
 use crate::units::{Bytes, Time};
 
-/// Parameters.
+/// The only parameter of `ofan`: where the small size bin ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -68,7 +68,8 @@ struct Pointer {
     epoch: u32,
 }
 
-/// `ofan`.
+/// The preset `ofan`: weights by capacity after failures, and a retransmission timer for each
+/// packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "ofan",
     summary: "rotation per destination in edge and aggregation switches (Ofan)",
@@ -103,6 +104,7 @@ impl Ofan {
         let (candidates, epoch) = (view.candidates(), view.epoch());
         let weights: Vec<u32> = (0..candidates).map(|candidate| view.weight(candidate)).collect();
         // Each pointer has a random stream of its own, independent of other pointers.
+        // The epoch is part of the key: the order after a failure is another one.
         let pointer_key = mix64((index as u64) << 32 | u64::from(epoch));
         let id = mix64(u64::from(self.id.0)) ^ pointer_key;
         let mut random = Stream::new(self.seed, Purpose::SwitchPolicy, id);
@@ -120,7 +122,9 @@ impl SwitchPolicy for Ofan {
             DestinationKey::EdgeSwitch => view.destination_edge().0,
             DestinationKey::Pod => view.destination_pod(),
         };
+        // Small packets have pointers of their own, so that answers do not take turns of data away.
         let is_small = packet.is_control() || u64::from(packet.wire_bytes) <= self.small;
+        // Ids are dense, so that a vector serves as the map: one look-up for each packet.
         let index = destination as usize * BINS + usize::from(!is_small);
         let (candidates, epoch) = (view.candidates(), view.epoch());
         // At most two rounds: a missing or outdated pointer is drawn, and then matches.

@@ -21,7 +21,8 @@ pub struct Config {}
 #[derive(Debug, Clone)]
 pub struct Random(Stream);
 
-/// `switch-random`.
+/// The preset `switch-random`: one entropy value for each queue pair, which switches ignore, and a
+/// retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "switch-random",
     summary: "a random port for each packet, drawn in each switch (RSQ)",

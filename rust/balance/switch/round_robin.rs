@@ -26,7 +26,7 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// Parameters.
+/// The only parameter of both presets: how long an order of next hops lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -57,7 +57,7 @@ struct List {
     turns_left: u16,
 }
 
-/// `switch-rr` and `switch-rr-shuffled`.
+/// The presets `switch-rr`, in the order of the forwarding table, and `switch-rr-shuffled`.
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "switch-rr",
@@ -126,6 +126,7 @@ impl SwitchPolicy for RoundRobin {
             self.take_list(length);
         }
         let list = &mut self.list;
+        // The order is redrawn only when a packet needs it: a turn that never begins costs no draw.
         if list.next == length {
             list.next = 0;
             if self.turns > 0 {

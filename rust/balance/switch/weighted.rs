@@ -27,6 +27,8 @@ impl<V: SwitchView> SwitchView for Weighted<'_, V> {
     }
 
     fn port(&self, candidate: u32) -> u32 {
+        // The same port occurs several times: a policy that compares ports sees equal values for
+        // it.
         self.view.port(self.view.schedule_entry(candidate))
     }
 

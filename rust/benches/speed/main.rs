@@ -1,4 +1,5 @@
-//! How fast a run is, beside the yardstick: `cargo bench --bench speed [-- --rounds N] [--large]`.
+//! The speed of a run, compared with the yardstick: `cargo bench --bench speed [-- --rounds N]
+//! [--large]`.
 //!
 //! Each measurement is a process of its own, evenkeel and the yardstick in turn, so that both see
 //! the same machine; what is compared is the ratio pair by pair, and the median of the ratios is
@@ -68,7 +69,7 @@ fn main() {
     }
 }
 
-/// One line: a policy beside the yardstick.
+/// One line: a policy and the yardstick.
 fn compare(policy: &str, case: Case, rounds: usize) {
     let mut pairs: Vec<(f64, f64, f64)> = Vec::new();
     for _ in 0..rounds {

@@ -1,7 +1,7 @@
 //! The yardstick: the practical limit of a single-threaded packet-level simulation. A three-tier
 //! fat-tree permutation under hashed spraying with a fixed window, one event per packet and hop,
-//! packets in rings beside their port, events in a calendar queue. No transport, no loss, no
-//! statistics. A full simulator is judged by its ratio to this, taken in the same run.
+//! packets in a ring per port, events in a calendar queue. No transport, no loss, no statistics. A
+//! full simulator is judged by its ratio to this, taken in the same run.
 
 /// One event: the packet at the head of `port` reaches the far end of its wire.
 #[derive(Clone, Copy)]

@@ -67,7 +67,7 @@ fn policies_that_look_at_queues_choose_the_shortest() {
     for policy in ["jsq", "adaptive"] {
         let mut chooser = made(policy, "");
         assert!(chooser.looks_at_queues());
-        // The first packets of `adaptive` meet no measurement yet.
+        // `adaptive` has no measurement yet for its first packets.
         let all = choices(&mut chooser, 7, 400, &bytes);
         assert_eq!(all[300..], [3; 100], "{policy}");
     }

@@ -54,7 +54,7 @@ mod ffi {
         TimeLimit,
     }
 
-    /// What happened to a packet at a port.
+    /// The kind of a packet event at a port.
     #[derive(Debug)]
     #[repr(u8)]
     enum PacketEvent {
@@ -62,15 +62,15 @@ mod ffi {
         Received,
         /// It joined the queue.
         Enqueued,
-        /// It left the queue, and its first bit starts.
+        /// It left the queue and starts.
         Dequeued,
         /// It was dropped.
         Dropped,
     }
 
-    /// What an experiment of the HPCC family records while it runs: the packets at some ports
-    /// (one that arrives over a link counts at the port that leads back), and the counters of
-    /// others from `next_sample_ps` on.
+    /// The recording of an experiment of the HPCC family: the packets at some ports (a packet that
+    /// arrives over a link counts at the port that sends back over it), and the counters of
+    /// others, sampled from `next_sample_ps` on.
     #[derive(Debug, Clone, PartialEq, Eq, Default)]
     struct RecordPlan {
         traced_ports: Vec<u32>,
@@ -78,7 +78,7 @@ mod ffi {
         next_sample_ps: u64,
     }
 
-    /// What a world measured of its links and switches by the end of a run.
+    /// The measurements of a world's links and switches at the end of a run.
     #[derive(Debug, Clone, Default)]
     struct Measured {
         verdict: Verdict,
@@ -147,7 +147,7 @@ mod ffi {
             overrides: &Overrides,
         ) -> Result<Box<Experiment>>;
         /// Takes a graph, and the text of a scenario for the rest: of its section `[topology]` only
-        /// `gap` and `forwarding_delay`. Without a section `[workload]` no message is sent until
+        /// `gap` and `forwarding_delay`. Without `[workload]` and `[[job]]` no message is sent until
         /// one is posted.
         fn experiment_on_graph(
             graph: &Graph,
@@ -170,18 +170,18 @@ mod ffi {
         fn ecn(self: &Experiment, port: u32) -> FabricEcn;
         /// Every fault, by link and time; those that overlap are not joined.
         fn faults(self: &Experiment) -> Vec<FabricFault>;
-        /// What of the files is ignored, or is done differently here.
+        /// A sentence for each key of the files that is ignored or has another effect here.
         fn warnings(self: &Experiment) -> Vec<String>;
         fn policy(self: &Experiment) -> String;
         /// Sets the queue pairs of programs, for cores that are made from now on.
         fn set_queue_pairs(self: &mut Experiment, settings: &FabricQpSettings) -> Result<()>;
         /// The hosts and policies of the experiment at its start.
         fn core(self: &Experiment) -> Box<Core>;
-        /// Begins to record what the configuration asks to be written during the run, from the
-        /// calls of `trace_packet` and `sample`. Only experiments of the HPCC family have that.
+        /// Starts to record the calls of `trace_packet` and `sample` for the files that the
+        /// configuration requests. Only experiments of the HPCC family have such files.
         fn record_hpcc(self: &Experiment, core: &mut Core) -> Result<RecordPlan>;
-        /// Writes `fct.txt`, `pfc.txt` and what was recorded into a folder. Only experiments of
-        /// the HPCC family have that.
+        /// Writes `fct.txt`, `pfc.txt` and the recorded files into a folder. Only experiments of
+        /// the HPCC family have such files.
         fn write_hpcc(self: &Experiment, core: &mut Core, folder: &str) -> Result<()>;
 
         type Core;
@@ -206,13 +206,13 @@ mod ffi {
         /// Takes the control packet that starts now, if there is one: a host sends these while
         /// its data is paused.
         fn poll_transmit_control(self: &mut Core, host: u32, packet: &mut FabricPacket) -> bool;
-        /// True if the host would send a packet over a free wire, now or when its pacer permits.
+        /// True if the host has a packet to send, now or when its pacer permits.
         fn has_packets(self: &Core, host: u32) -> bool;
         /// Delivers a packet to a host. True if `poll_touched`, `poll_message_event` or
         /// `poll_completion` have something to return, or everything is finished.
         fn handle_packet(self: &mut Core, host: u32, now_ps: u64, packet: &FabricPacket) -> bool;
-        /// Wakes a host at the time that it asked for, or after a message was posted; an early
-        /// call is harmless. Returns the same as `handle_packet`.
+        /// Wakes a host at the time that it requested, or after a message was posted; an early
+        /// call has no effect. Returns the same as `handle_packet`.
         fn handle_timeout(self: &mut Core, host: u32, now_ps: u64) -> bool;
         /// The time to wake a host if no packet arrives before, with its wire free from `free_ps`
         /// on.
@@ -279,7 +279,7 @@ mod ffi {
             loads: &[u64],
         ) -> u32;
         /// The only port towards a host until the next step is applied; the largest number if
-        /// there are several, none, or the policy watches what leaves.
+        /// there are several or none, or if the policy must see every packet.
         fn only_port(self: &Core, switch_number: u32, dst: u32) -> u32;
         /// Draws whether a packet is marked that finds so many bytes without priority waiting.
         fn marks(self: &mut Core, port: u32, waiting_bytes: u64) -> bool;
@@ -298,8 +298,8 @@ mod ffi {
             waiting: u32,
             packet: &FabricPacket,
         );
-        /// Samples the counters at a time that was asked for, before anything else happens then;
-        /// nothing happens before the next event. By port: the bytes without priority that wait,
+        /// Samples the counters at the time of a sample, before any other event at that time; no
+        /// event happens until `next_event_ps`. By port: the bytes without priority that wait,
         /// and the bytes that have started. Returns the time of the next sample.
         fn sample(
             self: &mut Core,
@@ -311,7 +311,7 @@ mod ffi {
 
         /// Every flow so far, by message and piece.
         fn flows(self: &Core) -> Vec<FabricFlow>;
-        /// What the NICs of all hosts counted together.
+        /// The sums of the counters of all NICs.
         fn nic_counters(self: &Core) -> FabricNicCounters;
         fn qp_counts(self: &Core) -> FabricQpCounts;
         /// Keeps what the world measured, for `write_hpcc` and for comparisons of worlds.

@@ -19,23 +19,23 @@ pub(super) const NONE: u32 = u32::MAX;
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum PostError {
     /// There is no such host.
-    #[error("message from host {src} to host {dst}: there are {hosts} hosts, from 0 on")]
+    #[error("message from host {src} to host {dst}: there are {hosts} hosts, numbered from 0")]
     NoHost {
         /// Sender.
         src: u32,
         /// Receiver.
         dst: u32,
-        /// How many there are.
+        /// The number of hosts.
         hosts: u32,
     },
-    /// Nobody sends to itself.
-    #[error("message from host {0} to itself: what stays in a host needs no network")]
+    /// Both ends are the same host.
+    #[error("message from host {0} to itself: the ends must be two hosts")]
     ToItself(u32),
-    /// A message has a length.
-    #[error("message of 0 bytes: it must have at least one")]
+    /// The message has no payload.
+    #[error("message of 0 bytes: it must have at least one byte")]
     Empty,
-    /// Delays are numbered after messages.
-    #[error("the workload computes between messages, so none can be added: take one that does not")]
+    /// The workload has delays, whose ids follow those of messages.
+    #[error("messages cannot be added to a workload that computes between messages")]
     Delays,
 }
 
@@ -45,11 +45,11 @@ pub(in crate::bridge) struct Core {
     pub(super) setup: Setup,
     pub(super) endpoints: Endpoints,
     pub(super) switching: Switching,
-    /// What programs with queue pairs of their own wait for.
+    /// The queue pairs of programs: open work and completions.
     pub(super) verbs: Verbs,
     /// What the world measured.
     pub(super) measured: Measured,
-    /// What is written while it runs.
+    /// The recording during the run, if the experiment requests one.
     pub(super) recording: Option<Box<Recording>>,
 }
 
@@ -147,7 +147,7 @@ impl Core {
         }
         self.endpoints.follow_up(now, host);
         self.collect(host, now);
-        self.has_something_to_tell()
+        self.has_results()
     }
 
     pub(super) fn handle_timeout(&mut self, host: u32, now_ps: u64) -> bool {
@@ -155,10 +155,11 @@ impl Core {
         self.endpoints.handle_timeout(now, host);
         self.endpoints.follow_up(now, host);
         self.collect(host, now);
-        self.has_something_to_tell()
+        self.has_results()
     }
 
-    fn has_something_to_tell(&self) -> bool {
+    /// True if a poll has something to return, or everything is finished.
+    fn has_results(&self) -> bool {
         self.endpoints.has_reports() || self.verbs.has_completions() || self.is_finished()
     }
 

@@ -9,7 +9,7 @@ pub(super) use ffi::*;
 #[allow(unsafe_code, unreachable_pub, reason = "cxx generates the items and their checks")]
 #[cxx::bridge(namespace = "ns3")]
 mod ffi {
-    /// What a packet is for.
+    /// The kind of a packet.
     #[derive(Debug, Default)]
     #[repr(u8)]
     enum FabricPacketKind {
@@ -47,7 +47,7 @@ mod ffi {
         READ_RESPONSE = 4,
     }
 
-    /// How transmission times become picoseconds.
+    /// The rounding of transmission times.
     #[derive(Debug, Default)]
     #[repr(u8)]
     enum FabricRounding {
@@ -56,7 +56,7 @@ mod ffi {
         TRUNCATE_NS = 1,
     }
 
-    /// What a faulty link does to packets: it loses all of them, or some by chance.
+    /// The effect of a faulty link on packets: it loses all of them, or each with a probability.
     #[derive(Debug, Default)]
     #[repr(u8)]
     enum FabricFaultKind {
@@ -65,7 +65,8 @@ mod ffi {
         LOSS = 1,
     }
 
-    /// Who learns of a failure: the wire itself, the switches at its ends, or routing everywhere.
+    /// The part of a fabric that reacts to a failure: the wire, the switches at its ends, or
+    /// routing everywhere.
     #[derive(Debug, Default)]
     #[repr(u8)]
     enum FabricWitness {
@@ -75,7 +76,7 @@ mod ffi {
         ROUTING = 2,
     }
 
-    /// What happened to a message: its receiver has every byte, or its sender has the last
+    /// The kind of a message event: the receiver has every byte, or the sender has the last
     /// acknowledgement.
     #[derive(Debug, Default)]
     #[repr(u8)]
@@ -134,7 +135,7 @@ mod ffi {
         REM_INV_REQ_ERR = 4,
     }
 
-    /// What a frame of priority flow control (PFC) orders.
+    /// An order of priority flow control (PFC) to a link.
     #[derive(Debug, Default)]
     #[repr(u8)]
     enum FabricPfcOrder {

@@ -25,7 +25,7 @@ impl Core {
     /// The outcome of the run, with what the world measured.
     ///
     /// # Panics
-    /// If the world measured what does not exist, or a packet or a byte was lost from the books.
+    /// If a measurement has an unknown value, or if packets or bytes are not conserved.
     pub(in crate::bridge) fn outcome(&self) -> Outcome {
         let measured = measured(&self.measured).unwrap_or_else(|unknown| panic!("{unknown}"));
         Outcome::of(measured, self.switching.states(), &self.endpoints)

@@ -19,7 +19,7 @@ use crate::report;
 use crate::topology::Node;
 use crate::units::Time;
 
-/// A recorder, and the events that it has not got yet.
+/// A recorder, and the events that it has not received yet.
 #[derive(Debug)]
 pub(super) struct Recording {
     recorder: Recorder,
@@ -136,14 +136,14 @@ impl Experiment {
         })?;
         let topology = &self.setup.topology;
         let ports = 0..u32::try_from(2 * topology.links().len()).expect("ids are 32 bits");
-        let noted = |port: &u32| recording.recorder.traces(topology.ends_of(PortId(*port)).0);
-        let facts = RecordPlan {
-            traced_ports: ports.filter(noted).collect(),
+        let traced = |port: &u32| recording.recorder.traces(topology.ends_of(PortId(*port)).0);
+        let plan = RecordPlan {
+            traced_ports: ports.filter(traced).collect(),
             sampled_ports: recording.recorder.sampled_ports().iter().map(|port| port.0).collect(),
             next_sample_ps: recording.recorder.next_sample().as_ps(),
         };
         core.recording = Some(Box::new(recording));
-        Ok(facts)
+        Ok(plan)
     }
 
     pub(super) fn write_hpcc(&self, core: &mut Core, folder: &str) -> Result<(), ExperimentError> {

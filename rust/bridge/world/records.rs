@@ -55,7 +55,7 @@ pub(in crate::bridge) struct FabricLink {
     pub delay_ps: u64,
 }
 
-/// What every switch and link of a fabric is set to.
+/// The settings of every switch and link of a fabric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub(in crate::bridge) struct FabricSettings {
@@ -109,8 +109,8 @@ pub(in crate::bridge) struct FabricFault {
     pub denominator: u32,
 }
 
-/// A step of a failure: the time at which a witness learns of it. For the wire, `rate_bps` is
-/// the rate of packets that start from then on.
+/// A step of a failure: a part of the fabric reacts to it. For the wire, `rate_bps` is the rate
+/// of packets that start later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub(in crate::bridge) struct FabricStep {
@@ -148,9 +148,9 @@ pub(in crate::bridge) struct FabricMessageEvent {
     pub at_ps: u64,
 }
 
-/// How the queue pairs of programs are set: the depths of their queues, the time that a sender
-/// waits for a receiver that is not ready, and how many RNR NAKs or timeouts in a row work
-/// survives; the largest number stands for no limit.
+/// The settings of the queue pairs of programs: the depths of their queues, the time that a sender
+/// waits after an RNR NAK, and the numbers of retries after consecutive RNR NAKs and timeouts, of
+/// which the largest stands for no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub(in crate::bridge) struct FabricQpSettings {

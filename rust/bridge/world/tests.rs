@@ -1,4 +1,4 @@
-//! The contract as C++ sees it, and a world that consists of a heap of arrivals.
+//! Tests of the contract, and a small world, a heap of arrivals, that follows it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -75,8 +75,8 @@ fn a_packet_with_an_unknown_flag_is_not_taken_for_one_without() {
     let _ = Packet::from(&wire);
 }
 
-/// Links and switches at their plainest: first come, first served, each port its own queue that
-/// starts in the moment when it can.
+/// A world of plain links and switches: each port is a FIFO queue that starts packets at the
+/// earliest time.
 struct Plain<'a> {
     core: &'a mut Core,
     links: &'a [FabricLink],
@@ -84,14 +84,14 @@ struct Plain<'a> {
     free: Vec<u64>,
     /// By host.
     wakes: Vec<u64>,
-    /// When, where (port that it comes by; or a host to wake), what.
+    /// The time, the port that sent a packet (or the host to wake), and the index of the packet.
     events: BinaryHeap<Reverse<(u64, u32, u32)>>,
-    flying: Vec<Option<FabricPacket>>,
+    in_flight: Vec<Option<FabricPacket>>,
     carried: Vec<u64>,
     completed: Vec<FabricCompletion>,
 }
 
-/// What wakes a host stands after all that arrives.
+/// Added to the host of a wake-up, which so follows all arrivals at its time.
 const WAKE: u32 = 1 << 20;
 
 impl<'a> Plain<'a> {
@@ -104,7 +104,7 @@ impl<'a> Plain<'a> {
             free: vec![0; ports],
             wakes: vec![u64::MAX; graph.hosts.len()],
             events: BinaryHeap::new(),
-            flying: Vec::new(),
+            in_flight: Vec::new(),
             carried: vec![0; ports],
             completed: Vec::new(),
         }
@@ -119,8 +119,8 @@ impl<'a> Plain<'a> {
         let sent = start + self.time_for(port, packet.wire_bytes.into());
         self.free[port as usize] = sent + self.time_for(port, self.gap);
         self.carried[port as usize] += u64::from(packet.wire_bytes);
-        let number = self.flying.len() as u32;
-        self.flying.push(Some(packet));
+        let number = self.in_flight.len() as u32;
+        self.in_flight.push(Some(packet));
         let arrives = sent + self.links[port as usize / 2].delay_ps;
         self.events.push(Reverse((arrives, port, number)));
     }
@@ -130,7 +130,7 @@ impl<'a> Plain<'a> {
         2 * self.links.iter().position(is_its).expect("a host has a link") as u32
     }
 
-    /// Sends all that a host can send by now.
+    /// Sends all packets that a host can send by now.
     fn pump(&mut self, host: u32, now: u64) {
         let port = self.port_of_host(host);
         let mut packet = FabricPacket::default();
@@ -142,7 +142,7 @@ impl<'a> Plain<'a> {
         self.free[port as usize] = free;
     }
 
-    /// Sees to it that a host is woken when it wants to be, or when its wire is free.
+    /// Schedules the wake-up that a host requests, or an earlier one when its wire is free.
     fn keep_wake(&mut self, host: u32, now: u64) {
         let free = self.free[self.port_of_host(host) as usize];
         let mut wake = self.core.next_wake(host, now, free);
@@ -155,7 +155,7 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// After something went into a host: what it can send now, and when it goes on.
+    /// Sends packets and schedules the wake-up of a host after it handled an event.
     fn follow_up(&mut self, host: u32, now: u64) {
         let port = self.port_of_host(host) as usize;
         self.free[port] = self.free[port].max(now);
@@ -173,7 +173,7 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// What happens next; its time.
+    /// Handles the next event; returns its time.
     fn step(&mut self) -> Option<u64> {
         let Reverse((now, place, number)) = self.events.pop()?;
         if let Some(host) = place.checked_sub(WAKE) {
@@ -201,7 +201,7 @@ impl<'a> Plain<'a> {
     }
 
     fn arrive(&mut self, port: u32, now: u64, number: u32) {
-        let mut packet = self.flying[number as usize].take().unwrap();
+        let mut packet = self.in_flight[number as usize].take().unwrap();
         let link = self.links[port as usize / 2];
         let FabricEnd { number: node, is_host } =
             if port.is_multiple_of(2) { link.b } else { link.a };
@@ -218,17 +218,17 @@ impl<'a> Plain<'a> {
         self.send(out, start, packet);
     }
 
-    /// The port of a switch at an index, in order of links.
+    /// The port of a switch with an index, in order of links.
     fn port_of(&self, switch: u32, index: u32) -> u32 {
         let is_it = |end: FabricEnd| !end.is_host && end.number == switch;
         let mut ports = (0u32..).zip(self.links).filter_map(|(id, link)| {
             is_it(link.a).then_some(2 * id).or(is_it(link.b).then_some(2 * id + 1))
         });
-        ports.nth(index as usize).expect("a switch names ports of its own")
+        ports.nth(index as usize).expect("the index is that of a port of the switch")
     }
 }
 
-/// Runs an experiment in the plain world; completion times by flow, and bytes by port.
+/// Runs an experiment in the plain world; returns completion times by flow, and bytes by port.
 fn plainly(experiment: &Experiment) -> (Vec<(u32, u32, u64)>, Vec<u64>) {
     let graph = experiment.graph();
     let mut core = experiment.core();

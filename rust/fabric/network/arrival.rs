@@ -1,4 +1,4 @@
-//! What happens when a packet comes to the end of a wire, or the wire becomes free.
+//! The arrival of a packet at the end of a wire, and the wire that becomes free.
 
 use super::Network;
 use super::pool::SlotId;
@@ -9,28 +9,29 @@ use crate::packet::{Packet, PauseOrder};
 use crate::topology::Node;
 use crate::units::Time;
 
-/// What the event of a port means to the world.
+/// The result of a port's event for the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::fabric) enum Arrival {
-    /// Nothing more: the network has dealt with it.
+    /// The network has handled the event completely.
     Nothing,
-    /// A packet has come to a host.
-    Delivered(Delivery),
-    /// A PFC frame has come to a host, whose port it pauses or resumes.
+    /// A packet has arrived at a host.
+    Delivered(DeliveredPacket),
+    /// A PFC frame has arrived at a host, whose port it pauses or resumes.
     Pfc(HostId, PauseOrder),
 }
 
-/// A packet that has come to a host.
+/// A packet that has arrived at a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::fabric) struct Delivery {
+pub(in crate::fabric) struct DeliveredPacket {
     pub(in crate::fabric) host: HostId,
     pub(in crate::fabric) packet: Packet,
-    /// Whether the answers of the host are to be traced.
+    /// Whether the host's acknowledgements are traced.
     pub(in crate::fabric) is_traced: bool,
 }
 
 impl Network {
-    /// The packet at the head of a port's wire arrives, or the wire is free.
+    /// Handles the arrival of the packet at the head of a port's wire, or the wire that becomes
+    /// free.
     #[inline]
     pub(in crate::fabric) fn handle_port(
         &mut self,
@@ -38,6 +39,8 @@ impl Network {
         id: PortId,
         endpoints: &mut Endpoints,
     ) -> Arrival {
+        // The packet leaves the list of the wire first: settling arms the port for the arrival
+        // after it. What the packet changes comes last, when the port is as it was without it.
         let arrived = self.take_arrival(now, id);
         self.settle_port(now, id, endpoints);
         match arrived {
@@ -53,6 +56,7 @@ impl Network {
         port.armed = false;
         let first = port.wire.first()?;
         let arrives = self.pool.get(first).arrives;
+        // The event was for a wire that becomes free, and a packet has started on it since.
         if arrives > now {
             return None;
         }
@@ -66,6 +70,8 @@ impl Network {
     fn arrive(&mut self, now: Time, id: PortId, slot: SlotId) -> Arrival {
         let port = &self.ports[id.index()];
         let (end, is_traced) = (port.end.node(), port.traced.at(Traced::END));
+        // One flag in the first cache line of the port keeps the search for outages off every other
+        // link.
         if port.faulty && self.is_lost(id, slot) {
             self.trace_drop(now, id.reverse(), slot);
             self.drop_packet(slot);
@@ -75,6 +81,8 @@ impl Network {
             self.trace_arrival(now, id.reverse(), slot);
         }
         if self.switching.has_pfc() {
+            // A frame ends here, at either end of a link: it is never forwarded nor counted at an
+            // ingress.
             if let Some(order) = self.take_frame(slot) {
                 return self.handle_frame(now, id.reverse(), order);
             }
@@ -87,7 +95,7 @@ impl Network {
             }
             Node::Host(host) => {
                 let packet = self.pool.remove(slot);
-                Arrival::Delivered(Delivery { host, packet, is_traced })
+                Arrival::Delivered(DeliveredPacket { host, packet, is_traced })
             }
         }
     }

@@ -1,6 +1,6 @@
-//! Links that fail: the steps of the failure plan, and what is lost on the way.
+//! Links that fail: the steps of the failure plan, and the packets that are lost on the wire.
 //!
-//! Only ports of links that ever fail are looked up here ([`super::port::Port::faulty`]).
+//! Only ports of links that fail at some time are looked up here ([`super::port::Port::faulty`]).
 
 use std::collections::BTreeMap;
 
@@ -13,21 +13,24 @@ use crate::switching::{Failure, Flight, StepEffect, StepKind};
 use crate::topology::Node;
 use crate::units::{BitRate, Span, Time};
 
-/// The rates that ports of degraded links have had, the present one last. A packet on the wire
-/// remembers the index of its own.
+/// The rates that ports of degraded links have had, the current one last. A packet on the wire has
+/// the index of the rate at which it was sent.
 #[derive(Debug, Default)]
 pub(super) struct LinkRates(BTreeMap<PortId, Vec<BitRate>>);
 
 impl LinkRates {
-    /// From now on packets of `port` start at `rate`.
+    /// Sets the rate of `port` for packets that start from now on.
     fn change(&mut self, id: PortId, port: &mut Port, rate: BitRate) {
+        // Index 0 is the rate before the first change: packets sent before have that index already.
         let rates = self.0.entry(id).or_insert_with(|| vec![port.rate()]);
         rates.push(rate);
         port.set_rate(rate, u32::try_from(rates.len() - 1).expect("fewer than 2^31 changes"));
     }
 
-    /// When the packet that arrives now was started.
+    /// The time at which the packet that arrives now was started.
     fn start_of(&self, id: PortId, port: &Port, slot: &Slot) -> Time {
+        // A slot has no room for the time of the start: it follows from the arrival and the
+        // rate of that time.
         let bytes = u32::from(slot.packet.wire_bytes);
         let rates = self.0.get(&id);
         let rate = rates.map_or(port.rate(), |rates| rates[slot.aside.rate_index()]);
@@ -46,7 +49,7 @@ impl Network {
         }
     }
 
-    /// A step of the failure plan takes effect.
+    /// Applies a step of the failure plan.
     pub(in crate::fabric) fn handle_step(
         &mut self,
         now: Time,
@@ -55,7 +58,7 @@ impl Network {
     ) {
         let step = self.switching.steps()[index as usize];
         if step.kind == StepKind::RateChange {
-            // What started before now started at the old rate; ports decide late.
+            // Packets that started before now have the old rate, so the port is settled first.
             for id in step.link.ports() {
                 self.settle_before(now, id, endpoints);
             }
@@ -67,6 +70,7 @@ impl Network {
                     self.rates.change(id, &mut self.ports[id.index()], rate);
                 }
             }
+            // The packets in queues stay where they are: a switch decides once about each packet.
             StepEffect::Converged(state) => endpoints.handle_routing(state),
         }
     }
@@ -74,7 +78,7 @@ impl Network {
     /// True if the packet that arrives now over `id` is lost on the way.
     pub(super) fn is_lost(&mut self, id: PortId, slot: SlotId) -> bool {
         let (port, slot) = (&self.ports[id.index()], self.pool.get(slot));
-        // A packet that a switch is processing is off the wire already.
+        // A packet that a switch processes has left the wire.
         let inside = match port.end.node() {
             Node::Switch(_) => self.forwarding_delay,
             Node::Host(_) => Span::ZERO,

@@ -1,5 +1,5 @@
-//! A packet in a switch: the port that it leaves by, and whether it starts there, waits or is
-//! dropped.
+//! Forwarding in a switch: the output port of a packet, and whether the packet starts there, is
+//! queued or is dropped.
 
 use super::Network;
 use super::pool::{Pool, SlotId};
@@ -11,7 +11,7 @@ use crate::switching::{
 use crate::units::Time;
 
 impl Network {
-    /// A packet came into `switch`: finds a port and puts the packet there.
+    /// Forwards a packet that has arrived at `switch`.
     #[inline]
     pub(super) fn forward(&mut self, now: Time, switch: SwitchId, slot: SlotId) {
         let packet = &mut self.pool.get_mut(slot).packet;
@@ -19,12 +19,16 @@ impl Network {
             ForwardingDecision::Port(port) => port,
             ForwardingDecision::Choose(choice) => self.choose(now, choice, slot),
             ForwardingDecision::Drop => {
+                // A packet without a path has no port; its record names the first one of the
+                // switch.
                 let port = self.switching.ports_of(switch)[0];
                 self.trace_drop(now, port, slot);
                 self.drop_packet(slot);
                 return;
             }
         };
+        // Before the packet is enqueued: a policy may write to it, and what waits is not looked at
+        // again.
         self.switching.handle_departure(now, port, &mut self.pool.get_mut(slot).packet);
         self.enqueue(now, switch, port, slot);
     }
@@ -39,17 +43,19 @@ impl Network {
         self.switching.choose(now, choice, &self.pool.get(slot).packet, &loads)
     }
 
-    /// Settles the ports that a policy is about to look at.
+    /// Settles the ports whose loads a policy is about to read.
     fn settle_candidates(&mut self, now: Time, switch: SwitchId, dst: HostId) {
         for candidate in 0..self.switching.next_hops(switch, dst).len() {
             let port = self.switching.next_hops(switch, dst)[candidate];
-            // It is armed already: a port where packets wait has an event pending.
+            // A port with queued packets has a pending event, so it need not be armed.
             self.start_due(now, port);
         }
     }
 
     #[inline]
     fn enqueue(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
+        // Packets whose turn came by now leave first: a packet finds the queue that it would have
+        // found if every start had been an event.
         self.start_due(now, id);
         let packet = &self.pool.get(slot).packet;
         if !packet.is_control() {
@@ -58,7 +64,7 @@ impl Network {
             self.counters.arrivals += 1;
         }
         if self.ports[id.index()].is_clear(now, packet.flags) {
-            // An empty queue: the packet passes through without being stored.
+            // The queue is empty: the packet starts at once, without being enqueued.
             self.mark(EcnPoint::Enqueue, id, slot);
             self.ports[id.index()].transmit(&mut self.pool, slot, now);
             self.mark(EcnPoint::Dequeue, id, slot);
@@ -79,15 +85,16 @@ impl Network {
             self.drop_packet(slot);
             return;
         }
+        // A port at a switch never waits for more than its own lists.
         self.arm(id, || false);
     }
 
-    /// Whether a packet that cannot start at once may join the queue of port `id`; it may be
-    /// trimmed for that.
+    /// Whether a packet that cannot start at once may be enqueued at port `id`; the packet may be
+    /// trimmed.
     #[inline]
     fn admit(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) -> bool {
         // The count of a shared buffer includes packets that have left it since their ports were
-        // last settled. Only near the limit is it worth settling every port.
+        // last settled. All ports are settled only if the count is near the limit.
         if self.switching.exceeds_shared_buffer(switch, &self.pool.get(slot).packet) {
             self.settle_switch(now, switch);
         }
@@ -100,7 +107,7 @@ impl Network {
         admission != Admission::Dropped
     }
 
-    /// Marks a packet at a switch port if ECN calls for it at this point.
+    /// Marks a packet at a switch port if ECN marks at this point and the queue is long enough.
     #[inline]
     pub(super) fn mark(&mut self, point: EcnPoint, id: PortId, slot: SlotId) {
         // One of the two points at most is in use: the other costs this comparison alone.
@@ -111,7 +118,7 @@ impl Network {
         self.switching.mark(point, id, waiting, &mut self.pool.get_mut(slot).packet);
     }
 
-    /// A packet is lost.
+    /// Counts a lost packet and removes it.
     pub(super) fn drop_packet(&mut self, slot: SlotId) {
         let packet = self.pool.remove(slot);
         if packet.is_control() {
@@ -124,7 +131,7 @@ impl Network {
 
 #[cfg(test)]
 impl Network {
-    /// Puts a packet into a switch at time zero, as if it had just arrived there.
+    /// Hands a packet to a switch at time zero, as if it had just arrived there.
     pub(in crate::fabric) fn forward_for_test(
         &mut self,
         switch: SwitchId,
@@ -135,7 +142,7 @@ impl Network {
     }
 }
 
-/// The loads of ports as they stand.
+/// The current loads of ports.
 struct Loads<'a> {
     now: Time,
     ports: &'a [Port],

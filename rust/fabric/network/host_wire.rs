@@ -1,9 +1,9 @@
-//! A host's wire: packets leave the NIC when the wire is free and their rate lets them.
+//! A host's wire: packets leave the NIC when the wire is free and their rate permits.
 //!
-//! A NIC is asked late for what it has to send, as the ports of switches are settled late. Before
-//! anything goes into a host, what its NIC would have sent until then has to leave
-//! ([`Network::transmit_from`]); afterwards its wire and its wake-up have to be looked at again
-//! ([`Network::follow_up`]).
+//! A NIC is polled lazily for packets, as the ports of switches are settled lazily. Before a
+//! packet, a frame or a timeout is handled by a host, the packets that its NIC would have sent
+//! until then are sent ([`Network::transmit_from`]); afterwards its wire and its timeout are
+//! updated ([`Network::follow_up`]).
 
 use super::{Event, Network};
 use crate::endpoint::{Endpoints, Host};
@@ -12,9 +12,9 @@ use crate::packet::Packet;
 use crate::units::Time;
 
 impl Network {
-    /// Sends what the NIC would have sent by now, each packet at the moment it could go: when the
-    /// wire was free and its rate let it. Nothing has gone into the NIC since, so it decides as it
-    /// would have then.
+    /// Sends the packets that the NIC would have sent by now, each at the first time at which the
+    /// wire was free and its rate permitted. The NIC has had no input since, so its decisions are
+    /// the same as at those times.
     #[inline]
     pub(in crate::fabric) fn transmit_from(&mut self, now: Time, host: &mut Host) {
         let port = host.port;
@@ -26,16 +26,19 @@ impl Network {
             let free = self.ports[port.index()].free;
             match (host.nic.poll_transmit(free), host.nic.next_paced()) {
                 (Some(packet), _) => self.inject(port, free, packet),
+                // The wire was free and the rate was not: the packet goes when its rate let it.
                 (None, Some(start)) if start <= now => self.ports[port.index()].free = start,
                 (None, _) => break,
             }
         }
-        // With the wire free, what is left waits for its rate: the host's own event will come.
+        // The wire is free, so the remaining packets wait for their rate: the host's timeout
+        // follows.
         let busy = self.ports[port.index()].free > now;
         self.arm(port, || busy && host.nic.has_packets());
     }
 
-    /// The same while the host's port is paused: only answers go, if they have priority.
+    /// The same while the host's port is paused: only acknowledgements are sent, if they have
+    /// priority.
     fn transmit_control_from(&mut self, now: Time, host: &mut Host) {
         let port = host.port;
         while self.ack_priority && self.ports[port.index()].free <= now {
@@ -43,7 +46,7 @@ impl Network {
             let Some(packet) = host.nic.poll_transmit_control() else { break };
             self.inject(port, free, packet);
         }
-        // Data that its rate let go meanwhile goes when the port is resumed, not before.
+        // Data whose rate permits sending meanwhile is sent when the port is resumed.
         let wire = &mut self.ports[port.index()];
         wire.free = wire.free.max(now);
         let busy = wire.free > now;
@@ -57,7 +60,7 @@ impl Network {
         self.trace_start(start, id, slot);
     }
 
-    /// Something went into a host: sends what goes at once, and schedules its wake-up.
+    /// Sends what a host can send at once after an input, and schedules its timeout.
     #[inline]
     pub(in crate::fabric) fn follow_up(
         &mut self,
@@ -68,17 +71,17 @@ impl Network {
         let host = endpoints.host_mut(id);
         let port = &mut self.ports[host.port.index()];
         if port.free <= now {
-            // Until now there was nothing to send.
+            // Until now the host had nothing to send.
             port.free = now;
             self.transmit_from(now, host);
         } else {
-            // In the gap behind a packet that has arrived no arrival is left to wake the host.
+            // During the gap behind a packet that has arrived no arrival remains to wake the host.
             self.arm(host.port, || host.nic.has_packets());
         }
         self.schedule_wake(now, id, endpoints);
     }
 
-    /// Schedules the wake-up that a host asks for, unless an earlier one is scheduled.
+    /// Schedules the timeout of a host, unless an earlier one is scheduled.
     #[inline]
     pub(in crate::fabric) fn schedule_wake(
         &mut self,
@@ -89,6 +92,8 @@ impl Network {
         let host = endpoints.host_mut(id);
         let free = self.ports[host.port.index()].free;
         let Some(wake) = host.next_wake(now, free) else { return };
+        // A later wake-up needs no event of its own: the earlier one finds nothing due, and
+        // schedules it.
         if wake < host.wake {
             host.wake = wake;
             self.queue.push(wake, Event::Host(id));

@@ -1,9 +1,9 @@
-//! Everything between the NICs: ports, wires, and the packets on them.
+//! The network between the NICs: ports, wires, and the packets on them.
 //!
-//! A port decides late which packet starts when (see [`port`]), so whatever looks at a port has to
-//! settle it first, and whatever has changed a port has to arm its next event afterwards. This
-//! type alone keeps that rule: ports are private to it. A world hands it events and learns what
-//! they mean: [`Network::handle_port`] answers an arrival with an [`Arrival`].
+//! A port decides lazily which packet starts when (see [`port`]). A port is therefore settled
+//! before it is read and armed, with its next event, after it has changed. This rule is local to
+//! [`Network`], to which ports are private. A world passes it events and gets their results:
+//! [`Network::handle_port`] returns an [`Arrival`].
 
 mod arrival;
 mod failing_links;
@@ -19,7 +19,7 @@ mod tracing;
 
 use std::sync::Arc;
 
-pub(super) use arrival::{Arrival, Delivery};
+pub(super) use arrival::{Arrival, DeliveredPacket};
 pub(super) use readings::PortCounters;
 
 use super::counters::NetworkCounters;
@@ -37,7 +37,7 @@ use pool::Pool;
 use port::{Port, PortParts};
 use prefetch::{prefetch, prefetch_lines};
 
-/// Everything between the NICs.
+/// The network between the NICs.
 #[derive(Debug)]
 pub(super) struct Network {
     ports: Vec<Port>,
@@ -46,13 +46,13 @@ pub(super) struct Network {
     counters: NetworkCounters,
     switching: Switching,
     rates: LinkRates,
-    /// How long a packet that has arrived is in a switch before it can leave.
+    /// The time from a packet's arrival at a switch until it can leave.
     forwarding_delay: Span,
-    /// Whether acknowledgements are sent with priority, so that PFC does not pause them.
+    /// Whether acknowledgements have priority, so that PFC does not pause them.
     ack_priority: bool,
     /// PFC frames that took effect.
     pauses: Vec<PauseRecord>,
-    /// What happens to packets at traced ports.
+    /// The records of packets at traced ports.
     trace: Option<Box<TraceBuffer>>,
 }
 
@@ -63,7 +63,7 @@ impl Network {
         let ids =
             (0..u32::try_from(2 * topology.links().len()).expect("ids are 32 bits")).map(PortId);
         let ports: Vec<Port> = ids.map(|id| port(topology, fabric, id)).collect();
-        // Most events are arrivals, at most the flight of a large packet ahead.
+        // Most events are arrivals, at most the time of flight of a large packet ahead.
         let horizon = ports.iter().map(|port| port.flight(1 << 14).as_ps()).max().unwrap_or(0);
         let mut network = Self {
             ports,
@@ -77,26 +77,25 @@ impl Network {
             pauses: Vec::new(),
             trace: None,
         };
+        // Every step of the plan is in the queue from the start; none is rescheduled.
         network.schedule_failures(&fabric.failures);
         network
     }
 
-    /// The switches.
     pub(in crate::fabric) fn switching(&self) -> &Switching {
         &self.switching
     }
 
-    /// What it has counted so far.
+    /// The counters so far.
     pub(in crate::fabric) fn counters(&self) -> &NetworkCounters {
         &self.counters
     }
 
-    /// Schedules an event.
     pub(in crate::fabric) fn schedule(&mut self, at: Time, event: Event) {
         self.queue.push(at, event);
     }
 
-    /// When the next event is.
+    /// The time of the next event.
     #[inline]
     pub(in crate::fabric) fn next_time(&mut self) -> Option<Time> {
         self.queue.next_time()
@@ -110,8 +109,8 @@ impl Network {
         next
     }
 
-    /// Asks for the memory of coming events, in stages as each stage needs the one before: first
-    /// the port, then the packets that its lists begin with, then the packet after those.
+    /// Prefetches the memory of coming events. Each stage depends on the one before: first the
+    /// port, then the first packets of its lists, then the packets after those.
     #[inline]
     fn prefetch(&self) {
         if let Some(port) = self.queue.port_ahead(12) {
@@ -142,6 +141,8 @@ impl Network {
 fn port(topology: &Arc<Topology>, config: &FabricConfig, id: PortId) -> Port {
     let (start, end) = topology.ends_of(id);
     let link = topology.link(id.link());
+    // The forwarding delay counts as a part of the wire: a packet arrives when its switch may
+    // decide about it, which spares an event for each packet and hop.
     let forwarding = match end {
         Node::Switch(_) => config.forwarding_delay,
         Node::Host(_) => Span::ZERO,

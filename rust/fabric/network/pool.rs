@@ -1,21 +1,22 @@
 //! Packets in the fabric, one cache line each, and lists of them.
 //!
-//! A packet stays in one slot from its NIC to its host; ports hold linked lists of slots. So a port
-//! is small, no packet is copied on the way, and memory is that of the most packets in flight.
+//! A packet stays in one slot from its NIC to its host; ports hold linked lists of slots. A port is
+//! therefore small, no packet is copied on its path, and memory is proportional to the maximum
+//! number of packets in flight.
 
 use crate::ids::PortId;
 use crate::packet::Packet;
 use crate::units::Time;
 
-/// No slot.
+/// The end of a list, and the head and tail of an empty one.
 const NONE: u32 = u32::MAX;
 
-/// A slot of the pool.
+/// The index of a slot of the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SlotId(u32);
 
-/// What a slot remembers of its packet beside the packet itself, in four bytes. A packet in a
-/// queue has an ingress, a packet on a wire has a rate, and none has both.
+/// The state of a packet that is not in its headers, in four bytes: the ingress of a queued packet,
+/// or the rate of a packet on a wire. No packet has both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Aside(u32);
 
@@ -23,7 +24,7 @@ pub(super) struct Aside(u32);
 const RATE: u32 = 1 << 31;
 
 impl Aside {
-    /// The port that the packet came by, where PFC counts it there.
+    /// The port by which the packet arrived, if PFC counts it there.
     #[inline]
     pub(super) fn from_ingress(ingress: Option<PortId>) -> Self {
         Self(ingress.map_or(0, |port| port.0 + 1))
@@ -47,12 +48,12 @@ impl Aside {
     }
 }
 
-/// A packet and its bookkeeping.
+/// A packet and its state in the network.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Slot {
     pub(super) packet: Packet,
-    /// When it arrives at the end of the wire it is on.
+    /// The time of its arrival at the end of the wire.
     pub(super) arrives: Time,
     next: u32,
     /// Its ingress or its rate.
@@ -66,7 +67,7 @@ pub(super) struct Pool {
     free: Vec<u32>,
 }
 
-/// Packets in order, first in, first out.
+/// A queue of packets, first in, first out.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct List {
     head: u32,
@@ -85,13 +86,13 @@ impl List {
         self.head == NONE
     }
 
-    /// The first, if there is one.
+    /// The first packet, if any.
     #[inline]
     pub(super) const fn first(self) -> Option<SlotId> {
         if self.head == NONE { None } else { Some(SlotId(self.head)) }
     }
 
-    /// The last, if there is one.
+    /// The last packet, if any.
     #[inline]
     pub(super) const fn last(self) -> Option<SlotId> {
         if self.head == NONE { None } else { Some(SlotId(self.tail)) }
@@ -102,6 +103,7 @@ impl Pool {
     #[inline]
     pub(super) fn insert(&mut self, packet: Packet) -> SlotId {
         let slot = Slot { packet, arrives: Time::ZERO, next: NONE, aside: Aside::default() };
+        // The slot freed last is the one most likely to be in the cache still.
         if let Some(free) = self.free.pop() {
             self.slots[free as usize] = slot;
             return SlotId(free);
@@ -150,13 +152,15 @@ impl Pool {
     #[inline]
     pub(super) fn pop_front(&self, list: &mut List) -> Option<SlotId> {
         let first = list.first()?;
+        // The tail of an emptied list is stale: only its head tells that it is empty.
         list.head = self.slots[first.0 as usize].next;
         Some(first)
     }
 
-    /// The second of a list, if there is one.
+    /// The second packet of a list, if any.
     #[inline]
     pub(super) fn second(&self, list: List) -> Option<SlotId> {
+        // `NONE` is beyond the end of `slots`, so that an empty list needs no case of its own.
         let next = self.slots.get(list.head as usize)?.next;
         (list.head != list.tail).then_some(SlotId(next))
     }

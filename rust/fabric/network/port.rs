@@ -1,10 +1,10 @@
 //! An output port and the wire behind it.
 //!
-//! A port decides as late as it can. A packet that cannot start at once waits in a list; which
-//! packet starts next is settled when time has come to it, by whatever touches the port first:
-//! a new packet, an arrival at the far end, a look at the queue. By then everything that could
-//! have been there at the start is there, so the outcome is as if it had been settled in the
-//! moment itself, and a packet costs one event a hop: its arrival.
+//! A port decides lazily. A packet that cannot start at once waits in a list. Which packet starts
+//! next is settled by the first access to the port at or after the time of the start: a new packet,
+//! an arrival at the far end, a read of the queue. All packets that could have started at that time
+//! are in the list by then, so the result is the same as with an event at the start, and a packet
+//! costs only one event per hop: its arrival.
 
 use super::pool::{Aside, List, Pool, SlotId};
 use super::prefetch::Lines;
@@ -14,7 +14,7 @@ use crate::switching::{Rounding, Waiting};
 use crate::topology::Node;
 use crate::units::{BitRate, Bytes, Span, Time};
 
-/// Where a wire ends, in four bytes.
+/// The end of a wire, in four bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct End(u32);
 
@@ -39,21 +39,21 @@ impl From<Node> for End {
     }
 }
 
-/// An output port. What every event needs is in the first cache line, in this order.
+/// An output port. The fields that every event needs are in the first cache line, in this order.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Port {
-    /// From when on the wire is free.
+    /// The time from which on the wire is free.
     pub(super) free: Time,
-    /// Packets on the wire, by arrival.
+    /// Packets on the wire, in order of arrival.
     pub(super) wire: List,
-    /// Packets that wait: those with priority, and the others.
+    /// Queued packets: those with priority, and the others.
     waiting: [List; 2],
-    /// Bytes that wait, likewise.
+    /// Queued bytes of both.
     waiting_bytes: [u32; 2],
-    /// Where packets come from.
+    /// The node at which packets start.
     pub(super) start: End,
-    /// Where they arrive.
+    /// The node where they arrive: a switch or a host.
     pub(super) end: End,
     /// Picoseconds a byte, where that is a whole number; else 0.
     ps_per_byte: u32,
@@ -65,10 +65,12 @@ pub(super) struct Port {
     pub(super) paused: bool,
     /// The ends of its link at which packets are traced.
     pub(super) traced: Traced,
-    /// From last bit out to last bit in, forwarding delay of a switch there included.
+    /// The time from last bit out to last bit in, including the forwarding delay of a switch at the
+    /// end.
     delay: Span,
+    // The second cache line begins here (`second_line`).
     rounding: Rounding,
-    /// Bytes carried.
+    /// Bytes of packets that have started on the wire, gaps not included.
     pub(super) carried: u64,
     /// Extra time the wire is busy after each packet.
     gap: Span,
@@ -76,7 +78,7 @@ pub(super) struct Port {
     rate: BitRate,
     /// Index of this rate among those that the port has had.
     rate_index: u32,
-    /// Most bytes that ever waited.
+    /// The maximum of queued bytes.
     pub(super) waiting_max: u32,
     /// True while a start event is pending (with PFC).
     pub(super) start_armed: bool,
@@ -106,7 +108,7 @@ impl Lines for Port {
     }
 }
 
-/// What a port is made of.
+/// The parameters of a port.
 pub(super) struct PortParts {
     pub(super) start: Node,
     pub(super) end: Node,
@@ -142,11 +144,12 @@ impl Port {
             waiting_max: 0,
             start_armed: false,
         };
+        // Computed once and not for each packet; it is rounded as a packet of that length would be.
         port.gap = port.time_for(port.gap_bytes);
         port
     }
 
-    /// From now on packets start at `rate`, the port's rate of that index.
+    /// Sets the rate of packets that start from now on: `rate`, the port's rate of that index.
     pub(super) fn set_rate(&mut self, rate: BitRate, index: u32) {
         self.rate = rate;
         self.rate_index = index;
@@ -154,9 +157,10 @@ impl Port {
         self.gap = self.time_for(self.gap_bytes);
     }
 
-    /// How long `bytes` are on the wire.
+    /// The transmission time of `bytes`.
     #[inline]
     pub(super) fn time_for(&self, bytes: u32) -> Span {
+        // The usual rates spare a division of 128 bits for each packet and hop.
         if self.ps_per_byte != 0 {
             return Span::from_ps(u64::from(bytes) * u64::from(self.ps_per_byte));
         }
@@ -173,12 +177,12 @@ impl Port {
         }
     }
 
-    /// From the start of a packet's first bit to its arrival, had it started at `rate`.
+    /// The time from the start of a packet's first bit to its arrival, at `rate`.
     pub(super) fn flight_at(&self, rate: BitRate, bytes: u32) -> Span {
         self.time_at(rate, bytes) + self.delay
     }
 
-    /// From the start of a packet's first bit to its arrival.
+    /// The time from the start of a packet's first bit to its arrival.
     pub(super) fn flight(&self, bytes: u32) -> Span {
         self.time_for(bytes) + self.delay
     }
@@ -187,53 +191,54 @@ impl Port {
         self.rate
     }
 
-    /// Bytes of packets without priority that wait; the packet on the wire does not.
+    /// Queued bytes of packets without priority, without the packet on the wire.
     #[inline]
     pub(super) fn data_waiting(&self) -> u32 {
         self.waiting_bytes[1]
     }
 
-    /// Bytes that wait, priority or not.
+    /// Queued bytes of all packets.
     #[inline]
     pub(super) fn all_waiting(&self) -> u32 {
         self.waiting_bytes[0] + self.waiting_bytes[1]
     }
 
-    /// Bytes that wait, and the packet that the wire is busy with at `now`, by which what could
-    /// start has started.
+    /// Queued bytes and the packet on the wire at `now`; the port must have been settled at `now`.
     #[inline]
     pub(super) fn load(&self, now: Time, pool: &Pool) -> u32 {
+        // Packets are on the wire in the order of their starts: the last one keeps it busy.
         let on_wire = if self.free > now { self.wire.last() } else { None };
         let bytes = on_wire.map_or(0, |id| pool.get(id).packet.wire_bytes);
         self.all_waiting() + u32::from(bytes)
     }
 
-    /// Bytes that wait in the queue that a packet with `flags` joins.
+    /// Queued bytes of the queue that a packet with `flags` joins.
     #[inline]
     pub(super) fn bytes_waiting(&self, flags: Flags) -> u32 {
         self.waiting_bytes[class(flags)]
     }
 
-    /// Bytes that wait in each queue.
+    /// Queued bytes of each queue.
     #[inline]
     pub(super) fn waiting(&self) -> Waiting {
         let [priority, data] = self.waiting_bytes;
         Waiting { priority, data }
     }
 
-    /// The packets that come next: on the wire, and in both queues.
+    /// The next packets: on the wire, and in both queues.
     #[inline]
     pub(super) fn heads(&self) -> [Option<SlotId>; 3] {
         [self.wire.first(), self.waiting[0].first(), self.waiting[1].first()]
     }
 
-    /// True if something waits that may go once the wire is free.
+    /// True if a queued packet may start once the wire is free.
     #[inline]
     pub(super) fn has_waiting(&self) -> bool {
         !(self.waiting[0].is_empty() && (self.waiting[1].is_empty() || self.paused))
     }
 
-    /// True if a packet with these flags goes at once: nothing is before it, nothing holds it.
+    /// True if a packet with these flags starts at once: no packet precedes it, and the port is not
+    /// paused.
     #[inline]
     pub(super) fn is_clear(&self, now: Time, flags: Flags) -> bool {
         self.free <= now && !self.has_waiting() && !(self.paused && class(flags) == 1)
@@ -247,14 +252,16 @@ impl Port {
         let sent = start + self.time_for(bytes);
         slot.arrives = sent + self.delay;
         if self.faulty {
+            // The ingress was counted off before the start, so that its place is free for the rate.
             slot.aside = Aside::from_rate_index(self.rate_index);
         }
+        // The gap keeps the wire busy, but the packet arrives without it.
         self.free = sent + self.gap;
         self.carried += u64::from(bytes);
         pool.push_back(&mut self.wire, id);
     }
 
-    /// Puts a packet at the end of its queue.
+    /// Appends a packet to its queue.
     #[inline]
     pub(super) fn enqueue(&mut self, pool: &mut Pool, id: SlotId) {
         let packet = &pool.get(id).packet;
@@ -264,20 +271,22 @@ impl Port {
         self.waiting_max = self.waiting_max.max(self.all_waiting());
     }
 
-    /// Puts a PFC frame in front of everything that waits.
+    /// Inserts a PFC frame before all queued packets.
     pub(super) fn enqueue_first(&mut self, pool: &mut Pool, id: SlotId) {
         self.waiting_bytes[0] += u32::from(pool.get(id).packet.wire_bytes);
         pool.push_front(&mut self.waiting[0], id);
     }
 
-    /// The first packet with priority, if one waits.
+    /// The first queued packet with priority, if any.
     pub(super) fn first_with_priority(&self) -> Option<SlotId> {
         self.waiting[0].first()
     }
 
-    /// Dequeues the packet that goes next.
+    /// Dequeues the next packet.
     #[inline]
     pub(super) fn dequeue(&mut self, pool: &Pool) -> Option<SlotId> {
+        // Strict priority: class 1 goes only while class 0 is empty, and a pause holds class 1
+        // alone.
         let class = usize::from(self.waiting[0].is_empty());
         if class == 1 && self.paused {
             return None;
@@ -287,7 +296,7 @@ impl Port {
         Some(id)
     }
 
-    /// How many packets [`Self::load`] has the bytes of.
+    /// The number of packets whose bytes [`Self::load`] counts.
     pub(super) fn packets_loaded(&self, now: Time, pool: &Pool) -> usize {
         let waiting: usize = self.waiting.iter().map(|&list| pool.iter(list).count()).sum();
         waiting + usize::from(self.free > now && !self.wire.is_empty())

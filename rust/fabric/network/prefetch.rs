@@ -1,8 +1,8 @@
-//! Asking the processor to fetch what will be needed soon.
+//! Prefetching the memory of the events that follow.
 //!
-//! Beyond a few thousand hosts a run waits for memory, not for arithmetic: each event touches a
-//! port and a packet that nothing has touched for a while. The calendar knows the coming events,
-//! so their memory can be on its way while earlier ones are handled. It changes no result.
+//! With more than a few thousand hosts the speed of a run is limited by memory latency: each event
+//! accesses a port and a packet that are no longer cached. The calendar contains the coming events,
+//! so their memory is fetched while earlier events are handled. Results do not change.
 
 /// Starts to bring the cache line at `item` near; a hint, where the processor has one.
 #[inline]
@@ -19,7 +19,7 @@ pub(super) fn prefetch<T>(item: &T) {
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn prefetch<T>(_item: &T) {}
 
-/// The same for an item of two cache lines.
+/// The same for both cache lines of an item.
 #[inline]
 pub(super) fn prefetch_lines<T: Lines>(item: &T) {
     prefetch(item);
@@ -28,6 +28,6 @@ pub(super) fn prefetch_lines<T: Lines>(item: &T) {
 
 /// An item of two cache lines.
 pub(super) trait Lines {
-    /// Something in the second.
+    /// A field in the second cache line.
     fn second_line(&self) -> &u64;
 }

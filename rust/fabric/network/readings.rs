@@ -1,4 +1,4 @@
-//! Reading the network's counters: for probes of queues, for those who watch a run, and for the
+//! Reading the network's counters: for probes of queues, for the watch of a run, and for the
 //! results at its end.
 
 use super::Network;
@@ -12,21 +12,23 @@ use crate::units::{Bytes, Time};
 /// Counters of all ports at one time, by port id.
 #[derive(Debug, Default)]
 pub(in crate::fabric) struct PortCounters {
-    /// Bytes without priority that wait.
+    /// Queued bytes without priority.
     pub(in crate::fabric) waiting: Vec<u32>,
     /// Bytes of packets that have started on the wire.
     pub(in crate::fabric) carried: Vec<u64>,
 }
 
 impl Network {
-    /// What waits at every switch port before anything starts or arrives at `now`, by port id;
-    /// nothing for ports of hosts.
+    /// The load of every switch port before any packet starts or arrives at `now`, by port id; zero
+    /// for ports of hosts.
     pub(in crate::fabric) fn queues_before(
         &mut self,
         now: Time,
         endpoints: &mut Endpoints,
     ) -> Vec<Queue> {
         let mut queues = vec![Queue::default(); self.ports.len()];
+        // Settled to just before `now`: what starts or arrives in this very moment comes after the
+        // probe.
         let Some(before) = now.as_ps().checked_sub(1).map(Time::from_ps) else { return queues };
         for (id, queue) in (0u32..).map(PortId).zip(&mut queues) {
             if matches!(self.ports[id.index()].start.node(), Node::Switch(_)) {
@@ -42,8 +44,8 @@ impl Network {
         queues
     }
 
-    /// Reads all counters as they are before anything starts or arrives at `now`; those of `ports`
-    /// are exact, others may lag behind.
+    /// Reads all counters before any packet starts or arrives at `now`; those of `ports` are exact,
+    /// others may lag behind.
     pub(in crate::fabric) fn read_before(
         &mut self,
         now: Time,
@@ -58,7 +60,7 @@ impl Network {
         counters.carried.extend(self.ports.iter().map(|port| port.carried));
     }
 
-    /// The most bytes that ever waited at each switch port, by port id; 0 for ports of hosts.
+    /// The maximum of queued bytes at each switch port, by port id; 0 for ports of hosts.
     pub(in crate::fabric) fn queue_bytes_max(&self) -> Vec<Bytes> {
         let most = |port: &Port| match port.start.node() {
             Node::Switch(_) => Bytes::new(port.waiting_max.into()),

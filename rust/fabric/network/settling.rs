@@ -1,5 +1,5 @@
-//! The rule of ports that decide late: settle a port before anything looks at it, and arm its next
-//! event once it has changed.
+//! Settling and arming: a port is settled before it is read, and its next event is armed after it
+//! has changed.
 
 use super::{Event, Network};
 use crate::endpoint::Endpoints;
@@ -9,7 +9,8 @@ use crate::topology::Node;
 use crate::units::Time;
 
 impl Network {
-    /// Starts what has started on a port by `now`, and schedules its next event.
+    /// Starts the packets of a port whose start is at or before `now`, and schedules its next
+    /// event.
     #[inline]
     pub(super) fn settle_port(&mut self, now: Time, id: PortId, endpoints: &mut Endpoints) {
         match self.ports[id.index()].start.node() {
@@ -21,8 +22,8 @@ impl Network {
         }
     }
 
-    /// Starts what has started on a port before `now`, where something is about to change: its
-    /// rate, or what has been counted so far.
+    /// Starts the packets of a port whose start is before `now`, ahead of a change of its rate or a
+    /// read of its counters.
     pub(super) fn settle_before(&mut self, now: Time, id: PortId, endpoints: &mut Endpoints) {
         let Some(before) = now.as_ps().checked_sub(1).map(Time::from_ps) else { return };
         match self.ports[id.index()].start.node() {
@@ -34,7 +35,7 @@ impl Network {
         }
     }
 
-    /// Starts what has started by now at every port of a switch.
+    /// Starts the packets whose start is at or before `now` at every port of a switch.
     pub(super) fn settle_switch(&mut self, now: Time, switch: SwitchId) {
         for index in 0..self.switching.ports_of(switch).len() {
             let id = self.switching.ports_of(switch)[index];
@@ -49,10 +50,12 @@ impl Network {
         self.arm(id, || false);
     }
 
-    /// Starts every waiting packet of a switch port whose turn came by `now`; the caller arms the
-    /// port.
+    /// Starts every queued packet of a switch port whose start is at or before `now`; the caller
+    /// arms the port.
     #[inline]
     pub(super) fn start_due(&mut self, now: Time, id: PortId) {
+        // Each start moves `free` on: a port that was not looked at for a while makes up for
+        // several.
         while self.ports[id.index()].free <= now && self.ports[id.index()].has_waiting() {
             self.start_next(id);
         }
@@ -61,7 +64,10 @@ impl Network {
     fn start_next(&mut self, id: PortId) {
         let port = &mut self.ports[id.index()];
         let Some(slot) = port.dequeue(&self.pool) else { return };
+        // The start is when the wire was free, not when somebody looked: that is what makes late
+        // settling exact.
         let start = port.free;
+        // Before `transmit`, which puts the rate in the place of the ingress on links that fail.
         let frame = self.account_start(id, slot);
         self.ports[id.index()].transmit(&mut self.pool, slot, start);
         self.mark(EcnPoint::Dequeue, id, slot);
@@ -71,11 +77,13 @@ impl Network {
         }
     }
 
-    /// Makes sure that an event comes when this port needs one: at the next arrival, or when the
-    /// wire is free and something waits for it (`more`) that no arrival would wake.
+    /// Schedules the next event of a port: the next arrival, or the time at which the wire is free
+    /// if a packet is queued (`more`) and no arrival precedes it.
     #[inline]
     pub(super) fn arm(&mut self, id: PortId, more: impl FnOnce() -> bool) {
         let port = &mut self.ports[id.index()];
+        // The pending event cannot come too late: packets arrive in the order of their starts, and
+        // nothing starts before the wire is free.
         if port.armed {
             return;
         }

@@ -1,6 +1,6 @@
-//! What the network records of packets at traced ports.
+//! The records of packets at traced ports.
 //!
-//! A run that nobody watches pays for one comparison a packet and port; the rest is cold.
+//! Without a watch the cost is one comparison per packet and port; the remaining code is cold.
 
 use super::Network;
 use super::pool::SlotId;
@@ -13,7 +13,7 @@ use crate::topology::Node;
 use crate::units::Time;
 
 impl Network {
-    /// From now on records what happens to packets at the nodes that are to be `traced`.
+    /// Starts to record the packets at the nodes for which `traced` is true.
     pub(in crate::fabric) fn trace_nodes(
         &mut self,
         traced: &dyn Fn(Node) -> bool,
@@ -35,7 +35,8 @@ impl Network {
         self.trace.as_deref_mut()
     }
 
-    /// Starts what has started by now at traced ports, so that it is recorded at the end of a run.
+    /// Starts the packets whose start is at or before `now` at traced ports, so that they are
+    /// recorded at the end of a run.
     pub(in crate::fabric) fn settle_traced(&mut self, now: Time, endpoints: &mut Endpoints) {
         for id in (0..self.ports.len() as u32).map(PortId) {
             if self.is_traced(id) {
@@ -49,7 +50,7 @@ impl Network {
         self.ports[id.index()].traced.at(Traced::START)
     }
 
-    /// A packet starts on the wire of port `id`, out of its queue.
+    /// Records a packet that starts on the wire of port `id` from its queue.
     #[inline]
     pub(super) fn trace_start(&mut self, at: Time, id: PortId, slot: SlotId) {
         if self.is_traced(id) {
@@ -60,7 +61,7 @@ impl Network {
         }
     }
 
-    /// A packet has gone through port `id` without waiting: its queue was empty.
+    /// Records a packet that starts at port `id` without being queued.
     #[inline]
     pub(super) fn trace_passage(&mut self, at: Time, id: PortId, slot: SlotId) {
         if self.is_traced(id) {
@@ -70,17 +71,18 @@ impl Network {
         }
     }
 
-    /// A packet has joined the queue of port `id`.
+    /// Records a packet that is enqueued at port `id`.
     #[inline]
     pub(super) fn trace_enqueue(&mut self, at: Time, id: PortId, slot: SlotId) {
         if self.is_traced(id) {
             let observed = self.observe(at, id, slot);
+            // The packet has joined the queue by now, and records count what it found there.
             let waiting = observed.waiting - u32::from(observed.packet.wire_bytes);
             self.record(PacketRecord { event: PacketEvent::Enqueued, waiting, ..observed });
         }
     }
 
-    /// A packet is lost at port `id`.
+    /// Records a packet that is lost at port `id`.
     #[cold]
     pub(super) fn trace_drop(&mut self, at: Time, id: PortId, slot: SlotId) {
         if self.is_traced(id) {
@@ -89,7 +91,7 @@ impl Network {
         }
     }
 
-    /// A packet has arrived over the link whose way back is port `id`.
+    /// Records a packet that has arrived over the link whose reverse direction is port `id`.
     #[cold]
     pub(super) fn trace_arrival(&mut self, at: Time, id: PortId, slot: SlotId) {
         self.settle_start(at, id);
@@ -98,7 +100,8 @@ impl Network {
         self.record(PacketRecord { event: PacketEvent::Received, waiting, ..observed });
     }
 
-    /// The answers of a host's NIC from the `first` on join the queue that the NIC keeps itself.
+    /// Records the acknowledgements of a host's NIC from `first` on, which join the NIC's own
+    /// queue.
     #[cold]
     pub(in crate::fabric) fn trace_answers(&mut self, at: Time, host: &Host, first: usize) {
         let Some(trace) = &mut self.trace else { return };
@@ -108,15 +111,14 @@ impl Network {
         }
     }
 
-    /// Starts what has started by now at a switch's port, so that the bytes recorded as waiting
-    /// are exact.
+    /// Settles a switch's port, so that the recorded queue length is exact.
     fn settle_start(&mut self, now: Time, id: PortId) {
         if matches!(self.ports[id.index()].start.node(), Node::Switch(_)) {
             self.settle_switch_port(now, id);
         }
     }
 
-    /// A packet at port `id`, with the bytes that wait in the queue that it joins there.
+    /// The record of a packet at port `id`, with the length of the queue that it joins there.
     #[cold]
     fn observe(&self, at: Time, id: PortId, slot: SlotId) -> PacketRecord {
         let packet = self.pool.get(slot).packet;

@@ -1,10 +1,10 @@
-//! What hosts compute between messages: delays end by the clock, and are on no wire.
+//! Delays: hosts compute between messages, and delays send no packets.
 
 use super::*;
 use crate::ids::TaskId;
 use crate::workload::{Delay, Lane};
 
-/// A message of `packets` from one host to another takes so long to be delivered, and complete.
+/// The times from the start of a message of `packets` to its delivery and to its completion.
 const fn alone(packets: u64) -> (u64, u64) {
     // Two leaves and a spine: four links at 20 ps a byte.
     let data = (packets * (PAYLOAD + HEADER + GAP) - GAP + 3 * (PAYLOAD + HEADER)) * 20 + 2_000_000;
@@ -46,8 +46,8 @@ fn a_delay_of_the_sender_waits_for_the_acknowledgement() {
 }
 
 #[test]
-fn delays_alone_are_a_run_and_so_is_a_long_chain_of_none() {
-    // Side by side, the longest counts; no host is without an end.
+fn delays_without_messages_complete_and_so_does_a_long_chain_of_empty_delays() {
+    // Of parallel delays the longest counts.
     let workload = Workload::with_delays(Vec::new(), vec![delay(0, 5), delay(0, 9)], &[]);
     assert_eq!(complete(&with(workload)).cct, Some(Span::from_us(9)));
     let count = 100_000;
@@ -58,8 +58,8 @@ fn delays_alone_are_a_run_and_so_is_a_long_chain_of_none() {
 }
 
 #[test]
-fn news_of_a_delay_reaches_other_hosts_in_no_time() {
-    // The receiver's gate starts a message of the other host the moment the first is delivered.
+fn a_delay_releases_tasks_of_other_hosts_at_once() {
+    // The receiver's delay releases a message of the other host the moment the first is delivered.
     let both = messages(&[(0, 1), (0, 1)], 10 * PAYLOAD);
     let waits = pairs(&[(0, 2), (2, 1)]);
     let outcome = complete(&with(Workload::with_delays(both, vec![delay(1, 0)], &waits)));
@@ -68,8 +68,8 @@ fn news_of_a_delay_reaches_other_hosts_in_no_time() {
 }
 
 #[test]
-fn a_run_that_computation_keeps_waiting_for_a_dead_host_ends_too() {
-    // Host 0 is cut off; host 1 answers it after computing, and would wait for ever.
+fn a_run_stalls_if_a_computation_depends_on_an_unreachable_host() {
+    // Host 0 is unreachable; host 1 would reply to it after computing.
     let both = messages(&[(0, 1), (1, 0)], 10 * PAYLOAD);
     let workload = Workload::with_delays(both, vec![delay(1, 3)], &pairs(&[(0, 2), (2, 1)]));
     let mut setup = with(workload);
@@ -90,8 +90,8 @@ fn a_run_that_computation_keeps_waiting_for_a_dead_host_ends_too() {
 }
 
 #[test]
-fn delays_of_a_lane_take_turns_the_first_by_number_first() {
-    // Of the lane: 0, 1 and 3; 3 becomes ready first, 1 while 3 runs, and 2 is of no lane.
+fn delays_of_a_lane_run_one_at_a_time_in_order_of_readiness_and_id() {
+    // Delays 0, 1 and 3 are of the lane, delay 2 is of no lane.
     let delays = vec![delay(0, 7), delay(0, 5), delay(0, 9), delay(0, 4)];
     let waits = pairs(&[(2, 1), (2, 3)]);
     let mut workload = Workload::with_delays(Vec::new(), delays.clone(), &waits);
@@ -107,10 +107,10 @@ fn delays_of_a_lane_take_turns_the_first_by_number_first() {
 }
 
 #[test]
-fn a_lane_of_one_host_is_not_that_of_another() {
+fn lanes_of_different_hosts_are_independent() {
     let delays = vec![delay(0, 7), delay(1, 5), delay(0, 1)];
     let mut workload = Workload::with_delays(Vec::new(), delays, &pairs(&[(1, 2)]));
     workload.lanes = vec![Some(Lane(0)); 3];
-    // The third is ready at 5 us and begins at 7 us, when the first is over.
+    // The third is ready at 5 us and starts at 7 us, when the first is complete.
     assert_eq!(complete(&with(workload)).cct, Some(Span::from_us(8)));
 }

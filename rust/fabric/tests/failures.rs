@@ -1,4 +1,4 @@
-//! Failures that routing weighs, that come and go, and that nobody may learn of too early.
+//! Failures: weights of routing, links that recover, and the earliest time of detection.
 
 use super::*;
 use crate::balance::{Weights, presets};
@@ -39,8 +39,8 @@ fn uplinks(setup: &Setup, outcome: &Outcome) -> [u64; 4] {
 }
 
 #[test]
-fn sprayed_packets_follow_the_capacity_that_is_left() {
-    // Of thirteen packets four go by each whole link and one by the slow one.
+fn sprayed_packets_follow_the_remaining_capacity() {
+    // Of thirteen packets each unaffected link carries four and the slow one carries one.
     for (weights, exact) in [(Weights::Equal, [1, 1, 1, 1]), (Weights::Capacity, [4, 1, 4, 4])] {
         for slow in ["leaf0-spine1", "leaf1-spine1"] {
             let mut setup = one_way("spray", 1_000);
@@ -58,7 +58,7 @@ fn sprayed_packets_follow_the_capacity_that_is_left() {
 }
 
 #[test]
-fn weights_hold_from_convergence_to_convergence() {
+fn weights_change_only_when_routing_converges() {
     let of = |at, until, convergence| {
         let mut setup = one_way("spray", 1_000);
         setup.scheme.weights = Weights::Capacity;
@@ -73,12 +73,12 @@ fn weights_hold_from_convergence_to_convergence() {
     assert!((0.9..1.1).contains(&of(us(0), Time::NEVER, Span::MAX)));
     let late = of(us(0), Time::NEVER, Span::from_us(30));
     assert!((0.42..0.55).contains(&late), "{late}");
-    let early = of(us(0), us(1), Span::from_us(30));
-    assert!((0.9..1.1).contains(&early), "told of and taken back: {early}");
+    let short = of(us(0), us(1), Span::from_us(30));
+    assert!((0.9..1.1).contains(&short), "{short}");
 }
 
 #[test]
-fn a_switch_that_knows_a_port_dead_keeps_the_shares_of_the_others() {
+fn a_switch_without_a_dead_port_keeps_the_shares_of_the_others() {
     let mut setup = one_way("spray", 1_000);
     setup.scheme.weights = Weights::Capacity;
     let slow = at_once(link(&setup, "leaf1-spine1"), quarter());
@@ -91,7 +91,7 @@ fn a_switch_that_knows_a_port_dead_keeps_the_shares_of_the_others() {
 }
 
 #[test]
-fn what_is_known_from_the_start_costs_nobody_a_packet() {
+fn a_failure_known_from_the_start_loses_no_packet() {
     for preset in presets() {
         let mut setup = one_way(preset.name, 50);
         let down = at_once(link(&setup, "leaf1-spine1"), FailureKind::Down);
@@ -105,7 +105,7 @@ fn what_is_known_from_the_start_costs_nobody_a_packet() {
 }
 
 #[test]
-fn a_link_that_flaps_loses_while_it_is_down_and_carries_in_between() {
+fn a_flapping_link_loses_packets_only_while_it_is_down() {
     let mut setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", messages(&[(0, 1)], 1_000 * PAYLOAD));
     let down = at_once(link(&setup, "leaf0-spine0"), FailureKind::Down);
     let us = |us: u64| Time::ZERO + Span::from_us(us);
@@ -120,15 +120,15 @@ fn a_link_that_flaps_loses_while_it_is_down_and_carries_in_between() {
     let once = complete(&setup);
     setup.fabric.failures = (0..4).map(outage).collect();
     let often = complete(&setup);
-    // 2 us of a wire that carries a packet each 83.56 ns, and what was on it: the outage takes
-    // what the wire of 500 ns holds too.
+    // An outage of 2 us, with a packet every 83.56 ns; the packets on the wire of 500 ns are lost
+    // too.
     let least = 2_000_000 / ((PAYLOAD + HEADER + GAP) * 20);
     assert!((least..least + 10).contains(&once.counters.dropped), "{}", once.counters.dropped);
     assert!(often.counters.dropped > 3 * least, "{}", often.counters.dropped);
 }
 
 #[test]
-fn hosts_whose_leaf_is_dead_do_not_hear_and_the_run_says_so() {
+fn a_run_with_hosts_at_a_dead_leaf_reaches_its_time_limit() {
     for convergence in [Span::ZERO, Span::MAX] {
         let mut setup = one_way("ecmp", 50);
         setup.time_limit = Time::ZERO + Span::from_ms(5);
@@ -144,10 +144,10 @@ fn hosts_whose_leaf_is_dead_do_not_hear_and_the_run_says_so() {
     }
 }
 
-/// The ring of a collective stops where a host is cut off, and whoever waits for it waits in vain;
-/// a link that comes back is worth waiting for.
+/// The ring of a collective stops at an unreachable host, and its dependents never complete. With a
+/// link that recovers, the run completes.
 #[test]
-fn a_run_that_can_never_complete_ends_before_its_limit() {
+fn a_run_that_cannot_complete_ends_before_its_time_limit() {
     let mut setup = one_way("spray", 1);
     let all: Vec<Message> = messages(&[(8, 1), (1, 2), (2, 3), (4, 5)], 100 * PAYLOAD);
     let chain = [(MessageId(0), MessageId(1)), (MessageId(1), MessageId(2))];
@@ -163,24 +163,16 @@ fn a_run_that_can_never_complete_ends_before_its_limit() {
     assert_eq!(run(&setup, &mut |_| {}).verdict, Verdict::Completed);
 }
 
-/// Wires of 20 us: a fabric in which much happens before anything can be known.
+/// A fabric with wires of 20 us, on which many packets are sent before a failure can be detected.
 fn slow_fabric(policy: &str) -> Setup {
-    let shape = LeafSpine {
-        leaves: 3,
-        spines: 4,
-        hosts_per_leaf: 4,
-        host_rate: BitRate::from_gbps(400),
-        fabric_rate: BitRate::from_gbps(400),
-        delay: Span::from_us(20),
-        parallel_links: 1,
-    };
+    let shape = LeafSpine { delay: Span::from_us(20), ..fixtures::leaf_spine(3, 4, 4) };
     let pairs: Vec<(u32, u32)> =
         (0..4).flat_map(|host| [(host, 4 + host), (host, 8 + (host + 1) % 4)]).collect();
     setup(shape.build().unwrap(), policy, messages(&pairs, 10_000 * PAYLOAD))
 }
 
-/// Bytes that each port has put on its wire by `until`, with one uplink dead from the start and
-/// the switches at its ends knowing after `detection`, or with nothing dead.
+/// The bytes that each port has sent by `until`: with one uplink dead from the start and detected
+/// by the switches at its ends after `detection`, or without a failure.
 fn carried(policy: &str, until: Time, detection: Option<Span>) -> Vec<Bytes> {
     let mut setup = slow_fabric(policy);
     setup.time_limit = until;
@@ -193,26 +185,27 @@ fn carried(policy: &str, until: Time, detection: Option<Span>) -> Vec<Bytes> {
     outcome.link_bytes
 }
 
-/// Nothing can be known before what is lost fails to arrive: 40 us at the next switch, and four
-/// wires further a round-trip of eight at the sender. Every port of the fabric, and after that
-/// those of the sending leaf and its hosts, carry to the byte what they carry without the failure.
+/// A failure has no effect before the first lost packet fails to arrive: 40 us at the next switch,
+/// and a round trip of eight wires at the sender. Until then every port of the fabric, and later
+/// those of the sending leaf and its hosts, carry exactly the bytes that they carry without the
+/// failure.
 #[test]
-fn nobody_learns_of_a_failure_by_any_other_way_than_the_wires() {
+fn a_failure_has_no_effect_before_lost_packets_fail_to_arrive() {
     let us = |us: u64| Time::ZERO + Span::from_us(us);
     for preset in presets() {
         let name = preset.name;
         let dead = |until| carried(name, until, Some(Span::MAX));
         let whole = |until| carried(name, until, None);
-        assert_eq!(dead(us(40)), whole(us(40)), "{name}: somebody knew before anything was missed");
+        assert_eq!(dead(us(40)), whole(us(40)), "{name}: an effect before the first missed packet");
         let (dead, whole) = (dead(us(160)), whole(us(160)));
         let setup = slow_fabric(name);
         let uplinks = uplinks_of_leaf_0(&setup);
         let hosts = (0..4).map(|host| setup.topology.host_port(HostId(host)));
         for port in uplinks.iter().copied().chain(hosts).map(PortId::index) {
-            assert_eq!(dead[port], whole[port], "{name}: port {port} knew before an answer");
+            assert_eq!(dead[port], whole[port], "{name}: an effect at port {port} before a reply");
         }
         assert_ne!(dead, whole, "{name}: nothing was lost");
-        let told = carried(name, us(160), Some(Span::ZERO));
-        assert_eq!(told[uplinks[1].index()], Bytes::ZERO, "{name}: it was told");
+        let detected = carried(name, us(160), Some(Span::ZERO));
+        assert_eq!(detected[uplinks[1].index()], Bytes::ZERO, "{name}: detected at once");
     }
 }

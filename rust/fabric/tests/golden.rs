@@ -1,14 +1,14 @@
-//! Outcomes that must not move while everything that came later is off.
+//! Results that must not change while all later features are disabled.
 //!
-//! The numbers were taken before flow control, trimming, degraded and lossy links were there. One
-//! that moves means that a rule of the NIC or of the fabric changed: where that is meant, the
-//! new number is right; where it is not, something that is off by default is not off.
+//! The numbers are from before flow control, trimming, degraded and lossy links existed. A number
+//! that changes shows that the NIC or the fabric behaves differently. If the change is intended,
+//! update the number; if not, a feature that should be disabled by default is active.
 
 use super::*;
 use crate::nic::congestion::dctcp_rate;
 use crate::rng::mix64;
 
-/// Packets, queues and the times of every flow, folded into one number.
+/// A hash of packet counts, queue lengths and the times of every flow.
 fn fingerprint(outcome: &Outcome) -> (u64, u64) {
     let count = &outcome.counters;
     let counts = [
@@ -29,7 +29,7 @@ fn fingerprint(outcome: &Outcome) -> (u64, u64) {
 }
 
 #[test]
-fn outcomes_are_those_of_before() {
+fn outcomes_equal_those_before_later_features() {
     let incast: Vec<(u32, u32)> = (1..8).map(|src| (src, 0)).collect();
     let case = |policy: &str, pairs: &[(u32, u32)], change: &dyn Fn(&mut Setup)| {
         let mut setup = setup(leaf_spine(4, 4, 4, 400), policy, messages(pairs, 400_000));

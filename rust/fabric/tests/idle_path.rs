@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn an_idle_path_takes_exactly_what_the_closed_form_says() {
+fn an_idle_path_takes_exactly_the_time_of_the_closed_form() {
     for (gbps, ps_per_byte) in [(10, 800), (100, 80), (400, 20), (800, 10), (1_600, 5)] {
         for packets in [1, 2, 7, 100, 1_000] {
             for policy in ["ecmp", "spray"] {
@@ -39,15 +39,7 @@ fn forwarding_delay_and_smaller_packets_are_in_the_closed_form() {
 
 #[test]
 fn a_wire_shorter_than_its_gap_is_still_exact() {
-    let topology = LeafSpine {
-        leaves: 2,
-        spines: 1,
-        hosts_per_leaf: 1,
-        host_rate: BitRate::from_gbps(400),
-        fabric_rate: BitRate::from_gbps(400),
-        delay: Span::ZERO,
-        parallel_links: 1,
-    };
+    let topology = LeafSpine { delay: Span::ZERO, ..fixtures::leaf_spine(2, 1, 1) };
     let setup = setup(topology.build().unwrap(), "ecmp", messages(&[(0, 1)], 50 * PAYLOAD));
     assert_eq!(complete(&setup).cct, Some(Span::from_ps(idle_path_ps(50, PAYLOAD, 4, 20, 0))));
 }
@@ -57,15 +49,8 @@ fn a_fixed_rate_spaces_packets_exactly() {
     for share in [Fraction::new(1, 2), Fraction::new(1, 3), Fraction::new(1, 1_000)] {
         for (delay, packets) in [(0, 50), (500, 50), (50_000, 50)] {
             let share = share.unwrap();
-            let topology = LeafSpine {
-                leaves: 2,
-                spines: 1,
-                hosts_per_leaf: 1,
-                host_rate: BitRate::from_gbps(400),
-                fabric_rate: BitRate::from_gbps(400),
-                delay: Span::from_ns(delay),
-                parallel_links: 1,
-            };
+            let topology =
+                LeafSpine { delay: Span::from_ns(delay), ..fixtures::leaf_spine(2, 1, 1) };
             let one = messages(&[(0, 1)], packets * PAYLOAD);
             let mut setup = setup(topology.build().unwrap(), "ecmp", one);
             setup.nic.congestion = CongestionControl::LineRate(line_rate::Config { share });
@@ -82,21 +67,13 @@ fn a_fixed_rate_spaces_packets_exactly() {
 }
 
 #[test]
-fn a_packet_whose_time_came_while_nobody_looked_went_in_time() {
-    // The first message keeps the wire for one packet; the second goes on right behind it, and its
+fn a_packet_starts_in_time_without_an_event_at_its_start() {
+    // The first message occupies the wire for one packet; the second follows immediately, and its
     // next packets are due long before the first arrival wakes the host.
     let (share, packets) = (Fraction::new(1, 2).unwrap(), 50);
     let mut list = messages(&[(0, 1), (0, 1)], packets * PAYLOAD);
     list[0].bytes = Bytes::new(PAYLOAD);
-    let topology = LeafSpine {
-        leaves: 2,
-        spines: 1,
-        hosts_per_leaf: 1,
-        host_rate: BitRate::from_gbps(400),
-        fabric_rate: BitRate::from_gbps(400),
-        delay: Span::from_us(50),
-        parallel_links: 1,
-    };
+    let topology = LeafSpine { delay: Span::from_us(50), ..fixtures::leaf_spine(2, 1, 1) };
     let mut setup = setup(topology.build().unwrap(), "ecmp", list);
     setup.nic.congestion = CongestionControl::LineRate(line_rate::Config { share });
     let data = PAYLOAD + HEADER;
@@ -106,17 +83,10 @@ fn a_packet_whose_time_came_while_nobody_looked_went_in_time() {
 }
 
 #[test]
-fn a_message_that_comes_in_the_gap_goes_when_the_gap_is_over() {
-    // Without delay a packet arrives at its last bit: no arrival is left to wake its sender.
-    let topology = LeafSpine {
-        leaves: 1,
-        spines: 1,
-        hosts_per_leaf: 2,
-        host_rate: BitRate::from_gbps(400),
-        fabric_rate: BitRate::from_gbps(400),
-        delay: Span::ZERO,
-        parallel_links: 1,
-    };
+fn a_message_posted_during_the_gap_starts_at_its_end() {
+    // Without propagation delay a packet arrives with its last bit, so no arrival remains to wake
+    // its sender.
+    let topology = LeafSpine { delay: Span::ZERO, ..fixtures::leaf_spine(1, 1, 2) };
     let data = (PAYLOAD + HEADER) * 20;
     let mut two = messages(&[(0, 1), (0, 1)], PAYLOAD);
     two[1].start = Time::from_ps(data + 1);
@@ -126,7 +96,7 @@ fn a_message_that_comes_in_the_gap_goes_when_the_gap_is_over() {
 }
 
 #[test]
-fn a_timer_may_be_shorter_than_anything_on_the_wire() {
+fn a_timeout_may_be_shorter_than_any_transmission() {
     for policy in ["ecmp", "spray", "ethereal"] {
         for delay in [Span::ZERO, Span::from_ns(500)] {
             let both_ways = messages(&[(0, 2), (2, 0), (1, 3), (3, 1)], 3 * PAYLOAD);

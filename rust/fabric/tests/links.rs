@@ -1,4 +1,4 @@
-//! Links that are slower than they should be, or lose packets.
+//! Degraded and lossy links.
 
 use super::*;
 
@@ -21,22 +21,23 @@ fn a_degraded_path_is_an_idle_path_at_the_lower_rate() {
 }
 
 #[test]
-fn packets_that_start_in_the_time_of_a_degraded_link_take_longer() {
-    // The host's own link at half its rate from the start of the tenth packet to that of the
-    // thirtieth; the others keep theirs, and are never the slower.
+fn packets_that_start_while_a_link_is_degraded_take_longer() {
+    // The host's link has half its rate from the start of the tenth packet to that of the
+    // thirtieth; the other links are never the bottleneck.
     let step = |rate_ps: u64| (PAYLOAD + HEADER + GAP) * rate_ps;
     let (from, until) = (10 * step(20), 10 * step(20) + 20 * step(40));
     let mut setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", messages(&[(0, 1)], 50 * PAYLOAD));
     let port = setup.topology.host_port(HostId(0));
     let half = Fraction::new(1, 2).unwrap();
     let failure = Failure { link: port.link(), ..degraded(half, Time::from_ps(until)) };
-    // The change comes at the very start of the tenth packet, and a picosecond after the ninth's.
+    // The change is exactly at the start of the tenth packet, and a picosecond after that of the
+    // ninth.
     for from in [from, from - step(20) + 1] {
         setup.fabric.failures = vec![Failure { at: Time::from_ps(from), ..failure }];
         let expected = idle_path_ps(50, PAYLOAD, 4, 20, 500_000) + 20 * step(20);
         assert_eq!(complete(&setup).cct, Some(Span::from_ps(expected)), "from {from} ps");
     }
-    // Two causes at once: a quarter of the rate.
+    // Two simultaneous failures leave a quarter of the rate.
     setup.fabric.failures = vec![failure; 2];
     setup.fabric.failures.iter_mut().for_each(|it| it.until = Time::NEVER);
     let expected = (50 * (PAYLOAD + HEADER + GAP) - GAP) * 80
@@ -48,9 +49,9 @@ fn packets_that_start_in_the_time_of_a_degraded_link_take_longer() {
 }
 
 #[test]
-fn a_switch_port_that_is_degraded_has_what_waits_take_longer() {
-    // Two hosts fill one wire, whose link is at half its rate from 10 us on: until then it has
-    // carried what fits, and then it takes twice as long.
+fn queued_packets_of_a_degraded_switch_port_take_longer() {
+    // Two hosts fill one wire, whose link has half its rate from 10 us on: packets that start later
+    // take twice as long.
     let mut setup = setup(leaf_spine(1, 1, 3, 400), "ecmp", messages(&[(0, 2), (1, 2)], 400_000));
     let whole = complete(&setup).cct.unwrap().as_ps();
     let link = setup.topology.host_port(HostId(2)).link();
@@ -65,7 +66,7 @@ fn a_switch_port_that_is_degraded_has_what_waits_take_longer() {
 }
 
 #[test]
-fn a_lossy_link_loses_about_its_rate_and_draws_for_itself() {
+fn a_lossy_link_loses_about_its_rate_with_draws_of_its_own() {
     let outcome = |others: &[(u32, u32)]| {
         let mut setup = setup(leaf_spine(2, 1, 4, 400), "spray", Vec::new());
         let mut list = messages(&[(0, 4)], 40_000_000);
@@ -87,7 +88,7 @@ fn a_lossy_link_loses_about_its_rate_and_draws_for_itself() {
 }
 
 #[test]
-fn a_link_that_is_lossy_for_a_time_loses_nothing_before_and_after() {
+fn a_lossy_link_loses_packets_only_during_its_failure() {
     let mut setup = setup(leaf_spine(2, 1, 1, 400), "spray", messages(&[(0, 1)], 4_000_000));
     let whole = complete(&setup);
     let lossy = |from, until| Failure {
@@ -99,7 +100,7 @@ fn a_link_that_is_lossy_for_a_time_loses_nothing_before_and_after() {
     assert_eq!(complete(&setup).cct, whole.cct);
     setup.fabric.failures = vec![lossy(20, 30)];
     let outcome = complete(&setup);
-    // 10 us of packets of 83.56 ns each, and the acknowledgements of what was under way before.
+    // 10 us of packets of 83.56 ns each, and the acknowledgements of packets already in flight.
     let lost = outcome.counters.dropped;
     assert!((119..=120).contains(&lost) && outcome.counters.control_dropped > 0, "{lost}");
 }

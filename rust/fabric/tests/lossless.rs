@@ -1,8 +1,8 @@
-//! Flow control: nothing is lost with headroom, pauses spread, and a wire that is let go goes on.
+//! Priority flow control: no loss with headroom, spreading pauses, and links that resume.
 
 use super::*;
 
-/// Flow control as HPCC does it in a buffer that leaves `pool` to share at switch 0.
+/// Sets HPCC's flow control, with a buffer in which `pool` bytes at switch 0 are shared.
 fn lossless(setup: &mut Setup, headroom: Headroom, pool: u64) {
     let pfc = PfcConfig { headroom, ..PfcConfig::HPCC };
     let switch = crate::ids::SwitchId(0);
@@ -18,7 +18,7 @@ fn two_to_one(packets: u64) -> Setup {
 }
 
 #[test]
-fn an_incast_never_loses_with_headroom_and_does_without() {
+fn an_incast_loses_packets_only_without_headroom() {
     let packet = Bytes::new(PAYLOAD + HEADER);
     for headroom in [Headroom::Hpcc, Headroom::ConWeave { packet }] {
         for pool in [0, 100_000, 1_000_000, 1_600_000] {
@@ -39,10 +39,10 @@ fn an_incast_never_loses_with_headroom_and_does_without() {
 }
 
 #[test]
-fn with_pool_enough_to_bridge_a_pause_the_last_wire_is_never_idle() {
-    // A pool of 1.6 MB: each may fill 160 KB, far more than the 50 KB that a wire holds in a
-    // round trip. So 2n packets take as long as if they all were in the switch from the start:
-    // one wire to it, 2n packets over the next, and the last acknowledgement back.
+fn the_last_wire_is_never_idle_if_the_pool_covers_a_pause() {
+    // With a pool of 1.6 MB each link may fill 160 KB, far more than the 50 KB of a round trip. So
+    // 2n packets take as long as if all of them were in the switch from the start: one wire to it,
+    // 2n packets over the next, and the last acknowledgement back.
     let packets = 1_000;
     let mut setup = two_to_one(packets);
     lossless(&mut setup, Headroom::Hpcc, 1_600_000);
@@ -54,7 +54,7 @@ fn with_pool_enough_to_bridge_a_pause_the_last_wire_is_never_idle() {
 }
 
 #[test]
-fn a_pause_takes_its_way_and_each_is_followed_by_a_resume() {
+fn pauses_take_time_to_arrive_and_each_is_followed_by_a_resume() {
     let mut setup = two_to_one(1_000);
     lossless(&mut setup, Headroom::Hpcc, 1_600_000);
     let outcome = complete(&setup);
@@ -71,17 +71,17 @@ fn a_pause_takes_its_way_and_each_is_followed_by_a_resume() {
     }
     let pauses = outcome.pauses.iter().filter(|record| record.order == PauseOrder::Pause);
     assert_eq!(pauses.count() as u64, outcome.counters.pfc_pauses);
-    // The switch is told to fill at 400 Gbps: 160 KB of pool and 4 KB of reserve each, and 50 KB
-    // more until the pause has come and what was on the wire has gone.
+    // The switch fills at 400 Gbps: 160 KB of pool and 4 KB of reserve each, and 50 KB more until
+    // the pause has arrived and the wire is drained.
     let queue = outcome.queue_bytes_max.get();
     assert!((2 * 160_000..2 * 240_000).contains(&queue), "{queue}");
 }
 
 #[test]
-fn hpccs_headroom_is_for_small_packets_and_long_links() {
-    // Three times rate and delay is 18,750 B here. Twice is under way, and beside it two packets
-    // of 4,158 B: one that the frame waits for, one that its hearer has begun. HPCC's own runs
-    // have packets of 1,048 B and links of 1 us.
+fn the_headroom_of_hpcc_suffices_only_for_small_packets_and_long_links() {
+    // Three times rate times delay is 18,750 B here. Needed are twice rate times delay for the
+    // packets in flight and two packets of 4,158 B: one that delays the frame, one that the paused
+    // sender has started. HPCC's own runs have packets of 1,048 B and links of 1 us.
     let dropped = |headroom, payload| {
         let incast: Vec<(u32, u32)> = (1..8).map(|src| (src, 0)).collect();
         let pairs = messages(&incast, 1_000_000);
@@ -97,7 +97,7 @@ fn hpccs_headroom_is_for_small_packets_and_long_links() {
 }
 
 #[test]
-fn the_worst_case_is_enough_for_any_packet_and_rate() {
+fn worst_case_headroom_suffices_for_any_packet_and_rate() {
     let incast: Vec<(u32, u32)> = (1..8).map(|src| (src, 0)).collect();
     let mut short = 0;
     for gbps in [10, 100, 400, 1_600] {
@@ -126,15 +126,8 @@ fn the_worst_case_is_enough_for_any_packet_and_rate() {
 fn victim(pfc: bool) -> Span {
     let mut pairs = messages(&[(0, 4), (5, 4), (6, 4), (7, 4)], 4_000_000);
     pairs.extend(messages(&[(1, 8)], 1_000_000));
-    let topology = LeafSpine {
-        leaves: 2,
-        spines: 1,
-        hosts_per_leaf: 5,
-        host_rate: BitRate::from_gbps(100),
-        fabric_rate: BitRate::from_gbps(200),
-        delay: Span::from_ns(500),
-        parallel_links: 1,
-    };
+    let (host_rate, fabric_rate) = (BitRate::from_gbps(100), BitRate::from_gbps(200));
+    let topology = LeafSpine { host_rate, fabric_rate, ..fixtures::leaf_spine(2, 1, 5) };
     // Hosts 0 to 4 are at leaf 0, 5 to 9 at leaf 1.
     let rename = |host: HostId| HostId(if host.0 < 4 { host.0 } else { host.0 + 1 });
     for message in &mut pairs {
@@ -153,16 +146,16 @@ fn victim(pfc: bool) -> Span {
 }
 
 #[test]
-fn pauses_spread_and_hold_up_a_flow_whose_own_way_is_free() {
+fn pauses_spread_and_block_a_flow_whose_path_is_idle() {
     let (free, blocked) = (victim(false), victim(true));
-    // Alone on its way at 100 Gbps it takes about 80 us; behind paused wires, what the incast
-    // leaves to the wire that it shares.
+    // On an idle path at 100 Gbps it takes about 80 us; behind paused wires it gets only the rate
+    // that the incast leaves to the shared wire.
     assert!(free < Span::from_us(100), "{free}");
     assert!(blocked.as_ps() > 2 * free.as_ps(), "{blocked} against {free}");
 }
 
 #[test]
-fn flow_control_that_never_pauses_changes_nothing() {
+fn flow_control_without_pauses_changes_no_result() {
     let incast: Vec<(u32, u32)> = (1..8).map(|src| (src, 0)).collect();
     for (policy, pairs) in [("ecmp", incast), ("spray", shift(16)), ("ethereal", shift(16))] {
         let mut setup = setup(leaf_spine(4, 4, 4, 400), policy, messages(&pairs, 300_000));
@@ -180,7 +173,7 @@ fn flow_control_that_never_pauses_changes_nothing() {
 
 #[test]
 fn acknowledgements_with_priority_pass_a_paused_port_and_others_wait() {
-    // Both directions at once: the acknowledgements of a paused host's own arrivals.
+    // Both directions are busy: a paused host acknowledges the packets that it receives.
     let pairs = [(0, 2), (1, 2), (2, 0), (2, 1)];
     for priority in [true, false] {
         let mut setup = setup(leaf_spine(1, 1, 3, 400), "ecmp", messages(&pairs, 4_000_000));

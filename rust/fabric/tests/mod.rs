@@ -25,7 +25,7 @@ use crate::ids::{HostId, LinkId, PortId};
 use crate::nic::congestion::{CongestionControl, line_rate};
 use crate::nic::verbs::QpConfig;
 use crate::nic::{AckConfig, NicConfig};
-use crate::topology::{FatTree, LeafSpine, Topology};
+use crate::topology::{FatTree, LeafSpine, Topology, fixtures};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 use crate::workload::{Message, Workload};
 
@@ -35,31 +35,14 @@ const ACK: u64 = 64;
 const GAP: u64 = 20;
 
 fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32, gbps: u64) -> Topology {
-    LeafSpine {
-        leaves,
-        spines,
-        hosts_per_leaf,
-        host_rate: BitRate::from_gbps(gbps),
-        fabric_rate: BitRate::from_gbps(gbps),
-        delay: Span::from_ns(500),
-        parallel_links: 1,
-    }
-    .build()
-    .unwrap()
+    let rate = BitRate::from_gbps(gbps);
+    let shape = fixtures::leaf_spine(leaves, spines, hosts_per_leaf);
+    LeafSpine { host_rate: rate, fabric_rate: rate, ..shape }.build().unwrap()
 }
 
 fn fat_tree(k: u32, gbps: u64) -> Topology {
-    FatTree {
-        k,
-        tiers: 3,
-        oversubscription: Fraction::ONE,
-        host_rate: BitRate::from_gbps(gbps),
-        fabric_rate: BitRate::from_gbps(gbps),
-        delay: Span::from_ns(500),
-        parallel_links: 1,
-    }
-    .build()
-    .unwrap()
+    let rate = BitRate::from_gbps(gbps);
+    FatTree { host_rate: rate, fabric_rate: rate, ..fixtures::fat_tree(k) }.build().unwrap()
 }
 
 fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
@@ -129,13 +112,13 @@ fn idle_path_ps(packets: u64, payload: u64, links: u64, ps_per_byte: u64, delay_
         + 2 * links * delay_ps
 }
 
-/// Each of `n` hosts sends to the one half way round.
+/// Each of `n` hosts sends to the host `n / 2` further.
 fn shift(n: u32) -> Vec<(u32, u32)> {
     (0..n).map(|host| (host, (host + n / 2) % n)).collect()
 }
 
 #[test]
-fn the_same_setup_gives_the_same_outcome_and_another_seed_other_draws() {
+fn the_outcome_depends_on_the_setup_and_the_seed_only() {
     for policy in ["ecmp", "spray", "ethereal"] {
         let mut first = setup(leaf_spine(4, 4, 4, 400), policy, messages(&shift(16), 300_000));
         let outcome = complete(&first);
@@ -146,12 +129,13 @@ fn the_same_setup_gives_the_same_outcome_and_another_seed_other_draws() {
 }
 
 #[test]
-fn another_pair_of_hosts_shifts_nobody_elses_draws() {
-    // No two of these share a wire but where entropy sends them, and no queue changes a draw.
+fn another_pair_of_hosts_does_not_change_the_draws_of_others() {
+    // These pairs share a wire only if their entropy values collide, and no draw depends on a
+    // queue.
     for policy in ["ecmp", "spray"] {
         let carried = |pairs: &[(u32, u32)]| {
             let mut list = messages(pairs, 400_000);
-            // Streams by pair, whatever else is in the list.
+            // Streams are by pair, independent of the other messages.
             list.iter_mut().for_each(|message| message.stream = 0);
             let outcome = complete(&setup(leaf_spine(4, 4, 4, 400), policy, list));
             outcome.link_bytes.iter().map(|bytes| bytes.get()).collect::<Vec<_>>()
@@ -167,8 +151,8 @@ fn another_pair_of_hosts_shifts_nobody_elses_draws() {
 #[test]
 fn two_hosts_that_exchange_messages_meet_the_permutation_bound() {
     // m = 256 packets over 6 links at 800 Gbps: 17.05694 us (Ofan, appendix B). Both flows and
-    // their acknowledgements keep to one path: where they part and meet again, small packets
-    // overtake large ones, and the first ones cost a few nanoseconds.
+    // their acknowledgements keep to one path: on several paths small packets overtake large ones,
+    // which costs a few nanoseconds at the start.
     let both = messages(&[(0, 127), (127, 0)], 256 * PAYLOAD);
     let mut setup = setup(fat_tree(8, 800), "ecmp", both);
     setup.scheme.sender = SenderConfig::Pinned(pinned::Config {});
@@ -180,7 +164,7 @@ fn two_hosts_that_exchange_messages_meet_the_permutation_bound() {
 }
 
 #[test]
-fn what_does_not_fit_is_dropped_and_sent_again() {
+fn packets_beyond_the_buffer_are_dropped_and_retransmitted() {
     for (policy, buffer) in [
         ("ecmp", Buffer::Shared(Bytes::new(100_000))),
         ("spray", Buffer::Shared(Bytes::new(100_000))),
@@ -201,7 +185,7 @@ fn what_does_not_fit_is_dropped_and_sent_again() {
 }
 
 #[test]
-fn congestion_control_keeps_the_queue_that_line_rate_fills() {
+fn congestion_control_bounds_the_queue_that_line_rate_fills() {
     use crate::nic::congestion::{dcqcn, dcqcn_mlx, dctcp_rate};
     let incast: Vec<(u32, u32)> = (1..9).map(|src| (src, 0)).collect();
     let queue = |congestion: CongestionControl| {
@@ -229,7 +213,7 @@ fn congestion_control_keeps_the_queue_that_line_rate_fills() {
 }
 
 #[test]
-fn a_run_past_its_limit_says_so() {
+fn a_run_beyond_its_time_limit_ends_with_that_verdict() {
     let mut setup = setup(leaf_spine(2, 2, 2, 100), "ecmp", messages(&[(0, 3)], 10_000_000));
     setup.time_limit = Time::ZERO + Span::from_us(100);
     let outcome = run(&setup, &mut |_| {});
@@ -239,23 +223,16 @@ fn a_run_past_its_limit_says_so() {
 
 /// Two leaves, two spines, two hosts a leaf.
 fn crossed(delay: Span) -> Topology {
-    LeafSpine {
-        leaves: 2,
-        spines: 2,
-        hosts_per_leaf: 2,
-        host_rate: BitRate::from_gbps(100),
-        fabric_rate: BitRate::from_gbps(100),
-        delay,
-        parallel_links: 1,
-    }
-    .build()
-    .unwrap()
+    let rate = BitRate::from_gbps(100);
+    let shape = fixtures::leaf_spine(2, 2, 2);
+    LeafSpine { host_rate: rate, fabric_rate: rate, delay, ..shape }.build().unwrap()
 }
 
 #[test]
 fn queue_pairs_that_wait_for_their_rates_share_a_busy_wire() {
     use crate::nic::congestion::dctcp_rate;
-    // Several flows a host, cut by marks, so that paced queue pairs find the wire busy.
+    // Each host has several flows, whose rates marks reduce, so that paced queue pairs find the
+    // wire busy.
     let pairs: Vec<(u32, u32)> =
         (0..8).flat_map(|src| (8..16).map(move |dst| (src, dst))).collect();
     let mut setup = setup(leaf_spine(2, 2, 8, 100), "ethereal", messages(&pairs, 1_000_000));
@@ -267,7 +244,7 @@ fn queue_pairs_that_wait_for_their_rates_share_a_busy_wire() {
 }
 
 #[test]
-fn messages_wait_for_those_they_depend_on() {
+fn messages_wait_for_their_dependencies() {
     use crate::ids::MessageId;
     let hop = |src, dst| messages(&[(src, dst)], PAYLOAD)[0];
     let list = vec![hop(0, 1), hop(1, 2), hop(2, 3)];

@@ -1,9 +1,9 @@
-//! Links that go down: what is lost, who waits for what, and runs that cannot complete.
+//! Links that go down: lost packets, timeouts, and runs that cannot complete.
 
 use super::*;
 
 #[test]
-fn a_failure_takes_what_is_on_the_wire_and_not_what_a_switch_is_at_work_on() {
+fn a_failure_loses_packets_on_the_wire_but_not_in_a_switch() {
     let dropped = |at_ns| {
         let topology = leaf_spine(2, 1, 1, 400);
         let link = topology.link_named("leaf0-spine0").unwrap();
@@ -19,11 +19,11 @@ fn a_failure_takes_what_is_on_the_wire_and_not_what_a_switch_is_at_work_on() {
 }
 
 #[test]
-fn after_a_failure_ethereal_loses_one_timeout_and_others_wait_for_routing() {
+fn after_a_failure_ethereal_waits_one_timeout_and_others_wait_for_routing() {
     let outcome = |policy: &str, convergence| {
         let topology = leaf_spine(4, 4, 4, 400);
         let link = topology.link_named("leaf1-spine0").unwrap();
-        // Everybody in rack 0 sends to rack 1, whose link to spine 0 fails.
+        // All hosts of rack 0 send to rack 1, whose link to spine 0 fails.
         let pairs: Vec<(u32, u32)> = (0..4).map(|host| (host, 4 + host)).collect();
         let mut setup = setup(topology, policy, messages(&pairs, 4_000_000));
         setup.fabric.failures = vec![failure(link, Time::NEVER, convergence)];
@@ -32,21 +32,21 @@ fn after_a_failure_ethereal_loses_one_timeout_and_others_wait_for_routing() {
     let us = |outcome: &Outcome| outcome.cct.unwrap().as_ps() / 1_000_000;
     let ethereal = outcome("ethereal", Span::from_ms(20));
     assert!((1_000..1_400).contains(&us(&ethereal)), "{} us", us(&ethereal));
-    // Spraying goes on losing a quarter of what it sends, each loss a timeout.
+    // Spraying keeps losing a quarter of its packets, each loss a timeout.
     let spray = outcome("spray", Span::from_ms(20));
     assert!(spray.counters.dropped > ethereal.counters.dropped && us(&spray) > 3_000);
-    // A host that rotates over four paths loses each fourth packet until it is told: one goes out
-    // in 83 ns, four hosts send, and 40 us have 480 packets.
+    // A host that rotates over four paths loses each fourth packet until it is notified: a packet
+    // takes 83 ns, four hosts send, and 40 us have 480 packets.
     let host_dr = outcome("host-dr", Span::from_us(40));
     assert!((440..=480).contains(&host_dr.counters.dropped), "{:?}", host_dr.counters);
-    // Routing that knows at once saves everybody.
+    // Immediate detection avoids all losses.
     for policy in ["ecmp", "spray", "ethereal", "line-cut", "host-dr"] {
         assert!(us(&outcome(policy, Span::ZERO)) < 1_400, "{policy}");
     }
 }
 
 #[test]
-fn a_link_that_comes_back_carries_again_and_what_was_on_it_is_lost() {
+fn a_link_that_recovers_carries_packets_again() {
     let topology = leaf_spine(2, 1, 1, 400);
     let link = topology.link_named("leaf0-spine0").unwrap();
     let mut setup = setup(topology, "ecmp", messages(&[(0, 1)], 1_000_000));
@@ -59,7 +59,7 @@ fn a_link_that_comes_back_carries_again_and_what_was_on_it_is_lost() {
 }
 
 #[test]
-fn a_fabric_that_is_cut_stalls_until_the_limit_and_never_panics() {
+fn a_partitioned_fabric_reaches_its_time_limit_without_a_panic() {
     let topology = leaf_spine(2, 1, 1, 400);
     let link = topology.link_named("leaf0-spine0").unwrap();
     for convergence in [Span::ZERO, Span::MAX] {
@@ -78,7 +78,8 @@ fn failures_of_one_link_may_overlap() {
     let link = topology.link_named("leaf0-spine0").unwrap();
     let ms = |ms| Time::ZERO + Span::from_ms(ms);
     let mut setup = setup(topology, "spray", messages(&[(0, 1)], 200_000_000));
-    // Down from 1 us to 3 ms and, within that, from 1 us to 1 ms: it is up from 3 ms on.
+    // Two overlapping failures, from 1 us to 3 ms and from 1 us to 1 ms: the link is up from 3 ms
+    // on.
     setup.fabric.failures =
         vec![failure(link, ms(3), Span::ZERO), failure(link, ms(1), Span::ZERO)];
     let outcome = complete(&setup);

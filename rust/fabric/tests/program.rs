@@ -1,4 +1,4 @@
-//! Programs: what is posted as a run goes on is as if the workload had had it.
+//! Programs: messages posted during a run behave like those of a workload.
 
 use super::*;
 use crate::endpoint::{MessageEvent, MessageEventKind};
@@ -9,8 +9,7 @@ fn run_program(setup: &Setup, program: &mut dyn Program) -> Outcome {
     drive(World::new(setup), program, Observers { watch: None, progress: &mut |_| () })
 }
 
-/// Sends a message there and back so many times, each when the one before is delivered, and
-/// begins at a time of its own.
+/// Sends messages back and forth, each when the one before is delivered, from a given start on.
 struct PingPong {
     begin: Option<Time>,
     left: u32,
@@ -84,7 +83,7 @@ fn posted_messages_take_as_long_as_those_of_a_workload() {
 }
 
 #[test]
-fn a_program_that_waits_for_nothing_is_a_stalled_run() {
+fn a_program_without_a_next_time_stalls_the_run() {
     let setup = small_setup(Workload::default());
     let mut program = PingPong { begin: None, left: 1, delivered: Vec::new(), complete: 0 };
     assert_eq!(run_program(&setup, &mut program).verdict, Verdict::Stalled);
@@ -95,7 +94,7 @@ fn a_program_that_waits_for_nothing_is_a_stalled_run() {
     assert_eq!((outcome.verdict, outcome.ended), (Verdict::TimeLimit, limit));
 }
 
-/// Counts the flows that are forgotten under it.
+/// Counts the flows that are discarded.
 struct Forgetful {
     program: PingPong,
     flows: Vec<FlowRecord>,
@@ -126,7 +125,7 @@ impl Program for Forgetful {
 }
 
 #[test]
-fn a_world_that_forgets_does_what_one_does_that_remembers() {
+fn a_world_that_discards_flows_has_the_same_results() {
     let setup = small_setup(Workload::default());
     let (left, begin) = (40, Time::from_ps(7_000_000));
     let ping_pong = || PingPong { begin: Some(begin), left, delivered: Vec::new(), complete: 0 };

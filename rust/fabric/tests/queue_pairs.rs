@@ -1,4 +1,4 @@
-//! What runs cost in queue pairs, and in time where their contexts have to be fetched.
+//! The queue pairs of runs, and the time that fetching their contexts takes.
 
 use super::*;
 use crate::nic::CacheConfig;
@@ -9,8 +9,8 @@ fn with_cache(mut setup: Setup, entries: u32) -> Setup {
 }
 
 #[test]
-fn the_account_of_what_exists_agrees_with_the_counts_of_the_contract() {
-    // Seven messages over four paths: three rest, each cut into four pieces.
+fn the_accounts_of_nics_agree_with_the_counts_of_the_summary() {
+    // Seven messages over four paths: the last three are each split into four pieces.
     let pairs: Vec<(u32, u32)> = (0..7).map(|n| (0, 7 + n)).collect();
     let setup = setup(leaf_spine(2, 4, 7, 400), "ethereal", messages(&pairs, 65_536));
     let outcome = complete(&setup);
@@ -27,7 +27,7 @@ fn the_account_of_what_exists_agrees_with_the_counts_of_the_contract() {
 }
 
 #[test]
-fn the_first_packet_of_an_idle_path_waits_for_its_context_and_no_other_does() {
+fn only_the_first_packet_of_an_idle_path_waits_for_its_context() {
     let (topology, bytes) = (|| leaf_spine(2, 1, 1, 400), 10 * PAYLOAD);
     let setup = |topology| setup(topology, "ecmp", messages(&[(0, 1)], bytes));
     let without = complete(&setup(topology())).cct.unwrap();
@@ -45,7 +45,7 @@ fn more_queue_pairs_than_contexts_cost_time() {
     let [free, enough, short] =
         [complete(&setup()), complete(&with_cache(setup(), 16)), complete(&with_cache(setup(), 1))];
     let cct = |outcome: &Outcome| outcome.cct.unwrap();
-    // One fetch when it starts; sixteen fetches that overlap while they take turns.
+    // One fetch at the start; sixteen overlapping fetches while the queue pairs take turns.
     assert_eq!(cct(&enough), cct(&free) + Span::from_ns(500));
     assert_eq!(enough.qp_accounts[0].cache.send_misses, 16);
     assert!(short.qp_accounts[0].cache.send_misses > 500, "{:?}", short.qp_accounts[0].cache);

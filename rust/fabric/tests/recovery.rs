@@ -16,7 +16,7 @@ fn all() -> [Recovery; 6] {
 }
 
 #[test]
-fn on_an_idle_path_all_take_what_the_closed_form_says() {
+fn on_an_idle_path_all_recoveries_take_the_time_of_the_closed_form() {
     for recovery in all() {
         for packets in [1, 7, 1_000] {
             let one = messages(&[(0, 15)], packets * PAYLOAD);
@@ -31,7 +31,7 @@ fn on_an_idle_path_all_take_what_the_closed_form_says() {
 }
 
 #[test]
-fn sprayed_packets_that_overtake_each_other_cost_only_those_who_ask_for_order() {
+fn recoveries_that_accept_reordering_retransmit_less() {
     let resent = |recovery| {
         let pairs: Vec<(u32, u32)> = (0..16).map(|host| (host, (host + 5) % 16)).collect();
         let mut setup = setup(fat_tree(4, 400), "spray", messages(&pairs, 400_000));
@@ -41,7 +41,7 @@ fn sprayed_packets_that_overtake_each_other_cost_only_those_who_ask_for_order() 
         assert!(outcome.counters.out_of_order > 0);
         outcome.counters.retransmitted
     };
-    // Back to zero would not end.
+    // Back-to-zero would never complete.
     let [go_back_n, _, selective @ ..] = all();
     let (go_back_n, [irn, sack, per_packet, erasure]) = (resent(go_back_n), selective.map(resent));
     assert!(go_back_n > irn && irn > sack, "{go_back_n} {irn} {sack}");
@@ -49,7 +49,7 @@ fn sprayed_packets_that_overtake_each_other_cost_only_those_who_ask_for_order() 
 }
 
 #[test]
-fn what_an_incast_drops_is_made_good() {
+fn dropped_packets_of_an_incast_are_retransmitted() {
     for recovery in all() {
         let incast: Vec<(u32, u32)> = (1..8).map(|src| (src, 0)).collect();
         let mut setup = setup(leaf_spine(2, 4, 4, 400), "ecmp", messages(&incast, 100_000));

@@ -1,19 +1,19 @@
-//! What switches see and keep: lengths of queues, pointers, and the probes that measure queues.
+//! Switches: queue lengths, state of policies, and the probes that measure queues.
 
 use super::*;
 use crate::balance::switch::StateSize;
 use crate::collective;
 
-/// A packet's time on a wire at 400 Gbps, with its gap and without.
+/// The transmission time of a packet at 400 Gbps, with its gap and without.
 const STEP: u64 = (PAYLOAD + HEADER + GAP) * 20;
 const FIRST_ARRIVAL: u64 = (PAYLOAD + HEADER) * 20 + 500_000;
 
 #[test]
-fn a_probe_finds_the_queue_of_two_senders_grow_by_a_packet_a_step() {
+fn probes_show_the_queue_of_two_senders_grow_by_a_packet_per_step() {
     let pairs = [(0, 2), (1, 2)];
     let mut setup = setup(leaf_spine(1, 1, 3, 400), "ecmp", messages(&pairs, 50 * PAYLOAD));
     let undisturbed = complete(&setup);
-    // After n steps 2n packets have come; n - 1 have gone, and one's gap ends at that moment.
+    // After n steps 2n packets have arrived, n - 1 have left, and the gap of one ends at that time.
     let steps = [1, 2, 10, 49, 50];
     setup.probes = steps.map(|n| Time::from_ps(FIRST_ARRIVAL + n * STEP)).to_vec();
     setup.probes.extend([Time::ZERO, Time::ZERO + Span::from_ms(500)]);
@@ -32,15 +32,15 @@ fn a_probe_finds_the_queue_of_two_senders_grow_by_a_packet_a_step() {
     let most = outcome.queue_bytes_max_by_port[port.index()];
     assert_eq!(most, Bytes::new(50 * (PAYLOAD + HEADER)), "all but those that have begun to leave");
     assert_eq!(most, outcome.queue_bytes_max);
-    // Looking changes nothing but the count of events.
+    // Probes change only the count of events.
     outcome.counters.events = undisturbed.counters.events;
     assert_eq!(outcome, undisturbed);
 }
 
 #[test]
-fn a_queue_is_not_short_while_a_packet_leaves_it() {
-    // Two packets come at once, step by step: the second must not join the first, whose wire has
-    // been busy since that very moment.
+fn a_queue_length_includes_the_packet_that_is_being_sent() {
+    // Two packets arrive at the same time: the second must not follow the first, whose wire is busy
+    // from that time on.
     let pairs = [(0, 2), (1, 3)];
     for policy in ["jsq", "switch-rr"] {
         let setup = setup(leaf_spine(2, 2, 2, 400), policy, messages(&pairs, 50 * PAYLOAD));
@@ -69,10 +69,10 @@ fn ofan_keeps_a_pointer_for_each_other_edge_switch_and_each_other_pod() {
     }
 }
 
-/// A long flow fills one spine's link to the second leaf; another host sends there now and then,
-/// from a leaf that sees nothing of it but what the second leaf tells.
+/// A long flow fills one spine's link to the second leaf. Another host sends there intermittently,
+/// from a leaf that knows of the flow only by the second leaf's feedback.
 #[test]
-fn conga_learns_of_a_busy_link_behind_a_spine_and_leaves_it() {
+fn conga_avoids_a_busy_link_behind_a_spine() {
     let short = 20 * PAYLOAD;
     let start = |round: u64| Time::ZERO + Span::from_us(150) * round;
     let mut all = messages(&[(8, 5)], 40_000_000);
@@ -90,7 +90,7 @@ fn conga_learns_of_a_busy_link_behind_a_spine_and_leaves_it() {
     };
     let mut collisions = [0; 2];
     for seed in 0..6 {
-        // A hash collides for ever or not at all; CONGA at most once.
+        // A hash collides always or never; CONGA at most once.
         let ecmp = late("ecmp", seed);
         assert!(ecmp == [ecmp[0]; 5], "{ecmp:?}");
         let conga = late("conga", seed);

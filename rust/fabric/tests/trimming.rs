@@ -1,4 +1,4 @@
-//! Trimming: what does not fit arrives as a header, and is asked for by name.
+//! Trimming: packets beyond the buffer arrive as headers and are retransmitted selectively.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ fn trimmed(limit: u64) -> Setup {
     setup
 }
 
-/// All four, by the names of scenarios.
+/// All four recoveries, by the names of scenarios.
 fn recoveries() -> [(&'static str, Recovery); 4] {
     [
         ("go-back-n", Recovery::GO_BACK_N),
@@ -27,7 +27,8 @@ fn recoveries() -> [(&'static str, Recovery); 4] {
     ]
 }
 
-/// Six packets of host 1 reach a switch at once: what it makes of them, and what host 0 answers.
+/// Six packets of host 1 reach a switch at once: the packets that the switch forwards, and the
+/// acknowledgements of host 0.
 fn six_at_once(setup: &Setup, switch: u32) -> (Vec<Packet>, Vec<Packet>) {
     let config = Arc::new(setup.nic.clone());
     let port = PortFacts { line_rate: BitRate::from_gbps(400), base_rtt: Span::from_us(5) };
@@ -59,12 +60,12 @@ fn six_at_once(setup: &Setup, switch: u32) -> (Vec<Packet>, Vec<Packet>) {
     (out, answers)
 }
 
-/// The first is on the wire at once, two wait, three are cut: each cut packet is answered by a
-/// NACK with its own number that says whether the switch was the last on the way.
+/// The first starts at once, two are queued, three are trimmed. Each trimmed packet is answered by
+/// a NACK with its sequence number, which states whether the switch was the last hop.
 #[test]
-fn what_a_switch_cuts_is_asked_for_by_number_and_place() {
+fn nacks_of_trimmed_packets_have_their_number_and_hop() {
     for (name, recovery) in recoveries() {
-        // Host 1 is at leaf 1, host 0 at leaf 0: the one switch is the first, the other the last.
+        // Host 1 is at leaf 1, host 0 at leaf 0: leaf 1 is the first hop, leaf 0 the last.
         for (switch, last_hop) in [(1, Flags::NONE), (0, Flags::LAST_HOP)] {
             let mut setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", Vec::new());
             setup.nic.recovery = recovery;
@@ -78,7 +79,7 @@ fn what_a_switch_cuts_is_asked_for_by_number_and_place() {
             let nacks = answers.iter().filter_map(Packet::as_nack);
             let trimmed = nacks.filter(|nack| nack.is_for_trimmed());
             let said: Vec<u32> = trimmed.map(|nack| nack.as_ack().report().base.get()).collect();
-            // In order there is one question at a time, for all from the missing packet on.
+            // In-order recoveries send one NACK at a time, for all packets from the missing one on.
             let asked: &[u32] = if name == "go-back-n" { &[3] } else { &[3, 4, 5] };
             assert_eq!(said, asked, "{name}, switch {switch}");
             for packet in packets.iter().chain(&answers).filter(|it| cut(it)) {
@@ -91,15 +92,15 @@ fn what_a_switch_cuts_is_asked_for_by_number_and_place() {
     }
 }
 
-/// Seven hosts send 49 packets each to an eighth, whose switch has room for 24 of them; the
-/// timeout is 10 ms. Recoveries that take packets in any order need none: each cut packet is asked
-/// for by its number and sent again, with `per-packet` and `erasure` exactly once, with `sack` a
-/// little more often, as later arrivals show the gap too. In order there is one question at a time,
-/// and a header overtakes what stands in the queue: the packet is cut, the question is asked for
-/// the one before it, which is on its way, and what is cut next goes without a question. What asks
-/// again then is the sender's timer.
+/// Seven hosts send 49 packets each to an eighth, whose switch has room for 24 of them; the timeout
+/// is 10 ms. Recoveries that accept packets in any order need no timeout: each trimmed packet is
+/// requested by its number and retransmitted, with `per-packet` and `erasure` exactly once, with
+/// `sack` a little more often, because later arrivals show the gap too. In-order recoveries send
+/// one NACK at a time, and a header overtakes the queue: its NACK is for an earlier packet that is
+/// still in flight, and packets trimmed after it cause no NACK. They are retransmitted after a
+/// timeout.
 #[test]
-fn what_was_cut_is_made_good_without_a_timeout_where_order_does_not_matter() {
+fn recoveries_without_order_retransmit_trimmed_packets_without_a_timeout() {
     let timeout = Span::from_ms(10);
     let mut text = "recovery   policy  CCT us    sent   again     cut  answers\n".to_owned();
     for (name, recovery) in recoveries() {
@@ -124,8 +125,8 @@ fn what_was_cut_is_made_good_without_a_timeout_where_order_does_not_matter() {
             assert!(it.trimmed > 0 && it.retransmitted >= it.trimmed, "{name}");
             assert_eq!((it.dropped, it.control_dropped), (0, 0), "{name}");
             if name != "go-back-n" {
-                // 343 packets and their gaps take 28.7 us over the last wire, and a header for each
-                // that was cut 1.7 ns.
+                // 343 packets and their gaps take 28.7 us over the last wire, and the header of
+                // each trimmed packet 1.7 ns.
                 assert!(cct < Span::from_us(50), "{name}, {policy}: {cct}");
             }
             if matches!(name, "per-packet" | "erasure") {
@@ -142,12 +143,12 @@ fn what_was_cut_is_made_good_without_a_timeout_where_order_does_not_matter() {
 }
 
 #[test]
-fn what_does_not_fit_arrives_cut_and_nothing_is_dropped() {
+fn packets_beyond_the_buffer_are_trimmed_and_none_is_dropped() {
     let outcome = complete(&trimmed(200_000));
     let counters = &outcome.counters;
     assert!(counters.trimmed > 0);
     assert_eq!((counters.dropped, counters.control_dropped), (0, 0));
-    // The first time round every packet is sent; each that was cut is sent again.
+    // Every packet is sent once, and each trimmed packet once more.
     let packets = 7 * 200_000u64.div_ceil(PAYLOAD);
     assert_eq!(counters.delivered, counters.sent);
     assert!(counters.sent >= packets + counters.trimmed, "{counters:?}");
@@ -165,7 +166,7 @@ fn headers_beyond_their_own_limit_are_dropped() {
 }
 
 #[test]
-fn trimming_in_a_buffer_that_never_fills_changes_nothing() {
+fn trimming_in_a_buffer_that_never_fills_changes_no_result() {
     let mut setup = trimmed(1 << 30);
     setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(64_000_000));
     let with = complete(&setup);
@@ -174,7 +175,7 @@ fn trimming_in_a_buffer_that_never_fills_changes_nothing() {
 }
 
 #[test]
-fn flow_control_without_headroom_cuts_what_it_would_drop() {
+fn flow_control_without_headroom_trims_packets_that_it_would_drop() {
     let mut setup = trimmed(200_000);
     setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(200_000));
     setup.fabric.switch.pfc =

@@ -9,13 +9,13 @@ fn ethereal_puts_the_same_bytes_on_each_uplink_for_every_n_and_s() {
 }
 
 #[test]
-fn line_cut_does_so_with_fewer_queue_pairs() {
+fn line_cut_balances_uplinks_with_fewer_queue_pairs() {
     let flows: Vec<u32> = (1..=64).step_by(3).collect();
     check_uplinks("line-cut", &flows, |rest, paths| paths - gcd(rest, paths));
 }
 
-/// Runs flows from one host over up to 64 paths, so many at a time as each of `flows` says, and
-/// compares loads and extra queue pairs, which are `extra` of the flows left over and the paths.
+/// Runs each number of `flows` from one host over up to 64 paths, and compares loads and extra
+/// queue pairs; `extra` computes the latter from the remaining flows and the paths.
 fn check_uplinks(policy: &str, flows: &[u32], extra: fn(u32, u32) -> u32) {
     let packet = PAYLOAD + HEADER;
     for paths in 2..=64 {

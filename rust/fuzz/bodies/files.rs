@@ -7,11 +7,11 @@ use std::sync::Arc;
 use evenkeel::hpcc;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::topology;
-use evenkeel::workload::chakra::{self, Options, Source, Streaming, Traces};
+use evenkeel::workload::chakra::{self, Options, Streaming, TraceSource, Traces};
 use evenkeel::workload::{Compute, Workload, connection_matrix, goal, hpcc_flows};
 
 /// Inputs with numbers of this many digits are skipped: thousands of hosts or switches are valid,
-/// but too slow to build for every input.
+/// but too slow to build for each input.
 const SKIPPED_DIGITS: usize = 4;
 
 /// A topology file of the HPCC family.
@@ -64,7 +64,7 @@ pub fn scenario(data: &[u8]) {
     }
 }
 
-/// Two traces: the length of the first in two bytes, the first, the second.
+/// Two traces: the length of the first in two bytes, then both.
 pub fn chakra(data: &[u8]) {
     let [low, high, rest @ ..] = data else { return };
     let length = usize::from(u16::from_le_bytes([*low, *high])).min(rest.len());
@@ -130,7 +130,7 @@ fn replay(files: &MemoryFiles, whole: Option<&Workload>) {
 #[derive(Clone)]
 struct MemoryFiles([Vec<u8>; 2]);
 
-impl Source for MemoryFiles {
+impl TraceSource for MemoryFiles {
     fn name(&self, rank: u32) -> String {
         format!("t.{rank}.et")
     }

@@ -15,7 +15,7 @@ impl<'a> Input<'a> {
         Self(data)
     }
 
-    /// The next byte, if there is one.
+    /// The next byte, if any.
     pub fn next(&mut self) -> Option<u8> {
         let (&first, rest) = self.0.split_first()?;
         self.0 = rest;
@@ -32,7 +32,7 @@ impl<'a> Input<'a> {
         (0..length).fold(0, |number, _| number << 8 | u64::from(self.byte()))
     }
 
-    /// A packet that no queue pair sent.
+    /// A forged packet, which no queue pair sent.
     pub fn packet(&mut self) -> Packet {
         let kinds = [PacketKind::Data, PacketKind::Ack, PacketKind::Nack, PacketKind::Cnp];
         let bits = self.byte();

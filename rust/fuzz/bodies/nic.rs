@@ -1,7 +1,7 @@
 //! Two NICs under any sequence of packets, valid or not, timeouts, posts and polls.
 //!
-//! Queue pair 0 and all that do not exist are lied to; queue pair 1 only sees its own packets,
-//! some of them lost, doubled or late. However the others fare, it must complete.
+//! Queue pair 0 and queue pairs that do not exist receive forged packets; queue pair 1 receives
+//! only its own packets, some of them lost, duplicated or late. Its messages must complete.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
@@ -20,13 +20,13 @@ use super::forged::{CLEAN, Input};
 const PORT: PortFacts =
     PortFacts { line_rate: BitRate::from_gbps(100), base_rtt: Span::from_us(5) };
 
-/// At the end, with a perfect pipe, the clean queue pair needs fewer steps.
+/// The maximum number of steps in which the clean queue pair completes over a pipe without loss.
 const MOST_STEPS: usize = 400_000;
 
-/// Most messages of an input, of up to 64 KiB each.
+/// The most messages of an input, of up to 64 KiB each.
 const MOST_POSTS: u32 = 24;
 
-/// Every pair of recovery and congestion control that there is, and either order of delivery.
+/// Every pair of recovery and congestion control, and both orders of delivery.
 static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let recoveries = [
         ("go-back-n", "auto"),
@@ -54,21 +54,21 @@ static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     all
 });
 
-/// Two NICs, what is between them, and the clean queue pair's account.
+/// Two NICs, the packets between them, and the messages of the clean queue pair.
 struct Rig {
     now: Time,
     nics: [Nic; 2],
-    /// Packets on their way to the other side.
+    /// Packets in flight to the other side.
     pipes: [VecDeque<Packet>; 2],
     posts: u32,
     posted: u32,
     delivered: u32,
     completed: u32,
-    /// Which messages were delivered.
+    /// The messages that were delivered.
     arrived: BTreeSet<u32>,
 }
 
-/// The target.
+/// The fuzz target.
 pub fn nic(data: &[u8]) {
     let mut input = Input::new(data);
     let mut rig = Rig::new(&mut input);
@@ -130,10 +130,10 @@ impl Rig {
             6 => self.post(QpId(u32::from(choice >> 6 & 1)), input.number()),
             _ => self.mix(side),
         }
-        self.hear();
+        self.poll_events();
     }
 
-    /// The first becomes the last and stays the first, or only the last.
+    /// Moves the first packet to the end, or appends a copy of it.
     fn mix(&mut self, side: usize) {
         let pipe = &mut self.pipes[side];
         let Some(&first) = pipe.front() else { return };
@@ -165,7 +165,7 @@ impl Rig {
         }
     }
 
-    fn hear(&mut self) {
+    fn poll_events(&mut self) {
         // The receiver first: a message may be delivered and complete at the same time.
         for nic in self.nics.iter_mut().rev() {
             while let Some(event) = nic.poll_event() {
@@ -207,12 +207,12 @@ impl Rig {
             if idle {
                 self.wait();
             }
-            self.hear();
+            self.poll_events();
         }
         panic!("{} of {} messages complete: it spins", self.completed, self.posted);
     }
 
-    /// Lets time pass up to the next wake-up.
+    /// Advances time to the next timeout.
     fn wait(&mut self) {
         let next = self.nics.iter().filter_map(Nic::poll_timeout).min();
         let next = next.expect("the clean queue pair is not done and waits for nothing: it stalls");

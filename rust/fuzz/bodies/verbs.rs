@@ -1,8 +1,8 @@
 //! Two NICs under any sequence of verbs, packets, valid or not, and timeouts.
 //!
-//! Whatever is asked for, the answer is the one that the verbs name for it; each work request and
-//! each receive completes once or is forgotten with its queue pair; and in the end, when all queue
-//! pairs are in Error, nothing is left that was posted and nobody has data to send.
+//! Each verb returns the result that is documented for it; each work request and each receive
+//! completes once or is discarded with its queue pair; and at the end, when all queue pairs are in
+//! Error, no posted work is open and no NIC has data to send.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
@@ -20,7 +20,7 @@ use super::forged::Input;
 const PORT: PortFacts =
     PortFacts { line_rate: BitRate::from_gbps(100), base_rtt: Span::from_us(5) };
 
-/// Most queue pairs of a NIC.
+/// The most queue pairs of a NIC.
 const MOST_QPS: u64 = 5;
 
 /// Every recovery.
@@ -36,18 +36,18 @@ static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     all.into()
 });
 
-/// A queue pair as its owner knows it.
+/// The expected state of a queue pair.
 #[derive(Debug, Default)]
 struct Owned {
     destroyed: bool,
     has_peer: bool,
     only_receives: bool,
-    /// Work posted that has not completed, by name.
+    /// Posted work that has not completed, by id.
     sends: BTreeSet<u64>,
     receives: BTreeSet<u64>,
 }
 
-/// Two NICs, what is between them, and what their owners know.
+/// Two NICs, the packets between them, and the expected state of their queue pairs.
 struct Rig {
     now: Time,
     coded: bool,
@@ -57,7 +57,7 @@ struct Rig {
     names: u64,
 }
 
-/// The target.
+/// The fuzz target.
 pub fn verbs(data: &[u8]) {
     let mut input = Input::new(data);
     let mut rig = Rig::new(&mut input);
@@ -87,7 +87,7 @@ impl Rig {
             owned: Default::default(),
             names: 0,
         };
-        // The first of each is ready, so that short inputs get somewhere.
+        // The first of each is connected, so that short inputs reach data transfer.
         for side in [0, 1] {
             rig.create(side, 0);
             rig.set_peer(side, QpId(0), 0);
@@ -119,7 +119,7 @@ impl Rig {
             12 => self.exchange(),
             _ => self.post_send(side, qp(input), input),
         }
-        self.hear();
+        self.poll_events();
     }
 
     fn create(&mut self, side: usize, kind: u8) {
@@ -137,7 +137,7 @@ impl Rig {
         self.owned[side].push(Owned { only_receives, ..Owned::default() });
     }
 
-    /// What is known of a queue pair, if it lives; it must be as the NIC has it.
+    /// The expected state of a queue pair, if it exists; it must equal the NIC's.
     fn known(&mut self, side: usize, qp: QpId) -> Result<(QpState, &mut Owned), VerbsError> {
         let state = self.nics[side].query_qp(qp);
         let found = self.owned[side].get_mut(qp.index()).filter(|it| !it.destroyed);
@@ -172,8 +172,8 @@ impl Rig {
                 _ => Ok(()),
             }
         });
-        // Completions that are there already still come.
-        self.hear();
+        // Existing completions are still returned.
+        self.poll_events();
         assert_eq!(self.nics[side].modify_qp(qp, to), expected, "{qp} to {to}");
         if expected.is_ok() && to == QpState::Reset {
             self.forget(side, qp);
@@ -184,7 +184,7 @@ impl Rig {
     }
 
     fn destroy(&mut self, side: usize, qp: QpId) {
-        self.hear();
+        self.poll_events();
         let expected = self.known(side, qp).map(|_| ());
         assert_eq!(self.nics[side].destroy_qp(qp), expected);
         if expected.is_ok() {
@@ -224,7 +224,7 @@ impl Rig {
             2 => Operation::Send,
             _ => Operation::Read,
         };
-        // Lengths beyond the limit stay; all others are short.
+        // Keeps lengths beyond the limit; all others are short.
         let bytes = Bytes::new(if bytes > 1 << 40 { bytes } else { bytes % 30_000 });
         let request = WorkRequest { id: self.names, operation, bytes, path: 0 };
         let coded = self.coded;
@@ -278,7 +278,7 @@ impl Rig {
         }
     }
 
-    fn hear(&mut self) {
+    fn poll_events(&mut self) {
         for (nic, owned) in self.nics.iter_mut().zip(&mut self.owned) {
             while let Some(done) = nic.poll_completion() {
                 let owned = &mut owned[done.qp.index()];
@@ -292,7 +292,7 @@ impl Rig {
         }
     }
 
-    /// Error flushes all that is left.
+    /// The transition to Error flushes all open work.
     fn finish(&mut self) {
         for side in [0, 1] {
             for number in 0..self.owned[side].len() {
@@ -302,7 +302,7 @@ impl Rig {
                 }
             }
         }
-        self.hear();
+        self.poll_events();
         for (nic, owned) in self.nics.iter_mut().zip(&self.owned) {
             for left in owned {
                 assert!(left.sends.is_empty() && left.receives.is_empty(), "{left:?}");
@@ -314,7 +314,7 @@ impl Rig {
     }
 }
 
-/// A queue pair, which may not exist.
+/// The id of a queue pair, which may not exist.
 fn qp(input: &mut Input) -> QpId {
     QpId(u32::from(input.byte()) % (MOST_QPS as u32 + 1))
 }

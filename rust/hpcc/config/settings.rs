@@ -36,8 +36,8 @@ pub struct HpccConfig {
     pub ack_priority: Option<bool>,
     /// Parameters of rate control.
     pub rates: RateKeys,
-    /// `HAS_WIN`: whether a window of a bandwidth-delay product applies beside the rate. Default
-    /// yes.
+    /// `HAS_WIN`: whether a window of a bandwidth-delay product applies in addition to the rate.
+    /// Default yes.
     pub window: bool,
     /// `RATE_BOUND`: whether the rate limits sending. Default yes.
     pub rate_bound: bool,

@@ -31,7 +31,7 @@ impl NumberedHost {
 
 /// A host's connections at a sample.
 #[derive(Debug, Clone, Copy, Default)]
-struct Connections {
+struct ConnectionCounts {
     incomplete: u32,
     /// Those with bytes to send.
     active: u32,
@@ -64,7 +64,7 @@ impl ConnectionMonitor {
             self.open.push(self.created);
             self.created += 1;
         }
-        let mut counts = vec![Connections::default(); self.hosts.len()];
+        let mut counts = vec![ConnectionCounts::default(); self.hosts.len()];
         self.open.retain(|&connection| {
             let Some((host, backlog)) = endpoints.backlog(connection) else { return false };
             let count = &mut counts[host.index()];
@@ -77,18 +77,18 @@ impl ConnectionMonitor {
 
     /// Writes a sample after every connection has completed.
     pub(super) fn sample_completed(&self, now: Time, to: &mut dyn Write) -> io::Result<()> {
-        self.write(now, &|_| Connections::default(), to)
+        self.write(now, &|_| ConnectionCounts::default(), to)
     }
 
     fn write(
         &self,
         now: Time,
-        counts: &dyn Fn(HostId) -> Connections,
+        counts: &dyn Fn(HostId) -> ConnectionCounts,
         to: &mut dyn Write,
     ) -> io::Result<()> {
         let ns = now.as_ps() / 1_000;
         self.hosts.iter().try_for_each(|&NumberedHost { number, host }| {
-            let Connections { incomplete, active } = counts(host);
+            let ConnectionCounts { incomplete, active } = counts(host);
             writeln!(to, "{ns},{number},{incomplete},{active}")
         })
     }

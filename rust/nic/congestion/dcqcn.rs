@@ -183,6 +183,9 @@ impl Dcqcn {
         let fast_steps = self.config.fast_recovery_steps;
         let stage = if cause == Cause::Timer { self.timer_stage } else { self.byte_stage };
         let lower = self.timer_stage.min(self.byte_stage);
+        // The authors' state machine. Fast recovery ends with the counter that ran out; hyper
+        // increase needs both counters at F or beyond, and from active increase only the timer
+        // leads there.
         let (phase, increase) = match (self.phase, cause) {
             (Phase::Fast, _) if stage < fast_steps => (Phase::Fast, 0.0),
             (Phase::Fast, _) | (Phase::Active, Cause::Timer) if lower < fast_steps => {
@@ -241,6 +244,7 @@ impl Timed<2> for Dcqcn {
     fn handle_timer(&mut self, timer: Timer, due: Time) {
         if timer == Timer::Alpha {
             self.rates.alpha *= 1.0 - self.config.g.as_f64();
+            // The period counts from `due`: catching up late does not stretch it.
             self.timers.set(Timer::Alpha, due + self.config.alpha_timer);
         } else {
             self.timer_stage += 1;
@@ -262,6 +266,7 @@ impl CongestionController for Dcqcn {
 
     fn handle_cnp(&mut self, now: Time) {
         self.catch_up(now);
+        // What the timers did before this CNP is done by now: the target falls to the present rate.
         if self.clamps() {
             self.rates.target = self.rates.current;
             self.bytes_left = self.config.byte_counter.get();
@@ -289,6 +294,7 @@ impl CongestionController for Dcqcn {
             return;
         }
         let bytes = u64::from(bytes);
+        // Nearly every packet ends here. The timers are caught up when the rate is asked for next.
         if bytes <= self.bytes_left {
             self.bytes_left -= bytes;
             return;

@@ -76,7 +76,7 @@ impl Config {
         }
     }
 
-    /// ConWeave's `run.py`.
+    /// The values of ConWeave's `run.py`, for links of 100 Gbps.
     fn conweave() -> Self {
         Self {
             additive_increase: BitRate::from_bps(40_000_000),
@@ -157,6 +157,8 @@ impl DcqcnMlx {
     /// Renews alpha for every tick of its timer up to `now`: only the first can be flagged.
     fn renew_alpha(&mut self, now: Time) {
         let Some((timer, due)) = self.timers.next(now, [Timer::Alpha]) else { return };
+        // All ticks since `due` in one step: alpha · (1 − g)^ticks, and the g of a flagged first
+        // tick decays with the ticks after it. A flow that was idle for long pays no loop.
         let ticks = now.since(due).as_ps() / self.config.alpha_timer.as_ps() + 1;
         let keep = 1.0 - self.config.g.as_f64();
         self.rates.alpha *= power(keep, ticks - 1) * keep;
@@ -172,6 +174,7 @@ impl DcqcnMlx {
             return;
         }
         self.flagged_for_cut = false;
+        // The cut takes alpha as of its own time, which may be well before the call.
         self.renew_alpha(at);
         if self.config.clamp_target_rate || self.stage > 0 {
             self.rates.target = self.rates.current;
@@ -188,6 +191,7 @@ impl DcqcnMlx {
             std::cmp::Ordering::Greater => self.config.hyper_increase.as_bps(),
         };
         let rates = &mut self.rates;
+        // Rt stops at line rate here; in `dcqcn` it does not.
         rates.target = (rates.target + increase as f64).min(rates.line);
         rates.current = f64::midpoint(rates.current, rates.target);
         self.stage += 1;
@@ -258,6 +262,7 @@ impl CongestionController for DcqcnMlx {
     }
 
     fn handle_ack(&mut self, now: Time, sample: AckSample) {
+        // Unmarked acknowledgements move no timer: what is due is done when the rate is asked for.
         if sample.marked == 0 {
             return;
         }

@@ -111,6 +111,7 @@ impl DctcpRate {
             self.marked = 0;
         }
         self.batch_end = sample.next;
+        // `rdma-hw.cc` counts one more than is in flight.
         self.batch_size = sample.next.saturating_sub(sample.ack) + 1;
         true
     }
@@ -128,11 +129,14 @@ impl CongestionController for DctcpRate {
         if self.reduced_until.is_some_and(|until| sample.ack > until) {
             self.reduced_until = None;
         }
+        // The order of `rdma-hw.cc`: the average is closed first, so that the first cut of a batch
+        // takes the alpha of the batch before; then the cut, at most one a round trip.
         if sample.marked > 0 && self.reduced_until.is_none() {
             let cut = self.rate as f64 * (1.0 - self.alpha / 2.0);
             self.rate = (cut as u64).max(self.min_rate);
             self.reduced_until = Some(sample.next);
         }
+        // A round trip with a cut in it does not add anything.
         if new_batch && self.reduced_until.is_none() {
             self.rate = self.line_rate.min(self.rate.saturating_add(self.additive_increase));
         }

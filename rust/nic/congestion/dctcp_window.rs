@@ -73,7 +73,7 @@ impl ControlConfig for Config {}
 /// The control of one queue pair. Its window is at least one MTU.
 #[derive(Debug, Clone)]
 pub struct DctcpWindow {
-    /// Bytes.
+    /// What may be in flight, in bytes on the wire.
     window: f64,
     max_window: f64,
     packet: f64,
@@ -110,6 +110,7 @@ impl CongestionController for DctcpWindow {
         };
         let acked = f64::from(sample.packets - marked) * self.packet;
         let window = self.window + acked * self.packet / self.window;
+        // The limit applies before the cut: a mark also takes from a window that is at its limit.
         let cut = self.cut * f64::from(marked) * self.packet;
         self.window = (window.min(self.max_window) - cut).max(self.packet);
     }

@@ -10,7 +10,7 @@ use super::{CongestionController, ControlConfig, PathFacts};
 use crate::nic::parameters::{Configuration, InvalidValue, positive_part};
 use crate::units::{BitRate, Fraction, Time};
 
-/// Parameters.
+/// The only parameter of `line-rate`: the share of line rate at which it sends.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {

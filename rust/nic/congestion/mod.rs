@@ -51,7 +51,7 @@ macro_rules! registry {
                 match self { $(Self::$control(_) => $module::Config::NAME,)* }
             }
 
-            /// See [`CongestionController::WANTS_CNP`].
+            /// Whether receivers have to send CNPs: [`CongestionController::WANTS_CNP`].
             pub(crate) const fn wants_cnp(&self) -> bool {
                 match self {
                     $(Self::$control(_) =>
@@ -170,6 +170,7 @@ pub enum Loss {
 /// The rate in bits per second that no cut goes below: the configured minimum, between 1 and the
 /// line rate.
 fn floor(min_rate: BitRate, line_rate: f64) -> f64 {
+    // At a rate of 0 no packet would ever go, and no answer would ever raise it again.
     (min_rate.as_bps() as f64).clamp(1.0, line_rate)
 }
 

@@ -16,7 +16,7 @@ use super::{AckSample, CongestionController, ControlConfig, Loss, PathFacts};
 use crate::nic::parameters::Configuration;
 use crate::units::{Bytes, Time};
 
-/// Parameters.
+/// The parameters of `new-reno`: the first window and the largest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -84,6 +84,8 @@ impl NewReno {
 
     fn grow(&mut self, acked: f64, was_out: f64) {
         let slow_start = self.window < self.threshold;
+        // Linux, `tcp_is_cwnd_limited`: a sender that has little to send learns nothing of the
+        // path.
         let used = if slow_start { was_out * 2.0 } else { was_out + self.segment };
         if used < self.window {
             return;
@@ -124,6 +126,8 @@ impl CongestionController for NewReno {
         match loss {
             Loss::Timeout => {
                 self.threshold = self.halved();
+                // RFC 5681, section 3.1: the loss window is one segment, whatever the first window
+                // was.
                 self.window = self.segment;
                 self.recovery = FastRecovery::No;
             }

@@ -129,7 +129,7 @@ impl ControlConfig for Config {
 /// The control of one queue pair. Its window is at least one MTU.
 #[derive(Debug, Clone)]
 pub struct Nscc {
-    /// Bytes.
+    /// What may be in flight, in bytes on the wire.
     window: f64,
     state: Box<State>,
 }
@@ -182,7 +182,7 @@ struct Law {
     quick_adapt_gate: f64,
     adjust_period: Span,
     adjust_bytes: u64,
-    /// Bandwidth-delay products.
+    /// The largest window, in bandwidth-delay products of the shortest round trip so far.
     max_window: f64,
 }
 
@@ -260,10 +260,12 @@ impl Nscc {
     fn quick_adapt(&mut self, now: Time, marked: Marked, delay: f64) -> bool {
         let state = &mut *self.state;
         let mut done = false;
+        // These packets were in flight when the window fell: their marks are of the old window.
         if marked == Marked::Yes && state.ignored < state.to_ignore {
             done = true;
         } else if state.period_end.is_none_or(|end| now > end) {
             let gate = state.law.quick_adapt_gate * state.law.largest(state.base_rtt);
+            // The first period only counts: nothing is known yet of what got through before it.
             let beyond = delay > state.law.quick_adapt_delay;
             let wanted = state.period_end.is_some() && (state.called || beyond);
             if wanted && (state.achieved as f64) < gate {
@@ -317,6 +319,8 @@ impl Nscc {
         if now <= due && state.received <= state.law.adjust_bytes {
             return;
         }
+        // Acknowledgements add in proportion to their bytes, of which a round trip has a window
+        // full. Divided by the window, the increase of a round trip is the same whatever its size.
         self.window += state.pending / self.window;
         if now >= due {
             self.window += state.law.eta;
@@ -378,6 +382,7 @@ impl CongestionController for Nscc {
             (Marked::Yes, true) => self.decrease(now),
             (Marked::Yes, false) => {}
         }
+        // `adjust` divides by the window, which is at least one packet after this.
         self.limit();
         self.adjust(now);
         self.limit();

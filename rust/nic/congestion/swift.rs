@@ -22,7 +22,7 @@ use crate::units::{BitRate, Fraction, Span, Time};
 /// Bits in a byte times picoseconds in a second.
 const PS_BITS: f64 = 8e12;
 
-/// Parameters.
+/// The parameters of `swift`; a fraction states in its doc what it is a part of.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -96,7 +96,7 @@ impl ControlConfig for Config {}
 #[derive(Debug, Clone)]
 pub struct Swift {
     line_rate: BitRate,
-    /// Packets.
+    /// What may be in flight, in packets; below one packet it paces.
     window: f64,
     law: Box<Law>,
     /// Of the last acknowledgement, in picoseconds.
@@ -110,7 +110,7 @@ pub struct Swift {
 struct Law {
     /// A full packet in bytes.
     packet: f64,
-    /// Picoseconds.
+    /// The target of a flow with a large window, in picoseconds.
     base_target: f64,
     /// Most that scaling adds, in picoseconds.
     range: f64,
@@ -120,7 +120,7 @@ struct Law {
     additive_increase: f64,
     beta: f64,
     max_cut: f64,
-    /// Packets.
+    /// The window that no cut goes below, in packets.
     min_window: f64,
     max_window: f64,
     /// A packet in the longest pause, in bits per second.
@@ -176,6 +176,7 @@ impl Swift {
 
     /// Cuts by `part`, at most once a round trip.
     fn cut(&mut self, now: Time, part: f64) {
+        // The delay of this round trip is that of the window before the last cut.
         if now < self.last_cut.saturating_add(Span::from_ps(self.rtt as u64)) {
             return;
         }
@@ -191,6 +192,7 @@ impl CongestionController for Swift {
         if self.window >= 1.0 {
             return self.line_rate;
         }
+        // Below one packet the window cannot hold anything back: a packet goes each rtt / window.
         let rate = self.window * self.law.packet * PS_BITS / self.rtt.max(1.0);
         let rate = rate.max(self.law.least_rate);
         BitRate::from_bps((rate as u64).clamp(1, self.line_rate.as_bps()))
@@ -206,6 +208,8 @@ impl CongestionController for Swift {
         self.timeouts = 0;
         let target = self.law.target(self.window);
         if self.rtt < target {
+            // Algorithm 1: ai / window for each packet of a window of one or more, ai for each
+            // below that.
             let increase = self.law.additive_increase * f64::from(sample.packets);
             let window = self.window + increase / self.window.max(1.0);
             self.window = window.min(self.law.max_window);

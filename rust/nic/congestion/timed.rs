@@ -20,6 +20,8 @@ pub(super) trait Timed<const N: usize> {
     #[inline]
     fn catch_up(&mut self, now: Time) {
         let order = self.order();
+        // Each timer is served at its own time, not at `now`: it may set itself, or another, to a
+        // time that has passed too, and that one then comes in its turn.
         while let Some((timer, due)) = self.timers().next(now, order) {
             self.handle_timer(timer, due);
         }
@@ -29,7 +31,7 @@ pub(super) trait Timed<const N: usize> {
 /// The rates of DCQCN, in bits per second.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rates {
-    /// The line rate.
+    /// The rate that the current rate never exceeds: that of the port.
     pub line: f64,
     /// Rc, at which packets are sent.
     pub current: f64,
@@ -46,7 +48,7 @@ impl Rates {
         Self { line, current: line, target: line, alpha }
     }
 
-    /// The current rate.
+    /// The current rate in whole bits per second, rounded down.
     #[inline]
     pub(super) fn current(&self) -> BitRate {
         BitRate::from_bps(self.current as u64)

@@ -169,6 +169,7 @@ impl Nic {
         match next {
             QpState::Reset => self.reset(qp),
             QpState::ReadyToReceive => self.make_halves(qp)?,
+            // No work request has this number, so that all of them are flushed.
             QpState::Error => self.fail(qp, u64::MAX, CompletionStatus::Flushed),
             QpState::ReadyToSend if self.qps[qp.index()].role == Role::ReceiveOnly => {
                 return Err(VerbsError::ReceiveOnly { qp });
@@ -177,6 +178,7 @@ impl Nic {
             _ => {}
         }
         self.qps[qp.index()].state = next;
+        // Only SQD lets posted work wait; after RTR and SQE nothing is there to begin.
         if next == QpState::ReadyToSend {
             self.begin_work(qp);
         }
@@ -238,6 +240,8 @@ impl Nic {
         let parts = RequesterParts { host: self.host, peer, label, owner, port: self.port, policy };
         let mut requester = Requester::new(parts, &self.config);
         requester.connect(peer_qp);
+        // A queue pair that was reset keeps its slot: the tables do not grow with resets, and
+        // entries of the old half among the timers name a slot that still exists.
         let slot = self.qps[id.index()].requester;
         if slot.is_none() {
             self.requesters.push(requester);
@@ -293,6 +297,7 @@ impl Nic {
             // Arrivals that wait to be acknowledged are forgotten.
             self.responders[qp.responder.index()] = self.new_responder(responder.as_peer());
         }
+        // The slot is not used again: the acknowledgement timers may still hold an entry for it.
         self.qps[id.index()].responder = Slot::NONE;
     }
 
@@ -300,6 +305,9 @@ impl Nic {
     pub(in crate::nic) fn silence(&mut self, id: QpId) {
         let slot = self.qps[id.index()].requester;
         let Some(requester) = self.requesters.get_mut(slot.index()) else { return };
+        // The policy stays, with what it has learned of paths; sequence numbers, window, rate and
+        // timer start anew. An entry that is left among the timers does not match `timer_entry` any
+        // more.
         *requester = Requester::new(requester.as_parts(self.port), &self.config);
         self.unschedule(slot);
     }
@@ -307,6 +315,7 @@ impl Nic {
     /// Takes a sending half out of the line of those that may send.
     pub(in crate::nic) fn unschedule(&mut self, slot: Slot) {
         self.requesters[slot.index()].send_state = SendState::Idle;
+        // A scan of the whole line: only resets, errors and refusals come here.
         self.ready.retain(|&other| other != slot);
         self.paced.retain(|entry| entry.0.1 != slot);
     }

@@ -158,6 +158,7 @@ impl Answers {
     #[inline]
     pub(crate) fn note(&mut self, now: Time, sequence: u64, packet: DataView<'_>, out: &Outbox) {
         if self.unreported.is_empty() {
+            // The oldest arrival sets the deadline; later ones do not put it off.
             self.timers.set(Timer::AckCoalescing, now.saturating_add(out.settings.ack.within));
         }
         self.unreported.note(sequence, packet);
@@ -182,6 +183,7 @@ impl Answers {
     /// Reports all arrivals that are unreported, with an echo of another packet.
     #[inline]
     pub(crate) fn report_with(&mut self, echo: Echo, answer: Answer, out: &mut Outbox) {
+        // The entry among the NIC's timers stays: it fires, finds nothing due and goes.
         self.timers.stop(Timer::AckCoalescing);
         let report = self.unreported.take();
         let wire_bytes = out.settings.ack.wire_bytes(&report);
@@ -212,12 +214,15 @@ impl Answers {
     /// Sends an answer, to which addresses and what all answers echo are added.
     #[inline]
     fn send(&self, answer: Packet, echo: Echo, out: &mut Outbox) {
+        // The flag is for switches: in the NIC, answers go before data in any case.
         let priority = Flags::PRIORITY.when(out.settings.ack.priority);
         out.control.push_back(Packet {
             src: self.peer.host,
             dst: self.peer.peer,
             qp: self.peer.peer_qp,
             label: self.peer.label,
+            // The value of the answered packet serves twice: it tells the sender which path it is
+            // about, and it selects the answer's own way back.
             entropy: echo.entropy,
             route: echo.entropy,
             flags: priority.with(echo.mark).with(answer.flags),
@@ -235,6 +240,7 @@ impl Answers {
     /// was sent within an interval.
     pub(crate) fn notify_congestion(&mut self, now: Time, packet: DataView<'_>, out: &mut Outbox) {
         let Some(interval) = out.settings.cnp_interval else { return };
+        // DCQCN, section 3.1: at most one CNP for a flow in each interval, the first one at once.
         if self.timers.is_due(Timer::Cnp, now) {
             self.timers.set(Timer::Cnp, now.saturating_add(interval));
             let echo = Echo::of(packet);

@@ -63,15 +63,19 @@ impl ReceiveRecovery for AnyOrder {
     ) {
         let sequence = packet.psn().near(self.board.first());
         let known = self.board.has(sequence);
+        // The header of a packet that has arrived is a duplicate: a NACK would have it sent once
+        // more.
         if packet.is_trimmed() && !known {
             answers.refuse_trimmed(packet, self.board.first(), out);
             return;
         }
         answers.count_order(sequence, out);
+        // This report goes out before the packet is on the board, and does not cover it.
         if !answers.has_room_for(sequence) {
             answers.report(self.answer(), out);
         }
         answers.note(now, sequence, packet, out);
+        // A duplicate is reported again, at once: the first report may be what was lost.
         if known {
             out.counters.duplicates += 1;
             answers.report(self.answer(), out);
@@ -82,6 +86,7 @@ impl ReceiveRecovery for AnyOrder {
         let arrival = Arrival { sequence, first: self.board.first() };
         let delivered =
             self.messages.handle_new(arrival, packet, |number| answers.deliver(number, out));
+        // A delivery is acknowledged at once even if a late packet, not the last one, completed it.
         if delivered > 0 || self.has_gap() || answers.is_due(packet, out) {
             answers.report(self.answer(), out);
         }

@@ -83,6 +83,7 @@ impl Coded {
         if !whole {
             return;
         }
+        // A whole message is known by its count; its bits are not needed any more.
         message.arrived = Board::default();
         if self.delivery == Delivery::Unordered {
             answers.deliver(number, out);
@@ -127,7 +128,9 @@ impl ReceiveRecovery for Coded {
             answers.refuse_trimmed(packet, number, out);
             return;
         }
+        // One order over all messages: an index has at most 32 bits.
         answers.count_order(number << 32 | index, out);
+        // An acknowledgement names one message, so that packets of two never share one.
         let other = self.reporting != number && answers.has_unreported();
         if other || !answers.has_room_for(index) {
             answers.report(self.answer(), out);

@@ -65,6 +65,7 @@ impl InOrder {
         out.counters.refused += u64::from(!trimmed);
         if let Some(begun) = &mut self.begun {
             self.expected = begun.first;
+            // These bytes come, and count, again.
             out.counters.payload_received -= begun.payload;
             begun.payload = 0;
         }
@@ -112,6 +113,8 @@ impl ReceiveRecovery for InOrder {
         }
         if sequence < self.expected {
             out.counters.duplicates += 1;
+            // The stamp of this copy is echoed: that of an earlier packet would give a round trip
+            // with the retransmission in it.
             answers.report_with(Echo::of(packet), self.answer(), out);
             return;
         }
@@ -125,6 +128,7 @@ impl ReceiveRecovery for InOrder {
             answers.deliver(self.messages, out);
             self.messages += 1;
         }
+        // `expected` covers this packet already, and the report that goes out now does not.
         if !answers.has_room_for(sequence) {
             answers.report(Answer::ack(sequence), out);
         }

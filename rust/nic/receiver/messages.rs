@@ -21,7 +21,7 @@ pub(super) enum Messages {
 /// The arrival of a packet that was missing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrival {
-    /// Its sequence number.
+    /// The sequence number of the packet, which never wraps.
     pub sequence: u64,
     /// Every packet before this one has arrived, now that it has.
     pub first: u64,
@@ -65,6 +65,8 @@ impl Messages {
         match self {
             Self::Ordered { delivered, ends } => {
                 if packet.is_last() {
+                    // Mostly the end of the list: last packets of messages rarely overtake each
+                    // other.
                     let place = ends.partition_point(|&end| end < sequence);
                     ends.insert(place, sequence);
                 }

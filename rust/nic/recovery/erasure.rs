@@ -30,7 +30,7 @@ use crate::units::{Bytes, Span, Time};
 /// half of it (specification, volume 1, 9.3.3).
 pub const LONGEST_MESSAGE: Bytes = Bytes::new(u32::MAX as u64);
 
-/// Parameters: none.
+/// `erasure` has no parameters: the timer is `retransmit_timeout`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
@@ -75,7 +75,7 @@ struct Message {
     sent: u64,
     /// How many are in flight.
     out: u64,
-    /// Those that arrived.
+    /// Coded packets that arrived: the message is complete with the `needed`-th.
     arrived: Board,
     /// Those that arrived or were given up.
     settled: Board,
@@ -101,6 +101,8 @@ impl Message {
         let (arrived, settled) = (self.arrived.count(), self.settled.count());
         self.arrived.mark(base, bits, self.sent);
         self.settled.mark(base, bits, self.sent);
+        // A packet that was given up and arrives after all has left `out` already: only packets
+        // that settle now count.
         self.out -= self.settled.count() - settled;
         self.arrived.count() - arrived
     }
@@ -116,7 +118,7 @@ impl Message {
     }
 }
 
-/// A coded packet.
+/// A coded packet, by its message and its number within it.
 #[derive(Debug, Clone, Copy)]
 struct Coding {
     message: u64,
@@ -172,6 +174,7 @@ impl Erasure {
 
     /// Sees to it that the next packet, of a repair or fresh, is of a message that wants one.
     fn tidy(&mut self) {
+        // Several losses of one message may have asked for more than it needs by now.
         while let Some(&number) = self.repairs.front() {
             if self.message(number).is_some_and(Message::wants) {
                 break;
@@ -179,6 +182,8 @@ impl Erasure {
             self.repairs.pop_front();
         }
         while let Some(message) = self.message(self.fresh_message) {
+            // Sequence numbers count the packets needed, sent or not: a message that needs no more
+            // gives up the rest of its numbers, so that the next one begins at its own `first`.
             let end = message.first + message.needed;
             if message.wants() && self.fresh < end {
                 break;
@@ -186,12 +191,14 @@ impl Erasure {
             self.fresh = end;
             self.fresh_message += 1;
         }
+        // Messages complete in any order and leave in the order posted, as work requests complete.
         while self.messages.front().is_some_and(|message| message.complete == Complete::Yes) {
             self.messages.pop_front();
             self.oldest += 1;
         }
         let Self { messages, oldest, flights, .. } = self;
         flights.discard_while(|Coding { message, index }| {
+            // A flight may outlive its message, whose number is then below `oldest`: it has landed.
             let message = message.checked_sub(*oldest).and_then(|it| messages.get(it as usize));
             message.is_none_or(|it| it.complete == Complete::Yes || it.settled.has(index))
         });
@@ -284,6 +291,7 @@ impl SendRecovery for Erasure {
     #[inline]
     fn handle_sent(&mut self, now: Time, entropy: u16) {
         let number = self.next_message();
+        // A repair takes the place of a packet that has had its number in the sequence.
         if self.repairs.pop_front().is_none() {
             self.fresh += 1;
         }
@@ -320,6 +328,7 @@ impl SendRecovery for Erasure {
 
     fn handle_nack(&mut self, _now: Time, missed: Missed) -> bool {
         let packet = Coding { message: missed.missing, index: missed.psn };
+        // Coded packets have no gaps to report: any later packet of the message fills one.
         missed.why == Why::Trimmed && self.give_up(packet)
     }
 

@@ -26,7 +26,7 @@ impl<P: Copy> Flights<P> {
         Self { timeout, queue: VecDeque::new() }
     }
 
-    /// A packet starts.
+    /// Adds a packet that starts now; times never decrease, so the queue stays sorted.
     #[inline]
     pub(super) fn push(&mut self, flight: Flight<P>) {
         self.queue.push_back(flight);
@@ -42,6 +42,7 @@ impl<P: Copy> Flights<P> {
 
     /// Removes the packet for which `is` holds; returns whether there was one.
     pub(super) fn remove(&mut self, mut is: impl FnMut(P) -> bool) -> bool {
+        // Linear in the packets in flight: only NACKs of trimmed packets come here.
         let found = self.queue.iter().position(|flight| is(flight.packet));
         found.is_some_and(|index| self.queue.remove(index).is_some())
     }

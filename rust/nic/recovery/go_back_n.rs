@@ -14,7 +14,7 @@ use crate::nic::receiver::{InOrder, Receiving};
 use crate::nic::timer::{SenderTimers, Timer};
 use crate::units::{Span, Time};
 
-/// Parameters.
+/// The only parameter of `go-back-n`: how far both sides go back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -49,7 +49,7 @@ impl RecoveryConfig for Config {
 }
 
 impl Recovery {
-    /// Go-back-N (RoCEv2).
+    /// Go-back-N to the missing packet (RoCEv2): what RDMA NICs do by default.
     pub const GO_BACK_N: Self = Self::GoBackN(Config { back_to: BackTo::Missing });
     /// Go-back-N to the first packet of the message (the first RoCE NICs).
     pub const GO_BACK_TO_ZERO: Self = Self::GoBackN(Config { back_to: BackTo::Message });
@@ -68,7 +68,7 @@ pub enum BackTo {
     Message,
 }
 
-/// The sending side.
+/// The sending side: two numbers and a timer, whatever is in flight.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct GoBackN {
     timeout: Span,
@@ -94,6 +94,8 @@ impl GoBackN {
     }
 
     fn go_back(&mut self) {
+        // Nothing counts as in flight now: the window is open, and the first packet that is sent
+        // again starts the timer.
         self.next = self.unacknowledged;
         self.timers.stop(Timer::Retransmission);
     }
@@ -142,6 +144,8 @@ impl SendRecovery for GoBackN {
         }
         let new = arrived.ack - self.unacknowledged;
         self.unacknowledged = arrived.ack;
+        // After going back, a late acknowledgement may cover packets that wait to be sent again:
+        // they are skipped.
         self.next = self.next.max(arrived.ack);
         self.restart_timer(now);
         new
@@ -150,9 +154,11 @@ impl SendRecovery for GoBackN {
     fn handle_nack(&mut self, _now: Time, missed: Missed) -> bool {
         let back_beyond = self.back_to == BackTo::Message;
         let missing = missed.missing;
+        // What was acknowledged since is not missing any more; only back to zero takes it back.
         if missing >= self.never_sent || (missing < self.unacknowledged && !back_beyond) {
             return false;
         }
+        // A NACK acknowledges everything before the packet that it misses.
         self.unacknowledged = missing;
         self.go_back();
         true
@@ -165,6 +171,8 @@ impl SendRecovery for GoBackN {
 
     fn handle_timeout(&mut self, _now: Time) -> Option<Expired> {
         self.go_back();
+        // Which packet was lost is not known: the value sent last stands for all that are in
+        // flight.
         Some(Expired { entropy: self.last_entropy })
     }
 }

@@ -329,6 +329,8 @@ pub(super) trait SendRecovery {
     /// What an acknowledgement reports, in full sequence numbers.
     #[inline]
     fn read(&self, ack: AckView<'_>) -> Arrived {
+        // At most `MOST_OUTSTANDING` packets are in flight, so that every number on the wire is
+        // within 2^23 of the oldest of them.
         let (known, report) = (self.unacknowledged(), ack.report());
         Arrived {
             ack: ack.cumulative().near(known),

@@ -43,7 +43,7 @@ impl Recovery {
     pub const PER_PACKET: Self = Self::PerPacket(Config {});
 }
 
-/// The sending side.
+/// The sending side: what has arrived, and a timer for each packet that has not.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct PerPacket {
     window: Selective,
@@ -80,6 +80,8 @@ impl SendRecovery for PerPacket {
 
     #[inline]
     fn handle_sent(&mut self, now: Time, entropy: u16) {
+        // The low half of the number keeps an entry at 16 bytes, of which each packet in flight has
+        // one.
         let packet = self.window.handle_sent() as u32;
         self.flights.push(Flight { sent: now, packet, entropy });
     }
@@ -118,6 +120,8 @@ impl SendRecovery for PerPacket {
 
     fn handle_timeout(&mut self, now: Time) -> Option<Expired> {
         let Flight { packet, entropy, .. } = self.flights.pop_expired(now)?;
+        // The oldest flight has never landed: `discard_landed` runs after every arrival and every
+        // removal.
         self.window.lose(sequence_of(&self.window, packet));
         self.discard_landed();
         Some(Expired { entropy })

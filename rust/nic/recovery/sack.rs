@@ -26,7 +26,7 @@ use crate::nic::receiver::{AnyOrder, Receiving};
 use crate::nic::timer::{SenderTimers, Timer};
 use crate::units::{Bytes, Span, Time};
 
-/// Parameters.
+/// The parameters of `sack`; by default those of IRN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -92,7 +92,7 @@ impl RecoveryConfig for Config {
 /// bytes: `"104KB"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
-    /// No limit.
+    /// Only congestion control and the PSN space limit it.
     Off,
     /// The line rate times the round-trip time of the longest idle path, in whole packets.
     Bdp,
@@ -151,7 +151,7 @@ enum State {
     Lost,
 }
 
-/// The sending side.
+/// The sending side: what has arrived, and when each packet in flight was sent.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Sack {
     config: Config,
@@ -198,6 +198,7 @@ impl Sack {
     #[inline]
     fn keep_timer(&mut self) {
         let waiting = self.in_flight() > 0;
+        // The length depends on what is in flight: everything that changes this comes through here.
         let due = if waiting { self.since.saturating_add(self.timeout()) } else { Time::NEVER };
         self.timers.set(Timer::Retransmission, due);
     }
@@ -224,6 +225,8 @@ impl Sack {
         let Some(edge) = self.window.arrival_before(u64::from(self.config.reordering)) else {
             return;
         };
+        // Each packet is judged once, so that this is linear over a run. A packet that was sent
+        // again lies before `judged` and is left to the timer.
         for sequence in self.judged.max(self.window.first_missing())..edge {
             if !self.flies(sequence) {
                 continue;
@@ -237,6 +240,8 @@ impl Sack {
     }
 
     fn enter_recovery(&mut self) -> LostPosition {
+        // IRN, section 3.1: what was sent before the recovery began belongs to it (its recovery
+        // sequence).
         if self.window.first_missing() < self.recovery_end {
             return LostPosition::Later;
         }
@@ -264,10 +269,12 @@ impl SendRecovery for Sack {
         let idle = self.in_flight() == 0;
         let sequence = self.window.handle_sent();
         let (index, sent) = (self.index(sequence), Sent { at: now, entropy, state: State::Flying });
+        // Packets go out for the first time in order: a new one is exactly one past the end.
         match self.sent.get_mut(index) {
             Some(again) => *again = sent,
             None => self.sent.push_back(sent),
         }
+        // The timer is that of the oldest packet: other packets do not put it off.
         if idle || sequence == self.window.first_missing() {
             self.since = now;
         }
@@ -283,6 +290,7 @@ impl SendRecovery for Sack {
     fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
         let first = self.window.first_missing();
         let new = self.window.handle_arrived(arrived);
+        // Without news neither the edge nor what is in flight has moved.
         if new == 0 {
             return 0;
         }
@@ -305,6 +313,7 @@ impl SendRecovery for Sack {
         if missed.why != Why::Trimmed || !self.flies(missed.psn) {
             return false;
         }
+        // The header says for certain what is lost: no later arrival is needed, and it goes first.
         self.lose(missed.psn);
         self.window.lose_first(missed.psn);
         self.keep_timer();
@@ -331,6 +340,7 @@ impl SendRecovery for Sack {
             if !self.flies(sequence) {
                 continue;
             }
+            // Packets sent less than a timeout ago may still arrive.
             if self.sent[self.index(sequence)].at.saturating_add(timeout) <= now {
                 let sent = self.lose(sequence);
                 self.window.lose(sequence);
@@ -338,6 +348,8 @@ impl SendRecovery for Sack {
             }
         }
         self.since = now;
+        // Losses that arrivals show from here on belong to this timeout: they are no second sign of
+        // congestion.
         self.recovery_end = self.window.never_sent();
         self.keep_timer();
         oldest

@@ -20,6 +20,7 @@ impl Selective {
     #[inline]
     pub(super) fn next(&self, end: u64) -> Option<u64> {
         match self.lost.front() {
+            // It was within the window when it was first sent, and that window only moves forward.
             Some(&sequence) => Some(sequence),
             None => (self.never_sent < end).then_some(self.never_sent),
         }
@@ -59,7 +60,7 @@ impl Selective {
         self.board.has(sequence)
     }
 
-    /// See [`Board::arrival_before`].
+    /// The arrived packet beyond which exactly `more` have arrived: [`Board::arrival_before`].
     pub(super) fn arrival_before(&self, more: u64) -> Option<u64> {
         self.board.arrival_before(more)
     }
@@ -76,6 +77,8 @@ impl Selective {
         if arrived.sack != 0 {
             self.board.mark(arrived.base, arrived.sack, self.never_sent);
         }
+        // A packet that was taken for lost may have been late. Usually none waits, and the scan is
+        // spared.
         if !self.lost.is_empty() {
             let board = &self.board;
             self.lost.retain(|&sequence| !board.has(sequence));

@@ -108,7 +108,11 @@ impl Nic {
         let Some(requester) = self.requesters.get_mut(slot.index()) else { return };
         while let Some((number, request)) = queues.begin() {
             let WorkRequest { operation, bytes, path, .. } = request;
+            // Each call takes the next message number: it belongs right before the message goes to
+            // the sending half, whose order it has to match.
             let header = queues.header(Meaning::of(operation, bytes.get()));
+            // A READ goes out as a request without payload; its bytes come back as a message of the
+            // peer.
             let payload = if operation == Operation::Read { Bytes::ZERO } else { bytes };
             requester.post(payload, Message::Request(number).to_name(), path, &self.config);
             requester.set_verb(header);
@@ -122,6 +126,8 @@ impl Nic {
         let Qp { queues, requester: slot, .. } = self.qps[id.index()];
         let Some(queues) = self.queues.get_mut(queues.index()) else { return };
         let mut answers = Vec::new();
+        // Messages come back newest first, which is the order in which their numbers can be taken
+        // back.
         for name in self.requesters[slot.index()].withdraw() {
             match Message::of_name(name) {
                 Message::Request(_) => queues.take_back(),
@@ -131,6 +137,7 @@ impl Nic {
                 }
             }
         }
+        // A peer waits for these whatever state this end is in: they begin again, oldest first.
         for bytes in answers.into_iter().rev() {
             self.answer_read(id, bytes);
         }
@@ -159,6 +166,8 @@ impl Nic {
             self.counters.misdirected += 1;
             return;
         };
+        // Only data makes a missing half: an answer to a queue pair that never sent answers
+        // nothing.
         let lacks_half = packet.is_control() && qp.requester.is_none();
         if !qp.state.receives() || lacks_half {
             self.counters.discarded += 1;
@@ -195,6 +204,7 @@ impl Nic {
         let delivered = receiving.delivered();
         let header = VerbHeader::from_bits(packet.verb())
             .filter(|_| self.config.recovery.numbering() == Numbering::QueuePair)
+            // A duplicate of a delivered message must not ask for a second receive.
             .filter(|header| !receiving.has_delivered(header.message_near(delivered)));
         let sequence = packet.psn().near(receiving.arrived());
         let ahead = receiving.expected().filter(|&expected| sequence != expected);
@@ -223,6 +233,7 @@ impl Nic {
         let before = out.counters.payload_received;
         responder.handle_data(now, packet, &mut out);
         let after = self.counters.payload_received;
+        // Go-back-to-zero discarded what had arrived of the message, and took it off the counter.
         if after < before {
             queues.forget_inbound(delivered, before - after);
         } else if let Some(header) = header {
@@ -281,6 +292,7 @@ impl Nic {
         // A refusal of a completed message is late; one of a message never sent is forged.
         let Some(number) = requester.message_of(refusal.psn()) else { return };
         let Some(reason) = refusal.reason() else { return };
+        // No retry can help: the peer has no sending half to answer with.
         if reason == RefusalReason::InvalidRequest {
             self.fail(refusal.qp, number, CompletionStatus::RemoteInvalidRequest);
             return;
@@ -292,6 +304,7 @@ impl Nic {
             return;
         }
         requester.handle_refusal(now, refusal.psn(), now.saturating_add(config.rnr_timer));
+        // The pacer now holds the half back; its turn in the queue would ignore that.
         self.unschedule(qp.requester);
         self.make_ready(qp.requester);
         self.keep_timer(qp.requester);
@@ -302,6 +315,7 @@ impl Nic {
     pub(in crate::nic) fn count_timeout(&mut self, slot: Slot, most: u32) {
         let id = self.requester_qps[slot.index()];
         let requester = &self.requesters[slot.index()];
+        // A queue pair that reports by events retries without limit.
         let Some(queues) = self.queues.get_mut(self.qps[id.index()].queues.index()) else { return };
         if queues.count(Trouble::Timeout, requester.unacknowledged()) > most {
             let oldest = queues.oldest();

@@ -119,6 +119,8 @@ impl Meaning {
 }
 
 const fn near(low: u64, known: u64) -> u64 {
+    // Queues hold at most 4,095 requests, and answers to READs as many again: two numbers that meet
+    // are always less than half of the range apart.
     let ahead = low.wrapping_sub(known) & MASK;
     if ahead < HALF { known + ahead } else { (known + ahead).saturating_sub(MASK + 1) }
 }

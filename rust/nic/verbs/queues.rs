@@ -70,7 +70,7 @@ pub(in crate::nic) struct WorkQueues {
     /// How many of `sends` the sending half has.
     begun: usize,
     receives: VecDeque<u64>,
-    /// Receives consumed.
+    /// How many receives were consumed: the number of the first of `receives`.
     consumed: u64,
     /// Messages given to the sending half.
     messages: u64,
@@ -148,6 +148,7 @@ impl WorkQueues {
 
     /// Whether the receive that a message consumes is posted.
     pub(crate) fn is_ready_for(&self, header: VerbHeader) -> bool {
+        // Receives are numbered from the first ever posted; those in the queue begin at `consumed`.
         header.receive_near(self.consumed) < self.consumed + self.receives.len() as u64
     }
 
@@ -210,6 +211,8 @@ impl WorkQueues {
 
     /// The answer to the oldest READ is delivered.
     pub(crate) fn answered(&mut self, completions: &mut VecDeque<Completion>) {
+        // Answers carry no name. They arrive in the order of their READs, since READs are refused
+        // where delivery is unordered.
         let begun = self.sends.iter_mut().take(self.begun);
         let mut reads = begun.filter(|(request, progress)| {
             request.operation == Operation::Read && *progress == Progress::Open
@@ -222,6 +225,7 @@ impl WorkQueues {
 
     /// Completes what is done, in the order in which it was posted.
     fn settle(&mut self, completions: &mut VecDeque<Completion>) {
+        // A WRITE behind an open READ may be acknowledged first and still completes after it.
         while let Some(&(request, Progress::Done)) = self.sends.front() {
             self.sends.pop_front();
             self.first += 1;
@@ -264,6 +268,7 @@ impl WorkQueues {
 
     /// Counts trouble; how often it came since packet `oldest` is the oldest not acknowledged.
     pub(crate) fn count(&mut self, trouble: Trouble, oldest: u64) -> u32 {
+        // Progress in between begins a new count: the limits are for trouble in a row.
         if self.troubled.0 != oldest {
             self.troubled = (oldest, [0; 2]);
         }

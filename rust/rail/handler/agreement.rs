@@ -36,7 +36,7 @@ impl Handler {
         }
     }
 
-    /// Sets what the monitor of `rail` waits for.
+    /// Sets the work for which the monitor of `rail` waits.
     pub(super) fn update_monitor(&mut self, rail: RailId) {
         let awaits = self.table.awaits(rail);
         if let Some(monitor) = self.monitors.get_mut(rail.index()) {
@@ -126,7 +126,7 @@ impl Handler {
         self.ask_missing();
     }
 
-    /// Asks the ranks without a report again, over another rail.
+    /// Repeats the request to the ranks without a report, over another rail.
     pub(super) fn retry(&mut self, now: Time) {
         let retry = self.config.retry;
         if let Some(agreement) = self.agreement.as_mut().filter(|it| it.retry <= now) {

@@ -67,7 +67,7 @@ pub enum ConfigError {
         default: &'static str,
     },
     /// There are fewer than two ranks, or the rank is out of range.
-    #[error("rank {rank} of {ranks} is out of range: at least 2 ranks are numbered from 0")]
+    #[error("rank {rank} of {ranks} is out of range: expected at least 2 ranks, numbered from 0")]
     Rank {
         /// The rank.
         rank: u32,

@@ -6,7 +6,7 @@
 //!
 //! Each rank has a [`Handler`]. Time and events go in ([`Handler::handle_operation`],
 //! [`Handler::handle_chunk`], [`Handler::handle_message`], [`Handler::handle_error`],
-//! [`Handler::handle_timeout`]); [`Handler::poll_action`] returns what the world has to do, and
+//! [`Handler::handle_timeout`]); [`Handler::poll_action`] returns the actions of the world, and
 //! [`Handler::poll_timeout`] the time of the next call. It knows the ids of operations and chunks,
 //! and carries no data.
 //!
@@ -38,10 +38,10 @@
 //!   [`Handler::admission`] tells which are current. A rank adds its own input only when it is
 //!   asked to issue the key.
 //! - A late completion, after the rank has published that the rail is down, is
-//!   [`Admission::Stale`]: the other ranks know the chunk as missing here.
+//!   [`ChunkAdmission::Stale`]: the other ranks know the chunk as missing here.
 //!
 //! A rank that already has a chunk's sum takes part in a repetition for the other ranks and keeps
-//! its sum ([`Admission::Repeated`]), so its report stays correct.
+//! its sum ([`ChunkAdmission::Repeated`]), so its report stays correct.
 
 mod agreement;
 mod config;
@@ -90,7 +90,7 @@ pub struct ChunkIssue {
     pub range: Range<u64>,
 }
 
-/// What the world has to do for a rank.
+/// An action of the world for a rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Carry a message to another rank over a rail.
@@ -104,7 +104,7 @@ pub enum Action {
     },
     /// Start these chunks of a new operation.
     Issue(Vec<ChunkIssue>),
-    /// Start these chunks again, and discard what is in flight of their earlier attempts.
+    /// Start these chunks again, and discard packets in flight of their earlier attempts.
     Reissue(Vec<ChunkIssue>),
     /// All ranks have agreed on the rails that are up: inform the allocator; operations may start.
     Rails {
@@ -128,9 +128,9 @@ pub enum Action {
     Release(OperationId),
 }
 
-/// What to do with a completion, or with a contribution from another rank.
+/// The treatment of a completion, or of a contribution from another rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Admission {
+pub enum ChunkAdmission {
     /// It belongs to the current attempt.
     Accepted,
     /// It belongs to an attempt for the other ranks; this rank already has the sum.
@@ -292,22 +292,22 @@ impl Handler {
         Ok(())
     }
 
-    /// What to do with a contribution under this key.
-    pub fn admission(&self, key: &ChunkKey) -> Admission {
+    /// The treatment of a contribution under this key.
+    pub fn admission(&self, key: &ChunkKey) -> ChunkAdmission {
         match key.operation {
-            id if id < self.released => Admission::Stale,
-            id if id >= self.next && !self.table.knows(id) => Admission::Early,
+            id if id < self.released => ChunkAdmission::Stale,
+            id if id >= self.next && !self.table.knows(id) => ChunkAdmission::Early,
             _ => self.table.admission(key, &self.view),
         }
     }
 
-    /// Processes the completion of a chunk at this rank. It counts if [`Admission::Accepted`].
-    pub fn handle_chunk(&mut self, now: Time, key: &ChunkKey) -> Admission {
+    /// Processes the completion of a chunk at this rank. It counts if [`ChunkAdmission::Accepted`].
+    pub fn handle_chunk(&mut self, now: Time, key: &ChunkKey) -> ChunkAdmission {
         let admission = self.admission(key);
-        let live = matches!(admission, Admission::Accepted | Admission::Repeated);
+        let live = matches!(admission, ChunkAdmission::Accepted | ChunkAdmission::Repeated);
         if let Some(placement) = self.table.placement(key).filter(|_| live) {
             self.observe(placement.rail, Cause::Cleared, |monitor| monitor.handle_progress(now));
-            if admission == Admission::Accepted {
+            if admission == ChunkAdmission::Accepted {
                 let last = self.table.finish(key);
                 self.update_monitor(placement.rail);
                 if last {
@@ -322,7 +322,7 @@ impl Handler {
     pub fn handle_error(&mut self, now: Time, key: &ChunkKey) {
         let admission = self.admission(key);
         if let Some(placement) = self.table.placement(key)
-            && matches!(admission, Admission::Accepted | Admission::Repeated)
+            && matches!(admission, ChunkAdmission::Accepted | ChunkAdmission::Repeated)
         {
             self.fail(now, placement.rail, Cause::Error);
         }

@@ -71,7 +71,7 @@ impl std::fmt::Display for Cause {
     }
 }
 
-/// What a rank has to do after a timer of a rail.
+/// The work of a rank after a timer of a rail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
     /// Nothing but to report a change of state.
@@ -95,7 +95,7 @@ pub(super) struct RailMonitor {
     missed: u32,
     /// When a chunk was last completed or issued on it.
     progress: Time,
-    /// What is to be completed on it: the oldest operation, and the expected time between chunks.
+    /// The open work on it: the oldest operation, and the expected time between chunks.
     pub(super) awaits: Option<(OperationId, Span)>,
     /// While suspect for a stall: the time at which the rail is down without an answer.
     confirmed: Option<Time>,
@@ -209,8 +209,7 @@ impl RailMonitor {
         }
     }
 
-    /// Performs the work that is due; returns what the rank has to do. `others` is the number of
-    /// other ranks.
+    /// Handles due timers; returns the work of the rank. `others` is the number of other ranks.
     pub(super) fn handle_timeout(&mut self, now: Time, others: usize, config: &Config) -> Due {
         if let Usage::Excluded { next_probe, good, answered } = &mut self.usage {
             if *next_probe > now {

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::super::Division;
 use super::message::{ChunkKey, ChunkPlacement, OperationId, OperationProgress, RailView, chunks};
 use super::plan::AgreedOperation;
-use super::{Admission, ChunkIssue};
+use super::{ChunkAdmission, ChunkIssue};
 use crate::ids::RailId;
 use crate::units::{Bytes, Span, Time};
 
@@ -107,23 +107,25 @@ impl OperationTable {
         all.filter(|issue| view.up().contains(issue.rail)).collect()
     }
 
-    /// What to do with a completion or contribution under this key.
-    pub(super) fn admission(&self, key: &ChunkKey, view: &RailView) -> Admission {
-        let Some(tracked) = self.operations.get(&key.operation) else { return Admission::Stale };
+    /// The treatment of a completion or contribution under this key.
+    pub(super) fn admission(&self, key: &ChunkKey, view: &RailView) -> ChunkAdmission {
+        let Some(tracked) = self.operations.get(&key.operation) else {
+            return ChunkAdmission::Stale;
+        };
         let Some(placement) = tracked.progress.placements.get(key.chunk as usize) else {
-            return Admission::Stale;
+            return ChunkAdmission::Stale;
         };
         if key.epoch > placement.epoch {
-            return Admission::Early;
+            return ChunkAdmission::Early;
         }
         if key.epoch < placement.epoch || !placement.is_valid(view) {
-            return Admission::Stale;
+            return ChunkAdmission::Stale;
         }
         if tracked.started.is_none() {
-            return Admission::Early;
+            return ChunkAdmission::Early;
         }
         let done = tracked.progress.done[key.chunk as usize];
-        if done { Admission::Repeated } else { Admission::Accepted }
+        if done { ChunkAdmission::Repeated } else { ChunkAdmission::Accepted }
     }
 
     /// Records the sum of an accepted chunk. Returns whether it was the operation's last one.
@@ -158,7 +160,7 @@ impl OperationTable {
         self.operations.get(&id)?.started
     }
 
-    /// What is to come from `rail`: the oldest operation, and the expected time between chunks.
+    /// The open work of `rail`: the oldest operation, and the expected time between chunks.
     pub(super) fn awaits(&self, rail: RailId) -> Option<(OperationId, Span)> {
         let on_it = |it: &&TrackedOperation| {
             it.started.is_some() && it.waiting.get(rail.index()).is_some_and(|&count| count > 0)

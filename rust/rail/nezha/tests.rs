@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::balance::Parameters;
 use crate::ids::RailId;
-use crate::rail::Cost;
+use crate::rail::RailCost;
 use crate::rail::test_rails::{Bench, Rail, cases, operation};
 use crate::units::{BitRate, Bytes, Span};
 
@@ -228,7 +228,7 @@ fn feedback_makes_rails_end_together_whose_cost_is_not_a_line() {
         let division = allocator.allocate(&operation).unwrap();
         let [x, y] = [0, 1].map(|rail| division.shares()[rail].get());
         let ps = [x * 100, y * y / 50_000];
-        let costs = [0, 1].map(|rail| Cost {
+        let costs = [0, 1].map(|rail| RailCost {
             rail: RailId(rail),
             bytes: division.of(RailId(rail)),
             duration: Span::from_ps(ps[rail as usize]),

@@ -1,33 +1,33 @@
-//! `[[failure]]` as it was typed.
+//! `[[failure]]` as written in the file.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::scenario::input::section::{Form, Value, named, section};
 use crate::units::{Fraction, Span};
 
-/// Ways of failing.
+/// Kinds of failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureName {
     /// The link transmits nothing.
     #[default]
     Down,
-    /// A share of the rate is left.
+    /// The link has a share of its rate.
     Degrade,
-    /// A share of the packets is lost.
+    /// The link loses a share of its packets.
     Loss,
-    /// Down and up again, repeatedly.
+    /// The link is down and up again, repeatedly.
     Flap,
 }
 
 named! { FailureName }
 
-/// A span, or for ever: `"100ms"`, `"never"`.
+/// A span, or infinity: `"100ms"`, `"never"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpanOrNever {
-    /// So long.
+    /// A finite span.
     Span(Span),
-    /// For ever.
+    /// An infinite span.
     Never,
 }
 
@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for SpanOrNever {
 }
 
 section! {
-    /// `[[failure]]`: what fails, how and when. Exactly one of `link`, `switch` and `probability`.
+    /// `[[failure]]`: exactly one of `link`, `switch` and `probability`, the kind and the times.
     pub struct FailureSection {
         /// The link that fails, by the names of its ends: `"leaf0-spine0"`.
         link?: String = "none",
@@ -76,23 +76,23 @@ section! {
         switch?: String = "none",
         /// The probability with which each link between switches fails, drawn independently.
         probability?: Fraction = "none",
-        /// How it fails.
+        /// The kind of failure.
         kind: FailureName = FailureName::default(),
         /// `degrade`: the share of the rate that is left.
         factor?: Fraction = "required for `degrade`",
         /// `loss`: the share of packets that is lost.
         rate?: Fraction = "required for `loss`",
-        /// `flap`: how long it is down each time.
+        /// `flap`: the time for which it is down each time.
         down_for?: Span = "required for `flap`",
-        /// `flap`: how long it is up in between.
+        /// `flap`: the time for which it is up in between.
         up_for?: Span = "required for `flap`",
         /// When the failure starts.
         at: Span = Span::from_us(1),
         /// When the failure ends.
         until: SpanOrNever = SpanOrNever::Never,
-        /// How long after each change the switches at the link's ends are informed.
+        /// The time after each change at which the switches at the link's ends detect it.
         detection: SpanOrNever = SpanOrNever::Span(Span::ZERO),
-        /// How long after each change routing everywhere is updated (G).
+        /// The time after each change at which routing converges (G).
         convergence: SpanOrNever = SpanOrNever::Span(Span::from_ms(100)),
     }
 }

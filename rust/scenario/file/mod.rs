@@ -1,9 +1,7 @@
-//! A scenario as it was typed: sections, keys and their defaults, nothing checked against anything
-//! else.
+//! A scenario file: sections, keys and their defaults, without checks across keys.
 //!
-//! Every value knows its key ([`Located`]). A key whose default depends on others is an `Option`:
-//! in a file as typed it is what the file says, in a file as resolved it is `Some` wherever it
-//! applies.
+//! Every value has its key ([`Located`]). A key whose default depends on others is an `Option`:
+//! `None` in a file as written if it is omitted, and `Some` in a resolved file wherever it applies.
 
 pub(super) mod failure;
 pub(super) mod switch;
@@ -27,32 +25,32 @@ use failure::FailureSection;
 use switch::SwitchSection;
 use topology::TopologySection;
 use transport::TransportSection;
-use workload::{Role, WorkloadSection};
+use workload::{SectionRole, WorkloadSection};
 
 /// The version of the format that this program reads and writes.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// A whole scenario file. Every section may be left out; an unknown one is refused.
+/// A whole scenario file. Every section is optional; an unknown one is an error.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScenarioFile {
     /// The keys above all sections.
     #[serde(flatten)]
     pub general: GeneralSection,
-    /// The graph and its links.
+    /// The topology and its links.
     pub topology: TopologySection,
     /// Every switch.
     pub switch: SwitchSection,
     /// Every NIC.
     pub transport: TransportSection,
-    /// How load is balanced.
+    /// The policy and its parameters.
     pub policy: PolicySection,
-    /// What is sent; `None` where `job` says so, or where nothing is sent.
+    /// The workload; `None` if the file has jobs or sends nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadSection>,
     /// Several workloads, in place of `workload`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub job: Vec<WorkloadSection>,
-    /// What fails.
+    /// The failures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failure: Vec<FailureSection>,
 }
@@ -79,13 +77,12 @@ pub struct PolicySection {
     pub parameters: Located<Parameters>,
 }
 
-/// Which fabric a scenario is for.
+/// The fabric of a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::scenario) enum Fabric {
-    /// The one that its section `[topology]` describes.
+    /// The fabric that its section `[topology]` describes.
     Described,
-    /// One that exists already; without `[workload]` and `[[job]]` nothing is sent: programs post
-    /// their messages themselves.
+    /// An existing fabric; without `[workload]` and `[[job]]` nothing is sent.
     Existing,
 }
 
@@ -106,15 +103,15 @@ impl ScenarioFile {
         let failure = reader.sections("failure")?;
         let failure = failure.into_iter().map(SectionReader::take_all).collect::<Result<_, _>>()?;
         if let (Some(workload), [_, ..]) = (&workload, job.as_slice()) {
-            let because = "the file has [[job]]; make it one of them";
+            let because = "the file has [[job]]; make the workload a job";
             return Err(Context::of(source).misplaced(workload.key(), because));
         }
         let workload = match workload {
             None if job.is_empty() && fabric == Fabric::Described => Some(reader.empty("workload")),
             typed => typed,
         };
-        let workload = workload.map(|reader| WorkloadSection::read(reader, Role::Alone));
-        let job = job.into_iter().map(|reader| WorkloadSection::read(reader, Role::Job));
+        let workload = workload.map(|reader| WorkloadSection::read(reader, SectionRole::Alone));
+        let job = job.into_iter().map(|reader| WorkloadSection::read(reader, SectionRole::Job));
         let (workload, job) = (workload.transpose()?, job.collect::<Result<Vec<_>, _>>()?);
         reader.finish()?;
         Ok(Self { general, topology, switch, transport, policy, workload, job, failure })

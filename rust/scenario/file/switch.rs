@@ -1,4 +1,4 @@
-//! `[switch]` as it was typed.
+//! `[switch]` as written in the file.
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -29,15 +29,15 @@ section! {
 section! {
     /// `ecn = { ... }`: a step, or a ramp of `kmin`, `kmax` and `pmax`.
     pub struct EcnSection {
-        /// Every packet is marked above so many waiting bytes.
+        /// Step: the queue length in bytes above which every packet is marked.
         step?: Bytes = "800 KB",
-        /// Ramp: no packet is marked up to so many waiting bytes.
+        /// Ramp: the queue length in bytes up to which no packet is marked.
         kmin?: Bytes = "100 KB",
-        /// Ramp: every packet is marked above so many waiting bytes.
+        /// Ramp: the queue length in bytes above which every packet is marked.
         kmax?: Bytes = "400 KB",
         /// Ramp: the probability of marking just below `kmax`.
         pmax?: Fraction = "1/5",
-        /// When the queue's length is compared.
+        /// The point at which the queue length is compared.
         at: EcnPoint = EcnPoint::default(),
     }
 }
@@ -54,12 +54,12 @@ section! {
         reserve: Bytes = PfcConfig::HPCC.reserve,
         /// The share of the pool's free memory that a link may take (value of HPCC).
         alpha: Fraction = PfcConfig::HPCC.alpha,
-        /// A paused link resumes when it is so far below that share (value of HPCC).
+        /// A paused link resumes when it is this far below that share (value of HPCC).
         resume_offset: Bytes = PfcConfig::HPCC.resume_offset,
     }
 }
 
-/// `headroom`: a rule by its name, or so many bytes a link.
+/// `headroom`: a rule by its name, or a size per link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadroomName {
     /// Three times rate times delay.
@@ -68,7 +68,7 @@ pub enum HeadroomName {
     ConWeave,
     /// Twice rate times delay, three packets and a frame: the most that can be in flight.
     WorstCase,
-    /// That many bytes.
+    /// A fixed size.
     Bytes(Bytes),
 }
 
@@ -117,7 +117,7 @@ section! {
     pub struct TrimSection {
         /// A trimmed packet on the wire (value of Ultra Ethernet's simulator).
         size: Bytes = Bytes::new(64),
-        /// The most that waits with priority at a port (value of NDP's simulator).
+        /// The maximum length of a port's queue with priority (value of NDP's simulator).
         limit?: Bytes = "twice the buffer",
     }
 }

@@ -1,4 +1,4 @@
-//! `[topology]` as it was typed.
+//! `[topology]` as written in the file.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub enum TopologyKind {
     LeafSpine,
     /// A k-ary fat-tree of two or three tiers.
     FatTree,
-    /// Two tiers, the GPUs of a server each at another leaf.
+    /// Two tiers, each GPU of a server connected to another leaf.
     RailOptimized,
     /// Read from a file.
     File,
@@ -64,7 +64,7 @@ section! {
 section! {
     /// `kind = "rail-optimized"`.
     pub struct RailOptimizedSection {
-        /// GPUs of a server, each at a leaf of its own.
+        /// GPUs of a server, each connected to a leaf of its own.
         rails: u32 = 8,
         /// Servers whose GPUs share leaves.
         servers: u32 = 8,
@@ -100,11 +100,11 @@ section! {
 }
 
 section! {
-    /// What every kind of fabric has.
+    /// The keys of every kind of fabric.
     pub struct WireSection {
         /// Preamble and inter-frame gap of each packet on every link.
         gap: Bytes = Bytes::new(20),
-        /// From the arrival of a packet's last bit to when it can leave, in each switch.
+        /// The time from the arrival of a packet's last bit until it can leave, in each switch.
         forwarding_delay: Span = Span::ZERO,
     }
 }
@@ -115,7 +115,7 @@ pub struct Generated<S> {
     /// How switches and hosts are wired.
     #[serde(flatten)]
     pub shape: S,
-    /// By which links.
+    /// The links.
     #[serde(flatten)]
     pub links: LinksSection,
 }
@@ -132,7 +132,7 @@ pub enum Shape {
     RailOptimized(Generated<RailOptimizedSection>),
     /// From a file.
     File(TopologyFileSection),
-    /// A fabric that exists already: no keys.
+    /// An existing fabric: no keys.
     Existing {},
 }
 
@@ -152,7 +152,7 @@ pub(in crate::scenario) const KINDS: &[Kind<Shape>] = &[
     },
     Kind {
         name: "rail-optimized",
-        summary: "Two tiers, the GPUs of a server each at another leaf.",
+        summary: "Two tiers, each GPU of a server connected to another leaf.",
         groups: &[Group::of::<RailOptimizedSection>(), Group::of::<LinksSection>()],
         read: |reader| generated(reader).map(Shape::RailOptimized),
     },
@@ -167,12 +167,12 @@ pub(in crate::scenario) const KINDS: &[Kind<Shape>] = &[
 /// `[topology]`: switches, hosts and links.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TopologySection {
-    /// Which family.
+    /// The family.
     pub kind: Located<TopologyKind>,
     /// The keys of that family.
     #[serde(flatten)]
     pub shape: Shape,
-    /// What every family has.
+    /// The keys of every family.
     #[serde(flatten)]
     pub wire: WireSection,
 }

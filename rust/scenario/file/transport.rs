@@ -1,4 +1,4 @@
-//! `[transport]` as it was typed.
+//! `[transport]` as written in the file.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,16 +9,16 @@ use crate::nic::{Entropies, Marked};
 use crate::scenario::input::section::{named, section};
 use crate::units::{Bytes, Span};
 
-/// In which order messages of a queue pair are delivered.
+/// The order in which messages of a queue pair are delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeliveryName {
-    /// As the recovery does it: in order, except with an erasure code.
+    /// The recovery's default: in order, except with an erasure code.
     #[default]
     Auto,
     /// In the order posted.
     Ordered,
-    /// In the order in which they are complete.
+    /// In the order of completion at the receiver.
     Unordered,
 }
 
@@ -38,33 +38,35 @@ section! {
         /// Bytes of data packets on the wire for each acknowledgement, if `ack_every` is not
         /// reached before.
         ack_bytes?: Bytes = "no limit",
-        /// The longest that an arrival waits to be acknowledged, if neither is reached before.
+        /// The maximum time after an arrival until it is acknowledged, if neither is reached
+        /// before.
         ack_time?: Span = "no limit",
-        /// When a packet with an ECN mark is acknowledged: at once, or with others.
+        /// Whether a packet with an ECN mark is acknowledged at once or with others.
         ack_marked: Marked = Marked::default(),
-        /// Of which packets the sender learns the entropy values.
+        /// The packets whose entropy values are in an acknowledgement.
         ack_entropies: Entropies = Entropies::default(),
         /// Whether acknowledgements have priority over data.
         ack_priority: bool = true,
-        /// What sets the sending rate.
+        /// The congestion control.
         congestion_control: CongestionName = CongestionName::default(),
         /// Parameters of the congestion control. `preset` names a set of them where a control has
         /// several, the first of which is the default; explicit keys override the preset.
         parameters: Parameters = Parameters::new(),
-        /// How lost packets are recovered; `auto` is what the policy is made for.
+        /// The loss recovery; `auto` selects the one for which the policy is designed.
         recovery: RecoveryName = RecoveryName::default(),
-        /// Parameters of the loss recovery; those left out have its defaults.
+        /// Parameters of the loss recovery; omitted ones have its defaults.
         recovery_parameters: Parameters = Parameters::new(),
-        /// In which order messages of a queue pair are delivered; `auto` is as the recovery does.
+        /// The order in which messages of a queue pair are delivered; `auto` is the recovery's
+        /// default.
         delivery: DeliveryName = DeliveryName::default(),
-        /// How long a sender waits for an acknowledgement.
+        /// The time for which a sender waits for an acknowledgement.
         retransmit_timeout: Span = Span::from_ms(1),
-        /// How long a receiver waits before it repeats a NACK (value of the HPCC simulator).
+        /// The time after which a receiver repeats a NACK (value of the HPCC simulator).
         nack_interval: Span = Span::from_us(500),
         /// The shortest time between two CNPs of a queue pair (Zhu et al., SIGCOMM 2015).
         cnp_interval: Span = Span::from_us(50),
         /// The cache of queue pair contexts in each NIC.
-        qp_cache?: QpCacheSection = "none: every context is at hand",
+        qp_cache?: QpCacheSection = "none: every context is cached",
     }
 }
 
@@ -73,7 +75,7 @@ section! {
     pub struct QpCacheSection {
         /// Contexts that it holds, at least 1.
         entries?: u32 = "required",
-        /// How long a packet that misses waits \[inferred\].
+        /// The time for which a packet waits after a miss \[inferred\].
         miss: Span = Span::from_ns(500),
     }
 }

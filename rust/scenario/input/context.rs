@@ -1,4 +1,5 @@
-//! What every section is resolved with: the text to point into, and the checks that they share.
+//! The context of every section's resolution: the text for error positions, and the checks that
+//! sections share.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -10,15 +11,15 @@ use super::source::Source;
 pub(in crate::scenario) use crate::nic::parameters::LONGEST_SPAN;
 use crate::units::{Bytes, Fraction, Span};
 
-/// Nothing on the wire is longer: the length field of a packet has 16 bits.
+/// The longest packet: its length field has 16 bits.
 pub(in crate::scenario) const LONGEST_PACKET: Bytes = Bytes::new(65_535);
 
-/// Where a scenario is from.
+/// The origin of a scenario.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::scenario) struct Context<'a> {
     /// Its text.
     source: &'a Source,
-    /// What paths in it are relative to.
+    /// The folder to which paths in it are relative.
     folder: &'a Path,
 }
 
@@ -34,7 +35,7 @@ pub(in crate::scenario) enum AtLeast {
 /// A name that was looked up among those that are known.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::scenario) struct Lookup<'a> {
-    /// What the name should stand for.
+    /// The kind of name.
     pub what: &'static str,
     pub name: &'a str,
     pub known: &'a [&'a str],
@@ -51,7 +52,7 @@ impl<'a> Context<'a> {
         Self { source, folder }
     }
 
-    /// What paths in the scenario are relative to.
+    /// The folder to which paths in the scenario are relative.
     pub(in crate::scenario) const fn folder(&self) -> &'a Path {
         self.folder
     }
@@ -59,9 +60,9 @@ impl<'a> Context<'a> {
 
 /// Faults at a key.
 impl Context<'_> {
-    /// `fault`, where the key stands.
+    /// `fault` at the position of the key.
     pub(in crate::scenario) fn fault(&self, key: &Key, fault: Fault) -> ScenarioError {
-        // Where the key itself is wrong, it is shown; otherwise its value is.
+        // An invalid key is shown itself; otherwise its value is shown.
         let position = match fault {
             _ if key.is_overridden() => Position::CommandLine,
             Fault::UnknownKey { .. } | Fault::Misplaced { .. } => self.source.position_of_name(key),
@@ -70,7 +71,7 @@ impl Context<'_> {
         ScenarioError::new(position, fault)
     }
 
-    /// An invalid value; shown as it was typed, or as it is where it is a default.
+    /// An invalid value; shown as written, or as computed if it is a default.
     pub(in crate::scenario) fn invalid<T: Display>(
         &self,
         value: &Located<T>,
@@ -79,7 +80,7 @@ impl Context<'_> {
         self.invalid_as(value.key(), self.shown(value), expected)
     }
 
-    /// An invalid value, shown as what it stands for.
+    /// An invalid value, shown as `value`.
     pub(in crate::scenario) fn invalid_as(
         &self,
         key: &Key,
@@ -90,12 +91,12 @@ impl Context<'_> {
         self.fault(key, Fault::Invalid { key: key.to_string(), value, expected })
     }
 
-    /// A value as it was typed, or as it is where it is a default.
+    /// A value as written, or as computed if it is a default.
     pub(in crate::scenario) fn shown<T: Display>(&self, value: &Located<T>) -> String {
         self.typed(value.key()).unwrap_or_else(|| value.to_string())
     }
 
-    /// What the file has as the value of a key, if it counts.
+    /// The value of a key in the file, unless it is overridden.
     pub(in crate::scenario) fn typed(&self, key: &Key) -> Option<String> {
         let typed = self.source.value_text(key).filter(|_| !key.is_overridden());
         typed.map(|typed| typed.trim_matches('"').to_owned())
@@ -121,7 +122,7 @@ impl Context<'_> {
         self.fault(key, Fault::Unsupported { key: key.to_string(), value, supported })
     }
 
-    /// A key that is needed and not there.
+    /// A required key that is missing.
     pub(in crate::scenario) fn missing(
         &self,
         key: &Key,
@@ -132,7 +133,7 @@ impl Context<'_> {
         self.fault(key, Fault::Missing { key: key.to_string(), because, example })
     }
 
-    /// A name that nothing has.
+    /// An unknown name.
     pub(in crate::scenario) fn unknown(&self, key: &Key, lookup: Lookup<'_>) -> ScenarioError {
         let Lookup { what, name, known } = lookup;
         let nearest = nearest(name, known.iter().copied());
@@ -216,7 +217,7 @@ impl Context<'_> {
     }
 }
 
-/// What a file has that a scenario names.
+/// The content of a file that a scenario names.
 #[derive(Debug)]
 pub(in crate::scenario) struct FileText {
     /// The file, for errors.

@@ -1,4 +1,4 @@
-//! What can be wrong with a scenario, and where.
+//! The faults of a scenario and their positions.
 
 use thiserror::Error;
 
@@ -18,7 +18,7 @@ use crate::workload::training::TrainingError;
 pub struct ScenarioError {
     /// Where.
     pub position: Box<Position>,
-    /// What is wrong, and what is expected.
+    /// The fault, with what is expected.
     #[source]
     pub fault: Box<Fault>,
 }
@@ -28,14 +28,14 @@ impl ScenarioError {
         Self { position: Box::new(position), fault: Box::new(fault) }
     }
 
-    /// A file that cannot be read, found before anything in it is.
+    /// A file that cannot be read.
     pub(in crate::scenario) fn unreadable(file: String, reason: std::io::Error) -> Self {
         let position = Position::File { file: file.clone() };
         Self::new(position, Fault::Unreadable { path: file, reason })
     }
 }
 
-/// What is wrong with a scenario. Keys are spelled with their section: `topology.leaves`.
+/// A fault of a scenario. Keys are written with their section: `topology.leaves`.
 #[derive(Debug, Error)]
 pub enum Fault {
     /// The file, or one that it names, cannot be read.
@@ -55,13 +55,13 @@ pub enum Fault {
     /// A key or section that does not exist.
     #[error("{section} has no key '{key}'{} {}", did_you_mean(nearest), expected(known))]
     UnknownKey {
-        /// Where the key stands.
+        /// The section of the key.
         section: String,
         /// What was given.
         key: String,
-        /// The closest that exists, if one is close.
+        /// The most similar known name, if any is similar.
         nearest: Option<String>,
-        /// Those that exist; empty if there are none.
+        /// The known keys; empty without any.
         known: String,
     },
     /// A value of the wrong type, without its unit, or beyond its type.
@@ -69,10 +69,10 @@ pub enum Fault {
     BadValue {
         /// The key.
         key: String,
-        /// What was given and what would be right.
+        /// The value that was given, and what is expected.
         reason: String,
     },
-    /// A name that stands for nothing.
+    /// An unknown name.
     #[error("{key}: unknown {what} '{name}'{} {}", did_you_mean(nearest), expected(known))]
     UnknownName {
         /// The key.
@@ -81,7 +81,7 @@ pub enum Fault {
         what: &'static str,
         /// What was given.
         name: String,
-        /// The closest that exists, if one is close.
+        /// The most similar known name, if any is similar.
         nearest: Option<String>,
         /// Those that exist.
         known: String,
@@ -101,7 +101,7 @@ pub enum Fault {
     Misplaced {
         /// The key.
         key: String,
-        /// What it would apply to.
+        /// The reason: what it applies to.
         because: String,
     },
     /// A key that is needed here and has no default.
@@ -111,7 +111,7 @@ pub enum Fault {
         key: String,
         /// Why it is needed.
         because: String,
-        /// A line that would be right.
+        /// A valid line.
         example: String,
     },
     /// A feature of the format that this version does not have.
@@ -124,22 +124,22 @@ pub enum Fault {
         /// What is supported in its place.
         supported: String,
     },
-    /// More than a machine can hold or a clock can count.
+    /// An amount that exceeds memory or the range of time.
     #[error("{key} = {value} is too large: {amount}; the limit is {limit}")]
     TooLarge {
-        /// The key that makes it large.
+        /// The key that determines the amount.
         key: String,
         /// Its value.
         value: String,
         /// What it amounts to.
         amount: String,
-        /// The most that is possible.
+        /// The maximum.
         limit: String,
     },
-    /// A graph that is no fabric.
+    /// An invalid topology.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// A collective that cannot be.
+    /// An invalid collective.
     #[error("{key}: {error}")]
     Collective {
         /// The key that it is about.
@@ -147,7 +147,7 @@ pub enum Fault {
         /// What is wrong.
         error: CollectiveError,
     },
-    /// A traffic pattern that cannot be.
+    /// An invalid traffic pattern.
     #[error("{key}: {error}")]
     Workload {
         /// The key that it is about.
@@ -155,7 +155,7 @@ pub enum Fault {
         /// What is wrong.
         error: WorkloadError,
     },
-    /// A training that cannot be.
+    /// An invalid training.
     #[error("{key}: {error}")]
     Training {
         /// The key that it is about.
@@ -193,12 +193,12 @@ fn did_you_mean(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or_else(|| ".".into(), |name| format!("; did you mean '{name}'?"))
 }
 
-/// The name of `known` that `name` was probably meant to be.
+/// The name of `known` that is most similar to `name`.
 pub(in crate::scenario) fn nearest<'a>(
     name: &str,
     known: impl Iterator<Item = &'a str>,
 ) -> Option<String> {
-    // A third of the letters may be wrong: more, and the guess is no help.
+    // At most a third of the letters may differ; names beyond that are not similar.
     let most = (name.chars().count() / 3).max(2);
     known
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))

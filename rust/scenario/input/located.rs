@@ -1,11 +1,11 @@
-//! Values that know which key of a scenario they are the value of.
+//! Values of a scenario with their keys.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A key of a scenario by its whole path: `topology.leaves`, `failure[0].link`.
+/// A key of a scenario, given by its whole path: `topology.leaves`, `failure[0].link`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Key {
     path: String,
@@ -13,7 +13,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// The file itself, which all keys are below.
+    /// The file itself, the root of all keys.
     pub(in crate::scenario) const ROOT: Self = Self { path: String::new(), overridden: false };
 
     /// Its path.
@@ -26,13 +26,13 @@ impl Key {
         self.overridden
     }
 
-    /// The key `name` below it.
+    /// The child key `name`.
     pub(in crate::scenario) fn child(&self, name: &str) -> Self {
         let dot = if self.path.is_empty() { "" } else { "." };
         Self { path: format!("{}{dot}{name}", self.path), overridden: false }
     }
 
-    /// The item of that index of its list.
+    /// The item of its list at that index.
     pub(in crate::scenario) fn item(&self, index: usize) -> Self {
         Self { path: format!("{}[{index}]", self.path), overridden: false }
     }
@@ -44,8 +44,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// A value of a scenario with its key, whether the file sets it or it is a default. Equal to
-/// another where the values are equal.
+/// A value of a scenario with its key, from the file or a default. Comparisons ignore the key.
 #[derive(Debug, Clone, Default)]
 pub struct Located<T> {
     value: T,
@@ -53,7 +52,7 @@ pub struct Located<T> {
 }
 
 impl<T> Located<T> {
-    /// A value of no key yet.
+    /// A value without a key.
     pub const fn new(value: T) -> Self {
         Self { value, key: Key::ROOT }
     }
@@ -63,7 +62,7 @@ impl<T> Located<T> {
         Self { value, key }
     }
 
-    /// The key that it is the value of.
+    /// The key of the value.
     pub const fn key(&self) -> &Key {
         &self.key
     }
@@ -84,19 +83,19 @@ impl<T> Located<T> {
         self.key.overridden = true;
     }
 
-    /// Sets which key it is the value of.
+    /// Sets the key of the value.
     pub(in crate::scenario) fn set_key(&mut self, key: &Key) {
         self.key = Key { overridden: self.key.overridden, ..key.clone() };
     }
 }
 
 impl<T: Clone> Located<Option<T>> {
-    /// The value, if there is one.
+    /// The value, if any.
     pub(in crate::scenario) fn given(&self) -> Option<Located<T>> {
         self.value.as_ref().map(|value| self.with(value.clone()))
     }
 
-    /// The value, which becomes `default` if there is none.
+    /// The value, which is set to `default` if it is missing.
     pub(in crate::scenario) fn fill(&mut self, default: T) -> Located<T> {
         let value = self.value.get_or_insert(default).clone();
         self.with(value)

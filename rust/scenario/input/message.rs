@@ -1,8 +1,8 @@
-//! serde's messages, made into faults of a scenario.
+//! Conversion of serde's messages to faults of a scenario.
 
 use super::error::{Fault, nearest};
 
-/// The fault behind what serde says of a key.
+/// The fault for serde's message about a key.
 pub(in crate::scenario) fn fault_of(key: &str, message: &str) -> Fault {
     if let Some((unknown, known)) = unknown_name(message, "unknown field ") {
         let section = key.rsplit_once('.').map_or("", |(section, _)| section);
@@ -42,7 +42,7 @@ pub(in crate::scenario) fn unknown_name(
     Some((names.next()?, names.collect()))
 }
 
-/// serde's words for what a value is and for what is expected, as words for people.
+/// serde's names of types, with what is expected.
 fn humanised(message: &str) -> String {
     let message = message.trim().replace('`', "");
     let Some((found, expected)) = message.split_once(", expected ") else { return message };

@@ -1,5 +1,5 @@
-//! What every part of reading a scenario builds on: its text, values that know their key, faults
-//! and where they are, and the checks that sections share. Nothing here knows a section.
+//! The base of reading a scenario: its text, values with their keys, faults with their positions,
+//! and the checks that sections share. This module depends on no section.
 
 pub(super) mod context;
 pub(super) mod error;

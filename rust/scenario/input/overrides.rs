@@ -1,6 +1,6 @@
-//! What overrides a scenario's file.
+//! Overrides of a scenario's file.
 
-/// What the command line sets in place of the file.
+/// The values that the command line sets in place of the file's.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Overrides {
     /// The policy, with its default parameters unless it is the file's own.

@@ -1,8 +1,8 @@
-//! Where in a scenario something stands.
+//! Positions in a scenario.
 
 use std::fmt;
 
-/// Where a fault is.
+/// The position of a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Position {
     /// In a line of the scenario.
@@ -13,7 +13,7 @@ pub enum Position {
         line: usize,
         /// Column, from 1, in characters.
         column: usize,
-        /// How many characters of the line are meant.
+        /// The number of characters.
         width: usize,
         /// The line itself.
         text: String,
@@ -23,19 +23,19 @@ pub enum Position {
         /// The scenario's file.
         file: String,
     },
-    /// In what overrides the scenario.
+    /// In an override.
     CommandLine,
 }
 
 impl Position {
-    /// The line with a caret below what is meant; empty where no line is meant.
+    /// The line with carets below the position; empty without a line.
     pub(super) fn excerpt(&self) -> String {
         let Self::Line { line, column, width, text, .. } = self else {
             return String::new();
         };
         let number = line.to_string();
         let margin = " ".repeat(number.len());
-        // Tabs stay tabs, so that the caret stands where the eye expects it.
+        // Tabs stay tabs, so that the carets are below the position.
         let indent: String =
             text.chars().take(column - 1).map(|c| if c == '\t' { c } else { ' ' }).collect();
         let carets = "^".repeat((*width).max(1));

@@ -12,13 +12,13 @@ use super::section::{Group, Section, Value};
 use super::source::Source;
 use crate::balance::Parameters;
 
-/// A section of which some keys may have been read already.
+/// A section, of which some keys may already have been read.
 #[derive(Debug)]
 pub(in crate::scenario) struct SectionReader<'s> {
     source: &'s Source,
     key: Key,
     table: DeTable<'s>,
-    /// Keys that it may have: all that were asked for.
+    /// The known keys: all that have been requested.
     known: Vec<&'static str>,
 }
 
@@ -58,7 +58,7 @@ impl<'s> SectionReader<'s> {
         &self.key
     }
 
-    /// What its faults are made with.
+    /// The context of its faults.
     pub(in crate::scenario) fn context(&self) -> Context<'s> {
         Context::of(self.source)
     }
@@ -69,12 +69,12 @@ impl<'s> SectionReader<'s> {
         self.take_unlisted()
     }
 
-    /// Leaves a key that was read out of what messages list: it does not apply.
+    /// Removes a key from the known keys that messages list, because it does not apply.
     pub(in crate::scenario) fn unlist(&mut self, name: &str) {
         self.known.retain(|known| *known != name);
     }
 
-    /// Reads the keys of `S`, which messages do not list: they are there to be refused.
+    /// Reads the keys of `S` without listing them in messages, so that they can be rejected.
     pub(in crate::scenario) fn take_unlisted<S: Section>(&mut self) -> Result<S, ScenarioError> {
         let mut table = DeTable::new();
         for name in S::NAMES {
@@ -87,7 +87,7 @@ impl<'s> SectionReader<'s> {
         Ok(section)
     }
 
-    /// Reads the keys of `S`, and refuses others.
+    /// Reads the keys of `S`, and fails for others.
     pub(in crate::scenario) fn take_all<S: Section>(mut self) -> Result<S, ScenarioError> {
         let section = self.take()?;
         self.finish()?;
@@ -146,7 +146,7 @@ impl<'s> SectionReader<'s> {
         items.map(|(index, item)| self.below(key.item(index), item)).collect()
     }
 
-    /// All keys that are left, whatever they are called.
+    /// All remaining keys.
     pub(in crate::scenario) fn rest(&mut self) -> Result<Located<Parameters>, ScenarioError> {
         let table = std::mem::take(&mut self.table);
         let parameters: Parameters = self.read(Spanned::new(0..0, DeValue::Table(table)))?;
@@ -155,7 +155,7 @@ impl<'s> SectionReader<'s> {
         Ok(parameters)
     }
 
-    /// Refuses a key that is left: the section does not have it.
+    /// Fails for a remaining key, which the section does not have.
     pub(in crate::scenario) fn finish(self) -> Result<(), ScenarioError> {
         let section = match self.key.path() {
             "" => "a scenario".to_owned(),
@@ -165,7 +165,7 @@ impl<'s> SectionReader<'s> {
         self.next().map_or(Ok(()), |key| Err(self.unknown_key(&key, section, &all)))
     }
 
-    /// Refuses a key that is left: it is for another of `kinds` than `kind`, or for none.
+    /// Fails for a remaining key, which is for another of `kinds` than `kind`, or for none.
     pub(in crate::scenario) fn finish_kind<S>(
         self,
         kind: &str,
@@ -189,13 +189,13 @@ impl<'s> SectionReader<'s> {
         Err(self.context().misplaced(&section.child(&wrong), because))
     }
 
-    /// The first key that is left.
+    /// The first remaining key.
     fn next(&self) -> Option<String> {
         self.table.keys().next().map(|key| key.get_ref().to_string())
     }
 
-    /// The fault of a key that the section does not have; of its own keys and, if none of those is
-    /// close, of `all`, one may have been meant.
+    /// The fault of a key that the section does not have. It suggests a similar key of the section
+    /// or, without one, of `all`.
     fn unknown_key(&self, name: &str, section: String, all: &[&str]) -> ScenarioError {
         let own = || self.known.iter().copied();
         let nearest = nearest(name, own()).or_else(|| nearest(name, all.iter().copied()));

@@ -1,4 +1,5 @@
-//! What keys may hold and what they are for, described beside the fields that serde reads.
+//! Sections: the form, the default and the description of each key, declared with the fields that
+//! serde reads.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +11,12 @@ use super::message::unknown_name;
 use crate::balance::Parameters;
 use crate::units::{BitRate, Bytes, Flops, Fraction, Span};
 
-/// What a key may hold.
+/// The form of a key's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::scenario) struct Form {
-    /// How it is written: `whole number`, or the names that may stand there.
+    /// The notation: `whole number`, or the valid names.
     pub text: String,
-    /// The keys of its table, if it is one.
+    /// The keys of its table, if any.
     pub keys: Vec<KeyDescription>,
 }
 
@@ -25,27 +26,27 @@ impl Form {
     }
 }
 
-/// A key of a section, for people.
+/// The description of a key of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::scenario) struct KeyDescription {
     pub name: &'static str,
-    /// What it is for: its doc comment.
+    /// The meaning: its doc comment.
     pub summary: String,
     pub form: Form,
     /// Its default as TOML writes it, or in words.
     pub default: String,
 }
 
-/// What may be the value of a key.
+/// A type of values of keys.
 pub(in crate::scenario) trait Value {
-    /// How it is written.
+    /// The form of the value.
     fn form() -> Form;
 
-    /// Tells the values inside which keys they are of.
+    /// Sets the keys of the values inside.
     fn locate(&mut self, _key: &Key) {}
 }
 
-/// Some keys of a section, for those who list them.
+/// A group of keys of a section, for lists.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::scenario) struct Group {
     pub names: &'static [&'static str],
@@ -95,7 +96,7 @@ impl<T: Value> Value for Option<T> {
     }
 }
 
-/// Values that have no values inside.
+/// Values without values inside.
 macro_rules! plain {
     ($($type:ty: $form:expr),* $(,)?) => {
         $(impl Value for $type {
@@ -129,7 +130,7 @@ pub(in crate::scenario) fn names<T: for<'de> Deserialize<'de>>() -> Vec<String> 
     unknown_name(&refusal, "unknown variant ").map_or_else(Vec::new, |(_, known)| known)
 }
 
-/// The form of a value that is one of some names: `` `"a"`, `"b"` ``.
+/// The form of a value that is one of several names: `` `"a"`, `"b"` ``.
 pub(in crate::scenario) fn one_of(names: &[String]) -> Form {
     let quoted: Vec<String> = names.iter().map(|name| format!("`\"{name}\"`")).collect();
     Form::of(quoted.join(", "))
@@ -143,9 +144,9 @@ pub(in crate::scenario) fn written<T: Serialize>(value: &T) -> String {
     }
 }
 
-/// Declares a section: a struct that serde reads, whose every field is a key with a doc comment
-/// and a default. `key: Type = default` is a [`Located`] value; `key?: Type = "words"` is one that
-/// may be left out, with what happens then in words.
+/// Declares a section: a struct that serde reads, whose every field is a key with a doc comment and
+/// a default. `key: Type = default` is a [`Located`] value; `key?: Type = "words"` is optional,
+/// with a description of the default.
 macro_rules! section {
     (
         $(#[doc = $doc:literal])*

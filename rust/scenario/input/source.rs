@@ -1,4 +1,4 @@
-//! The text of a scenario, and where in it each key stands.
+//! The text of a scenario, and the position of each key.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,14 +14,14 @@ use super::position::Position;
 /// Bytes of the text.
 type TextRange = Range<usize>;
 
-/// Where a key stands.
+/// The position of a key.
 #[derive(Debug, Clone)]
 struct Entry {
     name: TextRange,
     value: TextRange,
 }
 
-/// A text that is TOML, and where its keys stand.
+/// A TOML text, and the positions of its keys.
 #[derive(Debug)]
 pub(in crate::scenario) struct Source {
     file: String,
@@ -47,11 +47,11 @@ impl Source {
         DeTable::parse(&self.text).expect("the text was parsed when it was read").into_inner()
     }
 
-    /// The fault of a value that serde refuses.
+    /// The fault of a value that serde rejects.
     pub(in crate::scenario) fn refusal(&self, error: &toml::de::Error) -> ScenarioError {
         let span = error.span().unwrap_or(0..0);
         let fault = fault_of(self.key_at(&span), error.message());
-        // A key that does not exist is shown itself; otherwise its value is.
+        // An unknown key is shown itself; otherwise its value is shown.
         ScenarioError::new(self.at(&span), fault)
     }
 
@@ -66,12 +66,12 @@ impl Source {
         Some(self.line_and_column(entry.name.start).0)
     }
 
-    /// What is written as the value of a key.
+    /// The text of the value of a key.
     pub(in crate::scenario) fn value_text(&self, key: &Key) -> Option<&str> {
         self.text.get(self.entries.get(key.path())?.value.clone())
     }
 
-    /// Where the value of a key stands, or the closest section around it.
+    /// The position of a key's value, or of the innermost section around it.
     pub(in crate::scenario) fn position_of_value(&self, key: &Key) -> Position {
         let path = key.path();
         if let Some(entry) = self.entries.get(path) {
@@ -82,7 +82,7 @@ impl Source {
         section.map_or_else(|| self.whole(), |section| self.at(&section.name))
     }
 
-    /// Where the name of a key stands, or the closest section around it.
+    /// The position of a key's name, or of the innermost section around it.
     pub(in crate::scenario) fn position_of_name(&self, key: &Key) -> Position {
         match self.entries.get(key.path()) {
             Some(entry) => self.at(&entry.name),

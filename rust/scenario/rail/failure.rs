@@ -7,11 +7,11 @@ use crate::scenario::input::context::{AtLeast, Context, Lookup};
 use crate::scenario::input::error::ScenarioError;
 use crate::units::{Fraction, Time};
 
-/// What may fail.
+/// The rails and hosts that may fail.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Network<'a> {
+pub(super) struct FailureTargets<'a> {
     pub rails: &'a [RailConfig],
-    /// How many hosts there are.
+    /// The number of hosts.
     pub ranks: u32,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Network<'a> {
 pub(super) fn resolve(
     context: &Context<'_>,
     section: &RailFailureSection,
-    network: Network<'_>,
+    network: FailureTargets<'_>,
 ) -> Result<RailFailure, ScenarioError> {
     let rail = rail(context, section, network.rails)?;
     let kind = kind(context, section, network.ranks)?;

@@ -1,5 +1,5 @@
-//! A scenario of hosts with several rails as it was typed: a file with `[[rail]]` sections, a
-//! struct for each kind of rail.
+//! The file of a scenario of hosts with several rails: `[[rail]]` sections, with a struct for each
+//! kind of rail.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::scenario::input::section::{Form, Group, Value, named, section};
 use crate::scenario::input::source::Source;
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
-/// A whole file. Every section but `[[rail]]` may be left out; an unknown one is refused.
+/// A whole file. Every section except `[[rail]]` is optional; an unknown one is an error.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RailFile {
     /// The keys above all sections.
@@ -28,9 +28,9 @@ pub struct RailFile {
     pub policy: PolicySection,
     /// The operations.
     pub workload: RailWorkloadSection,
-    /// How failures are noticed, and how long chunks are.
+    /// The exception handler: its timers, and the length of chunks.
     pub handler: HandlerSection,
-    /// What fails.
+    /// The failures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failure: Vec<RailFailureSection>,
 }
@@ -39,12 +39,12 @@ pub struct RailFile {
 pub(in crate::scenario) const DEFAULT_POLICY: &str = "nezha";
 
 section! {
-    /// `[hosts]`: who takes part.
+    /// `[hosts]`: the hosts.
     pub struct HostsSection {
-        /// How many hosts there are: as many as Nezha's first cluster had.
+        /// The number of hosts; the default is that of Nezha's first cluster.
         count: u32 = 6,
-        /// How fast a host's processor adds one vector to another \[inferred\]: two streams are
-        /// read and one is written at what a core gets of a memory channel.
+        /// The rate at which a host's processor adds one vector to another \[inferred\]: two
+        /// streams are read and one is written at a core's share of a memory channel.
         add_rate: BitRate = BitRate::from_gbps(80),
     }
 }
@@ -58,41 +58,41 @@ pub enum RailKindName {
     Tcp,
     /// A ring of the hosts over the NIC of this project.
     Rdma,
-    /// Switches that add up.
+    /// Switches that reduce.
     InNetwork,
 }
 
 /// `[[rail]]`: a plane of links and switches.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RailSection {
-    /// What every kind has.
+    /// The keys of every kind.
     #[serde(flatten)]
     pub common: RailCommonSection,
-    /// How it reduces.
+    /// The kind of reduction.
     pub kind: Located<RailKindName>,
-    /// The keys of that kind.
+    /// The keys of the kind.
     #[serde(flatten)]
     pub keys: RailKeys,
 }
 
 section! {
-    /// What rails of every kind have.
+    /// The keys of every kind of rail.
     pub struct RailCommonSection {
-        /// What results and failures call it.
+        /// The name in results and failures.
         name?: String = "`rail0` and so on",
     }
 }
 
-/// What a core sends and receives through Linux's TCP with every offload on: Cai, Chaudhary,
-/// Vuppalapati, Hwang, Agarwal, "Understanding Host Network Stack Overheads" (SIGCOMM 2021),
-/// section 3: 42 Gbps into one core, 89 Gbps out of one. The two figures are quoted from memory and
-/// were not checked against the paper.
+/// The rates at which a core sends and receives through Linux's TCP with all offloads: Cai,
+/// Chaudhary, Vuppalapati, Hwang, Agarwal, "Understanding Host Network Stack Overheads" (SIGCOMM
+/// 2021), section 3: 42 Gbps into one core, 89 Gbps out of one. The two figures are quoted from
+/// memory and were not checked against the paper.
 const CORE_SENDS: BitRate = BitRate::from_gbps(89);
 const CORE_RECEIVES: BitRate = BitRate::from_gbps(42);
 
-// `tcp`: 9000 B of IP with 52 B of IP and TCP (timestamps) and 18 B of Ethernet; a message costs
-// what a system call and a wake-up do, in the order of Linux's [inferred]; slices are Linux's
-// largest segments to be cut by the adapter (`GSO_MAX_SIZE`); 200 ms is its least timeout
+// `tcp`: 9000 B of IP with 52 B of IP and TCP (timestamps) and 18 B of Ethernet; the costs of a
+// message are those of a system call and a wake-up, in the order of Linux's [inferred]; slices are
+// Linux's largest segments to be cut by the adapter (`GSO_MAX_SIZE`); 200 ms is its least timeout
 // (`TCP_RTO_MIN`).
 section! {
     /// `kind = "tcp"`.
@@ -111,26 +111,25 @@ section! {
         send_message: Span = Span::from_us(6),
         /// The processor's time for each message received: a wake-up \[inferred\].
         receive_message: Span = Span::from_us(12),
-        /// How fast a processor that does nothing else sends (Cai et al., SIGCOMM 2021).
+        /// The rate at which a dedicated processor sends (Cai et al., SIGCOMM 2021).
         send_rate: BitRate = CORE_SENDS,
-        /// How fast a processor that does nothing else receives (Cai et al., SIGCOMM 2021).
+        /// The rate at which a dedicated processor receives (Cai et al., SIGCOMM 2021).
         receive_rate: BitRate = CORE_RECEIVES,
-        /// Links of each host. With more than one, each message is one ordered stream over all of
-        /// them, as with MPTCP, which rails are compared with.
+        /// Links of each host. With several links, each message is one ordered stream over all of
+        /// them, as with MPTCP.
         links: u32 = 1,
-        /// Several links: how fast a processor that does nothing else computes checksums
-        /// \[inferred\]: one pass over memory. No adapter computes those of MPTCP (RFC 8684,
-        /// section 3.3.1).
+        /// Several links: the rate at which a dedicated processor computes checksums \[inferred\]:
+        /// one pass over memory. No adapter computes those of MPTCP (RFC 8684, section 3.3.1).
         checksum_rate?: BitRate = "64 Gbps",
-        /// What the processor handles in one go: Linux's `GSO_MAX_SIZE`.
+        /// The bytes that the processor handles at a time: Linux's `GSO_MAX_SIZE`.
         slice: Bytes = Bytes::new(64 << 10),
-        /// How long a sender waits for an acknowledgement: Linux's `TCP_RTO_MIN`.
+        /// The time for which a sender waits for an acknowledgement: Linux's `TCP_RTO_MIN`.
         retransmit_timeout: Span = Span::from_ms(200),
     }
 }
 
 section! {
-    /// `kind = "rdma"`: as `[transport]` has it.
+    /// `kind = "rdma"`, with the defaults of `[transport]`.
     pub struct RdmaSection {
         /// Rate of its links.
         rate: BitRate = BitRate::from_gbps(100),
@@ -146,9 +145,9 @@ section! {
         send_message: Span = Span::from_us(1),
         /// The processor's time for each message received: a poll \[inferred\].
         receive_message: Span = Span::from_us(1),
-        /// What the processor handles in one go.
+        /// The bytes that the processor handles at a time.
         slice: Bytes = Bytes::new(1 << 20),
-        /// How long a sender waits for an acknowledgement.
+        /// The time for which a sender waits for an acknowledgement.
         retransmit_timeout: Span = Span::from_ms(1),
     }
 }
@@ -166,9 +165,9 @@ section! {
         radix: u32 = 8,
         /// Payload of a segment.
         segment: Bytes = Bytes::new(4_096),
-        /// Segments that a switch has room for at a time.
+        /// The segments that a switch holds at a time.
         slots: u32 = 64,
-        /// From the last child's segment to the sum.
+        /// The time from the last child's segment to the sum.
         switch_latency: Span = Span::from_ns(300),
         /// The processor's time for each chunk.
         chunk_overhead: Span = Span::from_us(2),
@@ -183,7 +182,7 @@ pub enum RailKeys {
     Tcp(TcpSection),
     /// A ring over the NIC of this project.
     Rdma(RdmaSection),
-    /// Switches that add up.
+    /// Switches that reduce.
     InNetwork(InNetworkSection),
 }
 
@@ -203,19 +202,19 @@ pub(in crate::scenario) const KINDS: &[Kind<RailKeys>] = &[
     },
     Kind {
         name: "in-network",
-        summary: "Switches that add up.",
+        summary: "Switches that reduce.",
         groups: &[Group::of::<InNetworkSection>()],
         read: |reader| reader.take().map(RailKeys::InNetwork),
     },
 ];
 
-/// A size, or several that operations take in turn.
+/// One size, or several that operations take in turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Sizes {
-    /// All alike.
+    /// The same for all.
     One(Bytes),
-    /// One after the other, and from the first again.
+    /// Cyclically, in this order.
     Several(Vec<Bytes>),
 }
 
@@ -226,11 +225,11 @@ impl Value for Sizes {
 }
 
 section! {
-    /// `[workload]`: what is reduced.
+    /// `[workload]`: the operations.
     pub struct RailWorkloadSection {
         /// The collective: `all-reduce` alone.
         kind: String = "all-reduce".to_owned(),
-        /// How many operations there are, one after the other.
+        /// The number of consecutive operations.
         operations: u32 = 20,
         /// The length of each rank's vector, in whole elements of 8 B. Several sizes are taken in
         /// turn.
@@ -243,30 +242,31 @@ section! {
 section! {
     /// `[handler]`: timers and sizes of the exception handler; all defaults are \[inferred\].
     pub struct HandlerSection {
-        /// The longest chunk, a multiple of the element: what ranks agree on and do again.
+        /// The longest chunk, a multiple of the element; ranks agree on chunks and repeat them
+        /// after a failure.
         chunk: Bytes = handler::Config::default().chunk,
-        /// How often each rank sends a heartbeat to the next one, on each rail.
+        /// The period of the heartbeats from each rank to the next one, on each rail.
         heartbeat: Span = handler::Config::default().heartbeat,
         /// Heartbeats missed in a row after which a rail is down, at least 1.
         misses: u32 = handler::Config::default().misses,
-        /// How late a heartbeat may be.
+        /// The tolerated delay of a heartbeat.
         grace: Span = handler::Config::default().grace,
-        /// A rail that completes nothing for so many times the expected time is suspected.
+        /// The multiple of the expected time without a completion after which a rail is suspected.
         stall_factor: u32 = handler::Config::default().stall_factor,
         /// The shortest time after which a rail is suspected.
         stall_least: Span = handler::Config::default().stall_least,
-        /// How long a suspected rail has for an answer or progress.
+        /// The time within which a suspected rail must answer or make progress.
         confirm: Span = handler::Config::default().confirm,
-        /// After what time a rank publishes its report again, while others have not answered.
+        /// The time after which a rank publishes its report again if others have not answered.
         retry: Span = handler::Config::default().retry,
-        /// How often a rail that is down is probed.
+        /// The period with which a rail that is down is probed.
         probe: Span = handler::Config::default().probe,
         /// Rounds of probes in a row that all ranks answered after which a rail is up, at least 1.
         good_probes: u32 = handler::Config::default().good_probes,
     }
 }
 
-/// Ways of failing.
+/// Kinds of failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RailFailureName {
@@ -275,7 +275,7 @@ pub enum RailFailureName {
     Link,
     /// The switch transmits nothing.
     Switch,
-    /// The link of a host is slow.
+    /// The link of a host has a share of its rate.
     Crawl,
     /// The link of a host transmits nothing, and its adapter reports that at once.
     Error,
@@ -284,13 +284,13 @@ pub enum RailFailureName {
 named! { RailKindName, RailFailureName }
 
 section! {
-    /// `[[failure]]`: what happens to a rail.
+    /// `[[failure]]`: a failure of a rail.
     pub struct RailFailureSection {
         /// The rail's name.
         rail?: String = "required",
-        /// What happens to it.
+        /// The kind of failure.
         kind: RailFailureName = RailFailureName::default(),
-        /// The host whose link it is. Not for `switch`.
+        /// The host of the link. Not for `switch`.
         host?: u32 = "0",
         /// When it starts.
         at: Span = Span::ZERO,

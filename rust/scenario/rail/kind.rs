@@ -10,10 +10,10 @@ use crate::scenario::input::error::ScenarioError;
 use crate::scenario::input::located::Located;
 use crate::units::{BitRate, Bytes, Span};
 
-/// Most links of a host in one rail.
+/// The most links of a host in one rail.
 const MOST_LINKS: u32 = 16;
 
-/// How fast a processor computes checksums: one pass over memory \[inferred\].
+/// The rate at which a processor computes checksums: one pass over memory \[inferred\].
 const CORE_CHECKS: BitRate = BitRate::from_gbps(64);
 
 /// The rail of a section.
@@ -86,7 +86,7 @@ fn tcp(context: &Context<'_>, section: &mut TcpSection) -> Result<Transport, Sce
     Ok(Transport { links, nic, software, buffer: *section.buffer, gap: Bytes::new(20) })
 }
 
-/// How fast the processor computes checksums: with one link the adapter does.
+/// The rate at which the processor computes checksums; with one link the adapter computes them.
 fn checksum_rate(
     context: &Context<'_>,
     section: &mut TcpSection,
@@ -167,7 +167,7 @@ fn tree(context: &Context<'_>, section: &InNetworkSection) -> Result<TreeConfig,
     })
 }
 
-/// A rate at which a chunk's time fits into 64 bits of picoseconds.
+/// Checks that a chunk's time at this rate fits into 64 bits of picoseconds.
 pub(super) fn rate(
     context: &Context<'_>,
     rate: &Located<BitRate>,

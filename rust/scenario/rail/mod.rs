@@ -15,17 +15,17 @@ use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::{limits, policy};
 use crate::balance::{Parameters, SchemeError};
-use crate::multirail::{HostCosts, RailConfig, RailFailure, Setup};
+use crate::multirail::{HostCosts, RailConfig, RailFailure, RailSetup};
 use crate::rail::{self, AllocatorConfig};
 use crate::units::Time;
 use file::{RailFile, RailSection};
 
-/// Most hosts: each has a processor, vectors and connections in every rail.
+/// The most hosts: each has a processor, vectors and connections in every rail.
 const MOST_HOSTS: u32 = 256;
-/// Most rails: as many as an allocator has bits for.
+/// The most rails: the number of bits in an allocator's set.
 const MOST_RAILS: usize = 64;
 
-/// A sound scenario of hosts with several rails.
+/// A valid scenario of hosts with several rails.
 #[derive(Debug, Clone)]
 pub struct RailScenario {
     /// The stem of its file's name.
@@ -34,14 +34,14 @@ pub struct RailScenario {
     pub path: PathBuf,
     /// The file as resolved: overrides and defaults filled in.
     pub file: RailFile,
-    /// What a run is given.
-    pub setup: Setup,
-    /// How operations are divided among rails.
+    /// The setup of a run.
+    pub setup: RailSetup,
+    /// The allocator, which divides operations among rails.
     pub allocator: AllocatorConfig,
 }
 
 impl RailScenario {
-    /// True if a file has `[[rail]]` sections. What cannot be read, or is not TOML, has none.
+    /// True if a file has `[[rail]]` sections; false if it cannot be read or is not TOML.
     pub fn is_in(path: &Path) -> bool {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("rail"))
@@ -50,7 +50,7 @@ impl RailScenario {
     /// Reads and resolves a file.
     ///
     /// # Errors
-    /// Whatever is wrong with the file or with the overrides.
+    /// Fails if the file or an override is invalid.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path);
@@ -79,7 +79,7 @@ impl RailScenario {
     }
 }
 
-fn resolve(context: &Context<'_>, file: &mut RailFile) -> Result<Setup, ScenarioError> {
+fn resolve(context: &Context<'_>, file: &mut RailFile) -> Result<RailSetup, ScenarioError> {
     let general = &file.general;
     let seed = limits::seed(context, &general.seed)?;
     limits::version(context, &general.schema_version)?;
@@ -94,10 +94,10 @@ fn resolve(context: &Context<'_>, file: &mut RailFile) -> Result<Setup, Scenario
     let operations = work::operations(context, &file.workload, ranks)?;
     let window = context.positive(&file.workload.window)?;
     let handler = work::handler(context, &file.handler)?;
-    let network = failure::Network { rails: &rails, ranks };
+    let network = failure::FailureTargets { rails: &rails, ranks };
     let failures = file.failure.iter().map(|section| failure::resolve(context, section, network));
     let failures = failures.collect::<Result<Vec<RailFailure>, ScenarioError>>()?;
-    Ok(Setup {
+    Ok(RailSetup {
         ranks,
         rails,
         host: HostCosts { add_rate: Some(add_rate) },
@@ -125,7 +125,7 @@ fn rails(
         context.name(&name)?;
         let rail = kind::resolve(context, section, &name)?;
         if rails.iter().any(|other| other.name == rail.name) {
-            return Err(context.invalid(&name, "another rail has that name"));
+            return Err(context.invalid(&name, "another rail has this name; names must be unique"));
         }
         rails.push(rail);
     }

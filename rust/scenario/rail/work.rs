@@ -9,12 +9,12 @@ use crate::scenario::input::located::Located;
 use crate::scenario::input::section::Section as _;
 use crate::units::Bytes;
 
-/// Most bytes that all ranks' vectors of one operation may have together: they are in memory.
+/// The most bytes of all ranks' vectors of one operation together, which are in memory.
 const MOST_BYTES: u64 = 8 << 30;
-/// Most operations of a run.
+/// The most operations of a run.
 const MOST_OPERATIONS: u32 = 1_000_000;
 
-/// The vectors' length of each operation, among so many hosts.
+/// The length of each operation's vectors among `hosts` hosts.
 pub(super) fn operations(
     context: &Context<'_>,
     section: &RailWorkloadSection,
@@ -70,8 +70,8 @@ fn refused(context: &Context<'_>, section: &HandlerSection, error: ConfigError) 
     }
 }
 
-/// The exception handler of a section: no timer is zero, chunks are whole elements and not too
-/// many.
+/// The exception handler of a section. Timers must not be zero; chunks must be whole elements and
+/// not too many.
 pub(super) fn handler(
     context: &Context<'_>,
     section: &HandlerSection,

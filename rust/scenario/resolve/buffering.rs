@@ -9,11 +9,10 @@ use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::topology::Topology;
 use crate::units::Bytes;
 
-/// No buffer is larger: lengths of queues are counted in 32 bits. The largest switches of 2025
-/// hold a tenth of it.
+/// The largest buffer: queue lengths have 32 bits. The largest switches of 2025 have a tenth of it.
 pub(super) const LARGEST_BUFFER: Bytes = Bytes::new(2_000_000_000);
 
-/// What settings of a switch are checked against.
+/// The limits of a switch's settings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
     pub buffer: Buffer,
@@ -68,7 +67,7 @@ pub(super) fn trim(
     Ok(Some(TrimConfig { size: **size, limit: *limit }))
 }
 
-/// Refuses a buffer in which reserves and headrooms of a switch leave nothing to share.
+/// Fails for a buffer that has no shared memory besides reserves and headrooms.
 pub(in crate::scenario) fn pool(
     context: &Context<'_>,
     section: &SwitchSection,

@@ -1,7 +1,7 @@
 //! `[workload]` with the kind of a collective.
 
 use super::pattern::delayed;
-use super::site::{Sent, Site};
+use super::site::{ResolvedWorkload, Site};
 use crate::collective::{self, Collective, CollectiveError, CollectiveKind, Plan};
 use crate::ids::HostId;
 use crate::scenario::file::workload::generated::{CollectiveSection, DEFAULT_BYTES};
@@ -9,14 +9,14 @@ use crate::scenario::input::context::{AtLeast, Lookup};
 use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::units::Bytes;
 
-/// What a message of a barrier carries, where the section does not say: a counter.
+/// The default length of a barrier's message: a counter.
 const BARRIER_BYTES: Bytes = Bytes::new(8);
 
 /// The messages of a collective.
 pub(super) fn resolve(
     site: &Site<'_>,
     section: &mut CollectiveSection,
-) -> Result<Sent, ScenarioError> {
+) -> Result<ResolvedWorkload, ScenarioError> {
     let context = &site.context;
     let collective = algorithm(site, section)?;
     let ranks = ranks(site, section)?;
@@ -45,7 +45,7 @@ pub(super) fn resolve(
     delayed(site, workload, &section.start_jitter)
 }
 
-/// The error of a collective, at the key that it is about.
+/// The error of a collective, at the key that causes it.
 fn refused(site: &Site<'_>, section: &CollectiveSection, error: CollectiveError) -> ScenarioError {
     let key = match error {
         CollectiveError::NoBytes | CollectiveError::TooManyBytes { .. } => section.bytes.key(),
@@ -60,7 +60,7 @@ fn refused(site: &Site<'_>, section: &CollectiveSection, error: CollectiveError)
     site.context.fault(key, Fault::Collective { key: key.to_string(), error })
 }
 
-/// How many take part: the first ones of the hosts that may.
+/// The number of ranks: the first ones of the section's hosts.
 fn ranks(site: &Site<'_>, section: &mut CollectiveSection) -> Result<u32, ScenarioError> {
     let hosts = site.count();
     let typed = section.ranks.is_some();
@@ -83,8 +83,8 @@ struct Choice {
     collective: &'static Collective,
 }
 
-/// The collective of a kind, which is a collective's whole name (`ring-all-reduce`) or what it
-/// does (`all-reduce`) with an `algorithm` (`ring`): the first of the registry if none is named.
+/// The collective of a kind, which is a collective's whole name (`ring-all-reduce`) or an operation
+/// (`all-reduce`) with an `algorithm` (`ring`, by default the first of the registry).
 fn algorithm(
     site: &Site<'_>,
     section: &mut CollectiveSection,

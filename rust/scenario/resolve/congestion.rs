@@ -9,8 +9,8 @@ use crate::scenario::file::transport::TransportSection;
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
 
-/// The congestion control of a section, whose parameters become all of them. Whether switches trim
-/// may decide its preset.
+/// The congestion control of a section, whose parameters are completed. The default preset may
+/// depend on whether switches trim.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     section: &mut TransportSection,

@@ -10,13 +10,13 @@ use crate::scenario::input::located::{Key, Located};
 use crate::topology::{Node, Topology};
 use crate::units::{Fraction, Span, Time};
 
-/// Most times that a section takes links down, over all links that it may hit: what each costs in
-/// memory and in computations of routes stays bounded.
+/// The most outages of a section, over all links that it may select: it bounds memory and the
+/// computation of routes.
 const MOST_OUTAGES: u64 = 1 << 20;
 
-/// What failures are drawn and counted by.
+/// The inputs of random failures.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::scenario) struct Run {
+pub(in crate::scenario) struct DrawContext {
     pub seed: u64,
     pub time_limit: Time,
 }
@@ -28,13 +28,13 @@ struct Scheduled {
     section: usize,
 }
 
-/// Links that a section hits, and how many it might have hit.
+/// The links that a section selects, and the number of candidates.
 struct Hit {
     links: Vec<LinkId>,
     of: usize,
 }
 
-/// A link and the stream that it is drawn from.
+/// A link and its random stream.
 type LinkStream = (LinkId, Stream);
 
 /// The failures of all links, in order of link ids and times; those of one link may overlap.
@@ -45,7 +45,7 @@ pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     sections: &[FailureSection],
     topology: &Topology,
-    run: Run,
+    run: DrawContext,
 ) -> Result<Vec<Failure>, ScenarioError> {
     let mut scheduled = Vec::new();
     let mut streams: Vec<LinkStream> = Vec::new();
@@ -77,9 +77,9 @@ pub(in crate::scenario) fn resolve(
     Ok(joined(scheduled.into_iter().map(|it| it.failure)))
 }
 
-/// All failures, of which overlapping times in which a link is down are joined: it is up when none
-/// holds. Those of which others are informed at different times stay apart, each with its own:
-/// whoever is informed of one of them treats the link as dead.
+/// Joins overlapping outages of a link: it is up when no outage is in effect. Outages with
+/// different times of detection or convergence stay separate, each with its own; a switch that has
+/// detected one of them treats the link as dead.
 fn joined(failures: impl Iterator<Item = Failure>) -> Vec<Failure> {
     let (down, others): (Vec<_>, Vec<_>) = failures.partition(|it| it.kind == FailureKind::Down);
     let mut joined: Vec<Failure> = Vec::new();
@@ -96,7 +96,7 @@ fn joined(failures: impl Iterator<Item = Failure>) -> Vec<Failure> {
     joined
 }
 
-/// What a section hits.
+/// The links that a section selects.
 enum Target {
     Link(Located<String>),
     Switch(Located<String>),
@@ -119,7 +119,7 @@ fn target(context: &Context<'_>, section: &FailureSection) -> Result<Target, Sce
     }
 }
 
-/// Kind and times of a section, on no particular link.
+/// The kind and the times of a section, without a link.
 fn timing(context: &Context<'_>, section: &FailureSection) -> Result<Failure, ScenarioError> {
     let kind = kind(context, section)?;
     let at = Time::ZERO + context.span(&section.at, AtLeast::Zero)?;
@@ -142,17 +142,17 @@ fn timing(context: &Context<'_>, section: &FailureSection) -> Result<Failure, Sc
     Ok(Failure { link: LinkId::default(), kind, at, until, detection, convergence })
 }
 
-/// What limits how often a link flaps.
+/// The limits of a flapping link.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
-    /// How many links may be hit.
+    /// The number of candidate links.
     of: usize,
-    /// When the run ends.
+    /// The end of the run.
     end: Time,
 }
 
-/// The failures of one link that a section causes: `model` once, or for a link that flaps, each
-/// time that it is down until the failure or the run ends.
+/// The failures of one link that a section causes: `model` once, or for a flapping link, each
+/// outage until the failure or the run ends.
 fn times(
     context: &Context<'_>,
     section: &FailureSection,
@@ -194,17 +194,13 @@ fn times(
 struct KindKey<'a> {
     key: &'a Key,
     name: &'static str,
-    value: Option<String>,
+    is_set: bool,
     example: &'static str,
 }
 
 impl<'a> KindKey<'a> {
-    fn new<T: ToString>(
-        name: &'static str,
-        value: &'a Located<Option<T>>,
-        example: &'static str,
-    ) -> Self {
-        Self { key: value.key(), name, value: value.as_ref().map(T::to_string), example }
+    fn new<T>(name: &'static str, value: &'a Located<Option<T>>, example: &'static str) -> Self {
+        Self { key: value.key(), name, is_set: value.is_some(), example }
     }
 }
 
@@ -215,19 +211,19 @@ fn kind(context: &Context<'_>, section: &FailureSection) -> Result<FailureKind, 
         FailureName::Loss => ("loss", &["rate"]),
         FailureName::Flap => ("flap", &["down_for", "up_for"]),
     };
-    for KindKey { key, name, value, example } in [
+    for KindKey { key, name, is_set, example } in [
         KindKey::new("factor", &section.factor, "factor = \"1/4\""),
         KindKey::new("rate", &section.rate, "rate = \"1/1000\""),
         KindKey::new("down_for", &section.down_for, "down_for = \"100us\""),
         KindKey::new("up_for", &section.up_for, "up_for = \"900us\""),
     ] {
         let kind_key = section.kind.key();
-        match value {
-            Some(value) if !needs.contains(&name) => {
-                let because = format!("{kind_key} = {kind} has no {name} (it would be {value})");
+        match (is_set, needs.contains(&name)) {
+            (true, false) => {
+                let because = format!("{kind_key} = {kind} has no {name}");
                 return Err(context.misplaced(key, because));
             }
-            None if needs.contains(&name) => {
+            (false, true) => {
                 let because = format!("{kind_key} = {kind} needs it");
                 return Err(context.missing(key, because, example));
             }
@@ -274,12 +270,12 @@ fn links_of(
 
 /// Names of a topology.
 struct Names<'a> {
-    /// Those that are like one that is unknown, the closest first.
+    /// The names that are similar to an unknown one, the most similar first.
     like: &'a [&'a str],
     all: &'a [String],
 }
 
-/// The fault of a name that is not in the topology; of long lists only the ends are shown.
+/// The fault of a name that is not in the topology; only the ends of long lists are shown.
 fn unknown(
     context: &Context<'_>,
     what: &'static str,

@@ -1,7 +1,7 @@
 //! `[workload] kind = "flows"`, `"goal"`, `"connection-matrix"`: workloads from files of other
 //! projects.
 
-use super::site::{Sent, Site};
+use super::site::{ResolvedWorkload, Site};
 use crate::scenario::file::workload::recorded::{
     ConnectionMatrixSection, FlowsSection, GoalSection,
 };
@@ -11,35 +11,41 @@ use crate::scenario::input::located::{Key, Located};
 use crate::workload::{connection_matrix, goal as schedule, hpcc_flows};
 
 /// Reads the flow file of a section.
-pub(super) fn flows(site: &Site<'_>, section: &FlowsSection) -> Result<Sent, ScenarioError> {
+pub(super) fn flows(
+    site: &Site<'_>,
+    section: &FlowsSection,
+) -> Result<ResolvedWorkload, ScenarioError> {
     let file = read(site, &section.file, "flow.txt")?;
     let fault = |error| site.context.fault(section.file.key(), Fault::FlowFile(error));
     let flows = hpcc_flows::read(&file.text, &file.name).map_err(fault)?;
     let workload = flows.workload(site.ground.host_of_node).map_err(fault)?;
-    Ok(Sent { workload, warnings: flows.warnings })
+    Ok(ResolvedWorkload { workload, warnings: flows.warnings })
 }
 
 /// Reads the GOAL schedule of a section.
-pub(super) fn goal(site: &Site<'_>, section: &GoalSection) -> Result<Sent, ScenarioError> {
+pub(super) fn goal(
+    site: &Site<'_>,
+    section: &GoalSection,
+) -> Result<ResolvedWorkload, ScenarioError> {
     let key = section.file.key();
     let file = read(site, &section.file, "schedule.goal")?;
     let schedule = schedule::read(&file.text, &file.name, (*section.compute).into())
         .map_err(|error| site.context.fault(key, Fault::Goal(error)))?;
     enough_hosts(site, key, &file, schedule.ranks)?;
-    Ok(Sent { workload: schedule.workload, warnings: schedule.warnings })
+    Ok(ResolvedWorkload { workload: schedule.workload, warnings: schedule.warnings })
 }
 
 /// Reads the connection matrix of a section.
 pub(super) fn connection_matrix(
     site: &Site<'_>,
     section: &ConnectionMatrixSection,
-) -> Result<Sent, ScenarioError> {
+) -> Result<ResolvedWorkload, ScenarioError> {
     let key = section.file.key();
     let file = read(site, &section.file, "flows.cm")?;
     let matrix = connection_matrix::read(&file.text, &file.name)
         .map_err(|error| site.context.fault(key, Fault::ConnectionMatrix(error)))?;
     enough_hosts(site, key, &file, matrix.nodes)?;
-    Ok(Sent { workload: matrix.workload, warnings: matrix.warnings })
+    Ok(ResolvedWorkload { workload: matrix.workload, warnings: matrix.warnings })
 }
 
 /// The section's file.
@@ -55,7 +61,7 @@ fn read(
     site.context.read(&path)
 }
 
-/// Refuses files for more hosts than there are.
+/// Fails for files with more hosts than the scenario.
 fn enough_hosts(
     site: &Site<'_>,
     key: &Key,

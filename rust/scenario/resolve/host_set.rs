@@ -1,11 +1,11 @@
-//! `hosts = "0..16"`: which hosts take part in a piece of work, rank by rank.
+//! `hosts = "0..16"`: the hosts of a workload, rank by rank.
 
 use crate::ids::HostId;
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
 use crate::scenario::input::located::Located;
 
-/// How a set is written, for errors.
+/// The notation of a set, for errors.
 const FORM: &str = "write numbers and ranges without their ends, separated by commas: \"0..16\", \
                     \"0,4,8\", or \"0..64/8\" for every eighth of 64";
 
@@ -29,7 +29,7 @@ pub(super) fn resolve(
             return Err(invalid(format!("the topology has {count} hosts, 0 to {}", count - 1)));
         }
         hosts.extend((from..to).step_by(step as usize).map(HostId));
-        // A host that is named twice is found below; the list does not grow without limit.
+        // Duplicates are detected below; this bounds the list.
         if hosts.len() > 2 * count as usize {
             break;
         }
@@ -38,7 +38,7 @@ pub(super) fn resolve(
     sorted.sort_unstable();
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(invalid(format!(
-            "{} is in it twice; each rank needs a host of its own",
+            "{} occurs twice; each rank needs a host of its own",
             pair[0]
         )));
     }

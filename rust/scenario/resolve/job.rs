@@ -1,6 +1,6 @@
 //! `[[job]]`: several workloads on one fabric. `[workload]` is one alone.
 
-use super::site::{Ground, Sent};
+use super::site::{Ground, ResolvedWorkload};
 use super::workload;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::file::ScenarioFile;
@@ -11,7 +11,7 @@ use crate::scenario::input::located::{Key, Located};
 use crate::units::Span;
 use crate::workload::{JobSpec, JobsError, Workload};
 
-/// The longest name of a job: it has to fit into a line of a table beside its times.
+/// The longest name of a job, which must fit into a line of a table with its times.
 const LONGEST_NAME: usize = 24;
 
 /// The messages of all workloads of a file; none if it has none.
@@ -19,10 +19,10 @@ pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     file: &mut ScenarioFile,
     ground: Ground<'_>,
-) -> Result<Sent, ScenarioError> {
+) -> Result<ResolvedWorkload, ScenarioError> {
     match &mut file.workload {
         Some(workload) => alone(context, workload, ground),
-        None if file.job.is_empty() => Ok(Sent::default()),
+        None if file.job.is_empty() => Ok(ResolvedWorkload::default()),
         None => several(context, &mut file.job, ground),
     }
 }
@@ -31,22 +31,22 @@ fn alone(
     context: &Context<'_>,
     section: &mut WorkloadSection,
     ground: Ground<'_>,
-) -> Result<Sent, ScenarioError> {
+) -> Result<ResolvedWorkload, ScenarioError> {
     let start = start(context, section)?;
-    let Sent { workload, warnings } = workload::resolve(context, section, ground)?;
+    let ResolvedWorkload { workload, warnings } = workload::resolve(context, section, ground)?;
     let part = JobSpec { name: String::new(), workload, start, after: None };
     let workload = Workload::of_jobs(vec![part]).map_err(|error| {
         let key = section.kind.key();
         context.invalid_as(key, section.kind.as_str(), error.to_string())
     })?;
-    Ok(Sent { workload, warnings })
+    Ok(ResolvedWorkload { workload, warnings })
 }
 
 fn several(
     context: &Context<'_>,
     jobs: &mut [WorkloadSection],
     ground: Ground<'_>,
-) -> Result<Sent, ScenarioError> {
+) -> Result<ResolvedWorkload, ScenarioError> {
     let names = names(context, jobs)?;
     let (mut parts, mut warnings) = (Vec::new(), Vec::new());
     for (index, section) in jobs.iter_mut().enumerate() {
@@ -71,10 +71,10 @@ fn several(
             ),
         }
     })?;
-    Ok(Sent { workload, warnings })
+    Ok(ResolvedWorkload { workload, warnings })
 }
 
-/// The names of all jobs, `job0` and so on where they have none.
+/// The names of all jobs, by default `job0` and so on.
 fn names(
     context: &Context<'_>,
     jobs: &mut [WorkloadSection],
@@ -88,7 +88,7 @@ fn names(
             return Err(context.invalid(&name, expected));
         }
         if let Some(other) = names.iter().position(|other| *other == *name) {
-            let expected = format!("job[{other}] has that name already; names tell jobs apart");
+            let expected = format!("job[{other}] has this name; names must be unique");
             return Err(context.invalid(&name, expected));
         }
         names.push(name.to_string());

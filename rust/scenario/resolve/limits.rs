@@ -1,9 +1,9 @@
-//! What no machine can hold and no clock can count, refused before it is built or run.
+//! Limits of memory and time, checked before a run is built.
 
 use crate::fabric::FabricConfig;
 use crate::nic::NicConfig;
 use crate::scenario::file::failure::FailureSection;
-use crate::scenario::file::workload::{Work, WorkloadSection};
+use crate::scenario::file::workload::{WorkloadKeys, WorkloadSection};
 use crate::scenario::file::{GeneralSection, SCHEMA_VERSION, ScenarioFile};
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::{Fault, ScenarioError};
@@ -16,7 +16,7 @@ use crate::workload::Workload;
 /// bits of picoseconds.
 const LATEST_END: Span = Span::from_ms(4_000_000_000);
 
-/// Refuses a version of the format that this program does not read.
+/// Fails for a version of the format that this program does not read.
 pub(in crate::scenario) fn version(
     context: &Context<'_>,
     version: &Located<u32>,
@@ -27,7 +27,7 @@ pub(in crate::scenario) fn version(
     }
 }
 
-/// Refuses a seed that TOML cannot write.
+/// Fails for a seed that TOML cannot write.
 pub(in crate::scenario) fn seed(
     context: &Context<'_>,
     seed: &Located<u64>,
@@ -54,11 +54,11 @@ pub(in crate::scenario) fn general(
     Ok(Time::ZERO + **limit)
 }
 
-/// A run that is about to be accepted.
-pub(in crate::scenario) struct Run<'a> {
+/// A run whose limits are checked.
+pub(in crate::scenario) struct CandidateRun<'a> {
     pub file: &'a ScenarioFile,
     pub workload: &'a Workload,
-    /// The longest message, where the workload has no messages but their sums.
+    /// The longest message, if the workload has only the sums of its messages.
     pub longest: Option<Bytes>,
     pub topology: &'a Topology,
     pub nic: &'a NicConfig,
@@ -66,10 +66,9 @@ pub(in crate::scenario) struct Run<'a> {
     pub time_limit: Time,
 }
 
-impl Run<'_> {
-    /// Refuses a run whose bytes cannot be counted, or whose clock would run out: everything that
-    /// is sent, one packet after the other over the slowest link, must end before the latest time
-    /// limit.
+impl CandidateRun<'_> {
+    /// Fails for a run whose bytes overflow, or whose time might: all packets, sent one after the
+    /// other over the slowest link, must end before the latest time limit.
     pub(in crate::scenario) fn check(&self, context: &Context<'_>) -> Result<(), ScenarioError> {
         let messages = &self.workload.messages;
         let last = messages.iter().map(|message| message.start).max().unwrap_or(Time::ZERO);
@@ -96,7 +95,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Everything that is sent, as bytes on the wire.
+    /// All messages, as bytes on the wire.
     fn wire_bytes(&self) -> u128 {
         let gap = self.fabric.gap;
         let overhead = u128::from((self.nic.header + self.nic.ack.bytes + gap + gap).get());
@@ -105,7 +104,7 @@ impl Run<'_> {
         self.workload.messages.iter().map(|it| of_message(it.bytes.get().into())).sum()
     }
 
-    /// A fault at the key that most decides how much is sent.
+    /// A fault at the key with the largest influence on the bytes sent.
     fn too_large(&self, context: &Context<'_>, amount: String, limit: String) -> ScenarioError {
         let (key, value) = match &self.file.workload {
             None => (Key::ROOT.child("job"), format!("{} jobs", self.file.job.len())),
@@ -119,26 +118,26 @@ impl Run<'_> {
     }
 }
 
-/// The key that most decides how much a workload sends, as it is shown.
+/// The key with the largest influence on the bytes that a workload sends, and its value.
 fn largest_key(section: &WorkloadSection) -> Located<String> {
     let text = |bytes: &Located<Bytes>| bytes.with(bytes.to_string());
     let file = |file: &Located<Option<String>>| file.given();
     let key = match &section.work {
-        Work::Collective(section) => section.bytes.given().as_ref().map(text),
-        Work::Permutation(section) => Some(text(&section.bytes)),
-        Work::Shift(section) => Some(text(&section.bytes)),
-        Work::Incast(section) => Some(text(&section.bytes)),
-        Work::Flows(section) => file(&section.file),
-        Work::Goal(section) => file(&section.file),
-        Work::ConnectionMatrix(section) => file(&section.file),
-        Work::Chakra(section) => file(&section.file),
-        Work::Training(_) => None,
+        WorkloadKeys::Collective(section) => section.bytes.given().as_ref().map(text),
+        WorkloadKeys::Permutation(section) => Some(text(&section.bytes)),
+        WorkloadKeys::Shift(section) => Some(text(&section.bytes)),
+        WorkloadKeys::Incast(section) => Some(text(&section.bytes)),
+        WorkloadKeys::Flows(section) => file(&section.file),
+        WorkloadKeys::Goal(section) => file(&section.file),
+        WorkloadKeys::ConnectionMatrix(section) => file(&section.file),
+        WorkloadKeys::Chakra(section) => file(&section.file),
+        WorkloadKeys::Training(_) => None,
     };
     key.unwrap_or_else(|| section.kind.clone())
 }
 
-/// The rate of the slowest link, in bits per second, as if every degradation hit it: whatever
-/// links another seed draws, none is slower.
+/// The rate of the slowest link, in bits per second, with all degradations combined: a lower bound
+/// for any seed.
 fn slowest(topology: &Topology, failures: &[FailureSection]) -> u64 {
     let slowest = topology.links().iter().map(|link| link.rate).min().unwrap_or_default();
     let factors = failures.iter().filter_map(|failure| *failure.factor);

@@ -1,5 +1,5 @@
-//! From what was typed to what a run is made from, a section of the file each. Values that a
-//! section leaves to others are filled in, so that the file as resolved shows them.
+//! Resolution: from the content of the file to the input of a run, with a file for each section.
+//! Defaults that depend on other sections are filled in, so that the resolved file shows them.
 
 pub(super) mod algorithms;
 pub(super) mod buffering;

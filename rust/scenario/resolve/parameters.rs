@@ -1,4 +1,4 @@
-//! Tables of parameters, whose keys are those of the control, recovery or policy that is chosen.
+//! Tables of parameters, whose keys are those of the selected control, recovery or policy.
 
 use crate::balance::Parameters;
 use crate::nic::parameters::{InvalidValue, ParameterError};
@@ -7,7 +7,7 @@ use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::scenario::input::located::Located;
 use crate::scenario::input::message::{fault_of, unknown_key, unknown_name};
 
-/// The parameter that is refused.
+/// The parameter that is rejected.
 #[derive(Debug, Clone)]
 pub(super) struct Refused {
     pub name: String,
@@ -15,7 +15,7 @@ pub(super) struct Refused {
     pub reason: String,
 }
 
-/// The fault of parameters that a congestion control or a loss recovery refuses.
+/// The fault of parameters that a congestion control or a loss recovery rejects.
 pub(super) fn invalid(
     context: &Context<'_>,
     given: &Located<Parameters>,
@@ -40,17 +40,17 @@ pub(super) fn invalid(
     }
 }
 
-/// The fault of a parameter; `beside` are keys of its table that are no parameters.
+/// The fault of a parameter; `others` are the other keys of its table.
 pub(super) fn fault(
     context: &Context<'_>,
     given: &Located<Parameters>,
     refused: Refused,
-    beside: &[&str],
+    others: &[&str],
 ) -> ScenarioError {
     let (section, key) = (given.key(), given.key().child(&refused.name));
     let fault = match unknown_name(&refused.reason, "unknown field ") {
         Some((unknown, known)) => {
-            let known = beside.iter().map(|&name| name.to_owned()).chain(known);
+            let known = others.iter().map(|&name| name.to_owned()).chain(known);
             unknown_key(section.path(), &unknown, &known.collect::<Vec<_>>())
         }
         None => fault_of(key.path(), refused.reason.lines().next().unwrap_or_default()),

@@ -1,6 +1,6 @@
 //! `[workload]` with the kind of a traffic pattern.
 
-use super::site::{Sent, Site};
+use super::site::{ResolvedWorkload, Site};
 use crate::scenario::file::workload::generated::{IncastSection, PermutationSection, ShiftSection};
 use crate::scenario::input::context::AtLeast;
 use crate::scenario::input::error::{Fault, ScenarioError};
@@ -11,14 +11,17 @@ use crate::workload::{Incast, Permutation, Shift, StartJitter, Workload, Workloa
 pub(super) fn permutation(
     site: &Site<'_>,
     section: &PermutationSection,
-) -> Result<Sent, ScenarioError> {
+) -> Result<ResolvedWorkload, ScenarioError> {
     let pattern =
         Permutation { hosts: site.count(), bytes: *section.bytes, seed: site.ground.seed };
     let workload = pattern.build().map_err(|error| refused(site, error, &section.bytes, None))?;
     delayed(site, workload, &section.start_jitter)
 }
 
-pub(super) fn shift(site: &Site<'_>, section: &ShiftSection) -> Result<Sent, ScenarioError> {
+pub(super) fn shift(
+    site: &Site<'_>,
+    section: &ShiftSection,
+) -> Result<ResolvedWorkload, ScenarioError> {
     let (bytes, shift) = (*section.bytes, *section.shift);
     let pattern = Shift { hosts: site.count(), shift, bytes };
     let own = Some(section.shift.key());
@@ -26,7 +29,10 @@ pub(super) fn shift(site: &Site<'_>, section: &ShiftSection) -> Result<Sent, Sce
     delayed(site, workload, &section.start_jitter)
 }
 
-pub(super) fn incast(site: &Site<'_>, section: &IncastSection) -> Result<Sent, ScenarioError> {
+pub(super) fn incast(
+    site: &Site<'_>,
+    section: &IncastSection,
+) -> Result<ResolvedWorkload, ScenarioError> {
     let (bytes, fan_in) = (*section.bytes, *section.fan_in);
     let pattern = Incast { hosts: site.count(), fan_in, receiver: None, bytes };
     let own = Some(section.fan_in.key());
@@ -34,8 +40,7 @@ pub(super) fn incast(site: &Site<'_>, section: &IncastSection) -> Result<Sent, S
     delayed(site, workload, &section.start_jitter)
 }
 
-/// The error of a pattern, at the key that it is about; `own` is the key that only this pattern
-/// has.
+/// The error of a pattern, at the key that causes it; `own` is the key that only this pattern has.
 fn refused(
     site: &Site<'_>,
     error: WorkloadError,
@@ -56,7 +61,7 @@ pub(super) fn delayed(
     site: &Site<'_>,
     mut workload: Workload,
     jitter: &Located<Span>,
-) -> Result<Sent, ScenarioError> {
+) -> Result<ResolvedWorkload, ScenarioError> {
     let at_most = site.context.span(jitter, AtLeast::Zero)?;
     StartJitter { at_most, seed: site.ground.seed }.apply(&mut workload);
     Ok(workload.into())

@@ -6,7 +6,7 @@ use crate::scenario::file::PolicySection;
 use crate::scenario::input::context::{AtLeast, Context, Lookup};
 use crate::scenario::input::error::ScenarioError;
 
-/// The scheme of a section, whose parameters become all of them.
+/// The scheme of a section, whose parameters are completed.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     section: &mut PolicySection,
@@ -18,7 +18,7 @@ pub(in crate::scenario) fn resolve(
             context.span(&section.parameters.with_child(name, span), AtLeast::Zero)?;
         }
     }
-    // Presets may fix values of their own, which are no keys of theirs.
+    // Presets may fix values that are not among their keys.
     if balance::build_scheme(&section.name, &all).as_ref() == Ok(&scheme) {
         *section.parameters = all;
     }

@@ -6,8 +6,8 @@ use crate::scenario::file::transport::TransportSection;
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
 
-/// The loss recovery of a section, whose parameters become all of them. `of_the_policy` is the one
-/// that the policy is made for; its parameters are the defaults where it is the one chosen.
+/// The loss recovery of a section, whose parameters are completed. `of_the_policy` is the one for
+/// which the policy is designed; its parameters are the defaults if it is selected.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     section: &mut TransportSection,

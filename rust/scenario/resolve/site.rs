@@ -1,4 +1,4 @@
-//! The fabric of a scenario, and what workloads on it are resolved with.
+//! The fabric of a scenario, and the context of workloads on it.
 
 use crate::ids::HostId;
 use crate::scenario::file::workload::CommonSection;
@@ -11,31 +11,31 @@ use crate::workload::Workload;
 pub(in crate::scenario) struct Built {
     /// The graph.
     pub topology: Topology,
-    /// By the id that flow files use: which host that is.
+    /// The host of each node id of flow files.
     pub host_of_node: Vec<Option<HostId>>,
     /// Warnings of a reader of files.
     pub warnings: Vec<String>,
 }
 
 impl Built {
-    /// A topology whose hosts have no ids but their own.
+    /// A topology without node ids.
     pub(in crate::scenario) fn new(topology: Topology) -> Self {
         let host_of_node = (0..topology.host_count()).map(|host| Some(HostId(host))).collect();
         Self { topology, host_of_node, warnings: Vec::new() }
     }
 }
 
-/// What all workloads of a scenario share.
+/// The context that all workloads of a scenario share.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::scenario) struct Ground<'a> {
     pub topology: &'a Topology,
-    /// By the id that flow files use: which host that is.
+    /// The host of each node id of flow files.
     pub host_of_node: &'a [Option<HostId>],
     /// The seed of all draws.
     pub seed: u64,
 }
 
-/// What one workload is resolved on.
+/// The context of one workload.
 #[derive(Debug, Clone)]
 pub(in crate::scenario) struct Site<'a> {
     pub context: Context<'a>,
@@ -47,22 +47,22 @@ pub(in crate::scenario) struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// How many hosts may take part.
+    /// The number of hosts of the workload.
     pub(super) fn count(&self) -> u32 {
         let chosen = self.hosts.as_ref().map(|hosts| hosts.len() as u32);
         chosen.unwrap_or_else(|| self.ground.topology.host_count())
     }
 }
 
-/// The messages of one workload or of all of a scenario.
+/// The messages of one workload or of a whole scenario.
 #[derive(Debug, Default)]
-pub(in crate::scenario) struct Sent {
+pub(in crate::scenario) struct ResolvedWorkload {
     pub workload: Workload,
     /// Warnings of a reader of files.
     pub warnings: Vec<String>,
 }
 
-impl From<Workload> for Sent {
+impl From<Workload> for ResolvedWorkload {
     fn from(workload: Workload) -> Self {
         Self { workload, warnings: Vec::new() }
     }

@@ -60,7 +60,7 @@ fn marking(context: &Context<'_>, section: &mut EcnSection) -> Result<Ecn, Scena
         return Ok(Ecn::Step(*section.step.fill(Bytes::new(800_000))));
     }
     if let Some(step) = section.step.given() {
-        let expected = "a step excludes kmin, kmax and pmax; leave out the one or the others";
+        let expected = "a step excludes kmin, kmax and pmax; omit either the step or the others";
         return Err(context.invalid(&step, expected));
     }
     let kmin = section.kmin.fill(Bytes::new(100_000));

@@ -12,7 +12,7 @@ use crate::scenario::input::located::{Key, Located};
 use crate::topology::{FatTree, LeafSpine, RailOptimized, Topology, TopologyError};
 use crate::units::{BitRate, Bytes};
 
-/// The graph of a section; `existing` is there where the fabric exists already.
+/// The graph of a section, or `existing` if the fabric exists already.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     section: &TopologySection,
@@ -28,7 +28,7 @@ pub(in crate::scenario) fn resolve(
         Shape::FatTree(generated) => fat_tree(context, generated, kind),
         Shape::RailOptimized(generated) => rail_optimized(context, generated, kind),
         Shape::File(file) => topology_file::resolve(context, file),
-        Shape::Existing {} => unreachable!("a fabric that exists is handed over"),
+        Shape::Existing {} => unreachable!("an existing fabric is passed in"),
     }
 }
 
@@ -122,7 +122,7 @@ fn fat_tree(
     built(context, shape.build(), key)
 }
 
-/// What a builder made, or its error at the key that it is about.
+/// The result of a builder, with an error at the key that causes it.
 fn built<'a>(
     context: &Context<'_>,
     topology: Result<Topology, TopologyError>,

@@ -17,7 +17,7 @@ pub(super) fn resolve(
     }
     let key = section.path.key();
     let Some(path) = section.path.given() else {
-        let because = "a topology from a file needs the file";
+        let because = "a topology of kind = 'file' is read from a file";
         return Err(context.missing(key, because, "path = \"topology.txt\""));
     };
     let file = context.read(&path)?;
@@ -28,7 +28,7 @@ pub(super) fn resolve(
     Ok(Built { topology, host_of_node, warnings })
 }
 
-/// Refuses what the format can describe and this version does not support.
+/// Fails for features of the format that this version does not support.
 fn check(context: &Context<'_>, key: &Key, read: &HpccTopology) -> Result<(), ScenarioError> {
     let lossy = read.error_rate.iter().position(|&rate| rate > 0.0);
     if let Some(link) = lossy {

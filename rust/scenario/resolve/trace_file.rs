@@ -3,29 +3,32 @@
 use std::sync::Arc;
 
 use super::algorithms;
-use super::site::{Ground, Sent, Site};
+use super::site::{Ground, ResolvedWorkload, Site};
 use super::trace_source::{Files, last_rank};
 use crate::scenario::file::ScenarioFile;
 use crate::scenario::file::workload::chakra::{ChakraSection, DependenciesName};
 use crate::scenario::file::workload::recorded::StreamingName;
-use crate::scenario::file::workload::{Work, WorkloadSection};
+use crate::scenario::file::workload::{WorkloadKeys, WorkloadSection};
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::workload::chakra::{self, Dependencies, Options, Streaming};
 
-/// The traces of a section, and how they are read.
+/// The traces of a section and the options of reading them.
 struct Traces {
     files: Files,
     ranks: u32,
     options: Options,
 }
 
-/// Above so many bytes of all files, decompressed, traces are read during the run where the section
-/// does not say: 1 GiB. \[inferred\]
+/// The decompressed size of all files above which traces are read during the run by default: 1 GiB.
+/// \[inferred\]
 const LARGE: u64 = 1 << 30;
 
 /// Reads the traces of a section.
-pub(super) fn resolve(site: &Site<'_>, section: &mut ChakraSection) -> Result<Sent, ScenarioError> {
+pub(super) fn resolve(
+    site: &Site<'_>,
+    section: &mut ChakraSection,
+) -> Result<ResolvedWorkload, ScenarioError> {
     let Traces { files, ranks, options } = find(site, section)?;
     let streaming = &mut section.streaming;
     if **streaming == StreamingName::Yes {
@@ -36,16 +39,16 @@ pub(super) fn resolve(site: &Site<'_>, section: &mut ChakraSection) -> Result<Se
     **streaming = StreamingName::No;
     let read = chakra::read(&files, ranks, &options)
         .map_err(|error| site.context.fault(section.file.key(), Fault::Chakra(error)))?;
-    Ok(Sent { workload: read.workload, warnings: read.warnings })
+    Ok(ResolvedWorkload { workload: read.workload, warnings: read.warnings })
 }
 
 /// Traces that are read during the run, and their load: a message for each pair and stream.
 pub(in crate::scenario) struct Streamed {
-    pub sent: Sent,
+    pub sent: ResolvedWorkload,
     pub traces: Arc<Streaming>,
 }
 
-/// Opens the traces that a file sends, if they are to be read during the run.
+/// Opens the traces of a file, if they are read during the run.
 pub(in crate::scenario) fn stream(
     context: &Context<'_>,
     file: &mut ScenarioFile,
@@ -55,7 +58,7 @@ pub(in crate::scenario) fn stream(
         return Ok(None);
     };
     let WorkloadSection { kind, common, work, .. } = section;
-    let Work::Chakra(section) = work else { return Ok(None) };
+    let WorkloadKeys::Chakra(section) = work else { return Ok(None) };
     if common.hosts.is_some() || common.start.is_some() {
         return Ok(None);
     }
@@ -76,15 +79,15 @@ pub(in crate::scenario) fn stream(
     *section.streaming = StreamingName::Yes;
     let traces = Streaming::open(Arc::new(files), ranks, options, *window as usize)
         .map_err(|error| context.fault(section.file.key(), Fault::Chakra(error)))?;
-    let sent = Sent { workload: traces.load().clone(), warnings: traces.warnings() };
+    let sent = ResolvedWorkload { workload: traces.load().clone(), warnings: traces.warnings() };
     Ok(Some(Streamed { sent, traces: Arc::new(traces) }))
 }
 
-/// The files of a section, and how they are read.
+/// The files of a section and the options of reading them.
 fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Traces, ScenarioError> {
     let (context, key) = (&site.context, section.file.key());
     let Some(path) = &*section.file else {
-        let because = "traces come from files, prefix.0.et and so on";
+        let because = "traces are read from files, prefix.0.et and so on";
         return Err(context.missing(key, because, "file = \"prefix\""));
     };
     let hosts = site.count();

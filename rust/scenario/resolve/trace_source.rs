@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::workload::chakra::Source;
+use crate::workload::chakra::TraceSource;
 
-/// How the files of ranks end.
+/// The suffixes of the files of ranks.
 const ENDINGS: [&str; 2] = [".et", ".et.gz"];
 
 /// The assumed size of a compressed file, as a multiple of its length.
@@ -15,14 +15,14 @@ const COMPRESSION: u64 = 8;
 /// The traces of a section.
 #[derive(Debug)]
 pub(super) enum Files {
-    /// A file a rank: what stands before its number.
+    /// A file per rank: the prefix of the names.
     OfRanks(String),
     /// One file, which every rank replays.
     One(PathBuf),
 }
 
 impl Files {
-    /// About how many bytes the files of so many ranks have, decompressed.
+    /// The approximate decompressed size of the files of `ranks` ranks.
     pub(super) fn size(&self, ranks: u32) -> u64 {
         let size = |rank: u32| {
             let path = self.path(rank);
@@ -45,7 +45,7 @@ impl Files {
     }
 }
 
-impl Source for Files {
+impl TraceSource for Files {
     fn name(&self, rank: u32) -> String {
         self.path(rank).display().to_string()
     }
@@ -57,8 +57,8 @@ impl Source for Files {
     }
 }
 
-/// A file that is open only while something is read from it: a process may not have as many files
-/// open as there may be ranks.
+/// A file that is open only while it is read, because a process may have fewer open files than
+/// ranks.
 struct Reopened {
     path: PathBuf,
     at: u64,
@@ -74,7 +74,7 @@ impl Read for Reopened {
     }
 }
 
-/// The highest rank that there is a file of with that prefix.
+/// The highest rank with a file of that prefix.
 pub(super) fn last_rank(prefix: &Path) -> Option<u32> {
     let start = format!("{}.", prefix.file_name()?.to_str()?);
     let folder = prefix.parent().filter(|folder| *folder != Path::new(""));

@@ -1,7 +1,7 @@
-//! `[workload] kind = "training"`: a model, how it is spread, and on how many hosts.
+//! `[workload] kind = "training"`: a model, its parallelism, and the number of hosts.
 
 use super::algorithms;
-use super::site::{Sent, Site};
+use super::site::{ResolvedWorkload, Site};
 use crate::scenario::file::workload::training::{
     FamilyName, ModelChoice, ModelSection, ShardingName, TensorTrafficName, TrainingSection,
 };
@@ -19,7 +19,7 @@ use crate::workload::training::{
 pub(super) fn resolve(
     site: &Site<'_>,
     section: &mut TrainingSection,
-) -> Result<Sent, ScenarioError> {
+) -> Result<ResolvedWorkload, ScenarioError> {
     let context = &site.context;
     let model = model(context, &section.model)?;
     let degrees = degrees(site, section)?;
@@ -57,7 +57,7 @@ pub(super) fn resolve(
         channels: *section.channels,
     };
     let built = training.build();
-    built.map(Sent::from).map_err(|error| refused(site, section, error))
+    built.map(ResolvedWorkload::from).map_err(|error| refused(site, section, error))
 }
 
 const fn sharding(name: ShardingName) -> Sharding {
@@ -122,7 +122,7 @@ fn experts(
         return match of_experts.into_iter().find(|key| key.is_some()) {
             None => Ok(None),
             Some(typed) => {
-                let because = "the model has no experts; give it some with experts = 8";
+                let because = "the model has no experts; add them with experts = 8";
                 Err(context.misplaced(typed.key(), because))
             }
         };

@@ -12,8 +12,8 @@ use crate::scenario::input::error::ScenarioError;
 use crate::scenario::input::located::Located;
 use crate::units::{Bytes, Span};
 
-/// The settings of every NIC. `of_the_policy` is the recovery that the policy is made for; whether
-/// switches trim may decide the preset of the congestion control.
+/// The settings of every NIC. `of_the_policy` is the recovery for which the policy is designed; the
+/// preset of the congestion control may depend on whether switches trim.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     section: &mut TransportSection,
@@ -81,11 +81,11 @@ fn cache(
 ) -> Result<Option<CacheConfig>, ScenarioError> {
     let Some(cache) = &*section.qp_cache else { return Ok(None) };
     let Some(entries) = cache.entries.given() else {
-        let because = "a cache has a number of contexts";
+        let because = "a cache has a size in contexts";
         return Err(context.missing(cache.entries.key(), because, "entries = 1024"));
     };
     if *entries == 0 {
-        let expected = "it must be at least 1; leave qp_cache out for one that never misses";
+        let expected = "it must be at least 1; omit qp_cache to cache every context";
         return Err(context.invalid(&entries, expected));
     }
     Ok(Some(CacheConfig { entries: *entries, miss: *cache.miss }))
@@ -99,8 +99,9 @@ fn acknowledgements(
     if !(1..=most).contains(&**every) {
         return Err(context.invalid(every, format!("it must be from 1 to {most} packets")));
     }
-    // The first limit that is reached counts, and none is reached before the first packet.
-    let never_counts = || format!("with {} = 1 it is never reached; set that to more", every.key());
+    // The first limit that is reached applies, and none is reached before the first packet.
+    let never_counts =
+        || format!("with {} = 1 it is never reached; write a larger number there", every.key());
     if let Some(bytes) = section.ack_bytes.given() {
         if **every == 1 {
             return Err(context.invalid(&bytes, never_counts()));

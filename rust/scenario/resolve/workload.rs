@@ -1,8 +1,8 @@
 //! `[workload]`, or one of `[[job]]`: from the section to messages.
 
-use super::site::{Ground, Sent, Site};
+use super::site::{Ground, ResolvedWorkload, Site};
 use super::{collective, flow_file, host_set, pattern, trace_file, training};
-use crate::scenario::file::workload::{Work, WorkloadSection};
+use crate::scenario::file::workload::{WorkloadKeys, WorkloadSection};
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
 
@@ -11,26 +11,26 @@ pub(super) fn resolve(
     context: &Context<'_>,
     section: &mut WorkloadSection,
     ground: Ground<'_>,
-) -> Result<Sent, ScenarioError> {
+) -> Result<ResolvedWorkload, ScenarioError> {
     let WorkloadSection { kind, common, work, .. } = section;
     let mut site = Site { context: *context, ground, kind, common, hosts: None };
     if let Some(text) = common.hosts.given() {
-        if let Work::Flows(_) = work {
+        if let WorkloadKeys::Flows(_) = work {
             let because = "a flow file names its hosts itself";
             return Err(context.misplaced(text.key(), because));
         }
         site.hosts = Some(host_set::resolve(context, &text, ground.topology.host_count())?);
     }
     let mut sent = match work {
-        Work::Collective(section) => collective::resolve(&site, section),
-        Work::Permutation(section) => pattern::permutation(&site, section),
-        Work::Shift(section) => pattern::shift(&site, section),
-        Work::Incast(section) => pattern::incast(&site, section),
-        Work::Flows(section) => flow_file::flows(&site, section),
-        Work::Goal(section) => flow_file::goal(&site, section),
-        Work::ConnectionMatrix(section) => flow_file::connection_matrix(&site, section),
-        Work::Chakra(section) => trace_file::resolve(&site, section),
-        Work::Training(section) => training::resolve(&site, section),
+        WorkloadKeys::Collective(section) => collective::resolve(&site, section),
+        WorkloadKeys::Permutation(section) => pattern::permutation(&site, section),
+        WorkloadKeys::Shift(section) => pattern::shift(&site, section),
+        WorkloadKeys::Incast(section) => pattern::incast(&site, section),
+        WorkloadKeys::Flows(section) => flow_file::flows(&site, section),
+        WorkloadKeys::Goal(section) => flow_file::goal(&site, section),
+        WorkloadKeys::ConnectionMatrix(section) => flow_file::connection_matrix(&site, section),
+        WorkloadKeys::Chakra(section) => trace_file::resolve(&site, section),
+        WorkloadKeys::Training(section) => training::resolve(&site, section),
     }?;
     if let Some(hosts) = &site.hosts {
         sent.workload = sent.workload.moved(hosts);

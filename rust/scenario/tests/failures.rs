@@ -24,7 +24,7 @@ fn a_degraded_or_lossy_link_may_be_down_too() {
 }
 
 #[test]
-fn a_switch_fails_with_its_links_and_a_probability_draws_by_seed() {
+fn a_switch_fails_with_its_links_and_random_links_depend_on_the_seed() {
     let text = "[[failure]]\nswitch = \"spine3\"\n";
     let scenario = parse(text).unwrap();
     assert_eq!(scenario.fabric.failures.len(), 16);

@@ -1,8 +1,8 @@
-//! One fault each: its position, what is wrong, and what is expected.
+//! Invalid scenarios: the position, the fault, and what is expected.
 
 use super::{parse, snapshot};
 
-/// Bad scenarios, one fault each. Every one is a line of the snapshot `scenario_faults`.
+/// Invalid scenarios with one fault each. Each is an entry of the snapshot `scenario_faults`.
 const BAD: &[&str] = &[
     // Not TOML, or not this format.
     "seed = ",
@@ -133,7 +133,7 @@ const BAD: &[&str] = &[
     "[topology]\nkind = \"rail-optimized\"\nrails = 0",
     "[topology]\nkind = \"rail-optimized\"\nleaves = 4",
     "[hosts]\ncount = 6\n[[rail]]\nkind = \"tcp\"",
-    // What this version does not have yet.
+    // Features that this version does not have.
     "[topology]\nkind = \"file\"\npath = \"x\"\nformat = \"htsim\"",
     "[workload]\nkind = \"training\"\ntensor = 3",
     "[workload]\nkind = \"training\"\nranks = 16\ntensor = 2\ndata = 4",
@@ -170,7 +170,7 @@ const BAD: &[&str] = &[
     "[[job]]\nname = \"a name with more than 24 characters\"",
     "[[job]]\nname = \"\"",
     "[[job]]\nname = \"two\\nlines\"",
-    // What other files have.
+    // Faults of other files.
     "[workload]\nkind = \"chakra\"",
     "[workload]\nkind = \"chakra\"\nfile = \"no-such-trace\"",
     "[workload]\nkind = \"chakra\"\nfile = \"x\"\nbytes = \"1MB\"",

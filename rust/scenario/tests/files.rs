@@ -6,7 +6,7 @@ use super::snapshot;
 use crate::scenario::{Overrides, RailScenario, Scenario};
 
 #[test]
-fn every_example_is_sound_and_renders_to_itself() {
+fn every_example_is_valid_and_renders_to_itself() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut count = 0;
     let entries = std::fs::read_dir(&folder).expect("the project has examples");
@@ -30,7 +30,7 @@ fn every_example_is_sound_and_renders_to_itself() {
     assert!(count >= 7, "{count} examples");
 }
 
-/// Real files of the HPCC family, where they are there.
+/// Real files of the HPCC family, if they exist.
 #[test]
 fn topology_and_flow_files_are_read_relative_to_the_scenario() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/hpcc/conweave");
@@ -51,7 +51,7 @@ fn topology_and_flow_files_are_read_relative_to_the_scenario() {
 }
 
 #[test]
-fn a_fault_in_a_file_that_a_scenario_names_is_found_there() {
+fn a_fault_in_a_named_file_has_its_position_in_that_file() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("topology.txt", "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n");

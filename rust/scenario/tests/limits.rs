@@ -2,8 +2,8 @@
 
 use super::parse;
 
-/// Whatever a key is set to, a scenario is sound or refused; it never panics, and nothing large
-/// is allocated on the way to a refusal.
+/// With any value of a key, a scenario is valid or an error, without a panic and without large
+/// allocations before the error.
 #[test]
 fn no_extreme_value_panics() {
     let numbers = ["0", "1", "4294967295", "9223372036854775807", "-1", "1.5", "true", "[]", "{}"];

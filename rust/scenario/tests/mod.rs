@@ -1,4 +1,4 @@
-//! Dialogues with the scenario reader: texts in, sound scenarios or exact faults out.
+//! Tests of the scenario reader: valid scenarios and exact faults for given texts.
 
 mod failures;
 mod faults;

@@ -7,7 +7,7 @@ use crate::nic::congestion::{CONTROLS, CongestionControl, dcqcn};
 use crate::nic::parameters::ParameterError;
 use crate::nic::recovery::sack::{Config, Window};
 use crate::nic::{Entropies, Marked, Recovery};
-use crate::scenario::Origin;
+use crate::scenario::ValueOrigin;
 use crate::units::{Bytes, Span};
 
 #[test]
@@ -30,7 +30,7 @@ fn explicit_keys_override_the_preset() {
 }
 
 #[test]
-fn each_congestion_control_and_each_preset_is_sound() {
+fn each_congestion_control_and_each_preset_is_valid() {
     for control in CONTROLS {
         let name = control.name;
         let unnamed = Parameters::from_iter([("preset".to_owned(), "".into())]);
@@ -65,10 +65,10 @@ fn the_default_preset_of_nscc_depends_on_trimming() {
         (shown.value, shown.from)
     };
     let trimming = "\"trimming\"".to_owned();
-    assert_eq!(preset("trim = true", ""), (trimming, Origin::Default));
+    assert_eq!(preset("trim = true", ""), (trimming, ValueOrigin::Default));
     assert_eq!(preset("trim = false", "").0, "\"no-trimming\"");
     let chosen = "parameters = { preset = \"no-trimming\" }";
-    assert_eq!(preset("trim = true", chosen), ("\"no-trimming\"".to_owned(), Origin::Line(5)));
+    assert_eq!(preset("trim = true", chosen), ("\"no-trimming\"".to_owned(), ValueOrigin::Line(5)));
     let gamma = preset("trim = { size = \"64B\" }", "parameters = { gamma = \"1/2\" }");
     assert_eq!(gamma.0, "\"trimming\"");
 }
@@ -83,13 +83,13 @@ fn recoveries_and_acknowledgements_are_chosen_by_name() {
     let expected = Config { reordering: 6, flow_control, ..Config::default() };
     assert_eq!(recovery(given), Recovery::Sack(expected));
     assert_eq!(recovery("recovery = 'erasure'"), Recovery::ERASURE);
-    // The default policy is made for go-back-N.
+    // The default policy is designed for go-back-N.
     assert_eq!(
         recovery("recovery_parameters = { back_to = 'message' }"),
         Recovery::GO_BACK_TO_ZERO
     );
 
-    // Delivery is what the recovery does, unless it is named.
+    // Delivery is the recovery's default, unless it is given.
     use crate::nic::Delivery::{Ordered, Unordered};
     let delivery = |keys: &str| nic(keys).delivery();
     assert_eq!(delivery(""), Ordered);

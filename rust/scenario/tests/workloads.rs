@@ -6,7 +6,7 @@ use super::parse;
 use crate::scenario::{Overrides, Scenario};
 
 #[test]
-fn jobs_are_laid_over_their_hosts_and_explained_one_by_one() {
+fn jobs_use_their_hosts_and_are_explained_one_by_one() {
     let text = "[[job]]\nkind = \"shift\"\nhosts = \"0..64/8\"\n\
         [[job]]\nname = \"late\"\nkind = \"permutation\"\nhosts = \"1,3,5\"\nafter = \"job0\"\n\
         start = \"2us\"\n[[job]]\nkind = \"permutation\"\nhosts = \"2,4,6,8,10,12,14,16\"\n";
@@ -50,5 +50,17 @@ fn one_job_sends_what_a_workload_sends() {
         let [job, workload] =
             ["[job]", "workload"].map(|name| parse(&format!("[{name}]\n{keys}")).unwrap());
         assert_eq!(job.workload, workload.workload);
+    }
+}
+
+#[test]
+fn a_text_on_an_existing_fabric_sends_its_workload_or_its_jobs() {
+    let on = |text: &str| {
+        let topology = parse("").unwrap().topology.as_ref().clone();
+        Scenario::on(topology, text, "test", Path::new(""), &Overrides::default()).unwrap()
+    };
+    assert_eq!(on("").messages(), 0);
+    for text in ["[workload]\nkind = \"shift\"\n", "[[job]]\n[[job]]\nafter = \"job0\"\n"] {
+        assert_eq!(on(text).workload, parse(text).unwrap().workload);
     }
 }

@@ -1,4 +1,4 @@
-//! A folder of its own for each test, and the program run in it.
+//! A folder for each test, in which the program is run.
 
 use std::fs;
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ impl Left {
     }
 }
 
-/// A folder that goes away with the test.
+/// A folder that is removed after the test.
 pub(super) struct Bench {
     folder: TempDir,
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::bench::{Bench, SMALL};
 
-/// The runs without what they cost, which is not determined.
+/// The runs without their cost, which varies.
 fn determined(json: &Value) -> Vec<Value> {
     let mut runs = json["runs"].as_array().expect("it is an array").clone();
     for run in &mut runs {
@@ -16,7 +16,7 @@ fn determined(json: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn runs_come_in_the_order_asked_for_whatever_the_threads() {
+fn runs_are_in_order_with_any_number_of_threads() {
     let bench = Bench::with_small();
     let compare = |jobs: &str| {
         let left = bench.evenkeel(&[
@@ -45,7 +45,7 @@ fn runs_come_in_the_order_asked_for_whatever_the_threads() {
 }
 
 #[test]
-fn a_run_in_a_comparison_is_the_run_alone() {
+fn a_run_in_a_comparison_equals_the_run_alone() {
     let bench = Bench::with_small();
     let both = bench.evenkeel(&["compare", "small.toml", "--policies", "ethereal,spray", "--json"]);
     let alone = bench.evenkeel(&["run", "small.toml", "--policy", "spray", "--json"]).json();
@@ -79,7 +79,7 @@ fn all_arguments_are_checked_before_the_first_run() {
 }
 
 #[test]
-fn a_run_that_does_not_complete_is_reported_beside_the_table() {
+fn a_run_that_does_not_complete_is_reported_with_the_table() {
     let bench = Bench::new();
     bench.write("short.toml", &format!("time_limit = \"4us\"\n{SMALL}"));
     let left = bench.evenkeel(&["compare", "short.toml", "--policies", "ecmp,spray"]);

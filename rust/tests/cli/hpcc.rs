@@ -26,7 +26,7 @@ fn bench() -> Bench {
 }
 
 #[test]
-fn an_experiment_writes_the_family_s_table_beside_the_results() {
+fn an_experiment_writes_the_table_of_the_family_and_the_results() {
     let bench = bench();
     let left = bench.evenkeel(&["hpcc", "config.txt", "--out", "results", "--truncate-ns"]);
     assert_eq!(left.status, 0, "{left:?}");
@@ -75,10 +75,10 @@ fn recorded_files_have_the_names_of_the_configuration() {
 #[test]
 fn pauses_have_the_node_numbers_of_the_topology_file() {
     let bench = Bench::new();
-    // Node 0 is the switch. Of its buffer of 1 MB some 880 KB are shared; each of two links may
-    // take an eighth of what is left, so a tenth of it, and fills that at 50 Gbps within 15 us or
-    // so; the first packet took 1 us and so does the pause. The last resumes come as the flows run
-    // out.
+    // Node 0 is the switch. Of its buffer of 1 MB some 880 KB are shared. Each of two links may
+    // take an eighth of the free memory, in equilibrium a tenth of the pool, and fills that at 50
+    // Gbps within about 15 us; the first packet and the pause take 1 us each. The last resumes are
+    // sent when the flows end.
     let topology = "4 1 3\n0\n2 0 100Gbps 1us 0\n1 0 100Gbps 1us 0\n3 0 100Gbps 1us 0\n";
     bench.write("topology.txt", topology);
     bench.write("flow.txt", "2\n1 3 3 100 250000 2.0\n2 3 3 100 250000 2.0\n");

@@ -89,7 +89,7 @@ fn hosts_behind_a_failed_leaf_are_unreachable_and_reported() {
 }
 
 #[test]
-fn people_get_a_table_and_no_progress_without_a_terminal() {
+fn the_output_is_a_table_without_progress_if_there_is_no_terminal() {
     let left = Bench::with_small().evenkeel(&["run", "small.toml", "--policy", "spray"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
     assert!(left.out.contains("\npolicy    spray\n"), "{}", left.out);
@@ -128,7 +128,7 @@ fn a_results_folder_is_the_same_for_the_same_seed() {
         assert_eq!(same, bench.read(&format!("one/b/{file}")), "{file}");
         assert_ne!(same, bench.read(&format!("one/c/{file}")), "{file}");
     }
-    // Earlier results are replaced, and by nothing else than the same once more.
+    // Earlier results are replaced by equal ones.
     let before = bench.read("one/c/flows.csv");
     run("one/c", "7");
     assert_ne!(bench.read("one/c/flows.csv"), before);
@@ -147,7 +147,7 @@ fn the_resolved_scenario_runs_as_the_original() {
 }
 
 #[test]
-fn a_run_that_does_not_complete_says_so_and_keeps_its_results() {
+fn a_run_that_does_not_complete_is_an_error_and_keeps_its_results() {
     let bench = Bench::new();
     bench.write("short.toml", &format!("time_limit = \"4us\"\n{SMALL}"));
     let left = bench.evenkeel(&["run", "short.toml", "--json", "--out", "short"]);

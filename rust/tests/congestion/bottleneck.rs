@@ -1,4 +1,4 @@
-//! What controls do to a bottleneck: one switch, every sender and the receiver on it.
+//! Controls at a bottleneck: one switch with all senders and the receiver.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -25,7 +25,7 @@ const HEADER: u64 = 62;
 const GAP: u64 = 20;
 const DELAY: Span = Span::from_us(1);
 
-/// What a case is about.
+/// The parameters of a case.
 struct Case {
     gbps: u64,
     ecn: Ecn,
@@ -43,7 +43,7 @@ struct Control {
     ecn: Ecn,
 }
 
-/// Every control. DCQCN in its authors' form is at home at 40 Gbps, the others run at 100 Gbps.
+/// Every control. DCQCN in its authors' form is designed for 40 Gbps, the others run at 100 Gbps.
 /// Ethereal's step is scaled from 800 KB at 400 Gbps; REPS and NSCC mark from 20 % to 80 % of a
 /// bandwidth-delay product, which is 58 KB here.
 fn controls() -> Vec<Control> {
@@ -124,7 +124,7 @@ fn outcome(case: Case) -> Outcome {
     run(&setup, &mut |_| {})
 }
 
-/// Gbps that one sender got through in a window.
+/// The throughput of one sender during a time, in Gbps.
 fn throughput(flows: &[FlowRecord], src: u32, during: &Range<Time>) -> f64 {
     let within = |flow: &&FlowRecord| flow.src == HostId(src) && during.contains(&flow.delivered);
     let bytes: f64 = flows.iter().filter(within).map(|flow| flow.bytes.get() as f64).sum();
@@ -138,7 +138,7 @@ fn jain(shares: &[f64]) -> f64 {
     sum * sum / (shares.len() as f64 * squares)
 }
 
-/// The queue in KB that probes of one byte met, shortest first.
+/// The queue in KB that probes of one byte found, shortest first.
 fn queues(flows: &[FlowRecord], gbps: u64, during: &Range<Time>) -> Vec<f64> {
     let idle = 2 * DELAY.as_ps() + 2 * (HEADER + 1) * 8_000 / gbps;
     let mut queues: Vec<f64> = flows
@@ -155,13 +155,13 @@ fn queues(flows: &[FlowRecord], gbps: u64, during: &Range<Time>) -> Vec<f64> {
 /// The host whose probes measure the queue.
 const PROBE: u32 = 3;
 
-/// What two flows of one control came to.
+/// The results of two flows of one control.
 struct Shared {
     gbps: [f64; 2],
     queues: Vec<f64>,
 }
 
-/// Two flows share a link, the second from 10 ms on; what is measured is from 40 ms to 120 ms.
+/// Two flows share a link, the second from 10 ms on; they are measured from 40 ms to 120 ms.
 fn shared(case: &Control) -> Shared {
     let ms = |ms| Time::ZERO + Span::from_ms(ms);
     let piece = 16 * PAYLOAD;
@@ -171,7 +171,7 @@ fn shared(case: &Control) -> Shared {
         messages.push(message(1, piece, 1, Span::ZERO));
         messages.push(message(2, piece, 2, Span::from_ms(10)));
     }
-    // Each probe has a queue pair of its own, which has nothing to learn from.
+    // Each probe has a queue pair of its own, whose control has no feedback.
     messages.extend((0..6_000).map(|n| message(PROBE, 1, 3 + n, Span::from_us(20) * u64::from(n))));
     let outcome = outcome(Case {
         gbps: case.gbps,
@@ -189,10 +189,10 @@ fn shared(case: &Control) -> Shared {
     }
 }
 
-/// Jain's index over 80 ms is at least 0.98 for every control. The queue of DCQCN swings about its
-/// lower threshold: below it nothing is marked and the rates rise, and a cut of one flow in two
-/// takes more than the queue holds there. So what stays between the thresholds is its median; what
-/// never happens is that it grows beyond the upper one for long.
+/// Jain's index over 80 ms is at least 0.98 for every control. The queue of DCQCN oscillates around
+/// its lower threshold: below it no packet is marked and the rates rise, and a rate cut of one of
+/// two flows drains more than the queue holds there. So the median of the queue stays between the
+/// thresholds, and the queue does not exceed the upper one for long.
 #[test]
 fn two_flows_of_different_start_share_a_bottleneck() {
     let mut text = "control       preset       Gbps   early    late    Jain   \
@@ -205,7 +205,7 @@ fn two_flows_of_different_start_share_a_bottleneck() {
         assert!(early + late >= 0.9 * case.gbps as f64, "{} {}", case.name, case.preset);
         if let Ecn::Ramp { kmin, kmax, .. } = case.ecn {
             let [kmin, kmax] = [kmin, kmax].map(|it| it.get() as f64 / 1e3);
-            // The window controls keep their windows' worth beyond 80 % of a BDP.
+            // Window-based controls keep up to their windows in the queue, beyond 80 % of a BDP.
             assert!(at(95) <= kmax || case.name == "nscc", "{} {}", case.name, case.preset);
             assert!(at(50) >= kmin || case.name == "dcqcn-mlx", "{}", case.preset);
         }
@@ -226,10 +226,10 @@ fn two_flows_of_different_start_share_a_bottleneck() {
     snapshot("congestion-two-flows", &text);
 }
 
-/// Where DCQCN's queue comes to rest with `flows` flows, in KB: the fixed point of its fluid model
+/// The equilibrium of DCQCN's queue with `flows` flows, in KB: the fixed point of its fluid model
 /// (Zhu, Ghobadi, Misra and Padhye, "ECN or Delay", CoNEXT 2016, section 3.1). The mark probability
 /// is `p = cbrt(R_AI·N²/(τ·C²) · (1/B + N/(T·C))²)`, rates in packets a second, with alpha's timer
-/// τ and the rate timer T; the byte counter B of 300 MB is as good as none.
+/// τ and the rate timer T; the byte counter B of 300 MB has almost no effect.
 fn resting_place(flows: f64, gbps: f64, [kmin, kmax, pmax]: [f64; 3]) -> f64 {
     let packets = |bps: f64| bps / (8.0 * (PAYLOAD + HEADER) as f64);
     let (capacity, increase) = (packets(gbps * 1e9), packets(40e6));
@@ -240,18 +240,18 @@ fn resting_place(flows: f64, gbps: f64, [kmin, kmax, pmax]: [f64; 3]) -> f64 {
 }
 
 /// N flows of DCQCN in its authors' form, the last from 10 ms on, with the authors' thresholds of
-/// 40 KB and 1 MB. The median of the queue is where the fluid model has it, between the thresholds,
+/// 40 KB and 1 MB. The median of the queue equals that of the fluid model, between the thresholds,
 /// and the queue never comes near the upper one.
 ///
-/// It does not stay above the lower one, and no parameters of the sources that we tried make it
-/// (either form, gains from 1/4096, timers of 1 to 600 us, increases of 4 to 40 Mbps, Pmax from
-/// 1/1000 to 1, 2 to 32 flows): it rests 3.7 KB above Kmin with two flows, where alpha is about
-/// 0.13, and one cut, of alpha / 2 of 20 Gbps, half of what is missing back every 60 us, takes
-/// 20 KB out. A flatter ramp lifts the resting place and makes the loop swing from end to end
-/// (`paper`, in the table above: marks answer the queue less than they answer the rates); more
-/// flows lift it too, and below Kmin, where nothing is marked, all of them rise together.
+/// It does not stay above the lower one with any parameters of the sources that we tried (either
+/// form, gains from 1/4096, timers of 1 to 600 us, increases of 4 to 40 Mbps, Pmax from 1/1000 to
+/// 1, 2 to 32 flows): its equilibrium is 3.7 KB above Kmin with two flows, where alpha is about
+/// 0.13. One cut, by alpha / 2 of 20 Gbps, half of which is recovered every 60 us, drains 20 KB. A
+/// flatter ramp raises the equilibrium and makes the loop oscillate over the whole ramp (`paper`,
+/// in the table above: marks depend less on the queue than on the rates). More flows raise it too,
+/// and below Kmin, where no packet is marked, the rates of all flows rise together.
 #[test]
-fn the_queue_of_dcqcn_rests_between_the_thresholds_where_the_fluid_model_says() {
+fn the_median_queue_of_dcqcn_equals_that_of_the_fluid_model() {
     let ms = |ms| Time::ZERO + Span::from_ms(ms);
     let window = ms(100)..ms(200);
     let [gbps, piece] = [40, 16 * PAYLOAD];
@@ -322,11 +322,11 @@ fn has_window(case: &Control) -> bool {
 const START_WINDOW_MB: f64 = 1.5 * 0.0125 * (4.0 + 2.0 * 0.332_64 + 2.0 * 0.005_12);
 
 /// In all 57.6 MB, less than the buffer of 64 MB: without any control (`line-rate`) all of it but
-/// one share waits in the switch. Controls by window are bounded by their first windows. Controls
-/// by rate start at line rate and have nothing but the delay of their first marks: two senders
-/// leave a few percent of it, 64 nearly all. DCQCN is no worse with 32 senders than with 24: there
-/// a flow's packets leave the switch 20 us apart, so that CNPs of at least 50 us come 60 us apart,
-/// and the rate timer, as long or shorter, takes back half of each cut.
+/// one share is queued in the switch. Window-based controls are bounded by their initial windows.
+/// Rate-based controls start at line rate and react after the delay of their first marks: two
+/// senders queue a few percent of it, 64 nearly all. DCQCN is no worse with 32 senders than with
+/// 24: there a flow's packets leave the switch 20 us apart, so that CNPs with an interval of at
+/// least 50 us are 60 us apart, and the rate timer, which is not longer, recovers half of each cut.
 #[test]
 fn an_incast_of_any_size_completes_with_a_bounded_queue() {
     let sizes = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
@@ -358,8 +358,8 @@ fn an_incast_of_any_size_completes_with_a_bounded_queue() {
 }
 
 /// Every number of senders from 2 to 64, with 256 KB each, four bandwidth-delay products: all
-/// complete, nothing is lost or sent twice, no queue is longer than what is sent, and nobody is
-/// left behind.
+/// complete, no packet is lost or retransmitted, no queue is longer than the bytes sent, and no
+/// sender is starved.
 #[test]
 fn every_incast_from_2_to_64_completes_and_is_fair() {
     let mut text = "control       preset       least Jain  at N   queue MB at N = 64\n".to_owned();

@@ -1,9 +1,9 @@
-//! Each control alone, fed the same story: what its rate or its window becomes.
+//! The rate or the window of each control alone, with the same feedback.
 //!
 //! The path has 100 Gbps, 10 us and packets of 1000 B, a bandwidth-delay product of 125 packets.
-//! Every microsecond one acknowledgement comes in, of as many packets as the window or the rate
-//! lets through. From 20 us to 120 us there is congestion: each is marked, and the round trip is
-//! 30 us; a CNP comes at 20 us and at 70 us. Before and after, there are no marks and no queue.
+//! Every microsecond one acknowledgement arrives, of as many packets as the window or the rate
+//! permits. From 20 us to 120 us there is congestion: each is marked, and the round trip is 30 us;
+//! a CNP arrives at 20 us and at 70 us. Before and after, there are no marks and no queue.
 
 use std::fmt::Write;
 
@@ -19,11 +19,11 @@ const PATH: PathFacts = PathFacts {
     packet: Bytes::new(1_000),
 };
 
-/// What is shown, in us.
+/// The times in the table, in us.
 const ROWS: [u64; 17] =
     [0, 20, 25, 30, 50, 70, 75, 100, 120, 130, 150, 200, 300, 500, 1_000, 2_000, 5_000];
 
-/// The story so far for one control.
+/// One control and its feedback so far.
 struct Story {
     control: Controller,
     acked: u64,
@@ -35,7 +35,7 @@ impl Story {
         Self { control: control(name, preset).build(&PATH), acked: 0, sent: 0 }
     }
 
-    /// What happens in the microsecond that starts at `us`.
+    /// Gives the feedback of the microsecond that starts at `us`.
     fn step(&mut self, us: u64) {
         let now = Time::ZERO + Span::from_us(us);
         let congested = (20..120).contains(&us);

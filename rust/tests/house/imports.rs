@@ -1,4 +1,4 @@
-//! Which file uses which, read from every path of the code, through re-exports.
+//! Imports between files, read from every path of the code, through re-exports.
 //!
 //! A `mod` line and a registry's line declare a module; they do not use it. Code of `#[cfg(test)]`
 //! modules does not count: a test may use whatever it tests.
@@ -10,7 +10,7 @@ use super::paths::{FileUses, Reader};
 use super::project::{Fault, SourceFile};
 use super::tree::Tree;
 
-/// No circle of files has more.
+/// The largest allowed cycle.
 const LARGEST_CIRCLE: usize = 2;
 
 /// Concepts of several files that use one another, and why.
@@ -77,7 +77,7 @@ impl Imports {
         let file = modules[&path[..inner]].as_str();
         let Some(name) = path.get(inner) else { return Some(file) };
         match self.files.get(file).and_then(|uses| uses.names.get(name)) {
-            // A name may be imported from where it is exported to: no further than that.
+            // Names are followed through at most eight re-exports.
             Some(from) if depth < 8 => {
                 let whole = [from, &path[inner + 1..]].concat();
                 self.file_of(&whole, depth + 1).or(Some(file))
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_lead_through_exports_to_the_file_that_holds_a_name() {
+    fn paths_are_resolved_through_exports() {
         let imports = imports(&[
             ("rust/lib.rs", "pub mod a;\npub mod b;"),
             ("rust/a/mod.rs", "mod c;\nmod d;\npub use c::{C, self as e};\npub struct A;"),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_of_three_are_faults_but_for_uses_of_the_module_around() {
+    fn cycles_of_three_are_faults_except_for_uses_of_the_parent_module() {
         let files = |last: &'static str| {
             imports(&[
                 ("rust/lib.rs", "mod a;"),

@@ -1,9 +1,9 @@
-//! Who may use whom: the layer edges of the architecture, read from every `crate::` path.
+//! The dependencies that layers may have, read from every `crate::` path.
 
 use super::lexer;
 use super::project::{Fault, SourceFile};
 
-/// A level of the architecture: modules that lie side by side.
+/// A level of the architecture: a set of modules.
 pub(crate) struct Level {
     pub(crate) modules: &'static [&'static str],
     /// Whether they may use each other.
@@ -16,16 +16,16 @@ pub(crate) enum Peers {
     Unseen,
 }
 
-/// From the ground up; each level may use all levels below it.
+/// The levels from the bottom up; each may use all levels below it.
 pub(crate) const LEVELS: [Level; 10] = [
     Level { modules: &["units", "ids", "rng"], peers: Peers::Seen },
     Level { modules: &["packet"], peers: Peers::Unseen },
     // Schemes name a recovery of the NIC; the NIC asks sender policies; splitters pin paths.
     Level { modules: &["nic", "balance", "split", "rail"], peers: Peers::Seen },
     Level { modules: &["topology", "collective", "workload"], peers: Peers::Seen },
-    // What hosts decide and what switches decide, in any world.
+    // The decisions of hosts and of switches, in any world.
     Level { modules: &["endpoint", "switching"], peers: Peers::Unseen },
-    // A closed form that leant on the simulator could not judge it, nor the other way round.
+    // Closed forms and the simulator verify each other, so they must be independent.
     Level { modules: &["bound", "fabric"], peers: Peers::Unseen },
     Level { modules: &["multirail"], peers: Peers::Unseen },
     Level { modules: &["scenario", "hpcc"], peers: Peers::Unseen },
@@ -33,7 +33,7 @@ pub(crate) const LEVELS: [Level; 10] = [
     Level { modules: &["cli"], peers: Peers::Unseen },
 ];
 
-/// What the bridge to C++ sees.
+/// The modules that the bridge to C++ may use.
 const BRIDGE_SEES: [&str; 16] = [
     "nic",
     "balance",
@@ -53,7 +53,7 @@ const BRIDGE_SEES: [&str; 16] = [
     "report",
 ];
 
-/// Files that stand above all layers, or beside them.
+/// Files outside of all layers.
 const OUTSIDE: [&str; 5] =
     ["rust/lib.rs", "rust/main.rs", "rust/tests/", "rust/benches/", "rust/fuzz/"];
 
@@ -124,7 +124,7 @@ fn allowed(user: &str) -> String {
 }
 
 /// Line and first segment of every path from the crate's root: `crate::a`, `crate::{a, b::{c}}`
-/// and, for a file `depth` modules deep, `super::a` that climbs to the root.
+/// and, for a file `depth` modules deep, `super::a` that leads to the root.
 fn uses(code: &str, depth: usize) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (offset, start) in code.match_indices("crate::") {
@@ -148,8 +148,8 @@ fn uses(code: &str, depth: usize) -> Vec<(usize, String)> {
     found
 }
 
-/// The segments that a path goes on with at `offset`: one word, or those of a group in braces at
-/// its outer level.
+/// The segments that follow a path at `offset`: one word, or those of a group in braces at its
+/// outer level.
 fn first_segments(code: &str, offset: usize) -> Vec<(usize, String)> {
     let rest = &code[offset..];
     if !rest.trim_start().starts_with('{') {
@@ -204,20 +204,20 @@ mod tests {
     }
 
     #[test]
-    fn downward_edges_and_mutual_ones_of_a_level_are_none() {
+    fn downward_edges_and_mutual_ones_of_a_level_are_no_faults() {
         assert!(faults("rust/cli/run.rs", "use crate::{units::Time, report, study};").is_empty());
         assert!(faults("rust/balance/scheme.rs", "use crate::nic::Recovery;").is_empty());
         assert!(faults("rust/nic/qp.rs", "use crate::nic::config::Recovery;").is_empty());
     }
 
     #[test]
-    fn closed_forms_and_simulator_do_not_see_each_other() {
+    fn closed_forms_and_simulator_must_not_use_each_other() {
         assert_eq!(faults("rust/bound/cut.rs", "use crate::fabric::FabricConfig;").len(), 1);
         assert_eq!(faults("rust/fabric/port.rs", "use crate::bound::bound;").len(), 1);
     }
 
     #[test]
-    fn groups_inline_paths_and_climbing_are_seen() {
+    fn groups_inline_paths_and_super_paths_are_found() {
         let group = "use crate::{\n    ids::{HostId, fabric},\n    cli::{run, units},\n};\n";
         assert_eq!(uses(group, 1), [(2, "ids".to_owned()), (3, "cli".to_owned())]);
         assert_eq!(faults("rust/nic/qp.rs", "fn f() { crate::cli::run() }").len(), 1);
@@ -232,12 +232,12 @@ mod tests {
     }
 
     #[test]
-    fn a_layer_that_nobody_knows_is_a_fault() {
+    fn an_unknown_layer_is_a_fault() {
         assert!(faults("rust/helpers/mod.rs", "")[0].contains("no layer is called 'helpers'"));
     }
 
     #[test]
-    fn the_bridge_sees_no_study_and_nobody_sees_the_bridge() {
+    fn the_bridge_must_not_use_study_and_no_module_may_use_the_bridge() {
         assert_eq!(faults("rust/bridge/chooser.rs", "use crate::cli::run;").len(), 1);
         assert_eq!(faults("rust/bridge/chooser.rs", "use crate::study::run;").len(), 1);
         assert!(faults("rust/bridge/chooser.rs", "use crate::balance::switch;").is_empty());

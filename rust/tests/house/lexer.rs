@@ -1,4 +1,4 @@
-//! Takes Rust text apart into code, comments and texts, just well enough for the rules.
+//! Splits Rust text into code, comments and strings, as far as the rules require.
 
 /// A Rust text three times, each of the same shape: what does not belong is blanks, so that lines
 /// and columns stay.
@@ -19,7 +19,7 @@ enum Kind {
     Literal,
 }
 
-/// Takes `text` apart.
+/// Splits `text`.
 pub(crate) fn split(text: &str) -> Layers {
     let characters: Vec<char> = text.chars().collect();
     let mut layers = Layers::default();
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_literals_are_no_code() {
+    fn comments_and_literals_are_not_code() {
         let layers = split("let a = \"b // c\"; // d \"e\"\n/* f /* g */ h */ i(r#\"j\"k\"#, 'l')");
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(words(&layers.code), "let a = ; i( , )");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_stay_where_they_are() {
+    fn lines_keep_their_numbers() {
         let text = "a\n/* b\nc */\nd \"e\\\n f\"\ng";
         let layers = split(text);
         let at = layers.code.find('g').expect("g is code");

@@ -2,8 +2,8 @@
 
 use super::project::{Fault, SourceFile};
 
-/// Faults of dependencies without a reason: a comment on the line above or beside. A heading,
-/// which ends with a colon, is no reason.
+/// Faults of dependencies without a reason: a comment on the line above or on the same line. A
+/// heading, which ends with a colon, is no reason.
 pub(crate) fn reasons(manifest: &SourceFile) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut in_dependencies = false;
@@ -78,13 +78,13 @@ mod tests {
     }
 
     #[test]
-    fn reasons_above_and_beside_are_enough() {
+    fn reasons_above_and_on_the_same_line_are_sufficient() {
         let lists = "# Reads.\nserde = { features = [\n  \"derive\",\n] }\ntoml = \"1\" # Reads.\n";
         assert!(faults(&format!("[dependencies]\n{lists}[lints.rust]\na = \"b\"\n")).is_empty());
     }
 
     #[test]
-    fn paths_of_targets_are_roots_and_those_of_dependencies_are_none() {
+    fn paths_of_targets_are_roots_and_those_of_dependencies_are_not() {
         let text = "[lib]\npath = \"a.rs\"\n[[bin]]\nname = \"b\"\npath = \"c/d.rs\"\n\
                     [dependencies.e]\npath = \"../..\"\n";
         let roots = |path: &str| roots(&SourceFile::new(path, text));

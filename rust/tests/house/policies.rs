@@ -1,9 +1,9 @@
-//! What a policy and an example say about themselves.
+//! Rules on the headers of policies and examples.
 
 use super::project::{Fault, SourceFile};
 
-/// Faults of a policy's file that does not say where the policy is from. `mod.rs` holds the
-/// registry, and what lies in a folder of its own belongs to the file of that name.
+/// Faults of a policy's file without the source of the policy. `mod.rs` holds the registry, and
+/// what lies in a folder of its own belongs to the file of that name.
 pub(crate) fn source_named(file: &SourceFile) -> Vec<Fault> {
     let folders = ["rust/balance/sender/", "rust/balance/switch/", "rust/split/"];
     let name = folders.iter().find_map(|folder| file.path.strip_prefix(folder));
@@ -17,7 +17,7 @@ pub(crate) fn source_named(file: &SourceFile) -> Vec<Fault> {
     vec![file.fault(1, what)]
 }
 
-/// Faults of an example that does not begin with what it shows.
+/// Faults of an example that does not begin with its claim.
 pub(crate) fn claim(file: &SourceFile) -> Vec<Fault> {
     const FEWEST_WORDS: usize = 4;
     let first = file.text.lines().next().unwrap_or_default();

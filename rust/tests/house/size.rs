@@ -1,15 +1,15 @@
-//! How long files and lines are.
+//! Limits of the lengths of files and lines.
 
 use super::lexer;
 use super::project::{Fault, SourceFile};
 
-/// No file is longer.
+/// The longest file.
 const MOST_LINES: usize = 450;
 /// Half of the files are at most this long.
 const MEDIAN_LINES: usize = 150;
-/// No function is longer, comments included.
+/// The longest function, comments included.
 const MOST_FUNCTION_LINES: usize = 60;
-/// No line of Rust is wider, which rustfmt does not see to in texts and comments.
+/// The longest line of Rust; rustfmt does not wrap strings and comments.
 const MOST_COLUMNS: usize = 100;
 
 /// Faults of files that hold more than one concept.

@@ -3,7 +3,7 @@
 use super::lexer;
 use super::project::{Fault, SourceFile};
 
-/// Faults of what is not done, or not run.
+/// Faults of unfinished code and ignored tests.
 pub(crate) fn unfinished(file: &SourceFile) -> Vec<Fault> {
     let layers = lexer::split(&file.text);
     let mut faults = Vec::new();
@@ -29,7 +29,7 @@ pub(crate) fn unfinished(file: &SourceFile) -> Vec<Fault> {
     faults
 }
 
-/// Faults of lints that are switched off without saying why.
+/// Faults of lints that are disabled without a reason.
 pub(crate) fn silenced(file: &SourceFile) -> Vec<Fault> {
     let code = lexer::split(&file.text).code;
     attributes(&code)
@@ -79,7 +79,7 @@ pub(crate) fn hash_iteration(file: &SourceFile) -> Vec<Fault> {
     faults
 }
 
-/// What is declared as a hash map or set: `name: HashMap<…>` and `let name = HashMap::…`.
+/// The names of hash maps and sets: `name: HashMap<…>` and `let name = HashMap::…`.
 fn hash_names(code: &str) -> Vec<String> {
     let mut names = Vec::new();
     for kind in ["HashMap", "HashSet"] {
@@ -101,7 +101,7 @@ fn hash_names(code: &str) -> Vec<String> {
     names
 }
 
-/// Faults of C++ files that do not begin with the licence that linking with ns-3 asks for.
+/// Faults of C++ files that do not begin with the licence that linking with ns-3 requires.
 pub(crate) fn licence(file: &SourceFile) -> Vec<Fault> {
     const LINE: &str = "SPDX-License-Identifier: GPL-2.0-only";
     // As a comment of its own line, or as ns-3 writes it, in the block at the top.
@@ -159,7 +159,7 @@ fn attributes(code: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// True if `word` occurs in `text` and no word goes on at an end of it that is a letter.
+/// True if `word` occurs in `text` and it is not part of a longer word.
 pub(crate) fn has_word(text: &str, word: &str) -> bool {
     let in_word = |character: char| character.is_alphanumeric() || character == '_';
     let open_end = word.ends_with(in_word);

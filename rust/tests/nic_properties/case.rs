@@ -1,8 +1,8 @@
-//! What is drawn for a case: messages, and a script that says how each packet fares.
+//! The random draws of a case: messages, and a script with the fate of each packet.
 //!
-//! A script is a list of 16-bit words, one a packet of its direction in the order of sending;
-//! what comes after its end gets through. Zero gets through too, so that shrinking a word or
-//! cutting the list makes the pipe better.
+//! A script is a list of 16-bit words, one for each packet of its direction in the order of
+//! sending; packets after its end are delivered. Zero means delivery too, so that shrinking a word
+//! or the list removes disturbances.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use evenkeel::units::Span;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A message: how many bytes, on which queue pair, how long after the one before.
+/// A message: its length, its queue pair, and its time after the previous message.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Post {
     pub(crate) qp: u8,
@@ -18,22 +18,22 @@ pub(crate) struct Post {
     pub(crate) after_us: u8,
 }
 
-/// How each packet of one direction fares.
+/// The fates of the packets of one direction.
 #[derive(Clone, Default)]
 pub(crate) struct Script {
-    /// Of 256 packets, about so many do not simply get through.
+    /// The approximate number of disturbed packets of 256.
     pub(crate) hostility: u8,
     pub(crate) words: Vec<u16>,
 }
 
-/// All that a run is made from.
+/// The input of a run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Case {
     /// For entropy values and extra wake-ups.
     pub(crate) seed: u16,
     /// Data packets an acknowledgement.
     pub(crate) ack_every: u8,
-    /// How long before a NACK is repeated.
+    /// The interval of NACKs.
     pub(crate) nack_interval_us: u16,
     /// Queue pairs; even ones send to the right, odd ones to the left.
     pub(crate) qps: u8,
@@ -42,23 +42,23 @@ pub(crate) struct Case {
     pub(crate) scripts: [Script; 2],
 }
 
-/// What happens to a packet.
+/// The fate of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Passes,
     Lost,
-    /// It arrives in time, and once more so much later.
-    Doubled(Span),
-    /// It arrives so much later, behind others.
+    /// It arrives in time, and once more after this span.
+    Duplicated(Span),
+    /// It arrives this much later, behind other packets.
     Delayed(Span),
     /// A switch marks it.
     Marked,
-    /// A switch cuts it to its header.
+    /// A switch trims it to its header.
     Trimmed,
 }
 
 impl Script {
-    /// What happens to the packet sent as number `index`.
+    /// The fate of the packet with this index in the order of sending.
     pub(crate) fn fate(&self, index: usize) -> Fate {
         let word = self.words.get(index).copied().unwrap_or(0);
         let [amount, choice] = word.to_le_bytes();
@@ -69,7 +69,7 @@ impl Script {
         let span = Span::from_ns(100 << (amount / 8 % 15));
         match amount % 8 {
             0 | 1 => Fate::Lost,
-            2 => Fate::Doubled(span),
+            2 => Fate::Duplicated(span),
             3 | 4 => Fate::Delayed(span),
             5 => Fate::Trimmed,
             _ => Fate::Marked,
@@ -78,7 +78,7 @@ impl Script {
 }
 
 impl fmt::Debug for Script {
-    /// Only what does not simply get through.
+    /// Only the disturbed packets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fates = (0..self.words.len()).map(|index| (index, self.fate(index)));
         f.debug_map().entries(fates.filter(|&(_, fate)| fate != Fate::Passes)).finish()

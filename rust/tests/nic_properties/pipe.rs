@@ -16,19 +16,19 @@ use super::start::Start;
 /// Left, or right.
 pub(crate) type Side = usize;
 
-/// What the world saw, in order.
+/// An observation of the world, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// A packet left this side, and that is what happens to it.
+    /// A packet left this side, with its fate.
     Sent(Side, Packet, Fate),
     /// A packet reached this side.
     Arrived(Side, Packet),
-    /// The NIC of this side said so.
-    Said(Side, NicEvent),
+    /// The NIC of this side emitted an event.
+    Emitted(Side, NicEvent),
 }
 
 impl Seen {
-    /// In few words.
+    /// A short description for traces.
     pub(crate) fn line(&self) -> String {
         let names = ["left", "right"];
         let packet = |p: &Packet| {
@@ -39,21 +39,21 @@ impl Seen {
         match self {
             Self::Sent(side, p, fate) => format!("{} sends {}: {fate:?}", names[*side], packet(p)),
             Self::Arrived(side, p) => format!("{} gets {}", names[*side], packet(p)),
-            Self::Said(side, event) => format!("{} says {event:?}", names[*side]),
+            Self::Emitted(side, event) => format!("{} says {event:?}", names[*side]),
         }
     }
 }
 
-/// Whether the world calls more often than it must.
+/// Whether the world calls the NICs more often than necessary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WakeUps {
-    /// Only when the NIC asked for it.
+    /// Only at the NICs' timeouts.
     Asked,
-    /// Also at random instants between, once or twice.
+    /// Also at random times between, once or twice.
     Extra,
 }
 
-/// A run takes fewer steps than this unless it spins.
+/// The maximum number of steps of a run that makes progress.
 const MOST_STEPS: usize = 200_000;
 
 /// The world of one run.
@@ -61,7 +61,7 @@ pub(crate) struct World<'a> {
     case: &'a Case,
     pub(crate) now: Time,
     pub(crate) nics: [Nic; 2],
-    /// When the wire out of each side is free.
+    /// The time at which the wire out of each side is free.
     wire_free: [Time; 2],
     /// Packets sent by each side.
     sent: [usize; 2],
@@ -74,13 +74,13 @@ pub(crate) struct World<'a> {
     /// Time and number of the next message, and who sends it.
     next_post: Option<(Time, usize)>,
     extra: Option<Stream>,
-    /// When the script last did something to a packet, or a message was posted.
+    /// The time of the last disturbance by the script, or of the last post.
     pub(crate) disturbed: Time,
     pub(crate) trace: Vec<(Time, Seen)>,
 }
 
 impl<'a> World<'a> {
-    /// Nothing of the case has happened.
+    /// The world before the first event of a case.
     pub(crate) fn new(case: &'a Case, start: Start, wake_ups: WakeUps) -> Self {
         let extra = Stream::new(u64::from(case.seed), Purpose::Test, 0);
         Self {
@@ -100,7 +100,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Runs until nothing more can happen.
+    /// Runs until no event remains.
     pub(crate) fn run(&mut self) -> Result<(), String> {
         for _ in 0..MOST_STEPS {
             let Some(next) = self.next() else { return Ok(()) };
@@ -114,7 +114,7 @@ impl<'a> World<'a> {
         Err(format!("{MOST_STEPS} steps are not enough: the NICs spin"))
     }
 
-    /// When something happens next.
+    /// The time of the next event.
     fn next(&self) -> Option<Time> {
         let arrival = self.arrivals.peek().map(|&Reverse((time, ..))| time);
         let post = self.next_post.map(|(time, _)| time);
@@ -122,12 +122,12 @@ impl<'a> World<'a> {
         [arrival, post, wakes[0], wakes[1]].into_iter().flatten().min()
     }
 
-    /// When a side must be called again.
+    /// The time at which a side must be called.
     fn wake(&self, side: Side) -> Option<Time> {
         let nic = &self.nics[side];
         let free = self.wire_free[side];
         let wire = (free > self.now && nic.has_packets()).then_some(free);
-        // What waits for its rate may wait for the wire too.
+        // Packets that wait for their rate may wait for the wire too.
         let asked = nic.poll_timeout().map(|time| if time <= self.now { free } else { time });
         [wire, asked].into_iter().flatten().min()
     }
@@ -141,7 +141,7 @@ impl<'a> World<'a> {
             let packet = self.packets[index];
             self.trace.push((self.now, Seen::Arrived(side, packet)));
             self.nics[side].handle_packet(self.now, &packet);
-            self.hear(side);
+            self.poll_events(side);
         }
         while let Some((time, index)) = self.next_post {
             if time > self.now {
@@ -151,7 +151,7 @@ impl<'a> World<'a> {
         }
         for side in [0, 1] {
             self.nics[side].handle_timeout(self.now);
-            self.hear(side);
+            self.poll_events(side);
             self.transmit(side)?;
         }
         Ok(())
@@ -188,7 +188,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Puts a packet into the pipe, where the script has its way with it.
+    /// Puts a packet into the pipe, with the fate that the script selects.
     fn carry(&mut self, side: Side, packet: Packet) {
         let fate = self.case.scripts[side].fate(self.sent[side]);
         let fate = fate_of(&packet, fate);
@@ -199,7 +199,7 @@ impl<'a> World<'a> {
         match fate {
             Fate::Passes => self.arrive(time, 1 - side, carried),
             Fate::Lost => self.disturbed = self.disturbed.max(time),
-            Fate::Doubled(later) => {
+            Fate::Duplicated(later) => {
                 self.arrive(time, 1 - side, carried);
                 self.arrive(time + later, 1 - side, carried);
                 self.disturbed = self.disturbed.max(time + later);
@@ -228,13 +228,13 @@ impl<'a> World<'a> {
         self.order += 1;
     }
 
-    fn hear(&mut self, side: Side) {
+    fn poll_events(&mut self, side: Side) {
         while let Some(event) = self.nics[side].poll_event() {
-            self.trace.push((self.now, Seen::Said(side, event)));
+            self.trace.push((self.now, Seen::Emitted(side, event)));
         }
     }
 
-    /// Before `next`, calls that nobody asked for.
+    /// Calls the NICs at random times before `next`, without a timeout.
     fn wake_up_early(&mut self, next: Time) -> Result<(), String> {
         let Some(random) = &mut self.extra else { return Ok(()) };
         let gap = u32::try_from(next.since(self.now).as_ps()).unwrap_or(u32::MAX);
@@ -258,7 +258,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// Only data can be marked or trimmed, and only where it is longer than what is left.
+/// Only data packets can be marked or trimmed, and only if they are longer than their header.
 pub(crate) fn fate_of(packet: &Packet, fate: Fate) -> Fate {
     let is_data = packet.kind == PacketKind::Data;
     match fate {

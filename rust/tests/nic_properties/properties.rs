@@ -1,4 +1,4 @@
-//! What must hold whatever the pipe does.
+//! The properties that hold for any script.
 
 use evenkeel::nic::{Delivery, NicCounters, NicEvent, Owner};
 use evenkeel::packet::{Flags, Packet, PacketKind};
@@ -9,12 +9,12 @@ use super::pipe::{Seen, Side, WakeUps, World};
 use super::settings::{HEADER, PAYLOAD, Settings, TIMEOUT, packets};
 use super::start::Start;
 
-/// From the last disturbance on, everything completes within so many timeouts, beside the time
-/// that sending takes. One for what was lost, one for an answer that was lost, one for a timer
-/// that the last of them had just started again.
+/// The number of timeouts, in addition to the transmission time, within which all messages complete
+/// after the last disturbance: one for a lost packet, one for a lost acknowledgement, and one for a
+/// timer that has just been restarted.
 const TIMEOUTS: u64 = 3;
 
-/// Runs a case twice, the second time with extra wake-ups, and judges it.
+/// Runs a case twice, the second time with extra wake-ups, and checks its properties.
 pub(crate) fn judge(case: &Case, settings: &Settings, start: &Start) -> Result<(), String> {
     let (first, result) = run(case, settings, start, WakeUps::Asked);
     result?;
@@ -30,7 +30,7 @@ pub(crate) fn judge(case: &Case, settings: &Settings, start: &Start) -> Result<(
     Ok(())
 }
 
-/// One run, with what it broke.
+/// Runs a case once; returns the violated property as an error.
 pub(crate) fn run<'a>(
     case: &'a Case,
     settings: &Settings,
@@ -46,7 +46,7 @@ pub(crate) fn run<'a>(
     (world, result)
 }
 
-/// A message as the ledger knows it.
+/// A message in the ledger.
 #[derive(Debug, Clone, Copy)]
 struct Message {
     post: usize,
@@ -54,18 +54,18 @@ struct Message {
     packets: u64,
 }
 
-/// One queue pair.
+/// The messages of one queue pair.
 #[derive(Debug, Default)]
 struct Pair {
     messages: Vec<Message>,
-    /// Which packets reached the receiver whole.
+    /// The packets that reached the receiver untrimmed.
     arrived: Vec<bool>,
     /// By message.
     delivered: Vec<bool>,
     completed: Vec<bool>,
 }
 
-/// What crossed the wire of one side.
+/// Counts of packets on the wire of one side.
 #[derive(Debug, Default)]
 struct Crossed {
     data_sent: u64,
@@ -77,12 +77,12 @@ struct Crossed {
     control_received: u64,
 }
 
-/// Keeps count of what the NICs should keep count of.
+/// Counts packets independently, to be compared with the counters of the NICs.
 struct Ledger<'a> {
     case: &'a Case,
     start: &'a Start,
     settings: &'a Settings,
-    /// With an ideal erasure code any packets will do.
+    /// With an ideal erasure code any packets of a message suffice.
     any_packets: bool,
     pairs: Vec<Pair>,
     sides: [Crossed; 2],
@@ -116,7 +116,7 @@ impl<'a> Ledger<'a> {
         match seen {
             Seen::Sent(side, packet, _) => self.see_sent(side, &packet),
             Seen::Arrived(side, packet) => self.see_arrival(side, &packet)?,
-            Seen::Said(side, event) => {
+            Seen::Emitted(side, event) => {
                 self.last = now;
                 self.see_event(side, event).map_err(|reason| format!("at {now}: {reason}"))?;
             }
@@ -196,7 +196,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// At the end everything is done, in time, and counted.
+    /// At the end all messages are complete, in time, and all packets are counted.
     fn close(&self, world: &World<'_>) -> Result<(), String> {
         for (number, pair) in self.pairs.iter().enumerate() {
             let left = |done: &[bool]| done.iter().filter(|&&done| !done).count();
@@ -219,7 +219,8 @@ impl<'a> Ledger<'a> {
         (0..2).try_for_each(|side| self.balance(world, side))
     }
 
-    /// When everything must be done: the timeouts, and each packet twice at the lowest rate.
+    /// The time by which all messages must complete: the timeouts, and each packet twice at the
+    /// lowest rate.
     fn limit(&self, disturbed: Time) -> Time {
         let count: u64 = self.pairs.iter().map(|pair| pair.arrived.len() as u64).sum();
         let sending = self.settings.floor.time_for(Bytes::new(2 * count * (PAYLOAD + HEADER)));
@@ -258,7 +259,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// What the queue pairs that send from `side` have to send.
+    /// The packets and bytes of the queue pairs that send from `side`.
     fn sums(&self, side: Side) -> Sums {
         let mut sums = Sums::default();
         for pair in self.pairs.iter().skip(side).step_by(2) {
@@ -270,7 +271,7 @@ impl<'a> Ledger<'a> {
     }
 }
 
-/// Ticks off message `index`: once, and in turn unless any order will do.
+/// Marks message `index` as done: once, and in order unless any order is valid.
 fn take_turn(done: &mut [bool], index: usize, any_order: bool) -> Result<(), String> {
     let next = done.iter().position(|&done| !done);
     match done.get_mut(index) {

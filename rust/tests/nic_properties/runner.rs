@@ -1,4 +1,4 @@
-//! Draws cases, and shrinks and prints what fails.
+//! Draws cases, and shrinks and prints failures.
 
 use std::fmt::Write as _;
 
@@ -13,10 +13,10 @@ use super::start::Start;
 use super::verbs;
 use crate::support::extent;
 
-/// Cases a pair without `EVENKEEL_CASES`: by default, and with `EVENKEEL_LONG_TESTS=1`.
+/// Cases per pair without `EVENKEEL_CASES`: by default, and with `EVENKEEL_LONG_TESTS=1`.
 const CASES: [u32; 2] = [1_000, 10_000];
 
-/// A failure prints at most so many lines of its trace, from the end.
+/// The maximum number of lines of a trace that a failure prints, from the end.
 const TRACE_LINES: usize = 150;
 
 /// Checks all properties of a pair of recovery and congestion control.
@@ -26,7 +26,7 @@ pub(crate) fn check(recovery: &'static str, control: &str) {
     check_from(case(), start, &settings, &format!("{control}/{recovery}"));
 }
 
-/// Checks all properties of a recovery that delivers otherwise than it does by itself.
+/// Checks all properties of a recovery with a delivery order other than its default.
 pub(crate) fn check_delivery(recovery: &'static str, control: &str, delivery: &str) {
     let settings = delivering(recovery, control, delivery).unwrap_or_else(|it| panic!("{it}"));
     let start = |case: &Case| Start::fresh(&settings, case);
@@ -44,7 +44,7 @@ pub(crate) fn check_wrap(recovery: &'static str) {
     check_from(one_pair, start, &settings, &format!("wrap/{recovery}"));
 }
 
-/// Checks what must hold of the verbs with a recovery and a congestion control.
+/// Checks the properties of the verbs with a recovery and a congestion control.
 pub(crate) fn check_verbs(recovery: &'static str, control: &str) {
     let settings = settings(recovery, control).unwrap_or_else(|error| panic!("{error}"));
     let what = format!("verbs/{control}/{recovery}");
@@ -79,7 +79,7 @@ fn check_from(
     }
 }
 
-/// What draws as many cases as the environment says, and the seed.
+/// The runner with the number of cases of the environment, and the seed.
 fn runner(what: &str) -> (TestRunner, u64) {
     let seed = number("EVENKEEL_SEED").unwrap_or(1);
     let count = match number("EVENKEEL_CASES") {
@@ -101,13 +101,13 @@ fn runner(what: &str) -> (TestRunner, u64) {
     (TestRunner::new_with_rng(config, random), seed)
 }
 
-/// A number that the environment sets.
+/// A number from an environment variable.
 fn number(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: it must be a whole number")))
 }
 
-/// What happened in a case, a line each, as far as it gets.
+/// The trace of a case up to its failure, one line per event.
 fn trace(case: &Case, settings: &Settings, start: &Start) -> String {
     let ran = std::panic::catch_unwind(|| run(case, settings, start, WakeUps::Asked).0.trace);
     let Ok(trace) = ran else { return "the NIC panics: its trace ends there".to_owned() };

@@ -1,4 +1,4 @@
-//! What both NICs of a case are set to, by the names that scenarios use.
+//! The settings of both NICs of a case, by the names of scenarios.
 
 use std::path::Path;
 
@@ -13,14 +13,15 @@ pub(crate) const PAYLOAD: u64 = 1_000;
 /// Headers of a packet.
 pub(crate) const HEADER: u64 = 62;
 
-/// How long a sender waits. Scripted delays are shorter and longer than it.
+/// The retransmission timeout. Scripted delays are shorter and longer than it.
 pub(crate) const TIMEOUT: Span = Span::from_us(200);
 
-/// The pipe without its script: each way takes so long.
+/// The one-way delay of the pipe without disturbances.
 pub(crate) const DELAY: Span = Span::from_us(2);
 
-/// Controls by rate do not slow down below it, by the defaults of each; those by window send a
-/// packet in a round trip, which the script makes long, but not longer than that.
+/// The lowest rate. Rate-based controls do not go below it with their default parameters;
+/// window-based controls send at least one packet per round trip, which the script can prolong only
+/// up to this rate.
 const FLOOR: BitRate = BitRate::from_bps(100_000_000);
 
 /// Swift sends a packet in 1 ms at least, the default of its `longest_pause`.
@@ -35,13 +36,13 @@ pub(crate) const PORT: PortFacts =
 pub(crate) struct Settings {
     pub(crate) recovery: &'static str,
     pub(crate) delivery: Delivery,
-    /// No slower does a queue pair send.
+    /// The lowest rate of a queue pair.
     pub(crate) floor: BitRate,
     pub(crate) nic: NicConfig,
     pub(crate) sender: SenderConfig,
 }
 
-/// The settings for two names of a scenario; the error says that there is no such thing.
+/// The settings for two names of a scenario; an error for an unknown name.
 pub(crate) fn settings(
     recovery: &'static str,
     control: &str,
@@ -49,7 +50,7 @@ pub(crate) fn settings(
     delivering(recovery, control, "auto")
 }
 
-/// ... with an order of delivery too.
+/// The same with an order of delivery.
 pub(crate) fn delivering(
     recovery: &'static str,
     control: &str,
@@ -74,7 +75,7 @@ pub(crate) fn delivering(
     Ok(Settings { recovery, delivery, floor, nic: scenario.nic, sender: scenario.scheme.sender })
 }
 
-/// Packets that a message of `bytes` becomes.
+/// The number of packets of a message of `bytes`.
 pub(crate) fn packets(bytes: u64) -> u64 {
     Bytes::new(bytes).get().div_ceil(PAYLOAD).max(1)
 }

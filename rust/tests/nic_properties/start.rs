@@ -1,4 +1,4 @@
-//! What a case starts from: new queue pairs, or one just before its sequence numbers wrap.
+//! The initial state of a case: new queue pairs, or one just before its sequence numbers wrap.
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ pub(crate) struct Start {
     pub(crate) nics: [Nic; 2],
     /// Queue pair numbers of the sending halves.
     pub(crate) senders: Vec<QpId>,
-    /// What both have counted so far.
+    /// The counters of both so far.
     pub(crate) counted: [NicCounters; 2],
-    /// Packets that each queue pair has behind it.
+    /// Packets that each queue pair has sent.
     pub(crate) packets: u64,
-    /// Messages that each queue pair has behind it.
+    /// Messages that each queue pair has sent.
     pub(crate) messages: u32,
 }
 
 impl Start {
-    /// New queue pairs, as the case asks for.
+    /// New queue pairs for a case.
     pub(crate) fn fresh(settings: &Settings, case: &Case) -> Self {
         let mut config = settings.nic.clone();
         config.ack.every = u32::from(case.ack_every);
@@ -58,7 +58,7 @@ impl Start {
         start
     }
 
-    /// Sends a message in no time.
+    /// Sends a message without advancing time.
     fn send(&mut self, bytes: Bytes) {
         let [left, right] = &mut self.nics;
         left.post(self.senders[0], bytes, 0, 0);

@@ -1,9 +1,9 @@
-//! Properties of the verbs: both sides post WRITEs, WRITEs with a number, SENDs and READs, receives
-//! come late, send queues are drained and let go, and the pipe does what its script says.
+//! Properties of the verbs: both sides post WRITEs, WRITEs with immediate, SENDs and READs,
+//! receives are posted late, send queues are drained and resumed, and the pipe follows its script.
 //!
-//! What must hold: every work request completes once, with success, in the order of posting; every
-//! receive is taken once, in order, by the message that it is for; none completes at its sender
-//! before it is there; each payload byte is counted once; and nothing stalls.
+//! The properties: every work request completes once, with success, in the order of posting; every
+//! receive is consumed once, in order, by its message; no message completes at its sender before
+//! its delivery; each payload byte is counted once; and no run stalls.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -28,13 +28,13 @@ use super::settings::{DELAY, PORT, Settings};
 /// The queue pair of both sides.
 const QP: QpId = QpId(0);
 
-/// A run takes fewer steps than this unless it spins.
+/// The maximum number of steps of a run that makes progress.
 const MOST_STEPS: usize = 200_000;
 
-/// Shorter than the default of 640 us, so that it is often in question.
+/// The RNR timer: shorter than the default of 640 us, so that it often expires.
 const RNR_TIMER: Span = Span::from_us(60);
 
-/// A work request: from which side, which verb, how long after the one before.
+/// A work request: its side, its verb, and its time after the previous one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Verb {
     side: u8,
@@ -43,7 +43,7 @@ pub(crate) struct Verb {
     after_us: u8,
 }
 
-/// From when to when a send queue is drained.
+/// The times at which a send queue is drained and resumed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Drain {
     side: u8,
@@ -51,12 +51,12 @@ pub(crate) struct Drain {
     for_us: u8,
 }
 
-/// All that a run is made from.
+/// The input of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct VerbCase {
     ack_every: u8,
     verbs: Vec<Verb>,
-    /// How long after the one before each receive is posted; at once beyond the end.
+    /// The time of each receive after the previous one; receives beyond the end are posted at once.
     receives_us: Vec<u8>,
     drains: Vec<Drain>,
     scripts: [Script; 2],
@@ -90,7 +90,7 @@ impl Verb {
         usize::from(self.side % 2)
     }
 
-    /// The work request; its name is its place in the case.
+    /// The work request; its id is its index in the case.
     fn request(self, index: usize) -> WorkRequest {
         let operation = match self.verb % 4 {
             0 => Operation::Write,
@@ -104,7 +104,7 @@ impl Verb {
     }
 }
 
-/// What the owners of the queue pairs do.
+/// An action of the owners of the queue pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Act {
     Post(usize),
@@ -123,14 +123,14 @@ struct World<'a> {
     /// Arrivals: time, order, to which side, which packet of `packets`.
     arrivals: BinaryHeap<Reverse<(Time, usize, Side)>>,
     packets: Vec<Packet>,
-    /// What is still to be done, latest first.
+    /// Scheduled actions, latest first.
     agenda: Vec<(Time, Act)>,
-    /// Work done and receives taken, by side.
+    /// Completed work requests and consumed receives, by side.
     done: [Vec<Completion>; 2],
     taken: [Vec<Completion>; 2],
 }
 
-/// Runs a case and says what it broke.
+/// Runs a case; returns the violated property as an error.
 pub(crate) fn judge(case: &VerbCase, settings: &Settings) -> Result<(), String> {
     let mut world = World::new(case, settings);
     world.run()?;
@@ -176,7 +176,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Runs until nothing more can happen.
+    /// Runs until no event remains.
     fn run(&mut self) -> Result<(), String> {
         for _ in 0..MOST_STEPS {
             let Some(next) = self.next() else { return Ok(()) };
@@ -208,7 +208,7 @@ impl<'a> World<'a> {
             }
             self.arrivals.pop();
             self.nics[side].handle_packet(self.now, &self.packets[index]);
-            self.hear(side)?;
+            self.poll_completions(side)?;
         }
         while let Some(&(time, act)) = self.agenda.last() {
             if time > self.now {
@@ -219,7 +219,7 @@ impl<'a> World<'a> {
         }
         for side in [0, 1] {
             self.nics[side].handle_timeout(self.now);
-            self.hear(side)?;
+            self.poll_completions(side)?;
             self.transmit(side)?;
         }
         Ok(())
@@ -234,7 +234,7 @@ impl<'a> World<'a> {
             Act::Receive(side, id) => self.nics[side].post_receive(QP, id),
             Act::State(side, state) => {
                 let from = self.nics[side].query_qp(QP)?;
-                // Drains that overlap: the queue pair is where it should be.
+                // Drains may overlap, so the queue pair may already be in this state.
                 if from == state { Ok(()) } else { self.nics[side].modify_qp(QP, state) }
             }
         }
@@ -258,7 +258,7 @@ impl<'a> World<'a> {
         match fate {
             Fate::Passes => self.arrive(time, side, packet),
             Fate::Lost => {}
-            Fate::Doubled(later) => {
+            Fate::Duplicated(later) => {
                 self.arrive(time, side, packet);
                 self.arrive(time + later, side, packet);
             }
@@ -277,7 +277,7 @@ impl<'a> World<'a> {
         self.packets.push(packet);
     }
 
-    fn hear(&mut self, side: Side) -> Result<(), String> {
+    fn poll_completions(&mut self, side: Side) -> Result<(), String> {
         while let Some(completion) = self.nics[side].poll_completion() {
             if completion.status != CompletionStatus::Success {
                 return Err(format!("side {side}: {completion:?}"));
@@ -295,7 +295,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Work is done in its turn, and what consumes a receive has consumed it.
+    /// Checks that work requests complete in order, and that each message that consumes a receive
+    /// has consumed it.
     fn note_done(&mut self, side: Side, completion: Completion) -> Result<(), String> {
         let next = self.posted_by(side).nth(self.done[side].len());
         let opcode = |operation| match operation {
@@ -323,7 +324,7 @@ impl<'a> World<'a> {
         self.requests.iter().filter(move |(from, _)| *from == side).map(|&(_, request)| request)
     }
 
-    /// Nothing more happens: all must be done.
+    /// Checks at the end that all work requests are complete.
     fn close(&self) -> Result<(), String> {
         for side in [0, 1] {
             let (posted, done) = (self.posted_by(side).count(), self.done[side].len());
@@ -361,7 +362,7 @@ fn consumes(request: &WorkRequest) -> bool {
     matches!(request.operation, Operation::Send | Operation::WriteWithImmediate(_))
 }
 
-/// When who does what: posts and receives in their order, and each drain with its end.
+/// The schedule of actions: posts and receives in their order, and the start and end of each drain.
 fn agenda(case: &VerbCase, requests: &[(Side, WorkRequest)]) -> Vec<(Time, Act)> {
     let after = |time: Time, us: u8| time + Span::from_us(u64::from(us));
     let mut agenda = Vec::new();
@@ -381,7 +382,7 @@ fn agenda(case: &VerbCase, requests: &[(Side, WorkRequest)]) -> Vec<(Time, Act)>
         let (side, at) = (usize::from(drain.side % 2), u64::from(drain.at_us));
         let from = Time::ZERO + Span::from_us(at);
         agenda.push((from, Act::State(side, QpState::SendQueueDrained)));
-        // Of the same instant the end of one comes before the start of another.
+        // At the same time the end of a drain precedes the start of another.
         let until = after(from, drain.for_us.max(1));
         agenda.push((until, Act::State(side, QpState::ReadyToSend)));
     }

@@ -15,7 +15,7 @@ use super::run::{complete, setup, side_by_side};
 use crate::support::{self, extent, screen};
 
 const SEEDS: [u64; 4] = [1, 2, 3, 4];
-/// A time beyond every time limit, which means never.
+/// A time beyond every time limit: routing never converges.
 const NEVER: Span = Span::MAX;
 
 /// A policy, and the weights of next hops.
@@ -137,7 +137,7 @@ fn without_routing_reps_is_fastest_and_hashed_flows_never_complete() {
         "subflow-4",
         "ecmp",
     ]);
-    let head = "Permutation of 1 MiB, k = 8, 800 Gbps, 1 % of links down, routing never told";
+    let head = "Permutation of 1 MiB, k = 8, 800 Gbps, 1 % of links down, no convergence";
     let Some((text, means)) = table("failures-never.toml", &rows, head) else { return };
     let [reps, others @ .., subflow, ecmp] = &means[..] else { panic!("more rows than that") };
     assert_eq!((subflow, ecmp), (&None, &None), "{text}");
@@ -157,14 +157,14 @@ fn with_immediate_convergence_spraying_by_hosts_and_by_switches_is_about_equal()
     let weighted = ["spray", "switch-random", "switch-rr-shuffled", "host-dr", "ofan", "wcmp"];
     rows.extend(weighted.map(|policy| (policy, Weights::Capacity)));
     rows.extend(plain(&["ethereal", "line-cut", "ecmp"]));
-    let head = "Permutation of 1 MiB, k = 8, 800 Gbps, 1 % of links down, routing told at once";
+    let head = "Permutation of 1 MiB, k = 8, 800 Gbps, 1 % of links down, immediate convergence";
     let Some((text, means)) = table("failures-instant.toml", &rows, head) else { return };
     let cct: Vec<f64> = means.iter().map(|mean| mean.expect("all complete")[0]).collect();
     for [host, switch] in [[0, 1], [5, 6]] {
         assert!((cct[host] / cct[switch] - 1.0).abs() < 0.03, "{text}");
         assert_eq!(means[host].map(|it| it[2]), Some(0.0), "{text}");
     }
-    // What chance does to sprays at rho_max is more than weights can mend; rotations are exact.
+    // At rho_max random sprays lose more than weights can compensate; rotations are exact.
     for rotation in [8, 9] {
         assert!(means[rotation].is_some_and(|[_, over, _]| over < 4.0), "{text}");
         assert!(cct[rotation] < cct[..8].iter().copied().fold(f64::MAX, f64::min), "{text}");
@@ -195,7 +195,7 @@ fn routing_helps_a_short_permutation_only_within_about_a_round_trip() {
         Some([outcome.cct?.as_ns_f64() / 1e3, 0.0, 0.0])
     });
     let means: Vec<_> = runs.chunks(SEEDS.len()).map(mean).collect();
-    let mut text = "Permutation of 1 MiB, 1 % of links down: CCT in us by when routing is told\n\
+    let mut text = "Permutation of 1 MiB, 1 % of links down: CCT in us by when routing converges\n\
                     policy                 at once   after 1 RTT  after 10 RTT         never\n"
         .to_owned();
     for (row, means) in rows.iter().zip(means.chunks(times.len())) {
@@ -207,7 +207,7 @@ fn routing_helps_a_short_permutation_only_within_about_a_round_trip() {
     if rows.len() < count {
         return support::rows("published-failures-convergence", &text);
     }
-    // REPS finds its way whether or not routing does.
+    // REPS avoids failed paths with and without routing.
     for means in means.chunks(times.len()).take(3) {
         let [at_once, soon, late, never] =
             [0, 1, 2, 3].map(|it| means[it].expect("all complete")[0]);

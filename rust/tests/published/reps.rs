@@ -1,5 +1,5 @@
-//! REPS's permutation beside the results of the authors' artifact (arXiv 2407.21625, EuroSys 2026;
-//! 128 hosts, two tiers, 400 Gbps, 8 MiB, its pairs of hosts, one of its seeds).
+//! REPS's permutation compared with the results of the authors' artifact (arXiv 2407.21625, EuroSys
+//! 2026; 128 hosts, two tiers, 400 Gbps, 8 MiB, its pairs of hosts, one of its seeds).
 
 use std::collections::BTreeMap;
 
@@ -120,7 +120,7 @@ const COALESCED: [(u32, [f64; 2], [f64; 2]); 5] = [
     (16, [206.8, 254.6], [206.7, 254.9]),
 ];
 
-/// A run of an example with so many packets an acknowledgement.
+/// A run of an example with this number of packets per acknowledgement.
 fn coalesced(example: &str, policy: &str, every: u32) -> [f64; 3] {
     let mut setup = setup(example, policy, 1);
     setup.nic.ack.every = every;

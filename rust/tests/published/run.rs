@@ -1,4 +1,4 @@
-//! Running examples, and showing what came out.
+//! Runs of examples and their results.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,14 +7,14 @@ use std::sync::{Mutex, PoisonError};
 use evenkeel::fabric::{self, Outcome, Setup, Verdict};
 use evenkeel::scenario::{Overrides, Scenario};
 
-/// What an example asks for under a policy and a seed.
+/// The setup of an example under a policy and a seed.
 pub(super) fn setup(example: &str, policy: &str, seed: u64) -> Setup {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
     let overrides = Overrides { policy: Some(policy.to_owned()), seed: Some(seed) };
     Scenario::load(&path, &overrides).unwrap_or_else(|error| panic!("{error}")).setup()
 }
 
-/// What came out of a run that must complete.
+/// The outcome of a run that must complete.
 pub(super) fn complete(setup: &Setup) -> Outcome {
     let outcome = fabric::run(setup, &mut |_| {});
     let name = setup.scheme.name;
@@ -22,7 +22,7 @@ pub(super) fn complete(setup: &Setup) -> Outcome {
     outcome
 }
 
-/// The answers to all jobs in their order, two at a time.
+/// The results of all jobs in their order, computed two at a time.
 pub(super) fn side_by_side<J: Sync, A: Send>(jobs: &[J], work: impl Fn(&J) -> A + Sync) -> Vec<A> {
     let next = AtomicUsize::new(0);
     let answers = Mutex::new(Vec::new());

@@ -17,7 +17,7 @@ pub(crate) fn cases<T>(test: &str, all: Vec<T>, keep: impl Fn(&T) -> bool) -> Ve
         let line = format!(
             "left out: {left_out} of {count} cases of {test}; EVENKEEL_LONG_TESTS=1 runs them\n"
         );
-        // Past the test harness, which would keep it to itself.
+        // Written directly, because the test harness would capture it.
         let _ = std::io::stderr().write_all(line.as_bytes());
     }
     run

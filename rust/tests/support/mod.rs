@@ -1,4 +1,4 @@
-//! What several tests need.
+//! Helpers of several tests.
 
 pub(crate) mod extent;
 mod snapshot;

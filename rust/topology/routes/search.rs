@@ -28,6 +28,8 @@ impl Neighbours {
                 _ => None,
             };
             ports.extend(topology.ports_of(id).iter().filter_map(neighbour));
+            // By neighbour, then by link: this is the order of candidates everywhere. Digits of
+            // paths, hashes and weights all count in it, so that changing it changes every result.
             ports[from..].sort_unstable();
             first.push(ports.len());
         }

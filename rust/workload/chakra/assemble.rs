@@ -9,7 +9,7 @@ use super::trace::RankTrace;
 use crate::collective::Algorithms;
 use crate::ids::HostId;
 use crate::units::{Span, Time};
-use crate::workload::graph::{Graph, GraphFault, MAX_TASKS, Task, at_least_a_byte};
+use crate::workload::graph::{GraphFault, GraphTask, MAX_TASKS, TaskGraph, at_least_a_byte};
 use crate::workload::{Message, Workload};
 
 /// Messages of collectives have their own streams (so queue pairs), one per group, as NCCL's
@@ -28,14 +28,14 @@ struct NodeIndex {
 /// on. They differ only for collectives.
 #[derive(Debug, Clone, Copy)]
 struct NodeTasks {
-    start: Task,
-    end: Task,
+    start: GraphTask,
+    end: GraphTask,
 }
 
 struct Assembler<'a> {
     traces: &'a [RankTrace],
     groups: &'a RankGroups,
-    graph: Graph,
+    graph: TaskGraph,
     /// By rank and index of the node.
     tasks: Vec<Vec<NodeTasks>>,
 }
@@ -46,7 +46,8 @@ pub(super) fn assemble(
     groups: &RankGroups,
     algorithms: &Algorithms,
 ) -> Result<Workload, RankFault> {
-    let mut assembler = Assembler { traces, groups, graph: Graph::default(), tasks: Vec::new() };
+    let mut assembler =
+        Assembler { traces, groups, graph: TaskGraph::default(), tasks: Vec::new() };
     for (rank, trace) in (0u32..).zip(traces) {
         let tasks = trace.nodes.iter().map(|node| assembler.add_tasks(rank, node.action)).collect();
         assembler.tasks.push(tasks);
@@ -269,7 +270,7 @@ impl<'a> Assembler<'a> {
         }
         let member = |host: HostId| tasks[hosts.binary_search(&host).expect("ranks ascend")];
         for (index, message) in messages.messages.iter().enumerate() {
-            let task = Graph::nth_message(first + index);
+            let task = TaskGraph::nth_message(first + index);
             self.graph.wait(member(message.src).start, task);
             self.graph.wait(task, member(message.src).end);
             self.graph.wait(task, member(message.dst).end);
@@ -285,7 +286,7 @@ impl<'a> Assembler<'a> {
             Err(GraphFault::TooManyBytes) => return Err(of_all(too_many_bytes())),
             Err(GraphFault::Cycle(stuck)) => stuck,
         };
-        let waits = |task: Task| stuck.binary_search(&task).is_ok();
+        let waits = |task: GraphTask| stuck.binary_search(&task).is_ok();
         for (rank, tasks) in (0u32..).zip(&self.tasks) {
             let first = tasks.iter().position(|it| waits(it.start) || waits(it.end));
             if let Some(index) = first {

@@ -101,7 +101,7 @@ impl Default for Options {
 }
 
 /// The files of traces.
-pub trait Source {
+pub trait TraceSource {
     /// The name of a rank's file, for errors. Ranks with the same name share a file.
     fn name(&self, rank: u32) -> String;
 
@@ -126,7 +126,7 @@ pub struct ChakraWorkload {
 /// # Errors
 /// Fails with the first fault and its position.
 pub fn read(
-    source: &dyn Source,
+    source: &dyn TraceSource,
     ranks: u32,
     options: &Options,
 ) -> Result<ChakraWorkload, ChakraError> {
@@ -155,7 +155,7 @@ pub fn read(
 const BUFFER: usize = 1 << 16;
 
 /// Opens the file of a rank, unpacking it if it is packed.
-fn open(source: &dyn Source, rank: u32) -> Result<Box<dyn BufRead + '_>, NodeFault> {
+fn open(source: &dyn TraceSource, rank: u32) -> Result<Box<dyn BufRead + '_>, NodeFault> {
     let unreadable = |error: std::io::Error| {
         NodeFault::of_file(match error.kind() {
             std::io::ErrorKind::NotFound => ChakraFault::MissingRank,

@@ -7,7 +7,7 @@ use super::error::ChakraError;
 use super::groups::RankGroups;
 use super::player::Player;
 use super::survey::{Survey, survey};
-use super::{Options, Source, warnings};
+use super::{Options, TraceSource, warnings};
 use crate::units::Bytes;
 use crate::workload::Workload;
 
@@ -16,7 +16,7 @@ pub const WINDOW: usize = 8_192;
 
 /// Traces to be replayed while they are read.
 pub struct Streaming {
-    source: Arc<dyn Source + Send + Sync>,
+    source: Arc<dyn TraceSource + Send + Sync>,
     ranks: u32,
     options: Options,
     window: usize,
@@ -32,7 +32,7 @@ impl Streaming {
     /// group does not take part. Faults between nodes (cycles, sends without receives) are found
     /// by the [`Player`].
     pub fn open(
-        source: Arc<dyn Source + Send + Sync>,
+        source: Arc<dyn TraceSource + Send + Sync>,
         ranks: u32,
         options: Options,
         window: usize,
@@ -77,7 +77,7 @@ impl Streaming {
         warnings(self.survey.timeless, self.survey.empty_sends)
     }
 
-    pub(super) fn source(&self) -> &dyn Source {
+    pub(super) fn source(&self) -> &dyn TraceSource {
         &*self.source
     }
 

@@ -12,7 +12,7 @@ use super::expand::expand;
 use super::groups::RankGroups;
 use super::id_set::IdSet;
 use super::node::{NodeAction, NodeReader, ParsedNode};
-use super::{Options, Source, open};
+use super::{Options, TraceSource, open};
 use crate::ids::HostId;
 use crate::units::{Bytes, Span, Time};
 use crate::workload::graph::at_least_a_byte;
@@ -72,7 +72,7 @@ struct Surveyor<'a> {
 
 /// Surveys the files of `ranks` ranks.
 pub(super) fn survey(
-    source: &dyn Source,
+    source: &dyn TraceSource,
     ranks: u32,
     options: &Options,
 ) -> Result<Survey, ChakraError> {
@@ -110,7 +110,7 @@ pub(super) fn survey(
 }
 
 impl Surveyor<'_> {
-    fn read_file(&mut self, source: &dyn Source, rank: u32) -> Result<(), NodeFault> {
+    fn read_file(&mut self, source: &dyn TraceSource, rank: u32) -> Result<(), NodeFault> {
         let mut nodes = NodeReader::open(open(source, rank)?, rank, self.ranks)?;
         let mut ids = IdSet::default();
         // By id that is not read yet, the first node that depends on it.

@@ -17,7 +17,7 @@ use crate::workload::{Delay, Lane, Message};
 #[derive(Clone)]
 struct MemoryFiles(Vec<Vec<u8>>);
 
-impl Source for MemoryFiles {
+impl TraceSource for MemoryFiles {
     fn name(&self, rank: u32) -> String {
         format!("t.{rank}.et")
     }

@@ -108,7 +108,7 @@ pub enum FlowFault {
         column: &'static str,
         /// The node.
         node: u32,
-        /// What the node is instead.
+        /// The kind of the node.
         what: String,
     },
 }

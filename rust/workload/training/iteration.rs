@@ -8,7 +8,7 @@ use super::{Sharding, TensorTraffic, Training};
 use crate::collective::CollectiveKind;
 use crate::units::Bytes;
 use crate::workload::Workload;
-use crate::workload::graph::Task;
+use crate::workload::graph::GraphTask;
 
 /// A stage of the pipeline: its units, and its groups of ranks.
 struct Stage {
@@ -27,9 +27,9 @@ pub(super) struct IterationBuilder<'a> {
     stages: Vec<Stage>,
     program: ProgramBuilder<'a>,
     /// By rank and microbatch, the activations from the previous stage.
-    forward: Vec<Vec<Option<Task>>>,
+    forward: Vec<Vec<Option<GraphTask>>>,
     /// By rank and microbatch, the gradients from the next stage.
-    backward: Vec<Vec<Option<Task>>>,
+    backward: Vec<Vec<Option<GraphTask>>>,
     /// Number of messages of all forward passes, extrapolated from the first of each stage.
     forward_messages: u128,
     /// By stage, the buckets of parameters that the sharded optimizer has updated.
@@ -162,7 +162,7 @@ impl<'a> IterationBuilder<'a> {
         &mut self,
         stage: &Stage,
         unit: &Unit,
-        prefetch: &mut Vec<Option<Task>>,
+        prefetch: &mut Vec<Option<GraphTask>>,
     ) -> Result<(), TrainingError> {
         if self.training.sharding != Sharding::Full {
             return Ok(());
@@ -177,7 +177,7 @@ impl<'a> IterationBuilder<'a> {
         &mut self,
         stage: &Stage,
         parameters: ParameterCount,
-        start: &[Option<Task>],
+        start: &[Option<GraphTask>],
     ) -> Result<(), TrainingError> {
         let width = self.training.widths.parameter.get();
         let kinds = [

@@ -7,7 +7,7 @@ use super::error::TrainingError;
 use crate::collective::{CollectiveKind, Plan};
 use crate::ids::{HostId, TaskId};
 use crate::units::{Bytes, Span, Time};
-use crate::workload::graph::{Graph, GraphFault, Task};
+use crate::workload::graph::{GraphFault, GraphTask, TaskGraph};
 use crate::workload::{Message, Workload};
 
 /// Maximum number of messages, and of delays, of a training: 2^25, whose records take some
@@ -80,12 +80,12 @@ pub(super) struct GroupCollective {
 /// Builds the programs of all ranks.
 pub(super) struct ProgramBuilder<'a> {
     training: &'a Training,
-    graph: Graph,
+    graph: TaskGraph,
     /// By rank, the task that the next step of its program depends on.
-    pub last: Vec<Option<Task>>,
+    pub last: Vec<Option<GraphTask>>,
     /// The last background collective by class and rank: the collectives of a communicator run one
     /// after the other.
-    last_in_background: BTreeMap<(TrafficClass, u32), Task>,
+    last_in_background: BTreeMap<(TrafficClass, u32), GraphTask>,
     /// The messages of earlier collectives, by class, operation, number of ranks and bytes.
     expansions: BTreeMap<(TrafficClass, u8, usize, Bytes), Workload>,
 }
@@ -94,7 +94,7 @@ impl<'a> ProgramBuilder<'a> {
     pub(super) fn new(training: &'a Training) -> Self {
         Self {
             training,
-            graph: Graph::default(),
+            graph: TaskGraph::default(),
             last: vec![None; training.degrees.ranks() as usize],
             last_in_background: BTreeMap::new(),
             expansions: BTreeMap::new(),
@@ -122,7 +122,7 @@ impl<'a> ProgramBuilder<'a> {
     }
 
     /// Makes the next step of `rank` depend on another task too.
-    pub(super) fn wait_for(&mut self, rank: u32, other: Option<Task>) {
+    pub(super) fn wait_for(&mut self, rank: u32, other: Option<GraphTask>) {
         self.last[rank as usize] = self.join(rank, [self.last[rank as usize], other]);
     }
 
@@ -133,7 +133,13 @@ impl<'a> ProgramBuilder<'a> {
     }
 
     /// Adds a message after the last step of `src`; the next step of `src` does not depend on it.
-    pub(super) fn send(&mut self, class: TrafficClass, src: u32, dst: u32, bytes: Bytes) -> Task {
+    pub(super) fn send(
+        &mut self,
+        class: TrafficClass,
+        src: u32,
+        dst: u32,
+        bytes: Bytes,
+    ) -> GraphTask {
         let message = Message {
             src: HostId(src),
             dst: HostId(dst),
@@ -171,7 +177,7 @@ impl<'a> ProgramBuilder<'a> {
         &mut self,
         collective: GroupCollective,
         groups: &[Vec<u32>],
-        start: &[Option<Task>],
+        start: &[Option<GraphTask>],
     ) -> Result<(), TrainingError> {
         let GroupCollective { class, bytes, .. } = collective;
         if bytes == Bytes::ZERO {
@@ -207,8 +213,8 @@ impl<'a> ProgramBuilder<'a> {
         &mut self,
         collective: GroupCollective,
         group: &[u32],
-        starts: &[Option<Task>],
-    ) -> Result<Vec<Option<Task>>, TrainingError> {
+        starts: &[Option<GraphTask>],
+    ) -> Result<Vec<Option<GraphTask>>, TrainingError> {
         let GroupCollective { class, operation, bytes } = collective;
         if group.len() < 2 || bytes == Bytes::ZERO {
             return Ok(starts.to_vec());
@@ -222,7 +228,7 @@ impl<'a> ProgramBuilder<'a> {
             return Err(TrainingError::TooManyMessages);
         }
         let host = |member: HostId| HostId(group[member.index()]);
-        let ends: Vec<Task> =
+        let ends: Vec<GraphTask> =
             group.iter().map(|&rank| self.graph.delay(HostId(rank), Span::ZERO)).collect();
         let appended = self.graph.append_at(&expansion, &|channel| class.stream(channel), &host);
         for (id, message) in (0u32..).map(TaskId).zip(&expansion.messages) {
@@ -265,7 +271,7 @@ impl<'a> ProgramBuilder<'a> {
     }
 
     /// A task of `rank` that depends on both.
-    fn join(&mut self, rank: u32, tasks: [Option<Task>; 2]) -> Option<Task> {
+    fn join(&mut self, rank: u32, tasks: [Option<GraphTask>; 2]) -> Option<GraphTask> {
         match tasks {
             [Some(one), Some(other)] if one != other => {
                 let join = self.graph.delay(HostId(rank), Span::ZERO);

@@ -33,6 +33,8 @@ impl Estimator {
     fn at(self, now: Time, scale: &Scale) -> u64 {
         let mut bytes = self.bytes;
         for _ in self.periods..now.as_ps() / scale.period.as_ps() {
+            // An idle link decays to 0 within a bounded number of periods, however long it was
+            // idle.
             if bytes == 0 {
                 break;
             }

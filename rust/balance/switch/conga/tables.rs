@@ -34,7 +34,7 @@ impl Header {
         Self(self.0 & !(7 << CE_SHIFT) | (level as u16 & 7) << CE_SHIFT)
     }
 
-    /// The CE field.
+    /// The CE field: the highest utilisation on the way so far, in eighths, 0 to 7.
     pub(super) const fn congestion(self) -> u8 {
         (self.0 >> CE_SHIFT & 7) as u8
     }
@@ -98,6 +98,8 @@ impl Row {
         if among == 0 {
             return None;
         }
+        // The rotation brings tag `next` to bit 0: the first bit that is set is the next one in
+        // turn.
         let ahead = among.rotate_right(u32::from(self.next)).trailing_zeros() as u8;
         let tag = (self.next + ahead) % TAGS as u8;
         self.next = (tag + 1) % TAGS as u8;
@@ -143,6 +145,8 @@ impl Tables {
         let row = self.rows[leaf.index()].get_or_insert_with(|| Box::new(Row::EMPTY));
         if let Some(tag) = header.tag() {
             let (index, bit) = (usize::from(tag), 1 << tag);
+            // Only changes are urgent: they are fed back before what the other leaf knows (section
+            // 3.3).
             if row.from[index] != header.congestion() || row.from_known & bit == 0 {
                 row.changed |= bit;
             }

@@ -1,6 +1,6 @@
 //! The records of the border have the same fields, in the same order, in Rust and in C++.
 //!
-//! cxx checks the values of enumerations when C++ is compiled, and trusts us with records.
+//! cxx checks the values of enumerations when C++ is compiled, but not the fields of records.
 
 use std::collections::BTreeMap;
 

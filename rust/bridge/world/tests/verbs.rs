@@ -1,4 +1,4 @@
-//! Verbs as C++ uses them, in the plain world: what is posted when, and what completes when.
+//! Tests of verbs in the plain world, with the times of their completions.
 
 use super::*;
 use crate::bridge::world::enumerations::{
@@ -6,12 +6,12 @@ use crate::bridge::world::enumerations::{
 };
 use crate::bridge::world::records::{FabricQpSettings, FabricWork};
 
-/// Picoseconds of a byte at 100 Gbps.
+/// The transmission time of a byte at 100 Gbps, in picoseconds.
 const BYTE: u64 = 80;
-/// A full data packet and an answer, over two links of 500 ns.
+/// The times of a full data packet and of an acknowledgement over two links of 500 ns.
 const DATA: u64 = 2 * (4_158 * BYTE + 500_000);
 const ANSWER: u64 = 2 * (64 * BYTE + 500_000);
-/// A packet behind another of its message.
+/// The time between two packets of a message.
 const BEHIND: u64 = (4_158 + 20) * BYTE;
 const RNR_TIMER: u64 = 640_000_000;
 
@@ -42,12 +42,12 @@ struct Completed {
 }
 
 impl Completed {
-    /// Work of the id at host 0 that succeeded.
+    /// The completion of work with that id at host 0 that succeeded.
     fn success(id: u64, opcode: FabricOpcode, bytes: u64, at: u64) -> Self {
         Self { host: 0, id, opcode, status: FabricCompletionStatus::SUCCESS, bytes, at }
     }
 
-    /// Work of the id at host 0 that was flushed.
+    /// The completion of work with that id at host 0 that was flushed.
     fn flushed(id: u64, opcode: FabricOpcode, at: u64) -> Self {
         let status = FabricCompletionStatus::WR_FLUSH_ERR;
         Self { status, ..Self::success(id, opcode, 0, at) }
@@ -78,7 +78,7 @@ fn on_two_hosts(text: &str, settings: Option<FabricQpSettings>) -> (Graph, Box<C
 }
 
 impl Plain<'_> {
-    /// Uses a verb at a host.
+    /// Calls a verb at a host.
     fn verb<T>(&mut self, host: u32, now: u64, verb: impl FnOnce(&mut Core) -> T) -> T {
         self.pump(host, now);
         let result = verb(self.core);
@@ -86,7 +86,7 @@ impl Plain<'_> {
         result
     }
 
-    /// All that happens until then.
+    /// Handles all events up to a time.
     fn run_until(&mut self, end: u64) {
         while self.events.peek().is_some_and(|&Reverse((next, ..))| next <= end) {
             self.step();
@@ -142,7 +142,7 @@ fn a_send_waits_for_its_receive() {
     let (graph, mut core) = on_two_hosts("", None);
     let mut plain = world(&mut core, &graph);
     plain.verb(0, 0, |core| core.post_send(0, 0, &work(7, SEND, 4_096), 0)).unwrap();
-    // It comes, is refused, and comes again when the timer of its sender has run out.
+    // The SEND is refused, and retransmitted when the RNR timer of its sender expires.
     plain.run_until(DATA + ANSWER);
     assert_eq!(plain.completions(), []);
     plain.verb(1, 5_000_000, |core| core.post_receive(1, 0, 9, 5_000_000)).unwrap();
@@ -171,7 +171,7 @@ fn immediate_data_and_read_responses_reach_the_requester() {
         Completed::success(1, FabricOpcode::WRITE, 8_192, there + ANSWER),
     ];
     assert_eq!((plain.completions(), end), (all.into(), there + ANSWER));
-    // The request is headers alone, and the answer goes behind its acknowledgement.
+    // The request consists of headers, and the response follows its acknowledgement.
     plain.verb(0, end, |core| core.post_send(0, 0, &work(2, READ, 8_192), end)).unwrap();
     let request = 2 * (62 * BYTE + 500_000);
     let here = end + request + (64 + 20) * BYTE + DATA + BEHIND;
@@ -190,7 +190,7 @@ fn unsignaled_work_has_a_completion_only_if_it_fails() {
     assert_eq!(plain.completions().iter().map(|it| it.id).collect::<Vec<_>>(), [2]);
     plain.verb(0, end, |core| core.post_send(0, 0, &quiet(3), end)).unwrap();
     plain.verb(0, end, |core| core.modify_qp(0, 0, ERROR, end)).unwrap();
-    assert_eq!(plain.core.next_wake(0, end, end), end, "somebody is to ask for it");
+    assert_eq!(plain.core.next_wake(0, end, end), end, "the host requests a wake-up at once");
     assert_eq!(plain.completions(), [Completed::flushed(3, FabricOpcode::WRITE, end)]);
     assert!(plain.core.is_finished());
 }
@@ -216,7 +216,7 @@ fn destroying_flushes_open_work_and_a_reset_discards_it() {
             let said = plain.core.query_qp(0, 0).unwrap_err().to_string();
             assert_eq!(said, "host 0 has no queue pair 0 of a program (EINVAL)");
         }
-        assert!(plain.core.is_finished(), "what is on the wire is nobody's");
+        assert!(plain.core.is_finished(), "packets on the wire have no queue pair");
         while plain.step().is_some() {}
         assert_eq!(plain.completions(), []);
     }
@@ -288,13 +288,13 @@ fn a_refused_call_gives_the_reason() {
         said,
         "the depth 4096 of send queues is out of range: it must be from 1 to 4095 (EINVAL)"
     );
-    // A queue pair that carries messages is none of a program's.
+    // A queue pair that carries messages is not a queue pair of a program.
     core.post(0, 1, 1, 0, 0, 0).unwrap();
     core.handle_timeout(0, 0);
     assert!(core.modify_qp(0, 1, ERROR, 0).is_err());
 }
 
-/// Without a splitter to ask, a queue pair keeps to one path until that fails.
+/// Without a splitter, a queue pair keeps one path until a timeout.
 #[test]
 fn a_policy_that_pins_paths_pins_queue_pairs_too() {
     let text = format!(
@@ -312,7 +312,7 @@ fn a_policy_that_pins_paths_pins_queue_pairs_too() {
     };
     core.post_send(0, 0, &work(1, WRITE, 1), 0).unwrap();
     let first = sent(&mut core, 0).unwrap();
-    // Nobody answers.
+    // No acknowledgement arrives.
     core.handle_timeout(0, 50_000_000);
     let again = sent(&mut core, 50_000_000).unwrap();
     assert_eq!(
@@ -325,5 +325,5 @@ fn a_policy_that_pins_paths_pins_queue_pairs_too() {
     assert!(core.poll_transmit(2, 60_000_000, &mut free, &mut answer));
     assert!(core.handle_packet(0, 70_000_000, &answer));
     core.post_send(0, 0, &work(2, WRITE, 1), 70_000_000).unwrap();
-    assert_eq!(sent(&mut core, 70_000_000).unwrap().entropy, again.entropy, "and stays there");
+    assert_eq!(sent(&mut core, 70_000_000).unwrap().entropy, again.entropy, "it keeps the path");
 }

@@ -80,8 +80,8 @@ fn an_error_is_published_and_chunks_that_any_rank_lacks_are_repeated() {
         actions(&mut rank),
         ["issue 0@0 on rail0, 1@0 on rail0, 2@0 on rail1, 3@0 on rail1"]
     );
-    assert_eq!(rank.handle_chunk(ms(1), &key(0, 0)), Admission::Accepted);
-    assert_eq!(rank.handle_chunk(ms(1), &key(2, 0)), Admission::Accepted);
+    assert_eq!(rank.handle_chunk(ms(1), &key(0, 0)), ChunkAdmission::Accepted);
+    assert_eq!(rank.handle_chunk(ms(1), &key(2, 0)), ChunkAdmission::Accepted);
     rank.handle_error(ms(2), &key(3, 0));
     assert_eq!(
         actions(&mut rank),
@@ -93,8 +93,8 @@ fn an_error_is_published_and_chunks_that_any_rank_lacks_are_repeated() {
     );
     assert!(rank.is_agreeing());
     // A late completion does not count; one on the other rail does.
-    assert_eq!(rank.handle_chunk(ms(3), &key(3, 0)), Admission::Stale);
-    assert_eq!(rank.handle_chunk(ms(3), &key(1, 0)), Admission::Accepted);
+    assert_eq!(rank.handle_chunk(ms(3), &key(3, 0)), ChunkAdmission::Stale);
+    assert_eq!(rank.handle_chunk(ms(3), &key(1, 0)), ChunkAdmission::Accepted);
     // Rank 1 has both chunks, rank 2 lacks one that this rank has.
     let report = report_of(&rank, [true, true, true, true]);
     rank.handle_message(ms(3), RankId(1), A, &report);
@@ -103,16 +103,16 @@ fn an_error_is_published_and_chunks_that_any_rank_lacks_are_repeated() {
     rank.handle_message(ms(4), RankId(2), A, &report);
     assert_eq!(actions(&mut rank), ["epoch 1: rail0", "again 2@1 on rail0, 3@1 on rail0"]);
     // It takes part in the repetition of a chunk that it has, for rank 2.
-    assert_eq!(rank.handle_chunk(ms(5), &key(2, 1)), Admission::Repeated);
-    assert_eq!(rank.handle_chunk(ms(5), &key(3, 0)), Admission::Stale);
-    assert_eq!(rank.handle_chunk(ms(5), &key(3, 1)), Admission::Accepted);
+    assert_eq!(rank.handle_chunk(ms(5), &key(2, 1)), ChunkAdmission::Repeated);
+    assert_eq!(rank.handle_chunk(ms(5), &key(3, 0)), ChunkAdmission::Stale);
+    assert_eq!(rank.handle_chunk(ms(5), &key(3, 1)), ChunkAdmission::Accepted);
     assert_eq!(actions(&mut rank), ["complete 0"]);
-    assert_eq!(rank.handle_chunk(ms(6), &key(3, 1)), Admission::Repeated);
+    assert_eq!(rank.handle_chunk(ms(6), &key(3, 1)), ChunkAdmission::Repeated);
     // Inputs are released once all ranks have all sums.
     let complete = vec![OperationId(1); 3];
     rank.handle_message(ms(7), RankId(2), A, &RankMessage::Heartbeat { complete });
     assert_eq!(actions(&mut rank), ["release 0"]);
-    assert_eq!(rank.handle_chunk(ms(8), &key(3, 1)), Admission::Stale);
+    assert_eq!(rank.handle_chunk(ms(8), &key(3, 1)), ChunkAdmission::Stale);
 }
 
 #[test]
@@ -236,8 +236,8 @@ fn a_rank_that_missed_a_report_gets_it_again() {
     actions(&mut rank);
     // This rank has concluded, but rank 2 has not, and must receive the same report as the others:
     // chunks that this rank completed since then are not in it.
-    assert_eq!(rank.handle_chunk(ms(20), &key(0, 0)), Admission::Accepted);
-    assert_eq!(rank.handle_chunk(ms(20), &key(2, 1)), Admission::Accepted);
+    assert_eq!(rank.handle_chunk(ms(20), &key(0, 0)), ChunkAdmission::Accepted);
+    assert_eq!(rank.handle_chunk(ms(20), &key(2, 1)), ChunkAdmission::Accepted);
     rank.handle_message(ms(22), RankId(2), A, &report);
     assert_eq!(actions(&mut rank), ["up rail0, done 0000 Given to rank2 over rail0"]);
 }
@@ -331,7 +331,7 @@ fn invalid_calls_are_errors_and_messages_of_unknown_ranks_are_ignored() {
         let member = Membership { rank: RankId(0), ranks, rails };
         Handler::new(Time::ZERO, &config, &member).unwrap_err().to_string()
     };
-    let expected = "rank 0 of 1 is out of range: at least 2 ranks are numbered from 0";
+    let expected = "rank 0 of 1 is out of range: expected at least 2 ranks, numbered from 0";
     assert_eq!(error(1, 2), expected);
     assert_eq!(error(2, 65), "65 rails are out of range: expected 1 to 64");
 }

@@ -23,7 +23,7 @@ pub(super) struct ToyScenario {
     /// The longest random delays of data and of messages, in microseconds.
     pub(super) data_us: u32,
     pub(super) message_us: u32,
-    /// One of so many reports is lost although its rail is up; 0 for none.
+    /// One of this many reports is lost although its rail is up; 0 for no loss.
     pub(super) lost: u32,
     pub(super) seed: u64,
     pub(super) faults: Vec<(Time, Fault)>,
@@ -42,7 +42,7 @@ pub(super) enum Fault {
     Crawls(RailId),
     /// A rail works again.
     Heals(RailId),
-    /// A rank computes, and starts no operation for that many milliseconds.
+    /// A rank computes, and starts no operation for this number of milliseconds.
     Computes(RankId, u32),
 }
 
@@ -310,7 +310,7 @@ impl Toy {
     }
 
     fn contribute(&mut self, to: RankId, from: RankId, key: ChunkKey, values: &[i64]) {
-        if self.handlers[to.index()].admission(&key) == Admission::Stale {
+        if self.handlers[to.index()].admission(&key) == ChunkAdmission::Stale {
             return;
         }
         let member = &mut self.members[to.index()];
@@ -326,7 +326,7 @@ impl Toy {
         let verdict = self.handlers[to.index()].handle_chunk(self.now, &key);
         let member = &mut self.members[to.index()];
         let (_, sums) = member.under_way.remove(&key).unwrap();
-        if verdict == Admission::Accepted {
+        if verdict == ChunkAdmission::Accepted {
             let range = member.ranges[&key].clone();
             let written = member.sums.get_mut(&key.operation).unwrap();
             for (byte, sum) in range.zip(sums) {

@@ -1,4 +1,4 @@
-//! `kind = "chakra"` as it was typed.
+//! `kind = "chakra"` as written in the file.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::recorded::{ComputeName, StreamingName};
 use crate::scenario::input::section::{named, section};
 
-/// Which dependencies of Chakra traces count.
+/// The dependencies of Chakra traces that are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DependenciesName {
@@ -23,14 +23,14 @@ named! { DependenciesName }
 section! {
     /// `kind = "chakra"`.
     pub struct ChakraSection {
-        /// What stands before `.RANK.et` (or `.RANK.et.gz`) in the names of the traces, or one
-        /// file that every rank replays; relative to the scenario's file.
+        /// The prefix of the traces' names before `.RANK.et` (or `.RANK.et.gz`), or one file that
+        /// every rank replays; relative to the scenario's file.
         file?: String = "required",
-        /// How many hosts take part: the first ones of those that may.
+        /// The number of hosts: the first ones of `hosts`.
         ranks?: u32 = "as many as have traces",
         /// The algorithm of each operation: `{ all-reduce = "ring" }`.
         algorithms?: BTreeMap<String, String> = "the first algorithm of each operation",
-        /// Which dependencies count.
+        /// The dependencies that are followed.
         dependencies: DependenciesName = DependenciesName::default(),
         /// Whether computations of a host run one at a time.
         compute: ComputeName = ComputeName::default(),

@@ -1,9 +1,9 @@
-//! Collectives and traffic patterns as they were typed.
+//! Collectives and traffic patterns as written in the file.
 
 use crate::scenario::input::section::section;
 use crate::units::{Bytes, Span};
 
-/// Payload of a rank or a flow, where the section does not have it.
+/// The default payload of a rank or a flow.
 pub(in crate::scenario) const DEFAULT_BYTES: Bytes = Bytes::new(16_000_000);
 
 section! {
@@ -11,18 +11,18 @@ section! {
     pub struct CollectiveSection {
         /// Payload of each rank.
         bytes?: Bytes = "16 MB; 8 B for a barrier",
-        /// The algorithm, if the kind has several and does not name it.
+        /// The algorithm, if the kind does not name it.
         algorithm?: String = "the first of the kind",
-        /// How many hosts take part: the first ones of those that may.
+        /// The number of hosts: the first ones of `hosts`.
         ranks?: u32 = "all",
-        /// Channels that the vector is divided over, with queue pairs of their own.
+        /// Channels among which the vector is divided, each with queue pairs of its own.
         channels: u32 = 1,
         /// Chunks of each channel that follow each other.
         chunks: u32 = 1,
-        /// Hierarchical collectives: how many neighbouring ranks are a machine.
+        /// Hierarchical collectives: the number of neighbouring ranks in a machine.
         group?: u32 = "8",
-        /// How long a rank computes between a message that it receives and the one that it sends
-        /// for it.
+        /// The time for which a rank computes between a message that it receives and the one that
+        /// depends on it.
         gap: Span = Span::ZERO,
         /// The most by which the start of each message is delayed, drawn by the seed.
         start_jitter: Span = Span::ZERO,

@@ -1,4 +1,4 @@
-//! `[workload]` and `[[job]]` as they were typed: a struct for each kind of workload.
+//! `[workload]` and `[[job]]` as written in the file: a struct for each kind of workload.
 
 pub(in crate::scenario) mod chakra;
 pub(in crate::scenario) mod generated;
@@ -19,39 +19,39 @@ use generated::{CollectiveSection, IncastSection, PermutationSection, ShiftSecti
 use recorded::{ConnectionMatrixSection, FlowsSection, GoalSection};
 use training::TrainingSection;
 
-/// `[workload]` or one of `[[job]]`: what is sent.
+/// `[workload]` or one of `[[job]]`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorkloadSection {
     /// Its kind: a collective's name, or one of the others.
     pub kind: Located<String>,
-    /// What a job has besides.
+    /// The additional keys of a job.
     #[serde(flatten)]
     pub job: JobSection,
-    /// Who takes part, and when.
+    /// The hosts and the start.
     #[serde(flatten)]
     pub common: CommonSection,
     /// The keys of its kind.
     #[serde(flatten)]
-    pub work: Work,
+    pub work: WorkloadKeys,
 }
 
 section! {
-    /// What a `[[job]]` has besides.
+    /// The additional keys of a `[[job]]`.
     pub struct JobSection {
-        /// What reports and the key `after` call the job.
+        /// The name of the job in reports and in `after`.
         name?: String = "`job0` and so on",
-        /// The name of another job, after whose end this one starts.
+        /// The name of another job, after whose completion this one starts.
         after?: String = "none",
     }
 }
 
 section! {
-    /// What workloads of every kind have.
+    /// The keys of every kind of workload.
     pub struct CommonSection {
         /// The hosts that take part, rank by rank: `"0..16"`, `"0,4,8"`, `"0..64/8"`. Not for
         /// `flows`, whose file names hosts.
         hosts?: String = "all",
-        /// When it starts, or how long after the end of the job `after`.
+        /// The start, or the time from the completion of the job `after` to the start.
         start?: Span = "0",
     }
 }
@@ -59,7 +59,7 @@ section! {
 /// The keys of a kind of workload.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Work {
+pub enum WorkloadKeys {
     /// Any collective.
     Collective(CollectiveSection),
     /// A random permutation.
@@ -80,74 +80,74 @@ pub enum Work {
     Training(Box<TrainingSection>),
 }
 
-/// What stands for every collective's name in the table of kinds.
+/// The name of the row of all collectives in the table of kinds.
 const COLLECTIVE: &str = "<collective>";
 
 /// Every kind of workload; collectives, which are many, share the first row.
-pub(in crate::scenario) const KINDS: &[Kind<Work>] = &[
+pub(in crate::scenario) const KINDS: &[Kind<WorkloadKeys>] = &[
     Kind {
         name: COLLECTIVE,
         summary: "A collective: its whole name (`ring-all-reduce`), or what it does \
                   (`all-reduce`) with an `algorithm` (`ring`).",
         groups: &[Group::of::<CollectiveSection>()],
-        read: |reader| reader.take().map(Work::Collective),
+        read: |reader| reader.take().map(WorkloadKeys::Collective),
     },
     Kind {
         name: "permutation",
         summary: "Every host sends one flow and receives one, drawn by the seed.",
         groups: &[Group::of::<PermutationSection>()],
-        read: |reader| reader.take().map(Work::Permutation),
+        read: |reader| reader.take().map(WorkloadKeys::Permutation),
     },
     Kind {
         name: "shift",
         summary: "Host i sends one flow to host i + `shift`.",
         groups: &[Group::of::<ShiftSection>()],
-        read: |reader| reader.take().map(Work::Shift),
+        read: |reader| reader.take().map(WorkloadKeys::Shift),
     },
     Kind {
         name: "incast",
         summary: "Several hosts send one flow each to the same host.",
         groups: &[Group::of::<IncastSection>()],
-        read: |reader| reader.take().map(Work::Incast),
+        read: |reader| reader.take().map(WorkloadKeys::Incast),
     },
     Kind {
         name: "flows",
         summary: "A flow file of the HPCC family of ns-3 simulators.",
         groups: &[Group::of::<FlowsSection>()],
-        read: |reader| reader.take().map(Work::Flows),
+        read: |reader| reader.take().map(WorkloadKeys::Flows),
     },
     Kind {
         name: "chakra",
         summary: "Chakra execution traces.",
         groups: &[Group::of::<ChakraSection>()],
-        read: |reader| reader.take().map(Work::Chakra),
+        read: |reader| reader.take().map(WorkloadKeys::Chakra),
     },
     Kind {
         name: "goal",
         summary: "A GOAL schedule.",
         groups: &[Group::of::<GoalSection>()],
-        read: |reader| reader.take().map(Work::Goal),
+        read: |reader| reader.take().map(WorkloadKeys::Goal),
     },
     Kind {
         name: "connection-matrix",
         summary: "A connection matrix of htsim.",
         groups: &[Group::of::<ConnectionMatrixSection>()],
-        read: |reader| reader.take().map(Work::ConnectionMatrix),
+        read: |reader| reader.take().map(WorkloadKeys::ConnectionMatrix),
     },
     Kind {
         name: "training",
         summary: "Iterations of training a transformer.",
         groups: &[Group::of::<TrainingSection>()],
-        read: |reader| reader.take().map(Box::new).map(Work::Training),
+        read: |reader| reader.take().map(Box::new).map(WorkloadKeys::Training),
     },
 ];
 
 /// The kind of a section that names none.
 pub(in crate::scenario) const DEFAULT_KIND: &str = "all-to-all";
 
-/// Whether a section is the only one of its file.
+/// The section that a workload is read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::scenario) enum Role {
+pub(in crate::scenario) enum SectionRole {
     /// It is `[workload]`.
     Alone,
     /// It is one of `[[job]]`.
@@ -157,7 +157,7 @@ pub(in crate::scenario) enum Role {
 impl WorkloadSection {
     pub(in crate::scenario) fn read(
         mut reader: SectionReader<'_>,
-        role: Role,
+        role: SectionRole,
     ) -> Result<Self, ScenarioError> {
         let kind: Located<String> = reader.take_key("kind", DEFAULT_KIND.to_owned())?;
         let Some(row) = row(&kind) else {
@@ -167,42 +167,45 @@ impl WorkloadSection {
         };
         let work = (row.read)(&mut reader)?;
         let common = reader.take()?;
-        if let Work::Flows(_) = work {
+        if let WorkloadKeys::Flows(_) = work {
             // A flow file names its hosts itself.
             reader.unlist("hosts");
         }
         let job = match role {
-            Role::Alone => only_workload(&mut reader)?,
-            Role::Job => reader.take()?,
+            SectionRole::Alone => only_workload(&mut reader)?,
+            SectionRole::Job => reader.take()?,
         };
         reader.finish_kind(&kind, KINDS)?;
         Ok(Self { kind, job, common, work })
     }
 
-    /// True if what is sent is in a file.
+    /// True if the messages are in a file.
     pub(in crate::scenario) const fn is_recorded(&self) -> bool {
         matches!(
             self.work,
-            Work::Flows(_) | Work::Goal(_) | Work::ConnectionMatrix(_) | Work::Chakra(_)
+            WorkloadKeys::Flows(_)
+                | WorkloadKeys::Goal(_)
+                | WorkloadKeys::ConnectionMatrix(_)
+                | WorkloadKeys::Chakra(_)
         )
     }
 }
 
-/// Refuses the keys of a job in `[workload]`.
+/// Fails for keys of a job in `[workload]`.
 fn only_workload(reader: &mut SectionReader<'_>) -> Result<JobSection, ScenarioError> {
     let job: JobSection = reader.take_unlisted()?;
     let typed = [&job.name, &job.after].into_iter().find(|key| key.is_some());
     match typed {
         None => Ok(job),
         Some(typed) => {
-            let because = "there is only one [workload]; several are [[job]]s";
+            let because = "it is a key of [[job]], not of [workload]";
             Err(reader.context().misplaced(typed.key(), because))
         }
     }
 }
 
-/// The row of a kind: of collectives, also of what they do without an algorithm.
-fn row(kind: &str) -> Option<&'static Kind<Work>> {
+/// The row of a kind; a collective may be named with or without its algorithm.
+fn row(kind: &str) -> Option<&'static Kind<WorkloadKeys>> {
     let suffix = format!("-{kind}");
     let is_collective =
         |name: &str| name == kind || name.strip_suffix(&suffix).is_some_and(|it| !it.is_empty());

@@ -1,4 +1,4 @@
-//! Workloads from files of other projects as they were typed, and how files are replayed.
+//! Workloads from files of other projects as written in the file, and how they are replayed.
 
 use std::fmt;
 
@@ -40,7 +40,7 @@ pub enum ComputeName {
     /// One at a time on each processor, accelerator or `cpu N`.
     #[default]
     Serial,
-    /// Side by side: only dependencies order them.
+    /// In parallel: only dependencies order them.
     Parallel,
 }
 
@@ -58,12 +58,12 @@ impl From<ComputeName> for Compute {
 /// Whether traces are read during the run: `true`, `false`, or `"auto"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StreamingName {
-    /// If they are large.
+    /// During the run if they are large.
     #[default]
     Auto,
-    /// They are.
+    /// During the run.
     Yes,
-    /// They are read as a whole before.
+    /// As a whole before the run.
     No,
 }
 

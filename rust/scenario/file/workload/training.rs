@@ -1,4 +1,4 @@
-//! `kind = "training"` as it was typed.
+//! `kind = "training"` as written in the file.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,14 +11,14 @@ use crate::scenario::input::located::Key;
 use crate::scenario::input::section::{Form, Section, Value, named, section};
 use crate::units::{Bytes, Flops};
 
-/// The model of a section that names none.
+/// The default model.
 const DEFAULT_MODEL: &str = "gpt-1.3b";
 
-/// What a host computes in a second, where the section does not say: two fifths of what the maker
-/// of a current accelerator promises for 16-bit numbers. \[inferred\]
+/// The default rate of computation: two fifths of the specified rate of a current accelerator for
+/// 16-bit numbers. \[inferred\]
 const DEFAULT_FLOPS: Flops = Flops::from_tera(400);
 
-/// A number on the wire, where the section does not say: 16 bits.
+/// The default length of a number on the wire: 16 bits.
 const DEFAULT_WIDTH: Bytes = Bytes::new(2);
 
 section! {
@@ -26,17 +26,17 @@ section! {
     pub struct TrainingSection {
         /// The model: its name, or a table of its dimensions.
         model: ModelChoice = ModelChoice::Name(DEFAULT_MODEL.to_owned()),
-        /// How many layers are simulated, without embedding and output.
+        /// The number of layers that are simulated, without embedding and output.
         layers?: u32 = "all, with embedding and output",
         /// Tokens of a sequence.
         sequence?: u32 = "the model's",
-        /// Sequences that go through the model at once.
+        /// Sequences of a microbatch.
         microbatch: u32 = 1,
         /// Microbatches of an iteration, in each pipeline.
         microbatches?: u32 = "as many as `pipeline`",
         /// Iterations.
         iterations: u32 = 1,
-        /// How many hosts take part: the first ones of those that may.
+        /// The number of hosts: the first ones of `hosts`.
         ranks?: u32 = "`tensor` times `pipeline` times `data`",
         /// Hosts that share each layer's matrices.
         tensor: u32 = 1,
@@ -46,12 +46,13 @@ section! {
         data?: u32 = "all hosts, divided by `tensor` times `pipeline`",
         /// Replicas among which experts are spread.
         expert: u32 = 1,
-        /// What replicas do not keep whole: nothing, the optimizer's state (ZeRO stage 1), or
-        /// everything (ZeRO stage 3, FSDP).
+        /// The state that is divided among replicas: nothing, the optimizer's state (ZeRO stage 1),
+        /// or everything (ZeRO stage 3, FSDP).
         sharding: ShardingName = ShardingName::default(),
-        /// What hosts that share matrices exchange: sums of activations, or parts of sequences.
+        /// The exchange among hosts that share matrices: sums of activations, or parts of
+        /// sequences.
         tensor_traffic: TensorTrafficName = TensorTrafficName::default(),
-        /// Gradients are sent once there are so many. Not with `sharding = "full"`.
+        /// The size from which on gradients are sent. Not with `sharding = "full"`.
         bucket?: Bytes = "0 B: each layer's at once",
         /// A parameter on the wire.
         parameter_bytes: Bytes = DEFAULT_WIDTH,
@@ -59,13 +60,13 @@ section! {
         gradient_bytes: Bytes = DEFAULT_WIDTH,
         /// An activation on the wire.
         activation_bytes: Bytes = DEFAULT_WIDTH,
-        /// How fast a host computes \[inferred\].
+        /// The rate at which a host computes \[inferred\].
         flops: Flops = DEFAULT_FLOPS,
         /// The algorithm of each operation: `{ all-reduce = "ring" }`.
         algorithms?: BTreeMap<String, String> = "the first algorithm of each operation",
-        /// Channels that each operation is divided over, with queue pairs of their own.
+        /// Channels among which each operation is divided, each with queue pairs of its own.
         channels: u32 = 1,
-        /// Hierarchical algorithms: how many neighbouring ranks are a machine.
+        /// Hierarchical algorithms: the number of neighbouring ranks in a machine.
         group?: u32 = "8",
     }
 }
@@ -127,7 +128,7 @@ section! {
         heads?: u32 = "one for each 128 of `hidden`",
         /// Heads of keys and values.
         kv_heads?: u32 = "as many as `heads`",
-        /// Words of the vocabulary; with 0 there is no embedding and no output.
+        /// Words of the vocabulary; 0 means no embedding and no output.
         vocabulary: u32 = 0,
         /// Tokens of a sequence.
         sequence: u32 = 2_048,
@@ -136,13 +137,13 @@ section! {
         family: FamilyName = FamilyName::Gpt,
         /// Experts of a layer.
         experts?: u32 = "none",
-        /// Experts that a token goes to.
+        /// Experts to which a token is sent.
         top_k?: u32 = "2",
         /// Inner dimensions of an expert.
         expert_ffn?: u32 = "`ffn`",
-        /// Experts that every token goes to besides.
+        /// Additional experts to which every token is sent.
         shared_experts?: u32 = "0",
-        /// How many of the first layers have no experts.
+        /// The number of first layers without experts.
         dense_layers?: u32 = "0",
     }
 }
@@ -157,11 +158,11 @@ pub enum FamilyName {
     Llama,
 }
 
-/// What replicas do not keep whole.
+/// The state that is divided among replicas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShardingName {
-    /// They keep everything.
+    /// Nothing: each replica has all state.
     #[default]
     None,
     /// The optimizer's state (ZeRO stage 1).
@@ -170,7 +171,7 @@ pub enum ShardingName {
     Full,
 }
 
-/// What hosts that share matrices exchange.
+/// The exchange among hosts that share matrices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TensorTrafficName {

@@ -28,7 +28,7 @@ impl<'s> Player<'s> {
         Ok(())
     }
 
-    /// Advances until nothing more happens now; `so_far` is the result of what came before.
+    /// Advances until no node can start now; `so_far` is the result of earlier steps.
     pub(super) fn settle(&mut self, now: Time, so_far: Result<(), RankFault>) {
         if !matches!(self.state, PlayerState::Playing) {
             return;

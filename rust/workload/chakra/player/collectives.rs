@@ -92,7 +92,8 @@ impl Collectives {
         call: Call,
         groups: &RankGroups,
     ) -> Result<u64, ChakraFault> {
-        // The survey found all members, so a rank that is none means another file.
+        // The survey found all members, so a rank that is not a member means that the file has
+        // changed.
         let member = self.member(call.group, rank).ok_or(ChakraFault::Changed)?;
         let size = self.size(call.group);
         let count = self.counts.entry((call.group, rank)).or_insert(0);
