@@ -54,7 +54,8 @@
 //! ```
 //!
 //! A test checks this against the sources. The bridge to C++ (`bridge`, with the features `bridge`
-//! and `ns3`) uses every layer except `study` and `cli`, and no layer uses it.
+//! and `ns3`) uses every layer except `collective`, `bound`, `multirail`, `study` and `cli`, and no
+//! layer uses it.
 //!
 //! # What each layer does not know
 //!
@@ -75,7 +76,11 @@
 //! `fabric` has the worlds in Rust and all that is built on them: [`fabric`], [`bound`],
 //! [`multirail`], [`scenario`], [`hpcc`], [`study`] and [`report`]. Without it the library is the
 //! layers below, for a world of your own. `cli` is the program; both are on by default. `bridge`
-//! and `ns3` are the contract with C++.
+//! and `ns3` are the contract with C++. A crate that uses the library needs no command line:
+//!
+//! ```toml
+//! evenkeel = { path = "../evenkeel", default-features = false, features = ["fabric"] }
+//! ```
 
 #![cfg_attr(
     not(feature = "fabric"),

@@ -47,22 +47,6 @@ pub enum PacketKind {
     Resume,
 }
 
-impl PacketKind {
-    /// The kind with this number, in the numbering of `kind as u8`; `None` for an unknown number.
-    pub const fn of_number(number: u8) -> Option<Self> {
-        Some(match number {
-            0 => Self::Data,
-            1 => Self::Ack,
-            2 => Self::Nack,
-            3 => Self::Cnp,
-            4 => Self::Refusal,
-            5 => Self::Pause,
-            6 => Self::Resume,
-            _ => return None,
-        })
-    }
-}
-
 /// A packet, as headers and lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Packet {
@@ -110,13 +94,5 @@ mod tests {
     #[test]
     fn a_packet_fits_beside_its_bookkeeping_in_one_cache_line() {
         assert!(size_of::<Packet>() <= 48, "{}", size_of::<Packet>());
-    }
-
-    #[test]
-    fn every_kind_has_a_number_and_no_other_number_is_a_kind() {
-        for number in 0..=6u8 {
-            assert_eq!(PacketKind::of_number(number).map(|kind| kind as u8), Some(number));
-        }
-        assert!((7..=u8::MAX).all(|number| PacketKind::of_number(number).is_none()));
     }
 }

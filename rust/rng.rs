@@ -56,7 +56,7 @@ impl Stream {
     }
 
     /// The stream that `seed` gives for `purpose` and an ordered pair of ids.
-    pub fn for_pair(seed: u64, purpose: Purpose, first: u32, second: u32) -> Self {
+    pub(crate) fn for_pair(seed: u64, purpose: Purpose, first: u32, second: u32) -> Self {
         Self::new(seed, purpose, u64::from(first) << 32 | u64::from(second))
     }
 
@@ -91,7 +91,7 @@ impl Stream {
     }
 
     /// Puts `items` in uniformly random order (Fisher and Yates).
-    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let bound = u32::try_from(last + 1).expect("fewer than 2^32 items");
             items.swap(last, self.below(bound) as usize);
@@ -101,7 +101,7 @@ impl Stream {
 
 /// Mixes 64 bits so that each input bit moves half of the output bits (the finaliser of
 /// SplitMix64; Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
-pub const fn mix64(value: u64) -> u64 {
+pub(crate) const fn mix64(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -111,7 +111,7 @@ pub const fn mix64(value: u64) -> u64 {
 /// Mixes 32 bits (Wellons, "Prospecting for Hash Functions", 2018: lowbias32); the hash function
 /// of the switches.
 #[inline]
-pub const fn mix32(value: u32) -> u32 {
+pub(crate) const fn mix32(value: u32) -> u32 {
     let value = (value ^ (value >> 16)).wrapping_mul(0x7feb_352d);
     let value = (value ^ (value >> 15)).wrapping_mul(0x846c_a68b);
     value ^ (value >> 16)

@@ -103,7 +103,7 @@ FromGraph(const FabricGraph& graph)
 }
 
 FabricDescription
-Describe(const contract::Experiment& experiment)
+Describe(const contract::Experiment& experiment, const contract::Core& core)
 {
     FabricDescription description;
     description.graph = ToGraph(experiment.graph());
@@ -112,14 +112,14 @@ Describe(const contract::Experiment& experiment)
     for (uint32_t port = 0; port < ports; ++port)
     {
         description.ecn.push_back(experiment.ecn(port));
-        description.ingress.push_back(experiment.ingress(port));
+        description.ingress.push_back(core.ingress(port));
     }
     for (uint32_t number = 0; number < description.graph.switches.size(); ++number)
     {
-        description.poolSizes.push_back(experiment.pool_size(number));
+        description.poolSizes.push_back(core.pool_size(number));
     }
     description.faults = ToVector(experiment.faults());
-    description.steps = ToVector(experiment.steps());
+    description.steps = ToVector(core.steps());
     return description;
 }
 

@@ -70,9 +70,11 @@ FabricGraph ToGraph(const evenkeel::contract::Graph& graph);
 evenkeel::contract::Graph FromGraph(const FabricGraph& graph);
 /**
  * @param experiment an experiment
+ * @param core its hosts and policies, at its start
  * @return its description
  */
-FabricDescription Describe(const evenkeel::contract::Experiment& experiment);
+FabricDescription Describe(const evenkeel::contract::Experiment& experiment,
+                           const evenkeel::contract::Core& core);
 /**
  * @param fabric a fabric whose run has ended
  * @return its measurements

@@ -23,7 +23,9 @@ std::unique_ptr<FabricCore>
 FabricCoreBridge::MakeCore(const contract::Experiment& experiment,
                            const std::shared_ptr<FabricCoreBridge>& bridge)
 {
-    return std::make_unique<FabricCore>(bridgerecords::Describe(experiment), bridge, bridge);
+    return std::make_unique<FabricCore>(bridgerecords::Describe(experiment, bridge->Get()),
+                                        bridge,
+                                        bridge);
 }
 
 contract::Core&

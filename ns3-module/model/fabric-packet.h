@@ -41,6 +41,19 @@ enum class FabricPacketFlag : uint8_t
 
 /**
  * @ingroup evenkeel
+ * @brief The verb of a data packet, in the upper four bits of FabricPacket::sack.
+ */
+enum class FabricPacketVerb : uint8_t
+{
+    WRITE = 0,                //!< part of a plain WRITE
+    WRITE_WITH_IMMEDIATE = 1, //!< part of a WRITE that consumes a receive and carries a number
+    SEND = 2,                 //!< part of a SEND, which consumes a receive
+    READ_REQUEST = 3,         //!< asks for bytes
+    READ_RESPONSE = 4,        //!< part of the answer to a READ
+};
+
+/**
+ * @ingroup evenkeel
  * @brief A packet on a fabric's wires, as headers and lengths: payloads are not carried.
  *
  * It has the fields of RoCEv2 and Ultra Ethernet headers that a decision in a fabric depends on.
@@ -66,7 +79,8 @@ struct FabricPacket
     uint32_t psn{0};      //!< packet sequence number; acknowledgements: the first of sack
     uint32_t ack{0};      //!< acknowledgements: every PSN before this one has arrived
     uint64_t sack{0};     //!< acknowledgements: which of the 64 PSNs from psn on arrived; frames of
-                          //!< flow control: bytes without priority that wait where it is from
+                          //!< flow control: bytes without priority that wait where it is from;
+                          //!< data: the header of its verb, see GetVerb()
     uint32_t marked{0};   //!< acknowledgements: which of those were marked
     uint32_t stamp{0};    //!< when the data was sent, in steps of 1,024 ps
     uint16_t wireBytes{0}; //!< length on the wire without the gap
@@ -82,6 +96,12 @@ struct FabricPacket
     bool Has(uint8_t flag) const
     {
         return (flags & flag) == flag;
+    }
+
+    /// @return the verb of a data packet
+    FabricPacketVerb GetVerb() const
+    {
+        return static_cast<FabricPacketVerb>(sack >> 60);
     }
 
     /// @return true for every kind but data

@@ -43,25 +43,6 @@ enum Opcode : uint8_t
     CONGESTION = 0x81,
 };
 
-/// The verb of a data packet, in the upper four bits of FabricPacket::sack.
-enum Verb : uint8_t
-{
-    WITH_IMMEDIATE = 1,
-    SEND = 2,
-    READ = 3,
-    RESPONSE = 4,
-};
-
-/**
- * @param packet a data packet
- * @return its verb; every other value is a WRITE without immediate data
- */
-uint8_t
-VerbOf(const FabricPacket& packet)
-{
-    return static_cast<uint8_t>(packet.sack >> 60);
-}
-
 /**
  * @param packet a data packet
  * @param first whether it is the first of its message
@@ -74,18 +55,18 @@ OpcodeOf(const FabricPacket& packet, bool first)
     const auto of = [first, last](Opcode only, Opcode start, Opcode middle, Opcode end) {
         return first ? (last ? only : start) : (last ? end : middle);
     };
-    switch (VerbOf(packet))
+    switch (packet.GetVerb())
     {
-    case WITH_IMMEDIATE:
+    case FabricPacketVerb::WRITE_WITH_IMMEDIATE:
         return of(WRITE_ONLY_WITH_IMMEDIATE,
                   WRITE_FIRST,
                   WRITE_MIDDLE,
                   WRITE_LAST_WITH_IMMEDIATE);
-    case SEND:
+    case FabricPacketVerb::SEND:
         return of(SEND_ONLY, SEND_FIRST, SEND_MIDDLE, SEND_LAST);
-    case READ:
+    case FabricPacketVerb::READ_REQUEST:
         return READ_REQUEST;
-    case RESPONSE:
+    case FabricPacketVerb::READ_RESPONSE:
         return of(READ_RESPONSE_ONLY,
                   READ_RESPONSE_FIRST,
                   READ_RESPONSE_MIDDLE,

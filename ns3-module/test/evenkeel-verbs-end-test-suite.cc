@@ -310,7 +310,7 @@ class VerbsErrorsTestCase : public TestCase
         two.helper.SetNicAttribute("Recovery", StringValue("erasure"));
         two.Make();
         NS_TEST_EXPECT_MSG_EQ(ErrorOf([&] { two.a->PostRead(1); }),
-                              "invalid: with the erasure code as loss recovery there are only "
+                              "invalid: with erasure as loss recovery there are only "
                               "WRITEs; choose another (EOPNOTSUPP)",
                               "a READ");
         Ptr<RdmaQp> unconnected = two.fabric->GetNic(0)->CreateQp(two.fabric->GetNic(1));

@@ -40,7 +40,7 @@ impl Rotation {
 
     /// Returns the port at the pointer and advances the pointer.
     #[inline]
-    pub fn advance(&mut self) -> u16 {
+    pub(crate) fn advance(&mut self) -> u16 {
         let port = self.schedule[self.next as usize];
         self.next += 1;
         // A comparison in place of a division for each packet.
@@ -56,12 +56,12 @@ impl Rotation {
     }
 
     /// Size of the pointer: an index into the schedule, in bits.
-    pub fn pointer_bits(&self) -> u64 {
+    pub(crate) fn pointer_bits(&self) -> u64 {
         index_bits(self.schedule.len() as u64)
     }
 
     /// Size of the schedule: one port index per entry, in bits.
-    pub fn schedule_bits(&self) -> u64 {
+    pub(crate) fn schedule_bits(&self) -> u64 {
         let ports = self.schedule.iter().max().map_or(1, |&last| u64::from(last) + 1);
         self.schedule.len() as u64 * index_bits(ports)
     }
@@ -71,7 +71,7 @@ impl Rotation {
 ///
 /// Weights are divided by their greatest common divisor; a port of weight w then appears once in
 /// each of the first w rounds.
-pub fn weighted_schedule(order: &[u16], weights: &[u32]) -> Vec<u16> {
+pub(crate) fn weighted_schedule(order: &[u16], weights: &[u32]) -> Vec<u16> {
     let weights = reduced(weights);
     let rounds = weights.iter().copied().max().unwrap_or(0);
     let in_round = |round| {

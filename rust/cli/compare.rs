@@ -81,8 +81,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
             path: &arguments.scenario,
             policies: &arguments.policies,
             seed: arguments.seed,
+            json: arguments.json,
         };
-        return rails::compare(&runs, arguments.json);
+        return rails::compare(&runs);
     }
     let overrides = Overrides { policy: None, seed: arguments.seed };
     let scenario = scenario::read(&arguments.scenario, &overrides)?;

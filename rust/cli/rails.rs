@@ -47,11 +47,13 @@ pub(super) struct RailComparison<'a> {
     pub(super) policies: &'a [String],
     /// Overrides the seed of the scenario.
     pub(super) seed: Option<u64>,
+    /// Whether one JSON object is printed, and not a table.
+    pub(super) json: bool,
 }
 
 /// Runs `evenkeel compare` for a scenario with rails.
-pub(super) fn compare(comparison: &RailComparison<'_>, json: bool) -> anyhow::Result<Status> {
-    let RailComparison { path, policies, seed } = *comparison;
+pub(super) fn compare(comparison: &RailComparison<'_>) -> anyhow::Result<Status> {
+    let RailComparison { path, policies, seed, json } = *comparison;
     let scenarios = policies
         .iter()
         .map(|policy| RailScenario::load(path, &Overrides { policy: Some(policy.clone()), seed }));

@@ -154,7 +154,7 @@ impl Ledger {
         self.posted.iter().map(|(_, message)| message)
     }
 
-    /// How many messages were posted; after 2^32 they are counted modulo that.
+    /// How many messages were posted, the discarded ones included.
     pub(super) fn posted_count(&self) -> u64 {
         match &self.discards {
             Some(discards) => discards.sums.messages,
@@ -245,7 +245,7 @@ impl Ledger {
     }
 
     /// Every flow that is not discarded, in order of message and piece.
-    pub fn flows_in_order(&self) -> Vec<FlowRecord> {
+    pub(crate) fn flows_in_order(&self) -> Vec<FlowRecord> {
         let mut flows = self.flows.clone();
         if self.discards.is_some() {
             flows.retain(|flow| flow.completed == Time::NEVER);
@@ -255,7 +255,8 @@ impl Ledger {
     }
 
     /// How many flow records are in memory.
-    pub fn flow_records(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn flow_records(&self) -> usize {
         self.flows.len()
     }
 

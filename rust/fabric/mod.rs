@@ -4,6 +4,7 @@
 //! and the network under one clock. The network, which carries packets from NIC to NIC, is in
 //! `network`; the decisions of its switches are in [`crate::switching`].
 
+pub(crate) mod counters;
 mod driver;
 mod event;
 mod network;

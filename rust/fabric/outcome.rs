@@ -1,5 +1,6 @@
 //! The results of a run.
 
+use super::counters::NetworkCounters;
 use crate::balance::switch::StateSize;
 use crate::endpoint::{Discarded, Endpoints, FlowRecord, QpCounts};
 use crate::ids::PortId;
@@ -130,14 +131,9 @@ pub struct Outcome {
 pub(crate) struct Measured {
     pub(crate) verdict: Verdict,
     pub(crate) ended: Time,
-    pub(crate) data_dropped: u64,
-    pub(crate) control_dropped: u64,
-    pub(crate) trimmed: u64,
-    pub(crate) pfc_pauses: u64,
-    pub(crate) packet_hops: u64,
+    pub(crate) counters: NetworkCounters,
     pub(crate) events: u64,
     pub(crate) in_flight: u64,
-    pub(crate) queue_bytes_mean: f64,
     /// By port id; 0 for ports of hosts.
     pub(crate) queue_bytes_max_by_port: Vec<Bytes>,
     pub(crate) link_bytes: Vec<Bytes>,
@@ -183,7 +179,7 @@ impl Outcome {
             qp_accounts: nics().map(|nic| nic.account()).collect(),
             queue_bytes_max: most(&measured.queue_bytes_max_by_port),
             queue_bytes_max_by_port: measured.queue_bytes_max_by_port,
-            queue_bytes_mean: measured.queue_bytes_mean,
+            queue_bytes_mean: measured.counters.queue_bytes_mean(),
             link_bytes_max: most(&measured.link_bytes),
             link_bytes: measured.link_bytes,
             switch_states,
@@ -197,12 +193,13 @@ impl Outcome {
 }
 
 fn counters(measured: &Measured, endpoints: &Endpoints) -> Counters {
+    let network = &measured.counters;
     let mut sum = Counters {
-        dropped: measured.data_dropped,
-        control_dropped: measured.control_dropped,
-        trimmed: measured.trimmed,
-        pfc_pauses: measured.pfc_pauses,
-        packet_hops: measured.packet_hops,
+        dropped: network.data_dropped,
+        control_dropped: network.control_dropped,
+        trimmed: network.trimmed,
+        pfc_pauses: network.pauses,
+        packet_hops: network.hops,
         events: measured.events,
         ..Counters::default()
     };

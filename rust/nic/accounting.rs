@@ -84,7 +84,7 @@ impl Nic {
     }
 
     /// The account of its live queue pairs by peer.
-    pub fn account_by_peer(&self) -> BTreeMap<HostId, PeerAccount> {
+    pub(crate) fn account_by_peer(&self) -> BTreeMap<HostId, PeerAccount> {
         let mut peers = BTreeMap::<HostId, PeerAccount>::new();
         for (id, qp) in (0..).map(QpId).zip(&self.qps) {
             if qp.life == Life::Destroyed {
@@ -100,17 +100,17 @@ impl Nic {
     }
 
     /// The largest state that a policy keeps for a queue pair, in bits.
-    pub fn policy_bits_max(&self) -> u64 {
+    pub(crate) fn policy_bits_max(&self) -> u64 {
         self.requesters.iter().map(|requester| requester.policy_bits()).max().unwrap_or(0)
     }
 
     /// Queue pairs ever made to send on.
-    pub fn send_qps(&self) -> u64 {
+    pub(crate) fn send_qps(&self) -> u64 {
         self.count_qps(|qp| qp.role == Role::Both)
     }
 
     /// ... of which a splitter asked for beyond one a pair of peers and message stream.
-    pub fn extra_qps(&self) -> u64 {
+    pub(crate) fn extra_qps(&self) -> u64 {
         self.count_qps(|qp| qp.role == Role::Both && qp.origin == Origin::Extra)
     }
 

@@ -20,7 +20,7 @@
 //! - A queue pair has a completion queue of its NIC's, and each work request is signalled.
 
 mod engine;
-mod header;
+pub(crate) mod header;
 mod queues;
 
 pub(super) use queues::WorkQueues;
@@ -249,12 +249,20 @@ pub enum VerbsError {
         /// Receives that it holds.
         depth: usize,
     },
-    /// The ideal erasure code has no room for other verbs' headers (EOPNOTSUPP).
-    #[error("with the erasure code as loss recovery there are only WRITEs; choose another")]
-    WritesOnly,
-    /// Go-back-N cannot deliver unordered (EOPNOTSUPP).
-    #[error("go-back-n delivers in order alone; choose ordered delivery, or another loss recovery")]
-    OrderedOnly,
+    /// The packets of the loss recovery have no room for other verbs' headers (EOPNOTSUPP).
+    #[error("with {recovery} as loss recovery there are only WRITEs; choose another")]
+    WritesOnly {
+        /// The loss recovery.
+        recovery: &'static str,
+    },
+    /// The loss recovery cannot deliver in this order (EOPNOTSUPP).
+    #[error("{recovery} has no {delivery} delivery; choose another, or another loss recovery")]
+    UnsupportedDelivery {
+        /// The loss recovery.
+        recovery: &'static str,
+        /// The order.
+        delivery: Delivery,
+    },
     /// With unordered delivery the answers to READs cannot be identified (EOPNOTSUPP).
     #[error("with unordered delivery there are no READs; choose ordered delivery")]
     UnorderedRead,
@@ -270,7 +278,9 @@ impl VerbsError {
             Self::SendQueueFull { .. }
             | Self::ReceiveQueueFull { .. }
             | Self::TooManyQueuePairs => "ENOMEM",
-            Self::WritesOnly | Self::OrderedOnly | Self::UnorderedRead => "EOPNOTSUPP",
+            Self::WritesOnly { .. } | Self::UnsupportedDelivery { .. } | Self::UnorderedRead => {
+                "EOPNOTSUPP"
+            }
             _ => "EINVAL",
         }
     }

@@ -24,15 +24,17 @@ impl Flags {
     pub const LAST_HOP: Self = Self(1 << 5);
     /// Data: to be acknowledged at once, since its sender waits for that (BTH bit AckReq).
     pub const ACK_REQUEST: Self = Self(1 << 6);
+    /// Every flag.
+    pub const ALL: Self = Self((1 << 7) - 1);
 
     /// The flags as a number, one bit each.
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// The flags whose bits are set in `bits`.
-    pub const fn of_bits(bits: u8) -> Self {
-        Self(bits)
+    /// The flags whose bits are set in `bits`; `None` if a bit is of no flag.
+    pub const fn of_bits(bits: u8) -> Option<Self> {
+        if bits & !Self::ALL.0 == 0 { Some(Self(bits)) } else { None }
     }
 
     /// True if every flag of `other` is set.

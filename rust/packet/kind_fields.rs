@@ -144,7 +144,7 @@ impl ArrivalReport {
 
     /// How many of the packets were ECN marked.
     #[inline]
-    pub const fn marked_packets(&self) -> u32 {
+    pub(crate) const fn marked_packets(&self) -> u32 {
         self.marked.count_ones()
     }
 }
@@ -170,6 +170,19 @@ pub enum RefusalReason {
     ReceiverNotReady = 0,
     /// The peer cannot serve the request (NAK, invalid request).
     InvalidRequest = 1,
+}
+
+impl RefusalReason {
+    /// The reason of this number; `None` if there is none.
+    pub(super) const fn of_number(number: u64) -> Option<Self> {
+        const NOT_READY: u64 = RefusalReason::ReceiverNotReady as u64;
+        const INVALID: u64 = RefusalReason::InvalidRequest as u64;
+        match number {
+            NOT_READY => Some(Self::ReceiverNotReady),
+            INVALID => Some(Self::InvalidRequest),
+            _ => None,
+        }
+    }
 }
 
 /// What a frame of priority flow control (PFC) orders.

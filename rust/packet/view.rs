@@ -211,11 +211,7 @@ impl RefusalView<'_> {
 
     /// Why it is refused; `None` for an unknown number.
     pub const fn reason(&self) -> Option<RefusalReason> {
-        match self.0.fields.sack {
-            0 => Some(RefusalReason::ReceiverNotReady),
-            1 => Some(RefusalReason::InvalidRequest),
-            _ => None,
-        }
+        RefusalReason::of_number(self.0.fields.sack)
     }
 }
 

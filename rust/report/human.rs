@@ -19,7 +19,7 @@ pub fn nanoseconds(ns: f64) -> String {
 }
 
 /// `1.02us`: three digits of a standard deviation in nanoseconds.
-pub fn deviation(ns: f64) -> String {
+pub(crate) fn deviation(ns: f64) -> String {
     with_unit(ns * 1e3, 3, &TIME_UNITS)
 }
 

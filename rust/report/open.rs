@@ -83,7 +83,7 @@ impl OpenMessages {
 impl OpenMessages {
     /// The open messages after a run that discarded completed messages. Of messages that were not
     /// started only the number is known.
-    pub fn of_flows(outcome: &Outcome, topology: &Topology) -> Self {
+    pub(crate) fn of_flows(outcome: &Outcome, topology: &Topology) -> Self {
         let completed = outcome.discarded.as_ref().map_or(0, |it| it.message_fct.count());
         let hosts = topology.host_names();
         let mut first: Vec<OpenMessage> = Vec::new();

@@ -232,7 +232,7 @@ impl Summary {
     }
 
     /// Adds the jobs of the run's workload.
-    pub fn with_jobs(self, jobs: Vec<JobSummary>) -> Self {
+    pub(crate) fn with_jobs(self, jobs: Vec<JobSummary>) -> Self {
         Self { jobs, ..self }
     }
 

@@ -66,6 +66,10 @@ impl PacketMemory {
         self.pfc.is_some()
     }
 
+    pub(super) fn pfc(&self) -> Option<&Pfc> {
+        self.pfc.as_deref()
+    }
+
     /// Headers with priority have room of their own if switches trim.
     #[inline]
     fn has_header_room(&self, waiting: Waiting, bytes: u64) -> bool {

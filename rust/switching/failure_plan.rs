@@ -73,7 +73,7 @@ pub(super) enum Effect {
 
 /// All steps, and the state after those that have been applied.
 #[derive(Debug, Default)]
-pub struct FailurePlan {
+pub(super) struct FailurePlan {
     /// In order of time.
     steps: Vec<Step>,
     /// The number of failures of a link that have been detected, or converged to; failures of one
@@ -87,7 +87,7 @@ pub struct FailurePlan {
 
 impl FailurePlan {
     /// The plan of `failures`, where routing distributes `weights`.
-    pub fn new(failures: &[Failure], weights: Weights) -> Self {
+    pub(super) fn new(failures: &[Failure], weights: Weights) -> Self {
         let mut plan = Self::default();
         failures.iter().for_each(|failure| plan.add(failure, weights));
         // A stable sort: the factors of one link are multiplied in the order in which they were
@@ -126,7 +126,7 @@ impl FailurePlan {
     }
 
     /// The steps in order of time; those of the same time in the order in which they are applied.
-    pub fn steps(&self) -> &[Step] {
+    pub(super) fn steps(&self) -> &[Step] {
         &self.steps
     }
 
@@ -183,7 +183,7 @@ impl FailurePlan {
     }
 
     /// The rate of the link of `step` once the step has been applied.
-    pub fn rate_after(&self, step: &Step, topology: &Topology) -> BitRate {
+    pub(super) fn rate_after(&self, step: &Step, topology: &Topology) -> BitRate {
         self.rate(StepKind::RateChange, step.at, topology, step.link)
     }
 

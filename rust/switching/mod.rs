@@ -17,9 +17,15 @@
 //!   times, [`Switching::apply_step`] carries one out and returns what is left for the world to do.
 //!
 //! Two worlds own such a value: [`crate::fabric`] in Rust, and through the bridge the ns-3 module.
-//! The ns-3 module asks for routes, marks, draws of losses and failures. It keeps buffer and PFC
-//! counters of its own in C++, from the thresholds that are computed here: a call across the
-//! language border for each packet that joins or leaves a queue would cost more than the counting.
+//! The ns-3 module asks for routes, marks, draws of losses and failures. Some rules it has of its
+//! own in C++, because a call across the language border for each packet that joins a queue, leaves
+//! one or arrives would cost more than the rule:
+//!
+//! - buffers and trimming (`fabric-switch-port.cc`), and the counters of PFC (`fabric-pfc.cc`),
+//!   from the limits of [`Switching::ingress_limits`] and [`Switching::shared_pool`];
+//! - outages (`fabric-faults.cc`): it merges those of a link that overlap, and tests the time of
+//!   each packet against them; only the draws of lossy links are asked for.
+//!
 //! A test of both worlds compares them to the picosecond.
 
 mod admission;
@@ -38,15 +44,15 @@ pub use config::{
     Buffer, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcConfig, Rounding,
     SwitchConfig, TrimConfig,
 };
-pub use failure_plan::{FailurePlan, Step, StepKind};
+pub use failure_plan::{Step, StepKind};
 pub use forwarding_table::{ForwardingDecision, PolicyChoice};
 pub use loss::Flight;
-pub use pfc::{IngressLimits, PFC_FRAME_BYTES, Pfc};
+pub use pfc::{IngressLimits, PFC_FRAME_BYTES};
 pub use switch::PortLoads;
 
 use admission::PacketMemory;
 use ecn::Marker;
-use failure_plan::Effect;
+use failure_plan::{Effect, FailurePlan};
 use forwarding_table::ForwardingTable;
 use loss::Losses;
 use switch::Switch;
@@ -309,6 +315,17 @@ impl Switching {
     pub fn has_pfc(&self) -> bool {
         self.memory.has_pfc()
     }
+
+    /// The memory that is kept for the link behind `port`, which ends at a switch; `None` without
+    /// PFC.
+    pub fn ingress_limits(&self, port: PortId) -> Option<IngressLimits> {
+        self.memory.pfc().map(|pfc| pfc.limits(port))
+    }
+
+    /// The memory that the links of `switch` share; `None` without PFC.
+    pub fn shared_pool(&self, switch: SwitchId) -> Option<Bytes> {
+        self.memory.pfc().map(|pfc| pfc.pool_size(switch))
+    }
 }
 
 /// Failures: what links lose, and who is informed of it when.
@@ -330,6 +347,11 @@ impl Switching {
     /// they are to be applied.
     pub fn steps(&self) -> &[Step] {
         self.plan.steps()
+    }
+
+    /// The rate of the link of `step` once the step has been applied.
+    pub fn rate_after(&self, step: &Step) -> BitRate {
+        self.plan.rate_after(step, &self.topology)
     }
 
     /// Applies a step, by its index in [`Self::steps`]; returns the remaining work of the world.

@@ -50,7 +50,7 @@ struct SharedPool {
 
 /// The PFC accounting of every switch.
 #[derive(Debug)]
-pub struct Pfc {
+pub(super) struct Pfc {
     resume_offset: u64,
     /// By the output port at the other end of the link.
     links: Vec<Ingress>,
@@ -118,7 +118,7 @@ fn bytes_in(rate: BitRate, span: Span) -> u64 {
 
 impl Pfc {
     /// The accounting of all switches of `topology`, with nothing in their memory.
-    pub fn new(config: &PfcConfig, fabric: &FabricConfig, topology: &Topology) -> Self {
+    pub(super) fn new(config: &PfcConfig, fabric: &FabricConfig, topology: &Topology) -> Self {
         let nic = match topology.host_count() {
             0 => BitRate::default(),
             _ => topology.link(topology.host_port(HostId(0)).link()).rate,
@@ -154,13 +154,13 @@ impl Pfc {
     }
 
     /// The memory that is kept for the link behind `port`, which ends at a switch.
-    pub fn limits(&self, port: PortId) -> IngressLimits {
+    pub(super) fn limits(&self, port: PortId) -> IngressLimits {
         self.links[port.index()].limits
     }
 
-    /// The memory of a switch that its links share, in bytes.
-    pub fn pool_bytes(&self, switch: SwitchId) -> u64 {
-        self.pools[switch.index()].size
+    /// The memory of a switch that its links share.
+    pub(super) fn pool_size(&self, switch: SwitchId) -> Bytes {
+        Bytes::new(self.pools[switch.index()].size)
     }
 
     /// Whether `bytes` that arrived over `link` fit.

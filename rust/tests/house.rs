@@ -71,6 +71,11 @@ fn no_file_is_over_450_lines_and_half_have_150_or_fewer() {
 }
 
 #[test]
+fn no_function_is_over_60_lines() {
+    expect_none(project::rust_sources().iter().flat_map(house::size::function_length).collect());
+}
+
+#[test]
 fn no_line_is_over_100_columns() {
     expect_none(project::rust_sources().iter().flat_map(house::size::width).collect());
 }

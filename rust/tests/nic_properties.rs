@@ -14,65 +14,41 @@ mod settings;
 mod start;
 mod verbs;
 
-use evenkeel::nic::congestion::CONTROLS as CONTROLS_OF_THE_NIC;
-use evenkeel::nic::recovery::RECOVERIES as RECOVERIES_OF_THE_NIC;
+use std::thread;
 
-/// A test for each pair; a new recovery or control is one line of the table below.
-macro_rules! pairs {
-    (recoveries: { $($module:ident: $recovery:literal,)* } controls: $controls:tt) => {
-        /// Recoveries of the table.
-        const RECOVERIES: &[&str] = &[$($recovery),*];
+use evenkeel::nic::congestion::CONTROLS;
+use evenkeel::nic::recovery::RECOVERIES;
 
-        $(mod $module {
-            #[test]
-            fn where_sequence_numbers_wrap() {
-                crate::nic_properties::runner::check_wrap($recovery);
-            }
-            #[test]
-            fn verbs_at_line_rate() {
-                crate::nic_properties::runner::check_verbs($recovery, "line-rate");
-            }
-            #[test]
-            fn verbs_with_a_rate() {
-                crate::nic_properties::runner::check_verbs($recovery, "dcqcn");
-            }
-            #[test]
-            fn verbs_with_a_window() {
-                crate::nic_properties::runner::check_verbs($recovery, "nscc");
-            }
-            pairs!(controls of $recovery: $controls);
-        })*
-        pairs!(names $controls);
-    };
-    (controls of $recovery:literal: { $($test:ident: $control:literal,)* }) => {
-        $(#[test]
-        fn $test() {
-            crate::nic_properties::runner::check($recovery, $control);
-        })*
-    };
-    (names { $($test:ident: $control:literal,)* }) => {
-        /// Congestion controls of the table.
-        const CONTROLS: &[&str] = &[$($control),*];
-    };
+/// Runs a check of every recovery that there is, each in a thread of its own.
+fn of_every_recovery(check: impl Fn(&'static str) + Sync) {
+    let check = &check;
+    thread::scope(|threads| {
+        for recovery in RECOVERIES {
+            threads.spawn(|| check(recovery.name));
+        }
+    });
 }
 
-pairs! {
-    recoveries: {
-        go_back_n: "go-back-n",
-        sack: "sack",
-        per_packet: "per-packet",
-        erasure: "erasure",
-    }
-    controls: {
-        line_rate: "line-rate",
-        dcqcn: "dcqcn",
-        dcqcn_mlx: "dcqcn-mlx",
-        dctcp_rate: "dctcp-rate",
-        dctcp_window: "dctcp-window",
-        nscc: "nscc",
-        swift: "swift",
-        new_reno: "new-reno",
-    }
+#[test]
+fn every_recovery_with_every_congestion_control() {
+    of_every_recovery(|recovery| {
+        CONTROLS.iter().for_each(|control| runner::check(recovery, control.name));
+    });
+}
+
+#[test]
+fn every_recovery_where_sequence_numbers_wrap() {
+    of_every_recovery(runner::check_wrap);
+}
+
+/// Verbs at line rate, with a rate, and with a window.
+#[test]
+fn verbs_with_every_recovery() {
+    of_every_recovery(|recovery| {
+        for control in ["line-rate", "dcqcn", "nscc"] {
+            runner::check_verbs(recovery, control);
+        }
+    });
 }
 
 /// Delivery orders other than a recovery's default, where it supports them: exactly once, and in
@@ -101,13 +77,4 @@ mod delivery {
         assert!(settings::delivering("go-back-n", "line-rate", "unordered").is_err());
         assert!(settings::delivering("go-back-n", "line-rate", "ordered").is_ok());
     }
-}
-
-/// The table has every recovery and control that a scenario can choose.
-#[test]
-fn the_table_has_every_recovery_and_control() {
-    let recoveries: Vec<&str> = RECOVERIES_OF_THE_NIC.iter().map(|it| it.name).collect();
-    assert_eq!(RECOVERIES, recoveries);
-    let controls: Vec<&str> = CONTROLS_OF_THE_NIC.iter().map(|it| it.name).collect();
-    assert_eq!(CONTROLS, controls);
 }

@@ -202,6 +202,12 @@ fn errors_of_a_file_state_what_is_expected() {
         "[[rail]]\n[[failure]]\nrail = \"rail1\"\n",
         "[[rail]]\n[[failure]]\nrail = \"rail0\"\nhost = 6\n",
         "[[rail]]\n[handler]\nheartbeat = \"0s\"\n",
+        "[[rail]]\n[handler]\nmisses = 0\n",
+        "[[rail]]\n[policy]\nwieght = 3\n",
+        "[[rail]]\n[policy]\nname = \"nezha\"\nweight = \"wide\"\n",
+        "[[rail]]\nname = \"\"\n",
+        "[[rail]]\nname = \" \"\n",
+        "[[rail]]\nname = \"a\\tb\"\n",
         "[[rail]]\nchecksum_rate = \"1Gbps\"\n",
     ];
     let text: Vec<String> = cases.iter().map(|case| faults(case)).collect();

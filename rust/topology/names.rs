@@ -1,7 +1,7 @@
 //! Names of nodes and links: look-up, and suggestions for unknown names.
 
 use super::Topology;
-use crate::ids::{HostId, LinkId, SwitchId};
+use crate::ids::{LinkId, SwitchId};
 
 /// Maximum number of suggestions for an unknown name.
 const SUGGESTIONS: usize = 3;
@@ -33,12 +33,6 @@ impl Topology {
         Some(SwitchId(u32::try_from(found).expect("ids are 32 bits")))
     }
 
-    /// The host called `name`.
-    pub fn host_named(&self, name: &str) -> Option<HostId> {
-        let found = self.host_names().iter().position(|host| host == name)?;
-        Some(HostId(u32::try_from(found).expect("ids are 32 bits")))
-    }
-
     /// Names of links similar to `name`, the most similar first.
     pub fn links_like(&self, name: &str) -> Vec<&str> {
         nearest(name, self.link_names().iter().map(String::as_str))
@@ -47,11 +41,6 @@ impl Topology {
     /// Names of switches similar to `name`, the most similar first.
     pub fn switches_like(&self, name: &str) -> Vec<&str> {
         nearest(name, self.switches().iter().map(|switch| switch.name.as_str()))
-    }
-
-    /// Names of hosts similar to `name`, the most similar first.
-    pub fn hosts_like(&self, name: &str) -> Vec<&str> {
-        nearest(name, self.host_names().iter().map(String::as_str))
     }
 }
 
@@ -68,7 +57,7 @@ pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'
 
 #[cfg(test)]
 mod tests {
-    use crate::ids::{HostId, LinkId, SwitchId};
+    use crate::ids::{LinkId, SwitchId};
     use crate::topology::{LeafSpine, Topology, fixtures};
 
     fn fabric(parallel_links: u32) -> Topology {
@@ -98,14 +87,12 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_found_and_similar_names_suggested() {
+    fn switches_are_found_and_similar_names_suggested() {
         let topology = fabric(1);
         assert_eq!(topology.switch_named("spine1"), Some(SwitchId(5)));
-        assert_eq!(topology.host_named("host7"), Some(HostId(7)));
         assert_eq!(topology.switch_named("spine2"), None);
         assert_eq!(topology.switches_like("spin1")[0], "spine1");
         assert_eq!(topology.links_like("leaf3_spine0")[0], "leaf3-spine0");
-        assert_eq!(topology.hosts_like("hots3")[0], "host3");
         assert!(topology.switches_like("quantum").is_empty());
     }
 }

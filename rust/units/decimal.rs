@@ -26,7 +26,7 @@ pub enum DecimalError {
 /// # Errors
 /// Fails if the text is not a number, if the number is negative, and if the scaled number is not
 /// whole or does not fit 64 bits.
-pub fn decimal(text: &str, power: u32) -> Result<u64, DecimalError> {
+pub(crate) fn decimal(text: &str, power: u32) -> Result<u64, DecimalError> {
     let negative = text.starts_with('-');
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));

@@ -13,7 +13,8 @@ mod text;
 mod time;
 
 pub use bytes::Bytes;
-pub use decimal::{DecimalError, decimal};
+pub use decimal::DecimalError;
+pub(crate) use decimal::decimal;
 pub use flops::Flops;
 pub use fraction::Fraction;
 pub use rate::BitRate;

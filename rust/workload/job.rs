@@ -57,7 +57,7 @@ impl Workload {
     ///
     /// # Errors
     /// Fails if jobs start after each other in a cycle, or exceed the limits of a workload.
-    pub fn of_jobs(mut specs: Vec<JobSpec>) -> Result<Self, JobsError> {
+    pub(crate) fn of_jobs(mut specs: Vec<JobSpec>) -> Result<Self, JobsError> {
         let plain = |spec: &JobSpec| spec.start == Span::ZERO && spec.after.is_none();
         if specs.len() == 1 && plain(&specs[0]) {
             return Ok(specs.remove(0).workload);

@@ -163,7 +163,7 @@ impl Workload {
     }
 
     /// The sender of a message, or the host of a delay.
-    pub fn host_of(&self, task: TaskId) -> HostId {
+    pub(crate) fn host_of(&self, task: TaskId) -> HostId {
         match self.task(task) {
             Task::Message(_, message) => message.src,
             Task::Delay(delay) => delay.host,
@@ -178,11 +178,6 @@ impl Workload {
     /// Every task, messages first.
     pub fn tasks(&self) -> impl Iterator<Item = TaskId> + use<> {
         (0..u32::try_from(self.task_count()).expect("ids are 32 bits")).map(TaskId)
-    }
-
-    /// The task of the delay at this index.
-    pub fn delay_task(&self, index: usize) -> TaskId {
-        TaskId(u32::try_from(self.messages.len() + index).expect("ids are 32 bits"))
     }
 
     /// The message or the delay of a task.
@@ -222,7 +217,7 @@ impl Workload {
     ///
     /// # Panics
     /// If `hosts` has no entry for a host of the workload.
-    pub fn moved(mut self, hosts: &[HostId]) -> Self {
+    pub(crate) fn moved(mut self, hosts: &[HostId]) -> Self {
         for message in &mut self.messages {
             (message.src, message.dst) = (hosts[message.src.index()], hosts[message.dst.index()]);
         }
@@ -243,12 +238,6 @@ impl Workload {
             return Time::ZERO;
         }
         self.messages.iter().map(|message| message.start).min().unwrap_or(Time::ZERO)
-    }
-
-    /// The span from `first_start` to the last scheduled start.
-    pub fn start_spread(&self) -> Span {
-        let last = self.messages.iter().map(|message| message.start).max();
-        last.unwrap_or(Time::ZERO).since(self.first_start())
     }
 }
 

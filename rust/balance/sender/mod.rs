@@ -44,7 +44,7 @@ macro_rules! registry {
 
             /// Whether a new queue pair must be given its path space:
             /// [`SenderPolicy::NEEDS_PATHS`].
-            pub const fn needs_paths(&self) -> bool {
+            pub(crate) const fn needs_paths(&self) -> bool {
                 match self {
                     $(Self::$policy(_) => <$module::$policy as SenderPolicy>::NEEDS_PATHS,)*
                 }
@@ -54,7 +54,7 @@ macro_rules! registry {
         impl Sender {
             /// Whether the NIC must store the entropy value of each packet in flight:
             /// [`SenderPolicy::NEEDS_PACKET_FEEDBACK`].
-            pub const fn needs_packet_feedback(&self) -> bool {
+            pub(crate) const fn needs_packet_feedback(&self) -> bool {
                 match self {
                     $(Self::$policy(_) =>
                         <$module::$policy as SenderPolicy>::NEEDS_PACKET_FEEDBACK,)*

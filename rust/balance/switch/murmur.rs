@@ -123,7 +123,7 @@ impl SwitchPolicy for Murmur {
 }
 
 /// The address of a node: 11.x.y.1 for node 256x + y (`node_id_to_ip`).
-pub const fn address(node: u32) -> u32 {
+pub(crate) const fn address(node: u32) -> u32 {
     0x0b00_0001u32.wrapping_add(node.wrapping_shl(8))
 }
 

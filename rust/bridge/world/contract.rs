@@ -114,7 +114,7 @@ mod ffi {
         type FabricQpSettings = super::super::records::FabricQpSettings;
         type FabricWork = super::super::records::FabricWork;
         type FabricCompletion = super::super::records::FabricCompletion;
-        type FabricCounters = super::super::records::FabricCounters;
+        type FabricCounters = crate::fabric::counters::NetworkCounters;
         type FabricPause = super::super::records::FabricPause;
         type FabricNicCounters = crate::nic::NicCounters;
         type FabricQpCounts = crate::endpoint::QpCounts;
@@ -168,14 +168,8 @@ mod ffi {
         fn settings(self: &Experiment) -> FabricSettings;
         /// The marking at a port that starts at a switch.
         fn ecn(self: &Experiment, port: u32) -> FabricEcn;
-        /// The memory that priority flow control (PFC) gives to a port that ends at a switch.
-        fn ingress(self: &Experiment, port: u32) -> FabricIngress;
-        /// The memory of a switch that its links share under PFC, in bytes.
-        fn pool_size(self: &Experiment, switch_number: u32) -> u64;
         /// Every fault, by link and time; those that overlap are not joined.
         fn faults(self: &Experiment) -> Vec<FabricFault>;
-        /// Every step, by time; simultaneous ones in the order in which they are applied.
-        fn steps(self: &Experiment) -> Vec<FabricStep>;
         /// A sentence for each key of the files that is ignored or has another effect here.
         fn warnings(self: &Experiment) -> Vec<String>;
         fn policy(self: &Experiment) -> String;
@@ -191,6 +185,13 @@ mod ffi {
         fn write_hpcc(self: &Experiment, core: &mut Core, folder: &str) -> Result<()>;
 
         type Core;
+
+        /// What priority flow control (PFC) keeps for a port that ends at a switch.
+        fn ingress(self: &Core, port: u32) -> FabricIngress;
+        /// The memory of a switch beyond what its links keep for themselves, in bytes.
+        fn pool_size(self: &Core, switch_number: u32) -> u64;
+        /// Every step, by time; those of one time in the order in which they are applied.
+        fn steps(self: &Core) -> Vec<FabricStep>;
 
         /// Takes the packet that starts next on a host's wire, which is free since `free_ps`:
         /// false if none starts by now. Sets `free_ps` to the start of the packet, or, if none

@@ -3,8 +3,8 @@
 use super::contract::{PacketEvent as FabricPacketEvent, Verdict as FabricVerdict};
 use super::enumerations::{
     FabricCompletionStatus, FabricMessageEventKind, FabricOpcode, FabricOperation,
-    FabricPacketFlag, FabricPacketKind, FabricPfcOrder, FabricQpState, FabricRounding,
-    FabricWitness,
+    FabricPacketFlag, FabricPacketKind, FabricPacketVerb, FabricPfcOrder, FabricQpState,
+    FabricRounding, FabricWitness,
 };
 use super::records::{
     FabricCompletion, FabricEnd, FabricFlow, FabricPacket, FabricPause, FabricWork,
@@ -13,6 +13,7 @@ use crate::endpoint::{FlowRecord, MessageEventKind};
 use crate::fabric::{PacketEvent, PauseOrder, PauseRecord, Rounding, Verdict};
 use crate::ids::{HostId, PortId, QpId, SwitchId};
 use crate::nic::QpState;
+use crate::nic::verbs::header::VerbCode;
 use crate::nic::verbs::{Completion, CompletionStatus, Opcode, Operation, WorkRequest};
 use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
 use crate::switching::StepKind;
@@ -101,6 +102,15 @@ const _: () = {
     assert!(FabricPacketFlag::ACK_REQUEST.repr == Flags::ACK_REQUEST.bits());
 };
 
+// The verb of a packet crosses as bits of a field.
+const _: () = {
+    assert!(FabricPacketVerb::WRITE.repr == VerbCode::Write as u8);
+    assert!(FabricPacketVerb::WRITE_WITH_IMMEDIATE.repr == VerbCode::WriteWithImmediate as u8);
+    assert!(FabricPacketVerb::SEND.repr == VerbCode::Send as u8);
+    assert!(FabricPacketVerb::READ_REQUEST.repr == VerbCode::ReadRequest as u8);
+    assert!(FabricPacketVerb::READ_RESPONSE.repr == VerbCode::ReadResponse as u8);
+};
+
 impl From<&Packet> for FabricPacket {
     #[inline]
     fn from(packet: &Packet) -> Self {
@@ -126,7 +136,8 @@ impl From<&Packet> for FabricPacket {
 
 impl From<&FabricPacket> for Packet {
     /// # Panics
-    /// If the packet has a kind that does not exist: calls on the packet path cannot fail.
+    /// If the packet has a kind or a flag that does not exist: calls on the packet path cannot
+    /// fail.
     #[inline]
     fn from(packet: &FabricPacket) -> Self {
         Self {
@@ -145,9 +156,17 @@ impl From<&FabricPacket> for Packet {
             entropy: packet.entropy,
             route: packet.route,
             kind: packet.kind.known().unwrap_or_else(|unknown| panic!("{unknown}")),
-            flags: Flags::of_bits(packet.flags),
+            flags: flags(packet.flags).unwrap_or_else(|unknown| panic!("{unknown}")),
         }
     }
+}
+
+/// The flags of a packet from C++.
+#[inline]
+fn flags(bits: u8) -> Result<Flags, UnknownValue> {
+    let (least, most) = (Flags::NONE.bits(), Flags::ALL.bits());
+    let unknown = UnknownValue { what: "packet flags", value: bits, least, most };
+    Flags::of_bits(bits).ok_or(unknown)
 }
 
 impl From<Node> for FabricEnd {

@@ -2,13 +2,13 @@
 
 use super::contract::Measured;
 use super::recording::Recording;
-use super::records::{FabricMessageEvent, FabricPacket};
+use super::records::{FabricIngress, FabricMessageEvent, FabricPacket, FabricStep};
 use super::verbs::Verbs;
 use crate::endpoint::{Endpoints, MessageEvent};
 use crate::fabric::Setup;
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::packet::Packet;
-use crate::switching::{PortLoads, StepEffect, Switching};
+use crate::switching::{IngressLimits, PortLoads, StepEffect, Switching};
 use crate::units::{Bytes, Fraction, Time};
 use crate::workload::Message;
 
@@ -75,6 +75,33 @@ impl Core {
             recording: None,
             setup: setup.clone(),
         }
+    }
+
+    pub(super) fn ingress(&self, port: u32) -> FabricIngress {
+        let Some(limits) = self.switching.ingress_limits(PortId(port)) else {
+            return FabricIngress::default();
+        };
+        let IngressLimits { reserve, headroom, alpha } = limits;
+        FabricIngress {
+            reserve,
+            headroom,
+            alpha_numerator: alpha.numerator().into(),
+            alpha_denominator: alpha.denominator().into(),
+        }
+    }
+
+    pub(super) fn pool_size(&self, switch_number: u32) -> u64 {
+        self.switching.shared_pool(SwitchId(switch_number)).map_or(0, Bytes::get)
+    }
+
+    pub(super) fn steps(&self) -> Vec<FabricStep> {
+        let steps = self.switching.steps().iter().map(|step| FabricStep {
+            at_ps: step.at.as_ps(),
+            witness: step.kind.into(),
+            link: step.link.0,
+            rate_bps: self.switching.rate_after(step).as_bps(),
+        });
+        steps.collect()
     }
 
     pub(super) fn poll_transmit(

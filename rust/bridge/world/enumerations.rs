@@ -36,6 +36,17 @@ mod ffi {
         ACK_REQUEST = 64,
     }
 
+    /// The verb of a data packet: the upper four bits of [`FabricPacket::sack`].
+    #[derive(Debug)]
+    #[repr(u8)]
+    enum FabricPacketVerb {
+        WRITE = 0,
+        WRITE_WITH_IMMEDIATE = 1,
+        SEND = 2,
+        READ_REQUEST = 3,
+        READ_RESPONSE = 4,
+    }
+
     /// The rounding of transmission times.
     #[derive(Debug, Default)]
     #[repr(u8)]
@@ -141,6 +152,7 @@ mod ffi {
 
         type FabricPacketKind;
         type FabricPacketFlag;
+        type FabricPacketVerb;
         type FabricRounding;
         type FabricFaultKind;
         type FabricWitness;

@@ -7,16 +7,12 @@ use super::contract::{Graph, Overrides, SwitchNode};
 use super::convert::{Known as _, UnknownValue};
 use super::core::Core;
 use super::enumerations::{FabricFaultKind, FabricRounding};
-use super::records::{
-    FabricEcn, FabricFault, FabricIngress, FabricLink, FabricSettings, FabricStep,
-};
+use super::records::{FabricEcn, FabricFault, FabricLink, FabricSettings};
 use crate::fabric::Setup;
 use crate::hpcc::{self, HpccError};
-use crate::ids::{PortId, SwitchId};
+use crate::ids::PortId;
 use crate::scenario::{self, Scenario, ScenarioError};
-use crate::switching::{
-    Buffer, Ecn, EcnPoint, FailureKind, FailurePlan, IngressLimits, Pfc, Rounding,
-};
+use crate::switching::{Buffer, Ecn, EcnPoint, FailureKind, Rounding};
 use crate::topology::{Link, Node, Switch, Topology, TopologyError};
 use crate::units::{BitRate, Span};
 
@@ -51,8 +47,6 @@ pub(super) enum ExperimentError {
 /// Everything that determines a run.
 pub(in crate::bridge) struct Experiment {
     pub(super) setup: Setup,
-    plan: FailurePlan,
-    pfc: Option<Pfc>,
     pub(super) hpcc: Option<Box<hpcc::Experiment>>,
     warnings: Vec<String>,
 }
@@ -135,14 +129,7 @@ impl From<Scenario> for Experiment {
 
 impl Experiment {
     pub(in crate::bridge) fn new(setup: Setup, warnings: Vec<String>) -> Self {
-        let Setup { fabric, topology, scheme, .. } = &setup;
-        Self {
-            plan: FailurePlan::new(&fabric.failures, scheme.weights),
-            pfc: fabric.switch.pfc.map(|pfc| Pfc::new(&pfc, fabric, topology)),
-            hpcc: None,
-            warnings,
-            setup,
-        }
+        Self { setup, hpcc: None, warnings }
     }
 
     pub(super) fn graph(&self) -> Graph {
@@ -196,21 +183,6 @@ impl Experiment {
         }
     }
 
-    pub(super) fn ingress(&self, port: u32) -> FabricIngress {
-        let Some(pfc) = &self.pfc else { return FabricIngress::default() };
-        let IngressLimits { reserve, headroom, alpha } = pfc.limits(PortId(port));
-        FabricIngress {
-            reserve,
-            headroom,
-            alpha_numerator: alpha.numerator().into(),
-            alpha_denominator: alpha.denominator().into(),
-        }
-    }
-
-    pub(super) fn pool_size(&self, switch_number: u32) -> u64 {
-        self.pfc.as_ref().map_or(0, |pfc| pfc.pool_bytes(SwitchId(switch_number)))
-    }
-
     pub(super) fn faults(&self) -> Vec<FabricFault> {
         let failures = self.setup.fabric.failures.iter();
         let mut faults: Vec<FabricFault> = failures
@@ -235,16 +207,6 @@ impl Experiment {
         // The faults of a link keep the order of the scenario, because each makes its own draws.
         faults.sort_by_key(|fault| fault.link);
         faults
-    }
-
-    pub(super) fn steps(&self) -> Vec<FabricStep> {
-        let steps = self.plan.steps().iter().map(|step| FabricStep {
-            at_ps: step.at.as_ps(),
-            witness: step.kind.into(),
-            link: step.link.0,
-            rate_bps: self.plan.rate_after(step, &self.setup.topology).as_bps(),
-        });
-        steps.collect()
     }
 
     pub(super) fn warnings(&self) -> Vec<String> {

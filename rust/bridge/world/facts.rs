@@ -34,18 +34,12 @@ impl Core {
 
 fn measured(measured: &Measured) -> Result<outcome::Measured, UnknownValue> {
     let bytes = |of: &[u64]| of.iter().map(|&bytes| Bytes::new(bytes)).collect();
-    let counters = &measured.counters;
     Ok(outcome::Measured {
         verdict: measured.verdict.known()?,
         ended: Time::from_ps(measured.ended_ps),
-        data_dropped: counters.data_dropped,
-        control_dropped: counters.control_dropped,
-        trimmed: counters.trimmed,
-        pfc_pauses: counters.pauses,
-        packet_hops: counters.hops,
+        counters: measured.counters,
         events: measured.events,
         in_flight: measured.in_flight,
-        queue_bytes_mean: counters.waiting_found as f64 / counters.arrivals.max(1) as f64,
         queue_bytes_max_by_port: bytes(&measured.queue_bytes_max),
         link_bytes: bytes(&measured.link_bytes),
         pauses: measured.pauses.iter().map(|pause| pause.known()).collect::<Result<_, _>>()?,

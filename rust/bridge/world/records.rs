@@ -14,6 +14,7 @@ use super::enumerations::{
     FabricPacketKind, FabricPfcOrder, FabricRounding, FabricWitness,
 };
 use crate::endpoint::QpCounts;
+use crate::fabric::counters::NetworkCounters;
 use crate::nic::NicCounters;
 
 /// A packet on the wire: the fields of [`crate::packet::Packet`].
@@ -186,20 +187,6 @@ pub(in crate::bridge) struct FabricCompletion {
     pub status: FabricCompletionStatus,
 }
 
-/// The packets that a world counts between the NICs. `waiting_found` is the sum of the bytes
-/// without priority that the `arrivals`, data packets at output ports of switches, found waiting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[repr(C)]
-pub(in crate::bridge) struct FabricCounters {
-    pub data_dropped: u64,
-    pub control_dropped: u64,
-    pub hops: u64,
-    pub arrivals: u64,
-    pub waiting_found: u64,
-    pub trimmed: u64,
-    pub pauses: u64,
-}
-
 /// A frame of priority flow control (PFC) that took effect at a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
@@ -236,7 +223,7 @@ shared_with_cpp! {
     FabricQpSettings as "ns3::FabricQpSettings",
     FabricWork as "ns3::FabricWork",
     FabricCompletion as "ns3::FabricCompletion",
-    FabricCounters as "ns3::FabricCounters",
+    NetworkCounters as "ns3::FabricCounters",
     FabricPause as "ns3::FabricPause",
     NicCounters as "ns3::FabricNicCounters",
     QpCounts as "ns3::FabricQpCounts",

@@ -8,9 +8,8 @@ use super::convert::Known as _;
 use super::core::{Core, NONE, PostError};
 use super::enumerations::{FabricMessageEventKind, FabricPacketKind, FabricWitness};
 use super::experiment::{Experiment, experiment_of_text, experiment_on_graph, graph_of};
-use super::records::{
-    FabricCompletion, FabricCounters, FabricEnd, FabricLink, FabricMessageEvent, FabricPacket,
-};
+use super::records::{FabricCompletion, FabricEnd, FabricLink, FabricMessageEvent, FabricPacket};
+use crate::fabric::counters::NetworkCounters;
 use crate::fabric::{self, Outcome};
 use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
 
@@ -66,6 +65,13 @@ fn every_kind_of_packet_crosses_and_an_unknown_one_is_an_error() {
 #[should_panic(expected = "packet kind 9 is unknown: it must be from 0 to 6")]
 fn a_packet_of_an_unknown_kind_is_not_taken_for_data() {
     let wire = FabricPacket { kind: FabricPacketKind { repr: 9 }, ..FabricPacket::default() };
+    let _ = Packet::from(&wire);
+}
+
+#[test]
+#[should_panic(expected = "packet flags 129 is unknown: it must be from 0 to 127")]
+fn a_packet_with_an_unknown_flag_is_not_taken_for_one_without() {
+    let wire = FabricPacket { flags: 0x81, ..FabricPacket::default() };
     let _ = Packet::from(&wire);
 }
 
@@ -335,6 +341,7 @@ fn failures_cross_as_faults_and_steps() {
     let faults = experiment.faults();
     assert_eq!((faults.len(), faults[0].from_ps, faults[0].until_ps), (1, 1_000_000, 9_000_000));
     let steps: Vec<(u64, FabricWitness, u64)> = experiment
+        .core()
         .steps()
         .iter()
         .map(|step| (step.at_ps / 1_000_000, step.witness, step.rate_bps / 1_000_000_000))
@@ -354,7 +361,7 @@ fn only_experiments_of_the_hpcc_family_write_its_files() {
     assert!(experiment.record_hpcc(&mut core).is_err());
     // Without a recording there are no samples.
     assert_eq!(core.sample(0, 0, &[], &[]), u64::MAX);
-    let counters = FabricCounters { trimmed: 3, ..FabricCounters::default() };
+    let counters = NetworkCounters { trimmed: 3, ..NetworkCounters::default() };
     core.record(&Measured { counters, verdict: Verdict::TimeLimit, ..Measured::default() });
     assert_eq!(core.outcome().counters.trimmed, 3);
 }

@@ -97,8 +97,8 @@ impl Verbs {
     }
 
     /// Discards the work in a send queue, which will have no completions.
-    fn discard(&mut self, at: (HostId, QpId)) {
-        if let Some(sends) = self.sends.get_mut(&at) {
+    fn discard(&mut self, host: HostId, qp: QpId) {
+        if let Some(sends) = self.sends.get_mut(&(host, qp)) {
             self.open -= sends.len() as u64;
             sends.clear();
         }
@@ -173,7 +173,7 @@ impl Core {
         let next: QpState = state.known()?;
         self.endpoints.host_mut(host).nic.modify_qp(qp, next)?;
         if next == QpState::Reset {
-            self.verbs.discard((host, qp));
+            self.verbs.discard(host, qp);
         }
         self.collect(host, Time::from_ps(now_ps));
         Ok(())

@@ -60,7 +60,7 @@ impl Network {
         let packet = &self.pool.get(slot).packet;
         if !packet.is_control() {
             let found = self.ports[id.index()].data_waiting();
-            self.counters.waiting_found += u128::from(found);
+            self.counters.waiting_found += u64::from(found);
             self.counters.arrivals += 1;
         }
         if self.ports[id.index()].is_clear(now, packet.flags) {

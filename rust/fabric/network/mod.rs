@@ -22,6 +22,7 @@ use std::sync::Arc;
 pub(super) use arrival::{Arrival, DeliveredPacket};
 pub(super) use readings::PortCounters;
 
+use super::counters::NetworkCounters;
 use super::event::{Event, EventQueue};
 use super::outcome::PauseRecord;
 use super::setup::Setup;
@@ -35,25 +36,6 @@ use failing_links::LinkRates;
 use pool::Pool;
 use port::{Port, PortParts};
 use prefetch::{prefetch, prefetch_lines};
-
-/// Counters of the network, over all ports.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct NetworkCounters {
-    /// Data packets lost in full buffers, on failing links and for want of a path.
-    pub(in crate::fabric) data_dropped: u64,
-    /// Acknowledgements, NACKs and CNPs lost.
-    pub(in crate::fabric) control_dropped: u64,
-    /// Packets that reached the end of a wire.
-    pub(in crate::fabric) hops: u64,
-    /// Sum of the bytes that data packets found waiting at switch ports.
-    pub(in crate::fabric) waiting_found: u128,
-    /// Data packets that arrived at a switch port.
-    pub(in crate::fabric) arrivals: u64,
-    /// Data packets trimmed to their header.
-    pub(in crate::fabric) trimmed: u64,
-    /// Pause frames that switches put on wires; resume frames are not counted.
-    pub(in crate::fabric) pauses: u64,
-}
 
 /// The network between the NICs.
 #[derive(Debug)]

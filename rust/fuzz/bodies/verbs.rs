@@ -236,7 +236,7 @@ impl Rig {
                 return Err(VerbsError::WrongState { qp, state, verb: "post_send" });
             }
             if coded && operation != Operation::Write {
-                return Err(VerbsError::WritesOnly);
+                return Err(VerbsError::WritesOnly { recovery: "erasure" });
             }
             if bytes > LONGEST_MESSAGE {
                 return Err(VerbsError::MessageTooLong { bytes });

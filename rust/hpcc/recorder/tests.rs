@@ -314,6 +314,24 @@ fn recorded_files_have_different_names() {
     assert!(connections.starts_with("2000000000,"), "{}", &connections[..80]);
 }
 
+/// The lines of ConWeave's monitors of uplinks and of connections in one of its cases, in which
+/// nothing is marked.
+fn conweave_s_monitors(folder: &Path, case: &str) -> [Vec<String>; 2] {
+    let flows = Some(folder.join(format!("flow_{case}.txt")));
+    let rounding = Rounding::TruncateNs;
+    let overrides = Overrides { flows, rounding, ..Overrides::default() };
+    let experiment = Experiment::load(&folder.join("config_perm.txt"), &overrides).unwrap();
+    let names = experiment.recorded().into_iter().map(|(_, name)| name);
+    let names: Vec<String> = names.collect();
+    assert_eq!(names, ["out_uplink.txt", "out_conn.txt", "out_cnp.txt"]);
+    let (files, _) = record(&experiment);
+    let text = |(_, bytes): (RecordedFile, Vec<u8>)| String::from_utf8(bytes).unwrap();
+    let [uplinks, connections, cnps]: [String; 3] =
+        files.into_iter().map(text).collect::<Vec<_>>().try_into().unwrap();
+    assert_eq!(cnps, "");
+    [uplinks, connections].map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
+}
+
 /// ConWeave's simulator, built unchanged, wrote the expected values: one flow within a rack and one
 /// across racks, equal byte by byte.
 #[test]
@@ -323,21 +341,6 @@ fn conweave_s_monitors_write_what_its_simulator_writes() {
         eprintln!("skipped: the HPCC family's files are not at ../shared/data/hpcc");
         return;
     }
-    let recorded = |case: &str| {
-        let flows = Some(folder.join(format!("flow_{case}.txt")));
-        let rounding = Rounding::TruncateNs;
-        let overrides = Overrides { flows, rounding, ..Overrides::default() };
-        let experiment = Experiment::load(&folder.join("config_perm.txt"), &overrides).unwrap();
-        let names = experiment.recorded().into_iter().map(|(_, name)| name);
-        let names: Vec<String> = names.collect();
-        assert_eq!(names, ["out_uplink.txt", "out_conn.txt", "out_cnp.txt"]);
-        let (files, _) = record(&experiment);
-        let text = |(_, bytes): (RecordedFile, Vec<u8>)| String::from_utf8(bytes).unwrap();
-        let [uplinks, connections, cnps]: [String; 3] =
-            files.into_iter().map(text).collect::<Vec<_>>().try_into().unwrap();
-        assert_eq!(cnps, "");
-        [uplinks, connections].map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
-    };
     let times = || (0..11u64).map(|sample| 2_000_000_000 + sample * 10_000);
     let connections_with = |open: &dyn Fn(u64) -> &'static str| -> Vec<String> {
         let line = |ns, host| {
@@ -350,7 +353,7 @@ fn conweave_s_monitors_write_what_its_simulator_writes() {
             .collect()
     };
     // Within a rack no uplink carries data; there are eleven samples, the last at 100 us.
-    let [uplinks, connections] = recorded("onesame");
+    let [uplinks, connections] = conweave_s_monitors(&folder, "onesame");
     let expected: Vec<String> = times()
         .flat_map(|ns| (128..136).flat_map(move |tor| (17..25).map(move |port| (ns, tor, port))))
         .map(|(ns, tor, port)| format!("{ns},{tor},{port},0"))
@@ -359,7 +362,7 @@ fn conweave_s_monitors_write_what_its_simulator_writes() {
     let open = |sample| if (1..=8).contains(&sample) { "1,1" } else { "0,0" };
     assert_eq!(connections, connections_with(&open));
 
-    let [uplinks, connections] = recorded("one");
+    let [uplinks, connections] = conweave_s_monitors(&folder, "one");
     let open = |sample| match sample {
         1..=8 => "1,1",
         9 => "1,0",

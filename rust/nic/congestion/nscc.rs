@@ -257,7 +257,7 @@ impl Nscc {
 
     /// Where hardly anything gets through, the window becomes what did in the last period. True
     /// if the acknowledgement or NACK at hand is dealt with by that.
-    fn quick_adapt(&mut self, now: Time, marked: Marked, beyond: bool) -> bool {
+    fn quick_adapt(&mut self, now: Time, marked: Marked, delay: f64) -> bool {
         let state = &mut *self.state;
         let mut done = false;
         // These packets were in flight when the window fell: their marks are of the old window.
@@ -266,6 +266,7 @@ impl Nscc {
         } else if state.period_end.is_none_or(|end| now > end) {
             let gate = state.law.quick_adapt_gate * state.law.largest(state.base_rtt);
             // The first period only counts: nothing is known yet of what got through before it.
+            let beyond = delay > state.law.quick_adapt_delay;
             let wanted = state.period_end.is_some() && (state.called || beyond);
             if wanted && (state.achieved as f64) < gate {
                 self.window = state.achieved.max(state.law.packet) as f64;
@@ -372,7 +373,7 @@ impl CongestionController for Nscc {
         let acked = self.state.count(&sample);
         let delay = self.state.delay(sample.rtt);
         self.state.average(delay, marked);
-        if self.quick_adapt(now, marked, delay > self.state.law.quick_adapt_delay) {
+        if self.quick_adapt(now, marked, delay) {
             return;
         }
         match (marked, delay >= self.state.law.target) {
@@ -399,7 +400,7 @@ impl CongestionController for Nscc {
             // The packet met a full queue, taken to be one base round trip long.
             self.state.average(self.state.law.base_rtt as f64, Marked::Yes);
             self.state.called = true;
-            if self.quick_adapt(now, Marked::Yes, true) {
+            if self.quick_adapt(now, Marked::Yes, f64::INFINITY) {
                 return;
             }
         }

@@ -113,7 +113,8 @@ impl Nic {
     pub(in crate::nic) fn add_qp(&mut self, attributes: QpAttributes) -> Result<QpId, VerbsError> {
         let (delivery, recovery) = (self.config.delivery(), self.config.recovery);
         if !recovery.can_deliver(delivery) {
-            return Err(VerbsError::OrderedOnly);
+            let recovery = recovery.name();
+            return Err(VerbsError::UnsupportedDelivery { recovery, delivery });
         }
         // Queue pair numbers have 24 bits, as PSNs (specification, volume 1, section 9.2).
         if self.qps.len() as u64 >= Psn::MODULUS {

@@ -63,7 +63,7 @@ macro_rules! registry {
             }
 
             /// The orders of delivery that are possible with it, the default first.
-            pub const fn deliveries(self) -> &'static [Delivery] {
+            pub(crate) const fn deliveries(self) -> &'static [Delivery] {
                 match self { $(Self::$recovery(_) => $module::Config::DELIVERIES,)* }
             }
 

@@ -28,9 +28,10 @@ impl Nic {
         if posting == Posting::Refused {
             return Err(VerbsError::WrongState { qp, state: found.state, verb: "post_send" });
         }
-        let writes_only = self.config.recovery.numbering() == Numbering::Message;
+        let recovery = self.config.recovery;
+        let writes_only = recovery.numbering() == Numbering::Message;
         if writes_only && request.operation != Operation::Write {
-            return Err(VerbsError::WritesOnly);
+            return Err(VerbsError::WritesOnly { recovery: recovery.name() });
         }
         if request.bytes > LONGEST_MESSAGE {
             return Err(VerbsError::MessageTooLong { bytes: request.bytes });

@@ -3,6 +3,18 @@
 
 use super::Operation;
 
+/// The verb of a packet's message, as the upper four bits of the header: 0 is a plain WRITE. The
+/// bridge to C++ compares the numbers with its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum VerbCode {
+    Write = 0,
+    WriteWithImmediate = 1,
+    Send = 2,
+    ReadRequest = 3,
+    ReadResponse = 4,
+}
+
 /// What a message is to its receiver, beyond a plain WRITE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Meaning {
@@ -26,10 +38,26 @@ pub(crate) struct VerbHeader {
     receive: u64,
 }
 
+/// The lowest bit of the code.
+const CODE_SHIFT: u32 = 60;
+
 /// Bits of indices on the wire, and half of their range.
 const BITS: u32 = 14;
 const MASK: u64 = (1 << BITS) - 1;
 const HALF: u64 = 1 << (BITS - 1);
+
+impl VerbCode {
+    const ALL: [Self; 5] =
+        [Self::Write, Self::WriteWithImmediate, Self::Send, Self::ReadRequest, Self::ReadResponse];
+
+    /// The code of this number; `None` if there is none.
+    const fn of_number(number: u64) -> Option<Self> {
+        match number < Self::ALL.len() as u64 {
+            true => Some(Self::ALL[number as usize]),
+            false => None,
+        }
+    }
+}
 
 impl VerbHeader {
     /// The header for `meaning`, of the `message`-th message and for the `receive`-th receive.
@@ -40,23 +68,23 @@ impl VerbHeader {
     /// As it is on the wire; never 0.
     pub(crate) const fn to_bits(self) -> u64 {
         let (code, word) = match self.meaning {
-            Meaning::WriteWithImmediate(number) => (1, number),
-            Meaning::Send => (2, 0),
-            Meaning::ReadRequest(bytes) => (3, bytes),
-            Meaning::ReadResponse => (4, 0),
+            Meaning::WriteWithImmediate(number) => (VerbCode::WriteWithImmediate, number),
+            Meaning::Send => (VerbCode::Send, 0),
+            Meaning::ReadRequest(bytes) => (VerbCode::ReadRequest, bytes),
+            Meaning::ReadResponse => (VerbCode::ReadResponse, 0),
         };
-        code << 60 | self.message << (32 + BITS) | self.receive << 32 | word as u64
+        (code as u64) << CODE_SHIFT | self.message << (32 + BITS) | self.receive << 32 | word as u64
     }
 
     /// The header of these bits; `None` for a plain WRITE and for invalid bits.
     pub(crate) const fn from_bits(bits: u64) -> Option<Self> {
         let word = bits as u32;
-        let meaning = match bits >> 60 {
-            1 => Meaning::WriteWithImmediate(word),
-            2 => Meaning::Send,
-            3 => Meaning::ReadRequest(word),
-            4 => Meaning::ReadResponse,
-            _ => return None,
+        let meaning = match VerbCode::of_number(bits >> CODE_SHIFT) {
+            Some(VerbCode::WriteWithImmediate) => Meaning::WriteWithImmediate(word),
+            Some(VerbCode::Send) => Meaning::Send,
+            Some(VerbCode::ReadRequest) => Meaning::ReadRequest(word),
+            Some(VerbCode::ReadResponse) => Meaning::ReadResponse,
+            Some(VerbCode::Write) | None => return None,
         };
         Some(Self::new(meaning, bits >> (32 + BITS), bits >> 32))
     }

@@ -185,6 +185,18 @@ impl Context<'_> {
         Ok(**span)
     }
 
+    /// `name`, which must not be blank, nor have characters that break a line of a table.
+    pub(in crate::scenario) fn name(&self, name: &Located<String>) -> Result<(), ScenarioError> {
+        let expected = match name.as_str() {
+            blank if blank.trim().is_empty() => "a name must not be blank",
+            text if text.contains(char::is_control) => {
+                "a name must not have control characters, such as line breaks"
+            }
+            _ => return Ok(()),
+        };
+        Err(self.invalid_as(name.key(), format!("{:?}", name.as_str()), expected))
+    }
+
     /// `bytes`, at least `least` and at most a packet.
     pub(in crate::scenario) fn wire_bytes(
         &self,

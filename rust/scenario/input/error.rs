@@ -3,7 +3,6 @@
 use thiserror::Error;
 
 use super::position::Position;
-use crate::balance::SchemeError;
 use crate::collective::CollectiveError;
 use crate::topology::{HpccTopologyError, TopologyError};
 use crate::workload::WorkloadError;
@@ -137,9 +136,6 @@ pub enum Fault {
         /// The maximum.
         limit: String,
     },
-    /// A policy's parameters.
-    #[error(transparent)]
-    Scheme(#[from] SchemeError),
     /// An invalid topology.
     #[error(transparent)]
     Topology(#[from] TopologyError),

@@ -45,16 +45,54 @@ pub(in crate::scenario) fn unknown_name(
 /// serde's names of types, with what is expected.
 fn humanised(message: &str) -> String {
     let message = message.trim().replace('`', "");
-    for (word, words) in [
-        ("u64", "a whole number from 0 to 9223372036854775807"),
-        ("u32", "a whole number from 0 to 4294967295"),
-        ("u8", "a whole number from 0 to 255"),
-        ("a boolean", "true or false"),
-        ("a string", "a text in quotes"),
-    ] {
-        if let Some(start) = message.strip_suffix(&format!("expected {word}")) {
-            return format!("{start}expected {words}");
-        }
+    let Some((found, expected)) = message.split_once(", expected ") else { return message };
+    format!("{}, expected {}", found_for_people(found), expected_for_people(expected))
+}
+
+fn found_for_people(found: &str) -> String {
+    match found.strip_prefix("invalid type: ") {
+        // To serde a date is a map too.
+        Some("map") => "invalid type: table or date".to_owned(),
+        Some("sequence") => "invalid type: list".to_owned(),
+        // A number that no type of TOML's has room for.
+        Some(_) => found.trim_end_matches(" as i128").trim_end_matches(" as u128").to_owned(),
+        None => found.to_owned(),
     }
-    message
+}
+
+fn expected_for_people(expected: &str) -> &str {
+    match expected {
+        "u64" => "a whole number from 0 to 9223372036854775807",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u16" => "a whole number from 0 to 65535",
+        "u8" => "a whole number from 0 to 255",
+        "a nonzero u32" => "a whole number from 1 to 4294967295",
+        "a nonzero u16" => "a whole number from 1 to 65535",
+        "f64" => "a number",
+        "a boolean" => "true or false",
+        "a string" => "a text in quotes",
+        "a map" => "a table",
+        "a sequence" => "a list",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::humanised;
+
+    #[test]
+    fn serdes_words_for_types_are_words_for_people() {
+        let said =
+            |found: &str, expected: &str| humanised(&format!("{found}, expected {expected}"));
+        let date = said("invalid type: map", "u8");
+        assert_eq!(date, "invalid type: table or date, expected a whole number from 0 to 255");
+        let zero = said("invalid value: integer `0`", "a nonzero u16");
+        assert_eq!(zero, "invalid value: integer 0, expected a whole number from 1 to 65535");
+        let large = said("invalid type: integer `9` as i128", "a map");
+        assert_eq!(large, "invalid type: integer 9, expected a table");
+        let list = said("invalid type: sequence", "a boolean");
+        assert_eq!(list, "invalid type: list, expected true or false");
+        assert_eq!(humanised("`400` has no unit"), "400 has no unit");
+    }
 }

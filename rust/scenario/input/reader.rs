@@ -35,6 +35,12 @@ pub(in crate::scenario) struct Kind<S: 'static> {
 }
 
 impl<S> Kind<S> {
+    /// Its name; what it stands for where it stands for several names, as `<collective>` does.
+    fn in_a_sentence(&self) -> String {
+        let stands_for = self.name.strip_prefix('<').and_then(|name| name.strip_suffix('>'));
+        stands_for.map_or_else(|| self.name.to_owned(), |what| format!("a {what}"))
+    }
+
     /// The names of the keys of its own.
     pub(in crate::scenario) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.groups.iter().flat_map(|group| group.names).copied()
@@ -168,7 +174,7 @@ impl<'s> SectionReader<'s> {
         let Some(wrong) = self.next() else { return Ok(()) };
         let section = &self.key;
         let others = kinds.iter().filter(|other| other.names().any(|name| name == wrong));
-        let others: Vec<&str> = others.map(|other| other.name).collect();
+        let others: Vec<String> = others.map(Kind::in_a_sentence).collect();
         if others.is_empty() {
             let section = format!("[{section}] with kind = {kind}");
             let all: Vec<&str> = kinds.iter().flat_map(Kind::names).collect();

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use super::file::PolicySection;
 use super::input::context::{AtLeast, Context, Lookup};
-use super::input::error::{Fault, ScenarioError};
+use super::input::error::ScenarioError;
 use super::input::located::Key;
 use super::input::overrides::Overrides;
 use super::input::source::Source;
-use super::resolve::limits;
-use crate::balance::SchemeError;
+use super::resolve::{limits, policy};
+use crate::balance::{Parameters, SchemeError};
 use crate::multirail::{HostCosts, RailConfig, RailFailure, RailSetup};
 use crate::rail::{self, AllocatorConfig};
 use crate::units::Time;
@@ -126,6 +126,7 @@ fn rails(
     let mut rails: Vec<RailConfig> = Vec::new();
     for (index, section) in sections.iter_mut().enumerate() {
         let name = section.common.name.fill(format!("rail{index}"));
+        context.name(&name)?;
         let rail = kind::resolve(context, section, &name)?;
         if rails.iter().any(|other| other.name == rail.name) {
             return Err(context.invalid(&name, "another rail has this name; names must be unique"));
@@ -146,9 +147,9 @@ fn allocator(
             let known: Vec<&str> = known.split(", ").collect();
             context.unknown(key, Lookup { what: "allocator", name: &name, known: &known })
         }
-        SchemeError::Parameter { name, reason } => {
-            let policy = format!("policy ({name})");
-            context.fault(key, Fault::BadValue { key: policy, reason })
+        SchemeError::Parameter { reason, .. } => {
+            let build = |given: &Parameters| rail::allocator_config(&section.name, given).err();
+            policy::refused(context, section, &policy::Refusal { reason, build, beside: &["name"] })
         }
     })
 }

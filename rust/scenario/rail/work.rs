@@ -2,10 +2,11 @@
 
 use super::file::{HandlerSection, RailWorkloadSection, Sizes};
 use crate::multirail::ELEMENT;
-use crate::rail::handler;
+use crate::rail::handler::{self, ConfigError};
 use crate::scenario::input::context::{AtLeast, Context};
-use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::input::located::{Key, Located};
+use crate::scenario::input::error::ScenarioError;
+use crate::scenario::input::located::Located;
+use crate::scenario::input::section::Section as _;
 use crate::units::Bytes;
 
 /// The most bytes of all ranks' vectors of one operation together, which are in memory.
@@ -53,6 +54,22 @@ pub(super) fn operations(
     Ok(sizes.take(**count as usize).collect())
 }
 
+/// The fault of a handler that cannot be built.
+fn refused(context: &Context<'_>, section: &HandlerSection, error: ConfigError) -> ScenarioError {
+    let named = |name| section.key_named(name).expect("parameters are keys of the section");
+    match error {
+        ConfigError::Zero { name, default } => {
+            let key = named(name);
+            let typed = context.typed(&key).unwrap_or_else(|| "0".to_owned());
+            let expected = format!("it must be above zero, for example {default}");
+            context.invalid_as(&key, typed, expected)
+        }
+        ConfigError::Rank { .. } | ConfigError::Rails { .. } => {
+            unreachable!("the parameters are checked, not the ranks and rails")
+        }
+    }
+}
+
 /// The exception handler of a section. Timers must not be zero; chunks must be whole elements and
 /// not too many.
 pub(super) fn handler(
@@ -71,10 +88,7 @@ pub(super) fn handler(
         probe: *section.probe,
         good_probes: *section.good_probes,
     };
-    config.check().map_err(|error| {
-        let (key, reason) = (Key::ROOT.child("handler"), error.to_string());
-        context.fault(&key, Fault::BadValue { key: key.to_string(), reason })
-    })?;
+    config.check().map_err(|error| refused(context, section, error))?;
     let least = Bytes::new(4_096);
     if config.chunk < least || !config.chunk.get().is_multiple_of(ELEMENT.get()) {
         let expected = format!("it must be at least {least} and a multiple of {ELEMENT}");

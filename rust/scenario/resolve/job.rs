@@ -82,8 +82,9 @@ fn names(
     let mut names: Vec<String> = Vec::new();
     for (index, section) in jobs.iter_mut().enumerate() {
         let name = section.job.name.fill(format!("job{index}"));
-        if name.is_empty() || name.chars().count() > LONGEST_NAME {
-            let expected = format!("a name has 1 to {LONGEST_NAME} characters");
+        context.name(&name)?;
+        if name.chars().count() > LONGEST_NAME {
+            let expected = format!("a name has at most {LONGEST_NAME} characters");
             return Err(context.invalid(&name, expected));
         }
         if let Some(other) = names.iter().position(|other| *other == *name) {

@@ -26,15 +26,14 @@ pub(in crate::scenario) fn resolve(
 }
 
 fn scheme(context: &Context<'_>, section: &PolicySection) -> Result<Scheme, ScenarioError> {
-    balance::build_scheme(&section.name, &section.parameters).map_err(|error| {
-        let reason = match error {
-            SchemeError::Unknown { name, .. } => return unknown(context, section, &name),
-            SchemeError::Parameter { reason, .. } => reason,
-        };
-        let name_is = Refused { name: "name".into(), reason };
-        let refused = first_refused(section).unwrap_or(name_is);
-        let others = [&["name"], &balance::SHARED_PARAMETERS[..]].concat();
-        parameters::fault(context, &section.parameters, refused, &others)
+    let build = |given: &Parameters| balance::build_scheme(&section.name, given);
+    build(&section.parameters).map_err(|error| match error {
+        SchemeError::Unknown { name, .. } => unknown(context, section, &name),
+        SchemeError::Parameter { reason, .. } => {
+            let beside = [&["name"], &balance::SHARED_PARAMETERS[..]].concat();
+            let alone = |given: &Parameters| build(given).err();
+            refused(context, section, &Refusal { reason, build: alone, beside: &beside })
+        }
     })
 }
 
@@ -43,15 +42,33 @@ fn unknown(context: &Context<'_>, section: &PolicySection, name: &str) -> Scenar
     context.unknown(section.name.key(), Lookup { what: "policy", name, known: &known })
 }
 
-/// The first parameter that is rejected on its own.
-fn first_refused(section: &PolicySection) -> Option<Refused> {
-    section.parameters.iter().find_map(|(name, value)| {
+/// Parameters that a policy refuses.
+#[derive(Debug)]
+pub(in crate::scenario) struct Refusal<'a, B> {
+    /// Why it refuses all of them together.
+    pub reason: String,
+    /// Whether it refuses some of them.
+    pub build: B,
+    /// Keys of the section that are no parameters.
+    pub beside: &'a [&'a str],
+}
+
+/// The fault of the first parameter of a section that is refused by itself, or of its policy.
+pub(in crate::scenario) fn refused<B: Fn(&Parameters) -> Option<SchemeError>>(
+    context: &Context<'_>,
+    section: &PolicySection,
+    refusal: &Refusal<'_, B>,
+) -> ScenarioError {
+    let first = section.parameters.iter().find_map(|(name, value)| {
         let alone = Parameters::from_iter([(name.clone(), value.clone())]);
-        match balance::build_scheme(&section.name, &alone) {
-            Err(SchemeError::Parameter { reason, .. }) => {
+        match (refusal.build)(&alone) {
+            Some(SchemeError::Parameter { reason, .. }) => {
                 Some(Refused { name: name.clone(), reason })
             }
             _ => None,
         }
-    })
+    });
+    let name_is = || Refused { name: "name".into(), reason: refusal.reason.clone() };
+    let refused = first.unwrap_or_else(name_is);
+    parameters::fault(context, &section.parameters, refused, refusal.beside)
 }

@@ -57,10 +57,7 @@ pub(super) fn resolve(
         channels: *section.channels,
     };
     let built = training.build();
-    built.map(ResolvedWorkload::from).map_err(|error| {
-        let key = key_of(&error, section, site.kind.key());
-        context.fault(&key, Fault::Training { key: key.to_string(), error })
-    })
+    built.map(ResolvedWorkload::from).map_err(|error| refused(site, section, error))
 }
 
 const fn sharding(name: ShardingName) -> Sharding {
@@ -178,13 +175,25 @@ fn degrees(site: &Site<'_>, section: &mut TrainingSection) -> Result<Degrees, Sc
     Ok(Degrees { tensor, pipeline, data: *data, expert })
 }
 
-/// The key that causes an error.
-fn key_of(error: &TrainingError, section: &TrainingSection, kind: &Key) -> Key {
+/// The fault of a training that cannot be built.
+fn refused(site: &Site<'_>, section: &TrainingSection, error: TrainingError) -> ScenarioError {
+    let context = &site.context;
+    let of_model = |pick: fn(&ModelSection) -> &Key| match &*section.model {
+        ModelChoice::Dimensions(model) => pick(model),
+        ModelChoice::Name(_) => section.model.key(),
+    };
     let key = match error {
-        TrainingError::Zero { what } | TrainingError::TooLarge { what, .. } => {
-            return section.key_named(what).unwrap_or_else(|| section.model.key().clone());
+        TrainingError::Zero { what } => {
+            return context.invalid_as(&key_named(section, what), "0", "it must be at least 1");
         }
-        TrainingError::Heads { .. } | TrainingError::TopK { .. } => section.model.key(),
+        // Heads have no key for their dimensions.
+        TrainingError::TooLarge { what: "model.head", .. } => of_model(|it| it.heads.key()),
+        TrainingError::TooLarge { what, value, max } => {
+            let (key, expected) = (key_named(section, what), format!("it must be at most {max}"));
+            return context.invalid_as(&key, value.to_string(), expected);
+        }
+        TrainingError::Heads { .. } => of_model(|it| it.kv_heads.key()),
+        TrainingError::TopK { .. } => of_model(|it| it.top_k.key()),
         TrainingError::Experts { .. }
         | TrainingError::NoExperts { .. }
         | TrainingError::ExpertsOfReplicas { .. } => section.expert.key(),
@@ -192,7 +201,17 @@ fn key_of(error: &TrainingError, section: &TrainingSection, kind: &Key) -> Key {
         TrainingError::TooFewLayers { .. } => section.pipeline.key(),
         TrainingError::Width => section.parameter_bytes.key(),
         TrainingError::Collective { .. } => section.algorithms.key(),
-        TrainingError::TooManyMessages | TrainingError::TooManyBytes => kind,
+        TrainingError::TooManyMessages | TrainingError::TooManyBytes => site.kind.key(),
     };
-    key.clone()
+    context.fault(key, Fault::Training { key: key.to_string(), error })
+}
+
+/// The key of a parameter; those of the model are below `model`.
+fn key_named(section: &TrainingSection, what: &str) -> Key {
+    let key = match (what.strip_prefix("model."), &*section.model) {
+        (Some(name), ModelChoice::Dimensions(model)) => model.key_named(name),
+        (Some(_), ModelChoice::Name(_)) => None,
+        (None, _) => section.key_named(what),
+    };
+    key.unwrap_or_else(|| section.model.key().clone())
 }

@@ -64,9 +64,10 @@ fn delivery(
         DeliveryName::Unordered => Delivery::Unordered,
     };
     if !recovery.can_deliver(delivery) {
+        let (name, only) = (recovery.name(), recovery.delivery());
         let expected = format!(
-            "go-back-n accepts packets in order only; it must be 'auto' or 'ordered', or {} must \
-             name another recovery",
+            "{name} has {only} delivery only; it must be 'auto' or '{only}', or {} must name \
+             another recovery",
             section.recovery.key()
         );
         return Err(context.invalid(&section.delivery.with(delivery), expected));

@@ -1,7 +1,10 @@
 //! Congestion controls, loss recoveries and acknowledgements.
 
 use super::parse;
-use crate::nic::congestion::{CongestionControl, dcqcn};
+use crate::balance::Parameters;
+use crate::balance::sender::Trimming;
+use crate::nic::congestion::{CONTROLS, CongestionControl, dcqcn};
+use crate::nic::parameters::ParameterError;
 use crate::nic::recovery::sack::{Config, Window};
 use crate::nic::{Entropies, Marked, Recovery};
 use crate::scenario::ValueOrigin;
@@ -28,15 +31,13 @@ fn explicit_keys_override_the_preset() {
 
 #[test]
 fn each_congestion_control_and_each_preset_is_valid() {
-    for (name, presets) in [
-        ("line-rate", vec![]),
-        ("dcqcn", vec!["authors", "paper"]),
-        ("dcqcn-mlx", vec!["hpcc", "hpcc-paper", "conweave", "connectx"]),
-        ("dctcp-rate", vec!["ethereal", "hpcc"]),
-        ("dctcp-window", vec![]),
-        ("nscc", vec!["no-trimming", "trimming"]),
-        ("swift", vec![]),
-    ] {
+    for control in CONTROLS {
+        let name = control.name;
+        let unnamed = Parameters::from_iter([("preset".to_owned(), "".into())]);
+        let presets = match control.configure(&unnamed, Trimming::Off) {
+            Err(ParameterError::UnknownPreset { known, .. }) => known,
+            _ => Vec::new(),
+        };
         let section = format!("[transport]\ncongestion_control = \"{name}\"\n");
         let scenario = parse(&section).unwrap();
         let shown = scenario.file.transport.parameters.get("preset").and_then(|it| it.as_str());

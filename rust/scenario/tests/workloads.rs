@@ -29,6 +29,22 @@ fn jobs_use_their_hosts_and_are_explained_one_by_one() {
 }
 
 #[test]
+fn on_a_fabric_that_exists_jobs_are_sent_as_typed_and_nothing_without_any() {
+    let folder = Path::new("");
+    let on_it = |text: &str| {
+        let fabric = Scenario::topology("leaves = 2\nhosts_per_leaf = 2", "test", folder).unwrap();
+        Scenario::on(fabric, text, "test", folder, &Overrides::default())
+    };
+    assert!(on_it("").unwrap().workload.messages.is_empty());
+    let scenario =
+        on_it("[[job]]\nkind = \"shift\"\n[[job]]\nkind = \"incast\"\nfan_in = 3\n").unwrap();
+    let names: Vec<&str> = scenario.workload.jobs.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!((names, scenario.workload.messages.len()), (vec!["job0", "job1"], 4 + 3));
+    let error = on_it("[[job]]\nkind = \"shift\"\nhosts = \"0..5\"").unwrap_err().to_string();
+    assert!(error.starts_with("test.toml:3:9: job[0].hosts"), "{error}");
+}
+
+#[test]
 fn one_job_sends_what_a_workload_sends() {
     for keys in ["", "kind = \"permutation\"\nstart_jitter = \"1us\"\nhosts = \"0..9\"\n"] {
         let [job, workload] =

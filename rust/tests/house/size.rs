@@ -1,11 +1,14 @@
 //! Limits of the lengths of files and lines.
 
+use super::lexer;
 use super::project::{Fault, SourceFile};
 
 /// The longest file.
 const MOST_LINES: usize = 450;
 /// Half of the files are at most this long.
 const MEDIAN_LINES: usize = 150;
+/// The longest function, comments included.
+const MOST_FUNCTION_LINES: usize = 60;
 /// The longest line of Rust; rustfmt does not wrap strings and comments.
 const MOST_COLUMNS: usize = 100;
 
@@ -32,6 +35,41 @@ pub(crate) fn median(files: &[SourceFile]) -> Vec<Fault> {
         files.len()
     );
     vec![Fault { path: "rust".to_owned(), line: 1, what }]
+}
+
+/// Faults of functions that are too long, from the line with `fn` to the one with the last brace.
+pub(crate) fn function_length(file: &SourceFile) -> Vec<Fault> {
+    let code = lexer::split(&file.text).code;
+    let starts = code.match_indices("fn ").filter(|(at, _)| {
+        let is_word = |character: char| character.is_alphanumeric() || character == '_';
+        !code[..*at].ends_with(is_word) && code[at + 3..].starts_with(is_word)
+    });
+    let long = starts.filter_map(|(at, _)| {
+        let lines = code[at..at + body_end(&code[at..])?].lines().count();
+        let line = code[..at].matches('\n').count() + 1;
+        let what = format!("a function of {lines} lines: at most {MOST_FUNCTION_LINES}");
+        (lines > MOST_FUNCTION_LINES).then(|| file.fault(line, what))
+    });
+    long.collect()
+}
+
+/// Where the body of the function that `code` starts with ends; `None` if it has none.
+fn body_end(code: &str) -> Option<usize> {
+    let (mut braces, mut brackets) = (0u32, 0u32);
+    for (at, character) in code.char_indices() {
+        match character {
+            '(' | '[' => brackets += 1,
+            ')' | ']' => brackets = brackets.checked_sub(1)?,
+            '{' => braces += 1,
+            '}' => braces = braces.checked_sub(1)?,
+            ';' if braces == 0 && brackets == 0 => return None,
+            _ => {}
+        }
+        if character == '}' && braces == 0 && brackets == 0 {
+            return Some(at + 1);
+        }
+    }
+    None
 }
 
 /// Faults of lines that are too wide.
@@ -66,6 +104,19 @@ mod tests {
         let files = |lengths: [usize; 3]| lengths.map(|lines| file(&"a\n".repeat(lines)));
         assert_eq!(median(&files([1, MEDIAN_LINES, 400])), []);
         assert_eq!(median(&files([1, MEDIAN_LINES + 1, 400])).len(), 1);
+    }
+
+    #[test]
+    fn long_functions_are_faults() {
+        let function = |lines: usize| {
+            format!(
+                "trait A {{\n    fn a(b: [u8; 4]);\n    fn c() {{\n{}    }}\n}}\n",
+                "// }\n".repeat(lines)
+            )
+        };
+        assert_eq!(function_length(&file(&function(MOST_FUNCTION_LINES - 2))), []);
+        let faults = function_length(&file(&function(MOST_FUNCTION_LINES - 1)));
+        assert_eq!(faults.iter().map(|fault| fault.line).collect::<Vec<_>>(), [3]);
     }
 
     #[test]

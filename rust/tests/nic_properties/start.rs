@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use evenkeel::balance::sender::{NetworkParameters, PathSpace, QpContext};
 use evenkeel::ids::{HostId, QpId};
+use evenkeel::nic::recovery::Numbering;
 use evenkeel::nic::{Nic, NicCounters, SendHalf};
 use evenkeel::packet::Psn;
 use evenkeel::units::{Bytes, Span, Time};
@@ -44,9 +45,9 @@ impl Start {
     /// by message. Settings must not pace.
     pub(crate) fn before_the_wrap(settings: &Settings, case: &Case) -> Self {
         let mut start = Self::fresh(settings, case);
-        let (messages, packets) = match settings.recovery {
-            "erasure" => (Psn::MODULUS - 3, 1),
-            _ => (1, Psn::MODULUS - 30),
+        let (messages, packets) = match settings.nic.recovery.numbering() {
+            Numbering::Message => (Psn::MODULUS - 3, 1),
+            Numbering::QueuePair => (1, Psn::MODULUS - 30),
         };
         start.packets = messages * packets;
         start.messages = u32::try_from(messages).expect("below 2^24");

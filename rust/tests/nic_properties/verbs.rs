@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use evenkeel::balance::sender::{NetworkParameters, PathSpace, QpContext};
 use evenkeel::ids::{HostId, QpId};
+use evenkeel::nic::recovery::Numbering;
 use evenkeel::nic::verbs::{
     Completion, CompletionStatus, Opcode, Operation, VerbsError, WorkRequest,
 };
@@ -146,13 +147,14 @@ impl<'a> World<'a> {
         for (side, nic) in nics.iter_mut().enumerate() {
             connect(nic, side, settings);
         }
-        let writes_only = settings.recovery == "erasure";
+        let recovery = settings.nic.recovery.name();
+        let writes_only = settings.nic.recovery.numbering() == Numbering::Message;
         let mut requests = Vec::new();
         for (index, verb) in case.verbs.iter().enumerate() {
             let mut request = verb.request(index);
             if writes_only && request.operation != Operation::Write {
                 let refused = nics[verb.side()].post_send(QP, request);
-                assert_eq!(refused, Err(VerbsError::WritesOnly));
+                assert_eq!(refused, Err(VerbsError::WritesOnly { recovery }));
                 request.operation = Operation::Write;
             }
             requests.push((verb.side(), request));

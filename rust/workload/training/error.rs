@@ -8,15 +8,15 @@ use crate::collective::CollectiveError;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TrainingError {
     /// A parameter is zero.
-    #[error("0 {what}; expected at least 1")]
+    #[error("{what} = 0 is too small; expected at least 1")]
     Zero {
-        /// Name of the parameter, as in scenarios.
+        /// Name of the parameter, as in scenarios; those of the model after `model.`.
         what: &'static str,
     },
     /// A parameter is too large.
     #[error("{what} = {value} is too large; expected at most {max}")]
     TooLarge {
-        /// Name of the parameter, as in scenarios.
+        /// Name of the parameter, as in scenarios; those of the model after `model.`.
         what: &'static str,
         /// The value as given.
         value: u32,

@@ -128,7 +128,7 @@ mod tests {
             degrees.check(model).err().map(|error| error.to_string()).unwrap_or_default()
         };
         assert_eq!(error(degrees(1, 4, 1), &dense), "");
-        assert_eq!(error(degrees(0, 4, 1), &dense), "0 tensor; expected at least 1");
+        assert_eq!(error(degrees(0, 4, 1), &dense), "tensor = 0 is too small; expected at least 1");
         assert!(error(degrees(1, 4, 2), &dense).contains("the model has no experts"));
         assert!(error(degrees(1, 6, 3), &mixture).contains("the model's 8 experts"));
         assert!(error(degrees(1, 6, 4), &mixture).contains("does not divide data = 6"));

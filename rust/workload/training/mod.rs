@@ -143,12 +143,6 @@ impl Training {
         self.model.check()?;
         self.degrees.check(&self.model)?;
         let layers = self.layers.unwrap_or(self.model.layers);
-        if layers > self.model.layers {
-            return Err(TrainingError::TooManyLayers { layers, model: self.model.layers });
-        }
-        if layers < self.degrees.pipeline {
-            return Err(TrainingError::TooFewLayers { layers, stages: self.degrees.pipeline });
-        }
         let counts = [
             ("layers", layers),
             ("sequence", self.sequence),
@@ -161,6 +155,12 @@ impl Training {
             if count == 0 {
                 return Err(TrainingError::Zero { what });
             }
+        }
+        if layers > self.model.layers {
+            return Err(TrainingError::TooManyLayers { layers, model: self.model.layers });
+        }
+        if layers < self.degrees.pipeline {
+            return Err(TrainingError::TooFewLayers { layers, stages: self.degrees.pipeline });
         }
         let widths = [self.widths.parameter, self.widths.gradient, self.widths.activation];
         match widths.iter().all(|width| (1..=16).contains(&width.get())) {

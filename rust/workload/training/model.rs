@@ -87,18 +87,19 @@ impl Model {
     /// Refuses dimensions that are out of range or do not fit each other.
     pub(super) fn check(&self) -> Result<(), TrainingError> {
         let mut sizes = vec![
-            ("layers", self.layers, 4_096),
-            ("hidden", self.hidden, MAX_DIMENSION),
-            ("ffn", self.ffn, MAX_DIMENSION),
-            ("sequence", self.sequence, 1 << 24),
+            ("model.layers", self.layers, 4_096),
+            ("model.hidden", self.hidden, MAX_DIMENSION),
+            ("model.ffn", self.ffn, MAX_DIMENSION),
+            ("model.sequence", self.sequence, 1 << 24),
         ];
         if let Attention::Grouped { heads, kv_heads, head } = self.attention {
-            sizes.extend([("heads", heads, 65_536), ("kv_heads", kv_heads, 65_536)]);
-            sizes.push(("head", head, 65_536));
+            sizes.push(("model.heads", heads, 65_536));
+            sizes.push(("model.kv_heads", kv_heads, 65_536));
+            sizes.push(("model.head", head, 65_536));
         }
         if let Some(experts) = self.experts {
-            sizes.push(("experts", experts.count, 65_536));
-            sizes.push(("expert_ffn", experts.ffn, MAX_DIMENSION));
+            sizes.push(("model.experts", experts.count, 65_536));
+            sizes.push(("model.expert_ffn", experts.ffn, MAX_DIMENSION));
         }
         for (what, value, max) in sizes {
             if value == 0 {
@@ -109,9 +110,10 @@ impl Model {
             }
         }
         let shared = self.experts.map_or(0, |it| it.shared);
-        for (what, value, max) in
-            [("vocabulary", self.vocabulary, 1 << 24), ("shared_experts", shared, 1_024)]
-        {
+        for (what, value, max) in [
+            ("model.vocabulary", self.vocabulary, 1 << 24),
+            ("model.shared_experts", shared, 1_024),
+        ] {
             if value > max {
                 return Err(TrainingError::TooLarge { what, value, max });
             }

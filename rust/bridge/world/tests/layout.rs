@@ -18,8 +18,10 @@ fn every_record_has_the_same_fields_in_both_languages() {
     let in_cpp: BTreeMap<String, Fields> = HEADERS.into_iter().flat_map(cpp_structs).collect();
     let mut in_rust = rust_structs(include_str!("../records.rs"));
     let nic = rust_structs(include_str!("../../../nic/counters.rs"));
+    let network = rust_structs(include_str!("../../../fabric/counters.rs"));
     let endpoint = rust_structs(include_str!("../../../endpoint/record.rs"));
     in_rust.insert("FabricNicCounters".into(), nic["NicCounters"].clone());
+    in_rust.insert("FabricCounters".into(), network["NetworkCounters"].clone());
     in_rust.insert("FabricQpCounts".into(), endpoint["QpCounts"].clone());
     assert!(in_rust.len() >= 14, "records: {in_rust:?}");
     for (name, fields) in &in_rust {

@@ -159,7 +159,8 @@ fn the_ideal_erasure_code_carries_writes_alone() {
     let mut world = World::new(Recovery::ERASURE, QpConfig::default());
     for operation in [Operation::Send, Operation::Read, Operation::WriteWithImmediate(1)] {
         let refused = world.a.post_send(QP, request(0, operation, 1)).unwrap_err();
-        assert_eq!((refused, refused.errno()), (VerbsError::WritesOnly, "EOPNOTSUPP"));
+        let expected = VerbsError::WritesOnly { recovery: "erasure" };
+        assert_eq!((refused, refused.errno()), (expected, "EOPNOTSUPP"));
     }
     world.a.post_send(QP, request(1, Operation::Write, 2_500)).unwrap();
     world.a.modify_qp(QP, QpState::SendQueueDrained).unwrap();

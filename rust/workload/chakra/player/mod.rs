@@ -197,7 +197,7 @@ impl<'s> Player<'s> {
     }
 
     /// The fault that stopped the replay, by value.
-    pub fn into_fault(self) -> Option<ChakraError> {
+    pub(crate) fn into_fault(self) -> Option<ChakraError> {
         match self.state {
             PlayerState::Failed(error) => Some(error),
             _ => None,

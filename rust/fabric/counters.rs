@@ -1,0 +1,30 @@
+//! What a world counts between the NICs.
+
+/// The packets between the NICs, counted over all ports. C++ shares the record, so that its layout
+/// is fixed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub(crate) struct NetworkCounters {
+    /// Data packets lost.
+    pub data_dropped: u64,
+    /// Acknowledgements, NACKs and CNPs lost.
+    pub control_dropped: u64,
+    /// Packets that reached the end of a wire.
+    pub hops: u64,
+    /// Data packets that came to an output port of a switch.
+    pub arrivals: u64,
+    /// Sum of the bytes without priority that they found waiting. 64 bits hold it: 2^34 arrivals
+    /// at a mean queue of 1 GiB, more packets than a run can process.
+    pub waiting_found: u64,
+    /// Data packets cut to their header.
+    pub trimmed: u64,
+    /// Pause frames sent.
+    pub pauses: u64,
+}
+
+impl NetworkCounters {
+    /// Mean of the bytes that data packets found waiting at switch ports; 0 if none came to one.
+    pub(crate) fn queue_bytes_mean(&self) -> f64 {
+        self.waiting_found as f64 / self.arrivals.max(1) as f64
+    }
+}
