@@ -17,8 +17,8 @@
 //!
 //! [`super::batch`] gathers flows and schedules their starts.
 
-use super::{Cutter, SplitConfig};
 use super::batch::{Batch, Divide, Group, Piece};
+use super::{Cutter, SplitConfig};
 use crate::balance::sender::{SenderConfig, pinned};
 use crate::balance::{Forwarding, Preset, Scheme, parse_config};
 

@@ -12,8 +12,7 @@ fn every_uplink_gets_its_share_with_the_fewest_extra_flows() {
     for n in 1..=64u32 {
         for s in 2..=64u32 {
             let bytes = 1_000_000;
-            let pieces =
-                divide(&vec![bytes; n as usize], s);
+            let pieces = divide(&vec![bytes; n as usize], s);
             let r = n % s;
             let extra = if r == 0 { 0 } else { r * (s / gcd(r, s) - 1) };
             assert_eq!(pieces.len(), (n + extra) as usize, "n = {n}, s = {s}");
