@@ -56,8 +56,8 @@ pub(super) fn workload() -> Workload {
     )
 }
 
-/// An outcome in which one piece of the second message does not arrive.
-pub(super) fn stalled() -> Outcome {
+/// A message of one flow, and one of several, of which a piece is lost.
+fn flows() -> Vec<FlowRecord> {
     let flow = |message, piece, (src, dst), delivered, completed| FlowRecord {
         message: MessageId(message),
         piece,
@@ -77,14 +77,19 @@ pub(super) fn stalled() -> Outcome {
     ];
     let fourth = FlowRecord { delivered: at(1_500_000), ..flow(1, 2, (1, 2), never, never) };
     flows.push(fourth);
+    flows
+}
+
+/// An outcome in which one piece of the second message does not arrive.
+pub(super) fn stalled() -> Outcome {
     Outcome {
         verdict: Verdict::Stalled,
-        ended: at(2_400_000),
+        ended: Time::from_ps(2_400_000),
         messages: 3,
         discarded: None,
         message_fct: vec![Span::from_ps(2_345_001)],
         cct: None,
-        flows,
+        flows: flows(),
         counters: Counters { sent: 4, delivered: 3, dropped: 1, ..Counters::default() },
         qps: QpCounts {
             per_nic_max: 3,

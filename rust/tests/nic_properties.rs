@@ -19,12 +19,18 @@ use std::thread;
 use evenkeel::nic::congestion::CONTROLS;
 use evenkeel::nic::recovery::RECOVERIES;
 
+use crate::support::extent;
+
 /// Runs a check of every recovery that there is, each in a thread of its own.
 fn of_every_recovery(check: impl Fn(&'static str) + Sync) {
+    of_recoveries(RECOVERIES.iter().map(|recovery| recovery.name).collect(), check);
+}
+
+fn of_recoveries(names: Vec<&'static str>, check: impl Fn(&'static str) + Sync) {
     let check = &check;
     thread::scope(|threads| {
-        for recovery in RECOVERIES {
-            threads.spawn(|| check(recovery.name));
+        for name in names {
+            threads.spawn(move || check(name));
         }
     });
 }
@@ -38,7 +44,10 @@ fn every_recovery_with_every_congestion_control() {
 
 #[test]
 fn every_recovery_where_sequence_numbers_wrap() {
-    of_every_recovery(runner::check_wrap);
+    // Each begins with the millions of packets before the wrap.
+    let all = RECOVERIES.iter().map(|recovery| recovery.name).collect();
+    let names = extent::cases("nic_properties::wrap", all, |name| *name == "go-back-n");
+    of_recoveries(names, runner::check_wrap);
 }
 
 /// Verbs at line rate, with a rate, and with a window.
