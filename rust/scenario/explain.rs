@@ -18,7 +18,7 @@ pub struct Explained {
 pub enum ValueOrigin {
     /// This line of the scenario's file.
     Line(usize),
-    /// The command line.
+    /// An override of the command line.
     CommandLine,
     /// The default of its key.
     Default,

@@ -26,7 +26,7 @@ use crate::workload::chakra::{ChakraError, Streaming};
 pub struct Scenario {
     /// The stem of its file's name.
     pub name: String,
-    /// Its file.
+    /// Path of the scenario's file.
     pub path: PathBuf,
     /// The file as resolved: overrides and defaults filled in, keys that do not apply left out.
     pub file: ScenarioFile,
@@ -38,9 +38,9 @@ pub struct Scenario {
     pub traces: Option<Arc<Streaming>>,
     /// Links, switches and failures.
     pub fabric: FabricConfig,
-    /// Every host's NIC.
+    /// The settings of every host's NIC.
     pub nic: NicConfig,
-    /// The load-balancing scheme.
+    /// The load-balancing scheme that the policy names.
     pub scheme: Scheme,
     /// The seed of every random draw.
     pub seed: u64,

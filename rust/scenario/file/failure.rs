@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::scenario::input::section::{Form, Value, named, section};
 use crate::units::{Fraction, Span};
 
-/// Kinds of failures.
+/// The kinds of failures that `[[failure]]` can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureName {
@@ -25,9 +25,9 @@ named! { FailureName }
 /// A span, or infinity: `"100ms"`, `"never"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpanOrNever {
-    /// A finite span.
+    /// A finite span, such as `"100ms"`.
     Span(Span),
-    /// An infinite span.
+    /// An infinite span, written `"never"`.
     Never,
 }
 

@@ -38,9 +38,9 @@ pub struct ScenarioFile {
     pub general: GeneralSection,
     /// The topology and its links.
     pub topology: TopologySection,
-    /// Every switch.
+    /// The settings of every switch.
     pub switch: SwitchSection,
-    /// Every NIC.
+    /// The settings of every host's NIC.
     pub transport: TransportSection,
     /// The policy and its parameters.
     pub policy: PolicySection,
@@ -50,7 +50,7 @@ pub struct ScenarioFile {
     /// Several workloads, in place of `workload`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub job: Vec<WorkloadSection>,
-    /// The failures.
+    /// The failures of links and switches, each a `[[failure]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failure: Vec<FailureSection>,
 }
@@ -70,9 +70,9 @@ section! {
 /// `[policy]`: a preset and its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PolicySection {
-    /// The preset.
+    /// The name of the preset.
     pub name: Located<String>,
-    /// Every other key.
+    /// The parameters of the preset: every key except `name`.
     #[serde(flatten)]
     pub parameters: Located<Parameters>,
 }

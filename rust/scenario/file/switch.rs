@@ -68,7 +68,7 @@ pub enum HeadroomName {
     ConWeave,
     /// Twice rate times delay, three packets and a frame: the most that can be in flight.
     WorstCase,
-    /// A fixed size.
+    /// A fixed number of bytes per link.
     Bytes(Bytes),
 }
 

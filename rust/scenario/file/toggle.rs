@@ -12,7 +12,7 @@ use crate::scenario::input::section::{Form, Section, Value};
 /// `false`, `true`, or a table: `true` is a table of defaults.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Toggle<T> {
-    /// Off.
+    /// Off, which is written `false`.
     #[default]
     Off,
     /// On, with these settings.

@@ -9,7 +9,7 @@ use crate::scenario::input::reader::{Kind, SectionReader};
 use crate::scenario::input::section::{Group, Section, named, section};
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
-/// Families of fabrics.
+/// The families of fabrics that `[topology]` can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TopologyKind {
@@ -31,7 +31,7 @@ pub enum TopologyFormat {
     /// That of the HPCC family of ns-3 simulators.
     #[default]
     Hpcc,
-    /// That of htsim.
+    /// That of htsim's topology files.
     Htsim,
 }
 
@@ -115,7 +115,7 @@ pub struct Generated<S> {
     /// How switches and hosts are wired.
     #[serde(flatten)]
     pub shape: S,
-    /// The links.
+    /// The rates and delays of the generated links.
     #[serde(flatten)]
     pub links: LinksSection,
 }
@@ -124,13 +124,13 @@ pub struct Generated<S> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Shape {
-    /// Leaf-spine.
+    /// Two tiers, every leaf wired to every spine.
     LeafSpine(Generated<LeafSpineSection>),
-    /// Fat-tree.
+    /// A k-ary fat-tree of two or three tiers.
     FatTree(Generated<FatTreeSection>),
-    /// Rail-optimized.
+    /// Two tiers, each GPU of a server connected to another leaf.
     RailOptimized(Generated<RailOptimizedSection>),
-    /// From a file.
+    /// A fabric that a topology file lists.
     File(TopologyFileSection),
     /// An existing fabric: no keys.
     Existing {},
@@ -167,7 +167,7 @@ pub(in crate::scenario) const KINDS: &[Kind<Shape>] = &[
 /// `[topology]`: switches, hosts and links.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TopologySection {
-    /// The family.
+    /// The family of the fabric.
     pub kind: Located<TopologyKind>,
     /// The keys of that family.
     #[serde(flatten)]

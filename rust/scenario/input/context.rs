@@ -17,7 +17,7 @@ pub(in crate::scenario) const LONGEST_PACKET: Bytes = Bytes::new(65_535);
 /// The origin of a scenario.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::scenario) struct Context<'a> {
-    /// Its text.
+    /// The text of the scenario, in which faults are located.
     source: &'a Source,
     /// The folder to which paths in it are relative.
     folder: &'a Path,
@@ -26,9 +26,9 @@ pub(in crate::scenario) struct Context<'a> {
 /// The shortest span that is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::scenario) enum AtLeast {
-    /// Zero is valid.
+    /// Any span, zero included.
     Zero,
-    /// Zero is invalid.
+    /// Any span longer than zero.
     OnePicosecond,
 }
 
@@ -138,7 +138,7 @@ impl Context<'_> {
         self.fault(key, Fault::Missing { key: key.to_string(), because, example })
     }
 
-    /// An unknown name.
+    /// A fault at `key`: a name that is not among the known ones.
     pub(in crate::scenario) fn unknown(&self, key: &Key, lookup: Lookup<'_>) -> ScenarioError {
         let Lookup { what, name, known } = lookup;
         let nearest = nearest(name, known.iter().copied());
@@ -147,7 +147,7 @@ impl Context<'_> {
     }
 }
 
-/// Checks.
+/// Reads and checks of values, whose faults point at their keys.
 impl Context<'_> {
     /// The text of a file, and the file's name for errors.
     pub(in crate::scenario) fn read(

@@ -16,7 +16,7 @@ use crate::workload::training::TrainingError;
 #[derive(Debug, Error)]
 #[error("{position}: {fault}{}", position.excerpt())]
 pub struct ScenarioError {
-    /// Where.
+    /// The position of the fault in the scenario or its overrides.
     pub position: Box<Position>,
     /// The fault, with what is expected.
     #[source]
@@ -41,9 +41,9 @@ pub enum Fault {
     /// The file, or one that it names, cannot be read.
     #[error("{path} cannot be read: {reason}")]
     Unreadable {
-        /// Which file.
+        /// Path of the file that could not be read.
         path: String,
-        /// The system's reason.
+        /// The reason that the operating system gives.
         reason: std::io::Error,
     },
     /// The text is not TOML.
@@ -57,7 +57,7 @@ pub enum Fault {
     UnknownKey {
         /// The section of the key.
         section: String,
-        /// What was given.
+        /// The unknown key, as written.
         key: String,
         /// The most similar known name, if any is similar.
         nearest: Option<String>,
@@ -67,31 +67,31 @@ pub enum Fault {
     /// A value of the wrong type, without its unit, or beyond its type.
     #[error("{key}: {reason}")]
     BadValue {
-        /// The key.
+        /// Path of the key whose value cannot be read.
         key: String,
         /// The value that was given, and what is expected.
         reason: String,
     },
-    /// An unknown name.
+    /// A name that is not among those that the key allows.
     #[error("{key}: unknown {what} '{name}'{} {}", did_you_mean(nearest), expected(known))]
     UnknownName {
-        /// The key.
+        /// Path of the key that holds the name.
         key: String,
         /// What the name should stand for.
         what: &'static str,
-        /// What was given.
+        /// The unknown name, as written.
         name: String,
         /// The most similar known name, if any is similar.
         nearest: Option<String>,
-        /// Those that exist.
+        /// The known names, separated by commas.
         known: String,
     },
     /// A value of the right type that is invalid here.
     #[error("{key} = {value} is invalid: {expected}")]
     Invalid {
-        /// The key.
+        /// Path of the key with the invalid value.
         key: String,
-        /// Its value.
+        /// The value, as written.
         value: String,
         /// What is expected in its place.
         expected: String,
@@ -99,7 +99,7 @@ pub enum Fault {
     /// A key that does not apply.
     #[error("{key} does not apply: {because}")]
     Misplaced {
-        /// The key.
+        /// Path of the key that does not apply.
         key: String,
         /// The reason: what it applies to.
         because: String,
@@ -107,19 +107,19 @@ pub enum Fault {
     /// A key that is needed here and has no default.
     #[error("{key} is missing: {because}; write for example {example}")]
     Missing {
-        /// The key.
+        /// Path of the missing key.
         key: String,
         /// Why it is needed.
         because: String,
-        /// A valid line.
+        /// A valid line with the missing key.
         example: String,
     },
     /// A feature of the format that this version does not have.
     #[error("{key} = {value} is not supported in this version, which supports {supported}")]
     Unsupported {
-        /// The key.
+        /// Path of the key with the unsupported value.
         key: String,
-        /// Its value.
+        /// The value, as written.
         value: String,
         /// What is supported in its place.
         supported: String,
@@ -129,22 +129,22 @@ pub enum Fault {
     TooLarge {
         /// The key that determines the amount.
         key: String,
-        /// Its value.
+        /// The value, as written.
         value: String,
         /// What it amounts to.
         amount: String,
-        /// The maximum.
+        /// The largest amount that is supported.
         limit: String,
     },
-    /// An invalid topology.
+    /// A topology that cannot be built.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// An invalid collective.
+    /// A collective that cannot be built.
     #[error("{key}: {error}")]
     Collective {
         /// The key that it is about.
         key: String,
-        /// What is wrong.
+        /// The reason why it cannot be built.
         error: CollectiveError,
     },
     /// An invalid traffic pattern.
@@ -152,15 +152,15 @@ pub enum Fault {
     Workload {
         /// The key that it is about.
         key: String,
-        /// What is wrong.
+        /// The reason why it cannot be built.
         error: WorkloadError,
     },
-    /// An invalid training.
+    /// A training whose model, degrees or sizes are invalid.
     #[error("{key}: {error}")]
     Training {
         /// The key that it is about.
         key: String,
-        /// What is wrong.
+        /// The reason why it cannot be built.
         error: TrainingError,
     },
     /// A flow file, which has a place of its own.

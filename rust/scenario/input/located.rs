@@ -16,7 +16,7 @@ impl Key {
     /// The file itself, the root of all keys.
     pub(in crate::scenario) const ROOT: Self = Self { path: String::new(), overridden: false };
 
-    /// Its path.
+    /// The whole path, sections included; empty for the file itself.
     pub fn path(&self) -> &str {
         &self.path
     }

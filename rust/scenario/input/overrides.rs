@@ -5,6 +5,6 @@
 pub struct Overrides {
     /// The policy, with its default parameters unless it is the file's own.
     pub policy: Option<String>,
-    /// The seed.
+    /// The seed of every random draw.
     pub seed: Option<u64>,
 }

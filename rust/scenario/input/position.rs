@@ -7,23 +7,23 @@ use std::fmt;
 pub enum Position {
     /// In a line of the scenario.
     Line {
-        /// The scenario's file.
+        /// Path of the scenario's file.
         file: String,
-        /// Line, from 1.
+        /// Number of the line, from 1.
         line: usize,
         /// Column, from 1, in characters.
         column: usize,
         /// The number of characters.
         width: usize,
-        /// The line itself.
+        /// The text of the whole line, for the excerpt.
         text: String,
     },
     /// In the scenario as a whole: a default is wrong, or something is missing.
     File {
-        /// The scenario's file.
+        /// Path of the scenario's file.
         file: String,
     },
-    /// In an override.
+    /// In a value that the command line sets.
     CommandLine,
 }
 

@@ -53,7 +53,7 @@ impl<'s> SectionReader<'s> {
         Self { source, key: Key::ROOT, table: source.document(), known: Vec::new() }
     }
 
-    /// The section's key.
+    /// The key of the section that is being read.
     pub(in crate::scenario) const fn key(&self) -> &Key {
         &self.key
     }
@@ -146,7 +146,7 @@ impl<'s> SectionReader<'s> {
         items.map(|(index, item)| self.below(key.item(index), item)).collect()
     }
 
-    /// All remaining keys.
+    /// All keys that were not taken yet, as parameters of a preset.
     pub(in crate::scenario) fn rest(&mut self) -> Result<Located<Parameters>, ScenarioError> {
         let table = std::mem::take(&mut self.table);
         let parameters: Parameters = self.read(Spanned::new(0..0, DeValue::Table(table)))?;

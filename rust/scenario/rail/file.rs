@@ -20,17 +20,17 @@ pub struct RailFile {
     /// The keys above all sections.
     #[serde(flatten)]
     pub general: GeneralSection,
-    /// The hosts.
+    /// The number of hosts, and how fast they add.
     pub hosts: HostsSection,
     /// The rails of every host, in order.
     pub rail: Vec<RailSection>,
     /// How operations are divided among rails.
     pub policy: PolicySection,
-    /// The operations.
+    /// The all-reduces that the hosts run one after the other.
     pub workload: RailWorkloadSection,
     /// The exception handler: its timers, and the length of chunks.
     pub handler: HandlerSection,
-    /// The failures.
+    /// The failures of rails, each a `[[failure]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failure: Vec<RailFailureSection>,
 }
@@ -49,7 +49,7 @@ section! {
     }
 }
 
-/// Kinds of rails.
+/// The kinds of rails that `[[rail]]` can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RailKindName {
@@ -58,7 +58,7 @@ pub enum RailKindName {
     Tcp,
     /// A ring of the hosts over the NIC of this project.
     Rdma,
-    /// Switches that reduce.
+    /// A tree of switches that add the vectors of the hosts.
     InNetwork,
 }
 
@@ -182,7 +182,7 @@ pub enum RailKeys {
     Tcp(TcpSection),
     /// A ring over the NIC of this project.
     Rdma(RdmaSection),
-    /// Switches that reduce.
+    /// A tree of switches that add the vectors of the hosts.
     InNetwork(InNetworkSection),
 }
 
@@ -266,7 +266,7 @@ section! {
     }
 }
 
-/// Kinds of failures.
+/// The kinds of failures of rails that `[[failure]]` can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RailFailureName {

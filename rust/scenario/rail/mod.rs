@@ -30,7 +30,7 @@ const MOST_RAILS: usize = 64;
 pub struct RailScenario {
     /// The stem of its file's name.
     pub name: String,
-    /// Its file.
+    /// Path of the scenario's file.
     pub path: PathBuf,
     /// The file as resolved: overrides and defaults filled in.
     pub file: RailFile,

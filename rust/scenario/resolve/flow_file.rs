@@ -48,7 +48,7 @@ pub(super) fn connection_matrix(
     Ok(ResolvedWorkload { workload: matrix.workload, warnings: matrix.warnings })
 }
 
-/// The section's file.
+/// Reads the file that the section names; `example` is the name in the error if it names none.
 fn read(
     site: &Site<'_>,
     file: &Located<Option<String>>,

@@ -50,7 +50,7 @@ pub(super) fn resolve(
 struct Stride {
     from: u32,
     to: u32,
-    /// Not zero.
+    /// The distance of consecutive numbers, at least 1.
     step: u32,
 }
 

@@ -11,7 +11,7 @@ use crate::scenario::input::message::{fault_of, unknown_key, unknown_name};
 #[derive(Debug, Clone)]
 pub(super) struct Refused {
     pub name: String,
-    /// serde's reason.
+    /// The message of the serde error.
     pub reason: String,
 }
 

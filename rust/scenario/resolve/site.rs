@@ -9,7 +9,7 @@ use crate::workload::Workload;
 
 /// The fabric of a scenario.
 pub(in crate::scenario) struct Built {
-    /// The graph.
+    /// Hosts, switches and links of the fabric.
     pub topology: Topology,
     /// The host of each node id of flow files.
     pub host_of_node: Vec<Option<HostId>>,

@@ -1,4 +1,4 @@
-//! Extreme values.
+//! Extreme values of every key: zero, the largest, the wrong type.
 
 use super::parse;
 

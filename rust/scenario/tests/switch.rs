@@ -1,4 +1,4 @@
-//! Settings of switches.
+//! Settings of switches: priority flow control and trimming.
 
 use super::parse;
 use crate::fabric::{Headroom, PfcConfig, TrimConfig};

@@ -1,4 +1,4 @@
-//! Workloads and jobs.
+//! Workloads and jobs: their hosts, order and defaults.
 
 use std::path::Path;
 

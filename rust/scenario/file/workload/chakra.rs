@@ -14,7 +14,7 @@ pub enum DependenciesName {
     /// Control and data dependencies.
     #[default]
     All,
-    /// Data dependencies alone.
+    /// Data dependencies alone, without those of control.
     Data,
 }
 

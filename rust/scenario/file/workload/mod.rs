@@ -60,23 +60,23 @@ section! {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum WorkloadKeys {
-    /// Any collective.
+    /// Any collective, such as an all-to-all or an all-reduce.
     Collective(CollectiveSection),
-    /// A random permutation.
+    /// A flow from each host to another, by a random permutation.
     Permutation(PermutationSection),
-    /// A cyclic shift.
+    /// A flow from each host to the one a fixed number of ids on.
     Shift(ShiftSection),
     /// Many senders, one receiver.
     Incast(IncastSection),
-    /// A flow file.
+    /// A flow file of the HPCC family.
     Flows(FlowsSection),
-    /// Chakra traces.
+    /// Chakra traces, a file per rank.
     Chakra(ChakraSection),
-    /// A GOAL schedule.
+    /// A GOAL schedule of LogGOPSim or ATLAHS.
     Goal(GoalSection),
-    /// A connection matrix.
+    /// A connection matrix of htsim.
     ConnectionMatrix(ConnectionMatrixSection),
-    /// Training iterations.
+    /// Iterations of the training of a transformer.
     Training(Box<TrainingSection>),
 }
 
@@ -148,7 +148,7 @@ pub(in crate::scenario) const DEFAULT_KIND: &str = "all-to-all";
 /// The section that a workload is read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::scenario) enum SectionRole {
-    /// It is `[workload]`.
+    /// It is the only one, `[workload]`.
     Alone,
     /// It is one of `[[job]]`.
     Job,

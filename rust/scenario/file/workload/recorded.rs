@@ -61,7 +61,7 @@ pub enum StreamingName {
     /// During the run if they are large.
     #[default]
     Auto,
-    /// During the run.
+    /// During the run, whatever their size.
     Yes,
     /// As a whole before the run.
     No,

@@ -11,7 +11,7 @@ use crate::scenario::input::located::Key;
 use crate::scenario::input::section::{Form, Section, Value, named, section};
 use crate::units::{Bytes, Flops};
 
-/// The default model.
+/// The model of a training without the key `model`.
 const DEFAULT_MODEL: &str = "gpt-1.3b";
 
 /// The default rate of computation: two fifths of the specified rate of a current accelerator for
@@ -77,7 +77,7 @@ section! {
 pub enum ModelChoice {
     /// A name that `evenkeel list models` shows.
     Name(String),
-    /// Dimensions.
+    /// Dimensions of a model that has no name here.
     Dimensions(Box<ModelSection>),
 }
 
@@ -148,13 +148,13 @@ section! {
     }
 }
 
-/// Families of models.
+/// The architectures that a model can name as its family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FamilyName {
     /// As GPT-2 and GPT-3.
     Gpt,
-    /// As Llama.
+    /// The architecture of Llama: gated blocks and no biases.
     Llama,
 }
 
