@@ -10,7 +10,7 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Starts now.
+    /// Starts a stopwatch at the current wall time.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
     pub fn start() -> Self {
         Self { started: Instant::now() }

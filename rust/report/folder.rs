@@ -50,7 +50,7 @@ pub enum FolderError {
          new folder, or one with earlier results, which are then replaced"
     )]
     ForeignFile {
-        /// The folder.
+        /// Path of the folder, as given to `--out`.
         folder: String,
         /// The first such file, by name.
         entry: String,
@@ -58,7 +58,7 @@ pub enum FolderError {
     /// The path names a file.
     #[error("--out {folder}: this is a file; expected a folder, which need not exist yet")]
     IsFile {
-        /// The path.
+        /// Path of the file, as given to `--out`.
         folder: String,
     },
     /// Another run has locked the folder.
@@ -66,15 +66,15 @@ pub enum FolderError {
         "--out {folder}: another run writes into this folder; wait for it, or use another folder"
     )]
     Locked {
-        /// The folder.
+        /// Path of the locked folder, as given to `--out`.
         folder: String,
     },
     /// An operation of the file system failed.
     #[error("--out {folder}: cannot {action}: {reason}")]
     Failed {
-        /// The folder.
+        /// Path of the folder, as given to `--out`.
         folder: String,
-        /// The operation.
+        /// The operation that failed, as a verb and its object.
         action: String,
         /// The error of the system.
         reason: io::Error,

@@ -6,11 +6,11 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Determines a run, together with the version. Every output carries it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// The scenario's name.
+    /// Name of the scenario: the stem of its file's name.
     pub scenario: String,
-    /// The policy's name.
+    /// Name of the load-balancing policy or of the allocator.
     pub policy: String,
-    /// The seed.
+    /// Seed of every random draw.
     pub seed: u64,
 }
 

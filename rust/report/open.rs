@@ -25,13 +25,13 @@ pub enum MessageState {
 /// A message that has not completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenMessage {
-    /// The message.
+    /// Id of the message in the workload.
     pub message: MessageId,
     /// The name of its sender.
     pub src: String,
     /// The name of its receiver.
     pub dst: String,
-    /// Its length.
+    /// Length of the message's payload.
     pub bytes: Bytes,
     /// Its state at the end of the run.
     pub state: MessageState,

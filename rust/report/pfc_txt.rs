@@ -13,7 +13,7 @@ use crate::fabric::{Outcome, PauseOrder};
 use crate::ids::PortId;
 use crate::topology::{Node, Topology};
 
-/// Picoseconds per nanosecond.
+/// Picoseconds per nanosecond: times of the file are whole nanoseconds.
 const PS: u64 = 1_000;
 
 /// Writes a line for each frame; `number` returns the number of a node, see

@@ -12,11 +12,11 @@ use crate::units::{Span, Time};
 /// The results of a run. Times are nanoseconds with picoseconds as decimals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RailSummary {
-    /// The scenario's name.
+    /// Name of the scenario: the stem of its file's name.
     pub scenario: String,
-    /// The allocator's name.
+    /// Name of the allocator that divided the operations.
     pub policy: String,
-    /// The seed.
+    /// Seed of every random draw.
     pub seed: u64,
     /// The version of this program.
     pub version: &'static str,
@@ -50,9 +50,9 @@ pub struct RailSummary {
 /// The results of an operation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OperationSummary {
-    /// Its length.
+    /// Length of each rank's vector.
     pub bytes: u64,
-    /// Its start.
+    /// When the operation started, from the start of the run.
     pub start_ns: f64,
     /// The time from its start until every rank had all sums; `None` if it did not complete.
     pub took_ns: Option<f64>,
@@ -69,9 +69,9 @@ pub struct OperationSummary {
 /// The results of a rail.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RailLine {
-    /// Its name.
+    /// Name of the rail in the scenario.
     pub name: String,
-    /// Its kind.
+    /// Kind of the rail: `tcp`, `rdma` or `in-network`.
     pub kind: &'static str,
     /// The rate of its links.
     pub rate_bps: u64,
@@ -86,9 +86,9 @@ pub struct RailLine {
 /// An event on the timeline of a rail.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TimelineLine {
-    /// Its time.
+    /// Time of the event, from the start of the run.
     pub at_ns: f64,
-    /// The rail's name.
+    /// Name of the rail in the scenario.
     pub rail: String,
     /// The event, in words.
     pub what: String,

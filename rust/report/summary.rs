@@ -15,11 +15,11 @@ use crate::units::{Span, Time};
 /// The results of a run. Times are nanoseconds with picoseconds as decimals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
-    /// The scenario's name.
+    /// Name of the scenario: the stem of its file's name.
     pub scenario: String,
-    /// The policy's name.
+    /// Name of the load-balancing policy.
     pub policy: String,
-    /// The seed.
+    /// Seed of every random draw.
     pub seed: u64,
     /// The version of this program.
     pub version: &'static str,
@@ -41,13 +41,13 @@ pub struct Summary {
     pub cct_ns: Option<f64>,
     /// The lower bound of `cct_ns`, which no scheme can beat.
     pub bound_ns: f64,
-    /// `cct_ns / bound_ns`.
+    /// `cct_ns / bound_ns`; `None` without a completion time or with a bound of zero.
     pub slowdown: Option<f64>,
     /// Completion times of the messages that completed, each from the message's start.
     pub fct_ns: Fct,
-    /// Data packets.
+    /// Counts of data packets, without acknowledgements and other control packets.
     pub packets: Packets,
-    /// Pause frames sent.
+    /// Pause frames of priority flow control that were sent.
     pub pfc_pauses: u64,
     /// The most bytes that waited at one switch port.
     pub queue_bytes_max: u64,
@@ -56,7 +56,7 @@ pub struct Summary {
     pub queue_bytes_mean: f64,
     /// The most bytes that one direction of a link carried.
     pub link_bytes_max: u64,
-    /// Queue pairs.
+    /// Queue pairs of the NICs, and those that splitters added.
     pub qps: Qps,
     /// State that policies keep.
     pub state: State,
@@ -79,7 +79,7 @@ pub struct Summary {
 /// The distribution of completion times, in nanoseconds; `None` if nothing completed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Fct {
-    /// The shortest.
+    /// The shortest completion time.
     pub min: Option<f64>,
     /// The arithmetic mean, to the nearest picosecond.
     pub mean: Option<f64>,
@@ -87,7 +87,7 @@ pub struct Fct {
     pub p50: Option<f64>,
     /// The 99th percentile, by nearest rank.
     pub p99: Option<f64>,
-    /// The longest.
+    /// The longest completion time.
     pub max: Option<f64>,
 }
 
@@ -98,7 +98,7 @@ pub struct Packets {
     pub sent: u64,
     /// Packets that arrived at their hosts.
     pub delivered: u64,
-    /// Packets retransmitted.
+    /// Data packets sent again by NICs.
     pub retransmitted: u64,
     /// Packets lost in buffers and on links.
     pub dropped: u64,
@@ -116,7 +116,7 @@ pub struct Packets {
 pub struct Qps {
     /// The most queue pairs at one NIC.
     pub per_nic_max: u64,
-    /// All queue pairs.
+    /// Queue pairs of all NICs together.
     pub total: u64,
     /// The most extra queue pairs at one NIC.
     pub extra_per_nic_max: u64,

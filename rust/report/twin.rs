@@ -17,9 +17,9 @@ const LISTED: usize = 20;
 /// The results of one run in both worlds. Times are nanoseconds with picoseconds as decimals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Twin {
-    /// The scenario's name.
+    /// Name of the scenario: the stem of its file's name.
     pub scenario: String,
-    /// The policy's name.
+    /// Name of the load-balancing policy.
     pub policy: String,
     /// The seed of all random draws.
     pub seed: u64,
@@ -34,11 +34,11 @@ pub struct Twin {
     pub flows_equal: u64,
     /// The largest relative difference of a flow's completion time.
     pub worst_difference: f64,
-    /// Directions of links.
+    /// Directions of links, each of which is compared by its bytes.
     pub ports: u64,
     /// Directions of links that carried equal bytes.
     pub ports_equal: u64,
-    /// All counts.
+    /// The compared counts, by their names in `evenkeel run --json`.
     pub counts: Vec<Count>,
     /// Flows that differ, those with the largest difference first; at most 20.
     pub differences: Vec<Difference>,
@@ -68,9 +68,9 @@ pub struct Difference {
     pub message: u32,
     /// The index of the message's piece, from 0.
     pub piece: u32,
-    /// The sender.
+    /// Name of the sending host.
     pub src: String,
-    /// The receiver.
+    /// Name of the receiving host.
     pub dst: String,
     /// Completion time in Rust; `None` if it did not complete.
     pub rust_fct_ns: Option<f64>,
@@ -81,7 +81,7 @@ pub struct Difference {
 /// A run in one of the worlds.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
-    /// Its outcome.
+    /// What the world measured during the run.
     pub outcome: &'a Outcome,
     /// Its wall time, in seconds.
     pub wall_s: f64,
