@@ -92,7 +92,7 @@ const WORKLOADS: [[&str; 3]; 8] = [
     ],
 ];
 
-/// Prints the list.
+/// Prints a table of the names of the category, each with a summary and its source.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let text = match arguments.what {
         Category::Policies => {

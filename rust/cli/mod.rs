@@ -85,7 +85,7 @@ enum Command {
 /// The result of a command without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Status {
-    /// The command succeeded.
+    /// The command did all that was asked: exit status 0.
     Done,
     /// A run did not complete; its results are written all the same.
     Incomplete,

@@ -25,7 +25,7 @@ pub(super) fn error(text: &str) {
     print_error_line(&format!("error: {text}"));
 }
 
-/// Prints a warning.
+/// Prints a warning on standard error.
 pub(super) fn warning(text: &str) {
     print_error_line(&format!("warning: {text}"));
 }

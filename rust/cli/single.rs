@@ -27,7 +27,7 @@ pub(super) struct Destination {
 enum Format {
     /// A table for people.
     Table,
-    /// The JSON object.
+    /// One JSON object on a single line (`--json`).
     Json,
 }
 

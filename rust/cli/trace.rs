@@ -32,7 +32,7 @@ pub(super) struct Arguments {
     out: PathBuf,
 }
 
-/// Writes the traces.
+/// Writes the workload of the scenario as Chakra traces, one file per rank.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let scenario = arguments.scenario.load(None)?;
     scenario.expect_known()?;
