@@ -27,7 +27,7 @@ pub enum HpccError {
     /// A file cannot be read as text.
     #[error("{}: {source}", path.display())]
     Unreadable {
-        /// The file.
+        /// Path of the file that could not be read.
         path: PathBuf,
         /// The error of the system.
         source: std::io::Error,
@@ -35,9 +35,9 @@ pub enum HpccError {
     /// The configuration does not name a required file.
     #[error("{file}: {key} is missing; add a line '{key} PATH', or use {option} PATH")]
     MissingKey {
-        /// The configuration.
+        /// Name of the configuration file.
         file: String,
-        /// The key.
+        /// The missing key: `TOPOLOGY_FILE` or `FLOW_FILE`.
         key: &'static str,
         /// The option of the command line with the same effect.
         option: &'static str,
@@ -69,11 +69,11 @@ pub enum HpccError {
         name.map(|name| format!(" ({name})")).unwrap_or_default()
     )]
     LbMode {
-        /// The configuration.
+        /// Name of the configuration file.
         file: String,
         /// The line, counted from 1.
         line: usize,
-        /// The mode.
+        /// The number that `LB_MODE` gives.
         mode: u32,
         /// ConWeave's name of the mode.
         name: Option<&'static str>,
@@ -87,24 +87,24 @@ pub enum HpccError {
         rate.as_bps()
     )]
     MissingThreshold {
-        /// The configuration.
+        /// Name of the configuration file.
         file: String,
-        /// The key.
+        /// The map of thresholds that lacks the rate.
         key: &'static str,
-        /// The rate.
+        /// The line rate of the port.
         rate: BitRate,
         /// A link of that rate.
         link: String,
     },
-    /// `KMIN_MAP` exceeds `KMAX_MAP`.
+    /// `KMIN_MAP` exceeds `KMAX_MAP` at the rate of a switch port.
     #[error(
         "{file}: for {rate}, KMIN_MAP is {kmin} bytes and KMAX_MAP {kmax}; expected KMIN_MAP to be \
          at most KMAX_MAP"
     )]
     ThresholdOrder {
-        /// The configuration.
+        /// Name of the configuration file.
         file: String,
-        /// The rate.
+        /// The line rate with these thresholds.
         rate: BitRate,
         /// The threshold at which marking starts, bytes.
         kmin: u64,
@@ -117,21 +117,21 @@ pub enum HpccError {
          link of {topology}"
     )]
     UnknownLink {
-        /// The configuration.
+        /// Name of the configuration file.
         file: String,
         /// The line, counted from 1.
         line: usize,
-        /// One node.
+        /// The first node of the line, by its number in the topology file.
         a: u32,
-        /// The other node.
+        /// The second node of the line, by its number in the topology file.
         b: u32,
-        /// The topology file.
+        /// Name of the topology file.
         topology: String,
     },
     /// The time of `LINK_DOWN` is out of range.
     #[error("{file}:{line}: LINK_DOWN: the time is out of range; expected at most 213 days")]
     LinkDownTooLate {
-        /// The configuration.
+        /// Name of the configuration file.
         file: String,
         /// The line, counted from 1.
         line: usize,

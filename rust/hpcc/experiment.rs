@@ -39,7 +39,7 @@ pub struct Experiment {
     pub setup: Setup,
     /// What this project ignores in the files or does differently, a sentence each.
     pub warnings: Vec<String>,
-    /// The configuration.
+    /// The settings of the configuration file, with defaults filled in.
     pub config: HpccConfig,
     /// The path of the topology file.
     pub topology_file: PathBuf,

@@ -21,10 +21,10 @@ use crate::workload::hpcc_flows::{Dialect, FlowFile};
 /// Nanoseconds per second times bits per byte.
 const NS_BITS: u128 = 8_000_000_000;
 
-/// Picoseconds per nanosecond.
+/// Picoseconds per nanosecond: times of the table are whole nanoseconds.
 const PS: u64 = 1_000;
 
-/// The whole table.
+/// The text of `fct.txt`: a line for each completed flow.
 pub(super) fn table(setup: &Setup, flows: &FlowFile, outcome: &Outcome) -> String {
     let completed = completions(setup.workload.messages.len(), &outcome.flows);
     let routes = Routes::new(&setup.topology, &|_| true);

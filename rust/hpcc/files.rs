@@ -8,10 +8,10 @@ use super::HpccError;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InputFile<'a> {
     pub(super) key: &'static str,
-    /// The key's value.
+    /// The path that the configuration gives; `None` without the key.
     pub(super) in_config: Option<&'a str>,
     pub(super) option: &'static str,
-    /// The option's value.
+    /// The path that the command line gives; `None` without the option.
     pub(super) in_option: Option<&'a Path>,
 }
 

@@ -14,23 +14,23 @@ pub enum NodeListError {
     /// The file does not begin with a count.
     #[error("{file}: invalid count '{text}'; expected a count and as many nodes, e.g. 2 0 7")]
     Count {
-        /// The file.
+        /// Name of the list's file.
         file: String,
-        /// The invalid text.
+        /// The text in place of the count.
         text: String,
     },
     /// A node is not a number.
     #[error("{file}: invalid node '{text}'; expected a whole number")]
     Node {
-        /// The file.
+        /// Name of the list's file.
         file: String,
-        /// The invalid text.
+        /// The text in place of the node's number.
         text: String,
     },
     /// The file has fewer nodes than its count.
     #[error("{file}: the count is {announced}, but the file ends after {found} nodes")]
     TooFew {
-        /// The file.
+        /// Name of the list's file.
         file: String,
         /// The count at the start of the file.
         announced: u64,

@@ -10,11 +10,11 @@ pub enum ConfigError {
     /// A key without a value.
     #[error("{file}:{line}: {key} has no value; expected {expected}")]
     Missing {
-        /// The file.
+        /// Name of the configuration file.
         file: String,
         /// The line, counted from 1.
         line: usize,
-        /// The key.
+        /// The key that begins the line.
         key: String,
         /// The form of a valid value, with an example.
         expected: &'static str,
@@ -22,11 +22,11 @@ pub enum ConfigError {
     /// A value that is malformed or out of range.
     #[error("{file}:{line}: {key}: invalid value '{value}'; expected {expected}")]
     Value {
-        /// The file.
+        /// Name of the configuration file.
         file: String,
         /// The line, counted from 1.
         line: usize,
-        /// The key.
+        /// The key that begins the line.
         key: String,
         /// The value, as written.
         value: String,
@@ -111,7 +111,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// `0` or `1`.
+/// Parses a flag: `0` is false, `1` is true, anything else is invalid.
 pub(super) fn flag(text: &str) -> Option<bool> {
     match text {
         "0" => Some(false),

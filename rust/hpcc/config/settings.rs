@@ -7,9 +7,9 @@ use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 pub struct HpccConfig {
     /// The name of the file in error messages.
     pub file: String,
-    /// `TOPOLOGY_FILE`, as written.
+    /// `TOPOLOGY_FILE`: the path of the topology file, as written.
     pub topology_file: Option<String>,
-    /// `FLOW_FILE`, as written.
+    /// `FLOW_FILE`: the path of the flow file, as written.
     pub flow_file: Option<String>,
     /// `CC_MODE`: 1 DCQCN (ConnectX form), 3 HPCC, 7 TIMELY, 8 DCTCP, 10 HPCC-PINT. Default 1.
     pub cc_mode: u32,
@@ -41,7 +41,7 @@ pub struct HpccConfig {
     pub window: bool,
     /// `RATE_BOUND`: whether the rate limits sending. Default yes.
     pub rate_bound: bool,
-    /// `ENABLE_PFC`. Default yes.
+    /// `ENABLE_PFC`: whether switches use priority flow control. Default yes.
     pub pfc: bool,
     /// `ENABLE_IRN`: selective repeat. Default no.
     pub irn: bool,
@@ -49,9 +49,11 @@ pub struct HpccConfig {
     pub error_rate: u64,
     /// `LINK_DOWN time_us a b`; `None` for a time of 0, which means never.
     pub link_down: Option<LinkDown>,
-    /// `FLOWGEN_START_TIME` of ConWeave.
+    /// `FLOWGEN_START_TIME` of ConWeave, in seconds: the origin of `LINK_DOWN`, and the first
+    /// sample.
     pub flowgen_start: Option<Time>,
-    /// `FLOWGEN_STOP_TIME` of ConWeave.
+    /// `FLOWGEN_STOP_TIME` of ConWeave, in seconds: the last sample. Without `SIMULATOR_STOP_TIME`,
+    /// the run ends 10 s later.
     pub flowgen_stop: Option<Time>,
     /// `SIMULATOR_STOP_TIME`. A time that exceeds 64 bits of picoseconds becomes the largest one
     /// that they can hold.
@@ -60,7 +62,7 @@ pub struct HpccConfig {
     pub queues_from: Option<Time>,
     /// `QLEN_MON_END`: the last sample of the queues.
     pub queues_until: Option<Time>,
-    /// `RANDOM_SEED` of ConWeave.
+    /// `RANDOM_SEED` of ConWeave: the seed of every random draw.
     pub seed: Option<u64>,
     /// `ENABLE_TRACE`: whether packet events are traced. Default yes.
     pub trace: bool,
@@ -82,19 +84,19 @@ pub struct HpccConfig {
 /// name of each path is kept, because all results are written into one folder.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OutputFiles {
-    /// `FCT_OUTPUT_FILE`.
+    /// `FCT_OUTPUT_FILE`: completed flows and their times.
     pub fct: Option<String>,
-    /// `PFC_OUTPUT_FILE`.
+    /// `PFC_OUTPUT_FILE`: pauses and resumes of priority flow control.
     pub pfc: Option<String>,
-    /// `QLEN_MON_FILE`.
+    /// `QLEN_MON_FILE`: lengths of switch queues.
     pub queues: Option<String>,
-    /// `TRACE_OUTPUT_FILE`.
+    /// `TRACE_OUTPUT_FILE`: packet events at the traced nodes.
     pub trace: Option<String>,
-    /// `UPLINK_MON_FILE` of ConWeave.
+    /// `UPLINK_MON_FILE` of ConWeave: bytes sent upwards by switches with hosts.
     pub uplinks: Option<String>,
-    /// `CONN_MON_FILE` of ConWeave.
+    /// `CONN_MON_FILE` of ConWeave: connections of each host.
     pub connections: Option<String>,
-    /// `CNP_OUTPUT_FILE` of ConWeave.
+    /// `CNP_OUTPUT_FILE` of ConWeave: congestion notifications of each host.
     pub notifications: Option<String>,
 }
 
@@ -103,7 +105,7 @@ pub struct OutputFiles {
 pub struct WithLine<T> {
     /// The line, counted from 1.
     pub line: usize,
-    /// The value.
+    /// The value, as parsed from that line.
     pub value: T,
 }
 
@@ -128,9 +130,9 @@ pub struct RateKeys {
     pub decrease_timer: Span,
     /// `RP_TIMER`, microseconds. Default 300.
     pub increase_timer: Span,
-    /// `EWMA_GAIN`. Default 1/256.
+    /// `EWMA_GAIN`: the weight of the newest sample in the mean of marks. Default 1/256.
     pub gain: Fraction,
-    /// `FAST_RECOVERY_TIMES`. Default 1.
+    /// `FAST_RECOVERY_TIMES`: rises of DCQCN's fast recovery. Default 1.
     pub fast_recovery_steps: u32,
     /// `RATE_AI`. Default 50 Mbps.
     pub additive_increase: BitRate,
@@ -140,7 +142,7 @@ pub struct RateKeys {
     pub min_rate: BitRate,
     /// `DCTCP_RATE_AI`. Default 1 Gbps.
     pub dctcp_increase: BitRate,
-    /// `CLAMP_TARGET_RATE`. Default no.
+    /// `CLAMP_TARGET_RATE`: whether each cut also lowers the target rate. Default no.
     pub clamp_target_rate: bool,
 }
 

@@ -53,7 +53,7 @@ impl ConnectionMonitor {
         Self { hosts: NumberedHost::all(numbers), open: Vec::new(), created: 0 }
     }
 
-    /// Writes a sample.
+    /// Writes a line for each host: its connections, and those with unsent bytes, at `now`.
     pub(super) fn sample(
         &mut self,
         now: Time,

@@ -11,9 +11,9 @@ pub(super) struct Interface {
     /// The interface's number at the node: its links count from 1 in the order of the file, and 0
     /// is ns-3's loopback.
     pub(super) number: u32,
-    /// The node.
+    /// The host or switch that sends by the port.
     pub(super) owner: Node,
-    /// The port.
+    /// The port's id in the topology.
     pub(super) port: PortId,
     /// The node at the other end of the link.
     pub(super) peer: Node,

@@ -31,7 +31,7 @@ impl NotificationMonitor {
         Self { hosts: NumberedHost::all(numbers), before: vec![0; numbers.len()] }
     }
 
-    /// Writes a sample.
+    /// Writes a line for each receiver that generated notifications since the last sample.
     pub(super) fn sample(
         &mut self,
         now: Time,

@@ -6,7 +6,7 @@ use crate::hpcc::config::Family;
 /// A file that is written while an experiment runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordedFile {
-    /// Packet events, `TRACE_OUTPUT_FILE`.
+    /// Packet events at the traced nodes, `TRACE_OUTPUT_FILE`.
     Trace,
     /// Lengths of switch queues, `QLEN_MON_FILE`.
     Queues,
@@ -14,14 +14,14 @@ pub enum RecordedFile {
     Uplinks,
     /// Connections of hosts, `CONN_MON_FILE`.
     Connections,
-    /// Congestion notifications, `CNP_OUTPUT_FILE`.
+    /// Congestion notifications of each host, `CNP_OUTPUT_FILE`.
     Notifications,
 }
 
 /// A table that is written when an experiment has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultTable {
-    /// Completed flows, `fct.txt`.
+    /// Completed flows and their times, `fct.txt`.
     Completions,
     /// Pauses and resumes of priority flow control, `pfc.txt`.
     Pauses,

@@ -57,7 +57,7 @@ impl QueueMonitor {
         Self { histograms, next: from, until, idle: 0 }
     }
 
-    /// The sampled ports.
+    /// The sampled ports: those of switches, ordered by node and interface.
     pub(super) fn ports(&self) -> impl Iterator<Item = PortId> + '_ {
         self.histograms.iter().map(|it| it.interface.port)
     }

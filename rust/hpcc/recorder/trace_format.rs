@@ -143,7 +143,7 @@ fn put(bytes: &mut [u8], at: usize, what: &[u8]) {
 pub(super) struct InterfaceRate {
     pub(super) node: u16,
     pub(super) interface: u8,
-    /// Bits per second.
+    /// Line rate of the interface in bits per second.
     pub(super) rate: u64,
 }
 
