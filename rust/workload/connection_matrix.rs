@@ -35,14 +35,14 @@ const MAX_NODES: u64 = 1 << 24;
 /// The latest start, in picoseconds: 100,000 s, the longest span of a scenario.
 const LATEST_START: u64 = 100_000_000_000_000_000;
 
-/// A connection matrix.
+/// A connection matrix as a workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matrix {
-    /// Number of nodes.
+    /// Number of nodes that the file announces.
     pub nodes: u32,
     /// The connections, in order of the file.
     pub workload: Workload,
-    /// Differences from htsim.
+    /// Differences from the behaviour of htsim, a sentence each.
     pub warnings: Vec<String>,
 }
 

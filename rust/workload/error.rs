@@ -13,7 +13,7 @@ pub enum WorkloadError {
     TooFewHosts {
         /// Name of the pattern, with its article.
         pattern: &'static str,
-        /// Number of hosts.
+        /// Number of hosts of the pattern.
         hosts: u32,
     },
     /// Flows have no bytes.
@@ -25,7 +25,7 @@ pub enum WorkloadError {
     /// The flows have more bytes than 64 bits count.
     #[error("{flows} flows of {bytes} have more than 2^64 bytes, the limit of a workload")]
     TooManyBytes {
-        /// Number of flows.
+        /// Number of flows of the pattern.
         flows: u32,
         /// Bytes of each flow.
         bytes: Bytes,
@@ -38,7 +38,7 @@ pub enum WorkloadError {
     ShiftToSelf {
         /// The shift as given.
         shift: u32,
-        /// Number of hosts.
+        /// Number of hosts of the pattern.
         hosts: u32,
     },
     /// The fan-in is zero or exceeds the number of other hosts.
@@ -46,7 +46,7 @@ pub enum WorkloadError {
     FanIn {
         /// The fan-in as given.
         fan_in: u32,
-        /// Number of hosts.
+        /// Number of hosts of the pattern.
         hosts: u32,
     },
     /// The receiver does not exist.
@@ -54,7 +54,7 @@ pub enum WorkloadError {
     Receiver {
         /// The receiver as given.
         receiver: HostId,
-        /// Number of hosts.
+        /// Number of hosts of the pattern.
         hosts: u32,
     },
 }

@@ -38,10 +38,10 @@ use scan::{GoalOperation, RequiredEvent, Scanner, Statement};
 /// Maximum number of ranks of a schedule: 2^24.
 const MAX_RANKS: u32 = 1 << 24;
 
-/// A schedule.
+/// A GOAL schedule as a workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
-    /// Number of ranks.
+    /// Number of ranks that `num_ranks` announces.
     pub ranks: u32,
     /// Their messages and calculations.
     pub workload: Workload,
@@ -80,7 +80,7 @@ struct GoalReader {
     open: Option<(u32, usize)>,
     /// The line of each rank read so far.
     rank_lines: BTreeMap<u32, usize>,
-    /// Indices into `operations`.
+    /// The operation of each label of the open rank, as an index into `operations`.
     labels: BTreeMap<String, usize>,
     operations: Vec<OpenOperation>,
     requirements: Vec<Requirement>,

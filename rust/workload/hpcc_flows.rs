@@ -31,13 +31,13 @@ pub struct FlowLine {
     pub src: u32,
     /// Node id of the receiver, which differs from the sender.
     pub dst: u32,
-    /// Priority group.
+    /// Priority group of the flow's packets.
     pub priority: u32,
     /// UDP destination port, in the dialect that has one.
     pub dst_port: Option<u32>,
     /// Length in bytes, never 0 (the family calls it a packet count, but means bytes).
     pub bytes: u64,
-    /// Start time.
+    /// Start of the flow, in seconds in the file.
     pub start: Time,
 }
 

@@ -26,7 +26,7 @@ use crate::units::{Bytes, Span, Time};
 /// A message that a rank sends to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
-    /// The sender.
+    /// The host that sends the message.
     pub src: HostId,
     /// The receiver, which differs from the sender.
     pub dst: HostId,
@@ -42,7 +42,7 @@ pub struct Message {
 /// A computation or another delay of a host, which sends nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delay {
-    /// The host.
+    /// The host that computes or waits.
     pub host: HostId,
     /// Its duration, from the completion of its last dependency.
     pub span: Span,
@@ -88,7 +88,7 @@ pub enum Compute {
 pub struct Workload {
     /// Every message, by [`MessageId`].
     pub messages: Vec<Message>,
-    /// Every delay.
+    /// Every delay; its task id follows those of the messages.
     pub delays: Vec<Delay>,
     /// The lane of each delay, if it has one; empty if no delay has.
     pub lanes: Vec<Option<Lane>>,

@@ -11,13 +11,13 @@ use crate::collective::CollectiveError;
 pub struct ChakraError {
     /// Name of the rank's file.
     pub file: String,
-    /// The rank.
+    /// The rank whose trace has the fault.
     pub rank: u32,
     /// Id of the node.
     pub node: Option<u64>,
     /// Offset of the node in the file, in bytes.
     pub offset: Option<u64>,
-    /// The fault.
+    /// The fault, and what is expected instead.
     #[source]
     pub fault: ChakraFault,
 }
@@ -116,7 +116,7 @@ pub enum ChakraFault {
     Attribute {
         /// Name of the attribute.
         name: &'static str,
-        /// What is expected.
+        /// The type or range that the attribute must have.
         expected: &'static str,
     },
     /// The schema has no such collective.
@@ -135,7 +135,7 @@ pub enum ChakraFault {
     /// A node depends on one that does not exist.
     #[error("depends on node {on}, which is not in the trace{}", hint(.dependency))]
     Dangling {
-        /// The missing node.
+        /// Id of the missing node.
         on: u64,
         /// Kind of the dependency.
         dependency: Dependency,
@@ -159,9 +159,9 @@ pub enum ChakraFault {
     Peer {
         /// Name of the attribute.
         name: &'static str,
-        /// Its value.
+        /// The rank that the attribute gives.
         peer: i128,
-        /// The last rank.
+        /// The highest rank of the traces.
         last: u32,
     },
     /// Sender and receiver are the same rank.
@@ -186,7 +186,7 @@ pub enum ChakraFault {
         here: u64,
         /// Bytes of the send.
         there: u64,
-        /// The sender.
+        /// The rank that sends.
         peer: u32,
         /// Id of the send.
         node: u64,
@@ -198,7 +198,7 @@ pub enum ChakraFault {
         missing: u32,
         /// Index of the collective among those of the group, from 1.
         number: usize,
-        /// The group.
+        /// Name of the group: all ranks, or the group's name in the trace.
         group: String,
     },
     /// Ranks have different collectives at the same index of their group.
@@ -238,9 +238,9 @@ pub enum ChakraFault {
 /// The kinds of dependencies of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dependency {
-    /// Of `ctrl_deps`.
+    /// A control dependency, from `ctrl_deps`.
     Control,
-    /// Of `data_deps`.
+    /// A data dependency, from `data_deps`.
     Data,
 }
 

@@ -71,7 +71,7 @@ pub enum Dependencies {
     /// Control and data dependencies.
     #[default]
     All,
-    /// Data dependencies only.
+    /// Data dependencies alone, without those of control.
     Data,
 }
 

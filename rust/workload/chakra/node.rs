@@ -50,7 +50,7 @@ pub(super) struct NodeReader<R> {
     messages: MessageReader<R>,
     /// The rank of the file.
     rank: u32,
-    /// Number of ranks.
+    /// Number of ranks of all traces together.
     ranks: u32,
 }
 
@@ -225,9 +225,7 @@ pub(super) enum NodeAction {
 /// The key by which sends and receives are matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MatchKey {
-    /// The sending rank.
     pub src: u32,
-    /// The receiving rank.
     pub dst: u32,
     pub tag: u32,
 }

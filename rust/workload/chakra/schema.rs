@@ -39,7 +39,7 @@ pub(super) struct Node {
 pub(super) mod kind {
     /// Metadata, the first of the kinds.
     pub(crate) const METADATA: i32 = 1;
-    /// Computation.
+    /// A computation, whose length is a duration or a number of operations.
     pub(crate) const COMPUTE: i32 = 4;
     /// A send to another rank.
     pub(crate) const SEND: i32 = 5;
@@ -49,7 +49,7 @@ pub(super) mod kind {
     pub(crate) const COLLECTIVE: i32 = 7;
 }
 
-/// A named value.
+/// A named value of a node: an entry of its list of attributes.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Attribute {
     #[prost(string, tag = "1")]

@@ -52,7 +52,7 @@ impl Streaming {
         &self.survey.load
     }
 
-    /// Number of messages.
+    /// Number of messages of all ranks together, those of collectives included.
     pub fn messages(&self) -> u64 {
         self.survey.messages
     }

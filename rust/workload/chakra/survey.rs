@@ -27,7 +27,7 @@ pub(super) struct Survey {
     pub members: Vec<Vec<u32>>,
     /// The total load, see [`super::Streaming::load`].
     pub load: Workload,
-    /// Number of messages.
+    /// Number of messages of all ranks together, those of collectives included.
     pub messages: u64,
     /// Length of the longest message.
     pub longest: Bytes,

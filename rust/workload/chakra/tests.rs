@@ -13,7 +13,7 @@ use crate::ids::{HostId, TaskId};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Delay, Lane, Message};
 
-/// Files in memory.
+/// The traces of all ranks, as bytes in memory.
 #[derive(Clone)]
 struct MemoryFiles(Vec<Vec<u8>>);
 

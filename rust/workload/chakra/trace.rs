@@ -19,7 +19,7 @@ pub(super) struct RankTrace {
     pub empty_sends: usize,
 }
 
-/// A node.
+/// A node of a trace that is read as a whole before the run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TraceNode {
     pub id: u64,

@@ -143,7 +143,7 @@ impl<'a> Traces<'a> {
         self.of_rank[message.dst.index()].push(TaskNode { task, role: NodeRole::Receive });
     }
 
-    /// Number of ranks.
+    /// Number of ranks, each of which has a trace.
     pub fn ranks(&self) -> u32 {
         self.of_rank.len() as u32
     }

@@ -10,7 +10,7 @@ pub struct MatrixError {
     pub file: String,
     /// Line of the fault, from 1.
     pub line: usize,
-    /// The fault.
+    /// The fault, and what is expected instead.
     pub fault: MatrixFault,
 }
 
@@ -53,7 +53,7 @@ pub enum MatrixFault {
     Node {
         /// The node as given.
         node: String,
-        /// Number of nodes.
+        /// Number of nodes that the file announces.
         nodes: u32,
     },
     /// Both ends of a connection are the same node.
@@ -68,7 +68,7 @@ pub enum MatrixFault {
     /// Two connections have the same id.
     #[error("duplicate connection id {id}; it is used in line {first}")]
     IdTwice {
-        /// The id.
+        /// The id that both connections have.
         id: u64,
         /// Line of the first connection.
         first: usize,
@@ -76,7 +76,7 @@ pub enum MatrixFault {
     /// Two triggers have the same id.
     #[error("duplicate trigger id {id}; it is used in line {first}")]
     TriggerTwice {
-        /// The id.
+        /// The id that both triggers have.
         id: u64,
         /// Line of the first trigger.
         first: usize,
@@ -106,9 +106,9 @@ pub enum MatrixFault {
     /// The number of connections differs from the announced one.
     #[error("{announced} connections are announced, found {found}")]
     Count {
-        /// Connections announced.
+        /// Number of connections that the file announces.
         announced: u64,
-        /// Connections found.
+        /// Number of connections in the file.
         found: u64,
     },
     /// The file has failures of links.

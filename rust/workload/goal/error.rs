@@ -10,7 +10,7 @@ pub struct GoalError {
     pub file: String,
     /// Line of the fault, from 1.
     pub line: usize,
-    /// The fault.
+    /// The fault, and what is expected instead.
     pub fault: GoalFault,
 }
 
@@ -53,13 +53,13 @@ pub enum GoalFault {
     Rank {
         /// The rank as given.
         rank: u64,
-        /// The last rank.
+        /// The highest rank of the schedule.
         last: u32,
     },
     /// A rank occurs twice.
     #[error("duplicate rank {rank}; the first is in line {first}")]
     RankTwice {
-        /// The rank.
+        /// The rank that occurs twice.
         rank: u32,
         /// Line of its first occurrence.
         first: usize,
@@ -67,7 +67,7 @@ pub enum GoalFault {
     /// A rank is not closed before another one or the end of the file.
     #[error("rank {rank}, whose '{{' is in line {line}, has no '}}'")]
     StillOpen {
-        /// The rank.
+        /// The rank whose brace is open.
         rank: u32,
         /// Line where it opens.
         line: usize,
@@ -87,7 +87,7 @@ pub enum GoalFault {
     /// A requirement names an unknown label.
     #[error("unknown label '{label}' in line {line}; this rank has no operation of that label")]
     Label {
-        /// The label.
+        /// The unknown label, as written.
         label: String,
         /// Line of the requirement.
         line: usize,
@@ -95,21 +95,21 @@ pub enum GoalFault {
     /// A send has no matching receive.
     #[error("rank {dst} has no matching receive from {src} with tag {tag}")]
     NoReceive {
-        /// The receiver.
+        /// The rank that should receive.
         dst: u32,
-        /// The sender.
+        /// The rank that sends.
         src: u32,
-        /// The tag.
+        /// The tag of the send.
         tag: u32,
     },
     /// A receive has no matching send.
     #[error("rank {src} has no matching send to {dst} with tag {tag}")]
     NoSend {
-        /// The sender.
+        /// The rank that should send.
         src: u32,
-        /// The receiver.
+        /// The rank that receives.
         dst: u32,
-        /// The tag.
+        /// The tag of the receive.
         tag: u32,
     },
     /// The dependencies have a cycle.

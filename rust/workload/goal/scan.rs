@@ -8,11 +8,11 @@ const LONGEST_NS: u64 = 100_000_000_000_000;
 /// The statement of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Statement<'a> {
-    /// `num_ranks N`.
+    /// `num_ranks N`: the number of ranks.
     Ranks(u64),
-    /// `rank N {`.
+    /// `rank N {`: the start of a rank's operations.
     Open(u64),
-    /// `}`.
+    /// `}`: the end of a rank's operations.
     Close,
     /// An operation, optionally with its label.
     Operation(Option<&'a str>, GoalOperation),
@@ -25,7 +25,7 @@ pub(super) enum Statement<'a> {
 pub(super) enum RequiredEvent {
     /// `requires`: the end of the operation.
     End,
-    /// `irequires`: its start.
+    /// `irequires`: the start of the operation.
     Start,
 }
 

@@ -13,7 +13,7 @@ pub struct FlowFileError {
     pub file: String,
     /// Line of the fault, from 1.
     pub line: usize,
-    /// The fault.
+    /// The fault, and what is expected instead.
     pub fault: FlowFault,
 }
 
@@ -25,7 +25,7 @@ pub enum FlowFault {
         "'{text}' is not the number of flows; write it alone in the first line, for example 16"
     )]
     Count {
-        /// The line.
+        /// The first line, as written.
         text: String,
     },
     /// The file announces no flows.
@@ -36,7 +36,7 @@ pub enum FlowFault {
     TooFewLines {
         /// The number in the first line.
         announced: u64,
-        /// Flows found.
+        /// Number of flows in the file.
         found: usize,
     },
     /// There are more flows than [`MAX_FLOWS`].
@@ -48,17 +48,17 @@ pub enum FlowFault {
          (src dst priority bytes start_s)"
     )]
     Columns {
-        /// The line.
+        /// The line, as written.
         text: String,
-        /// Columns found.
+        /// Number of columns of the line.
         found: usize,
     },
     /// A line is of another dialect than the first flow.
     #[error("'{text}' has {found} columns, but the flows above it have {expected}; all must agree")]
     Dialect {
-        /// The line.
+        /// The line, as written.
         text: String,
-        /// Columns found.
+        /// Number of columns of the line.
         found: usize,
         /// Columns of the first flow.
         expected: usize,
@@ -76,7 +76,7 @@ pub enum FlowFault {
     /// Sender and receiver are the same node.
     #[error("a flow from node {node} to itself; src and dst must differ")]
     ToItself {
-        /// The node.
+        /// Id of the node at both ends.
         node: u32,
     },
     /// A flow has no bytes.
@@ -106,7 +106,7 @@ pub enum FlowFault {
     NotAHost {
         /// Name of the column.
         column: &'static str,
-        /// The node.
+        /// Id of the node, as written.
         node: u32,
         /// The kind of the node.
         what: String,

@@ -26,7 +26,7 @@ pub enum TrainingError {
     /// The heads of keys and values do not divide those of queries.
     #[error("{kv_heads} heads of keys and values do not divide {heads} heads of queries")]
     Heads {
-        /// Heads of queries.
+        /// Number of heads of queries.
         heads: u32,
         /// Heads of keys and values.
         kv_heads: u32,
@@ -34,9 +34,9 @@ pub enum TrainingError {
     /// The number of experts per token is out of range.
     #[error("top_k = {top_k} is out of range; with {experts} experts expected 1 to {experts}")]
     TopK {
-        /// Experts per token.
+        /// Number of experts that a token is sent to.
         top_k: u32,
-        /// Experts per layer.
+        /// Number of experts of each layer.
         experts: u32,
     },
     /// The experts do not divide evenly over the expert-parallel ranks.
@@ -44,7 +44,7 @@ pub enum TrainingError {
     Experts {
         /// The degree of expert parallelism.
         expert: u32,
-        /// Experts per layer.
+        /// Number of experts of each layer.
         experts: u32,
     },
     /// The model has no experts to be spread.
@@ -61,7 +61,7 @@ pub enum TrainingError {
     ExpertsOfReplicas {
         /// The degree of expert parallelism.
         expert: u32,
-        /// Number of replicas.
+        /// Number of replicas: the degree of data parallelism.
         data: u32,
     },
     /// There are more layers than the model has.
@@ -75,9 +75,9 @@ pub enum TrainingError {
     /// There are fewer layers than pipeline stages.
     #[error("{layers} layers are too few for {stages} pipeline stages; each needs at least 1")]
     TooFewLayers {
-        /// Number of layers.
+        /// Number of layers to simulate.
         layers: u32,
-        /// Number of stages.
+        /// Number of pipeline stages: the degree of pipeline parallelism.
         stages: u32,
     },
     /// The size of a number is out of range.
@@ -97,7 +97,7 @@ pub enum TrainingError {
     Collective {
         /// The ranks of the collective.
         class: &'static str,
-        /// The error.
+        /// The reason why the collective cannot be built.
         error: CollectiveError,
     },
 }

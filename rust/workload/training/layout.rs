@@ -14,7 +14,7 @@ pub struct Degrees {
     pub tensor: u32,
     /// Stages of the pipeline.
     pub pipeline: u32,
-    /// Replicas.
+    /// Replicas of the model: the degree of data parallelism.
     pub data: u32,
     /// Replicas over which a layer's experts are spread; divides `data`.
     pub expert: u32,

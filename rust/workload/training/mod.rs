@@ -97,13 +97,13 @@ pub struct Training {
     /// Number of layers to simulate: the last ones of the model, without embedding and output.
     /// `None` simulates the whole model.
     pub layers: Option<u32>,
-    /// Tokens per sequence.
+    /// Number of tokens of each sequence.
     pub sequence: u32,
-    /// Sequences per microbatch.
+    /// Number of sequences of each microbatch.
     pub microbatch: u32,
     /// Microbatches per iteration and pipeline.
     pub microbatches: u32,
-    /// Number of iterations.
+    /// Number of iterations, one after the other.
     pub iterations: u32,
     /// The degrees of parallelism.
     pub degrees: Degrees,

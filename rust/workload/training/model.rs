@@ -19,7 +19,7 @@ pub enum ModelFamily {
 pub enum Attention {
     /// Heads of queries that share heads of keys and values (Ainslie et al., "GQA", 2023).
     Grouped {
-        /// Heads of queries.
+        /// Number of heads of queries.
         heads: u32,
         /// Heads of keys and values, which divide them.
         kv_heads: u32,
@@ -29,7 +29,7 @@ pub enum Attention {
     /// Multi-head latent attention: queries, keys and values are projected from few dimensions
     /// (DeepSeek-AI, "DeepSeek-V2", 2024, section 2.1).
     Latent {
-        /// Number of heads.
+        /// Number of heads of queries, keys and values.
         heads: u32,
         /// Dimensions of a head of queries and keys without rotary position.
         head: u32,
@@ -47,7 +47,7 @@ pub enum Attention {
 /// The experts of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Experts {
-    /// Number of experts.
+    /// Number of experts of a layer, without the shared ones.
     pub count: u32,
     /// Number of experts that a token is sent to.
     pub top_k: u32,
@@ -59,12 +59,12 @@ pub struct Experts {
     pub dense_layers: u32,
 }
 
-/// A transformer.
+/// A transformer, given by its dimensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Model {
-    /// The architecture.
+    /// The architecture, which the model shares with its family.
     pub family: ModelFamily,
-    /// Number of layers.
+    /// Number of layers, embedding and output not counted.
     pub layers: u32,
     /// Dimensions of a token between layers.
     pub hidden: u32,
@@ -74,7 +74,7 @@ pub struct Model {
     pub attention: Attention,
     /// Size of the vocabulary; 0 for a model without embedding and output.
     pub vocabulary: u32,
-    /// Tokens per sequence.
+    /// Number of tokens of a sequence.
     pub sequence: u32,
     /// The experts of a mixture of experts; `None` for a dense model.
     pub experts: Option<Experts>,
@@ -198,7 +198,7 @@ impl Model {
         }
     }
 
-    /// All parameters.
+    /// Number of parameters of the whole model, all experts included.
     pub fn parameters(&self) -> u64 {
         let layer = |index: u32| {
             let experts = self.experts.map_or(0, |it| u64::from(it.count));

@@ -2,16 +2,16 @@
 
 use super::model::{Attention, Experts, Model, ModelFamily};
 
-/// A published model.
+/// A published model with its dimensions.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelPreset {
-    /// Name in scenarios.
+    /// The name that scenarios use.
     pub name: &'static str,
     /// Description in one line, for lists of models.
     pub summary: &'static str,
     /// Reference for its dimensions.
     pub source: &'static str,
-    /// The model.
+    /// The dimensions of the model.
     pub model: Model,
 }
 
@@ -21,7 +21,7 @@ const LLAMA_3: &str = "Grattafiori et al., The Llama 3 Herd of Models (2024), ta
 const MIXTRAL: &str = "Jiang et al., Mixtral of Experts (2024), table 1";
 const DEEPSEEK: &str = "DeepSeek-AI, DeepSeek-V3 Technical Report (2024), section 4.2";
 
-/// All published models.
+/// All published models, as `evenkeel list models` shows them.
 pub const MODELS: &[ModelPreset] = &[
     ModelPreset {
         name: "gpt-117m",

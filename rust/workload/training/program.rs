@@ -25,9 +25,9 @@ pub enum TrafficClass {
     Backward,
     /// Tokens to their experts and back.
     Expert,
-    /// Gradients among replicas.
+    /// Gradients among replicas, except those of experts.
     Gradients,
-    /// Parameters among replicas.
+    /// Parameters among replicas, except those of experts.
     Parameters,
     /// Gradients of experts among ranks with the same experts.
     ExpertGradients,
@@ -73,7 +73,7 @@ impl TrafficClass {
 pub(super) struct GroupCollective {
     pub class: TrafficClass,
     pub operation: CollectiveKind,
-    /// As [`Plan::bytes`].
+    /// As [`Plan::bytes`], which depend on the operation.
     pub bytes: Bytes,
 }
 

@@ -232,7 +232,7 @@ impl<'s> Player<'s> {
         &self.streaming.options().algorithms
     }
 
-    /// Runs a delay.
+    /// Schedules the end of a delay that starts now; one of no length completes at once.
     fn run(&mut self, now: Time, node: RankNode, span: Span) {
         if span == Span::ZERO {
             self.completed.push_back(node);

@@ -16,7 +16,7 @@ use crate::workload::{Message, Workload};
 /// Number of expansions that are kept for later collectives of the same kind.
 const KEPT: usize = 8;
 
-/// A collective.
+/// Identifies one collective among those of all groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CollectiveKey {
     pub group: u32,

@@ -12,7 +12,7 @@ pub(super) struct Matcher(BTreeMap<MatchKey, MatchQueues>);
 #[derive(Debug, Default)]
 struct MatchQueues {
     sends: VecDeque<PendingSend>,
-    /// By id.
+    /// The ids of the receives, in order of the file.
     receives: VecDeque<u64>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct PendingSend {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unmatched {
     Send(PendingSend),
-    /// By id.
+    /// A receive, given by the id of its node.
     Receive(u64),
 }
 

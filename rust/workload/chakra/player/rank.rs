@@ -8,7 +8,7 @@ use super::super::id_set::IdSet;
 use super::super::node::{NodeAction, NodeReader, ParsedNode};
 use crate::workload::Lane;
 
-/// A rank.
+/// The state of a rank whose trace is read during the run.
 pub(super) struct Rank<'s> {
     /// The rest of its file; `None` at the end of the file.
     pub nodes: Option<NodeReader<Box<dyn BufRead + 's>>>,
