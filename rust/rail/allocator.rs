@@ -62,7 +62,7 @@ impl AllocationContext<'_> {
 /// A cost with the expectation that preceded it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
-    /// The measured cost.
+    /// The measured cost: the rail, its bytes, and how long they took.
     pub cost: RailCost,
     /// The duration according to the rail's line before this sample, in picoseconds; `None`
     /// without an earlier sample of the class.
@@ -130,7 +130,7 @@ pub struct Allocator {
 /// The state of an allocator for operations of one size class, for reports.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassStatus {
-    /// The size class.
+    /// The class of sizes that the status applies to.
     pub class: SizeClass,
     /// How the allocator currently divides such operations.
     pub phase: Phase,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{AllocationContext, AllocatorConfig, AllocatorPreset, Weigh};
 use crate::balance::{Origin, SchemeError, parse_config};
 
-/// Parameters.
+/// The parameters of `best-single`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -30,7 +30,7 @@ pub struct BestSingle {
     tries: u32,
 }
 
-/// `best-single`.
+/// The allocator `best-single` with its default parameters.
 pub const PRESET: AllocatorPreset = AllocatorPreset {
     name: "best-single",
     summary: "each operation whole, on the fastest rail for its size",

@@ -112,7 +112,7 @@ impl Costs {
         }
     }
 
-    /// Discards all measurements.
+    /// Discards the measurements of all rails and size classes.
     pub(super) fn clear(&mut self) {
         self.moments.fill([Moments::default(); SizeClass::COUNT]);
     }

@@ -18,7 +18,7 @@ pub struct Config {}
 #[derive(Debug, Clone)]
 pub struct Even;
 
-/// `even`.
+/// The allocator `even`, which has no parameters.
 pub const PRESET: AllocatorPreset = AllocatorPreset {
     name: "even",
     summary: "the same bytes on each rail",

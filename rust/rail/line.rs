@@ -47,7 +47,7 @@ impl EqualFinish {
         self.bytes.iter().filter(|&&bytes| bytes > 0.0).count()
     }
 
-    /// Whether `rail` participates.
+    /// Whether `rail` participates: it has more than zero bytes.
     pub fn uses(&self, rail: usize) -> bool {
         self.bytes.get(rail).is_some_and(|&bytes| bytes > 0.0)
     }

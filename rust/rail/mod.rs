@@ -73,7 +73,7 @@ use crate::units::BitRate;
 pub struct AllocatorPreset {
     /// The name that scenarios use.
     pub name: &'static str,
-    /// A one-line description.
+    /// Description in one line, for lists of allocators.
     pub summary: &'static str,
     /// The publication: title, year, section.
     pub source: &'static str,

@@ -146,7 +146,7 @@ pub struct Nezha {
     misses: Vec<u32>,
 }
 
-/// `nezha`.
+/// The allocator `nezha` with its default parameters.
 pub const PRESET: AllocatorPreset = AllocatorPreset {
     name: "nezha",
     summary: "all rails end together, by measured start-ups and rates, cold and hot",

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{AllocationContext, AllocatorConfig, AllocatorPreset, Weigh};
 use crate::balance::{Origin, parse_config};
 
-/// Parameters.
+/// The parameters of `proportional`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -34,7 +34,7 @@ pub struct Proportional {
     by: Basis,
 }
 
-/// `proportional`.
+/// The allocator `proportional` with its default parameters.
 pub const PRESET: AllocatorPreset = AllocatorPreset {
     name: "proportional",
     summary: "in proportion to each rail's bytes over time",

@@ -10,7 +10,7 @@ impl RailSet {
     /// The largest number of rails.
     pub const CAPACITY: usize = 64;
 
-    /// The empty set.
+    /// The set without any rail.
     pub const EMPTY: Self = Self(0);
 
     /// The first `count` rails, at most 64.

@@ -61,15 +61,15 @@ pub enum ConfigError {
     /// A timer, size or count is zero.
     #[error("{name} = 0 is invalid: it must be above zero, by default {default}")]
     Zero {
-        /// The parameter.
+        /// Name of the parameter, as in `[handler]`.
         name: &'static str,
-        /// Its default value.
+        /// The default of the parameter, as written in a scenario.
         default: &'static str,
     },
     /// There are fewer than two ranks, or the rank is out of range.
     #[error("rank {rank} of {ranks} is out of range: expected at least 2 ranks, numbered from 0")]
     Rank {
-        /// The rank.
+        /// The rank as given.
         rank: u32,
         /// The number of ranks.
         ranks: u32,

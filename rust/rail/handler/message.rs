@@ -21,7 +21,7 @@ pub struct Epoch(pub u64);
 /// still in flight of the earlier attempt: contributions are summed for each key separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChunkKey {
-    /// The operation.
+    /// The operation that the chunk belongs to.
     pub operation: OperationId,
     /// Index of the chunk within the operation.
     pub chunk: u32,
@@ -115,7 +115,7 @@ pub struct OperationProgress {
 /// The report that a rank publishes when its view changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// The rank's view.
+    /// The rails that are up, as far as the reporting rank knows.
     pub view: RailView,
     /// The rank has the sums of all operations before this one.
     pub complete: OperationId,
@@ -149,7 +149,7 @@ pub enum RankMessage {
         /// The operation for which the sender waits.
         awaited: Option<OperationId>,
     },
-    /// Answers a probe.
+    /// Answers a probe, over the rail that the probe used.
     Answer {
         /// The round of the probe.
         round: u64,
@@ -158,7 +158,7 @@ pub enum RankMessage {
     },
     /// The sender's view and its state of operations.
     Report {
-        /// The report.
+        /// The state that the sender publishes.
         report: Report,
         /// Whether the sender wants the receiver's report.
         reply: Reply,

@@ -35,7 +35,7 @@
 //!   have the operation. Sums are *written* to a buffer of their own, never added to one.
 //! - Contributions carry a [`ChunkKey`] of operation, chunk and epoch, and are summed separately
 //!   for each key: those of an earlier attempt do not count for a later one.
-//!   [`Handler::admission`] tells which are current. A rank adds its own input only when it is
+//!   [`Handler::admission`] states which are current. A rank adds its own input only when it is
 //!   asked to issue the key.
 //! - A late completion, after the rank has published that the rail is down, is
 //!   [`ChunkAdmission::Stale`]: the other ranks know the chunk as missing here.
@@ -95,11 +95,11 @@ pub struct ChunkIssue {
 pub enum Action {
     /// Carry a message to another rank over a rail.
     Send {
-        /// The receiver.
+        /// The rank that receives the message.
         to: RankId,
-        /// The rail.
+        /// The rail that carries the message.
         over: RailId,
-        /// The message.
+        /// The contents of the message.
         message: RankMessage,
     },
     /// Start these chunks of a new operation.
@@ -115,9 +115,9 @@ pub enum Action {
     },
     /// This rank's state of a rail has changed; for time-lines.
     StateChange {
-        /// The rail.
+        /// The rail whose state has changed.
         rail: RailId,
-        /// The new state.
+        /// The state of the rail from now on.
         state: RailState,
         /// The reason of the change.
         cause: Cause,
@@ -158,7 +158,7 @@ pub enum StartError {
     /// A share of the operation is for a rail that is not up.
     #[error("{rail} has a share of the operation but is not up")]
     RailDown {
-        /// The rail.
+        /// The rail that has a share and is not up.
         rail: RailId,
     },
 }
@@ -408,7 +408,7 @@ impl Handler {
         }
     }
 
-    /// The next action.
+    /// Takes the oldest action that was not polled yet.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }

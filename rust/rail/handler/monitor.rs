@@ -6,7 +6,7 @@
 //! up ──(a heartbeat is missing; nothing completed in 3 × the expected time)──> suspect
 //! up, suspect ──(an error completion; the link is down; another rank reports it)──> down
 //! suspect ──(a heartbeat; a completion; a rank started the operation only now)──> up
-//! suspect ──(the second heartbeat is missing; the confirmation time is over)──> down
+//! suspect ──(the second heartbeat is missing; the confirmation time has passed)──> down
 //! down ──(a round of probes that all ranks answered)──> probing ──(three in a row)──> up
 //! probing ──(a round that some rank did not answer)──> down
 //! ```
@@ -44,7 +44,7 @@ impl std::fmt::Display for RailState {
 /// The reason of a state change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// Heartbeats are missing.
+    /// The previous rank's heartbeats did not arrive in time.
     Silence,
     /// No chunk was completed for too long.
     Stall,
@@ -91,7 +91,7 @@ pub(super) struct RailMonitor {
     usage: Usage,
     /// When the last message of the previous rank arrived on it.
     last_heard: Time,
-    /// Heartbeats missed since.
+    /// Heartbeats in a row that did not arrive since `last_heard`.
     missed: u32,
     /// When a chunk was last completed or issued on it.
     progress: Time,

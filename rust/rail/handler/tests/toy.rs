@@ -66,7 +66,7 @@ struct Member {
     computes_until: Time,
 }
 
-/// The world.
+/// Handlers of all ranks, the messages between them, and the checks of their sums.
 pub(super) struct Toy {
     scenario: ToyScenario,
     pub(super) now: Time,
