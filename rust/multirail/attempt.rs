@@ -30,9 +30,9 @@ pub(super) struct Sums {
     pub(super) attempt: AttemptId,
     /// The rank that has them.
     pub(super) rank: u32,
-    /// Their elements.
+    /// The elements of the vector that are summed.
     pub(super) range: Range,
-    /// The sums.
+    /// The sum of each element of `range`, in order.
     pub(super) numbers: Vec<i64>,
 }
 
@@ -48,9 +48,9 @@ pub(super) enum RailDelivery {
 /// A control message between two ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ControlMessage {
-    /// The sending rank.
+    /// The rank that sends the message.
     pub(super) from: u32,
-    /// The receiving rank.
+    /// The rank that receives the message.
     pub(super) to: u32,
     /// Length of the message.
     pub(super) bytes: Bytes,

@@ -20,7 +20,7 @@ pub struct RailSetup {
     pub handler: handler::Config,
     /// The lengths of the operations, which run one after the other.
     pub operations: Vec<Bytes>,
-    /// The failures.
+    /// The failures of rails that happen during the run.
     pub failures: Vec<RailFailure>,
     /// Seed of all random streams.
     pub seed: u64,
@@ -48,7 +48,7 @@ pub enum RailKind {
     Tcp(Transport),
     /// A ring of the hosts over this project's NIC.
     Rdma(Transport),
-    /// Switches that add.
+    /// A tree of switches that add the vectors of the hosts.
     InNetwork(TreeConfig),
 }
 

@@ -145,7 +145,7 @@ impl HostRail {
         }
     }
 
-    /// The next delivery.
+    /// Takes the next delivery to a rank that was not polled yet.
     pub(super) fn poll_delivery(&mut self) -> Option<RailDelivery> {
         self.deliveries.pop()
     }

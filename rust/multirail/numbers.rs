@@ -22,7 +22,7 @@ pub(super) struct Inputs {
 /// A range of elements of an operation's vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Range {
-    /// The first element.
+    /// Index of the first element in the vector.
     pub(super) first: u64,
     /// The number of elements.
     pub(super) count: u64,

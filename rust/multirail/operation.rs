@@ -90,7 +90,7 @@ pub(super) struct OperationParameters {
     /// Seed of the run.
     pub(super) seed: u64,
     pub(super) ranks: u32,
-    /// Number of rails.
+    /// Number of rails of every host, up or not.
     pub(super) rails: usize,
 }
 

@@ -63,7 +63,7 @@ pub struct TimelineEntry {
     pub at: Time,
     /// Index of the rail.
     pub rail: u32,
-    /// The event.
+    /// The failure, its detection, or the reaction to it.
     pub event: RailEvent,
 }
 
@@ -74,9 +74,9 @@ pub enum RailEvent {
     Fails,
     /// A rank is the first to change its state of the rail.
     StateChange {
-        /// The rank.
+        /// The first rank that changed its state.
         rank: u32,
-        /// The new state.
+        /// The state of the rail at that rank from now on.
         state: RailState,
         /// The reason of the change.
         cause: Cause,

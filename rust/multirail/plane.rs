@@ -49,7 +49,7 @@ impl Plane {
         }
     }
 
-    /// The next delivery.
+    /// Takes the next delivery to a rank that was not polled yet.
     pub(super) fn poll_delivery(&mut self) -> Option<RailDelivery> {
         dispatch!(self, rail => rail.poll_delivery())
     }

@@ -142,7 +142,7 @@ impl TreeRail {
         }
     }
 
-    /// The next delivery.
+    /// Takes the next delivery to a rank that was not polled yet.
     pub(super) fn poll_delivery(&mut self) -> Option<RailDelivery> {
         self.deliveries.pop()
     }
