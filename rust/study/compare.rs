@@ -16,7 +16,7 @@ pub struct ComparisonRun {
     pub index: usize,
     /// The index of its policy.
     pub policy: usize,
-    /// Its seed.
+    /// The seed of every random draw of the run.
     pub seed: u64,
 }
 

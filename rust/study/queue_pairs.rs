@@ -26,7 +26,7 @@ pub struct QueuePairs {
     pub per_nic_mean: f64,
     /// Most that one NIC has, sending and receiving ends together.
     pub both_ends_max: u64,
-    /// Memory of the contexts of so many.
+    /// Memory of the contexts of `both_ends_max` queue pairs.
     pub context_bytes: Bytes,
     /// How they were counted.
     pub method: CountMethod,

@@ -38,7 +38,7 @@ pub struct RunObservers<'a> {
 pub struct Finished {
     /// Its results, as reports contain them.
     pub summary: Summary,
-    /// How it ended.
+    /// Whether the run completed, reached its time limit, or stalled.
     pub verdict: Verdict,
     /// The time of its last event, or the time limit if it was reached.
     pub ended: Time,
