@@ -45,7 +45,7 @@ impl Connection {
         }
     }
 
-    /// What tells it apart.
+    /// What distinguishes it from other connections.
     pub(super) fn key(&self) -> ConnectionKey {
         let &Self { src, dst, stream, slot, .. } = self;
         ConnectionKey { src, dst, stream, slot }
@@ -63,7 +63,7 @@ impl Connection {
     }
 }
 
-/// What tells queue pairs apart: sender, receiver, stream, and the slot of the stream that the
+/// What distinguishes queue pairs: sender, receiver, stream, and the slot of the stream that the
 /// splitter uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct ConnectionKey {

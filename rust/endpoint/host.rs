@@ -17,7 +17,7 @@ pub(super) struct Start {
     pub(super) task: TaskId,
 }
 
-/// A host.
+/// A host: its NIC, the splitter of its messages, and the tasks that start by the clock.
 #[derive(Debug)]
 pub struct Host {
     /// Its NIC, which the world hands packets to and takes packets from.

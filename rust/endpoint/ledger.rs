@@ -39,7 +39,7 @@ impl Progress {
 pub struct Discarded {
     /// Messages posted so far.
     pub messages: u64,
-    /// Their payload.
+    /// Sum of the lengths of the posted messages.
     pub bytes: Bytes,
     /// Flows that have completed.
     pub flows: u64,

@@ -68,7 +68,7 @@ pub struct Site {
     pub nic: NicConfig,
     /// How load is balanced.
     pub scheme: Scheme,
-    /// What is sent.
+    /// The messages and delays of the hosts, with their dependencies.
     pub workload: Arc<Workload>,
     /// The seed of every random draw.
     pub seed: u64,
@@ -81,11 +81,11 @@ pub struct Site {
 /// Something that happened to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageEvent {
-    /// The message.
+    /// Id of the message in the workload.
     pub message: MessageId,
-    /// When it happened.
+    /// Simulated time of the event.
     pub at: Time,
-    /// What happened.
+    /// Whether the message was delivered or completed.
     pub kind: MessageEventKind,
 }
 
@@ -98,7 +98,7 @@ pub enum MessageEventKind {
     Completed,
 }
 
-/// All hosts.
+/// The hosts of a run, with the state of their messages, flows and connections.
 #[derive(Debug)]
 pub struct Endpoints {
     site: Site,
@@ -140,7 +140,7 @@ impl Endpoints {
         }
     }
 
-    /// A host.
+    /// The host with this id.
     #[inline]
     pub fn host(&self, id: HostId) -> &Host {
         &self.hosts[id.index()]

@@ -10,11 +10,11 @@ pub struct FlowRecord {
     pub message: MessageId,
     /// The index of the piece in its message.
     pub piece: u32,
-    /// The sending host.
+    /// The host that sends the flow.
     pub src: HostId,
-    /// The receiving host.
+    /// The host that receives the flow.
     pub dst: HostId,
-    /// Its payload.
+    /// Payload of the flow, without headers and retransmissions.
     pub bytes: Bytes,
     /// When it was posted to the NIC.
     pub start: Time,

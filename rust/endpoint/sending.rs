@@ -68,7 +68,7 @@ impl Endpoints {
         }
     }
 
-    /// Puts a flow on its queue pair, which is made if there is none yet.
+    /// Puts a flow on its queue pair, which is made if it does not exist yet.
     pub(super) fn put(&mut self, now: Time, src: HostId, flow: &Flow) {
         let stream = self.message(flow.message).stream;
         let connection = self.connection_for(StreamKey { src, dst: flow.dst, stream }, flow);
@@ -77,7 +77,7 @@ impl Endpoints {
         self.hosts[src.index()].nic.post(qp, flow.bytes, u64::from(id), flow.path);
     }
 
-    /// The connection that a flow goes on, which is made if there is none yet.
+    /// The connection that a flow goes on, which is made if it does not exist yet.
     fn connection_for(&mut self, stream: StreamKey, flow: &Flow) -> u32 {
         let connections = &mut self.ledger.connections;
         match flow.queue_pair {
@@ -106,7 +106,7 @@ impl Endpoints {
         self.ledger.connections.add(key, Connection::new(&key, qp))
     }
 
-    /// Informs the policy of a new queue pair of what routing has told those that exist.
+    /// Informs the policy of a new queue pair of what routing has announced to existing ones.
     pub(super) fn inform_new(&mut self, policy: &mut Sender, key: &ConnectionKey) {
         if let Some(state) = &self.link_state
             && self.site.scheme.forwarding == Forwarding::SourceRouted

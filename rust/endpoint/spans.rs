@@ -10,7 +10,7 @@ const EXACT: usize = 1 << 20;
 /// large.
 const BINS: u32 = 10;
 
-/// Spans, counted.
+/// A distribution of spans: exact while they are few, counted in logarithmic bins from then on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Spans {
     count: u64,
@@ -24,7 +24,7 @@ pub struct Spans {
 }
 
 impl Spans {
-    /// Adds a span.
+    /// Counts one more span.
     pub fn add(&mut self, span: Span) {
         self.count += 1;
         self.sum += u128::from(span.as_ps());
@@ -48,12 +48,12 @@ impl Spans {
         self.count
     }
 
-    /// The shortest.
+    /// The shortest span; `None` before the first.
     pub fn shortest(&self) -> Option<Span> {
         self.shortest
     }
 
-    /// The longest.
+    /// The longest span; `None` before the first.
     pub fn longest(&self) -> Option<Span> {
         self.longest
     }
