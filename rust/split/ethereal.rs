@@ -19,7 +19,7 @@ use crate::balance::{Forwarding, Preset, Scheme, parse_config};
 
 pub use super::batch::Config;
 
-/// `ethereal`.
+/// The scheme `ethereal` with its default parameters.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "ethereal",
     summary: "fewest equal pieces of flows, each pinned to a path by the source",

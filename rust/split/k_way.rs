@@ -22,7 +22,7 @@ use crate::balance::sender::{SenderConfig, ecmp};
 use crate::balance::{Parameters, Preset, Scheme, SchemeError, parse_config};
 use crate::units::{Bytes, Time};
 
-/// Parameters.
+/// The parameters of the policies that cut messages into k pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {

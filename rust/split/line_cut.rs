@@ -24,7 +24,7 @@ use crate::balance::{Forwarding, Preset, Scheme, parse_config};
 
 pub use super::batch::Config;
 
-/// `line-cut`.
+/// The scheme `line-cut` with its default parameters.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "line-cut",
     summary: "flows laid end to end and cut at the fair share, each piece pinned to a path",

@@ -130,7 +130,7 @@ pub enum QueuePairChoice {
     /// The one of this index, which also carries other flows; 0 for whole messages.
     Index(u32),
     /// One that carries no other flow in flight: of those that [`Self::Idle`] opened and that have
-    /// no incomplete work the first opened, or a new one if there is none.
+    /// no incomplete work the first opened, or a new one if all have.
     Idle,
 }
 
@@ -145,7 +145,7 @@ impl Flow {
 
 /// Turns messages into flows.
 pub trait Split {
-    /// Accepts a message.
+    /// Accepts a message that starts at `now`, to be turned into flows.
     fn handle_message(&mut self, now: Time, request: &Request);
 
     /// Processes the failure of a path to hosts below `edge`.

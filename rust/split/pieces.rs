@@ -18,7 +18,7 @@ pub enum SmallestPiece {
     /// A packet: messages are cut between packets.
     #[default]
     Packet,
-    /// So many bytes, at least one: messages are cut between any two bytes.
+    /// This number of bytes, at least 1: messages are cut between any two bytes.
     Bytes(Bytes),
 }
 
@@ -35,7 +35,7 @@ impl SmallestPiece {
 /// Cuts messages into pieces of nearly equal length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cutter {
-    /// Cuts are at multiples of so many bytes.
+    /// Cuts are at multiples of this number of bytes.
     granule: u64,
     /// The least length of a piece, in bytes.
     least: u64,
