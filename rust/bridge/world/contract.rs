@@ -64,7 +64,7 @@ mod ffi {
         Enqueued,
         /// It left the queue and starts.
         Dequeued,
-        /// It was dropped.
+        /// It was dropped at the queue, which it did not join.
         Dropped,
     }
 
@@ -217,10 +217,10 @@ mod ffi {
         /// The time to wake a host if no packet arrives before, with its wire free from `free_ps`
         /// on.
         fn next_wake(self: &Core, host: u32, now_ps: u64, free_ps: u64) -> u64;
-        /// Takes a host whose wake-up may be earlier than before; the largest number if there is
-        /// none left.
+        /// Takes a host whose wake-up may be earlier than before; the largest number if none
+        /// remains.
         fn poll_touched(self: &mut Core) -> u32;
-        /// Takes an event of a message; false if there is none left.
+        /// Takes an event of a message; false if none remains.
         fn poll_message_event(self: &mut Core, event: &mut FabricMessageEvent) -> bool;
         /// Reports the events of every message from now on, not only of those that were posted.
         fn report_all_messages(self: &mut Core);
@@ -264,12 +264,12 @@ mod ffi {
         ) -> Result<()>;
         /// Posts a receive with that id.
         fn post_receive(self: &mut Core, host: u32, qp: u32, id: u64, now_ps: u64) -> Result<()>;
-        /// Takes a completion of any host; false if there is none left. A host with completions
+        /// Takes a completion of any host; false if none remains. A host with completions
         /// asks to be woken at once.
         fn poll_completion(self: &mut Core, completion: &mut FabricCompletion) -> bool;
 
         /// The index of the port by which a packet leaves a switch, after its policy saw the
-        /// packet; the largest number if there is none. `loads`: the bytes that wait at each port
+        /// packet; the largest number if no port can. `loads`: the bytes that wait at each port
         /// of the switch and on its wire; empty unless the policy looks at queues.
         fn route(
             self: &mut Core,
@@ -281,7 +281,7 @@ mod ffi {
         /// The only port towards a host until the next step is applied; the largest number if
         /// there are several or none, or if the policy must see every packet.
         fn only_port(self: &Core, switch_number: u32, dst: u32) -> u32;
-        /// Draws whether a packet is marked that finds so many bytes without priority waiting.
+        /// Draws whether a packet is marked that finds these bytes without priority waiting.
         fn marks(self: &mut Core, port: u32, waiting_bytes: u64) -> bool;
         /// Draws whether a lossy link loses a packet that arrived by a port.
         fn loses(self: &mut Core, port: u32, numerator: u32, denominator: u32) -> bool;

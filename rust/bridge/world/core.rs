@@ -21,9 +21,9 @@ pub(super) enum PostError {
     /// There is no such host.
     #[error("message from host {src} to host {dst}: there are {hosts} hosts, numbered from 0")]
     NoHost {
-        /// Sender.
+        /// Number of the sending host.
         src: u32,
-        /// Receiver.
+        /// Number of the receiving host.
         dst: u32,
         /// The number of hosts.
         hosts: u32,

@@ -37,7 +37,7 @@ pub(super) enum ExperimentError {
     /// A file cannot be written.
     #[error("{path} cannot be written: {reason}")]
     Unwritable {
-        /// Its path.
+        /// Path of the file that could not be written.
         path: String,
         /// The error of the operating system.
         reason: std::io::Error,

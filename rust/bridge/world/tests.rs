@@ -82,7 +82,7 @@ struct Plain<'a> {
     links: &'a [FabricLink],
     gap: u64,
     free: Vec<u64>,
-    /// By host.
+    /// By host, the time to wake it; the largest number without one.
     wakes: Vec<u64>,
     /// The time, the port that sent a packet (or the host to wake), and the index of the packet.
     events: BinaryHeap<Reverse<(u64, u32, u32)>>,

@@ -52,9 +52,9 @@ pub(super) enum WorkError {
              {DEEPEST_QUEUE} (EINVAL)"
     )]
     Depth {
-        /// "send" or "receive".
+        /// The direction of the queue: "send" or "receive".
         which: &'static str,
-        /// The depth.
+        /// The depth as given, in work requests.
         depth: u32,
     },
 }
