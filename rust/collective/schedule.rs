@@ -231,7 +231,7 @@ impl<'a> ScheduleBuilder<'a> {
 
     /// The workload: each message starts `gap` after the last of its dependencies.
     pub(super) fn finish(self, gap: Span) -> Workload {
-        // The gap is between dependent messages: without dependencies there is none to keep.
+        // The gap is between dependent messages: without dependencies no gap applies.
         if self.dependencies.is_empty() {
             return Workload::independent(self.messages);
         }
