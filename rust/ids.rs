@@ -33,7 +33,7 @@ id!(
     "switch"
 );
 id!(
-    /// A full-duplex link.
+    /// A full-duplex link, which has a port in each direction.
     LinkId,
     "link"
 );

@@ -173,7 +173,7 @@ pub enum RefusalReason {
 }
 
 impl RefusalReason {
-    /// The reason of this number; `None` if there is none.
+    /// The reason of this number; `None` if no reason has it.
     pub(super) const fn of_number(number: u64) -> Option<Self> {
         const NOT_READY: u64 = RefusalReason::ReceiverNotReady as u64;
         const INVALID: u64 = RefusalReason::InvalidRequest as u64;

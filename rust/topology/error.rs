@@ -87,7 +87,7 @@ pub enum TopologyError {
     /// A size exceeds its limit.
     #[error("{count} {what} are too many; the limit is {limit}")]
     TooLarge {
-        /// What there is too much of: hosts, switches, links, or pairs of switch and edge switch.
+        /// What is too numerous: hosts, switches, links, or pairs of switch and edge switch.
         what: &'static str,
         /// How many there would be.
         count: u128,

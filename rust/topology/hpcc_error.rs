@@ -46,7 +46,7 @@ pub enum HpccTopologyFault {
     /// A count exceeds its limit.
     #[error("{count} {what} are too many; the limit is {limit}")]
     TooMany {
-        /// What there is too much of: nodes, switches or links.
+        /// What is too numerous: nodes, switches or links.
         what: &'static str,
         /// The number in the first line.
         count: u64,

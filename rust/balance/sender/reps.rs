@@ -310,7 +310,7 @@ impl Buffer {
     }
 }
 
-/// The highest recent round-trip time, which tells congestion from failure.
+/// The highest recent round-trip time, which distinguishes congestion from failure.
 #[derive(Debug, Clone, Copy)]
 struct RoundTrips {
     highest: Span,

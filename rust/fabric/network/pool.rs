@@ -152,7 +152,7 @@ impl Pool {
     #[inline]
     pub(super) fn pop_front(&self, list: &mut List) -> Option<SlotId> {
         let first = list.first()?;
-        // The tail of an emptied list is stale: only its head tells that it is empty.
+        // The tail of an emptied list is stale: only its head shows that it is empty.
         list.head = self.slots[first.0 as usize].next;
         Some(first)
     }

@@ -221,7 +221,7 @@ impl Answers {
             dst: self.peer.peer,
             qp: self.peer.peer_qp,
             label: self.peer.label,
-            // The value of the answered packet serves twice: it tells the sender which path it is
+            // The value of the answered packet serves twice: it informs the sender which path it is
             // about, and it selects the answer's own way back.
             entropy: echo.entropy,
             route: echo.entropy,

@@ -47,7 +47,7 @@ impl<P: Copy> Flights<P> {
         found.is_some_and(|index| self.queue.remove(index).is_some())
     }
 
-    /// When the timer of the oldest packet expires; `NEVER` if there is none.
+    /// When the timer of the oldest packet expires; `NEVER` if no packet is in flight.
     #[inline]
     pub(super) fn deadline(&self) -> Time {
         self.queue.front().map_or(Time::NEVER, |oldest| oldest.sent.saturating_add(self.timeout))

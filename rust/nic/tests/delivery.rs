@@ -134,7 +134,7 @@ fn go_back_n_refuses_unordered_delivery_by_name() {
 }
 
 /// The numbers of a coded message's packets count on from message to message and from repair to
-/// repair; what is told apart on the wire is how near they are.
+/// repair; the wire distinguishes only numbers that are near each other.
 #[test]
 fn a_coded_message_may_have_more_packets_than_sequence_numbers_distinguish() {
     let mut config = NicConfig::clone(&config(Recovery::ERASURE, 32));

@@ -1,4 +1,4 @@
-//! Timers between two NICs: whoever wakes up early finds nothing due and changes nothing.
+//! Timers between two NICs: a NIC that wakes up early finds nothing due and changes nothing.
 
 use std::collections::BTreeMap;
 

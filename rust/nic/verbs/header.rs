@@ -50,7 +50,7 @@ impl VerbCode {
     const ALL: [Self; 5] =
         [Self::Write, Self::WriteWithImmediate, Self::Send, Self::ReadRequest, Self::ReadResponse];
 
-    /// The code of this number; `None` if there is none.
+    /// The code of this number; `None` if no code has it.
     const fn of_number(number: u64) -> Option<Self> {
         match number < Self::ALL.len() as u64 {
             true => Some(Self::ALL[number as usize]),

@@ -10,7 +10,7 @@ const PATH: PathFacts = PathFacts {
     packet: Bytes::new(PACKET),
 };
 
-/// With a first window of so many packets, of a bandwidth-delay product of 150.
+/// With a first window of `packets` packets, of a bandwidth-delay product of 150.
 fn control(packets: u32) -> Nscc {
     let start_window = Fraction::new(packets, 150).expect("not zero");
     Nscc::new(&Config { start_window, ..Config::default() }, &PATH)

@@ -10,7 +10,7 @@ fn posted(messages: &[u64]) -> Erasure {
     code
 }
 
-/// Sends what there is to send; the message and coded number of each.
+/// Sends every packet that may be sent; the message and coded number of each.
 fn send(code: &mut Erasure, now: u64) -> Vec<(u32, u32)> {
     let mut sent = Vec::new();
     while code.next(END.min(code.posted)).is_some() {
