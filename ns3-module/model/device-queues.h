@@ -38,7 +38,7 @@ class DeviceQueues
     struct Device
     {
         Ptr<QueueBase> queue;             //!< its own queue; null if it has none
-        Ptr<QueueDisc> disc;              //!< its root queue disc; null if there is none
+        Ptr<QueueDisc> disc;              //!< its root queue disc; null without one
         std::shared_ptr<uint64_t> onWire; //!< bytes of the packet on the wire
     };
 

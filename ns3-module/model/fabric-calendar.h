@@ -73,7 +73,7 @@ class FabricCalendar
     void Push(uint64_t timePs, Kind kind, uint32_t number);
     /// @return the time in picoseconds
     uint64_t Now() const;
-    /// @return the time of the next event; FABRIC_NEVER if there is none
+    /// @return the time of the next event; FABRIC_NEVER without one
     uint64_t GetNextTime() const;
     /// @return number of events so far
     uint64_t GetEventCount() const;

@@ -59,7 +59,7 @@ class FabricHosts
      * @brief Takes the control packet that starts now; a host sends them even while data is paused.
      * @param host number of the host
      * @param packet set to the packet
-     * @return false if there is none
+     * @return false if no control packet waits
      */
     virtual bool PollTransmitControl(uint32_t host, FabricPacket& packet) = 0;
     /**
@@ -90,11 +90,11 @@ class FabricHosts
      * @return the time to wake it if no packet arrives before; FABRIC_NEVER if it needs no wake-up
      */
     virtual uint64_t NextWake(uint32_t host, uint64_t nowPs, uint64_t freePs) = 0;
-    /// @return a host whose wake-up may have changed; FABRIC_NO_PORT if there is none left
+    /// @return a host whose wake-up may have changed; FABRIC_NO_PORT if none remains
     virtual uint32_t PollTouched() = 0;
     /**
      * @param event set to an event of a message
-     * @return false if there is none left
+     * @return false if no event remains
      */
     virtual bool PollMessageEvent(FabricMessageEvent& event) = 0;
     /// @return true if every message is delivered and completed

@@ -78,7 +78,7 @@ class FabricVerbs
     virtual void PostReceive(uint32_t host, uint32_t qp, uint64_t workId, uint64_t nowPs) = 0;
     /**
      * @param completion set to a completion of any host
-     * @return false if there is none left
+     * @return false if no completion remains
      */
     virtual bool PollCompletion(FabricCompletion& completion) = 0;
 };

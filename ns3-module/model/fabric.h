@@ -184,7 +184,7 @@ class Fabric : public Object, private FabricCalendar::Client
         return m_calendar;
     }
 
-    /// @return priority flow control (PFC); null if there is none
+    /// @return priority flow control (PFC); null without PFC
     FabricPfc* GetPfc() const
     {
         return m_pfc.get();
@@ -284,7 +284,7 @@ class Fabric : public Object, private FabricCalendar::Client
     FabricSettings m_settings;                 //!< of switches and links
     FabricPool m_pool;                         //!< packets
     FabricCalendar m_calendar;                 //!< events
-    std::unique_ptr<FabricPfc> m_pfc;          //!< PFC; null if there is none
+    std::unique_ptr<FabricPfc> m_pfc;          //!< PFC; null if it is off
     std::unique_ptr<FabricFaults> m_faults;    //!< faults of links
     std::unique_ptr<RoceBytes> m_roceBytes;    //!< encodes packets for captures
     std::vector<FabricPort*> m_ports;          //!< by number

@@ -172,14 +172,14 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
     /// @return the parameters of the policy
     std::string GetParameters() const;
 
-    /// Make the policy, if there is none; aborts with the reason if it is unsupported.
+    /// Make the policy, unless it exists; aborts with the reason if it is unsupported.
     void MakeChooser();
     /// Read the routes, if that is due, and notify the policy of changes.
     void RefreshRoutes();
     /**
      * @brief Fill in the candidates: the next hops whose interface is up.
      * @param group the next hops
-     * @return false if there is none
+     * @return false if no interface is up
      */
     bool FillCandidates(const EqualCostRoutes::Group& group);
     /**

@@ -27,7 +27,7 @@ class RdmaNic;
  * splits messages does not split work requests, because each stays on the queue pair that it was
  * posted to.
  *
- * Completions are passed to the callback, or, if there is none, kept for PollCompletion. The trace
+ * Completions are passed to the callback, or, without one, kept for PollCompletion. The trace
  * sources Completion of the queue pair and of the NIC always report them. A callback may call every
  * method.
  *
@@ -128,7 +128,7 @@ class RdmaQp : public Object
     /**
      * @brief Takes the oldest completion that was not passed to a callback.
      * @param completion set to the completion
-     * @return false if there is none
+     * @return false if no completion is kept
      */
     bool PollCompletion(FabricCompletion& completion);
     /**

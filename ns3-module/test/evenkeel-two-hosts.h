@@ -75,7 +75,7 @@ Completions(Ptr<RdmaQp> qp)
 
 /**
  * @param verb a function that must throw an exception
- * @return the kind of the exception and its message; empty if there is none
+ * @return the kind of the exception and its message; empty without an exception
  */
 template <class Verb>
 std::string
