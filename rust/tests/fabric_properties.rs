@@ -15,6 +15,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngSeed};
 
+use crate::support::extent;
+
 /// The random draws of a failure: the index of the link, the start, the duration (0 for the rest of
 /// the run), and the delays of detection and convergence, all in nanoseconds; then the kind.
 type FailureDraw = (prop::sample::Index, u64, u64, (u64, u64), &'static str);
@@ -34,8 +36,8 @@ fn config() -> Config {
         config.rng_seed = RngSeed::Fixed(1);
     }
     if std::env::var_os("PROPTEST_CASES").is_none() {
-        // 320 scenarios, half of them run twice: some 15 s.
-        config.cases = 160;
+        // Two properties, and one of them runs each scenario twice.
+        config.cases = if extent::is_long() { 160 } else { 80 };
     }
     config
 }

@@ -97,6 +97,9 @@ fn the_table_of_reps_agrees_with_the_artifact() {
 
 #[test]
 fn fewer_entropy_values_do_not_help() {
+    if extent::is_left_out("published::reps::fewer_entropy_values_do_not_help") {
+        return;
+    }
     let sizes = [65_536, 256, 32];
     let jobs: Vec<(&str, u32)> =
         ["reps", "spray"].iter().flat_map(|&policy| sizes.map(|size| (policy, size))).collect();
@@ -133,6 +136,11 @@ fn coalesced(example: &str, policy: &str, every: u32) -> [f64; 3] {
 
 #[test]
 fn coalesced_acknowledgements_cost_what_the_artifact_says_up_to_eight() {
+    if extent::is_left_out(
+        "published::reps::coalesced_acknowledgements_cost_what_the_artifact_says_up_to_eight",
+    ) {
+        return;
+    }
     let jobs: Vec<(u32, &str)> = COALESCED
         .iter()
         .flat_map(|&(every, ..)| ["reps", "spray"].map(|policy| (every, policy)))
@@ -166,6 +174,9 @@ fn coalesced_acknowledgements_cost_what_the_artifact_says_up_to_eight() {
 
 #[test]
 fn prime_takes_acknowledgements_apart() {
+    if extent::is_left_out("published::reps::prime_takes_acknowledgements_apart") {
+        return;
+    }
     const EVERY: [u32; 3] = [1, 8, 16];
     let mut text = format!(
         "Several packets an acknowledgement: mean flow completion times in us (seed 1)\n\
