@@ -23,15 +23,18 @@ pub(super) struct Connection {
     incomplete: u32,
     stream: u32,
     slot: u32,
+    /// The index of its pair of hosts in [`InUse`].
+    pair: u32,
     /// The index of the pool that it returns to when it is idle; [`NO_POOL`] if it has a fixed
     /// slot.
     pool: u32,
 }
 
+/// Beyond the end of every list of pools.
 const NO_POOL: u32 = u32::MAX;
 
 impl Connection {
-    pub(super) fn new(key: &ConnectionKey, qp: QpId) -> Self {
+    fn new(key: &ConnectionKey, qp: QpId, pair: u32) -> Self {
         Self {
             src: key.src,
             dst: key.dst,
@@ -41,6 +44,7 @@ impl Connection {
             incomplete: 0,
             stream: key.stream,
             slot: key.slot,
+            pair,
             pool: NO_POOL,
         }
     }
@@ -109,6 +113,16 @@ impl StreamKey {
     }
 }
 
+/// The connections of a pair of hosts and stream.
+#[derive(Debug, Clone, Copy)]
+struct Stream {
+    /// How many there are.
+    count: u32,
+    /// The index of the pool of those that flows take when they are idle; [`NO_POOL`] if there are
+    /// none.
+    pool: u32,
+}
+
 /// The idle connections of a pool, by slot: slot and id.
 type Pool = BinaryHeap<Reverse<(u32, u32)>>;
 
@@ -116,11 +130,9 @@ type Pool = BinaryHeap<Reverse<(u32, u32)>>;
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     list: Vec<Connection>,
+    /// Those with a fixed slot.
     by_key: HashMap<ConnectionKey, u32>,
-    /// How many queue pairs each pair of hosts and stream has.
-    streams: HashMap<StreamKey, u32>,
-    /// The pool of each pair of hosts and stream whose flows take idle queue pairs.
-    pool_of: HashMap<StreamKey, u32>,
+    streams: HashMap<StreamKey, Stream>,
     pools: Vec<Pool>,
     in_use: InUse,
 }
@@ -148,22 +160,27 @@ impl Connections {
     /// The next flow of a pair of hosts and stream needs an idle connection: the one with the
     /// lowest slot, or the slot of a new connection, which [`Self::add_to_pool`] then adds.
     pub(super) fn take_idle(&mut self, key: StreamKey) -> Result<u32, u32> {
-        let pool = self.pool_of.get(&key).map(|&pool| &mut self.pools[pool as usize]);
-        match pool.and_then(BinaryHeap::pop) {
+        let Some(stream) = self.streams.get(&key) else { return Err(0) };
+        match self.pools.get_mut(stream.pool as usize).and_then(BinaryHeap::pop) {
             Some(Reverse((_, connection))) => Ok(connection),
-            None => Err(self.streams.get(&key).copied().unwrap_or(0)),
+            None => Err(stream.count),
         }
     }
 
     /// From now on a connection returns to the pool of its pair of hosts and stream when it is
     /// idle.
-    pub(super) fn add_to_pool(&mut self, key: StreamKey, connection: u32) {
-        let next = u32::try_from(self.pools.len()).expect("fewer pools than queue pairs");
-        let pool = *self.pool_of.entry(key).or_insert(next);
-        if pool == next {
+    pub(super) fn add_to_pool(&mut self, key: StreamKey, id: u32) {
+        let stream = self.streams.get_mut(&key).expect("the connection is one of the stream");
+        if stream.pool == NO_POOL {
+            stream.pool = u32::try_from(self.pools.len()).expect("fewer pools than queue pairs");
             self.pools.push(Pool::default());
         }
-        self.get_mut(connection).pool = pool;
+        self.list[id as usize].pool = stream.pool;
+    }
+
+    /// From now on [`Self::find`] finds a connection by its fixed slot.
+    pub(super) fn add_to_keys(&mut self, key: ConnectionKey, id: u32) {
+        self.by_key.insert(key, id);
     }
 
     /// Adds a flow at the end of a connection.
@@ -172,7 +189,7 @@ impl Connections {
         connection.flows.push_back(Some(flow));
         connection.incomplete += 1;
         if connection.incomplete == 1 {
-            self.in_use.add(connection.src, connection.dst);
+            self.in_use.add(connection.src, connection.pair);
         }
     }
 
@@ -183,7 +200,7 @@ impl Connections {
         if connection.incomplete > 0 {
             return;
         }
-        self.in_use.remove(connection.src, connection.dst);
+        self.in_use.remove(connection.src, connection.pair);
         if let Some(pool) = self.pools.get_mut(connection.pool as usize) {
             pool.push(Reverse((connection.slot, id)));
         }
@@ -196,16 +213,17 @@ impl Connections {
 
     /// Counts a queue pair for its pair of hosts and stream; how many they have now.
     pub(super) fn count_in_stream(&mut self, key: &ConnectionKey) -> u32 {
-        let count = self.streams.entry(key.stream_key()).or_insert(0);
-        *count += 1;
-        *count
+        let none = Stream { count: 0, pool: NO_POOL };
+        let stream = self.streams.entry(key.stream_key()).or_insert(none);
+        stream.count += 1;
+        stream.count
     }
 
-    /// Adds a connection; its id.
-    pub(super) fn add(&mut self, key: ConnectionKey, connection: Connection) -> u32 {
+    /// Adds the connection of a queue pair; its id.
+    pub(super) fn add(&mut self, key: &ConnectionKey, qp: QpId) -> u32 {
         let id = self.next_id();
-        self.list.push(connection);
-        self.by_key.insert(key, id);
+        let pair = self.in_use.pair(key.src, key.dst);
+        self.list.push(Connection::new(key, qp, pair));
         id
     }
 }

@@ -6,48 +6,61 @@ use crate::ids::HostId;
 
 /// How many queue pairs are in use now, and the most at any time so far, by sending host and by
 /// pair of hosts.
+///
+/// A queue pair comes into use with a flow, and flows may be as short as a packet: counting takes
+/// no look-up.
 #[derive(Debug, Default)]
 pub(super) struct InUse {
-    by_host: HashMap<HostId, u64>,
-    by_pair: HashMap<(HostId, HostId), u64>,
-    per_nic_max: u64,
-    per_peer_max: u64,
+    /// By host.
+    by_host: Vec<u32>,
+    /// By index of the pair.
+    by_pair: Vec<u32>,
+    /// The index of each pair of hosts that has a queue pair.
+    pairs: HashMap<(HostId, HostId), u32>,
+    per_nic_max: u32,
+    per_peer_max: u32,
 }
 
 impl InUse {
-    /// A queue pair from `src` to `dst` comes into use.
-    pub(super) fn add(&mut self, src: HostId, dst: HostId) {
-        let host = self.by_host.entry(src).or_default();
+    /// The index of a pair of hosts, from `src` to `dst`, that gets a queue pair.
+    pub(super) fn pair(&mut self, src: HostId, dst: HostId) -> u32 {
+        if self.by_host.len() <= src.index() {
+            self.by_host.resize(src.index() + 1, 0);
+        }
+        let next = u32::try_from(self.by_pair.len()).expect("fewer pairs than queue pairs");
+        let pair = *self.pairs.entry((src, dst)).or_insert(next);
+        if pair == next {
+            self.by_pair.push(0);
+        }
+        pair
+    }
+
+    /// A queue pair of that sender and pair comes into use.
+    #[inline]
+    pub(super) fn add(&mut self, src: HostId, pair: u32) {
+        let host = &mut self.by_host[src.index()];
         *host += 1;
         self.per_nic_max = self.per_nic_max.max(*host);
-        let pair = self.by_pair.entry((src, dst)).or_default();
+        let pair = &mut self.by_pair[pair as usize];
         *pair += 1;
         self.per_peer_max = self.per_peer_max.max(*pair);
     }
 
-    /// A queue pair from `src` to `dst` becomes idle.
-    pub(super) fn remove(&mut self, src: HostId, dst: HostId) {
-        release(&mut self.by_host, src);
-        release(&mut self.by_pair, (src, dst));
+    /// A queue pair of that sender and pair becomes idle.
+    #[inline]
+    pub(super) fn remove(&mut self, src: HostId, pair: u32) {
+        self.by_host[src.index()] -= 1;
+        self.by_pair[pair as usize] -= 1;
     }
 
     /// The most at one sending host at any time.
     pub(super) fn per_nic_max(&self) -> u64 {
-        self.per_nic_max
+        self.per_nic_max.into()
     }
 
     /// The most from one sending host to one receiving host at any time.
     pub(super) fn per_peer_max(&self) -> u64 {
-        self.per_peer_max
-    }
-}
-
-/// Takes one from a count, which is discarded at zero: memory follows what is in use.
-fn release<K: std::hash::Hash + Eq>(counts: &mut HashMap<K, u64>, key: K) {
-    let count = counts.get_mut(&key).expect("it came into use");
-    *count -= 1;
-    if *count == 0 {
-        counts.remove(&key);
+        self.per_peer_max.into()
     }
 }
 
@@ -59,19 +72,21 @@ mod tests {
     fn the_most_at_once_is_kept_by_nic_and_by_peer() {
         let [a, b, c] = [0, 1, 2].map(HostId);
         let mut in_use = InUse::default();
-        in_use.add(a, b);
-        in_use.add(a, c);
-        in_use.remove(a, b);
-        in_use.add(a, b);
-        in_use.add(b, a);
+        let [ab, ac, ba] = [(a, b), (a, c), (b, a)].map(|(src, dst)| in_use.pair(src, dst));
+        assert_eq!([ab, ac, ba, in_use.pair(a, c)], [0, 1, 2, 1]);
+        in_use.add(a, ab);
+        in_use.add(a, ac);
+        in_use.remove(a, ab);
+        in_use.add(a, ab);
+        in_use.add(b, ba);
         assert_eq!((in_use.per_nic_max(), in_use.per_peer_max()), (2, 1));
-        in_use.add(b, a);
-        in_use.add(b, a);
+        in_use.add(b, ba);
+        in_use.add(b, ba);
         assert_eq!((in_use.per_nic_max(), in_use.per_peer_max()), (3, 3));
-        for (src, dst) in [(a, b), (a, c), (b, a), (b, a), (b, a)] {
-            in_use.remove(src, dst);
+        for (src, pair) in [(a, ab), (a, ac), (b, ba), (b, ba), (b, ba)] {
+            in_use.remove(src, pair);
         }
-        assert!(in_use.by_host.is_empty() && in_use.by_pair.is_empty());
+        assert!(in_use.by_host.iter().chain(&in_use.by_pair).all(|&count| count == 0));
         assert_eq!((in_use.per_nic_max(), in_use.per_peer_max()), (3, 3));
     }
 }

@@ -2,7 +2,7 @@
 //! pair.
 
 use super::Endpoints;
-use super::connections::{Connection, ConnectionKey, StreamKey};
+use super::connections::{ConnectionKey, StreamKey};
 use crate::balance::sender::{NetworkParameters, PathSpace, QpContext, Sender, SenderPolicy as _};
 use crate::balance::{Forwarding, Weights};
 use crate::ids::{HostId, LinkId, MessageId, TaskId};
@@ -83,7 +83,11 @@ impl Endpoints {
         match flow.queue_pair {
             QueuePairChoice::Index(slot) => {
                 let key = stream.with_slot(slot);
-                connections.find(&key).unwrap_or_else(|| self.connect(key, flow))
+                connections.find(&key).unwrap_or_else(|| {
+                    let connection = self.connect(key, flow);
+                    self.ledger.connections.add_to_keys(key, connection);
+                    connection
+                })
             }
             QueuePairChoice::Idle => connections.take_idle(stream).unwrap_or_else(|slot| {
                 let connection = self.connect(stream.with_slot(slot), flow);
@@ -103,7 +107,7 @@ impl Endpoints {
         let qp = self.hosts[key.src.index()].nic.open_sender(half);
         let receiver = self.hosts[key.dst.index()].nic.open_receiver(key.src, qp, label, cookie);
         self.hosts[key.src.index()].nic.connect(qp, receiver);
-        self.ledger.connections.add(key, Connection::new(&key, qp))
+        self.ledger.connections.add(&key, qp)
     }
 
     /// Informs the policy of a new queue pair of what routing has announced to existing ones.
