@@ -22,7 +22,7 @@ const PROGRESS_EVERY: u64 = 1 << 18;
 pub struct Observers<'a> {
     /// Observes packets and counters.
     pub watch: Option<&'a mut dyn Watch>,
-    /// Called with the progress of the run, every [`PROGRESS_EVERY`] events and at its end.
+    /// Called with the progress of the run, every `PROGRESS_EVERY` events and at its end.
     pub progress: &'a mut dyn FnMut(&Progress),
 }
 

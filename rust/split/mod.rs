@@ -5,7 +5,7 @@
 //! NIC it is sans-IO: messages, failed paths and the time go in, flows and a wake-up time come out.
 
 pub mod batch;
-mod pieces;
+pub mod pieces;
 
 pub use pieces::{Cutter, SmallestPiece};
 
