@@ -12,6 +12,7 @@ mod output;
 mod progress;
 mod qps;
 mod rails;
+mod reproduce;
 mod run;
 mod scenario;
 mod single;
@@ -73,6 +74,7 @@ struct Cli {
 enum Command {
     Run(run::Arguments),
     Compare(compare::Arguments),
+    Reproduce(reproduce::Arguments),
     Hpcc(hpcc::Arguments),
     Check(check::Arguments),
     Bound(bound::Arguments),
@@ -98,6 +100,7 @@ pub(crate) fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Hpcc(arguments) => hpcc::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Bound(arguments) => bound::run(&arguments),

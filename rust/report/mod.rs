@@ -17,7 +17,10 @@ mod open;
 mod pfc_txt;
 mod rails;
 mod rails_table;
+mod reproduction_page;
+mod reproduction_table;
 mod run_table;
+mod study_folder;
 mod summary;
 mod table;
 pub mod trace_files;
@@ -37,7 +40,10 @@ pub use rails::{
     OperationSummary, RailLine, RailSummary, TimelineLine, write_operations_csv, write_timeline_csv,
 };
 pub use rails_table::{rails_compare_table, rails_table};
+pub use reproduction_page::reproduction_page;
+pub use reproduction_table::{reproduction_table, study_table};
 pub use run_table::run_table;
+pub use study_folder::{StudyFolder, StudyFolderError};
 pub use summary::{Fct, Packets, Qps, State, Summary, write_summary};
 pub use table::list_table;
 pub use twin::{Count, Difference, Side, TOLERANCE, Twin};

@@ -7,6 +7,7 @@ use crate::balance::switch::StateSize;
 use crate::fabric::{Counters, FlowRecord, Outcome, QpCounts, Verdict};
 use crate::ids::{HostId, MessageId};
 use crate::nic::{CacheCounters, QpAccount};
+use crate::study::reproduce::{ClaimOutcome, Reproduction, ResultTable, Verdict};
 use crate::topology::{LeafSpine, Topology};
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::workload::{Message, Workload};
@@ -20,6 +21,51 @@ pub(super) fn snapshot(name: &str, text: &str) {
     settings.set_omit_expression(true);
     let text = text.replace(super::VERSION, "VERSION");
     settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+/// A study with a claim of each verdict.
+pub(super) fn reproduction() -> Reproduction {
+    let claim = |text: &str, cell: &str, verdict, why: &str| ClaimOutcome {
+        text: text.to_owned(),
+        cell: cell.to_owned(),
+        origin: "artifact, run".to_owned(),
+        source: "table 2".to_owned(),
+        published: "53.41 us".to_owned(),
+        ours: "53.98 us".to_owned(),
+        error: "+1.1 %".to_owned(),
+        seeds: 10,
+        verdict,
+        why: why.to_owned(),
+    };
+    let all_reduce = "completion time of a direct all-reduce";
+    let because = "the switches of the artifact use a dead link until routing converges";
+    Reproduction {
+        study: "sample".to_owned(),
+        title: "Collectives without failures".to_owned(),
+        work: "A Work (arXiv 0000.00000)".to_owned(),
+        about:
+            "All-reduces of 64 GPUs in the setting of the authors' artifact, which is described \
+                here in a sentence that takes two lines."
+                .to_owned(),
+        scale: "paper".to_owned(),
+        version: super::VERSION.to_owned(),
+        runs: 24,
+        wall_s: 12.5,
+        peak_rss_bytes: Some(98_000_000),
+        claims: vec![
+            claim(all_reduce, "ethereal, 1MB", Verdict::Holds, ""),
+            claim(all_reduce, "spray, 1MB", Verdict::DoesNotHold, because),
+            claim("spraying is slower", "", Verdict::CannotBeJudged, "the source has no value"),
+            claim("routing helps", "", Verdict::NotAtThisScale, ""),
+        ],
+        tables: vec![ResultTable {
+            title: "Completion time, us".to_owned(),
+            corner: "policy".to_owned(),
+            columns: vec!["1MB".to_owned(), "4MB".to_owned()],
+            rows: vec![("ecmp".to_owned(), vec!["55.00".to_owned(), "195.2".to_owned()])],
+        }],
+        learned: vec!["Splitting costs nothing where there are enough flows.".to_owned()],
+    }
 }
 
 pub(super) fn identity() -> Identity {

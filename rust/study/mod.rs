@@ -8,6 +8,7 @@ mod lower_bound;
 mod pool;
 mod queue_pairs;
 mod rails;
+pub mod reproduce;
 mod run;
 
 pub use compare::{Comparison, ComparisonRun, Observer, compare};

@@ -1,0 +1,123 @@
+//! `evenkeel reproduce`: the experiments of publications, claim by claim.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::thread;
+
+use clap::{Args, ValueEnum};
+use evenkeel::report::{self, StudyFolder};
+use evenkeel::study::reproduce::{BUILT_IN, Reproduction, Scale, Study};
+use serde::Serialize;
+
+use super::progress::Bars;
+use super::{Status, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  evenkeel reproduce
+  evenkeel reproduce ethereal-collectives
+  evenkeel reproduce my-study.toml --scale paper --out results/studies
+  evenkeel reproduce all --json | jq '.studies[].claims[].verdict'
+
+The table of a study has a line for each claim:
+  by        who has the value: a publication (paper, slides), the authors'
+            artifact or another simulator that was run, a closed form, or
+            this project's expectation from the mechanism
+  theirs    their value
+  ours      the value of this run, a mean over the seeds
+  off       the deviation of ours from theirs
+  verdict   holds, does not hold, cannot be judged, or not at this scale
+A number in brackets points to the reason below the table.
+
+A study is a TOML file; docs/studies.md has the format.
+";
+
+/// The name that stands for every study.
+const ALL: &str = "all";
+
+/// Repeat the experiments of publications and judge their claims
+///
+/// Without a name it lists the studies. The exit status is 0 whatever the verdicts are.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The study's name, a file with a study, or 'all'
+    #[arg(value_name = "NAME")]
+    study: Option<String>,
+    /// The runs of a minute, or all of them
+    #[arg(long, value_enum, default_value_t = ScaleName::Quick)]
+    scale: ScaleName,
+    /// Simulate this many runs at the same time; more need more memory [default: one for each core]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Write the results of each study to this folder, and a page of all studies in it
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON object instead of the tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// The scale on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ScaleName {
+    Quick,
+    Paper,
+}
+
+impl From<ScaleName> for Scale {
+    fn from(name: ScaleName) -> Self {
+        match name {
+            ScaleName::Quick => Self::Quick,
+            ScaleName::Paper => Self::Paper,
+        }
+    }
+}
+
+/// The object that `--json` prints.
+#[derive(Serialize)]
+struct Studies {
+    studies: Vec<Reproduction>,
+}
+
+/// Runs the studies and prints their claims; without a name, lists them.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+    let names: Vec<&str> = match arguments.study.as_deref() {
+        None => return list(),
+        Some(ALL) => BUILT_IN.iter().map(|(name, _)| *name).collect(),
+        Some(name) => vec![name],
+    };
+    let studies = names.iter().map(|name| Study::load(name, arguments.scale.into()));
+    let studies = studies.collect::<Result<Vec<Study>, _>>()?;
+    let folder = arguments.out.as_deref().map(StudyFolder::open).transpose()?;
+    let mut results = Vec::new();
+    for (index, study) in studies.iter().enumerate() {
+        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let bars = Bars::of_many(study.runs());
+        let (result, rows) = study.run(arguments.jobs.unwrap_or_else(cores), &bars)?;
+        drop(bars);
+        folder.as_ref().map(|folder| folder.add(&result, &rows)).transpose()?;
+        if !arguments.json {
+            let separator = if index == 0 { "" } else { "\n" };
+            output::print(&format!("{separator}{}", report::reproduction_table(&result)))?;
+        }
+        results.push(result);
+    }
+    if arguments.json {
+        output::print_json(&Studies { studies: results })?;
+    }
+    Ok(Status::Done)
+}
+
+/// Prints the studies, with how many claims and runs each has.
+fn list() -> anyhow::Result<Status> {
+    let mut rows = Vec::new();
+    for (name, _) in BUILT_IN {
+        let (quick, paper) = (Study::load(name, Scale::Quick)?, Study::load(name, Scale::Paper)?);
+        let shows = format!("{}: {}", paper.work(), paper.title());
+        let (claims, all) = (paper.claims().to_string(), paper.runs().to_string());
+        rows.push([(*name).to_owned(), shows, claims, quick.runs().to_string(), all]);
+    }
+    output::print(&report::study_table(&rows))?;
+    Ok(Status::Done)
+}

@@ -1,0 +1,182 @@
+//! A folder with the results of studies and the page made from them.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+use thiserror::Error;
+
+use super::reproduction_page;
+use crate::study::reproduce::{BUILT_IN, Reproduction, RunRow};
+
+/// The page of all studies in the folder.
+const PAGE: &str = "README.md";
+
+/// A folder that holds `NAME.json` and `NAME.csv` of studies, and `README.md`, which is written
+/// again whenever a study is added. Other files are left alone.
+#[derive(Debug)]
+pub struct StudyFolder {
+    path: PathBuf,
+}
+
+/// The reason why results of studies cannot be kept.
+#[derive(Debug, Error)]
+pub enum StudyFolderError {
+    /// The page was not written by this program.
+    #[error("--out {folder}: README.md is not a page of studies; expected a folder without one")]
+    ForeignPage {
+        /// Path of the folder, as given to `--out`.
+        folder: String,
+    },
+    /// The results of a study cannot be read.
+    #[error("--out {folder}: {file} is not the result of a study: {reason}; remove it")]
+    Unreadable {
+        /// Path of the folder, as given to `--out`.
+        folder: String,
+        /// Name of the file.
+        file: String,
+        /// What the reader expected.
+        reason: String,
+    },
+    /// An operation of the file system failed.
+    #[error("--out {folder}: cannot {action}: {reason}")]
+    Failed {
+        /// Path of the folder, as given to `--out`.
+        folder: String,
+        /// The operation that failed, as a verb and its object.
+        action: String,
+        /// The error of the system.
+        reason: io::Error,
+    },
+}
+
+impl StudyFolder {
+    /// Creates the folder if it does not exist, and checks what is in it.
+    ///
+    /// # Errors
+    /// The folder cannot be written, or holds a page or a JSON file of others.
+    pub fn open(path: &Path) -> Result<Self, StudyFolderError> {
+        let folder = Self { path: path.to_owned() };
+        fs::create_dir_all(path).map_err(|reason| folder.failed("create the folder", reason))?;
+        let page = fs::read_to_string(path.join(PAGE)).unwrap_or_default();
+        let head = reproduction_page(&[]);
+        if !page.is_empty() && page.lines().next() != head.lines().next() {
+            return Err(StudyFolderError::ForeignPage { folder: folder.name() });
+        }
+        folder.studies()?;
+        Ok(folder)
+    }
+
+    /// Adds the results of a study in place of its earlier ones, and writes the page again.
+    ///
+    /// # Errors
+    /// Those of the file system. Each file is then either the old or the new one.
+    pub fn add(&self, study: &Reproduction, rows: &[RunRow]) -> Result<(), StudyFolderError> {
+        let name = &study.study;
+        let csv = csv(rows).map_err(|reason| self.failed("write the runs", reason))?;
+        self.write(&format!("{name}.csv"), &csv)?;
+        let json = serde_json::to_string_pretty(study).expect("results are a JSON object");
+        self.write(&format!("{name}.json"), &format!("{json}\n"))?;
+        self.write(PAGE, &reproduction_page(&self.studies()?))
+    }
+
+    /// The results in the folder: this project's studies in their order, then others by name.
+    ///
+    /// # Errors
+    /// A file cannot be read, or is not the result of a study.
+    pub fn studies(&self) -> Result<Vec<Reproduction>, StudyFolderError> {
+        let entries = fs::read_dir(&self.path)
+            .and_then(|entries| entries.collect::<io::Result<Vec<_>>>())
+            .map_err(|reason| self.failed("read the folder", reason))?;
+        let mut studies = Vec::new();
+        for path in entries.iter().map(fs::DirEntry::path) {
+            if path.extension().is_some_and(|extension| extension == "json") {
+                studies.push(self.study(&path)?);
+            }
+        }
+        let place = |study: &Reproduction| {
+            let place = BUILT_IN.iter().position(|(name, _)| *name == study.study);
+            (place.unwrap_or(BUILT_IN.len()), study.study.clone())
+        };
+        studies.sort_by_key(place);
+        Ok(studies)
+    }
+
+    fn study(&self, path: &Path) -> Result<Reproduction, StudyFolderError> {
+        let text = fs::read_to_string(path);
+        let text = text.map_err(|reason| self.failed("read the folder", reason))?;
+        serde_json::from_str(&text).map_err(|error| StudyFolderError::Unreadable {
+            folder: self.name(),
+            file: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            reason: error.to_string(),
+        })
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<(), StudyFolderError> {
+        let write = || {
+            let mut file = NamedTempFile::with_prefix_in(".evenkeel-", &self.path)?;
+            file.write_all(text.as_bytes())?;
+            file.persist(self.path.join(name)).map_err(|error| error.error)
+        };
+        write().map(|_| ()).map_err(|reason| self.failed(&format!("write {name}"), reason))
+    }
+
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn failed(&self, action: &str, reason: io::Error) -> StudyFolderError {
+        StudyFolderError::Failed { folder: self.name(), action: action.to_owned(), reason }
+    }
+}
+
+/// The numbers of all runs, a line for each.
+fn csv(rows: &[RunRow]) -> io::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    if let Some(first) = rows.first() {
+        let names = first.numbers.iter().map(|(name, _)| name.as_str());
+        writer.write_record(["run", "parameters", "seed"].into_iter().chain(names))?;
+    }
+    for row in rows {
+        let numbers = row.numbers.iter().map(|(_, number)| number.clone());
+        let labels = [row.run.clone(), row.parameters.clone(), row.seed.clone()];
+        writer.write_record(labels.into_iter().chain(numbers))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn a_study_replaces_its_earlier_results_and_the_page_has_all() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = StudyFolder::open(parent.path()).unwrap();
+        let one = sample::reproduction();
+        let other = Reproduction { study: "another".to_owned(), ..one.clone() };
+        folder.add(&other, &[]).unwrap();
+        folder.add(&one, &[]).unwrap();
+        folder.add(&one, &[]).unwrap();
+        let names: Vec<String> =
+            folder.studies().unwrap().into_iter().map(|study| study.study).collect();
+        assert_eq!(names, ["another", "sample"]);
+        let page = fs::read_to_string(parent.path().join(PAGE)).unwrap();
+        assert_eq!(page, reproduction_page(&folder.studies().unwrap()));
+    }
+
+    #[test]
+    fn pages_and_results_of_others_are_not_replaced() {
+        let parent = tempfile::tempdir().unwrap();
+        fs::write(parent.path().join(PAGE), "# Mine\n").unwrap();
+        let error = StudyFolder::open(parent.path()).unwrap_err().to_string();
+        assert!(error.contains("README.md is not a page of studies"), "{error}");
+        fs::remove_file(parent.path().join(PAGE)).unwrap();
+        fs::write(parent.path().join("mine.json"), "{}").unwrap();
+        let error = StudyFolder::open(parent.path()).unwrap_err().to_string();
+        assert!(error.contains("mine.json is not the result of a study"), "{error}");
+    }
+}

@@ -1,0 +1,18 @@
+//! The studies of this project, under `examples/reproduce/`.
+
+/// A study's name and its text.
+type BuiltIn = (&'static str, &'static str);
+
+macro_rules! studies {
+    ($($name:literal,)*) => {
+        /// The studies that have a name, in the order in which they are listed.
+        pub const BUILT_IN: &[BuiltIn] = &[$((
+            $name,
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/reproduce/", $name, ".toml")),
+        ),)*];
+    };
+}
+
+studies! {
+    "ethereal-collectives",
+}

@@ -1,0 +1,264 @@
+//! Claims: the names of their axes looked up in the groups of runs, before anything runs.
+
+use toml::{Table, Value};
+
+use super::Scale;
+use super::file::{ClaimSection, Comparison, Expected, Fit, JudgedAt, SeedStatistic, Take};
+use super::matrix::{Axis, Combination, Group, label_of};
+use super::metric::Metric;
+
+/// The chosen case of each axis of a group; `None` where any is meant.
+pub(super) type Selection = Vec<Option<usize>>;
+
+/// A claim that can be measured.
+#[derive(Debug, Clone)]
+pub(super) struct Claim {
+    pub text: String,
+    /// The values that tell it from others of the same section.
+    pub cell: String,
+    pub origin: &'static str,
+    pub source: String,
+    pub group: usize,
+    pub metric: Metric,
+    pub seeds: SeedStatistic,
+    pub expected: Expected,
+    pub take: Option<Take>,
+    /// What is measured; `None` if this scale does not have the runs.
+    pub measure: Option<Measure>,
+}
+
+/// What is measured, at each combination of the open axes.
+#[derive(Debug, Clone)]
+pub(super) struct Measure {
+    /// The combinations of all axes, with the first case of the axis that the measure is along.
+    pub points: Vec<Combination>,
+    pub kind: Kind,
+}
+
+/// The kind of a measure.
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    /// The quantity itself.
+    Value,
+    /// The quantity compared with the one at other values of axes.
+    Against(Selection, Comparison),
+    /// What is found along an axis.
+    Fit(usize, Fit),
+    /// The order of cases of an axis, which may be wrong by a relative slack.
+    Order { axis: usize, cases: Vec<usize>, slack: f64 },
+}
+
+impl Claim {
+    /// The claims of a section, one for each of its cells.
+    pub(super) fn of_section(
+        section: &ClaimSection,
+        groups: &[Group],
+        scale: Scale,
+    ) -> Result<Vec<Self>, String> {
+        let index = groups.iter().position(|group| group.name == section.run);
+        let Some(index) = index else {
+            let known: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
+            return Err(format!("run = '{}': expected one of {}", section.run, known.join(", ")));
+        };
+        let (group, metric) = (&groups[index], Metric::named(&section.metric)?);
+        if section.cells.is_empty() {
+            let expected = section.expected.clone();
+            let cell = Cell { label: String::new(), of: section.of.clone(), expected };
+            return Ok(vec![cell.claim(section, index, group, metric, scale)?]);
+        }
+        let cells = section.cells.iter().map(|cell| {
+            let cell = Cell::new(section, cell)?;
+            cell.claim(section, index, group, metric.clone(), scale)
+        });
+        cells.collect()
+    }
+}
+
+/// What a claim of several in a section has of its own.
+struct Cell {
+    label: String,
+    of: Table,
+    expected: Expected,
+}
+
+impl Cell {
+    fn new(section: &ClaimSection, cell: &Table) -> Result<Self, String> {
+        let (mut of, mut expected) = (section.of.clone(), section.expected.clone());
+        let mut labels = Vec::new();
+        for (key, value) in cell {
+            let number = || {
+                let number = value.as_float().or_else(|| Some(value.as_integer()? as f64));
+                number.ok_or_else(|| format!("cells: {key} = {value}: expected a number"))
+            };
+            let text = || {
+                let text = value.as_str().map(str::to_owned);
+                text.ok_or_else(|| format!("cells: {key} = {value}: expected a text"))
+            };
+            match key.as_str() {
+                "published" => expected.published = Some(value.clone()),
+                "within" => expected.within = Some(text()?),
+                "at_least" => expected.at_least = Some(number()?),
+                "at_most" => expected.at_most = Some(number()?),
+                "why" => expected.why = Some(text()?),
+                _ => {
+                    labels.extend(label_of(value));
+                    of.insert(key.clone(), value.clone());
+                }
+            }
+        }
+        Ok(Self { label: labels.join(", "), of, expected })
+    }
+
+    fn claim(
+        self,
+        section: &ClaimSection,
+        index: usize,
+        group: &Group,
+        metric: Metric,
+        scale: Scale,
+    ) -> Result<Claim, String> {
+        let expects = &self.expected;
+        let judged = expects.within.is_some() || expects.at_least.or(expects.at_most).is_some();
+        if !judged && expects.published.is_none() && section.order.is_none() {
+            return Err("expected one of `published`, `at_least`, `at_most` and `order`".to_owned());
+        }
+        let measure = self.measure(section, group)?;
+        let judged_now = scale == Scale::Paper || section.scale == JudgedAt::Any;
+        Ok(Claim {
+            text: section.text.clone(),
+            cell: self.label,
+            origin: section.origin.words(),
+            source: section.source.clone(),
+            group: index,
+            metric,
+            seeds: section.seeds,
+            expected: self.expected,
+            take: section.take,
+            measure: measure.filter(|measure| judged_now && !measure.points.is_empty()),
+        })
+    }
+
+    fn measure(&self, section: &ClaimSection, group: &Group) -> Result<Option<Measure>, String> {
+        let of = select(group, &self.of)?;
+        let (kind, along) = match kind(section, group)? {
+            Some((kind, along)) => (kind, along),
+            None => return Ok(None),
+        };
+        let Some(of) = of else { return Ok(None) };
+        let axes: Vec<(usize, &Axis)> = group.axes.iter().enumerate().collect();
+        let (mut open, mut compared) = (Vec::new(), Vec::new());
+        for (index, axis) in &axes {
+            let is_compared = matches!(&kind, Kind::Against(other, _) if other[*index].is_some());
+            if of[*index].is_none() && along != Some(*index) {
+                open.push(axis.name());
+                compared.extend(is_compared.then_some(axis.name()));
+            }
+        }
+        if let Some(name) = compared.first() {
+            return Err(format!("against.{name}: `of` chooses no {name} to compare with it"));
+        }
+        if !open.is_empty() && section.take.is_none() {
+            let open = open.join(", ");
+            return Err(format!(
+                "{open}: any of its values is meant; choose one in `of`, or say with `take` what \
+                 is taken of all: 'largest', 'smallest' or 'mean'"
+            ));
+        }
+        let fits = |point: &Combination| {
+            axes.iter().all(|(index, _)| match of[*index] {
+                Some(case) => point[*index] == case,
+                None => along != Some(*index) || point[*index] == 0,
+            })
+        };
+        let points = group.combinations().into_iter().filter(fits).collect();
+        Ok(Some(Measure { points, kind }))
+    }
+}
+
+/// The kind of a section's measure, and the axis that it is along; `None` if this scale lacks the
+/// runs.
+fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<usize>)>, String> {
+    let along = || {
+        let name = section.along.as_deref();
+        let name = name.ok_or("along: expected the axis of `fit` or `order`")?;
+        axis(group, name)
+    };
+    match (&section.against, section.fit, &section.order) {
+        (None, None, None) if section.along.is_some() => {
+            Err("along: expected `fit` or `order` with it".to_owned())
+        }
+        (None, None, None) => Ok(Some((Kind::Value, None))),
+        (Some(against), None, None) => {
+            let other = select(group, against)?;
+            Ok(other.map(|other| (Kind::Against(other, section.comparison), None)))
+        }
+        (None, Some(fit), None) => {
+            let index = along()?;
+            let cases = &group.axes[index].cases;
+            if let Some(case) = cases.iter().find(|case| magnitude(&case.label).is_none()) {
+                return Err(format!("along: '{}' is not a quantity", case.label));
+            }
+            Ok((cases.len() > 1).then_some((Kind::Fit(index, fit), Some(index))))
+        }
+        (None, None, Some(order)) => {
+            let (index, slack) = (along()?, section.slack.as_deref().map_or(Ok(0.0), percent)?);
+            let cases = order
+                .iter()
+                .map(|label| group.axes[index].case(&label_of(label).unwrap_or_default()));
+            let cases = cases.collect::<Result<Vec<Option<usize>>, String>>()?;
+            let cases: Vec<usize> = cases.into_iter().flatten().collect();
+            let is_run = cases.len() > 1;
+            Ok(is_run.then_some((Kind::Order { axis: index, cases, slack }, Some(index))))
+        }
+        _ => Err("expected only one of `against`, `fit` and `order`".to_owned()),
+    }
+}
+
+/// The index of an axis.
+pub(super) fn axis(group: &Group, name: &str) -> Result<usize, String> {
+    let found = group.axes.iter().position(|axis| axis.is_called(name));
+    found.ok_or_else(|| {
+        let known: Vec<&str> = group.axes.iter().map(Axis::name).collect();
+        let (run, known) = (&group.name, known.join(", "));
+        format!("{name}: run '{run}' has no such axis; expected one of {known}")
+    })
+}
+
+/// The cases that a table chooses; `None` if one of them does not run at this scale.
+pub(super) fn select(group: &Group, chosen: &Table) -> Result<Option<Selection>, String> {
+    let mut selection = vec![None; group.axes.len()];
+    let mut is_run = true;
+    for (name, label) in chosen {
+        let index = axis(group, name)?;
+        let label = label_of(label).ok_or_else(|| format!("{name}: expected a label"))?;
+        selection[index] = group.axes[index].case(&label)?;
+        is_run &= selection[index].is_some();
+    }
+    Ok(is_run.then_some(selection))
+}
+
+/// A share written in per cent: `"2 %"`.
+pub(super) fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let share = number.filter(|number| number.is_finite() && *number >= 0.0);
+    share
+        .map(|number| number / 100.0)
+        .ok_or_else(|| format!("'{text}': expected per cent, as in '2 %'"))
+}
+
+/// The quantity that a label stands for: a number, a size, a time, a rate or a fraction.
+pub(super) fn magnitude(label: &str) -> Option<f64> {
+    use crate::units::{BitRate, Bytes, Fraction, Span};
+    let number = label.parse::<f64>().ok().filter(|number| number.is_finite());
+    number
+        .or_else(|| Some(label.parse::<Bytes>().ok()?.get() as f64))
+        .or_else(|| Some(label.parse::<Span>().ok()?.as_ns_f64()))
+        .or_else(|| Some(label.parse::<BitRate>().ok()?.as_bps() as f64))
+        .or_else(|| Some(label.parse::<Fraction>().ok()?.as_f64()))
+}
+
+/// The number of an expected value: a number, or a quantity as text.
+pub(super) fn expected_number(value: &Value) -> Option<f64> {
+    let number = value.as_float().or_else(|| Some(value.as_integer()? as f64));
+    number.or_else(|| magnitude(value.as_str()?))
+}

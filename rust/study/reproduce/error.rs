@@ -1,0 +1,42 @@
+//! The faults of a study.
+
+use thiserror::Error;
+
+/// Why a study cannot be read or run.
+#[derive(Debug, Error)]
+pub enum StudyError {
+    /// No study has that name, and no file either.
+    #[error("no study is called '{name}', and no file has this path; expected one of {known}")]
+    Unknown {
+        /// The name as given.
+        name: String,
+        /// The names of all studies.
+        known: String,
+    },
+    /// The file cannot be read.
+    #[error("{file}: cannot be read: {reason}")]
+    Unreadable {
+        /// Path of the file.
+        file: String,
+        /// The error of the system.
+        reason: std::io::Error,
+    },
+    /// The text is not that of a study.
+    #[error("{file}: {reason}")]
+    Syntax {
+        /// Path of the file.
+        file: String,
+        /// Place, value and what is expected.
+        reason: String,
+    },
+    /// A value is invalid.
+    #[error("{file}: {place}: {reason}")]
+    Invalid {
+        /// Path of the file.
+        file: String,
+        /// The run, the claim or the table, by its name.
+        place: String,
+        /// The value, and what is expected.
+        reason: String,
+    },
+}

@@ -1,0 +1,322 @@
+//! Groups of runs: axes, their cases, and the scenario of each combination.
+
+use toml::{Table, Value};
+
+use super::Scale;
+use super::file::RunSection;
+
+/// The most simulations of a group.
+const MOST_RUNS: usize = 100_000;
+
+/// A group of runs: every combination of the cases of its axes, under several seeds.
+#[derive(Debug, Clone)]
+pub(super) struct Group {
+    pub name: String,
+    pub axes: Vec<Axis>,
+    pub seeds: u32,
+    /// Whether it runs at this scale.
+    is_run: bool,
+    /// What all its runs share.
+    base: Table,
+}
+
+/// A parameter that varies from run to run.
+#[derive(Debug, Clone)]
+pub(super) struct Axis {
+    key: String,
+    /// The cases that run.
+    pub cases: Vec<Case>,
+    /// The labels of all cases, also of those that do not run at this scale.
+    known: Vec<String>,
+}
+
+/// A value of an axis.
+#[derive(Debug, Clone)]
+pub(super) struct Case {
+    pub label: String,
+    /// The keys that it sets, with their values.
+    set: Vec<(String, Value)>,
+}
+
+/// A combination: the index of a case for each axis.
+pub(super) type Combination = Vec<usize>;
+
+impl Axis {
+    fn new(key: &str, values: &Value) -> Result<Self, String> {
+        let values = values.as_array().filter(|values| !values.is_empty());
+        let values = values.ok_or_else(|| format!("over.{key}: expected a list of values"))?;
+        let cases = values.iter().map(|value| Case::new(key, value));
+        let cases = cases.collect::<Result<Vec<Case>, _>>()?;
+        let known: Vec<String> = cases.iter().map(|case| case.label.clone()).collect();
+        let twice = (1..known.len()).find(|&index| known[..index].contains(&known[index]));
+        match twice {
+            Some(index) => Err(format!("over.{key}: two values have the label '{}'", known[index])),
+            None => Ok(Self { key: key.to_owned(), cases, known }),
+        }
+    }
+
+    /// The name in claims and tables: the last part of its key.
+    pub(super) fn name(&self) -> &str {
+        self.key.rsplit('.').next().unwrap_or(&self.key)
+    }
+
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        self.key == name || self.name() == name
+    }
+
+    /// The index of the case with that label; `None` if it does not run at this scale.
+    pub(super) fn case(&self, label: &str) -> Result<Option<usize>, String> {
+        if !self.known.iter().any(|known| known == label) {
+            let (name, known) = (self.name(), self.known.join(", "));
+            return Err(format!("{name}: no run has the value '{label}'; expected one of {known}"));
+        }
+        Ok(self.cases.iter().position(|case| case.label == label))
+    }
+
+    /// Keeps the cases with these labels.
+    fn restrict(&mut self, labels: &Value) -> Result<(), String> {
+        let labels =
+            labels.as_array().ok_or_else(|| format!("quick.over.{}: expected a list", self.key))?;
+        let mut kept = Vec::new();
+        for label in labels {
+            let index = self.case(&label_of(label).unwrap_or_default());
+            let index = index.map_err(|reason| format!("quick.over.{reason}"))?;
+            kept.extend(index.map(|index| self.cases[index].clone()));
+        }
+        self.cases = kept;
+        Ok(())
+    }
+}
+
+impl Case {
+    fn new(key: &str, value: &Value) -> Result<Self, String> {
+        if let Value::Table(table) = value {
+            return Self::labelled(key, table);
+        }
+        let label = label_of(value).ok_or_else(|| {
+            format!(
+                "over.{key} = {value}: expected a text, a number, or a table with `label` and `set`"
+            )
+        })?;
+        let key = if key == "policy" { "policy.name" } else { key };
+        Ok(Self { label, set: vec![(key.to_owned(), value.clone())] })
+    }
+
+    fn labelled(key: &str, table: &Table) -> Result<Self, String> {
+        let expected =
+            || format!("over.{key}: expected a table with a text `label` and a table `set`");
+        if let Some(other) = table.keys().find(|it| !matches!(it.as_str(), "label" | "set")) {
+            return Err(format!("{}, not `{other}`", expected()));
+        }
+        let label = table.get("label").and_then(Value::as_str).ok_or_else(expected)?;
+        let set = match table.get("set") {
+            Some(set) => set.as_table().ok_or_else(expected)?.clone(),
+            None => Table::new(),
+        };
+        Ok(Self { label: label.to_owned(), set: set.into_iter().collect() })
+    }
+}
+
+/// The label of a plain value.
+pub(super) fn label_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Float(number) => Some(number.to_string()),
+        Value::Boolean(yes) => Some(yes.to_string()),
+        _ => None,
+    }
+}
+
+impl Group {
+    /// The group of a section, at a scale.
+    pub(super) fn new(shared: &Table, section: &RunSection, scale: Scale) -> Result<Self, String> {
+        let mut base = shared.clone();
+        apply(&mut base, &section.set)?;
+        let axes = section.over.iter().map(|(key, values)| Axis::new(key, values));
+        let mut axes = axes.collect::<Result<Vec<Axis>, _>>()?;
+        let quick = &section.quick;
+        for (key, labels) in &quick.over {
+            let axis = axes.iter_mut().find(|axis| axis.is_called(key));
+            let axis = axis.ok_or_else(|| format!("quick.over.{key}: `over` has no such axis"))?;
+            let mut restricted = axis.clone();
+            restricted.restrict(labels)?;
+            if scale == Scale::Quick {
+                *axis = restricted;
+            }
+        }
+        let mut seeds = section.seeds;
+        if scale == Scale::Quick {
+            apply(&mut base, &quick.set)?;
+            seeds = quick.seeds.unwrap_or(seeds);
+        }
+        let runs = runs(&axes, seeds);
+        if !(1..=MOST_RUNS).contains(&runs) {
+            return Err(format!("{runs} simulations; expected from 1 to {MOST_RUNS}"));
+        }
+        let is_run = scale == Scale::Paper || !quick.skip;
+        Ok(Self { name: section.name.clone(), axes, seeds, is_run, base })
+    }
+
+    /// The number of simulations.
+    pub(super) fn runs(&self) -> usize {
+        if self.is_run { runs(&self.axes, self.seeds) } else { 0 }
+    }
+
+    /// All combinations; the last axis varies fastest.
+    pub(super) fn combinations(&self) -> Vec<Combination> {
+        if !self.is_run {
+            return Vec::new();
+        }
+        let mut all = vec![Vec::new()];
+        for axis in &self.axes {
+            let longer = |head: &Combination| {
+                let head = head.clone();
+                (0..axis.cases.len()).map(move |case| [&head[..], &[case]].concat())
+            };
+            all = all.iter().flat_map(longer).collect();
+        }
+        all
+    }
+
+    /// The scenario of a combination.
+    pub(super) fn scenario(&self, combination: &Combination) -> Result<Table, String> {
+        let mut scenario = self.base.clone();
+        for (axis, &case) in self.axes.iter().zip(combination) {
+            for (key, value) in &axis.cases[case].set {
+                set(&mut scenario, key, value)?;
+            }
+        }
+        Ok(scenario)
+    }
+
+    /// The labels of a combination: `policy ecmp, bytes 4MB`.
+    pub(super) fn label(&self, combination: &Combination) -> String {
+        let named =
+            |(axis, &case): (&Axis, &usize)| format!("{} {}", axis.name(), axis.cases[case].label);
+        self.axes.iter().zip(combination).map(named).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn runs(axes: &[Axis], seeds: u32) -> usize {
+    let count = |product: usize, axis: &Axis| product.saturating_mul(axis.cases.len());
+    axes.iter().fold(seeds as usize, count)
+}
+
+/// Sets keys, which may be dotted, of a scenario.
+fn apply(scenario: &mut Table, keys: &Table) -> Result<(), String> {
+    keys.iter().try_for_each(|(key, value)| set(scenario, key, value))
+}
+
+/// Sets a dotted key. A table is merged into what is there; anything else replaces it. A number is
+/// an index into a list: `job.0.bytes`.
+fn set(scenario: &mut Table, key: &str, value: &Value) -> Result<(), String> {
+    let (first, rest) =
+        key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
+    match (rest, value) {
+        (None, Value::Table(inner)) => {
+            let place = scenario.entry(first).or_insert_with(|| Value::Table(Table::new()));
+            match place {
+                Value::Table(table) => apply(table, inner),
+                other => {
+                    *other = value.clone();
+                    Ok(())
+                }
+            }
+        }
+        (None, _) => {
+            scenario.insert(first.to_owned(), value.clone());
+            Ok(())
+        }
+        (Some(rest), _) => {
+            let place = scenario.entry(first).or_insert_with(|| Value::Table(Table::new()));
+            match place {
+                Value::Table(table) => set(table, rest, value),
+                Value::Array(items) => set_item(items, key, value),
+                _ => Err(format!("{key}: '{first}' is not a section of the scenario")),
+            }
+        }
+    }
+}
+
+/// Sets a key of an element of a list; `key` is the name of the list, an index and the rest.
+fn set_item(items: &mut [Value], key: &str, value: &Value) -> Result<(), String> {
+    let mut parts = key.splitn(3, '.').skip(1);
+    let index = parts.next().and_then(|index| index.parse::<usize>().ok());
+    let item = index.and_then(|index| items.get_mut(index)).and_then(Value::as_table_mut);
+    match (item, parts.next()) {
+        (Some(item), Some(rest)) => set(item, rest, value),
+        _ => {
+            Err(format!("{key}: expected the index of an element and its key, as in `job.0.bytes`"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn section(text: &str) -> RunSection {
+        toml::from_str(text).unwrap()
+    }
+
+    fn group(text: &str, scale: Scale) -> Group {
+        let shared = "[policy]\nname = \"spray\"\n[[job]]\nbytes = \"1MB\"".parse().unwrap();
+        Group::new(&shared, &section(text), scale).unwrap()
+    }
+
+    const SECTION: &str = r#"
+        name = "a"
+        seeds = 3
+        set = { "transport.ack_every" = 4, topology = { kind = "fat-tree" } }
+        [over]
+        policy = ["ecmp", { label = "trim", set = { "switch.trim" = true } }]
+        "job.0.bytes" = ["1MB", "2MB", "4MB"]
+        [quick]
+        seeds = 1
+        over = { bytes = ["4MB"] }
+    "#;
+
+    #[test]
+    fn combinations_set_keys_of_sections_and_of_lists() {
+        let group = group(SECTION, Scale::Paper);
+        assert_eq!(group.runs(), 18);
+        let all = group.combinations();
+        assert_eq!((all.len(), &all[1]), (6, &vec![0, 1]));
+        let scenario = group.scenario(&all[5]).unwrap();
+        let expected = r#"policy = { name = "spray" }
+            job = [{ bytes = "4MB" }]
+            transport = { ack_every = 4 }
+            topology = { kind = "fat-tree" }
+            switch = { trim = true }"#;
+        assert_eq!(scenario, expected.parse().unwrap());
+        assert_eq!(group.label(&all[5]), "policy trim, bytes 4MB");
+        let first = group.scenario(&all[0]).unwrap();
+        assert_eq!(first["policy"]["name"].as_str(), Some("ecmp"));
+    }
+
+    #[test]
+    fn the_quick_scale_runs_fewer_cases_and_knows_the_others() {
+        let group = group(SECTION, Scale::Quick);
+        assert_eq!((group.runs(), group.axes[1].cases.len()), (2, 1));
+        assert_eq!(group.axes[1].case("1MB"), Ok(None));
+        assert_eq!(group.axes[1].case("4MB"), Ok(Some(0)));
+        let error = group.axes[1].case("3MB").unwrap_err();
+        assert_eq!(error, "bytes: no run has the value '3MB'; expected one of 1MB, 2MB, 4MB");
+    }
+
+    #[test]
+    fn faults_of_axes_say_what_is_expected() {
+        let fault = |text: &str| {
+            let text = format!("name = \"a\"\n{text}");
+            Group::new(&Table::new(), &section(&text), Scale::Quick).unwrap_err()
+        };
+        assert_eq!(fault("over.policy = []"), "over.policy: expected a list of values");
+        assert!(fault("over.a = [1, 1]").contains("two values have the label '1'"));
+        assert!(fault("over.a = [{ name = 1 }]").contains("`label` and a table `set`, not `name`"));
+        assert!(fault("over.a = [[1]]").contains("expected a text, a number"));
+        assert!(fault("seeds = 0").starts_with("0 simulations"));
+        assert!(fault("over.a = [1]\nquick.over.b = [1]").contains("no such axis"));
+        assert!(fault("over.a = [1]\nquick.over.a = [2]").contains("'2'; expected one of 1"));
+    }
+}

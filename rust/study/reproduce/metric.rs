@@ -1,0 +1,163 @@
+//! The quantities that claims are about: numbers of a run's JSON object.
+
+use serde_json::Value;
+
+/// The numbers of the JSON object, and those derived from it.
+const NAMES: [&str; 36] = [
+    "cct_ns",
+    "bound_ns",
+    "slowdown",
+    "increase_percent",
+    "fct_ns.min",
+    "fct_ns.mean",
+    "fct_ns.p50",
+    "fct_ns.p99",
+    "fct_ns.max",
+    "messages",
+    "messages_completed",
+    "flows",
+    "flows_completed",
+    "packets.sent",
+    "packets.delivered",
+    "packets.retransmitted",
+    "packets.dropped",
+    "packets.trimmed",
+    "packets.marked",
+    "packets.out_of_order",
+    "pfc_pauses",
+    "queue_bytes_max",
+    "queue_bytes_mean",
+    "link_bytes_max",
+    "qps.per_nic_max",
+    "qps.total",
+    "qps.extra_per_nic_max",
+    "qps.extra_total",
+    "qps.in_use_per_nic_max",
+    "qps.in_use_per_peer_max",
+    "state.switch_entries_max",
+    "state.switch_bits_max",
+    "state.sender_bits_per_qp_max",
+    "bytes_per_s",
+    "cpu_busy_ns_max",
+    "events",
+];
+
+/// Units in which times may be asked for: the ending of the name, and nanoseconds.
+const TIMES: [(&str, f64); 3] = [("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+
+/// A measured quantity.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Metric {
+    /// The name in nanoseconds, if it is a time.
+    path: String,
+    /// What its values are divided by.
+    divisor: f64,
+    /// The unit of its values.
+    pub unit: &'static str,
+}
+
+/// The numbers of the JSON object of a run, with their names; empty where it has none.
+pub(super) fn numbers(run: &Value) -> Vec<(String, String)> {
+    let text = |name: &str| {
+        let number = Metric::named(name).ok().and_then(|metric| metric.of(run));
+        number.filter(|it| it.is_finite()).map_or_else(String::new, |it| it.to_string())
+    };
+    NAMES.iter().map(|name| ((*name).to_owned(), text(name))).collect()
+}
+
+impl Metric {
+    /// The metric of that name: a key of the JSON object (`packets.dropped`); of times also in
+    /// other units (`cct_us`); of a job `job.NAME.cct_us`.
+    pub(super) fn named(name: &str) -> Result<Self, String> {
+        let (path, divisor, unit) = in_nanoseconds(name);
+        let is_known = NAMES.contains(&path.as_str()) || is_of_job(&path);
+        if !is_known {
+            let near = NAMES
+                .iter()
+                .max_by(|a, b| strsim::jaro(a, &path).total_cmp(&strsim::jaro(b, &path)));
+            let near = near.copied().unwrap_or_default();
+            return Err(format!(
+                "metric = '{name}': no such number in the results of a run; did you mean '{near}'? \
+                 Times end in _ns, _us, _ms or _s"
+            ));
+        }
+        Ok(Self { path, divisor, unit })
+    }
+
+    /// Its value in the JSON object of a run. A time that the run did not reach is infinite; `None`
+    /// if the object has no such number.
+    pub(super) fn of(&self, run: &Value) -> Option<f64> {
+        if self.path == "increase_percent" {
+            return Some((number(&run["slowdown"])? - 1.0) * 100.0);
+        }
+        let found = match self.path.strip_prefix("job.").and_then(|rest| rest.rsplit_once('.')) {
+            Some((job, key)) => {
+                let jobs = run["jobs"].as_array()?;
+                &jobs.iter().find(|it| it["name"].as_str() == Some(job))?[key]
+            }
+            None => self.path.split('.').fold(run, |value, key| &value[key]),
+        };
+        Some(number(found)? / self.divisor)
+    }
+}
+
+/// A number; infinite for `null`, which stands for what a run did not reach.
+fn number(value: &Value) -> Option<f64> {
+    if value.is_null() { Some(f64::INFINITY) } else { value.as_f64() }
+}
+
+/// The name with `_ns` in place of another unit of time, the divisor of its values, and the unit.
+fn in_nanoseconds(name: &str) -> (String, f64, &'static str) {
+    for (unit, ns) in TIMES {
+        let (stem, rest) = match name.split_once('.') {
+            Some((stem, rest)) if !name.starts_with("job.") => (stem, format!(".{rest}")),
+            _ => (name, String::new()),
+        };
+        if let Some(stem) = stem.strip_suffix(unit).and_then(|stem| stem.strip_suffix('_')) {
+            let path = format!("{stem}_ns{rest}");
+            if NAMES.contains(&path.as_str()) || is_of_job(&path) {
+                return (path, ns, unit);
+            }
+        }
+    }
+    let unit = match name {
+        "increase_percent" => "%",
+        _ if name.contains("_ns") => "ns",
+        _ if name.contains("bytes_per_s") => "B/s",
+        _ if name.contains("bytes") => "B",
+        _ => "",
+    };
+    (name.to_owned(), 1.0, unit)
+}
+
+fn is_of_job(path: &str) -> bool {
+    path.starts_with("job.") && (path.ends_with(".cct_ns") || path.ends_with(".start_ns"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_several_units() {
+        let run = serde_json::json!({
+            "cct_ns": 1500.0, "slowdown": 1.25, "fct_ns": { "p99": null },
+            "jobs": [{ "name": "a.b", "cct_ns": 2e6 }],
+        });
+        let value = |name: &str| Metric::named(name).unwrap().of(&run);
+        assert_eq!(value("cct_ns"), Some(1500.0));
+        assert_eq!(value("cct_us"), Some(1.5));
+        assert_eq!(value("increase_percent"), Some(25.0));
+        assert_eq!(value("fct_us.p99"), Some(f64::INFINITY));
+        assert_eq!(value("job.a.b.cct_ms"), Some(2.0));
+        assert_eq!(value("job.other.cct_ms"), None);
+        assert_eq!(Metric::named("fct_us.p99").unwrap().unit, "us");
+        assert_eq!(Metric::named("queue_bytes_max").unwrap().unit, "B");
+    }
+
+    #[test]
+    fn an_unknown_metric_names_the_closest() {
+        let error = Metric::named("packets.droped").unwrap_err();
+        assert!(error.contains("did you mean 'packets.dropped'?"), "{error}");
+    }
+}

@@ -1,0 +1,219 @@
+//! Studies: the experiments of publications, as files of runs and claims.
+//!
+//! A study's file ([`docs/reproduce/README.md`] has the format) holds the sections of a scenario
+//! that its runs share, groups of runs that vary keys of it, and claims: which quantity of which
+//! runs, the value of the source, and the tolerance. [`Study::run`] simulates the groups and judges
+//! each claim.
+//!
+//! A study is read at a [`Scale`]: `paper` has all its runs, `quick` those that a minute allows.
+//!
+//! - `file`: what is typed; `error`: faults.
+//! - `matrix`: axes, their cases and the scenario of each combination.
+//! - `metric`: the quantities; `claim`: claims with their names looked up.
+//! - `simulate`: the runs; `judge`: measures and verdicts; `outcome`: the results.
+//! - `built_in`: the studies of this project.
+//!
+//! [`docs/reproduce/README.md`]: https://github.com/evenkeel/evenkeel
+
+mod built_in;
+mod claim;
+mod error;
+mod file;
+mod judge;
+mod matrix;
+mod metric;
+mod outcome;
+mod simulate;
+mod tables;
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+pub use built_in::BUILT_IN;
+pub use error::StudyError;
+pub use outcome::{ClaimOutcome, Reproduction, ResultTable, RunRow, Verdict};
+
+use super::Observer;
+use crate::report::{Stopwatch, VERSION};
+use claim::Claim;
+use file::{StudyFile, TableSection};
+use judge::Results;
+use matrix::Group;
+use simulate::{Measured, Site};
+
+/// How much of a study runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// What a minute allows.
+    Quick,
+    /// Everything, as in the publication.
+    Paper,
+}
+
+impl Scale {
+    /// The name on the command line and in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Paper => "paper",
+        }
+    }
+}
+
+/// A study, read and checked.
+#[derive(Debug, Clone)]
+pub struct Study {
+    /// The name: the stem of its file's name.
+    pub name: String,
+    path: PathBuf,
+    scale: Scale,
+    file: StudyFile,
+    groups: Vec<Group>,
+    claims: Vec<Claim>,
+}
+
+impl Study {
+    /// Reads the study of that name, or the file with that path.
+    ///
+    /// # Errors
+    /// No study has the name and no file the path; the file, a scenario or a claim is invalid.
+    pub fn load(name: &str, scale: Scale) -> Result<Self, StudyError> {
+        if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+            let path = Path::new("examples/reproduce").join(format!("{name}.toml"));
+            return Self::parse(text, &path, scale);
+        }
+        let path = Path::new(name);
+        if !path.is_file() {
+            let known: Vec<&str> = BUILT_IN.iter().map(|(known, _)| *known).collect();
+            let known = known.join(", ");
+            return Err(StudyError::Unknown { name: name.to_owned(), known });
+        }
+        let text = std::fs::read_to_string(path);
+        let text =
+            text.map_err(|reason| StudyError::Unreadable { file: name.to_owned(), reason })?;
+        Self::parse(&text, path, scale)
+    }
+
+    /// Reads a text as if it stood in the file `path`, and checks the scenario of every run.
+    ///
+    /// # Errors
+    /// The text, a scenario or a claim is invalid.
+    pub fn parse(text: &str, path: &Path, scale: Scale) -> Result<Self, StudyError> {
+        let file = path.display().to_string();
+        let parsed = toml::from_str::<StudyFile>(text).map_err(|error| {
+            let reason = error.to_string().trim_end().to_owned();
+            StudyError::Syntax { file: file.clone(), reason }
+        })?;
+        let invalid =
+            |place: String, reason| StudyError::Invalid { file: file.clone(), place, reason };
+        let mut groups: Vec<Group> = Vec::new();
+        for section in &parsed.run {
+            let place = || format!("run '{}'", section.name);
+            if groups.iter().any(|group| group.name == section.name) {
+                return Err(invalid(place(), "another run has this name".to_owned()));
+            }
+            let group = Group::new(&parsed.scenario, section, scale);
+            groups.push(group.map_err(|reason| invalid(place(), reason))?);
+        }
+        let mut claims = Vec::new();
+        for section in &parsed.claim {
+            let of_section = Claim::of_section(section, &groups, scale);
+            let place = || format!("claim '{}'", section.text);
+            claims.extend(of_section.map_err(|reason| invalid(place(), reason))?);
+        }
+        for section in &parsed.table {
+            let place = || format!("table '{}'", section.title);
+            tables::check(section, &groups).map_err(|reason| invalid(place(), reason))?;
+        }
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let study = Self { name, path: path.to_owned(), scale, file: parsed, groups, claims };
+        simulate::check(&study.groups, study.site(&file))?;
+        Ok(study)
+    }
+
+    /// What the study shows, in one line.
+    pub fn title(&self) -> &str {
+        &self.file.title
+    }
+
+    /// The publication.
+    pub fn work(&self) -> &str {
+        &self.file.work
+    }
+
+    /// The number of simulations.
+    pub fn runs(&self) -> usize {
+        self.groups.iter().map(Group::runs).sum()
+    }
+
+    /// The number of claims.
+    pub fn claims(&self) -> usize {
+        self.claims.len()
+    }
+
+    fn site<'a>(&'a self, file: &'a str) -> Site<'a> {
+        Site { file, folder: self.path.parent().unwrap_or(Path::new("")) }
+    }
+
+    /// Simulates all runs, at most `threads` at a time, and judges the claims; beside the results
+    /// it has the numbers of each run. The results depend
+    /// neither on `threads` nor on the order in which runs finish.
+    ///
+    /// # Errors
+    /// A workload cannot be drawn under one of the seeds, or a trace is invalid.
+    pub fn run(
+        &self,
+        threads: NonZeroUsize,
+        observer: &dyn Observer,
+    ) -> Result<(Reproduction, Vec<RunRow>), StudyError> {
+        let file = self.path.display().to_string();
+        let stopwatch = Stopwatch::start();
+        let measured = simulate::simulate(&self.groups, self.site(&file), threads, observer)?;
+        let cost = stopwatch.stop();
+        let results =
+            |index: usize| Results { group: &self.groups[index], measured: &measured[index] };
+        let claims = self.claims.iter().map(|claim| claim.judge(results(claim.group)));
+        let tables = self.file.table.iter().filter_map(|section| {
+            let index = self.groups.iter().position(|group| group.name == section.run)?;
+            tables::table(section, results(index))
+        });
+        let reproduction = Reproduction {
+            study: self.name.clone(),
+            title: self.file.title.clone(),
+            work: self.file.work.clone(),
+            about: self.file.about.trim().to_owned(),
+            scale: self.scale.name().to_owned(),
+            version: VERSION.to_owned(),
+            runs: self.runs(),
+            wall_s: wall(&measured),
+            peak_rss_bytes: cost.peak_rss_bytes,
+            claims: claims.collect(),
+            tables: tables.collect(),
+            learned: self.file.learned.clone(),
+        };
+        Ok((reproduction, self.rows(&measured)))
+    }
+
+    fn rows(&self, measured: &[Measured]) -> Vec<RunRow> {
+        let mut rows = Vec::new();
+        for (group, measured) in self.groups.iter().zip(measured) {
+            for (combination, runs) in &measured.runs {
+                rows.extend(runs.iter().map(|run: &Value| RunRow {
+                    run: group.name.clone(),
+                    parameters: group.label(combination),
+                    seed: run["seed"].to_string(),
+                    numbers: metric::numbers(run),
+                }));
+            }
+        }
+        rows
+    }
+}
+
+/// The wall times of all runs together, seconds.
+fn wall(measured: &[Measured]) -> f64 {
+    let runs = measured.iter().flat_map(|group| &group.runs).flat_map(|(_, seeds)| seeds);
+    runs.filter_map(|run: &Value| run["wall_s"].as_f64()).sum()
+}

@@ -1,0 +1,176 @@
+//! The simulations of a study.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::error::StudyError;
+use super::matrix::{Combination, Group};
+use crate::fabric::Setup;
+use crate::report::{Identity, RailSummary, Summary};
+use crate::scenario::{Overrides, RailScenario, Scenario, ScenarioError};
+use crate::study::{
+    ComparisonRun, Observer, Run, RunObservers, in_order, lower_bound, run, run_rails,
+};
+
+/// The results of a group: for each combination, the JSON object of each seed.
+#[derive(Debug, Clone)]
+pub(super) struct Measured {
+    /// In the order of [`Group::combinations`].
+    pub runs: Vec<(Combination, Vec<Value>)>,
+}
+
+/// A simulation to come.
+struct Job<'a> {
+    group: &'a Group,
+    combination: &'a Combination,
+    seed_index: u32,
+}
+
+/// A file of a study, for errors and for the files that its scenarios name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Site<'a> {
+    pub file: &'a str,
+    pub folder: &'a Path,
+}
+
+/// Checks the scenario of every combination.
+pub(super) fn check(groups: &[Group], site: Site<'_>) -> Result<(), StudyError> {
+    for group in groups {
+        for combination in &group.combinations() {
+            let job = Job { group, combination, seed_index: 0 };
+            job.prepare(site)?;
+        }
+    }
+    Ok(())
+}
+
+/// Simulates all groups, at most `threads` runs at a time.
+pub(super) fn simulate(
+    groups: &[Group],
+    site: Site<'_>,
+    threads: NonZeroUsize,
+    observer: &dyn Observer,
+) -> Result<Vec<Measured>, StudyError> {
+    let combinations: Vec<Vec<Combination>> = groups.iter().map(Group::combinations).collect();
+    let mut jobs = Vec::new();
+    for (group, combinations) in groups.iter().zip(&combinations) {
+        for combination in combinations {
+            jobs.extend((0..group.seeds).map(|seed_index| Job { group, combination, seed_index }));
+        }
+    }
+    let results = in_order(jobs.len(), threads, |index| jobs[index].run(index, site, observer));
+    let mut results = results.into_iter();
+    let mut measured = Vec::new();
+    for (group, combinations) in groups.iter().zip(combinations) {
+        let mut runs = Vec::new();
+        for combination in combinations {
+            let seeds = results.by_ref().take(group.seeds as usize);
+            runs.push((combination, seeds.collect::<Result<Vec<Value>, StudyError>>()?));
+        }
+        measured.push(Measured { runs });
+    }
+    Ok(measured)
+}
+
+/// What a run is made of.
+enum Prepared {
+    Fabric(Box<Scenario>),
+    Rails(Box<RailScenario>),
+}
+
+impl Job<'_> {
+    fn run(
+        &self,
+        index: usize,
+        site: Site<'_>,
+        observer: &dyn Observer,
+    ) -> Result<Value, StudyError> {
+        let (json, this) = match self.prepare(site)? {
+            Prepared::Rails(scenario) => {
+                let seed = scenario.setup.seed;
+                let this = ComparisonRun { index, policy: 0, seed };
+                observer.started(this, &self.identity(seed));
+                let result = run_rails(&scenario);
+                let (summary, _) = result.map_err(|error| self.invalid(site, error.to_string()))?;
+                (json_of_rails(&summary), this)
+            }
+            Prepared::Fabric(scenario) => {
+                let this = ComparisonRun { index, policy: 0, seed: scenario.seed };
+                observer.started(this, &self.identity(scenario.seed));
+                (self.run_fabric(&scenario, this, site, observer)?, this)
+            }
+        };
+        observer.finished(this);
+        Ok(json)
+    }
+
+    fn run_fabric(
+        &self,
+        scenario: &Scenario,
+        this: ComparisonRun,
+        site: Site<'_>,
+        observer: &dyn Observer,
+    ) -> Result<Value, StudyError> {
+        let setup: Setup = scenario.setup();
+        let simulation = Run {
+            identity: &self.identity(scenario.seed),
+            setup: &setup,
+            bound: lower_bound(&setup).time,
+            traces: scenario.traces.as_deref(),
+        };
+        let observers = RunObservers {
+            watch: None,
+            flows: &mut |_| {},
+            progress: &mut |progress| observer.progress(this, progress),
+        };
+        let (finished, _) = run(&simulation, observers)
+            .map_err(|fault| self.invalid(site, scenario.trace_fault(fault).fault.to_string()))?;
+        Ok(json(&finished.summary))
+    }
+
+    fn identity(&self, seed: u64) -> Identity {
+        Identity {
+            scenario: self.group.name.clone(),
+            policy: self.group.label(self.combination),
+            seed,
+        }
+    }
+
+    fn prepare(&self, site: Site<'_>) -> Result<Prepared, StudyError> {
+        let table = self.group.scenario(self.combination);
+        let table = table.map_err(|reason| self.invalid(site, reason))?;
+        let first = table.get("seed").and_then(toml::Value::as_integer).unwrap_or(1);
+        let seed = u64::try_from(first).ok().map(|first| first + u64::from(self.seed_index));
+        let overrides = Overrides { policy: None, seed };
+        let text = toml::to_string(&table).expect("a table is TOML");
+        let fault = |error: ScenarioError| self.invalid(site, error.fault.to_string());
+        let name = &self.group.name;
+        Ok(if table.contains_key("rail") {
+            let path = site.folder.join(format!("{name}.toml"));
+            let scenario = RailScenario::parse(text, &path, &overrides);
+            Prepared::Rails(Box::new(scenario.map_err(fault)?))
+        } else {
+            let scenario = Scenario::parse(&text, name, site.folder, &overrides);
+            Prepared::Fabric(Box::new(scenario.map_err(fault)?))
+        })
+    }
+
+    fn invalid(&self, site: Site<'_>, reason: String) -> StudyError {
+        let (run, label) = (&self.group.name, self.group.label(self.combination));
+        let place = match label.as_str() {
+            "" => format!("run '{run}'"),
+            _ => format!("run '{run}' with {label}"),
+        };
+        StudyError::Invalid { file: site.file.to_owned(), place, reason }
+    }
+}
+
+fn json(summary: &Summary) -> Value {
+    serde_json::to_value(summary).expect("a summary is a JSON object")
+}
+
+fn json_of_rails(summary: &RailSummary) -> Value {
+    serde_json::to_value(summary).expect("a summary is a JSON object")
+}

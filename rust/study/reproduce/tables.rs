@@ -1,0 +1,75 @@
+//! Tables of results over one or two axes.
+
+use super::TableSection;
+use super::claim::{axis, select};
+use super::judge::{Results, number};
+use super::matrix::Group;
+use super::metric::Metric;
+use super::outcome::ResultTable;
+
+/// The indices of a table's axes, and the cases of the others.
+struct Layout {
+    metric: Metric,
+    rows: usize,
+    columns: Option<usize>,
+    /// The case of each other axis; `None` if one does not run at this scale.
+    chosen: Option<Vec<Option<usize>>>,
+}
+
+fn layout(section: &TableSection, group: &Group) -> Result<Layout, String> {
+    let metric = Metric::named(&section.metric)?;
+    let rows = axis(group, &section.rows)?;
+    let columns = section.columns.as_deref().map(|name| axis(group, name)).transpose()?;
+    let chosen = select(group, &section.of)?;
+    for (index, open) in group.axes.iter().enumerate() {
+        let is_shown = index == rows || columns == Some(index);
+        let is_chosen = section.of.keys().any(|name| open.is_called(name));
+        if !is_shown && !is_chosen {
+            let name = open.name();
+            return Err(format!("{name}: expected it in `rows`, `columns` or `of`"));
+        }
+    }
+    Ok(Layout { metric, rows, columns, chosen })
+}
+
+/// Checks a table's section.
+pub(super) fn check(section: &TableSection, groups: &[Group]) -> Result<(), String> {
+    let group = groups.iter().find(|group| group.name == section.run);
+    let group = group.ok_or_else(|| format!("run = '{}': no run has this name", section.run))?;
+    layout(section, group).map(|_| ())
+}
+
+/// The table; `None` if this scale does not have the runs.
+pub(super) fn table(section: &TableSection, results: Results<'_>) -> Option<ResultTable> {
+    let Results { group, measured } = results;
+    let layout = layout(section, group).ok()?;
+    let chosen = layout.chosen?;
+    if measured.runs.is_empty() {
+        return None;
+    }
+    let labels = |axis: usize| group.axes[axis].cases.iter().map(|case| case.label.clone());
+    let columns = layout.columns.map_or(1, |columns| group.axes[columns].cases.len());
+    let cell = |row: usize, column: usize| {
+        let mut point: Vec<usize> = chosen.iter().map(|case| case.unwrap_or(0)).collect();
+        point[layout.rows] = row;
+        if let Some(columns) = layout.columns {
+            point[columns] = column;
+        }
+        let value = results.value(&layout.metric, &point, section.seeds);
+        value.map_or_else(String::new, number)
+    };
+    let row = |(row, label): (usize, String)| {
+        (label, (0..columns).map(|column| cell(row, column)).collect::<Vec<String>>())
+    };
+    let unit = layout.metric.unit;
+    let title = match unit {
+        "" => section.title.clone(),
+        _ => format!("{}, {unit}", section.title),
+    };
+    Some(ResultTable {
+        title,
+        corner: group.axes[layout.rows].name().to_owned(),
+        columns: layout.columns.map_or(vec![section.metric.clone()], |it| labels(it).collect()),
+        rows: labels(layout.rows).enumerate().map(row).collect(),
+    })
+}
