@@ -9,14 +9,22 @@ use crate::study::reproduce::{Reproduction, ResultTable};
 const HEAD: &str = "\
 # The works, in their own experiments
 
-This page is generated: `evenkeel reproduce NAME --scale paper --out docs/reproduce` simulates a study
-and writes it again from all studies in the folder. The studies are files under `examples/reproduce/`;
-[how to write one](../studies.md).
+This page is generated: `evenkeel reproduce NAME --scale paper --out docs/reproduce` simulates a
+study and writes the page again from all studies in the folder, with `NAME.csv`, the numbers of
+every run. The studies are files under `examples/reproduce/`; [studies](../studies.md) says how to
+write one for another work.
 
-*by* says who has the value: **paper** (a publication prints it), **slides** (the authors' talk shows
-it), **artifact run here** (the authors' artifact was run for this project), **other simulator** (run
-likewise), **ours, closed form** (a formula), or **ours, expected** (derived here from the mechanism). *ours* is a mean over the seeds unless the claim
-says otherwise. A claim *cannot be judged* if the source gives no value or no setting for it.
+*by* says who has the value: **paper** (a publication prints it), **slides** (the authors' talk
+shows it), **artifact run here** (the authors' artifact was run for this project), **other
+simulator** (run likewise), **ours, closed form** (a formula), or **ours, expected** (derived here
+from the mechanism). *ours* is a mean over the seeds unless the claim says otherwise. A claim *cannot be
+judged* if the source gives no value or no setting for it.
+";
+
+/// The head of the table of claims.
+const CLAIMS: &str = "
+| claim | by | theirs | ours | off | seeds | verdict |
+|---|---|---|---|---|---|---|
 ";
 
 /// The page of all studies: the works in the order of the studies, each with its claims.
@@ -50,8 +58,8 @@ fn section(page: &mut String, study: &Reproduction) {
     let memory = memory.unwrap_or_default();
     writeln!(
         page,
-        "`evenkeel reproduce {name} --scale {scale}`, version {version}: {runs}, {cost} of wall time \
-         one after the other{memory}. {}.",
+        "`evenkeel reproduce {name} --scale {scale}`, version {version}: {runs}, {cost} of wall \
+         time one after the other{memory}. {}.",
         tally(study)
     )
     .expect("a text");
@@ -71,9 +79,7 @@ fn claims(page: &mut String, study: &Reproduction) {
     if study.claims.is_empty() {
         return;
     }
-    page.push_str(
-        "\n| claim | by | theirs | ours | off | seeds | verdict |\n|---|---|---|---|---|---|---|\n",
-    );
+    page.push_str(CLAIMS);
     for claim in &study.claims {
         let text = match claim.cell.as_str() {
             "" => heading(claim),

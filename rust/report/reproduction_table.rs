@@ -6,7 +6,7 @@ use comfy_table::{ColumnConstraint, Table, Width};
 
 use super::human;
 use super::table::{WIDTH, finish, plain};
-use crate::study::reproduce::{ClaimOutcome, Reproduction, ResultTable, Verdict};
+use crate::study::reproduce::{ClaimOutcome, ClaimVerdict, Reproduction, ResultTable};
 
 /// The claims with their verdicts, the reasons where one does not hold, the tables of results, and
 /// what was learned.
@@ -52,14 +52,14 @@ pub fn study_table(rows: &[[String; 5]]) -> String {
 /// How many claims have which verdict: `3 of 4 claims hold, 1 cannot be judged`.
 pub(super) fn tally(study: &Reproduction) -> String {
     let count = |verdict| study.claims.iter().filter(|it| it.verdict == verdict).count();
-    let judged = study.claims.len() - count(Verdict::NotAtThisScale);
-    let mut text = match count(Verdict::Holds) {
+    let judged = study.claims.len() - count(ClaimVerdict::NotAtThisScale);
+    let mut text = match count(ClaimVerdict::Holds) {
         1 => format!("1 of {judged} claims holds"),
         holds => format!("{holds} of {judged} claims hold"),
     };
     let others = [
-        (Verdict::CannotBeJudged, "cannot be judged"),
-        (Verdict::NotAtThisScale, "not at this scale"),
+        (ClaimVerdict::CannotBeJudged, "cannot be judged"),
+        (ClaimVerdict::NotAtThisScale, "not at this scale"),
     ];
     for (verdict, words) in others {
         if count(verdict) > 0 {

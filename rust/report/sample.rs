@@ -7,7 +7,7 @@ use crate::balance::switch::StateSize;
 use crate::fabric::{Counters, FlowRecord, Outcome, QpCounts, Verdict};
 use crate::ids::{HostId, MessageId};
 use crate::nic::{CacheCounters, QpAccount};
-use crate::study::reproduce::{ClaimOutcome, Reproduction, ResultTable, Verdict};
+use crate::study::reproduce::{ClaimOutcome, ClaimVerdict, Reproduction, ResultTable};
 use crate::topology::{LeafSpine, Topology};
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::workload::{Message, Workload};
@@ -53,10 +53,15 @@ pub(super) fn reproduction() -> Reproduction {
         wall_s: 12.5,
         peak_rss_bytes: Some(98_000_000),
         claims: vec![
-            claim(all_reduce, "ethereal, 1MB", Verdict::Holds, ""),
-            claim(all_reduce, "spray, 1MB", Verdict::DoesNotHold, because),
-            claim("spraying is slower", "", Verdict::CannotBeJudged, "the source has no value"),
-            claim("routing helps", "", Verdict::NotAtThisScale, ""),
+            claim(all_reduce, "ethereal, 1MB", ClaimVerdict::Holds, ""),
+            claim(all_reduce, "spray, 1MB", ClaimVerdict::DoesNotHold, because),
+            claim(
+                "spraying is slower",
+                "",
+                ClaimVerdict::CannotBeJudged,
+                "the source has no value",
+            ),
+            claim("routing helps", "", ClaimVerdict::NotAtThisScale, ""),
         ],
         tables: vec![ResultTable {
             title: "Completion time, us".to_owned(),

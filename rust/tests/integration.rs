@@ -17,6 +17,7 @@ mod ns3_tree;
 mod published;
 mod queue_pairs;
 mod rails;
+mod reproduce;
 mod support;
 #[path = "../../examples/toy_world.rs"]
 mod toy_world;

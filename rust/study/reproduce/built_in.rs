@@ -8,7 +8,7 @@ macro_rules! studies {
         /// The studies that have a name, in the order in which they are listed.
         pub const BUILT_IN: &[BuiltIn] = &[$((
             $name,
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/reproduce/", $name, ".toml")),
+            include_str!(concat!("../../../examples/reproduce/", $name, ".toml")),
         ),)*];
     };
 }

@@ -60,18 +60,25 @@ impl Claim {
             let known: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
             return Err(format!("run = '{}': expected one of {}", section.run, known.join(", ")));
         };
-        let (group, metric) = (&groups[index], Metric::named(&section.metric)?);
+        let common = Common { section, index, group: &groups[index], scale };
         if section.cells.is_empty() {
             let expected = section.expected.clone();
             let cell = Cell { label: String::new(), of: section.of.clone(), expected };
-            return Ok(vec![cell.claim(section, index, group, metric, scale)?]);
+            return Ok(vec![cell.claim(common)?]);
         }
-        let cells = section.cells.iter().map(|cell| {
-            let cell = Cell::new(section, cell)?;
-            cell.claim(section, index, group, metric.clone(), scale)
-        });
+        let cells = section.cells.iter().map(|cell| Cell::new(section, cell)?.claim(common));
         cells.collect()
     }
+}
+
+/// What the claims of a section share.
+#[derive(Clone, Copy)]
+struct Common<'a> {
+    section: &'a ClaimSection,
+    /// The index of the group of runs.
+    index: usize,
+    group: &'a Group,
+    scale: Scale,
 }
 
 /// What a claim of several in a section has of its own.
@@ -109,15 +116,12 @@ impl Cell {
         Ok(Self { label: labels.join(", "), of, expected })
     }
 
-    fn claim(
-        self,
-        section: &ClaimSection,
-        index: usize,
-        group: &Group,
-        metric: Metric,
-        scale: Scale,
-    ) -> Result<Claim, String> {
+    fn claim(self, common: Common<'_>) -> Result<Claim, String> {
+        let Common { section, index, group, scale } = common;
         let expects = &self.expected;
+        if let Some(within) = &expects.within {
+            percent(within).map_err(|reason| format!("within = {reason}"))?;
+        }
         let judged = expects.within.is_some() || expects.at_least.or(expects.at_most).is_some();
         if !judged && expects.published.is_none() && section.order.is_none() {
             return Err("expected one of `published`, `at_least`, `at_most` and `order`".to_owned());
@@ -130,7 +134,7 @@ impl Cell {
             origin: section.origin.words(),
             source: section.source.clone(),
             group: index,
-            metric,
+            metric: Metric::named(&section.metric)?,
             seeds: section.seeds,
             expected: self.expected,
             take: section.take,
@@ -201,7 +205,7 @@ fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<us
             Ok((cases.len() > 1).then_some((Kind::Fit(index, fit), Some(index))))
         }
         (None, None, Some(order)) => {
-            let (index, slack) = (along()?, section.slack.as_deref().map_or(Ok(0.0), percent)?);
+            let (index, slack) = (along()?, slack(section)?);
             let cases = order
                 .iter()
                 .map(|label| group.axes[index].case(&label_of(label).unwrap_or_default()));
@@ -212,6 +216,11 @@ fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<us
         }
         _ => Err("expected only one of `against`, `fit` and `order`".to_owned()),
     }
+}
+
+fn slack(section: &ClaimSection) -> Result<f64, String> {
+    let slack = section.slack.as_deref().map_or(Ok(0.0), percent);
+    slack.map_err(|reason| format!("slack = {reason}"))
 }
 
 /// The index of an axis.

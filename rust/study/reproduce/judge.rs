@@ -6,7 +6,7 @@ use super::claim::{Claim, Kind, Measure, Selection, expected_number, magnitude, 
 use super::file::{Comparison, Fit, SeedStatistic, Take};
 use super::matrix::{Combination, Group};
 use super::metric::Metric;
-use super::outcome::{ClaimOutcome, Verdict};
+use super::outcome::{ClaimOutcome, ClaimVerdict};
 use super::simulate::Measured;
 
 /// What was measured.
@@ -51,7 +51,7 @@ impl Results<'_> {
     fn measure(&self, claim: &Claim, measure: &Measure) -> Option<Finding> {
         if let Kind::Order { axis, cases, slack } = &measure.kind {
             for point in &measure.points {
-                let order = self.order(claim, point, *axis, cases, *slack)?;
+                let order = self.order(claim, point, (*axis, cases), *slack)?;
                 if order.is_err() {
                     return Some(Finding::Order(order));
                 }
@@ -112,8 +112,7 @@ impl Results<'_> {
         &self,
         claim: &Claim,
         point: &Combination,
-        axis: usize,
-        cases: &[usize],
+        (axis, cases): (usize, &[usize]),
         slack: f64,
     ) -> Option<Result<(), String>> {
         let value = |case: usize| {
@@ -168,20 +167,20 @@ impl Claim {
             ours: String::new(),
             error: String::new(),
             seeds: 0,
-            verdict: Verdict::NotAtThisScale,
+            verdict: ClaimVerdict::NotAtThisScale,
             why: String::new(),
         };
         let Some(measure) = &self.measure else { return outcome };
         outcome.seeds = results.group.seeds;
         outcome.verdict = match results.measure(self, measure) {
-            None => Verdict::CannotBeJudged,
+            None => ClaimVerdict::CannotBeJudged,
             Some(Finding::Order(Ok(()))) => {
                 outcome.ours = "as claimed".to_owned();
-                Verdict::Holds
+                ClaimVerdict::Holds
             }
             Some(Finding::Order(Err(pair))) => {
                 outcome.ours = pair;
-                Verdict::DoesNotHold
+                ClaimVerdict::DoesNotHold
             }
             Some(Finding::Number(ours)) => {
                 outcome.ours = with_unit(&number(ours), self.unit());
@@ -191,10 +190,12 @@ impl Claim {
             }
         };
         outcome.why = match (outcome.verdict, &self.expected.why) {
-            (Verdict::Holds | Verdict::NotAtThisScale, _) => String::new(),
+            (ClaimVerdict::Holds | ClaimVerdict::NotAtThisScale, _) => String::new(),
             (_, Some(why)) => why.clone(),
-            (Verdict::CannotBeJudged, None) => "the source has no value to compare with".to_owned(),
-            (Verdict::DoesNotHold, None) => "the reason is not known".to_owned(),
+            (ClaimVerdict::CannotBeJudged, None) => {
+                "the source has no value to compare with".to_owned()
+            }
+            (ClaimVerdict::DoesNotHold, None) => "the reason is not known".to_owned(),
         };
         outcome
     }
@@ -217,7 +218,7 @@ impl Claim {
         }
     }
 
-    fn verdict(&self, ours: f64, published: Option<f64>) -> Verdict {
+    fn verdict(&self, ours: f64, published: Option<f64>) -> ClaimVerdict {
         let expected = &self.expected;
         let within = expected.within.as_deref().and_then(|text| percent(text).ok());
         let near = within.zip(published).map(|(share, it)| (ours - it).abs() <= share * it.abs());
@@ -228,9 +229,9 @@ impl Claim {
         ];
         let bounds: Vec<bool> = bounds.into_iter().flatten().collect();
         match bounds.iter().all(|holds| *holds) {
-            _ if bounds.is_empty() => Verdict::CannotBeJudged,
-            true => Verdict::Holds,
-            false => Verdict::DoesNotHold,
+            _ if bounds.is_empty() => ClaimVerdict::CannotBeJudged,
+            true => ClaimVerdict::Holds,
+            false => ClaimVerdict::DoesNotHold,
         }
     }
 }

@@ -51,7 +51,7 @@ pub struct ClaimOutcome {
     /// The number of seeds of each of its runs; 0 if it was not measured.
     pub seeds: u32,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
     /// Why it does not hold or cannot be judged; empty if it holds.
     pub why: String,
 }
@@ -59,7 +59,7 @@ pub struct ClaimOutcome {
 /// The verdict on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// What was measured is as claimed.
     Holds,
     /// It is not.
@@ -70,7 +70,7 @@ pub enum Verdict {
     NotAtThisScale,
 }
 
-impl Verdict {
+impl ClaimVerdict {
     /// The words of tables.
     pub fn words(self) -> &'static str {
         match self {

@@ -1,0 +1,149 @@
+//! The studies of `examples/reproduce/`: their results at the scale `quick`, and the page of their
+//! results at the scale `paper`.
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use evenkeel::fabric::Progress;
+use evenkeel::report::{Identity, StudyFolder, reproduction_page, reproduction_table};
+use evenkeel::study::reproduce::{BUILT_IN, ClaimVerdict, Scale, Study};
+use evenkeel::study::{ComparisonRun, Observer};
+
+use crate::support::{extent, snapshot};
+
+/// Two runs at a time.
+const CORES: NonZeroUsize = NonZeroUsize::new(2).unwrap();
+
+struct Unobserved;
+
+impl Observer for Unobserved {
+    fn started(&self, _: ComparisonRun, _: &Identity) {}
+    fn progress(&self, _: ComparisonRun, _: &Progress) {}
+    fn finished(&self, _: ComparisonRun) {}
+}
+
+fn folder(name: &str) -> String {
+    format!("{}/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn quick_results_of_every_study_are_its_snapshot() {
+    let names: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
+    let kept = |name: &&str| *name == "ethereal-collectives";
+    for name in extent::cases("reproduce::quick_results", names, kept) {
+        let study = Study::load(name, Scale::Quick).unwrap_or_else(|error| panic!("{error}"));
+        let (result, rows) = study.run(CORES, &Unobserved).unwrap();
+        assert_eq!(rows.len(), study.runs(), "{name}");
+        let table = reproduction_table(&result);
+        assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+        snapshot(&format!("reproduce-{name}"), &table);
+    }
+}
+
+#[test]
+fn ethereal_agrees_with_its_artifact_where_that_was_measured() {
+    let study = Study::load("ethereal-collectives", Scale::Quick).unwrap();
+    let (result, _) = study.run(CORES, &Unobserved).unwrap();
+    let measured = result.claims.iter().filter(|claim| claim.origin == "artifact run here");
+    let (holds, others): (Vec<_>, Vec<_>) =
+        measured.partition(|claim| claim.verdict == ClaimVerdict::Holds);
+    assert!(others.is_empty(), "{others:#?}");
+    assert!(holds.len() >= 7, "{}", holds.len());
+}
+
+#[test]
+fn every_file_is_a_listed_study_that_is_valid_at_both_scales() {
+    let mut files: Vec<String> = fs::read_dir(folder("examples/reproduce"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    files.sort();
+    let mut listed: Vec<String> = BUILT_IN.iter().map(|(name, _)| (*name).to_owned()).collect();
+    listed.sort();
+    assert_eq!(files, listed, "rust/study/reproduce/built_in.rs lists the files");
+    for name in listed {
+        for scale in [Scale::Quick, Scale::Paper] {
+            let study = Study::load(&name, scale).unwrap_or_else(|error| panic!("{error}"));
+            assert!(study.claims() > 0 && study.runs() > 0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_committed_page_is_that_of_the_committed_results() {
+    let path = folder("docs/reproduce");
+    let studies = StudyFolder::open(Path::new(&path)).unwrap().studies().unwrap();
+    let page = fs::read_to_string(format!("{path}/README.md")).unwrap();
+    let again = "evenkeel reproduce NAME --scale paper --out docs/reproduce writes it again";
+    assert!(page == reproduction_page(&studies), "{path}/README.md: {again}");
+    for result in &studies {
+        let study = Study::load(&result.study, Scale::Paper).unwrap();
+        assert_eq!(result.scale, "paper", "{}", result.study);
+        assert_eq!(result.claims.len(), study.claims(), "{}: {again}", result.study);
+        assert_eq!((result.runs, &*result.title), (study.runs(), study.title()), "{again}");
+    }
+    let missing: Vec<&str> = BUILT_IN
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| studies.iter().all(|result| result.study != *name))
+        .collect();
+    assert!(missing.is_empty(), "without results at the scale paper: {missing:?}");
+}
+
+#[test]
+fn the_study_of_the_documentation_is_valid() {
+    let page = fs::read_to_string(folder("docs/studies.md")).unwrap();
+    let text = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let study = Study::parse(text, Path::new("studies.md"), Scale::Quick).unwrap();
+    let (result, _) = study.run(CORES, &Unobserved).unwrap();
+    assert_eq!(result.claims[0].verdict, ClaimVerdict::Holds, "{result:#?}");
+    assert_eq!(result.tables[0].rows.len(), 2);
+}
+
+#[test]
+fn faults_name_the_file_the_place_the_value_and_what_is_expected() {
+    let head = "title = \"a\"\nwork = \"b\"\n";
+    let run = "[[run]]\nname = \"r\"\n[run.over]\npolicy = [\"ecmp\", \"spray\"]\n";
+    let claim = "[[claim]]\ntext = \"c\"\norigin = \"paper\"\nrun = \"r\"\nmetric = \"cct_us\"\n";
+    let fault = |text: &str| {
+        let study = Study::parse(text, Path::new("s.toml"), Scale::Quick);
+        study.unwrap_err().to_string()
+    };
+    let cases = [
+        (String::from(head), "s.toml: TOML parse error at line 1"),
+        (format!("{head}runs = 1\n"), "unknown field `runs`, expected one of"),
+        (
+            format!("{head}[[run]]\nname = \"r\"\nover.policy = [\"ecmmp\"]\n"),
+            "s.toml: run 'r' with policy ecmmp: policy.name: unknown policy 'ecmmp'; did you mean",
+        ),
+        (
+            format!("{head}{run}{claim}at_most = 1\n"),
+            "s.toml: claim 'c': policy: any of its values is meant; choose one in `of`, or say",
+        ),
+        (
+            format!("{head}{run}{claim}of = {{ policy = \"spary\" }}\nat_most = 1\n"),
+            "policy: no run has the value 'spary'; expected one of ecmp, spray",
+        ),
+        (
+            format!("{head}{run}{claim}of = {{ bytes = \"1MB\" }}\nat_most = 1\n"),
+            "bytes: run 'r' has no such axis; expected one of policy",
+        ),
+        (
+            format!("{head}{run}{claim}of = {{ policy = \"ecmp\" }}\n"),
+            "expected one of `published`, `at_least`, `at_most` and `order`",
+        ),
+        (
+            format!(
+                "{head}{run}{claim}of = {{ policy = \"ecmp\" }}\nwithin = \"2\"\npublished = 1\n"
+            ),
+            "within = '2': expected per cent, as in '2 %'",
+        ),
+    ];
+    for (text, expected) in cases {
+        let message = fault(&text);
+        assert!(message.contains(expected), "{message}\n{expected}");
+    }
+}
