@@ -7,6 +7,7 @@ use super::world::World;
 use crate::endpoint::{FlowRecord, MessageEvent, MessageEventKind};
 use crate::ids::MessageId;
 use crate::units::Time;
+use crate::workload::StepAfter;
 use crate::workload::chakra::{MessageOrigin, Player};
 
 /// A player of traces in a world that should discard completed messages and flows
@@ -50,15 +51,17 @@ impl Program for Replay<'_, '_> {
 
     fn handle_message(&mut self, event: MessageEvent, world: &mut World) {
         let MessageEvent { message, at, kind } = event;
-        match kind {
-            MessageEventKind::Delivered => {
-                let ticket = self.tickets.get(&message).expect("it was posted");
-                self.player.handle_delivered(at, *ticket);
-            }
-            MessageEventKind::Completed => {
-                let ticket = self.tickets.remove(&message).expect("it was posted");
-                self.player.handle_complete(at, ticket);
-            }
+        let delivered = match self.player.step_after() {
+            StepAfter::Delivery => MessageEventKind::Delivered,
+            StepAfter::Acknowledgement => MessageEventKind::Completed,
+        };
+        if kind == delivered {
+            let ticket = self.tickets.get(&message).expect("it was posted");
+            self.player.handle_delivered(at, *ticket);
+        }
+        if kind == MessageEventKind::Completed {
+            let ticket = self.tickets.remove(&message).expect("it was posted");
+            self.player.handle_complete(at, ticket);
         }
         self.post(at, world);
     }

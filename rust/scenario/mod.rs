@@ -35,7 +35,7 @@ pub use file::topology::{
 pub use file::transport::{DeliveryName, QpCacheSection, TransportSection};
 pub use file::workload::chakra::{ChakraSection, DependenciesName};
 pub use file::workload::generated::{
-    CollectiveSection, IncastSection, PermutationSection, ShiftSection,
+    CollectiveSection, IncastSection, PermutationSection, ShiftSection, StepAfterName,
 };
 pub use file::workload::recorded::{
     ComputeName, ConnectionMatrixSection, FlowsSection, GoalSection, StreamingName,

@@ -109,3 +109,28 @@ fn a_pipeline_in_the_fabric_takes_the_sum_of_its_passes_and_messages() {
     let two = fabric::run(&parsed("iterations = 2\n"), &mut |_| {});
     assert_eq!(two.cct, Some(Span::from_ps(2 * (4 * passes + 6 * message))));
 }
+
+/// A ring of four in which each step waits for the acknowledgements of the one before it. Its six
+/// steps of a message of 16 packets, over two idle links, take the time of the message and of the
+/// acknowledgement's way back each, to the picosecond.
+#[test]
+fn steps_after_acknowledgements_take_a_way_back_each() {
+    let ring = "[workload]\nkind = \"ring-all-reduce\"\nranks = 4\nbytes = \"256KiB\"\n";
+    let text = |rule: &str| format!("{SCENARIO}{ring}{rule}");
+    let cct = |rule: &str| {
+        let scenario =
+            Scenario::parse(&text(rule), "ring", Path::new(""), &Overrides::default()).unwrap();
+        let setup = scenario.setup();
+        let cct = fabric::run(&setup, &mut |_| {}).cct.expect("it completed");
+        assert!(cct >= lower_bound(&setup).time);
+        cct
+    };
+    // 20 ps a byte.
+    let message = 16 * (4_158 + 20) * 20 - 20 * 20 + 4_158 * 20 + 2 * 500_000;
+    let way_back = 2 * (64 * 20 + 500_000);
+    let told = cct("step_after = \"acknowledgement\"\n");
+    assert_eq!(told, Span::from_ps(6 * (message + way_back)));
+    // After deliveries the acknowledgement is sent just before the next step's first packet.
+    let ahead = (64 + 20) * 20;
+    assert_eq!(told.as_ps() - cct("").as_ps(), 5 * (way_back - ahead));
+}

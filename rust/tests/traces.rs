@@ -121,16 +121,18 @@ fn written_traces_take_the_same_time_when_read_again() {
         let own = scenario(folder.path(), &format!("{fabric}[workload]\n{workload}"));
         let traces = Traces::of(&own.workload).expect("it can be written");
         trace_files::write(folder.path(), "own", &traces).expect("it is written");
-        let read = format!("{fabric}[workload]\nkind = \"chakra\"\nfile = \"own\"\n");
-        let again = scenario(folder.path(), &read);
-        let (own, again) = (run(&own), run(&again));
-        // The trace counts from time zero, our workload from its first start.
-        let begin = own.flows.iter().map(|flow| flow.start).min().expect("flows");
-        let expected = own.cct.map(|cct| begin.saturating_add(cct));
-        let got = again.cct.map(|cct| evenkeel::units::Time::ZERO.saturating_add(cct));
-        assert_eq!(got, expected, "{workload}");
-        assert_eq!(again.messages, own.messages);
-        expect_the_same(folder.path(), &read);
+        for rule in ["", "step_after = \"acknowledgement\"\n"] {
+            let own = format!("{fabric}[workload]\n{workload}{rule}");
+            let read = format!("{fabric}[workload]\nkind = \"chakra\"\nfile = \"own\"\n{rule}");
+            let [own, again] = [&own, &read].map(|text| run(&scenario(folder.path(), text)));
+            // The trace counts from time zero, our workload from its first start.
+            let begin = own.flows.iter().map(|flow| flow.start).min().expect("flows");
+            let expected = own.cct.map(|cct| begin.saturating_add(cct));
+            let got = again.cct.map(|cct| Time::ZERO.saturating_add(cct));
+            assert_eq!(got, expected, "{workload}{rule}");
+            assert_eq!(again.messages, own.messages);
+            expect_the_same(folder.path(), &read);
+        }
     }
 }
 

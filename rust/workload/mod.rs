@@ -11,6 +11,7 @@ mod job;
 mod permutation;
 mod shift;
 mod start_jitter;
+mod step_after;
 pub mod training;
 
 pub use error::WorkloadError;
@@ -19,6 +20,7 @@ pub use job::{Job, JobSpec, JobsError};
 pub use permutation::Permutation;
 pub use shift::Shift;
 pub use start_jitter::StartJitter;
+pub use step_after::StepAfter;
 
 use crate::ids::{HostId, MessageId, TaskId};
 use crate::units::{Bytes, Span, Time};
@@ -83,7 +85,8 @@ pub enum Compute {
 ///
 /// A message starts at its `start`, or when all of its dependencies are met and its sender has
 /// computed for the `gap`, whichever is later. A dependency on a message is met by its delivery if
-/// the dependent is at its receiver, and by its completion if the dependent is at its sender.
+/// the dependent is at its receiver, and by its completion if the dependent is at its sender;
+/// [`StepAfter`] changes the former.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Workload {
     /// Every message, by [`MessageId`].

@@ -8,6 +8,7 @@ use crate::scenario::file::workload::generated::{CollectiveSection, DEFAULT_BYTE
 use crate::scenario::input::context::{AtLeast, Lookup};
 use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::units::Bytes;
+use crate::workload::StepAfter;
 
 /// The default length of a barrier's message: a counter.
 const BARRIER_BYTES: Bytes = Bytes::new(8);
@@ -42,6 +43,7 @@ pub(super) fn resolve(
         ..plan
     };
     let workload = collective.build(&plan).map_err(|error| refused(site, section, error))?;
+    let workload = StepAfter::from(*section.step_after).apply(workload);
     delayed(site, workload, &section.start_jitter)
 }
 

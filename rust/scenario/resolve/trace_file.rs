@@ -122,6 +122,7 @@ fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Traces, Scenario
         algorithms: algorithms::resolve(context, &section.algorithms, chakra::algorithms())?,
         compute: (*section.compute).into(),
         dimensions: dimensions(site, section, *ranks)?,
+        step_after: (*section.step_after).into(),
     };
     Ok(Traces { files, ranks: *ranks, options })
 }

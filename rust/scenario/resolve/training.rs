@@ -10,6 +10,7 @@ use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::scenario::input::located::{Key, Located};
 use crate::scenario::input::section::Section;
 use crate::units::Bytes;
+use crate::workload::StepAfter;
 use crate::workload::training::{
     self, Attention, Degrees, Experts, Model, ModelFamily, Sharding, TensorTraffic, Training,
     TrainingError, Widths,
@@ -56,8 +57,8 @@ pub(super) fn resolve(
         group: section.group.unwrap_or(training::GROUP),
         channels: *section.channels,
     };
-    let built = training.build();
-    built.map(ResolvedWorkload::from).map_err(|error| refused(site, section, error))
+    let workload = training.build().map_err(|error| refused(site, section, error))?;
+    Ok(StepAfter::from(*section.step_after).apply(workload).into())
 }
 
 const fn sharding(name: ShardingName) -> Sharding {

@@ -64,3 +64,20 @@ fn a_text_on_an_existing_fabric_sends_its_workload_or_its_jobs() {
         assert_eq!(on(text).workload, parse(text).unwrap().workload);
     }
 }
+
+#[test]
+fn steps_follow_acknowledgements_where_a_workload_or_a_job_says_so() {
+    let keys = "kind = \"ring-all-reduce\"\nranks = 4\n";
+    let told = "step_after = \"acknowledgement\"\n";
+    let delays = |text: &str| parse(text).unwrap().workload.delays.len();
+    // Five of the six steps of each rank have a step of another rank after them.
+    assert_eq!(delays(&format!("[workload]\n{keys}")), 0);
+    assert_eq!(delays(&format!("[workload]\n{keys}{told}")), 20);
+    assert_eq!(delays(&format!("[[job]]\n{keys}[[job]]\n{keys}{told}")), 20);
+    let training = "[workload]\nkind = \"training\"\nranks = 4\ndata = 4\nlayers = 1\n";
+    assert!(delays(&format!("{training}{told}")) > delays(training));
+    for kind in ["permutation", "goal", "flows"] {
+        let error = parse(&format!("[workload]\nkind = \"{kind}\"\n{told}")).unwrap_err();
+        assert!(error.to_string().contains("step_after"), "{error}");
+    }
+}

@@ -59,7 +59,7 @@ pub use player::{MessageOrigin, Player};
 pub use streaming::{Streaming, WINDOW};
 pub use write::{NotATrace, Traces};
 
-use super::{Compute, Workload};
+use super::{Compute, StepAfter, Workload};
 use crate::collective::Algorithms;
 use error::{NodeFault, RankFault};
 use groups::RankGroups;
@@ -87,6 +87,8 @@ pub struct Options {
     /// Sizes of the dimensions of the logical topology that `involved_dim` refers to, the one that
     /// varies fastest from rank to rank first; empty if they are unknown.
     pub dimensions: Vec<u32>,
+    /// The event that completes a receive, and what else a rank does with a message to it.
+    pub step_after: StepAfter,
 }
 
 impl Default for Options {
@@ -96,6 +98,7 @@ impl Default for Options {
             algorithms: algorithms(),
             compute: Compute::default(),
             dimensions: Vec::new(),
+            step_after: StepAfter::default(),
         }
     }
 }
@@ -148,6 +151,7 @@ pub fn read(
         .map_err(|RankFault { rank, fault }| fault.in_file(source.name(rank), rank))?;
     let timeless = traces.iter().map(|trace| trace.timeless).sum();
     let empty_sends = traces.iter().map(|trace| trace.empty_sends).sum();
+    let workload = options.step_after.apply(workload);
     Ok(ChakraWorkload { workload, warnings: warnings(timeless, empty_sends) })
 }
 

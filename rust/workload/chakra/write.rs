@@ -19,7 +19,8 @@ pub enum NotATrace {
     /// A task depends on a delay of another host; in a trace only messages cross ranks.
     #[error(
         "a task of {after} depends on a delay of {host}; in a trace a node depends only on nodes \
-         of its own rank"
+         of its own rank (so write a workload without `step_after = \"acknowledgement\"`, and read \
+         its traces with it)"
     )]
     Elsewhere {
         /// Host of the task.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::generated::StepAfterName;
 use super::recorded::{ComputeName, StreamingName};
 use crate::scenario::input::section::{named, section};
 
@@ -41,5 +42,8 @@ section! {
         streaming: StreamingName = StreamingName::default(),
         /// Traces that are read during the run: nodes of each rank in memory.
         window?: u32 = "8192",
+        /// When a rank that waits for a message goes on: when it has all of the message, or when
+        /// the sender has the last acknowledgement.
+        step_after: StepAfterName = StepAfterName::default(),
     }
 }

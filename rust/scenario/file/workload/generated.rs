@@ -1,10 +1,35 @@
 //! Collectives and traffic patterns as written in the file.
 
-use crate::scenario::input::section::section;
+use serde::{Deserialize, Serialize};
+
+use crate::scenario::input::section::{named, section};
 use crate::units::{Bytes, Span};
+use crate::workload::StepAfter;
 
 /// The default payload of a rank or a flow.
 pub(in crate::scenario) const DEFAULT_BYTES: Bytes = Bytes::new(16_000_000);
+
+/// The event of a message that starts the steps of other ranks that depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepAfterName {
+    /// Its receiver has all of it.
+    #[default]
+    Delivery,
+    /// Its sender has the last acknowledgement, as in simulators that couple ASTRA-sim with ns-3.
+    Acknowledgement,
+}
+
+named! { StepAfterName }
+
+impl From<StepAfterName> for StepAfter {
+    fn from(name: StepAfterName) -> Self {
+        match name {
+            StepAfterName::Delivery => Self::Delivery,
+            StepAfterName::Acknowledgement => Self::Acknowledgement,
+        }
+    }
+}
 
 section! {
     /// The keys of a collective.
@@ -24,6 +49,9 @@ section! {
         /// The time for which a rank computes between a message that it receives and the one that
         /// depends on it.
         gap: Span = Span::ZERO,
+        /// When a rank that waits for a message goes on: when it has all of the message, or when
+        /// the sender has the last acknowledgement.
+        step_after: StepAfterName = StepAfterName::default(),
         /// The most by which the start of each message is delayed, drawn by the seed.
         start_jitter: Span = Span::ZERO,
     }

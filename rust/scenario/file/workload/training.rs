@@ -7,6 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::generated::StepAfterName;
 use crate::scenario::input::located::Key;
 use crate::scenario::input::section::{Form, Section, Value, named, section};
 use crate::units::{Bytes, Flops};
@@ -68,6 +69,9 @@ section! {
         channels: u32 = 1,
         /// Hierarchical algorithms: the number of neighbouring ranks in a machine.
         group?: u32 = "8",
+        /// When a rank that waits for a message goes on: when it has all of the message, or when
+        /// the sender has the last acknowledgement.
+        step_after: StepAfterName = StepAfterName::default(),
     }
 }
 

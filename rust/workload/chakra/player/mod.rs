@@ -25,7 +25,7 @@ use super::groups::RankGroups;
 use super::node::NodeAction;
 use super::streaming::Streaming;
 use crate::units::Time;
-use crate::workload::Message;
+use crate::workload::{Message, StepAfter};
 use collectives::{Collectives, MessageEnd};
 use matcher::Matcher;
 use rank::Rank;
@@ -151,7 +151,13 @@ impl<'s> Player<'s> {
         self.sends.pop_front()
     }
 
-    /// A message has been delivered to its receiver.
+    /// The event of a message that [`Self::handle_delivered`] is for.
+    pub fn step_after(&self) -> StepAfter {
+        self.streaming.options().step_after
+    }
+
+    /// A message has been delivered to its receiver; with [`StepAfter::Acknowledgement`], it is
+    /// about to complete at its sender.
     pub fn handle_delivered(&mut self, now: Time, origin: MessageOrigin) {
         match origin.0 {
             MessageSource::Send { rank, id } => {
