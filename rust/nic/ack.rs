@@ -26,6 +26,8 @@ pub struct AckConfig {
     pub within: Span,
     /// When a marked packet is acknowledged.
     pub marked: Marked,
+    /// The packets that it speaks of.
+    pub range: AckRange,
     /// The packets whose entropy values the sender learns from it.
     pub entropies: Entropies,
     /// Whether switches serve acknowledgements before data; NICs always do.
@@ -55,6 +57,7 @@ impl Default for AckConfig {
             every_bytes: Bytes::new(u64::MAX),
             within: Span::MAX,
             marked: Marked::Wait,
+            range: AckRange::Cumulative,
             entropies: Entropies::Last,
             priority: true,
         }
@@ -70,6 +73,18 @@ pub enum Marked {
     Wait,
     /// At once, with all that waited (Ultra Ethernet's simulator, and REPS's with it).
     AtOnce,
+}
+
+/// What a sender learns from an acknowledgement of the packets before those that it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AckRange {
+    /// It has a cumulative number: a later acknowledgement makes up for one that is lost.
+    #[default]
+    Cumulative,
+    /// Nothing: it speaks of one packet, as in Ethereal's simulator and in the older transports of
+    /// htsim. The packet of a lost acknowledgement times out, and is sent again.
+    Packet,
 }
 
 /// Of which packets a sender learns the entropy values from an acknowledgement.

@@ -90,6 +90,8 @@ impl Requester {
             packet: config.payload + config.header,
         };
         let numbering = config.recovery.numbering();
+        let mut recovery = config.recovery.sender(config.retransmit_timeout);
+        recovery.set_ack_range(config.ack.range);
         Self {
             send_state: SendState::Idle,
             timer_entry: Time::NEVER,
@@ -109,7 +111,7 @@ impl Requester {
             },
             numbering,
             end: 0,
-            recovery: config.recovery.sender(config.retransmit_timeout),
+            recovery,
             policy: parts.policy,
             pacer: Pacer::default(),
             congestion: config.congestion.build(&path),

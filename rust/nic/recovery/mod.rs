@@ -11,6 +11,7 @@ mod selective;
 
 pub use entry::{RecoveryEntry, RecoveryName};
 
+use super::ack::AckRange;
 use super::congestion::PathFacts;
 use super::delivery::Delivery;
 use super::parameters::{Configuration, Configured, ParameterError, overridden};
@@ -65,6 +66,11 @@ macro_rules! registry {
             /// The orders of delivery that are possible with it, the default first.
             pub(crate) const fn deliveries(self) -> &'static [Delivery] {
                 match self { $(Self::$recovery(_) => $module::Config::DELIVERIES,)* }
+            }
+
+            /// The ranges of acknowledgements that it can do with.
+            const fn ack_ranges(self) -> &'static [AckRange] {
+                match self { $(Self::$recovery(_) => $module::Config::ACK_RANGES,)* }
             }
 
             /// What sequence numbers of packets count along.
@@ -134,6 +140,9 @@ macro_rules! registry {
             fn label(&self, data: &mut DataFields, message_bytes: u64) {
                 match self { $(Self::$recovery(it) => it.label(data, message_bytes),)* }
             }
+            fn set_ack_range(&mut self, range: AckRange) {
+                match self { $(Self::$recovery(it) => it.set_ack_range(range),)* }
+            }
             #[inline]
             fn read(&self, ack: AckView<'_>) -> Arrived {
                 match self { $(Self::$recovery(it) => it.read(ack),)* }
@@ -190,6 +199,11 @@ impl Recovery {
     pub fn can_deliver(self, delivery: Delivery) -> bool {
         self.deliveries().contains(&delivery)
     }
+
+    /// Whether acknowledgements that speak of these packets suffice.
+    pub fn can_read(self, range: AckRange) -> bool {
+        self.ack_ranges().contains(&range)
+    }
 }
 
 /// What sequence numbers of packets count along.
@@ -210,6 +224,8 @@ pub(super) trait RecoveryConfig: Configuration + Into<Recovery> {
 
     /// The orders of delivery that are possible with it, the default first.
     const DELIVERIES: &'static [Delivery] = &[Delivery::Ordered, Delivery::Unordered];
+    /// The ranges of acknowledgements that suffice.
+    const ACK_RANGES: &'static [AckRange] = &[AckRange::Cumulative];
     /// What sequence numbers of packets count along.
     const NUMBERING: Numbering = Numbering::QueuePair;
     /// The longest message that it can send, if it has a limit.
@@ -243,6 +259,23 @@ pub(super) struct Arrived {
     pub sack: u64,
     /// With an erasure code: that message needs no more.
     pub complete: bool,
+}
+
+impl Arrived {
+    /// What an acknowledgement reports of packets that are numbered along the queue pair, the
+    /// oldest of which not yet acknowledged is `known`.
+    #[inline]
+    fn near(known: u64, ack: AckView<'_>) -> Self {
+        // At most `MOST_OUTSTANDING` packets are in flight, so that every number on the wire is
+        // within 2^23 of the oldest of them.
+        let report = ack.report();
+        Self {
+            ack: ack.cumulative().near(known),
+            base: report.base.near(known),
+            sack: report.arrived,
+            complete: false,
+        }
+    }
 }
 
 /// What a negative acknowledgement reports.
@@ -326,18 +359,13 @@ pub(super) trait SendRecovery {
     #[inline]
     fn label(&self, _data: &mut DataFields, _message_bytes: u64) {}
 
+    /// Learns, before anything else, what acknowledgements speak of; one of `ACK_RANGES`.
+    fn set_ack_range(&mut self, _range: AckRange) {}
+
     /// What an acknowledgement reports, in full sequence numbers.
     #[inline]
     fn read(&self, ack: AckView<'_>) -> Arrived {
-        // At most `MOST_OUTSTANDING` packets are in flight, so that every number on the wire is
-        // within 2^23 of the oldest of them.
-        let (known, report) = (self.unacknowledged(), ack.report());
-        Arrived {
-            ack: ack.cumulative().near(known),
-            base: report.base.near(known),
-            sack: report.arrived,
-            complete: false,
-        }
+        Arrived::near(self.unacknowledged(), ack)
     }
 
     /// Packets arrived; returns how many of them were not known to have arrived.

@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::flights::{Flight, Flights};
 use super::selective::Selective;
 use super::{Arrived, Expired, Missed, Recovery, RecoveryConfig, SendRecovery, Why};
+use crate::nic::ack::AckRange;
 use crate::nic::delivery::Delivery;
 use crate::nic::parameters::Configuration;
 use crate::nic::receiver::{AnyOrder, Receiving};
+use crate::packet::AckView;
 use crate::units::{Span, Time};
 
 /// Parameters: none; the timer is `retransmit_timeout`.
@@ -28,8 +30,12 @@ impl Configuration for Config {
 impl RecoveryConfig for Config {
     type Sender = PerPacket;
 
+    /// A timer for each packet finds the packet of a lost acknowledgement too.
+    const ACK_RANGES: &'static [AckRange] = &[AckRange::Cumulative, AckRange::Packet];
+
     fn sender(&self, timeout: Span) -> PerPacket {
-        PerPacket { window: Selective::default(), flights: Flights::new(timeout) }
+        let (window, ack_range) = (Selective::default(), AckRange::default());
+        PerPacket { window, ack_range, flights: Flights::new(timeout) }
     }
 
     /// However many packets beyond it have arrived, a packet is never taken for lost.
@@ -47,13 +53,14 @@ impl Recovery {
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct PerPacket {
     window: Selective,
+    ack_range: AckRange,
     /// By the low bits of sequence numbers; the window is shorter than 2^31.
     flights: Flights<u32>,
 }
 
 impl PerPacket {
     fn discard_landed(&mut self) {
-        let Self { window, flights } = self;
+        let Self { window, flights, .. } = self;
         flights.discard_while(|packet| window.has_arrived(sequence_of(window, packet)));
     }
 }
@@ -91,6 +98,21 @@ impl SendRecovery for PerPacket {
         self.window.in_flight()
     }
 
+    fn set_ack_range(&mut self, range: AckRange) {
+        self.ack_range = range;
+    }
+
+    #[inline]
+    fn read(&self, ack: AckView<'_>) -> Arrived {
+        let known = self.window.first_missing();
+        let arrived = Arrived::near(known, ack);
+        match self.ack_range {
+            AckRange::Cumulative => arrived,
+            // What it knows already: its report alone counts.
+            AckRange::Packet => Arrived { ack: known, ..arrived },
+        }
+    }
+
     #[inline]
     fn handle_ack(&mut self, _now: Time, arrived: Arrived) -> u64 {
         let new = self.window.handle_arrived(arrived);
@@ -104,7 +126,7 @@ impl SendRecovery for PerPacket {
             return false;
         }
         // Its timer goes with it: each packet has one, from when it was last sent.
-        let Self { window, flights } = self;
+        let Self { window, flights, .. } = self;
         if !flights.remove(|packet| sequence_of(window, packet) == sequence) {
             return false;
         }

@@ -3,8 +3,8 @@
 mod pipe;
 
 use super::*;
-use crate::nic::Entropies;
 use crate::nic::recovery::sack;
+use crate::nic::{AckRange, Entropies};
 
 /// A full packet on the wire: 1,062 bytes at 400 Gbps.
 const SLOT: Span = Span::from_ps(21_240);
@@ -275,4 +275,27 @@ fn bytes_make_an_acknowledgement_due_and_it_says_what_was_marked() {
     assert_eq!(ack.wire_bytes, 64 + 3 * 2, "it carries three entropy values");
     a.handle_packet(at(2), &ack);
     assert!(b.poll_transmit(at(2)).is_none());
+}
+
+#[test]
+fn a_lost_acknowledgement_of_one_packet_costs_a_timeout_and_one_packet() {
+    for (range, resent) in [(AckRange::Cumulative, vec![]), (AckRange::Packet, vec![1])] {
+        let mut config = settings(Recovery::PER_PACKET);
+        config.ack.range = range;
+        let (mut a, mut b, qp) = wired(config);
+        a.post(qp, Bytes::new(3_000), 1, 0);
+        drain(&mut a, at(0)).iter().for_each(|packet| b.handle_packet(at(1), packet));
+        let acks = drain(&mut b, at(1));
+        [0, 2].iter().for_each(|&index| a.handle_packet(at(2), &acks[index]));
+        assert_eq!(events(&mut a).len(), 1 - resent.len(), "{range:?}");
+        let due = at(1_000_000);
+        a.handle_timeout(due);
+        let again = drain(&mut a, due);
+        assert_eq!(psns(&again), resent);
+        let completed = events(&mut a).len();
+        again.iter().for_each(|packet| b.handle_packet(due, packet));
+        drain(&mut b, due).iter().for_each(|ack| a.handle_packet(due, ack));
+        assert_eq!((completed, events(&mut a).len()), (0, resent.len()));
+        assert_eq!(b.counters().duplicates, resent.len() as u64);
+    }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::balance::Parameters;
 use crate::nic::congestion::CongestionName;
 use crate::nic::recovery::RecoveryName;
-use crate::nic::{Entropies, Marked};
+use crate::nic::{AckRange, Entropies, Marked};
 use crate::scenario::input::section::{named, section};
 use crate::units::{Bytes, Span};
 
@@ -22,7 +22,7 @@ pub enum DeliveryName {
     Unordered,
 }
 
-named! { CongestionName, RecoveryName, DeliveryName, Marked, Entropies }
+named! { CongestionName, RecoveryName, DeliveryName, AckRange, Marked, Entropies }
 
 section! {
     /// `[transport]`: the settings of every NIC.
@@ -43,6 +43,10 @@ section! {
         ack_time?: Span = "no limit",
         /// Whether a packet with an ECN mark is acknowledged at once or with others.
         ack_marked: Marked = Marked::default(),
+        /// What an acknowledgement speaks of: with `cumulative`, of all packets before the first
+        /// that is missing; with `packet` (recovery `per-packet`, `ack_every = 1`), of one packet,
+        /// so that a lost acknowledgement costs a timeout.
+        ack_range: AckRange = AckRange::default(),
         /// The packets whose entropy values are in an acknowledgement.
         ack_entropies: Entropies = Entropies::default(),
         /// Whether acknowledgements have priority over data.

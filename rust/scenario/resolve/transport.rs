@@ -2,7 +2,7 @@
 
 use super::{congestion, recovery};
 use crate::nic::verbs::QpConfig;
-use crate::nic::{AckConfig, CacheConfig, Delivery, NicConfig, Recovery};
+use crate::nic::{AckConfig, AckRange, CacheConfig, Delivery, NicConfig, Recovery};
 use crate::packet::Packet;
 use crate::scenario::file::switch::TrimSection;
 use crate::scenario::file::toggle::Toggle;
@@ -35,6 +35,7 @@ pub(in crate::scenario) fn resolve(
     let ack = acknowledgements(context, section)?;
     let congestion = congestion::resolve(context, section, trim)?;
     let recovery = recovery::resolve(context, section, of_the_policy)?;
+    check_ack_range(context, section, recovery)?;
     Ok(NicConfig {
         payload,
         header,
@@ -50,6 +51,29 @@ pub(in crate::scenario) fn resolve(
             ..QpConfig::default()
         },
     })
+}
+
+/// Refuses acknowledgements of one packet where the recovery needs the cumulative number, or where
+/// they answer several.
+fn check_ack_range(
+    context: &Context<'_>,
+    section: &TransportSection,
+    recovery: Recovery,
+) -> Result<(), ScenarioError> {
+    let (range, every) = (&section.ack_range, &section.ack_every);
+    if !recovery.can_read(**range) {
+        let expected = format!(
+            "{} needs the cumulative number; it must be 'cumulative', or {} must be 'per-packet'",
+            recovery.name(),
+            section.recovery.key()
+        );
+        return Err(context.invalid_as(range.key(), "packet", expected));
+    }
+    if **range == AckRange::Packet && **every > 1 {
+        let expected = format!("an acknowledgement of one packet needs {} = 1", every.key());
+        return Err(context.invalid_as(range.key(), "packet", expected));
+    }
+    Ok(())
 }
 
 /// The order of delivery, if the section names one that the recovery supports.
@@ -122,6 +146,7 @@ fn acknowledgements(
         every_bytes: section.ack_bytes.unwrap_or(Bytes::new(u64::MAX)),
         within: section.ack_time.unwrap_or(Span::MAX),
         marked: *section.ack_marked,
+        range: *section.ack_range,
         entropies: *section.ack_entropies,
         priority: *section.ack_priority,
     })

@@ -6,7 +6,7 @@ use crate::balance::sender::Trimming;
 use crate::nic::congestion::{CONTROLS, CongestionControl, dcqcn};
 use crate::nic::parameters::ParameterError;
 use crate::nic::recovery::sack::{Config, Window};
-use crate::nic::{Entropies, Marked, Recovery};
+use crate::nic::{AckRange, Entropies, Marked, Recovery};
 use crate::scenario::ValueOrigin;
 use crate::units::{Bytes, Span};
 
@@ -106,4 +106,19 @@ fn recoveries_and_acknowledgements_are_chosen_by_name() {
         (16, Bytes::new(16_384), Span::from_us(5))
     );
     assert_eq!((ack.entropies, ack.marked), (Entropies::Carry, Marked::AtOnce));
+}
+
+#[test]
+fn acknowledgements_of_one_packet_need_a_timer_for_each() {
+    let keys = "[policy]\nname = \"spray\"\n[transport]\nack_range = \"packet\"\n";
+    assert_eq!(parse(keys).unwrap().nic.ack.range, AckRange::Packet);
+    assert_eq!(parse("").unwrap().nic.ack.range, AckRange::Cumulative);
+    for recovery in ["go-back-n", "sack", "erasure"] {
+        let error = parse(&format!("{keys}recovery = \"{recovery}\"\n")).unwrap_err();
+        let expected = format!("{recovery} needs the cumulative number");
+        assert!(error.to_string().contains(&expected), "{error}");
+        assert!(error.to_string().contains("test.toml:4:13: transport.ack_range"), "{error}");
+    }
+    let error = parse(&format!("{keys}ack_every = 4\n")).unwrap_err().to_string();
+    assert!(error.contains("needs transport.ack_every = 1"), "{error}");
 }

@@ -112,6 +112,28 @@ fn one_loss_costs_go_back_n_a_round_trip_of_packets_and_irn_one() {
 }
 
 #[test]
+fn one_lost_acknowledgement_costs_one_packet_where_each_speaks_of_one() {
+    let resent = |range| {
+        let mut config = settings(Recovery::PER_PACKET);
+        config.ack.range = range;
+        let mut pipe = Pipe::new(config, 235, &[3_000]);
+        let mut seen = 0;
+        let slots = pipe.run(1, &mut |packet| {
+            seen += u32::from(packet.is_control());
+            if packet.is_control() && seen == 1_000 { Fate::Lose } else { Fate::Pass }
+        });
+        (pipe.a.counters().retransmitted, pipe.b.counters().duplicates, slots)
+    };
+    let (cumulative, one) = (resent(AckRange::Cumulative), resent(AckRange::Packet));
+    assert_eq!((cumulative.0, cumulative.1), (0, 0));
+    assert_eq!((one.0, one.1), (1, 1));
+    // Packet 999 left in slot 999; its timer is 1 ms.
+    let (slot, timeout) = (SLOT.as_ps(), Span::from_ms(1).as_ps());
+    assert_eq!(one.2, 999 + timeout.div_ceil(slot) + 2 * 235 + 1);
+    assert!(one.2 > cumulative.2);
+}
+
+#[test]
 fn goodput_of_go_back_n_under_random_loss_is_that_of_the_closed_form() {
     let (delay, packets) = (32, 100_000);
     for loss in [0.001, 0.005, 0.02] {
