@@ -84,6 +84,16 @@ fn flowlets_leave_a_failed_path_after_timeouts_and_ecmp_waits_for_the_repair() {
 }
 
 #[test]
+fn leaf_switches_leave_a_failed_path_after_timeouts_and_ecmp_waits_for_the_repair() {
+    // Parameters of the policy are those of `letflow`: ecmp has no gap.
+    let ecmp = altered("letflow.toml", "ecmp", &[("gap = \"50us\"", "")]).1.cct.unwrap();
+    let letflow = cct("letflow.toml", "letflow").0;
+    let (timeout, repair) = (100e3, 10e6);
+    assert!(ecmp.as_ns_f64() >= repair, "{ecmp:?}");
+    assert!((timeout..10.0 * timeout).contains(&letflow), "{letflow}");
+}
+
+#[test]
 fn host_rotation_has_almost_no_queues() {
     let (_, host_dr) = run("host-rotation.toml", "host-dr");
     let (_, spray) = run("host-rotation.toml", "spray");

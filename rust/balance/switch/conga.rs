@@ -27,24 +27,21 @@ mod tables;
 
 use serde::{Deserialize, Serialize};
 
+use super::flowlet_table::{self, FlowletTable};
 use super::hash::Hash;
 use super::{
     Departure, StateSize, SwitchConfig, SwitchContext, SwitchPolicy, SwitchView, at_switches,
-    index_bits,
 };
 use crate::balance::argmin::argmin_random;
 use crate::balance::{Preset, Scheme, SchemeError, parse_config};
 use crate::ids::SwitchId;
 use crate::nic::Recovery;
 use crate::packet::Packet;
-use crate::rng::{Stream, mix32};
+use crate::rng::Stream;
 use crate::units::{BitRate, Fraction, Span, Time};
 
 use estimator::{Estimator, Scale};
 use tables::{Header, Row, Tables};
-
-/// The largest supported flowlet table, in entries: 16 times that of the paper.
-const MOST_FLOWLETS: u32 = 1 << 20;
 
 /// The parameters of `conga`: flowlets, the estimator of utilisation and the ageing of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,8 +77,8 @@ impl Config {
     /// The invalid parameter and its valid range, if there is one.
     fn fault(&self) -> Option<&'static str> {
         let (numerator, denominator) = (self.dre_factor.numerator(), self.dre_factor.denominator());
-        if self.flowlets == 0 || self.flowlets > MOST_FLOWLETS {
-            Some("'flowlets' must be from 1 to 1048576, for example 65536")
+        if let Some(fault) = flowlet_table::fault(self.flowlets) {
+            Some(fault)
         } else if self.dre_period == Span::ZERO {
             Some("'dre_period' must be above 0, for example \"50us\"")
         } else if numerator == 0 || numerator > denominator {
@@ -107,20 +104,10 @@ pub struct Conga {
 /// The state that only a leaf has.
 #[derive(Debug, Clone)]
 struct Leaf {
-    flowlet_gap: Span,
-    flowlets: Vec<Flowlet>,
+    flowlets: FlowletTable,
     tables: Tables,
     random: Stream,
     ports: u64,
-}
-
-/// An entry of the flowlet table.
-#[derive(Debug, Clone, Copy, Default)]
-struct Flowlet {
-    last: Time,
-    /// The port index of the flowlet, plus 1; 0 in an unused entry.
-    port: u16,
-    candidate: u16,
 }
 
 /// The preset `conga`: one entropy value for each queue pair, and go-back-N.
@@ -143,8 +130,7 @@ impl Conga {
     pub(super) fn new(config: &Config, switch: &SwitchContext) -> Self {
         let leaf = (switch.tier == 0).then(|| {
             Box::new(Leaf {
-                flowlet_gap: config.flowlet_gap,
-                flowlets: vec![Flowlet::default(); config.flowlets as usize],
+                flowlets: FlowletTable::new(config.flowlets, config.flowlet_gap),
                 tables: Tables::new(config.ageing),
                 random: switch.random(),
                 ports: u64::from(switch.ports),
@@ -199,28 +185,17 @@ impl SwitchPolicy for Conga {
         let Some(leaf) = &mut self.leaf else {
             return self.hash.pick(packet.label, packet.entropy, count);
         };
-        // The table is a hash table without chains, as in the paper (section 3.4): two flows in one
-        // entry share their flowlet, and are balanced as one.
-        let key = mix32(packet.label ^ u32::from(packet.entropy).wrapping_mul(0x9e37_79b1));
-        let index = ((u64::from(key) * leaf.flowlets.len() as u64) >> 32) as usize;
-        let old = leaf.flowlets[index];
-        let candidate = u32::from(old.candidate);
-        // After a failure the same candidate index may be another port.
-        let before = (candidate < count && u32::from(old.port) == view.port(candidate) + 1)
-            .then_some(candidate);
-        let continues = now.since(old.last) <= leaf.flowlet_gap;
+        let flowlet = leaf.flowlets.find(now, packet);
+        let before = flowlet.candidate(view);
         let chosen = match before {
-            Some(before) if continues => before,
+            Some(before) if flowlet.continues => before,
             _ => {
                 let (scale, estimators) = (&self.scale, &self.estimators);
                 let local = |port: u32| estimators[port as usize].level(now, scale);
                 leaf.decide(now, view, before, local)
             }
         };
-        // The gap counts from each packet, not from the first: a flowlet lasts while packets follow
-        // closely.
-        leaf.flowlets[index] =
-            Flowlet { last: now, port: (view.port(chosen) + 1) as u16, candidate: chosen as u16 };
+        leaf.flowlets.store(now, flowlet, view.port(chosen), chosen);
         chosen
     }
 
@@ -253,9 +228,9 @@ impl SwitchPolicy for Conga {
         let ports = self.estimators.len() as u64;
         let mut state = StateSize { entries: ports, bits: 32 * ports };
         if let Some(leaf) = &self.leaf {
-            let (flowlets, cells) = (leaf.flowlets.len() as u64, leaf.tables.cells());
-            state.entries += flowlets + cells;
-            state.bits += flowlets * (index_bits(leaf.ports) + 2) + 3 * cells;
+            let (flowlets, cells) = (leaf.flowlets.size(leaf.ports), leaf.tables.cells());
+            state.entries += flowlets.entries + cells;
+            state.bits += flowlets.bits + 3 * cells;
         }
         state
     }

@@ -3,6 +3,7 @@
 //! A policy sees what a switch sees: headers, its own queues, its own ports and the weights from
 //! routing. It does not see other switches or the state of senders.
 
+mod flowlet_table;
 mod weighted;
 
 pub use super::state_size::StateSize;
@@ -111,6 +112,7 @@ registry! {
     jsq::Jsq,
     adaptive::Adaptive,
     drill::Drill,
+    letflow::LetFlow,
     conga::Conga,
     ofan::Ofan,
 }
