@@ -26,12 +26,9 @@ pub(super) const DOUBLE_BINARY_TREE_ALL_REDUCE: Collective = Collective {
 /// the chunks follow each other.
 fn cost(plan: &Plan) -> CostModel {
     let (ranks, bytes) = ranks_and_bytes(plan);
-    let count = plan.ranks.len();
-    let children =
-        |of: usize| (0..count).filter(|&rank| parent(rank, count) == Some(of)).count() as u64;
-    let leaf = (0..count).max_by_key(|&rank| depth(rank, count)).unwrap_or(0);
-    let parents = std::iter::successors(parent(leaf, count), |&up| parent(up, count));
-    let up: Vec<u64> = parents.map(|parent| children(parent) * (bytes / 2) as u64).collect();
+    let half = (bytes / 2) as u64;
+    let up: Vec<u64> =
+        children_on_chain(plan.ranks.len()).map(|children| children * half).collect();
     let down = up.iter().rev().copied();
     let edges = ranks.saturating_sub(1);
     CostModel::new(4 * edges, 2 * bytes * edges, up.iter().copied().chain(down).collect())
@@ -52,6 +49,33 @@ fn depth(rank: usize, ranks: usize) -> usize {
     std::iter::successors(parent(rank, ranks), |&up| parent(up, ranks)).count()
 }
 
+/// The numbers of children of the ranks above a deepest leaf of the first tree, upwards.
+pub(super) fn children_on_chain(ranks: usize) -> impl Iterator<Item = u64> {
+    let children =
+        move |of: usize| (0..ranks).filter(|&rank| parent(rank, ranks) == Some(of)).count() as u64;
+    let leaf = (0..ranks).max_by_key(|&rank| depth(rank, ranks)).unwrap_or(0);
+    std::iter::successors(parent(leaf, ranks), move |&up| parent(up, ranks)).map(children)
+}
+
+/// A rank of the first tree, the distance of which from the root is its depth, and its parent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Edge {
+    pub depth: u32,
+    pub child: usize,
+    pub parent: usize,
+}
+
+/// The edges of the first tree, those next to the root first.
+pub(super) fn edges(ranks: usize) -> Vec<Edge> {
+    let edge = |child| {
+        let depth = u32::try_from(depth(child, ranks)).expect("a tree is not so deep");
+        Some(Edge { depth, child, parent: parent(child, ranks)? })
+    };
+    let mut edges: Vec<Edge> = (0..ranks).filter_map(edge).collect();
+    edges.sort_unstable();
+    edges
+}
+
 /// The rank at the position in the second tree that `rank` has in the first.
 fn other(rank: usize, ranks: usize) -> usize {
     if ranks.is_multiple_of(2) { ranks - 1 - rank } else { (rank + 1) % ranks }
@@ -60,24 +84,24 @@ fn other(rank: usize, ranks: usize) -> usize {
 fn steps(schedule: &mut ScheduleBuilder<'_>) {
     let ranks = schedule.ranks();
     schedule.divide(2);
-    let mut edges: Vec<(usize, usize, usize)> = (0..ranks)
-        .filter_map(|rank| Some((depth(rank, ranks), rank, parent(rank, ranks)?)))
-        .collect();
-    edges.sort_unstable();
-    let deepest = edges.last().map_or(0, |edge| edge.0);
-    let number = |step: usize| u32::try_from(step).expect("a tree is not so deep");
-    for &(depth, child, parent) in edges.iter().rev() {
+    let edges = edges(ranks);
+    let deepest = edges.last().map_or(0, |edge| edge.depth);
+    for &Edge { depth, child, parent } in edges.iter().rev() {
         for (tree, [child, parent]) in both(child, parent, ranks) {
-            let step = number(deepest - depth);
             schedule.send(
-                &Send { step, from: child, to: parent, on_arrival: OnArrival::Reduce },
+                &Send {
+                    step: deepest - depth,
+                    from: child,
+                    to: parent,
+                    on_arrival: OnArrival::Reduce,
+                },
                 tree..tree + 1,
             );
         }
     }
-    for &(depth, child, parent) in &edges {
+    for &Edge { depth, child, parent } in &edges {
         for (tree, [child, parent]) in both(child, parent, ranks) {
-            let step = number(deepest + depth - 1);
+            let step = deepest + depth - 1;
             schedule.send(
                 &Send { step, from: parent, to: child, on_arrival: OnArrival::Replace },
                 tree..tree + 1,

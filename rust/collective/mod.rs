@@ -7,6 +7,7 @@
 
 mod algorithms;
 mod all_to_all;
+mod binary_tree_all_reduce;
 mod binomial;
 mod bruck_all_gather;
 mod direct;
@@ -43,6 +44,7 @@ pub const ALL: &[Collective] = &[
     recursive_doubling_all_reduce::RECURSIVE_DOUBLING_ALL_REDUCE,
     direct::ALL_REDUCE,
     double_binary_tree_all_reduce::DOUBLE_BINARY_TREE_ALL_REDUCE,
+    binary_tree_all_reduce::BINARY_TREE_ALL_REDUCE,
     hierarchical_all_reduce::HIERARCHICAL_ALL_REDUCE,
     ring::ALL_GATHER,
     direct::ALL_GATHER,
