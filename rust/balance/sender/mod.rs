@@ -98,6 +98,7 @@ registry! {
     spray_rr::SprayRr,
     reps::Reps,
     reps_legacy::RepsLegacy,
+    reps_ethereal::RepsEthereal,
     bitmap::Bitmap,
     prime::Prime,
     pinned::Pinned,
