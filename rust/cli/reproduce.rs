@@ -20,9 +20,10 @@ Examples:
   evenkeel reproduce all --json | jq '.studies[].claims[].verdict'
 
 The table of a study has a line for each claim:
-  by        who has the value: a publication (paper, slides), the authors'
-            artifact or another simulator that was run, a closed form, or
-            this project's expectation from the mechanism
+  by        who has the value: paper (a publication prints it), slides,
+            artifact (the authors', run for this project), simulator (another
+            one, run likewise), formula (a closed form of this project), ours
+            (derived from the mechanism)
   theirs    their value
   ours      the value of this run, a mean over the seeds
   off       the deviation of ours from theirs

@@ -14,10 +14,10 @@ study and writes the page again from all studies in the folder, with `NAME.csv`,
 every run. The studies are files under `examples/reproduce/`; [studies](../studies.md) says how to
 write one for another work.
 
-*by* says who has the value: **paper** (a publication prints it), **slides** (the authors' talk
-shows it), **artifact run here** (the authors' artifact was run for this project), **other
-simulator** (run likewise), **ours, closed form** (a formula), or **ours, expected** (derived here
-from the mechanism). *ours* is a mean over the seeds unless the claim says otherwise. A claim *cannot be
+*by* says who has the value: **paper**, a publication prints it; **slides**, the authors' talk shows
+it; **artifact**, the authors' artifact, run for this project; **simulator**, another one, run
+likewise; **formula**, a closed form of this project; **ours**, derived here from the mechanism.
+*ours* is a mean over the seeds unless the claim says otherwise. A claim *cannot be
 judged* if the source gives no value or no setting for it.
 ";
 
@@ -90,8 +90,8 @@ fn claims(page: &mut String, study: &Reproduction) {
             None => claim.verdict.words().to_owned(),
         };
         let seeds = if claim.seeds == 0 { String::new() } else { claim.seeds.to_string() };
-        let cells =
-            [&text, &claim.origin, &claim.published, &claim.ours, &claim.error, &seeds, &verdict];
+        let by = claim.origin.short().to_owned();
+        let cells = [&text, &by, &claim.published, &claim.ours, &claim.error, &seeds, &verdict];
         let cells = cells.map(|cell| cell.replace('|', "\\|"));
         writeln!(page, "| {} |", cells.join(" | ")).expect("a text");
     }

@@ -6,7 +6,7 @@ use comfy_table::{ColumnConstraint, Table, Width};
 
 use super::human;
 use super::table::{WIDTH, finish, plain};
-use crate::study::reproduce::{ClaimOutcome, ClaimVerdict, Reproduction, ResultTable};
+use crate::study::reproduce::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable};
 
 /// The claims with their verdicts, the reasons where one does not hold, the tables of results, and
 /// what was learned.
@@ -111,16 +111,36 @@ fn claims(claims: &[ClaimOutcome]) -> String {
             Some(number) => format!("{} [{number}]", claim.verdict.words()),
             None => claim.verdict.words().to_owned(),
         };
-        let ClaimOutcome { origin, published, ours, error, .. } = claim;
-        table.add_row([&first, origin, published, ours, error, &verdict]);
+        let ClaimOutcome { published, ours, error, .. } = claim;
+        let by = claim.origin.short().to_owned();
+        table.add_row([&first, &by, published, ours, error, &verdict]);
     }
-    let widths = [(0, 30), (1, 9), (2, 12), (3, 14), (4, 8), (5, 16)];
+    // Widths with the gaps before the columns; the column of claims takes the rest.
+    let widths = [(1, 11), (2, 13), (3, 16), (5, 17)];
     for (index, widest) in widths {
         if let Some(column) = table.column_mut(index) {
             column.set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(widest)));
         }
     }
-    finish(table, usize::MAX)
+    if let Some(column) = table.column_mut(4) {
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    finish(table, usize::MAX) + &legend(claims)
+}
+
+/// What the short words for origins in the table mean, for those that it has.
+fn legend(claims: &[ClaimOutcome]) -> String {
+    let mut origins: Vec<Origin> = Vec::new();
+    for claim in claims {
+        if !origins.contains(&claim.origin) {
+            origins.push(claim.origin);
+        }
+    }
+    let meaning = |origin: &Origin| format!("{}: {}", origin.short(), origin.words());
+    let meanings: Vec<String> = origins.iter().map(meaning).collect();
+    let mut text = String::from("\n");
+    wrap(&mut text, &format!("({})", meanings.join("; ")));
+    text
 }
 
 fn values(results: &ResultTable) -> String {

@@ -7,7 +7,7 @@ use crate::balance::switch::StateSize;
 use crate::fabric::{Counters, FlowRecord, Outcome, QpCounts, Verdict};
 use crate::ids::{HostId, MessageId};
 use crate::nic::{CacheCounters, QpAccount};
-use crate::study::reproduce::{ClaimOutcome, ClaimVerdict, Reproduction, ResultTable};
+use crate::study::reproduce::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable};
 use crate::topology::{LeafSpine, Topology};
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::workload::{Message, Workload};
@@ -28,7 +28,7 @@ pub(super) fn reproduction() -> Reproduction {
     let claim = |text: &str, cell: &str, verdict, why: &str| ClaimOutcome {
         text: text.to_owned(),
         cell: cell.to_owned(),
-        origin: "artifact, run".to_owned(),
+        origin: Origin::Artifact,
         source: "table 2".to_owned(),
         published: "53.41 us".to_owned(),
         ours: "53.98 us".to_owned(),

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use evenkeel::fabric::Progress;
 use evenkeel::report::{Identity, StudyFolder, reproduction_page, reproduction_table};
-use evenkeel::study::reproduce::{BUILT_IN, ClaimVerdict, Scale, Study};
+use evenkeel::study::reproduce::{BUILT_IN, ClaimVerdict, Origin, Scale, Study};
 use evenkeel::study::{ComparisonRun, Observer};
 
 use crate::support::{extent, snapshot};
@@ -45,7 +45,7 @@ fn quick_results_of_every_study_are_its_snapshot() {
 fn ethereal_agrees_with_its_artifact_where_that_was_measured() {
     let study = Study::load("ethereal-collectives", Scale::Quick).unwrap();
     let (result, _) = study.run(CORES, &Unobserved).unwrap();
-    let measured = result.claims.iter().filter(|claim| claim.origin == "artifact run here");
+    let measured = result.claims.iter().filter(|claim| claim.origin == Origin::Artifact);
     let (holds, others): (Vec<_>, Vec<_>) =
         measured.partition(|claim| claim.verdict == ClaimVerdict::Holds);
     assert!(others.is_empty(), "{others:#?}");

@@ -6,6 +6,7 @@ use super::Scale;
 use super::file::{ClaimSection, Comparison, Expected, Fit, JudgedAt, SeedStatistic, Take};
 use super::matrix::{Axis, Combination, Group, label_of};
 use super::metric::Metric;
+use super::outcome::Origin;
 
 /// The chosen case of each axis of a group; `None` where any is meant.
 pub(super) type Selection = Vec<Option<usize>>;
@@ -16,10 +17,12 @@ pub(super) struct Claim {
     pub text: String,
     /// The values that tell it from others of the same section.
     pub cell: String,
-    pub origin: &'static str,
+    pub origin: Origin,
     pub source: String,
     pub group: usize,
     pub metric: Metric,
+    /// The unit of the claim's number.
+    pub unit: &'static str,
     pub seeds: SeedStatistic,
     pub expected: Expected,
     pub take: Option<Take>,
@@ -126,15 +129,17 @@ impl Cell {
         if !judged && expects.published.is_none() && section.order.is_none() {
             return Err("expected one of `published`, `at_least`, `at_most` and `order`".to_owned());
         }
+        let metric = Metric::named(&section.metric)?;
         let measure = self.measure(section, group)?;
         let judged_now = scale == Scale::Paper || section.scale == JudgedAt::Any;
         Ok(Claim {
             text: section.text.clone(),
             cell: self.label,
-            origin: section.origin.words(),
+            origin: section.origin,
             source: section.source.clone(),
             group: index,
-            metric: Metric::named(&section.metric)?,
+            unit: unit(section, &metric),
+            metric,
             seeds: section.seeds,
             expected: self.expected,
             take: section.take,
@@ -215,6 +220,16 @@ fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<us
             Ok(is_run.then_some((Kind::Order { axis: index, cases, slack }, Some(index))))
         }
         _ => Err("expected only one of `against`, `fit` and `order`".to_owned()),
+    }
+}
+
+/// The unit of the number of a section's claims.
+fn unit(section: &ClaimSection, metric: &Metric) -> &'static str {
+    match (&section.against, section.comparison) {
+        (Some(_), Comparison::Ratio) => "x",
+        (Some(_), Comparison::Below | Comparison::Above) => "%",
+        (None, _) if section.along.is_some() => "",
+        (None, _) => metric.unit,
     }
 }
 

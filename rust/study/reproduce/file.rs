@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use super::outcome::Origin;
+
 /// The content of a study's file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -147,38 +149,6 @@ pub(super) struct TableSection {
     pub of: Table,
     #[serde(default)]
     pub seeds: SeedStatistic,
-}
-
-/// Who says what a claim says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Origin {
-    /// A publication prints it.
-    Paper,
-    /// The authors' slides show it.
-    Slides,
-    /// The authors' artifact was run.
-    Artifact,
-    /// Another simulator was run.
-    Simulator,
-    /// A formula of this project.
-    ClosedForm,
-    /// This project derived it from the mechanism.
-    Expectation,
-}
-
-impl Origin {
-    /// The words of tables.
-    pub(super) fn words(self) -> &'static str {
-        match self {
-            Self::Paper => "paper",
-            Self::Slides => "slides",
-            Self::Artifact => "artifact run here",
-            Self::Simulator => "other simulator",
-            Self::ClosedForm => "ours, closed form",
-            Self::Expectation => "ours, expected",
-        }
-    }
 }
 
 /// How a quantity is compared with that of `against`.

@@ -145,23 +145,13 @@ fn exponent(pairs: &[(f64, f64)]) -> f64 {
 }
 
 impl Claim {
-    /// The unit of the claim's number.
-    fn unit(&self) -> &'static str {
-        match self.measure.as_ref().map(|measure| &measure.kind) {
-            Some(Kind::Against(_, Comparison::Ratio)) => "x",
-            Some(Kind::Against(..)) => "%",
-            Some(Kind::Fit(..) | Kind::Order { .. }) => "",
-            Some(Kind::Value) | None => self.metric.unit,
-        }
-    }
-
     /// Measures the claim and judges it.
     pub(super) fn judge(&self, results: Results<'_>) -> ClaimOutcome {
         let published = self.expected.published.as_ref();
         let mut outcome = ClaimOutcome {
             text: self.text.clone(),
             cell: self.cell.clone(),
-            origin: self.origin.to_owned(),
+            origin: self.origin,
             source: self.source.clone(),
             published: published.map(|value| self.printed(value)).unwrap_or_default(),
             ours: String::new(),
@@ -183,7 +173,7 @@ impl Claim {
                 ClaimVerdict::DoesNotHold
             }
             Some(Finding::Number(ours)) => {
-                outcome.ours = with_unit(&number(ours), self.unit());
+                outcome.ours = with_unit(&number(ours), self.unit);
                 let published = published.and_then(expected_number);
                 outcome.error = published.map_or_else(String::new, |it| self.error(ours, it));
                 self.verdict(ours, published)
@@ -201,7 +191,7 @@ impl Claim {
     }
 
     fn printed(&self, value: &toml::Value) -> String {
-        let unit = if expected_number(value).is_some() { self.unit() } else { "" };
+        let unit = if expected_number(value).is_some() { self.unit } else { "" };
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let has_unit = text.ends_with(|it: char| it.is_alphabetic() || it == '%');
         if has_unit { text } else { with_unit(&text, unit) }
@@ -211,7 +201,7 @@ impl Claim {
         if !ours.is_finite() {
             return String::new();
         }
-        match self.unit() {
+        match self.unit {
             "%" => format!("{:+.1} points", ours - published),
             _ if published == 0.0 => String::new(),
             _ => format!("{:+.1} %", (ours / published - 1.0) * 100.0),

@@ -33,7 +33,7 @@ use serde_json::Value;
 
 pub use built_in::BUILT_IN;
 pub use error::StudyError;
-pub use outcome::{ClaimOutcome, ClaimVerdict, Reproduction, ResultTable, RunRow};
+pub use outcome::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable, RunRow};
 
 use super::Observer;
 use crate::report::{Stopwatch, VERSION};

@@ -38,8 +38,8 @@ pub struct ClaimOutcome {
     pub text: String,
     /// The values of axes that tell it from others of the same text; empty for one by itself.
     pub cell: String,
-    /// Who says so: `paper`, `artifact, run`, ...
-    pub origin: String,
+    /// Who says so.
+    pub origin: Origin,
     /// Where.
     pub source: String,
     /// What they have, with its unit; empty without a value.
@@ -54,6 +54,50 @@ pub struct ClaimOutcome {
     pub verdict: ClaimVerdict,
     /// Why it does not hold or cannot be judged; empty if it holds.
     pub why: String,
+}
+
+/// Who says what a claim says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// A publication prints it.
+    Paper,
+    /// The authors' slides show it.
+    Slides,
+    /// The authors' artifact was run.
+    Artifact,
+    /// Another simulator was run.
+    Simulator,
+    /// A formula of this project.
+    ClosedForm,
+    /// This project derived it from the mechanism.
+    Expectation,
+}
+
+impl Origin {
+    /// The words of tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Paper => "printed in the paper",
+            Self::Slides => "the authors' slides",
+            Self::Artifact => "the authors' artifact, run here",
+            Self::Simulator => "another simulator, run here",
+            Self::ClosedForm => "our closed form",
+            Self::Expectation => "our expectation from the mechanism",
+        }
+    }
+
+    /// A word for narrow tables.
+    pub fn short(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Slides => "slides",
+            Self::Artifact => "artifact",
+            Self::Simulator => "simulator",
+            Self::ClosedForm => "formula",
+            Self::Expectation => "ours",
+        }
+    }
 }
 
 /// The verdict on a claim.
