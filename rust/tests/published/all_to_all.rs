@@ -70,7 +70,7 @@ fn every_policy_per_packet_is_within_a_hundredth_of_the_bound() {
     }
     let mut made = made.into_iter();
     let mut table = String::from(
-        "All-to-all in us, 800 Gbps, 800 KB a port; published: within 1 % (Ofan, fig. 1)\n\
+        "All-to-all in us, 800 Gbps, 800 KB a port, seed 1; paper: within 1 % (fig. 1)\n\
          policy                   bound      time    beyond        %   trimmed\n",
     );
     for (_, title, policies) in GROUPS {

@@ -146,7 +146,7 @@ fn without_routing_reps_is_fastest_and_hashed_flows_never_complete() {
         let [cct, over_of_other, _] = other.expect("they complete");
         assert!(first < 0.92 * cct && over < 0.8 * over_of_other, "{text}");
     }
-    let note = "published: REPS clearly best (v2, figure 3; values not available)\n";
+    let note = "paper: REPS clearly best (v2, figure 3; values not available). Means of 4 seeds.\n";
     screen("published-failures-never", &(text + note));
 }
 
@@ -169,7 +169,7 @@ fn with_immediate_convergence_spraying_by_hosts_and_by_switches_is_about_equal()
         assert!(means[rotation].is_some_and(|[_, over, _]| over < 4.0), "{text}");
         assert!(cct[rotation] < cct[..8].iter().copied().fold(f64::MAX, f64::min), "{text}");
     }
-    let note = "published: host and switch spraying about equal (v2, figure 5)\n";
+    let note = "paper: host and switch spraying about equal (v2, figure 5). Means of 4 seeds.\n";
     screen("published-failures-instant", &(text + note));
 }
 
@@ -213,7 +213,7 @@ fn routing_helps_a_short_permutation_only_within_about_a_round_trip() {
             [0, 1, 2, 3].map(|it| means[it].expect("all complete")[0]);
         assert!(at_once < soon && soon < never && late > 0.97 * never, "{text}");
     }
-    let note = "published: a permutation is helped by routing within about 1 RTT (v2, figure 4)\n";
+    let note = "paper: routing within about 1 RTT helps (v2, figure 4). Means of 4 seeds.\n";
     screen("published-failures-convergence", &(text + note));
 }
 
@@ -230,7 +230,7 @@ fn weights_recover_most_of_the_loss_of_ecmp_by_two_slow_links() {
     let text = format!(
         "All-to-all of 4 MiB a host, k = 8, two links at a tenth of their rate\n\
          static ECMP    {:>8.1} us\nadapted (wcmp) {:>8.1} us\n\
-         better by      {better:>8.1} %   published (v1): 77 %\n",
+         better by      {better:>8.1} %   paper (v1): 77 %; one seed\n",
         cct[0], cct[1]
     );
     assert!((70.0..85.0).contains(&better), "{text}");

@@ -28,7 +28,7 @@ fn link_failure_costs_ethereal_one_timeout_spray_several_and_ecmp_the_repair() {
     let outcomes =
         side_by_side(&policies, |(policy, _)| complete(&setup("link-failure.toml", policy, 1)));
     let mut table = String::from(
-        "One leaf-spine link down from 1 us on, 256 hosts, time-out 1 ms, repair 100 ms\n\
+        "One leaf-spine link down from 1 us on, 256 hosts, seed 1; expected: by ourselves\n\
          policy     CCT, ms     lost  sent again  expected\n",
     );
     let head = table.len();

@@ -65,7 +65,7 @@ fn the_table_of_reps_agrees_with_the_artifact() {
     });
     let mut text = String::from(
         "Permutation of 128 hosts, 8 MiB, 400 Gbps: flow completion times in us\n\
-         (REPS's artifact, one seed; ours: medians over the seeds)\n\
+         (REPS's artifact run here, one seed; ours: medians over the seeds)\n\
          policy             artifact mean    p99    max  ours: mean    p99    max  seeds\n",
     );
     for (row, [mean, p99, max]) in TABLE.iter().zip(&ours) {
@@ -148,7 +148,7 @@ fn coalesced_acknowledgements_cost_what_the_artifact_says_up_to_eight() {
     let ours = side_by_side(&jobs, |&(every, policy)| coalesced(EXAMPLE, policy, every));
     let mut text = String::from(
         "Permutation of 128 hosts, several packets an acknowledgement: flow completion\n\
-         times in us, mean / p99 (REPS's artifact; ours: seed 1)\n\
+         times in us, mean / p99 (REPS's artifact run here; ours: seed 1)\n\
          packets    reps: artifact          ours   spray: artifact          ours\n",
     );
     let pair = |figures: &[f64]| format!("{:.1} / {:.1}", figures[0], figures[1]);
