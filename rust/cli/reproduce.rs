@@ -90,6 +90,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     };
     let studies = names.iter().map(|name| Study::load(name, arguments.scale.into()));
     let studies = studies.collect::<Result<Vec<Study>, _>>()?;
+    studies.iter().try_for_each(Study::check)?;
     let folder = arguments.out.as_deref().map(StudyFolder::open).transpose()?;
     let mut results = Vec::new();
     for (index, study) in studies.iter().enumerate() {

@@ -116,7 +116,7 @@ fn claims(claims: &[ClaimOutcome]) -> String {
         table.add_row([&first, &by, published, ours, error, &verdict]);
     }
     // Widths with the gaps before the columns; the column of claims takes the rest.
-    let widths = [(1, 11), (2, 13), (3, 16), (5, 17)];
+    let widths = [(1, 11), (2, 12), (3, 12), (5, 16)];
     for (index, widest) in widths {
         if let Some(column) = table.column_mut(index) {
             column.set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(widest)));

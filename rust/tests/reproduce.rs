@@ -68,6 +68,7 @@ fn every_file_is_a_listed_study_that_is_valid_at_both_scales() {
         for scale in [Scale::Quick, Scale::Paper] {
             let study = Study::load(&name, scale).unwrap_or_else(|error| panic!("{error}"));
             assert!(study.claims() > 0 && study.runs() > 0, "{name}");
+            study.check().unwrap_or_else(|error| panic!("{error}"));
         }
     }
 }
@@ -110,7 +111,7 @@ fn faults_name_the_file_the_place_the_value_and_what_is_expected() {
     let claim = "[[claim]]\ntext = \"c\"\norigin = \"paper\"\nrun = \"r\"\nmetric = \"cct_us\"\n";
     let fault = |text: &str| {
         let study = Study::parse(text, Path::new("s.toml"), Scale::Quick);
-        study.unwrap_err().to_string()
+        study.and_then(|study| study.check()).unwrap_err().to_string()
     };
     let cases = [
         (String::from(head), "s.toml: TOML parse error at line 1"),

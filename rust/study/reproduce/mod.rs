@@ -75,10 +75,11 @@ pub struct Study {
 }
 
 impl Study {
-    /// Reads the study of that name, or the file with that path.
+    /// Reads the study of that name, or the file with that path. Its scenarios are read when they
+    /// run; [`Self::check`] reads all of them before.
     ///
     /// # Errors
-    /// No study has the name and no file the path; the file, a scenario or a claim is invalid.
+    /// No study has the name and no file the path; the file or a claim is invalid.
     pub fn load(name: &str, scale: Scale) -> Result<Self, StudyError> {
         if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
             let path = Path::new("examples/reproduce").join(format!("{name}.toml"));
@@ -96,10 +97,10 @@ impl Study {
         Self::parse(&text, path, scale)
     }
 
-    /// Reads a text as if it stood in the file `path`, and checks the scenario of every run.
+    /// Reads a text as if it stood in the file `path`.
     ///
     /// # Errors
-    /// The text, a scenario or a claim is invalid.
+    /// The text or a claim is invalid.
     pub fn parse(text: &str, path: &Path, scale: Scale) -> Result<Self, StudyError> {
         let file = path.display().to_string();
         let parsed = toml::from_str::<StudyFile>(text).map_err(|error| {
@@ -128,9 +129,15 @@ impl Study {
             tables::check(section, &groups).map_err(|reason| invalid(place(), reason))?;
         }
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let study = Self { name, path: path.to_owned(), scale, file: parsed, groups, claims };
-        simulate::check(&study.groups, study.site(&file))?;
-        Ok(study)
+        Ok(Self { name, path: path.to_owned(), scale, file: parsed, groups, claims })
+    }
+
+    /// Checks the scenario of every run, with its first seed.
+    ///
+    /// # Errors
+    /// A scenario is invalid.
+    pub fn check(&self) -> Result<(), StudyError> {
+        simulate::check(&self.groups, self.site(&self.path.display().to_string()))
     }
 
     /// What the study shows, in one line.

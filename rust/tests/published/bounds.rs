@@ -10,11 +10,8 @@ use evenkeel::units::Bytes;
 
 /// Packets per message, the bound in microseconds, and who has it: the first is in the paper, the
 /// others follow from our closed form of it.
-const BOUNDS: [(u64, f64, &str); 3] = [
-    (256, 17.05694, "paper"),
-    (2_048, 93.43198, "closed form"),
-    (4_096, 180.71774, "closed form"),
-];
+const BOUNDS: [(u64, f64, &str); 3] =
+    [(256, 17.05694, "paper"), (2_048, 93.43198, "closed form"), (4_096, 180.71774, "closed form")];
 
 #[test]
 fn the_bounds_equal_those_of_ofan_in_all_digits() {
