@@ -17,8 +17,8 @@ write one for another work.
 *by* says who has the value: **paper**, a publication prints it; **slides**, the authors' talk shows
 it; **artifact**, the authors' artifact, run for this project; **simulator**, another one, run
 likewise; **formula**, a closed form of this project; **ours**, derived here from the mechanism.
-*ours* is a mean over the seeds unless the claim says otherwise. A claim *cannot be
-judged* if the source gives no value or no setting for it.
+*ours* is a mean over the seeds unless the claim says otherwise. A claim *cannot be judged* if the
+source gives no value or no setting for it.
 ";
 
 /// The head of the table of claims.

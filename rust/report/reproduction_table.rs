@@ -14,7 +14,7 @@ pub fn reproduction_table(study: &Reproduction) -> String {
     let mut text = format!("{}: {}\n", study.work, study.title);
     wrap(&mut text, &study.about);
     let runs = human::plural(study.runs as u64, "run");
-    writeln!(text, "Scale {}: {runs}. {}.", study.scale, tally(study)).expect("a text");
+    wrap(&mut text, &format!("Scale {}: {runs}. {}.", study.scale, tally(study)));
     if !study.claims.is_empty() {
         text.push('\n');
         text.push_str(&claims(&study.claims));
