@@ -2,6 +2,7 @@
 
 use super::switch::SwitchView;
 use crate::ids::SwitchId;
+use crate::units::BitRate;
 
 /// Candidate ports with a queue each.
 #[derive(Debug, Clone)]
@@ -48,6 +49,10 @@ impl SwitchView for Ports {
     fn queue_bytes(&mut self, candidate: u32) -> u64 {
         self.looks += 1;
         self.bytes[candidate as usize]
+    }
+
+    fn rate(&self, _candidate: u32) -> BitRate {
+        BitRate::from_gbps(400)
     }
 
     fn destination_edge(&self) -> SwitchId {

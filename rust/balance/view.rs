@@ -60,6 +60,9 @@ pub trait SwitchView {
     /// policies with `USES_QUEUE_LENGTHS`; 0 for others.
     fn queue_bytes(&mut self, candidate: u32) -> u64;
 
+    /// The rate of a candidate's link when it is not degraded.
+    fn rate(&self, candidate: u32) -> BitRate;
+
     /// The edge switch of the packet's destination.
     fn destination_edge(&self) -> SwitchId;
 
@@ -108,6 +111,10 @@ impl SwitchView for CandidateCount {
 
     fn queue_bytes(&mut self, _candidate: u32) -> u64 {
         0
+    }
+
+    fn rate(&self, _candidate: u32) -> BitRate {
+        BitRate::MAX
     }
 
     fn destination_edge(&self) -> SwitchId {

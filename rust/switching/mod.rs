@@ -170,7 +170,8 @@ impl Switching {
         loads: &impl PortLoads,
     ) -> PortId {
         let candidates = self.table.candidates(choice.switch, packet);
-        let ports = switch::Ports { loads, indices: &self.port_indices };
+        let (indices, topology) = (&self.port_indices, &self.topology);
+        let ports = switch::Ports { loads, indices, topology };
         let switch = &mut self.switches[choice.switch.index()];
         switch.choose(now, choice.among, &candidates, &ports)
     }

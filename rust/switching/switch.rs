@@ -17,11 +17,12 @@ pub trait PortLoads {
     fn bytes(&self, port: PortId, index: u32) -> u64;
 }
 
-/// The loads and indices of all ports.
+/// The loads and indices of all ports, and the links behind them.
 #[derive(Debug)]
 pub(super) struct Ports<'a, L> {
     pub(super) loads: &'a L,
     pub(super) indices: &'a [u32],
+    pub(super) topology: &'a Topology,
 }
 
 /// A switch as its policy needs it: what it knows of its own links, and nothing of others.
@@ -77,6 +78,11 @@ impl<L: PortLoads> SwitchView for PolicyView<'_, L> {
     fn queue_bytes(&mut self, candidate: u32) -> u64 {
         let port = self.candidates.ports[candidate as usize];
         self.ports.loads.bytes(port, self.ports.indices[port.index()])
+    }
+
+    fn rate(&self, candidate: u32) -> BitRate {
+        let link = self.candidates.ports[candidate as usize].link();
+        self.ports.topology.link(link).rate
     }
 
     #[inline]

@@ -1,5 +1,4 @@
-//! Adaptive routing by quantised, stale queue lengths: a random port among those with the emptiest
-//! bucket.
+//! Adaptive routing by quantised, stale loads: a random port among those with the least load.
 //!
 //! Source: "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026), Switch Pkt AR
 //! (after NVIDIA Spectrum-X): buckets at 5, 10 and 20 % of a port's queue. As in its simulator
@@ -7,13 +6,22 @@
 //! passed since its last update, and is constant in between; it starts as the emptiest. Lengths
 //! include the packet in transmission.
 //!
-//! The variants of htsim that use the utilisation of ports, alone or after the queue length, are
-//! not implemented.
+//! `by = "utilisation"` compares in place of the queue what a port has sent in the last 30 us, with
+//! levels at 1, 15 and 50 % of its rate, and `by = "queue-and-utilisation"` decides between ports
+//! of one bucket by that (htsim, `quantized_utilization`, `compare_bandwidth` and `compare_qb`).
+//!
+//! \[inferred\]: bucket and level of a port are updated together. A port has sent what joined it
+//! and waits there no more: a packet counts when its transmission has ended, as in htsim, and one
+//! that the port dropped counts as well. A port that was not looked at when the window began has
+//! its mean utilisation since the last look before it. The rate of a degraded link is its full one.
+
+mod meter;
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    StateSize, SwitchConfig, SwitchContext, SwitchPolicy, SwitchView, at_switches, index_bits,
+    Departure, StateSize, SwitchConfig, SwitchContext, SwitchPolicy, SwitchView, at_switches,
+    index_bits,
 };
 use crate::balance::argmin::argmin_random;
 use crate::balance::{Preset, SchemeError, parse_config};
@@ -21,22 +29,66 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::{Fraction, Span, Time};
 
-/// The parameters of `adaptive`: how coarse and how stale its view of queues is.
+use meter::Meter;
+
+/// The parameters of `adaptive`: what it compares, and how coarse and how stale its view is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
+    /// The load that is compared. Default: the queue (Switch Pkt AR).
+    pub by: By,
     /// The ends of the first three buckets, as ascending fractions of the most bytes that can wait
     /// at a port. Default 1/20, 1/10, 1/5 (Ofan, htsim). A queue of exactly that length is in the
     /// next bucket.
     pub buckets: [Fraction; 3],
     /// How long a port's bucket stays constant after an update. Default 100 ns (htsim).
     pub refresh: Span,
+    /// The ends of the first three levels of utilisation, as ascending fractions of a port's rate.
+    /// Default 1/100, 3/20, 1/2 (htsim, in whole percents).
+    pub levels: [Fraction; 3],
+    /// The time over which utilisation is measured, above 0. Default 30 us (htsim).
+    pub window: Span,
+}
+
+/// The load of a port that `adaptive` compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    /// The bucket of the queue length.
+    #[default]
+    Queue,
+    /// The level of the utilisation.
+    Utilisation,
+    /// The bucket of the queue length, and between ports of one bucket the level of utilisation.
+    QueueAndUtilisation,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        let part = |of| Fraction::new(1, of).unwrap_or(Fraction::ONE);
-        Self { buckets: [part(20), part(10), part(5)], refresh: Span::from_ns(100) }
+        let part = |part, of| Fraction::new(part, of).unwrap_or(Fraction::ONE);
+        Self {
+            by: By::Queue,
+            buckets: [part(1, 20), part(1, 10), part(1, 5)],
+            refresh: Span::from_ns(100),
+            levels: [part(1, 100), part(3, 20), part(1, 2)],
+            window: Span::from_us(30),
+        }
+    }
+}
+
+impl Config {
+    /// The invalid parameter and its valid range, if there is one.
+    fn fault(&self) -> Option<&'static str> {
+        let ascend = |parts: [Fraction; 3]| parts.is_sorted_by(|a, b| a.as_f64() <= b.as_f64());
+        if !ascend(self.buckets) {
+            Some("'buckets' must be in ascending order, as in [\"1/20\", \"1/10\", \"1/5\"]")
+        } else if !ascend(self.levels) {
+            Some("'levels' must be in ascending order, as in [\"1/100\", \"3/20\", \"1/2\"]")
+        } else if self.window == Span::ZERO {
+            Some("'window' must be above 0, for example \"30us\"")
+        } else {
+            None
+        }
     }
 }
 
@@ -45,7 +97,18 @@ impl Default for Config {
 pub struct Adaptive {
     thresholds: Thresholds,
     ports: Vec<PortBucket>,
+    /// Present if utilisation is compared.
+    utilisation: Option<Box<Utilisation>>,
     random: Stream,
+}
+
+/// The meters of one switch's ports.
+#[derive(Debug, Clone)]
+struct Utilisation {
+    meters: Vec<Meter>,
+    by: By,
+    window: Span,
+    levels: [Fraction; 3],
 }
 
 /// When and how queue lengths are quantised.
@@ -71,12 +134,8 @@ pub const PRESETS: &[Preset] = &[Preset {
     source: "Load Balancing for AI Training Workloads (arXiv 2507.21372 v2, 2026), Switch Pkt AR",
     build: |parameters| {
         let config: Config = parse_config("adaptive", parameters)?;
-        if !config.buckets.is_sorted_by(|a, b| a.as_f64() <= b.as_f64()) {
-            return Err(SchemeError::Parameter {
-                name: "adaptive",
-                reason: "'buckets' must be in ascending order, as in [\"1/20\", \"1/10\", \"1/5\"]"
-                    .into(),
-            });
+        if let Some(fault) = config.fault() {
+            return Err(SchemeError::Parameter { name: "adaptive", reason: fault.into() });
         }
         Ok(at_switches("adaptive", SwitchConfig::Adaptive(config)))
     },
@@ -84,26 +143,54 @@ pub const PRESETS: &[Preset] = &[Preset {
 
 impl Adaptive {
     pub(super) fn new(config: &Config, switch: &SwitchContext) -> Self {
+        let utilisation = (config.by != By::Queue).then(|| {
+            Box::new(Utilisation {
+                meters: vec![Meter::new(); switch.ports as usize],
+                by: config.by,
+                window: config.window,
+                levels: config.levels,
+            })
+        });
         Self {
             thresholds: Thresholds {
                 starts: config.buckets.map(|part| part.of(switch.port_buffer.get())),
                 refresh: config.refresh,
             },
             ports: vec![PortBucket::default(); switch.ports as usize],
+            utilisation,
             random: switch.random(),
         }
     }
 }
 
+impl Thresholds {
+    /// The bucket of a queue: the thresholds ascend, and it is the number of those reached.
+    fn bucket(&self, bytes: u64) -> u8 {
+        self.starts.iter().map(|&start| u8::from(bytes >= start)).sum()
+    }
+}
+
+impl Utilisation {
+    /// The load of a candidate whose queue is in that bucket.
+    fn load<V: SwitchView>(&mut self, now: Time, bucket: u8, candidate: u32, view: &mut V) -> u8 {
+        let (waiting, rate) = (view.queue_bytes(candidate), view.rate(candidate));
+        let meter = &mut self.meters[view.port(candidate) as usize];
+        let level = meter.level(now, waiting, rate, self.window, &self.levels);
+        match self.by {
+            By::Queue => bucket,
+            By::Utilisation => level,
+            By::QueueAndUtilisation => bucket * (self.levels.len() as u8 + 1) + level,
+        }
+    }
+}
+
 impl PortBucket {
-    /// The bucket as the switch knows it: updated from the queue length if it is too old.
+    /// The bucket as the switch knows it: updated if it is too old.
     #[inline]
-    fn at(&mut self, now: Time, thresholds: &Thresholds, bytes: impl FnOnce() -> u64) -> u8 {
-        if now.since(self.updated) > thresholds.refresh {
-            let bytes = bytes();
+    fn at(&mut self, now: Time, refresh: Span, measured: impl FnOnce() -> u8) -> u8 {
+        if now.since(self.updated) > refresh {
             self.updated = now;
-            // The thresholds ascend: the number of those that the queue has reached is its bucket.
-            self.bucket = thresholds.starts.iter().map(|&start| u8::from(bytes >= start)).sum();
+            self.bucket = measured();
         }
         self.bucket
     }
@@ -112,23 +199,41 @@ impl PortBucket {
 impl SwitchPolicy for Adaptive {
     const USES_QUEUE_LENGTHS: bool = true;
 
+    fn tracks_departures(config: &SwitchConfig) -> bool {
+        matches!(config, SwitchConfig::Adaptive(config) if config.by != By::Queue)
+    }
+
     #[inline]
     fn choose<V: SwitchView>(&mut self, now: Time, _packet: &Packet, view: &mut V) -> u32 {
-        let Self { thresholds, ports, random } = self;
+        let Self { thresholds, ports, utilisation, random } = self;
         let candidates = view.candidates();
         let value = |candidate| {
             let port = &mut ports[view.port(candidate) as usize];
-            port.at(now, thresholds, || view.queue_bytes(candidate))
+            port.at(now, thresholds.refresh, || {
+                let bucket = thresholds.bucket(view.queue_bytes(candidate));
+                match utilisation {
+                    None => bucket,
+                    Some(utilisation) => utilisation.load(now, bucket, candidate, view),
+                }
+            })
         };
         // A tie asks for the values twice. A bucket that was updated at this time stays as it is,
         // so that both passes see the same.
         argmin_random(candidates, value, random)
     }
 
-    /// One bucket per port.
+    fn handle_departure(&mut self, _now: Time, packet: &mut Packet, departure: &Departure) {
+        if let Some(utilisation) = &mut self.utilisation {
+            utilisation.meters[departure.port as usize].add(packet.wire_bytes);
+        }
+    }
+
+    /// One bucket per port, and with utilisation a level and two counters of 32 bits: the bytes
+    /// of this window and of the last \[inferred\].
     fn state_size(&self) -> StateSize {
         let entries = self.ports.len() as u64;
         let bits = index_bits(self.thresholds.starts.len() as u64 + 1);
+        let bits = if self.utilisation.is_some() { 2 * bits + 2 * 32 } else { bits };
         StateSize { entries, bits: entries * bits }
     }
 }
@@ -201,10 +306,87 @@ mod tests {
         assert_eq!(ports.looks, 0);
     }
 
+    /// A policy that compares `by`, whose ports have sent nothing.
+    fn comparing(by: By) -> Adaptive {
+        Adaptive::new(&Config { by, ..Config::default() }, &SwitchContext::for_test())
+    }
+
+    /// Sends packets of 1,000 bytes by a port.
+    fn send(policy: &mut Adaptive, port: u32, packets: u32) {
+        let edge = crate::ids::SwitchId(0);
+        let departure = Departure { port, source_edge: edge, destination_edge: edge };
+        for _ in 0..packets {
+            let mut packet = Packet { wire_bytes: 1_000, ..Packet::default() };
+            policy.handle_departure(Time::ZERO, &mut packet, &departure);
+        }
+    }
+
+    /// 400 Gbps send 1,500 packets of 1,000 bytes in 30 us.
     #[test]
-    fn descending_buckets_are_rejected() {
-        let parameters = "buckets = [\"1/5\", \"1/10\", \"1/20\"]".parse().unwrap();
-        let error = crate::balance::build_scheme("adaptive", &parameters).unwrap_err().to_string();
-        assert!(error.contains("must be in ascending order"), "{error}");
+    fn levels_of_utilisation_end_at_1_15_and_50_percent_of_the_window() {
+        for (packets, least) in [
+            ([14, 15], [0].as_slice()),
+            ([0, 14], &[0, 1]),
+            ([224, 225], &[0]),
+            ([15, 224], &[0, 1]),
+            ([750, 749], &[1]),
+            ([225, 749], &[0, 1]),
+            ([750, 1_500], &[0, 1]),
+        ] {
+            let mut policy = comparing(By::Utilisation);
+            (0..).zip(packets).for_each(|(port, packets)| send(&mut policy, port, packets));
+            let chosen = choices(&mut policy, 30_000_000, &mut Ports::empty(2));
+            assert_eq!(chosen.into_iter().collect::<Vec<_>>(), least, "{packets:?}");
+        }
+    }
+
+    #[test]
+    fn what_waits_is_not_sent_yet_and_what_was_sent_leaves_the_window() {
+        let mut policy = comparing(By::Utilisation);
+        (0..2).for_each(|port| send(&mut policy, port, 1_000));
+        // All of port 1 waits.
+        let mut ports = Ports::with_bytes(&[0, 1_000_000]);
+        assert_eq!(choices(&mut policy, 30_000_000, &mut ports), [1].into());
+        // 20 us later its packets have left, and those of port 0 as well: both are in the window.
+        ports.bytes = vec![0, 0];
+        assert_eq!(choices(&mut policy, 50_000_000, &mut ports), [0, 1].into());
+        // 30 us after the first look only those of port 1 have left in the window.
+        assert_eq!(choices(&mut policy, 60_000_000, &mut ports), [0].into());
+        assert_eq!(choices(&mut policy, 80_000_000, &mut ports), [0, 1].into());
+    }
+
+    #[test]
+    fn utilisation_decides_between_queues_of_one_bucket() {
+        let mut policy = comparing(By::QueueAndUtilisation);
+        send(&mut policy, 0, 1_000);
+        let mut ports = Ports::with_bytes(&[0, 39_000, 40_000]);
+        assert_eq!(choices(&mut policy, 30_000_000, &mut ports), [1].into());
+        ports.bytes[1] = 40_000;
+        assert_eq!(choices(&mut policy, 31_000_000, &mut ports), [0].into());
+    }
+
+    #[test]
+    fn departures_are_shown_only_where_utilisation_is_compared() {
+        let tracks = |by| SwitchConfig::Adaptive(Config { by, ..Config::default() });
+        assert!(!tracks(By::Queue).tracks_departures());
+        assert!(tracks(By::Utilisation).tracks_departures());
+        assert!(tracks(By::QueueAndUtilisation).tracks_departures());
+        assert_eq!(adaptive().state_size(), StateSize { entries: 8, bits: 16 });
+        let metered = comparing(By::Utilisation).state_size();
+        assert_eq!(metered, StateSize { entries: 8, bits: 8 * 68 });
+    }
+
+    #[test]
+    fn invalid_parameters_are_rejected() {
+        for (key, reason) in [
+            ("buckets = [\"1/5\", \"1/10\", \"1/20\"]", "must be in ascending order"),
+            ("levels = [\"1/2\", \"3/20\", \"1/2\"]", "must be in ascending order"),
+            ("window = \"0us\"", "for example \"30us\""),
+            ("by = \"length\"", "`queue-and-utilisation`"),
+        ] {
+            let error = crate::balance::build_scheme("adaptive", &key.parse().unwrap());
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains(reason), "{key}: {error}");
+        }
     }
 }

@@ -177,7 +177,9 @@ impl Leaf {
 }
 
 impl SwitchPolicy for Conga {
-    const TRACKS_DEPARTURES: bool = true;
+    fn tracks_departures(_config: &SwitchConfig) -> bool {
+        true
+    }
 
     #[inline]
     fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32 {

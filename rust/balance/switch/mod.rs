@@ -56,10 +56,11 @@ macro_rules! registry {
             }
 
             /// Whether every packet that leaves a switch must be shown:
-            /// [`SwitchPolicy::TRACKS_DEPARTURES`].
-            pub const fn tracks_departures(&self) -> bool {
+            /// [`SwitchPolicy::tracks_departures`].
+            pub fn tracks_departures(&self) -> bool {
                 match self {
-                    $(Self::$policy(_) => <$module::$policy as SwitchPolicy>::TRACKS_DEPARTURES,)*
+                    $(Self::$policy(_) =>
+                        <$module::$policy as SwitchPolicy>::tracks_departures(self),)*
                 }
             }
         }
@@ -121,11 +122,14 @@ registry! {
 pub trait SwitchPolicy {
     /// Whether the policy reads queue lengths, which its caller then has to keep up to date.
     const USES_QUEUE_LENGTHS: bool = false;
-    /// Whether the policy needs [`Self::handle_departure`] to be called.
-    const TRACKS_DEPARTURES: bool = false;
     /// Whether the policy uses [`SwitchView::weight`] itself. For a policy that does not, each port
     /// appears among the candidates as often as its weight (as WCMP does in the tables of ECMP).
     const USES_WEIGHTS: bool = false;
+
+    /// Whether the policy with this configuration needs [`Self::handle_departure`] to be called.
+    fn tracks_departures(_config: &SwitchConfig) -> bool {
+        false
+    }
 
     /// Chooses one of at least two equal-cost candidates for `packet`. Returns its index, which is
     /// below [`SwitchView::candidates`].
@@ -133,7 +137,7 @@ pub trait SwitchPolicy {
 
     /// Processes a packet that leaves by a port, whether the policy chose the port or it was the
     /// only one. The policy may write the packet's fields for load balancing. Called before the
-    /// packet joins the port's queue, if [`Self::TRACKS_DEPARTURES`] is set.
+    /// packet joins the port's queue, if [`Self::tracks_departures`] says so.
     fn handle_departure(&mut self, _now: Time, _packet: &mut Packet, _departure: &Departure) {}
 
     /// The size of the state that the policy keeps in addition to its configuration.

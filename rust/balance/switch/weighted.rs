@@ -6,6 +6,7 @@
 
 use super::SwitchView;
 use crate::ids::SwitchId;
+use crate::units::BitRate;
 
 /// A view whose candidates are the entries of a weighted schedule.
 #[derive(Debug)]
@@ -35,6 +36,10 @@ impl<V: SwitchView> SwitchView for Weighted<'_, V> {
     fn queue_bytes(&mut self, candidate: u32) -> u64 {
         let candidate = self.view.schedule_entry(candidate);
         self.view.queue_bytes(candidate)
+    }
+
+    fn rate(&self, candidate: u32) -> BitRate {
+        self.view.rate(self.view.schedule_entry(candidate))
     }
 
     fn destination_edge(&self) -> SwitchId {
@@ -78,6 +83,9 @@ mod tests {
         }
         fn queue_bytes(&mut self, candidate: u32) -> u64 {
             u64::from(candidate)
+        }
+        fn rate(&self, _candidate: u32) -> BitRate {
+            BitRate::from_gbps(400)
         }
         fn destination_edge(&self) -> SwitchId {
             SwitchId(5)

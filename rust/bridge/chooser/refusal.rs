@@ -40,6 +40,12 @@ pub(super) enum ChooserError {
          adaptive and jsq choose by what a switch measures itself"
     )]
     WritesHeaders(&'static str),
+    /// The policy's switches count what leaves their ports.
+    #[error(
+        "policy '{0}' with this 'by' measures the utilisation of ports, and the bridge does not \
+         see the packets that have no choice of port; use by = \"queue\""
+    )]
+    Meters(&'static str),
     /// The policy's switches read fields that an [`super::Arrival`] does not have.
     #[error(
         "policy '{0}' hashes the node numbers of both ends, and the bridge has only a hash of the \
@@ -53,6 +59,9 @@ pub(super) fn refusal(scheme: &Scheme, senders: Senders) -> Option<ChooserError>
     let name = scheme.name;
     if scheme.forwarding == Forwarding::SourceRouted {
         return Some(ChooserError::SourceRouted(name));
+    }
+    if matches!(scheme.switch, SwitchConfig::Adaptive(_)) && scheme.switch.tracks_departures() {
+        return Some(ChooserError::Meters(name));
     }
     if scheme.switch.tracks_departures() {
         return Some(ChooserError::WritesHeaders(name));

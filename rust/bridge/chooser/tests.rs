@@ -86,7 +86,8 @@ fn a_flow_keeps_its_port_until_a_gap_of_the_flowlet_s_length() {
 
 #[test]
 fn a_sprayed_flow_takes_all_ports_and_a_hashed_one_takes_one() {
-    for (policy, ports) in [("spray", 8), ("spray-rr", 8), ("ecmp", 1), ("flowlet", 1)] {
+    let kept = ["ecmp", "flowlet", "letflow"].map(|policy| (policy, 1));
+    for (policy, ports) in [("spray", 8), ("spray-rr", 8)].into_iter().chain(kept) {
         let all: BTreeSet<u32> = choices(&mut made(policy, ""), 7, 400, &[]).into_iter().collect();
         assert_eq!(all.len(), ports, "{policy}");
     }
@@ -213,6 +214,8 @@ fn an_invalid_policy_or_parameter_is_an_error_with_the_reason() {
         error.contains("needs a fabric of evenkeel's NICs") && error.contains("drill"),
         "{error}"
     );
+    let error = refusal("adaptive", "by = \"utilisation\"");
+    assert!(error.contains("use by = \"queue\""), "{error}");
     let error = refusal("flowlet", "after = \"acknowledgement\"");
     assert!(error.contains("learns from acknowledgements"), "{error}");
 }

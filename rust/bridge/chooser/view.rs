@@ -3,6 +3,7 @@
 use crate::balance::rotation::weighted_schedule;
 use crate::balance::switch::SwitchView;
 use crate::ids::SwitchId;
+use crate::units::BitRate;
 
 use super::contract::Arrival;
 
@@ -33,6 +34,11 @@ impl SwitchView for PortView<'_> {
 
     fn queue_bytes(&mut self, candidate: u32) -> u64 {
         self.queue_bytes.get(candidate as usize).copied().unwrap_or(0)
+    }
+
+    /// Unknown: policies that use it count what leaves a port, and are refused.
+    fn rate(&self, _candidate: u32) -> BitRate {
+        BitRate::MAX
     }
 
     fn destination_edge(&self) -> SwitchId {
