@@ -69,7 +69,9 @@ fn main() {
     let (free, events) = (vec![Time::ZERO; 2 * topology.links().len()], BTreeMap::new());
     let mut wires = Wires { topology: topology.clone(), free, events, now: Time::ZERO };
     let (workload, seed) = (Arc::new(workload), 1);
-    let site = Site { topology, routes, nic, scheme, workload, seed, base_rtt, trimming };
+    let job_policies = Vec::new();
+    let site =
+        Site { topology, routes, nic, scheme, job_policies, workload, seed, base_rtt, trimming };
     let mut endpoints = Endpoints::new(site);
     (0..16).for_each(|id| wires.follow_up(HostId(id), &mut endpoints));
     while let Some(((now, _), (node, packet))) = wires.events.pop_first() {

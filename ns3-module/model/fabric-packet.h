@@ -37,6 +37,7 @@ enum class FabricPacketFlag : uint8_t
     TRIMMED = 1 << 4,       //!< trimmed to its header by a switch
     LAST_HOP = 1 << 5,      //!< trimmed by the switch that the receiver is attached to
     ACK_REQUEST = 1 << 6,   //!< BTH AckReq: requests an immediate acknowledgement
+    HASHED = 1 << 7,        //!< its ports are chosen by the hash of ECMP, whatever the policy is
 };
 
 /**
@@ -71,6 +72,7 @@ struct FabricPacket
     static constexpr uint8_t TRIMMED = uint8_t(Flag::TRIMMED);     //!< see FabricPacketFlag
     static constexpr uint8_t LAST_HOP = uint8_t(Flag::LAST_HOP);   //!< see FabricPacketFlag
     static constexpr uint8_t ACK_REQUEST = uint8_t(Flag::ACK_REQUEST); //!< see FabricPacketFlag
+    static constexpr uint8_t HASHED = uint8_t(Flag::HASHED);           //!< see FabricPacketFlag
 
     uint32_t src{0};      //!< number of the sending host
     uint32_t dst{0};      //!< number of the receiving host

@@ -24,4 +24,6 @@ mod view;
 
 pub use parameters::Parameters;
 pub use preset::{SHARED_PARAMETERS, build_scheme, display_name, find_preset, presets};
-pub use scheme::{Forwarding, Origin, Preset, Scheme, SchemeError, Weights, parse_config};
+pub use scheme::{
+    Eligibility, Forwarding, Origin, Preset, Scheme, SchemeError, Weights, parse_config,
+};

@@ -18,6 +18,17 @@ pub enum Forwarding {
     SourceRouted,
 }
 
+/// Which packets switches balance by their policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Eligibility {
+    /// All of them.
+    #[default]
+    All,
+    /// Those without the flag `HASHED`; switches hash the others. This is the form that adaptive
+    /// routing has in switches: packets of queue pairs that need their order are not eligible.
+    Unflagged,
+}
+
 /// A named load-balancing scheme with default parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct Preset {
@@ -44,6 +55,8 @@ pub struct Scheme {
     pub switch: SwitchConfig,
     /// How switches interpret entropy values.
     pub forwarding: Forwarding,
+    /// Which packets `switch` and `forwarding` apply to.
+    pub eligibility: Eligibility,
     /// The loss recovery that the scheme needs.
     pub recovery: Recovery,
     /// The weights that routing gives to next hops after failures.
@@ -85,10 +98,21 @@ impl Scheme {
             sender,
             switch: SwitchConfig::Hash(hash::Config {}),
             forwarding: Forwarding::Hashed,
+            eligibility: Eligibility::All,
             recovery: Recovery::GO_BACK_N,
             weights: Weights::Equal,
             origin: Origin::Published,
         }
+    }
+
+    /// True if switches do no more than to hash its packets.
+    pub fn is_hashed(&self) -> bool {
+        matches!(self.switch, SwitchConfig::Hash(_)) && self.forwarding == Forwarding::Hashed
+    }
+
+    /// True if switches do the same for packets of both schemes.
+    pub fn has_switches_of(&self, other: &Self) -> bool {
+        self.switch == other.switch && self.forwarding == other.forwarding
     }
 
     /// Every key of `[policy]` that this scheme accepts, with its value.

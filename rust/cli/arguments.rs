@@ -24,7 +24,8 @@ pub(super) struct ScenarioArguments {
 // A policy that overrides the scenario's.
 #[derive(Debug, Args)]
 pub(super) struct PolicyArgument {
-    /// Use this policy instead of the scenario's (see: evenkeel list policies)
+    /// Use this policy instead of that in [policy] (see: evenkeel list policies); jobs with a
+    /// policy of their own keep it
     #[arg(long, value_name = "POLICY")]
     policy: Option<String>,
 }

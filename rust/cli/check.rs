@@ -64,12 +64,17 @@ fn verdict(path: &Path, scenario: &Scenario) -> String {
         0 => String::new(),
         count => format!(" in {count} jobs"),
     };
+    let own = scenario.job_policies.iter().map(|own| {
+        let name = &scenario.workload.jobs[own.job].name;
+        format!(", policy {} for {name}", own.scheme.name)
+    });
     format!(
-        "{}: ok ({}, {switches}, {}, {}{jobs}, policy {})",
+        "{}: ok ({}, {switches}, {}, {}{jobs}, policy {}{})",
         path.display(),
         human::plural(u64::from(topology.host_count()), "host"),
         human::plural(topology.links().len() as u64, "link"),
         human::plural(scenario.messages(), "message"),
-        scenario.scheme.name
+        scenario.scheme.name,
+        own.collect::<String>()
     )
 }

@@ -46,7 +46,8 @@ pub(super) struct Arguments {
     /// The scenario's file
     #[arg(value_name = "SCENARIO.toml")]
     scenario: PathBuf,
-    /// The policies, separated by commas (see: evenkeel list policies)
+    /// The policies, separated by commas (see: evenkeel list policies); jobs with a policy of
+    /// their own keep it
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', required = true)]
     policies: Vec<String>,
     /// Run each policy under this many consecutive seeds

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use super::Site;
 use super::lanes::Lanes;
+use super::policies::Policies;
+use super::splitters::Splitters;
 use crate::ids::{HostId, PortId, TaskId};
 use crate::nic::{Nic, NicConfig, PortFacts};
-use crate::split::{Split, Splitter, SplitterContext};
+use crate::split::SplitterContext;
 use crate::units::{Span, Time};
 
 /// When a message starts, or a delay ends.
@@ -22,7 +24,7 @@ pub(super) struct Start {
 pub struct Host {
     /// Its NIC, which the world hands packets to and takes packets from.
     pub nic: Nic,
-    pub(super) splitter: Splitter,
+    pub(super) splitters: Splitters,
     /// The port by which it sends.
     pub port: PortId,
     /// Messages that start by the clock and delays that end by it, earliest first.
@@ -35,16 +37,23 @@ pub struct Host {
     timeout: Span,
 }
 
+/// How soon after a packet was sent a retransmission timer of any queue pair may expire.
+fn shortest_timeout(policies: &Policies, nic: &NicConfig) -> Span {
+    let recoveries = policies.all().iter().map(|policy| policy.recovery);
+    let timeouts = recoveries.map(|recovery| recovery.shortest_timeout(nic.retransmit_timeout));
+    timeouts.min().expect("a run has a policy")
+}
+
 impl Host {
-    pub(super) fn new(id: HostId, site: &Site, nic: Arc<NicConfig>) -> Self {
+    pub(super) fn new(id: HostId, site: &Site, policies: &Policies, nic: Arc<NicConfig>) -> Self {
         let port = site.topology.host_port(id);
         let facts =
             PortFacts { line_rate: site.topology.link(port.link()).rate, base_rtt: site.base_rtt };
         let context = SplitterContext { host: id, seed: site.seed, payload: nic.payload };
         Self {
-            timeout: nic.shortest_timeout(),
+            timeout: shortest_timeout(policies, &nic),
             nic: Nic::new(id, facts, nic),
-            splitter: site.scheme.split.build(&context),
+            splitters: Splitters::new(policies, &context),
             port,
             starts: VecDeque::new(),
             lanes: Lanes::default(),
@@ -71,7 +80,7 @@ impl Host {
         let unseen = free > now && self.nic.has_packets();
         let unseen = unseen.then(|| free.saturating_add(self.timeout));
         let start = self.starts.front().map(|start| start.at);
-        let others = [self.nic.next_timer(), self.splitter.poll_timeout(), start];
+        let others = [self.nic.next_timer(), self.splitters.poll_timeout(), start];
         others.into_iter().chain([paced, unseen]).flatten().min().map(|wake| wake.max(now))
     }
 }

@@ -26,10 +26,12 @@ mod lanes;
 mod ledger;
 mod pages;
 mod path_weights;
+mod policies;
 mod queue_pairs;
 mod record;
 mod sending;
 mod spans;
+mod splitters;
 mod tasks;
 
 use std::collections::VecDeque;
@@ -38,6 +40,7 @@ use std::sync::Arc;
 pub use base_rtt::base_rtt;
 pub use host::Host;
 pub use ledger::{Discarded, Ledger};
+pub use policies::{JobPolicy, Policies, Policy};
 pub use record::{FlowRecord, QpCounts};
 pub use sending::label_of;
 pub use spans::Spans;
@@ -68,6 +71,8 @@ pub struct Site {
     pub nic: NicConfig,
     /// How load is balanced.
     pub scheme: Scheme,
+    /// The policies of jobs with one of their own.
+    pub job_policies: Vec<JobPolicy>,
     /// The messages and delays of the hosts, with their dependencies.
     pub workload: Arc<Workload>,
     /// The seed of every random draw.
@@ -102,6 +107,7 @@ pub enum MessageEventKind {
 #[derive(Debug)]
 pub struct Endpoints {
     site: Site,
+    policies: Policies,
     hosts: Vec<Host>,
     ledger: Ledger,
     /// Queue pairs of programs.
@@ -122,9 +128,12 @@ pub struct Endpoints {
 impl Endpoints {
     /// The hosts of a site, with their tasks that wait for nothing but the clock scheduled.
     pub fn new(site: Site) -> Self {
-        let nic = Arc::new(site.nic.clone());
+        let Site { scheme, nic, job_policies, workload, .. } = &site;
+        let policies = Policies::new(scheme, nic.recovery, job_policies, workload);
+        let nic = Arc::new(nic.clone());
         let ids = (0..site.topology.host_count()).map(HostId);
-        let mut hosts: Vec<Host> = ids.map(|id| Host::new(id, &site, nic.clone())).collect();
+        let mut hosts: Vec<Host> =
+            ids.map(|id| Host::new(id, &site, &policies, nic.clone())).collect();
         tasks::schedule_independent(&site.workload, &mut hosts);
         Self {
             hosts,
@@ -136,6 +145,7 @@ impl Endpoints {
             touched: Vec::new(),
             message_events: VecDeque::new(),
             first_reported: None,
+            policies,
             site,
         }
     }
@@ -186,7 +196,7 @@ impl Endpoints {
     pub fn handle_timeout(&mut self, now: Time, id: HostId) {
         let host = &mut self.hosts[id.index()];
         host.nic.handle_timeout(now);
-        host.splitter.handle_timeout(now);
+        host.splitters.handle_timeout(now);
         self.start_due(now, id);
     }
 
@@ -197,7 +207,7 @@ impl Endpoints {
         while let Some(event) = self.hosts[id.index()].nic.poll_event() {
             self.handle_event(now, id, event);
         }
-        while let Some(flow) = self.hosts[id.index()].splitter.poll_flow(now) {
+        while let Some(flow) = self.hosts[id.index()].splitters.poll_flow(now) {
             self.put(now, id, &flow);
         }
     }
@@ -321,9 +331,11 @@ impl Endpoints {
                 self.own.leave_path(id, qp, path);
             }
             NicEvent::PathFailed { owner: Owner::World(cookie), path } => {
-                let dst = self.ledger.connections.as_slice()[cookie as usize].dst;
-                let edge = self.site.routes.edge_of(dst);
-                self.hosts[id.index()].splitter.handle_failed_path(now, edge, path);
+                let key = self.ledger.connections.as_slice()[cookie as usize].key();
+                let edge = self.site.routes.edge_of(key.dst);
+                let policy = self.policies.index_of(key.stream);
+                let splitter = self.hosts[id.index()].splitters.of(policy);
+                splitter.handle_failed_path(now, edge, path);
             }
         }
     }

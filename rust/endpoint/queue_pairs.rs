@@ -48,7 +48,7 @@ impl OwnQps {
 impl Endpoints {
     /// Creates a queue pair with completions at `host`, in state Reset. `stream` is part of its
     /// 5-tuple: queue pairs of two hosts that differ in it have hashes and random draws of their
-    /// own.
+    /// own. A stream of a job has the policy of that job, with the recovery of the NIC.
     ///
     /// # Errors
     /// As [`crate::nic::Nic::create_qp`].
@@ -60,9 +60,11 @@ impl Endpoints {
     ) -> Result<QpId, VerbsError> {
         let key = ConnectionKey { src: host, dst: peer, stream, slot: 0 };
         let label = key.label();
-        let paths = self.paths(host, peer).count();
+        let paths = self.paths(host, peer, stream).count();
         let path = (mix32(label) % paths) as u16;
-        let mut policy = self.site.scheme.sender.build(&self.context(&key, path));
+        let of_stream = self.policies.of(stream);
+        let settings = of_stream.settings_of_program(self.site.nic.recovery);
+        let mut policy = of_stream.scheme.sender.build(&self.context(&key, path));
         self.inform_new(&mut policy, &key);
         let qp = self.hosts[host.index()].nic.create_qp(QpAttributes {
             peer,
@@ -71,6 +73,9 @@ impl Endpoints {
             reporting: Reporting::Completions,
             origin: Origin::Regular,
         })?;
+        if let Some(settings) = settings {
+            self.hosts[host.index()].nic.set_settings(qp, settings);
+        }
         self.own.0.insert((host, qp), OwnQp { dst: peer, path, paths });
         Ok(qp)
     }

@@ -1,12 +1,12 @@
 //! Messages on their way to NICs: a splitter cuts them into flows, and each flow goes on its queue
 //! pair.
 
-use super::Endpoints;
 use super::connections::{ConnectionKey, StreamKey};
+use super::{Endpoints, Policy};
 use crate::balance::sender::{NetworkParameters, PathSpace, QpContext, Sender, SenderPolicy as _};
-use crate::balance::{Forwarding, Weights};
+use crate::balance::{Forwarding, Scheme, Weights};
 use crate::ids::{HostId, LinkId, MessageId, TaskId};
-use crate::nic::SendHalf;
+use crate::nic::{ReceiveHalf, SendHalf};
 use crate::split::{Flow, QueuePairChoice, Request, Split};
 use crate::topology::{FailuresKnown, LinkState};
 use crate::units::Time;
@@ -17,19 +17,20 @@ impl Endpoints {
         let id = MessageId(task.0);
         let message = *self.message(id);
         self.ledger.start(now, id);
+        let policy = self.policies.index_of(message.stream);
         let request = Request {
             message: id,
             dst: message.dst,
             edge: self.site.routes.edge_of(message.dst),
             bytes: message.bytes,
-            paths: self.paths(message.src, message.dst),
+            paths: self.paths(message.src, message.dst, message.stream),
         };
-        self.hosts[message.src.index()].splitter.handle_message(now, &request);
+        self.hosts[message.src.index()].splitters.of(policy).handle_message(now, &request);
     }
 
-    /// The paths that a sender may choose from.
-    pub(super) fn paths(&self, src: HostId, dst: HostId) -> PathSpace {
-        if self.site.scheme.forwarding == Forwarding::Hashed {
+    /// The paths that a sender may choose from for a message stream.
+    pub(super) fn paths(&self, src: HostId, dst: HostId, stream: u32) -> PathSpace {
+        if self.policies.of(stream).scheme.forwarding == Forwarding::Hashed {
             return PathSpace::SINGLE;
         }
         self.path_space(src, dst).expect("checked: at most 65,536 paths")
@@ -46,10 +47,10 @@ impl Endpoints {
     /// What a policy may know of the queue pair of `key`.
     pub(super) fn context(&self, key: &ConnectionKey, path: u16) -> QpContext {
         let &ConnectionKey { src, dst, stream, slot: qp_index } = key;
-        let paths = if self.site.scheme.sender.needs_paths() {
+        let paths = if self.policies.of(stream).scheme.sender.needs_paths() {
             self.path_space(src, dst).unwrap_or(PathSpace::UNKNOWN)
         } else {
-            self.paths(src, dst)
+            self.paths(src, dst, stream)
         };
         let network = self.network_parameters(src);
         QpContext { seed: self.site.seed, src, dst, stream, qp_index, paths, path, network }
@@ -99,13 +100,19 @@ impl Endpoints {
 
     fn connect(&mut self, key: ConnectionKey, flow: &Flow) -> u32 {
         let cookie = self.ledger.connections.next_id();
-        let mut policy = self.site.scheme.sender.build(&self.context(&key, flow.path));
+        let of_stream = self.policies.of(key.stream);
+        let mut policy = of_stream.scheme.sender.build(&self.context(&key, flow.path));
+        let settings = of_stream.settings(self.site.nic.recovery);
         self.inform_new(&mut policy, &key);
         let extra = self.ledger.connections.count_in_stream(&key) > 1;
         let label = key.label();
         let half = SendHalf { peer: key.dst, label, cookie, extra, policy };
         let qp = self.hosts[key.src.index()].nic.open_sender(half);
-        let receiver = self.hosts[key.dst.index()].nic.open_receiver(key.src, qp, label, cookie);
+        if let Some(settings) = settings {
+            self.hosts[key.src.index()].nic.set_settings(qp, settings);
+        }
+        let half = ReceiveHalf { peer: key.src, peer_qp: qp, label, cookie, settings };
+        let receiver = self.hosts[key.dst.index()].nic.open_receiving(half);
         self.hosts[key.src.index()].nic.connect(qp, receiver);
         self.ledger.connections.add(&key, qp)
     }
@@ -113,7 +120,7 @@ impl Endpoints {
     /// Informs the policy of a new queue pair of what routing has announced to existing ones.
     pub(super) fn inform_new(&mut self, policy: &mut Sender, key: &ConnectionKey) {
         if let Some(state) = &self.link_state
-            && self.site.scheme.forwarding == Forwarding::SourceRouted
+            && self.policies.of(key.stream).scheme.forwarding == Forwarding::SourceRouted
         {
             let left = |link: LinkId| state.rates[link.index()];
             policy.handle_weights(self.paths.between(key.src, key.dst, &left));
@@ -124,11 +131,17 @@ impl Endpoints {
     /// informed of what is left of each path.
     pub fn handle_routing(&mut self, state: LinkState) {
         self.paths.clear();
-        let scheme = &self.site.scheme;
-        if scheme.forwarding == Forwarding::SourceRouted && scheme.weights == Weights::Capacity {
+        let weighs = |policy: &Policy| {
+            let Scheme { forwarding, weights, .. } = policy.scheme;
+            forwarding == Forwarding::SourceRouted && weights == Weights::Capacity
+        };
+        if self.policies.all().iter().any(weighs) {
             let of_messages = self.ledger.connections.as_slice().iter();
+            let of_messages =
+                of_messages.filter(|pair| weighs(self.policies.of(pair.key().stream)));
             let of_messages = of_messages.map(|pair| (pair.src, pair.dst, pair.qp));
-            for (src, dst, qp) in of_messages.chain(self.own.iter()) {
+            let own = self.own.iter().filter(|_| weighs(&self.policies.all()[0]));
+            for (src, dst, qp) in of_messages.chain(own) {
                 let left = |link: LinkId| state.rates[link.index()];
                 let weights = self.paths.between(src, dst, &left);
                 self.hosts[src.index()].nic.handle_weights(qp, weights);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::balance::Scheme;
 use crate::balance::sender::Trimming;
-use crate::endpoint::{Site, base_rtt};
+use crate::endpoint::{JobPolicy, Policies, Site, base_rtt};
 use crate::nic::NicConfig;
 use crate::switching::{FabricConfig, Switching};
 use crate::topology::Topology;
@@ -22,6 +22,8 @@ pub struct Setup {
     pub nic: NicConfig,
     /// The load-balancing scheme.
     pub scheme: Scheme,
+    /// The policies of jobs with one of their own, which `scheme` does not apply to.
+    pub job_policies: Vec<JobPolicy>,
     /// The messages and delays, and what each of them waits for.
     pub workload: Arc<Workload>,
     /// The seed of every random draw.
@@ -34,6 +36,16 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// The policies of all messages.
+    pub fn policies(&self) -> Policies {
+        Policies::new(&self.scheme, self.nic.recovery, &self.job_policies, &self.workload)
+    }
+
+    /// The switches of a fabric for these policies.
+    pub(crate) fn switching(&self) -> Switching {
+        Switching::new(&self.topology, &self.fabric, &self.policies().for_switches(), self.seed)
+    }
+
     /// The configuration of the hosts in a fabric with these switches.
     pub(crate) fn site(&self, switching: &Switching) -> Site {
         let routes = switching.intact_routes();
@@ -42,6 +54,7 @@ impl Setup {
             routes: routes.clone(),
             nic: self.nic.clone(),
             scheme: self.scheme.clone(),
+            job_policies: self.job_policies.clone(),
             workload: self.workload.clone(),
             seed: self.seed,
             base_rtt: base_rtt(&self.topology, routes, &self.nic, self.fabric.forwarding_delay),

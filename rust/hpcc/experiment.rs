@@ -103,6 +103,7 @@ impl Experiment {
             nic: fabric::nic(&config, &scheme),
             topology: Arc::new(read.topology),
             scheme,
+            job_policies: Vec::new(),
             workload: Arc::new(workload),
             seed: overrides.seed.or(config.seed).unwrap_or(1),
             time_limit: time_limit(&config),

@@ -349,6 +349,7 @@ fn fabric(setup: &PlaneSetup<'_>, transport: &Transport) -> crate::fabric::Setup
         },
         nic: transport.nic.clone(),
         scheme,
+        job_policies: Vec::new(),
         workload: Arc::new(Workload::independent(Vec::new())),
         seed,
         time_limit: Time::NEVER,

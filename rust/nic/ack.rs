@@ -106,15 +106,16 @@ pub enum Entropies {
 pub(super) struct Echo {
     pub stamp: Stamp,
     pub entropy: u16,
-    /// `Flags::MARKED` if that packet was ECN marked, else no flag.
-    pub mark: Flags,
+    /// Those of that packet's flags that its answer repeats: that it was ECN marked, and that its
+    /// ports are hashed.
+    pub flags: Flags,
 }
 
 impl Echo {
     #[inline]
     pub(super) fn of(packet: DataView<'_>) -> Self {
-        let mark = Flags::MARKED.when(packet.flags.has(Flags::MARKED));
-        Self { stamp: packet.sent(), entropy: packet.entropy, mark }
+        let flags = packet.flags.among(Flags::MARKED.with(Flags::HASHED));
+        Self { stamp: packet.sent(), entropy: packet.entropy, flags }
     }
 }
 
@@ -172,7 +173,7 @@ impl Unreported {
         // The last arrival is echoed, not the packet with the highest number: its stamp has waited
         // least for this acknowledgement, so that the round trip has little of that wait in it.
         self.echo = Echo::of(packet);
-        if self.echo.mark != Flags::NONE {
+        if self.echo.flags.has(Flags::MARKED) {
             self.marks |= bit;
         }
     }

@@ -68,7 +68,12 @@ impl NicConfig {
 
     /// In which order its queue pairs deliver messages.
     pub fn delivery(&self) -> Delivery {
-        self.queue_pairs.delivery.unwrap_or(self.recovery.delivery())
+        self.delivery_with(self.recovery)
+    }
+
+    /// In which order a queue pair with that recovery delivers messages.
+    pub(super) fn delivery_with(&self, recovery: Recovery) -> Delivery {
+        self.queue_pairs.delivery.unwrap_or(recovery.delivery())
     }
 
     /// What receiving halves need of it.

@@ -3,6 +3,7 @@
 
 use super::Nic;
 use super::qp::{Origin, Qp, QpAttributes, QpState, Reporting, answer_label};
+use super::qp_settings::QpSettings;
 use crate::balance::sender::Sender;
 use crate::ids::{HostId, QpId};
 use crate::units::Bytes;
@@ -20,6 +21,21 @@ pub struct SendHalf {
     pub extra: bool,
     /// What picks its entropy values.
     pub policy: Sender,
+}
+
+/// What a new receiving half is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct ReceiveHalf {
+    /// The host of the sender.
+    pub peer: HostId,
+    /// The number of the sender's queue pair.
+    pub peer_qp: QpId,
+    /// The label of the sender's packets.
+    pub label: u32,
+    /// The cookie of its events.
+    pub cookie: u32,
+    /// Its settings, unless they are those of the NIC.
+    pub settings: Option<QpSettings>,
 }
 
 impl Nic {
@@ -48,6 +64,15 @@ impl Nic {
     /// # Panics
     /// As [`Nic::open_sender`].
     pub fn open_receiver(&mut self, peer: HostId, peer_qp: QpId, label: u32, cookie: u32) -> QpId {
+        self.open_receiving(ReceiveHalf { peer, peer_qp, label, cookie, settings: None })
+    }
+
+    /// As [`Nic::open_receiver`], where the queue pair may have settings of its own.
+    ///
+    /// # Panics
+    /// As [`Nic::open_sender`] and [`Nic::set_settings`].
+    pub fn open_receiving(&mut self, half: ReceiveHalf) -> QpId {
+        let ReceiveHalf { peer, peer_qp, label, cookie, settings } = half;
         let qp = self.add_qp(QpAttributes {
             peer,
             label: answer_label(label),
@@ -56,6 +81,9 @@ impl Nic {
             origin: Origin::Regular,
         });
         let qp = qp.unwrap_or_else(|error| panic!("{error}"));
+        if let Some(settings) = settings {
+            self.set_settings(qp, settings);
+        }
         let ready = |nic: &mut Self| {
             nic.modify_qp(qp, QpState::Init)?;
             nic.set_peer_qp(qp, peer_qp)?;

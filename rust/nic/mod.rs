@@ -88,6 +88,7 @@ mod event_qps;
 mod pacer;
 pub mod parameters;
 mod qp;
+mod qp_settings;
 mod receiver;
 pub mod recovery;
 mod requester;
@@ -104,8 +105,9 @@ pub use context_cache::{CacheConfig, CacheCounters};
 pub use counters::NicCounters;
 pub use delivery::Delivery;
 pub use event::{Backlog, NicEvent, Owner};
-pub use event_qps::SendHalf;
+pub use event_qps::{ReceiveHalf, SendHalf};
 pub use qp::{Origin, QpAttributes, QpState, Reporting, answer_label};
+pub use qp_settings::QpSettings;
 pub use recovery::Recovery;
 pub use timer::Timer;
 
@@ -143,6 +145,8 @@ pub struct Nic {
     queues: Vec<WorkQueues>,
     /// What the halves of new queue pairs will be made of.
     setups: BTreeMap<QpId, Setup>,
+    /// The queue pairs that differ from `config`.
+    own_settings: BTreeMap<QpId, QpSettings>,
     live_qps: u64,
     peak_qps: u64,
     cache: Option<Box<ContextCache>>,
@@ -178,6 +182,7 @@ impl Nic {
             responders: Vec::new(),
             queues: Vec::new(),
             setups: BTreeMap::new(),
+            own_settings: BTreeMap::new(),
             live_qps: 0,
             peak_qps: 0,
             cache,

@@ -8,6 +8,7 @@ use super::congestion::{AckSample, CongestionController, Controller, Loss, PathF
 use super::delivery::Delivery;
 use super::event::{Backlog, NicEvent, Owner};
 use super::pacer::Pacer;
+use super::qp_settings::QpSettings;
 use super::receiver::Peer;
 use super::recovery::{Lost, LostPosition, Missed, Numbering, SendRecovery, Sending, Why};
 use super::sent_entropies::SentEntropies;
@@ -52,6 +53,7 @@ pub(super) struct Requester {
     peer: HostId,
     peer_qp: QpId,
     label: u32,
+    flags: Flags,
     owner: Owner,
     /// Low bits of how many messages are complete.
     completed: u32,
@@ -80,6 +82,7 @@ pub(super) struct RequesterParts {
     pub owner: Owner,
     pub port: PortFacts,
     pub policy: Sender,
+    pub settings: QpSettings,
 }
 
 impl Requester {
@@ -89,8 +92,8 @@ impl Requester {
             base_rtt: parts.port.base_rtt,
             packet: config.payload + config.header,
         };
-        let numbering = config.recovery.numbering();
-        let mut recovery = config.recovery.sender(config.retransmit_timeout);
+        let QpSettings { recovery: made_for, flags } = parts.settings;
+        let mut recovery = made_for.sender(config.retransmit_timeout);
         recovery.set_ack_range(config.ack.range);
         Self {
             send_state: SendState::Idle,
@@ -99,17 +102,18 @@ impl Requester {
             peer: parts.peer,
             peer_qp: QpId::default(),
             label: parts.label,
+            flags,
             owner: parts.owner,
             completed: 0,
             line_rate: parts.port.line_rate,
             packet_bytes: u32::try_from(path.packet.get()).unwrap_or(u32::MAX),
-            recovery_window: config.recovery.window(&path),
-            entropies: match (config.ack.entropies, numbering) {
+            recovery_window: made_for.window(&path),
+            entropies: match (config.ack.entropies, made_for.numbering()) {
                 (_, Numbering::Message) => None,
                 (Entropies::Last, _) if !parts.policy.needs_packet_feedback() => None,
                 (Entropies::Last | Entropies::Carry, _) => Some(Box::default()),
             },
-            numbering,
+            numbering: made_for.numbering(),
             end: 0,
             recovery,
             policy: parts.policy,
@@ -209,9 +213,9 @@ impl Requester {
     }
 
     /// What it was made of.
-    pub(super) fn as_parts(&self, port: PortFacts) -> RequesterParts {
+    pub(super) fn as_parts(&self, port: PortFacts, settings: QpSettings) -> RequesterParts {
         let &Self { host, peer, label, owner, .. } = self;
-        RequesterParts { host, peer, label, owner, port, policy: self.policy.clone() }
+        RequesterParts { host, peer, label, owner, port, policy: self.policy.clone(), settings }
     }
 
     /// True if there is a packet to send, whatever its rate is.
@@ -279,7 +283,7 @@ impl Requester {
             wire_bytes,
             entropy,
             route: entropy,
-            flags: Flags::LAST.when(last).with(Flags::RETRANSMITTED.when(again)),
+            flags: self.flags.with(Flags::LAST.when(last)).with(Flags::RETRANSMITTED.when(again)),
             ..Packet::data(data)
         };
         if let Some(entropies) = &mut self.entropies {

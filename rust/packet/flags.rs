@@ -24,17 +24,19 @@ impl Flags {
     pub const LAST_HOP: Self = Self(1 << 5);
     /// Data: to be acknowledged at once, since its sender waits for that (BTH bit AckReq).
     pub const ACK_REQUEST: Self = Self(1 << 6);
-    /// Every flag.
-    pub const ALL: Self = Self((1 << 7) - 1);
+    /// Switches choose its port by the hash of ECMP, whatever their policy is: it is not eligible
+    /// for adaptive routing. Set only where jobs of one fabric have different policies; answers
+    /// echo it.
+    pub const HASHED: Self = Self(1 << 7);
 
     /// The flags as a number, one bit each.
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// The flags whose bits are set in `bits`; `None` if a bit is of no flag.
-    pub const fn of_bits(bits: u8) -> Option<Self> {
-        if bits & !Self::ALL.0 == 0 { Some(Self(bits)) } else { None }
+    /// The flags whose bits are set in `bits`, each of which is of a flag.
+    pub const fn of_bits(bits: u8) -> Self {
+        Self(bits)
     }
 
     /// True if every flag of `other` is set.
@@ -46,6 +48,12 @@ impl Flags {
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    /// The flags that both have.
+    #[must_use]
+    pub const fn among(self, other: Self) -> Self {
+        Self(self.0 & other.0)
     }
 
     /// `self` where `condition` holds, no flag otherwise.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::fabric::Outcome;
+use crate::fabric::{Outcome, Setup};
 use crate::ids::TaskId;
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Job, Workload};
@@ -24,6 +24,9 @@ pub struct JobSummary {
     /// The time from then to its last completion or the end of its last computation; `None` unless
     /// all of it completed.
     pub cct_ns: Option<f64>,
+    /// Its policy, if it has one of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
 }
 
 impl JobSummary {
@@ -34,6 +37,15 @@ impl JobSummary {
         }
         let ends = Ends::of(outcome, workload);
         workload.jobs.iter().map(|job| ends.summary(job)).collect()
+    }
+
+    /// The jobs of a run of a setup, with the policies of those that have one of their own.
+    pub fn of_setup(outcome: &Outcome, setup: &Setup) -> Vec<Self> {
+        let mut jobs = Self::of(outcome, &setup.workload);
+        for own in &setup.job_policies {
+            jobs[own.job].policy = Some(own.scheme.name.to_owned());
+        }
+        jobs
     }
 }
 
@@ -119,6 +131,7 @@ impl Ends {
             messages_completed: done.count() as u64,
             start_ns: known(start).map(|start| ns(start.since(Time::ZERO))),
             cct_ns: known(start.max(end)).map(|_| ns(end.since(start))),
+            policy: None,
         }
     }
 }
@@ -158,6 +171,7 @@ mod tests {
             messages_completed: 2,
             start_ns: Some(0.0),
             cct_ns: Some(2_600.123),
+            policy: None,
         };
         let second = JobSummary {
             name: "b".to_owned(),
@@ -165,6 +179,7 @@ mod tests {
             messages_completed: 1,
             start_ns: Some(2_607.123),
             cct_ns: Some(1_392.877),
+            policy: None,
         };
         assert_eq!(jobs, [first, second]);
         assert_eq!(JobSummary::of(&outcome, &sample::workload()), []);

@@ -21,7 +21,10 @@ pub fn run_table(summary: &Summary) -> String {
 
 fn jobs(jobs: &[JobSummary]) -> String {
     let mut table = plain();
-    table.set_header(["job", "messages", "completed", "begins", "CCT"]);
+    let header = ["job", "messages", "completed", "begins", "CCT", "policy"].map(str::to_owned);
+    // The last column is there only if a job has a policy of its own.
+    let columns = if jobs.iter().any(|job| job.policy.is_some()) { 6 } else { 5 };
+    table.set_header(header.into_iter().take(columns));
     let count = |number: u64| human::count(number as f64);
     let time = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), human::nanoseconds);
     for job in jobs {
@@ -29,7 +32,9 @@ fn jobs(jobs: &[JobSummary]) -> String {
         let [messages, completed] = counts;
         let times = [time(job.start_ns), time(job.cct_ns)];
         let [begins, took] = times;
-        table.add_row([job.name.clone(), messages, completed, begins, took]);
+        let policy = job.policy.as_deref().map_or_else(|| "-".into(), display_name).into_owned();
+        let row = [job.name.clone(), messages, completed, begins, took, policy];
+        table.add_row(row.into_iter().take(columns));
     }
     finish(table, 1)
 }
@@ -196,6 +201,7 @@ mod tests {
                 messages_completed: 1_046_529,
                 start_ns: Some(0.0),
                 cct_ns: Some(123_456_789.012),
+                policy: None,
             },
             JobSummary {
                 name: "gradients".to_owned(),
@@ -203,6 +209,7 @@ mod tests {
                 messages_completed: 17,
                 start_ns: Some(123_456_789.012),
                 cct_ns: None,
+                policy: None,
             },
         ];
         let text = run_table(&summary);

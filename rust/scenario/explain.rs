@@ -70,7 +70,10 @@ impl Scenario {
         if overridable.iter().any(|it| it.is_overridden() && it.path() == key) {
             return ValueOrigin::CommandLine;
         }
-        self.origin.source.line_of(key).map_or(ValueOrigin::Default, ValueOrigin::Line)
+        let source = &self.origin.source;
+        // `policy = "reps"` of a job is the name of its policy.
+        let policy = || source.line_of(key.strip_suffix(".name")?).filter(|_| is_of_job(key));
+        source.line_of(key).or_else(policy).map_or(ValueOrigin::Default, ValueOrigin::Line)
     }
 
     /// The resolved scenario as TOML, each line with a comment that says where its value is
@@ -91,6 +94,11 @@ impl Scenario {
         }
         text
     }
+}
+
+/// True for the name of a job's policy.
+fn is_of_job(key: &str) -> bool {
+    key.starts_with("job[") && key.ends_with("].policy.name")
 }
 
 /// The section of a path and the rest: `switch.ecn.step` is `ecn.step` in `switch`.

@@ -10,9 +10,12 @@ use super::input::located::Key;
 use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::site::Ground;
-use super::resolve::{buffering, failure, job, limits, policy, switch, topology, trace_file};
+use super::resolve::{
+    buffering, failure, job, job_policy, limits, policy, switch, topology, trace_file,
+};
 use super::resolve::{site::ResolvedWorkload, transport};
 use crate::balance::{SHARED_PARAMETERS, Scheme};
+use crate::endpoint::JobPolicy;
 use crate::fabric::{FabricConfig, Rounding, Setup};
 use crate::ids::HostId;
 use crate::nic::NicConfig;
@@ -42,6 +45,8 @@ pub struct Scenario {
     pub nic: NicConfig,
     /// The load-balancing scheme that the policy names.
     pub scheme: Scheme,
+    /// The policies of jobs with one of their own.
+    pub job_policies: Vec<JobPolicy>,
     /// The seed of every random draw.
     pub seed: u64,
     /// The time at which a run ends that has not completed.
@@ -149,7 +154,7 @@ impl Scenario {
         existing: Option<Topology>,
     ) -> Result<Self, ScenarioError> {
         let context = &origin.context();
-        let exists = existing.is_some();
+        let fabric_is = existing.as_ref().map_or(Fabric::Described, |_| Fabric::Existing);
         let time_limit = limits::general(context, &file.general)?;
         let seed = *file.general.seed;
         let scheme = policy::resolve(context, &mut file.policy)?;
@@ -160,15 +165,11 @@ impl Scenario {
         let parts = Parts { nic: &nic, topology: &topology, time_limit };
         let fabric = fabric(context, &mut file, parts)?;
         let ground = Ground { topology: &topology, host_of_node: &built.host_of_node, seed };
-        let streamed = match exists {
-            true => None,
-            false => trace_file::stream(context, &mut file, ground)?,
-        };
-        let (sent, traces) = match streamed {
-            Some(streamed) => (streamed.sent, Some(streamed.traces)),
-            None => (job::resolve(context, &mut file, ground)?, None),
-        };
+        let (sent, traces) = messages(context, &mut file, ground, fabric_is)?;
         let ResolvedWorkload { workload, warnings } = sent;
+        let typed = &origin.file;
+        let common = job_policy::Common { typed, scheme: &scheme, nic: &nic, workload: &workload };
+        let job_policies = job_policy::resolve(context, &mut file, common)?;
         let file_warnings = [built.warnings, warnings].concat();
         let unused = origin.file.policy.unused(context, &file.policy, &SHARED_PARAMETERS);
         let run = limits::CandidateRun {
@@ -177,6 +178,7 @@ impl Scenario {
             longest: traces.as_ref().map(|traces| traces.longest()),
             topology: &topology,
             nic: &nic,
+            job_policies: &job_policies,
             fabric: &fabric,
             time_limit,
         };
@@ -195,6 +197,7 @@ impl Scenario {
             fabric,
             nic,
             scheme,
+            job_policies,
             file,
             origin,
         })
@@ -240,6 +243,7 @@ impl Scenario {
             fabric: self.fabric.clone(),
             nic: self.nic.clone(),
             scheme: self.scheme.clone(),
+            job_policies: self.job_policies.clone(),
             workload: Arc::clone(&self.workload),
             seed: self.seed,
             time_limit: self.time_limit,
@@ -248,10 +252,12 @@ impl Scenario {
     }
 
     /// The same scenario under another policy, with that policy's default parameters unless it
-    /// is the file's own; topology and workload are shared with this one.
+    /// is the file's own; topology and workload are shared with this one. Jobs with a policy of
+    /// their own keep it.
     ///
     /// # Errors
-    /// Fails if no policy has that name, or if the file's parameters are invalid.
+    /// Fails if no policy has that name, if the file's parameters are invalid, or if switches
+    /// cannot serve both that policy and those of the jobs.
     pub fn with_policy(&self, name: &str) -> Result<Self, ScenarioError> {
         let mut other = self.clone();
         let (context, typed) = (self.origin.context(), &self.origin.file);
@@ -264,6 +270,9 @@ impl Scenario {
         other.scheme = policy::resolve(&context, &mut file.policy)?;
         let (recovery, trim) = (other.scheme.recovery, &typed.switch.trim);
         other.nic = transport::resolve(&context, &mut file.transport, recovery, trim)?;
+        let (scheme, nic, workload) = (&other.scheme, &other.nic, &*other.workload);
+        let common = job_policy::Common { typed, scheme, nic, workload };
+        other.job_policies = job_policy::resolve(&context, file, common)?;
         Ok(other)
     }
 
@@ -285,6 +294,9 @@ impl Scenario {
         }
         let ground = Ground { topology: &self.topology, host_of_node: &self.host_of_node, seed };
         other.workload = Arc::new(job::resolve(&context, &mut typed.clone(), ground)?.workload);
+        for own in &mut other.job_policies {
+            own.streams = other.workload.jobs[own.job].streams(&other.workload);
+        }
         Ok(other)
     }
 }
@@ -295,6 +307,23 @@ struct Parts<'a> {
     nic: &'a NicConfig,
     topology: &'a Topology,
     time_limit: Time,
+}
+
+/// The messages of a file, and its traces if they are read during the run.
+fn messages(
+    context: &Context<'_>,
+    file: &mut ScenarioFile,
+    ground: Ground<'_>,
+    fabric: Fabric,
+) -> Result<(ResolvedWorkload, Option<Arc<Streaming>>), ScenarioError> {
+    let streamed = match fabric {
+        Fabric::Existing => None,
+        Fabric::Described => trace_file::stream(context, file, ground)?,
+    };
+    Ok(match streamed {
+        Some(streamed) => (streamed.sent, Some(streamed.traces)),
+        None => (job::resolve(context, file, ground)?, None),
+    })
 }
 
 /// Links, switches and failures of a file.

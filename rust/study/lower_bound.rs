@@ -21,12 +21,49 @@ pub fn lower_bound(setup: &Setup) -> Bound {
         ack_priority: nic.ack.priority,
         gap: fabric.gap,
         forwarding_delay: fabric.forwarding_delay,
-        cuts: match setup.scheme.split.smallest_piece() {
-            None => Cuts::Never,
-            Some(SmallestPiece::Packet) => Cuts::BetweenPackets,
-            Some(SmallestPiece::Bytes(least)) => Cuts::Anywhere { least },
-        },
+        cuts: cuts(setup),
     };
     let routes = Routes::new(&setup.topology, &|_| true);
     bound(&setup.topology, &routes, &setup.workload, &wire)
+}
+
+/// How messages may be cut: where jobs differ, all as those that are cut finest.
+fn cuts(setup: &Setup) -> Cuts {
+    let policies = setup.policies();
+    let pieces: Vec<_> = policies.used().map(|it| it.scheme.split.smallest_piece()).collect();
+    let bytes = pieces.iter().filter_map(|piece| match piece {
+        Some(SmallestPiece::Bytes(least)) => Some(*least),
+        _ => None,
+    });
+    if let Some(least) = bytes.min() {
+        return Cuts::Anywhere { least };
+    }
+    match pieces.contains(&Some(SmallestPiece::Packet)) {
+        true => Cuts::BetweenPackets,
+        false => Cuts::Never,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::scenario::{Overrides, Scenario};
+
+    #[test]
+    fn where_jobs_cut_messages_in_different_ways_the_finest_one_counts() {
+        let cuts_of = |policies: [&str; 2]| {
+            let [a, b] = policies.map(|policy| format!("[[job]]\npolicy = {policy}\n"));
+            let text = format!("[policy]\nname = \"ethereal\"\n{a}{b}");
+            let scenario = Scenario::parse(&text, "a", Path::new(""), &Overrides::default());
+            cuts(&scenario.unwrap().setup())
+        };
+        let cut = "{ name = \"subflow-k\", smallest_piece = \"100B\" }";
+        assert_eq!(cuts_of(["\"ecmp\"", "\"reps\""]), Cuts::Never);
+        assert_eq!(cuts_of(["\"ecmp\"", "\"subflow-4\""]), Cuts::BetweenPackets);
+        assert_eq!(cuts_of(["\"subflow-4\"", "\"ecmp\""]), Cuts::BetweenPackets);
+        let least = crate::units::Bytes::new(100);
+        assert_eq!(cuts_of([cut, "\"subflow-4\""]), Cuts::Anywhere { least });
+    }
 }

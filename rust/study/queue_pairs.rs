@@ -88,14 +88,26 @@ impl Slots {
         let routes = Routes::new(&setup.topology, &|_| true);
         let hosts = (0..setup.topology.host_count()).map(HostId);
         let payload = setup.nic.payload;
-        let mut splitters: Vec<Splitter> = hosts
-            .map(|host| SplitterContext { host, seed: setup.seed, payload })
-            .map(|context| setup.scheme.split.build(&context))
+        let policies = setup.policies();
+        let of_host = |context: SplitterContext| {
+            let all = policies.all().iter();
+            all.map(|policy| policy.scheme.split.build(&context)).collect()
+        };
+        let mut splitters: Vec<Vec<Splitter>> = hosts
+            .map(|host| of_host(SplitterContext { host, seed: setup.seed, payload }))
             .collect();
         let mut slots = Self(splitters.iter().map(|_| Streams::new()).collect());
         for (id, message) in (0..).map(MessageId).zip(&setup.workload.messages) {
-            let splitter = &mut splitters[message.src.index()];
-            splitter.handle_message(message.start, &request(setup, &routes, id, message));
+            let index = policies.index_of(message.stream);
+            let splitter = &mut splitters[message.src.index()][index];
+            let request = Request {
+                message: id,
+                dst: message.dst,
+                edge: routes.edge_of(message.dst),
+                bytes: message.bytes,
+                paths: paths(policies.all()[index].scheme.forwarding, &routes, message),
+            };
+            splitter.handle_message(message.start, &request);
             while let Some(flow) = splitter.poll_flow(message.start) {
                 let QueuePairChoice::Index(slot) = flow.queue_pair else { return None };
                 let key = (flow.dst, message.stream);
@@ -126,19 +138,9 @@ impl Slots {
     }
 }
 
-fn request(setup: &Setup, routes: &Routes, id: MessageId, message: &Message) -> Request {
-    Request {
-        message: id,
-        dst: message.dst,
-        edge: routes.edge_of(message.dst),
-        bytes: message.bytes,
-        paths: paths(setup, routes, message),
-    }
-}
-
 /// The paths that the sender of a message may choose from.
-fn paths(setup: &Setup, routes: &Routes, message: &Message) -> PathSpace {
-    if setup.scheme.forwarding == Forwarding::Hashed {
+fn paths(forwarding: Forwarding, routes: &Routes, message: &Message) -> PathSpace {
+    if forwarding == Forwarding::Hashed {
         return PathSpace::SINGLE;
     }
     let choices = routes.choices(message.src, message.dst);

@@ -66,7 +66,7 @@ fn run_workload(run: &Run<'_>, observers: RunObservers<'_>) -> (Finished, Outcom
     let Setup { workload, topology, .. } = run.setup;
     let open = OpenMessages::of(&outcome, workload, topology);
     let mut finished = finish(run, &outcome, open, cost);
-    finished.summary = finished.summary.with_jobs(JobSummary::of(&outcome, workload));
+    finished.summary = finished.summary.with_jobs(JobSummary::of_setup(&outcome, run.setup));
     (finished, outcome)
 }
 

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use crate::balance::switch::Departure;
-use crate::balance::{Forwarding, Scheme, Weights};
+use crate::balance::{Eligibility, Forwarding, Scheme, Weights};
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
-use crate::packet::Packet;
+use crate::packet::{Flags, Packet};
 use crate::topology::{Capacities, Routes, Shares, Topology};
 use crate::units::BitRate;
 
@@ -23,6 +23,7 @@ pub(super) struct ForwardingTable {
     capacities: Option<Box<Capacities>>,
     weights: Weights,
     forwarding: Forwarding,
+    eligibility: Eligibility,
     /// The pod of each switch.
     pods: Vec<u32>,
 }
@@ -84,6 +85,7 @@ impl ForwardingTable {
             capacities: None,
             weights: scheme.weights,
             forwarding: scheme.forwarding,
+            eligibility: scheme.eligibility,
             pods: topology.pods(),
         }
     }
@@ -97,13 +99,19 @@ impl ForwardingTable {
         dead: &[PortId],
         packet: &mut Packet,
     ) -> ForwardingDecision {
-        if self.forwarding == Forwarding::SourceRouted {
+        if self.forwarding == Forwarding::SourceRouted && self.is_eligible(packet) {
             return self.decide_source_routed(switch, dead, packet);
         }
         // Without dead ports the policy sees the table itself; with them, a copy without the dead
         // ones.
         let among = if dead.is_empty() { Among::All } else { Among::Alive };
         self.decide_by_routing(PolicyChoice { switch, among }, packet)
+    }
+
+    /// Whether a packet has a path of its source where others of the fabric have.
+    #[inline]
+    fn is_eligible(&self, packet: &Packet) -> bool {
+        self.eligibility == Eligibility::All || !packet.flags.has(Flags::HASHED)
     }
 
     #[inline]

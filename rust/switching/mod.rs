@@ -112,7 +112,7 @@ impl Switching {
         }
         let switches = ids().map(|id| {
             let context = switch::context(topology, config, seed, id);
-            Switch::new(&scheme.switch, &context)
+            Switch::new(scheme, &context)
         });
         let markers = ecn::markers(topology, config, seed);
         Self {

@@ -2,9 +2,8 @@
 
 use super::config::{Buffer, FabricConfig};
 use super::forwarding_table::{Among, Candidates};
-use crate::balance::switch::{
-    Departure, PortSelector, StateSize, SwitchConfig, SwitchContext, SwitchView,
-};
+use crate::balance::Scheme;
+use crate::balance::switch::{Departure, PortSelector, StateSize, SwitchContext, SwitchView};
 use crate::ids::{PortId, SwitchId};
 use crate::packet::Packet;
 use crate::topology::{Shares, Topology};
@@ -148,9 +147,9 @@ impl AliveCandidates {
 }
 
 impl Switch {
-    pub(super) fn new(config: &SwitchConfig, context: &SwitchContext) -> Self {
+    pub(super) fn new(scheme: &Scheme, context: &SwitchContext) -> Self {
         Self {
-            selector: config.build(context),
+            selector: scheme.switch.build_for(scheme.eligibility, context),
             dead: Vec::new(),
             epoch: 0,
             alive: AliveCandidates::default(),

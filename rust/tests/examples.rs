@@ -232,6 +232,13 @@ fn two_jobs_collide_with_ecmp_and_do_not_slow_each_other_down_with_ethereal() {
 }
 
 #[test]
+fn a_sprayed_all_to_all_is_faster_and_the_ordered_all_reduce_beside_it_too() {
+    let mixed = jobs(&altered("mixed-policies.toml", "ecmp", &[]));
+    let ordered = jobs(&altered("mixed-policies.toml", "ecmp", &[("policy = \"reps\"", "")]));
+    assert!(mixed[0] < 0.95 * ordered[0] && mixed[1] < 0.9 * ordered[1], "{mixed:?} {ordered:?}");
+}
+
+#[test]
 fn parallelisms_take_ecmp_longer_and_ethereal_as_long_as_spray() {
     let [ecmp, spray, ethereal] =
         ["ecmp", "spray", "ethereal"].map(|policy| cct("parallelisms.toml", policy).0);

@@ -237,6 +237,26 @@ fn rails_are_the_same_in_both_worlds() {
 }
 
 #[test]
+fn jobs_with_policies_of_their_own_are_the_same_in_both_worlds() {
+    let metered = "adaptive\"\nby = \"queue-and-utilisation";
+    for (policy, own) in
+        [("ecmp", "reps"), ("ecmp", "adaptive"), (metered, "ecmp"), ("ethereal", "subflow-2")]
+    {
+        let text = format!(
+            "[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 4\nhosts_per_leaf = 4\n\
+             [policy]\nname = \"{policy}\"\n[[job]]\nkind = \"all-to-all\"\n\
+             bytes = \"160KB\"\n[[job]]\nkind = \"permutation\"\nbytes = \"160KB\"\n\
+             policy = \"{own}\"\n"
+        );
+        let setup = setup(&text).unwrap();
+        for setup in [setup.clone(), uneven(setup)] {
+            let twin = twin(&setup);
+            assert!(is_exact(&twin) && twin.agrees, "{policy}, {own}: {twin:#?}");
+        }
+    }
+}
+
+#[test]
 fn messages_that_wait_for_each_other_wait_in_both_worlds() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     for example in ["chakra-ring", "goal-dissemination", "lossless-incast", "flapping-link"] {

@@ -52,6 +52,24 @@ pub enum JobsError {
     TooMuch,
 }
 
+impl Job {
+    /// The message streams of the job, which no other has.
+    pub(crate) fn streams(&self, workload: &Workload) -> Range<u32> {
+        let streams = || workload.messages[self.messages.clone()].iter().map(|it| it.stream);
+        match (streams().min(), streams().max()) {
+            (Some(first), Some(last)) => first..last + 1,
+            _ => 0..0,
+        }
+    }
+
+    /// A job of nothing.
+    #[cfg(test)]
+    pub(crate) fn for_test() -> Self {
+        let name = String::new();
+        Self { name, messages: 0..0, delays: 0..0, start: Time::ZERO, gate: None }
+    }
+}
+
 impl Workload {
     /// The workload of all jobs, in order. For one job, the list of jobs is empty.
     ///
@@ -62,20 +80,31 @@ impl Workload {
         if specs.len() == 1 && plain(&specs[0]) {
             return Ok(specs.remove(0).workload);
         }
+        let one = specs.len() == 1;
+        let mut whole = Self::of_listed_jobs(&specs)?;
+        if one {
+            whole.jobs.clear();
+        }
+        Ok(whole)
+    }
+
+    /// The workload of all jobs, in order, which are listed even if there is only one.
+    ///
+    /// # Errors
+    /// As [`Workload::of_jobs`].
+    pub(crate) fn of_listed_jobs(specs: &[JobSpec]) -> Result<Self, JobsError> {
         let mut combiner = JobCombiner::default();
-        for spec in &specs {
+        for spec in specs {
             combiner.add(spec);
         }
         for index in 0..specs.len() {
-            combiner.order(&specs, index);
+            combiner.order(specs, index);
         }
         let mut whole = combiner.graph.finish().map_err(|fault| match fault {
             GraphFault::Cycle(_) => JobsError::Cycle,
             GraphFault::TooManyTasks | GraphFault::TooManyBytes => JobsError::TooMuch,
         })?;
-        if specs.len() > 1 {
-            whole.jobs = combiner.jobs;
-        }
+        whole.jobs = combiner.jobs;
         Ok(whole)
     }
 }

@@ -29,7 +29,7 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::{Fraction, Span, Time};
 
-use meter::Meter;
+use meter::{Meter, Scale};
 
 /// The parameters of `adaptive`: what it compares, and how coarse and how stale its view is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,8 +107,7 @@ pub struct Adaptive {
 struct Utilisation {
     meters: Vec<Meter>,
     by: By,
-    window: Span,
-    levels: [Fraction; 3],
+    scale: Scale,
 }
 
 /// When and how queue lengths are quantised.
@@ -147,8 +146,7 @@ impl Adaptive {
             Box::new(Utilisation {
                 meters: vec![Meter::new(); switch.ports as usize],
                 by: config.by,
-                window: config.window,
-                levels: config.levels,
+                scale: Scale { window: config.window, levels: config.levels },
             })
         });
         Self {
@@ -175,11 +173,11 @@ impl Utilisation {
     fn load<V: SwitchView>(&mut self, now: Time, bucket: u8, candidate: u32, view: &mut V) -> u8 {
         let (waiting, rate) = (view.queue_bytes(candidate), view.rate(candidate));
         let meter = &mut self.meters[view.port(candidate) as usize];
-        let level = meter.level(now, waiting, rate, self.window, &self.levels);
+        let level = meter.level(now, waiting, rate, &self.scale);
         match self.by {
             By::Queue => bucket,
             By::Utilisation => level,
-            By::QueueAndUtilisation => bucket * (self.levels.len() as u8 + 1) + level,
+            By::QueueAndUtilisation => bucket * (self.scale.levels.len() as u8 + 1) + level,
         }
     }
 }

@@ -6,7 +6,8 @@
 //! port and the age of each flowlet, and draws a port for the next one. It looks at no queue: a
 //! flowlet on a congested path ends earlier, because its sender waits.
 //!
-//! [`crate::balance::sender::flowlet`] is the same rule at the sender, which draws an entropy value.
+//! [`crate::balance::sender::flowlet`] is the same rule at the sender, which draws an entropy
+//! value.
 //!
 //! \[inferred\]: gaps are measured exactly, not by an age bit; acknowledgements and other control
 //! packets are flows of their own, as in hardware that does not tell packets apart; a flowlet whose

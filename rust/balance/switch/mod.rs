@@ -13,9 +13,9 @@ use super::test_view;
 pub use super::view::{CandidateCount, Departure, SwitchContext, SwitchView};
 
 use super::sender::{SenderConfig, ecmp};
-use super::{Preset, Scheme};
+use super::{Eligibility, Preset, Scheme};
 use crate::nic::Recovery;
-use crate::packet::Packet;
+use crate::packet::{Flags, Packet};
 use crate::units::Time;
 use weighted::Weighted;
 
@@ -29,6 +29,8 @@ macro_rules! registry {
         #[derive(Debug, Clone)]
         pub enum PortSelector {
             $(#[doc = concat!("See [`", stringify!($module), "`].")] $policy($module::$policy),)*
+            /// One of the others for eligible packets, and the hash of ECMP for the rest.
+            Eligible(Box<Eligible>),
         }
 
         /// A switch policy and its parameters.
@@ -77,6 +79,7 @@ macro_rules! registry {
             ) -> u32 {
                 match self {
                     $(Self::$policy(policy) => choose_by(policy, now, packet, view),)*
+                    Self::Eligible(policy) => policy.choose(now, packet, view),
                 }
             }
 
@@ -90,12 +93,18 @@ macro_rules! registry {
             ) {
                 match self {
                     $(Self::$policy(policy) => policy.handle_departure(now, packet, departure),)*
+                    Self::Eligible(policy) => {
+                        policy.eligible.handle_departure(now, packet, departure);
+                    }
                 }
             }
 
             /// What the policy keeps now, in entries and bits: [`SwitchPolicy::state_size`].
             pub fn state_size(&self) -> StateSize {
-                match self { $(Self::$policy(policy) => policy.state_size(),)* }
+                match self {
+                    $(Self::$policy(policy) => policy.state_size(),)*
+                    Self::Eligible(policy) => policy.eligible.state_size(),
+                }
             }
         }
 
@@ -116,6 +125,37 @@ registry! {
     letflow::LetFlow,
     conga::Conga,
     ofan::Ofan,
+}
+
+/// The policy of a switch for eligible packets, and the hash of ECMP for those with the flag
+/// `HASHED`.
+#[derive(Debug, Clone)]
+pub struct Eligible {
+    eligible: PortSelector,
+    hash: hash::Hash,
+}
+
+impl Eligible {
+    fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32 {
+        match packet.flags.has(Flags::HASHED) {
+            true => choose_by(&mut self.hash, now, packet, view),
+            false => self.eligible.choose(now, packet, view),
+        }
+    }
+}
+
+impl SwitchConfig {
+    /// The policy of a new switch that balances packets of that eligibility by it.
+    pub fn build_for(&self, eligibility: Eligibility, switch: &SwitchContext) -> PortSelector {
+        let eligible = self.build(switch);
+        match eligibility {
+            Eligibility::All => eligible,
+            Eligibility::Unflagged => {
+                let hash = hash::Hash::new(&hash::Config {}, switch);
+                PortSelector::Eligible(Box::new(Eligible { eligible, hash }))
+            }
+        }
+    }
 }
 
 /// Chooses the output port of each packet.

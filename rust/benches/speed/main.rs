@@ -167,6 +167,7 @@ fn ours(policy: &str, case: Case) -> u64 {
             queue_pairs: QpConfig::default(),
         },
         scheme,
+        job_policies: Vec::new(),
         workload: Arc::new(Workload::independent(messages.collect())),
         seed: 1,
         time_limit: Time::ZERO + Span::from_ms(1_000),

@@ -100,6 +100,7 @@ const _: () = {
     assert!(FabricPacketFlag::TRIMMED.repr == Flags::TRIMMED.bits());
     assert!(FabricPacketFlag::LAST_HOP.repr == Flags::LAST_HOP.bits());
     assert!(FabricPacketFlag::ACK_REQUEST.repr == Flags::ACK_REQUEST.bits());
+    assert!(FabricPacketFlag::HASHED.repr == Flags::HASHED.bits());
 };
 
 // The verb of a packet crosses as bits of a field.
@@ -136,7 +137,7 @@ impl From<&Packet> for FabricPacket {
 
 impl From<&FabricPacket> for Packet {
     /// # Panics
-    /// If the packet has a kind or a flag that does not exist: calls on the packet path cannot
+    /// If the packet has a kind that does not exist: calls on the packet path cannot
     /// fail.
     #[inline]
     fn from(packet: &FabricPacket) -> Self {
@@ -156,17 +157,9 @@ impl From<&FabricPacket> for Packet {
             entropy: packet.entropy,
             route: packet.route,
             kind: packet.kind.known().unwrap_or_else(|unknown| panic!("{unknown}")),
-            flags: flags(packet.flags).unwrap_or_else(|unknown| panic!("{unknown}")),
+            flags: Flags::of_bits(packet.flags),
         }
     }
-}
-
-/// The flags of a packet from C++.
-#[inline]
-fn flags(bits: u8) -> Result<Flags, UnknownValue> {
-    let (least, most) = (Flags::NONE.bits(), Flags::ALL.bits());
-    let unknown = UnknownValue { what: "packet flags", value: bits, least, most };
-    Flags::of_bits(bits).ok_or(unknown)
 }
 
 impl From<Node> for FabricEnd {

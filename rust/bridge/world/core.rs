@@ -65,8 +65,7 @@ impl PortLoads for ReportedLoads<'_> {
 
 impl Core {
     pub(super) fn new(setup: &Setup) -> Self {
-        let Setup { topology, fabric, scheme, seed, .. } = setup;
-        let switching = Switching::new(topology, fabric, scheme, *seed);
+        let switching = setup.switching();
         Self {
             endpoints: Endpoints::new(setup.site(&switching)),
             switching,

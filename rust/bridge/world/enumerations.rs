@@ -34,6 +34,7 @@ mod ffi {
         TRIMMED = 16,
         LAST_HOP = 32,
         ACK_REQUEST = 64,
+        HASHED = 128,
     }
 
     /// The verb of a data packet: the upper four bits of [`FabricPacket::sack`].

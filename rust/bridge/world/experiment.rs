@@ -137,7 +137,7 @@ impl Experiment {
     }
 
     pub(super) fn settings(&self) -> FabricSettings {
-        let Setup { fabric, nic, scheme, time_limit, .. } = &self.setup;
+        let Setup { fabric, nic, time_limit, .. } = &self.setup;
         let switch = &fabric.switch;
         let (shared_buffer, buffer) = match switch.buffer {
             Buffer::Shared(bytes) => (true, bytes),
@@ -156,7 +156,7 @@ impl Experiment {
             forwarding_delay_ps: fabric.forwarding_delay.as_ps(),
             rounding: fabric.rounding.into(),
             ack_priority: nic.ack.priority,
-            looks_at_queues: scheme.switch.uses_queue_lengths(),
+            looks_at_queues: self.setup.policies().for_switches().switch.uses_queue_lengths(),
             time_limit_ps: time_limit.as_ps(),
         }
     }

@@ -59,7 +59,7 @@ pub(super) struct Network {
 impl Network {
     /// The network of a setup, idle, with its failures scheduled.
     pub(in crate::fabric) fn new(setup: &Setup) -> Self {
-        let Setup { topology, fabric, scheme, seed, .. } = setup;
+        let Setup { topology, fabric, .. } = setup;
         let ids =
             (0..u32::try_from(2 * topology.links().len()).expect("ids are 32 bits")).map(PortId);
         let ports: Vec<Port> = ids.map(|id| port(topology, fabric, id)).collect();
@@ -70,7 +70,7 @@ impl Network {
             pool: Pool::default(),
             queue: EventQueue::new(horizon),
             counters: NetworkCounters::default(),
-            switching: Switching::new(topology, fabric, scheme, *seed),
+            switching: setup.switching(),
             rates: LinkRates::default(),
             forwarding_delay: fabric.forwarding_delay,
             ack_priority: setup.nic.ack.priority,

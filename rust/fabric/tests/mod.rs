@@ -81,6 +81,7 @@ fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
             queue_pairs: QpConfig::default(),
         },
         scheme,
+        job_policies: Vec::new(),
         workload: Arc::new(Workload::independent(messages)),
         seed: 1,
         time_limit: Time::ZERO + Span::from_ms(1_000),

@@ -7,11 +7,12 @@ use crate::balance::sender::{
 use crate::ids::{HostId, QpId};
 use crate::nic::Nic;
 use crate::nic::event::Owner;
+use crate::nic::qp_settings::QpSettings;
 use crate::nic::receiver::Peer;
 use crate::nic::requester::{Requester, RequesterParts, SendState};
 use crate::nic::responder::Responder;
 use crate::nic::verbs::{CompletionStatus, LARGEST_MTU, SMALLEST_MTU, VerbsError, WorkQueues};
-use crate::packet::Psn;
+use crate::packet::{Flags, Psn};
 use crate::rng::mix32;
 
 /// What a new queue pair is made of.
@@ -96,6 +97,24 @@ pub const fn answer_label(label: u32) -> u32 {
 }
 
 impl Nic {
+    /// Gives a queue pair settings of its own. Both ends must have the same recovery.
+    ///
+    /// # Panics
+    /// If the queue pair is connected already, or its recovery cannot deliver in the configured
+    /// order.
+    pub fn set_settings(&mut self, qp: QpId, settings: QpSettings) {
+        let delivery = self.config.delivery_with(settings.recovery);
+        assert!(settings.recovery.can_deliver(delivery), "{} delivers otherwise", delivery);
+        assert!(self.setups.contains_key(&qp), "{qp} is connected already");
+        self.own_settings.insert(qp, settings);
+    }
+
+    /// The settings of a queue pair: its own, or those of the NIC.
+    pub(in crate::nic) fn settings_of(&self, qp: QpId) -> QpSettings {
+        let common = || QpSettings { recovery: self.config.recovery, flags: Flags::NONE };
+        self.own_settings.get(&qp).copied().unwrap_or_else(common)
+    }
+
     /// Makes a queue pair, in state Reset.
     ///
     /// # Errors
@@ -237,7 +256,8 @@ impl Nic {
             self.put_responder(id, Peer { host: self.host, peer, peer_qp, label, owner });
             return Ok(());
         };
-        let parts = RequesterParts { host: self.host, peer, label, owner, port: self.port, policy };
+        let (host, port, settings) = (self.host, self.port, self.settings_of(id));
+        let parts = RequesterParts { host, peer, label, owner, port, policy, settings };
         let mut requester = Requester::new(parts, &self.config);
         requester.connect(peer_qp);
         // A queue pair that was reset keeps its slot: the tables do not grow with resets, and
@@ -259,12 +279,13 @@ impl Nic {
         self.put_responder(id, peer);
     }
 
-    fn new_responder(&self, peer: Peer) -> Responder {
-        Responder::new(peer, self.config.recovery, self.config.delivery())
+    fn new_responder(&self, id: QpId, peer: Peer) -> Responder {
+        let recovery = self.settings_of(id).recovery;
+        Responder::new(peer, recovery, self.config.delivery_with(recovery))
     }
 
     fn put_responder(&mut self, id: QpId, peer: Peer) {
-        self.responders.push(self.new_responder(peer));
+        self.responders.push(self.new_responder(id, peer));
         self.qps[id.index()].responder = Slot::last_of(self.responders.len());
     }
 
@@ -283,7 +304,7 @@ impl Nic {
             let attributes = QpAttributes {
                 peer,
                 label,
-                policy: sender.map(|it| it.as_parts(self.port).policy),
+                policy: sender.map(|it| it.as_parts(self.port, self.settings_of(id)).policy),
                 reporting,
                 origin: qp.origin,
             };
@@ -295,7 +316,7 @@ impl Nic {
         }
         if let Some(responder) = self.responders.get(qp.responder.index()) {
             // Arrivals that wait to be acknowledged are forgotten.
-            self.responders[qp.responder.index()] = self.new_responder(responder.as_peer());
+            self.responders[qp.responder.index()] = self.new_responder(id, responder.as_peer());
         }
         // The slot is not used again: the acknowledgement timers may still hold an entry for it.
         self.qps[id.index()].responder = Slot::NONE;
@@ -303,12 +324,13 @@ impl Nic {
 
     /// The sending half forgets its work and what is in flight.
     pub(in crate::nic) fn silence(&mut self, id: QpId) {
-        let slot = self.qps[id.index()].requester;
+        let (slot, settings) = (self.qps[id.index()].requester, self.settings_of(id));
         let Some(requester) = self.requesters.get_mut(slot.index()) else { return };
         // The policy stays, with what it has learned of paths; sequence numbers, window, rate and
         // timer start anew. An entry that is left among the timers does not match `timer_entry` any
         // more.
-        *requester = Requester::new(requester.as_parts(self.port), &self.config);
+        let parts = requester.as_parts(self.port, settings);
+        *requester = Requester::new(parts, &self.config);
         self.unschedule(slot);
     }
 

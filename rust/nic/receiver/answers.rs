@@ -225,7 +225,7 @@ impl Answers {
             // about, and it selects the answer's own way back.
             entropy: echo.entropy,
             route: echo.entropy,
-            flags: priority.with(echo.mark).with(answer.flags),
+            flags: priority.with(echo.flags).with(answer.flags),
             ..answer
         });
     }

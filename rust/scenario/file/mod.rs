@@ -10,15 +10,19 @@ pub(super) mod topology;
 pub(super) mod transport;
 pub(super) mod workload;
 
-use serde::Serialize;
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::balance::{Parameters, SHARED_PARAMETERS};
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
-use crate::scenario::input::located::Located;
+use crate::scenario::input::located::{Key, Located};
 use crate::scenario::input::overrides::Overrides;
 use crate::scenario::input::reader::SectionReader;
-use crate::scenario::input::section::section;
+use crate::scenario::input::section::{Form, Value, section};
 use crate::scenario::input::source::Source;
 use crate::units::Span;
 use failure::FailureSection;
@@ -75,6 +79,42 @@ pub struct PolicySection {
     /// The parameters of the preset: every key except `name`.
     #[serde(flatten)]
     pub parameters: Located<Parameters>,
+}
+
+impl Value for PolicySection {
+    fn form() -> Form {
+        Form::of("name of a policy, or a table")
+    }
+
+    fn locate(&mut self, key: &Key) {
+        self.name.locate(&key.child("name"));
+        self.parameters.locate(key);
+    }
+}
+
+impl<'de> Deserialize<'de> for PolicySection {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct NameOrTable;
+        impl<'de> Visitor<'de> for NameOrTable {
+            type Value = PolicySection;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a policy, or { name = \"reps\", buffer = 8 }")
+            }
+            fn visit_str<E: Error>(self, name: &str) -> Result<PolicySection, E> {
+                let (name, parameters) = (name.to_owned().into(), Parameters::new().into());
+                Ok(PolicySection { name, parameters })
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PolicySection, A::Error> {
+                let mut parameters = Parameters::deserialize(MapAccessDeserializer::new(map))?;
+                let Some(toml::Value::String(name)) = parameters.remove("name") else {
+                    let missing = "the table must name its policy, for example name = \"reps\"";
+                    return Err(A::Error::custom(missing));
+                };
+                Ok(PolicySection { name: name.into(), parameters: parameters.into() })
+            }
+        }
+        from.deserialize_any(NameOrTable)
+    }
 }
 
 /// The fabric of a scenario.

@@ -60,7 +60,13 @@ fn several(
         parts.push(JobSpec { name: names[index].clone(), workload: sent.workload, start, after });
     }
     let count = parts.len();
-    let workload = Workload::of_jobs(parts).map_err(|error| {
+    // A job with a policy of its own is listed even if it is the only one.
+    let listed = count > 1 || jobs.iter().any(|job| job.job.policy.is_some());
+    let workload = match listed {
+        true => Workload::of_listed_jobs(&parts),
+        false => Workload::of_jobs(parts),
+    };
+    let workload = workload.map_err(|error| {
         let waits = jobs.iter().find_map(|job| job.job.after.given());
         match (error, waits) {
             (JobsError::Cycle, Some(after)) => context.invalid(&after, error.to_string()),

@@ -1,5 +1,6 @@
 //! Limits of memory and time, checked before a run is built.
 
+use crate::endpoint::JobPolicy;
 use crate::fabric::FabricConfig;
 use crate::nic::NicConfig;
 use crate::scenario::file::failure::FailureSection;
@@ -62,6 +63,7 @@ pub(in crate::scenario) struct CandidateRun<'a> {
     pub longest: Option<Bytes>,
     pub topology: &'a Topology,
     pub nic: &'a NicConfig,
+    pub job_policies: &'a [JobPolicy],
     pub fabric: &'a FabricConfig,
     pub time_limit: Time,
 }
@@ -86,8 +88,10 @@ impl CandidateRun<'_> {
         }
         let known = || messages.iter().map(|message| message.bytes).max().unwrap_or_default();
         let longest = self.longest.unwrap_or_else(known);
-        let recovery = self.nic.recovery;
-        if let Some(limit) = recovery.longest_message().filter(|&limit| longest > limit) {
+        let of_jobs = self.job_policies.iter().map(|job| job.recovery);
+        for recovery in [self.nic.recovery].into_iter().chain(of_jobs) {
+            let limit = recovery.longest_message().filter(|&limit| longest > limit);
+            let Some(limit) = limit else { continue };
             let name = recovery.name();
             let amount = format!("with the loss recovery {name}, a message of {longest}");
             return Err(self.too_large(context, amount, limit.to_string()));

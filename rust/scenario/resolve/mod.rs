@@ -9,6 +9,7 @@ pub(super) mod failure;
 pub(super) mod flow_file;
 pub(super) mod host_set;
 pub(super) mod job;
+pub(super) mod job_policy;
 pub(super) mod limits;
 pub(super) mod parameters;
 pub(super) mod pattern;

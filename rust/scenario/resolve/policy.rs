@@ -1,7 +1,7 @@
 //! `[policy]`: from a name and its parameters to a scheme.
 
 use super::parameters::{self, Refused};
-use crate::balance::{self, Parameters, Scheme, SchemeError};
+use crate::balance::{self, Parameters, Scheme, SchemeError, Weights};
 use crate::scenario::file::PolicySection;
 use crate::scenario::input::context::{AtLeast, Context, Lookup};
 use crate::scenario::input::error::ScenarioError;
@@ -40,6 +40,14 @@ fn scheme(context: &Context<'_>, section: &PolicySection) -> Result<Scheme, Scen
 fn unknown(context: &Context<'_>, section: &PolicySection, name: &str) -> ScenarioError {
     let known: Vec<&str> = balance::presets().map(|preset| preset.name).collect();
     context.unknown(section.name.key(), Lookup { what: "policy", name, known: &known })
+}
+
+/// The weights of a scheme, as scenarios name them.
+pub(super) fn weights_name(scheme: &Scheme) -> &'static str {
+    match scheme.weights {
+        Weights::Equal => "equal",
+        Weights::Capacity => "capacity",
+    }
 }
 
 /// Parameters that a policy refuses.

@@ -170,6 +170,19 @@ const BAD: &[&str] = &[
     "[[job]]\nname = \"a name with more than 24 characters\"",
     "[[job]]\nname = \"\"",
     "[[job]]\nname = \"two\\nlines\"",
+    // Policies of jobs.
+    "[workload]\npolicy = \"ecmp\"",
+    "[[job]]\npolicy = 3",
+    "[[job]]\npolicy = { buffer = 8 }",
+    "[[job]]\npolicy = \"rebs\"",
+    "[[job]]\npolicy = { name = \"rebs\" }",
+    "[[job]]\npolicy = { name = \"reps\", bufer = 8 }",
+    "[[job]]\npolicy = { name = \"reps\", buffer = \"8KB\" }",
+    "[[job]]\npolicy = \"adaptive\"\n[[job]]\nkind = \"shift\"",
+    "[[job]]\npolicy = \"adaptive\"\n[[job]]\npolicy = { name = \"adaptive\", refresh = \"1us\" }",
+    "[policy]\nname = \"ofan\"\n[[job]]\npolicy = \"ecmp\"\n[[job]]\nkind = \"shift\"",
+    "[transport]\ndelivery = \"unordered\"\n[policy]\nname = \"spray\"\n[[job]]\n\
+     policy = \"ecmp\"\n[[job]]\nkind = \"shift\"",
     // Faults of other files.
     "[workload]\nkind = \"chakra\"",
     "[workload]\nkind = \"chakra\"\nfile = \"no-such-trace\"",

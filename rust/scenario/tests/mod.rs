@@ -3,6 +3,7 @@
 mod failures;
 mod faults;
 mod files;
+mod job_policies;
 mod limits;
 mod resolved;
 mod switch;

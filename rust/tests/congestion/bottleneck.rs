@@ -116,6 +116,7 @@ fn outcome(case: Case) -> Outcome {
             queue_pairs: QpConfig::default(),
         },
         scheme,
+        job_policies: Vec::new(),
         workload: Arc::new(Workload::independent(case.messages)),
         seed: 1,
         time_limit: case.until,

@@ -5,6 +5,15 @@ use std::collections::VecDeque;
 use super::{Fraction, Span, Time};
 use crate::units::BitRate;
 
+/// How utilisation is measured.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scale {
+    /// The time over which it is measured.
+    pub(super) window: Span,
+    /// The ends of the first three levels, as parts of the rate.
+    pub(super) levels: [Fraction; 3],
+}
+
 /// Counts the bytes that leave by one port.
 #[derive(Debug, Clone)]
 pub(super) struct Meter {
@@ -26,16 +35,16 @@ impl Meter {
         self.joined += u64::from(wire_bytes);
     }
 
-    /// The level of utilisation in the window that ends now: the number of `levels` that it has
-    /// reached. `waiting` are the bytes at the port, including the packet in transmission.
+    /// The level of utilisation in the window that ends now: the number of levels' ends that it
+    /// has reached. `waiting` are the bytes at the port, including the packet in transmission.
     pub(super) fn level(
         &mut self,
         now: Time,
         waiting: u64,
         rate: BitRate,
-        window: Span,
-        levels: &[Fraction; 3],
+        scale: &Scale,
     ) -> u8 {
+        let Scale { window, levels } = *scale;
         let sent = self.joined.saturating_sub(waiting);
         while self.looks.get(1).is_some_and(|&(time, _)| now.since(time) >= window) {
             self.looks.pop_front();

@@ -8,6 +8,7 @@ pub(in crate::scenario) mod training;
 use serde::Serialize;
 
 use crate::collective;
+use crate::scenario::file::PolicySection;
 use crate::scenario::input::context::Lookup;
 use crate::scenario::input::error::ScenarioError;
 use crate::scenario::input::located::Located;
@@ -42,6 +43,11 @@ section! {
         name?: String = "`job0` and so on",
         /// The name of another job, after whose completion this one starts.
         after?: String = "none",
+        /// The policy of the job: a name as in `[policy]`, or a table of a name and its parameters,
+        /// `{ name = "reps", buffer = 8 }`. Switches hash the packets of policies that hash; a
+        /// fabric has at most one policy that does not, such as `adaptive` or `ethereal`. Its loss
+        /// recovery is that of the policy, unless `[transport]` names one.
+        policy?: PolicySection = "that of `[policy]`",
     }
 }
 
@@ -195,11 +201,12 @@ impl WorkloadSection {
 fn only_workload(reader: &mut SectionReader<'_>) -> Result<JobSection, ScenarioError> {
     let job: JobSection = reader.take_unlisted()?;
     let typed = [&job.name, &job.after].into_iter().find(|key| key.is_some());
-    match typed {
+    let policy = job.policy.is_some().then(|| job.policy.key());
+    match typed.map(Located::key).or(policy) {
         None => Ok(job),
         Some(typed) => {
             let because = "it is a key of [[job]], not of [workload]";
-            Err(reader.context().misplaced(typed.key(), because))
+            Err(reader.context().misplaced(typed, because))
         }
     }
 }

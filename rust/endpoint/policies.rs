@@ -1,0 +1,206 @@
+//! The policies of a run: that of the run, and those of jobs with one of their own.
+//!
+//! Jobs share no message streams, and so no queue pairs: a stream has one policy, which is chosen
+//! when a message starts and when a queue pair is made, never for a packet. Switches have one
+//! policy for the whole fabric. Where some jobs need no more of switches than the hash of ECMP,
+//! the packets of those carry the flag `HASHED`.
+
+use std::ops::Range;
+
+use crate::balance::{Eligibility, Scheme};
+use crate::nic::{QpSettings, Recovery};
+use crate::packet::Flags;
+use crate::workload::Workload;
+
+/// The policy of a job that has one of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobPolicy {
+    /// The index of the job.
+    pub job: usize,
+    /// The message streams of the job.
+    pub streams: Range<u32>,
+    /// How its load is balanced.
+    pub scheme: Scheme,
+    /// The loss recovery of its queue pairs.
+    pub recovery: Recovery,
+}
+
+/// All policies of a run, each once.
+#[derive(Debug, Clone)]
+pub struct Policies {
+    /// The first is that of the run.
+    list: Vec<Policy>,
+    /// The streams of jobs with another one than the first, and its index.
+    streams: Vec<(Range<u32>, usize)>,
+    /// True if a message may have the first.
+    first_is_used: bool,
+}
+
+/// A policy of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy {
+    /// How load is balanced.
+    pub scheme: Scheme,
+    /// The loss recovery of its queue pairs.
+    pub recovery: Recovery,
+    /// Flags of all its packets: `HASHED` or none.
+    flags: Flags,
+}
+
+impl Policies {
+    /// The policies of a run with this scheme and recovery, and of its jobs.
+    ///
+    /// # Panics
+    /// If two of them need different things of switches, beside hashing.
+    pub fn new(
+        scheme: &Scheme,
+        recovery: Recovery,
+        jobs: &[JobPolicy],
+        workload: &Workload,
+    ) -> Self {
+        let policy = |scheme: &Scheme, recovery| {
+            let scheme = scheme.clone();
+            Policy { scheme, recovery, flags: Flags::NONE }
+        };
+        let mut all = Self {
+            list: vec![policy(scheme, recovery)],
+            streams: Vec::new(),
+            first_is_used: jobs.is_empty() || jobs.len() < workload.jobs.len(),
+        };
+        for job in jobs {
+            let own = policy(&job.scheme, job.recovery);
+            let index = all.list.iter().position(|other| *other == own).unwrap_or_else(|| {
+                all.list.push(own);
+                all.list.len() - 1
+            });
+            all.first_is_used |= index == 0;
+            if index > 0 {
+                all.streams.push((job.streams.clone(), index));
+            }
+        }
+        if all.for_switches().eligibility == Eligibility::Unflagged {
+            for policy in all.list.iter_mut().filter(|policy| policy.scheme.is_hashed()) {
+                policy.flags = Flags::HASHED;
+            }
+        }
+        all
+    }
+
+    /// The index of the policy of a message stream.
+    pub fn index_of(&self, stream: u32) -> usize {
+        let own = self.streams.iter().find(|(streams, _)| streams.contains(&stream));
+        own.map_or(0, |&(_, index)| index)
+    }
+
+    /// The policy of a message stream.
+    pub fn of(&self, stream: u32) -> &Policy {
+        &self.list[self.index_of(stream)]
+    }
+
+    /// All of them; the first is that of the run.
+    pub fn all(&self) -> &[Policy] {
+        &self.list
+    }
+
+    /// Those that messages have.
+    pub fn used(&self) -> impl Iterator<Item = &Policy> {
+        self.list.iter().skip(usize::from(!self.first_is_used))
+    }
+
+    /// What switches need to know of all of them: the one policy that is not hashed, with its
+    /// eligibility, or one of those that are.
+    ///
+    /// # Panics
+    /// If switches would have to do different things, beside hashing.
+    pub fn for_switches(&self) -> Scheme {
+        let schemes = || self.used().map(|policy| &policy.scheme);
+        let Some(other) = schemes().find(|scheme| !scheme.is_hashed()) else {
+            return schemes().next().expect("a run has a policy").clone();
+        };
+        let mut rest = schemes().filter(|scheme| !scheme.is_hashed());
+        assert!(rest.all(|it| it.has_switches_of(other)), "checked: switches have one policy");
+        let eligibility = match schemes().any(Scheme::is_hashed) {
+            true => Eligibility::Unflagged,
+            false => Eligibility::All,
+        };
+        Scheme { eligibility, ..other.clone() }
+    }
+}
+
+impl Policy {
+    /// The settings of its queue pairs in NICs with that recovery; `None` if they are the NIC's.
+    pub(super) fn settings(&self, of_nic: Recovery) -> Option<QpSettings> {
+        let &Self { recovery, flags, .. } = self;
+        let differs = recovery != of_nic || flags != Flags::NONE;
+        differs.then_some(QpSettings { recovery, flags })
+    }
+
+    /// The settings of queue pairs of programs in NICs with that recovery, which they keep: their
+    /// two ends are made one by one.
+    pub(super) fn settings_of_program(&self, of_nic: Recovery) -> Option<QpSettings> {
+        Self { recovery: of_nic, ..self.clone() }.settings(of_nic)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::balance::{Forwarding, Parameters, build_scheme};
+
+    fn scheme(name: &str) -> Scheme {
+        build_scheme(name, &Parameters::new()).unwrap()
+    }
+
+    /// A run under `first`, with a job of ten streams for each of `jobs`, and `others` jobs.
+    fn policies(first: &str, jobs: &[&str], others: usize) -> Policies {
+        let own = |(job, name): (usize, &&str)| {
+            let scheme = scheme(name);
+            let streams = 10 * job as u32..10 * job as u32 + 10;
+            JobPolicy { job, streams, recovery: scheme.recovery, scheme }
+        };
+        let own: Vec<JobPolicy> = jobs.iter().enumerate().map(own).collect();
+        let mut workload = Workload::default();
+        workload.jobs = vec![crate::workload::Job::for_test(); jobs.len() + others];
+        Policies::new(&scheme(first), scheme(first).recovery, &own, &workload)
+    }
+
+    #[test]
+    fn streams_have_the_policy_of_their_job_and_equal_policies_are_one() {
+        let all = policies("ecmp", &["reps", "ecmp", "reps"], 1);
+        assert_eq!(all.all().len(), 2);
+        let names = [0, 9, 10, 29, 30].map(|stream| all.of(stream).scheme.name);
+        assert_eq!(names, ["reps", "reps", "ecmp", "reps", "ecmp"]);
+    }
+
+    #[test]
+    fn hashed_policies_need_no_flag_among_themselves() {
+        let all = policies("ecmp", &["reps", "spray", "subflow-4"], 1);
+        assert!(all.for_switches().is_hashed());
+        assert!(all.all().iter().all(|policy| policy.flags == Flags::NONE));
+        let own = all.of(0).settings(Recovery::GO_BACK_N).map(|it| it.recovery);
+        assert_eq!(own, Some(Recovery::PER_PACKET));
+        assert_eq!(all.of(99).settings(Recovery::GO_BACK_N), None);
+    }
+
+    #[test]
+    fn beside_another_policy_of_switches_hashed_packets_are_flagged() {
+        for (other, forwarding) in
+            [("adaptive", Forwarding::Hashed), ("ethereal", Forwarding::SourceRouted)]
+        {
+            for all in [policies("ecmp", &[other], 1), policies(other, &["ecmp"], 1)] {
+                let switches = all.for_switches();
+                assert_eq!((switches.name, switches.forwarding), (other, forwarding));
+                assert_eq!(switches.eligibility, Eligibility::Unflagged);
+                let flagged = all.all().iter().find(|it| it.flags == Flags::HASHED);
+                assert_eq!(flagged.map(|it| it.scheme.name), Some("ecmp"));
+            }
+        }
+    }
+
+    #[test]
+    fn the_policy_of_the_run_does_not_count_if_every_job_has_its_own() {
+        let all = policies("ofan", &["adaptive", "ecmp"], 0);
+        assert_eq!(all.for_switches().name, "adaptive");
+        assert_eq!(all.used().count(), 2);
+    }
+}

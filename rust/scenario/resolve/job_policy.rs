@@ -1,0 +1,98 @@
+//! `[[job]] policy`: jobs with a policy of their own.
+
+use super::{policy, transport};
+use crate::balance::Scheme;
+use crate::endpoint::JobPolicy;
+use crate::nic::{NicConfig, Recovery};
+use crate::scenario::file::ScenarioFile;
+use crate::scenario::input::context::Context;
+use crate::scenario::input::error::ScenarioError;
+use crate::scenario::input::located::Located;
+use crate::workload::Workload;
+
+/// The policy of the whole file, and what else those of jobs are resolved with.
+#[derive(Clone, Copy)]
+pub(in crate::scenario) struct Common<'a> {
+    /// The file as written.
+    pub typed: &'a ScenarioFile,
+    /// What `[policy]` names.
+    pub scheme: &'a Scheme,
+    pub nic: &'a NicConfig,
+    pub workload: &'a Workload,
+}
+
+/// The policies of the jobs of `file` that have one of their own, whose parameters are completed.
+pub(in crate::scenario) fn resolve(
+    context: &Context<'_>,
+    file: &mut ScenarioFile,
+    common: Common<'_>,
+) -> Result<Vec<JobPolicy>, ScenarioError> {
+    let (mut own, mut names, mut without) = (Vec::new(), Vec::new(), file.job.is_empty());
+    for (job, section) in file.job.iter_mut().enumerate() {
+        let Some(policy) = &mut *section.job.policy else {
+            without = true;
+            continue;
+        };
+        let scheme = policy::resolve(context, policy)?;
+        let recovery = recovery(context, scheme.recovery, common)?;
+        let of_job = &common.workload.jobs[job];
+        let streams = of_job.streams(common.workload);
+        names.push(policy.name.clone());
+        own.push(JobPolicy { job, streams, scheme, recovery });
+    }
+    let file_name = file.policy.name.clone();
+    let common = without.then_some((common.scheme, &file_name));
+    let jobs = own.iter().map(|job| &job.scheme).zip(&names);
+    check(context, &common.into_iter().chain(jobs).collect::<Vec<_>>())?;
+    Ok(own)
+}
+
+/// The loss recovery of a job whose policy is designed for `of_the_policy`. Parameters that the
+/// file gives apply to the recovery that they are of.
+fn recovery(
+    context: &Context<'_>,
+    of_the_policy: Recovery,
+    common: Common<'_>,
+) -> Result<Recovery, ScenarioError> {
+    let mut section = common.typed.transport.clone();
+    let selected = section.recovery.recovery(of_the_policy);
+    if selected.name() != common.nic.recovery.name() {
+        section.recovery_parameters.clear();
+    }
+    let trim = &common.typed.switch.trim;
+    Ok(transport::resolve(context, &mut section, of_the_policy, trim)?.recovery)
+}
+
+/// Fails for policies that cannot share switches. Each has the key that names it.
+fn check(
+    context: &Context<'_>,
+    policies: &[(&Scheme, &Located<String>)],
+) -> Result<(), ScenarioError> {
+    let Some((first, first_name)) = policies.first() else { return Ok(()) };
+    for (scheme, name) in &policies[1..] {
+        if scheme.weights != first.weights {
+            let expected = format!(
+                "its weights are \"{}\" and those of {} = {} are \"{}\"; routing distributes the \
+                 same to all switches, so write weights = \"capacity\" or \"equal\" for both",
+                policy::weights_name(scheme),
+                first_name.key(),
+                first_name.as_str(),
+                policy::weights_name(first),
+            );
+            return Err(context.invalid(name, expected));
+        }
+    }
+    let mut others = policies.iter().filter(|(scheme, _)| !scheme.is_hashed());
+    let Some((other, other_name)) = others.next() else { return Ok(()) };
+    let Some((_, name)) = others.find(|(scheme, _)| !scheme.has_switches_of(other)) else {
+        return Ok(());
+    };
+    let expected = format!(
+        "switches balance the packets of {} = {}, and can do no more with other packets than to \
+         hash them; use the same policy with the same parameters, or one that hashes, such as \
+         ecmp, subflow-k, spray or reps",
+        other_name.key(),
+        other_name.as_str(),
+    );
+    Err(context.invalid(name, expected))
+}
