@@ -83,7 +83,7 @@ mod tests {
     use crate::scenario::{Overrides, Scenario};
 
     fn setup(text: &str) -> Setup {
-        let text = format!("[workload]\nkind = \"permutation\"\nbytes = \"8192B\"\n{text}");
+        let text = format!("[workload]\nkind = \"shift\"\nshift = 4\nbytes = \"8192B\"\n{text}");
         Scenario::parse(&text, "a", Path::new(""), &Overrides::default()).unwrap().setup()
     }
 
@@ -98,21 +98,20 @@ mod tests {
         assert!(least <= lower_bound(&setup).time);
     }
 
-    /// Each leaf reaches the other by three of its four uplinks; how many of its hosts send there
-    /// is the permutation's draw. `subflow-4` divides the rate of a flow by 4.
+    /// The four hosts of a leaf send to the other one, by three of four uplinks. `subflow-4` divides
+    /// the rate of a flow by 4.
     #[test]
     fn a_link_down_leaves_three_quarters_to_four_flows() {
         let failure = "[[failure]]\nlink = \"leaf0-spine0\"\n";
-        let text = format!("seed = 3\n{FABRIC}{failure}[policy]\nname = \"subflow-4\"");
-        let mut setup = setup(&text);
-        let leaf = |host: u32| host / 4;
-        let across = setup.workload.messages.iter().filter(|it| leaf(it.src.0) < leaf(it.dst.0));
-        let flows = across.count() as f64;
-        let expected = (3e6 / flows.max(3.0)) as u32;
-        assert_eq!(rho_max(&setup), expected);
-        apply(&mut setup);
-        let share = Fraction::new(expected, 4 * PARTS).unwrap();
+        let mut setup = setup(&format!("{FABRIC}{failure}[policy]\nname = \"subflow-4\""));
+        assert_eq!(rho_max(&setup), 750_000);
+        let least = apply(&mut setup);
+        let share = Fraction::new(750_000, 4 * PARTS).unwrap();
         let control = CongestionControl::LineRate(line_rate::Config { share });
         assert_eq!(setup.nic.congestion, control);
+        // A packet at three quarters of 400 Gbps after one on an idle path.
+        let one = Message { bytes: Bytes::new(4_096), ..setup.workload.messages[0] };
+        setup.workload = Arc::new(Workload::independent(vec![one]));
+        assert_eq!(least, lower_bound(&setup).time + Span::from_ps(110_880));
     }
 }
