@@ -46,6 +46,9 @@ pub(super) struct RunSection {
     /// The number of seeds, from the scenario's.
     #[serde(default = "one")]
     pub seeds: u32,
+    /// The rate at which flows send.
+    #[serde(default)]
+    pub rate: FlowRate,
     /// What differs at the scale `quick`.
     #[serde(default)]
     pub quick: QuickSection,
@@ -53,6 +56,17 @@ pub(super) struct RunSection {
 
 fn one() -> u32 {
     1
+}
+
+/// The rate at which the flows of a run send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum FlowRate {
+    /// As the scenario says.
+    #[default]
+    Scenario,
+    /// The largest that even splitting over the links that are up can carry, under each seed.
+    RhoMax,
 }
 
 /// How a group of runs is smaller at the scale `quick`.

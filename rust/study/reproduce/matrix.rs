@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use super::Scale;
-use super::file::RunSection;
+use super::file::{FlowRate, RunSection};
 
 /// The most simulations of a group.
 const MOST_RUNS: usize = 100_000;
@@ -14,6 +14,8 @@ pub(super) struct Group {
     pub name: String,
     pub axes: Vec<Axis>,
     pub seeds: u32,
+    /// The rate at which flows send.
+    pub rate: FlowRate,
     /// Whether it runs at this scale.
     is_run: bool,
     /// What all its runs share.
@@ -155,7 +157,7 @@ impl Group {
             return Err(format!("{runs} simulations; expected from 1 to {MOST_RUNS}"));
         }
         let is_run = scale == Scale::Paper || !quick.skip;
-        Ok(Self { name: section.name.clone(), axes, seeds, is_run, base })
+        Ok(Self { name: section.name.clone(), axes, seeds, rate: section.rate, is_run, base })
     }
 
     /// The number of simulations.

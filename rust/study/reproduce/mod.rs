@@ -10,7 +10,8 @@
 //! - `file`: what is typed; `error`: faults.
 //! - `matrix`: axes, their cases and the scenario of each combination.
 //! - `metric`: the quantities; `claim`: claims with their names looked up.
-//! - `simulate`: the runs; `judge`: measures and verdicts; `outcome`: the results.
+//! - `simulate`: the runs; `even_rate`: the rate of flows under failures.
+//! - `judge`: measures and verdicts; `outcome`: the results.
 //! - `built_in`: the studies of this project.
 //!
 //! [`docs/reproduce/README.md`]: https://github.com/evenkeel/evenkeel
@@ -18,6 +19,7 @@
 mod built_in;
 mod claim;
 mod error;
+mod even_rate;
 mod file;
 mod judge;
 mod matrix;

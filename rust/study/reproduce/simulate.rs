@@ -6,6 +6,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::error::StudyError;
+use super::even_rate;
+use super::file::FlowRate;
 use super::matrix::{Combination, Group};
 use crate::fabric::Setup;
 use crate::report::{Identity, RailSummary, Summary};
@@ -113,11 +115,15 @@ impl Job<'_> {
         site: Site<'_>,
         observer: &dyn Observer,
     ) -> Result<Value, StudyError> {
-        let setup: Setup = scenario.setup();
+        let mut setup: Setup = scenario.setup();
+        let mut bound = lower_bound(&setup).time;
+        if self.group.rate == FlowRate::RhoMax {
+            bound = bound.max(even_rate::apply(&mut setup));
+        }
         let simulation = Run {
             identity: &self.identity(scenario.seed),
             setup: &setup,
-            bound: lower_bound(&setup).time,
+            bound,
             traces: scenario.traces.as_deref(),
         };
         let observers = RunObservers {
