@@ -318,6 +318,9 @@ impl Endpoints {
             }
             NicEvent::Completed { owner: Owner::World(cookie), work } => {
                 let flow = u32::try_from(work).expect("work is named by its flow");
+                let stream = self.ledger.connections.as_slice()[cookie as usize].key().stream;
+                let policy = self.policies.index_of(stream);
+                self.hosts[id.index()].splitters.of(policy).handle_completed_flow(now);
                 self.ledger.connections.complete_flow(cookie);
                 if let Some(message) = self.ledger.complete(now, flow) {
                     self.report(now, message, MessageEventKind::Completed);

@@ -10,6 +10,7 @@ use crate::nic::{ReceiveHalf, SendHalf};
 use crate::split::{Flow, QueuePairChoice, Request, Split};
 use crate::topology::{FailuresKnown, LinkState};
 use crate::units::Time;
+use crate::workload::Message;
 
 impl Endpoints {
     /// Hands the message that a task is to its sender's splitter.
@@ -18,6 +19,9 @@ impl Endpoints {
         let message = *self.message(id);
         self.ledger.start(now, id);
         let policy = self.policies.index_of(message.stream);
+        if weighs_paths(&self.policies.of(message.stream).scheme) {
+            self.tell_splitter(now, &message, policy);
+        }
         let request = Request {
             message: id,
             dst: message.dst,
@@ -26,6 +30,19 @@ impl Endpoints {
             paths: self.paths(message.src, message.dst, message.stream),
         };
         self.hosts[message.src.index()].splitters.of(policy).handle_message(now, &request);
+    }
+
+    /// Tells a sender's splitter which paths to the receiver of a message have no capacity left
+    /// since routing converged. Paths with less capacity than others count as whole.
+    fn tell_splitter(&mut self, now: Time, message: &Message, policy: usize) {
+        let Some(state) = &self.link_state else { return };
+        let left = |link: LinkId| state.rates[link.index()];
+        let shares = self.paths.between(message.src, message.dst, &left);
+        let edge = self.site.routes.edge_of(message.dst);
+        let splitter = self.hosts[message.src.index()].splitters.of(policy);
+        for (path, _) in (0u16..=u16::MAX).zip(shares).filter(|&(_, &share)| share == 0) {
+            splitter.handle_failed_path(now, edge, path);
+        }
     }
 
     /// The paths that a sender may choose from for a message stream.
@@ -131,10 +148,7 @@ impl Endpoints {
     /// informed of what is left of each path.
     pub fn handle_routing(&mut self, state: LinkState) {
         self.paths.clear();
-        let weighs = |policy: &Policy| {
-            let Scheme { forwarding, weights, .. } = policy.scheme;
-            forwarding == Forwarding::SourceRouted && weights == Weights::Capacity
-        };
+        let weighs = |policy: &Policy| weighs_paths(&policy.scheme);
         if self.policies.all().iter().any(weighs) {
             let of_messages = self.ledger.connections.as_slice().iter();
             let of_messages =
@@ -149,6 +163,11 @@ impl Endpoints {
         }
         self.link_state = (state.failures == FailuresKnown::Some).then_some(state);
     }
+}
+
+/// Whether its senders choose paths and weigh them by capacity.
+fn weighs_paths(scheme: &Scheme) -> bool {
+    scheme.forwarding == Forwarding::SourceRouted && scheme.weights == Weights::Capacity
 }
 
 /// The label of data packets from `src` to `dst` on a queue pair: that of a slot of a stream.

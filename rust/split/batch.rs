@@ -41,6 +41,12 @@ pub struct Config {
     /// The smallest piece: `"packet"` cuts between packets, a number of bytes anywhere. Default
     /// `"packet"` \[inferred\]; the authors' public simulator cuts as `"1B"` does.
     pub smallest_piece: SmallestPiece,
+    /// The most flows of a host in flight: flows to an edge switch wait, all together, while they
+    /// and those in flight exceed it, and are tried again `batch_timer` after a flow has completed.
+    /// Without flows in flight they start in any case. Default 0, no limit; later versions of the
+    /// authors' public simulator have 16 to 1,024, try again every 100 ns, and end with an error if
+    /// flows are cut.
+    pub qp_window: u32,
 }
 
 impl Default for Config {
@@ -50,6 +56,7 @@ impl Default for Config {
             start_jitter: Span::from_ns(50),
             path_memory: Span::from_ms(100),
             smallest_piece: SmallestPiece::Packet,
+            qp_window: 0,
         }
     }
 }
@@ -105,6 +112,10 @@ pub struct Batch<D> {
     batch: BTreeMap<SwitchId, Vec<Request>>,
     /// The time at which the batch is split; `None` while it is empty.
     batch_due: Option<Time>,
+    /// Groups that the window of queue pairs holds back, in the order in which they are tried.
+    held: Vec<(SwitchId, Vec<Request>)>,
+    /// Flows that were made and have not completed.
+    in_flight: u64,
     /// Failed paths by destination edge switch, each with the time at which it is forgotten
     /// ([`crate::nic::Timer::PathMemory`]): a list, because the number is unbounded. No wake-up
     /// is scheduled; expired entries are removed when the next batch is split.
@@ -126,6 +137,8 @@ impl<D: Divide> Batch<D> {
             random: Stream::new(seed, Purpose::Split, u64::from(host.0)),
             batch: BTreeMap::new(),
             batch_due: None,
+            held: Vec::new(),
+            in_flight: 0,
             failed: BTreeMap::new(),
             pending: BTreeMap::new(),
             at_once: VecDeque::new(),
@@ -139,18 +152,36 @@ impl<D: Divide> Batch<D> {
         // Different senders visit destinations in different orders, so they have no common first
         // target.
         self.random.shuffle(&mut groups);
-        for (edge, mut requests) in groups {
-            self.random.shuffle(&mut requests);
-            let mut paths = self.good_paths(now, edge, &requests[0]);
-            self.random.shuffle(&mut paths);
-            // A stable sort keeps the shuffled order within each size.
-            let sizes = sizes(&requests);
-            let size = |request: &Request| sizes.partition_point(|&size| size <= request.bytes);
-            requests.sort_by_key(size);
-            for group in requests.chunk_by(|a, b| size(a) == size(b)) {
-                self.split_group(now, group, &paths);
+        let held = std::mem::take(&mut self.held);
+        for (edge, requests) in held.into_iter().chain(groups) {
+            if self.fits_window(now, edge, &requests) {
+                self.release(now, edge, requests);
+            } else {
+                self.held.push((edge, requests));
             }
         }
+    }
+
+    /// Splits the flows to an edge switch, which then start.
+    fn release(&mut self, now: Time, edge: SwitchId, mut requests: Vec<Request>) {
+        self.random.shuffle(&mut requests);
+        let mut paths = self.good_paths(now, edge, &requests[0]);
+        self.random.shuffle(&mut paths);
+        for group in by_size(&mut requests) {
+            self.split_group(now, group, &paths);
+        }
+    }
+
+    /// Whether the flows to an edge switch, cut into pieces, fit beside those in flight.
+    fn fits_window(&mut self, now: Time, edge: SwitchId, requests: &[Request]) -> bool {
+        let window = u64::from(self.config.qp_window);
+        if window == 0 || self.in_flight == 0 {
+            return true;
+        }
+        let paths = self.good_paths(now, edge, &requests[0]);
+        let mut requests = requests.to_vec();
+        let pieces = by_size(&mut requests).map(|group| self.pieces(group, &paths).len() as u64);
+        self.in_flight + pieces.sum::<u64>() <= window
     }
 
     fn good_paths(&mut self, now: Time, edge: SwitchId, request: &Request) -> Vec<u16> {
@@ -164,14 +195,17 @@ impl<D: Divide> Batch<D> {
         if good.is_empty() { all.collect() } else { good }
     }
 
-    fn split_group(&mut self, now: Time, requests: &[Request], paths: &[u16]) {
+    fn pieces(&self, requests: &[Request], paths: &[u16]) -> Vec<Piece> {
         let lengths: Vec<u64> = requests.iter().map(|request| request.bytes.get()).collect();
-        let group = Group {
+        D::divide(&Group {
             lengths: &lengths,
             paths: u32::try_from(paths.len()).expect("65,536 at most"),
             cutter: self.cutter,
-        };
-        let pieces = D::divide(&group);
+        })
+    }
+
+    fn split_group(&mut self, now: Time, requests: &[Request], paths: &[u16]) {
+        let pieces = self.pieces(requests, paths);
         for pieces in pieces.chunk_by(|a, b| a.flow == b.flow) {
             let request = &requests[pieces[0].flow as usize];
             let count = u32::try_from(pieces.len()).expect("at most one piece per path");
@@ -201,7 +235,17 @@ impl<D: Divide> Batch<D> {
         let delay = Span::from_ns(u64::from(self.random.below(steps + 1)) * step);
         self.pending.insert((now + delay, self.made), flow);
         self.made += 1;
+        self.in_flight += 1;
     }
+}
+
+/// The requests of each size, in their order.
+fn by_size(requests: &mut [Request]) -> impl Iterator<Item = &[Request]> {
+    let sizes = sizes(requests);
+    let size = move |request: &Request| sizes.partition_point(|&size| size <= request.bytes);
+    // A stable sort keeps the order within each size.
+    requests.sort_by_key(&size);
+    requests.chunk_by(move |a, b| size(a) == size(b))
 }
 
 /// The distinct sizes, each represented by its shortest flow; sizes that differ from it by a byte
@@ -217,6 +261,7 @@ impl<D: Divide> Split for Batch<D> {
     fn handle_message(&mut self, now: Time, request: &Request) {
         if request.paths.count() == 1 {
             self.at_once.push_back(Flow::whole(request));
+            self.in_flight += 1;
             return;
         }
         self.batch.entry(request.edge).or_default().push(*request);
@@ -227,6 +272,13 @@ impl<D: Divide> Split for Batch<D> {
         let failed = self.failed.entry(edge).or_default();
         failed.retain(|&(known, forget)| known != path && forget > now);
         failed.push((path, now.saturating_add(self.config.path_memory)));
+    }
+
+    fn handle_completed_flow(&mut self, now: Time) {
+        self.in_flight -= 1;
+        if !self.held.is_empty() {
+            self.batch_due.get_or_insert(now + self.config.batch_timer);
+        }
     }
 
     fn handle_timeout(&mut self, now: Time) {

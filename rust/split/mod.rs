@@ -56,6 +56,9 @@ macro_rules! registry {
             fn handle_failed_path(&mut self, now: Time, edge: SwitchId, path: u16) {
                 match self { $(Self::$splitter(it) => it.handle_failed_path(now, edge, path),)* }
             }
+            fn handle_completed_flow(&mut self, now: Time) {
+                match self { $(Self::$splitter(it) => it.handle_completed_flow(now),)* }
+            }
             fn handle_timeout(&mut self, now: Time) {
                 match self { $(Self::$splitter(it) => it.handle_timeout(now),)* }
             }
@@ -150,6 +153,9 @@ pub trait Split {
 
     /// Processes the failure of a path to hosts below `edge`.
     fn handle_failed_path(&mut self, _now: Time, _edge: SwitchId, _path: u16) {}
+
+    /// Processes the completion of a flow that this splitter made.
+    fn handle_completed_flow(&mut self, _now: Time) {}
 
     /// Performs the work that is due at `now` or earlier.
     fn handle_timeout(&mut self, _now: Time) {}

@@ -179,3 +179,24 @@ fn runs_count_the_same(test: &str, topology: &str) {
         }
     }
 }
+
+/// A direct exchange of 64 hosts, with the window of later versions of Ethereal's simulator: 8 flows
+/// to each of 7 other racks, and 7 within the rack that do not wait.
+#[test]
+fn a_window_bounds_the_queue_pairs_in_use() {
+    let in_use = |window: u32| {
+        let text = format!(
+            "[topology]\nleaves = 8\nspines = 8\nhosts_per_leaf = 8\n\
+             [transport]\ncongestion_control = \"line-rate\"\n\
+             [policy]\nname = \"ethereal\"\nqp_window = {window}\n\
+             [workload]\nkind = \"all-to-all\"\nbytes = \"512KiB\"\n"
+        );
+        let scenario = Scenario::parse(&text, "window", Path::new(""), &Overrides::default());
+        let outcome = fabric::run(&scenario.unwrap().setup(), &mut |_| {});
+        assert_eq!(outcome.verdict, Verdict::Completed);
+        outcome.qps.in_use_per_nic_max
+    };
+    assert_eq!(in_use(0), 63);
+    assert!((8..=16 + 7).contains(&in_use(16)), "{}", in_use(16));
+    assert!((24..=32 + 7).contains(&in_use(32)), "{}", in_use(32));
+}

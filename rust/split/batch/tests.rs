@@ -187,3 +187,28 @@ fn an_early_wake_up_changes_no_flow() {
     let avoided = asked.iter().take_while(|flow| flow.path != 2).count();
     assert!(avoided > 18 && avoided < asked.len(), "avoided until it is forgotten: {avoided}");
 }
+
+/// Two edge switches with 8 flows each and a window of 10: the second has to wait for six of the
+/// first.
+#[test]
+fn flows_beyond_the_window_wait_until_enough_have_completed() {
+    let mut splitter: Ethereal = of_host(Config { qp_window: 10, ..Config::default() }, 0);
+    let mut both = requests(8, 8, 1_000);
+    both.extend(requests(8, 8, 1_000).iter().map(|it| Request { edge: SwitchId(2), ..*it }));
+    assert_eq!(split(&mut splitter, Time::ZERO, &both).len(), 8);
+    let later = Time::ZERO + Span::from_us(9);
+    for _ in 0..5 {
+        splitter.handle_completed_flow(later);
+    }
+    // Tried again after 100 ns, and still too many.
+    assert_eq!(splitter.poll_timeout(), Some(later + Span::from_ns(100)));
+    assert_eq!(split(&mut splitter, later, &[]).len(), 0);
+    splitter.handle_completed_flow(later);
+    assert_eq!(split(&mut splitter, later, &[]).len(), 8);
+}
+
+#[test]
+fn more_flows_than_the_window_start_if_none_is_in_flight() {
+    let mut splitter: Ethereal = of_host(Config { qp_window: 3, ..Config::default() }, 0);
+    assert_eq!(split(&mut splitter, Time::ZERO, &requests(8, 8, 1_000)).len(), 8);
+}
