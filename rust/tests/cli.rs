@@ -6,6 +6,7 @@ mod compare;
 mod help;
 mod hpcc;
 mod inspect;
+mod reproduce;
 mod run;
 #[cfg(not(feature = "ns3"))]
 mod twin;

@@ -15,4 +15,11 @@ macro_rules! studies {
 
 studies! {
     "ethereal-collectives",
+    "ethereal-failure",
+    "ethereal-qps",
+    "ethereal-gpt",
+    "ofan-ideal",
+    "ofan-failures",
+    "ofan-sweeps",
+    "ofan-fsdp",
 }

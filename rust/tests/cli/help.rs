@@ -2,8 +2,8 @@
 
 use super::bench::Bench;
 
-const COMMANDS: [&str; 9] =
-    ["run", "compare", "hpcc", "check", "bound", "qps", "list", "trace", "twin"];
+const COMMANDS: [&str; 10] =
+    ["run", "compare", "reproduce", "hpcc", "check", "bound", "qps", "list", "trace", "twin"];
 
 #[test]
 fn help_names_every_command_with_examples_and_exit_status() {
