@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// The numbers of the JSON object, and those derived from it.
-const NAMES: [&str; 36] = [
+const NAMES: [&str; 40] = [
     "cct_ns",
     "bound_ns",
     "slowdown",
@@ -39,6 +39,10 @@ const NAMES: [&str; 36] = [
     "state.sender_bits_per_qp_max",
     "bytes_per_s",
     "cpu_busy_ns_max",
+    "operation_ns.first",
+    "operation_ns.last",
+    "operation_ns.max",
+    "resume_ns",
     "events",
 ];
 
@@ -87,8 +91,16 @@ impl Metric {
     /// Its value in the JSON object of a run. A time that the run did not reach is infinite; `None`
     /// if the object has no such number.
     pub(super) fn of(&self, run: &Value) -> Option<f64> {
-        if self.path == "increase_percent" {
-            return Some((number(&run["slowdown"])? - 1.0) * 100.0);
+        let derived = match self.path.as_str() {
+            "increase_percent" => Some((number(&run["slowdown"])? - 1.0) * 100.0),
+            "resume_ns" => return Some(resume_ns(run)? / self.divisor),
+            path => match path.strip_prefix("operation_ns.") {
+                Some(which) => return Some(operation_ns(run, which)? / self.divisor),
+                None => None,
+            },
+        };
+        if derived.is_some() {
+            return derived;
         }
         let found = match self.path.strip_prefix("job.").and_then(|rest| rest.rsplit_once('.')) {
             Some((job, key)) => {
@@ -104,6 +116,28 @@ impl Metric {
 /// A number; infinite for `null`, which stands for what a run did not reach.
 fn number(value: &Value) -> Option<f64> {
     if value.is_null() { Some(f64::INFINITY) } else { value.as_f64() }
+}
+
+/// The time of an operation of rails: the `first`, the `last`, or the longest.
+fn operation_ns(run: &Value, which: &str) -> Option<f64> {
+    let operations = run["operations"].as_array()?;
+    let mut times = operations.iter().filter_map(|operation| number(&operation["took_ns"]));
+    match which {
+        "first" => times.next(),
+        "last" => times.next_back(),
+        _ => times.max_by(f64::total_cmp),
+    }
+}
+
+/// The time from the first failure of a rail until the first chunk that was issued again is whole;
+/// infinite if none is.
+fn resume_ns(run: &Value) -> Option<f64> {
+    let events = run["timeline"].as_array()?;
+    let at = |what: &str| {
+        let event = events.iter().find(|event| event["what"].as_str() == Some(what));
+        event.and_then(|event| event["at_ns"].as_f64())
+    };
+    Some(at("the first of them is whole at a rank").unwrap_or(f64::INFINITY) - at("fails")?)
 }
 
 /// The name with `_ns` in place of another unit of time, the divisor of its values, and the unit.
@@ -153,6 +187,26 @@ mod tests {
         assert_eq!(value("job.other.cct_ms"), None);
         assert_eq!(Metric::named("fct_us.p99").unwrap().unit, "us");
         assert_eq!(Metric::named("queue_bytes_max").unwrap().unit, "B");
+    }
+
+    #[test]
+    fn rails_have_times_of_operations_and_of_resumption() {
+        let run = serde_json::json!({
+            "operations": [{ "took_ns": 3e6 }, { "took_ns": 5e6 }, { "took_ns": 2e6 }],
+            "timeline": [
+                { "at_ns": 1e6, "rail": "a", "what": "fails" },
+                { "at_ns": 9e6, "rail": "a", "what": "the first of them is whole at a rank" },
+            ],
+        });
+        let value = |name: &str| Metric::named(name).unwrap().of(&run);
+        assert_eq!(value("operation_ms.first"), Some(3.0));
+        assert_eq!(value("operation_ms.last"), Some(2.0));
+        assert_eq!(value("operation_us.max"), Some(5e3));
+        assert_eq!(value("resume_ms"), Some(8.0));
+        let healthy = serde_json::json!({ "operations": [], "timeline": [] });
+        assert_eq!(Metric::named("resume_ns").unwrap().of(&healthy), None);
+        assert_eq!(Metric::named("operation_ns.max").unwrap().of(&healthy), None);
+        assert_eq!(Metric::named("operation_ns.max").unwrap().of(&serde_json::json!({})), None);
     }
 
     #[test]
