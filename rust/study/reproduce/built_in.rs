@@ -22,4 +22,12 @@ studies! {
     "ofan-failures",
     "ofan-sweeps",
     "ofan-fsdp",
+    "prime",
+    "reps-symmetric",
+    "reps-coalescing",
+    "reps-asymmetric",
+    "reps-failures",
+    "reps-law",
+    "reps-flapping",
+    "nezha",
 }
