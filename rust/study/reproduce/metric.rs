@@ -91,25 +91,26 @@ impl Metric {
     /// Its value in the JSON object of a run. A time that the run did not reach is infinite; `None`
     /// if the object has no such number.
     pub(super) fn of(&self, run: &Value) -> Option<f64> {
-        let derived = match self.path.as_str() {
-            "increase_percent" => Some((number(&run["slowdown"])? - 1.0) * 100.0),
-            "resume_ns" => return Some(resume_ns(run)? / self.divisor),
+        let value = match self.path.as_str() {
+            "increase_percent" => (number(&run["slowdown"])? - 1.0) * 100.0,
+            "resume_ns" => resume_ns(run)?,
             path => match path.strip_prefix("operation_ns.") {
-                Some(which) => return Some(operation_ns(run, which)? / self.divisor),
-                None => None,
+                Some(which) => operation_ns(run, which)?,
+                None => number(self.find(run)?)?,
             },
         };
-        if derived.is_some() {
-            return derived;
-        }
-        let found = match self.path.strip_prefix("job.").and_then(|rest| rest.rsplit_once('.')) {
+        Some(value / self.divisor)
+    }
+
+    /// Its place in the JSON object of a run.
+    fn find<'a>(&self, run: &'a Value) -> Option<&'a Value> {
+        match self.path.strip_prefix("job.").and_then(|rest| rest.rsplit_once('.')) {
             Some((job, key)) => {
                 let jobs = run["jobs"].as_array()?;
-                &jobs.iter().find(|it| it["name"].as_str() == Some(job))?[key]
+                Some(&jobs.iter().find(|it| it["name"].as_str() == Some(job))?[key])
             }
-            None => self.path.split('.').fold(run, |value, key| &value[key]),
-        };
-        Some(number(found)? / self.divisor)
+            None => Some(self.path.split('.').fold(run, |value, key| &value[key])),
+        }
     }
 }
 
