@@ -98,8 +98,8 @@ mod tests {
         assert!(least <= lower_bound(&setup).time);
     }
 
-    /// The four hosts of a leaf send to the other one, by three of four uplinks. `subflow-4` divides
-    /// the rate of a flow by 4.
+    /// The four hosts of a leaf send to the other one, by three of four uplinks. `subflow-4`
+    /// divides the rate of a flow by 4.
     #[test]
     fn a_link_down_leaves_three_quarters_to_four_flows() {
         let failure = "[[failure]]\nlink = \"leaf0-spine0\"\n";
