@@ -180,8 +180,8 @@ fn runs_count_the_same(test: &str, topology: &str) {
     }
 }
 
-/// A direct exchange of 64 hosts, with the window of later versions of Ethereal's simulator: 8 flows
-/// to each of 7 other racks, and 7 within the rack that do not wait.
+/// A direct exchange of 64 hosts with the window of later versions of Ethereal's simulator: 8 flows
+/// to each of 7 other racks, and 7 within the rack, which do not wait.
 #[test]
 fn a_window_bounds_the_queue_pairs_in_use() {
     let in_use = |window: u32| {
