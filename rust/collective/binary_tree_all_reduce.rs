@@ -1,10 +1,11 @@
 //! One binary tree: it reduces the whole vector towards its root and broadcasts the result from
 //! there.
 //!
-//! Source: ASTRA-sim, `DoubleBinaryTreeAllReduce.cc` and `BinaryTree.cc`: its double binary tree, and
-//! so that of Ethereal's simulator, gives each chunk one of two trees, so that with one chunk one
-//! tree carries the whole vector. It is the first tree of [`super::double_binary_tree_all_reduce`],
-//! there counted from the last rank. A rank sends to both of its children at the same time.
+//! Source: ASTRA-sim, `DoubleBinaryTreeAllReduce.cc` and `BinaryTree.cc`: its double binary tree,
+//! and so that of Ethereal's simulator, gives each chunk one of two trees, so that with one chunk
+//! one tree carries the whole vector. It is the first tree of
+//! [`super::double_binary_tree_all_reduce`], there counted from the last rank. A rank sends to both
+//! of its children at the same time.
 
 use super::double_binary_tree_all_reduce::{children_on_chain, edges};
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
