@@ -17,16 +17,19 @@ impl Stamp {
         Self(bits)
     }
 
+    /// The binary logarithm of a step in picoseconds.
+    pub(crate) const STEP_BITS: u32 = 10;
+
     /// The stamp for `time`.
     pub const fn at(time: Time) -> Self {
         // A shift in place of a division by 1,000: the stamp is taken for each data packet.
-        Self((time.as_ps() >> 10) as u32)
+        Self((time.as_ps() >> Self::STEP_BITS) as u32)
     }
 
     /// Picoseconds from this stamp to `now`, within 1 ns, if less than 4.4 ms have passed.
     pub const fn ps_until(self, now: Time) -> u64 {
         // The difference of wrapped stamps is right as long as the time between them does not wrap.
-        (Self::at(now).0.wrapping_sub(self.0) as u64) << 10
+        (Self::at(now).0.wrapping_sub(self.0) as u64) << Self::STEP_BITS
     }
 }
 

@@ -94,6 +94,12 @@ fn leaf_switches_leave_a_failed_path_after_timeouts_and_ecmp_waits_for_the_repai
 }
 
 #[test]
+fn the_acknowledgements_of_mp_rdma_lead_around_slow_links() {
+    let [own, spray] = ["mp-rdma", "spray"].map(|policy| cct("mp-rdma.toml", policy).0);
+    assert!(own < 0.55 * spray, "{own} {spray}");
+}
+
+#[test]
 fn host_rotation_has_almost_no_queues() {
     let (_, host_dr) = run("host-rotation.toml", "host-dr");
     let (_, spray) = run("host-rotation.toml", "spray");

@@ -105,6 +105,7 @@ registry! {
     flowlet::Flowlet,
     plb::Plb,
     host_dr::HostDr,
+    mp_rdma::MpRdma,
 }
 
 /// The report of an acknowledgement on packets that carried an entropy value.

@@ -168,10 +168,12 @@ fn every_policy_is_served_or_refused_with_the_reason() {
         [
             "reps: acknowledgements",
             "reps-legacy: acknowledgements",
+            "reps-ethereal: acknowledgements",
             "bitmap: acknowledgements",
             "prime: acknowledgements",
             "plb: acknowledgements",
             "host-dr: the source",
+            "mp-rdma: acknowledgements",
             "ecmp-murmur: node numbers",
             "conga: headers",
             "subflow-k: messages",

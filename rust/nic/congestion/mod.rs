@@ -101,6 +101,7 @@ registry! {
     nscc::Nscc,
     swift::Swift,
     new_reno::NewReno,
+    mp_rdma::MpRdma,
 }
 
 /// The network as a NIC is configured for it.
