@@ -11,8 +11,8 @@
 //! - Later packets follow acknowledgements: one without a mark clocks out one packet on its own VP,
 //!   two with marks clock out one, as the window's cut of half a packet says. Where the window
 //!   grows by a packet more, that goes on the VP of the last acknowledgement. VPs whose packets
-//!   cannot go at once wait in order (`waiting`). The artifact of REPS remembers one VP: of two that
-//!   acknowledgements bring between two packets one is lost, and paths become fewer.
+//!   cannot go at once wait in order (`waiting`). The artifact of REPS remembers one VP: of two
+//!   acknowledgements between two packets it forgets the first, and paths become fewer.
 //! - Once a round trip, with probability `probe`, a packet goes on a new random VP instead.
 //! - An acknowledgement that `out_of_order` packets sent later have overtaken is of a slow path: it
 //!   clocks nothing. Its packet goes on the VP of the last one that did: the window is not cut, as
