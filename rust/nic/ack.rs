@@ -9,6 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::board::Board;
 use crate::packet::{ArrivalReport, DataView, Flags, Packet, Psn, Stamp};
 use crate::units::{Bytes, Span};
 
@@ -28,6 +29,8 @@ pub struct AckConfig {
     pub marked: Marked,
     /// The packets that it speaks of.
     pub range: AckRange,
+    /// The arrivals that its bitmap reports.
+    pub bitmap: Bitmap,
     /// The packets whose entropy values the sender learns from it.
     pub entropies: Entropies,
     /// Whether switches serve acknowledgements before data; NICs always do.
@@ -35,12 +38,12 @@ pub struct AckConfig {
 }
 
 impl AckConfig {
-    /// Length on the wire of an answer with this report.
+    /// Length on the wire of an answer that reports `new` arrivals for the first time.
     #[inline]
-    pub(super) fn wire_bytes(&self, report: &ArrivalReport) -> u16 {
+    pub(super) fn wire_bytes(&self, new: u32) -> u16 {
         let entropies = match self.entropies {
             Entropies::Last => 0,
-            Entropies::Carry => 2 * report.arrived.count_ones() as u16,
+            Entropies::Carry => 2 * new as u16,
         };
         // Scenarios refuse longer ones.
         let bare = u16::try_from(self.bytes.get());
@@ -58,6 +61,7 @@ impl Default for AckConfig {
             within: Span::MAX,
             marked: Marked::Wait,
             range: AckRange::Cumulative,
+            bitmap: Bitmap::New,
             entropies: Entropies::Last,
             priority: true,
         }
@@ -85,6 +89,21 @@ pub enum AckRange {
     /// Nothing: it speaks of one packet, as in Ethereal's simulator and in the older transports of
     /// htsim. The packet of a lost acknowledgement times out, and is sent again.
     Packet,
+}
+
+/// The arrivals that the bitmap of an acknowledgement reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bitmap {
+    /// Those that no earlier acknowledgement reported: where one is lost, the packets that it
+    /// reported are sent again, unless the cumulative number passes them in time.
+    #[default]
+    New,
+    /// All of the 64 PSNs that end with the last new one, as often as that is (the SACK bitmap of
+    /// Ultra Ethernet 1.0; its simulator and REPS's artifact): a lost acknowledgement costs
+    /// nothing. Only packets in any order have a bitmap to repeat. One acknowledgement then covers
+    /// at most 32 PSNs that are new.
+    Repeats,
 }
 
 /// Of which packets a sender learns the entropy values from an acknowledgement.
@@ -135,6 +154,12 @@ pub(super) struct Unreported {
 }
 
 impl Unreported {
+    /// How many different packets it reports.
+    #[inline]
+    pub(super) const fn packets(&self) -> u32 {
+        self.sack.count_ones()
+    }
+
     /// Whether there is nothing to report.
     #[inline]
     pub(super) const fn is_empty(&self) -> bool {
@@ -143,15 +168,26 @@ impl Unreported {
 
     /// Whether one acknowledgement can cover `sequence` too.
     #[inline]
-    pub(super) fn has_room_for(&self, sequence: u64) -> bool {
+    pub(super) fn has_room_for(&self, sequence: u64, bitmap: Bitmap) -> bool {
         if self.is_empty() {
             return true;
         }
-        // The highest bit stands for the last packet, wherever it came in the order of arrival.
-        let last = self.base + 63 - u64::from(self.sack.leading_zeros());
+        let last = self.last();
         let (low, high) = (self.base.min(sequence), last.max(sequence));
-        // The bitmap spans 64 packets, but the field of marks has one bit for each of only 32.
-        high - low < 64 && self.packets < Packet::MOST_REPORTED
+        // The bitmap spans 64 packets, but the field of marks has one bit for each of only 32: of
+        // the last 32, if older arrivals are repeated.
+        let span = match bitmap {
+            Bitmap::New => 64,
+            Bitmap::Repeats => u64::from(Packet::MOST_REPORTED),
+        };
+        high - low < span && self.packets < Packet::MOST_REPORTED
+    }
+
+    /// The last packet that is unreported, in the order of numbers; there is one.
+    #[inline]
+    fn last(&self) -> u64 {
+        // The highest bit stands for it, wherever it came in the order of arrival.
+        self.base + 63 - u64::from(self.sack.leading_zeros())
     }
 
     /// Adds an arrival, for which there is room.
@@ -195,6 +231,21 @@ impl Unreported {
         let this = std::mem::take(self);
         ArrivalReport::new(Psn::on_wire(this.base), this.sack, this.marks)
     }
+
+    /// Takes all of it, with the arrivals of `board` among the 64 packets before its end.
+    pub(super) fn take_with(&mut self, board: &Board) -> ArrivalReport {
+        let this = std::mem::take(self);
+        if this.is_empty() {
+            return ArrivalReport::new(Psn::on_wire(this.base), this.sack, this.marks);
+        }
+        // Everything before the first missing packet is acknowledged by the cumulative number.
+        let from = this.last().saturating_sub(63).max(board.first());
+        let base = this.base.min(from);
+        let (behind, length) = (this.base - base, this.last() - base);
+        let repeated = board.block(base) & (u64::MAX >> (63 - length));
+        let (sack, marks) = (this.sack << behind | repeated, this.marks << behind);
+        ArrivalReport::new(Psn::on_wire(base), sack, marks)
+    }
 }
 
 #[cfg(test)]
@@ -209,7 +260,7 @@ mod tests {
     fn noted(sequences: &[u64]) -> Unreported {
         let mut unreported = Unreported::default();
         for &sequence in sequences {
-            assert!(unreported.has_room_for(sequence), "{sequence}");
+            assert!(unreported.has_room_for(sequence, Bitmap::New), "{sequence}");
             note(&mut unreported, sequence, Flags::NONE);
         }
         unreported
@@ -218,7 +269,8 @@ mod tests {
     #[test]
     fn what_it_covers_lies_within_64_in_any_order() {
         let all = noted(&[100, 163, 130]);
-        assert!(!all.has_room_for(99) && !all.has_room_for(164) && all.has_room_for(101));
+        let has_room = |sequence| all.has_room_for(sequence, Bitmap::New);
+        assert!(!has_room(99) && !has_room(164) && has_room(101));
         let mut later = noted(&[100, 37]);
         assert_eq!((later.base, later.sack), (37, 1 << 63 | 1));
         note(&mut later, 40, Flags::MARKED);
@@ -228,7 +280,27 @@ mod tests {
     #[test]
     fn it_covers_32_packets_at_most() {
         let all: Vec<u64> = (0..32).collect();
-        assert!(!noted(&all).has_room_for(32));
+        assert!(!noted(&all).has_room_for(32, Bitmap::New));
+    }
+
+    #[test]
+    fn a_bitmap_that_repeats_has_what_arrived_among_the_64_before_its_end() {
+        let mut board = Board::default();
+        (0..300).filter(|n| ![10, 250, 290].contains(n)).for_each(|n| board.insert(n));
+        let mut late = noted(&[250]);
+        note(&mut late, 260, Flags::MARKED);
+        assert!(
+            late.has_room_for(281, Bitmap::Repeats) && !late.has_room_for(282, Bitmap::Repeats)
+        );
+        board.insert(250);
+        let report = late.take_with(&board);
+        assert_eq!((report.base.get(), report.arrived), (260 - 63, u64::MAX));
+        assert_eq!(report.marks(), 1 << 63);
+        board.insert(10);
+        let report = noted(&[295]).take_with(&board);
+        assert_eq!((report.base.get(), report.arrived), (290, 0b11_1110), "from the first missing");
+        let report = noted(&[5]).take_with(&board);
+        assert_eq!((report.base.get(), report.arrived), (5, 1), "a duplicate speaks for itself");
     }
 
     #[test]

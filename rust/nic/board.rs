@@ -42,6 +42,23 @@ impl Board {
         self.words.get(word as usize).is_some_and(|bits| bits >> (sequence % 64) & 1 == 1)
     }
 
+    /// The arrivals among the 64 packets from `base` on, lowest bit first.
+    pub(super) fn block(&self, base: u64) -> u64 {
+        let word = |number: u64| match number.checked_sub(self.first / 64) {
+            // Words before `first` are gone, and bits before it are cleared: all of it arrived.
+            None => u64::MAX,
+            Some(index) => {
+                let bits = self.words.get(index as usize).copied().unwrap_or(0);
+                bits | !from(self.first, number)
+            }
+        };
+        let low = word(base / 64) >> (base % 64);
+        match base.is_multiple_of(64) {
+            true => low,
+            false => low | word(base / 64 + 1) << (64 - base % 64),
+        }
+    }
+
     /// `sequence`, which was missing, arrives.
     #[inline]
     pub(super) fn insert(&mut self, sequence: u64) {
@@ -209,6 +226,8 @@ mod tests {
                 assert_eq!((board.first(), board.count()), (first, set.len() as u64));
                 let sequence = u64::from(random.below(300));
                 assert_eq!(board.has(sequence), set.contains(&sequence));
+                let block = (0..64).fold(0, |it, n| it | u64::from(board.has(sequence + n)) << n);
+                assert_eq!(board.block(sequence), block);
                 let more = random.below(9) as usize;
                 let expected = set.range(first..).rev().nth(more).copied();
                 assert_eq!(board.arrival_before(more as u64), expected);

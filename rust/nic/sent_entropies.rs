@@ -3,25 +3,33 @@
 
 use std::collections::VecDeque;
 
+use super::ack::Bitmap;
 use crate::balance::sender::PathSignal;
 use crate::packet::ArrivalReport;
 
 /// The entropy values of one queue pair's packets, from the oldest unacknowledged on.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct SentEntropies {
+    bitmap: Bitmap,
     first: u64,
-    values: VecDeque<u16>,
+    /// `None` for a packet that a bitmap has reported and may report again.
+    values: VecDeque<Option<u16>>,
 }
 
 impl SentEntropies {
+    /// The values of a queue pair whose acknowledgements have such bitmaps.
+    pub(super) const fn new(bitmap: Bitmap) -> Self {
+        Self { bitmap, first: 0, values: VecDeque::new() }
+    }
+
     /// Packet `sequence` goes out with `entropy`; the later value counts.
     pub(super) fn handle_sent(&mut self, sequence: u64, entropy: u16) {
         // Go-back-to-zero sends packets again that were acknowledged; nobody asks for their values.
         let Some(index) = sequence.checked_sub(self.first) else { return };
         match self.values.get_mut(index as usize) {
-            Some(value) => *value = entropy,
+            Some(value) => *value = Some(entropy),
             // Packets go out for the first time in order: a new one is exactly one past the end.
-            None => self.values.push_back(entropy),
+            None => self.values.push_back(Some(entropy)),
         }
     }
 
@@ -42,8 +50,12 @@ impl SentEntropies {
             left ^= bit;
             let sequence = base + u64::from(bit.trailing_zeros());
             let index = sequence.checked_sub(self.first);
-            let value = index.and_then(|index| self.values.get(index as usize));
-            if let Some(&entropy) = value {
+            let value = index.and_then(|index| self.values.get_mut(index as usize));
+            let entropy = value.and_then(|value| match self.bitmap {
+                Bitmap::New => *value,
+                Bitmap::Repeats => value.take(),
+            });
+            if let Some(entropy) = entropy {
                 tell(entropy, if marks & bit == 0 { PathSignal::Good } else { PathSignal::Marked });
             }
         }
@@ -61,7 +73,7 @@ mod tests {
 
     #[test]
     fn one_acknowledgement_reports_all_packets_that_it_covers() {
-        let mut sent = SentEntropies::default();
+        let mut sent = SentEntropies::new(Bitmap::New);
         (0..10).for_each(|n| sent.handle_sent(n, 100 + n as u16));
         let mut told = Vec::new();
         let (sack, marks) = (0b1011, 0b0010);
@@ -73,5 +85,17 @@ mod tests {
         told.clear();
         sent.handle_ack(&ack, 8, |entropy, signal| told.push((entropy, signal)));
         assert_eq!(told, [(9, Good)], "what is acknowledged is forgotten");
+    }
+
+    #[test]
+    fn a_packet_that_a_bitmap_repeats_is_told_once() {
+        let mut sent = SentEntropies::new(Bitmap::Repeats);
+        (0..10).for_each(|n| sent.handle_sent(n, 100 + n as u16));
+        let mut told = Vec::new();
+        for sack in [0b0110, 0b1110, 0b1110] {
+            let ack = ArrivalReport::new(Psn::default(), sack, 0);
+            sent.handle_ack(&ack, 0, |entropy, _| told.push(entropy));
+        }
+        assert_eq!(told, [101, 102, 103]);
     }
 }

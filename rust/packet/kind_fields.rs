@@ -104,34 +104,38 @@ pub struct AckFields {
     pub echo: Stamp,
 }
 
-/// Which packets an acknowledgement reports, at most [`ArrivalReport::MOST_PACKETS`] among 64.
+/// Which packets an acknowledgement reports. Where it reports each packet once these are at most
+/// [`ArrivalReport::MOST_PACKETS`] among 64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ArrivalReport {
     /// The first PSN that `arrived` has a bit for.
     pub base: Psn,
-    /// The packets from `base` on that arrived since the last report, lowest bit first.
+    /// The packets from `base` on that arrived, since the last report or at any time, lowest bit
+    /// first.
     pub arrived: u64,
-    /// Which of the packets of `arrived` were ECN marked; the lowest bit stands for the first of
-    /// them. See [`ArrivalReport::marks`].
+    /// Which of the last packets of `arrived` were ECN marked; the lowest bit stands for the first
+    /// of them. See [`ArrivalReport::marks`].
     pub(super) marked: u32,
 }
 
 impl ArrivalReport {
-    /// A report covers at most this many packets: the bits of its field of marks.
+    /// A report has the marks of at most this many packets: the bits of its field of marks.
     pub const MOST_PACKETS: u32 = u32::BITS;
 
     /// A report of the packets of `arrived` from `base` on, of which those of `marks` were ECN
-    /// marked.
+    /// marked. These are among the last [`Self::MOST_PACKETS`] of `arrived`.
     pub const fn new(base: Psn, arrived: u64, marks: u64) -> Self {
         Self { base, arrived, marked: compress(marks, arrived) }
     }
 
     /// Which of the 64 packets from `base` on were ECN marked, a subset of `arrived`.
     pub const fn marks(&self) -> u64 {
-        // The n-th bit of `marked` is for the n-th bit that is set in `arrived`: 64 PSNs fit
-        // because at most 32 of them are reported. Most reports have no mark, and the loop does not
-        // run.
-        let (mut left, mut marks, mut reported) = (self.marked, 0, self.arrived);
+        // The n-th bit of `marked` is for the n-th of the last 32 bits that are set in `arrived`.
+        // Most reports have no mark, and nothing runs.
+        if self.marked == 0 {
+            return 0;
+        }
+        let (mut left, mut marks, mut reported) = (self.marked, 0, last_of(self.arrived));
         while left != 0 && reported != 0 {
             if left & 1 == 1 {
                 marks |= reported & reported.wrapping_neg();
@@ -149,9 +153,21 @@ impl ArrivalReport {
     }
 }
 
+/// The last of the bits that are set in `arrived`, as many as there is room for marks.
+const fn last_of(mut arrived: u64) -> u64 {
+    while arrived.count_ones() > ArrivalReport::MOST_PACKETS {
+        arrived &= arrived - 1;
+    }
+    arrived
+}
+
 /// The bits of `marks`, a subset of `arrived`, moved together: bit `i` of the result stands for
-/// the `i`-th bit that is set in `arrived`.
+/// the `i`-th of the last 32 bits that are set in `arrived`.
 const fn compress(marks: u64, arrived: u64) -> u32 {
+    if marks == 0 {
+        return 0;
+    }
+    let arrived = last_of(arrived);
     let (mut left, mut marked) = (marks & arrived, 0u64);
     while left != 0 {
         // The position of a mark among the arrivals is the number of arrivals below it.
@@ -273,15 +289,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_of_32_packets_are_found_among_64() {
+    fn marks_of_the_last_32_packets_are_found_among_64() {
         let mut random = crate::rng::Stream::new(4, crate::rng::Purpose::Test, 0);
         let mut draw = || u64::from(random.next_u32()) << 32 | u64::from(random.next_u32());
-        for _ in 0..1_000 {
-            let mut arrived = draw() & draw();
-            while arrived.count_ones() > ArrivalReport::MOST_PACKETS {
-                arrived &= arrived - 1;
-            }
-            let marks = arrived & draw();
+        for round in 0..2_000 {
+            let arrived = if round % 2 == 0 { draw() & draw() } else { draw() | draw() };
+            let marks = last_of(arrived) & draw();
             let report = ArrivalReport::new(Psn::default(), arrived, marks);
             assert_eq!(report.marks(), marks, "{arrived:#x}");
             assert_eq!(report.marked_packets(), marks.count_ones());

@@ -31,6 +31,20 @@ pub struct Config {
     pub cut: Fraction,
     /// What a mark stands for, where an acknowledgement covers several packets: all of them.
     pub marks: Marks,
+    /// Where the last packet in flight ends: inside the window (as in Ultra Ethernet's simulator).
+    pub last_packet: LastPacket,
+}
+
+/// Where the last packet in flight may end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LastPacket {
+    /// Inside the window, as a whole.
+    #[default]
+    Inside,
+    /// Beyond the window, if it begins inside: REPS's artifact sends while what is in flight is
+    /// below the window. It matters where the window is a few packets.
+    Beyond,
 }
 
 /// What a mark stands for.
@@ -52,6 +66,7 @@ impl Default for Config {
             max_window: fraction(3, 2),
             cut: fraction(1, 4),
             marks: Marks::default(),
+            last_packet: LastPacket::default(),
         }
     }
 }
@@ -79,6 +94,8 @@ pub struct DctcpWindow {
     packet: f64,
     cut: f64,
     marks: Marks,
+    /// How far beyond the window a packet may end that begins inside it.
+    beyond: u64,
 }
 
 impl DctcpWindow {
@@ -92,6 +109,10 @@ impl DctcpWindow {
             packet,
             cut: config.cut.as_f64(),
             marks: config.marks,
+            beyond: match config.last_packet {
+                LastPacket::Inside => 0,
+                LastPacket::Beyond => path.packet.get().saturating_sub(1),
+            },
         }
     }
 }
@@ -99,7 +120,7 @@ impl DctcpWindow {
 impl CongestionController for DctcpWindow {
     #[inline]
     fn window(&self) -> u64 {
-        self.window as u64
+        self.window as u64 + self.beyond
     }
 
     #[inline]
@@ -162,6 +183,18 @@ mod tests {
         let config = Config { start_window, marks: Marks::Packets, ..Config::default() };
         let mut control = DctcpWindow::new(&config, &PATH);
         assert_eq!(acked(&mut control, 16, 1), 40_125, "15 of 16 add 375 B, one takes away 250");
+    }
+
+    #[test]
+    fn the_last_packet_may_end_beyond_the_window() {
+        let start_window = Fraction::new(1, 40).expect("not zero");
+        let open = |last_packet, in_flight: u64| {
+            let config = Config { start_window, last_packet, ..Config::default() };
+            // As the sending half asks, with packets of 1000 B and a window of 2500 B.
+            (in_flight + 1) * 1_000 <= DctcpWindow::new(&config, &PATH).window()
+        };
+        assert_eq!([1, 2, 3].map(|out| open(LastPacket::Inside, out)), [true, false, false]);
+        assert_eq!([1, 2, 3].map(|out| open(LastPacket::Beyond, out)), [true, true, false]);
     }
 
     #[test]

@@ -4,7 +4,8 @@
 use std::collections::VecDeque;
 
 use crate::ids::{HostId, QpId};
-use crate::nic::ack::{AckConfig, Echo, Marked, Unreported};
+use crate::nic::ack::{AckConfig, Bitmap, Echo, Marked, Unreported};
+use crate::nic::board::Board;
 use crate::nic::counters::NicCounters;
 use crate::nic::event::{NicEvent, Owner};
 use crate::nic::timer::{ReceiverTimers, Timer};
@@ -66,13 +67,15 @@ pub(in crate::nic) struct Answers {
 
 /// An acknowledgement or NACK without the arrivals that it reports.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::nic) struct Answer {
+pub(in crate::nic) struct Answer<'a> {
     is: AckOrNack,
     /// Every packet before this one has arrived; with an erasure code, the index of the message
     /// that the answer is about.
     cumulative: u64,
     /// [`Flags::LAST`] if it completes its message, or none.
     flags: Flags,
+    /// All arrivals, where a bitmap can repeat them.
+    board: Option<&'a Board>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,13 +84,18 @@ enum AckOrNack {
     Nack,
 }
 
-impl Answer {
+impl<'a> Answer<'a> {
     pub(crate) fn ack(cumulative: u64) -> Self {
-        Self { is: AckOrNack::Ack, cumulative, flags: Flags::NONE }
+        Self { is: AckOrNack::Ack, cumulative, flags: Flags::NONE, board: None }
     }
 
     pub(crate) fn nack(cumulative: u64) -> Self {
-        Self { is: AckOrNack::Nack, cumulative, flags: Flags::NONE }
+        Self { is: AckOrNack::Nack, ..Self::ack(cumulative) }
+    }
+
+    /// The same answer with the arrivals that its bitmap may repeat.
+    pub(crate) fn of(self, board: &'a Board) -> Self {
+        Self { board: Some(board), ..self }
     }
 
     /// The same answer with a flag.
@@ -133,8 +141,8 @@ impl Answers {
 
     /// Whether one acknowledgement can report `sequence` beside what is unreported.
     #[inline]
-    pub(crate) fn has_room_for(&self, sequence: u64) -> bool {
-        self.unreported.has_room_for(sequence)
+    pub(crate) fn has_room_for(&self, sequence: u64, out: &Outbox) -> bool {
+        self.unreported.has_room_for(sequence, out.settings.ack.bitmap)
     }
 
     /// Refuses a packet for a reason of the verbs.
@@ -175,23 +183,27 @@ impl Answers {
 
     /// Reports all arrivals that are unreported, with an echo of the last of them.
     #[inline]
-    pub(crate) fn report(&mut self, answer: Answer, out: &mut Outbox) {
+    pub(crate) fn report(&mut self, answer: Answer<'_>, out: &mut Outbox) {
         let echo = self.unreported.echo();
         self.report_with(echo, answer, out);
     }
 
     /// Reports all arrivals that are unreported, with an echo of another packet.
     #[inline]
-    pub(crate) fn report_with(&mut self, echo: Echo, answer: Answer, out: &mut Outbox) {
+    pub(crate) fn report_with(&mut self, echo: Echo, answer: Answer<'_>, out: &mut Outbox) {
         // The entry among the NIC's timers stays: it fires, finds nothing due and goes.
         self.timers.stop(Timer::AckCoalescing);
-        let report = self.unreported.take();
-        let wire_bytes = out.settings.ack.wire_bytes(&report);
+        let new = self.unreported.packets();
+        let report = match (out.settings.ack.bitmap, answer.board) {
+            (Bitmap::Repeats, Some(board)) => self.unreported.take_with(board),
+            _ => self.unreported.take(),
+        };
+        let wire_bytes = out.settings.ack.wire_bytes(new);
         self.send(Packet { wire_bytes, ..answer.packet(report, echo.stamp) }, echo, out);
     }
 
     /// Answers one packet and reports nothing.
-    pub(crate) fn answer(&self, packet: DataView<'_>, answer: Answer, out: &mut Outbox) {
+    pub(crate) fn answer(&self, packet: DataView<'_>, answer: Answer<'_>, out: &mut Outbox) {
         let echo = Echo::of(packet);
         self.send_bare(answer.packet(ArrivalReport::default(), echo.stamp), echo, out);
     }
@@ -207,7 +219,7 @@ impl Answers {
 
     /// Sends an answer that reports nothing.
     fn send_bare(&self, answer: Packet, echo: Echo, out: &mut Outbox) {
-        let wire_bytes = out.settings.ack.wire_bytes(&ArrivalReport::default());
+        let wire_bytes = out.settings.ack.wire_bytes(0);
         self.send(Packet { wire_bytes, ..answer }, echo, out);
     }
 

@@ -35,11 +35,10 @@ impl AnyOrder {
 }
 
 impl ReceiveRecovery for AnyOrder {
-    fn answer(&self) -> Answer {
-        if self.has_gap() {
-            return Answer::nack(self.board.first());
-        }
-        Answer::ack(self.board.first())
+    fn answer(&self) -> Answer<'_> {
+        let first = self.board.first();
+        let answer = if self.has_gap() { Answer::nack(first) } else { Answer::ack(first) };
+        answer.of(&self.board)
     }
 
     fn delivered(&self) -> u64 {
@@ -71,7 +70,7 @@ impl ReceiveRecovery for AnyOrder {
         }
         answers.count_order(sequence, out);
         // This report goes out before the packet is on the board, and does not cover it.
-        if !answers.has_room_for(sequence) {
+        if !answers.has_room_for(sequence, out) {
             answers.report(self.answer(), out);
         }
         answers.note(now, sequence, packet, out);

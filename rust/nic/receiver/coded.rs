@@ -99,7 +99,7 @@ impl Coded {
 }
 
 impl ReceiveRecovery for Coded {
-    fn answer(&self) -> Answer {
+    fn answer(&self) -> Answer<'_> {
         let flags = Flags::LAST.when(self.is_whole(self.reporting));
         Answer::ack(self.reporting).with(flags)
     }
@@ -132,7 +132,7 @@ impl ReceiveRecovery for Coded {
         answers.count_order(number << 32 | index, out);
         // An acknowledgement names one message, so that packets of two never share one.
         let other = self.reporting != number && answers.has_unreported();
-        if other || !answers.has_room_for(index) {
+        if other || !answers.has_room_for(index, out) {
             answers.report(self.answer(), out);
         }
         self.reporting = number;

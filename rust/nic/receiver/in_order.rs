@@ -83,7 +83,7 @@ impl InOrder {
 }
 
 impl ReceiveRecovery for InOrder {
-    fn answer(&self) -> Answer {
+    fn answer(&self) -> Answer<'_> {
         Answer::ack(self.expected)
     }
 
@@ -129,7 +129,7 @@ impl ReceiveRecovery for InOrder {
             self.messages += 1;
         }
         // `expected` covers this packet already, and the report that goes out now does not.
-        if !answers.has_room_for(sequence) {
+        if !answers.has_room_for(sequence, out) {
             answers.report(Answer::ack(sequence), out);
         }
         answers.note(now, sequence, packet, out);

@@ -41,7 +41,7 @@ macro_rules! registry {
                     $(Self::$receiver(it) => it.handle_data(now, packet, answers, out),)*
                 }
             }
-            fn answer(&self) -> Answer {
+            fn answer(&self) -> Answer<'_> {
                 match self { $(Self::$receiver(it) => it.answer(),)* }
             }
             fn delivered(&self) -> u64 {
@@ -78,7 +78,7 @@ pub(super) trait ReceiveRecovery {
     );
 
     /// The answer that would report all arrivals now.
-    fn answer(&self) -> Answer;
+    fn answer(&self) -> Answer<'_>;
 
     /// Every message before this one is delivered.
     fn delivered(&self) -> u64;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::balance::Parameters;
 use crate::nic::congestion::CongestionName;
 use crate::nic::recovery::RecoveryName;
-use crate::nic::{AckRange, Entropies, Marked};
+use crate::nic::{AckRange, Bitmap, Entropies, Marked};
 use crate::scenario::input::section::{named, section};
 use crate::units::{Bytes, Span};
 
@@ -22,7 +22,7 @@ pub enum DeliveryName {
     Unordered,
 }
 
-named! { CongestionName, RecoveryName, DeliveryName, AckRange, Marked, Entropies }
+named! { CongestionName, RecoveryName, DeliveryName, AckRange, Marked, Bitmap, Entropies }
 
 section! {
     /// `[transport]`: the settings of every NIC.
@@ -47,6 +47,10 @@ section! {
         /// that is missing; with `packet` (recovery `per-packet`, `ack_every = 1`), of one packet,
         /// so that a lost acknowledgement costs a timeout.
         ack_range: AckRange = AckRange::default(),
+        /// The arrivals that the bitmap of an acknowledgement reports: each once, so that a lost
+        /// acknowledgement costs what it reported, or again those of the last 64 PSNs (Ultra
+        /// Ethernet).
+        ack_bitmap: Bitmap = Bitmap::default(),
         /// The packets whose entropy values are in an acknowledgement.
         ack_entropies: Entropies = Entropies::default(),
         /// Whether acknowledgements have priority over data.

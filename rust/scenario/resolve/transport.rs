@@ -147,6 +147,7 @@ fn acknowledgements(
         within: section.ack_time.unwrap_or(Span::MAX),
         marked: *section.ack_marked,
         range: *section.ack_range,
+        bitmap: *section.ack_bitmap,
         entropies: *section.ack_entropies,
         priority: *section.ack_priority,
     })
