@@ -32,6 +32,6 @@ pub use world::World;
 pub use crate::endpoint::{Discarded, FlowRecord, QpCounts};
 pub use crate::packet::PauseOrder;
 pub use crate::switching::{
-    Buffer, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcConfig, Rounding,
-    SwitchConfig, TrimConfig,
+    Buffer, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcConfig,
+    Rounding, SwitchConfig, TrimConfig,
 };

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::endpoint::Endpoints;
 use crate::ids::{HostId, LinkId, MessageId, TaskId};
-use crate::switching::{Failure, FailureKind};
+use crate::switching::{Direction, Failure, FailureKind};
 use crate::topology::{Routes, Topology};
 use crate::units::{Span, Time};
 use crate::workload::Task;
@@ -100,5 +100,7 @@ fn surviving_routes(topology: &Topology, failures: &[Failure]) -> Routes {
 }
 
 fn stays_down(failure: &Failure) -> bool {
-    failure.kind == FailureKind::Down && failure.until == Time::NEVER
+    // A link that is dead in one direction may still be part of the only path in the other.
+    let is_dead = failure.kind == FailureKind::Down && failure.direction == Direction::Both;
+    is_dead && failure.until == Time::NEVER
 }

@@ -5,8 +5,8 @@ use super::node_numbers::NodeNumbers;
 use super::{HpccError, wire};
 use crate::balance::Scheme;
 use crate::fabric::{
-    Buffer, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcConfig, Rounding,
-    SwitchConfig,
+    Buffer, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcConfig,
+    Rounding, SwitchConfig,
 };
 use crate::ids::LinkId;
 use crate::nic::congestion::{CongestionControl, dcqcn_mlx, dctcp_rate};
@@ -144,6 +144,7 @@ fn failures(
         .filter(|(_, link)| joins(link.ends))
         .map(|(link, _)| Failure {
             link,
+            direction: Direction::Both,
             kind: FailureKind::Down,
             at,
             until: Time::NEVER,
@@ -172,6 +173,7 @@ fn losses<'a>(
         let rate = Fraction::new(billionths, 1_000_000_000).filter(|rate| rate.numerator() > 0)?;
         Some(Failure {
             link,
+            direction: Direction::Both,
             kind: FailureKind::Loss { rate },
             at: Time::ZERO,
             until: Time::NEVER,

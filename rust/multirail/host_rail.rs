@@ -22,7 +22,8 @@ use super::ring::{Block, BlockAction, Ring};
 use crate::balance::{Parameters, build_scheme};
 use crate::endpoint::MessageEventKind;
 use crate::fabric::{
-    Buffer, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Rounding, SwitchConfig, World,
+    Buffer, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Rounding, SwitchConfig,
+    World,
 };
 use crate::ids::{HostId, LinkId, SwitchId};
 use crate::topology::{Link, Node, Switch, Topology};
@@ -362,6 +363,7 @@ fn on_links(failure: &RailFailure, ranks: u32) -> Vec<Failure> {
     let &RailFailure { kind, at, until, .. } = failure;
     let of_link = |host: u32, kind: FailureKind| Failure {
         link: LinkId(host),
+        direction: Direction::Both,
         kind,
         at,
         until,

@@ -1,6 +1,6 @@
 //! The configuration of links and switches, which every world reads.
 
-use crate::ids::LinkId;
+use crate::ids::{LinkId, PortId};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
 /// How the packet memory of a switch is divided among its ports.
@@ -151,11 +151,23 @@ pub enum FailureKind {
     },
 }
 
-/// A failure of a link, both directions.
+/// The directions of a link that a failure affects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Direction {
+    /// Both.
+    #[default]
+    Both,
+    /// That of the packets which this port of the link sends.
+    From(PortId),
+}
+
+/// A failure of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failure {
-    /// The link, in both directions.
+    /// The link.
     pub link: LinkId,
+    /// The directions that it affects. Whoever learns of the failure avoids the link in both.
+    pub direction: Direction,
     /// The kind of failure.
     pub kind: FailureKind,
     /// When it starts, before anyone detects it.
@@ -168,6 +180,18 @@ pub struct Failure {
     /// `Down`, and `Degrade` with weights by capacity: how long after each change routing
     /// everywhere has converged (G); `Span::MAX` for never.
     pub convergence: Span,
+}
+
+impl Failure {
+    /// The ports of the link whose packets it affects.
+    pub fn ports(&self) -> impl Iterator<Item = PortId> + use<> {
+        let direction = self.direction;
+        let is_affected = move |port: &PortId| match direction {
+            Direction::Both => true,
+            Direction::From(from) => *port == from,
+        };
+        self.link.ports().into_iter().filter(is_affected)
+    }
 }
 
 /// The configuration of a fabric: its switches, its links and their failures.

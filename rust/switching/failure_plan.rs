@@ -8,11 +8,11 @@
 
 use std::collections::BTreeMap;
 
-use super::config::{Failure, FailureKind};
+use super::config::{Direction, Failure, FailureKind};
 use super::forwarding_table::ForwardingTable;
 use super::switch::PortState;
 use crate::balance::Weights;
-use crate::ids::LinkId;
+use crate::ids::{LinkId, PortId};
 use crate::topology::{FailuresKnown, LinkState, Topology};
 use crate::units::{BitRate, Fraction, Time};
 
@@ -53,6 +53,7 @@ struct Degradation {
     /// Whether it applies to the wire (`RateChange`) or to routing (`Convergence`).
     kind: StepKind,
     link: LinkId,
+    direction: Direction,
     from: Time,
     until: Time,
     factor: Fraction,
@@ -63,8 +64,8 @@ struct Degradation {
 pub(super) enum Effect {
     /// Nothing more: the step changed the forwarding table at most.
     None,
-    /// Packets that start on the link from now on are sent at this rate.
-    Rate(LinkId, BitRate),
+    /// Packets that start on the link from now on are sent at these rates, by its ports.
+    Rate(LinkId, [BitRate; 2]),
     /// The switches at the ends of the link detect its state.
     Detected(LinkId, PortState),
     /// Routing has converged to a new state everywhere.
@@ -100,7 +101,7 @@ impl FailurePlan {
     }
 
     fn add(&mut self, failure: &Failure, weights: Weights) {
-        let &Failure { link, kind, at: from, until, detection, convergence } = failure;
+        let &Failure { link, direction, kind, at: from, until, detection, convergence } = failure;
         match kind {
             FailureKind::Down => {
                 for (when, change) in [(from, Change::Down), (until, Change::Up)] {
@@ -113,12 +114,12 @@ impl FailurePlan {
             }
             FailureKind::Degrade { factor } => {
                 let kind = StepKind::RateChange;
-                self.degrade(Degradation { kind, link, from, until, factor });
+                self.degrade(Degradation { kind, link, direction, from, until, factor });
                 if weights == Weights::Capacity {
                     let kind = StepKind::Convergence;
                     let from = from.saturating_add(convergence);
                     let until = until.saturating_add(convergence);
-                    self.degrade(Degradation { kind, link, from, until, factor });
+                    self.degrade(Degradation { kind, link, direction, from, until, factor });
                 }
             }
             FailureKind::Loss { .. } => {}
@@ -161,7 +162,7 @@ impl FailurePlan {
             Change::Rate => {}
         }
         match step.kind {
-            StepKind::RateChange => Effect::Rate(step.link, self.rate_after(&step, topology)),
+            StepKind::RateChange => Effect::Rate(step.link, self.rates_after(&step, topology)),
             // The state after this step counts, not its change: another failure may hold the link
             // down.
             StepKind::Detection if self.is_up(step.kind, step.link) => {
@@ -182,9 +183,10 @@ impl FailurePlan {
         }
     }
 
-    /// The rate of the link of `step` once the step has been applied.
-    pub(super) fn rate_after(&self, step: &Step, topology: &Topology) -> BitRate {
-        self.rate(StepKind::RateChange, step.at, topology, step.link)
+    /// The rates of both ports of the link of `step` once the step has been applied.
+    pub(super) fn rates_after(&self, step: &Step, topology: &Topology) -> [BitRate; 2] {
+        let ports = step.link.ports();
+        ports.map(|port| self.rate(StepKind::RateChange, step.at, topology, port))
     }
 
     fn converge(
@@ -217,23 +219,27 @@ impl FailurePlan {
             || self.degraded.iter().any(|it| it.holds(StepKind::Convergence, now))
     }
 
-    /// The rate of a link at `now` as known to routing; 0 if it is down.
+    /// The rate of a link at `now` as known to routing, the lower one of its directions; 0 if it
+    /// is down.
     fn rate_left(&self, now: Time, topology: &Topology, link: LinkId) -> BitRate {
         if self.is_up(StepKind::Convergence, link) {
-            self.rate(StepKind::Convergence, now, topology, link)
+            let rate = |port| self.rate(StepKind::Convergence, now, topology, port);
+            let [there, back] = link.ports().map(rate);
+            there.min(back)
         } else {
             BitRate::from_bps(0)
         }
     }
 
-    /// The rate of a link at a time, as the wire has it (`RateChange`) or as routing takes it to be
+    /// The rate of a port at a time, as the wire has it (`RateChange`) or as routing takes it to be
     /// (`Convergence`).
-    fn rate(&self, kind: StepKind, at: Time, topology: &Topology, link: LinkId) -> BitRate {
+    fn rate(&self, kind: StepKind, at: Time, topology: &Topology, port: PortId) -> BitRate {
+        let link = port.link();
         let first = self.degraded.partition_point(|it| it.link < link);
         let of_link = self.degraded[first..].iter().take_while(|it| it.link == link);
         // The factors that hold are multiplied anew for each step, so that an end restores the
         // exact rate.
-        let holds = of_link.filter(|it| it.holds(kind, at));
+        let holds = of_link.filter(|it| it.holds(kind, at) && it.affects(port));
         let whole = topology.link(link).rate;
         let rate = holds.fold(whole, |rate, it| rate.scaled(it.factor));
         // Scenarios keep rates well above this; a rate of 0 would never send anything.
@@ -246,6 +252,10 @@ impl FailurePlan {
 }
 
 impl Degradation {
+    fn affects(&self, port: PortId) -> bool {
+        matches!(self.direction, Direction::Both) || self.direction == Direction::From(port)
+    }
+
     fn holds(&self, kind: StepKind, now: Time) -> bool {
         self.kind == kind && self.from <= now && now < self.until
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::config::{Failure, FailureKind};
-use crate::ids::{LinkId, PortId};
+use crate::ids::PortId;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Time};
 
@@ -16,18 +16,18 @@ pub struct Flight {
     pub end: Time,
 }
 
-/// A time in which a link is down.
+/// A time in which a link is down in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Outage {
-    link: LinkId,
+    port: PortId,
     from: Time,
     until: Time,
 }
 
-/// A time in which a link loses packets.
+/// A time in which a link loses packets in one direction.
 #[derive(Debug, Clone, Copy)]
 struct Lossy {
-    link: LinkId,
+    port: PortId,
     from: Time,
     until: Time,
     rate: Fraction,
@@ -37,9 +37,9 @@ struct Lossy {
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     seed: u64,
-    /// In order of links and times; those of one link do not overlap.
+    /// In order of ports and times; those of one port do not overlap.
     outages: Vec<Outage>,
-    /// In order of links; those of one link in the order in which they were configured.
+    /// In order of ports; those of one port in the order in which they were configured.
     lossy: Vec<Lossy>,
     /// A stream for each port of a lossy link: its draws depend on no other link.
     streams: BTreeMap<PortId, Stream>,
@@ -48,45 +48,49 @@ pub(super) struct Losses {
 impl Losses {
     pub(super) fn new(failures: &[Failure], seed: u64) -> Self {
         let mut losses = Self { seed, ..Self::default() };
-        for &Failure { link, kind, at: from, until, .. } in failures {
-            match kind {
-                FailureKind::Down => losses.outages.push(Outage { link, from, until }),
-                FailureKind::Loss { rate } => losses.lossy.push(Lossy { link, from, until, rate }),
-                FailureKind::Degrade { .. } => {}
+        for failure in failures {
+            let &Failure { kind, at: from, until, .. } = failure;
+            for port in failure.ports() {
+                match kind {
+                    FailureKind::Down => losses.outages.push(Outage { port, from, until }),
+                    FailureKind::Loss { rate } => {
+                        losses.lossy.push(Lossy { port, from, until, rate });
+                    }
+                    FailureKind::Degrade { .. } => {}
+                }
             }
         }
-        // Outages of one link that overlap become one: `loses` looks at the last that has begun,
+        // Outages of one port that overlap become one: `loses` looks at the last that has begun,
         // and no other.
         losses.outages.sort_unstable();
         losses.outages.dedup_by(|next, kept| {
-            let overlap = next.link == kept.link && next.from <= kept.until;
+            let overlap = next.port == kept.port && next.from <= kept.until;
             if overlap {
                 kept.until = kept.until.max(next.until);
             }
             overlap
         });
-        losses.lossy.sort_by_key(|lossy| lossy.link);
+        losses.lossy.sort_by_key(|lossy| lossy.port);
         losses
     }
 
     /// Whether a packet on the wire of `port` during `flight` is lost.
     pub(super) fn loses(&mut self, port: PortId, flight: Flight) -> bool {
-        let link = port.link();
-        // Outages of a link do not overlap: of those that began before the flight ended, the last
+        // Outages of a port do not overlap: of those that began before the flight ended, the last
         // one ends last.
-        let begun = self.outages.partition_point(|it| (it.link, it.from) < (link, flight.end));
+        let begun = self.outages.partition_point(|it| (it.port, it.from) < (port, flight.end));
         let last = begun.checked_sub(1).map(|index| self.outages[index]);
-        if last.is_some_and(|outage| outage.link == link && outage.until > flight.start) {
+        if last.is_some_and(|outage| outage.port == port && outage.until > flight.start) {
             return true;
         }
         // Each cause draws for itself, so that adding one does not move the draws of another.
         let mut lost = false;
-        // Causes of one link draw in the order in which they were configured: the sort above is
+        // Causes of one port draw in the order in which they were configured: the sort above is
         // stable.
-        let first = self.lossy.partition_point(|lossy| lossy.link < link);
+        let first = self.lossy.partition_point(|lossy| lossy.port < port);
         for index in first..self.lossy.len() {
             let lossy = self.lossy[index];
-            if lossy.link != link {
+            if lossy.port != port {
                 break;
             }
             if lossy.from <= flight.start && flight.start < lossy.until {
@@ -107,13 +111,16 @@ impl Losses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::LinkId;
+    use crate::switching::Direction;
     use crate::units::Span;
 
     const PORT: PortId = PortId(1);
 
     fn failure(link: LinkId, kind: FailureKind, from: u64, until: Time) -> Failure {
+        let (direction, at) = (Direction::Both, Time::from_ps(from));
         let (detection, convergence) = (Span::MAX, Span::MAX);
-        Failure { link, kind, at: Time::from_ps(from), until, detection, convergence }
+        Failure { link, direction, kind, at, until, detection, convergence }
     }
 
     fn flight(start: u64, end: u64) -> Flight {
@@ -145,11 +152,21 @@ mod tests {
     }
 
     #[test]
+    fn a_failure_of_one_direction_leaves_the_other_alone() {
+        let both = failure(PORT.link(), FailureKind::Down, 0, Time::NEVER);
+        let one = Failure { direction: Direction::From(PORT), ..both };
+        let mut losses = Losses::new(&[one], 1);
+        assert!(losses.loses(PORT, flight(0, 1)) && !losses.loses(PORT.reverse(), flight(0, 1)));
+        let mut losses = Losses::new(&[one, both], 1);
+        assert!(losses.loses(PORT, flight(0, 1)) && losses.loses(PORT.reverse(), flight(0, 1)));
+    }
+
+    #[test]
     fn outages_that_overlap_are_one() {
         let down =
             |from, until| failure(PORT.link(), FailureKind::Down, from, Time::from_ps(until));
         let mut losses = Losses::new(&[down(0, 1_000), down(10, 20), down(500, 2_000)], 1);
-        assert_eq!(losses.outages.len(), 1);
+        assert_eq!(losses.outages.len(), 2, "one a direction");
         assert!(losses.loses(PORT, flight(1_500, 1_600)));
         assert!(!losses.loses(PORT, flight(2_000, 2_100)));
     }

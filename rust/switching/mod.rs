@@ -41,8 +41,8 @@ use std::sync::Arc;
 
 pub use admission::{Admission, EnqueueRequest, Waiting};
 pub use config::{
-    Buffer, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcConfig, Rounding,
-    SwitchConfig, TrimConfig,
+    Buffer, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcConfig,
+    Rounding, SwitchConfig, TrimConfig,
 };
 pub use failure_plan::{Step, StepKind};
 pub use forwarding_table::{ForwardingDecision, PolicyChoice};
@@ -88,8 +88,8 @@ pub struct Switching {
 pub enum StepEffect {
     /// Nothing: switching has dealt with the step.
     None,
-    /// Packets that start on the link from now on are sent at this rate.
-    Rate(LinkId, BitRate),
+    /// Packets that start on the link from now on are sent at these rates, by its ports.
+    Rate(LinkId, [BitRate; 2]),
     /// Routing has converged: hosts that choose paths themselves are to be informed.
     Converged(LinkState),
 }
@@ -350,16 +350,16 @@ impl Switching {
         self.plan.steps()
     }
 
-    /// The rate of the link of `step` once the step has been applied.
-    pub fn rate_after(&self, step: &Step) -> BitRate {
-        self.plan.rate_after(step, &self.topology)
+    /// The rates of both ports of the link of `step` once the step has been applied.
+    pub fn rates_after(&self, step: &Step) -> [BitRate; 2] {
+        self.plan.rates_after(step, &self.topology)
     }
 
     /// Applies a step, by its index in [`Self::steps`]; returns the remaining work of the world.
     pub fn apply_step(&mut self, index: u32) -> StepEffect {
         match self.plan.apply(index, &self.topology, &mut self.table) {
             Effect::None => StepEffect::None,
-            Effect::Rate(link, rate) => StepEffect::Rate(link, rate),
+            Effect::Rate(link, rates) => StepEffect::Rate(link, rates),
             Effect::Detected(link, state) => {
                 for port in link.ports() {
                     if let Node::Switch(switch) = self.topology.ends_of(port).0 {

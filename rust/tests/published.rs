@@ -5,6 +5,7 @@
 mod all_to_all;
 mod bounds;
 mod failures;
+mod failures_peers;
 mod figure;
 mod hpcc_family;
 mod line_cut;

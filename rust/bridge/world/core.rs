@@ -98,7 +98,8 @@ impl Core {
             at_ps: step.at.as_ps(),
             witness: step.kind.into(),
             link: step.link.0,
-            rate_bps: self.switching.rate_after(step).as_bps(),
+            // Experiments with failures of one direction are refused: both rates are the same.
+            rate_bps: self.switching.rates_after(step)[0].as_bps(),
         });
         steps.collect()
     }

@@ -12,7 +12,7 @@ use crate::fabric::Setup;
 use crate::hpcc::{self, HpccError};
 use crate::ids::PortId;
 use crate::scenario::{self, Scenario, ScenarioError};
-use crate::switching::{Buffer, Ecn, EcnPoint, FailureKind, Rounding};
+use crate::switching::{Buffer, Direction, Ecn, EcnPoint, FailureKind, Rounding};
 use crate::topology::{Link, Node, Switch, Topology, TopologyError};
 use crate::units::{BitRate, Span};
 
@@ -31,6 +31,15 @@ pub(super) enum ExperimentError {
     /// A value that an enumeration does not have.
     #[error(transparent)]
     Unknown(#[from] UnknownValue),
+    /// A link fails in one direction only.
+    #[error(
+        "link {link} fails in one direction only (`from`), which only the fabric of evenkeel \
+         simulates; leave `from` out, or run it with `evenkeel run`"
+    )]
+    OneDirection {
+        /// The name of the link.
+        link: String,
+    },
     /// The experiment does not come from a configuration of the HPCC family.
     #[error("fct.txt is written only for experiments from a configuration of the HPCC family")]
     NotHpcc,
@@ -75,7 +84,7 @@ pub(super) fn experiment_of_scenario(
 ) -> Result<Box<Experiment>, ExperimentError> {
     let scenario = Scenario::load(Path::new(path), &overrides.into())?;
     scenario.expect_known()?;
-    Ok(Box::new(scenario.into()))
+    supported(scenario.into())
 }
 
 pub(super) fn experiment_of_text(
@@ -85,7 +94,19 @@ pub(super) fn experiment_of_text(
 ) -> Result<Box<Experiment>, ExperimentError> {
     let scenario = Scenario::parse(text, NAME, Path::new(folder), &overrides.into())?;
     scenario.expect_known()?;
-    Ok(Box::new(scenario.into()))
+    supported(scenario.into())
+}
+
+/// The experiment, unless it has what the world of ns-3 does not simulate.
+fn supported(experiment: Experiment) -> Result<Box<Experiment>, ExperimentError> {
+    let Setup { topology, fabric, .. } = &experiment.setup;
+    match fabric.failures.iter().find(|failure| failure.direction != Direction::Both) {
+        Some(failure) => {
+            let link = topology.link_names()[failure.link.index()].clone();
+            Err(ExperimentError::OneDirection { link })
+        }
+        None => Ok(Box::new(experiment)),
+    }
 }
 
 pub(super) fn experiment_on_graph(
@@ -96,7 +117,7 @@ pub(super) fn experiment_on_graph(
 ) -> Result<Box<Experiment>, ExperimentError> {
     let topology = topology(graph)?;
     let scenario = Scenario::on(topology, text, NAME, Path::new(folder), &overrides.into())?;
-    Ok(Box::new(scenario.into()))
+    supported(scenario.into())
 }
 
 pub(super) fn experiment_of_hpcc(

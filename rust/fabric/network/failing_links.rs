@@ -41,7 +41,7 @@ impl LinkRates {
 impl Network {
     /// Schedules the steps of the failure plan, and marks the ports whose links fail.
     pub(super) fn schedule_failures(&mut self, failures: &[Failure]) {
-        for port in failures.iter().flat_map(|failure| failure.link.ports()) {
+        for port in failures.iter().flat_map(Failure::ports) {
             self.ports[port.index()].faulty = true;
         }
         for (index, step) in (0u32..).zip(self.switching.steps()) {
@@ -65,8 +65,8 @@ impl Network {
         }
         match self.switching.apply_step(index) {
             StepEffect::None => {}
-            StepEffect::Rate(link, rate) => {
-                for id in link.ports() {
+            StepEffect::Rate(link, rates) => {
+                for (id, rate) in link.ports().into_iter().zip(rates) {
                     self.rates.change(id, &mut self.ports[id.index()], rate);
                 }
             }

@@ -78,6 +78,7 @@ fn a_run_stalls_if_a_computation_depends_on_an_unreachable_host() {
     let link = setup.topology.host_port(HostId(0)).link();
     setup.fabric.failures = vec![Failure {
         link,
+        direction: Direction::Both,
         kind: FailureKind::Down,
         at: Time::ZERO,
         until: Time::NEVER,

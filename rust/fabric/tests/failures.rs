@@ -10,8 +10,9 @@ fn link(setup: &Setup, name: &str) -> LinkId {
 
 /// `kind` from the start on; `detection` and `convergence` are at once.
 fn at_once(link: LinkId, kind: FailureKind) -> Failure {
-    let (at, until) = (Time::ZERO, Time::NEVER);
-    Failure { link, kind, at, until, detection: Span::ZERO, convergence: Span::ZERO }
+    let (direction, at, until) = (Direction::Both, Time::ZERO, Time::NEVER);
+    let (detection, convergence) = (Span::ZERO, Span::ZERO);
+    Failure { link, direction, kind, at, until, detection, convergence }
 }
 
 fn quarter() -> FailureKind {

@@ -267,6 +267,7 @@ fn messages_wait_for_their_dependencies() {
 fn failure(link: LinkId, until: Time, convergence: Span) -> Failure {
     Failure {
         link,
+        direction: Direction::Both,
         kind: FailureKind::Down,
         at: Time::ZERO + Span::from_us(1),
         until,

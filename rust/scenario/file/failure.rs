@@ -72,6 +72,9 @@ section! {
     pub struct FailureSection {
         /// The link that fails, by the names of its ends: `"leaf0-spine0"`.
         link?: String = "none",
+        /// The end of `link` whose packets it affects, in one direction; whoever detects the
+        /// failure, and routing, avoid the link in both.
+        from?: String = "both ends",
         /// The switch all of whose links fail.
         switch?: String = "none",
         /// The probability with which each link between switches fails, drawn independently.

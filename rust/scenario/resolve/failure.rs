@@ -1,7 +1,7 @@
 //! `[[failure]]`: from names and probabilities to links.
 
-use crate::fabric::{Failure, FailureKind};
-use crate::ids::LinkId;
+use crate::fabric::{Direction, Failure, FailureKind};
+use crate::ids::{LinkId, PortId};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::file::failure::{FailureName, FailureSection, SpanOrNever};
 use crate::scenario::input::context::{AtLeast, Context};
@@ -50,9 +50,13 @@ pub(in crate::scenario) fn resolve(
     let mut scheduled = Vec::new();
     let mut streams: Vec<LinkStream> = Vec::new();
     for (index, section) in sections.iter().enumerate() {
-        let model = timing(context, section)?;
+        let mut model = timing(context, section)?;
         let hit = match target(context, section)? {
-            Target::Link(name) => Hit { links: vec![link_named(context, &name, topology)?], of: 1 },
+            Target::Link(name) => {
+                let link = link_named(context, &name, topology)?;
+                model.direction = direction(context, section, topology, link)?;
+                Hit { links: vec![link], of: 1 }
+            }
             Target::Switch(name) => {
                 let links = links_of(context, &name, topology)?;
                 Hit { of: links.len(), links }
@@ -84,7 +88,7 @@ fn joined(failures: impl Iterator<Item = Failure>) -> Vec<Failure> {
     let (down, others): (Vec<_>, Vec<_>) = failures.partition(|it| it.kind == FailureKind::Down);
     let mut joined: Vec<Failure> = Vec::new();
     for failure in down {
-        let informed = |it: &Failure| (it.link, it.detection, it.convergence);
+        let informed = |it: &Failure| (it.link, it.direction, it.detection, it.convergence);
         let before = joined.last_mut();
         match before.filter(|it| informed(it) == informed(&failure) && it.until >= failure.at) {
             Some(before) => before.until = before.until.max(failure.until),
@@ -106,6 +110,10 @@ enum Target {
 fn target(context: &Context<'_>, section: &FailureSection) -> Result<Target, ScenarioError> {
     let expected =
         "a failure has exactly one of link, switch and probability; leave out the others";
+    if let (None, Some(from)) = (section.link.given(), section.from.given()) {
+        let because = format!("it is an end of {}, which is not given", section.link.key());
+        return Err(context.misplaced(from.key(), because));
+    }
     match (section.link.given(), section.switch.given(), section.probability.given()) {
         (Some(link), None, None) => Ok(Target::Link(link)),
         (None, Some(switch), None) => Ok(Target::Switch(switch)),
@@ -117,6 +125,23 @@ fn target(context: &Context<'_>, section: &FailureSection) -> Result<Target, Sce
         (_, _, Some(probability)) => Err(context.invalid(&probability, expected)),
         (_, Some(switch), None) => Err(context.invalid(&switch, expected)),
     }
+}
+
+/// The directions of the link of a section that it affects.
+fn direction(
+    context: &Context<'_>,
+    section: &FailureSection,
+    topology: &Topology,
+    link: LinkId,
+) -> Result<Direction, ScenarioError> {
+    let Some(from) = section.from.given() else { return Ok(Direction::Both) };
+    let start_of = |port: &PortId| topology.node_name(topology.ends_of(*port).0);
+    let ports = link.ports();
+    if let Some(&port) = ports.iter().find(|port| start_of(port) == from.as_str()) {
+        return Ok(Direction::From(port));
+    }
+    let [a, b] = ports.each_ref().map(start_of);
+    Err(context.invalid(&from, format!("it must be an end of the link: \"{a}\" or \"{b}\"")))
 }
 
 /// The kind and the times of a section, without a link.
@@ -139,7 +164,8 @@ fn timing(context: &Context<'_>, section: &FailureSection) -> Result<Failure, Sc
     };
     let detection = delay(&section.detection)?;
     let convergence = delay(&section.convergence)?;
-    Ok(Failure { link: LinkId::default(), kind, at, until, detection, convergence })
+    let (link, direction) = (LinkId::default(), Direction::Both);
+    Ok(Failure { link, direction, kind, at, until, detection, convergence })
 }
 
 /// The limits of a flapping link.

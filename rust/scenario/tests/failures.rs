@@ -1,7 +1,7 @@
 //! Failures of links and switches.
 
 use super::parse;
-use crate::fabric::{Failure, FailureKind};
+use crate::fabric::{Direction, Failure, FailureKind};
 use crate::scenario::Scenario;
 use crate::units::Span;
 
@@ -21,6 +21,24 @@ fn a_degraded_or_lossy_link_may_be_down_too() {
         FailureKind::Degrade { factor: fraction("1/4") },
     );
     assert_eq!(kinds(&text), [loss, FailureKind::Down, degrade]);
+}
+
+#[test]
+fn a_link_may_fail_in_one_direction() {
+    let text = "[[failure]]\nlink = \"leaf0-spine0\"\n";
+    let scenario = parse(&format!("{text}from = \"spine0\"\n")).unwrap();
+    let [failure] = scenario.fabric.failures[..] else { panic!("one failure") };
+    let [port] = failure.ports().collect::<Vec<_>>()[..] else { panic!("one direction") };
+    let (start, end) = scenario.topology.ends_of(port);
+    let names = [start, end].map(|node| scenario.topology.node_name(node));
+    assert_eq!((names, failure.direction), (["spine0", "leaf0"], Direction::From(port)));
+    let both = parse(text).unwrap().fabric.failures[0];
+    assert_eq!((both.direction, both.ports().count()), (Direction::Both, 2));
+    let fault = |text: &str| parse(text).unwrap_err().to_string();
+    let said = fault(&format!("{text}from = \"leaf1\"\n"));
+    assert!(said.contains("leaf0") && said.contains("spine0"), "{said}");
+    let said = fault("[[failure]]\nswitch = \"spine0\"\nfrom = \"leaf1\"\n");
+    assert!(said.contains("link"), "{said}");
 }
 
 #[test]

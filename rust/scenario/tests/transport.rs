@@ -6,7 +6,7 @@ use crate::balance::sender::Trimming;
 use crate::nic::congestion::{CONTROLS, CongestionControl, dcqcn};
 use crate::nic::parameters::ParameterError;
 use crate::nic::recovery::sack::{Config, Window};
-use crate::nic::{AckRange, Entropies, Marked, Recovery};
+use crate::nic::{AckRange, Bitmap, Entropies, Marked, Recovery};
 use crate::scenario::ValueOrigin;
 use crate::units::{Bytes, Span};
 
@@ -99,13 +99,14 @@ fn recoveries_and_acknowledgements_are_chosen_by_name() {
     assert_eq!(delivery("recovery = 'go-back-n'\ndelivery = 'ordered'"), Ordered);
 
     let keys = "ack_every = 16\nack_bytes = '16KiB'\nack_time = '5us'\nack_entropies = 'carry'\n\
-                ack_marked = 'at-once'";
+                ack_marked = 'at-once'\nack_bitmap = 'repeats'";
     let ack = nic(keys).ack;
     assert_eq!(
         (ack.every, ack.every_bytes, ack.within),
         (16, Bytes::new(16_384), Span::from_us(5))
     );
     assert_eq!((ack.entropies, ack.marked), (Entropies::Carry, Marked::AtOnce));
+    assert_eq!(ack.bitmap, Bitmap::Repeats);
 }
 
 #[test]
