@@ -29,8 +29,6 @@ pub struct AckConfig {
     pub marked: Marked,
     /// The packets that it speaks of.
     pub range: AckRange,
-    /// The arrivals that its bitmap reports.
-    pub bitmap: Bitmap,
     /// The packets whose entropy values the sender learns from it.
     pub entropies: Entropies,
     /// Whether switches serve acknowledgements before data; NICs always do.
@@ -61,7 +59,6 @@ impl Default for AckConfig {
             within: Span::MAX,
             marked: Marked::Wait,
             range: AckRange::Cumulative,
-            bitmap: Bitmap::New,
             entropies: Entropies::Last,
             priority: true,
         }
@@ -89,21 +86,12 @@ pub enum AckRange {
     /// Nothing: it speaks of one packet, as in Ethereal's simulator and in the older transports of
     /// htsim. The packet of a lost acknowledgement times out, and is sent again.
     Packet,
-}
-
-/// The arrivals that the bitmap of an acknowledgement reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Bitmap {
-    /// Those that no earlier acknowledgement reported: where one is lost, the packets that it
-    /// reported are sent again, unless the cumulative number passes them in time.
-    #[default]
-    New,
-    /// All of the 64 PSNs that end with the last new one, as often as that is (the SACK bitmap of
-    /// Ultra Ethernet 1.0; its simulator and REPS's artifact): a lost acknowledgement costs
-    /// nothing. Only packets in any order have a bitmap to repeat. One acknowledgement then covers
-    /// at most 32 PSNs that are new.
-    Repeats,
+    /// Beside the cumulative number, all arrivals among the 64 PSNs that end with the last one that
+    /// it answers, as often as that is: the SACK bitmap of Ultra Ethernet 1.0, as its simulator and
+    /// REPS's artifact have it. A lost acknowledgement costs nothing. One acknowledgement then
+    /// answers at most 32 PSNs.
+    #[serde(rename = "last-64")]
+    Last64,
 }
 
 /// Of which packets a sender learns the entropy values from an acknowledgement.
@@ -168,7 +156,7 @@ impl Unreported {
 
     /// Whether one acknowledgement can cover `sequence` too.
     #[inline]
-    pub(super) fn has_room_for(&self, sequence: u64, bitmap: Bitmap) -> bool {
+    pub(super) fn has_room_for(&self, sequence: u64, range: AckRange) -> bool {
         if self.is_empty() {
             return true;
         }
@@ -176,9 +164,9 @@ impl Unreported {
         let (low, high) = (self.base.min(sequence), last.max(sequence));
         // The bitmap spans 64 packets, but the field of marks has one bit for each of only 32: of
         // the last 32, if older arrivals are repeated.
-        let span = match bitmap {
-            Bitmap::New => 64,
-            Bitmap::Repeats => u64::from(Packet::MOST_REPORTED),
+        let span = match range {
+            AckRange::Cumulative | AckRange::Packet => 64,
+            AckRange::Last64 => u64::from(Packet::MOST_REPORTED),
         };
         high - low < span && self.packets < Packet::MOST_REPORTED
     }
@@ -260,7 +248,7 @@ mod tests {
     fn noted(sequences: &[u64]) -> Unreported {
         let mut unreported = Unreported::default();
         for &sequence in sequences {
-            assert!(unreported.has_room_for(sequence, Bitmap::New), "{sequence}");
+            assert!(unreported.has_room_for(sequence, AckRange::Cumulative), "{sequence}");
             note(&mut unreported, sequence, Flags::NONE);
         }
         unreported
@@ -269,7 +257,7 @@ mod tests {
     #[test]
     fn what_it_covers_lies_within_64_in_any_order() {
         let all = noted(&[100, 163, 130]);
-        let has_room = |sequence| all.has_room_for(sequence, Bitmap::New);
+        let has_room = |sequence| all.has_room_for(sequence, AckRange::Cumulative);
         assert!(!has_room(99) && !has_room(164) && has_room(101));
         let mut later = noted(&[100, 37]);
         assert_eq!((later.base, later.sack), (37, 1 << 63 | 1));
@@ -280,7 +268,7 @@ mod tests {
     #[test]
     fn it_covers_32_packets_at_most() {
         let all: Vec<u64> = (0..32).collect();
-        assert!(!noted(&all).has_room_for(32, Bitmap::New));
+        assert!(!noted(&all).has_room_for(32, AckRange::Cumulative));
     }
 
     #[test]
@@ -290,7 +278,7 @@ mod tests {
         let mut late = noted(&[250]);
         note(&mut late, 260, Flags::MARKED);
         assert!(
-            late.has_room_for(281, Bitmap::Repeats) && !late.has_room_for(282, Bitmap::Repeats)
+            late.has_room_for(281, AckRange::Last64) && !late.has_room_for(282, AckRange::Last64)
         );
         board.insert(250);
         let report = late.take_with(&board);

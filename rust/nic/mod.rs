@@ -99,7 +99,7 @@ mod timer;
 pub mod verbs;
 
 pub use accounting::{PeerAccount, QpAccount};
-pub use ack::{AckConfig, AckRange, Bitmap, Entropies, Marked};
+pub use ack::{AckConfig, AckRange, Entropies, Marked};
 pub use config::{NicConfig, PortFacts};
 pub use context_cache::{CacheConfig, CacheCounters};
 pub use counters::NicCounters;

@@ -111,9 +111,7 @@ impl Requester {
             entropies: match (config.ack.entropies, made_for.numbering()) {
                 (_, Numbering::Message) => None,
                 (Entropies::Last, _) if !parts.policy.needs_packet_feedback() => None,
-                (Entropies::Last | Entropies::Carry, _) => {
-                    Some(Box::new(SentEntropies::new(config.ack.bitmap)))
-                }
+                (_, Numbering::QueuePair) => Some(Box::new(SentEntropies::new(config.ack.range))),
             },
             numbering: made_for.numbering(),
             end: 0,

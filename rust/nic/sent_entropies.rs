@@ -3,23 +3,23 @@
 
 use std::collections::VecDeque;
 
-use super::ack::Bitmap;
+use super::ack::AckRange;
 use crate::balance::sender::PathSignal;
 use crate::packet::ArrivalReport;
 
 /// The entropy values of one queue pair's packets, from the oldest unacknowledged on.
 #[derive(Debug, Clone)]
 pub(super) struct SentEntropies {
-    bitmap: Bitmap,
+    range: AckRange,
     first: u64,
-    /// `None` for a packet that a bitmap has reported and may report again.
+    /// `None` for a packet that was reported and may be reported again.
     values: VecDeque<Option<u16>>,
 }
 
 impl SentEntropies {
-    /// The values of a queue pair whose acknowledgements have such bitmaps.
-    pub(super) const fn new(bitmap: Bitmap) -> Self {
-        Self { bitmap, first: 0, values: VecDeque::new() }
+    /// The values of a queue pair with such acknowledgements.
+    pub(super) const fn new(range: AckRange) -> Self {
+        Self { range, first: 0, values: VecDeque::new() }
     }
 
     /// Packet `sequence` goes out with `entropy`; the later value counts.
@@ -51,9 +51,9 @@ impl SentEntropies {
             let sequence = base + u64::from(bit.trailing_zeros());
             let index = sequence.checked_sub(self.first);
             let value = index.and_then(|index| self.values.get_mut(index as usize));
-            let entropy = value.and_then(|value| match self.bitmap {
-                Bitmap::New => *value,
-                Bitmap::Repeats => value.take(),
+            let entropy = value.and_then(|value| match self.range {
+                AckRange::Cumulative | AckRange::Packet => *value,
+                AckRange::Last64 => value.take(),
             });
             if let Some(entropy) = entropy {
                 tell(entropy, if marks & bit == 0 { PathSignal::Good } else { PathSignal::Marked });
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn one_acknowledgement_reports_all_packets_that_it_covers() {
-        let mut sent = SentEntropies::new(Bitmap::New);
+        let mut sent = SentEntropies::new(AckRange::Cumulative);
         (0..10).for_each(|n| sent.handle_sent(n, 100 + n as u16));
         let mut told = Vec::new();
         let (sack, marks) = (0b1011, 0b0010);
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_packet_that_a_bitmap_repeats_is_told_once() {
-        let mut sent = SentEntropies::new(Bitmap::Repeats);
+        let mut sent = SentEntropies::new(AckRange::Last64);
         (0..10).for_each(|n| sent.handle_sent(n, 100 + n as u16));
         let mut told = Vec::new();
         for sack in [0b0110, 0b1110, 0b1110] {

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::ids::{HostId, QpId};
-use crate::nic::ack::{AckConfig, Bitmap, Echo, Marked, Unreported};
+use crate::nic::ack::{AckConfig, AckRange, Echo, Marked, Unreported};
 use crate::nic::board::Board;
 use crate::nic::counters::NicCounters;
 use crate::nic::event::{NicEvent, Owner};
@@ -142,7 +142,7 @@ impl Answers {
     /// Whether one acknowledgement can report `sequence` beside what is unreported.
     #[inline]
     pub(crate) fn has_room_for(&self, sequence: u64, out: &Outbox) -> bool {
-        self.unreported.has_room_for(sequence, out.settings.ack.bitmap)
+        self.unreported.has_room_for(sequence, out.settings.ack.range)
     }
 
     /// Refuses a packet for a reason of the verbs.
@@ -194,8 +194,8 @@ impl Answers {
         // The entry among the NIC's timers stays: it fires, finds nothing due and goes.
         self.timers.stop(Timer::AckCoalescing);
         let new = self.unreported.packets();
-        let report = match (out.settings.ack.bitmap, answer.board) {
-            (Bitmap::Repeats, Some(board)) => self.unreported.take_with(board),
+        let report = match (out.settings.ack.range, answer.board) {
+            (AckRange::Last64, Some(board)) => self.unreported.take_with(board),
             _ => self.unreported.take(),
         };
         let wire_bytes = out.settings.ack.wire_bytes(new);

@@ -31,7 +31,8 @@ impl RecoveryConfig for Config {
     type Sender = PerPacket;
 
     /// A timer for each packet finds the packet of a lost acknowledgement too.
-    const ACK_RANGES: &'static [AckRange] = &[AckRange::Cumulative, AckRange::Packet];
+    const ACK_RANGES: &'static [AckRange] =
+        &[AckRange::Cumulative, AckRange::Packet, AckRange::Last64];
 
     fn sender(&self, timeout: Span) -> PerPacket {
         let (window, ack_range) = (Selective::default(), AckRange::default());
@@ -107,7 +108,7 @@ impl SendRecovery for PerPacket {
         let known = self.window.first_missing();
         let arrived = Arrived::near(known, ack);
         match self.ack_range {
-            AckRange::Cumulative => arrived,
+            AckRange::Cumulative | AckRange::Last64 => arrived,
             // What it knows already: its report alone counts.
             AckRange::Packet => Arrived { ack: known, ..arrived },
         }

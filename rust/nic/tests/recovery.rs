@@ -299,3 +299,19 @@ fn a_lost_acknowledgement_of_one_packet_costs_a_timeout_and_one_packet() {
         assert_eq!(b.counters().duplicates, resent.len() as u64);
     }
 }
+
+#[test]
+fn behind_a_gap_a_lost_acknowledgement_costs_nothing_where_bitmaps_repeat() {
+    for (range, resent) in [(AckRange::Cumulative, vec![0, 1]), (AckRange::Last64, vec![0])] {
+        let mut config = settings(Recovery::PER_PACKET);
+        config.ack.range = range;
+        let (mut a, mut b, qp) = wired(config);
+        a.post(qp, Bytes::new(3_000), 1, 0);
+        // Packet 0 is lost, and the acknowledgement of packet 1.
+        drain(&mut a, at(0))[1..].iter().for_each(|packet| b.handle_packet(at(1), packet));
+        a.handle_packet(at(2), &drain(&mut b, at(1))[1]);
+        let due = at(1_000_000);
+        a.handle_timeout(due);
+        assert_eq!(psns(&drain(&mut a, due)), resent, "{range:?}");
+    }
+}

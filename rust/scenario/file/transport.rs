@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::balance::Parameters;
 use crate::nic::congestion::CongestionName;
 use crate::nic::recovery::RecoveryName;
-use crate::nic::{AckRange, Bitmap, Entropies, Marked};
+use crate::nic::{AckRange, Entropies, Marked};
 use crate::scenario::input::section::{named, section};
 use crate::units::{Bytes, Span};
 
@@ -22,7 +22,7 @@ pub enum DeliveryName {
     Unordered,
 }
 
-named! { CongestionName, RecoveryName, DeliveryName, AckRange, Marked, Bitmap, Entropies }
+named! { CongestionName, RecoveryName, DeliveryName, AckRange, Marked, Entropies }
 
 section! {
     /// `[transport]`: the settings of every NIC.
@@ -45,12 +45,9 @@ section! {
         ack_marked: Marked = Marked::default(),
         /// What an acknowledgement speaks of: with `cumulative`, of all packets before the first
         /// that is missing; with `packet` (recovery `per-packet`, `ack_every = 1`), of one packet,
-        /// so that a lost acknowledgement costs a timeout.
+        /// so that a lost acknowledgement costs a timeout; with `last-64` (recovery `per-packet`),
+        /// also of all arrivals among the last 64 PSNs (Ultra Ethernet), so that it costs nothing.
         ack_range: AckRange = AckRange::default(),
-        /// The arrivals that the bitmap of an acknowledgement reports: each once, so that a lost
-        /// acknowledgement costs what it reported, or again those of the last 64 PSNs (Ultra
-        /// Ethernet).
-        ack_bitmap: Bitmap = Bitmap::default(),
         /// The packets whose entropy values are in an acknowledgement.
         ack_entropies: Entropies = Entropies::default(),
         /// Whether acknowledgements have priority over data.

@@ -63,11 +63,12 @@ fn check_ack_range(
     let (range, every) = (&section.ack_range, &section.ack_every);
     if !recovery.can_read(**range) {
         let expected = format!(
-            "{} needs the cumulative number; it must be 'cumulative', or {} must be 'per-packet'",
+            "{} needs the cumulative number alone: it must be 'cumulative', or {} 'per-packet'",
             recovery.name(),
             section.recovery.key()
         );
-        return Err(context.invalid_as(range.key(), "packet", expected));
+        let name = if **range == AckRange::Packet { "packet" } else { "last-64" };
+        return Err(context.invalid_as(range.key(), name, expected));
     }
     if **range == AckRange::Packet && **every > 1 {
         let expected = format!("an acknowledgement of one packet needs {} = 1", every.key());
@@ -147,7 +148,6 @@ fn acknowledgements(
         within: section.ack_time.unwrap_or(Span::MAX),
         marked: *section.ack_marked,
         range: *section.ack_range,
-        bitmap: *section.ack_bitmap,
         entropies: *section.ack_entropies,
         priority: *section.ack_priority,
     })

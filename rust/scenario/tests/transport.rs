@@ -6,7 +6,7 @@ use crate::balance::sender::Trimming;
 use crate::nic::congestion::{CONTROLS, CongestionControl, dcqcn};
 use crate::nic::parameters::ParameterError;
 use crate::nic::recovery::sack::{Config, Window};
-use crate::nic::{AckRange, Bitmap, Entropies, Marked, Recovery};
+use crate::nic::{AckRange, Entropies, Marked, Recovery};
 use crate::scenario::ValueOrigin;
 use crate::units::{Bytes, Span};
 
@@ -99,14 +99,13 @@ fn recoveries_and_acknowledgements_are_chosen_by_name() {
     assert_eq!(delivery("recovery = 'go-back-n'\ndelivery = 'ordered'"), Ordered);
 
     let keys = "ack_every = 16\nack_bytes = '16KiB'\nack_time = '5us'\nack_entropies = 'carry'\n\
-                ack_marked = 'at-once'\nack_bitmap = 'repeats'";
+                ack_marked = 'at-once'";
     let ack = nic(keys).ack;
     assert_eq!(
         (ack.every, ack.every_bytes, ack.within),
         (16, Bytes::new(16_384), Span::from_us(5))
     );
     assert_eq!((ack.entropies, ack.marked), (Entropies::Carry, Marked::AtOnce));
-    assert_eq!(ack.bitmap, Bitmap::Repeats);
 }
 
 #[test]
@@ -114,6 +113,10 @@ fn acknowledgements_of_one_packet_need_a_timer_for_each() {
     let keys = "[policy]\nname = \"spray\"\n[transport]\nack_range = \"packet\"\n";
     assert_eq!(parse(keys).unwrap().nic.ack.range, AckRange::Packet);
     assert_eq!(parse("").unwrap().nic.ack.range, AckRange::Cumulative);
+    let repeated = keys.replace("packet", "last-64");
+    assert_eq!(parse(&repeated).unwrap().nic.ack.range, AckRange::Last64);
+    let error = parse(&format!("{repeated}recovery = \"sack\"\n")).unwrap_err();
+    assert!(error.to_string().contains("last-64"), "{error}");
     for recovery in ["go-back-n", "sack", "erasure"] {
         let error = parse(&format!("{keys}recovery = \"{recovery}\"\n")).unwrap_err();
         let expected = format!("{recovery} needs the cumulative number");

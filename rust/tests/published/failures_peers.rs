@@ -5,7 +5,7 @@
 
 use evenkeel::fabric::{Direction, Failure, FailureKind, Setup};
 use evenkeel::ids::PortId;
-use evenkeel::nic::Bitmap;
+use evenkeel::nic::AckRange;
 use evenkeel::nic::congestion::{CongestionControl, dctcp_window, nscc};
 use evenkeel::units::{Fraction, Span, Time};
 
@@ -243,11 +243,11 @@ type Rule = (&'static str, fn(&mut Setup));
 
 const RULES: &[Rule] = &[
     ("as in the artifact", |_| {}),
-    ("arrivals told once", |setup| setup.nic.ack.bitmap = Bitmap::New),
+    ("arrivals told once", |setup| setup.nic.ack.range = AckRange::Cumulative),
     ("last packet inside", inside),
     ("time-out 70 us", |setup| setup.nic.retransmit_timeout = Span::from_us(70)),
     ("all three", |setup| {
-        setup.nic.ack.bitmap = Bitmap::New;
+        setup.nic.ack.range = AckRange::Cumulative;
         inside(setup);
         setup.nic.retransmit_timeout = Span::from_us(70);
     }),
