@@ -246,3 +246,114 @@ pub(super) fn with_unit(number: &str, unit: &str) -> String {
     let is_bare = unit.is_empty() || number == "never";
     if is_bare { number.to_owned() } else { format!("{number} {unit}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Scale;
+    use super::super::file::StudyFile;
+    use super::*;
+
+    /// Policy `a` takes 10, 20 and 40 us for 1, 2 and 4 MB, policy `b` 10, 40 and 160 us, and `c`
+    /// never completes; the second seed takes a tenth longer.
+    fn outcomes(claims: &str) -> Vec<ClaimOutcome> {
+        let text = format!(
+            "title = \"t\"\nwork = \"w\"\n[[run]]\nname = \"r\"\nseeds = 2\n[run.over]\n\
+             policy = [\"a\", \"b\", \"c\"]\nbytes = [\"1MB\", \"2MB\", \"4MB\"]\n{claims}"
+        );
+        let file: StudyFile = toml::from_str(&text).unwrap();
+        let group = Group::new(&toml::Table::new(), &file.run[0], Scale::Paper).unwrap();
+        let runs = group.combinations().into_iter().map(|point| {
+            let us = match point[0] {
+                0 => Some([10.0, 20.0, 40.0][point[1]]),
+                1 => Some([10.0, 40.0, 160.0][point[1]]),
+                _ => None,
+            };
+            let seed =
+                |factor: f64| serde_json::json!({ "cct_ns": us.map(|it| it * factor * 1e3) });
+            (point, vec![seed(1.0), seed(1.1)])
+        });
+        let measured = Measured { runs: runs.collect() };
+        let groups = [group];
+        let claims = file
+            .claim
+            .iter()
+            .flat_map(|section| Claim::of_section(section, &groups, Scale::Paper).unwrap());
+        let results = Results { group: &groups[0], measured: &measured };
+        claims.map(|claim| claim.judge(results)).collect()
+    }
+
+    /// The only outcome of a claim with these keys.
+    fn judged(keys: &str) -> (String, ClaimVerdict) {
+        let head =
+            "[[claim]]\ntext = \"c\"\norigin = \"paper\"\nrun = \"r\"\nmetric = \"cct_us\"\n";
+        let outcome = outcomes(&format!("{head}{keys}")).remove(0);
+        (outcome.ours, outcome.verdict)
+    }
+
+    #[test]
+    fn a_value_is_a_statistic_over_seeds_within_a_tolerance() {
+        use ClaimVerdict::{DoesNotHold, Holds};
+        let of = "of = { policy = \"a\", bytes = \"2MB\" }\npublished = 20\n";
+        assert_eq!(judged(&format!("{of}within = \"5 %\"")), ("21 us".to_owned(), Holds));
+        assert_eq!(judged(&format!("{of}within = \"4 %\"")).1, DoesNotHold);
+        let largest = format!("{of}seeds = \"largest\"\nwithin = \"10 %\"");
+        assert_eq!(judged(&largest), ("22 us".to_owned(), Holds));
+        assert_eq!(judged(&format!("{of}at_least = 21\nat_most = 20")).1, DoesNotHold);
+        assert_eq!(judged(of).1, ClaimVerdict::CannotBeJudged);
+    }
+
+    #[test]
+    fn comparisons_are_taken_over_open_axes() {
+        let against = "of = { policy = \"a\" }\nagainst = { policy = \"b\" }\n";
+        let below = "as = \"below\"\ntake = \"largest\"\npublished = 75\nwithin = \"0 %\"";
+        let below = format!("{against}{below}");
+        assert_eq!(judged(&below), ("75 %".to_owned(), ClaimVerdict::Holds));
+        let ratio = format!("{against}take = \"smallest\"\nat_least = 0.3");
+        assert_eq!(judged(&ratio), ("0.250 x".to_owned(), ClaimVerdict::DoesNotHold));
+    }
+
+    #[test]
+    fn a_run_that_never_completes_is_longer_than_any() {
+        let never = "of = { policy = \"c\", bytes = \"1MB\" }\nat_least = 1e9";
+        assert_eq!(judged(never), ("never".to_owned(), ClaimVerdict::Holds));
+        let below = "of = { policy = \"a\", bytes = \"1MB\" }\nagainst = { policy = \"c\" }\n\
+                     as = \"below\"\nat_least = 100";
+        assert_eq!(judged(below), ("100 %".to_owned(), ClaimVerdict::Holds));
+    }
+
+    #[test]
+    fn fits_find_exponents_and_extremes_along_an_axis() {
+        let along = |fit: &str, policy: &str, published: &str| {
+            judged(&format!(
+                "of = {{ policy = \"{policy}\" }}\nalong = \"bytes\"\nfit = \"{fit}\"\n\
+                 published = {published}\nwithin = \"1 %\""
+            ))
+        };
+        assert_eq!(along("exponent", "a", "1"), ("1.000".to_owned(), ClaimVerdict::Holds));
+        assert_eq!(along("exponent", "b", "2").1, ClaimVerdict::Holds);
+        assert_eq!(along("least", "a", "\"1MB\"").1, ClaimVerdict::Holds);
+        assert_eq!(along("largest", "a", "\"1MB\"").1, ClaimVerdict::DoesNotHold);
+    }
+
+    #[test]
+    fn an_order_names_the_first_two_that_do_not_ascend() {
+        let order = |bytes: &str, order: &str| {
+            judged(&format!(
+                "of = {{ bytes = \"{bytes}\" }}\nalong = \"policy\"\norder = {order}\n\
+                 slack = \"1 %\""
+            ))
+        };
+        let holds = ("as claimed".to_owned(), ClaimVerdict::Holds);
+        assert_eq!(order("4MB", "[\"a\", \"b\", \"c\"]"), holds);
+        assert_eq!(order("1MB", "[\"b\", \"a\"]"), holds);
+        let fails = ("b 42 > a 21".to_owned(), ClaimVerdict::DoesNotHold);
+        assert_eq!(order("2MB", "[\"b\", \"a\"]"), fails);
+    }
+
+    #[test]
+    fn numbers_have_four_digits() {
+        let shown = [0.25, 3.14159, 10.0, 53.4123, 173.25, 1_234.5].map(number);
+        assert_eq!(shown, ["0.250", "3.142", "10", "53.41", "173.2", "1234"]);
+        assert_eq!(number(f64::INFINITY), "never");
+    }
+}
