@@ -352,8 +352,8 @@ mod tests {
 
     #[test]
     fn numbers_have_four_digits() {
-        let shown = [0.25, 3.14159, 10.0, 53.4123, 173.25, 1_234.5].map(number);
-        assert_eq!(shown, ["0.250", "3.142", "10", "53.41", "173.2", "1234"]);
+        let shown = [0.25, 4.56789, 10.0, 53.4123, 173.25, 1_234.5].map(number);
+        assert_eq!(shown, ["0.250", "4.568", "10", "53.41", "173.2", "1234"]);
         assert_eq!(number(f64::INFINITY), "never");
     }
 }
