@@ -11,7 +11,8 @@ use crate::study::reproduce::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, 
 /// The claims with their verdicts, the reasons where one does not hold, the tables of results, and
 /// what was learned.
 pub fn reproduction_table(study: &Reproduction) -> String {
-    let mut text = format!("{}: {}\n", study.work, study.title);
+    let mut text = String::new();
+    wrap(&mut text, &format!("{}: {}", study.work, study.title));
     wrap(&mut text, &study.about);
     let runs = human::plural(study.runs as u64, "run");
     wrap(&mut text, &format!("Scale {}: {runs}. {}.", study.scale, tally(study)));
@@ -25,7 +26,8 @@ pub fn reproduction_table(study: &Reproduction) -> String {
         wrap(&mut text, &format!("[{}] {why}", index + 1));
     }
     for table in &study.tables {
-        writeln!(text, "\n{}", table.title).expect("a text");
+        text.push('\n');
+        wrap(&mut text, &table.title);
         text.push_str(&values(table));
     }
     for (index, learned) in study.learned.iter().enumerate() {
