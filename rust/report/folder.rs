@@ -81,6 +81,19 @@ pub enum FolderError {
     },
 }
 
+/// How a results file is made under a temporary name.
+pub(super) fn results_file() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The permissions of any new file: results are not secret. The umask applies.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder
+}
+
 impl Folder {
     /// Creates the folder if it does not exist, locks it, and checks that it is writable.
     ///
@@ -241,15 +254,7 @@ impl Folder {
     }
 
     fn temporary(&self) -> Result<NamedTempFile, FolderError> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(TEMPORARY);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // The permissions of any new file: results are not secret. The umask applies.
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        let file = builder.tempfile_in(&self.path);
+        let file = results_file().tempfile_in(&self.path);
         file.map_err(|reason| self.failed("write into the folder", reason))
     }
 

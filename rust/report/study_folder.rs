@@ -4,9 +4,9 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
 use thiserror::Error;
 
+use super::folder::results_file;
 use super::reproduction_page;
 use crate::study::reproduce::{BUILT_IN, Reproduction, RunRow};
 
@@ -115,7 +115,7 @@ impl StudyFolder {
 
     fn write(&self, name: &str, text: &str) -> Result<(), StudyFolderError> {
         let write = || {
-            let mut file = NamedTempFile::with_prefix_in(".evenkeel-", &self.path)?;
+            let mut file = results_file().tempfile_in(&self.path)?;
             file.write_all(text.as_bytes())?;
             file.persist(self.path.join(name)).map_err(|error| error.error)
         };
