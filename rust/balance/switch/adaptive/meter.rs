@@ -37,13 +37,7 @@ impl Meter {
 
     /// The level of utilisation in the window that ends now: the number of levels' ends that it
     /// has reached. `waiting` are the bytes at the port, including the packet in transmission.
-    pub(super) fn level(
-        &mut self,
-        now: Time,
-        waiting: u64,
-        rate: BitRate,
-        scale: &Scale,
-    ) -> u8 {
+    pub(super) fn level(&mut self, now: Time, waiting: u64, rate: BitRate, scale: &Scale) -> u8 {
         let Scale { window, levels } = *scale;
         let sent = self.joined.saturating_sub(waiting);
         while self.looks.get(1).is_some_and(|&(time, _)| now.since(time) >= window) {
