@@ -76,11 +76,19 @@ impl Host {
     /// again. It then expires late, at `now`; it is not lost.
     #[inline]
     pub fn next_wake(&self, now: Time, free: Time) -> Option<Time> {
-        let paced = self.nic.next_paced().filter(|&start| start > free);
-        let unseen = free > now && self.nic.has_packets();
-        let unseen = unseen.then(|| free.saturating_add(self.timeout));
-        let start = self.starts.front().map(|start| start.at);
-        let others = [self.nic.next_timer(), self.splitters.poll_timeout(), start];
-        others.into_iter().chain([paced, unseen]).flatten().min().map(|wake| wake.max(now))
+        let mut wake = self.nic.next_timer().unwrap_or(Time::NEVER);
+        if let Some(start) = self.nic.next_paced()
+            && start > free
+        {
+            wake = wake.min(start);
+        }
+        if free > now && self.nic.has_packets() {
+            wake = wake.min(free.saturating_add(self.timeout));
+        }
+        if let Some(start) = self.starts.front() {
+            wake = wake.min(start.at);
+        }
+        wake = wake.min(self.splitters.poll_timeout().unwrap_or(Time::NEVER));
+        (wake != Time::NEVER).then(|| wake.max(now))
     }
 }

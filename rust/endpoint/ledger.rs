@@ -162,6 +162,12 @@ impl Ledger {
         }
     }
 
+    /// True if a flow that has completed was not polled yet, and is to be discarded.
+    #[inline]
+    pub(super) fn has_flows(&self) -> bool {
+        self.discards.as_ref().is_some_and(|discards| !discards.flows.is_empty())
+    }
+
     /// The next flow that has completed, in order of completion; it is discarded now.
     #[inline]
     pub(super) fn poll_flow(&mut self) -> Option<FlowRecord> {

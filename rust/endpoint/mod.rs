@@ -293,10 +293,11 @@ impl Endpoints {
         self.first_reported = Some(MessageId(0));
     }
 
-    /// True if [`Self::poll_touched`] or [`Self::poll_message_event`] would return something.
+    /// True if [`Self::poll_touched`], [`Self::poll_message_event`] or [`Self::poll_flow`] would
+    /// return something.
     #[inline]
     pub fn has_reports(&self) -> bool {
-        !(self.touched.is_empty() && self.message_events.is_empty())
+        !(self.touched.is_empty() && self.message_events.is_empty()) || self.ledger.has_flows()
     }
 
     fn report(&mut self, at: Time, message: MessageId, kind: MessageEventKind) {

@@ -89,7 +89,11 @@ fn run_to_end<P: Program + ?Sized>(
             program.handle_time(next, world);
             continue;
         }
-        world.step();
+        // What the world handles by itself: events up to the next time at which something else has
+        // a say, of which an event of the same time is handled before the program.
+        let by = watcher.last_before_sample().min(of_program.unwrap_or(time_limit)).min(time_limit);
+        let most = PROGRESS_EVERY - world.events() % PROGRESS_EVERY;
+        world.run(by, if watcher.watch.is_some() { 1 } else { most });
         watcher.take_records(world);
         if world.events().is_multiple_of(PROGRESS_EVERY) {
             progress(&world.progress());
@@ -125,6 +129,12 @@ impl<'a> Watcher<'a> {
     #[inline]
     fn is_due(&self, by: Time) -> bool {
         self.next_sample <= by && self.watch.is_some()
+    }
+
+    /// The last time before the next sample.
+    #[inline]
+    fn last_before_sample(&self) -> Time {
+        Time::from_ps(self.next_sample.as_ps().saturating_sub(1))
     }
 
     #[cold]

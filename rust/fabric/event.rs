@@ -3,12 +3,18 @@
 //! Events at the same time have a designed order: failures and routing first, then probes, then
 //! starts, then arrivals by the port they come from, then hosts by their id. The order does not
 //! depend on the order in which events were scheduled. No event is cancelled: an event that is
-//! early has no effect. Each port has at most one event of a kind, so the order is total where it
-//! matters.
+//! early has no effect. Each port has at most one event of a kind at a time, so the order is total
+//! where it matters.
+//!
+//! An event in the calendar is one word: the time within its bucket, the kind and the id, and the
+//! slot of the packet that arrives. Words are compared as numbers. Half the memory of a pair of
+//! time and event counts for more than the shifts: a bucket is written once, sorted when its turn
+//! comes, and read once.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+use super::network::SlotId;
 use crate::ids::{HostId, PortId};
 use crate::units::Time;
 
@@ -21,68 +27,106 @@ pub(super) enum Event {
     Probe(u32),
     /// The wire of this port is free for the next packet in its queues (with PFC only).
     Start(PortId),
-    /// The packet at the head of this port's wire arrives, or the port's wire is free.
-    Port(PortId),
+    /// A packet arrives at the end of the wire of this port.
+    Arrival(PortId, SlotId),
+    /// The wire of this port is free, and no packet is on it.
+    Free(PortId),
     /// A timeout of this host.
     Host(HostId),
 }
 
-// A rank is the kind in two bits and the id in thirty: the order of events at the same time is one
-// comparison of numbers. Ids of ports and hosts are shorter.
-const KIND_SHIFT: u32 = 30;
-/// Set in the ranks of probes, which share their kind with failures.
-const PROBE: u32 = 1 << (KIND_SHIFT - 1);
-const ID_MASK: u32 = (1 << KIND_SHIFT) - 1;
+// The parts of a word from the top: the time within the bucket, the kind, the id, the slot. They
+// stand at fixed places, since each event is made and read once.
+const SLOT_BITS: u32 = 30;
+const ID_BITS: u32 = 22;
+const KIND_BITS: u32 = 2;
+/// A bucket has `2^SHIFT` picoseconds, about a nanosecond.
+const SHIFT: u32 = u64::BITS - KIND_BITS - ID_BITS - SLOT_BITS;
+
+/// The slot of an event without a packet.
+const NO_SLOT: u64 = (1 << SLOT_BITS) - 1;
+/// Set in the ids of probes, which share their kind with failures.
+const PROBE: u32 = 1 << (ID_BITS - 1);
+const ARRIVAL: u64 = 2;
+
+/// The greatest number of ports, of hosts, and of packets in the fabric.
+pub(super) const MOST_PORTS: u32 = 1 << ID_BITS;
+pub(super) const MOST_PACKETS: u32 = NO_SLOT as u32;
+
+/// The word of an event without its time.
+#[inline]
+const fn word(kind: u64, id: u32, slot: u64) -> u64 {
+    (kind << ID_BITS | id as u64) << SLOT_BITS | slot
+}
+
+/// A word with its time within the bucket.
+#[inline]
+const fn at(time: u64, word: u64) -> u64 {
+    time << (u64::BITS - SHIFT) | word
+}
 
 impl Event {
-    /// The rank among events at the same time.
-    const fn rank(self) -> u32 {
+    const fn word(self) -> u64 {
         match self {
-            Self::Control(index) => index,
-            Self::Probe(index) => PROBE | index,
-            Self::Start(port) => 1 << KIND_SHIFT | port.0,
-            Self::Port(port) => 2 << KIND_SHIFT | port.0,
-            Self::Host(host) => 3 << KIND_SHIFT | host.0,
+            Self::Control(index) => word(0, index, NO_SLOT),
+            Self::Probe(index) => word(0, PROBE | index, NO_SLOT),
+            Self::Start(port) => word(1, port.0, NO_SLOT),
+            Self::Arrival(port, slot) => word(ARRIVAL, port.0, slot.0 as u64),
+            Self::Free(port) => word(ARRIVAL, port.0, NO_SLOT),
+            Self::Host(host) => word(3, host.0, NO_SLOT),
         }
     }
 
-    const fn of_rank(rank: u32) -> Self {
-        match rank >> KIND_SHIFT {
-            0 if rank & PROBE != 0 => Self::Probe(rank & !PROBE),
-            0 => Self::Control(rank),
-            1 => Self::Start(PortId(rank & ID_MASK)),
-            2 => Self::Port(PortId(rank & ID_MASK)),
-            _ => Self::Host(HostId(rank & ID_MASK)),
+    /// The event of a word, whatever its time.
+    #[inline(always)]
+    const fn of_word(word: u64) -> Self {
+        let id = (word >> SLOT_BITS) as u32 & (MOST_PORTS - 1);
+        let slot = word & NO_SLOT;
+        // Nearly all events are arrivals, and nothing else has a slot.
+        if slot != NO_SLOT {
+            return Self::Arrival(PortId(id), SlotId(slot as u32));
+        }
+        match word >> (SLOT_BITS + ID_BITS) & ((1 << KIND_BITS) - 1) {
+            ARRIVAL => Self::Free(PortId(id)),
+            3 => Self::Host(HostId(id)),
+            1 => Self::Start(PortId(id)),
+            _ if id & PROBE != 0 => Self::Probe(id & !PROBE),
+            _ => Self::Control(id),
         }
     }
 }
 
-/// An event in the calendar.
+/// An event that is not in the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     time: u64,
-    rank: u32,
+    /// The word without a time.
+    word: u64,
 }
 
-const SLOTS: usize = 1 << 12;
-const WORDS: usize = SLOTS / 64;
+/// The most buckets, for fabrics with long links.
+const MOST_BUCKETS: u64 = 1 << 16;
 
 /// Pending events, by time and rank.
 #[derive(Debug)]
 pub(super) struct EventQueue {
-    /// Bucket `b` of `2^shift` picoseconds is `buckets[b % SLOTS]`, not sorted.
-    buckets: Vec<Vec<Entry>>,
+    /// Bucket `b` is `buckets[b % buckets.len()]`, not sorted; their number is a power of two.
+    buckets: Vec<Vec<u64>>,
     /// A bit for each bucket that is not empty.
-    occupied: [u64; WORDS],
-    shift: u32,
+    occupied: Vec<u64>,
+    /// Memory of buckets that are empty, the one used last on top.
+    spare: Vec<Vec<u64>>,
     /// The number of the bucket whose events are in `current`.
     bucket: u64,
     /// The events of that bucket, sorted; those before `cursor` have been taken.
-    current: Vec<Entry>,
+    current: Vec<u64>,
     cursor: usize,
+    /// Events before that bucket: time advances to a bucket when it is looked up, and an event may
+    /// be scheduled before it.
+    early: BinaryHeap<Reverse<Entry>>,
     /// Events later than the calendar's last bucket.
     far: BinaryHeap<Reverse<Entry>>,
-    /// How many events all `buckets` hold, so that an empty calendar is not searched.
+    /// How many `buckets` are not empty, so that an empty calendar is not searched.
     near: usize,
     last: u64,
 }
@@ -90,18 +134,16 @@ pub(super) struct EventQueue {
 impl EventQueue {
     /// A queue for events that are mostly less than `horizon_ps` ahead.
     pub(super) fn new(horizon_ps: u64) -> Self {
-        // A bucket spans about a nanosecond, or more if the horizon requires it.
-        let mut shift = 10;
-        while (SLOTS as u64) << shift < horizon_ps.saturating_mul(2) && shift < 40 {
-            shift += 1;
-        }
+        let buckets = (horizon_ps.saturating_mul(2) >> SHIFT).clamp(64, MOST_BUCKETS);
+        let buckets = buckets.next_power_of_two() as usize;
         Self {
-            buckets: vec![Vec::new(); SLOTS],
-            occupied: [0; WORDS],
-            shift,
+            buckets: vec![Vec::new(); buckets],
+            occupied: vec![0; buckets / 64],
+            spare: Vec::new(),
             bucket: 0,
             current: Vec::new(),
             cursor: 0,
+            early: BinaryHeap::new(),
             far: BinaryHeap::new(),
             near: 0,
             last: 0,
@@ -109,85 +151,149 @@ impl EventQueue {
     }
 
     /// Adds an event; panics if it lies in the past.
-    #[inline]
     pub(super) fn push(&mut self, time: Time, event: Event) {
-        let entry = Entry { time: time.as_ps(), rank: event.rank() };
-        assert!(entry.time >= self.last, "{event:?} at {time} lies in the past");
-        let bucket = entry.time >> self.shift;
-        // The bucket being taken is sorted, and stays sorted: the insertion moves what is left of
-        // one bucket at most. The event may even belong before that bucket, since `next_time`
-        // advances to a bucket whose time has not come.
-        if bucket <= self.bucket {
-            let at = self.current[self.cursor..].partition_point(|other| *other < entry);
-            self.current.insert(self.cursor + at, entry);
-        } else if bucket - self.bucket < SLOTS as u64 {
-            // Within one turn of the calendar no two buckets share a slot.
-            let slot = bucket as usize % SLOTS;
-            self.buckets[slot].push(entry);
-            self.occupied[slot / 64] |= 1 << (slot % 64);
+        self.push_word(time.as_ps(), event.word());
+    }
+
+    /// Adds the arrival of a packet at the end of the wire of `port`.
+    #[inline(always)]
+    pub(super) fn push_arrival(&mut self, time: Time, port: PortId, slot: SlotId) {
+        self.push_word(time.as_ps(), word(ARRIVAL, port.0, u64::from(slot.0)));
+    }
+
+    #[inline(always)]
+    fn push_word(&mut self, time: u64, word: u64) {
+        assert!(time >= self.last, "an event at {time} ps lies in the past");
+        let bucket = time >> SHIFT;
+        // Within one turn of the calendar no two buckets share a place. A bucket that is not ahead
+        // wraps to a large number.
+        if bucket.wrapping_sub(self.bucket + 1) >= self.buckets.len() as u64 - 1 {
+            return self.push_outside(time, word);
+        }
+        let place = bucket as usize & (self.buckets.len() - 1);
+        let events = &mut self.buckets[place];
+        if events.len() == events.capacity() {
+            self.make_room(place);
+        }
+        self.buckets[place].push(at(time, word));
+    }
+
+    /// Gives a bucket more memory: that of one that was emptied, if it has none, since a bucket
+    /// that is empty has none.
+    #[inline(never)]
+    fn make_room(&mut self, place: usize) {
+        let events = &mut self.buckets[place];
+        if events.capacity() == 0 {
+            *events = self.spare.pop().unwrap_or_default();
+            self.occupied[place / 64] |= 1 << (place % 64);
             self.near += 1;
-        } else {
-            self.far.push(Reverse(entry));
+        }
+        if events.len() == events.capacity() {
+            events.reserve(16);
         }
     }
 
-    /// Takes the earliest event.
-    #[inline]
-    pub(super) fn pop(&mut self) -> Option<(Time, Event)> {
+    /// Adds an event to the current bucket, or one that is not in the calendar.
+    #[inline(never)]
+    fn push_outside(&mut self, time: u64, word: u64) {
+        let bucket = time >> SHIFT;
+        match bucket.cmp(&self.bucket) {
+            // What is being taken is sorted, and stays sorted: the insertion moves what is left of
+            // one bucket at most.
+            Ordering::Equal => {
+                let word = at(time, word);
+                let place = self.current[self.cursor..].partition_point(|&other| other < word);
+                self.current.insert(self.cursor + place, word);
+            }
+            Ordering::Less => self.early.push(Reverse(Entry { time, word })),
+            Ordering::Greater => self.far.push(Reverse(Entry { time, word })),
+        }
+    }
+
+    /// Takes the earliest event, if it is not later than `by`.
+    #[inline(always)]
+    pub(super) fn pop(&mut self, by: Time) -> Option<(Time, Event)> {
+        if !self.early.is_empty() {
+            return self.pop_early(by);
+        }
         if self.cursor == self.current.len() && !self.advance() {
             return None;
         }
-        let entry = self.current[self.cursor];
+        let word = self.current[self.cursor];
+        let time = self.time_of(word);
+        if time > by.as_ps() {
+            return None;
+        }
         self.cursor += 1;
         // Time moves here alone, and not where `next_time` looks ahead.
-        self.last = entry.time;
-        Some((Time::from_ps(entry.time), Event::of_rank(entry.rank)))
+        self.last = time;
+        Some((Time::from_ps(time), Event::of_word(word)))
+    }
+
+    #[cold]
+    fn pop_early(&mut self, by: Time) -> Option<(Time, Event)> {
+        if self.early.peek()?.0.time > by.as_ps() {
+            return None;
+        }
+        let Reverse(Entry { time, word }) = self.early.pop()?;
+        self.last = time;
+        Some((Time::from_ps(time), Event::of_word(word)))
     }
 
     /// The time of the earliest event.
     #[inline]
     pub(super) fn next_time(&mut self) -> Option<Time> {
+        if let Some(Reverse(entry)) = self.early.peek() {
+            return Some(Time::from_ps(entry.time));
+        }
         if self.cursor == self.current.len() && !self.advance() {
             return None;
         }
-        Some(Time::from_ps(self.current[self.cursor].time))
+        Some(Time::from_ps(self.time_of(self.current[self.cursor])))
     }
 
-    /// The port of the event `ahead` places after the next one, if that is in the current bucket
-    /// and an event of a port.
+    /// The time of an event in the current bucket.
     #[inline]
-    pub(super) fn port_ahead(&self, ahead: usize) -> Option<PortId> {
-        let entry = self.current.get(self.cursor + ahead)?;
-        match Event::of_rank(entry.rank) {
-            Event::Port(port) | Event::Start(port) => Some(port),
-            Event::Control(_) | Event::Probe(_) | Event::Host(_) => None,
-        }
+    fn time_of(&self, word: u64) -> u64 {
+        self.bucket << SHIFT | word >> (u64::BITS - SHIFT)
+    }
+
+    /// The event `ahead` places after the next one, if that is in the current bucket.
+    #[inline]
+    pub(super) fn ahead(&self, ahead: usize) -> Option<Event> {
+        let word = *self.current.get(self.cursor + ahead)?;
+        Some(Event::of_word(word))
     }
 
     /// Makes the next bucket that is not empty the current one; false if all are empty.
+    #[inline(never)]
     fn advance(&mut self) -> bool {
         self.current.clear();
         self.cursor = 0;
         let near = self.next_occupied();
         // Only the bucket that comes next is taken from the heap: a far event moves once, and never
         // into a slot.
-        let far = self.far.peek().map(|Reverse(entry)| entry.time >> self.shift);
+        let far = self.far.peek().map(|Reverse(entry)| entry.time >> SHIFT);
         let Some(bucket) = [near, far].into_iter().flatten().min() else { return false };
         self.bucket = bucket;
         if near == Some(bucket) {
-            let slot = bucket as usize % SLOTS;
-            // The slot gets the memory of the old bucket: buckets rarely allocate once they have
-            // grown.
-            std::mem::swap(&mut self.current, &mut self.buckets[slot]);
-            self.occupied[slot / 64] &= !(1 << (slot % 64));
-            self.near -= self.current.len();
+            let place = bucket as usize & (self.buckets.len() - 1);
+            // The next bucket that gets an event takes over the memory of the old one, which is
+            // still cached.
+            let events = std::mem::take(&mut self.buckets[place]);
+            let empty = std::mem::replace(&mut self.current, events);
+            if empty.capacity() > 0 {
+                self.spare.push(empty);
+            }
+            self.occupied[place / 64] &= !(1 << (place % 64));
+            self.near -= 1;
         }
-        while let Some(&Reverse(entry)) = self.far.peek() {
-            if entry.time >> self.shift != bucket {
+        while let Some(&Reverse(Entry { time, word })) = self.far.peek() {
+            if time >> SHIFT != bucket {
                 break;
             }
             self.far.pop();
-            self.current.push(entry);
+            self.current.push(at(time, word));
         }
         // Time and rank order every two events that are not the same one, so that an unstable sort
         // always gives the same order.
@@ -200,19 +306,20 @@ impl EventQueue {
         if self.near == 0 {
             return None;
         }
-        let start = (self.bucket + 1) as usize % SLOTS;
+        let (buckets, words) = (self.buckets.len(), self.occupied.len());
+        let start = (self.bucket + 1) as usize & (buckets - 1);
         // The word of `start` is read twice: its upper part first, its lower part last.
-        for step in 0..=WORDS {
-            let word = (start / 64 + step) % WORDS;
+        for step in 0..=words {
+            let word = (start / 64 + step) & (words - 1);
             let mask = match step {
                 0 => u64::MAX << (start % 64),
-                WORDS => !(u64::MAX << (start % 64)),
+                _ if step == words => !(u64::MAX << (start % 64)),
                 _ => u64::MAX,
             };
             let bits = self.occupied[word] & mask;
             if bits != 0 {
-                let slot = word * 64 + bits.trailing_zeros() as usize;
-                let distance = (slot + SLOTS - start) % SLOTS;
+                let place = word * 64 + bits.trailing_zeros() as usize;
+                let distance = (place + buckets - start) & (buckets - 1);
                 return Some(self.bucket + 1 + distance as u64);
             }
         }
@@ -230,20 +337,23 @@ mod tests {
     }
 
     fn all(queue: &mut EventQueue) -> Vec<(u64, Event)> {
-        std::iter::from_fn(|| queue.pop()).map(|(time, event)| (time.as_ps(), event)).collect()
+        std::iter::from_fn(|| queue.pop(Time::NEVER))
+            .map(|(time, event)| (time.as_ps(), event))
+            .collect()
     }
 
     #[test]
     fn events_at_equal_times_are_ordered_by_kind_then_id() {
-        let (control, port, host) =
-            (Event::Control(3), Event::Port(PortId(9)), Event::Host(HostId(0)));
+        let (control, probe) = (Event::Control(3), Event::Probe(0));
+        let (port, host) = (Event::Arrival(PortId(9), SlotId(1)), Event::Host(HostId(0)));
         for order in [[control, port, host], [host, port, control], [port, host, control]] {
             let mut queue = EventQueue::new(1_000);
             queue.push(at(5), Event::Start(PortId(9)));
             order.iter().for_each(|&event| queue.push(at(5), event));
-            queue.push(at(5), Event::Port(PortId(2)));
-            let start = Event::Start(PortId(9));
-            let expected = [control, start, Event::Port(PortId(2)), port, host];
+            queue.push(at(5), Event::Free(PortId(2)));
+            queue.push(at(5), probe);
+            let (start, free) = (Event::Start(PortId(9)), Event::Free(PortId(2)));
+            let expected = [control, probe, start, free, port, host];
             assert_eq!(all(&mut queue), expected.map(|event| (5, event)));
         }
     }
@@ -258,17 +368,45 @@ mod tests {
         for n in 0..20_000 {
             let reach = [1, 100, 10_000, 1_000_000, 1_000_000_000][random.below(5) as usize];
             let time = now + u64::from(random.below(reach));
-            queue.push(at(time), Event::Port(PortId(n)));
-            expected.push((time, Event::Port(PortId(n))));
+            let event = Event::Arrival(PortId(n), SlotId(n ^ 5));
+            queue.push(at(time), event);
+            expected.push((time, event));
             if random.below(3) == 0 {
-                let (time, event) = queue.pop().unwrap();
+                let (time, event) = queue.pop(Time::NEVER).unwrap();
                 now = time.as_ps();
                 got.push((now, event));
             }
         }
         got.extend(all(&mut queue));
-        expected.sort_by_key(|&(time, event)| (time, event.rank()));
+        expected.sort_by_key(|&(time, event)| (time, event.word()));
         assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn an_event_may_precede_a_bucket_that_was_looked_up() {
+        let mut queue = EventQueue::new(1_000_000);
+        queue.push(at(500_000), Event::Host(HostId(0)));
+        assert_eq!(queue.next_time(), Some(at(500_000)));
+        queue.push(at(400_000), Event::Host(HostId(2)));
+        queue.push(at(100), Event::Host(HostId(1)));
+        assert_eq!(queue.next_time(), Some(at(100)));
+        let events = all(&mut queue);
+        assert_eq!(events.iter().map(|it| it.0).collect::<Vec<_>>(), [100, 400_000, 500_000]);
+    }
+
+    #[test]
+    fn every_event_survives_its_word() {
+        let port = PortId(MOST_PORTS - 1);
+        for event in [
+            Event::Control(3),
+            Event::Probe(1),
+            Event::Start(port),
+            Event::Arrival(port, SlotId(MOST_PACKETS - 1)),
+            Event::Free(port),
+            Event::Host(HostId(9_999)),
+        ] {
+            assert_eq!(Event::of_word(super::at(1_023, event.word())), event);
+        }
     }
 
     #[test]
@@ -276,7 +414,7 @@ mod tests {
     fn scheduling_in_the_past_panics() {
         let mut queue = EventQueue::new(1_000);
         queue.push(at(5_000_000), Event::Host(HostId(0)));
-        queue.pop();
+        queue.pop(Time::NEVER);
         queue.push(at(4_999_999), Event::Host(HostId(0)));
     }
 }

@@ -1,7 +1,7 @@
 //! A fabric with its hosts and its clock.
 
 use super::event::Event;
-use super::network::{Arrival, DeliveredPacket, Network, PortCounters};
+use super::network::{Arrival, DeliveredPacket, Network, PortCounters, SlotId};
 use super::outcome::{Measured, Outcome, Progress, QueueProbe, Verdict};
 use super::reachability::Reachability;
 use super::setup::Setup;
@@ -62,10 +62,41 @@ impl World {
     /// Handles the next event.
     #[inline]
     pub fn step(&mut self) {
-        let Some((now, event)) = self.network.pop_event() else { return };
-        self.now = now;
+        self.run(Time::NEVER, 1);
+    }
+
+    /// Handles at most `most` events that are not later than `by`; fewer if there is something to
+    /// poll, or no message is open.
+    pub(super) fn run(&mut self, by: Time, most: u64) {
+        let end = self.events + most;
+        while self.events < end {
+            let Some((now, event)) = self.network.pop_event(by) else { return };
+            self.now = now;
+            self.events += 1;
+            // Only what happens at a host ends a message or calls for an answer.
+            if self.handle(now, event) && (self.is_idle() || self.endpoints.has_reports()) {
+                return;
+            }
+        }
+    }
+
+    /// Handles an event; false if it did not reach a host.
+    #[inline(always)]
+    fn handle(&mut self, now: Time, event: Event) -> bool {
         match event {
-            Event::Port(port) => self.handle_port(now, port),
+            Event::Arrival(port, slot) => self.handle_arrival(now, port, slot),
+            _ => {
+                self.handle_other(now, event);
+                true
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn handle_other(&mut self, now: Time, event: Event) {
+        match event {
+            Event::Arrival(..) => unreachable!("arrivals are handled apart"),
+            Event::Free(port) => self.network.handle_free(now, port, &mut self.endpoints),
             Event::Start(port) => self.network.handle_start(now, port),
             Event::Host(host) => self.handle_host(now, host),
             Event::Control(step) => self.network.handle_step(now, step, &mut self.endpoints),
@@ -74,7 +105,6 @@ impl World {
                 self.probes.push(QueueProbe { at: now, queues });
             }
         }
-        self.events += 1;
     }
 
     /// The time of the last event.
@@ -203,16 +233,17 @@ impl World {
 
 /// Inputs of hosts: packets, frames and timeouts.
 impl World {
-    #[inline]
-    fn handle_port(&mut self, now: Time, id: PortId) {
-        match self.network.handle_port(now, id, &mut self.endpoints) {
-            Arrival::Nothing => {}
+    #[inline(always)]
+    fn handle_arrival(&mut self, now: Time, id: PortId, slot: SlotId) -> bool {
+        match self.network.handle_arrival(now, id, slot, &mut self.endpoints) {
+            Arrival::Nothing => return false,
             Arrival::Delivered(delivery) => self.deliver(now, &delivery),
             Arrival::Pfc(host, order) => self.obey(now, host, order),
         }
+        true
     }
 
-    #[inline]
+    #[inline(never)]
     fn deliver(&mut self, now: Time, delivery: &DeliveredPacket) {
         let DeliveredPacket { host, packet, is_traced } = delivery;
         // What the NIC could send by now was decided without this packet, and goes first.

@@ -25,6 +25,16 @@ pub(super) fn markers(topology: &Topology, config: &FabricConfig, seed: u64) -> 
     ports.map(|port| Marker::new(ecn(port), seed, port)).collect()
 }
 
+/// The greatest number of bytes at which none of the markers marks.
+pub(super) fn floor(markers: &[Marker]) -> u32 {
+    let floor = markers.iter().map(|marker| match marker.ecn {
+        Ecn::Off => u64::MAX,
+        Ecn::Step(step) => step.get(),
+        Ecn::Ramp { kmin, .. } => kmin.get(),
+    });
+    u32::try_from(floor.min().unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
+}
+
 /// The marker of one port.
 #[derive(Debug)]
 pub(super) struct Marker {

@@ -7,7 +7,7 @@ use crate::balance::switch::Departure;
 use crate::balance::{Eligibility, Forwarding, Scheme, Weights};
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
 use crate::packet::{Flags, Packet};
-use crate::topology::{Capacities, Routes, Shares, Topology};
+use crate::topology::{Capacities, Lookup, Routes, Shares, Topology};
 use crate::units::BitRate;
 
 /// The next hops of every switch.
@@ -42,6 +42,8 @@ pub(super) enum Among {
 pub struct PolicyChoice {
     pub(super) switch: SwitchId,
     pub(super) among: Among,
+    /// Where the candidates stand in the table.
+    offset: u32,
 }
 
 impl PolicyChoice {
@@ -68,9 +70,10 @@ pub(super) struct Candidates<'a> {
     pub(super) packet: &'a Packet,
     /// In the order of the forwarding table.
     pub(super) ports: &'a [PortId],
-    /// The edge switch of the packet's destination, and that switch's pod.
+    /// The edge switch of the packet's destination.
     pub(super) edge: SwitchId,
-    pub(super) pod: u32,
+    /// The pod of each switch.
+    pub(super) pods: &'a [u32],
     /// The weights of the candidates, unless they are all alike.
     pub(super) shares: Option<Shares<'a>>,
 }
@@ -105,7 +108,7 @@ impl ForwardingTable {
         // Without dead ports the policy sees the table itself; with them, a copy without the dead
         // ones.
         let among = if dead.is_empty() { Among::All } else { Among::Alive };
-        self.decide_by_routing(PolicyChoice { switch, among }, packet)
+        self.decide_by_routing(switch, among, packet)
     }
 
     /// Whether a packet has a path of its source where others of the fabric have.
@@ -115,14 +118,21 @@ impl ForwardingTable {
     }
 
     #[inline]
-    fn decide_by_routing(&self, choice: PolicyChoice, packet: &Packet) -> ForwardingDecision {
-        match self.routes.next_hops(choice.switch, packet.dst) {
-            [] => ForwardingDecision::Drop,
-            [only] => ForwardingDecision::Port(*only),
+    fn decide_by_routing(
+        &self,
+        switch: SwitchId,
+        among: Among,
+        packet: &Packet,
+    ) -> ForwardingDecision {
+        match self.routes.lookup(switch, packet.dst) {
+            Lookup::None => ForwardingDecision::Drop,
+            Lookup::One(only) => ForwardingDecision::Port(only),
             // Dead ports are still among these: the switch leaves them out when it chooses. A
             // single next hop is taken above even if it is dead, and the packet is lost on its
             // link.
-            _ => ForwardingDecision::Choose(choice),
+            Lookup::Several(offset) => {
+                ForwardingDecision::Choose(PolicyChoice { switch, among, offset })
+            }
         }
     }
 
@@ -154,7 +164,7 @@ impl ForwardingTable {
         if !withdrawn && !dead.contains(&chosen) {
             return ForwardingDecision::Port(chosen);
         }
-        self.decide_by_routing(PolicyChoice { switch, among: Among::Alive }, packet)
+        self.decide_by_routing(switch, Among::Alive, packet)
     }
 
     /// The equal-cost ports of `switch` towards `dst`.
@@ -163,17 +173,20 @@ impl ForwardingTable {
         self.routes.next_hops(switch, dst)
     }
 
-    /// The candidates of `switch` for a packet.
+    /// The candidates of a choice for a packet.
     #[inline]
-    pub(super) fn candidates<'a>(&'a self, switch: SwitchId, packet: &'a Packet) -> Candidates<'a> {
-        let edge = self.routes.edge_of(packet.dst);
+    pub(super) fn candidates<'a>(
+        &'a self,
+        choice: PolicyChoice,
+        packet: &'a Packet,
+    ) -> Candidates<'a> {
         let capacities = self.capacities.as_ref();
         Candidates {
             packet,
-            ports: self.routes.next_hops(switch, packet.dst),
-            edge,
-            pod: self.pods[edge.index()],
-            shares: capacities.and_then(|it| it.shares(&self.routes, switch, packet.dst)),
+            ports: self.routes.candidates_at(choice.offset),
+            edge: self.routes.edge_of(packet.dst),
+            pods: &self.pods,
+            shares: capacities.and_then(|it| it.shares(&self.routes, choice.switch, packet.dst)),
         }
     }
 

@@ -76,6 +76,8 @@ pub struct Switching {
     markers: Vec<Marker>,
     /// When marking is decided; `None` if no port marks.
     marking: Option<EcnPoint>,
+    /// No port marks a packet that finds no more bytes than these.
+    marking_floor: u32,
     memory: PacketMemory,
     losses: Losses,
     plan: FailurePlan,
@@ -121,6 +123,7 @@ impl Switching {
             port_indices,
             // A point that is never in use costs one comparison a packet, see `marks_at`.
             marking: (!markers.is_empty()).then_some(config.switch.ecn_point),
+            marking_floor: ecn::floor(&markers),
             markers,
             memory: PacketMemory::new(config, topology),
             losses: Losses::new(&config.failures, seed),
@@ -169,7 +172,7 @@ impl Switching {
         packet: &Packet,
         loads: &impl PortLoads,
     ) -> PortId {
-        let candidates = self.table.candidates(choice.switch, packet);
+        let candidates = self.table.candidates(choice, packet);
         let (indices, topology) = (&self.port_indices, &self.topology);
         let ports = switch::Ports { loads, indices, topology };
         let switch = &mut self.switches[choice.switch.index()];
@@ -244,13 +247,19 @@ impl Switching {
         self.marking == Some(point)
     }
 
+    /// False if no packet that finds `waiting` bytes is marked at `point`.
+    #[inline(always)]
+    pub fn may_mark(&self, point: EcnPoint, waiting: u32) -> bool {
+        self.marks_at(point) && waiting > self.marking_floor
+    }
+
     /// Marks `packet` if marking is decided at `point` and `waiting` bytes without priority at
     /// `port`, not counting the packet, call for it. Control packets are never marked.
     #[inline]
     pub fn mark(&mut self, point: EcnPoint, port: PortId, waiting: u32, packet: &mut Packet) {
         // The draw comes last: a packet that cannot be marked must not advance the stream of its
         // port.
-        if self.marks_at(point)
+        if self.may_mark(point, waiting)
             && !packet.is_control()
             && self.markers[port.index()].marks(Bytes::new(waiting.into()))
         {

@@ -91,7 +91,7 @@ impl<L: PortLoads> SwitchView for PolicyView<'_, L> {
 
     #[inline]
     fn destination_pod(&self) -> u32 {
-        self.candidates.pod
+        self.candidates.pods[self.candidates.edge.index()]
     }
 
     #[inline]

@@ -33,4 +33,5 @@ pub use link_state::{FailuresKnown, LinkState};
 pub use names::nearest;
 pub use node::{Link, MAX_HOSTS, MAX_LINKS, MAX_ROUTES, MAX_SWITCHES, Node, Switch};
 pub use rail_optimized::RailOptimized;
+pub(crate) use routes::Lookup;
 pub use routes::Routes;

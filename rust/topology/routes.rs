@@ -33,6 +33,17 @@ struct Attachment {
     edge: SwitchId,
 }
 
+/// The candidate ports of a switch towards a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lookup {
+    /// There is no path.
+    None,
+    /// There is one port.
+    One(PortId),
+    /// There are two or more, at this offset.
+    Several(u32),
+}
+
 /// Equal-cost (fewest links) next hops from every switch to every host.
 ///
 /// Candidates are ordered by the neighbour's switch id, then by link id.
@@ -102,6 +113,28 @@ impl Routes {
             // without a group of its own in the table.
             return &std::slice::from_ref(&to.down)[..to.usable as usize];
         }
+        self.group(offset as usize)
+    }
+
+    /// Where the candidate ports of a switch towards a host stand ([`Self::candidates_at`]).
+    #[inline(always)]
+    pub(crate) fn lookup(&self, switch: SwitchId, dst: HostId) -> Lookup {
+        let to = &self.attachments[dst.index()];
+        let offset = self.table[switch.index() * self.columns as usize + to.column as usize];
+        match offset {
+            OWN_EDGE if to.usable == 0 => Lookup::None,
+            OWN_EDGE => Lookup::One(to.down),
+            _ => match self.group(offset as usize) {
+                [] => Lookup::None,
+                [only] => Lookup::One(*only),
+                _ => Lookup::Several(offset),
+            },
+        }
+    }
+
+    /// The candidate ports of [`Lookup::Several`].
+    #[inline]
+    pub(crate) fn candidates_at(&self, offset: u32) -> &[PortId] {
         self.group(offset as usize)
     }
 

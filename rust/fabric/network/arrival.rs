@@ -1,8 +1,8 @@
-//! The arrival of a packet at the end of a wire, and the wire that becomes free.
+//! The arrival of a packet at the end of a wire, and the wire that is free.
 
 use super::Network;
 use super::pool::SlotId;
-use super::port::Traced;
+use super::port::{End, Traced};
 use crate::endpoint::Endpoints;
 use crate::ids::{HostId, PortId};
 use crate::packet::{Packet, PauseOrder};
@@ -29,50 +29,56 @@ pub(in crate::fabric) struct DeliveredPacket {
     pub(in crate::fabric) is_traced: bool,
 }
 
+/// What the arrival of a packet needs of the port that it left by.
+#[derive(Debug, Clone, Copy)]
+struct Arrived {
+    end: End,
+    faulty: bool,
+    traced: Traced,
+}
+
 impl Network {
-    /// Handles the arrival of the packet at the head of a port's wire, or the wire that becomes
-    /// free.
-    #[inline]
-    pub(in crate::fabric) fn handle_port(
+    /// Handles the arrival of a packet at the end of a port's wire.
+    #[inline(always)]
+    pub(in crate::fabric) fn handle_arrival(
+        &mut self,
+        now: Time,
+        id: PortId,
+        slot: SlotId,
+        endpoints: &mut Endpoints,
+    ) -> Arrival {
+        // The packet leaves the wire first: settling arms the port if no other is on it. What the
+        // packet changes comes last, when the port is as it was without it.
+        self.counters.hops += 1;
+        let port = &mut self.ports[id.index()];
+        port.handle_arrival();
+        let arrived = Arrived { end: port.end, faulty: port.faulty, traced: port.traced };
+        // Mostly nothing waits at a switch's port.
+        match port.start.node() {
+            Node::Host(host) => self.settle_host(now, host, endpoints),
+            Node::Switch(_) if port.is_empty() => {}
+            Node::Switch(_) => self.settle_switch_port(now, id),
+        }
+        self.arrive(now, id, slot, arrived)
+    }
+
+    /// Handles a port's wire that is free, without a packet on it.
+    pub(in crate::fabric) fn handle_free(
         &mut self,
         now: Time,
         id: PortId,
         endpoints: &mut Endpoints,
-    ) -> Arrival {
-        // The packet leaves the list of the wire first: settling arms the port for the arrival
-        // after it. What the packet changes comes last, when the port is as it was without it.
-        let arrived = self.take_arrival(now, id);
+    ) {
+        self.ports[id.index()].armed = false;
         self.settle_port(now, id, endpoints);
-        match arrived {
-            Some(slot) => self.arrive(now, id, slot),
-            None => Arrival::Nothing,
-        }
     }
 
-    /// The packet at the head of a port's wire, if it arrives at `now`.
-    #[inline]
-    fn take_arrival(&mut self, now: Time, id: PortId) -> Option<SlotId> {
-        let port = &mut self.ports[id.index()];
-        port.armed = false;
-        let first = port.wire.first()?;
-        let arrives = self.pool.get(first).arrives;
-        // The event was for a wire that becomes free, and a packet has started on it since.
-        if arrives > now {
-            return None;
-        }
-        debug_assert_eq!(arrives, now, "an arrival was missed");
-        self.pool.pop_front(&mut port.wire);
-        self.counters.hops += 1;
-        Some(first)
-    }
-
-    #[inline]
-    fn arrive(&mut self, now: Time, id: PortId, slot: SlotId) -> Arrival {
-        let port = &self.ports[id.index()];
-        let (end, is_traced) = (port.end.node(), port.traced.at(Traced::END));
+    #[inline(always)]
+    fn arrive(&mut self, now: Time, id: PortId, slot: SlotId, arrived: Arrived) -> Arrival {
+        let is_traced = arrived.traced.at(Traced::END);
         // One flag in the first cache line of the port keeps the search for outages off every other
         // link.
-        if port.faulty && self.is_lost(id, slot) {
+        if arrived.faulty && self.is_lost(now, id, slot) {
             self.trace_drop(now, id.reverse(), slot);
             self.drop_packet(slot);
             return Arrival::Nothing;
@@ -88,7 +94,7 @@ impl Network {
             }
             self.note_ingress(id, slot);
         }
-        match end {
+        match arrived.end.node() {
             Node::Switch(switch) => {
                 self.forward(now, switch, slot);
                 Arrival::Nothing

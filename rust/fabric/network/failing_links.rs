@@ -27,14 +27,14 @@ impl LinkRates {
         port.set_rate(rate, u32::try_from(rates.len() - 1).expect("fewer than 2^31 changes"));
     }
 
-    /// The time at which the packet that arrives now was started.
-    fn start_of(&self, id: PortId, port: &Port, slot: &Slot) -> Time {
+    /// The time at which the packet that arrives at `now` was started.
+    fn start_of(&self, now: Time, id: PortId, port: &Port, slot: &Slot) -> Time {
         // A slot has no room for the time of the start: it follows from the arrival and the
         // rate of that time.
         let bytes = u32::from(slot.packet.wire_bytes);
         let rates = self.0.get(&id);
         let rate = rates.map_or(port.rate(), |rates| rates[slot.aside.rate_index()]);
-        Time::from_ps(slot.arrives.as_ps() - port.flight_at(rate, bytes).as_ps())
+        Time::from_ps(now.as_ps() - port.flight_at(rate, bytes).as_ps())
     }
 }
 
@@ -75,8 +75,8 @@ impl Network {
         }
     }
 
-    /// True if the packet that arrives now over `id` is lost on the way.
-    pub(super) fn is_lost(&mut self, id: PortId, slot: SlotId) -> bool {
+    /// True if the packet that arrives at `now` over `id` is lost on the way.
+    pub(super) fn is_lost(&mut self, now: Time, id: PortId, slot: SlotId) -> bool {
         let (port, slot) = (&self.ports[id.index()], self.pool.get(slot));
         // A packet that a switch processes has left the wire.
         let inside = match port.end.node() {
@@ -84,8 +84,8 @@ impl Network {
             Node::Host(_) => Span::ZERO,
         };
         let flight = Flight {
-            start: self.rates.start_of(id, port, slot),
-            end: Time::from_ps(slot.arrives.as_ps() - inside.as_ps()),
+            start: self.rates.start_of(now, id, port, slot),
+            end: Time::from_ps(now.as_ps() - inside.as_ps()),
         };
         self.switching.loses(id, flight, &slot.packet)
     }
@@ -93,7 +93,7 @@ impl Network {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pool::Pool;
+    use super::super::pool::Aside;
     use super::super::port::PortParts;
     use super::*;
     use crate::ids::{HostId, SwitchId};
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_packet_keeps_the_rate_that_it_started_at() {
-        let (mut rates, mut pool) = (LinkRates::default(), Pool::default());
+        let mut rates = LinkRates::default();
         let mut port = Port::new(&PortParts {
             start: Node::Host(HostId(0)),
             end: Node::Switch(SwitchId(0)),
@@ -115,19 +115,19 @@ mod tests {
             rounding: Rounding::Exact,
         });
         port.faulty = true;
-        let mut send = |port: &mut Port, start| {
-            let slot = pool.insert(Packet { wire_bytes: 1_000, ..Packet::default() });
-            port.transmit(&mut pool, slot, Time::from_ps(start));
-            *pool.get(slot)
+        let send = |port: &mut Port, start| {
+            let packet = Packet { wire_bytes: 1_000, ..Packet::default() };
+            let arrives = port.transmit(1_000, Time::from_ps(start));
+            (arrives, Slot { packet, aside: Aside::from_rate_index(port.rate_index()) })
         };
         let fast = send(&mut port, 0);
         rates.change(ID, &mut port, BitRate::from_gbps(4));
         let slow = send(&mut port, 20_000);
         rates.change(ID, &mut port, BitRate::from_gbps(400));
         let again = send(&mut port, 2_020_000);
-        assert_eq!(slow.arrives, Time::from_ps(20_000 + 1_000 * 2_000 + 500_000));
-        for (slot, start) in [(fast, 0), (slow, 20_000), (again, 2_020_000)] {
-            assert_eq!(rates.start_of(ID, &port, &slot), Time::from_ps(start));
+        assert_eq!(slow.0, Time::from_ps(20_000 + 1_000 * 2_000 + 500_000));
+        for ((arrives, slot), start) in [(fast, 0), (slow, 20_000), (again, 2_020_000)] {
+            assert_eq!(rates.start_of(arrives, ID, &port, &slot), Time::from_ps(start));
         }
     }
 }

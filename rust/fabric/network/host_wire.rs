@@ -5,6 +5,7 @@
 //! until then are sent ([`Network::transmit_from`]); afterwards its wire and its timeout are
 //! updated ([`Network::follow_up`]).
 
+use super::port::Queued;
 use super::{Event, Network};
 use crate::endpoint::{Endpoints, Host};
 use crate::ids::{HostId, PortId};
@@ -34,7 +35,7 @@ impl Network {
         // The wire is free, so the remaining packets wait for their rate: the host's timeout
         // follows.
         let busy = self.ports[port.index()].free > now;
-        self.arm(port, || busy && host.nic.has_packets());
+        self.output(port).arm(|| busy && host.nic.has_packets());
     }
 
     /// The same while the host's port is paused: only acknowledgements are sent, if they have
@@ -50,14 +51,16 @@ impl Network {
         let wire = &mut self.ports[port.index()];
         wire.free = wire.free.max(now);
         let busy = wire.free > now;
-        self.arm(port, || busy && host.nic.has_packets());
+        self.output(port).arm(|| busy && host.nic.has_packets());
     }
 
     /// Puts a packet from a NIC on its wire, which is free at `start`.
     fn inject(&mut self, id: PortId, start: Time, packet: Packet) {
+        let bytes = packet.wire_bytes;
         let slot = self.pool.insert(packet);
-        self.ports[id.index()].transmit(&mut self.pool, slot, start);
-        self.trace_start(start, id, slot);
+        let mut output = self.output(id);
+        output.transmit(start, Queued { slot, bytes });
+        output.trace_start(start, slot);
     }
 
     /// Sends what a host can send at once after an input, and schedules its timeout.
@@ -76,7 +79,7 @@ impl Network {
             self.transmit_from(now, host);
         } else {
             // During the gap behind a packet that has arrived no arrival remains to wake the host.
-            self.arm(host.port, || host.nic.has_packets());
+            self.output(host.port).arm(|| host.nic.has_packets());
         }
         self.schedule_wake(now, id, endpoints);
     }

@@ -9,6 +9,7 @@ mod arrival;
 mod failing_links;
 mod forwarding;
 mod host_wire;
+mod output;
 mod pfc;
 mod pool;
 mod port;
@@ -20,10 +21,11 @@ mod tracing;
 use std::sync::Arc;
 
 pub(super) use arrival::{Arrival, DeliveredPacket};
+pub(super) use pool::SlotId;
 pub(super) use readings::PortCounters;
 
 use super::counters::NetworkCounters;
-use super::event::{Event, EventQueue};
+use super::event::{Event, EventQueue, MOST_PACKETS, MOST_PORTS};
 use super::outcome::PauseRecord;
 use super::setup::Setup;
 use super::trace_buffer::TraceBuffer;
@@ -35,12 +37,17 @@ use crate::units::{Span, Time};
 use failing_links::LinkRates;
 use pool::Pool;
 use port::{Port, PortParts};
-use prefetch::{prefetch, prefetch_lines};
+use prefetch::prefetch;
+
+/// The size of a second-level cache, bytes: on smaller fabrics looking ahead only costs.
+const NEAR_CACHE: usize = 1 << 16;
 
 /// The network between the NICs.
 #[derive(Debug)]
 pub(super) struct Network {
     ports: Vec<Port>,
+    /// Whether its ports do not fit a cache that is near.
+    is_large: bool,
     pool: Pool,
     queue: EventQueue,
     counters: NetworkCounters,
@@ -65,12 +72,15 @@ impl Network {
         let ports: Vec<Port> = ids.map(|id| port(topology, fabric, id)).collect();
         // Most events are arrivals, at most the time of flight of a large packet ahead.
         let horizon = ports.iter().map(|port| port.flight(1 << 14).as_ps()).max().unwrap_or(0);
+        let switching = setup.switching();
+        assert!(ports.len() <= MOST_PORTS as usize, "a fabric has at most {MOST_PORTS} ports");
         let mut network = Self {
+            is_large: ports.len() * size_of::<Port>() > NEAR_CACHE,
             ports,
-            pool: Pool::default(),
+            pool: Pool::new(MOST_PACKETS),
             queue: EventQueue::new(horizon),
             counters: NetworkCounters::default(),
-            switching: setup.switching(),
+            switching,
             rates: LinkRates::default(),
             forwarding_delay: fabric.forwarding_delay,
             ack_priority: setup.nic.ack.priority,
@@ -101,35 +111,29 @@ impl Network {
         self.queue.next_time()
     }
 
-    /// Takes the next event, and prefetches the memory of those that follow.
+    /// Takes the next event, if it is not later than `by`, and prefetches the memory of those that
+    /// follow.
     #[inline]
-    pub(in crate::fabric) fn pop_event(&mut self) -> Option<(Time, Event)> {
-        let next = self.queue.pop();
+    pub(in crate::fabric) fn pop_event(&mut self, by: Time) -> Option<(Time, Event)> {
+        let next = self.queue.pop(by);
         self.prefetch();
         next
     }
 
-    /// Prefetches the memory of coming events. Each stage depends on the one before: first the
-    /// port, then the first packets of its lists, then the packets after those.
+    /// Prefetches the memory of coming events: the port and the packet.
     #[inline]
     fn prefetch(&self) {
-        if let Some(port) = self.queue.port_ahead(12) {
-            prefetch_lines(&self.ports[port.index()]);
-        }
-        if let Some(port) = self.queue.port_ahead(6) {
-            let heads = self.ports[port.index()].heads();
-            heads.into_iter().flatten().for_each(|slot| prefetch(self.pool.get(slot)));
-        }
-        if let Some(port) = self.queue.port_ahead(2)
-            && let Some(next) = self.pool.second(self.ports[port.index()].wire)
+        if self.is_large
+            && let Some(Event::Arrival(port, slot)) = self.queue.ahead(8)
         {
-            prefetch(self.pool.get(next));
+            self.ports[port.index()].prefetch();
+            prefetch(self.pool.get(slot));
         }
     }
 
     /// Every packet in a queue or on a wire.
     pub(in crate::fabric) fn packets(&self) -> impl Iterator<Item = &Packet> {
-        self.ports.iter().flat_map(|port| port.packets(&self.pool))
+        self.pool.packets()
     }
 
     /// PFC frames that took effect, by time.

@@ -10,10 +10,11 @@
 //! one that still waits.
 
 use super::pool::{Aside, SlotId};
+use super::port::Queued;
 use super::{Arrival, Event, Network};
 use crate::fabric::outcome::PauseRecord;
-use crate::ids::{PortId, SwitchId};
-use crate::packet::{Flags, Packet, PacketKind, PauseFrame, PauseOrder};
+use crate::ids::PortId;
+use crate::packet::{Flags, Packet, PauseFrame, PauseOrder};
 use crate::switching::PFC_FRAME_BYTES;
 use crate::topology::Node;
 use crate::units::Time;
@@ -31,43 +32,6 @@ impl Network {
     #[inline]
     pub(super) fn note_ingress(&mut self, id: PortId, slot: SlotId) {
         self.pool.get_mut(slot).aside = Aside::from_ingress(Some(id));
-    }
-
-    /// Counts a packet that is about to be enqueued at `switch`; returns the frame to be sent for
-    /// it, if any. Packets with priority are not counted against their ingress link.
-    #[inline]
-    pub(super) fn account_enqueue(&mut self, switch: SwitchId, slot: SlotId) -> Option<Frame> {
-        let slot = self.pool.get_mut(slot);
-        let bytes = u64::from(slot.packet.wire_bytes);
-        if !self.switching.has_pfc() {
-            self.switching.account_enqueue(switch, bytes, None);
-            return None;
-        }
-        if slot.packet.flags.has(Flags::PRIORITY) {
-            // The start of this packet then finds no ingress either: what was not added is not
-            // removed.
-            slot.aside = Aside::default();
-        }
-        let ingress = slot.aside.ingress();
-        let order = self.switching.account_enqueue(switch, bytes, ingress)?;
-        ingress.map(|to| Frame { to, order })
-    }
-
-    /// Counts a packet that starts from the queue of a switch port; returns the frame to be sent
-    /// for it, if any.
-    #[inline]
-    pub(super) fn account_start(&mut self, id: PortId, slot: SlotId) -> Option<Frame> {
-        let Node::Switch(switch) = self.ports[id.index()].start.node() else { return None };
-        let slot = self.pool.get(slot);
-        let bytes = u64::from(slot.packet.wire_bytes);
-        if !self.switching.has_pfc() {
-            self.switching.account_dequeue(switch, bytes, None);
-            return None;
-        }
-        let ingress = slot.aside.ingress();
-        self.counters.pauses += u64::from(slot.packet.kind == PacketKind::Pause);
-        let order = self.switching.account_dequeue(switch, bytes, ingress)?;
-        ingress.map(|to| Frame { to, order })
     }
 
     /// Sends a frame over the reverse direction of a link, as soon as its wire is free.
@@ -90,13 +54,13 @@ impl Network {
         // A pause does not hold frames: a wire that is free takes one at once.
         if port.free <= now {
             self.counters.pauses += u64::from(order == PauseOrder::Pause);
-            port.transmit(&mut self.pool, slot, now);
-            self.trace_passage(now, id, slot);
-            self.arm(id, || false);
+            let mut output = self.output(id);
+            output.transmit(now, Queued { slot, bytes: PFC_FRAME_BYTES });
+            output.trace_passage(now, slot);
             return;
         }
-        port.enqueue_first(&mut self.pool, slot);
-        self.trace_enqueue(now, id, slot);
+        port.enqueue_first(slot, PFC_FRAME_BYTES);
+        self.output(id).trace_enqueue(now, slot);
         if let Node::Switch(switch) = self.ports[id.index()].start.node() {
             // A frame takes memory while it waits, and `account_start` gives it back.
             self.switching.account_enqueue(switch, PFC_FRAME_BYTES.into(), None);

@@ -1,19 +1,15 @@
-//! Packets in the fabric, one cache line each, and lists of them.
+//! Packets in the fabric, one cache line each.
 //!
-//! A packet stays in one slot from its NIC to its host; ports hold linked lists of slots. A port is
-//! therefore small, no packet is copied on its path, and memory is proportional to the maximum
-//! number of packets in flight.
+//! A packet stays in one slot from its NIC to its host; ports and events hold the slot's number. No
+//! packet is copied on its path, and memory is proportional to the maximum number of packets in
+//! flight.
 
 use crate::ids::PortId;
 use crate::packet::Packet;
-use crate::units::Time;
-
-/// The end of a list, and the head and tail of an empty one.
-const NONE: u32 = u32::MAX;
 
 /// The index of a slot of the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SlotId(u32);
+pub(in crate::fabric) struct SlotId(pub(in crate::fabric) u32);
 
 /// The state of a packet that is not in its headers, in four bytes: the ingress of a queued packet,
 /// or the rate of a packet on a wire. No packet has both.
@@ -53,9 +49,6 @@ impl Aside {
 #[repr(align(64))]
 pub(super) struct Slot {
     pub(super) packet: Packet,
-    /// The time of its arrival at the end of the wire.
-    pub(super) arrives: Time,
-    next: u32,
     /// Its ingress or its rate.
     pub(super) aside: Aside,
 }
@@ -65,50 +58,31 @@ pub(super) struct Slot {
 pub(super) struct Pool {
     slots: Vec<Slot>,
     free: Vec<u32>,
-}
-
-/// A queue of packets, first in, first out.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct List {
-    head: u32,
-    tail: u32,
-}
-
-impl Default for List {
-    fn default() -> Self {
-        Self { head: NONE, tail: NONE }
-    }
-}
-
-impl List {
-    #[inline]
-    pub(super) const fn is_empty(self) -> bool {
-        self.head == NONE
-    }
-
-    /// The first packet, if any.
-    #[inline]
-    pub(super) const fn first(self) -> Option<SlotId> {
-        if self.head == NONE { None } else { Some(SlotId(self.head)) }
-    }
-
-    /// The last packet, if any.
-    #[inline]
-    pub(super) const fn last(self) -> Option<SlotId> {
-        if self.head == NONE { None } else { Some(SlotId(self.tail)) }
-    }
+    /// The greatest number of slots.
+    limit: u32,
 }
 
 impl Pool {
+    /// A pool of at most `limit` packets.
+    pub(super) fn new(limit: u32) -> Self {
+        Self { limit, ..Self::default() }
+    }
+
     #[inline]
     pub(super) fn insert(&mut self, packet: Packet) -> SlotId {
-        let slot = Slot { packet, arrives: Time::ZERO, next: NONE, aside: Aside::default() };
+        let slot = Slot { packet, aside: Aside::default() };
         // The slot freed last is the one most likely to be in the cache still.
         if let Some(free) = self.free.pop() {
             self.slots[free as usize] = slot;
             return SlotId(free);
         }
-        let id = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets in flight");
+        self.grow(slot)
+    }
+
+    #[cold]
+    fn grow(&mut self, slot: Slot) -> SlotId {
+        let id = u32::try_from(self.slots.len()).expect("ids are 32 bits");
+        assert!(id < self.limit, "at most {} packets are in the fabric", self.limit);
         self.slots.push(slot);
         SlotId(id)
     }
@@ -130,45 +104,11 @@ impl Pool {
         &mut self.slots[id.0 as usize]
     }
 
-    #[inline]
-    pub(super) fn push_back(&mut self, list: &mut List, id: SlotId) {
-        self.slots[id.0 as usize].next = NONE;
-        if list.head == NONE {
-            list.head = id.0;
-        } else {
-            self.slots[list.tail as usize].next = id.0;
-        }
-        list.tail = id.0;
-    }
-
-    pub(super) fn push_front(&mut self, list: &mut List, id: SlotId) {
-        self.slots[id.0 as usize].next = list.head;
-        if list.head == NONE {
-            list.tail = id.0;
-        }
-        list.head = id.0;
-    }
-
-    #[inline]
-    pub(super) fn pop_front(&self, list: &mut List) -> Option<SlotId> {
-        let first = list.first()?;
-        // The tail of an emptied list is stale: only its head shows that it is empty.
-        list.head = self.slots[first.0 as usize].next;
-        Some(first)
-    }
-
-    /// The second packet of a list, if any.
-    #[inline]
-    pub(super) fn second(&self, list: List) -> Option<SlotId> {
-        // `NONE` is beyond the end of `slots`, so that an empty list needs no case of its own.
-        let next = self.slots.get(list.head as usize)?.next;
-        (list.head != list.tail).then_some(SlotId(next))
-    }
-
-    /// The packets of a list, first to last.
-    pub(super) fn iter(&self, list: List) -> impl Iterator<Item = &Slot> {
-        let follow = |slot: &&Slot| self.slots.get(slot.next as usize);
-        std::iter::successors(self.slots.get(list.head as usize), follow)
+    /// Every packet in the fabric.
+    pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
+        let mut used = vec![true; self.slots.len()];
+        self.free.iter().for_each(|&id| used[id as usize] = false);
+        self.slots.iter().zip(used).filter_map(|(slot, used)| used.then_some(&slot.packet))
     }
 }
 
@@ -192,26 +132,22 @@ mod tests {
     }
 
     #[test]
-    fn lists_keep_their_order_and_slots_are_used_again() {
-        let mut pool = Pool::default();
-        let (mut first, mut second) = (List::default(), List::default());
+    fn slots_are_used_again() {
+        let mut pool = Pool::new(3);
         let mut insert = |n| pool.insert(Packet { qp: QpId(n), ..Packet::default() });
-        let slots: Vec<SlotId> = (0..6).map(&mut insert).collect();
-        for (index, &id) in slots.iter().enumerate() {
-            let list = if index % 2 == 0 { &mut first } else { &mut second };
-            pool.push_back(list, id);
-        }
-        let insert_front = pool.insert(Packet { qp: QpId(6), ..Packet::default() });
-        let held = |list| pool.iter(list).map(|slot| slot.packet.qp.0).collect::<Vec<_>>();
-        assert_eq!((held(first), held(second)), (vec![0, 2, 4], vec![1, 3, 5]));
-        pool.push_front(&mut first, insert_front);
-        assert_eq!(pool.iter(first).map(|slot| slot.packet.qp.0).collect::<Vec<_>>(), [6, 0, 2, 4]);
-        assert_eq!(pool.pop_front(&mut first), Some(insert_front));
-        pool.remove(insert_front);
-        let taken = pool.pop_front(&mut first).unwrap();
-        assert_eq!(pool.remove(taken).qp, QpId(0));
-        assert_eq!(pool.insert(Packet::default()), taken);
-        assert!(std::iter::from_fn(|| pool.pop_front(&mut second)).count() == 3);
-        assert!(second.is_empty());
+        let [first, second, third] = [0, 1, 2].map(&mut insert);
+        assert_eq!(pool.remove(second).qp, QpId(1));
+        let left: Vec<u32> = pool.packets().map(|packet| packet.qp.0).collect();
+        assert_eq!(left, [0, 2]);
+        assert_eq!(pool.insert(Packet::default()), second);
+        assert_ne!(first, third);
+    }
+
+    #[test]
+    #[should_panic(expected = "at most 1 packets")]
+    fn more_packets_than_events_can_name_are_refused() {
+        let mut pool = Pool::new(1);
+        pool.insert(Packet::default());
+        pool.insert(Packet::default());
     }
 }

@@ -1,13 +1,18 @@
 //! An output port and the wire behind it.
 //!
-//! A port decides lazily. A packet that cannot start at once waits in a list. Which packet starts
+//! A port decides lazily. A packet that cannot start at once waits in a queue. Which packet starts
 //! next is settled by the first access to the port at or after the time of the start: a new packet,
 //! an arrival at the far end, a read of the queue. All packets that could have started at that time
-//! are in the list by then, so the result is the same as with an event at the start, and a packet
+//! are in the queue by then, so the result is the same as with an event at the start, and a packet
 //! costs only one event per hop: its arrival.
+//!
+//! A port has three cache lines: what every packet touches, its queues, and the rest. What a queue
+//! holds of a packet is enough to start it; the packet itself is not touched while it waits.
 
-use super::pool::{Aside, List, Pool, SlotId};
-use super::prefetch::Lines;
+use std::collections::VecDeque;
+
+use super::pool::SlotId;
+use super::prefetch::prefetch;
 use crate::ids::{HostId, SwitchId};
 use crate::packet::{Flags, Packet};
 use crate::switching::{Rounding, Waiting};
@@ -39,17 +44,26 @@ impl From<Node> for End {
     }
 }
 
+/// A packet in a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Queued {
+    pub(super) slot: SlotId,
+    /// Its length on the wire.
+    pub(super) bytes: u16,
+}
+
 /// An output port. The fields that every event needs are in the first cache line, in this order.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Port {
     /// The time from which on the wire is free.
     pub(super) free: Time,
-    /// Packets on the wire, in order of arrival.
-    pub(super) wire: List,
-    /// Queued packets: those with priority, and the others.
-    waiting: [List; 2],
-    /// Queued bytes of both.
+    /// The time from last bit out to last bit in, including the forwarding delay of a switch at the
+    /// end.
+    delay: Span,
+    /// Bytes of packets that have started on the wire, gaps not included.
+    pub(super) carried: u64,
+    /// Queued bytes of packets with priority, and of the others.
     waiting_bytes: [u32; 2],
     /// The node at which packets start.
     pub(super) start: End,
@@ -57,7 +71,16 @@ pub(super) struct Port {
     pub(super) end: End,
     /// Picoseconds a byte, where that is a whole number; else 0.
     ps_per_byte: u32,
-    /// True while an event of this port is pending.
+    gap_bytes: u32,
+    /// The number of packets on the wire.
+    on_wire: u32,
+    /// The maximum of queued bytes.
+    pub(super) waiting_max: u32,
+    /// Length of the packet that started last.
+    last_bytes: u16,
+    /// The queues that are not empty: bit 0 for packets with priority, bit 1 for the others.
+    queued: u8,
+    /// True while the event of a free wire is pending.
     pub(super) armed: bool,
     /// True if the link ever fails.
     pub(super) faulty: bool,
@@ -65,23 +88,18 @@ pub(super) struct Port {
     pub(super) paused: bool,
     /// The ends of its link at which packets are traced.
     pub(super) traced: Traced,
-    /// The time from last bit out to last bit in, including the forwarding delay of a switch at the
-    /// end.
-    delay: Span,
-    // The second cache line begins here (`second_line`).
-    rounding: Rounding,
-    /// Bytes of packets that have started on the wire, gaps not included.
-    pub(super) carried: u64,
+    /// True while a start event is pending (with PFC).
+    pub(super) start_armed: bool,
+    // The second cache line begins here (`prefetch`).
+    /// Queued packets: those with priority, and the others.
+    waiting: [VecDeque<Queued>; 2],
+    // The third one.
     /// Extra time the wire is busy after each packet.
     gap: Span,
-    gap_bytes: u32,
     rate: BitRate,
     /// Index of this rate among those that the port has had.
     rate_index: u32,
-    /// The maximum of queued bytes.
-    pub(super) waiting_max: u32,
-    /// True while a start event is pending (with PFC).
-    pub(super) start_armed: bool,
+    rounding: Rounding,
 }
 
 /// The ends of a port's link at which packets are traced.
@@ -102,12 +120,6 @@ impl Traced {
     }
 }
 
-impl Lines for Port {
-    fn second_line(&self) -> &u64 {
-        &self.carried
-    }
-}
-
 /// The parameters of a port.
 pub(super) struct PortParts {
     pub(super) start: Node,
@@ -124,25 +136,27 @@ impl Port {
     pub(super) fn new(parts: &PortParts) -> Self {
         let mut port = Self {
             free: Time::ZERO,
-            wire: List::default(),
-            waiting: [List::default(); 2],
+            delay: parts.delay,
+            carried: 0,
             waiting_bytes: [0; 2],
-            ps_per_byte: whole_ps_per_byte(parts.rate, parts.rounding),
-            end: parts.end.into(),
             start: parts.start.into(),
+            end: parts.end.into(),
+            ps_per_byte: whole_ps_per_byte(parts.rate, parts.rounding),
+            gap_bytes: u32::try_from(parts.gap.get()).expect("a gap is short"),
+            on_wire: 0,
+            waiting_max: 0,
+            last_bytes: 0,
+            queued: 0,
             armed: false,
             faulty: false,
             paused: false,
             traced: Traced::default(),
-            rounding: parts.rounding,
-            delay: parts.delay,
+            start_armed: false,
+            waiting: [VecDeque::new(), VecDeque::new()],
             gap: Span::ZERO,
-            gap_bytes: u32::try_from(parts.gap.get()).expect("a gap is short"),
             rate: parts.rate,
             rate_index: 0,
-            carried: 0,
-            waiting_max: 0,
-            start_armed: false,
+            rounding: parts.rounding,
         };
         // Computed once and not for each packet; it is rounded as a packet of that length would be.
         port.gap = port.time_for(port.gap_bytes);
@@ -158,7 +172,7 @@ impl Port {
     }
 
     /// The transmission time of `bytes`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn time_for(&self, bytes: u32) -> Span {
         // The usual rates spare a division of 128 bits for each packet and hop.
         if self.ps_per_byte != 0 {
@@ -182,6 +196,13 @@ impl Port {
         self.time_at(rate, bytes) + self.delay
     }
 
+    /// Starts to bring its first two cache lines near.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        prefetch(self);
+        prefetch(&self.waiting);
+    }
+
     /// The time from the start of a packet's first bit to its arrival.
     pub(super) fn flight(&self, bytes: u32) -> Span {
         self.time_for(bytes) + self.delay
@@ -192,24 +213,23 @@ impl Port {
     }
 
     /// Queued bytes of packets without priority, without the packet on the wire.
-    #[inline]
+    #[inline(always)]
     pub(super) fn data_waiting(&self) -> u32 {
         self.waiting_bytes[1]
     }
 
     /// Queued bytes of all packets.
-    #[inline]
+    #[inline(always)]
     pub(super) fn all_waiting(&self) -> u32 {
         self.waiting_bytes[0] + self.waiting_bytes[1]
     }
 
     /// Queued bytes and the packet on the wire at `now`; the port must have been settled at `now`.
-    #[inline]
-    pub(super) fn load(&self, now: Time, pool: &Pool) -> u32 {
+    #[inline(always)]
+    pub(super) fn load(&self, now: Time) -> u32 {
         // Packets are on the wire in the order of their starts: the last one keeps it busy.
-        let on_wire = if self.free > now { self.wire.last() } else { None };
-        let bytes = on_wire.map_or(0, |id| pool.get(id).packet.wire_bytes);
-        self.all_waiting() + u32::from(bytes)
+        let is_busy = self.free > now && self.on_wire > 0;
+        self.all_waiting() + if is_busy { u32::from(self.last_bytes) } else { 0 }
     }
 
     /// Queued bytes of the queue that a packet with `flags` joins.
@@ -219,98 +239,112 @@ impl Port {
     }
 
     /// Queued bytes of each queue.
-    #[inline]
+    #[inline(always)]
     pub(super) fn waiting(&self) -> Waiting {
         let [priority, data] = self.waiting_bytes;
         Waiting { priority, data }
     }
 
-    /// The next packets: on the wire, and in both queues.
-    #[inline]
-    pub(super) fn heads(&self) -> [Option<SlotId>; 3] {
-        [self.wire.first(), self.waiting[0].first(), self.waiting[1].first()]
+    /// True if no packet is queued.
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.queued == 0
+    }
+
+    /// True if a packet is on the wire, whose arrival is an event of this port.
+    #[inline(always)]
+    pub(super) fn has_on_wire(&self) -> bool {
+        self.on_wire > 0
+    }
+
+    /// The index of the current rate among those that the port has had.
+    pub(super) fn rate_index(&self) -> u32 {
+        self.rate_index
     }
 
     /// True if a queued packet may start once the wire is free.
-    #[inline]
+    #[inline(always)]
     pub(super) fn has_waiting(&self) -> bool {
-        !(self.waiting[0].is_empty() && (self.waiting[1].is_empty() || self.paused))
+        self.queued & if self.paused { PRIORITY } else { PRIORITY | DATA } != 0
     }
 
     /// True if a packet with these flags starts at once: no packet precedes it, and the port is not
     /// paused.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_clear(&self, now: Time, flags: Flags) -> bool {
         self.free <= now && !self.has_waiting() && !(self.paused && class(flags) == 1)
     }
 
-    /// Puts a packet on the wire at `start`.
-    #[inline]
-    pub(super) fn transmit(&mut self, pool: &mut Pool, id: SlotId, start: Time) {
-        let slot = pool.get_mut(id);
-        let bytes = u32::from(slot.packet.wire_bytes);
-        let sent = start + self.time_for(bytes);
-        slot.arrives = sent + self.delay;
-        if self.faulty {
-            // The ingress was counted off before the start, so that its place is free for the rate.
-            slot.aside = Aside::from_rate_index(self.rate_index);
-        }
+    /// Puts a packet on the wire at `start`; returns when it arrives.
+    #[inline(always)]
+    pub(super) fn transmit(&mut self, bytes: u16, start: Time) -> Time {
+        let length = u32::from(bytes);
+        let sent = start + self.time_for(length);
         // The gap keeps the wire busy, but the packet arrives without it.
-        self.free = sent + self.gap;
-        self.carried += u64::from(bytes);
-        pool.push_back(&mut self.wire, id);
+        self.free = sent
+            + match self.ps_per_byte {
+                0 => self.gap,
+                ps => Span::from_ps(u64::from(self.gap_bytes) * u64::from(ps)),
+            };
+        self.carried += u64::from(length);
+        self.last_bytes = bytes;
+        self.on_wire += 1;
+        sent + self.delay
+    }
+
+    /// A packet has left the wire at its end.
+    #[inline(always)]
+    pub(super) fn handle_arrival(&mut self) {
+        self.on_wire -= 1;
     }
 
     /// Appends a packet to its queue.
-    #[inline]
-    pub(super) fn enqueue(&mut self, pool: &mut Pool, id: SlotId) {
-        let packet = &pool.get(id).packet;
-        let (class, bytes) = (class(packet.flags), u32::from(packet.wire_bytes));
-        pool.push_back(&mut self.waiting[class], id);
-        self.waiting_bytes[class] += bytes;
+    #[inline(always)]
+    pub(super) fn enqueue(&mut self, slot: SlotId, packet: &Packet) {
+        let (class, bytes) = (class(packet.flags), packet.wire_bytes);
+        self.waiting[class].push_back(Queued { slot, bytes });
+        self.queued |= 1 << class;
+        self.waiting_bytes[class] += u32::from(bytes);
         self.waiting_max = self.waiting_max.max(self.all_waiting());
     }
 
     /// Inserts a PFC frame before all queued packets.
-    pub(super) fn enqueue_first(&mut self, pool: &mut Pool, id: SlotId) {
-        self.waiting_bytes[0] += u32::from(pool.get(id).packet.wire_bytes);
-        pool.push_front(&mut self.waiting[0], id);
+    pub(super) fn enqueue_first(&mut self, slot: SlotId, bytes: u16) {
+        self.waiting_bytes[0] += u32::from(bytes);
+        self.queued |= PRIORITY;
+        self.waiting[0].push_front(Queued { slot, bytes });
     }
 
     /// The first queued packet with priority, if any.
     pub(super) fn first_with_priority(&self) -> Option<SlotId> {
-        self.waiting[0].first()
+        self.waiting[0].front().map(|first| first.slot)
     }
 
     /// Dequeues the next packet.
-    #[inline]
-    pub(super) fn dequeue(&mut self, pool: &Pool) -> Option<SlotId> {
+    #[inline(always)]
+    pub(super) fn dequeue(&mut self) -> Option<Queued> {
         // Strict priority: class 1 goes only while class 0 is empty, and a pause holds class 1
         // alone.
-        let class = usize::from(self.waiting[0].is_empty());
+        let class = usize::from(self.queued & PRIORITY == 0);
         if class == 1 && self.paused {
             return None;
         }
-        let id = pool.pop_front(&mut self.waiting[class])?;
-        self.waiting_bytes[class] -= u32::from(pool.get(id).packet.wire_bytes);
-        Some(id)
+        let first = self.waiting[class].pop_front()?;
+        self.queued ^= u8::from(self.waiting[class].is_empty()) << class;
+        self.waiting_bytes[class] -= u32::from(first.bytes);
+        Some(first)
     }
 
     /// The number of packets whose bytes [`Self::load`] counts.
-    pub(super) fn packets_loaded(&self, now: Time, pool: &Pool) -> usize {
-        let waiting: usize = self.waiting.iter().map(|&list| pool.iter(list).count()).sum();
-        waiting + usize::from(self.free > now && !self.wire.is_empty())
-    }
-
-    /// Every packet in a queue or on the wire.
-    pub(super) fn packets<'a>(&self, pool: &'a Pool) -> impl Iterator<Item = &'a Packet> {
-        let [first, second] = self.waiting;
-        [self.wire, first, second]
-            .into_iter()
-            .flat_map(|list| pool.iter(list))
-            .map(|slot| &slot.packet)
+    pub(super) fn packets_loaded(&self, now: Time) -> usize {
+        let waiting: usize = self.waiting.iter().map(VecDeque::len).sum();
+        waiting + usize::from(self.free > now && self.on_wire > 0)
     }
 }
+
+/// The bits of the queues that are not empty.
+const PRIORITY: u8 = 1;
+const DATA: u8 = 2;
 
 /// Picoseconds a byte, where that is a whole number; else 0.
 fn whole_ps_per_byte(rate: BitRate, rounding: Rounding) -> u32 {
@@ -342,11 +376,17 @@ mod tests {
 
     #[test]
     fn a_packet_is_on_the_wire_for_its_bytes_and_the_wire_busy_for_the_gap_too() {
-        let (mut pool, mut port) = (Pool::default(), port(400, Rounding::Exact));
-        let id = pool.insert(Packet { wire_bytes: 4_158, ..Packet::default() });
-        port.transmit(&mut pool, id, Time::from_ps(7));
-        assert_eq!(pool.get(id).arrives, Time::from_ps(7 + 4_158 * 20 + 500_000));
+        let mut port = port(400, Rounding::Exact);
+        let arrives = port.transmit(4_158, Time::from_ps(7));
+        assert_eq!(arrives, Time::from_ps(7 + 4_158 * 20 + 500_000));
         assert_eq!(port.free, Time::from_ps(7 + 4_178 * 20));
+    }
+
+    #[test]
+    fn what_every_packet_touches_is_one_cache_line() {
+        assert_eq!(std::mem::offset_of!(Port, waiting), 64);
+        assert_eq!(std::mem::offset_of!(Port, gap), 128);
+        assert_eq!(size_of::<Port>(), 192);
     }
 
     #[test]
@@ -358,32 +398,32 @@ mod tests {
 
     #[test]
     fn priority_goes_first() {
-        let (mut pool, mut port) = (Pool::default(), port(400, Rounding::Exact));
-        for (bytes, flags) in [(100, Flags::NONE), (64, Flags::PRIORITY), (200, Flags::NONE)] {
-            let id = pool.insert(Packet { wire_bytes: bytes, flags, ..Packet::default() });
-            port.enqueue(&mut pool, id);
+        let mut port = port(400, Rounding::Exact);
+        let packets = [(100, Flags::NONE), (64, Flags::PRIORITY), (200, Flags::NONE)];
+        for (id, (bytes, flags)) in (0..).zip(packets) {
+            let packet = Packet { wire_bytes: bytes, flags, ..Packet::default() };
+            port.enqueue(SlotId(id), &packet);
         }
         assert_eq!((port.data_waiting(), port.waiting_max), (300, 364));
-        let order: Vec<u16> = std::iter::from_fn(|| port.dequeue(&pool))
-            .map(|id| pool.get(id).packet.wire_bytes)
-            .collect();
+        let order: Vec<u16> =
+            std::iter::from_fn(|| port.dequeue()).map(|queued| queued.bytes).collect();
         assert_eq!(order, [64, 100, 200]);
         assert!(!port.has_waiting());
     }
 
     #[test]
     fn a_paused_port_holds_what_has_no_priority() {
-        let (mut pool, mut port) = (Pool::default(), port(400, Rounding::Exact));
-        let mut packet = |flags| pool.insert(Packet { flags, ..Packet::default() });
-        let (data, control) = (packet(Flags::NONE), packet(Flags::PRIORITY));
+        let mut port = port(400, Rounding::Exact);
+        let packet = |flags| Packet { flags, ..Packet::default() };
+        let (data, control) = (SlotId(0), SlotId(1));
         port.paused = true;
-        port.enqueue(&mut pool, data);
-        assert!(!port.has_waiting() && port.dequeue(&pool).is_none());
+        port.enqueue(data, &packet(Flags::NONE));
+        assert!(!port.has_waiting() && port.dequeue().is_none());
         assert!(port.is_clear(Time::ZERO, Flags::PRIORITY));
         assert!(!port.is_clear(Time::ZERO, Flags::NONE));
-        port.enqueue(&mut pool, control);
-        assert_eq!(port.dequeue(&pool), Some(control));
+        port.enqueue(control, &packet(Flags::PRIORITY));
+        assert_eq!(port.dequeue().map(|queued| queued.slot), Some(control));
         port.paused = false;
-        assert_eq!(port.dequeue(&pool), Some(data));
+        assert_eq!(port.dequeue().map(|queued| queued.slot), Some(data));
     }
 }

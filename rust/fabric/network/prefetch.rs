@@ -18,16 +18,3 @@ pub(super) fn prefetch<T>(item: &T) {
 #[inline]
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn prefetch<T>(_item: &T) {}
-
-/// The same for both cache lines of an item.
-#[inline]
-pub(super) fn prefetch_lines<T: Lines>(item: &T) {
-    prefetch(item);
-    prefetch(item.second_line());
-}
-
-/// An item of two cache lines.
-pub(super) trait Lines {
-    /// A field in the second cache line.
-    fn second_line(&self) -> &u64;
-}

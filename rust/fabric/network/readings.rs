@@ -34,10 +34,10 @@ impl Network {
             if matches!(self.ports[id.index()].start.node(), Node::Switch(_)) {
                 self.settle_before(now, id, endpoints);
                 let port = &self.ports[id.index()];
-                let packets = port.packets_loaded(before, &self.pool);
+                let packets = port.packets_loaded(before);
                 *queue = Queue {
                     packets: u32::try_from(packets).expect("fewer than 2^32 packets in flight"),
-                    bytes: Bytes::new(port.load(before, &self.pool).into()),
+                    bytes: Bytes::new(port.load(before).into()),
                 };
             }
         }

@@ -8,7 +8,6 @@ use super::port::Traced;
 use crate::endpoint::{Endpoints, Host};
 use crate::fabric::trace_buffer::{PacketEvent, PacketRecord, TraceBuffer};
 use crate::ids::PortId;
-use crate::packet::Flags;
 use crate::topology::Node;
 use crate::units::Time;
 
@@ -50,44 +49,12 @@ impl Network {
         self.ports[id.index()].traced.at(Traced::START)
     }
 
-    /// Records a packet that starts on the wire of port `id` from its queue.
-    #[inline]
-    pub(super) fn trace_start(&mut self, at: Time, id: PortId, slot: SlotId) {
-        if self.is_traced(id) {
-            self.record(PacketRecord {
-                event: PacketEvent::Dequeued,
-                ..self.observe(at, id, slot)
-            });
-        }
-    }
-
-    /// Records a packet that starts at port `id` without being queued.
-    #[inline]
-    pub(super) fn trace_passage(&mut self, at: Time, id: PortId, slot: SlotId) {
-        if self.is_traced(id) {
-            for event in [PacketEvent::Enqueued, PacketEvent::Dequeued] {
-                self.record(PacketRecord { event, ..self.observe(at, id, slot) });
-            }
-        }
-    }
-
-    /// Records a packet that is enqueued at port `id`.
-    #[inline]
-    pub(super) fn trace_enqueue(&mut self, at: Time, id: PortId, slot: SlotId) {
-        if self.is_traced(id) {
-            let observed = self.observe(at, id, slot);
-            // The packet has joined the queue by now, and records count what it found there.
-            let waiting = observed.waiting - u32::from(observed.packet.wire_bytes);
-            self.record(PacketRecord { event: PacketEvent::Enqueued, waiting, ..observed });
-        }
-    }
-
     /// Records a packet that is lost at port `id`.
     #[cold]
     pub(super) fn trace_drop(&mut self, at: Time, id: PortId, slot: SlotId) {
         if self.is_traced(id) {
             self.settle_start(at, id);
-            self.record(PacketRecord { event: PacketEvent::Dropped, ..self.observe(at, id, slot) });
+            self.output(id).record(at, slot, PacketEvent::Dropped);
         }
     }
 
@@ -95,9 +62,7 @@ impl Network {
     #[cold]
     pub(super) fn trace_arrival(&mut self, at: Time, id: PortId, slot: SlotId) {
         self.settle_start(at, id);
-        let waiting = self.ports[id.index()].bytes_waiting(Flags::PRIORITY);
-        let observed = self.observe(at, id, slot);
-        self.record(PacketRecord { event: PacketEvent::Received, waiting, ..observed });
+        self.output(id).record_arrival(at, slot);
     }
 
     /// Records the acknowledgements of a host's NIC from `first` on, which join the NIC's own
@@ -115,21 +80,6 @@ impl Network {
     fn settle_start(&mut self, now: Time, id: PortId) {
         if matches!(self.ports[id.index()].start.node(), Node::Switch(_)) {
             self.settle_switch_port(now, id);
-        }
-    }
-
-    /// The record of a packet at port `id`, with the length of the queue that it joins there.
-    #[cold]
-    fn observe(&self, at: Time, id: PortId, slot: SlotId) -> PacketRecord {
-        let packet = self.pool.get(slot).packet;
-        let waiting = self.ports[id.index()].bytes_waiting(packet.flags);
-        PacketRecord { at, port: id, event: PacketEvent::Dequeued, waiting, packet }
-    }
-
-    #[cold]
-    fn record(&mut self, record: PacketRecord) {
-        if let Some(trace) = &mut self.trace {
-            trace.record(record);
         }
     }
 }
