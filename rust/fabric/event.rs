@@ -40,8 +40,8 @@ pub(super) enum Event {
 const SLOT_BITS: u32 = 30;
 const ID_BITS: u32 = 22;
 const KIND_BITS: u32 = 2;
-/// A bucket has `2^SHIFT` picoseconds, about a nanosecond.
-const SHIFT: u32 = u64::BITS - KIND_BITS - ID_BITS - SLOT_BITS;
+/// A word has these many bits of a time in picoseconds, and a bucket no more.
+const TIME_BITS: u32 = u64::BITS - KIND_BITS - ID_BITS - SLOT_BITS;
 
 /// The slot of an event without a packet.
 const NO_SLOT: u64 = (1 << SLOT_BITS) - 1;
@@ -59,10 +59,10 @@ const fn word(kind: u64, id: u32, slot: u64) -> u64 {
     (kind << ID_BITS | id as u64) << SLOT_BITS | slot
 }
 
-/// A word with its time within the bucket.
+/// A word with the low bits of its time.
 #[inline]
 const fn at(time: u64, word: u64) -> u64 {
-    time << (u64::BITS - SHIFT) | word
+    time << (u64::BITS - TIME_BITS) | word
 }
 
 impl Event {
@@ -104,12 +104,16 @@ struct Entry {
     word: u64,
 }
 
+/// How much narrower than a word allows a bucket may be, as a power of two.
+const MOST_NARROW: u32 = 3;
 /// The most buckets, for fabrics with long links.
 const MOST_BUCKETS: u64 = 1 << 16;
 
 /// Pending events, by time and rank.
 #[derive(Debug)]
 pub(super) struct EventQueue {
+    /// A bucket has `2^shift` picoseconds.
+    shift: u32,
     /// Bucket `b` is `buckets[b % buckets.len()]`, not sorted; their number is a power of two.
     buckets: Vec<Vec<u64>>,
     /// A bit for each bucket that is not empty.
@@ -132,11 +136,15 @@ pub(super) struct EventQueue {
 }
 
 impl EventQueue {
-    /// A queue for events that are mostly less than `horizon_ps` ahead.
-    pub(super) fn new(horizon_ps: u64) -> Self {
-        let buckets = (horizon_ps.saturating_mul(2) >> SHIFT).clamp(64, MOST_BUCKETS);
+    /// A queue for events of so many `ports` that are mostly less than `horizon_ps` ahead.
+    pub(super) fn new(ports: usize, horizon_ps: u64) -> Self {
+        // The more ports, the narrower the buckets: a bucket that is taken is to be short enough to
+        // be sorted quickly, and a nanosecond has some events of each hundred ports.
+        let shift = TIME_BITS - (ports / 1024).checked_ilog2().unwrap_or(0).min(MOST_NARROW);
+        let buckets = (horizon_ps.saturating_mul(2) >> shift).clamp(64, MOST_BUCKETS);
         let buckets = buckets.next_power_of_two() as usize;
         Self {
+            shift,
             buckets: vec![Vec::new(); buckets],
             occupied: vec![0; buckets / 64],
             spare: Vec::new(),
@@ -164,7 +172,7 @@ impl EventQueue {
     #[inline(always)]
     fn push_word(&mut self, time: u64, word: u64) {
         assert!(time >= self.last, "an event at {time} ps lies in the past");
-        let bucket = time >> SHIFT;
+        let bucket = time >> self.shift;
         // Within one turn of the calendar no two buckets share a place. A bucket that is not ahead
         // wraps to a large number.
         if bucket.wrapping_sub(self.bucket + 1) >= self.buckets.len() as u64 - 1 {
@@ -196,7 +204,7 @@ impl EventQueue {
     /// Adds an event to the current bucket, or one that is not in the calendar.
     #[inline(never)]
     fn push_outside(&mut self, time: u64, word: u64) {
-        let bucket = time >> SHIFT;
+        let bucket = time >> self.shift;
         match bucket.cmp(&self.bucket) {
             // What is being taken is sorted, and stays sorted: the insertion moves what is left of
             // one bucket at most.
@@ -255,7 +263,8 @@ impl EventQueue {
     /// The time of an event in the current bucket.
     #[inline]
     fn time_of(&self, word: u64) -> u64 {
-        self.bucket << SHIFT | word >> (u64::BITS - SHIFT)
+        // The low bits of the bucket's number are among those of the time in the word.
+        (self.bucket << self.shift) & !((1 << TIME_BITS) - 1) | word >> (u64::BITS - TIME_BITS)
     }
 
     /// The event `ahead` places after the next one, if that is in the current bucket.
@@ -273,7 +282,7 @@ impl EventQueue {
         let near = self.next_occupied();
         // Only the bucket that comes next is taken from the heap: a far event moves once, and never
         // into a slot.
-        let far = self.far.peek().map(|Reverse(entry)| entry.time >> SHIFT);
+        let far = self.far.peek().map(|Reverse(entry)| entry.time >> self.shift);
         let Some(bucket) = [near, far].into_iter().flatten().min() else { return false };
         self.bucket = bucket;
         if near == Some(bucket) {
@@ -289,7 +298,7 @@ impl EventQueue {
             self.near -= 1;
         }
         while let Some(&Reverse(Entry { time, word })) = self.far.peek() {
-            if time >> SHIFT != bucket {
+            if time >> self.shift != bucket {
                 break;
             }
             self.far.pop();
@@ -347,7 +356,7 @@ mod tests {
         let (control, probe) = (Event::Control(3), Event::Probe(0));
         let (port, host) = (Event::Arrival(PortId(9), SlotId(1)), Event::Host(HostId(0)));
         for order in [[control, port, host], [host, port, control], [port, host, control]] {
-            let mut queue = EventQueue::new(1_000);
+            let mut queue = EventQueue::new(5_000, 1_000);
             queue.push(at(5), Event::Start(PortId(9)));
             order.iter().for_each(|&event| queue.push(at(5), event));
             queue.push(at(5), Event::Free(PortId(2)));
@@ -361,7 +370,7 @@ mod tests {
     #[test]
     fn events_near_and_far_come_out_in_order() {
         let mut random = Stream::new(1, Purpose::Test, 0);
-        let mut queue = EventQueue::new(1_000_000);
+        let mut queue = EventQueue::new(5_000, 1_000_000);
         let mut expected = Vec::new();
         let mut got = Vec::new();
         let mut now = 0;
@@ -384,7 +393,7 @@ mod tests {
 
     #[test]
     fn an_event_may_precede_a_bucket_that_was_looked_up() {
-        let mut queue = EventQueue::new(1_000_000);
+        let mut queue = EventQueue::new(5_000, 1_000_000);
         queue.push(at(500_000), Event::Host(HostId(0)));
         assert_eq!(queue.next_time(), Some(at(500_000)));
         queue.push(at(400_000), Event::Host(HostId(2)));
@@ -412,7 +421,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "lies in the past")]
     fn scheduling_in_the_past_panics() {
-        let mut queue = EventQueue::new(1_000);
+        let mut queue = EventQueue::new(5_000, 1_000);
         queue.push(at(5_000_000), Event::Host(HostId(0)));
         queue.pop(Time::NEVER);
         queue.push(at(4_999_999), Event::Host(HostId(0)));

@@ -222,6 +222,12 @@ impl Switching {
         self.port_indices[port.index()]
     }
 
+    /// True if policies are shown every packet that leaves a switch.
+    #[inline]
+    pub fn tracks_departures(&self) -> bool {
+        self.tracks_departures
+    }
+
     /// True if policies look at the loads of ports, which then have to be up to date.
     #[inline]
     pub fn uses_queue_lengths(&self) -> bool {

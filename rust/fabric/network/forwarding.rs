@@ -16,26 +16,29 @@ impl Network {
         let port = match self.switching.decide(switch, packet) {
             ForwardingDecision::Port(port) => port,
             ForwardingDecision::Choose(choice) => self.choose(now, choice, slot),
-            ForwardingDecision::Drop => {
-                // A packet without a path has no port; its record names the first one of the
-                // switch.
-                let port = self.switching.ports_of(switch)[0];
-                self.trace_drop(now, port, slot);
-                self.drop_packet(slot);
-                return;
-            }
+            ForwardingDecision::Drop => return self.drop_unreachable(now, switch, slot),
         };
         // Before the packet is enqueued: a policy may write to it, and what waits is not looked at
         // again.
-        self.switching.handle_departure(now, port, &mut self.pool.get_mut(slot).packet);
+        if self.switching.tracks_departures() {
+            self.switching.handle_departure(now, port, &mut self.pool.get_mut(slot).packet);
+        }
         self.enqueue(now, switch, port, slot);
+    }
+
+    /// Drops a packet without a path.
+    #[cold]
+    fn drop_unreachable(&mut self, now: Time, switch: SwitchId, slot: SlotId) {
+        // It has no port; its record names the first one of the switch.
+        let port = self.switching.ports_of(switch)[0];
+        self.trace_drop(now, port, slot);
+        self.drop_packet(slot);
     }
 
     #[inline(always)]
     fn choose(&mut self, now: Time, choice: PolicyChoice, slot: SlotId) -> PortId {
-        let packet = &self.pool.get(slot).packet;
         if self.switching.uses_queue_lengths() {
-            self.settle_candidates(now, choice.switch(), packet.dst);
+            self.settle_candidates(now, choice.switch(), self.pool.get(slot).packet.dst);
         }
         let loads = Loads { now, ports: &self.ports };
         self.switching.choose(now, choice, &self.pool.get(slot).packet, &loads)
@@ -54,10 +57,12 @@ impl Network {
     fn enqueue(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
         // Packets whose turn came by now leave first: a packet finds the queue that it would have
         // found if every start had been an event.
-        if self.output(id).is_due(now) {
+        let mut output = self.output(id);
+        if output.is_due(now) {
             self.start_due(now, id);
+            output = self.output(id);
         }
-        if !self.output(id).start_now(now, slot) {
+        if !output.start_now(now, slot) {
             self.enqueue_behind(now, switch, id, slot);
         }
     }
@@ -77,14 +82,14 @@ impl Network {
             return;
         }
         let frame = output.enqueue(now, switch, slot);
-        // A port at a switch never waits for more than its own queues.
-        output.arm(|| false);
-        if self.switching.has_pfc() {
-            if let Some(frame) = frame {
-                self.send_frame(now, frame);
-            }
-            self.start_waiting(now, id);
+        if !self.switching.has_pfc() {
+            // A port at a switch never waits for more than its own queues.
+            return self.output(id).arm(|| false);
         }
+        if let Some(frame) = frame {
+            self.send_frame(now, frame);
+        }
+        self.start_waiting(now, id);
     }
 
     /// Counts a lost packet and removes it.

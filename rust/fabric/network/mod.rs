@@ -78,7 +78,7 @@ impl Network {
             is_large: ports.len() * size_of::<Port>() > NEAR_CACHE,
             ports,
             pool: Pool::new(MOST_PACKETS),
-            queue: EventQueue::new(horizon),
+            queue: EventQueue::new(2 * topology.links().len(), horizon),
             counters: NetworkCounters::default(),
             switching,
             rates: LinkRates::default(),

@@ -5,7 +5,7 @@
 
 use super::Network;
 use super::pfc::Frame;
-use super::pool::{Aside, Pool, SlotId};
+use super::pool::{Aside, Pool, Slot, SlotId};
 use super::port::{Port, Queued, Traced};
 use crate::fabric::counters::NetworkCounters;
 use crate::fabric::event::{Event, EventQueue};
@@ -100,8 +100,8 @@ impl Output<'_> {
     pub(super) fn enqueue(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> Option<Frame> {
         self.mark(EcnPoint::Enqueue, slot);
         let frame = self.account_enqueue(switch, slot);
-        self.port.enqueue(slot, &self.pool.get(slot).packet);
         self.trace_enqueue(now, slot);
+        self.port.enqueue(slot, &self.pool.get(slot).packet);
         frame
     }
 
@@ -163,21 +163,7 @@ impl Output<'_> {
             self.switching.account_enqueue(switch, bytes, None);
             return None;
         }
-        self.account_enqueue_at_ingress(switch, slot)
-    }
-
-    #[inline(never)]
-    fn account_enqueue_at_ingress(&mut self, switch: SwitchId, slot: SlotId) -> Option<Frame> {
-        let slot = self.pool.get_mut(slot);
-        let bytes = u64::from(slot.packet.wire_bytes);
-        if slot.packet.flags.has(Flags::PRIORITY) {
-            // The start of this packet then finds no ingress either: what was not added is not
-            // removed.
-            slot.aside = Aside::default();
-        }
-        let ingress = slot.aside.ingress();
-        let order = self.switching.account_enqueue(switch, bytes, ingress)?;
-        ingress.map(|to| Frame { to, order })
+        count_ingress(self.switching, self.pool, switch, slot)
     }
 
     /// Counts a packet that starts from the queue of a switch port; returns the frame to be sent
@@ -190,18 +176,41 @@ impl Output<'_> {
             self.switching.account_dequeue(switch, bytes, None);
             return None;
         }
-        self.account_start_at_ingress(switch, queued)
-    }
-
-    #[inline(never)]
-    fn account_start_at_ingress(&mut self, switch: SwitchId, queued: Queued) -> Option<Frame> {
-        let bytes = u64::from(queued.bytes);
         let slot = self.pool.get(queued.slot);
-        let ingress = slot.aside.ingress();
         self.counters.pauses += u64::from(slot.packet.kind == PacketKind::Pause);
-        let order = self.switching.account_dequeue(switch, bytes, ingress)?;
-        ingress.map(|to| Frame { to, order })
+        count_off_ingress(self.switching, slot, switch, queued.bytes)
     }
+}
+
+/// Counts a packet that is about to be enqueued against its ingress link.
+#[inline(never)]
+fn count_ingress(
+    switching: &mut Switching,
+    pool: &mut Pool,
+    switch: SwitchId,
+    slot: SlotId,
+) -> Option<Frame> {
+    let slot = pool.get_mut(slot);
+    if slot.packet.flags.has(Flags::PRIORITY) {
+        // The start of this packet then finds no ingress either: what was not added is not removed.
+        slot.aside = Aside::default();
+    }
+    let ingress = slot.aside.ingress();
+    let order = switching.account_enqueue(switch, slot.packet.wire_bytes.into(), ingress)?;
+    ingress.map(|to| Frame { to, order })
+}
+
+/// Counts a packet that starts from its queue off its ingress link.
+#[inline(never)]
+fn count_off_ingress(
+    switching: &mut Switching,
+    slot: &Slot,
+    switch: SwitchId,
+    bytes: u16,
+) -> Option<Frame> {
+    let ingress = slot.aside.ingress();
+    let order = switching.account_dequeue(switch, bytes.into(), ingress)?;
+    ingress.map(|to| Frame { to, order })
 }
 
 /// Records of packets, where the port is traced.
@@ -214,6 +223,14 @@ impl Output<'_> {
         }
     }
 
+    /// Records a packet that is about to join its queue.
+    #[inline(always)]
+    pub(super) fn trace_enqueue(&mut self, at: Time, slot: SlotId) {
+        if self.port.traced.at(Traced::START) {
+            self.record(at, slot, PacketEvent::Enqueued);
+        }
+    }
+
     /// Records a packet that starts without being queued.
     #[inline(always)]
     pub(super) fn trace_passage(&mut self, at: Time, slot: SlotId) {
@@ -223,43 +240,27 @@ impl Output<'_> {
         }
     }
 
-    /// Records a packet that is enqueued.
+    /// Records what happens to a packet, with the length of the queue that it joins here.
     #[inline(always)]
-    pub(super) fn trace_enqueue(&mut self, at: Time, slot: SlotId) {
-        if self.port.traced.at(Traced::START) {
-            let observed = self.observe(at, slot, PacketEvent::Enqueued);
-            // The packet has joined the queue by now, and records count what it found there.
-            let waiting = observed.waiting - u32::from(observed.packet.wire_bytes);
-            self.keep(PacketRecord { waiting, ..observed });
-        }
-    }
-
-    /// Records a packet, with the length of the queue that it joins here.
-    #[cold]
     pub(super) fn record(&mut self, at: Time, slot: SlotId, event: PacketEvent) {
-        let record = self.observe(at, slot, event);
-        self.keep(record);
+        record(self.trace.as_deref_mut(), self.port, self.pool, (at, self.id, slot, event));
     }
+}
 
-    /// Records a packet that has arrived over this port's link, with the length of the queue with
-    /// priority.
-    pub(super) fn record_arrival(&mut self, at: Time, slot: SlotId) {
-        let waiting = self.port.bytes_waiting(Flags::PRIORITY);
-        let observed = self.observe(at, slot, PacketEvent::Received);
-        self.keep(PacketRecord { waiting, ..observed });
-    }
-
-    #[cold]
-    fn observe(&self, at: Time, slot: SlotId, event: PacketEvent) -> PacketRecord {
-        let packet = self.pool.get(slot).packet;
-        let waiting = self.port.bytes_waiting(packet.flags);
-        PacketRecord { at, port: self.id, event, waiting, packet }
-    }
-
-    #[cold]
-    fn keep(&mut self, record: PacketRecord) {
-        if let Some(trace) = &mut self.trace {
-            trace.record(record);
-        }
+/// Records what happens to a packet at a port: the time, the port, the packet's slot, and what.
+#[cold]
+fn record(
+    trace: Option<&mut TraceBuffer>,
+    port: &Port,
+    pool: &Pool,
+    (at, id, slot, event): (Time, PortId, SlotId, PacketEvent),
+) {
+    let packet = pool.get(slot).packet;
+    let waiting = match event {
+        PacketEvent::Received => port.bytes_waiting(Flags::PRIORITY),
+        _ => port.bytes_waiting(packet.flags),
+    };
+    if let Some(trace) = trace {
+        trace.record(PacketRecord { at, port: id, event, waiting, packet });
     }
 }

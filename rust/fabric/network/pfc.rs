@@ -59,8 +59,9 @@ impl Network {
             output.trace_passage(now, slot);
             return;
         }
-        port.enqueue_first(slot, PFC_FRAME_BYTES);
-        self.output(id).trace_enqueue(now, slot);
+        let mut output = self.output(id);
+        output.trace_enqueue(now, slot);
+        output.port.enqueue_first(slot, PFC_FRAME_BYTES);
         if let Node::Switch(switch) = self.ports[id.index()].start.node() {
             // A frame takes memory while it waits, and `account_start` gives it back.
             self.switching.account_enqueue(switch, PFC_FRAME_BYTES.into(), None);

@@ -62,7 +62,7 @@ impl Network {
     #[cold]
     pub(super) fn trace_arrival(&mut self, at: Time, id: PortId, slot: SlotId) {
         self.settle_start(at, id);
-        self.output(id).record_arrival(at, slot);
+        self.output(id).record(at, slot, PacketEvent::Received);
     }
 
     /// Records the acknowledgements of a host's NIC from `first` on, which join the NIC's own
