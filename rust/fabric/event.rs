@@ -79,20 +79,36 @@ impl Event {
 
     /// The event of a word, whatever its time.
     #[inline(always)]
-    const fn of_word(word: u64) -> Self {
-        let id = (word >> SLOT_BITS) as u32 & (MOST_PORTS - 1);
-        let slot = word & NO_SLOT;
-        // Nearly all events are arrivals, and nothing else has a slot.
-        if slot != NO_SLOT {
-            return Self::Arrival(PortId(id), SlotId(slot as u32));
+    pub(super) const fn of_word(word: Word) -> Self {
+        if let Some((port, slot)) = word.arrival() {
+            return Self::Arrival(port, slot);
         }
-        match word >> (SLOT_BITS + ID_BITS) & ((1 << KIND_BITS) - 1) {
+        let id = word.id();
+        match word.0 >> (SLOT_BITS + ID_BITS) & ((1 << KIND_BITS) - 1) {
             ARRIVAL => Self::Free(PortId(id)),
             3 => Self::Host(HostId(id)),
             1 => Self::Start(PortId(id)),
             _ if id & PROBE != 0 => Self::Probe(id & !PROBE),
             _ => Self::Control(id),
         }
+    }
+}
+
+/// An event as a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Word(u64);
+
+impl Word {
+    #[inline(always)]
+    const fn id(self) -> u32 {
+        (self.0 >> SLOT_BITS) as u32 & (MOST_PORTS - 1)
+    }
+
+    /// The port and the packet of an arrival, as nearly all events are: nothing else has a slot.
+    #[inline(always)]
+    pub(super) const fn arrival(self) -> Option<(PortId, SlotId)> {
+        let slot = self.0 & NO_SLOT;
+        if slot == NO_SLOT { None } else { Some((PortId(self.id()), SlotId(slot as u32))) }
     }
 }
 
@@ -138,9 +154,9 @@ pub(super) struct EventQueue {
 impl EventQueue {
     /// A queue for events of so many `ports` that are mostly less than `horizon_ps` ahead.
     pub(super) fn new(ports: usize, horizon_ps: u64) -> Self {
-        // The more ports, the narrower the buckets: a bucket that is taken is to be short enough to
-        // be sorted quickly, and a nanosecond has some events of each hundred ports.
-        let shift = TIME_BITS - (ports / 1024).checked_ilog2().unwrap_or(0).min(MOST_NARROW);
+        // The more ports, the narrower the buckets: the memory of a bucket's events is fetched ahead
+        // while the bucket before is handled, and has to fit a cache that is near.
+        let shift = TIME_BITS - (ports / 8_192).checked_ilog2().unwrap_or(0).min(MOST_NARROW);
         let buckets = (horizon_ps.saturating_mul(2) >> shift).clamp(64, MOST_BUCKETS);
         let buckets = buckets.next_power_of_two() as usize;
         Self {
@@ -218,9 +234,15 @@ impl EventQueue {
         }
     }
 
+    /// True if the events of the current bucket have been taken, and none precedes the next one.
+    #[inline(always)]
+    pub(super) fn is_bucket_done(&self) -> bool {
+        self.cursor == self.current.len() && self.early.is_empty()
+    }
+
     /// Takes the earliest event, if it is not later than `by`.
     #[inline(always)]
-    pub(super) fn pop(&mut self, by: Time) -> Option<(Time, Event)> {
+    pub(super) fn pop(&mut self, by: Time) -> Option<(Time, Word)> {
         if !self.early.is_empty() {
             return self.pop_early(by);
         }
@@ -235,17 +257,17 @@ impl EventQueue {
         self.cursor += 1;
         // Time moves here alone, and not where `next_time` looks ahead.
         self.last = time;
-        Some((Time::from_ps(time), Event::of_word(word)))
+        Some((Time::from_ps(time), Word(word)))
     }
 
     #[cold]
-    fn pop_early(&mut self, by: Time) -> Option<(Time, Event)> {
+    fn pop_early(&mut self, by: Time) -> Option<(Time, Word)> {
         if self.early.peek()?.0.time > by.as_ps() {
             return None;
         }
         let Reverse(Entry { time, word }) = self.early.pop()?;
         self.last = time;
-        Some((Time::from_ps(time), Event::of_word(word)))
+        Some((Time::from_ps(time), Word(word)))
     }
 
     /// The time of the earliest event.
@@ -267,16 +289,16 @@ impl EventQueue {
         (self.bucket << self.shift) & !((1 << TIME_BITS) - 1) | word >> (u64::BITS - TIME_BITS)
     }
 
-    /// The event `ahead` places after the next one, if that is in the current bucket.
-    #[inline]
-    pub(super) fn ahead(&self, ahead: usize) -> Option<Event> {
-        let word = *self.current.get(self.cursor + ahead)?;
-        Some(Event::of_word(word))
+    /// The arrivals of the bucket after the current one, as far as it is known, in no order.
+    pub(super) fn upcoming(&self) -> impl Iterator<Item = (PortId, SlotId)> + '_ {
+        let place = self.next_occupied().map(|bucket| bucket as usize & (self.buckets.len() - 1));
+        let events = place.map_or(&[][..], |place| &self.buckets[place]);
+        events.iter().filter_map(|&word| Word(word).arrival())
     }
 
     /// Makes the next bucket that is not empty the current one; false if all are empty.
     #[inline(never)]
-    fn advance(&mut self) -> bool {
+    pub(super) fn advance(&mut self) -> bool {
         self.current.clear();
         self.cursor = 0;
         let near = self.next_occupied();
@@ -347,7 +369,7 @@ mod tests {
 
     fn all(queue: &mut EventQueue) -> Vec<(u64, Event)> {
         std::iter::from_fn(|| queue.pop(Time::NEVER))
-            .map(|(time, event)| (time.as_ps(), event))
+            .map(|(time, word)| (time.as_ps(), Event::of_word(word)))
             .collect()
     }
 
@@ -381,9 +403,9 @@ mod tests {
             queue.push(at(time), event);
             expected.push((time, event));
             if random.below(3) == 0 {
-                let (time, event) = queue.pop(Time::NEVER).unwrap();
+                let (time, word) = queue.pop(Time::NEVER).unwrap();
                 now = time.as_ps();
-                got.push((now, event));
+                got.push((now, Event::of_word(word)));
             }
         }
         got.extend(all(&mut queue));
@@ -414,7 +436,7 @@ mod tests {
             Event::Free(port),
             Event::Host(HostId(9_999)),
         ] {
-            assert_eq!(Event::of_word(super::at(1_023, event.word())), event);
+            assert_eq!(Event::of_word(Word(super::at(1_023, event.word()))), event);
         }
     }
 

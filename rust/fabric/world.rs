@@ -1,6 +1,6 @@
 //! A fabric with its hosts and its clock.
 
-use super::event::Event;
+use super::event::{Event, Word};
 use super::network::{Arrival, DeliveredPacket, Network, PortCounters, SlotId};
 use super::outcome::{Measured, Outcome, Progress, QueueProbe, Verdict};
 use super::reachability::Reachability;
@@ -70,11 +70,11 @@ impl World {
     pub(super) fn run(&mut self, by: Time, most: u64) {
         let end = self.events + most;
         while self.events < end {
-            let Some((now, event)) = self.network.pop_event(by) else { return };
+            let Some((now, word)) = self.network.pop_event(by) else { return };
             self.now = now;
             self.events += 1;
             // Only what happens at a host ends a message or calls for an answer.
-            if self.handle(now, event) && (self.is_idle() || self.endpoints.has_reports()) {
+            if self.handle(now, word) && (self.is_idle() || self.endpoints.has_reports()) {
                 return;
             }
         }
@@ -82,11 +82,11 @@ impl World {
 
     /// Handles an event; false if it did not reach a host.
     #[inline(always)]
-    fn handle(&mut self, now: Time, event: Event) -> bool {
-        match event {
-            Event::Arrival(port, slot) => self.handle_arrival(now, port, slot),
-            _ => {
-                self.handle_other(now, event);
+    fn handle(&mut self, now: Time, word: Word) -> bool {
+        match word.arrival() {
+            Some((port, slot)) => self.handle_arrival(now, port, slot),
+            None => {
+                self.handle_other(now, Event::of_word(word));
                 true
             }
         }

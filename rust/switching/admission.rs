@@ -46,6 +46,8 @@ pub(super) struct PacketMemory {
     buffer: Buffer,
     trim: Option<TrimConfig>,
     pfc: Option<Box<Pfc>>,
+    /// Neither flow control nor trimming has a say.
+    is_plain: bool,
     /// Bytes in the queues of each switch, as far as the world has accounted for them.
     buffered: Vec<u64>,
 }
@@ -56,6 +58,7 @@ impl PacketMemory {
         Self {
             buffer: switch.buffer,
             trim: switch.trim,
+            is_plain: switch.trim.is_none() && switch.pfc.is_none(),
             pfc: switch.pfc.map(|pfc| Box::new(Pfc::new(&pfc, config, topology))),
             buffered: vec![0; topology.switches().len()],
         }
@@ -134,6 +137,28 @@ impl PacketMemory {
             .with(Flags::PRIORITY)
             .with(Flags::LAST_HOP.when(is_last_hop()));
         true
+    }
+
+    #[inline(always)]
+    pub(super) fn adds_plainly(
+        &mut self,
+        switch: SwitchId,
+        waiting: Waiting,
+        packet: &Packet,
+    ) -> bool {
+        let bytes = u64::from(packet.wire_bytes);
+        let buffered = &mut self.buffered[switch.index()];
+        let has_room = match self.buffer {
+            Buffer::Shared(limit) => *buffered + bytes <= limit.get(),
+            Buffer::PerPort(limit) => {
+                let has_priority = packet.flags.has(Flags::PRIORITY);
+                let before = if has_priority { waiting.priority } else { waiting.data };
+                u64::from(before) + bytes <= limit.get()
+            }
+        };
+        let adds = self.is_plain && has_room;
+        *buffered += if adds { bytes } else { 0 };
+        adds
     }
 
     #[inline]

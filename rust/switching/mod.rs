@@ -287,6 +287,14 @@ impl Switching {
         self.memory.exceeds_shared_buffer(switch, packet)
     }
 
+    /// Counts a packet that cannot start at once and is to be queued, where nothing but the room in
+    /// the buffer has a say; false, and nothing counted, if there is none by the count so far, or
+    /// with flow control or trimming.
+    #[inline(always)]
+    pub fn adds_plainly(&mut self, switch: SwitchId, waiting: Waiting, packet: &Packet) -> bool {
+        self.memory.adds_plainly(switch, waiting, packet)
+    }
+
     /// Decides about a packet that cannot start at once. A trimmed packet is cut to its header by
     /// this call.
     #[inline]

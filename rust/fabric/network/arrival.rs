@@ -56,8 +56,8 @@ impl Network {
         // Mostly nothing waits at a switch's port.
         match port.start.node() {
             Node::Host(host) => self.settle_host(now, host, endpoints),
-            Node::Switch(_) if port.is_empty() => {}
-            Node::Switch(_) => self.settle_switch_port(now, id),
+            Node::Switch(_) if port.needs_settling(now) => self.settle_switch_port(now, id),
+            Node::Switch(_) => {}
         }
         self.arrive(now, id, slot, arrived)
     }

@@ -58,16 +58,17 @@ impl Network {
         // Packets whose turn came by now leave first: a packet finds the queue that it would have
         // found if every start had been an event.
         let mut output = self.output(id);
-        if output.is_due(now) {
+        if output.port.is_due(now) {
             self.start_due(now, id);
             output = self.output(id);
         }
-        if !output.start_now(now, slot) {
+        if !output.start_now(now, slot) && !output.enqueue_plainly(now, switch, slot) {
             self.enqueue_behind(now, switch, id, slot);
         }
     }
 
-    /// Enqueues a packet that cannot start at once.
+    /// Enqueues a packet that cannot start at once where flow control, trimming or a full buffer may
+    /// have a say.
     #[inline(never)]
     fn enqueue_behind(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
         // The count of a shared buffer includes packets that have left it since their ports were

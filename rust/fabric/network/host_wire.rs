@@ -16,8 +16,17 @@ impl Network {
     /// Sends the packets that the NIC would have sent by now, each at the first time at which the
     /// wire was free and its rate permitted. The NIC has had no input since, so its decisions are
     /// the same as at those times.
-    #[inline]
+    #[inline(always)]
     pub(in crate::fabric) fn transmit_from(&mut self, now: Time, host: &mut Host) {
+        // Mostly the wire is busy, and the next arrival at its end comes before it is free.
+        let port = &self.ports[host.port.index()];
+        if port.free <= now || !port.has_on_wire() {
+            self.transmit_due(now, host);
+        }
+    }
+
+    #[inline(never)]
+    fn transmit_due(&mut self, now: Time, host: &mut Host) {
         let port = host.port;
         if self.ports[port.index()].paused {
             self.transmit_control_from(now, host);

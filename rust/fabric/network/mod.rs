@@ -25,7 +25,7 @@ pub(super) use pool::SlotId;
 pub(super) use readings::PortCounters;
 
 use super::counters::NetworkCounters;
-use super::event::{Event, EventQueue, MOST_PACKETS, MOST_PORTS};
+use super::event::{Event, EventQueue, MOST_PACKETS, MOST_PORTS, Word};
 use super::outcome::PauseRecord;
 use super::setup::Setup;
 use super::trace_buffer::TraceBuffer;
@@ -111,23 +111,24 @@ impl Network {
         self.queue.next_time()
     }
 
-    /// Takes the next event, if it is not later than `by`, and prefetches the memory of those that
-    /// follow.
-    #[inline]
-    pub(in crate::fabric) fn pop_event(&mut self, by: Time) -> Option<(Time, Event)> {
-        let next = self.queue.pop(by);
-        self.prefetch();
-        next
+    /// Takes the next event, if it is not later than `by`.
+    #[inline(always)]
+    pub(in crate::fabric) fn pop_event(&mut self, by: Time) -> Option<(Time, Word)> {
+        if self.queue.is_bucket_done() {
+            self.take_bucket();
+        }
+        self.queue.pop(by)
     }
 
-    /// Prefetches the memory of coming events: the port and the packet.
-    #[inline]
-    fn prefetch(&self) {
-        if self.is_large
-            && let Some(Event::Arrival(port, slot)) = self.queue.ahead(8)
-        {
-            self.ports[port.index()].prefetch();
-            prefetch(self.pool.get(slot));
+    /// Makes the next bucket of the calendar the current one, and fetches the memory of the one
+    /// after that: ports and packets.
+    #[inline(never)]
+    fn take_bucket(&mut self) {
+        if self.queue.advance() && self.is_large {
+            for (port, slot) in self.queue.upcoming() {
+                self.ports[port.index()].prefetch();
+                prefetch(self.pool.get(slot));
+            }
         }
     }
 

@@ -45,19 +45,13 @@ impl Network {
 }
 
 impl Output<'_> {
-    /// True if a queued packet starts at or before `now`.
-    #[inline(always)]
-    pub(super) fn is_due(&self, now: Time) -> bool {
-        self.port.free <= now && self.port.has_waiting()
-    }
-
     /// Starts queued packets whose start is at or before `now`, up to the first that lets a link be
     /// resumed: the frame to be sent, and the time. The caller arms the port.
     #[inline(always)]
     pub(super) fn start_due(&mut self, now: Time) -> Option<(Time, Frame)> {
         // Each start moves `free` on: a port that was not looked at for a while makes up for
         // several.
-        while self.is_due(now) {
+        while self.port.is_due(now) {
             let queued = self.port.dequeue()?;
             // The start is when the wire was free, not when somebody looked: that is what makes
             // late settling exact.
@@ -92,6 +86,21 @@ impl Output<'_> {
         self.transmit(now, queued);
         self.mark(EcnPoint::Dequeue, slot);
         self.trace_passage(now, slot);
+        true
+    }
+
+    /// Enqueues a packet that cannot start at once, if nothing but the room in the buffer has a say
+    /// and there is room.
+    #[inline(always)]
+    pub(super) fn enqueue_plainly(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> bool {
+        let packet = &self.pool.get(slot).packet;
+        if !self.switching.adds_plainly(switch, self.port.waiting(), packet) {
+            return false;
+        }
+        self.mark(EcnPoint::Enqueue, slot);
+        self.trace_enqueue(now, slot);
+        self.port.enqueue(slot, &self.pool.get(slot).packet);
+        self.arm(|| false);
         true
     }
 

@@ -245,10 +245,17 @@ impl Port {
         Waiting { priority, data }
     }
 
-    /// True if no packet is queued.
+    /// True if a queued packet starts at or before `now`.
     #[inline(always)]
-    pub(super) fn is_empty(&self) -> bool {
-        self.queued == 0
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        self.free <= now && self.has_waiting()
+    }
+
+    /// True if a queued packet starts by `now`, or if one waits for the wire and no arrival is left
+    /// to look after it.
+    #[inline(always)]
+    pub(super) fn needs_settling(&self, now: Time) -> bool {
+        self.queued != 0 && (self.free <= now || self.on_wire == 0)
     }
 
     /// True if a packet is on the wire, whose arrival is an event of this port.
