@@ -7,6 +7,7 @@
 pub(crate) mod counters;
 mod driver;
 mod event;
+mod event_queue;
 mod network;
 pub(crate) mod outcome;
 mod program;

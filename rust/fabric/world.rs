@@ -86,7 +86,7 @@ impl World {
         match word.arrival() {
             Some((port, slot)) => self.handle_arrival(now, port, slot),
             None => {
-                self.handle_other(now, Event::of_word(word));
+                self.handle_other(now, word.event());
                 true
             }
         }

@@ -67,8 +67,8 @@ impl Network {
         }
     }
 
-    /// Enqueues a packet that cannot start at once where flow control, trimming or a full buffer may
-    /// have a say.
+    /// Enqueues a packet that cannot start at once, where flow control, trimming or a full buffer
+    /// may have a say.
     #[inline(never)]
     fn enqueue_behind(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
         // The count of a shared buffer includes packets that have left it since their ports were

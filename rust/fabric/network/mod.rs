@@ -25,7 +25,8 @@ pub(super) use pool::SlotId;
 pub(super) use readings::PortCounters;
 
 use super::counters::NetworkCounters;
-use super::event::{Event, EventQueue, MOST_PACKETS, MOST_PORTS, Word};
+use super::event::{Event, MOST_PACKETS, Word};
+use super::event_queue::EventQueue;
 use super::outcome::PauseRecord;
 use super::setup::Setup;
 use super::trace_buffer::TraceBuffer;
@@ -73,7 +74,6 @@ impl Network {
         // Most events are arrivals, at most the time of flight of a large packet ahead.
         let horizon = ports.iter().map(|port| port.flight(1 << 14).as_ps()).max().unwrap_or(0);
         let switching = setup.switching();
-        assert!(ports.len() <= MOST_PORTS as usize, "a fabric has at most {MOST_PORTS} ports");
         let mut network = Self {
             is_large: ports.len() * size_of::<Port>() > NEAR_CACHE,
             ports,

@@ -1,0 +1,334 @@
+//! The event queue: a calendar of narrow buckets, and a heap for events beyond the calendar.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use super::event::{Event, TIME_BITS, Word};
+use super::network::SlotId;
+use crate::ids::PortId;
+use crate::units::Time;
+
+/// An event that is not in the calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    time: u64,
+    /// Without its time.
+    word: Word,
+}
+
+/// How much narrower than a word allows a bucket may be, as a power of two.
+const MOST_NARROW: u32 = 3;
+/// The most buckets, for fabrics with long links.
+const MOST_BUCKETS: u64 = 1 << 16;
+
+/// Pending events, by time and rank.
+#[derive(Debug)]
+pub(super) struct EventQueue {
+    /// A bucket has `2^shift` picoseconds.
+    shift: u32,
+    /// Bucket `b` is `buckets[b % buckets.len()]`, not sorted; their number is a power of two.
+    buckets: Vec<Vec<Word>>,
+    /// A bit for each bucket that is not empty.
+    occupied: Vec<u64>,
+    /// Memory of buckets that are empty, the one used last on top.
+    spare: Vec<Vec<Word>>,
+    /// The number of the bucket whose events are in `current`.
+    bucket: u64,
+    /// The events of that bucket, sorted; those before `cursor` have been taken.
+    current: Vec<Word>,
+    cursor: usize,
+    /// Events before that bucket: time advances to a bucket when it is looked up, and an event may
+    /// be scheduled before it.
+    early: BinaryHeap<Reverse<Entry>>,
+    /// Events later than the calendar's last bucket.
+    far: BinaryHeap<Reverse<Entry>>,
+    /// How many `buckets` are not empty, so that an empty calendar is not searched.
+    near: usize,
+    last: u64,
+}
+
+impl EventQueue {
+    /// A queue for events of so many `ports` that are mostly less than `horizon_ps` ahead.
+    pub(super) fn new(ports: usize, horizon_ps: u64) -> Self {
+        // The more ports, the narrower the buckets: what the events of a bucket need is fetched
+        // ahead while the bucket before is handled, and has to fit a cache that is near.
+        let shift = TIME_BITS - (ports / 8_192).checked_ilog2().unwrap_or(0).min(MOST_NARROW);
+        let buckets = (horizon_ps.saturating_mul(2) >> shift).clamp(64, MOST_BUCKETS);
+        let buckets = buckets.next_power_of_two() as usize;
+        Self {
+            shift,
+            buckets: vec![Vec::new(); buckets],
+            occupied: vec![0; buckets / 64],
+            spare: Vec::new(),
+            bucket: 0,
+            current: Vec::new(),
+            cursor: 0,
+            early: BinaryHeap::new(),
+            far: BinaryHeap::new(),
+            near: 0,
+            last: 0,
+        }
+    }
+
+    /// Adds an event; panics if it lies in the past.
+    pub(super) fn push(&mut self, time: Time, event: Event) {
+        self.push_word(time.as_ps(), Word::of(event));
+    }
+
+    /// Adds the arrival of a packet at the end of the wire of `port`.
+    #[inline(always)]
+    pub(super) fn push_arrival(&mut self, time: Time, port: PortId, slot: SlotId) {
+        self.push_word(time.as_ps(), Word::of_arrival(port, slot));
+    }
+
+    #[inline(always)]
+    fn push_word(&mut self, time: u64, word: Word) {
+        assert!(time >= self.last, "an event at {time} ps lies in the past");
+        let bucket = time >> self.shift;
+        // Within one turn of the calendar no two buckets share a place. A bucket that is not ahead
+        // wraps to a large number.
+        if bucket.wrapping_sub(self.bucket + 1) >= self.buckets.len() as u64 - 1 {
+            return self.push_outside(time, word);
+        }
+        let place = bucket as usize & (self.buckets.len() - 1);
+        let events = &mut self.buckets[place];
+        if events.len() == events.capacity() {
+            self.make_room(place);
+        }
+        self.buckets[place].push(word.at(time));
+    }
+
+    /// Gives a bucket more memory: that of one that was emptied, if it has none, since a bucket
+    /// that is empty has none.
+    #[inline(never)]
+    fn make_room(&mut self, place: usize) {
+        let events = &mut self.buckets[place];
+        if events.capacity() == 0 {
+            *events = self.spare.pop().unwrap_or_default();
+            self.occupied[place / 64] |= 1 << (place % 64);
+            self.near += 1;
+        }
+        if events.len() == events.capacity() {
+            events.reserve(16);
+        }
+    }
+
+    /// Adds an event to the current bucket, or one that is not in the calendar.
+    #[inline(never)]
+    fn push_outside(&mut self, time: u64, word: Word) {
+        let bucket = time >> self.shift;
+        match bucket.cmp(&self.bucket) {
+            // What is being taken is sorted, and stays sorted: the insertion moves what is left of
+            // one bucket at most.
+            Ordering::Equal => {
+                let word = word.at(time);
+                let place = self.current[self.cursor..].partition_point(|&other| other < word);
+                self.current.insert(self.cursor + place, word);
+            }
+            Ordering::Less => self.early.push(Reverse(Entry { time, word })),
+            Ordering::Greater => self.far.push(Reverse(Entry { time, word })),
+        }
+    }
+
+    /// True if the events of the current bucket have been taken, and none precedes the next one.
+    #[inline(always)]
+    pub(super) fn is_bucket_done(&self) -> bool {
+        self.cursor == self.current.len() && self.early.is_empty()
+    }
+
+    /// Takes the earliest event, if it is not later than `by`.
+    #[inline(always)]
+    pub(super) fn pop(&mut self, by: Time) -> Option<(Time, Word)> {
+        if !self.early.is_empty() {
+            return self.pop_early(by);
+        }
+        if self.cursor == self.current.len() && !self.advance() {
+            return None;
+        }
+        let word = self.current[self.cursor];
+        let time = self.time_of(word);
+        if time > by.as_ps() {
+            return None;
+        }
+        self.cursor += 1;
+        // Time moves here alone, and not where `next_time` looks ahead.
+        self.last = time;
+        Some((Time::from_ps(time), word))
+    }
+
+    #[cold]
+    fn pop_early(&mut self, by: Time) -> Option<(Time, Word)> {
+        if self.early.peek()?.0.time > by.as_ps() {
+            return None;
+        }
+        let Reverse(Entry { time, word }) = self.early.pop()?;
+        self.last = time;
+        Some((Time::from_ps(time), word))
+    }
+
+    /// The time of the earliest event.
+    #[inline]
+    pub(super) fn next_time(&mut self) -> Option<Time> {
+        if let Some(Reverse(entry)) = self.early.peek() {
+            return Some(Time::from_ps(entry.time));
+        }
+        if self.cursor == self.current.len() && !self.advance() {
+            return None;
+        }
+        Some(Time::from_ps(self.time_of(self.current[self.cursor])))
+    }
+
+    /// The time of an event in the current bucket.
+    #[inline]
+    fn time_of(&self, word: Word) -> u64 {
+        // The low bits of the bucket's number are among those of the time in the word.
+        (self.bucket << self.shift) & !((1 << TIME_BITS) - 1) | word.low_time()
+    }
+
+    /// The arrivals of the bucket after the current one, as far as it is known, in no order.
+    pub(super) fn upcoming(&self) -> impl Iterator<Item = (PortId, SlotId)> + '_ {
+        let place = self.next_occupied().map(|bucket| bucket as usize & (self.buckets.len() - 1));
+        let events = place.map_or(&[][..], |place| &self.buckets[place]);
+        events.iter().filter_map(|word| word.arrival())
+    }
+
+    /// Makes the next bucket that is not empty the current one; false if all are empty.
+    #[inline(never)]
+    pub(super) fn advance(&mut self) -> bool {
+        self.current.clear();
+        self.cursor = 0;
+        let near = self.next_occupied();
+        // Only the bucket that comes next is taken from the heap: a far event moves once, and never
+        // into a slot.
+        let far = self.far.peek().map(|Reverse(entry)| entry.time >> self.shift);
+        let Some(bucket) = [near, far].into_iter().flatten().min() else { return false };
+        self.bucket = bucket;
+        if near == Some(bucket) {
+            let place = bucket as usize & (self.buckets.len() - 1);
+            // The next bucket that gets an event takes over the memory of the old one, which is
+            // still cached.
+            let events = std::mem::take(&mut self.buckets[place]);
+            let empty = std::mem::replace(&mut self.current, events);
+            if empty.capacity() > 0 {
+                self.spare.push(empty);
+            }
+            self.occupied[place / 64] &= !(1 << (place % 64));
+            self.near -= 1;
+        }
+        while let Some(&Reverse(Entry { time, word })) = self.far.peek() {
+            if time >> self.shift != bucket {
+                break;
+            }
+            self.far.pop();
+            self.current.push(word.at(time));
+        }
+        // Time and rank order every two events that are not the same one, so that an unstable sort
+        // always gives the same order.
+        self.current.sort_unstable();
+        true
+    }
+
+    /// The first bucket after the current one that is not empty.
+    fn next_occupied(&self) -> Option<u64> {
+        if self.near == 0 {
+            return None;
+        }
+        let (buckets, words) = (self.buckets.len(), self.occupied.len());
+        let start = (self.bucket + 1) as usize & (buckets - 1);
+        // The word of `start` is read twice: its upper part first, its lower part last.
+        for step in 0..=words {
+            let word = (start / 64 + step) & (words - 1);
+            let mask = match step {
+                0 => u64::MAX << (start % 64),
+                _ if step == words => !(u64::MAX << (start % 64)),
+                _ => u64::MAX,
+            };
+            let bits = self.occupied[word] & mask;
+            if bits != 0 {
+                let place = word * 64 + bits.trailing_zeros() as usize;
+                let distance = (place + buckets - start) & (buckets - 1);
+                return Some(self.bucket + 1 + distance as u64);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::network::SlotId;
+    use super::*;
+    use crate::ids::HostId;
+    use crate::rng::{Purpose, Stream};
+
+    fn at(ps: u64) -> Time {
+        Time::from_ps(ps)
+    }
+
+    fn all(queue: &mut EventQueue) -> Vec<(u64, Event)> {
+        std::iter::from_fn(|| queue.pop(Time::NEVER))
+            .map(|(time, word)| (time.as_ps(), word.event()))
+            .collect()
+    }
+
+    #[test]
+    fn events_at_equal_times_are_ordered_by_kind_then_id() {
+        let (control, probe) = (Event::Control(3), Event::Probe(0));
+        let (port, host) = (Event::Arrival(PortId(9), SlotId(1)), Event::Host(HostId(0)));
+        for order in [[control, port, host], [host, port, control], [port, host, control]] {
+            let mut queue = EventQueue::new(5_000, 1_000);
+            queue.push(at(5), Event::Start(PortId(9)));
+            order.iter().for_each(|&event| queue.push(at(5), event));
+            queue.push(at(5), Event::Free(PortId(2)));
+            queue.push(at(5), probe);
+            let (start, free) = (Event::Start(PortId(9)), Event::Free(PortId(2)));
+            let expected = [control, probe, start, free, port, host];
+            assert_eq!(all(&mut queue), expected.map(|event| (5, event)));
+        }
+    }
+
+    #[test]
+    fn events_near_and_far_come_out_in_order() {
+        let mut random = Stream::new(1, Purpose::Test, 0);
+        let mut queue = EventQueue::new(5_000, 1_000_000);
+        let mut expected = Vec::new();
+        let mut got = Vec::new();
+        let mut now = 0;
+        for n in 0..20_000 {
+            let reach = [1, 100, 10_000, 1_000_000, 1_000_000_000][random.below(5) as usize];
+            let time = now + u64::from(random.below(reach));
+            let event = Event::Arrival(PortId(n), SlotId(n ^ 5));
+            queue.push(at(time), event);
+            expected.push((time, event));
+            if random.below(3) == 0 {
+                let (time, word) = queue.pop(Time::NEVER).unwrap();
+                now = time.as_ps();
+                got.push((now, word.event()));
+            }
+        }
+        got.extend(all(&mut queue));
+        expected.sort_by_key(|&(time, event)| (time, Word::of(event)));
+        assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn an_event_may_precede_a_bucket_that_was_looked_up() {
+        let mut queue = EventQueue::new(5_000, 1_000_000);
+        queue.push(at(500_000), Event::Host(HostId(0)));
+        assert_eq!(queue.next_time(), Some(at(500_000)));
+        queue.push(at(400_000), Event::Host(HostId(2)));
+        queue.push(at(100), Event::Host(HostId(1)));
+        assert_eq!(queue.next_time(), Some(at(100)));
+        let events = all(&mut queue);
+        assert_eq!(events.iter().map(|it| it.0).collect::<Vec<_>>(), [100, 400_000, 500_000]);
+    }
+
+    #[test]
+    #[should_panic(expected = "lies in the past")]
+    fn scheduling_in_the_past_panics() {
+        let mut queue = EventQueue::new(5_000, 1_000);
+        queue.push(at(5_000_000), Event::Host(HostId(0)));
+        queue.pop(Time::NEVER);
+        queue.push(at(4_999_999), Event::Host(HostId(0)));
+    }
+}
