@@ -6,7 +6,7 @@
 //! what counts. Figures are packet-hops (a packet crossing a link) per CPU-second of one thread,
 //! and the largest resident memory by host. The workload is fixed: a k-ary fat-tree at 400 Gbps
 //! with links of 1 us, every host sends one message to the host half way round, 4 KiB packets,
-//! seed 1.
+//! seed 1. Lines name the policy and the transport.
 
 mod yardstick;
 
@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 use evenkeel::balance::{Parameters, build_scheme};
 use evenkeel::fabric::{
-    Buffer, Ecn, EcnPoint, FabricConfig, Rounding, Setup, SwitchConfig, Verdict, run,
+    Buffer, Ecn, EcnPoint, FabricConfig, PfcConfig, Rounding, Setup, SwitchConfig, Verdict, run,
 };
 use evenkeel::ids::HostId;
-use evenkeel::nic::congestion::{CongestionControl, line_rate};
+use evenkeel::nic::congestion::{CongestionControl, dcqcn, dctcp_window, line_rate};
 use evenkeel::nic::verbs::QpConfig;
-use evenkeel::nic::{AckConfig, NicConfig};
+use evenkeel::nic::{AckConfig, NicConfig, Recovery};
 use evenkeel::topology::FatTree;
 use evenkeel::units::{BitRate, Bytes, Fraction, Span, Time};
 use evenkeel::workload::{Message, Workload};
@@ -45,12 +45,52 @@ struct Case {
     mib: u64,
 }
 
+/// The NIC's congestion control, and the switches' flow control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Transport {
+    LineRate,
+    Window,
+    Dcqcn,
+    /// DCQCN with go-back-N over priority flow control.
+    Lossless,
+}
+
+impl Transport {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::LineRate => "line-rate",
+            Self::Window => "dctcp-window",
+            Self::Dcqcn => "dcqcn",
+            Self::Lossless => "pfc, go-back-n",
+        }
+    }
+
+    fn congestion(self) -> CongestionControl {
+        match self {
+            Self::LineRate => line_rate::Config::default().into(),
+            Self::Window => dctcp_window::Config::default().into(),
+            Self::Dcqcn | Self::Lossless => dcqcn::Config::default().into(),
+        }
+    }
+}
+
+/// The lines of each case: a policy and a transport.
+const LINES: [(&str, Transport); 6] = [
+    ("spray", Transport::LineRate),
+    ("ecmp", Transport::LineRate),
+    ("ethereal", Transport::LineRate),
+    ("reps", Transport::Window),
+    ("ethereal", Transport::Dcqcn),
+    ("ecmp", Transport::Lossless),
+];
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    if let ["child", what, k, mib] = words[..] {
+    if let ["child", what, transport, k, mib] = words[..] {
         let case = Case { k: k.parse().expect("a number"), mib: mib.parse().expect("a number") };
-        return child(what, case);
+        let known = LINES.iter().find(|line| line.1.name() == transport);
+        return child((what, known.expect("a transport").1), case);
     }
     let after = |flag| words.iter().position(|it| *it == flag).and_then(|at| words.get(at + 1));
     let rounds = after("--rounds").and_then(|n| n.parse().ok()).unwrap_or(5);
@@ -59,39 +99,41 @@ fn main() {
         cases.push(Case { k: 32, mib: 2 });
     }
     println!(
-        "{:>6}  {:<10} {:>12} {:>12} {:>10} {:>8}",
-        "hosts", "policy", "hops/CPU-s", "yardstick", "bytes/host", "ratio"
+        "{:>6}  {:<10} {:<16} {:>12} {:>12} {:>10} {:>6}",
+        "hosts", "policy", "transport", "hops/CPU-s", "yardstick", "bytes/host", "ratio"
     );
     for case in cases {
-        for policy in ["spray", "ecmp", "ethereal"] {
-            compare(policy, case, rounds);
+        for line in LINES {
+            compare(line, case, rounds);
         }
     }
 }
 
 /// One line: a policy and the yardstick.
-fn compare(policy: &str, case: Case, rounds: usize) {
+fn compare(line: (&str, Transport), case: Case, rounds: usize) {
     let mut pairs: Vec<(f64, f64, f64)> = Vec::new();
     for _ in 0..rounds {
-        let ours = measure(policy, case);
-        let theirs = measure("yardstick", case);
+        let ours = measure(line, case);
+        let theirs = measure(("yardstick", Transport::LineRate), case);
         pairs.push((ours.rate() / theirs.rate(), ours.rate(), theirs.rate()));
         pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
     let hosts = case.k * case.k * case.k / 4;
-    let bytes = measure(policy, case).bytes;
+    let bytes = measure(line, case).bytes;
     let (ratio, ours, theirs) = pairs[pairs.len() / 2];
     println!(
-        "{hosts:>6}  {policy:<10} {ours:>12.0} {theirs:>12.0} {:>10.0} {ratio:>8.2}",
+        "{hosts:>6}  {:<10} {:<16} {ours:>12.0} {theirs:>12.0} {:>10.0} {ratio:>6.2}",
+        line.0,
+        line.1.name(),
         bytes / f64::from(hosts)
     );
 }
 
 /// Runs one measurement in a process of its own.
-fn measure(what: &str, case: Case) -> Figures {
+fn measure((what, transport): (&str, Transport), case: Case) -> Figures {
     let program = std::env::current_exe().expect("this program's path");
     let output = Command::new(program)
-        .args(["child", what, &case.k.to_string(), &case.mib.to_string()])
+        .args(["child", what, transport.name(), &case.k.to_string(), &case.mib.to_string()])
         .output()
         .expect("a process of its own");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -101,11 +143,11 @@ fn measure(what: &str, case: Case) -> Figures {
     Figures { hops, cpu_s, bytes }
 }
 
-fn child(what: &str, case: Case) {
+fn child((what, transport): (&str, Transport), case: Case) {
     let before = usage().0;
     let hops = match what {
         "yardstick" => yardstick::hops(case.k, case.mib << 20),
-        policy => ours(policy, case),
+        policy => ours(policy, transport, case),
     };
     let (cpu, bytes) = usage();
     println!("{hops} {} {bytes}", cpu - before);
@@ -127,7 +169,7 @@ fn usage() -> (f64, f64) {
     panic!("the benchmark reads getrusage, which this platform does not have")
 }
 
-fn ours(policy: &str, case: Case) -> u64 {
+fn ours(policy: &str, transport: Transport, case: Case) -> u64 {
     let tree = FatTree {
         k: case.k,
         tiers: 3,
@@ -146,10 +188,13 @@ fn ours(policy: &str, case: Case) -> u64 {
         stream: host,
         start: Time::ZERO,
     });
-    let scheme = build_scheme(policy, &Parameters::new()).expect("a policy");
+    let mut scheme = build_scheme(policy, &Parameters::new()).expect("a policy");
+    if transport == Transport::Lossless {
+        scheme.recovery = Recovery::GO_BACK_N;
+    }
     let setup = Setup {
         topology: Arc::new(topology),
-        fabric: fabric(),
+        fabric: fabric(transport),
         nic: NicConfig {
             payload: Bytes::new(4096),
             header: Bytes::new(62),
@@ -159,7 +204,7 @@ fn ours(policy: &str, case: Case) -> u64 {
                 priority: true,
                 ..AckConfig::default()
             },
-            congestion: CongestionControl::LineRate(line_rate::Config::default()),
+            congestion: transport.congestion(),
             recovery: scheme.recovery,
             retransmit_timeout: Span::from_ms(100),
             nack_interval: Span::from_us(500),
@@ -178,13 +223,13 @@ fn ours(policy: &str, case: Case) -> u64 {
     outcome.counters.packet_hops
 }
 
-fn fabric() -> FabricConfig {
+fn fabric(transport: Transport) -> FabricConfig {
     FabricConfig {
         switch: SwitchConfig {
             buffer: Buffer::Shared(Bytes::new(1 << 30)),
             ecn: Ecn::Step(Bytes::new(800_000)),
             ecn_point: EcnPoint::Enqueue,
-            pfc: None,
+            pfc: (transport == Transport::Lossless).then_some(PfcConfig::HPCC),
             trim: None,
         },
         ecn_by_rate: Vec::new(),

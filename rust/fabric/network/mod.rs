@@ -1,9 +1,31 @@
 //! The network between the NICs: ports, wires, and the packets on them.
 //!
 //! A port decides lazily which packet starts when (see [`port`]). A port is therefore settled
-//! before it is read and armed, with its next event, after it has changed. This rule is local to
-//! [`Network`], to which ports are private. A world passes it events and gets their results:
-//! [`Network::handle_port`] returns an [`Arrival`].
+//! before it is read, and armed after it has changed if no arrival will look after it. This rule is
+//! local to [`Network`], to which ports are private. A world passes it events and gets their
+//! results: [`Network::handle_arrival`] returns an [`Arrival`].
+//!
+//! # Speed
+//!
+//! A packet costs one event a hop, and a hop touches few cache lines: the event, one line of the
+//! packet, one of the port behind it, one of the port before it, and the ends of queues. What was
+//! tried, and what it changed in the instructions of a packet-hop (a permutation of 128 hosts,
+//! `spray`, counted by callgrind; 1,019 before):
+//!
+//! - the event has the packet, which is therefore in no list of its wire, and queues are rings
+//!   beside their port; an event is one word: none by itself, but a third less time with 1,024
+//!   hosts, since a port is no longer read to find the packet and the events take half the memory;
+//! - the loop of a run leaves the world alone until a host has something to report, the candidates
+//!   of a forwarding decision are looked up once, no marker is looked up below the smallest
+//!   threshold: to 891;
+//! - a port is looked up once a step ([`output`]), what an arrival does is inlined, ports without
+//!   a due packet are not settled: to 760;
+//! - where neither flow control nor trimming has a say, a packet is enqueued with one check of the
+//!   buffer (decided once for a run): to 695.
+//!
+//! Narrower buckets of the calendar with 1,024 hosts cost 5 % of the time: more of them hold memory
+//! that is hardly used. A pass by the upper bits of times before sorting a bucket cost 60
+//! instructions more than the library's sort.
 
 mod arrival;
 mod failing_links;
