@@ -130,27 +130,28 @@ fn tcp(name: &str, gbps: u64) -> RailConfig {
     rail
 }
 
-/// Five operations of 1 MB over a rail that fails and one of 10 Gbps that does not.
+/// Nine operations of 1 MB over a rail that fails and one of 10 Gbps that does not.
 fn with_survivor(rail: RailConfig) -> RailSetup {
-    let mut setup = setup(4, vec![rail, rdma("survivor", 10)], &[1_000_000; 5]);
+    let mut setup = setup(4, vec![rail, rdma("survivor", 10)], &[1_000_000; 9]);
     setup.handler.chunk = Bytes::new(64 << 10);
     setup
 }
 
-/// The start and the duration of the third operation without failures.
-fn third(setup: &RailSetup) -> (Time, Span) {
+/// The start and the duration of the fifth operation without failures: the first of those in which
+/// both rails end together.
+fn fifth(setup: &RailSetup) -> (Time, Span) {
     let outcome = complete(setup, "nezha");
-    let third = &outcome.operations[2];
-    (third.started, third.took.unwrap())
+    let fifth = &outcome.operations[4];
+    (fifth.started, fifth.took.unwrap())
 }
 
-/// Fails the rail at every tenth of the third operation, in one run each.
+/// Fails the rail at every tenth of the fifth operation, in one run each.
 fn every_tenth(rail: RailConfig, kind: RailFailureKind) {
     let without_failure = with_survivor(rail);
     let alone = setup(4, vec![rdma("survivor", 10)], &[1_000_000]);
     let alone = RailSetup { handler: without_failure.handler, ..alone };
     let alone = complete(&alone, "nezha").operations[0].took.unwrap();
-    let (start, took) = third(&without_failure);
+    let (start, took) = fifth(&without_failure);
     for tenth in 0..10 {
         // One nanosecond later, so that the operation has begun in the first run too.
         let at = start + Span::from_ps(took.as_ps() / 10 * tenth) + Span::from_ns(1);
@@ -161,10 +162,10 @@ fn every_tenth(rail: RailConfig, kind: RailFailureKind) {
             outcome.resumption().unwrap_or_else(|| panic!("{tenth}: {outcome:?}"));
         let most = Span::from_ms(200);
         assert!(again < most && resumed < most, "{kind:?} {tenth}/10: {:?}", outcome.timeline);
-        let last = outcome.operations[4].took.unwrap();
+        let last = outcome.operations[8].took.unwrap();
         let ratio = last.as_ps() as f64 / alone.as_ps() as f64;
         assert!((0.95..1.05).contains(&ratio), "{kind:?} {tenth}/10: {ratio}");
-        assert_eq!(outcome.operations[4].shares[0], Bytes::ZERO);
+        assert_eq!(outcome.operations[8].shares[0], Bytes::ZERO);
     }
 }
 
@@ -192,14 +193,14 @@ fn operations_resume_after_a_tree_fails_at_any_tenth() {
 
 #[test]
 fn operations_resume_on_a_tree_after_a_ring_fails() {
-    let mut setup = setup(4, vec![tcp("tcp", 10), tree("tree", 10, 2)], &[1_000_000; 5]);
+    let mut setup = setup(4, vec![tcp("tcp", 10), tree("tree", 10, 2)], &[1_000_000; 9]);
     setup.handler.chunk = Bytes::new(64 << 10);
-    let (start, took) = third(&setup);
+    let (start, took) = fifth(&setup);
     let at = start + Span::from_ps(took.as_ps() / 2);
     setup.failures = vec![RailFailure { rail: 0, kind: KINDS[0], at, until: Time::NEVER }];
     let outcome = complete(&setup, "nezha");
-    assert!(outcome.operations[2].reissued > 0);
-    assert_eq!(outcome.operations[4].shares[0], Bytes::ZERO);
+    assert!(outcome.operations[4].reissued > 0);
+    assert_eq!(outcome.operations[8].shares[0], Bytes::ZERO);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 use thiserror::Error;
 
-use super::{CostLine, Costs, Division, Phase, RailSet, SizeClass, Weigh, Weigher};
+use super::{Concurrency, CostLine, Costs, Division, Phase, RailSet, SizeClass, Weigh, Weigher};
 use crate::ids::RailId;
 use crate::units::{BitRate, Bytes, Span};
 
@@ -64,8 +64,10 @@ impl AllocationContext<'_> {
 pub struct Sample {
     /// The measured cost: the rail, its bytes, and how long they took.
     pub cost: RailCost,
-    /// The duration according to the rail's line before this sample, in picoseconds; `None`
-    /// without an earlier sample of the class.
+    /// Whether other rails carried a part of the operation.
+    pub concurrency: Concurrency,
+    /// The duration according to the rail's line for this concurrency before this sample, in
+    /// picoseconds; `None` without an earlier sample of the class.
     pub expected_ps: Option<f64>,
 }
 
@@ -201,21 +203,22 @@ impl Allocator {
     /// An operation of which chunks were repeated is not representative: callers do not report it.
     pub fn handle_costs(&mut self, operation: &RailOperation, costs: &[RailCost]) {
         let class = SizeClass::of(operation.bytes);
+        let parts = costs.iter().filter(|cost| cost.bytes > Bytes::ZERO).count();
+        let concurrency = if parts > 1 { Concurrency::Shared } else { Concurrency::Alone };
         let known = |cost: &&RailCost| self.up.contains(cost.rail) && cost.bytes > Bytes::ZERO;
         let samples: Vec<Sample> = costs
             .iter()
             .filter(known)
             .map(|cost| {
                 let measured = self.costs.count(cost.rail, class) > 0;
-                let line = measured.then(|| self.costs.line(cost.rail, class)).flatten();
-                let expected_ps = line.map(|line| line.at(cost.bytes.get() as f64));
-                Sample { cost: *cost, expected_ps }
+                let line = measured.then(|| self.costs.line_in(concurrency, cost.rail, class));
+                let expected_ps = line.flatten().map(|line| line.at(cost.bytes.get() as f64));
+                Sample { cost: *cost, concurrency, expected_ps }
             })
             .collect();
         for sample in &samples {
-            let RailCost { rail, bytes, duration } = sample.cost;
             if self.weigher.accepts(class, sample) {
-                self.costs.add(rail, class, bytes, duration);
+                self.costs.add(class, concurrency, &sample.cost);
             }
         }
         let context = context(operation, self.up, &self.nominal, &self.costs);
@@ -243,8 +246,10 @@ impl Allocator {
 
     /// The expected time of `rail` for `bytes` of an operation; `None` before its first sample.
     pub fn expected(&self, operation: &RailOperation, rail: RailId, bytes: Bytes) -> Option<Span> {
-        let line = self.costs.line(rail, SizeClass::of(operation.bytes))?;
-        let ps = line.at(bytes.get() as f64);
+        let class = SizeClass::of(operation.bytes);
+        let whole = bytes == operation.bytes;
+        let alone = whole.then(|| self.costs.alone_ps(rail, class, bytes)).flatten();
+        let ps = alone.or_else(|| Some(self.costs.line(rail, class)?.at(bytes.get() as f64)))?;
         // The cast saturates.
         Some(Span::from_ps(ps as u64))
     }
@@ -327,7 +332,8 @@ mod tests {
         let second = status[0].rails[1];
         let line = second.line.unwrap();
         assert!((line.ps_per_byte / 300.0 - 1.0).abs() < 0.05, "{line:?}");
-        assert_eq!(second.samples, 10);
+        // The fourth, sixth and tenth operation are trials of the first rail alone.
+        assert_eq!((status[0].rails[0].samples, second.samples), (10, 7));
         let expected = bench.allocator.expected(&operation(1 << 20), RailId(1), second.bytes);
         let takes = bench.takes(RailId(1), second.bytes) as f64;
         assert!((expected.unwrap().as_ps() as f64 / takes - 1.0).abs() < 0.05);

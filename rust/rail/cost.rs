@@ -7,10 +7,13 @@
 //! class has a line of its own, to which other classes contribute with a weight that falls with
 //! their distance. That matters for a class with shares of one size only, from which start-up and
 //! rate cannot be separated.
+//!
+//! A rail costs less alone than beside others, because the rails of a host share its processor and
+//! memory. So the costs of operations that a rail carried alone are kept apart ([`Concurrency`]).
 
-use super::CostLine;
+use super::{CostLine, RailCost};
 use crate::ids::RailId;
-use crate::units::{Bytes, Span};
+use crate::units::Bytes;
 
 /// Operations whose sizes lie between the same powers of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,12 +47,32 @@ impl SizeClass {
     }
 }
 
+/// Whether other rails carried a part of the operation in which a cost was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Concurrency {
+    /// The rail carried the whole operation.
+    Alone,
+    /// Several rails carried it.
+    Shared,
+}
+
+impl Concurrency {
+    /// The index in a table of both.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
 /// The weight of a class in the line of the next larger or smaller class: \[inferred\].
 const NEIGHBOUR: f64 = 1.0 / 16.0;
 
 /// The spread that shares need for their slope to be trusted, as a squared coefficient of
 /// variation: 2 %, squared. With less, the line tends to the one through zero. \[inferred\]
 const SPREAD: f64 = 4e-4;
+
+/// The variance of a slope relative to that of the line through zero, before it is measured: it is
+/// equally likely anywhere from 0 (all start-up) to 1 (all rate). \[inferred\]
+const SLOPE_VARIANCE: f64 = 1.0 / 3.0;
 
 /// The least fraction of a duration that its bytes can account for: keeps rates finite.
 /// \[inferred\]
@@ -62,10 +85,13 @@ const SETTLED: u32 = 4;
 #[derive(Debug, Clone, Copy, Default)]
 struct Moments {
     count: u32,
+    /// The number of equally weighted samples whose mean would vary as much.
+    effective: f64,
     bytes: f64,
     ps: f64,
     bytes_bytes: f64,
     bytes_ps: f64,
+    ps_ps: f64,
 }
 
 impl Moments {
@@ -73,38 +99,86 @@ impl Moments {
         self.count = self.count.saturating_add(1);
         // The first samples have equal weights; later the newest has the weight `memory`.
         let newest = memory.max(1.0 / f64::from(self.count));
+        let older = if self.count > 1 { (1.0 - newest).powi(2) / self.effective } else { 0.0 };
+        self.effective = 1.0 / (older + newest * newest);
         let mix = |mean: &mut f64, value: f64| *mean += newest * (value - *mean);
         mix(&mut self.bytes, bytes);
         mix(&mut self.ps, ps);
         mix(&mut self.bytes_bytes, bytes * bytes);
         mix(&mut self.bytes_ps, bytes * ps);
+        mix(&mut self.ps_ps, ps * ps);
+    }
+
+    /// The line through the samples: a ridge regression (Hoerl and Kennard, Technometrics, 1970)
+    /// towards the line through zero.
+    ///
+    /// The ridge is the variance of the samples about their line, divided by their number and by
+    /// the variance of slopes ([`SLOPE_VARIANCE`]): the more durations vary without regard to the
+    /// bytes, the more the bytes have to differ until they determine the slope. The line through
+    /// zero is the cautious one: from it, a division moves too little rather than too much.
+    fn line(&self) -> CostLine {
+        let plain = self.ps / self.bytes;
+        let square = self.bytes * self.bytes;
+        let (variance, best) = self.best();
+        let ridge = square * (self.noise() / (self.effective * SLOPE_VARIANCE)).max(SPREAD);
+        let slope = (variance * best + ridge * plain) / (variance + ridge);
+        let ps_per_byte = slope.clamp(LEAST_SLOPE * plain, plain);
+        let start_ps = (self.ps - ps_per_byte * self.bytes).max(0.0);
+        CostLine { start_ps, ps_per_byte }
+    }
+
+    /// The variance of bytes, and the slope of the best line that a rail can have: start-ups are
+    /// not negative, and a rail does not get faster with more bytes.
+    fn best(&self) -> (f64, f64) {
+        let variance = (self.bytes_bytes - self.bytes * self.bytes).max(0.0);
+        let covariance = self.bytes_ps - self.bytes * self.ps;
+        let slope = if variance > 0.0 { covariance / variance } else { 0.0 };
+        (variance, slope.clamp(0.0, self.ps / self.bytes))
+    }
+
+    /// The variance of durations about the best line, relative to their mean squared; 0 for up to
+    /// two samples.
+    fn noise(&self) -> f64 {
+        if self.effective <= 2.0 {
+            return 0.0;
+        }
+        let (variance, slope) = self.best();
+        let covariance = self.bytes_ps - self.bytes * self.ps;
+        let all = self.ps_ps - self.ps * self.ps;
+        let rest = (all - slope * (2.0 * covariance - slope * variance)).max(0.0);
+        rest / (self.ps * self.ps) * self.effective / (self.effective - 2.0)
     }
 }
+
+/// The moments of one rail, by class.
+type Classes = [Moments; SizeClass::COUNT];
 
 /// The measured costs of the rails, by rail and size class of the operation.
 #[derive(Debug, Clone)]
 pub struct Costs {
     memory: f64,
-    /// Moments by rail, then by class.
-    moments: Vec<[Moments; SizeClass::COUNT]>,
+    /// Moments by concurrency, then by rail.
+    moments: [Vec<Classes>; 2],
 }
 
 impl Costs {
     /// Empty measurements for `rails` rails; the newest sample has the weight `memory` in a mean.
     pub(super) fn new(rails: usize, memory: f64) -> Self {
-        Self { memory, moments: vec![[Moments::default(); SizeClass::COUNT]; rails] }
+        let none = vec![[Moments::default(); SizeClass::COUNT]; rails];
+        Self { memory, moments: [none.clone(), none] }
     }
 
-    /// Adds a sample: `rail` took `duration` for `bytes` of an operation of `class`. Its weight is
-    /// its relative deviation from the expectation, and at least the memory, so that outdated
-    /// costs are forgotten quickly.
-    pub(super) fn add(&mut self, rail: RailId, class: SizeClass, bytes: Bytes, duration: Span) {
-        let (bytes, ps) = (bytes.get() as f64, duration.as_ps() as f64);
-        let settled = self.count(rail, class) >= SETTLED;
-        let expected = settled.then(|| self.line(rail, class)).flatten().map(|it| it.at(bytes));
+    /// Adds the cost of a rail in an operation of `class`. Its weight is its relative deviation
+    /// from the expectation, and at least the memory, so that outdated costs are forgotten quickly.
+    pub(super) fn add(&mut self, class: SizeClass, concurrency: Concurrency, cost: &RailCost) {
+        let (bytes, ps) = (cost.bytes.get() as f64, cost.duration.as_ps() as f64);
+        let classes = self.moments[concurrency.index()].get(cost.rail.index());
+        let settled = classes.is_some_and(|classes| classes[class.index()].count >= SETTLED);
+        let line = settled.then(|| self.line_in(concurrency, cost.rail, class)).flatten();
+        let expected = line.map(|line| line.at(bytes));
         let off = expected.map_or(0.0, |expected| (ps - expected).abs() / expected);
         let memory = self.memory.max(off.min(1.0));
-        if let Some(classes) = self.moments.get_mut(rail.index())
+        if let Some(classes) = self.moments[concurrency.index()].get_mut(cost.rail.index())
             && bytes > 0.0
             && ps > 0.0
         {
@@ -114,58 +188,79 @@ impl Costs {
 
     /// Discards the measurements of all rails and size classes.
     pub(super) fn clear(&mut self) {
-        self.moments.fill([Moments::default(); SizeClass::COUNT]);
+        for rails in &mut self.moments {
+            rails.fill([Moments::default(); SizeClass::COUNT]);
+        }
     }
 
-    /// The number of samples of `rail` in `class`.
+    /// The number of samples of `rail` in `class`, alone and beside others.
     pub fn count(&self, rail: RailId, class: SizeClass) -> u32 {
-        self.moments.get(rail.index()).map_or(0, |classes| classes[class.index()].count)
+        let tables = self.moments.iter().filter_map(|rails| rails.get(rail.index()));
+        tables.map(|classes| classes[class.index()].count).sum()
     }
 
     /// The mean time per byte of `rail` in operations of this class and near it, in picoseconds.
     pub fn ps_per_byte(&self, rail: RailId, class: SizeClass) -> Option<f64> {
-        let means = self.means(rail, class)?;
+        let means = self.means(Concurrency::Shared, rail, class);
+        let means = means.or_else(|| self.means(Concurrency::Alone, rail, class))?;
         Some(means.ps / means.bytes)
     }
 
-    /// The line of `rail` for operations of this class; `None` before its first sample.
+    /// The line of `rail` for operations of this class beside other rails, or alone if it never
+    /// had others beside it; `None` before its first sample.
     pub fn line(&self, rail: RailId, class: SizeClass) -> Option<CostLine> {
-        let means = self.means(rail, class)?;
-        let plain = means.ps / means.bytes;
-        let square = means.bytes * means.bytes;
-        let variance = (means.bytes_bytes - square).max(0.0);
-        let covariance = means.bytes_ps - means.bytes * means.ps;
-        let slope = (covariance + SPREAD * square * plain) / (variance + SPREAD * square);
-        // Start-ups are not negative, and a rail does not get faster with more bytes.
-        let ps_per_byte = slope.clamp(LEAST_SLOPE * plain, plain);
-        let start_ps = (means.ps - ps_per_byte * means.bytes).max(0.0);
-        Some(CostLine { start_ps, ps_per_byte })
+        let shared = self.line_in(Concurrency::Shared, rail, class);
+        shared.or_else(|| self.line_in(Concurrency::Alone, rail, class))
+    }
+
+    /// The line of `rail` for operations of this class with this concurrency; `None` before the
+    /// first such sample.
+    pub fn line_in(
+        &self,
+        concurrency: Concurrency,
+        rail: RailId,
+        class: SizeClass,
+    ) -> Option<CostLine> {
+        Some(self.means(concurrency, rail, class)?.line())
+    }
+
+    /// The time of `rail` for a whole operation of `bytes`, in picoseconds, by operations of this
+    /// class that it carried alone; `None` before the first.
+    pub fn alone_ps(&self, rail: RailId, class: SizeClass, bytes: Bytes) -> Option<f64> {
+        let classes = self.moments[Concurrency::Alone.index()].get(rail.index())?;
+        let measured = classes[class.index()].count > 0;
+        let line = measured.then(|| self.line_in(Concurrency::Alone, rail, class))??;
+        Some(line.at(bytes.get() as f64))
     }
 
     /// Means over all classes, weighted by nearness and by relative error: a microsecond counts
     /// for more in a duration of ten than in one of a thousand.
-    fn means(&self, rail: RailId, class: SizeClass) -> Option<Moments> {
-        let classes = self.moments.get(rail.index())?;
+    fn means(&self, concurrency: Concurrency, rail: RailId, class: SizeClass) -> Option<Moments> {
+        let classes = self.moments[concurrency.index()].get(rail.index())?;
         let mut sum = Moments::default();
-        let mut total = 0.0;
+        let (mut total, mut squares) = (0.0, 0.0);
         for (other, moments) in classes.iter().enumerate().filter(|(_, moments)| moments.count > 0)
         {
             let distance = other.abs_diff(class.index());
             let near = (0..distance).fold(1.0, |near, _| near * NEIGHBOUR);
             let weight = near / (moments.ps * moments.ps);
             total += weight;
+            squares += weight * weight / moments.effective;
             sum.bytes += weight * moments.bytes;
             sum.ps += weight * moments.ps;
             sum.bytes_bytes += weight * moments.bytes_bytes;
             sum.bytes_ps += weight * moments.bytes_ps;
+            sum.ps_ps += weight * moments.ps_ps;
         }
         // The weights of distant classes with long durations may underflow.
         (total > 0.0 && total.is_normal()).then(|| Moments {
             count: 1,
+            effective: total * total / squares,
             bytes: sum.bytes / total,
             ps: sum.ps / total,
             bytes_bytes: sum.bytes_bytes / total,
             bytes_ps: sum.bytes_ps / total,
+            ps_ps: sum.ps_ps / total,
         })
     }
 }
@@ -173,13 +268,18 @@ impl Costs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Span;
 
     const RAIL: RailId = RailId(0);
+
+    fn cost(bytes: u64, ns: u64) -> RailCost {
+        RailCost { rail: RAIL, bytes: Bytes::new(bytes), duration: Span::from_ns(ns) }
+    }
 
     fn costs(samples: &[(u64, u64)]) -> Costs {
         let mut costs = Costs::new(1, 0.2);
         for &(bytes, ns) in samples {
-            costs.add(RAIL, SizeClass::of(Bytes::new(bytes)), Bytes::new(bytes), Span::from_ns(ns));
+            costs.add(SizeClass::of(Bytes::new(bytes)), Concurrency::Shared, &cost(bytes, ns));
         }
         costs
     }
@@ -219,7 +319,7 @@ mod tests {
     fn the_newest_sample_has_most_weight_and_clearing_removes_all() {
         let mut costs = costs(&[(1_000, 1_000); 20]);
         let mut after = |ns| {
-            costs.add(RAIL, SizeClass(10), Bytes::new(1_000), Span::from_ns(ns));
+            costs.add(SizeClass(10), Concurrency::Shared, &cost(1_000, ns));
             costs.ps_per_byte(RAIL, SizeClass(10)).unwrap()
         };
         assert!((after(1_100) - 1_020.0).abs() < 1e-6, "a fifth");
@@ -227,5 +327,34 @@ mod tests {
         costs.clear();
         assert_eq!(costs.line(RAIL, SizeClass(10)), None);
         assert_eq!(costs.line(RailId(9), SizeClass(10)), None);
+    }
+
+    /// The faulty measurements of issue 14: 3 % of difference in bytes, 14 % of noise.
+    #[test]
+    fn noise_does_not_pass_for_a_start_up() {
+        let line = |samples: &[(u64, u64)]| {
+            let mut costs = Costs::new(1, 0.2);
+            for &(bytes, ns) in samples {
+                costs.add(SizeClass(11), Concurrency::Shared, &cost(bytes, ns));
+            }
+            costs.line(RAIL, SizeClass(11)).unwrap()
+        };
+        let alike = line(&[(2_000, 3_103), (2_030, 2_980), (2_092, 2_927)]);
+        assert!(alike.start_ps < 0.2 * alike.at(2_000.0), "{alike:?}");
+        // The same noise, and shares that differ by a quarter: 1 us and 1 ns per byte.
+        let apart = line(&[(2_000, 3_100), (2_500, 3_400), (1_500, 2_450)]);
+        assert!((0.9..1.1).contains(&(apart.ps_per_byte / 1e3)), "{apart:?}");
+    }
+
+    #[test]
+    fn costs_alone_and_beside_others_are_kept_apart() {
+        let mut costs = costs(&[(1_000, 5_000); 2]);
+        assert_eq!(costs.alone_ps(RAIL, SizeClass(10), Bytes::new(1_000)), None);
+        costs.add(SizeClass(10), Concurrency::Alone, &cost(1_000, 1_000));
+        let alone = costs.alone_ps(RAIL, SizeClass(10), Bytes::new(1_000)).unwrap();
+        assert!((alone - 1e6).abs() < 1.0, "{alone}");
+        assert_eq!(costs.alone_ps(RAIL, SizeClass(11), Bytes::new(1_500)), None);
+        assert_eq!(costs.count(RAIL, SizeClass(10)), 3);
+        assert!((costs.line(RAIL, SizeClass(10)).unwrap().at(1_000.0) - 5e6).abs() < 1.0);
     }
 }

@@ -60,7 +60,7 @@ pub use allocator::{
     AllocateError, AllocationContext, Allocator, OperationCosts, RailCost, RailOperation,
     Retention, Sample,
 };
-pub use cost::{Costs, SizeClass};
+pub use cost::{Concurrency, Costs, SizeClass};
 pub use division::{Division, RailRange};
 pub use line::{CostLine, EqualFinish, equal_finish};
 pub use set::RailSet;

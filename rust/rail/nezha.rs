@@ -9,17 +9,28 @@
 //!
 //! - *Cold*: for the first [`Config::cold_operations`] operations every rail has a share, so that
 //!   it is measured: an equal share at first, then one in inverse proportion to the expected time
-//!   of an equal share, so that shares differ and start-ups can be separated from rates.
-//! - *Hot*: the split by which all rails end together ([`equal_finish`]), by one line per rail. A
-//!   rail whose share would be below [`Config::floor`] is excluded: its start-up is too long for
-//!   the operation's size, or its rate too low. After 1, 2, 4, ... and later every
-//!   [`Config::measure_every`] operations, one of the excluded rails nevertheless gets the share
-//!   of the floor, so that its measurements stay current.
+//!   of an equal share, in turn larger and smaller by [`TILT`]. A line needs shares that differ:
+//!   of equal ones, noise alone decides how much of a duration is start-up (the regression lacks
+//!   persistent excitation: Åström and Wittenmark, "Adaptive Control", 1995).
+//! - *Hot*: the better of two choices, by what each of them was measured to take. The *split* is
+//!   that by which all rails end together ([`equal_finish`]), by one line per rail. A rail whose
+//!   share would be below [`Config::floor`] is excluded: its start-up is too long for the
+//!   operation's size, or its rate too low. *Alone* is the fastest rail for the whole operation.
+//!   It cannot be told from a split, because the rails of a host share its processor: a rail
+//!   beside which another starts slowly may take several times as long as without it. The choice
+//!   changes when the other is better by more than [`Config::dead_band`].
+//! - *Trials* measure what is not chosen, after 1, 2, 4, ... operations, at the latest every
+//!   [`Config::measure_every`] operations while a rail is not in use: the other choice, and the
+//!   share of the floor for each excluded rail, in turn. After the first trial of the fastest
+//!   rail alone, only rails are tried that are not expected to take longer than the split by more
+//!   than [`Config::miss`].
 //! - *Feedback*: while the rails end within [`Config::dead_band`] of each other, the lines stay as
 //!   they are. Otherwise they are fitted again to all samples, each times a factor, and the factor
 //!   moves [`Config::step`] of the way to the last deviation of its rail. This covers rails whose
 //!   cost is not a line or has changed.
-//! - A duration that deviates from its line by more than [`Config::miss`] is excluded from the fit.
+//! - A duration of a choice that deviates from its line by more than [`Config::miss`] is a miss
+//!   and is excluded from the fit; in a trial it is a miss too, but it is fitted, since trials are
+//!   made to find deviations.
 //! - All classes return to *cold* when the set of rails that are up changes, or when one rail
 //!   missed its line for [`Config::misses`] operations in a row.
 
@@ -30,6 +41,7 @@ use super::{
     Phase, RailSet, Retention, Sample, SizeClass, Weigh, equal_finish,
 };
 use crate::balance::{Origin, SchemeError, parse_config};
+use crate::ids::RailId;
 
 /// Parameters. None of them is published: all defaults are \[inferred\].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -41,12 +53,12 @@ pub struct Config {
     pub weight: f64,
     /// The fraction of its rail's last deviation by which a factor moves, 0 to 1. Default 0.5.
     pub step: f64,
-    /// The spread (longest − shortest) / longest below which lines stay, from 0 to below 1.
-    /// Default 0.05.
+    /// The spread (longest − shortest) / longest below which lines stay, and the gain below which
+    /// a choice stays, from 0 to below 1. Default 0.05.
     pub dead_band: f64,
     /// The least share of an operation for which a rail is used, 0 to 1/64. Default 1/64.
     pub floor: f64,
-    /// The longest pause between measurements of excluded rails, in operations, at least 2.
+    /// The longest pause between trials while a rail is not in use, in operations, at least 2.
     /// Default 64.
     pub measure_every: u32,
     /// The deviation from the line that is a miss, as a fraction of the expected duration, above
@@ -121,13 +133,22 @@ struct Hot {
     lines: Vec<Option<CostLine>>,
     /// The assumed slowdown of each rail relative to the line fitted to its samples.
     factors: Vec<f64>,
-    /// Operations since an excluded rail was last measured.
-    unmeasured: u32,
-    /// The number of such operations after which one is measured.
+    /// The rail that carries operations alone; `None` while they are split.
+    alone: Option<usize>,
+    /// Operations since the last trial.
+    untried: u32,
+    /// The number of such operations after which the next trial follows.
     pause: u32,
-    /// Number of measurements of excluded rails, which take turns.
+    /// Number of trials, which take turns.
     turns: usize,
+    /// Whether the last operation was a trial.
+    trial: bool,
 }
+
+/// The part by which a share is larger or smaller in the cold state than in inverse proportion to
+/// its expected time. Noise of a tenth leaves a slope with an error of about a third, and the
+/// operation takes a quarter longer at most. \[inferred\]
+const TILT: f64 = 0.25;
 
 /// The largest slowdown that one operation contributes to a factor: an outlier of a thousand times
 /// the duration does not predict the next operation. \[inferred\]
@@ -142,8 +163,8 @@ pub struct Nezha {
     config: Config,
     /// States by size class.
     states: Vec<ClassState>,
-    /// The current number of misses in a row, by rail.
-    misses: Vec<u32>,
+    /// The current number of misses in a row, by rail, alone and beside others.
+    misses: Vec<[u32; 2]>,
 }
 
 /// The allocator `nezha` with its default parameters.
@@ -164,19 +185,19 @@ pub const PRESET: AllocatorPreset = AllocatorPreset {
 impl Nezha {
     pub(super) fn new(config: &Config, rails: usize) -> Self {
         let states = vec![ClassState::Cold(0); SizeClass::all().count()];
-        Self { config: *config, states, misses: vec![0; rails] }
+        Self { config: *config, states, misses: vec![[0; 2]; rails] }
     }
 
     fn reset(&mut self) {
         self.states.fill(ClassState::Cold(0));
-        self.misses.fill(0);
+        self.misses.fill([0; 2]);
     }
 }
 
 impl Weigh for Nezha {
     fn weigh(&mut self, context: &AllocationContext<'_>) -> Vec<f64> {
         match &mut self.states[context.class.index()] {
-            ClassState::Cold(_) => cold_weights(context, self.config.floor),
+            ClassState::Cold(measured) => cold_weights(context, *measured, self.config.floor),
             ClassState::Hot(hot) => hot.weigh(context, &self.config),
         }
     }
@@ -187,10 +208,11 @@ impl Weigh for Nezha {
         let Some(misses) = self.misses.get_mut(sample.cost.rail.index()) else { return false };
         let off = |expected: f64| (sample.ps() - expected).abs() > self.config.miss * expected;
         // A cold class has no expectation, so nothing can miss it.
-        let is_hot = matches!(self.states[class.index()], ClassState::Hot(_));
-        let missed = is_hot && sample.expected_ps.is_some_and(off);
+        let ClassState::Hot(hot) = &self.states[class.index()] else { return true };
+        let missed = sample.expected_ps.is_some_and(off);
+        let misses = &mut misses[sample.concurrency.index()];
         *misses = if missed { *misses + 1 } else { 0 };
-        !missed
+        hot.trial || !missed
     }
 
     fn handle_costs(
@@ -198,7 +220,7 @@ impl Weigh for Nezha {
         context: &AllocationContext<'_>,
         costs: &OperationCosts<'_>,
     ) -> Retention {
-        if self.misses.iter().any(|&misses| misses >= self.config.misses) {
+        if self.misses.iter().flatten().any(|&misses| misses >= self.config.misses) {
             self.reset();
             return Retention::Discard;
         }
@@ -207,9 +229,7 @@ impl Weigh for Nezha {
                 *measured += 1;
             }
             state @ ClassState::Cold(_) => {
-                let lines = context.lines();
-                let factors = vec![1.0; lines.len()];
-                *state = ClassState::Hot(Hot { lines, factors, unmeasured: 0, pause: 1, turns: 0 });
+                *state = ClassState::Hot(Hot::new(context.lines()));
             }
             ClassState::Hot(hot) => hot.apply_feedback(context, costs, &self.config),
         }
@@ -229,42 +249,121 @@ impl Weigh for Nezha {
 }
 
 /// Weights that give every rail that is up a share: equal ones until all have been measured, then
-/// in inverse proportion to the time of an equal share.
-fn cold_weights(context: &AllocationContext<'_>, floor: f64) -> Vec<f64> {
+/// in inverse proportion to the time of an equal share, tilted in turn one way and the other.
+fn cold_weights(context: &AllocationContext<'_>, measured: u32, floor: f64) -> Vec<f64> {
     let lines = context.lines();
     let even = context.bytes.get() as f64 / context.up.len() as f64;
     let expected = |rail: usize| lines[rail].map(|line| line.at(even)).filter(|&ps| ps > 0.0);
     if context.up.iter().any(|rail| expected(rail.index()).is_none()) {
         return vec![1.0; lines.len()];
     }
-    let weights: Vec<f64> =
-        (0..lines.len()).map(|rail| expected(rail).map_or(0.0, |ps| 1.0 / ps)).collect();
+    let tilt = |rail: usize| match (measured, (measured as usize + rail) % 2) {
+        (0, _) => 1.0,
+        (_, 0) => 1.0 - TILT,
+        _ => 1.0 + TILT,
+    };
+    let weight = |rail: usize| expected(rail).map_or(0.0, |ps| tilt(rail) / ps);
+    let weights: Vec<f64> = (0..lines.len()).map(weight).collect();
     let total: f64 = weights.iter().sum();
     weights.into_iter().map(|weight| weight.max(floor * total)).collect()
 }
 
 impl Hot {
+    fn new(lines: Vec<Option<CostLine>>) -> Self {
+        let factors = vec![1.0; lines.len()];
+        Self { lines, factors, alone: None, untried: 0, pause: 1, turns: 0, trial: false }
+    }
+
     fn weigh(&mut self, context: &AllocationContext<'_>, config: &Config) -> Vec<f64> {
+        self.trial = false;
         let Some(split) = self.split(context, config) else {
             return vec![1.0; context.nominal.len()];
         };
-        let excluded: Vec<usize> =
-            context.up.iter().map(|rail| rail.index()).filter(|&rail| !split.uses(rail)).collect();
-        let mut weights = split.bytes;
-        if excluded.is_empty() {
-            (self.unmeasured, self.pause) = (0, 1);
-            return weights;
+        let singles = self.singles(context);
+        let alone = self.choose(&split, &singles, config);
+        if alone != self.alone {
+            // Trials follow soon, in case the change was a mistake. What a trial changed was
+            // measured just now.
+            (self.alone, self.untried, self.pause) = (alone, 0, 1 + u32::from(self.turns > 0));
         }
-        self.unmeasured += 1;
-        if self.unmeasured >= self.pause {
-            self.unmeasured = 0;
-            // The first measurements follow soon, in case the exclusion was a mistake.
-            self.pause = self.pause.saturating_mul(2).min(config.measure_every);
-            weights[excluded[self.turns % excluded.len()]] =
-                config.floor.max(f64::MIN_POSITIVE) * context.bytes.get() as f64;
-            self.turns += 1;
+        let chosen = match alone {
+            Some(rail) => whole_on(rail, context),
+            None => split.bytes.clone(),
+        };
+        let trials = self.trials(context, config, &Choice { weights: &chosen, split: &split });
+        let in_use = context.up.iter().all(|rail| chosen[rail.index()] > 0.0);
+        self.next_trial(trials, if in_use { u32::MAX } else { config.measure_every })
+            .unwrap_or(chosen)
+    }
+
+    /// What is worth a trial: the split, the rails that are not in use, rails alone.
+    fn trials(
+        &self,
+        context: &AllocationContext<'_>,
+        config: &Config,
+        choice: &Choice<'_>,
+    ) -> Vec<Vec<f64>> {
+        let Choice { weights, split } = choice;
+        let mut trials = Vec::new();
+        if self.alone.is_some() && split.rails() > 1 {
+            trials.push(split.bytes.clone());
         }
-        weights
+        let least = config.floor.max(f64::MIN_POSITIVE) * context.bytes.get() as f64;
+        let unused = |rail: usize| weights[rail] == 0.0 && (split.rails() < 2 || !split.uses(rail));
+        for rail in context.up.iter().map(RailId::index).filter(|&rail| unused(rail)) {
+            let mut with = weights.to_vec();
+            with[rail] = least;
+            trials.push(with);
+        }
+        if self.alone.is_none() {
+            let singles = self.singles(context);
+            let untried = singles.iter().all(|single| !single.measured);
+            let near = |single: &Single| single.ps <= split.ps * (1.0 + config.miss);
+            let worth = |place: usize| if untried { place == 0 } else { near(&singles[place]) };
+            let places = (0..singles.len()).filter(|&place| worth(place));
+            trials.extend(places.map(|place| whole_on(singles[place].rail, context)));
+        }
+        trials
+    }
+
+    /// The trial that is due, if one is.
+    fn next_trial(&mut self, mut trials: Vec<Vec<f64>>, longest: u32) -> Option<Vec<f64>> {
+        self.untried += 1;
+        if trials.is_empty() || self.untried < self.pause.min(longest) {
+            return None;
+        }
+        (self.untried, self.pause) = (0, self.pause.saturating_mul(2).min(longest));
+        self.turns += 1;
+        self.trial = true;
+        Some(trials.swap_remove((self.turns - 1) % trials.len()))
+    }
+
+    /// The rails that are up, from the one that is expected to carry the operation alone in the
+    /// least time.
+    fn singles(&self, context: &AllocationContext<'_>) -> Vec<Single> {
+        let single = |id: RailId| {
+            let (rail, bytes) = (id.index(), context.bytes);
+            let measured = context.costs.alone_ps(id, context.class, bytes);
+            let ps = measured.or_else(|| Some(self.lines[rail]?.at(bytes.get() as f64)))?;
+            Some(Single { rail, ps, measured: measured.is_some() })
+        };
+        let mut singles: Vec<Single> = context.up.iter().filter_map(single).collect();
+        singles.sort_by(|a, b| a.ps.total_cmp(&b.ps).then(a.rail.cmp(&b.rail)));
+        singles
+    }
+
+    /// The rail that is to carry the operation alone; `None` for the split.
+    fn choose(&self, split: &EqualFinish, singles: &[Single], config: &Config) -> Option<usize> {
+        if split.rails() < 2 {
+            return singles.first().map(|single| single.rail);
+        }
+        let fastest = singles.iter().find(|single| single.measured)?;
+        let better = |one: f64, other: f64| one < other * (1.0 - config.dead_band);
+        let alone = match self.alone {
+            Some(_) => !better(split.ps, fastest.ps),
+            None => better(fastest.ps, split.ps),
+        };
+        alone.then_some(fastest.rail)
     }
 
     fn split(&self, context: &AllocationContext<'_>, config: &Config) -> Option<EqualFinish> {
@@ -278,6 +377,10 @@ impl Hot {
         costs: &OperationCosts<'_>,
         config: &Config,
     ) {
+        // A rail alone says nothing of a split.
+        if costs.samples.len() < 2 {
+            return;
+        }
         let bytes = context.bytes.get() as f64;
         let fitted = context.lines();
         let then = equal_finish(bytes, &fitted, config.floor);
@@ -298,6 +401,28 @@ impl Hot {
         let lines = fitted.into_iter().zip(&self.factors);
         self.lines = lines.map(|(line, &factor)| Some(line?.times(factor))).collect();
     }
+}
+
+/// What an operation would be divided by if it is no trial, and the split.
+#[derive(Debug)]
+struct Choice<'a> {
+    weights: &'a [f64],
+    split: &'a EqualFinish,
+}
+
+/// A rail and its expected time for the whole operation.
+#[derive(Debug, Clone, Copy)]
+struct Single {
+    rail: usize,
+    ps: f64,
+    /// Whether it was measured, not concluded from its shares of other operations.
+    measured: bool,
+}
+
+/// Weights by which `rail` carries everything.
+fn whole_on(rail: usize, context: &AllocationContext<'_>) -> Vec<f64> {
+    let bytes = context.bytes.get() as f64;
+    (0..context.nominal.len()).map(|other| if other == rail { bytes } else { 0.0 }).collect()
 }
 
 #[cfg(test)]

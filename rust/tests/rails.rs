@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use evenkeel::multirail::{RailKind, RailOutcome, RailVerdict};
+use evenkeel::multirail::{self, RailKind, RailOutcome, RailVerdict};
+use evenkeel::rail;
 use evenkeel::report::{self, RailSummary};
 use evenkeel::scenario::{Overrides, RailScenario};
 use evenkeel::study;
@@ -49,7 +50,7 @@ fn tcp_gain(percent: u64) -> (f64, f64, f64) {
         rate.map(|rate| BitRate::from_bps(rate.as_bps() * 100 / percent.max(1)))
     };
     let took = |rails: &[usize]| {
-        let mut scenario = on_rails("rails-tcp-tcp.toml", rails, &[16_000_000; 3]);
+        let mut scenario = on_rails("rails-tcp-tcp.toml", rails, &[16_000_000; 5]);
         scenario.setup.host.add_rate = slower(scenario.setup.host.add_rate);
         for rail in &mut scenario.setup.rails {
             let RailKind::Tcp(transport) = &mut rail.kind else { continue };
@@ -126,6 +127,74 @@ fn different_rails_gain_as_the_cost_model_predicts() {
     snapshot("rails-cost-model", &table);
 }
 
+/// The least time in seconds of an operation over two rails, by exhaustive search over splits in
+/// sixteenths: the longest of three operations for each.
+fn best_static_split(scenario: &RailScenario) -> f64 {
+    let mut setup = scenario.setup.clone();
+    setup.operations.truncate(3);
+    let parameters = "by = 'nominal'".parse().unwrap();
+    let took = |sixteenths: u64| {
+        // A bit per second leaves no share, not even of an element.
+        let rates = [16 - sixteenths, sixteenths]
+            .map(|part| BitRate::from_gbps(part).max(BitRate::from_bps(1)));
+        let config = rail::allocator_config("proportional", &parameters).unwrap();
+        let outcome = multirail::run(&setup, config.build(&rates).unwrap());
+        let times = outcome.operations.iter().map(|it| it.took.unwrap().as_ns_f64() * 1e-9);
+        times.fold(0.0, f64::max)
+    };
+    (0..=16).map(took).fold(f64::INFINITY, f64::min)
+}
+
+/// Rails of 10 Gbps beside others, by name.
+fn pair(other: &str) -> Vec<&'static str> {
+    let eth0 = "name = \"eth0\"\nkind = \"tcp\"\nrate = \"10Gbps\"";
+    let rail = match other {
+        "TCP" => "name = \"eth1\"\nkind = \"tcp\"\nrate = \"10Gbps\"",
+        "in-network" => "name = \"sharp0\"\nkind = \"in-network\"\nrate = \"10Gbps\"",
+        "RDMA 25" => "name = \"glex0\"\nkind = \"rdma\"\nrate = \"25Gbps\"",
+        _ => "name = \"rdma0\"\nkind = \"rdma\"\nrate = \"100Gbps\"",
+    };
+    vec![eth0, rail]
+}
+
+/// The pairs of rails and the sizes of the study `nezha`: from the fifth operation on, all but the
+/// trials take as long as the best static split.
+#[test]
+fn nezha_settles_within_a_tenth_of_the_best_static_split() {
+    if extent::is_left_out("rails::nezha_settles") {
+        return;
+    }
+    let mut table = "TCP and      bytes  best split     nezha   worst  trials of 40\n".to_owned();
+    for other in ["TCP", "in-network", "RDMA 25", "RDMA 100"] {
+        for bytes in [64_000, 1_000_000, 4_000_000] {
+            let rails = pair(other).join("\n[[rail]]\n");
+            let text = format!(
+                "[workload]\nkind = \"all-reduce\"\nbytes = \"{bytes}B\"\noperations = 44\n\
+                 [[rail]]\n{rails}\n"
+            );
+            let overrides = Overrides { policy: Some("nezha".to_owned()), seed: None };
+            let scenario = RailScenario::parse(text, Path::new("r.toml"), &overrides).unwrap();
+            let best = best_static_split(&scenario);
+            let (_, outcome) = run(&scenario);
+            let times = outcome.operations.iter().map(|it| it.took.unwrap().as_ns_f64() * 1e-9);
+            let hot: Vec<f64> = times.skip(4).map(|took| took / best).collect();
+            let settled = hot[hot.len() - 1];
+            let trials = hot.iter().filter(|&&ratio| ratio > 1.1).count();
+            let worst = hot.iter().copied().fold(0.0, f64::max);
+            let best_ms = format!("{:.3}ms", best * 1e3);
+            writeln!(
+                table,
+                "{other:10} {bytes:>7}  {best_ms:>10}  {settled:>7.3}x {worst:>6.2}x  {trials:>12}"
+            )
+            .unwrap();
+            assert!(settled < 1.1, "{table}");
+            // The 6th, 10th, 18th and 34th operation are trials.
+            assert!(trials <= 4, "{table}");
+        }
+    }
+    snapshot("rails-best-split", &table);
+}
+
 /// The time of one ordered stream over two links, relative to that of two rails.
 fn stream_ratio(checksum_gbps: Option<u64>, rails: f64) -> f64 {
     let mut scenario = scenario("rails-single-stream.toml", "even");
@@ -139,7 +208,7 @@ fn stream_ratio(checksum_gbps: Option<u64>, rails: f64) -> f64 {
 
 #[test]
 fn the_gain_over_one_ordered_stream_is_the_cost_of_its_checksums() {
-    let rails = last(&run(&on_rails("rails-tcp-tcp.toml", &[0, 1], &[16_000_000; 2])).1);
+    let rails = last(&run(&on_rails("rails-tcp-tcp.toml", &[0, 1], &[16_000_000; 5])).1);
     let mut table = "sums checked at  stream / two rails\n".to_owned();
     let mut ratios = Vec::new();
     for gbps in [None, Some(96), Some(64), Some(48), Some(32)] {

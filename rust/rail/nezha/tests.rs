@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::balance::Parameters;
 use crate::ids::RailId;
-use crate::rail::RailCost;
 use crate::rail::test_rails::{Bench, Rail, cases, operation};
+use crate::rail::{Division, RailCost};
 use crate::units::{BitRate, Bytes, Span};
 
 const MIB: u64 = 1 << 20;
@@ -15,6 +15,14 @@ const MIB: u64 = 1 << 20;
 fn crossing(rails: [Rail; 2]) -> u64 {
     let [soon, late] = if rails[0].0 <= rails[1].0 { rails } else { [rails[1], rails[0]] };
     (late.0 - soon.0) * 1_000 / soon.1
+}
+
+/// Divides `count` operations and one more; returns the last division, or the one before it if the
+/// last is a trial of one rail alone. Trials are never consecutive.
+fn settled(bench: &mut Bench, count: u32, bytes: u64) -> Division {
+    let before = bench.steps(count, bytes);
+    let last = bench.step(bytes);
+    if last.ranges().count() == 1 { before } else { last }
 }
 
 /// Two rails with rates of a ratio of 1 to 10 and start-ups of 1 to 100, in any combination.
@@ -35,26 +43,26 @@ proptest! {
     fn rails_end_together_within_ten_operations(rails in two_rails(), above in 150u64..20_000) {
         let bytes = (crossing(rails) * above / 100).max(64 * 1_024);
         let mut bench = Bench::new("nezha", &rails);
-        let tenth = bench.steps(10, bytes);
+        let tenth = settled(&mut bench, 9, bytes);
         prop_assert_eq!(tenth.ranges().count(), 2);
         prop_assert!(bench.spread(&tenth) < 0.05, "{:?}: {}", tenth, bench.spread(&tenth));
-        let later = bench.steps(50, bytes);
+        let later = settled(&mut bench, 49, bytes);
         prop_assert!(bench.spread(&later) < 0.05);
     }
 
-    /// |t1 − t2| / T < 5 % within fifteen operations after other rails were measured: three of
-    /// them to detect the change.
+    /// |t1 − t2| / T < 5 % within twenty operations after other rails were measured: three of
+    /// them to detect the change, three in the cold state, and some trials.
     #[test]
-    fn rails_that_change_end_together_within_fifteen_operations(
+    fn rails_that_change_end_together_within_twenty_operations(
         before in two_rails(), rails in two_rails(), above in 150u64..20_000
     ) {
         let bytes = (crossing(rails) * above / 100).max(64 * 1_024);
         let mut bench = Bench::new("nezha", &before);
         bench.steps(20, bytes);
         // An excluded rail is rarely measured: start where both rails are used.
-        prop_assume!(bench.steps(1, bytes).ranges().count() == 2);
+        prop_assume!(settled(&mut bench, 1, bytes).ranges().count() == 2);
         bench.rails = rails.to_vec();
-        let last = bench.steps(15, bytes);
+        let last = settled(&mut bench, 19, bytes);
         prop_assert_eq!(last.ranges().count(), 2);
         prop_assert!(bench.spread(&last) < 0.05, "{:?}: {}", last, bench.spread(&last));
     }
@@ -109,7 +117,7 @@ fn a_second_rail_is_used_within_a_size_class_of_the_crossing() {
     assert_eq!(crossing(rails), 1_225_000);
     let used = |bytes| {
         let mut bench = Bench::new("nezha", &rails);
-        // The tenth operation would measure the excluded rail.
+        // The tenth operation is a trial of the excluded rail.
         bench.steps(9, bytes).ranges().map(|it| it.rail.0).collect::<Vec<_>>()
     };
     assert_eq!(used(1_225_000 / 2), [0]);
@@ -167,12 +175,12 @@ fn the_cold_state_measures_all_rails_and_the_hot_state_holds_within_the_dead_ban
     assert_eq!(phase(&bench), Phase::Cold(2));
     bench.step(MIB);
     assert_eq!(phase(&bench), Phase::Hot);
-    let hot = bench.steps(3, MIB);
+    let hot = bench.steps(2, MIB);
     // 4 % slower: the division stays. 20 % slower: it changes.
     bench.rails[1].1 = 312;
-    assert_eq!(bench.steps(5, MIB), hot);
+    assert_eq!(bench.steps(4, MIB), hot);
     bench.rails[1].1 = 360;
-    assert_ne!(bench.steps(2, MIB), hot);
+    assert_ne!(bench.steps(3, MIB), hot);
 }
 
 #[test]
@@ -224,7 +232,7 @@ fn feedback_makes_rails_end_together_whose_cost_is_not_a_line() {
     let mut allocator = config.build(&[BitRate::from_gbps(100); 2]).unwrap();
     let operation = operation(16 * MIB);
     let mut spread = 1.0;
-    for _ in 0..10 {
+    for _ in 0..9 {
         let division = allocator.allocate(&operation).unwrap();
         let [x, y] = [0, 1].map(|rail| division.shares()[rail].get());
         let ps = [x * 100, y * y / 50_000];
