@@ -38,6 +38,7 @@
 //!    bound.
 //! 7. [`multirail`]: hosts with several rails, each a network of its own under one clock, driven by
 //!    [`rail`]'s allocators and exception handlers.
+//!    [`record`]: time series of a run.
 //! 8. [`scenario`] (TOML files, resolved and validated) and [`hpcc`] (experiments of the HPCC
 //!    family of ns-3 simulators from their own files).
 //! 9. [`study`] (runs and sets of runs) and [`report`] (their results); the command line is in the
@@ -49,7 +50,7 @@
 //!
 //! ```text
 //! units ids rng  <-  packet  <-  nic balance split rail  <-  topology collective workload
-//!   <-  endpoint switching  <-  bound fabric  <-  multirail  <-  scenario hpcc
+//!   <-  endpoint switching  <-  bound fabric  <-  multirail record  <-  scenario hpcc
 //!   <-  study report  <-  cli (the binary)
 //! ```
 //!
@@ -104,6 +105,8 @@ pub mod multirail;
 pub mod nic;
 pub mod packet;
 pub mod rail;
+#[cfg(feature = "fabric")]
+pub mod record;
 #[cfg(feature = "fabric")]
 pub mod report;
 pub mod rng;

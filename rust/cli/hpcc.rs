@@ -152,7 +152,7 @@ fn simulate<'a>(
 }
 
 /// Copies the whole content of a file that was written before.
-fn copy(mut file: &File, to: &mut dyn Write) -> io::Result<()> {
+pub(super) fn copy(mut file: &File, to: &mut dyn Write) -> io::Result<()> {
     file.rewind()?;
     io::copy(&mut file, to).map(drop)
 }

@@ -12,6 +12,7 @@ mod output;
 mod progress;
 mod qps;
 mod rails;
+mod record;
 mod reproduce;
 mod run;
 mod scenario;

@@ -1,12 +1,15 @@
 //! `evenkeel run`: a single run of a scenario.
 
+use std::io::Write;
+
 use clap::Args;
 use evenkeel::report::{self, Writer};
 use evenkeel::scenario::RailScenario;
 
 use super::arguments::{PolicyArgument, ResultArguments, ScenarioArguments};
+use super::record::Recording;
 use super::single::{self, Destination, Kind};
-use super::{SCENARIO_HELP, Status, rails, scenario};
+use super::{SCENARIO_HELP, Status, hpcc, rails, scenario};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,6 +27,8 @@ A results folder has these files:
   pfc.txt        with priority flow control, a line for each pause or resume
                  in the HPCC family's format: time_ns node_id node_type
                  if_index type; switches are numbered after the hosts
+  ports.csv, queue_pairs.csv, paths.csv
+                 with [record], time series: see docs/recording.md
 They appear complete or not at all, summary.json last.
 ";
 
@@ -60,17 +65,31 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         identity.header(),
         scenario.render()
     );
-    let kind = match &scenario.traces {
-        None => Kind::Workload,
-        Some(traces) => Kind::Traces(&scenario, traces),
+    let mut recording = Recording::begin(&scenario, &identity, &destination)?;
+    let watch = recording.as_mut().map(Recording::watch);
+    let kind = match (&scenario.traces, watch) {
+        (None, None) => Kind::Workload,
+        (None, Some(watch)) => Kind::Watched(watch),
+        (Some(traces), watch) => Kind::Traces(&scenario, traces, watch),
     };
-    let single = single::simulate(&identity, &setup, kind, &destination)?;
+    let mut single = single::simulate(&identity, &setup, kind, &destination)?;
+    let mut tables = Vec::new();
+    if let Some(recording) = recording {
+        let (profile, written) = recording.end()?;
+        single.add_profile(profile);
+        tables = written;
+    }
     let (topology, outcome) = (&setup.topology, single.outcome());
     let number = report::hosts_then_switches(topology);
     let toml: (&'static str, Writer<'_>) =
         ("scenario.toml", &|to| to.write_all(resolved.as_bytes()));
     let pfc: (&'static str, Writer<'_>) =
         ("pfc.txt", &|to| report::write_pfc_txt(to, topology, outcome, &number));
-    let others = if setup.fabric.switch.pfc.is_some() { vec![toml, pfc] } else { vec![toml] };
+    let mut others = vec![toml];
+    others.extend(setup.fabric.switch.pfc.is_some().then_some(pfc));
+    let copies = tables.iter().map(|(_, file)| move |to: &mut dyn Write| hpcc::copy(file, to));
+    let copies: Vec<_> = copies.collect();
+    let written = tables.iter().zip(&copies);
+    others.extend(written.map(|((table, _), copy)| (table.name(), copy as Writer<'_>)));
     single.report(&destination, &others)
 }

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Seek};
 
 use anyhow::anyhow;
 use evenkeel::fabric::{FlowRecord, Outcome, Setup, Watch};
+use evenkeel::record::Profile;
 use evenkeel::report::{self, FlowsCsv, Folder, Identity, Writer};
 use evenkeel::scenario::Scenario;
 use evenkeel::study::{self, Finished, Run, RunObservers};
@@ -70,8 +71,8 @@ pub(super) enum Kind<'a> {
     Workload,
     /// The same, observed by a watch.
     Watched(&'a mut dyn Watch),
-    /// Traces of a scenario, which are read during the run.
-    Traces(&'a Scenario, &'a Streaming),
+    /// Traces of a scenario, which are read during the run, perhaps observed by a watch.
+    Traces(&'a Scenario, &'a Streaming, Option<&'a mut dyn Watch>),
 }
 
 /// Makes a single run, with a progress bar on standard error if that is a terminal. Flows of traces
@@ -86,7 +87,8 @@ pub(super) fn simulate<'a>(
     match kind {
         Kind::Workload => {}
         Kind::Watched(by) => watch = Some(by),
-        Kind::Traces(scenario, streaming) => {
+        Kind::Traces(scenario, streaming, by) => {
+            watch = by;
             traces = Some((scenario, streaming));
             scratch = to.scratch()?;
         }
@@ -151,6 +153,11 @@ impl Single<'_> {
     /// The outcome of the run.
     pub(super) fn outcome(&self) -> &Outcome {
         &self.outcome
+    }
+
+    /// Adds the course of the run to its results.
+    pub(super) fn add_profile(&mut self, profile: Profile) {
+        self.finished.summary.record = Some(profile);
     }
 
     /// Writes the results folder with the files `others`, prints the results, and reports a run

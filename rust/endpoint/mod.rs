@@ -45,6 +45,7 @@ pub use record::{FlowRecord, QpCounts};
 pub use sending::label_of;
 pub use spans::Spans;
 
+use connections::Connection;
 use host::Start;
 use path_weights::PathWeights;
 use queue_pairs::OwnQps;
@@ -53,7 +54,7 @@ use tasks::Ended;
 use crate::balance::Scheme;
 use crate::balance::sender::Trimming;
 use crate::ids::{HostId, MessageId};
-use crate::nic::{Backlog, NicConfig, NicEvent, Owner};
+use crate::nic::{Backlog, NicConfig, NicEvent, Owner, SendingState};
 use crate::packet::Packet;
 use crate::split::Split;
 use crate::topology::{LinkState, Routes, Topology};
@@ -92,6 +93,19 @@ pub struct MessageEvent {
     pub at: Time,
     /// Whether the message was delivered or completed.
     pub kind: MessageEventKind,
+}
+
+/// A connection and the state of its sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SendingConnection {
+    /// The host that sends.
+    pub src: HostId,
+    /// The host that receives.
+    pub dst: HostId,
+    /// The label of its packets; see [`label_of`].
+    pub label: u32,
+    /// The state of its queue pair.
+    pub state: SendingState,
 }
 
 /// What can happen to a message.
@@ -355,6 +369,15 @@ impl Endpoints {
         let connection = self.ledger.connections.as_slice().get(index)?;
         let nic = &self.hosts[connection.src.index()].nic;
         Some((connection.src, nic.backlog(connection.qp)))
+    }
+
+    /// The connection of that index at `now`, in the order in which they were made; `None` if fewer
+    /// were made.
+    pub fn sending(&self, now: Time, index: usize) -> Option<SendingConnection> {
+        let connection = self.ledger.connections.as_slice().get(index)?;
+        let &Connection { src, dst, qp, .. } = connection;
+        let state = self.hosts[src.index()].nic.sending_state(now, qp);
+        Some(SendingConnection { src, dst, label: connection.key().label(), state })
     }
 
     /// Queue pairs, counted at the NICs that send on them.

@@ -94,6 +94,7 @@ pub mod recovery;
 mod requester;
 mod responder;
 mod schedule;
+mod sending_state;
 mod sent_entropies;
 mod timer;
 pub mod verbs;
@@ -109,6 +110,7 @@ pub use event_qps::{ReceiveHalf, SendHalf};
 pub use qp::{Origin, QpAttributes, QpState, Reporting, answer_label};
 pub use qp_settings::QpSettings;
 pub use recovery::Recovery;
+pub use sending_state::SendingState;
 pub use timer::Timer;
 
 use std::cmp::Reverse;

@@ -64,13 +64,13 @@ pub(super) struct Requester {
     recovery_window: u64,
     /// One past the last packet of the last message.
     end: u64,
-    recovery: Sending,
+    pub(super) recovery: Sending,
     numbering: Numbering,
     policy: Sender,
     /// Where acknowledgements carry the entropy values of all that they cover.
     entropies: Option<Box<SentEntropies>>,
     pacer: Pacer,
-    congestion: Controller,
+    pub(super) congestion: Controller,
     work: VecDeque<Work>,
 }
 

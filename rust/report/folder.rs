@@ -17,8 +17,16 @@ use super::identity::MARK;
 const SUMMARY: &str = "summary.json";
 
 /// Result files that begin with a header.
-const WITH_HEADER: [&str; 5] =
-    ["flows.csv", "links.csv", "operations.csv", "scenario.toml", "timeline.csv"];
+const WITH_HEADER: [&str; 8] = [
+    "flows.csv",
+    "links.csv",
+    "operations.csv",
+    "paths.csv",
+    "ports.csv",
+    "queue_pairs.csv",
+    "scenario.toml",
+    "timeline.csv",
+];
 
 /// Result files in formats of the HPCC family, which have no header. They count as results if
 /// `flows.csv` is beside them.

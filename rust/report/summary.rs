@@ -9,6 +9,7 @@ use super::{Cost, Identity, JobSummary, VERSION};
 use crate::endpoint::Spans;
 use crate::fabric::{Outcome, QpCounts};
 use crate::nic::QpAccount;
+use crate::record::Profile;
 use crate::topology::Topology;
 use crate::units::{Span, Time};
 
@@ -63,6 +64,9 @@ pub struct Summary {
     /// The jobs; absent unless the workload has several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobSummary>,
+    /// The course of the run; absent unless the scenario has `[record]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<Profile>,
     /// The maxima over all NICs of their accounts of queue pairs; not part of the JSON object.
     #[serde(skip)]
     pub qp_account: QpAccount,
@@ -223,6 +227,7 @@ impl Summary {
             qps: outcome.qps.into(),
             state: State::of(outcome),
             jobs: Vec::new(),
+            record: None,
             qp_account: QpAccount::most(&outcome.qp_accounts),
             events: count.events,
             packet_hops: count.packet_hops,

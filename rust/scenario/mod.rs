@@ -26,6 +26,7 @@ mod tests;
 
 pub use explain::{Explained, ValueOrigin};
 pub use file::failure::{FailureName, FailureSection, SpanOrNever};
+pub use file::record::RecordSection;
 pub use file::switch::{EcnSection, HeadroomName, PfcSection, SwitchSection, TrimSection};
 pub use file::toggle::Toggle;
 pub use file::topology::{

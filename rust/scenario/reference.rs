@@ -6,6 +6,7 @@ use std::fmt::Write;
 use serde::de::DeserializeOwned;
 
 use super::file::failure::FailureSection;
+use super::file::record::RecordSection;
 use super::file::switch::SwitchSection;
 use super::file::toggle::Toggle;
 use super::file::topology::{self, TopologyKind, WireSection};
@@ -39,6 +40,12 @@ pub fn reference() -> String {
         "## `[[failure]]`",
         "Failures: exactly one of `link`, `switch` and `probability`, its kind and its times. By \
          default nothing fails.",
+    );
+    page.section::<RecordSection>(
+        "## `[record]`",
+        "Time series of a run, in tables beside its results ([Recording](recording.md)). By \
+         default nothing is recorded. At least one of `ports`, `queue_pairs` and `paths` is not \
+         `\"none\"`.",
     );
     rails(&mut page);
     page.text(END);

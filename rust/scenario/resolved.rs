@@ -11,7 +11,7 @@ use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::site::Ground;
 use super::resolve::{
-    buffering, failure, job, job_policy, limits, policy, switch, topology, trace_file,
+    buffering, failure, job, job_policy, limits, policy, record, switch, topology, trace_file,
 };
 use super::resolve::{site::ResolvedWorkload, transport};
 use crate::balance::{SHARED_PARAMETERS, Scheme};
@@ -19,6 +19,7 @@ use crate::endpoint::JobPolicy;
 use crate::fabric::{FabricConfig, Rounding, Setup};
 use crate::ids::HostId;
 use crate::nic::NicConfig;
+use crate::record::Recording;
 use crate::topology::Topology;
 use crate::units::Time;
 use crate::workload::Workload;
@@ -47,6 +48,8 @@ pub struct Scenario {
     pub scheme: Scheme,
     /// The policies of jobs with one of their own.
     pub job_policies: Vec<JobPolicy>,
+    /// What is recorded over time, if anything.
+    pub recording: Option<Recording>,
     /// The seed of every random draw.
     pub seed: u64,
     /// The time at which a run ends that has not completed.
@@ -170,6 +173,7 @@ impl Scenario {
         let typed = &origin.file;
         let common = job_policy::Common { typed, scheme: &scheme, nic: &nic, workload: &workload };
         let job_policies = job_policy::resolve(context, &mut file, common)?;
+        let recording = recording(context, &file, &topology, fabric_is)?;
         let file_warnings = [built.warnings, warnings].concat();
         let unused = origin.file.policy.unused(context, &file.policy, &SHARED_PARAMETERS);
         let run = limits::CandidateRun {
@@ -198,6 +202,7 @@ impl Scenario {
             nic,
             scheme,
             job_policies,
+            recording,
             file,
             origin,
         })
@@ -324,6 +329,22 @@ fn messages(
         Some(streamed) => (streamed.sent, Some(streamed.traces)),
         None => (job::resolve(context, file, ground)?, None),
     })
+}
+
+/// What a file records over time.
+fn recording(
+    context: &Context<'_>,
+    file: &ScenarioFile,
+    topology: &Topology,
+    fabric: Fabric,
+) -> Result<Option<Recording>, ScenarioError> {
+    let Some(section) = &file.record else { return Ok(None) };
+    if fabric == Fabric::Existing {
+        let because = "time series are of this simulator's own fabric; in another world, use its \
+                       trace sources";
+        return Err(context.misplaced(&Key::ROOT.child("record"), because));
+    }
+    record::resolve(context, section, topology).map(Some)
 }
 
 /// Links, switches and failures of a file.

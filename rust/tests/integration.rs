@@ -17,6 +17,7 @@ mod ns3_tree;
 mod published;
 mod queue_pairs;
 mod rails;
+mod recording;
 mod reproduce;
 mod support;
 #[path = "../../examples/toy_world.rs"]

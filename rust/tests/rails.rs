@@ -280,6 +280,7 @@ fn errors_of_a_file_state_what_is_expected() {
         "[[rail]]\nname = \"\"\n",
         "[[rail]]\nname = \" \"\n",
         "[[rail]]\nname = \"a\\tb\"\n",
+        "[[rail]]\n[record]\nevery = \"1us\"\n",
         "[[rail]]\nchecksum_rate = \"1Gbps\"\n",
     ];
     let text: Vec<String> = cases.iter().map(|case| faults(case)).collect();

@@ -4,6 +4,7 @@
 //! `None` in a file as written if it is omitted, and `Some` in a resolved file wherever it applies.
 
 pub(super) mod failure;
+pub(super) mod record;
 pub(super) mod switch;
 pub(super) mod toggle;
 pub(super) mod topology;
@@ -26,6 +27,7 @@ use crate::scenario::input::section::{Form, Value, section};
 use crate::scenario::input::source::Source;
 use crate::units::Span;
 use failure::FailureSection;
+use record::RecordSection;
 use switch::SwitchSection;
 use topology::TopologySection;
 use transport::TransportSection;
@@ -57,6 +59,9 @@ pub struct ScenarioFile {
     /// The failures of links and switches, each a `[[failure]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failure: Vec<FailureSection>,
+    /// What is recorded over time; `None` if nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<RecordSection>,
 }
 
 section! {
@@ -142,6 +147,7 @@ impl ScenarioFile {
         let job = reader.sections("job")?;
         let failure = reader.sections("failure")?;
         let failure = failure.into_iter().map(SectionReader::take_all).collect::<Result<_, _>>()?;
+        let record = reader.section("record")?.map(SectionReader::take_all).transpose()?;
         if let (Some(workload), [_, ..]) = (&workload, job.as_slice()) {
             let because = "the file has [[job]]; make the workload a job";
             return Err(Context::of(source).misplaced(workload.key(), because));
@@ -154,7 +160,7 @@ impl ScenarioFile {
         let job = job.into_iter().map(|reader| WorkloadSection::read(reader, SectionRole::Job));
         let (workload, job) = (workload.transpose()?, job.collect::<Result<Vec<_>, _>>()?);
         reader.finish()?;
-        Ok(Self { general, topology, switch, transport, policy, workload, job, failure })
+        Ok(Self { general, topology, switch, transport, policy, workload, job, failure, record })
     }
 }
 

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::rail::handler;
 use crate::scenario::file::failure::SpanOrNever;
 use crate::scenario::file::{GeneralSection, PolicySection};
+use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
-use crate::scenario::input::located::Located;
+use crate::scenario::input::located::{Key, Located};
 use crate::scenario::input::overrides::Overrides;
 use crate::scenario::input::reader::{Kind, SectionReader};
 use crate::scenario::input::section::{Form, Group, Value, named, section};
@@ -304,6 +305,7 @@ section! {
 impl RailFile {
     /// Reads the sections of a text.
     pub(super) fn read(source: &Source) -> Result<Self, ScenarioError> {
+        refuse_record(source)?;
         let mut reader = SectionReader::new(source);
         let general = reader.take()?;
         let hosts = reader.section_or_empty("hosts")?.take_all()?;
@@ -328,6 +330,17 @@ impl RailFile {
             self.general.seed.override_with(seed);
         }
     }
+}
+
+/// Refuses `[record]`, which hosts with several rails do not have.
+fn refuse_record(source: &Source) -> Result<(), ScenarioError> {
+    let key = Key::ROOT.child("record");
+    if !source.has(&key) {
+        return Ok(());
+    }
+    let because = "hosts with several rails have no time series of ports and queue pairs; their \
+                   results folder has operations.csv and timeline.csv";
+    Err(Context::of(source).misplaced(&key, because))
 }
 
 impl RailSection {

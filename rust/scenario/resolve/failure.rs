@@ -270,7 +270,8 @@ fn kind(context: &Context<'_>, section: &FailureSection) -> Result<FailureKind, 
     Ok(FailureKind::Down)
 }
 
-fn link_named(
+/// The link of that name.
+pub(super) fn link_named(
     context: &Context<'_>,
     name: &Located<String>,
     topology: &Topology,

@@ -14,6 +14,7 @@ pub(super) mod limits;
 pub(super) mod parameters;
 pub(super) mod pattern;
 pub(super) mod policy;
+pub(super) mod record;
 pub(super) mod recovery;
 pub(super) mod site;
 pub(super) mod switch;

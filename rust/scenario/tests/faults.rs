@@ -189,6 +189,14 @@ const BAD: &[&str] = &[
     "[workload]\nkind = \"chakra\"\nfile = \"x\"\nbytes = \"1MB\"",
     "[workload]\nkind = \"goal\"",
     "[workload]\nkind = \"connection-matrix\"\nranks = 2",
+    // What is recorded.
+    "[record]\nevry = \"1us\"",
+    "[record]\nevery = \"0s\"",
+    "[record]\nports = \"leaf0-spin0\"",
+    "[record]\nports = \"leaf0-spine0, leaf0-spine99\"",
+    "[record]\nqueue_pairs = \"0..999\"",
+    "[record]\npaths = \"leaf0\"",
+    "[record]\nports = \"none\"\nqueue_pairs = \"none\"\npaths = \"none\"",
 ];
 
 #[test]

@@ -30,6 +30,9 @@ pub(super) struct StudyFile {
     /// Tables of their results.
     #[serde(default)]
     pub table: Vec<TableSection>,
+    /// Courses of their recorded quantities.
+    #[serde(default)]
+    pub series: Vec<SeriesSection>,
 }
 
 /// A group of runs: every combination of the values of its axes, under several seeds.
@@ -163,6 +166,28 @@ pub(super) struct TableSection {
     pub of: Table,
     #[serde(default)]
     pub seeds: SeedStatistic,
+}
+
+/// A recorded quantity over time.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SeriesSection {
+    pub title: String,
+    pub run: String,
+    /// `record.` and the quantity.
+    pub metric: String,
+    /// The axis whose values are the columns.
+    pub columns: String,
+    /// The chosen values of other axes.
+    #[serde(default)]
+    pub of: Table,
+    /// The most rows; neighbouring windows have one row.
+    #[serde(default = "sixteen")]
+    pub rows: usize,
+}
+
+fn sixteen() -> usize {
+    16
 }
 
 /// How a quantity is compared with that of `against`.

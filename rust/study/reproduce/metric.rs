@@ -46,6 +46,13 @@ const NAMES: [&str; 40] = [
     "events",
 ];
 
+/// What `[record]` adds to the JSON object: a list each, with a number for each window.
+const RECORDED: [&str; 6] =
+    ["queue_bytes_max", "packets", "entropies_max", "entropy_changes", "paths_max", "path_changes"];
+
+/// What is taken of such a list.
+const OF_WINDOWS: [&str; 4] = ["sum", "max", "least", "growth"];
+
 /// Units in which times may be asked for: the ending of the name, and nanoseconds.
 const TIMES: [(&str, f64); 3] = [("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
@@ -75,7 +82,9 @@ impl Metric {
     pub(super) fn named(name: &str) -> Result<Self, String> {
         let (path, divisor, unit) = in_nanoseconds(name);
         let is_known = NAMES.contains(&path.as_str()) || is_of_job(&path);
-        if !is_known {
+        if let Some(recorded) = path.strip_prefix("record.") {
+            recorded_name(name, recorded)?;
+        } else if !is_known {
             let near = NAMES
                 .iter()
                 .max_by(|a, b| strsim::jaro(a, &path).total_cmp(&strsim::jaro(b, &path)));
@@ -94,6 +103,7 @@ impl Metric {
         let value = match self.path.as_str() {
             "increase_percent" => (number(&run["slowdown"])? - 1.0) * 100.0,
             "resume_ns" => resume_ns(run)?,
+            path if path.starts_with("record.") => of_windows(run, path)?,
             path => match path.strip_prefix("operation_ns.") {
                 Some(which) => operation_ns(run, which)?,
                 None => number(self.find(run)?)?,
@@ -110,6 +120,58 @@ impl Metric {
                 Some(&jobs.iter().find(|it| it["name"].as_str() == Some(job))?[key])
             }
             None => Some(self.path.split('.').fold(run, |value, key| &value[key])),
+        }
+    }
+}
+
+/// Checks `QUANTITY.sum`, or a quantity alone for a series.
+fn recorded_name(name: &str, recorded: &str) -> Result<(), String> {
+    let (quantity, how) = recorded.split_once('.').unwrap_or((recorded, OF_WINDOWS[0]));
+    if RECORDED.contains(&quantity) && OF_WINDOWS.contains(&how) {
+        return Ok(());
+    }
+    Err(format!(
+        "metric = '{name}': expected record.QUANTITY.HOW, with one of {} for QUANTITY and one of \
+         {} for HOW",
+        RECORDED.join(", "),
+        OF_WINDOWS.join(", ")
+    ))
+}
+
+/// The recorded windows of a run: their length in nanoseconds, and a quantity of each.
+pub(super) struct Windows {
+    pub length_ns: f64,
+    pub values: Vec<f64>,
+}
+
+impl Windows {
+    /// Those of the metric `record.QUANTITY`; `None` if the run has none.
+    pub(super) fn of(run: &Value, metric: &str) -> Option<Self> {
+        let quantity = metric.strip_prefix("record.")?;
+        let list = run["record"][quantity].as_array()?;
+        let values = list.iter().filter_map(Value::as_f64).collect();
+        Some(Self { length_ns: run["record"]["window_ns"].as_f64()?, values })
+    }
+
+    /// Those that the run's begin and end do not cut short.
+    fn whole(&self) -> &[f64] {
+        self.values.get(1..self.values.len().saturating_sub(1)).unwrap_or_default()
+    }
+}
+
+/// The sum of a quantity over all windows, its maximum, the least of those within the run, or the
+/// mean of the second half of these over that of the first.
+fn of_windows(run: &Value, path: &str) -> Option<f64> {
+    let (list, how) = path.rsplit_once('.')?;
+    let windows = Windows::of(run, list)?;
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    match how {
+        "sum" => Some(windows.values.iter().sum()),
+        "max" => windows.values.iter().copied().max_by(f64::total_cmp),
+        "least" => windows.whole().iter().copied().min_by(f64::total_cmp),
+        _ => {
+            let (first, second) = windows.whole().split_at(windows.whole().len() / 2);
+            Some(mean(second) / mean(first)).filter(|growth| growth.is_finite())
         }
     }
 }
@@ -157,6 +219,7 @@ fn in_nanoseconds(name: &str) -> (String, f64, &'static str) {
     }
     let unit = match name {
         "increase_percent" => "%",
+        _ if name.ends_with(".growth") => "",
         _ if name.contains("_ns") => "ns",
         _ if name.contains("bytes_per_s") => "B/s",
         _ if name.contains("bytes") => "B",
@@ -208,6 +271,21 @@ mod tests {
         assert_eq!(Metric::named("resume_ns").unwrap().of(&healthy), None);
         assert_eq!(Metric::named("operation_ns.max").unwrap().of(&healthy), None);
         assert_eq!(Metric::named("operation_ns.max").unwrap().of(&serde_json::json!({})), None);
+    }
+
+    #[test]
+    fn windows_have_sums_and_growth() {
+        let record = serde_json::json!({ "window_ns": 1e3, "path_changes": [9, 1, 2, 3, 6, 8] });
+        let run = serde_json::json!({ "record": record });
+        let value = |name: &str| Metric::named(name).unwrap().of(&run);
+        assert_eq!(value("record.path_changes.sum"), Some(29.0));
+        assert_eq!(value("record.path_changes.max"), Some(9.0));
+        assert_eq!(value("record.path_changes.least"), Some(1.0));
+        assert_eq!(value("record.path_changes.growth"), Some(3.0));
+        assert_eq!(value("record.packets.growth"), None);
+        assert_eq!(Metric::named("record.packets.sum").unwrap().of(&serde_json::json!({})), None);
+        let error = Metric::named("record.pathchanges.sum").unwrap_err();
+        assert!(error.contains("one of queue_bytes_max, packets"), "{error}");
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod judge;
 mod matrix;
 mod metric;
 mod outcome;
+mod series;
 mod simulate;
 mod tables;
 
@@ -40,7 +41,7 @@ pub use outcome::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable,
 use super::Observer;
 use crate::report::{Stopwatch, VERSION};
 use claim::Claim;
-use file::{StudyFile, TableSection};
+use file::{SeriesSection, StudyFile, TableSection};
 use judge::Results;
 use matrix::Group;
 use simulate::{Measured, Site};
@@ -130,6 +131,10 @@ impl Study {
             let place = || format!("table '{}'", section.title);
             tables::check(section, &groups).map_err(|reason| invalid(place(), reason))?;
         }
+        for section in &parsed.series {
+            let place = || format!("series '{}'", section.title);
+            series::check(section, &groups).map_err(|reason| invalid(place(), reason))?;
+        }
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self { name, path: path.to_owned(), scale, file: parsed, groups, claims })
     }
@@ -188,6 +193,10 @@ impl Study {
             let index = self.groups.iter().position(|group| group.name == section.run)?;
             tables::table(section, results(index))
         });
+        let courses = self.file.series.iter().filter_map(|section| {
+            let index = self.groups.iter().position(|group| group.name == section.run)?;
+            series::table(section, results(index))
+        });
         let reproduction = Reproduction {
             study: self.name.clone(),
             title: self.file.title.clone(),
@@ -199,7 +208,7 @@ impl Study {
             wall_s: wall(&measured),
             peak_rss_bytes: cost.peak_rss_bytes,
             claims: claims.collect(),
-            tables: tables.collect(),
+            tables: tables.chain(courses).collect(),
             learned: self.file.learned.clone(),
         };
         Ok((reproduction, self.rows(&measured)))

@@ -1,5 +1,6 @@
 //! The simulations of a study.
 
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
@@ -9,7 +10,8 @@ use super::error::StudyError;
 use super::even_rate;
 use super::file::FlowRate;
 use super::matrix::{Combination, Group};
-use crate::fabric::Setup;
+use crate::fabric::{Setup, Watch};
+use crate::record::Recorder;
 use crate::report::{Identity, RailSummary, Summary};
 use crate::scenario::{Overrides, RailScenario, Scenario, ScenarioError};
 use crate::study::{
@@ -126,14 +128,29 @@ impl Job<'_> {
             bound,
             traces: scenario.traces.as_deref(),
         };
+        let mut recorder = self.recorder(scenario, site)?;
         let observers = RunObservers {
-            watch: None,
+            watch: recorder.as_mut().map(|recorder| recorder as &mut dyn Watch),
             flows: &mut |_| {},
             progress: &mut |progress| observer.progress(this, progress),
         };
-        let (finished, _) = run(&simulation, observers)
+        let (mut finished, _) = run(&simulation, observers)
             .map_err(|fault| self.invalid(site, scenario.trace_fault(fault).fault.to_string()))?;
+        let profile = recorder.map(Recorder::finish).transpose();
+        finished.summary.record = profile.map_err(|error| self.invalid(site, error.to_string()))?;
         Ok(json(&finished.summary))
+    }
+
+    /// A recorder of the course of a run, if the scenario has `[record]`; it keeps no tables.
+    fn recorder(
+        &self,
+        scenario: &Scenario,
+        site: Site<'_>,
+    ) -> Result<Option<Recorder>, StudyError> {
+        let Some(recording) = &scenario.recording else { return Ok(None) };
+        let recorder =
+            Recorder::new(recording, &scenario.topology, &mut |_| Ok(Box::new(io::sink())));
+        recorder.map(Some).map_err(|error| self.invalid(site, error.to_string()))
     }
 
     fn identity(&self, seed: u64) -> Identity {

@@ -213,3 +213,40 @@ fn results_that_cannot_be_written_are_an_error() {
     assert_eq!(output.status.code(), Some(2));
     assert!(err.starts_with("error: standard output: cannot write: "), "{err}");
 }
+
+#[test]
+fn recorded_tables_are_in_the_folder_and_their_sums_are_those_of_the_run() {
+    let bench = Bench::with_small();
+    let text = format!("{SMALL}\n[record]\nevery = \"1us\"\nqueue_pairs = \"0..2\"\n");
+    bench.write("recorded.toml", &text);
+    // Twice: the second run replaces the tables of the first.
+    for _ in 0..2 {
+        let left = bench.evenkeel(&["run", "recorded.toml", "--out", "results"]);
+        assert_eq!((left.status, left.err.as_str()), (0, ""));
+    }
+    let table = |name: &str| {
+        let text = bench.read(&format!("results/{name}"));
+        assert!(text.starts_with("# evenkeel "), "{name}: {text}");
+        let rows = text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect());
+        rows.collect::<Vec<Vec<String>>>()
+    };
+    let sum = |rows: &[Vec<String>], name: &str| {
+        let column = rows[0].iter().position(|it| it == name).expect(name);
+        rows[1..].iter().map(|row| row[column].parse::<u64>().unwrap()).sum::<u64>()
+    };
+    let plain = bench.evenkeel(&["run", "small.toml", "--json"]).json();
+    let recorded = bench.evenkeel(&["run", "recorded.toml", "--json"]).json();
+    let paths = table("paths.csv");
+    assert_eq!(Some(sum(&paths, "packets")), plain["packets"]["sent"].as_u64());
+    let windows = recorded["record"]["packets"].as_array().unwrap();
+    let packets: u64 = windows.iter().filter_map(serde_json::Value::as_u64).sum();
+    assert_eq!(Some(packets), plain["packets"]["sent"].as_u64());
+    assert!(plain.get("record").is_none());
+    assert_eq!(recorded["cct_ns"], plain["cct_ns"]);
+    let senders = table("queue_pairs.csv");
+    assert!(senders[1..].iter().all(|row| row[1] == "host0" || row[1] == "host1"));
+    // All but what started in the interval that the end of the run cut short.
+    let (ports, links) = (table("ports.csv"), table("links.csv"));
+    let (carried, all) = (sum(&ports, "carried_bytes"), sum(&links, "bytes"));
+    assert!(carried <= all && carried * 10 > all * 9, "{carried} of {all}");
+}

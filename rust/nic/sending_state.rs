@@ -1,0 +1,38 @@
+//! The sending half of a queue pair, for observers.
+
+use super::{Backlog, Nic};
+use crate::ids::QpId;
+use crate::nic::congestion::CongestionController;
+use crate::nic::recovery::SendRecovery;
+use crate::units::{BitRate, Time};
+
+/// What the sending half of a queue pair may send, and what it has sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SendingState {
+    /// How far its work has come.
+    pub backlog: Backlog,
+    /// Packets that were sent and are neither acknowledged nor given up.
+    pub in_flight_packets: u64,
+    /// What congestion control allows in flight, in bytes on the wire; `u64::MAX` without a limit.
+    pub window_bytes: u64,
+    /// The rate that congestion control allows; [`BitRate::MAX`] without a limit.
+    pub rate: BitRate,
+}
+
+impl Nic {
+    /// The state of the sending half of `qp`. Observing it changes nothing.
+    ///
+    /// # Panics
+    /// If there is no such queue pair, or it does not send.
+    pub fn sending_state(&self, now: Time, qp: QpId) -> SendingState {
+        let requester = &self.requesters[self.qps[qp.index()].requester.index()];
+        // A rate that grows with time is computed when it is asked for.
+        let mut congestion = requester.congestion.clone();
+        SendingState {
+            backlog: requester.backlog(),
+            in_flight_packets: requester.recovery.in_flight(),
+            window_bytes: congestion.window(),
+            rate: congestion.rate(now),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! `paths.csv`: the entropy values and the paths that the packets of each flow took in each
+//! interval, and how often they changed from one packet to the next.
+//!
+//! A path is told by the port at which a packet leaves the switch of its sender: with two tiers it
+//! is the path, with three its first choice. Packets on a queue pair are told from others by their
+//! label, the hash of their addresses and ports.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
+use super::{Profile, Recording, Sink, nanoseconds};
+use crate::fabric::{PacketEvent, PacketRecord};
+use crate::ids::{HostId, PortId};
+use crate::topology::{Node, Topology};
+use crate::units::{Span, Time};
+
+/// What distinguishes the packets of a queue pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Flow {
+    src: HostId,
+    dst: HostId,
+    label: u32,
+}
+
+/// The values that successive packets of a flow had in an interval.
+#[derive(Debug)]
+struct Choices<T> {
+    /// That of the last packet, in this interval or before.
+    last: Option<T>,
+    distinct: BTreeSet<T>,
+    changes: u64,
+}
+
+impl<T: Copy + Ord> Choices<T> {
+    fn add(&mut self, value: T) {
+        self.changes += u64::from(self.last.is_some_and(|last| last != value));
+        self.last = Some(value);
+        self.distinct.insert(value);
+    }
+
+    fn start_interval(&mut self) {
+        self.distinct.clear();
+        self.changes = 0;
+    }
+}
+
+impl<T> Default for Choices<T> {
+    fn default() -> Self {
+        Self { last: None, distinct: BTreeSet::new(), changes: 0 }
+    }
+}
+
+/// The packets of a flow in an interval.
+#[derive(Debug, Default)]
+struct FlowPackets {
+    packets: u64,
+    bytes: u64,
+    entropies: Choices<u16>,
+    paths: Choices<PortId>,
+}
+
+/// The flows of some hosts and their table.
+pub(super) struct Paths {
+    every: Span,
+    is_recorded: Vec<bool>,
+    /// By host: its port, and the switch that it is connected to.
+    ports: Vec<PortId>,
+    edges: Vec<Node>,
+    /// By port: the node that it is of.
+    owners: Vec<Node>,
+    names: Vec<String>,
+    /// The end of the interval.
+    until: Time,
+    flows: BTreeMap<Flow, FlowPackets>,
+    sink: Sink,
+}
+
+impl Paths {
+    pub(super) fn new(
+        recording: &Recording,
+        topology: &Topology,
+        to: Box<dyn Write>,
+    ) -> io::Result<Self> {
+        let hosts = || (0..topology.host_count()).map(HostId);
+        let ports = 2 * topology.links().len() as u32;
+        let columns = "time_ns,src,dst,label,packets,bytes,entropies,entropy_changes,paths,\
+                       path_changes";
+        let edge = |host| topology.ends_of(topology.host_port(host)).1;
+        Ok(Self {
+            every: recording.every,
+            is_recorded: hosts().map(|host| recording.paths.contains(&host)).collect(),
+            ports: hosts().map(|host| topology.host_port(host)).collect(),
+            edges: hosts().map(edge).collect(),
+            owners: (0..ports).map(|port| topology.ends_of(PortId(port)).0).collect(),
+            names: hosts().map(|host| topology.node_name(Node::Host(host)).to_owned()).collect(),
+            until: Time::ZERO.saturating_add(recording.every),
+            flows: BTreeMap::new(),
+            sink: Sink::new(to, columns)?,
+        })
+    }
+
+    /// The recorded hosts, and their switches.
+    pub(super) fn traces(&self, node: Node) -> bool {
+        let hosts = self.is_recorded.iter().enumerate().filter(|(_, recorded)| **recorded);
+        hosts.into_iter().any(|(host, _)| match node {
+            Node::Host(id) => id.index() == host,
+            Node::Switch(_) => self.edges[host] == node,
+        })
+    }
+
+    /// Takes a record; they come in order of time.
+    pub(super) fn take(&mut self, record: &PacketRecord, profile: &mut Profile) {
+        let PacketRecord { at, port, event, packet, .. } = record;
+        let src = packet.src.index();
+        if *event != PacketEvent::Dequeued || packet.is_control() || !self.is_recorded[src] {
+            return;
+        }
+        while *at >= self.until {
+            self.end_window(profile);
+        }
+        let key = Flow { src: packet.src, dst: packet.dst, label: packet.label };
+        if *port == self.ports[src] {
+            let flow = self.flows.entry(key).or_default();
+            flow.packets += 1;
+            flow.bytes += u64::from(packet.wire_bytes);
+            flow.entropies.add(packet.entropy);
+        } else if self.owners[port.index()] == self.edges[src] {
+            self.flows.entry(key).or_default().paths.add(*port);
+        }
+    }
+
+    /// Writes a row for each flow with packets in the interval, and begins the next one.
+    pub(super) fn end_window(&mut self, profile: &mut Profile) {
+        let (until, at) = (self.until, nanoseconds(self.until));
+        self.until = self.until.saturating_add(self.every);
+        for (flow, sent) in &mut self.flows {
+            let FlowPackets { packets, bytes, entropies, paths } = sent;
+            if *packets == 0 && paths.distinct.is_empty() {
+                continue;
+            }
+            let [src, dst] = [flow.src, flow.dst].map(|host| &self.names[host.index()]);
+            let (values, ways) = (entropies.distinct.len(), paths.distinct.len());
+            self.sink.row(format_args!(
+                "{at},{src},{dst},{},{packets},{bytes},{values},{},{ways},{}",
+                flow.label, entropies.changes, paths.changes
+            ));
+            let window = profile.window(until);
+            window.packets += *packets;
+            window.entropy_changes += entropies.changes;
+            window.path_changes += paths.changes;
+            window.entropies_max = window.entropies_max.max(values as u64);
+            window.paths_max = window.paths_max.max(ways as u64);
+            (*packets, *bytes) = (0, 0);
+            entropies.start_interval();
+            paths.start_interval();
+        }
+    }
+
+    pub(super) fn finish(self) -> io::Result<()> {
+        self.sink.finish()
+    }
+}

@@ -1,0 +1,134 @@
+//! The course of a run in a bounded number of windows, for its summary.
+
+use serde::{Serialize, Serializer};
+
+use crate::units::{Span, Time};
+
+/// The most windows of a profile. When a run has more, pairs of neighbours become one.
+pub const MOST_WINDOWS: usize = 256;
+
+/// A window of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Window {
+    /// The most bytes that waited at a recorded port, of the samples in the window.
+    pub queue_bytes_max: u64,
+    /// Packets that recorded hosts sent.
+    pub packets: u64,
+    /// How often the entropy value differed from that of the packet before, over all flows.
+    pub entropy_changes: u64,
+    /// How often the path differed from that of the packet before, over all flows.
+    pub path_changes: u64,
+    /// The most distinct entropy values of a flow in an interval.
+    pub entropies_max: u64,
+    /// The most distinct paths of a flow in an interval.
+    pub paths_max: u64,
+}
+
+impl Window {
+    fn join(&mut self, other: &Self) {
+        self.queue_bytes_max = self.queue_bytes_max.max(other.queue_bytes_max);
+        self.packets += other.packets;
+        self.entropy_changes += other.entropy_changes;
+        self.path_changes += other.path_changes;
+        self.entropies_max = self.entropies_max.max(other.entropies_max);
+        self.paths_max = self.paths_max.max(other.paths_max);
+    }
+}
+
+/// The course of a run: windows of equal length from its beginning on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    length: Span,
+    windows: Vec<Window>,
+}
+
+impl Profile {
+    /// An empty profile; windows are `length` long until there are too many.
+    pub fn new(length: Span) -> Self {
+        Self { length, windows: Vec::new() }
+    }
+
+    /// The length of a window.
+    pub fn length(&self) -> Span {
+        self.length
+    }
+
+    /// The windows from the beginning of the run on.
+    pub fn windows(&self) -> &[Window] {
+        &self.windows
+    }
+
+    /// The window of an interval that ends at `until`.
+    pub(super) fn window(&mut self, until: Time) -> &mut Window {
+        let index =
+            |length: Span| (until.as_ps().saturating_sub(1) / length.as_ps().max(1)) as usize;
+        while index(self.length) >= MOST_WINDOWS {
+            self.halve();
+        }
+        let index = index(self.length);
+        if self.windows.len() <= index {
+            self.windows.resize(index + 1, Window::default());
+        }
+        &mut self.windows[index]
+    }
+
+    fn halve(&mut self) {
+        self.length = self.length + self.length;
+        let pairs = self.windows.chunks(2);
+        self.windows = pairs
+            .map(|pair| {
+                let mut joined = pair[0];
+                pair[1..].iter().for_each(|other| joined.join(other));
+                joined
+            })
+            .collect();
+    }
+}
+
+/// The form in JSON: a list for each quantity.
+#[derive(Serialize)]
+struct Lists {
+    window_ns: f64,
+    queue_bytes_max: Vec<u64>,
+    packets: Vec<u64>,
+    entropies_max: Vec<u64>,
+    entropy_changes: Vec<u64>,
+    paths_max: Vec<u64>,
+    path_changes: Vec<u64>,
+}
+
+impl Serialize for Profile {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let list = |of: fn(&Window) -> u64| self.windows.iter().map(of).collect();
+        let lists = Lists {
+            window_ns: self.length.as_ns_f64(),
+            queue_bytes_max: list(|window| window.queue_bytes_max),
+            packets: list(|window| window.packets),
+            entropies_max: list(|window| window.entropies_max),
+            entropy_changes: list(|window| window.entropy_changes),
+            paths_max: list(|window| window.paths_max),
+            path_changes: list(|window| window.path_changes),
+        };
+        lists.serialize(to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_beyond_the_most_join_in_pairs() {
+        let mut profile = Profile::new(Span::from_us(1));
+        for us in 1..=1_000 {
+            let window = profile.window(Time::ZERO + Span::from_us(us));
+            window.packets += 1;
+            window.queue_bytes_max = window.queue_bytes_max.max(us);
+        }
+        assert_eq!((profile.length(), profile.windows().len()), (Span::from_us(4), 250));
+        assert!(profile.windows().iter().all(|window| window.packets == 4));
+        assert_eq!(profile.windows()[249].queue_bytes_max, 1_000);
+        let json = serde_json::to_value(&profile).unwrap();
+        assert_eq!((&json["window_ns"], &json["packets"][0]), (&4e3.into(), &4.into()));
+    }
+}

@@ -1,0 +1,171 @@
+//! Runs with a recorder: closed forms of an idle path, and agreement with the results of the run.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+use std::rc::Rc;
+
+use evenkeel::fabric::{self, FixedWorkload, Observers, Outcome, World, drive};
+use evenkeel::record::{Profile, RecordedTable, Recorder};
+use evenkeel::scenario::{Overrides, Scenario};
+
+/// A destination that can be read afterwards.
+#[derive(Clone, Default)]
+struct Shared(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A recorded run: its tables by name, each row as texts, its profile and its outcome.
+struct Recorded {
+    tables: BTreeMap<&'static str, Vec<Vec<String>>>,
+    profile: Profile,
+    outcome: Outcome,
+}
+
+fn record(text: &str) -> Recorded {
+    let scenario = Scenario::parse(text, "r", Path::new(""), &Overrides::default());
+    let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+    let recording = scenario.recording.clone().unwrap();
+    let mut files: Vec<(RecordedTable, Shared)> = Vec::new();
+    let mut open = |table| -> io::Result<Box<dyn Write>> {
+        let file = Shared::default();
+        files.push((table, file.clone()));
+        Ok(Box::new(file))
+    };
+    let mut recorder = Recorder::new(&recording, &scenario.topology, &mut open).unwrap();
+    let observers = Observers { watch: Some(&mut recorder), progress: &mut |_| {} };
+    let outcome = drive(World::new(&scenario.setup()), &mut FixedWorkload, observers);
+    let profile = recorder.finish().unwrap();
+    let rows = |file: &Shared| {
+        let text = String::from_utf8(file.0.borrow().clone()).unwrap();
+        text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+    };
+    let tables = files.iter().map(|(table, file)| (table.name(), rows(file))).collect();
+    Recorded { tables, profile, outcome }
+}
+
+/// Two leaves of two hosts and two spines of 400 Gbps; one message of 1 MB.
+const ONE_MESSAGE: &str = "
+    topology = { leaves = 2, spines = 2, hosts_per_leaf = 2, gap = '0B' }
+    transport = { congestion_control = 'line-rate', payload = '952B', header = '48B' }
+    job = [{ kind = 'incast', fan_in = 1, hosts = '0,2', bytes = '952000B' }]
+";
+
+fn column(rows: &[Vec<String>], name: &str) -> usize {
+    rows[0].iter().position(|it| it == name).unwrap()
+}
+
+fn sum(rows: &[Vec<String>], name: &str) -> u64 {
+    let index = column(rows, name);
+    rows[1..].iter().map(|row| row[index].parse::<u64>().unwrap()).sum()
+}
+
+#[test]
+fn a_message_on_an_idle_path_uses_its_link_fully() {
+    let every = "record = { every = '1us', ports = 'host0-leaf0' }";
+    let recorded = record(&format!("policy = {{ name = 'ecmp' }}\n{ONE_MESSAGE}\n{every}"));
+    let rows = &recorded.tables["ports.csv"];
+    let uplink: Vec<_> = rows[1..].iter().filter(|row| row[1] == "host0").collect();
+    // 1,000 packets of 1,000 B at 400 Gbps: 20 us, 50 packets in each microsecond.
+    let [carried, used] = ["carried_bytes", "utilisation"].map(|name| column(rows, name));
+    assert_eq!(uplink[0][0], "1000");
+    assert!(uplink[1..19].iter().all(|row| row[carried] == "50000" && row[used] == "1.0000"));
+    let total: u64 = uplink.iter().map(|row| row[carried].parse::<u64>().unwrap()).sum();
+    assert_eq!(total, 1_000_000);
+    // One row after the last packet, and none for the silence that follows.
+    assert_eq!(uplink.last().unwrap()[carried], "0");
+    assert!(uplink.len() <= 23, "{uplink:?}");
+}
+
+#[test]
+fn a_pinned_flow_has_one_path_and_a_sprayed_one_changes_it() {
+    let run = |policy: &str| {
+        let every = "record = { every = '5us', ports = 'none', queue_pairs = 'none' }";
+        record(&format!("policy = {{ name = '{policy}' }}\n{ONE_MESSAGE}\n{every}"))
+    };
+    let pinned = run("ecmp");
+    let rows = &pinned.tables["paths.csv"];
+    assert_eq!((sum(rows, "packets"), sum(rows, "bytes")), (1_000, 1_000_000));
+    assert_eq!((sum(rows, "path_changes"), sum(rows, "entropy_changes")), (0, 0));
+    assert!(rows[1..].iter().all(|row| row[column(rows, "paths")] == "1"));
+    let sprayed = run("spray");
+    let rows = &sprayed.tables["paths.csv"];
+    // Two paths with equal chances: half of 999 successions, give or take 5 standard deviations.
+    let changes = sum(rows, "path_changes");
+    assert!((420..580).contains(&changes), "{changes}");
+    assert!(rows[1..].iter().all(|row| row[column(rows, "paths")] == "2"), "{rows:?}");
+    let counted: u64 = sprayed.profile.windows().iter().map(|it| it.path_changes).sum();
+    assert_eq!(counted, changes);
+    // Hosts without packets, and acknowledgements, have no rows.
+    assert!(rows[1..].iter().all(|row| row[1] == "host0" && row[2] == "host2"));
+}
+
+#[test]
+fn a_queue_pair_s_window_is_its_congestion_control_s() {
+    let text = ONE_MESSAGE.replace("'line-rate'", "'dctcp-window'");
+    let every = "record = { every = '1us', ports = 'none', paths = 'none', queue_pairs = '0..2' }";
+    let recorded = record(&format!("policy = {{ name = 'ecmp' }}\n{text}\n{every}"));
+    let rows = &recorded.tables["queue_pairs.csv"];
+    assert_eq!(recorded.tables.len(), 1);
+    let [flight, window] = ["in_flight_packets", "window_bytes"].map(|name| column(rows, name));
+    assert!(rows.len() > 15, "{rows:?}");
+    for row in &rows[1..] {
+        let (flight, window): (u64, u64) =
+            (row[flight].parse().unwrap(), row[window].parse().unwrap());
+        assert!(flight > 0 && flight * 1_000 <= window, "{row:?}");
+        assert_eq!(row.last().unwrap(), "", "a control by window has no rate");
+    }
+}
+
+/// Sampling settles ports early, which must change nothing.
+#[test]
+fn recording_changes_no_result() {
+    let text = "
+        topology = { leaves = 4, spines = 2, hosts_per_leaf = 4 }
+        workload = { kind = 'permutation', bytes = '256KB' }
+        policy = { name = 'reps' }
+        failure = [{ link = 'leaf0-spine0', at = '3us', until = '20us' }]
+    ";
+    let recorded = record(&format!("{text}\nrecord = {{ every = '700ns' }}"));
+    let plain = Scenario::parse(text, "r", Path::new(""), &Overrides::default()).unwrap();
+    let plain = fabric::run(&plain.setup(), &mut |_| {});
+    let counters = |outcome: &Outcome| fabric::Counters { events: 0, ..outcome.counters };
+    assert_eq!(counters(&recorded.outcome), counters(&plain));
+    assert_eq!(recorded.outcome.flows, plain.flows);
+    assert_eq!(recorded.outcome.link_bytes, plain.link_bytes);
+    assert_eq!(recorded.outcome.queue_bytes_max_by_port, plain.queue_bytes_max_by_port);
+    let rows = &recorded.tables["paths.csv"];
+    assert_eq!(sum(rows, "packets"), plain.counters.sent);
+    let most = recorded.profile.windows().iter().map(|it| it.queue_bytes_max).max().unwrap();
+    let largest = plain.queue_bytes_max_by_port.iter().max().unwrap().get();
+    assert!(most > 0 && most <= largest, "{most} of {largest}");
+}
+
+/// The claim of `examples/recording.toml`.
+#[test]
+fn reps_leaves_a_link_that_is_down_and_returns_to_it() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/recording.toml");
+    let recorded = record(&std::fs::read_to_string(example).unwrap());
+    let rows = &recorded.tables["ports.csv"];
+    let used = |us: std::ops::RangeInclusive<u64>| -> f64 {
+        let port = rows[1..].iter().filter(|row| row[1..3] == ["leaf0", "spine0"]);
+        let ns = |row: &Vec<String>| row[0].parse::<u64>().unwrap() / 1_000;
+        let within = port.filter(|row| us.contains(&ns(row)));
+        let used: Vec<f64> = within.map(|row| row[5].parse().unwrap()).collect();
+        used.iter().sum::<f64>() / used.len() as f64
+    };
+    // Down from 30 to 80 us; acknowledgements take a round trip to tell.
+    let [before, down, after] = [used(10..=30), used(40..=80), used(135..=170)];
+    assert!(before > 0.95 && down < 0.35 && after > 0.9, "{before} {down} {after}");
+    let rows = &recorded.tables["paths.csv"];
+    assert!(sum(rows, "path_changes") > 1_000);
+}
