@@ -37,8 +37,8 @@
 //!    the path of a packet, `event` the event queue. [`bound`] has the closed forms of the lower
 //!    bound.
 //! 7. [`multirail`]: hosts with several rails, each a network of its own under one clock, driven by
-//!    [`rail`]'s allocators and exception handlers.
-//!    [`record`]: time series of a run.
+//!    [`rail`]'s allocators and exception handlers. [`record`]: time series of a run, written while
+//!    it proceeds.
 //! 8. [`scenario`] (TOML files, resolved and validated) and [`hpcc`] (experiments of the HPCC
 //!    family of ns-3 simulators from their own files).
 //! 9. [`study`] (runs and sets of runs) and [`report`] (their results); the command line is in the
@@ -55,8 +55,8 @@
 //! ```
 //!
 //! A test checks this against the sources. The bridge to C++ (`bridge`, with the features `bridge`
-//! and `ns3`) uses every layer except `collective`, `bound`, `multirail`, `study` and `cli`, and no
-//! layer uses it.
+//! and `ns3`) uses every layer except `collective`, `bound`, `multirail`, `record`, `study` and
+//! `cli`, and no layer uses it.
 //!
 //! # What each layer does not know
 //!
@@ -75,8 +75,8 @@
 //! # Features
 //!
 //! `fabric` has the worlds in Rust and all that is built on them: [`fabric`], [`bound`],
-//! [`multirail`], [`scenario`], [`hpcc`], [`study`] and [`report`]. Without it the library is the
-//! layers below, for a world of your own. `cli` is the program; both are on by default. `bridge`
+//! [`multirail`], [`record`], [`scenario`], [`hpcc`], [`study`] and [`report`]. Without it the
+//! library is the layers below, for a world of your own. `cli` is the program; both are on by default. `bridge`
 //! and `ns3` are the contract with C++. A crate that uses the library needs no command line:
 //!
 //! ```toml
