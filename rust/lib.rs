@@ -76,8 +76,9 @@
 //!
 //! `fabric` has the worlds in Rust and all that is built on them: [`fabric`], [`bound`],
 //! [`multirail`], [`record`], [`scenario`], [`hpcc`], [`study`] and [`report`]. Without it the
-//! library is the layers below, for a world of your own. `cli` is the program; both are on by default. `bridge`
-//! and `ns3` are the contract with C++. A crate that uses the library needs no command line:
+//! library is the layers below, for a world of your own. `cli` is the program; both are on by
+//! default. `bridge` and `ns3` are the contract with C++. A crate that uses the library needs no
+//! command line:
 //!
 //! ```toml
 //! evenkeel = { path = "../evenkeel", default-features = false, features = ["fabric"] }

@@ -9,7 +9,7 @@
 //!
 //! - *Cold*: for the first [`Config::cold_operations`] operations every rail has a share, so that
 //!   it is measured: an equal share at first, then one in inverse proportion to the expected time
-//!   of an equal share, in turn larger and smaller by [`TILT`]. A line needs shares that differ:
+//!   of an equal share, in turn larger and smaller by a quarter. A line needs shares that differ:
 //!   of equal ones, noise alone decides how much of a duration is start-up (the regression lacks
 //!   persistent excitation: Åström and Wittenmark, "Adaptive Control", 1995).
 //! - *Hot*: the better of two choices, by what each of them was measured to take. The *split* is
