@@ -8,6 +8,10 @@ use crate::scenario::input::context::{AtLeast, Context};
 use crate::scenario::input::error::ScenarioError;
 use crate::scenario::input::located::Located;
 use crate::topology::Topology;
+use crate::units::Span;
+
+/// The shortest interval.
+const SHORTEST: Span = Span::from_ns(1);
 
 /// What a section records of a run in `topology`.
 pub(in crate::scenario) fn resolve(
@@ -15,8 +19,13 @@ pub(in crate::scenario) fn resolve(
     section: &RecordSection,
     topology: &Topology,
 ) -> Result<Recording, ScenarioError> {
+    let every = context.span(&section.every, AtLeast::OnePicosecond)?;
+    if every < SHORTEST {
+        let expected = format!("it must be at least {SHORTEST}: a packet takes longer");
+        return Err(context.invalid(&section.every, expected));
+    }
     let recording = Recording {
-        every: context.span(&section.every, AtLeast::OnePicosecond)?,
+        every,
         ports: ports(context, &section.ports, topology)?,
         queue_pairs: hosts(context, &section.queue_pairs, topology)?,
         paths: hosts(context, &section.paths, topology)?,

@@ -192,6 +192,7 @@ const BAD: &[&str] = &[
     // What is recorded.
     "[record]\nevry = \"1us\"",
     "[record]\nevery = \"0s\"",
+    "[record]\nevery = \"20ps\"",
     "[record]\nports = \"leaf0-spin0\"",
     "[record]\nports = \"leaf0-spine0, leaf0-spine99\"",
     "[record]\nqueue_pairs = \"0..999\"",
