@@ -14,7 +14,7 @@
 
 use super::network::SlotId;
 use crate::ids::{HostId, PortId};
-use crate::topology::{MAX_HOSTS, MAX_LINKS};
+use crate::topology::MAX_LINKS;
 
 /// What is due at a port, at a host or in the fabric as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ const HOST: u64 = 3;
 
 /// The greatest number of ports: those of the largest topology.
 const MOST_PORTS: u32 = 1 << ID_BITS;
-const _: () = assert!(2 * MAX_LINKS <= MOST_PORTS as u64 && MAX_HOSTS <= MOST_PORTS as u64);
+const _: () = assert!(2 * MAX_LINKS <= MOST_PORTS as u64, "every port has an id in a word");
 /// The greatest number of packets in the fabric; they take 8.6 GB.
 pub(super) const MOST_PACKETS: u32 = NO_SLOT as u32;
 
