@@ -97,6 +97,8 @@ pub mod endpoint;
 #[cfg(feature = "fabric")]
 pub mod fabric;
 #[cfg(feature = "fabric")]
+pub mod fluid;
+#[cfg(feature = "fabric")]
 pub mod hpcc;
 pub mod ids;
 #[cfg(feature = "fabric")]

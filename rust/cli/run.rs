@@ -1,6 +1,7 @@
 //! `evenkeel run`: a single run of a scenario.
 
 use clap::Args;
+use evenkeel::fluid::Fidelity;
 use evenkeel::report::{self, Writer};
 use evenkeel::scenario::RailScenario;
 
@@ -61,6 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         scenario.render()
     );
     let kind = match &scenario.traces {
+        None if scenario.fidelity == Fidelity::Fluid => Kind::Fluid,
         None => Kind::Workload,
         Some(traces) => Kind::Traces(&scenario, traces),
     };

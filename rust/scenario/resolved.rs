@@ -17,6 +17,7 @@ use super::resolve::{site::ResolvedWorkload, transport};
 use crate::balance::{SHARED_PARAMETERS, Scheme};
 use crate::endpoint::JobPolicy;
 use crate::fabric::{FabricConfig, Rounding, Setup};
+use crate::fluid::Fidelity;
 use crate::ids::HostId;
 use crate::nic::NicConfig;
 use crate::topology::Topology;
@@ -47,6 +48,8 @@ pub struct Scenario {
     pub scheme: Scheme,
     /// The policies of jobs with one of their own.
     pub job_policies: Vec<JobPolicy>,
+    /// Whether a run moves packets or flows of bytes.
+    pub fidelity: Fidelity,
     /// The seed of every random draw.
     pub seed: u64,
     /// The time at which a run ends that has not completed.
@@ -186,6 +189,7 @@ impl Scenario {
         Ok(Self {
             name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             path: path.to_owned(),
+            fidelity: *file.general.fidelity,
             seed,
             time_limit,
             topology: Arc::new(topology),
@@ -223,6 +227,20 @@ impl Scenario {
         let expected = "this command needs all messages before it starts; with false, the traces \
                         are read as a whole";
         Err(self.origin.context().invalid_as(&self.trace_key("streaming"), "true", expected))
+    }
+
+    /// Fails for a fluid run, for commands that need packets.
+    ///
+    /// # Errors
+    /// Fails if the scenario has `fidelity = "fluid"`.
+    pub fn expect_packets(&self) -> Result<(), ScenarioError> {
+        if self.fidelity == Fidelity::Packet {
+            return Ok(());
+        }
+        let expected = "this command moves packets, or writes what moves them; with 'packet' it \
+                        works, and `run` and `compare` are for 'fluid'";
+        let key = self.file.general.fidelity.key();
+        Err(self.origin.context().invalid_as(key, "fluid", expected))
     }
 
     /// A fault of its traces that was found when they were replayed.
