@@ -5,7 +5,8 @@ use std::collections::BinaryHeap;
 
 use crate::units::Time;
 
-/// What happens. Events of the same time happen in this order.
+/// What happens. Events of the same time happen in this order; flows whose last packet is sent at
+/// that time ([`super::ends`]) come after all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// A link or routing changes: the index of the change.
@@ -14,8 +15,6 @@ pub(super) enum Kind {
     Delivered,
     /// The sender of a flow has its last acknowledgement.
     Completed,
-    /// The last of a flow has left its sender.
-    Sent,
     /// A flow without a way has waited for an acknowledgement in vain.
     Timeout,
     /// A host wants to be woken: its id.

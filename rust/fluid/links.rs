@@ -6,7 +6,7 @@
 //! one of its ports uses all of them, in proportion to their capacities. [`Ungrouped`] says that a
 //! flow does not; the run then begins again with every port by itself.
 
-use super::sharing::{Sharing, Use};
+use super::sharing::{Service, Sharing, Use};
 use crate::ids::PortId;
 use crate::topology::Topology;
 use crate::units::{BitRate, Bytes};
@@ -44,6 +44,11 @@ pub(super) struct Links {
     carried: Vec<f64>,
 }
 
+/// The use of a link by data.
+const fn data(link: u32, share: f64) -> Use {
+    Use { link, share, service: Service::Fair }
+}
+
 /// A rate in bytes per picosecond.
 pub(super) fn bytes_per_ps(rate: BitRate) -> f64 {
     rate.as_bps() as f64 / 8e12
@@ -61,7 +66,13 @@ impl Links {
             Grouping::Allowed => vec![UNUSED; capacities.len()],
             Grouping::Off => (0u32..).take(capacities.len()).collect(),
         };
-        Self { grouping, of_port, groups: Vec::new(), carried: capacities.iter().map(|_| 0.0).collect(), capacities }
+        Self {
+            grouping,
+            of_port,
+            groups: Vec::new(),
+            carried: capacities.iter().map(|_| 0.0).collect(),
+            capacities,
+        }
     }
 
     /// Changes the capacity of a port; only without groups.
@@ -77,7 +88,7 @@ impl Links {
         if *link == UNUSED {
             *link = port.0;
         }
-        if *link == port.0 { Ok(Use { link: port.0, share }) } else { Err(Ungrouped) }
+        if *link == port.0 { Ok(data(port.0, share)) } else { Err(Ungrouped) }
     }
 
     /// The uses of ports that a flow uses together, each with its share; they are added to `to`.
@@ -99,7 +110,7 @@ impl Links {
             return Err(Ungrouped);
         }
         let share = ports.iter().map(|(_, share)| share).sum();
-        to.push(Use { link: self.group(ports, sharing)?, share });
+        to.push(data(self.group(ports, sharing)?, share));
         Ok(())
     }
 

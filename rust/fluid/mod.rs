@@ -11,6 +11,7 @@
 //! that matters; `docs/fluid.md` compares its times with those of packets.
 
 mod changes;
+mod ends;
 mod event;
 mod links;
 mod sharing;

@@ -2,8 +2,13 @@
 //!
 //! Source: Bertsekas and Gallager, "Data Networks" (2nd edition, 1992), section 6.5.2: progressive
 //! filling. All rates grow together; where a link is full, the flows on it keep their rate. A flow
-//! may load a link with less than its own rate, or more: packets that are spread over several
-//! links, acknowledgements on the way back.
+//! may load a link with less than its own rate, or more, if its packets are spread over several
+//! links, or if some are lost.
+//!
+//! Acknowledgements on the way back of a flow are served before data: a link gives its flows what
+//! they leave of it, and does not limit theirs. They are a few per cent of the data, and depend on
+//! its rates. Rates are therefore computed twice, unless once is enough: first acknowledgements grow
+//! with their flows, and then they have the rates of the first result.
 //!
 //! Rates are computed anew only where they may have changed. Up to the lowest rate of a flow that
 //! came or left, progressive filling passes through the same states as before: flows with lower
@@ -20,8 +25,13 @@ use std::collections::BinaryHeap;
 const ROUNDING: f64 = 1e-12;
 /// A flow counts as unaffected if its rate is lower than that of any change by this part.
 const MARGIN: f64 = 1e-9;
+/// A flow that kept its rate is faster than others on a link by at most this part.
+const UNFAIR: f64 = 1e-6;
 /// The rate of a flow that has none yet: above every other, so that it counts as affected.
 const UNKNOWN: f64 = f64::INFINITY;
+
+/// What is left of a link for data at least, if acknowledgements fill it \[inferred\].
+const LEAST_ROOM: f64 = 0.01;
 
 /// A flow's use of a link.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,14 +40,25 @@ pub(super) struct Use {
     pub(super) link: u32,
     /// Bytes on the link for each byte of the flow; more than 0.
     pub(super) share: f64,
+    pub(super) service: Service,
 }
 
-/// A flow's use of a link, and its place in the link's list of members.
+/// How a link serves a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Service {
+    /// Its data, as those of the others.
+    Fair,
+    /// Its acknowledgements, before the data of any flow.
+    First,
+}
+
+/// A flow's use of a link, and its place in the link's list of such members.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     link: u32,
     place: u32,
     share: f64,
+    service: Service,
 }
 
 #[derive(Debug)]
@@ -45,9 +66,11 @@ struct Flow {
     entries: Box<[Entry]>,
     /// Bytes per picosecond; [`UNKNOWN`] until it is computed.
     rate: f64,
+    /// The rate that a computation has found.
+    next: f64,
     /// The link that its rate was limited by.
     bottleneck: u32,
-    /// The computation that it was last affected by, and the one that last fixed its rate.
+    /// The computation that it was last affected by, and the pass that last fixed its rate.
     affected: u32,
     fixed: u32,
 }
@@ -63,22 +86,32 @@ struct Member {
 struct Link {
     /// Bytes per picosecond.
     capacity: f64,
-    members: Vec<Member>,
+    /// Flows with data on it, and flows with acknowledgements on it.
+    members: [Vec<Member>; 2],
     /// The sum of the shares of its members.
     load: f64,
     /// The computation that it was last affected by.
     affected: u32,
-    /// In a computation: capacity that is left, and the number and shares of the flows that it is
-    /// left for.
+    /// In a computation: capacity that is left, the shares of what still grows, and the number of
+    /// flows with data among it.
     room: f64,
     weight: f64,
     growing: u32,
 }
 
+/// How acknowledgements count in a computation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Acks {
+    /// They grow with the rates of their flows.
+    Grow,
+    /// They have the rates of their flows that are known.
+    Known,
+}
+
 impl Link {
     /// The rate at which it is full if all flows that still grow have that rate.
     fn level(&self) -> f64 {
-        self.room.max(0.0) / self.weight
+        self.room.max(LEAST_ROOM * self.capacity) / self.weight
     }
 }
 
@@ -114,9 +147,10 @@ pub(super) struct Sharing {
     /// No rate below this has changed since then.
     floor: f64,
     computation: u32,
-    /// Memory for computations: links that are affected, and flows whose rate has changed.
+    pass: u32,
+    /// Memory for computations: links and flows that are affected.
     affected: Vec<u32>,
-    changed: Vec<u32>,
+    affected_flows: Vec<u32>,
 }
 
 impl Sharing {
@@ -141,10 +175,11 @@ impl Sharing {
         let index = self.free.pop().unwrap_or(self.flows.len() as u32);
         let mut least = UNKNOWN;
         let mut entries = Vec::with_capacity(uses.len());
-        for (nth, &Use { link, share }) in (0u32..).zip(uses) {
+        for (nth, &Use { link, share, service }) in (0u32..).zip(uses) {
             let at = &mut self.links[link as usize];
-            entries.push(Entry { link, place: at.members.len() as u32, share });
-            at.members.push(Member { flow: index, nth });
+            let members = &mut at.members[service as usize];
+            entries.push(Entry { link, place: members.len() as u32, share, service });
+            members.push(Member { flow: index, nth });
             at.load += share;
             least = least.min(at.capacity / at.load);
             self.changed_links.push(link);
@@ -152,7 +187,8 @@ impl Sharing {
         // Its rate will be at least this: flows that get less leave more to the others.
         self.floor = self.floor.min(least * (1.0 - MARGIN));
         let entries = entries.into_boxed_slice();
-        let flow = Flow { entries, rate: UNKNOWN, bottleneck: 0, affected: 0, fixed: 0 };
+        let [affected, fixed, bottleneck] = [0; 3];
+        let flow = Flow { entries, rate: UNKNOWN, next: 0.0, bottleneck, affected, fixed };
         match self.flows.get_mut(index as usize) {
             Some(place) => *place = flow,
             None => self.flows.push(flow),
@@ -163,18 +199,23 @@ impl Sharing {
     /// Removes a flow.
     pub(super) fn remove(&mut self, index: u32) {
         let entries = std::mem::take(&mut self.flows[index as usize].entries);
+        let mut least = self.flows[index as usize].rate;
         for entry in &entries {
             let link = &mut self.links[entry.link as usize];
+            if entry.service == Service::First {
+                least = least.min(link.capacity / link.load);
+            }
             link.load -= entry.share;
-            link.members.swap_remove(entry.place as usize);
-            if let Some(moved) = link.members.get(entry.place as usize) {
+            let members = &mut link.members[entry.service as usize];
+            members.swap_remove(entry.place as usize);
+            if let Some(moved) = members.get(entry.place as usize) {
                 self.flows[moved.flow as usize].entries[moved.nth as usize].place = entry.place;
-            } else if link.members.is_empty() {
+            } else if link.members.iter().all(Vec::is_empty) {
                 link.load = 0.0;
             }
             self.changed_links.push(entry.link);
         }
-        self.floor = self.floor.min(self.flows[index as usize].rate * (1.0 - MARGIN));
+        self.floor = self.floor.min(least * (1.0 - MARGIN));
         self.free.push(index);
     }
 
@@ -197,7 +238,7 @@ impl Sharing {
     /// The links that a flow uses.
     pub(super) fn uses(&self, flow: u32) -> impl Iterator<Item = Use> {
         let entries = self.flows[flow as usize].entries.iter();
-        entries.map(|&Entry { link, share, .. }| Use { link, share })
+        entries.map(|&Entry { link, share, service, .. }| Use { link, share, service })
     }
 
     /// True if rates may have changed since they were computed.
@@ -207,8 +248,72 @@ impl Sharing {
 
     /// Computes the rates; the flows whose rate is another than before.
     pub(super) fn compute(&mut self) -> Vec<u32> {
+        loop {
+            let floor = self.floor;
+            self.find_affected();
+            self.fill(Acks::Grow);
+            // Only where acknowledgements have grown beyond a link that was full already.
+            let beyond = |link: &Link| link.room < -MARGIN * link.capacity;
+            if self.affected.iter().any(|&link| beyond(&self.links[link as usize])) {
+                self.fill(Acks::Known);
+            }
+            // Where acknowledgements leave less of a link than was foreseen, a lower floor has been
+            // found on the way.
+            if self.floor == floor {
+                break;
+            }
+        }
+        self.changed_links.clear();
+        self.floor = UNKNOWN;
+        let Self { flows, affected_flows, .. } = self;
+        let changed = affected_flows.iter().copied().filter(|&index| {
+            let flow = &mut flows[index as usize];
+            let is_new = flow.rate == UNKNOWN;
+            let differs = is_new || (flow.next - flow.rate).abs() > ROUNDING * flow.rate;
+            flow.rate = if differs { flow.next } else { flow.rate };
+            differs
+        });
+        changed.collect()
+    }
+
+    /// Collects the flows whose rates may have changed, and the links that they use.
+    fn find_affected(&mut self) {
         self.computation += 1;
-        self.find_affected();
+        let Self { links, flows, affected, affected_flows, changed_links, .. } = self;
+        let (computation, floor) = (self.computation, self.floor);
+        affected.clear();
+        affected_flows.clear();
+        let add = |links: &mut [Link], link: u32, affected: &mut Vec<u32>| {
+            if std::mem::replace(&mut links[link as usize].affected, computation) != computation {
+                affected.push(link);
+            }
+        };
+        changed_links.iter().for_each(|&link| add(links, link, affected));
+        let mut next = 0;
+        while let Some(&link) = affected.get(next) {
+            next += 1;
+            let members = std::mem::take(&mut links[link as usize].members);
+            for member in members.iter().flatten() {
+                let flow = &mut flows[member.flow as usize];
+                // A slower flow that this link limits gets what acknowledgements leave of it.
+                let keeps_rate = flow.rate < floor && flow.bottleneck != link;
+                if keeps_rate || flow.affected == computation {
+                    continue;
+                }
+                flow.affected = computation;
+                affected_flows.push(member.flow);
+                flow.entries.iter().for_each(|entry| add(links, entry.link, affected));
+            }
+            links[link as usize].members = members;
+        }
+    }
+
+    /// Fills the affected links with the affected flows.
+    fn fill(&mut self, acks: Acks) {
+        self.pass += 1;
+        for index in 0..self.affected.len() {
+            self.empty(self.affected[index], acks);
+        }
         let full = self.affected.iter().filter_map(|&link| {
             let at = &self.links[link as usize];
             (at.growing > 0).then(|| Reverse(Full { level: at.level(), link }))
@@ -225,68 +330,60 @@ impl Sharing {
             if now > level {
                 full.push(Reverse(Full { level: now, link }));
             } else {
-                self.fix(link, now);
+                self.fix(link, now, acks);
             }
         }
-        self.changed_links.clear();
-        self.floor = UNKNOWN;
-        std::mem::take(&mut self.changed)
     }
 
-    /// Collects the links that share affected flows with a change, and what is left of them for
-    /// those flows.
-    fn find_affected(&mut self) {
-        let Self { links, flows, affected, changed_links, computation, floor, .. } = self;
-        affected.clear();
-        let add = |links: &mut [Link], link: u32, affected: &mut Vec<u32>| {
-            if std::mem::replace(&mut links[link as usize].affected, *computation) != *computation {
-                affected.push(link);
-            }
-        };
-        changed_links.iter().for_each(|&link| add(links, link, affected));
-        let mut next = 0;
-        while let Some(&link) = affected.get(next) {
-            next += 1;
-            let members = std::mem::take(&mut links[link as usize].members);
-            let (mut room, mut weight, mut growing) = (links[link as usize].capacity, 0.0, 0);
-            for member in &members {
-                let flow = &mut flows[member.flow as usize];
-                let share = flow.entries[member.nth as usize].share;
-                if flow.rate < *floor {
-                    room -= share * flow.rate;
-                    continue;
-                }
+    /// Takes all affected flows off a link.
+    fn empty(&mut self, link: u32, acks: Acks) {
+        let Self { links, flows, computation, .. } = self;
+        let at = &mut links[link as usize];
+        let (mut room, mut weight, mut growing) = (at.capacity, 0.0, 0);
+        for (of_acks, member) in [false, true]
+            .into_iter()
+            .zip(&at.members)
+            .flat_map(|(of_acks, members)| members.iter().map(move |member| (of_acks, member)))
+        {
+            let flow = &flows[member.flow as usize];
+            let share = flow.entries[member.nth as usize].share;
+            if flow.affected != *computation {
+                room -= share * flow.rate;
+            } else if of_acks && acks == Acks::Known {
+                room -= share * flow.next;
+            } else {
                 weight += share;
-                growing += 1;
-                if std::mem::replace(&mut flow.affected, *computation) != *computation {
-                    flow.entries.iter().for_each(|entry| add(links, entry.link, affected));
-                }
+                growing += u32::from(!of_acks);
             }
-            let at = &mut links[link as usize];
-            (at.members, at.room, at.weight, at.growing) = (members, room, weight, growing);
         }
+        (at.room, at.weight, at.growing) = (room, weight, growing);
     }
 
-    /// Fixes the rates of all flows that still grow on a link.
-    fn fix(&mut self, link: u32, level: f64) {
-        let Self { links, flows, changed, computation, .. } = self;
+    /// Fixes the rates of all flows whose data still grow on a link.
+    fn fix(&mut self, link: u32, level: f64, acks: Acks) {
+        let Self { links, flows, computation, pass, floor, .. } = self;
         let members = std::mem::take(&mut links[link as usize].members);
-        for member in &members {
+        for member in &members[Service::Fair as usize] {
             let flow = &mut flows[member.flow as usize];
-            if flow.affected != *computation || flow.fixed == *computation {
+            if flow.affected != *computation {
+                // It was to keep its rate, and would get more than those that share the link now.
+                if flow.rate > level * (1.0 + UNFAIR) {
+                    *floor = floor.min(level * (1.0 - MARGIN));
+                }
                 continue;
             }
-            flow.fixed = *computation;
-            flow.bottleneck = link;
+            if flow.fixed == *pass {
+                continue;
+            }
+            (flow.fixed, flow.bottleneck, flow.next) = (*pass, link, level);
             for entry in &flow.entries {
                 let at = &mut links[entry.link as usize];
-                at.room -= entry.share * level;
-                at.weight -= entry.share;
-                at.growing -= 1;
-            }
-            if flow.rate == UNKNOWN || (flow.rate - level).abs() > ROUNDING * flow.rate {
-                flow.rate = level;
-                changed.push(member.flow);
+                let is_data = entry.service == Service::Fair;
+                if is_data || acks == Acks::Grow {
+                    at.room -= entry.share * level;
+                    at.weight -= entry.share;
+                    at.growing -= u32::from(is_data);
+                }
             }
         }
         links[link as usize].members = members;

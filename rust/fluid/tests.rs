@@ -96,8 +96,7 @@ fn a_short_flow_leaves_its_part_to_the_long_one_when_it_ends() {
 
 #[test]
 fn flows_of_a_queue_pair_follow_each_other() {
-    let mut setup =
-        with_messages(leaf_spine("ecmp", INCAST), &[(0, 4, 409_600), (0, 4, 409_600)]);
+    let mut setup = with_messages(leaf_spine("ecmp", INCAST), &[(0, 4, 409_600), (0, 4, 409_600)]);
     let workload = std::sync::Arc::make_mut(&mut setup.workload);
     workload.messages[1].stream = 0;
     let [first, second] = complete(&setup).flows[..] else { panic!("two flows") };

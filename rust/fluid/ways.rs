@@ -149,8 +149,7 @@ impl Ways {
         mut packet: Packet,
         site: &mut Site<'_>,
     ) -> Result<Option<Way>, Ungrouped> {
-        let mut way =
-            Way { uses: Vec::new(), hops: Vec::new(), paths: Paths::One, arrives: 1.0 };
+        let mut way = Way { uses: Vec::new(), hops: Vec::new(), paths: Paths::One, arrives: 1.0 };
         let mut port = self.topology.host_port(packet.src);
         loop {
             way.uses.push(site.links.one(port, 1.0)?);
@@ -172,8 +171,7 @@ impl Ways {
         dst: HostId,
         site: &mut Site<'_>,
     ) -> Result<Option<Way>, Ungrouped> {
-        let [first, last] =
-            [self.topology.host_port(src), self.topology.host_port(dst).reverse()];
+        let [first, last] = [self.topology.host_port(src), self.topology.host_port(dst).reverse()];
         let ends = [src, dst].map(|host| self.topology.edge_of(host));
         let between = match ends {
             [Some(from), Some(to)] => self.between(from, to, dst, site)?,
@@ -219,8 +217,7 @@ impl Ways {
         dst: HostId,
         site: &mut Site<'_>,
     ) -> Result<Option<Spread>, Ungrouped> {
-        let mut spread =
-            Spread { uses: Vec::new(), hops: Vec::new(), arrives: 1.0, widest: 1 };
+        let mut spread = Spread { uses: Vec::new(), hops: Vec::new(), arrives: 1.0, widest: 1 };
         let (mut at, mut ports) = (vec![(from, 1.0)], Vec::new());
         while at.iter().any(|(switch, _)| *switch != to) {
             ports.clear();

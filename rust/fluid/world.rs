@@ -7,9 +7,10 @@
 use std::collections::VecDeque;
 
 use super::changes::{Change, What, arrives, changes};
+use super::ends::Ends;
 use super::event::{Event, Events, Kind};
 use super::links::{Grouping, Links, Ungrouped};
-use super::sharing::{Sharing, Use};
+use super::sharing::{Service, Sharing, Use};
 use super::timing::{Size, Tail, wire};
 use super::transfer::{State, Transfer};
 use super::waiting::Waiting;
@@ -21,10 +22,12 @@ use crate::ids::HostId;
 use crate::switching::StepEffect;
 use crate::units::{Span, Time};
 
-/// Rates are computed again at once while no more than this many flows are being sent, and otherwise
-/// when one of so many has ended \[inferred\].
-const AT_ONCE: usize = 1 << 10;
-/// Rates are computed again at the latest this many packets after a flow has ended \[inferred\].
+/// Rates are computed again when one of so many flows has begun or has ended: at once while no more
+/// than this many are being sent. \[inferred\]
+const BEGUN: usize = 1 << 8;
+const ENDED: usize = 1 << 10;
+/// At the latest they are computed again after the time of one packet if a flow has begun, and of
+/// this many if one has ended \[inferred\].
 const PACKETS: u64 = 16;
 
 /// The flows of a queue pair: one is sent, and others wait.
@@ -44,6 +47,7 @@ pub(super) struct World<'a> {
     pub(super) links: Links,
     sharing: Sharing,
     events: Events,
+    ends: Ends,
     changes: Vec<Change>,
     transfers: Vec<Transfer>,
     free: Vec<u32>,
@@ -54,11 +58,13 @@ pub(super) struct World<'a> {
     pub(super) waiting: Waiting,
     /// Flows that are being sent.
     sending: usize,
-    /// Flows that have ended since rates were computed, and when they are computed at the latest.
+    /// Flows that have begun and that have ended since rates were computed, and when they are
+    /// computed at the latest.
+    begun: usize,
     ended: usize,
     compute_at: Time,
-    is_urgent: bool,
-    longest_delay: Span,
+    /// The time of a packet on the slowest link.
+    packet: Span,
     pub(super) now: Time,
     pub(super) handled: u64,
     delivered_bytes: u64,
@@ -81,7 +87,7 @@ impl<'a> World<'a> {
         let scheme = setup.policies().for_switches();
         let mut world = Self {
             waiting: Waiting::new(setup, base_rtt),
-            longest_delay: slowest.map_or(Span::ZERO, |rate| rate.time_for(packet)) * PACKETS,
+            packet: slowest.map_or(Span::ZERO, |rate| rate.time_for(packet)),
             ways: Ways::new(&setup.topology, switching, &scheme),
             setup,
             wire,
@@ -89,15 +95,16 @@ impl<'a> World<'a> {
             links,
             sharing,
             events: Events::default(),
+            ends: Ends::default(),
             changes,
             transfers: Vec::new(),
             free: Vec::new(),
             transfer_of: Vec::new(),
             lanes: Vec::new(),
             sending: 0,
+            begun: 0,
             ended: 0,
             compute_at: Time::NEVER,
-            is_urgent: false,
             now: Time::ZERO,
             handled: 0,
             delivered_bytes: 0,
@@ -113,27 +120,24 @@ impl<'a> World<'a> {
     /// The time of the next event, or of the next computation of rates.
     pub(super) fn next_time(&self) -> Option<Time> {
         let compute = Some(self.compute_at).filter(|at| *at < Time::NEVER);
-        self.events.next_time().into_iter().chain(compute).min()
+        let next = [self.events.next_time(), self.ends.first(), compute];
+        next.into_iter().flatten().min()
     }
 
     /// Handles all that happens at `now`, the time of the next event.
     pub(super) fn step(&mut self, now: Time) -> Result<(), Ungrouped> {
         self.now = now;
         let mut is_changed = false;
-        while let Some(event) = self.events.pop_at(now) {
-            self.handled += 1;
-            match event.kind {
-                Kind::Change => {
-                    self.change(event.id);
-                    is_changed = true;
-                }
-                Kind::Delivered => self.deliver(event.id),
-                Kind::Completed => self.complete(event.id),
-                Kind::Sent if self.is_current(&event) => self.end(event.id)?,
-                Kind::Timeout if self.is_current(&event) => self.time_out(event.id)?,
-                Kind::Sent | Kind::Timeout => {}
-                Kind::Wake => self.wake(HostId(event.id)),
+        loop {
+            if let Some(event) = self.events.pop_at(now) {
+                is_changed |= event.kind == Kind::Change;
+                self.handle(&event)?;
+            } else if let Some(index) = self.ends.pop_at(now) {
+                self.end(index)?;
+            } else {
+                break;
             }
+            self.handled += 1;
             while let Some(flow) = self.endpoints.poll_handed_flow() {
                 self.take(flow)?;
             }
@@ -158,8 +162,18 @@ impl<'a> World<'a> {
         }
     }
 
-    fn is_current(&self, event: &Event) -> bool {
-        self.transfers[event.id as usize].version == event.version
+    fn handle(&mut self, event: &Event) -> Result<(), Ungrouped> {
+        match event.kind {
+            Kind::Change => self.change(event.id),
+            Kind::Delivered => self.deliver(event.id),
+            Kind::Completed => self.complete(event.id),
+            Kind::Timeout if self.transfers[event.id as usize].version == event.version => {
+                self.time_out(event.id)?;
+            }
+            Kind::Timeout => {}
+            Kind::Wake => self.wake(HostId(event.id)),
+        }
+        Ok(())
     }
 }
 
@@ -270,7 +284,8 @@ impl World<'_> {
         }
         self.transfer_of[of_sharing as usize] = index;
         self.sending += 1;
-        self.is_urgent = true;
+        self.begun += 1;
+        self.compute_at = self.compute_at.min(self.now.saturating_add(self.packet));
         Ok(())
     }
 
@@ -278,7 +293,7 @@ impl World<'_> {
     fn end(&mut self, index: u32) -> Result<(), Ungrouped> {
         self.leave_way(index);
         self.ended += 1;
-        self.compute_at = self.compute_at.min(self.now.saturating_add(self.longest_delay));
+        self.compute_at = self.compute_at.min(self.now.saturating_add(self.packet * PACKETS));
         let transfer = &mut self.transfers[index as usize];
         transfer.state = State::Sent;
         let [delivered, completed] = transfer.tail.after(self.now);
@@ -305,6 +320,7 @@ impl World<'_> {
             self.links.count(used.link, transfer.carried(nth, data_uses, used, moved));
         }
         self.sharing.remove(of_sharing);
+        self.ends.set(index, None);
         self.waiting.remove(transfer.waits.take());
         self.sending -= 1;
     }
@@ -324,23 +340,21 @@ impl World<'_> {
 
     /// Computes the rates, unless few flows of many have ended since that was done.
     fn compute_rates(&mut self) {
-        let is_due = self.is_urgent
-            || self.ended * AT_ONCE >= self.sending
+        let are_many = |count: usize, of: usize| count > 0 && count * of >= self.sending;
+        let is_due = are_many(self.begun, BEGUN)
+            || are_many(self.ended, ENDED)
             || self.now >= self.compute_at;
         if !self.sharing.is_stale() || !is_due {
             return;
         }
-        (self.ended, self.compute_at, self.is_urgent) = (0, Time::NEVER, false);
+        (self.begun, self.ended, self.compute_at) = (0, 0, Time::NEVER);
         for of_sharing in self.sharing.compute() {
             let index = self.transfer_of[of_sharing as usize];
             let transfer = &mut self.transfers[index as usize];
             transfer.set_rate(self.now, self.sharing.rate(of_sharing));
             let waits = self.waiting.of(&self.sharing, of_sharing, transfer.left_at(self.now));
             self.waiting.replace(&mut transfer.waits, waits);
-            if let Some(at) = transfer.end() {
-                let version = transfer.version;
-                self.events.push(Event { at, kind: Kind::Sent, id: index, version });
-            }
+            self.ends.set(index, transfer.end());
         }
     }
 }
@@ -366,7 +380,7 @@ impl World<'_> {
             },
         }
         self.ways.forget();
-        self.is_urgent = true;
+        self.compute_at = self.now;
     }
 
     /// Puts every flow that is not sent yet on the way that it has now.
@@ -385,8 +399,9 @@ impl World<'_> {
 
 /// The uses of links by a flow and by its acknowledgements, for each byte of it that arrives.
 fn uses(way: &Way, back: Option<&Way>, size: &Size) -> Vec<Use> {
-    let data = way.uses.iter().map(|&Use { link, share }| Use { link, share: share / way.arrives });
+    let data = way.uses.iter().map(|it| Use { share: it.share / way.arrives, ..*it });
     let acks = back.into_iter().flat_map(|back| &back.uses);
-    let acks = acks.map(|&Use { link, share }| Use { link, share: share * size.acks });
+    let service = Service::First;
+    let acks = acks.map(|it| Use { share: it.share * size.acks, service, ..*it });
     data.chain(acks).collect()
 }
