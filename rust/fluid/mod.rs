@@ -31,6 +31,7 @@ use crate::fabric::outcome::Measured;
 use crate::fabric::{Outcome, Progress, Setup, Verdict};
 use crate::units::Time;
 use links::{Grouping, Ungrouped};
+use warnings::Seen;
 use world::World;
 
 /// The number of steps between two reports of progress.
@@ -89,7 +90,9 @@ fn run_grouped(
         pauses: Vec::new(),
     };
     let outcome = Outcome::of_flows(measured, &world.endpoints);
-    let warnings = warnings::of(setup, &outcome, &world.waiting);
+    let hashes_packets = world.ways.hashes_packets;
+    let seen = Seen { setup, outcome: &outcome, waiting: &world.waiting, hashes_packets };
+    let warnings = seen.warnings();
     Ok(Estimate { outcome, warnings })
 }
 

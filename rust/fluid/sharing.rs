@@ -7,8 +7,8 @@
 //!
 //! Acknowledgements on the way back of a flow are served before data: a link gives its flows what
 //! they leave of it, and does not limit theirs. They are a few per cent of the data, and depend on
-//! its rates. Rates are therefore computed twice, unless once is enough: first acknowledgements grow
-//! with their flows, and then they have the rates of the first result.
+//! its rates. Rates are therefore computed twice, unless once is enough: first acknowledgements
+//! grow with their flows, and then they have the rates of the first result.
 //!
 //! Rates are computed anew only where they may have changed. Up to the lowest rate of a flow that
 //! came or left, progressive filling passes through the same states as before: flows with lower

@@ -1,29 +1,75 @@
 //! Whole runs: closed forms first, then failures and the fabric of packets.
 
-use std::path::Path;
+use std::sync::Arc;
 
 use super::*;
-use crate::fabric::FlowRecord;
-use crate::scenario::{Overrides, Scenario};
-use crate::units::{Span, Time};
+use crate::balance::{Parameters, build_scheme};
+use crate::endpoint::JobPolicy;
+use crate::fabric::{Buffer, Direction, FabricConfig, Failure, FailureKind, FlowRecord};
+use crate::ids::HostId;
+use crate::nic::congestion::{CongestionControl, line_rate};
+use crate::nic::verbs::QpConfig;
+use crate::nic::{AckConfig, NicConfig};
+use crate::topology::{LeafSpine, fixtures};
+use crate::units::{BitRate, Bytes, Fraction, Span, Time};
+use crate::workload::{Job, Message, Workload};
 
 /// 4,096 bytes with headers and gap at 400 Gbps, and an acknowledgement with its gap: picoseconds.
 const PACKET: u64 = 4_178 * 20;
 const GAP: u64 = 20 * 20;
 
-fn setup(policy: &str, text: &str) -> Setup {
-    let text = format!(
-        "fidelity = \"fluid\"\n[policy]\nname = \"{policy}\"\n[transport]\n\
-         congestion_control = \"line-rate\"\n{text}"
-    );
-    let scenario = Scenario::parse(&text, "test", Path::new(""), &Overrides::default());
-    scenario.unwrap_or_else(|error| panic!("{error}\n{text}")).setup()
+/// A leaf-spine at 400 Gbps with `line-rate` senders.
+fn fabric(leaves: u32, spines: u32, hosts_per_leaf: u32, policy: &str) -> Setup {
+    let rate = BitRate::from_gbps(400);
+    let shape = fixtures::leaf_spine(leaves, spines, hosts_per_leaf);
+    let topology = LeafSpine { host_rate: rate, fabric_rate: rate, ..shape }.build().unwrap();
+    let scheme = build_scheme(policy, &Parameters::new()).unwrap();
+    let buffer = Buffer::Shared(Bytes::new(64_000_000));
+    Setup {
+        topology: Arc::new(topology),
+        fabric: FabricConfig { gap: Bytes::new(20), ..FabricConfig::plain(buffer) },
+        nic: NicConfig {
+            payload: Bytes::new(4_096),
+            header: Bytes::new(62),
+            ack: AckConfig::default(),
+            congestion: CongestionControl::LineRate(line_rate::Config::default()),
+            recovery: scheme.recovery,
+            retransmit_timeout: Span::from_ms(1),
+            nack_interval: Span::from_us(500),
+            cnp_interval: Span::from_us(50),
+            queue_pairs: QpConfig::default(),
+        },
+        scheme,
+        job_policies: Vec::new(),
+        workload: Arc::new(Workload::default()),
+        seed: 1,
+        time_limit: Time::ZERO + Span::from_ms(1_000),
+        probes: Vec::new(),
+    }
 }
 
-/// Two leaves, four spines and four hosts a leaf; flows as HPCC's files list them.
-fn leaf_spine(policy: &str, workload: &str) -> Setup {
-    let shape = "leaves = 2\nspines = 4\nhosts_per_leaf = 4";
-    setup(policy, &format!("[topology]\n{shape}\n[workload]\n{workload}"))
+/// Two leaves, four spines and four hosts a leaf.
+fn leaf_spine(policy: &str) -> Setup {
+    fabric(2, 4, 4, policy)
+}
+
+/// A failure of a link from 10 us on, which routing never learns of.
+fn failure(setup: &Setup, link: &str, kind: FailureKind) -> Failure {
+    Failure {
+        link: setup.topology.link_named(link).unwrap(),
+        direction: Direction::Both,
+        kind,
+        at: Time::ZERO + Span::from_us(10),
+        until: Time::NEVER,
+        detection: Span::ZERO,
+        convergence: Span::MAX,
+    }
+}
+
+/// Every host sends to every other.
+fn all_to_all(hosts: u32, bytes: u64) -> Vec<(u32, u32, u64)> {
+    let from = move |src| (1..hosts).map(move |by| (src, (src + by) % hosts, bytes));
+    (0..hosts).flat_map(from).collect()
 }
 
 fn complete(setup: &Setup) -> Outcome {
@@ -44,9 +90,6 @@ fn idle_ps(packets: u64, hops: u64) -> u64 {
 
 /// Messages with these senders, receivers and bytes, all at time zero.
 fn with_messages(mut setup: Setup, messages: &[(u32, u32, u64)]) -> Setup {
-    use crate::ids::HostId;
-    use crate::units::Bytes;
-    use crate::workload::{Message, Workload};
     let message = |(stream, &(src, dst, bytes)): (u32, &(u32, u32, u64))| Message {
         src: HostId(src),
         dst: HostId(dst),
@@ -55,18 +98,16 @@ fn with_messages(mut setup: Setup, messages: &[(u32, u32, u64)]) -> Setup {
         start: Time::ZERO,
     };
     let messages = (0u32..).zip(messages).map(message).collect();
-    setup.workload = std::sync::Arc::new(Workload::independent(messages));
+    setup.workload = Arc::new(Workload::independent(messages));
     setup
 }
-
-const INCAST: &str = "kind = \"incast\"\nfan_in = 3\nbytes = \"40960B\"";
 
 #[test]
 fn a_flow_alone_takes_as_long_as_the_closed_form_says() {
     for policy in ["ecmp", "spray", "ofan", "adaptive"] {
         for packets in [1, 2, 100, 4_096] {
             let bytes = packets * 4_096;
-            let setup = with_messages(leaf_spine(policy, INCAST), &[(0, 4, bytes), (1, 2, bytes)]);
+            let setup = with_messages(leaf_spine(policy), &[(0, 4, bytes), (1, 2, bytes)]);
             let outcome = complete(&setup);
             assert_eq!(took(&outcome.flows[0]), idle_ps(packets, 4), "{policy}, {packets}");
             assert_eq!(took(&outcome.flows[1]), idle_ps(packets, 2), "{policy}, {packets}");
@@ -76,10 +117,8 @@ fn a_flow_alone_takes_as_long_as_the_closed_form_says() {
 
 #[test]
 fn an_incast_takes_as_long_as_the_bound_says() {
-    let setup = with_messages(
-        leaf_spine("spray", INCAST),
-        &[(0, 4, 409_600), (1, 4, 409_600), (2, 4, 409_600)],
-    );
+    let setup =
+        with_messages(leaf_spine("spray"), &[(0, 4, 409_600), (1, 4, 409_600), (2, 4, 409_600)]);
     let outcome = complete(&setup);
     assert_eq!(outcome.cct.map(Span::as_ps), Some(idle_ps(300, 4)));
     assert!(outcome.flows.iter().all(|flow| took(flow) == idle_ps(300, 4)));
@@ -87,7 +126,7 @@ fn an_incast_takes_as_long_as_the_bound_says() {
 
 #[test]
 fn a_short_flow_leaves_its_part_to_the_long_one_when_it_ends() {
-    let setup = with_messages(leaf_spine("spray", INCAST), &[(0, 4, 409_600), (1, 4, 4_096_000)]);
+    let setup = with_messages(leaf_spine("spray"), &[(0, 4, 409_600), (1, 4, 4_096_000)]);
     let [short, long] = complete(&setup).flows[..] else { panic!("two flows") };
     // Half the rate until the short flow has been sent: then 100 packets of each have been.
     assert_eq!(took(&short), idle_ps(200, 4));
@@ -96,7 +135,7 @@ fn a_short_flow_leaves_its_part_to_the_long_one_when_it_ends() {
 
 #[test]
 fn flows_of_a_queue_pair_follow_each_other() {
-    let mut setup = with_messages(leaf_spine("ecmp", INCAST), &[(0, 4, 409_600), (0, 4, 409_600)]);
+    let mut setup = with_messages(leaf_spine("ecmp"), &[(0, 4, 409_600), (0, 4, 409_600)]);
     let workload = std::sync::Arc::make_mut(&mut setup.workload);
     workload.messages[1].stream = 0;
     let [first, second] = complete(&setup).flows[..] else { panic!("two flows") };
@@ -106,7 +145,7 @@ fn flows_of_a_queue_pair_follow_each_other() {
 #[test]
 fn acknowledgements_take_their_part_of_links_with_data() {
     let bytes = 4_096_000;
-    let setup = with_messages(leaf_spine("spray", INCAST), &[(0, 4, bytes), (4, 0, bytes)]);
+    let setup = with_messages(leaf_spine("spray"), &[(0, 4, bytes), (4, 0, bytes)]);
     let both = took(&complete(&setup).flows[0]);
     let work = 1_000 * (PACKET + 84 * 20);
     assert_eq!(both, work + idle_ps(1, 4) - PACKET);
@@ -114,7 +153,7 @@ fn acknowledgements_take_their_part_of_links_with_data() {
 
 #[test]
 fn every_port_of_a_group_carries_its_part() {
-    let setup = with_messages(leaf_spine("spray", INCAST), &[(0, 4, 409_600)]);
+    let setup = with_messages(leaf_spine("spray"), &[(0, 4, 409_600)]);
     let outcome = complete(&setup);
     let carried: Vec<u64> = outcome.link_bytes.iter().map(|bytes| bytes.get()).collect();
     let count = |bytes: u64| carried.iter().filter(|it| **it == bytes).count();
@@ -124,7 +163,7 @@ fn every_port_of_a_group_carries_its_part() {
 
 #[test]
 fn results_do_not_depend_on_grouping() {
-    let setup = leaf_spine("spray", "kind = \"all-to-all\"\nbytes = \"1MB\"");
+    let setup = with_messages(leaf_spine("spray"), &all_to_all(8, 200_000));
     let [grouped, apart] = [Grouping::Allowed, Grouping::Off]
         .map(|grouping| run_grouped(&setup, grouping, &mut |_| {}).unwrap().outcome);
     assert_eq!(grouped.flows, apart.flows);
@@ -133,10 +172,11 @@ fn results_do_not_depend_on_grouping() {
 
 #[test]
 fn a_flow_off_the_group_of_others_ends_the_grouping() {
-    let text = "[topology]\nleaves = 2\nspines = 4\nhosts_per_leaf = 4\n\
-                [[job]]\nkind = \"permutation\"\n[[job]]\nkind = \"shift\"\nshift = 4\n\
-                policy = \"ecmp\"";
-    let setup = setup("adaptive", text);
+    let mut setup = with_messages(leaf_spine("adaptive"), &all_to_all(8, 200_000));
+    let scheme = build_scheme("ecmp", &Parameters::new()).unwrap();
+    let own = JobPolicy { job: 1, streams: 28..56, recovery: scheme.recovery, scheme };
+    setup.job_policies = vec![own];
+    Arc::make_mut(&mut setup.workload).jobs = vec![Job::for_test(); 2];
     let refused = run_grouped(&setup, Grouping::Allowed, &mut |_| {});
     assert_eq!(refused.map(|it| it.outcome.verdict), Err(Ungrouped));
     complete(&setup);
@@ -144,39 +184,37 @@ fn a_flow_off_the_group_of_others_ends_the_grouping() {
 
 #[test]
 fn a_degraded_link_has_its_rate_while_it_lasts() {
-    let text = "[topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 1\n[workload]\n\
-                kind = \"permutation\"\n[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"degrade\"\n\
-                factor = \"1/4\"\nat = \"10us\"\nuntil = \"30us\"";
-    let bytes = 4_096 * 1_000;
-    let outcome = complete(&with_messages(setup("ecmp", text), &[(0, 1, bytes)]));
+    let mut setup = with_messages(fabric(2, 1, 1, "ecmp"), &[(0, 1, 4_096_000)]);
+    let factor = Fraction::new(1, 4).unwrap();
+    let degraded = failure(&setup, "leaf0-spine0", FailureKind::Degrade { factor });
+    let until = Time::ZERO + Span::from_us(30);
+    setup.fabric.failures = vec![Failure { until, ..degraded }];
     // In 20 us at a quarter of the rate, 15 us are lost; the tail is that of the whole rate.
-    assert_eq!(took(&outcome.flows[0]), idle_ps(1_000, 4) + 15_000_000);
+    assert_eq!(took(&complete(&setup).flows[0]), idle_ps(1_000, 4) + 15_000_000);
 }
 
 #[test]
-fn a_failed_link_is_avoided_when_that_is_known() {
-    let failure = |detection: &str| {
-        let text = format!(
-            "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n[workload]\n\
-             kind = \"permutation\"\n[[failure]]\nswitch = \"spine0\"\nat = \"10us\"\n\
-             detection = \"{detection}\"\nconvergence = \"{detection}\""
-        );
-        complete(&with_messages(setup("ecmp", &text), &[(0, 1, 4_096_000), (1, 0, 4_096_000)]))
+fn a_hashed_flow_stands_still_until_routing_moves_it() {
+    let took_with = |us: u64| {
+        let mut setup = with_messages(fabric(2, 2, 1, "ecmp"), &[(0, 1, 4_096_000)]);
+        let spines = ["leaf1-spine0", "leaf1-spine1"];
+        // One of both runs loses the link of the flow.
+        let both = spines.map(|link| {
+            let down = failure(&setup, link, FailureKind::Down);
+            setup.fabric.failures = vec![Failure { convergence: Span::from_us(us), ..down }];
+            took(&complete(&setup).flows[0])
+        });
+        both[0].max(both[1])
     };
-    let alone = failure("0s").cct.unwrap();
-    let late = failure("50us").cct.unwrap();
-    // A hashed flow crosses the spine and stands still for 50 us, in which it does not send
-    // acknowledgements of it beside the data of the other.
-    let lost = late.saturating_sub(alone);
-    assert!((48_000_000..=50_000_000).contains(&lost.as_ps()), "{lost}");
+    assert_eq!(took_with(0), idle_ps(1_000, 4));
+    assert_eq!(took_with(50), idle_ps(1_000, 4) + 50_000_000);
 }
 
 #[test]
 fn a_sender_with_paths_moves_a_flow_that_stands_still() {
-    let text = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n[workload]\n\
-                kind = \"permutation\"\n[[failure]]\nlink = \"leaf1-spine0\"\nat = \"10us\"\n\
-                convergence = \"never\"";
-    let outcome = complete(&with_messages(setup("ethereal", text), &[(0, 1, 40_960_000)]));
+    let mut setup = with_messages(fabric(2, 2, 1, "ethereal"), &[(0, 1, 40_960_000)]);
+    setup.fabric.failures = vec![failure(&setup, "leaf1-spine0", FailureKind::Down)];
+    let outcome = complete(&setup);
     let [stays, moves] = outcome.flows[..] else { panic!("two pieces") };
     let [first, second] = [took(&stays), took(&moves)];
     // The timeout of 1 ms, and all of both pieces on one path.
@@ -185,22 +223,39 @@ fn a_sender_with_paths_moves_a_flow_that_stands_still() {
 }
 
 #[test]
-fn a_workload_with_steps_takes_the_time_of_its_steps() {
-    let setup = leaf_spine("spray", "kind = \"ring-all-reduce\"\nbytes = \"8MB\"");
-    let outcome = complete(&setup);
-    let packets = fabric_cct(&setup);
-    let ratio = outcome.cct.unwrap().as_ps() as f64 / packets.as_ps() as f64;
-    assert!((0.97..1.03).contains(&ratio), "{ratio}");
+fn a_spread_flow_sends_what_is_lost_over_its_other_links() {
+    let mut setup = with_messages(fabric(2, 2, 1, "spray"), &[(0, 1, 4_096_000)]);
+    setup.fabric.failures = vec![failure(&setup, "leaf1-spine0", FailureKind::Down)];
+    let fate = run(&setup, &mut |_| {});
+    let flow = took(&fate.outcome.flows[0]);
+    // From 10 us on half of what is sent arrives.
+    let twice = 2 * (idle_ps(1_000, 4) - 10_000_000);
+    assert!(flow > twice && flow < twice + 10_000_000, "{flow}");
+    assert!(fate.warnings[0].contains("lost on links that fail"), "{:?}", fate.warnings);
 }
 
-fn fabric_cct(setup: &Setup) -> Span {
-    crate::fabric::run(setup, &mut |_| {}).cct.expect("it completes")
+#[test]
+fn what_a_fluid_run_cannot_know_is_a_warning() {
+    let warnings = |policy: &str, messages: &[(u32, u32, u64)], buffer: u64| {
+        let mut setup = with_messages(leaf_spine(policy), messages);
+        setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(buffer));
+        run(&setup, &mut |_| {}).warnings
+    };
+    let long = [(0, 4, 4_096_000), (1, 4, 4_096_000)];
+    assert!(warnings("ofan", &long, 64_000_000).is_empty());
+    // Half of 8 MB in packets waits at leaf 1.
+    let lost = warnings("ofan", &long, 4_000_000);
+    assert!(lost[0].contains("would wait at leaf1 for the link to host4"), "{lost:?}");
+    assert!(warnings("spray", &long, 64_000_000)[0].contains("hashed to paths one by one"));
+    assert!(warnings("flowlet", &long, 64_000_000)[0].contains("flowlet moves flows"));
+    let short = warnings("ofan", &[(0, 4, 4_096)], 64_000_000);
+    assert!(short[0].starts_with("1 of 1 flows have fewer than 8 packets"), "{short:?}");
 }
 
 #[test]
 fn the_outcome_depends_on_the_setup_and_the_seed_only() {
     for policy in ["ecmp", "ethereal", "subflow-4"] {
-        let mut setup = leaf_spine(policy, "kind = \"permutation\"\nbytes = \"1MB\"");
+        let mut setup = with_messages(leaf_spine(policy), &all_to_all(8, 200_000));
         let first = run(&setup, &mut |_| {});
         assert_eq!(first, run(&setup, &mut |_| {}), "{policy}");
         setup.seed = 2;

@@ -19,6 +19,9 @@ use crate::units::{Bytes, Span};
 /// Round trips until a congestion control has slowed its senders down.
 const ROUND_TRIPS: f64 = 2.0;
 
+/// A smaller part is what acknowledgements take of a link \[inferred\].
+const LEAST_PART: f64 = 0.05;
+
 /// The bytes that wait in front of links, by the estimate.
 #[derive(Debug)]
 pub(super) struct Waiting {
@@ -29,6 +32,8 @@ pub(super) struct Waiting {
     /// The memory of a switch, for one port.
     buffer: f64,
     topology: Arc<Topology>,
+    /// Whether a link between switches has limited a flow.
+    pub(super) is_contended: bool,
     /// The most that waited in front of a link, and where.
     most: Option<(f64, PortId)>,
 }
@@ -51,6 +56,7 @@ impl Waiting {
             of_a_flow: if never_slows { f64::INFINITY } else { ROUND_TRIPS * in_flight },
             buffer: buffer.get() as f64,
             topology: topology.clone(),
+            is_contended: false,
             most: None,
         }
     }
@@ -65,13 +71,14 @@ impl Waiting {
             && matches!(self.topology.ends_of(port).0, Node::Switch(_));
         let own = sharing.uses(flow).next().filter(|_| is_of_switch)?;
         let part = 1.0 - sharing.rate(flow) / sharing.fair_rate(own.link);
-        (part > 0.0).then(|| (link, part * left.min(self.of_a_flow)))
+        (part > LEAST_PART).then(|| (link, part * left.min(self.of_a_flow)))
     }
 
     /// Replaces what waits because of a flow.
     pub(super) fn replace(&mut self, share: &mut Share, by: Share) {
         self.remove(std::mem::replace(share, by));
         if let Some((link, bytes)) = by {
+            self.is_contended |= self.topology.is_fabric_link(PortId(link).link());
             let all = self.bytes.entry(link).or_insert(0.0);
             *all += bytes;
             if *all > self.most.map_or(0.0, |(most, _)| most) {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::links::{Links, Ungrouped};
 use super::sharing::{Sharing, Use};
-use crate::balance::Scheme;
+use crate::balance::{Forwarding, Scheme};
 use crate::bound::Hop;
 use crate::endpoint::{EntropyValues, HandedFlow};
 use crate::ids::{HostId, PortId, SwitchId};
@@ -60,6 +60,9 @@ pub(super) struct Ways {
     pub(super) switching: Switching,
     /// Whether switches divide the packets of a flow among several ports.
     switches_spread: bool,
+    /// Whether a sender leaves that to switches that hash, packet by packet.
+    pub(super) hashes_packets: bool,
+    is_hashed: bool,
     /// By port, the part of the packets on it that arrives: 0 while its link is down.
     arrives: Vec<f64>,
     known: BTreeMap<(SwitchId, SwitchId), Option<Rc<Spread>>>,
@@ -87,6 +90,8 @@ impl Ways {
         let looks = scheme.switch.uses_queue_lengths() || scheme.switch.tracks_departures();
         Self {
             switches_spread: looks || spreads(topology, &mut switching),
+            hashes_packets: false,
+            is_hashed: scheme.forwarding == Forwarding::Hashed,
             arrives: vec![1.0; 2 * topology.links().len()],
             known: BTreeMap::new(),
             amounts: vec![0.0; topology.switches().len()],
@@ -136,7 +141,9 @@ impl Ways {
         site: &mut Site<'_>,
     ) -> Result<Option<Way>, Ungrouped> {
         let is_eligible = self.switches_spread && !packet.flags.has(Flags::HASHED);
-        match is_eligible || entropies == EntropyValues::Several {
+        let several = entropies == EntropyValues::Several;
+        self.hashes_packets |= several && !is_eligible && self.is_hashed;
+        match is_eligible || several {
             true => self.spread(packet.src, packet.dst, site),
             false => self.single(now, packet, site),
         }

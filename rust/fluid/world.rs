@@ -1,8 +1,8 @@
 //! Hosts and links under one clock, without packets.
 //!
 //! Hosts are those of every world ([`Endpoints`]). They hand over whole flows; a flow shares the
-//! links of its way until all of it has been sent, and is delivered and complete a fixed time later.
-//! Rates are computed after all that happens at one time.
+//! links of its way until all of it has been sent, and is delivered and complete a fixed time
+//! later. Rates are computed after all that happens at one time.
 
 use std::collections::VecDeque;
 
@@ -22,13 +22,14 @@ use crate::ids::HostId;
 use crate::switching::StepEffect;
 use crate::units::{Span, Time};
 
-/// Rates are computed again when one of so many flows has begun or has ended: at once while no more
-/// than this many are being sent. \[inferred\]
-const BEGUN: usize = 1 << 8;
-const ENDED: usize = 1 << 10;
+/// Up to this many flows, rates are computed again at once when one of them begins or ends.
+/// \[inferred\]
+const AT_ONCE: usize = 1 << 10;
+/// Of more flows, they are computed again when one of so many has begun or ended \[inferred\].
+const PART: usize = 1 << 7;
 /// At the latest they are computed again after the time of one packet if a flow has begun, and of
 /// this many if one has ended \[inferred\].
-const PACKETS: u64 = 16;
+const PACKETS: u64 = 64;
 
 /// The flows of a queue pair: one is sent, and others wait.
 #[derive(Debug, Default)]
@@ -43,7 +44,7 @@ pub(super) struct World<'a> {
     setup: &'a Setup,
     wire: Wire,
     pub(super) endpoints: Endpoints,
-    ways: Ways,
+    pub(super) ways: Ways,
     pub(super) links: Links,
     sharing: Sharing,
     events: Events,
@@ -340,10 +341,9 @@ impl World<'_> {
 
     /// Computes the rates, unless few flows of many have ended since that was done.
     fn compute_rates(&mut self) {
-        let are_many = |count: usize, of: usize| count > 0 && count * of >= self.sending;
-        let is_due = are_many(self.begun, BEGUN)
-            || are_many(self.ended, ENDED)
-            || self.now >= self.compute_at;
+        let changed = self.begun.max(self.ended);
+        let are_many = changed > 0 && (self.sending <= AT_ONCE || changed * PART >= self.sending);
+        let is_due = are_many || self.now >= self.compute_at;
         if !self.sharing.is_stale() || !is_due {
             return;
         }

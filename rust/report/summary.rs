@@ -52,8 +52,8 @@ pub struct Summary {
     pub slowdown: Option<f64>,
     /// Completion times of the messages that completed, each from the message's start.
     pub fct_ns: Fct,
-    /// Counts of data packets, without acknowledgements and other control packets; `None` of a fluid
-    /// run.
+    /// Counts of data packets, without acknowledgements and other control packets; `None` of a
+    /// fluid run.
     pub packets: Option<Packets>,
     /// Pause frames of priority flow control that were sent; `None` of a fluid run.
     pub pfc_pauses: Option<u64>,

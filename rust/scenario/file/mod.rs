@@ -72,8 +72,8 @@ section! {
         /// Simulated time after which a run ends as incomplete.
         time_limit: Span = Span::from_ms(10_000),
         /// Whether a run moves packets, or flows of bytes with max-min fair rates (`fluid`), which
-        /// takes a small part of the time for large fabrics: `run` and `compare`, with the errors of
-        /// [fluid.md](fluid.md).
+        /// takes a small part of the time for large fabrics. [The fluid mode](fluid.md) has its
+        /// errors.
         fidelity: Fidelity = Fidelity::default(),
     }
 }
