@@ -211,6 +211,16 @@ fn a_hashed_flow_stands_still_until_routing_moves_it() {
 }
 
 #[test]
+fn a_link_may_fail_while_nothing_is_sent() {
+    let mut setup = with_messages(fabric(2, 2, 1, "spray"), &[(0, 1, 4_096_000)]);
+    let start = Time::ZERO + Span::from_us(20);
+    Arc::make_mut(&mut setup.workload).messages[0].start = start;
+    let down = failure(&setup, "leaf1-spine0", FailureKind::Down);
+    setup.fabric.failures = vec![Failure { convergence: Span::from_us(1), ..down }];
+    assert_eq!(took(&complete(&setup).flows[0]), idle_ps(1_000, 4));
+}
+
+#[test]
 fn a_sender_with_paths_moves_a_flow_that_stands_still() {
     let mut setup = with_messages(fabric(2, 2, 1, "ethereal"), &[(0, 1, 40_960_000)]);
     setup.fabric.failures = vec![failure(&setup, "leaf1-spine0", FailureKind::Down)];

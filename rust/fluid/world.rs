@@ -344,10 +344,13 @@ impl World<'_> {
         let changed = self.begun.max(self.ended);
         let are_many = changed > 0 && (self.sending <= AT_ONCE || changed * PART >= self.sending);
         let is_due = are_many || self.now >= self.compute_at;
-        if !self.sharing.is_stale() || !is_due {
+        if !is_due {
             return;
         }
         (self.begun, self.ended, self.compute_at) = (0, 0, Time::NEVER);
+        if !self.sharing.is_stale() {
+            return;
+        }
         for of_sharing in self.sharing.compute() {
             let index = self.transfer_of[of_sharing as usize];
             let transfer = &mut self.transfers[index as usize];

@@ -68,7 +68,7 @@ fn a_fluid_run_has_the_keys_of_the_contract_and_null_for_what_only_packets_tell(
     assert!(table.out.lines().all(|line| line.chars().count() <= 80), "{}", table.out);
     assert!(bench.read("kept/scenario.toml").contains("fidelity = \"fluid\"  # line 1"));
     let compared = bench.evenkeel(&["compare", "fluid.toml", "--policies", "ecmp,spray"]);
-    assert!(compared.out.contains("links, fluid\n"), "{}", compared.out);
+    assert!(compared.out.contains("messages, fluid\n"), "{}", compared.out);
 }
 
 #[test]

@@ -67,7 +67,7 @@ impl Case {
 
     fn scenario(&self) -> Scenario {
         let text = format!(
-            "[topology]\n{}\n[switch]\nbuffer = \"4GB\"\n[transport]\n\
+            "[topology]\n{}\n[switch]\nbuffer = \"2GB\"\n[transport]\n\
              congestion_control = \"line-rate\"\n[policy]\nname = \"{}\"\n[workload]\n{}\n",
             self.fabric.1, self.policy, self.workload.1
         );
