@@ -3,8 +3,8 @@
 //! A run is the same as in [`crate::fabric`] in all that hosts do: messages with their dependencies
 //! and computations, splitters, queue pairs, jobs with policies of their own. A flow is then not
 //! divided into packets. At every time it has the max-min fair rate on the links that it loads
-//! ([`sharing`]): those of the path that it would take, or all that its policy spreads it over
-//! ([`ways`]). What its first and last packets need on their way is added at its end ([`timing`]).
+//! (`sharing`): those of the path that it would take, or all that its policy spreads it over
+//! (`ways`). What its first and last packets need on their way is added at its end (`timing`).
 //!
 //! It does not know what takes place between packets: queues, losses, marks, pauses, reordering,
 //! and the time that a congestion control takes to find its rate. [`Estimate::warnings`] says where

@@ -237,8 +237,7 @@ impl Scenario {
         if self.fidelity == Fidelity::Packet {
             return Ok(());
         }
-        let expected = "this command moves packets, or writes what moves them; with 'packet' it \
-                        works, and `run` and `compare` are for 'fluid'";
+        let expected = "it must be 'packet' for this command; `run` and `compare` accept 'fluid'";
         let key = self.file.general.fidelity.key();
         Err(self.origin.context().invalid_as(key, "fluid", expected))
     }

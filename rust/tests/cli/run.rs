@@ -78,7 +78,7 @@ fn commands_that_need_packets_refuse_a_fluid_scenario() {
     for command in [&["trace", "fluid.toml", "--out", "traces"][..], &["twin", "fluid.toml"]] {
         let left = bench.evenkeel(command);
         assert_eq!(left.status, 2, "{}", left.err);
-        assert!(left.err.contains("fluid.toml:1:12: fidelity = 'fluid'"), "{}", left.err);
+        assert!(left.err.contains("fluid.toml:1:12: fidelity = fluid"), "{}", left.err);
     }
     bench.write("rails.toml", "fidelity = \"fluid\"\n[[rail]]\nkind = \"tcp\"\n");
     let left = bench.evenkeel(&["run", "rails.toml"]);
