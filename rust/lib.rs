@@ -1,4 +1,5 @@
-//! evenkeel simulates load balancing in AI-training networks, packet by packet.
+//! evenkeel simulates load balancing in AI-training networks, packet by packet or, for the largest,
+//! by flows.
 //!
 //! Given a fabric, a workload and failures, it computes how long each load-balancing scheme takes
 //! to complete, and what it costs in NIC state. This text describes the architecture: the layers,
@@ -20,7 +21,8 @@
 //! do to links and routes. A world owns one of each, and moves packets and time between them.
 //! [`fabric`] is the world in pure Rust: one event for each packet and hop, exact to the
 //! picosecond, with the same bytes for the same scenario and seed on every machine. The ns-3 module
-//! is another world, and `examples/toy_world.rs` a third, in a hundred lines.
+//! is another world, and `examples/toy_world.rs` a third, in a hundred lines. [`fluid`] is a world
+//! without packets: flows with max-min fair rates, for 100,000 hosts.
 //!
 //! # Reading order
 //!
@@ -35,7 +37,7 @@
 //!    [`switching`]: the work of switches in any world.
 //! 6. [`fabric`]: `driver` has the one loop, `world` hosts and network under one clock, `network`
 //!    the path of a packet, `event` the event queue. [`bound`] has the closed forms of the lower
-//!    bound.
+//!    bound. [`fluid`] carries the same flows whole: `sharing` has their rates, `ways` their paths.
 //! 7. [`multirail`]: hosts with several rails, each a network of its own under one clock, driven by
 //!    [`rail`]'s allocators and exception handlers. [`record`]: time series of a run, written while
 //!    it proceeds.
@@ -50,13 +52,13 @@
 //!
 //! ```text
 //! units ids rng  <-  packet  <-  nic balance split rail  <-  topology collective workload
-//!   <-  endpoint switching  <-  bound fabric  <-  multirail record  <-  scenario hpcc
+//!   <-  endpoint switching  <-  bound fabric  <-  fluid multirail record  <-  scenario hpcc
 //!   <-  study report  <-  cli (the binary)
 //! ```
 //!
 //! A test checks this against the sources. The bridge to C++ (`bridge`, with the features `bridge`
-//! and `ns3`) uses every layer except `collective`, `bound`, `multirail`, `record`, `study` and
-//! `cli`, and no layer uses it.
+//! and `ns3`) uses every layer except `collective`, `bound`, `fluid`, `multirail`, `record`, `study`
+//! and `cli`, and no layer uses it.
 //!
 //! # What each layer does not know
 //!
@@ -69,12 +71,14 @@
 //!   [`endpoint`] nor [`switching`] uses the other.
 //! - The fabric's loop knows nothing of RDMA, ECN or policies: it takes the next event, advances
 //!   the time, and dispatches.
+//! - The fluid world knows no packet, no queue and no congestion control; it says where that
+//!   matters.
 //! - Only a timer, an acknowledgement or a routing update reveals a failure.
 //! - Reports never simulate, and a run never draws figures.
 //!
 //! # Features
 //!
-//! `fabric` has the worlds in Rust and all that is built on them: [`fabric`], [`bound`],
+//! `fabric` has the worlds in Rust and all that is built on them: [`fabric`], [`bound`], [`fluid`],
 //! [`multirail`], [`record`], [`scenario`], [`hpcc`], [`study`] and [`report`]. Without it the
 //! library is the layers below, for a world of your own. `cli` is the program; both are on by
 //! default. `bridge` and `ns3` are the contract with C++. A crate that uses the library needs no
@@ -98,6 +102,8 @@ pub mod collective;
 pub mod endpoint;
 #[cfg(feature = "fabric")]
 pub mod fabric;
+#[cfg(feature = "fabric")]
+pub mod fluid;
 #[cfg(feature = "fabric")]
 pub mod hpcc;
 pub mod ids;

@@ -96,6 +96,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let bars = Bars::of_many(comparison.runs().len());
     let finished = study::compare(&comparison, arguments.jobs.unwrap_or_else(cores), &bars)?;
     drop(bars);
+    warn_of_fluid(&finished);
 
     let summaries: Vec<Summary> =
         finished.iter().map(|finished| finished.summary.clone()).collect();
@@ -105,6 +106,20 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         output::print(&report::compare_table(&summaries))?;
     }
     Ok(status(&finished))
+}
+
+/// Prints the warnings of fluid runs, each once, with its policy.
+fn warn_of_fluid(finished: &[Finished]) {
+    let mut known: Vec<String> = Vec::new();
+    for Finished { summary, .. } in finished {
+        for warning in &summary.warnings {
+            let warning = format!("{}: {warning}", summary.policy);
+            if !known.contains(&warning) {
+                output::warning(&warning);
+                known.push(warning);
+            }
+        }
+    }
 }
 
 fn status(finished: &[Finished]) -> Status {

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
+use evenkeel::fluid::Fidelity;
 use evenkeel::report::{self, Writer};
 use evenkeel::scenario::RailScenario;
 
@@ -68,6 +69,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let mut recording = Recording::begin(&scenario, &identity, &destination)?;
     let watch = recording.as_mut().map(Recording::watch);
     let kind = match (&scenario.traces, watch) {
+        (None, _) if scenario.fidelity == Fidelity::Fluid => Kind::Fluid,
         (None, None) => Kind::Workload,
         (None, Some(watch)) => Kind::Watched(watch),
         (Some(traces), watch) => Kind::Traces(&scenario, traces, watch),

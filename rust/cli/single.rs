@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Seek};
 
 use anyhow::anyhow;
 use evenkeel::fabric::{FlowRecord, Outcome, Setup, Watch};
+use evenkeel::fluid::Fidelity;
 use evenkeel::record::Profile;
 use evenkeel::report::{self, FlowsCsv, Folder, Identity, Writer};
 use evenkeel::scenario::Scenario;
@@ -69,6 +70,8 @@ pub(super) fn kept_in(folder: Option<&Folder>) -> String {
 pub(super) enum Kind<'a> {
     /// The workload of its setup.
     Workload,
+    /// The same, as flows of bytes.
+    Fluid,
     /// The same, observed by a watch.
     Watched(&'a mut dyn Watch),
     /// Traces of a scenario, which are read during the run, perhaps observed by a watch.
@@ -84,8 +87,10 @@ pub(super) fn simulate<'a>(
     to: &Destination,
 ) -> anyhow::Result<Single<'a>> {
     let (mut watch, mut traces, mut scratch) = (None::<&mut dyn Watch>, None, None);
+    let mut fidelity = Fidelity::Packet;
     match kind {
         Kind::Workload => {}
+        Kind::Fluid => fidelity = Fidelity::Fluid,
         Kind::Watched(by) => watch = Some(by),
         Kind::Traces(scenario, streaming, by) => {
             watch = by;
@@ -97,7 +102,8 @@ pub(super) fn simulate<'a>(
     let bound = study::lower_bound(setup).time;
     let bars = Bars::of_one();
     let bar = bars.start(progress::label(identity));
-    let run = Run { identity, setup, bound, traces: traces.map(|(_, streaming)| streaming) };
+    let traced = traces.map(|(_, streaming)| streaming);
+    let run = Run { identity, setup, bound, fidelity, traces: traced };
     let observers = RunObservers {
         watch: watch.map(|watch| watch as &mut dyn Watch),
         flows: &mut |flow| flows.write(flow),
@@ -177,6 +183,7 @@ impl Single<'_> {
                 output::print(&format!("results   {}\n", kept_in(to.folder.as_ref())))?;
             }
         }
+        self.finished.summary.warnings.iter().for_each(|warning| output::warning(warning));
         Ok(incomplete::report(&self.finished))
     }
 

@@ -35,6 +35,7 @@ pub(super) struct Arguments {
 /// Writes the workload of the scenario as Chakra traces, one file per rank.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let scenario = arguments.scenario.load(None)?;
+    scenario.expect_packets()?;
     scenario.expect_known()?;
     let traces = Traces::of(&scenario.workload).map_err(|error| {
         let file = arguments.scenario.scenario.display();

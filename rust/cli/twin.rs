@@ -36,6 +36,7 @@ pub(super) struct Arguments {
 /// Runs the scenario in both worlds and prints the comparison.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let scenario = arguments.scenario.load(Some(&arguments.policy))?;
+    scenario.expect_packets()?;
     scenario.expect_known()?;
     let setup = scenario.setup();
     let (ns3, ns3_wall_s) = timed(|| in_ns3(&setup));

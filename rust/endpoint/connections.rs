@@ -55,6 +55,11 @@ impl Connection {
         ConnectionKey { src, dst, stream, slot }
     }
 
+    /// The index, among all of its flows, of the one that was added last.
+    pub(super) fn last_index(&self) -> u32 {
+        self.first.wrapping_add(self.flows.len() as u32).wrapping_sub(1)
+    }
+
     /// The flow of that index, which is delivered with this.
     pub(super) fn take(&mut self, index: u32) -> u32 {
         let offset = index.wrapping_sub(self.first) as usize;

@@ -261,7 +261,6 @@ impl Ledger {
     }
 
     /// How many flow records are in memory.
-    #[cfg(test)]
     pub(crate) fn flow_records(&self) -> usize {
         self.flows.len()
     }

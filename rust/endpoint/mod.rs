@@ -13,6 +13,8 @@
 //! - [`Endpoints::handle_routing`] when routing has converged to a new state of the links;
 //! - [`Endpoints::create_qp`], [`Endpoints::post_send`] and the verbs of the NIC serve programs
 //!   that use queue pairs themselves;
+//! - [`Endpoints::hand_over_flows`] serves worlds that do not move packets: they carry whole flows
+//!   and say when these are delivered and complete.
 //! - [`Endpoints::post`] and [`Endpoints::poll_message_event`] serve programs that decide as they
 //!   go what is sent next. Where that never ends, [`Endpoints::discard_completed`] bounds memory.
 //!
@@ -20,6 +22,7 @@
 
 mod base_rtt;
 mod connections;
+mod handed;
 mod host;
 mod in_use;
 mod lanes;
@@ -38,6 +41,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 pub use base_rtt::base_rtt;
+pub use handed::{EntropyValues, HandedFlow};
 pub use host::Host;
 pub use ledger::{Discarded, Ledger};
 pub use policies::{JobPolicy, Policies, Policy};
@@ -46,6 +50,7 @@ pub use sending::label_of;
 pub use spans::Spans;
 
 use connections::Connection;
+use handed::Handed;
 use host::Start;
 use path_weights::PathWeights;
 use queue_pairs::OwnQps;
@@ -137,6 +142,8 @@ pub struct Endpoints {
     message_events: VecDeque<MessageEvent>,
     /// The first message whose events are reported; `None` if none is.
     first_reported: Option<MessageId>,
+    /// Flows for the world; `None` if NICs send them as packets.
+    handed: Option<Handed>,
 }
 
 impl Endpoints {
@@ -159,6 +166,7 @@ impl Endpoints {
             touched: Vec::new(),
             message_events: VecDeque::new(),
             first_reported: None,
+            handed: None,
             policies,
             site,
         }
@@ -323,24 +331,14 @@ impl Endpoints {
     fn handle_event(&mut self, now: Time, id: HostId, event: NicEvent) {
         match event {
             NicEvent::Delivered { owner: Owner::World(cookie), message } => {
-                if let Some(message) = self.ledger.deliver(now, cookie, message) {
-                    self.report(now, message, MessageEventKind::Delivered);
-                    self.release(now, Ended { host: id, task: message.into() });
-                }
+                self.handle_delivered(now, id, cookie, message);
             }
             NicEvent::Completed { owner: Owner::Program(qp), .. } => {
                 unreachable!("{qp}: its work is reported as completions")
             }
             NicEvent::Completed { owner: Owner::World(cookie), work } => {
                 let flow = u32::try_from(work).expect("work is named by its flow");
-                let stream = self.ledger.connections.as_slice()[cookie as usize].key().stream;
-                let policy = self.policies.index_of(stream);
-                self.hosts[id.index()].splitters.of(policy).handle_completed_flow(now);
-                self.ledger.connections.complete_flow(cookie);
-                if let Some(message) = self.ledger.complete(now, flow) {
-                    self.report(now, message, MessageEventKind::Completed);
-                    self.release(now, Ended { host: id, task: message.into() });
-                }
+                self.handle_completed(now, id, cookie, flow);
             }
             NicEvent::Delivered { owner: Owner::Program(qp), .. } => {
                 unreachable!("{qp}: its deliveries are reported as completions")
@@ -350,11 +348,28 @@ impl Endpoints {
             }
             NicEvent::PathFailed { owner: Owner::World(cookie), path } => {
                 let key = self.ledger.connections.as_slice()[cookie as usize].key();
-                let edge = self.site.routes.edge_of(key.dst);
-                let policy = self.policies.index_of(key.stream);
-                let splitter = self.hosts[id.index()].splitters.of(policy);
-                splitter.handle_failed_path(now, edge, path);
+                self.handle_failed_path(now, &key, path);
             }
+        }
+    }
+
+    /// The flow of that index on a connection has been delivered to its receiver `id`.
+    fn handle_delivered(&mut self, now: Time, id: HostId, connection: u32, index: u32) {
+        if let Some(message) = self.ledger.deliver(now, connection, index) {
+            self.report(now, message, MessageEventKind::Delivered);
+            self.release(now, Ended { host: id, task: message.into() });
+        }
+    }
+
+    /// A flow of a connection has completed at its sender `id`.
+    fn handle_completed(&mut self, now: Time, id: HostId, connection: u32, flow: u32) {
+        let stream = self.ledger.connections.as_slice()[connection as usize].key().stream;
+        let policy = self.policies.index_of(stream);
+        self.hosts[id.index()].splitters.of(policy).handle_completed_flow(now);
+        self.ledger.connections.complete_flow(connection);
+        if let Some(message) = self.ledger.complete(now, flow) {
+            self.report(now, message, MessageEventKind::Completed);
+            self.release(now, Ended { host: id, task: message.into() });
         }
     }
 

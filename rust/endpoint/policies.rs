@@ -128,6 +128,11 @@ impl Policies {
 }
 
 impl Policy {
+    /// Flags of all its packets: `HASHED` or none.
+    pub(super) fn flags(&self) -> Flags {
+        self.flags
+    }
+
     /// The settings of its queue pairs in NICs with that recovery; `None` if they are the NIC's.
     pub(super) fn settings(&self, of_nic: Recovery) -> Option<QpSettings> {
         let &Self { recovery, flags, .. } = self;

@@ -9,8 +9,20 @@ use crate::ids::{HostId, LinkId, MessageId, TaskId};
 use crate::nic::{ReceiveHalf, SendHalf};
 use crate::split::{Flow, QueuePairChoice, Request, Split};
 use crate::topology::{FailuresKnown, LinkState};
-use crate::units::Time;
+use crate::units::{Bytes, Time};
 use crate::workload::Message;
+
+/// A flow on its queue pair.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Put {
+    /// Its record in the ledger.
+    pub(super) record: u32,
+    /// Its queue pair.
+    pub(super) connection: u32,
+    /// The path that it is pinned to, under source routes.
+    pub(super) path: u16,
+    pub(super) bytes: Bytes,
+}
 
 impl Endpoints {
     /// Hands the message that a task is to its sender's splitter.
@@ -91,6 +103,10 @@ impl Endpoints {
         let stream = self.message(flow.message).stream;
         let connection = self.connection_for(StreamKey { src, dst: flow.dst, stream }, flow);
         let id = self.ledger.add_flow(now, flow, connection);
+        if self.handed.is_some() {
+            let &Flow { path, bytes, .. } = flow;
+            return self.hand_over(now, Put { record: id, connection, path, bytes });
+        }
         let qp = self.ledger.connections.as_slice()[connection as usize].qp;
         self.hosts[src.index()].nic.post(qp, flow.bytes, u64::from(id), flow.path);
     }

@@ -5,6 +5,7 @@ use comfy_table::ColumnConstraint;
 use super::table::{finish, plain};
 use super::{Summary, human, run_table};
 use crate::balance::display_name;
+use crate::fluid::Fidelity;
 
 /// The headings of the columns, on two lines so that ten columns fit into 80 characters.
 const HEADINGS: [&str; 10] = [
@@ -64,8 +65,12 @@ fn title(runs: &[Summary]) -> String {
         of_seed.map(|run| run.bound_ns).fold(f64::INFINITY, f64::min)
     };
     let bound = Spread::of(seeds.iter().map(least));
+    let fidelity = match first.fidelity {
+        Fidelity::Packet => "",
+        Fidelity::Fluid => ", fluid",
+    };
     format!(
-        "{}: {}, {}\n{shown_seeds}; lower bound of the CCT: {}\n\n",
+        "{}: {}, {}{fidelity}\n{shown_seeds}; lower bound of the CCT: {}\n\n",
         first.scenario,
         run_table::fabric(first),
         human::plural(first.messages, "message"),
@@ -76,9 +81,11 @@ fn title(runs: &[Summary]) -> String {
 fn row(policy: &str, runs: &[&Summary]) -> [String; 10] {
     let spread =
         |value: fn(&Summary) -> Option<f64>| Spread::of(runs.iter().filter_map(|run| value(run)));
-    let count = |value: fn(&Summary) -> u64| {
-        human::count(Spread::of(runs.iter().map(|run| value(run) as f64)).mean)
+    let count = |value: fn(&Summary) -> Option<u64>| {
+        let values = Spread::of(runs.iter().filter_map(|run| Some(value(run)? as f64)));
+        if values.count == 0 { "-".to_owned() } else { human::count(values.mean) }
     };
+    let queue = Spread::of(runs.iter().filter_map(|run| Some(run.queue_bytes_max? as f64)));
     let mut cct = spread(|run| run.cct_ns).times();
     let completed = runs.iter().filter(|run| run.cct_ns.is_some()).count();
     if completed == 0 {
@@ -91,11 +98,11 @@ fn row(policy: &str, runs: &[&Summary]) -> [String; 10] {
         cct,
         spread(|run| run.slowdown).ratio(),
         spread(|run| run.fct_ns.p99).times(),
-        human::bytes(Spread::of(runs.iter().map(|run| run.queue_bytes_max as f64)).mean),
-        count(|run| run.packets.retransmitted),
-        count(|run| run.packets.dropped),
-        count(|run| run.packets.out_of_order),
-        count(|run| run.qps.extra_per_nic_max),
+        if queue.count == 0 { "-".to_owned() } else { human::bytes(queue.mean) },
+        count(|run| Some(run.packets?.retransmitted)),
+        count(|run| Some(run.packets?.dropped)),
+        count(|run| Some(run.packets?.out_of_order)),
+        count(|run| Some(run.qps.extra_per_nic_max)),
         human::seconds(Spread::of(runs.iter().map(|run| run.wall_s)).mean),
     ]
 }

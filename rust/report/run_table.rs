@@ -2,8 +2,9 @@
 
 use super::human;
 use super::table::{finish, plain};
-use super::{JobSummary, Summary};
+use super::{JobSummary, Packets, State, Summary};
 use crate::balance::display_name;
+use crate::fluid::Fidelity;
 
 /// The summary as two columns, quantity and value; below it a row for each job if there are
 /// several.
@@ -40,50 +41,57 @@ fn jobs(jobs: &[JobSummary]) -> String {
 }
 
 fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
-    let packets = &summary.packets;
-    let count = |number: u64| human::count(number as f64);
-    vec![
+    let mut rows = vec![
         ("scenario", format!("{} (seed {})", summary.scenario, summary.seed)),
         ("policy", display_name(&summary.policy).into_owned()),
         ("fabric", fabric(summary)),
+    ];
+    if summary.fidelity == Fidelity::Fluid {
+        rows.push(("fidelity", "fluid: max-min fair rates, without packets and queues".to_owned()));
+    }
+    rows.extend([
         ("messages", format!("{} of {} completed", summary.messages_completed, summary.messages)),
         ("flows", format!("{} of {} completed", summary.flows_completed, summary.flows)),
         ("CCT", cct(summary)),
         ("FCT", fct(summary)),
-        (
-            "packets",
-            format!(
-                "{} sent, {} delivered, {} retransmitted, {} dropped",
-                count(packets.sent),
-                count(packets.delivered),
-                count(packets.retransmitted),
-                count(packets.dropped)
-            ),
-        ),
-        (
-            "",
-            format!(
-                "{} trimmed, {} ECN marked, {} out of order",
-                count(packets.trimmed),
-                count(packets.marked),
-                count(packets.out_of_order)
-            ),
-        ),
-        (
-            "queues",
-            format!(
-                "{} at most at a port, {} on average; PFC pauses: {}",
-                human::bytes(summary.queue_bytes_max as f64),
-                human::bytes(summary.queue_bytes_mean),
-                count(summary.pfc_pauses)
-            ),
-        ),
+    ]);
+    rows.extend(summary.packets.iter().flat_map(packets));
+    rows.extend(queues(summary).map(|queues| ("queues", queues)));
+    rows.extend([
         ("links", format!("{} at most", human::bytes(summary.link_bytes_max as f64))),
         ("QPs", qps(summary)),
         ("contexts", contexts(summary)),
-        ("state", state(summary)),
-        ("work", work(summary)),
-    ]
+    ]);
+    rows.extend(summary.state.as_ref().map(|it| ("state", state(it))));
+    rows.push(("work", work(summary)));
+    rows
+}
+
+fn packets(packets: &Packets) -> [(&'static str, String); 2] {
+    let count = |number: u64| human::count(number as f64);
+    let fates = format!(
+        "{} sent, {} delivered, {} retransmitted, {} dropped",
+        count(packets.sent),
+        count(packets.delivered),
+        count(packets.retransmitted),
+        count(packets.dropped)
+    );
+    let others = format!(
+        "{} trimmed, {} ECN marked, {} out of order",
+        count(packets.trimmed),
+        count(packets.marked),
+        count(packets.out_of_order)
+    );
+    [("packets", fates), ("", others)]
+}
+
+fn queues(summary: &Summary) -> Option<String> {
+    Some(format!(
+        "{} at most at a port, {} on average; PFC pauses: {}",
+        human::bytes(summary.queue_bytes_max? as f64),
+        human::bytes(summary.queue_bytes_mean?),
+        human::count(summary.pfc_pauses? as f64)
+    ))
 }
 
 /// `256 hosts, 32 switches, 512 links`.
@@ -154,8 +162,7 @@ fn contexts(summary: &Summary) -> String {
 }
 
 /// The state of the policy in addition to the queue pairs.
-fn state(summary: &Summary) -> String {
-    let state = &summary.state;
+fn state(state: &State) -> String {
     let switches = match state.switch_bits_max {
         0 => "none in switches".to_owned(),
         bits => format!(
@@ -171,10 +178,12 @@ fn work(summary: &Summary) -> String {
     let memory = summary
         .peak_rss_bytes
         .map_or_else(String::new, |bytes| format!(", {} of memory", human::bytes(bytes as f64)));
+    let hops = summary
+        .packet_hops
+        .map_or_else(String::new, |hops| format!(", {} packet-hops", human::count(hops as f64)));
     format!(
-        "{} events, {} packet-hops in {}{memory}",
+        "{} events{hops} in {}{memory}",
         human::count(summary.events as f64),
-        human::count(summary.packet_hops as f64),
         human::seconds(summary.wall_s)
     )
 }
@@ -189,6 +198,14 @@ mod tests {
         let text = run_table(&sample::summary());
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         sample::snapshot("run-table", &text);
+    }
+
+    #[test]
+    fn a_fluid_run_shows_neither_packets_nor_queues() {
+        let text = run_table(&sample::summary().of_fluid(Vec::new()));
+        assert!(text.contains("fidelity  fluid: max-min fair rates"), "{text}");
+        assert!(!text.contains("retransmitted") && !text.contains("queues  "), "{text}");
+        assert!(text.contains("123 events in 1.25ms"), "{text}");
     }
 
     #[test]

@@ -228,10 +228,12 @@ pub(super) fn comparison(seeds: u64) -> Vec<Summary> {
             run.cct_ns = Some(817_123.456 + seed as f64 * 1_000.0);
             run.slowdown = Some(12.345 + seed as f64 / 100.0);
             run.fct_ns.p99 = Some(816_999.0 - seed as f64 * 10.0);
-            run.queue_bytes_max = 123_456 * seed;
-            run.packets.retransmitted = 12_345_678;
-            run.packets.dropped = 12_345;
-            run.packets.out_of_order = 999_999;
+            run.queue_bytes_max = Some(123_456 * seed);
+            if let Some(packets) = &mut run.packets {
+                packets.retransmitted = 12_345_678;
+                packets.dropped = 12_345;
+                packets.out_of_order = 999_999;
+            }
             run.qps.extra_per_nic_max = 1_234;
             run.wall_s = 123.4;
             if index == 2 && seed == seeds {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::{Cost, Identity, JobSummary, VERSION};
 use crate::endpoint::Spans;
 use crate::fabric::{Outcome, QpCounts};
+use crate::fluid::Fidelity;
 use crate::nic::QpAccount;
 use crate::record::Profile;
 use crate::topology::Topology;
@@ -24,6 +25,12 @@ pub struct Summary {
     pub seed: u64,
     /// The version of this program.
     pub version: &'static str,
+    /// Whether the run moved packets or flows of bytes; absent if packets.
+    #[serde(skip_serializing_if = "is_packet")]
+    pub fidelity: Fidelity,
+    /// Where a fluid run is not meant to be trusted; absent if there is nothing to say.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Hosts of the topology.
     pub hosts: usize,
     /// Switches of the topology.
@@ -46,21 +53,22 @@ pub struct Summary {
     pub slowdown: Option<f64>,
     /// Completion times of the messages that completed, each from the message's start.
     pub fct_ns: Fct,
-    /// Counts of data packets, without acknowledgements and other control packets.
-    pub packets: Packets,
-    /// Pause frames of priority flow control that were sent.
-    pub pfc_pauses: u64,
-    /// The most bytes that waited at one switch port.
-    pub queue_bytes_max: u64,
+    /// Counts of data packets, without acknowledgements and other control packets; `None` of a
+    /// fluid run.
+    pub packets: Option<Packets>,
+    /// Pause frames of priority flow control that were sent; `None` of a fluid run.
+    pub pfc_pauses: Option<u64>,
+    /// The most bytes that waited at one switch port; `None` of a fluid run.
+    pub queue_bytes_max: Option<u64>,
     /// The mean of the bytes that data packets found in the queue when they arrived at switch
-    /// ports.
-    pub queue_bytes_mean: f64,
+    /// ports; `None` of a fluid run.
+    pub queue_bytes_mean: Option<f64>,
     /// The most bytes that one direction of a link carried.
     pub link_bytes_max: u64,
     /// Queue pairs of the NICs, and those that splitters added.
     pub qps: Qps,
-    /// State that policies keep.
-    pub state: State,
+    /// State that policies keep; `None` of a fluid run.
+    pub state: Option<State>,
     /// The jobs; absent unless the workload has several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobSummary>,
@@ -72,8 +80,8 @@ pub struct Summary {
     pub qp_account: QpAccount,
     /// Events of the simulation.
     pub events: u64,
-    /// Packets that crossed a link.
-    pub packet_hops: u64,
+    /// Packets that crossed a link; `None` of a fluid run.
+    pub packet_hops: Option<u64>,
     /// Wall time of the simulation, seconds.
     pub wall_s: f64,
     /// Peak memory of the process; `None` where the system does not report it.
@@ -196,6 +204,8 @@ impl Summary {
             policy: identity.policy.clone(),
             seed: identity.seed,
             version: VERSION,
+            fidelity: Fidelity::Packet,
+            warnings: Vec::new(),
             hosts: topology.host_names().len(),
             switches: topology.switches().len(),
             links: topology.links().len(),
@@ -211,7 +221,7 @@ impl Summary {
                 Some(discarded) => Fct::of_discarded(&discarded.message_fct),
                 None => Fct::of(&outcome.message_fct),
             },
-            packets: Packets {
+            packets: Some(Packets {
                 sent: count.sent,
                 delivered: count.delivered,
                 retransmitted: count.retransmitted,
@@ -219,18 +229,18 @@ impl Summary {
                 trimmed: count.trimmed,
                 marked: count.marked,
                 out_of_order: count.out_of_order,
-            },
-            pfc_pauses: count.pfc_pauses,
-            queue_bytes_max: outcome.queue_bytes_max.get(),
-            queue_bytes_mean: outcome.queue_bytes_mean,
+            }),
+            pfc_pauses: Some(count.pfc_pauses),
+            queue_bytes_max: Some(outcome.queue_bytes_max.get()),
+            queue_bytes_mean: Some(outcome.queue_bytes_mean),
             link_bytes_max: outcome.link_bytes_max.get(),
             qps: outcome.qps.into(),
-            state: State::of(outcome),
+            state: Some(State::of(outcome)),
             jobs: Vec::new(),
             record: None,
             qp_account: QpAccount::most(&outcome.qp_accounts),
             events: count.events,
-            packet_hops: count.packet_hops,
+            packet_hops: Some(count.packet_hops),
             wall_s: cost.wall.as_secs_f64(),
             peak_rss_bytes: cost.peak_rss_bytes,
         }
@@ -241,10 +251,29 @@ impl Summary {
         Self { jobs, ..self }
     }
 
+    /// The same of a fluid run, which has no packets, no queues and no state of policies.
+    pub(crate) fn of_fluid(self, warnings: Vec<String>) -> Self {
+        Self {
+            fidelity: Fidelity::Fluid,
+            warnings,
+            packets: None,
+            pfc_pauses: None,
+            queue_bytes_max: None,
+            queue_bytes_mean: None,
+            state: None,
+            packet_hops: None,
+            ..self
+        }
+    }
+
     /// The identity of the run.
     pub fn identity(&self) -> Identity {
         Identity { scenario: self.scenario.clone(), policy: self.policy.clone(), seed: self.seed }
     }
+}
+
+fn is_packet(fidelity: &Fidelity) -> bool {
+    *fidelity == Fidelity::Packet
 }
 
 /// Writes `summary.json`, indented.
@@ -311,6 +340,19 @@ mod tests {
         let mut json = Vec::new();
         write_summary(&mut json, &sample::summary()).unwrap();
         sample::snapshot("summary-json", &String::from_utf8(json).unwrap());
+    }
+
+    #[test]
+    fn a_fluid_run_says_so_and_has_no_counts_of_packets() {
+        let summary = sample::summary().of_fluid(vec!["packets would be lost".to_owned()]);
+        let json = serde_json::to_value(&summary).unwrap();
+        assert_eq!(json["fidelity"], "fluid");
+        assert_eq!(json["warnings"], serde_json::json!(["packets would be lost"]));
+        for key in ["packets", "pfc_pauses", "queue_bytes_max", "state", "packet_hops"] {
+            assert!(json.as_object().unwrap()[key].is_null(), "{key}");
+        }
+        let packet = serde_json::to_value(sample::summary()).unwrap();
+        assert!(packet.get("fidelity").is_none() && packet.get("warnings").is_none());
     }
 
     #[test]

@@ -17,6 +17,7 @@ use super::resolve::{site::ResolvedWorkload, transport};
 use crate::balance::{SHARED_PARAMETERS, Scheme};
 use crate::endpoint::JobPolicy;
 use crate::fabric::{FabricConfig, Rounding, Setup};
+use crate::fluid::Fidelity;
 use crate::ids::HostId;
 use crate::nic::NicConfig;
 use crate::record::Recording;
@@ -48,6 +49,8 @@ pub struct Scenario {
     pub scheme: Scheme,
     /// The policies of jobs with one of their own.
     pub job_policies: Vec<JobPolicy>,
+    /// Whether a run moves packets or flows of bytes.
+    pub fidelity: Fidelity,
     /// What is recorded over time, if anything.
     pub recording: Option<Recording>,
     /// The seed of every random draw.
@@ -190,6 +193,7 @@ impl Scenario {
         Ok(Self {
             name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             path: path.to_owned(),
+            fidelity: *file.general.fidelity,
             seed,
             time_limit,
             topology: Arc::new(topology),
@@ -228,6 +232,19 @@ impl Scenario {
         let expected = "this command needs all messages before it starts; with false, the traces \
                         are read as a whole";
         Err(self.origin.context().invalid_as(&self.trace_key("streaming"), "true", expected))
+    }
+
+    /// Fails for a fluid run, for commands that need packets.
+    ///
+    /// # Errors
+    /// Fails if the scenario has `fidelity = "fluid"`.
+    pub fn expect_packets(&self) -> Result<(), ScenarioError> {
+        if self.fidelity == Fidelity::Packet {
+            return Ok(());
+        }
+        let expected = "it must be 'packet' for this command; `run` and `compare` accept 'fluid'";
+        let key = self.file.general.fidelity.key();
+        Err(self.origin.context().invalid_as(key, "fluid", expected))
     }
 
     /// A fault of its traces that was found when they were replayed.
@@ -342,6 +359,11 @@ fn recording(
     if fabric == Fabric::Existing {
         let because = "time series are of this simulator's own fabric; in another world, use its \
                        trace sources";
+        return Err(context.misplaced(&Key::ROOT.child("record"), because));
+    }
+    if *file.general.fidelity == Fidelity::Fluid {
+        let because = "time series are of packets and queues, which fidelity = 'fluid' does not \
+                       have; leave out one of them";
         return Err(context.misplaced(&Key::ROOT.child("record"), because));
     }
     record::resolve(context, section, topology).map(Some)

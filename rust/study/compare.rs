@@ -113,6 +113,7 @@ pub fn compare(
             identity: &identity,
             setup: &setup,
             bound: *bound.get_or_init(|| lower_bound(&setup).time),
+            fidelity: scenario.fidelity,
             traces: scenario.traces.as_deref(),
         };
         let observers = RunObservers {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::fabric::{
     self, FixedWorkload, FlowRecord, Outcome, Progress, Replay, Setup, Verdict, Watch, World,
 };
+use crate::fluid::{self, Estimate, Fidelity};
 use crate::report::{Cost, Identity, JobSummary, OpenMessages, Stopwatch, Summary};
 use crate::units::{Span, Time};
 use crate::workload::Workload;
@@ -19,13 +20,15 @@ pub struct Run<'a> {
     pub setup: &'a Setup,
     /// The lower bound of its workload.
     pub bound: Span,
+    /// Whether it moves packets or flows of bytes.
+    pub fidelity: Fidelity,
     /// Traces that are read during the run; they replace the workload of `setup`.
     pub traces: Option<&'a Streaming>,
 }
 
 /// The observers of a run.
 pub struct RunObservers<'a> {
-    /// Observes packets and counters.
+    /// Observes packets and counters, of which a fluid run has none.
     pub watch: Option<&'a mut dyn Watch>,
     /// Called with each flow when it completes, if traces are read during the run.
     pub flows: &'a mut dyn FnMut(&FlowRecord),
@@ -52,6 +55,7 @@ pub struct Finished {
 /// Fails if a trace that is read during the run turns out to be invalid; the run ends there.
 pub fn run(run: &Run<'_>, observers: RunObservers<'_>) -> Result<(Finished, Outcome), ChakraError> {
     match run.traces {
+        None if run.fidelity == Fidelity::Fluid => Ok(run_fluid(run, observers)),
         None => Ok(run_workload(run, observers)),
         Some(traces) => run_traces(run, traces, observers),
     }
@@ -62,12 +66,23 @@ fn run_workload(run: &Run<'_>, observers: RunObservers<'_>) -> (Finished, Outcom
     let stopwatch = Stopwatch::start();
     let observers = fabric::Observers { watch, progress };
     let outcome = fabric::drive(World::new(run.setup), &mut FixedWorkload, observers);
-    let cost = stopwatch.stop();
-    let Setup { workload, topology, .. } = run.setup;
-    let open = OpenMessages::of(&outcome, workload, topology);
-    let mut finished = finish(run, &outcome, open, cost);
-    finished.summary = finished.summary.with_jobs(JobSummary::of_setup(&outcome, run.setup));
+    (finish_workload(run, &outcome, stopwatch.stop()), outcome)
+}
+
+fn run_fluid(run: &Run<'_>, observers: RunObservers<'_>) -> (Finished, Outcome) {
+    let stopwatch = Stopwatch::start();
+    let Estimate { outcome, warnings } = fluid::run(run.setup, observers.progress);
+    let mut finished = finish_workload(run, &outcome, stopwatch.stop());
+    finished.summary = finished.summary.of_fluid(warnings);
     (finished, outcome)
+}
+
+fn finish_workload(run: &Run<'_>, outcome: &Outcome, cost: Cost) -> Finished {
+    let Setup { workload, topology, .. } = run.setup;
+    let open = OpenMessages::of(outcome, workload, topology);
+    let mut finished = finish(run, outcome, open, cost);
+    finished.summary = finished.summary.with_jobs(JobSummary::of_setup(outcome, run.setup));
+    finished
 }
 
 fn run_traces(

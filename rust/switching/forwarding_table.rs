@@ -173,6 +173,13 @@ impl ForwardingTable {
         self.routes.next_hops(switch, dst)
     }
 
+    /// The equal-cost ports of `switch` towards `dst`, and their weights unless they are all alike.
+    pub(super) fn weighted(&self, switch: SwitchId, dst: HostId) -> (&[PortId], Option<&[u32]>) {
+        let capacities = self.capacities.as_ref();
+        let shares = capacities.and_then(|it| it.shares(&self.routes, switch, dst));
+        (self.routes.next_hops(switch, dst), shares.map(|shares| shares.weights))
+    }
+
     /// The candidates of a choice for a packet.
     #[inline]
     pub(super) fn candidates<'a>(

@@ -204,6 +204,21 @@ impl Switching {
         self.table.next_hops(switch, dst)
     }
 
+    /// The equal-cost ports of `switch` towards `dst` that it has not detected as dead, each with
+    /// its weight; if all of them are dead, all with the weight 1: packets are then lost there.
+    pub fn weighted_next_hops(&self, switch: SwitchId, dst: HostId) -> Vec<(PortId, u32)> {
+        let (ports, weights) = self.table.weighted(switch, dst);
+        let weight = |index: usize| weights.map_or(1, |weights| weights[index]);
+        let dead = self.switches[switch.index()].dead_ports();
+        let all = ports.iter().enumerate().map(|(index, &port)| (port, weight(index)));
+        let alive: Vec<_> =
+            all.filter(|(port, weight)| *weight > 0 && !dead.contains(port)).collect();
+        match alive.is_empty() {
+            true => ports.iter().map(|&port| (port, 1)).collect(),
+            false => alive,
+        }
+    }
+
     /// The port that every packet to `dst` leaves `switch` by until the next step of the failure
     /// plan; `None` if the choice depends on the packet, if the policy tracks departures, or if
     /// there is no path.

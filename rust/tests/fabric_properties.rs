@@ -8,6 +8,7 @@
 use std::path::Path;
 
 use evenkeel::fabric::{self, Buffer, Headroom, Outcome, Setup, Verdict};
+use evenkeel::fluid;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::study::lower_bound;
 use evenkeel::units::{Bytes, Span, Time};
@@ -212,6 +213,9 @@ fn check_verdict(outcome: &Outcome) {
     }
 }
 
+/// Acknowledgements that a fluid run serves before data are in its rates to within this part.
+const LINK_WORK: f64 = 1.01;
+
 fn check_bound(setup: &Setup, cct: Span) {
     let bound = lower_bound(setup).time;
     assert!(cct >= bound, "{cct} beats the bound {bound}");
@@ -258,5 +262,25 @@ proptest! {
         let as_made_for = setup.nic.recovery == setup.scheme.recovery && !may_overtake;
         prop_assert!(outcome.counters.retransmitted == 0 || !as_made_for);
         check_bound(&setup, outcome.cct.expect("it completed"));
+    }
+
+    #[test]
+    fn a_fluid_run_is_repeatable_and_below_neither_its_bound_nor_the_work_of_a_link(
+        drawn in scenario(),
+    ) {
+        let scenario = parse(&drawn.0);
+        let mut setup = scenario.setup();
+        let failing = fluid::run(&setup, &mut |_| {});
+        check_verdict(&failing.outcome);
+        prop_assert!(failing == fluid::run(&setup, &mut |_| {}), "another outcome");
+        setup.fabric.failures.clear();
+        setup.time_limit = Time::ZERO + Span::from_ms(10_000);
+        let outcome = fluid::run(&setup, &mut |_| {}).outcome;
+        prop_assert_eq!(outcome.verdict, Verdict::Completed);
+        check_bound(&setup, outcome.cct.expect("it completed"));
+        for (port, bytes) in outcome.link_bytes.iter().enumerate() {
+            let took = setup.topology.links()[port / 2].rate.time_for(*bytes);
+            prop_assert!(took.as_ps() as f64 <= outcome.ended.as_ps() as f64 * LINK_WORK);
+        }
     }
 }

@@ -7,6 +7,7 @@ mod bounds;
 mod failures;
 mod failures_peers;
 mod figure;
+mod fluid;
 mod hpcc_family;
 mod line_cut;
 mod link_failure;

@@ -84,6 +84,7 @@ pub(super) fn experiment_of_scenario(
 ) -> Result<Box<Experiment>, ExperimentError> {
     let scenario = Scenario::load(Path::new(path), &overrides.into())?;
     scenario.expect_known()?;
+    scenario.expect_packets()?;
     supported(scenario.into())
 }
 
@@ -94,6 +95,7 @@ pub(super) fn experiment_of_text(
 ) -> Result<Box<Experiment>, ExperimentError> {
     let scenario = Scenario::parse(text, NAME, Path::new(folder), &overrides.into())?;
     scenario.expect_known()?;
+    scenario.expect_packets()?;
     supported(scenario.into())
 }
 
@@ -117,6 +119,7 @@ pub(super) fn experiment_on_graph(
 ) -> Result<Box<Experiment>, ExperimentError> {
     let topology = topology(graph)?;
     let scenario = Scenario::on(topology, text, NAME, Path::new(folder), &overrides.into())?;
+    scenario.expect_packets()?;
     supported(scenario.into())
 }
 

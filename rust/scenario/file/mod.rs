@@ -18,12 +18,13 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::balance::{Parameters, SHARED_PARAMETERS};
+use crate::fluid::Fidelity;
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
 use crate::scenario::input::located::{Key, Located};
 use crate::scenario::input::overrides::Overrides;
 use crate::scenario::input::reader::SectionReader;
-use crate::scenario::input::section::{Form, Value, section};
+use crate::scenario::input::section::{Form, Value, named, section};
 use crate::scenario::input::source::Source;
 use crate::units::Span;
 use failure::FailureSection;
@@ -64,6 +65,8 @@ pub struct ScenarioFile {
     pub record: Option<RecordSection>,
 }
 
+named! { Fidelity }
+
 section! {
     /// The keys above all sections.
     pub struct GeneralSection {
@@ -73,6 +76,10 @@ section! {
         seed: u64 = 1,
         /// Simulated time after which a run ends as incomplete.
         time_limit: Span = Span::from_ms(10_000),
+        /// Whether a run moves packets, or flows of bytes with max-min fair rates (`fluid`), which
+        /// takes a small part of the time for large fabrics. [The fluid mode](fluid.md) has its
+        /// errors.
+        fidelity: Fidelity = Fidelity::default(),
     }
 }
 

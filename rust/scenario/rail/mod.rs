@@ -15,6 +15,7 @@ use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::{limits, policy};
 use crate::balance::{Parameters, SchemeError};
+use crate::fluid::Fidelity;
 use crate::multirail::{HostCosts, RailConfig, RailFailure, RailSetup};
 use crate::rail::{self, AllocatorConfig};
 use crate::units::Time;
@@ -85,6 +86,10 @@ impl RailScenario {
 
 fn resolve(context: &Context<'_>, file: &mut RailFile) -> Result<RailSetup, ScenarioError> {
     let general = &file.general;
+    if *general.fidelity == Fidelity::Fluid {
+        let expected = "hosts with several rails are simulated by packets; it must be 'packet'";
+        return Err(context.invalid_as(general.fidelity.key(), "fluid", expected));
+    }
     let seed = limits::seed(context, &general.seed)?;
     limits::version(context, &general.schema_version)?;
     let limit = context.span(&general.time_limit, AtLeast::OnePicosecond)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::algorithms;
 use super::site::{Ground, ResolvedWorkload, Site};
 use super::trace_source::{Files, last_rank};
+use crate::fluid::Fidelity;
 use crate::scenario::file::ScenarioFile;
 use crate::scenario::file::workload::chakra::{ChakraSection, DependenciesName};
 use crate::scenario::file::workload::recorded::StreamingName;
@@ -64,9 +65,15 @@ pub(in crate::scenario) fn stream(
     }
     let site = Site { context: *context, ground, kind, common, hosts: None };
     let Traces { files, ranks, options } = find(&site, section)?;
+    let is_fluid = *file.general.fidelity == Fidelity::Fluid;
     let streams = match *section.streaming {
+        StreamingName::Yes if is_fluid => {
+            let expected = "with fidelity = 'fluid' traces are read as a whole; it must be false";
+            return Err(context.invalid_as(section.streaming.key(), "true", expected));
+        }
         StreamingName::Yes => true,
         StreamingName::No => false,
+        StreamingName::Auto if is_fluid => false,
         StreamingName::Auto => files.size(ranks) >= LARGE,
     };
     if !streams {

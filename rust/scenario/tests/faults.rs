@@ -191,6 +191,7 @@ const BAD: &[&str] = &[
     "[workload]\nkind = \"connection-matrix\"\nranks = 2",
     // What is recorded.
     "[record]\nevry = \"1us\"",
+    "fidelity = \"fluid\"\n[record]",
     "[record]\nevery = \"0s\"",
     "[record]\nevery = \"20ps\"",
     "[record]\nports = \"leaf0-spin0\"",

@@ -126,6 +126,7 @@ impl Job<'_> {
             identity: &self.identity(scenario.seed),
             setup: &setup,
             bound,
+            fidelity: scenario.fidelity,
             traces: scenario.traces.as_deref(),
         };
         let mut recorder = self.recorder(scenario, site)?;

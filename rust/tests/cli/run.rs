@@ -50,6 +50,43 @@ fn json_is_one_object_with_the_keys_of_the_contract() {
 }
 
 #[test]
+fn a_fluid_run_has_the_keys_of_the_contract_and_null_for_what_only_packets_tell() {
+    let bench = Bench::new();
+    bench.write("fluid.toml", &format!("fidelity = \"fluid\"\n{SMALL}"));
+    let left = bench.evenkeel(&["run", "fluid.toml", "--json"]);
+    assert_eq!(left.status, 0, "{}", left.err);
+    let summary = left.json();
+    assert_eq!(summary["fidelity"], "fluid");
+    assert_eq!(summary["messages_completed"], 56);
+    assert!(summary["packets"].is_null() && summary["slowdown"].as_f64().unwrap() >= 1.0);
+    KEYS.iter().for_each(|key| assert!(summary.get(key).is_some(), "{key}"));
+    for warning in summary["warnings"].as_array().into_iter().flatten() {
+        assert!(left.err.contains(warning.as_str().unwrap()), "{}", left.err);
+    }
+    let table = bench.evenkeel(&["run", "fluid.toml", "--out", "kept"]);
+    assert!(table.out.contains("fidelity  fluid"), "{}", table.out);
+    assert!(table.out.lines().all(|line| line.chars().count() <= 80), "{}", table.out);
+    assert!(bench.read("kept/scenario.toml").contains("fidelity = \"fluid\"  # line 1"));
+    let compared = bench.evenkeel(&["compare", "fluid.toml", "--policies", "ecmp,spray"]);
+    assert!(compared.out.contains("messages, fluid\n"), "{}", compared.out);
+}
+
+#[test]
+fn commands_that_need_packets_refuse_a_fluid_scenario() {
+    let bench = Bench::new();
+    bench.write("fluid.toml", &format!("fidelity = \"fluid\"\n{SMALL}"));
+    for command in [&["trace", "fluid.toml", "--out", "traces"][..], &["twin", "fluid.toml"]] {
+        let left = bench.evenkeel(command);
+        assert_eq!(left.status, 2, "{}", left.err);
+        assert!(left.err.contains("fluid.toml:1:12: fidelity = fluid"), "{}", left.err);
+    }
+    bench.write("rails.toml", "fidelity = \"fluid\"\n[[rail]]\nkind = \"tcp\"\n");
+    let left = bench.evenkeel(&["run", "rails.toml"]);
+    assert_eq!(left.status, 2, "{}", left.err);
+    assert!(left.err.contains("simulated by packets"), "{}", left.err);
+}
+
+#[test]
 fn each_of_several_jobs_is_reported_with_its_times() {
     let bench = Bench::new();
     let jobs = "[[job]]\nname = \"a\"\nkind = \"shift\"\nbytes = \"64KB\"\n\

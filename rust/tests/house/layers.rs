@@ -27,7 +27,8 @@ pub(crate) const LEVELS: [Level; 10] = [
     Level { modules: &["endpoint", "switching"], peers: Peers::Unseen },
     // Closed forms and the simulator verify each other, so they must be independent.
     Level { modules: &["bound", "fabric"], peers: Peers::Unseen },
-    Level { modules: &["multirail", "record"], peers: Peers::Unseen },
+    // Other worlds: without packets, and with several networks; and time series of a world.
+    Level { modules: &["fluid", "multirail", "record"], peers: Peers::Unseen },
     Level { modules: &["scenario", "hpcc"], peers: Peers::Unseen },
     Level { modules: &["study", "report"], peers: Peers::Seen },
     Level { modules: &["cli"], peers: Peers::Unseen },

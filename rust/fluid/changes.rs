@@ -1,0 +1,50 @@
+//! Changes of links and of routing during a run.
+
+use crate::ids::PortId;
+use crate::switching::{Failure, FailureKind, Switching};
+use crate::units::Time;
+
+/// What changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum What {
+    /// A failure begins or ends on the wire: its index.
+    Wire(u32),
+    /// A step of the failure plan: its index.
+    Step(u32),
+}
+
+/// A change and its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Change {
+    pub(super) at: Time,
+    pub(super) what: What,
+}
+
+/// All changes of a run, in order of time; wires change before anyone learns of it.
+pub(super) fn changes(failures: &[Failure], switching: &Switching) -> Vec<Change> {
+    let wires = (0u32..).zip(failures).flat_map(|(index, failure)| {
+        let what = What::Wire(index);
+        [failure.at, failure.until].map(|at| Change { at, what })
+    });
+    let steps = (0u32..).zip(switching.steps());
+    let steps = steps.map(|(index, step)| Change { at: step.at, what: What::Step(index) });
+    let mut all: Vec<Change> = wires.chain(steps).filter(|it| it.at < Time::NEVER).collect();
+    all.sort_unstable();
+    all
+}
+
+/// The part of the packets on a port that arrive at the other end of its link.
+pub(super) fn arrives(failures: &[Failure], port: PortId, now: Time) -> f64 {
+    let holds = failures.iter().filter(|failure| {
+        failure.link == port.link()
+            && failure.at <= now
+            && now < failure.until
+            && failure.ports().any(|affected| affected == port)
+    });
+    let part = |failure: &Failure| match failure.kind {
+        FailureKind::Down => 0.0,
+        FailureKind::Degrade { .. } => 1.0,
+        FailureKind::Loss { rate } => 1.0 - rate.as_f64(),
+    };
+    holds.map(part).product()
+}

@@ -1,0 +1,109 @@
+//! When each flow that is being sent will have been sent, at its present rate.
+//!
+//! A change of rates moves the ends of many flows a little. They are kept in a binary heap that
+//! knows the place of each, so that nothing is left behind of an end that has moved.
+
+use crate::units::Time;
+
+/// The place of a transfer that has no end.
+const NOWHERE: u32 = u32::MAX;
+
+/// The ends of transfers, by index.
+#[derive(Debug, Default)]
+pub(super) struct Ends {
+    /// No entry is before that of its parent, at half its index.
+    heap: Vec<(Time, u32)>,
+    /// By transfer: its place in `heap`.
+    places: Vec<u32>,
+}
+
+impl Ends {
+    /// Sets the end of a transfer; `None` if it is not being sent.
+    pub(super) fn set(&mut self, transfer: u32, end: Option<Time>) {
+        if self.places.len() <= transfer as usize {
+            self.places.resize(transfer as usize + 1, NOWHERE);
+        }
+        match (self.places[transfer as usize], end) {
+            (NOWHERE, None) => {}
+            (NOWHERE, Some(at)) => {
+                self.heap.push((at, transfer));
+                self.settle(self.heap.len() - 1);
+            }
+            (place, Some(at)) => {
+                self.heap[place as usize].0 = at;
+                self.settle(place as usize);
+            }
+            (place, None) => {
+                self.heap.swap_remove(place as usize);
+                self.places[transfer as usize] = NOWHERE;
+                if (place as usize) < self.heap.len() {
+                    self.settle(place as usize);
+                }
+            }
+        }
+    }
+
+    /// The first end.
+    pub(super) fn first(&self) -> Option<Time> {
+        self.heap.first().map(|&(at, _)| at)
+    }
+
+    /// The transfer that ends at `now` or before, which then has no end.
+    pub(super) fn pop_at(&mut self, now: Time) -> Option<u32> {
+        let &(_, transfer) = self.heap.first().filter(|(at, _)| *at <= now)?;
+        self.set(transfer, None);
+        Some(transfer)
+    }
+
+    /// Moves the entry at `place` to where it belongs.
+    fn settle(&mut self, mut place: usize) {
+        let entry = self.heap[place];
+        while place > 0 && entry < self.heap[(place - 1) / 2] {
+            self.put(place, self.heap[(place - 1) / 2]);
+            place = (place - 1) / 2;
+        }
+        loop {
+            let children = 2 * place + 1..(2 * place + 3).min(self.heap.len());
+            let least = children.min_by_key(|&child| self.heap[child]);
+            let Some(child) = least.filter(|&child| self.heap[child] < entry) else { break };
+            self.put(place, self.heap[child]);
+            place = child;
+        }
+        self.put(place, entry);
+    }
+
+    fn put(&mut self, place: usize, entry: (Time, u32)) {
+        self.heap[place] = entry;
+        self.places[entry.1 as usize] = place as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Purpose, Stream};
+
+    #[test]
+    fn ends_that_move_come_in_order() {
+        let mut random = Stream::new(1, Purpose::Split, 0);
+        let mut ends = Ends::default();
+        let mut known: Vec<Option<Time>> = vec![None; 50];
+        for _ in 0..2_000 {
+            let transfer = random.below(50);
+            let end = Some(Time::from_ps(u64::from(random.below(100))));
+            let end = end.filter(|_| random.below(4) > 0);
+            known[transfer as usize] = end;
+            ends.set(transfer, end);
+            let first = known.iter().flatten().min().copied();
+            assert_eq!(ends.first(), first);
+        }
+        let mut last = Time::ZERO;
+        while let Some(at) = ends.first() {
+            assert!(last <= at);
+            last = at;
+            let transfer = ends.pop_at(at).unwrap();
+            assert_eq!(known[transfer as usize].take(), Some(at));
+        }
+        assert!(known.iter().all(Option::is_none));
+    }
+}

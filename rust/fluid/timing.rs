@@ -1,0 +1,89 @@
+//! The time of a flow that its rate does not show: its first and last packets on their way.
+//!
+//! A flow of `W` bytes on the wire has been sent after `W / rate`. An idle path takes longer: the
+//! last packet crosses the links behind the slowest one, every link delays it, and its
+//! acknowledgement comes back. These times are added to every flow, so that a flow alone takes as
+//! long as the closed form says ([`IdlePath`]).
+
+use super::links::bytes_per_ps;
+use super::ways::{Paths, Way};
+use crate::bound::{Cuts, IdlePath, Path, Wire};
+use crate::fabric::Setup;
+use crate::units::{Bytes, Span, Time};
+
+/// The sizes of a flow on the wire.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Size {
+    /// Data packets with their gaps, in bytes.
+    pub(super) data: f64,
+    /// The part of `data` without the gaps.
+    pub(super) without_gaps: f64,
+    /// Acknowledgements with their gaps for each byte of `data`, and the part of them without gaps.
+    pub(super) acks: f64,
+    pub(super) acks_without_gaps: f64,
+}
+
+/// When a flow is delivered and complete, in picoseconds after the last of it was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Tail {
+    delivered: i64,
+    completed: i64,
+}
+
+/// The packets of a run.
+pub(super) fn wire(setup: &Setup) -> Wire {
+    let (nic, fabric) = (&setup.nic, &setup.fabric);
+    let packet = (nic.payload + nic.header).get().max(1);
+    let by_bytes = nic.ack.every_bytes.get().div_ceil(packet);
+    Wire {
+        payload: nic.payload,
+        header: nic.header,
+        ack: nic.ack.bytes,
+        ack_every: nic.ack.every.min(u32::try_from(by_bytes).unwrap_or(u32::MAX)),
+        ack_priority: nic.ack.priority,
+        gap: fabric.gap,
+        forwarding_delay: fabric.forwarding_delay,
+        cuts: Cuts::Never,
+    }
+}
+
+impl Size {
+    /// The sizes of a flow of `bytes`.
+    pub(super) fn of(bytes: Bytes, wire: &Wire) -> Self {
+        let packets = bytes.get().div_ceil(wire.payload.get().max(1)).max(1);
+        let acks = packets.div_ceil(u64::from(wire.ack_every.max(1))) as f64;
+        let bare = bytes.get() as f64 + packets as f64 * wire.header.get() as f64;
+        let data = bare + packets as f64 * wire.gap.get() as f64;
+        Self {
+            data,
+            without_gaps: bare / data,
+            acks: acks * (wire.ack + wire.gap).get() as f64 / data,
+            acks_without_gaps: wire.ack.get() as f64 / (wire.ack + wire.gap).get() as f64,
+        }
+    }
+}
+
+impl Tail {
+    /// The tail of a flow of `bytes` on its way.
+    pub(super) fn of(way: &Way, bytes: Bytes, size: &Size, wire: &Wire) -> Self {
+        let count = if way.paths == Paths::One { 1 } else { 2 };
+        let path = Path { hops: way.hops.clone(), count };
+        let idle = IdlePath::new(&path, bytes, wire);
+        let rates = || way.hops.iter().map(|hop| hop.rate);
+        // Several paths are at least as fast together as the host's own link.
+        let rate = match way.paths {
+            Paths::One => rates().min(),
+            Paths::Several => rates().next().min(rates().next_back()),
+        };
+        let sent = rate.map_or(0.0, |rate| size.data / bytes_per_ps(rate));
+        let after = |span: Span| span.as_ps() as i64 - sent.round() as i64;
+        Self { delivered: after(idle.delivered), completed: after(idle.completed) }
+    }
+
+    /// Delivery and completion of a flow whose last packet was sent at `sent`.
+    pub(super) fn after(self, sent: Time) -> [Time; 2] {
+        // Without delays the gap behind the last packet ends after its delivery.
+        let after = |by| Time::from_ps(sent.as_ps().saturating_add_signed(by)).max(sent);
+        [self.delivered, self.completed].map(after)
+    }
+}

@@ -1,0 +1,102 @@
+//! An estimate of what would wait at ports, to tell where packets would be lost.
+//!
+//! Fluid flows never wait. A sender of packets learns late that it is too fast: until then its
+//! packets wait in front of the link that limits it. Of a flow that could be sent at the rate `r`
+//! and gets `x`, the part `1 − x / r` waits, of all of it where the congestion control never slows
+//! down, and otherwise of what is sent in two round trips \[inferred\].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::links::bytes_per_ps;
+use super::sharing::Sharing;
+use crate::fabric::{Buffer, Setup};
+use crate::ids::{HostId, PortId};
+use crate::nic::congestion::CongestionControl;
+use crate::topology::{Node, Topology};
+use crate::units::{Bytes, Span};
+
+/// Round trips until a congestion control has slowed its senders down.
+const ROUND_TRIPS: f64 = 2.0;
+
+/// A smaller part is what acknowledgements take of a link \[inferred\].
+const LEAST_PART: f64 = 0.05;
+
+/// The bytes that wait in front of links, by the estimate.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    /// By link.
+    bytes: BTreeMap<u32, f64>,
+    /// The most that one flow adds; infinite if senders never slow down.
+    of_a_flow: f64,
+    /// The memory of a switch, for one port.
+    buffer: f64,
+    topology: Arc<Topology>,
+    /// Whether a link between switches has limited a flow.
+    pub(super) is_contended: bool,
+    /// The most that waited in front of a link, and where.
+    most: Option<(f64, PortId)>,
+}
+
+/// Bytes that wait in front of a link because of one flow.
+pub(super) type Share = Option<(u32, f64)>;
+
+impl Waiting {
+    pub(super) fn new(setup: &Setup, base_rtt: Span) -> Self {
+        let topology = &setup.topology;
+        let fastest = (0..topology.host_count()).map(|host| {
+            let link = topology.host_port(HostId(host)).link();
+            bytes_per_ps(topology.link(link).rate)
+        });
+        let in_flight = fastest.fold(0.0, f64::max) * base_rtt.as_ps() as f64;
+        let never_slows = matches!(setup.nic.congestion, CongestionControl::LineRate(_));
+        let (Buffer::Shared(buffer) | Buffer::PerPort(buffer)) = setup.fabric.switch.buffer;
+        Self {
+            bytes: BTreeMap::new(),
+            of_a_flow: if never_slows { f64::INFINITY } else { ROUND_TRIPS * in_flight },
+            buffer: buffer.get() as f64,
+            topology: topology.clone(),
+            is_contended: false,
+            most: None,
+        }
+    }
+
+    /// What waits because of a flow with `left` bytes to send.
+    pub(super) fn of(&self, sharing: &Sharing, flow: u32, left: f64) -> Share {
+        let link = sharing.bottleneck(flow);
+        // A host holds what waits for its own port; a group of ports is never too slow for one
+        // flow alone.
+        let port = PortId(link);
+        let is_of_switch = port.link().index() < self.topology.links().len()
+            && matches!(self.topology.ends_of(port).0, Node::Switch(_));
+        let own = sharing.uses(flow).next().filter(|_| is_of_switch)?;
+        let part = 1.0 - sharing.rate(flow) / sharing.fair_rate(own.link);
+        (part > LEAST_PART).then(|| (link, part * left.min(self.of_a_flow)))
+    }
+
+    /// Replaces what waits because of a flow.
+    pub(super) fn replace(&mut self, share: &mut Share, by: Share) {
+        self.remove(std::mem::replace(share, by));
+        if let Some((link, bytes)) = by {
+            self.is_contended |= self.topology.is_fabric_link(PortId(link).link());
+            let all = self.bytes.entry(link).or_insert(0.0);
+            *all += bytes;
+            if *all > self.most.map_or(0.0, |(most, _)| most) {
+                self.most = Some((*all, PortId(link)));
+            }
+        }
+    }
+
+    pub(super) fn remove(&mut self, share: Share) {
+        if let Some((link, bytes)) = share {
+            *self.bytes.entry(link).or_insert(0.0) -= bytes;
+        }
+    }
+
+    /// The port in front of which most waited, and the bytes, if that is more than its switch has
+    /// memory for.
+    pub(super) fn overflow(&self) -> Option<(PortId, Bytes)> {
+        let (bytes, port) = self.most.filter(|(bytes, _)| *bytes > self.buffer)?;
+        Some((port, Bytes::new(bytes as u64)))
+    }
+}

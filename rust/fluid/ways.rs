@@ -1,0 +1,288 @@
+//! The way of a flow through the fabric: the links that it loads, and the hops that its first and
+//! last packets take.
+//!
+//! Where sender and switches keep the packets of a flow on one path, it is the path that they would
+//! take: every switch on it is asked as in a fabric of packets, with the label, entropy value and
+//! route of the flow. Where either of them spreads packets, each switch divides the flow among its
+//! equal-cost ports that are up, by their weights. Acknowledgements go back in the same manner.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::links::{Links, Ungrouped};
+use super::sharing::{Sharing, Use};
+use crate::balance::{Forwarding, Scheme};
+use crate::bound::Hop;
+use crate::endpoint::{EntropyValues, HandedFlow};
+use crate::ids::{HostId, PortId, SwitchId};
+use crate::packet::{Flags, Packet, PacketKind};
+use crate::switching::{PortLoads, Switching};
+use crate::topology::{Node, Topology};
+use crate::units::Time;
+
+/// How often a switch is asked for the port of one packet, to learn whether it spreads them.
+const ASKED: usize = 16;
+
+/// The way of a flow in one direction.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Way {
+    /// The links, with the part of the flow that is on each.
+    pub(super) uses: Vec<Use>,
+    /// Each hop from the sender to the receiver; of several links the first.
+    pub(super) hops: Vec<Hop>,
+    /// Whether packets may take several paths.
+    pub(super) paths: Paths,
+    /// The part of the flow that arrives; the rest is lost on links that are down.
+    pub(super) arrives: f64,
+}
+
+/// Whether packets of a flow may take several paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paths {
+    One,
+    Several,
+}
+
+/// The part of a spread way between two edge switches, which all their hosts share.
+#[derive(Debug)]
+struct Spread {
+    uses: Vec<Use>,
+    hops: Vec<Hop>,
+    arrives: f64,
+    widest: usize,
+}
+
+/// Finds the ways of flows.
+#[derive(Debug)]
+pub(super) struct Ways {
+    topology: Arc<Topology>,
+    pub(super) switching: Switching,
+    /// Whether switches divide the packets of a flow among several ports.
+    switches_spread: bool,
+    /// Whether a sender leaves that to switches that hash, packet by packet.
+    pub(super) hashes_packets: bool,
+    is_hashed: bool,
+    /// By port, the part of the packets on it that arrives: 0 while its link is down.
+    arrives: Vec<f64>,
+    known: BTreeMap<(SwitchId, SwitchId), Option<Rc<Spread>>>,
+    /// Memory for searches: the part of a flow in each switch.
+    amounts: Vec<f64>,
+}
+
+/// Ports of a fabric without packets: nothing waits anywhere.
+struct Empty;
+
+impl PortLoads for Empty {
+    fn bytes(&self, _port: PortId, _index: u32) -> u64 {
+        0
+    }
+}
+
+/// Where flows of a run are on their way: the links, and their rates.
+pub(super) struct Site<'a> {
+    pub(super) links: &'a mut Links,
+    pub(super) sharing: &'a mut Sharing,
+}
+
+impl Ways {
+    pub(super) fn new(topology: &Arc<Topology>, mut switching: Switching, scheme: &Scheme) -> Self {
+        let looks = scheme.switch.uses_queue_lengths() || scheme.switch.tracks_departures();
+        Self {
+            switches_spread: looks || spreads(topology, &mut switching),
+            hashes_packets: false,
+            is_hashed: scheme.forwarding == Forwarding::Hashed,
+            arrives: vec![1.0; 2 * topology.links().len()],
+            known: BTreeMap::new(),
+            amounts: vec![0.0; topology.switches().len()],
+            topology: topology.clone(),
+            switching,
+        }
+    }
+
+    /// Sets the part of the packets on a port that arrives at the other end of its link.
+    pub(super) fn set_arrives(&mut self, port: PortId, part: f64) {
+        self.arrives[port.index()] = part;
+    }
+
+    /// Forgets what was known of routes, after routing or a link has changed.
+    pub(super) fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    /// The way of a flow's packets; `None` if there is none to the receiver.
+    pub(super) fn of(
+        &mut self,
+        now: Time,
+        flow: &HandedFlow,
+        site: &mut Site<'_>,
+    ) -> Result<Option<Way>, Ungrouped> {
+        self.find(now, flow.packet, flow.entropies, site)
+    }
+
+    /// The way back of its acknowledgements.
+    pub(super) fn back(
+        &mut self,
+        now: Time,
+        flow: &HandedFlow,
+        site: &mut Site<'_>,
+    ) -> Result<Option<Way>, Ungrouped> {
+        let Packet { src, dst, entropy, flags, .. } = flow.packet;
+        let (kind, flags) = (PacketKind::Ack, flags.with(Flags::PRIORITY));
+        let answer = Packet { src: dst, dst: src, route: entropy, kind, flags, ..flow.packet };
+        self.find(now, answer, flow.entropies, site)
+    }
+
+    fn find(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        entropies: EntropyValues,
+        site: &mut Site<'_>,
+    ) -> Result<Option<Way>, Ungrouped> {
+        let is_eligible = self.switches_spread && !packet.flags.has(Flags::HASHED);
+        let several = entropies == EntropyValues::Several;
+        self.hashes_packets |= several && !is_eligible && self.is_hashed;
+        match is_eligible || several {
+            true => self.spread(packet.src, packet.dst, site),
+            false => self.single(now, packet, site),
+        }
+    }
+
+    /// The path of a packet.
+    fn single(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        site: &mut Site<'_>,
+    ) -> Result<Option<Way>, Ungrouped> {
+        let mut way = Way { uses: Vec::new(), hops: Vec::new(), paths: Paths::One, arrives: 1.0 };
+        let mut port = self.topology.host_port(packet.src);
+        loop {
+            way.uses.push(site.links.one(port, 1.0)?);
+            way.hops.push(self.hop(port));
+            way.arrives *= self.arrives[port.index()];
+            let Node::Switch(switch) = self.topology.ends_of(port).1 else { break };
+            match self.switching.route(now, switch, &mut packet, &Empty) {
+                Some(next) => port = next,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(way))
+    }
+
+    /// The division of a flow among all equal-cost paths.
+    fn spread(
+        &mut self,
+        src: HostId,
+        dst: HostId,
+        site: &mut Site<'_>,
+    ) -> Result<Option<Way>, Ungrouped> {
+        let [first, last] = [self.topology.host_port(src), self.topology.host_port(dst).reverse()];
+        let ends = [src, dst].map(|host| self.topology.edge_of(host));
+        let between = match ends {
+            [Some(from), Some(to)] => self.between(from, to, dst, site)?,
+            // Two hosts that are wired to each other.
+            _ => {
+                let uses = vec![site.links.one(first, 1.0)?];
+                let (hops, arrives) = (vec![self.hop(first)], self.arrives[first.index()]);
+                return Ok(Some(Way { uses, hops, paths: Paths::One, arrives }));
+            }
+        };
+        let Some(between) = between else { return Ok(None) };
+        let mut uses = vec![site.links.one(first, 1.0)?];
+        uses.extend(&between.uses);
+        uses.push(site.links.one(last, between.arrives)?);
+        let hops = [&[self.hop(first)], &between.hops[..], &[self.hop(last)]].concat();
+        let at_ends: f64 = [first, last].iter().map(|port| self.arrives[port.index()]).product();
+        let paths = if between.widest > 1 { Paths::Several } else { Paths::One };
+        Ok(Some(Way { uses, hops, paths, arrives: between.arrives * at_ends }))
+    }
+
+    /// The division of a flow between two edge switches.
+    fn between(
+        &mut self,
+        from: SwitchId,
+        to: SwitchId,
+        dst: HostId,
+        site: &mut Site<'_>,
+    ) -> Result<Option<Rc<Spread>>, Ungrouped> {
+        if let Some(known) = self.known.get(&(from, to)) {
+            return Ok(known.clone());
+        }
+        let found = self.search(from, to, dst, site)?.map(Rc::new);
+        self.known.insert((from, to), found.clone());
+        Ok(found)
+    }
+
+    /// Goes through the switches from one edge switch to another, tier by tier: all equal-cost
+    /// paths have the same length.
+    fn search(
+        &mut self,
+        from: SwitchId,
+        to: SwitchId,
+        dst: HostId,
+        site: &mut Site<'_>,
+    ) -> Result<Option<Spread>, Ungrouped> {
+        let mut spread = Spread { uses: Vec::new(), hops: Vec::new(), arrives: 1.0, widest: 1 };
+        let (mut at, mut ports) = (vec![(from, 1.0)], Vec::new());
+        while at.iter().any(|(switch, _)| *switch != to) {
+            ports.clear();
+            for &(switch, amount) in &at {
+                let next = self.switching.weighted_next_hops(switch, dst);
+                let sum: u32 = next.iter().map(|(_, weight)| weight).sum();
+                let part = |weight: u32| amount * f64::from(weight) / f64::from(sum);
+                ports.extend(next.into_iter().map(|(port, weight)| (port, part(weight))));
+            }
+            if ports.is_empty() {
+                return Ok(None);
+            }
+            spread.widest = spread.widest.max(ports.len());
+            spread.hops.push(self.hop(ports[0].0));
+            site.links.all(&ports, site.sharing, &mut spread.uses)?;
+            at = self.cross(&ports);
+        }
+        spread.arrives = at.iter().map(|(_, amount)| amount).sum();
+        Ok(Some(spread))
+    }
+
+    /// The parts of a flow in the switches behind ports, in the order in which the ports lead to
+    /// them.
+    fn cross(&mut self, ports: &[(PortId, f64)]) -> Vec<(SwitchId, f64)> {
+        let mut at: Vec<(SwitchId, f64)> = Vec::new();
+        for &(port, part) in ports {
+            let Node::Switch(switch) = self.topology.ends_of(port).1 else { continue };
+            let amount = &mut self.amounts[switch.index()];
+            if *amount == 0.0 {
+                at.push((switch, 0.0));
+            }
+            *amount += part * self.arrives[port.index()];
+        }
+        for (switch, amount) in &mut at {
+            *amount = std::mem::take(&mut self.amounts[switch.index()]);
+        }
+        at.retain(|(_, amount)| *amount > 0.0);
+        at
+    }
+
+    fn hop(&self, port: PortId) -> Hop {
+        let link = self.topology.link(port.link());
+        Hop { rate: link.rate, delay: link.delay }
+    }
+}
+
+/// Whether a switch that has a choice gives equal packets different ports.
+fn spreads(topology: &Topology, switching: &mut Switching) -> bool {
+    let last = HostId(topology.host_count() - 1);
+    let pair = [HostId(0), last];
+    let Some(edge) = topology.edge_of(pair[0]) else { return false };
+    if switching.next_hops(edge, last).len() < 2 {
+        return false;
+    }
+    let mut port = || {
+        let mut packet = Packet { src: pair[0], dst: last, ..Packet::default() };
+        switching.route(Time::ZERO, edge, &mut packet, &Empty)
+    };
+    let first = port();
+    (1..ASKED).any(|_| port() != first)
+}

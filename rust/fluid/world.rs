@@ -1,0 +1,410 @@
+//! Hosts and links under one clock, without packets.
+//!
+//! Hosts are those of every world ([`Endpoints`]). They hand over whole flows; a flow shares the
+//! links of its way until all of it has been sent, and is delivered and complete a fixed time
+//! later. Rates are computed after all that happens at one time.
+
+use std::collections::VecDeque;
+
+use super::changes::{Change, What, arrives, changes};
+use super::ends::Ends;
+use super::event::{Event, Events, Kind};
+use super::links::{Grouping, Links, Ungrouped};
+use super::sharing::{Service, Sharing, Use};
+use super::timing::{Size, Tail, wire};
+use super::transfer::{State, Transfer};
+use super::waiting::Waiting;
+use super::ways::{Site, Way, Ways};
+use crate::bound::Wire;
+use crate::endpoint::{Endpoints, HandedFlow};
+use crate::fabric::{Progress, Setup};
+use crate::ids::HostId;
+use crate::switching::StepEffect;
+use crate::units::{Span, Time};
+
+/// Up to this many flows, rates are computed again at once when one of them begins or ends.
+/// \[inferred\]
+const AT_ONCE: usize = 1 << 10;
+/// Of more flows, they are computed again when one of so many has begun or ended \[inferred\].
+const PART: usize = 1 << 7;
+/// At the latest they are computed again after the time of one packet if a flow has begun, and of
+/// this many if one has ended \[inferred\].
+const PACKETS: u64 = 64;
+
+/// The flows of a queue pair: one is sent, and others wait.
+#[derive(Debug, Default)]
+struct Lane {
+    is_busy: bool,
+    waiting: VecDeque<HandedFlow>,
+}
+
+/// A fabric without packets, with its hosts.
+#[derive(Debug)]
+pub(super) struct World<'a> {
+    setup: &'a Setup,
+    wire: Wire,
+    pub(super) endpoints: Endpoints,
+    pub(super) ways: Ways,
+    pub(super) links: Links,
+    sharing: Sharing,
+    events: Events,
+    ends: Ends,
+    changes: Vec<Change>,
+    transfers: Vec<Transfer>,
+    free: Vec<u32>,
+    /// By flow of `sharing`: its transfer.
+    transfer_of: Vec<u32>,
+    /// By queue pair.
+    lanes: Vec<Lane>,
+    pub(super) waiting: Waiting,
+    /// Flows that are being sent.
+    sending: usize,
+    /// Flows that have begun and that have ended since rates were computed, and when they are
+    /// computed at the latest.
+    begun: usize,
+    ended: usize,
+    compute_at: Time,
+    /// The time of a packet on the slowest link.
+    packet: Span,
+    pub(super) now: Time,
+    pub(super) handled: u64,
+    delivered_bytes: u64,
+}
+
+impl<'a> World<'a> {
+    /// The world of a setup, before its first event.
+    pub(super) fn new(setup: &'a Setup, grouping: Grouping) -> Self {
+        let switching = setup.switching();
+        let site = setup.site(&switching);
+        let base_rtt = site.base_rtt;
+        let mut endpoints = Endpoints::new(site);
+        endpoints.hand_over_flows();
+        let mut sharing = Sharing::default();
+        let links = Links::new(&setup.topology, grouping, &mut sharing);
+        let wire = wire(setup);
+        let slowest = setup.topology.links().iter().map(|link| link.rate).min();
+        let packet = wire.payload + wire.header + wire.gap;
+        let changes = changes(&setup.fabric.failures, &switching);
+        let scheme = setup.policies().for_switches();
+        let mut world = Self {
+            waiting: Waiting::new(setup, base_rtt),
+            packet: slowest.map_or(Span::ZERO, |rate| rate.time_for(packet)),
+            ways: Ways::new(&setup.topology, switching, &scheme),
+            setup,
+            wire,
+            endpoints,
+            links,
+            sharing,
+            events: Events::default(),
+            ends: Ends::default(),
+            changes,
+            transfers: Vec::new(),
+            free: Vec::new(),
+            transfer_of: Vec::new(),
+            lanes: Vec::new(),
+            sending: 0,
+            begun: 0,
+            ended: 0,
+            compute_at: Time::NEVER,
+            now: Time::ZERO,
+            handled: 0,
+            delivered_bytes: 0,
+        };
+        for (index, change) in (0u32..).zip(&world.changes) {
+            let event = Event { at: change.at, kind: Kind::Change, id: index, version: 0 };
+            world.events.push(event);
+        }
+        (0..setup.topology.host_count()).for_each(|host| world.schedule_wake(HostId(host)));
+        world
+    }
+
+    /// The time of the next event, or of the next computation of rates.
+    pub(super) fn next_time(&self) -> Option<Time> {
+        let compute = Some(self.compute_at).filter(|at| *at < Time::NEVER);
+        let next = [self.events.next_time(), self.ends.first(), compute];
+        next.into_iter().flatten().min()
+    }
+
+    /// Handles all that happens at `now`, the time of the next event.
+    pub(super) fn step(&mut self, now: Time) -> Result<(), Ungrouped> {
+        self.now = now;
+        let mut is_changed = false;
+        loop {
+            if let Some(event) = self.events.pop_at(now) {
+                is_changed |= event.kind == Kind::Change;
+                self.handle(&event)?;
+            } else if let Some(index) = self.ends.pop_at(now) {
+                self.end(index)?;
+            } else {
+                break;
+            }
+            self.handled += 1;
+            while let Some(flow) = self.endpoints.poll_handed_flow() {
+                self.take(flow)?;
+            }
+        }
+        if is_changed {
+            self.find_ways_again()?;
+        }
+        self.compute_rates();
+        Ok(())
+    }
+
+    /// The progress of the run.
+    pub(super) fn progress(&self) -> Progress {
+        let (messages, bytes) = self.endpoints.sent();
+        Progress {
+            now: self.now,
+            completed: self.endpoints.ledger().completed,
+            messages,
+            delivered_bytes: self.delivered_bytes,
+            total_bytes: bytes.get(),
+            packet_hops: 0,
+        }
+    }
+
+    fn handle(&mut self, event: &Event) -> Result<(), Ungrouped> {
+        match event.kind {
+            Kind::Change => self.change(event.id),
+            Kind::Delivered => self.deliver(event.id),
+            Kind::Completed => self.complete(event.id),
+            Kind::Timeout if self.transfers[event.id as usize].version == event.version => {
+                self.time_out(event.id)?;
+            }
+            Kind::Timeout => {}
+            Kind::Wake => self.wake(HostId(event.id)),
+        }
+        Ok(())
+    }
+}
+
+/// Hosts.
+impl World<'_> {
+    fn wake(&mut self, id: HostId) {
+        let host = self.endpoints.host_mut(id);
+        if host.wake > self.now {
+            return;
+        }
+        host.wake = Time::NEVER;
+        self.endpoints.handle_timeout(self.now, id);
+        self.follow_up(id);
+    }
+
+    fn deliver(&mut self, index: u32) {
+        let flow = self.transfers[index as usize].flow;
+        self.delivered_bytes += flow.bytes.get();
+        self.endpoints.deliver_flow(self.now, &flow);
+        self.follow_up(flow.packet.dst);
+    }
+
+    fn complete(&mut self, index: u32) {
+        let flow = self.transfers[index as usize].flow;
+        self.free.push(index);
+        self.endpoints.complete_flow(self.now, &flow);
+        self.follow_up(flow.packet.src);
+    }
+
+    fn follow_up(&mut self, id: HostId) {
+        self.endpoints.follow_up(self.now, id);
+        self.schedule_wake(id);
+        while let Some(touched) = self.endpoints.poll_touched() {
+            self.schedule_wake(touched);
+        }
+    }
+
+    fn schedule_wake(&mut self, id: HostId) {
+        let host = self.endpoints.host_mut(id);
+        let Some(at) = host.next_wake(self.now, self.now) else { return };
+        if at < host.wake {
+            host.wake = at;
+            self.events.push(Event { at, kind: Kind::Wake, id: id.0, version: 0 });
+        }
+    }
+}
+
+/// Flows.
+impl World<'_> {
+    /// Takes a flow from its host: it starts now, or after those before it on its queue pair.
+    fn take(&mut self, flow: HandedFlow) -> Result<(), Ungrouped> {
+        let connection = flow.connection as usize;
+        if self.lanes.len() <= connection {
+            self.lanes.resize_with(connection + 1, Lane::default);
+        }
+        let lane = &mut self.lanes[connection];
+        if lane.is_busy {
+            lane.waiting.push_back(flow);
+            return Ok(());
+        }
+        lane.is_busy = true;
+        self.start(flow)
+    }
+
+    fn start(&mut self, flow: HandedFlow) -> Result<(), Ungrouped> {
+        let size = Size::of(flow.bytes, &self.wire);
+        let transfer = Transfer::new(self.now, flow, size, Tail::default());
+        let index = match self.free.pop() {
+            Some(index) => {
+                let version = self.transfers[index as usize].version + 1;
+                self.transfers[index as usize] = transfer;
+                self.transfers[index as usize].version = version;
+                index
+            }
+            None => {
+                self.transfers.push(transfer);
+                u32::try_from(self.transfers.len() - 1).expect("fewer than 2^32 flows")
+            }
+        };
+        self.send(index)
+    }
+
+    /// Puts a transfer that is on no link on its way, if it has one.
+    fn send(&mut self, index: u32) -> Result<(), Ungrouped> {
+        let transfer = &self.transfers[index as usize];
+        let (flow, size, now) = (transfer.flow, transfer.size, self.now);
+        let mut site = Site { links: &mut self.links, sharing: &mut self.sharing };
+        let way = self.ways.of(now, &flow, &mut site)?.filter(|way| way.arrives > 0.0);
+        let back = match way {
+            Some(_) => self.ways.back(now, &flow, &mut site)?,
+            None => None,
+        };
+        let transfer = &mut self.transfers[index as usize];
+        let Some(way) = way else {
+            transfer.state = State::Stalled;
+            let at = now.saturating_add(self.setup.nic.retransmit_timeout);
+            let version = transfer.version;
+            self.events.push(Event { at, kind: Kind::Timeout, id: index, version });
+            return Ok(());
+        };
+        transfer.tail = Tail::of(&way, flow.bytes, &size, &self.wire);
+        let uses = uses(&way, back.as_ref(), &size);
+        let of_sharing = self.sharing.add(&uses);
+        let data_uses = way.uses.len() as u32;
+        transfer.state = State::Sending { index: of_sharing, data_uses };
+        if self.transfer_of.len() <= of_sharing as usize {
+            self.transfer_of.resize(of_sharing as usize + 1, 0);
+        }
+        self.transfer_of[of_sharing as usize] = index;
+        self.sending += 1;
+        self.begun += 1;
+        self.compute_at = self.compute_at.min(self.now.saturating_add(self.packet));
+        Ok(())
+    }
+
+    /// The last of a flow has been sent.
+    fn end(&mut self, index: u32) -> Result<(), Ungrouped> {
+        self.leave_way(index);
+        self.ended += 1;
+        self.compute_at = self.compute_at.min(self.now.saturating_add(self.packet * PACKETS));
+        let transfer = &mut self.transfers[index as usize];
+        transfer.state = State::Sent;
+        let [delivered, completed] = transfer.tail.after(self.now);
+        let (connection, version) = (transfer.flow.connection, transfer.version);
+        for (at, kind) in [(delivered, Kind::Delivered), (completed, Kind::Completed)] {
+            self.events.push(Event { at, kind, id: index, version });
+        }
+        let lane = &mut self.lanes[connection as usize];
+        match lane.waiting.pop_front() {
+            Some(next) => self.start(next),
+            None => {
+                lane.is_busy = false;
+                Ok(())
+            }
+        }
+    }
+
+    /// Removes a transfer from the links of its way, if it is on any.
+    fn leave_way(&mut self, index: u32) {
+        let transfer = &mut self.transfers[index as usize];
+        let moved = transfer.leave(self.now);
+        let State::Sending { index: of_sharing, data_uses } = transfer.state else { return };
+        for (nth, used) in (0u32..).zip(self.sharing.uses(of_sharing)) {
+            self.links.count(used.link, transfer.carried(nth, data_uses, used, moved));
+        }
+        self.sharing.remove(of_sharing);
+        self.ends.set(index, None);
+        self.waiting.remove(transfer.waits.take());
+        self.sending -= 1;
+    }
+
+    /// A flow without a way has waited for an acknowledgement in vain: its sender may move it to
+    /// another path.
+    fn time_out(&mut self, index: u32) -> Result<(), Ungrouped> {
+        let transfer = &mut self.transfers[index as usize];
+        let before = transfer.flow.packet.entropy;
+        self.endpoints.handle_flow_timeout(self.now, &mut transfer.flow);
+        transfer.version += 1;
+        let (src, entropy) = (transfer.flow.packet.src, transfer.flow.packet.entropy);
+        self.follow_up(src);
+        // A sender that stays on its path waits for routing.
+        if entropy == before { Ok(()) } else { self.send(index) }
+    }
+
+    /// Computes the rates, unless few flows of many have ended since that was done.
+    fn compute_rates(&mut self) {
+        let changed = self.begun.max(self.ended);
+        let are_many = changed > 0 && (self.sending <= AT_ONCE || changed * PART >= self.sending);
+        let is_due = are_many || self.now >= self.compute_at;
+        if !is_due {
+            return;
+        }
+        (self.begun, self.ended, self.compute_at) = (0, 0, Time::NEVER);
+        if !self.sharing.is_stale() {
+            return;
+        }
+        for of_sharing in self.sharing.compute() {
+            let index = self.transfer_of[of_sharing as usize];
+            let transfer = &mut self.transfers[index as usize];
+            transfer.set_rate(self.now, self.sharing.rate(of_sharing));
+            let waits = self.waiting.of(&self.sharing, of_sharing, transfer.left_at(self.now));
+            self.waiting.replace(&mut transfer.waits, waits);
+            self.ends.set(index, transfer.end());
+        }
+    }
+}
+
+/// Failures.
+impl World<'_> {
+    fn change(&mut self, index: u32) {
+        let failures = &self.setup.fabric.failures;
+        match self.changes[index as usize].what {
+            What::Wire(failure) => {
+                for port in failures[failure as usize].ports() {
+                    self.ways.set_arrives(port, arrives(failures, port, self.now));
+                }
+            }
+            What::Step(step) => match self.ways.switching.apply_step(step) {
+                StepEffect::None => {}
+                StepEffect::Rate(link, rates) => {
+                    for (port, rate) in link.ports().into_iter().zip(rates) {
+                        self.links.set_rate(port, rate, &mut self.sharing);
+                    }
+                }
+                StepEffect::Converged(state) => self.endpoints.handle_routing(state),
+            },
+        }
+        self.ways.forget();
+        self.compute_at = self.now;
+    }
+
+    /// Puts every flow that is not sent yet on the way that it has now.
+    fn find_ways_again(&mut self) -> Result<(), Ungrouped> {
+        let indices = 0..self.transfers.len() as u32;
+        for index in indices {
+            let is_open = self.transfers[index as usize].state != State::Sent;
+            if is_open {
+                self.leave_way(index);
+                self.send(index)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The uses of links by a flow and by its acknowledgements, for each byte of it that arrives.
+fn uses(way: &Way, back: Option<&Way>, size: &Size) -> Vec<Use> {
+    let data = way.uses.iter().map(|it| Use { share: it.share / way.arrives, ..*it });
+    let acks = back.into_iter().flat_map(|back| &back.uses);
+    let service = Service::First;
+    let acks = acks.map(|it| Use { share: it.share * size.acks, service, ..*it });
+    data.chain(acks).collect()
+}
