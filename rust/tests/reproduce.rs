@@ -16,8 +16,10 @@ use crate::support::{extent, snapshot};
 const CORES: NonZeroUsize = NonZeroUsize::new(2).unwrap();
 
 /// The snapshots of the studies, in their order.
-const SNAPSHOTS: [&str; 16] = [
+const SNAPSHOTS: [&str; 18] = [
     "reproduce-ethereal-collectives",
+    "reproduce-ethereal-leaf-spine",
+    "reproduce-ethereal-fat-tree",
     "reproduce-ethereal-failure",
     "reproduce-ethereal-qps",
     "reproduce-ethereal-gpt",

@@ -10,7 +10,8 @@
 //! - `file`: what is typed; `error`: faults.
 //! - `matrix`: axes, their cases and the scenario of each combination.
 //! - `metric`: the quantities; `claim`: claims with their names looked up.
-//! - `simulate`: the runs; `run_log`: those that have finished; `even_rate`: the rate of flows under failures.
+//! - `simulate`: the runs; `run_log`: those that have finished.
+//! - `even_rate`: the rate of flows under failures.
 //! - `judge`: measures and verdicts; `outcome`: the results.
 //! - `built_in`: the studies of this project.
 //!
