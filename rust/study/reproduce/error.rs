@@ -41,8 +41,8 @@ pub enum StudyError {
     },
     /// Results of an earlier start would be lost.
     #[error(
-        "{file}: holds {runs} finished runs of an earlier start; expected --resume, which takes \
-         them in place of simulating them again, or the file removed"
+        "{file}: finished runs of an earlier start: {runs}; expected --resume, which takes them in \
+         place of simulating them again, or the file removed"
     )]
     EarlierRuns {
         /// Path of the log.

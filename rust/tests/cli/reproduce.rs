@@ -182,7 +182,7 @@ fn finished_runs_are_neither_overwritten_nor_taken_from_a_damaged_file() {
     assert_eq!(into_results(&bench, &["--keep-runs"]).status, 0);
     let log = bench.read(LOG);
     into_results(&bench, &[]).expect_invalid(&[
-        "results/study.runs.jsonl: holds 4 finished runs of an earlier start; expected --resume",
+        "results/study.runs.jsonl: finished runs of an earlier start: 4; expected --resume",
     ]);
     assert_eq!(bench.read(LOG), log);
     bench.write(LOG, &format!("{}\n{{}}\n", log.lines().next().unwrap()));
