@@ -30,6 +30,11 @@ pub(super) fn warning(text: &str) {
     print_error_line(&format!("warning: {text}"));
 }
 
+/// Prints what a user may want to know.
+pub(super) fn note(text: &str) {
+    print_error_line(&format!("note: {text}"));
+}
+
 /// Prints a line on standard error; failures are ignored, because there is nowhere to report them.
 fn print_error_line(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", text.trim_end());

@@ -6,7 +6,7 @@ use std::thread;
 
 use clap::{Args, ValueEnum};
 use evenkeel::report::{self, StudyFolder};
-use evenkeel::study::reproduce::{BUILT_IN, Reproduction, Scale, Study};
+use evenkeel::study::reproduce::{BUILT_IN, Reproduction, RunLog, RunRow, Scale, Study};
 use serde::Serialize;
 
 use super::progress::Bars;
@@ -17,6 +17,7 @@ Examples:
   evenkeel reproduce
   evenkeel reproduce ethereal-collectives
   evenkeel reproduce my-study.toml --scale paper --out results/studies
+  evenkeel reproduce ofan-sweeps --scale paper --out results/studies --resume
   evenkeel reproduce all --json | jq '.studies[].claims[].verdict'
 
 The table of a study has a line for each claim:
@@ -29,6 +30,10 @@ The table of a study has a line for each claim:
   off       the deviation of ours from theirs
   verdict   holds, does not hold, cannot be judged, or not at this scale
 A number in brackets points to the reason below the table.
+
+With --out DIR each finished run is a line of DIR/NAME.runs.jsonl until the results
+of the study are written. After an interruption --resume takes them from there.
+With --keep-runs the file stays: --resume then judges edited claims at once.
 
 A study is a TOML file; docs/studies.md has the format.
 ";
@@ -54,6 +59,12 @@ pub(super) struct Arguments {
     /// Write the results of each study to this folder, and a page of all studies in it
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Take the finished runs of an earlier start with the same --out in place of simulating them
+    #[arg(long, requires = "out")]
+    resume: bool,
+    /// Keep the finished runs (NAME.runs.jsonl) when the results are written
+    #[arg(long, requires = "out")]
+    keep_runs: bool,
     /// Print one JSON object instead of the tables
     #[arg(long)]
     json: bool,
@@ -75,6 +86,33 @@ impl From<ScaleName> for Scale {
     }
 }
 
+impl Arguments {
+    /// The finished runs of a study, if they are kept.
+    fn log(&self, study: &Study) -> anyhow::Result<Option<RunLog>> {
+        let open = if self.resume { RunLog::resumed } else { RunLog::afresh };
+        Ok(self.out.as_deref().map(|folder| open(folder, &study.name)).transpose()?)
+    }
+
+    /// Runs a study.
+    fn results(
+        &self,
+        study: &Study,
+        log: Option<&RunLog>,
+    ) -> anyhow::Result<(Reproduction, Vec<RunRow>)> {
+        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let threads = self.jobs.unwrap_or_else(cores);
+        let bars = Bars::of_many(study.runs());
+        let Some(log) = log else { return Ok(study.run(threads, &bars)?) };
+        let results = study.run_with_log(threads, &bars, log)?;
+        drop(bars);
+        if self.resume {
+            let (taken, runs, name) = (log.taken(), study.runs(), log.name());
+            output::note(&format!("{name}: {taken} of {runs} runs of {} taken", study.name));
+        }
+        Ok(results)
+    }
+}
+
 /// The object that `--json` prints.
 #[derive(Serialize)]
 struct Studies {
@@ -92,13 +130,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let studies = studies.collect::<Result<Vec<Study>, _>>()?;
     studies.iter().try_for_each(Study::check)?;
     let folder = arguments.out.as_deref().map(StudyFolder::open).transpose()?;
+    let logs = studies.iter().map(|study| arguments.log(study)).collect::<anyhow::Result<Vec<_>>>();
     let mut results = Vec::new();
-    for (index, study) in studies.iter().enumerate() {
-        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let bars = Bars::of_many(study.runs());
-        let (result, rows) = study.run(arguments.jobs.unwrap_or_else(cores), &bars)?;
-        drop(bars);
+    for (index, (study, log)) in studies.iter().zip(logs?).enumerate() {
+        let (result, rows) = arguments.results(study, log.as_ref())?;
         folder.as_ref().map(|folder| folder.add(&result, &rows)).transpose()?;
+        let log = log.filter(|_| !arguments.keep_runs);
+        log.map(RunLog::remove).transpose()?;
         if !arguments.json {
             let separator = if index == 0 { "" } else { "\n" };
             output::print(&format!("{separator}{}", report::reproduction_table(&result)))?;

@@ -15,6 +15,8 @@ macro_rules! studies {
 
 studies! {
     "ethereal-collectives",
+    "ethereal-leaf-spine",
+    "ethereal-fat-tree",
     "ethereal-failure",
     "ethereal-qps",
     "ethereal-gpt",

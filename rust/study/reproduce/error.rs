@@ -39,4 +39,38 @@ pub enum StudyError {
         /// The value, and what is expected.
         reason: String,
     },
+    /// Results of an earlier start would be lost.
+    #[error(
+        "{file}: finished runs of an earlier start: {runs}; expected --resume, which takes them in \
+         place of simulating them again, or the file removed"
+    )]
+    EarlierRuns {
+        /// Path of the log.
+        file: String,
+        /// Its finished runs.
+        runs: usize,
+    },
+    /// A line of a log is not the result of a run.
+    #[error(
+        "{file}: line {line}: not the result of a run: {reason}; remove the line, and its run is \
+         simulated again"
+    )]
+    BadRun {
+        /// Path of the log.
+        file: String,
+        /// Number of the line.
+        line: usize,
+        /// What the reader expected.
+        reason: String,
+    },
+    /// An operation of the file system on a log failed.
+    #[error("{file}: cannot {action} the finished runs: {reason}")]
+    Log {
+        /// Path of the log.
+        file: String,
+        /// The operation that failed, as a verb.
+        action: &'static str,
+        /// The error of the system.
+        reason: std::io::Error,
+    },
 }

@@ -1,6 +1,6 @@
 //! The file of a study: what is typed, before names are looked up.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use super::outcome::Origin;
@@ -62,7 +62,7 @@ fn one() -> u32 {
 }
 
 /// The rate at which the flows of a run send.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum FlowRate {
     /// As the scenario says.

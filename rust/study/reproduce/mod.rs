@@ -10,7 +10,8 @@
 //! - `file`: what is typed; `error`: faults.
 //! - `matrix`: axes, their cases and the scenario of each combination.
 //! - `metric`: the quantities; `claim`: claims with their names looked up.
-//! - `simulate`: the runs; `even_rate`: the rate of flows under failures.
+//! - `simulate`: the runs; `run_log`: those that have finished.
+//! - `even_rate`: the rate of flows under failures.
 //! - `judge`: measures and verdicts; `outcome`: the results.
 //! - `built_in`: the studies of this project.
 //!
@@ -25,6 +26,7 @@ mod judge;
 mod matrix;
 mod metric;
 mod outcome;
+mod run_log;
 mod series;
 mod simulate;
 mod tables;
@@ -37,6 +39,7 @@ use serde_json::Value;
 pub use built_in::BUILT_IN;
 pub use error::StudyError;
 pub use outcome::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable, RunRow};
+pub use run_log::RunLog;
 
 use super::Observer;
 use crate::report::{Stopwatch, VERSION};
@@ -182,10 +185,33 @@ impl Study {
         threads: NonZeroUsize,
         observer: &dyn Observer,
     ) -> Result<(Reproduction, Vec<RunRow>), StudyError> {
+        self.results(threads, observer, None)
+    }
+
+    /// Does the same, takes the results that the log has in place of simulating, and adds to it
+    /// each simulation that finishes.
+    ///
+    /// # Errors
+    /// As [`Self::run`]; the log cannot be written.
+    pub fn run_with_log(
+        &self,
+        threads: NonZeroUsize,
+        observer: &dyn Observer,
+        log: &RunLog,
+    ) -> Result<(Reproduction, Vec<RunRow>), StudyError> {
+        self.results(threads, observer, Some(log))
+    }
+
+    fn results(
+        &self,
+        threads: NonZeroUsize,
+        observer: &dyn Observer,
+        log: Option<&RunLog>,
+    ) -> Result<(Reproduction, Vec<RunRow>), StudyError> {
         let file = self.path.display().to_string();
         let stopwatch = Stopwatch::start();
-        let measured = simulate::simulate(&self.groups, self.site(&file), threads, observer)?;
-        let cost = stopwatch.stop();
+        let measured = simulate::simulate(&self.groups, self.site(&file), threads, observer, log)?;
+        let peak = stopwatch.stop().peak_rss_bytes;
         let results =
             |index: usize| Results { group: &self.groups[index], measured: &measured[index] };
         let claims = self.claims.iter().map(|claim| claim.judge(results(claim.group)));
@@ -206,7 +232,7 @@ impl Study {
             version: VERSION.to_owned(),
             runs: self.runs(),
             wall_s: wall(&measured),
-            peak_rss_bytes: cost.peak_rss_bytes,
+            peak_rss_bytes: peak.max(largest_peak(&measured)),
             claims: claims.collect(),
             tables: tables.chain(courses).collect(),
             learned: self.file.learned.clone(),
@@ -230,8 +256,16 @@ impl Study {
     }
 }
 
+fn runs(measured: &[Measured]) -> impl Iterator<Item = &Value> {
+    measured.iter().flat_map(|group| &group.runs).flat_map(|(_, seeds)| seeds)
+}
+
 /// The wall times of all runs together, seconds.
 fn wall(measured: &[Measured]) -> f64 {
-    let runs = measured.iter().flat_map(|group| &group.runs).flat_map(|(_, seeds)| seeds);
-    runs.filter_map(|run: &Value| run["wall_s"].as_f64()).sum()
+    runs(measured).filter_map(|run| run["wall_s"].as_f64()).sum()
+}
+
+/// The largest peak memory at the end of a run; results of a log were of another process.
+fn largest_peak(measured: &[Measured]) -> Option<u64> {
+    runs(measured).filter_map(|run| run["peak_rss_bytes"].as_u64()).max()
 }

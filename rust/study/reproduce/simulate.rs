@@ -10,9 +10,10 @@ use super::error::StudyError;
 use super::even_rate;
 use super::file::FlowRate;
 use super::matrix::{Combination, Group};
+use super::run_log::{RunKey, RunLog};
 use crate::fabric::{Setup, Watch};
 use crate::record::Recorder;
-use crate::report::{Identity, RailSummary, Summary};
+use crate::report::{Identity, RailSummary, Summary, VERSION};
 use crate::scenario::{Overrides, RailScenario, Scenario, ScenarioError};
 use crate::study::{
     ComparisonRun, Observer, Run, RunObservers, in_order, lower_bound, run, run_rails,
@@ -50,12 +51,14 @@ pub(super) fn check(groups: &[Group], site: Site<'_>) -> Result<(), StudyError> 
     Ok(())
 }
 
-/// Simulates all groups, at most `threads` runs at a time.
+/// Simulates all groups, at most `threads` runs at a time, but for the runs whose results the log
+/// has.
 pub(super) fn simulate(
     groups: &[Group],
     site: Site<'_>,
     threads: NonZeroUsize,
     observer: &dyn Observer,
+    log: Option<&RunLog>,
 ) -> Result<Vec<Measured>, StudyError> {
     let combinations: Vec<Vec<Combination>> = groups.iter().map(Group::combinations).collect();
     let mut jobs = Vec::new();
@@ -64,7 +67,8 @@ pub(super) fn simulate(
             jobs.extend((0..group.seeds).map(|seed_index| Job { group, combination, seed_index }));
         }
     }
-    let results = in_order(jobs.len(), threads, |index| jobs[index].run(index, site, observer));
+    let results =
+        in_order(jobs.len(), threads, |index| jobs[index].run(index, site, observer, log));
     let mut results = results.into_iter();
     let mut measured = Vec::new();
     for (group, combinations) in groups.iter().zip(combinations) {
@@ -84,30 +88,82 @@ enum Prepared {
     Rails(Box<RailScenario>),
 }
 
+impl Prepared {
+    fn seed(&self) -> u64 {
+        match self {
+            Self::Fabric(scenario) => scenario.seed,
+            Self::Rails(scenario) => scenario.setup.seed,
+        }
+    }
+
+    /// Every key of the resolved scenario with its value.
+    fn resolved(&self) -> String {
+        match self {
+            Self::Fabric(scenario) => {
+                let keys = scenario.explain().into_iter();
+                keys.map(|it| format!("{} = {}\n", it.key, it.value)).collect()
+            }
+            Self::Rails(scenario) => scenario.render(),
+        }
+    }
+}
+
 impl Job<'_> {
     fn run(
         &self,
         index: usize,
         site: Site<'_>,
         observer: &dyn Observer,
+        log: Option<&RunLog>,
     ) -> Result<Value, StudyError> {
-        let (json, this) = match self.prepare(site)? {
-            Prepared::Rails(scenario) => {
-                let seed = scenario.setup.seed;
-                let this = ComparisonRun { index, policy: 0, seed };
-                observer.started(this, &self.identity(seed));
-                let result = run_rails(&scenario);
-                let (summary, _) = result.map_err(|error| self.invalid(site, error.to_string()))?;
-                (json_of_rails(&summary), this)
-            }
-            Prepared::Fabric(scenario) => {
-                let this = ComparisonRun { index, policy: 0, seed: scenario.seed };
-                observer.started(this, &self.identity(scenario.seed));
-                (self.run_fabric(&scenario, this, site, observer)?, this)
+        let prepared = self.prepare(site)?;
+        let this = ComparisonRun { index, policy: 0, seed: prepared.seed() };
+        observer.started(this, &self.identity(this.seed));
+        let result = match log {
+            None => self.simulate(&prepared, this, site, observer)?,
+            Some(log) => {
+                let key = self.key(&prepared);
+                match log.take(&key) {
+                    Some(result) => result,
+                    None => {
+                        let result = self.simulate(&prepared, this, site, observer)?;
+                        log.append(key, &result)?;
+                        result
+                    }
+                }
             }
         };
         observer.finished(this);
-        Ok(json)
+        Ok(result)
+    }
+
+    /// What the result depends on.
+    fn key(&self, prepared: &Prepared) -> RunKey {
+        RunKey {
+            version: VERSION.to_owned(),
+            run: self.group.name.clone(),
+            parameters: self.group.label(self.combination),
+            seed: prepared.seed(),
+            rate: self.group.rate,
+            scenario: prepared.resolved(),
+        }
+    }
+
+    fn simulate(
+        &self,
+        prepared: &Prepared,
+        this: ComparisonRun,
+        site: Site<'_>,
+        observer: &dyn Observer,
+    ) -> Result<Value, StudyError> {
+        match prepared {
+            Prepared::Fabric(scenario) => self.run_fabric(scenario, this, site, observer),
+            Prepared::Rails(scenario) => {
+                let result = run_rails(scenario);
+                let (summary, _) = result.map_err(|error| self.invalid(site, error.to_string()))?;
+                Ok(json_of_rails(&summary))
+            }
+        }
     }
 
     fn run_fabric(

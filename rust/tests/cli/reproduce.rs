@@ -1,6 +1,8 @@
 //! `evenkeel reproduce`.
 
-use super::bench::Bench;
+use std::fs;
+
+use super::bench::{Bench, Left};
 
 /// The study of `docs/studies.md`, with fewer hosts.
 const STUDY: &str = r#"
@@ -103,4 +105,89 @@ fn unknown_studies_and_invalid_files_are_errors() {
     bench.write("bad.toml", &STUDY.replace("leaves = 2", "leaves = 0"));
     let scenario = bench.evenkeel(&["reproduce", "bad.toml"]);
     scenario.expect_invalid(&["run 'all-to-all' with policy spray: topology.leaves"]);
+}
+
+/// Runs the study with these options and the folder `results`.
+fn into_results(bench: &Bench, options: &[&str]) -> Left {
+    bench.evenkeel(&[&["reproduce", "study.toml", "--out", "results"], options].concat())
+}
+
+/// `study.json` in `results`, without wall time and memory.
+fn judged(bench: &Bench) -> serde_json::Value {
+    let mut json: serde_json::Value =
+        serde_json::from_str(&bench.read("results/study.json")).unwrap();
+    let results = json.as_object_mut().unwrap();
+    assert!(results.remove("wall_s").is_some() && results.remove("peak_rss_bytes").is_some());
+    json
+}
+
+const LOG: &str = "results/study.runs.jsonl";
+
+#[test]
+fn an_interrupted_study_resumes_with_the_results_of_an_uninterrupted_one() {
+    let bench = with_study();
+    assert_eq!(into_results(&bench, &[]).status, 0);
+    assert_eq!(bench.names("results"), ["README.md", "study.csv", "study.json"]);
+    let (runs, whole) = (bench.read("results/study.csv"), judged(&bench));
+    assert_eq!(into_results(&bench, &["--keep-runs", "--jobs", "1"]).status, 0);
+    let log = bench.read(LOG);
+    let lines: Vec<&str> = log.lines().collect();
+    assert_eq!(lines.len(), 4);
+    let torn = lines[2].split_at(lines[2].len() / 2).0;
+    bench.write(LOG, &format!("{}\n{}\n{torn}", lines[0], lines[1]));
+    for file in ["results/study.csv", "results/study.json"] {
+        fs::remove_file(bench.path(file)).unwrap();
+    }
+    let left = into_results(&bench, &["--resume"]);
+    let note = "note: results/study.runs.jsonl: 2 of 4 runs of study taken\n";
+    assert_eq!((left.status, left.err.as_str()), (0, note));
+    assert_eq!((bench.read("results/study.csv"), judged(&bench)), (runs, whole));
+    assert_eq!(bench.names("results"), ["README.md", "study.csv", "study.json"]);
+}
+
+#[test]
+fn kept_runs_are_judged_again_without_a_simulation() {
+    let bench = with_study();
+    assert_eq!(into_results(&bench, &["--keep-runs"]).status, 0);
+    // A second in place of what was simulated: the claim that it takes a second then holds.
+    let mut log = String::new();
+    for line in bench.read(LOG).lines() {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["result"]["cct_ns"] = 1e9.into();
+        log += &format!("{line}\n");
+    }
+    bench.write(LOG, &log);
+    bench.write("study.toml", &STUDY.replace("within = \"1 %\"", "within = \"2 %\""));
+    let left = into_results(&bench, &["--resume", "--keep-runs"]);
+    assert!(left.err.contains("4 of 4 runs"), "{}", left.err);
+    assert_eq!(judged(&bench)["claims"][1]["verdict"], "holds");
+    assert_eq!(bench.read(LOG), log);
+}
+
+#[test]
+fn runs_of_a_changed_scenario_are_simulated_again() {
+    let bench = with_study();
+    assert_eq!(into_results(&bench, &["--keep-runs"]).status, 0);
+    bench.write("study.toml", &STUDY.replace("256KB", "512KB"));
+    let left = into_results(&bench, &["--resume"]);
+    assert!(left.err.contains("0 of 4 runs"), "{}", left.err);
+    let resumed = (bench.read("results/study.csv"), judged(&bench));
+    assert_eq!(into_results(&bench, &[]).status, 0);
+    assert_eq!(resumed, (bench.read("results/study.csv"), judged(&bench)));
+}
+
+#[test]
+fn finished_runs_are_neither_overwritten_nor_taken_from_a_damaged_file() {
+    let bench = with_study();
+    assert_eq!(into_results(&bench, &["--keep-runs"]).status, 0);
+    let log = bench.read(LOG);
+    into_results(&bench, &[]).expect_invalid(&[
+        "results/study.runs.jsonl: finished runs of an earlier start: 4; expected --resume",
+    ]);
+    assert_eq!(bench.read(LOG), log);
+    bench.write(LOG, &format!("{}\n{{}}\n", log.lines().next().unwrap()));
+    into_results(&bench, &["--resume"])
+        .expect_invalid(&["study.runs.jsonl: line 2: not the result of a run: missing field"]);
+    let left = bench.evenkeel(&["reproduce", "study.toml", "--resume"]);
+    left.expect_invalid(&["--out <DIR>"]);
 }

@@ -1,0 +1,197 @@
+//! The finished simulations of a study, in a file from which a later start takes them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::error::StudyError;
+use super::file::FlowRate;
+
+/// What a result depends on: two simulations with the same key have the same result.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct RunKey {
+    /// The version of this program.
+    pub version: String,
+    /// The name of the group of runs.
+    pub run: String,
+    /// The labels of the combination.
+    pub parameters: String,
+    pub seed: u64,
+    /// The rate at which flows send.
+    pub rate: FlowRate,
+    /// Every key of the resolved scenario with its value.
+    pub scenario: String,
+}
+
+/// A line of the file.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    #[serde(flatten)]
+    key: RunKey,
+    result: Value,
+}
+
+/// The file `NAME.runs.jsonl` of a study: a line for each simulation that has finished, written as
+/// it finishes. A last line without its end, which a killed process leaves, is no result.
+#[derive(Debug)]
+pub struct RunLog {
+    path: PathBuf,
+    /// The results of earlier starts.
+    earlier: BTreeMap<RunKey, Value>,
+    /// How many of them have been taken.
+    taken: AtomicUsize,
+    writing: Mutex<()>,
+}
+
+impl RunLog {
+    /// The log in `folder` of a study that starts afresh.
+    ///
+    /// # Errors
+    /// The file holds results of an earlier start, or cannot be read or written.
+    pub fn afresh(folder: &Path, study: &str) -> Result<Self, StudyError> {
+        let (log, text) = Self::open(folder, study)?;
+        match text.lines().count() {
+            0 => Ok(log),
+            runs => Err(StudyError::EarlierRuns { file: log.name(), runs }),
+        }
+    }
+
+    /// The log in `folder` of a study that takes the results of earlier starts.
+    ///
+    /// # Errors
+    /// A line of the file is not the result of a run, or the file cannot be read or written.
+    pub fn resumed(folder: &Path, study: &str) -> Result<Self, StudyError> {
+        let (mut log, text) = Self::open(folder, study)?;
+        for (index, line) in text.lines().enumerate() {
+            let line = serde_json::from_str::<Line>(line).map_err(|error| StudyError::BadRun {
+                file: log.name(),
+                line: index + 1,
+                reason: error.to_string(),
+            })?;
+            log.earlier.insert(line.key, line.result);
+        }
+        Ok(log)
+    }
+
+    /// The log without its earlier results, and the file's whole lines; the rest is cut off.
+    fn open(folder: &Path, study: &str) -> Result<(Self, String), StudyError> {
+        let log = Self {
+            path: folder.join(format!("{study}.runs.jsonl")),
+            earlier: BTreeMap::new(),
+            taken: AtomicUsize::new(0),
+            writing: Mutex::new(()),
+        };
+        let bytes = match fs::read(&log.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok((log, String::new())),
+            other => other.map_err(|reason| log.failed("read", reason))?,
+        };
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        if whole < bytes.len() {
+            let file = OpenOptions::new().write(true).open(&log.path);
+            let cut = file.and_then(|file| file.set_len(whole as u64));
+            cut.map_err(|reason| log.failed("cut the torn last line of", reason))?;
+        }
+        Ok((log, String::from_utf8_lossy(&bytes[..whole]).into_owned()))
+    }
+
+    /// The result of a run with that key, if an earlier start has it.
+    pub(super) fn take(&self, key: &RunKey) -> Option<Value> {
+        let result = self.earlier.get(key)?;
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        Some(result.clone())
+    }
+
+    /// Adds the result of a run.
+    pub(super) fn append(&self, key: RunKey, result: &Value) -> Result<(), StudyError> {
+        let line = Line { key, result: result.clone() };
+        let line = serde_json::to_string(&line).expect("a result is a JSON object") + "\n";
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = OpenOptions::new().create(true).append(true).open(&self.path);
+        let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
+        written.map_err(|reason| self.failed("write", reason))
+    }
+
+    /// How many results of earlier starts have been taken.
+    pub fn taken(&self) -> usize {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// The path of the file.
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Removes the file, when the study's results are written.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn remove(self) -> Result<(), StudyError> {
+        fs::remove_file(&self.path).map_err(|reason| self.failed("remove", reason))
+    }
+
+    fn failed(&self, action: &'static str, reason: io::Error) -> StudyError {
+        StudyError::Log { file: self.name(), action, reason }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(scenario: &str, seed: u64) -> RunKey {
+        RunKey {
+            version: "0.1.0".to_owned(),
+            run: "a".to_owned(),
+            parameters: "policy spray".to_owned(),
+            seed,
+            rate: FlowRate::Scenario,
+            scenario: scenario.to_owned(),
+        }
+    }
+
+    #[test]
+    fn whole_lines_are_results_and_the_torn_one_is_cut_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("study.runs.jsonl");
+        let first = serde_json::json!({ "cct_ns": 0.1 + 0.2, "none": null, "packets": u64::MAX });
+        let log = RunLog::afresh(folder.path(), "study").unwrap();
+        log.append(key("x = \"1\"\n", 1), &first).unwrap();
+        log.append(key("x = \"1\"\n", 2), &Value::Null).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, &text[..text.len() - 1]).unwrap();
+        let log = RunLog::resumed(folder.path(), "study").unwrap();
+        assert_eq!(log.take(&key("x = \"1\"\n", 1)), Some(first));
+        assert_eq!(log.take(&key("x = \"1\"\n", 2)), None);
+        assert_eq!(log.take(&key("x = \"2\"\n", 1)), None);
+        assert_eq!(log.taken(), 1);
+        log.append(key("x = \"1\"\n", 2), &Value::Null).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        log.remove().unwrap();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn every_part_of_the_key_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let one = key("x = 1", 1);
+        RunLog::afresh(folder.path(), "study").unwrap().append(one.clone(), &Value::Null).unwrap();
+        let log = RunLog::resumed(folder.path(), "study").unwrap();
+        let other = "other".to_owned();
+        let others = [
+            RunKey { version: other.clone(), ..one.clone() },
+            RunKey { run: other.clone(), ..one.clone() },
+            RunKey { parameters: other.clone(), ..one.clone() },
+            RunKey { seed: 2, ..one.clone() },
+            RunKey { rate: FlowRate::RhoMax, ..one.clone() },
+            RunKey { scenario: other, ..one.clone() },
+        ];
+        assert!(others.iter().all(|other| log.take(other).is_none()));
+        assert_eq!(log.take(&one), Some(Value::Null));
+    }
+}
