@@ -57,8 +57,8 @@
 //! ```
 //!
 //! A test checks this against the sources. The bridge to C++ (`bridge`, with the features `bridge`
-//! and `ns3`) uses every layer except `collective`, `bound`, `fluid`, `multirail`, `record`, `study`
-//! and `cli`, and no layer uses it.
+//! and `ns3`) uses every layer except `collective`, `bound`, `fluid`, `multirail`, `record`,
+//! `study` and `cli`, and no layer uses it.
 //!
 //! # What each layer does not know
 //!
