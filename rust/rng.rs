@@ -37,6 +37,8 @@ pub enum Purpose {
     Repath = 9,
     /// Seeds of jobs after the first, by their indices.
     Job = 10,
+    /// Parts of a divided run, on which no result depends.
+    Division = 11,
     /// Draws of tests, by whatever id the test chooses.
     Test = 1_000,
 }

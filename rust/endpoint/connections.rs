@@ -25,6 +25,9 @@ pub(super) struct Connection {
     slot: u32,
     /// The index of its pair of hosts in [`InUse`].
     pair: u32,
+    /// Whether its sender is in another part of a divided run: its flows are then those that the
+    /// ledger expects.
+    is_arriving: bool,
     /// The index of the pool that it returns to when it is idle; [`NO_POOL`] if it has a fixed
     /// slot.
     pool: u32,
@@ -45,6 +48,7 @@ impl Connection {
             stream: key.stream,
             slot: key.slot,
             pair,
+            is_arriving: false,
             pool: NO_POOL,
         }
     }
@@ -53,6 +57,11 @@ impl Connection {
     pub(super) fn key(&self) -> ConnectionKey {
         let &Self { src, dst, stream, slot, .. } = self;
         ConnectionKey { src, dst, stream, slot }
+    }
+
+    /// True if its sender is in another part of a divided run.
+    pub(super) fn is_arriving(&self) -> bool {
+        self.is_arriving
     }
 
     /// The index, among all of its flows, of the one that was added last.
@@ -188,10 +197,14 @@ impl Connections {
         self.by_key.insert(key, id);
     }
 
-    /// Adds a flow at the end of a connection.
-    pub(super) fn add_flow(&mut self, id: u32, flow: u32) {
+    /// The next flow to be delivered on a connection.
+    pub(super) fn expect_flow(&mut self, id: u32, flow: u32) {
+        self.list[id as usize].flows.push_back(Some(flow));
+    }
+
+    /// Counts a flow of a connection.
+    pub(super) fn count_flow(&mut self, id: u32) {
         let connection = &mut self.list[id as usize];
-        connection.flows.push_back(Some(flow));
         connection.incomplete += 1;
         if connection.incomplete == 1 {
             self.in_use.add(connection.src, connection.pair);
@@ -222,6 +235,19 @@ impl Connections {
         let stream = self.streams.entry(key.stream_key()).or_insert(none);
         stream.count += 1;
         stream.count
+    }
+
+    /// Adds the connection of a queue pair whose sender is in another part of a divided run; its
+    /// id.
+    pub(super) fn add_arriving(&mut self, key: &ConnectionKey, qp: QpId) -> u32 {
+        let id = self.next_id();
+        self.list.push(Connection { is_arriving: true, ..Connection::new(key, qp, u32::MAX) });
+        id
+    }
+
+    /// Takes over the maxima of another part of a divided run.
+    pub(super) fn absorb(&mut self, other: &Self) {
+        self.in_use.absorb(&other.in_use);
     }
 
     /// Adds the connection of a queue pair; its id.

@@ -53,6 +53,12 @@ impl InUse {
         self.by_pair[pair as usize] -= 1;
     }
 
+    /// Takes over the maxima of other hosts.
+    pub(super) fn absorb(&mut self, other: &Self) {
+        self.per_nic_max = self.per_nic_max.max(other.per_nic_max);
+        self.per_peer_max = self.per_peer_max.max(other.per_peer_max);
+    }
+
     /// The most at one sending host at any time.
     pub(super) fn per_nic_max(&self) -> u64 {
         self.per_nic_max.into()

@@ -57,6 +57,18 @@ struct Discards {
     free: Vec<u32>,
 }
 
+/// The time of delivery of a flow that another part of a divided run receives, until the parts are
+/// put together: a time at which no flow is delivered.
+const ELSEWHERE: Time = Time::ZERO;
+
+/// A flow that another part of a divided run sends.
+#[derive(Debug, Clone, Copy)]
+struct Arriving {
+    message: MessageId,
+    piece: u32,
+    delivered: Time,
+}
+
 /// Messages, flows and connections of a run.
 #[derive(Debug)]
 pub struct Ledger {
@@ -71,7 +83,11 @@ pub struct Ledger {
     /// Every flow, in the order in which they were posted; where flows are discarded, the open ones
     /// and some that were, in some order.
     flows: Vec<FlowRecord>,
+    /// Flows that other parts of a divided run send, in the order in which they became known.
+    arriving: Vec<Arriving>,
     pub(super) connections: Connections,
+    /// Messages that have been delivered.
+    pub(super) delivered: u64,
     /// Messages that have completed.
     pub completed: u64,
     /// When the last message or delay ended.
@@ -100,7 +116,9 @@ impl Ledger {
             planned,
             next_id: planned,
             flows: Vec::with_capacity(count),
+            arriving: Vec::new(),
             connections: Connections::default(),
+            delivered: 0,
             completed: 0,
             last_completion: Time::ZERO,
             open: workload.task_count() as u64,
@@ -181,6 +199,19 @@ impl Ledger {
 
     /// Opens the record of a flow on a connection; its id.
     pub(super) fn add_flow(&mut self, now: Time, flow: &Flow, connection: u32) -> u32 {
+        let id = self.open_flow(now, flow, connection);
+        self.connections.expect_flow(connection, id);
+        id
+    }
+
+    /// The same for a flow that is delivered in another part of a divided run.
+    pub(super) fn add_departing_flow(&mut self, now: Time, flow: &Flow, connection: u32) -> u32 {
+        let id = self.open_flow(now, flow, connection);
+        self.flows[id as usize].delivered = ELSEWHERE;
+        id
+    }
+
+    fn open_flow(&mut self, now: Time, flow: &Flow, connection: u32) -> u32 {
         self.progress_mut(flow.message).pieces = flow.pieces;
         let key = self.connections.as_slice()[connection as usize].key();
         let record = FlowRecord {
@@ -200,7 +231,7 @@ impl Ledger {
             u32::try_from(self.flows.len() - 1).expect("fewer than 2^32 flows")
         });
         self.flows[id as usize] = record;
-        self.connections.add_flow(connection, id);
+        self.connections.count_flow(connection);
         id
     }
 
@@ -211,13 +242,23 @@ impl Ledger {
     /// The flow of that index on a connection has been delivered; the message if all of it has
     /// been.
     pub(super) fn deliver(&mut self, now: Time, connection: u32, index: u32) -> Option<MessageId> {
-        let flow = self.connections.get_mut(connection).take(index);
-        let flow = &mut self.flows[flow as usize];
-        flow.delivered = now;
-        let id = flow.message;
+        let connection = self.connections.get_mut(connection);
+        let flow = connection.take(index) as usize;
+        let (id, delivered) = if connection.is_arriving() {
+            let Arriving { message, delivered, .. } = &mut self.arriving[flow];
+            (*message, delivered)
+        } else {
+            let FlowRecord { message, delivered, .. } = &mut self.flows[flow];
+            (*message, delivered)
+        };
+        *delivered = now;
         let message = self.progress_mut(id);
         message.delivered += 1;
-        message.is_delivered().then_some(id)
+        if !message.is_delivered() {
+            return None;
+        }
+        self.delivered += 1;
+        Some(id)
     }
 
     /// A flow has completed; the message if all of it has.
@@ -248,6 +289,57 @@ impl Ledger {
             self.posted.remove(record.message.index());
         }
         Some(record.message)
+    }
+
+    /// The next flow on a connection of another part of a divided run: a piece of a message.
+    pub(super) fn expect(&mut self, connection: u32, message: MessageId, piece: u32, pieces: u32) {
+        self.progress_mut(message).pieces = pieces;
+        let id = u32::try_from(self.arriving.len()).expect("fewer than 2^32 flows");
+        self.arriving.push(Arriving { message, piece, delivered: Time::NEVER });
+        self.connections.expect_flow(connection, id);
+    }
+
+    /// Takes over what another part of a divided run has, which sends the messages for which
+    /// `is_sent` is true. [`Self::note_arrivals`] follows the last part.
+    pub(super) fn absorb(&mut self, other: Self, is_sent: &dyn Fn(MessageId) -> bool) {
+        for (index, theirs) in other.progress.iter() {
+            let ours = self.progress.get_mut(index).expect("all parts have all messages");
+            let delivered = ours.delivered + theirs.delivered;
+            if is_sent(MessageId(index as u32)) {
+                *ours = *theirs;
+            }
+            ours.delivered = delivered;
+        }
+        let ended = other.delays_wait_for.len() + other.planned as usize - other.open as usize;
+        self.open -= ended as u64;
+        self.delivered += other.delivered;
+        self.completed += other.completed;
+        self.last_completion = self.last_completion.max(other.last_completion);
+        self.flows.extend(other.flows);
+        self.arriving.extend(other.arriving);
+        self.connections.absorb(&other.connections);
+    }
+
+    /// Gives each flow the time of its delivery in another part.
+    ///
+    /// # Panics
+    /// If a flow has completed and was not delivered.
+    pub(super) fn note_arrivals(&mut self) {
+        self.flows.sort_unstable_by_key(|flow| (flow.message, flow.piece));
+        for flow in self.flows.iter_mut().filter(|flow| flow.delivered == ELSEWHERE) {
+            flow.delivered = Time::NEVER;
+        }
+        for arriving in std::mem::take(&mut self.arriving) {
+            let key = (arriving.message, arriving.piece);
+            let flow = self.flows.binary_search_by_key(&key, |flow| (flow.message, flow.piece));
+            self.flows[flow.expect("it was posted")].delivered = arriving.delivered;
+        }
+        let is_delivered = |flow: &FlowRecord| flow.delivered != Time::NEVER;
+        let is_complete = |flow: &FlowRecord| flow.completed != Time::NEVER;
+        assert!(
+            self.flows.iter().all(|flow| is_delivered(flow) || !is_complete(flow)),
+            "a flow completes after its delivery"
+        );
     }
 
     /// Every flow that is not discarded, in order of message and piece.

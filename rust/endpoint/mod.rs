@@ -22,6 +22,7 @@
 
 mod base_rtt;
 mod connections;
+mod division;
 mod handed;
 mod host;
 mod in_use;
@@ -41,6 +42,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 pub use base_rtt::base_rtt;
+pub(crate) use division::{Note, Share, is_divisible};
 pub use handed::{EntropyValues, HandedFlow};
 pub use host::Host;
 pub use ledger::{Discarded, Ledger};
@@ -50,6 +52,7 @@ pub use sending::label_of;
 pub use spans::Spans;
 
 use connections::Connection;
+use division::{Division, is_provisional};
 use handed::Handed;
 use host::Start;
 use path_weights::PathWeights;
@@ -144,20 +147,25 @@ pub struct Endpoints {
     first_reported: Option<MessageId>,
     /// Flows for the world; `None` if NICs send them as packets.
     handed: Option<Handed>,
+    /// What a part of a divided run has beside; `None` if the run is not divided.
+    division: Option<Box<Division>>,
 }
 
 impl Endpoints {
     /// The hosts of a site, with their tasks that wait for nothing but the clock scheduled.
     pub fn new(site: Site) -> Self {
+        let mut all = Self::unscheduled(site);
+        tasks::schedule_independent(&all.site.workload, &mut all.hosts, &|_| true);
+        all
+    }
+
+    fn unscheduled(site: Site) -> Self {
         let Site { scheme, nic, job_policies, workload, .. } = &site;
         let policies = Policies::new(scheme, nic.recovery, job_policies, workload);
         let nic = Arc::new(nic.clone());
         let ids = (0..site.topology.host_count()).map(HostId);
-        let mut hosts: Vec<Host> =
-            ids.map(|id| Host::new(id, &site, &policies, nic.clone())).collect();
-        tasks::schedule_independent(&site.workload, &mut hosts);
         Self {
-            hosts,
+            hosts: ids.map(|id| Host::new(id, &site, &policies, nic.clone())).collect(),
             ledger: Ledger::new(&site.workload),
             own: OwnQps::default(),
             paths: PathWeights::new(&site.topology, &site.routes),
@@ -167,6 +175,7 @@ impl Endpoints {
             message_events: VecDeque::new(),
             first_reported: None,
             handed: None,
+            division: None,
             policies,
             site,
         }
@@ -211,6 +220,10 @@ impl Endpoints {
     /// A packet came to a host.
     #[inline]
     pub fn handle_packet(&mut self, now: Time, id: HostId, packet: &Packet) {
+        if is_provisional(packet) {
+            let packet = self.with_receiver(packet);
+            return self.hosts[id.index()].nic.handle_packet(now, &packet);
+        }
         self.hosts[id.index()].nic.handle_packet(now, packet);
     }
 

@@ -102,7 +102,11 @@ impl Endpoints {
     pub(super) fn put(&mut self, now: Time, src: HostId, flow: &Flow) {
         let stream = self.message(flow.message).stream;
         let connection = self.connection_for(StreamKey { src, dst: flow.dst, stream }, flow);
-        let id = self.ledger.add_flow(now, flow, connection);
+        let is_abroad = self.division.as_mut().is_some_and(|it| it.post(connection, flow.dst, flow));
+        let id = match is_abroad {
+            true => self.ledger.add_departing_flow(now, flow, connection),
+            false => self.ledger.add_flow(now, flow, connection),
+        };
         if self.handed.is_some() {
             let &Flow { path, bytes, .. } = flow;
             return self.hand_over(now, Put { record: id, connection, path, bytes });
@@ -144,8 +148,13 @@ impl Endpoints {
         if let Some(settings) = settings {
             self.hosts[key.src.index()].nic.set_settings(qp, settings);
         }
-        let half = ReceiveHalf { peer: key.src, peer_qp: qp, label, cookie, settings };
-        let receiver = self.hosts[key.dst.index()].nic.open_receiving(half);
+        let receiver = match &mut self.division {
+            Some(division) => division.open(cookie, key, qp),
+            None => {
+                let half = ReceiveHalf { peer: key.src, peer_qp: qp, label, cookie, settings };
+                self.hosts[key.dst.index()].nic.open_receiving(half)
+            }
+        };
         self.hosts[key.src.index()].nic.connect(qp, receiver);
         self.ledger.connections.add(&key, qp)
     }
@@ -167,6 +176,7 @@ impl Endpoints {
         let weighs = |policy: &Policy| weighs_paths(&policy.scheme);
         if self.policies.all().iter().any(weighs) {
             let of_messages = self.ledger.connections.as_slice().iter();
+            let of_messages = of_messages.filter(|pair| !pair.is_arriving());
             let of_messages =
                 of_messages.filter(|pair| weighs(self.policies.of(pair.key().stream)));
             let of_messages = of_messages.map(|pair| (pair.src, pair.dst, pair.qp));

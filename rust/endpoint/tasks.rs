@@ -14,8 +14,13 @@ pub(super) struct Ended {
     pub(super) task: TaskId,
 }
 
-/// Schedules the tasks that wait for nothing but the clock and their turn.
-pub(super) fn schedule_independent(workload: &Workload, hosts: &mut [Host]) {
+/// Schedules the tasks of the hosts for which `owns` is true that wait for nothing but the clock and
+/// their turn.
+pub(super) fn schedule_independent(
+    workload: &Workload,
+    hosts: &mut [Host],
+    owns: &dyn Fn(HostId) -> bool,
+) {
     for task in workload.tasks() {
         if workload.waits_for.get(task.index()).is_some_and(|&count| count > 0) {
             continue;
@@ -24,7 +29,11 @@ pub(super) fn schedule_independent(workload: &Workload, hosts: &mut [Host]) {
             Task::Message(_, message) => message.start,
             Task::Delay(_) => end_of(Time::ZERO, workload, task),
         };
-        let host = &mut hosts[workload.host_of(task).index()];
+        let host = workload.host_of(task);
+        if !owns(host) {
+            continue;
+        }
+        let host = &mut hosts[host.index()];
         let lane = workload.lane(task);
         if lane.is_none_or(|lane| host.lanes.join(lane, task)) {
             host.starts.push_back(Start { at, task });

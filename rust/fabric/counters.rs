@@ -23,6 +23,18 @@ pub(crate) struct NetworkCounters {
 }
 
 impl NetworkCounters {
+    /// Adds the counts of other ports.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let &Self { data_dropped, control_dropped, hops, arrivals, waiting_found, .. } = other;
+        self.data_dropped += data_dropped;
+        self.control_dropped += control_dropped;
+        self.hops += hops;
+        self.arrivals += arrivals;
+        self.waiting_found += waiting_found;
+        self.trimmed += other.trimmed;
+        self.pauses += other.pauses;
+    }
+
     /// Mean of the bytes that data packets found waiting at switch ports; 0 if none came to one.
     pub(crate) fn queue_bytes_mean(&self) -> f64 {
         self.waiting_found as f64 / self.arrivals.max(1) as f64

@@ -27,6 +27,9 @@ pub(super) enum Event {
     Start(PortId),
     /// A packet arrives at the end of the wire of this port.
     Arrival(PortId, SlotId),
+    /// A packet arrives at the end of the wire of this port, which is in another part of a divided
+    /// run: the arrival is an event there, and this port learns that its wire has one packet less.
+    Crossing(PortId),
     /// The wire of this port is free, and no packet is on it.
     Free(PortId),
     /// A timeout of this host.
@@ -45,6 +48,8 @@ pub(super) const TIME_BITS: u32 = u64::BITS - KIND_BITS - ID_BITS - SLOT_BITS;
 
 /// The slot of an event without a packet.
 const NO_SLOT: u64 = (1 << SLOT_BITS) - 1;
+/// The slot of an event without a packet, of a packet that has crossed into another part.
+const CROSSED: u64 = NO_SLOT - 1;
 /// Set in the ids of probes, which share their kind with failures.
 const PROBE: u32 = 1 << (ID_BITS - 1);
 
@@ -58,7 +63,7 @@ const HOST: u64 = 3;
 const MOST_PORTS: u32 = 1 << ID_BITS;
 const _: () = assert!(2 * MAX_LINKS <= MOST_PORTS as u64, "every port has an id in a word");
 /// The greatest number of packets in the fabric; they take 8.6 GB.
-pub(super) const MOST_PACKETS: u32 = NO_SLOT as u32;
+pub(super) const MOST_PACKETS: u32 = CROSSED as u32;
 
 impl Word {
     #[inline(always)]
@@ -73,6 +78,7 @@ impl Word {
             Event::Probe(index) => Self::new(CONTROL, PROBE | index, NO_SLOT),
             Event::Start(port) => Self::new(START, port.0, NO_SLOT),
             Event::Arrival(port, slot) => Self::of_arrival(port, slot),
+            Event::Crossing(port) => Self::new(PORT, port.0, CROSSED),
             Event::Free(port) => Self::new(PORT, port.0, NO_SLOT),
             Event::Host(host) => Self::new(HOST, host.0, NO_SLOT),
         }
@@ -100,7 +106,7 @@ impl Word {
     #[inline(always)]
     pub(super) const fn arrival(self) -> Option<(PortId, SlotId)> {
         let slot = self.0 & NO_SLOT;
-        if slot == NO_SLOT { None } else { Some((PortId(self.id()), SlotId(slot as u32))) }
+        if slot >= CROSSED { None } else { Some((PortId(self.id()), SlotId(slot as u32))) }
     }
 
     /// Its event, whatever the time.
@@ -110,12 +116,19 @@ impl Word {
         }
         let id = self.id();
         match self.0 >> (SLOT_BITS + ID_BITS) & ((1 << KIND_BITS) - 1) {
+            PORT if self.0 & NO_SLOT == CROSSED => Event::Crossing(PortId(id)),
             PORT => Event::Free(PortId(id)),
             HOST => Event::Host(HostId(id)),
             START => Event::Start(PortId(id)),
             _ if id & PROBE != 0 => Event::Probe(id & !PROBE),
             _ => Event::Control(id),
         }
+    }
+
+    /// What orders events of the same time: the kind and the id.
+    #[inline]
+    pub(super) const fn rank(self) -> u32 {
+        (self.0 >> SLOT_BITS) as u32 & ((1 << (KIND_BITS + ID_BITS)) - 1)
     }
 
     #[inline(always)]
@@ -136,6 +149,7 @@ mod tests {
             Event::Probe(1),
             Event::Start(port),
             Event::Arrival(port, SlotId(MOST_PACKETS - 1)),
+            Event::Crossing(port),
             Event::Free(port),
             Event::Host(HostId(9_999)),
         ] {

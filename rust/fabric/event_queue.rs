@@ -42,6 +42,9 @@ pub(super) struct EventQueue {
     early: BinaryHeap<Reverse<Entry>>,
     /// Events later than the calendar's last bucket.
     far: BinaryHeap<Reverse<Entry>>,
+    /// Packets that arrive in another part of a divided run, in the order of their starts: the
+    /// time of the arrival, the port and the packet.
+    crossings: Vec<(Time, PortId, SlotId)>,
     /// How many `buckets` are not empty, so that an empty calendar is not searched.
     near: usize,
     last: u64,
@@ -65,6 +68,7 @@ impl EventQueue {
             cursor: 0,
             early: BinaryHeap::new(),
             far: BinaryHeap::new(),
+            crossings: Vec::new(),
             near: 0,
             last: 0,
         }
@@ -79,6 +83,17 @@ impl EventQueue {
     #[inline(always)]
     pub(super) fn push_arrival(&mut self, time: Time, port: PortId, slot: SlotId) {
         self.push_word(time.as_ps(), Word::of_arrival(port, slot));
+    }
+
+    /// Adds the arrival of a packet in another part of a divided run.
+    pub(super) fn push_crossing(&mut self, time: Time, port: PortId, slot: SlotId) {
+        self.push(time, Event::Crossing(port));
+        self.crossings.push((time, port, slot));
+    }
+
+    /// The arrivals in other parts that were added since the last call.
+    pub(super) fn take_crossings(&mut self) -> std::vec::Drain<'_, (Time, PortId, SlotId)> {
+        self.crossings.drain(..)
     }
 
     #[inline(always)]
@@ -164,6 +179,15 @@ impl EventQueue {
         let Reverse(Entry { time, word }) = self.early.pop()?;
         self.last = time;
         Some((Time::from_ps(time), word))
+    }
+
+    /// The time and the rank of the earliest event.
+    pub(super) fn peek(&mut self) -> Option<(Time, u32)> {
+        if let Some(Reverse(entry)) = self.early.peek() {
+            return Some((Time::from_ps(entry.time), entry.word.rank()));
+        }
+        let at = self.next_time()?;
+        Some((at, self.current[self.cursor].rank()))
     }
 
     /// The time of the earliest event.

@@ -5,6 +5,7 @@
 //! `network`; the decisions of its switches are in [`crate::switching`].
 
 pub(crate) mod counters;
+mod divided;
 mod driver;
 mod event;
 mod event_queue;
@@ -21,6 +22,7 @@ mod world;
 #[cfg(test)]
 mod tests;
 
+pub use divided::{Cut, Division, WindowCounts, run_divided};
 pub use driver::{Observers, drive, run};
 pub use outcome::{Counters, Outcome, PauseRecord, Progress, Queue, QueueProbe, Verdict};
 pub use program::{FixedWorkload, Program};

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::setup::Setup;
 use crate::endpoint::Endpoints;
 use crate::ids::{HostId, LinkId, MessageId, TaskId};
 use crate::switching::{Direction, Failure, FailureKind};
@@ -91,6 +92,17 @@ fn never_completing(endpoints: &Endpoints, separated: &[MessageId]) -> usize {
         next.extend(workload.dependents_of(task).iter().filter(waits_in_vain));
     }
     count
+}
+
+/// True if links that stay down separate two hosts that exchange messages.
+pub(super) fn separates(setup: &Setup) -> bool {
+    let Setup { topology, fabric, workload, .. } = setup;
+    if !fabric.failures.iter().any(stays_down) {
+        return false;
+    }
+    let routes = surviving_routes(topology, &fabric.failures);
+    let mut messages = workload.messages.iter();
+    messages.any(|it| it.src != it.dst && routes.path_count(it.src, it.dst) == 0)
 }
 
 fn surviving_routes(topology: &Topology, failures: &[Failure]) -> Routes {

@@ -1,12 +1,16 @@
 //! A fabric with its hosts and its clock.
 
+mod part;
+
+pub(super) use part::{Mail, add_progress, merge};
+
 use super::event::{Event, Word};
 use super::network::{Arrival, DeliveredPacket, Network, PortCounters, SlotId};
 use super::outcome::{Measured, Outcome, Progress, QueueProbe, Verdict};
 use super::reachability::Reachability;
 use super::setup::Setup;
 use super::trace_buffer::{PacketRecord, TraceBuffer};
-use crate::endpoint::{Endpoints, FlowRecord, MessageEvent};
+use crate::endpoint::{Endpoints, FlowRecord, MessageEvent, Site};
 use crate::ids::{HostId, MessageId, PortId};
 use crate::packet::PauseOrder;
 use crate::topology::Node;
@@ -27,11 +31,18 @@ pub struct World {
     now: Time,
     events: u64,
     probes: Vec<QueueProbe>,
+    /// False for the parts of a divided run but the first, which count no common event.
+    counts_common: bool,
 }
 
 impl World {
     /// The world of a setup, before its first event.
     pub fn new(setup: &Setup) -> Self {
+        Self::with_hosts(setup, Endpoints::new)
+    }
+
+    /// The world of a setup, of which `hosts` makes the hosts.
+    fn with_hosts(setup: &Setup, hosts: impl FnOnce(Site) -> Endpoints) -> Self {
         let mut network = Network::new(setup);
         for (index, &at) in (0u32..).zip(&setup.probes) {
             network.schedule(at, Event::Probe(index));
@@ -39,16 +50,19 @@ impl World {
         let site = setup.site(network.switching());
         let reachability = Reachability::new(&setup.fabric.failures, site.base_rtt);
         let mut world = Self {
-            endpoints: Endpoints::new(site),
+            endpoints: hosts(site),
             network,
             reachability,
             now: Time::ZERO,
             events: 0,
             probes: Vec::new(),
+            counts_common: true,
             setup: setup.clone(),
         };
         for id in (0..setup.topology.host_count()).map(HostId) {
-            world.network.schedule_wake(Time::ZERO, id, &mut world.endpoints);
+            if world.endpoints.owns(id) {
+                world.network.schedule_wake(Time::ZERO, id, &mut world.endpoints);
+            }
         }
         world
     }
@@ -94,9 +108,15 @@ impl World {
 
     #[inline(never)]
     fn handle_other(&mut self, now: Time, event: Event) {
+        self.events -= u64::from(event.is_common() && !self.counts_common);
         match event {
             Event::Arrival(..) => unreachable!("arrivals are handled apart"),
             Event::Free(port) => self.network.handle_free(now, port, &mut self.endpoints),
+            Event::Crossing(port) => {
+                // The arrival is counted in the part that it is for.
+                self.events -= 1;
+                self.network.handle_crossing(now, port);
+            }
             Event::Start(port) => self.network.handle_start(now, port),
             Event::Host(host) => self.handle_host(now, host),
             Event::Control(step) => self.network.handle_step(now, step, &mut self.endpoints),
@@ -213,10 +233,17 @@ impl World {
     /// # Panics
     /// If a packet or a byte is unaccounted for.
     pub fn outcome(mut self, verdict: Verdict) -> Outcome {
+        let measured = self.measured(verdict);
+        Outcome::of(measured, self.network.switching().states(), &self.endpoints)
+    }
+
+    /// The measurements of links and switches at the end.
+    fn measured(&mut self, verdict: Verdict) -> Measured {
         let network = &mut self.network;
+        network.settle_switches(self.now);
         let counters = *network.counters();
         let data = network.packets().filter(|packet| !packet.is_control());
-        let measured = Measured {
+        Measured {
             verdict,
             ended: self.now,
             in_flight: data.count() as u64,
@@ -224,10 +251,9 @@ impl World {
             events: self.events,
             queue_bytes_max_by_port: network.queue_bytes_max(),
             link_bytes: network.link_bytes(),
-            probes: self.probes,
+            probes: std::mem::take(&mut self.probes),
             pauses: network.take_pauses(),
-        };
-        Outcome::of(measured, network.switching().states(), &self.endpoints)
+        }
     }
 }
 

@@ -107,6 +107,13 @@ impl Nic {
         ready(self).unwrap_or_else(|error| panic!("{error}"));
     }
 
+    /// Gives the packets that a connected queue pair sends from now on another number of its other
+    /// end: the one that was given to [`Nic::connect`] was provisional.
+    pub(crate) fn set_receiver(&mut self, qp: QpId, peer_qp: QpId) {
+        let slot = self.qps[qp.index()].requester;
+        self.requesters[slot.index()].connect(peer_qp);
+    }
+
     /// Puts a WRITE of `bytes` on `qp`, which reports by events; `work` is its name in them, `path`
     /// where it is pinned if the policy pins and the queue pair is idle.
     ///

@@ -23,7 +23,7 @@ use crate::support::extent;
 type FailureDraw = (prop::sample::Index, u64, u64, (u64, u64), &'static str);
 
 /// The text of a scenario, printed unescaped so that a failing one can be saved and run.
-struct Drawn(String);
+pub(crate) struct Drawn(pub(crate) String);
 
 impl std::fmt::Debug for Drawn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Drawn {
     }
 }
 
-fn config() -> Config {
+pub(crate) fn config() -> Config {
     let mut config = Config { failure_persistence: None, ..Config::default() };
     if config.rng_seed == RngSeed::Random {
         config.rng_seed = RngSeed::Fixed(1);
@@ -149,7 +149,7 @@ fn failure_draws() -> impl Strategy<Value = Vec<FailureDraw>> {
     prop_oneof![1 => Just(Vec::new()), 1 => prop::collection::vec(draw, 1..4)]
 }
 
-fn scenario() -> impl Strategy<Value = Drawn> {
+pub(crate) fn scenario() -> impl Strategy<Value = Drawn> {
     let own = |parameters: &str| parameters.replace('\'', "\"");
     let policy = select(vec![
         own("'ecmp'"),
@@ -182,7 +182,7 @@ fn scenario() -> impl Strategy<Value = Drawn> {
     )
 }
 
-fn parse(text: &str) -> Scenario {
+pub(crate) fn parse(text: &str) -> Scenario {
     Scenario::parse(text, "drawn", Path::new(""), &Overrides::default())
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }

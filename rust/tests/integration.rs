@@ -9,6 +9,7 @@ mod cli;
 mod collectives;
 mod congestion;
 mod contributing;
+mod divided;
 mod examples;
 mod fabric_properties;
 mod fuzz;

@@ -2,7 +2,7 @@
 
 use super::Network;
 use super::pool::SlotId;
-use super::port::{End, Traced};
+use super::port::{End, Special, Traced};
 use crate::endpoint::Endpoints;
 use crate::ids::{HostId, PortId};
 use crate::packet::{Packet, PauseOrder};
@@ -33,7 +33,7 @@ pub(in crate::fabric) struct DeliveredPacket {
 #[derive(Debug, Clone, Copy)]
 struct Arrived {
     end: End,
-    faulty: bool,
+    special: Special,
     traced: Traced,
 }
 
@@ -52,7 +52,7 @@ impl Network {
         self.counters.hops += 1;
         let port = &mut self.ports[id.index()];
         port.handle_arrival();
-        let arrived = Arrived { end: port.end, faulty: port.faulty, traced: port.traced };
+        let arrived = Arrived { end: port.end, special: port.special, traced: port.traced };
         // Mostly nothing waits at a switch's port.
         match port.start.node() {
             Node::Host(host) => self.settle_host(now, host, endpoints),
@@ -78,7 +78,7 @@ impl Network {
         let is_traced = arrived.traced.at(Traced::END);
         // One flag in the first cache line of the port keeps the search for outages off every other
         // link.
-        if arrived.faulty && self.is_lost(now, id, slot) {
+        if arrived.special.has(Special::FAULTY) && self.is_lost(now, id, slot) {
             self.trace_drop(now, id.reverse(), slot);
             self.drop_packet(slot);
             return Arrival::Nothing;

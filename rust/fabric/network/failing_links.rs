@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::pool::{Slot, SlotId};
-use super::port::Port;
+use super::port::{Port, Special};
 use super::{Event, Network};
 use crate::endpoint::Endpoints;
 use crate::ids::PortId;
@@ -42,7 +42,8 @@ impl Network {
     /// Schedules the steps of the failure plan, and marks the ports whose links fail.
     pub(super) fn schedule_failures(&mut self, failures: &[Failure]) {
         for port in failures.iter().flat_map(Failure::ports) {
-            self.ports[port.index()].faulty = true;
+            let port = &mut self.ports[port.index()];
+            port.special = port.special.with(Special::FAULTY);
         }
         for (index, step) in (0u32..).zip(self.switching.steps()) {
             self.queue.push(step.at, Event::Control(index));
@@ -114,7 +115,7 @@ mod tests {
             gap: Bytes::ZERO,
             rounding: Rounding::Exact,
         });
-        port.faulty = true;
+        port.special = Special::FAULTY;
         let send = |port: &mut Port, start| {
             let packet = Packet { wire_bytes: 1_000, ..Packet::default() };
             let arrives = port.transmit(1_000, Time::from_ps(start));

@@ -28,6 +28,7 @@
 //! instructions more than the library's sort.
 
 mod arrival;
+mod border;
 mod failing_links;
 mod forwarding;
 mod host_wire;
@@ -43,6 +44,7 @@ mod tracing;
 use std::sync::Arc;
 
 pub(super) use arrival::{Arrival, DeliveredPacket};
+pub(super) use border::Crossing;
 pub(super) use pool::SlotId;
 pub(super) use readings::PortCounters;
 
@@ -80,6 +82,8 @@ pub(super) struct Network {
     forwarding_delay: Span,
     /// Whether acknowledgements have priority, so that PFC does not pause them.
     ack_priority: bool,
+    /// Ports whose wires end in other parts of a divided run.
+    borders: Vec<PortId>,
     /// PFC frames that took effect.
     pauses: Vec<PauseRecord>,
     /// The records of packets at traced ports.
@@ -106,6 +110,7 @@ impl Network {
             rates: LinkRates::default(),
             forwarding_delay: fabric.forwarding_delay,
             ack_priority: setup.nic.ack.priority,
+            borders: Vec::new(),
             pauses: Vec::new(),
             trace: None,
         };

@@ -6,7 +6,7 @@
 use super::Network;
 use super::pfc::Frame;
 use super::pool::{Aside, Pool, Slot, SlotId};
-use super::port::{Port, Queued, Traced};
+use super::port::{Port, Queued, Special, Traced};
 use crate::fabric::counters::NetworkCounters;
 use crate::fabric::event::Event;
 use crate::fabric::event_queue::EventQueue;
@@ -131,11 +131,23 @@ impl Output<'_> {
     #[inline(always)]
     pub(super) fn transmit(&mut self, start: Time, Queued { slot, bytes }: Queued) {
         let arrives = self.port.transmit(bytes, start);
-        if self.port.faulty {
+        if self.port.special.has_none() {
+            return self.queue.push_arrival(arrives, self.id, slot);
+        }
+        self.transmit_specially(arrives, slot);
+    }
+
+    /// The same on a link that fails, or that ends in another part of a divided run.
+    #[inline(never)]
+    fn transmit_specially(&mut self, arrives: Time, slot: SlotId) {
+        if self.port.special.has(Special::FAULTY) {
             // The ingress was counted off before the start, so that its place is free for the rate.
             self.pool.get_mut(slot).aside = Aside::from_rate_index(self.port.rate_index());
         }
-        self.queue.push_arrival(arrives, self.id, slot);
+        match self.port.special.has(Special::BORDER) {
+            true => self.queue.push_crossing(arrives, self.id, slot),
+            false => self.queue.push_arrival(arrives, self.id, slot),
+        }
     }
 
     /// Marks a packet if ECN marks at this point and the queue is long enough.

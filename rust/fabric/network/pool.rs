@@ -70,7 +70,12 @@ impl Pool {
 
     #[inline]
     pub(super) fn insert(&mut self, packet: Packet) -> SlotId {
-        let slot = Slot { packet, aside: Aside::default() };
+        self.put(Slot { packet, aside: Aside::default() })
+    }
+
+    /// Inserts a packet with its state.
+    #[inline]
+    pub(super) fn put(&mut self, slot: Slot) -> SlotId {
         // The slot freed last is the one most likely to be in the cache still.
         if let Some(free) = self.free.pop() {
             self.slots[free as usize] = slot;
@@ -87,11 +92,17 @@ impl Pool {
         SlotId(id)
     }
 
+    /// Takes a packet out of the pool, with its state.
+    #[inline]
+    pub(super) fn take(&mut self, id: SlotId) -> Slot {
+        self.free.push(id.0);
+        self.slots[id.0 as usize]
+    }
+
     /// Takes a packet out of the fabric.
     #[inline]
     pub(super) fn remove(&mut self, id: SlotId) -> Packet {
-        self.free.push(id.0);
-        self.slots[id.0 as usize].packet
+        self.take(id).packet
     }
 
     #[inline]

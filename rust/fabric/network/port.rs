@@ -82,8 +82,8 @@ pub(super) struct Port {
     queued: u8,
     /// True while the event of a free wire is pending.
     pub(super) armed: bool,
-    /// True if the link ever fails.
-    pub(super) faulty: bool,
+    /// Whether the link ever fails, and whether it ends in another part of a divided run.
+    pub(super) special: Special,
     /// True while the far end pauses packets without priority (PFC).
     pub(super) paused: bool,
     /// The ends of its link at which packets are traced.
@@ -100,6 +100,31 @@ pub(super) struct Port {
     /// Index of this rate among those that the port has had.
     rate_index: u32,
     rounding: Rounding,
+}
+
+/// What sets a port apart from nearly all others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Special(u8);
+
+impl Special {
+    /// Its link fails at some time.
+    pub(super) const FAULTY: Self = Self(1);
+    /// Its link ends in another part of a divided run.
+    pub(super) const BORDER: Self = Self(2);
+
+    #[inline(always)]
+    pub(super) const fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    #[inline(always)]
+    pub(super) const fn has_none(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(super) const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
 }
 
 /// The ends of a port's link at which packets are traced.
@@ -148,7 +173,7 @@ impl Port {
             last_bytes: 0,
             queued: 0,
             armed: false,
-            faulty: false,
+            special: Special::default(),
             paused: false,
             traced: Traced::default(),
             start_armed: false,
@@ -297,6 +322,11 @@ impl Port {
         self.last_bytes = bytes;
         self.on_wire += 1;
         sent + self.delay
+    }
+
+    /// A packet is on the wire that started in another part of a divided run.
+    pub(super) fn handle_crossing(&mut self) {
+        self.on_wire += 1;
     }
 
     /// A packet has left the wire at its end.

@@ -46,6 +46,20 @@ impl Network {
         }
     }
 
+    /// Starts the packets whose start is at or before `now` at every port of every switch, so that
+    /// what links carried is exact.
+    pub(in crate::fabric) fn settle_switches(&mut self, now: Time) {
+        for id in (0..self.ports.len() as u32).map(PortId) {
+            if self.ports[id.index()].is_due(now) && !self.starts_at_host(id) {
+                self.settle_switch_port(now, id);
+            }
+        }
+    }
+
+    fn starts_at_host(&self, id: PortId) -> bool {
+        matches!(self.ports[id.index()].start.node(), Node::Host(_))
+    }
+
     /// The same for one port of a switch.
     #[inline(never)]
     pub(super) fn settle_switch_port(&mut self, now: Time, id: PortId) {

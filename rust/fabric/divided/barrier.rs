@@ -1,0 +1,100 @@
+//! A barrier for threads that meet every few hundred microseconds.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// How often a thread looks whether the others have come before it lets them have its core.
+const SPINS: u32 = 1 << 12;
+
+/// A barrier that waits without the operating system, since a wait is mostly shorter than its
+/// wake-up would be.
+#[derive(Debug)]
+pub(super) struct Barrier {
+    threads: usize,
+    waiting: AtomicUsize,
+    round: AtomicUsize,
+    is_broken: AtomicBool,
+}
+
+impl Barrier {
+    pub(super) fn new(threads: usize) -> Self {
+        let (waiting, round) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { threads, waiting, round, is_broken: AtomicBool::new(false) }
+    }
+
+    /// Waits until every thread has called this. What a thread wrote before is seen by all after.
+    ///
+    /// # Panics
+    /// If another thread has panicked.
+    pub(super) fn wait(&self) {
+        let round = self.round.load(Ordering::Acquire);
+        if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
+            self.waiting.store(0, Ordering::Relaxed);
+            self.round.store(round.wrapping_add(1), Ordering::Release);
+            return;
+        }
+        let mut spins = 0;
+        while self.round.load(Ordering::Acquire) == round {
+            assert!(!self.is_broken.load(Ordering::Relaxed), "another part of the run panicked");
+            spins += 1;
+            match spins < SPINS {
+                true => std::hint::spin_loop(),
+                false => std::thread::yield_now(),
+            }
+        }
+    }
+
+    /// A guard that lets the other threads panic too if this one does.
+    pub(super) fn guard(&self) -> Guard<'_> {
+        Guard(self)
+    }
+}
+
+/// See [`Barrier::guard`].
+#[derive(Debug)]
+pub(super) struct Guard<'a>(&'a Barrier);
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.is_broken.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_thread_sees_what_the_others_wrote_before() {
+        let barrier = Barrier::new(3);
+        let written: Vec<AtomicUsize> = (0..3).map(|_| AtomicUsize::new(0)).collect();
+        std::thread::scope(|scope| {
+            for own in &written {
+                scope.spawn(|| {
+                    for round in 1..500 {
+                        own.store(round, Ordering::Relaxed);
+                        barrier.wait();
+                        let seen = written.iter().map(|it| it.load(Ordering::Relaxed));
+                        assert!(seen.into_iter().all(|it| it == round));
+                        barrier.wait();
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_panic_reaches_the_threads_that_wait() {
+        let barrier = Barrier::new(2);
+        let results = std::thread::scope(|scope| {
+            let waits = scope.spawn(|| barrier.wait());
+            let panics = scope.spawn(|| {
+                let _guard = barrier.guard();
+                panic!("a fault");
+            });
+            [waits.join().is_err(), panics.join().is_err()]
+        });
+        assert_eq!(results, [true, true]);
+    }
+}

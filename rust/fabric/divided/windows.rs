@@ -1,0 +1,230 @@
+//! The windows of a divided run: every part handles its events of a window on a thread of its own,
+//! then the parts exchange what concerns each other, and agree on the next window.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Division;
+use super::barrier::Barrier;
+use crate::fabric::outcome::{Outcome, Progress, Verdict};
+use crate::fabric::setup::Setup;
+use crate::fabric::world::{Mail, World, add_progress, merge};
+use crate::units::Time;
+
+/// Windows between two reports of progress, which take a look at every host.
+const PROGRESS_EVERY: u64 = 256;
+
+/// How well a run divides, counted and not measured: the events of the part with the most of them
+/// are what a window costs on as many cores as there are parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WindowCounts {
+    /// Windows that all parts went through at the same time.
+    pub windows: u64,
+    /// The events of all parts in these windows, those at borders included.
+    pub events: u64,
+    /// The events of the part with the most, summed over the windows.
+    pub critical_events: u64,
+}
+
+/// The state that a part shows to the others between two windows.
+#[derive(Debug, Default)]
+struct Shown {
+    /// The time before which nothing happens in it, in picoseconds; `u64::MAX` if nothing does.
+    next: AtomicU64,
+    delivered: AtomicU64,
+    events: AtomicU64,
+    progress: Mutex<Option<Progress>>,
+}
+
+/// What the threads share.
+struct Shared<'a> {
+    division: &'a Division,
+    limit: Time,
+    messages: u64,
+    barrier: Barrier,
+    shown: Vec<Shown>,
+    /// What each part has passed on, by the part that it is for and the one that it comes from.
+    mail: Vec<Vec<Mutex<Mail>>>,
+}
+
+/// What the parts do next; each of them comes to the same result.
+enum Next {
+    /// They handle their events before this time.
+    Window(Time),
+    /// The run may end in the next window.
+    Last,
+    /// The run is over.
+    End(Verdict),
+}
+
+pub(super) fn run(
+    setup: &Setup,
+    division: &Division,
+    progress: &mut dyn FnMut(&Progress),
+) -> (Outcome, WindowCounts) {
+    let count = division.count();
+    let inbox = || (0..count).map(|_| Mutex::default()).collect();
+    let shared = Shared {
+        division,
+        limit: setup.time_limit,
+        messages: setup.workload.messages.len() as u64,
+        barrier: Barrier::new(count),
+        shown: (0..count).map(|_| Shown::default()).collect(),
+        mail: (0..count).map(|_| inbox()).collect(),
+    };
+    let (mut parts, counts, next) = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..count)
+            .map(|index| {
+                let shared = &shared;
+                scope.spawn(move || Thread { shared, index }.run(setup, &mut |_| {}))
+            })
+            .collect();
+        let (first, counts, next) = Thread { shared: &shared, index: 0 }.run(setup, progress);
+        let others = others.into_iter().map(|thread| thread.join().expect("its panic is ours").0);
+        (std::iter::once(first).chain(others).collect::<Vec<World>>(), counts, next)
+    });
+    let verdict = match next {
+        Next::End(verdict) => verdict,
+        _ => finish(&mut parts, division, setup),
+    };
+    let outcome = merge(parts, division, verdict, setup.time_limit);
+    progress(&Progress {
+        now: outcome.ended,
+        completed: outcome.message_fct.len() as u64,
+        messages: shared.messages,
+        delivered_bytes: setup.workload.total_bytes().get(),
+        total_bytes: setup.workload.total_bytes().get(),
+        packet_hops: outcome.counters.packet_hops,
+    });
+    (outcome, counts)
+}
+
+/// A thread with its part.
+struct Thread<'a> {
+    shared: &'a Shared<'a>,
+    index: usize,
+}
+
+impl Thread<'_> {
+    fn run(
+        &self,
+        setup: &Setup,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> (World, WindowCounts, Next) {
+        let shared = self.shared;
+        let _guard = shared.barrier.guard();
+        let mut world = World::of_part(setup, shared.division, self.index as u16);
+        let mut mail: Vec<Mail> = shared.shown.iter().map(|_| Mail::default()).collect();
+        let mut counts = WindowCounts::default();
+        self.show(&mut world, 0);
+        shared.barrier.wait();
+        loop {
+            let end = match shared.next() {
+                Next::Window(end) => end,
+                other => return (world, counts, other),
+            };
+            let before = world.events();
+            world.run_window(end, u64::MAX);
+            let events = world.events() - before;
+            world.end_window(end, shared.division, &mut mail);
+            for (to, mail) in mail.iter_mut().enumerate() {
+                *lock(&shared.mail[to][self.index]) = std::mem::take(mail);
+            }
+            if counts.windows.is_multiple_of(PROGRESS_EVERY) {
+                *lock(&shared.shown[self.index].progress) = Some(world.progress());
+            }
+            shared.barrier.wait();
+            let inbox = shared.mail[self.index].iter();
+            world.receive(inbox.map(|mail| std::mem::take(&mut *lock(mail))));
+            self.show(&mut world, events);
+            shared.barrier.wait();
+            let events = || shared.shown.iter().map(|part| part.events.load(Ordering::Relaxed));
+            counts.windows += 1;
+            counts.events += events().sum::<u64>();
+            counts.critical_events += events().max().unwrap_or(0);
+            if self.index == 0 && (counts.windows - 1).is_multiple_of(PROGRESS_EVERY) {
+                let parts = shared.shown.iter().filter_map(|part| *lock(&part.progress));
+                parts.reduce(add_progress).iter().for_each(&mut *progress);
+            }
+        }
+    }
+
+    fn show(&self, world: &mut World, events: u64) {
+        let shown = &self.shared.shown[self.index];
+        let next = world.next_window().map_or(u64::MAX, Time::as_ps);
+        shown.next.store(next, Ordering::Relaxed);
+        shown.delivered.store(world.delivered_messages(), Ordering::Relaxed);
+        shown.events.store(events, Ordering::Relaxed);
+    }
+}
+
+impl Shared<'_> {
+    fn next(&self) -> Next {
+        let of_all = |number: fn(&Shown) -> &AtomicU64| {
+            self.shown.iter().map(move |part| number(part).load(Ordering::Relaxed))
+        };
+        if of_all(|part| &part.delivered).sum::<u64>() == self.messages {
+            return Next::Last;
+        }
+        match of_all(|part| &part.next).min() {
+            None | Some(u64::MAX) => Next::End(Verdict::Stalled),
+            Some(next) => match window(self.division, self.limit, Time::from_ps(next)) {
+                Some(end) => Next::Window(end),
+                None => Next::End(Verdict::TimeLimit),
+            },
+        }
+    }
+}
+
+/// The end of the window that begins with `next`; `None` beyond the time limit. An event exactly at
+/// the limit still happens.
+fn window(division: &Division, limit: Time, next: Time) -> Option<Time> {
+    let after = Time::from_ps(limit.as_ps().saturating_add(1));
+    (next <= limit).then(|| next.saturating_add(division.lookahead()).min(after))
+}
+
+/// Goes on to the end on one thread, in the order of events of an undivided run.
+fn finish(parts: &mut [World], division: &Division, setup: &Setup) -> Verdict {
+    let tasks = setup.workload.task_count() as u64;
+    let is_idle = |parts: &[World]| parts.iter().map(World::ended_tasks).sum::<u64>() == tasks;
+    loop {
+        if is_idle(parts) {
+            return Verdict::Completed;
+        }
+        let next = parts.iter_mut().filter_map(World::next_window).min();
+        let Some(next) = next else { return Verdict::Stalled };
+        let Some(end) = window(division, setup.time_limit, next) else {
+            return Verdict::TimeLimit;
+        };
+        while let Some(first) = first_before(parts, end) {
+            parts[first].run_window(end, 1);
+            if is_idle(parts) {
+                return Verdict::Completed;
+            }
+        }
+        exchange(parts, division, end);
+    }
+}
+
+/// The part with the next event before `end`.
+fn first_before(parts: &mut [World], end: Time) -> Option<usize> {
+    let next = parts.iter_mut().enumerate().filter_map(|(index, part)| Some((part.peek()?, index)));
+    let ((at, _), first) = next.min()?;
+    (at < end).then_some(first)
+}
+
+fn exchange(parts: &mut [World], division: &Division, end: Time) {
+    let mut inboxes: Vec<Vec<Mail>> = parts.iter().map(|_| Vec::new()).collect();
+    for part in &mut *parts {
+        let mut mail: Vec<Mail> = inboxes.iter().map(|_| Mail::default()).collect();
+        part.end_window(end, division, &mut mail);
+        inboxes.iter_mut().zip(mail).for_each(|(inbox, mail)| inbox.push(mail));
+    }
+    for (part, inbox) in parts.iter_mut().zip(inboxes) {
+        part.receive(inbox.into_iter());
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

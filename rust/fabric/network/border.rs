@@ -1,0 +1,85 @@
+//! The borders of a part of a divided run: ports whose wires end in another part.
+//!
+//! The port is in the part of the switch at its start, which decides what starts there, and has an
+//! event when a packet has left its wire. The arrival itself, with everything that follows from it,
+//! is an event of the part of the switch at its end. That part has a port of the same id, by which
+//! nothing starts: it counts the packets on the wire, and has the rates of the link.
+
+use super::Network;
+use super::pool::Slot;
+use super::port::Special;
+use crate::fabric::event::Event;
+use crate::ids::PortId;
+use crate::units::Time;
+
+/// A packet on its way into another part.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::fabric) struct Crossing {
+    /// When it arrives there.
+    pub(in crate::fabric) at: Time,
+    /// The port that it has left by.
+    pub(in crate::fabric) port: PortId,
+    slot: Slot,
+}
+
+impl Network {
+    /// The wires of `ports` end in other parts.
+    pub(in crate::fabric) fn set_borders(&mut self, ports: Vec<PortId>) {
+        for id in &ports {
+            let port = &mut self.ports[id.index()];
+            port.special = port.special.with(Special::BORDER);
+        }
+        self.borders = ports;
+    }
+
+    /// Handles a packet that has left the wire of `id` for another part.
+    pub(in crate::fabric) fn handle_crossing(&mut self, now: Time, id: PortId) {
+        let port = &mut self.ports[id.index()];
+        port.handle_arrival();
+        if port.needs_settling(now) {
+            self.settle_switch_port(now, id);
+        }
+    }
+
+    /// Starts what starts before `end` at border ports, and gives up the packets that have started
+    /// there since the last call, in the order of their starts at each port.
+    pub(in crate::fabric) fn take_crossings(&mut self, end: Time, take: &mut dyn FnMut(Crossing)) {
+        let Some(before) = end.as_ps().checked_sub(1).map(Time::from_ps) else { return };
+        for index in 0..self.borders.len() {
+            let id = self.borders[index];
+            if self.ports[id.index()].is_due(before) {
+                self.settle_switch_port(before, id);
+            }
+        }
+        let Self { queue, pool, .. } = self;
+        for (at, port, slot) in queue.take_crossings() {
+            take(Crossing { at, port, slot: pool.take(slot) });
+        }
+    }
+
+    /// Takes a packet from another part.
+    pub(in crate::fabric) fn receive(&mut self, crossing: Crossing) {
+        let Crossing { at, port, slot } = crossing;
+        let slot = self.pool.put(slot);
+        self.ports[port.index()].handle_crossing();
+        self.queue.push_arrival(at, port, slot);
+    }
+
+    /// The earliest time at which a packet that waits may start at a border port.
+    pub(in crate::fabric) fn next_border_start(&self) -> Option<Time> {
+        let ports = self.borders.iter().map(|id| &self.ports[id.index()]);
+        ports.filter(|port| port.has_waiting()).map(|port| port.free).min()
+    }
+
+    /// The time and the rank of the next event.
+    pub(in crate::fabric) fn peek(&mut self) -> Option<(Time, u32)> {
+        self.queue.peek()
+    }
+}
+
+impl Event {
+    /// True if every part of a divided run has this event, as changes of links and probes are.
+    pub(in crate::fabric) const fn is_common(self) -> bool {
+        matches!(self, Self::Control(_) | Self::Probe(_))
+    }
+}

@@ -1,0 +1,160 @@
+//! A world that is a part of a divided run: it handles the events of its own hosts and switches,
+//! window by window ([`crate::fabric::divided`]).
+
+use super::World;
+use crate::endpoint::{Endpoints, Note};
+use crate::fabric::divided::Division;
+use crate::fabric::network::Crossing;
+use crate::fabric::outcome::{Measured, Outcome, Progress, Verdict};
+use crate::fabric::setup::Setup;
+use crate::ids::PortId;
+use crate::topology::Node;
+use crate::units::Time;
+
+/// What a part passes on to another one at the end of a window.
+#[derive(Debug, Default)]
+pub(in crate::fabric) struct Mail {
+    crossings: Vec<Crossing>,
+    notes: Vec<Note>,
+}
+
+impl World {
+    /// The part of that index of a divided run, before its first event.
+    pub(in crate::fabric) fn of_part(setup: &Setup, division: &Division, index: u16) -> Self {
+        let share = division.share(index);
+        let mut part = Self::with_hosts(setup, |site| Endpoints::of_part(site, share));
+        part.counts_common = index == 0;
+        part.network.set_borders(division.borders(index));
+        part
+    }
+
+    /// The time before which nothing happens in this part.
+    pub(in crate::fabric) fn next_window(&mut self) -> Option<Time> {
+        let times = [self.network.next_time(), self.network.next_border_start()];
+        times.into_iter().flatten().min()
+    }
+
+    /// The time and the rank of the next event.
+    pub(in crate::fabric) fn peek(&mut self) -> Option<(Time, u32)> {
+        self.network.peek()
+    }
+
+    /// Handles at most `most` events before `end`.
+    pub(in crate::fabric) fn run_window(&mut self, end: Time, most: u64) {
+        let Some(by) = end.as_ps().checked_sub(1).map(Time::from_ps) else { return };
+        for _ in 0..most {
+            let Some((now, word)) = self.network.pop_event(by) else { return };
+            self.now = now;
+            self.events += 1;
+            if self.handle(now, word) {
+                self.endpoints.stamp(now, word.rank());
+            }
+        }
+    }
+
+    /// Ends a window: adds what is for other parts to their `mail`, by part.
+    pub(in crate::fabric) fn end_window(
+        &mut self,
+        end: Time,
+        division: &Division,
+        mail: &mut [Mail],
+    ) {
+        self.network.take_crossings(end, &mut |crossing| {
+            mail[division.receiver_of(crossing.port)].crossings.push(crossing);
+        });
+        for note in self.endpoints.take_notes() {
+            mail[usize::from(note.to)].notes.push(note);
+        }
+    }
+
+    /// Begins a window with what other parts have passed on.
+    pub(in crate::fabric) fn receive(&mut self, mail: impl Iterator<Item = Mail>) {
+        let mut notes = Vec::new();
+        for mut part in mail {
+            part.crossings.drain(..).for_each(|crossing| self.network.receive(crossing));
+            notes.append(&mut part.notes);
+        }
+        if !notes.is_empty() {
+            self.endpoints.handle_notes(notes);
+        }
+    }
+
+    /// Messages delivered to hosts of this part.
+    pub(in crate::fabric) fn delivered_messages(&self) -> u64 {
+        self.endpoints.delivered_messages()
+    }
+
+    /// Messages and delays of this part that have ended.
+    pub(in crate::fabric) fn ended_tasks(&self) -> u64 {
+        let tasks = self.setup.workload.task_count() as u64;
+        tasks - self.endpoints.ledger().open
+    }
+}
+
+/// The outcome of a divided run whose parts have ended; `division` says who has what.
+///
+/// # Panics
+/// If a packet or a byte is unaccounted for.
+pub(in crate::fabric) fn merge(
+    mut parts: Vec<World>,
+    division: &Division,
+    verdict: Verdict,
+    limit: Time,
+) -> Outcome {
+    let ended = match verdict {
+        Verdict::TimeLimit => limit,
+        _ => parts.iter().map(|part| part.now).max().unwrap_or(Time::ZERO),
+    };
+    parts.iter_mut().for_each(|part| part.stop(ended));
+    let mut measured = parts[0].measured(verdict);
+    let mut states = parts[0].network.switching().states();
+    for (index, part) in parts.iter_mut().enumerate().skip(1) {
+        let owns = |node: Node| division.part_of(node) == index;
+        let topology = part.setup.topology.clone();
+        let owns_port = |port: PortId| owns(topology.ends_of(port).0);
+        absorb(&mut measured, part.measured(verdict), &owns_port);
+        let theirs = (0u32..).zip(part.network.switching().states());
+        for (switch, state) in theirs {
+            if owns(Node::Switch(crate::ids::SwitchId(switch))) {
+                states[switch as usize] = state;
+            }
+        }
+    }
+    // A frame arrives by the reverse direction of the port that it is for, and events of the same
+    // time are in order of ports.
+    measured.pauses.sort_by_key(|pause| (pause.at, pause.port.reverse()));
+    let endpoints = Endpoints::merge(parts.into_iter().map(|part| part.endpoints).collect());
+    Outcome::of(measured, states, &endpoints)
+}
+
+/// Adds the measurements of another part, which has the ports for which `owns` is true.
+fn absorb(all: &mut Measured, part: Measured, owns: &dyn Fn(PortId) -> bool) {
+    all.counters.add(&part.counters);
+    all.events += part.events;
+    all.in_flight += part.in_flight;
+    for (id, port) in (0u32..).map(PortId).zip(0..all.link_bytes.len()) {
+        if owns(id) {
+            all.queue_bytes_max_by_port[port] = part.queue_bytes_max_by_port[port];
+            all.link_bytes[port] = part.link_bytes[port];
+        }
+    }
+    for (ours, theirs) in all.probes.iter_mut().zip(part.probes) {
+        for (id, (ours, theirs)) in (0u32..).zip(ours.queues.iter_mut().zip(theirs.queues)) {
+            if owns(PortId(id)) {
+                *ours = theirs;
+            }
+        }
+    }
+    all.pauses.extend(part.pauses);
+}
+
+/// The progress of a divided run, from that of its parts.
+pub(in crate::fabric) fn add_progress(all: Progress, part: Progress) -> Progress {
+    Progress {
+        now: all.now.max(part.now),
+        completed: all.completed + part.completed,
+        delivered_bytes: all.delivered_bytes + part.delivered_bytes,
+        packet_hops: all.packet_hops + part.packet_hops,
+        ..all
+    }
+}

@@ -1,0 +1,94 @@
+//! A run on several threads has the outcome of a run on one, for any number of parts and whatever
+//! is in which.
+
+use std::path::Path;
+
+use evenkeel::fabric::{self, Cut, Division, Outcome, Setup};
+use evenkeel::fluid::Fidelity;
+use evenkeel::scenario::{Overrides, Scenario};
+use proptest::prelude::*;
+
+use crate::fabric_properties::{config, parse, scenario};
+use crate::support::extent;
+
+/// Numbers of parts, and how they are cut.
+const DIVISIONS: [(u16, Cut); 7] = [
+    (1, Cut::Contiguous),
+    (2, Cut::Contiguous),
+    (3, Cut::Contiguous),
+    (4, Cut::Interleaved),
+    (8, Cut::Contiguous),
+    (3, Cut::Drawn(1)),
+    (2, Cut::Drawn(2)),
+];
+
+fn run_divided(setup: &Setup, parts: u16, cut: Cut) -> Option<Outcome> {
+    let division = Division::new(setup, parts, cut)?;
+    Some(fabric::run_divided(setup, &division, &mut |_| {}).0)
+}
+
+/// Panics if a division changes the outcome; the number of divisions.
+fn check(setup: &Setup, divisions: &[(u16, Cut)]) -> usize {
+    let whole = fabric::run(setup, &mut |_| {});
+    let differs = |&(parts, cut): &(u16, Cut)| {
+        let divided = run_divided(setup, parts, cut)?;
+        Some((parts, cut, first_difference(&whole, &divided)))
+    };
+    let all: Vec<_> = divisions.iter().filter_map(differs).collect();
+    for (parts, cut, difference) in &all {
+        assert!(difference.is_none(), "{parts} parts, {cut:?}: {}", difference.as_ref().unwrap());
+    }
+    all.len()
+}
+
+/// Where two outcomes differ, shortly.
+fn first_difference(whole: &Outcome, divided: &Outcome) -> Option<String> {
+    if whole == divided {
+        return None;
+    }
+    let [whole, divided] = [whole, divided].map(|outcome| format!("{outcome:#?}"));
+    let mut lines = whole.lines().zip(divided.lines()).enumerate();
+    let (line, (whole, divided)) = lines.find(|(_, (a, b))| a != b)?;
+    Some(format!("line {line} of the outcome is {divided}, not {whole}"))
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn any_division_gives_the_outcome_of_one_thread(drawn in scenario()) {
+        check(&parse(&drawn.0).setup(), &DIVISIONS);
+    }
+}
+
+/// The scenarios of the examples that move packets of one fabric, by name.
+fn examples() -> Vec<(String, Setup)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the examples are there") {
+        let path = entry.expect("it can be listed").path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        if let Ok(scenario) = Scenario::load(&path, &Overrides::default())
+            && scenario.fidelity == Fidelity::Packet
+        {
+            found.push((path.file_stem().unwrap().to_string_lossy().into_owned(), scenario.setup()));
+        }
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
+}
+
+#[test]
+fn examples_have_the_same_outcome_divided() {
+    let mut divided = 0;
+    for (name, setup) in examples() {
+        if setup.workload.total_bytes().get() > 1 << 28 && extent::is_left_out(&name) {
+            continue;
+        }
+        println!("{name}");
+        divided += usize::from(check(&setup, &DIVISIONS[1..4]) > 0);
+    }
+    assert!(divided > 5, "{divided} examples can be divided");
+}
