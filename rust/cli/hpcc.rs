@@ -12,6 +12,7 @@ use evenkeel::report::{self, Identity, Writer};
 
 use super::arguments::ResultArguments;
 use super::single::{self, Destination, Kind, Single};
+use super::threads::default_for;
 use super::{Status, output};
 
 const EXAMPLES: &str = "\
@@ -136,7 +137,7 @@ fn simulate<'a>(
         recordings.extend(content.map(|content| RecordedContent { file, name, content }));
     }
     if recordings.is_empty() {
-        let single = single::simulate(identity, setup, Kind::Workload, destination)?;
+        let single = single::simulate(identity, setup, Kind::Workload(default_for(setup)), destination)?;
         return Ok((single, recordings));
     }
     let mut open = |file| -> io::Result<Box<dyn Write>> {

@@ -17,6 +17,7 @@ mod reproduce;
 mod run;
 mod scenario;
 mod single;
+mod threads;
 mod trace;
 mod twin;
 

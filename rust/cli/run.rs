@@ -10,6 +10,7 @@ use evenkeel::scenario::RailScenario;
 use super::arguments::{PolicyArgument, ResultArguments, ScenarioArguments};
 use super::record::Recording;
 use super::single::{self, Destination, Kind};
+use super::threads::ThreadsArgument;
 use super::{SCENARIO_HELP, Status, hpcc, rails, scenario};
 
 const EXAMPLES: &str = "\
@@ -17,6 +18,7 @@ Examples:
   evenkeel run scenario.toml
   evenkeel run scenario.toml --policy ecmp --seed 7 --out results/ecmp-7
   evenkeel run scenario.toml --json | jq .cct_ns
+  evenkeel run scenario.toml --threads 4
 
 A results folder has these files:
   summary.json   the object that --json prints
@@ -46,6 +48,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     policy: PolicyArgument,
     #[command(flatten)]
+    threads: ThreadsArgument,
+    #[command(flatten)]
     results: ResultArguments,
 }
 
@@ -68,9 +72,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     );
     let mut recording = Recording::begin(&scenario, &identity, &destination)?;
     let watch = recording.as_mut().map(Recording::watch);
+    let other = match (&scenario.traces, &watch) {
+        _ if scenario.fidelity == Fidelity::Fluid => Some("fidelity = \"fluid\""),
+        (Some(_), _) => Some("workload.streaming reads traces during it"),
+        (None, Some(_)) => Some("[record] observes it"),
+        (None, None) => None,
+    };
+    let threads = arguments.threads.for_run(&setup, other);
     let kind = match (&scenario.traces, watch) {
         (None, _) if scenario.fidelity == Fidelity::Fluid => Kind::Fluid,
-        (None, None) => Kind::Workload,
+        (None, None) => Kind::Workload(threads),
         (None, Some(watch)) => Kind::Watched(watch),
         (Some(traces), watch) => Kind::Traces(&scenario, traces, watch),
     };

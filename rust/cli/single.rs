@@ -68,8 +68,8 @@ pub(super) fn kept_in(folder: Option<&Folder>) -> String {
 
 /// What a single run is of.
 pub(super) enum Kind<'a> {
-    /// The workload of its setup.
-    Workload,
+    /// The workload of its setup, on up to so many threads.
+    Workload(u16),
     /// The same, as flows of bytes.
     Fluid,
     /// The same, observed by a watch.
@@ -87,9 +87,9 @@ pub(super) fn simulate<'a>(
     to: &Destination,
 ) -> anyhow::Result<Single<'a>> {
     let (mut watch, mut traces, mut scratch) = (None::<&mut dyn Watch>, None, None);
-    let mut fidelity = Fidelity::Packet;
+    let (mut fidelity, mut threads) = (Fidelity::Packet, 1);
     match kind {
-        Kind::Workload => {}
+        Kind::Workload(most) => threads = most,
         Kind::Fluid => fidelity = Fidelity::Fluid,
         Kind::Watched(by) => watch = Some(by),
         Kind::Traces(scenario, streaming, by) => {
@@ -103,7 +103,7 @@ pub(super) fn simulate<'a>(
     let bars = Bars::of_one();
     let bar = bars.start(progress::label(identity));
     let traced = traces.map(|(_, streaming)| streaming);
-    let run = Run { identity, setup, bound, fidelity, traces: traced };
+    let run = Run { identity, setup, bound, fidelity, threads, traces: traced };
     let observers = RunObservers {
         watch: watch.map(|watch| watch as &mut dyn Watch),
         flows: &mut |flow| flows.write(flow),

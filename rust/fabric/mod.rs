@@ -22,7 +22,7 @@ mod world;
 #[cfg(test)]
 mod tests;
 
-pub use divided::{Cut, Division, WindowCounts, run_divided};
+pub use divided::{Cut, Division, Undivided, WindowCounts, run_divided};
 pub use driver::{Observers, drive, run};
 pub use outcome::{Counters, Outcome, PauseRecord, Progress, Queue, QueueProbe, Verdict};
 pub use program::{FixedWorkload, Program};

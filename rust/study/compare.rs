@@ -114,6 +114,7 @@ pub fn compare(
             setup: &setup,
             bound: *bound.get_or_init(|| lower_bound(&setup).time),
             fidelity: scenario.fidelity,
+            threads: 1,
             traces: scenario.traces.as_deref(),
         };
         let observers = RunObservers {

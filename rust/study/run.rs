@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::fabric::{
-    self, FixedWorkload, FlowRecord, Outcome, Progress, Replay, Setup, Verdict, Watch, World,
+    self, Cut, Division, FixedWorkload, FlowRecord, Outcome, Progress, Replay, Setup, Verdict, Watch, World,
 };
 use crate::fluid::{self, Estimate, Fidelity};
 use crate::report::{Cost, Identity, JobSummary, OpenMessages, Stopwatch, Summary};
@@ -22,6 +22,9 @@ pub struct Run<'a> {
     pub bound: Span,
     /// Whether it moves packets or flows of bytes.
     pub fidelity: Fidelity,
+    /// The number of threads that it may take. Its results do not depend on it; a run that is
+    /// observed by a watch, reads traces or cannot be divided takes one.
+    pub threads: u16,
     /// Traces that are read during the run; they replace the workload of `setup`.
     pub traces: Option<&'a Streaming>,
 }
@@ -65,7 +68,14 @@ fn run_workload(run: &Run<'_>, observers: RunObservers<'_>) -> (Finished, Outcom
     let RunObservers { watch, progress, .. } = observers;
     let stopwatch = Stopwatch::start();
     let observers = fabric::Observers { watch, progress };
-    let outcome = fabric::drive(World::new(run.setup), &mut FixedWorkload, observers);
+    let division = match observers.watch {
+        None => Division::new(run.setup, run.threads, Cut::default()).ok(),
+        Some(_) => None,
+    };
+    let outcome = match division {
+        Some(division) => fabric::run_divided(run.setup, &division, observers.progress).0,
+        None => fabric::drive(World::new(run.setup), &mut FixedWorkload, observers),
+    };
     (finish_workload(run, &outcome, stopwatch.stop()), outcome)
 }
 

@@ -1,29 +1,29 @@
 //! A run on several threads has the outcome of a run on one, for any number of parts and whatever
 //! is in which.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use evenkeel::fabric::{self, Cut, Division, Outcome, Setup};
 use evenkeel::fluid::Fidelity;
 use evenkeel::scenario::{Overrides, Scenario};
-use proptest::prelude::*;
+use evenkeel::units::{Span, Time};
+use proptest::test_runner::TestRunner;
 
-use crate::fabric_properties::{config, parse, scenario};
+use crate::fabric_properties::{Drawn, config, parse, scenario};
 use crate::support::extent;
 
 /// Numbers of parts, and how they are cut.
-const DIVISIONS: [(u16, Cut); 7] = [
-    (1, Cut::Contiguous),
+const DIVISIONS: [(u16, Cut); 5] = [
     (2, Cut::Contiguous),
     (3, Cut::Contiguous),
     (4, Cut::Interleaved),
     (8, Cut::Contiguous),
     (3, Cut::Drawn(1)),
-    (2, Cut::Drawn(2)),
 ];
 
 fn run_divided(setup: &Setup, parts: u16, cut: Cut) -> Option<Outcome> {
-    let division = Division::new(setup, parts, cut)?;
+    let division = Division::new(setup, parts, cut).ok()?;
     Some(fabric::run_divided(setup, &division, &mut |_| {}).0)
 }
 
@@ -52,13 +52,19 @@ fn first_difference(whole: &Outcome, divided: &Outcome) -> Option<String> {
     Some(format!("line {line} of the outcome is {divided}, not {whole}"))
 }
 
-proptest! {
-    #![proptest_config(config())]
-
-    #[test]
-    fn any_division_gives_the_outcome_of_one_thread(drawn in scenario()) {
-        check(&parse(&drawn.0).setup(), &DIVISIONS);
-    }
+#[test]
+fn any_division_gives_the_outcome_of_one_thread() {
+    let (mut runner, divided) = (TestRunner::new(config()), Cell::new(0));
+    let property = |drawn: Drawn| {
+        let mut setup = parse(&drawn.0).setup();
+        setup.probes = [2, 11, 60].map(|us| Time::ZERO + Span::from_us(us)).to_vec();
+        divided.set(divided.get() + check(&setup, &DIVISIONS));
+        Ok(())
+    };
+    runner.run(&scenario(), property).unwrap_or_else(|error| panic!("{error}"));
+    // Links of no length and hosts at one switch are frequent among these scenarios.
+    let cases = runner.config().cases as usize;
+    assert!(divided.get() > cases, "{} divisions of {cases} scenarios", divided.get());
 }
 
 /// The scenarios of the examples that move packets of one fabric, by name.
@@ -88,7 +94,7 @@ fn examples_have_the_same_outcome_divided() {
             continue;
         }
         println!("{name}");
-        divided += usize::from(check(&setup, &DIVISIONS[1..4]) > 0);
+        divided += usize::from(check(&setup, &DIVISIONS[..3]) > 0);
     }
     assert!(divided > 5, "{divided} examples can be divided");
 }

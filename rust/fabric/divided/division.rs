@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::endpoint::{Share, is_divisible};
@@ -24,6 +25,35 @@ pub enum Cut {
     Drawn(u64),
 }
 
+/// Why a run goes on one thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Undivided {
+    /// No more than one part is asked for, or there is no more than one edge switch.
+    OnePart,
+    /// A host is wired to another host.
+    NoSwitch,
+    /// A delay releases a task of another host, at no distance in time.
+    Delays,
+    /// Links that stay down separate hosts that exchange messages.
+    Separated,
+    /// A link between two parts, or of a host, has no length.
+    NoLength,
+}
+
+impl fmt::Display for Undivided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OnePart => "the hosts are attached to fewer than two switches",
+            Self::NoSwitch => "a host is wired to another host",
+            Self::Delays => {
+                "a computation or an acknowledgement releases a task of another host at once"
+            }
+            Self::Separated => "links that stay down separate hosts that exchange messages",
+            Self::NoLength => "a link has no delay, so that no part can go ahead of another one",
+        })
+    }
+}
+
 /// The parts of a divided run.
 #[derive(Debug, Clone)]
 pub struct Division {
@@ -37,17 +67,25 @@ pub struct Division {
 }
 
 impl Division {
-    /// Divides a run into `parts`, or fewer if there are fewer edge switches; `None` if that leaves
-    /// one, or if the run cannot be divided.
-    pub fn new(setup: &Setup, parts: u16, cut: Cut) -> Option<Self> {
+    /// Divides a run into `parts`, or fewer if there are fewer edge switches.
+    ///
+    /// # Errors
+    /// If that leaves one part, or the run cannot be divided.
+    pub fn new(setup: &Setup, parts: u16, cut: Cut) -> Result<Self, Undivided> {
         let topology = &setup.topology;
         let edges: Option<Vec<SwitchId>> =
             (0..topology.host_count()).map(|host| topology.edge_of(HostId(host))).collect();
-        let edges = edges?;
+        let edges = edges.ok_or(Undivided::NoSwitch)?;
         let distinct: BTreeSet<SwitchId> = edges.iter().copied().collect();
         let count = usize::from(parts).min(distinct.len());
-        if count < 2 || !is_divisible(&setup.workload) || reachability::separates(setup) {
-            return None;
+        if count < 2 {
+            return Err(Undivided::OnePart);
+        }
+        if !is_divisible(&setup.workload) {
+            return Err(Undivided::Delays);
+        }
+        if reachability::separates(setup) {
+            return Err(Undivided::Separated);
         }
         let switches = divide(topology, &edges, count, cut);
         let hosts: Arc<[u16]> = edges.iter().map(|edge| switches[edge.index()]).collect();
@@ -58,8 +96,8 @@ impl Division {
         let ports = (0..2 * topology.links().len() as u32).map(PortId);
         let ends = ports.map(|port| topology.ends_of(port));
         let ends: Vec<(u16, u16)> = ends.map(|(from, to)| (part_of(from), part_of(to))).collect();
-        let lookahead = lookahead(setup, &ends)?;
-        Some(Self { count: count as u16, hosts: hosts.clone(), switches, lookahead, ends })
+        let lookahead = lookahead(setup, &ends).ok_or(Undivided::NoLength)?;
+        Ok(Self { count: count as u16, hosts: hosts.clone(), switches, lookahead, ends })
     }
 
     /// The number of parts.

@@ -20,7 +20,7 @@
 //!   than that. Once all have been, the parts go on on one thread, event by event in the order of
 //!   an undivided run.
 //!
-//! A run is not divided ([`Division::new`] returns `None`) if a delay releases tasks of other hosts
+//! A run is not divided ([`Undivided`]) if a delay releases tasks of other hosts
 //! (at no distance there is no lookahead), if links that stay down separate two hosts that exchange
 //! messages (whether that can ever end is then asked by counts of events), if links have no length,
 //! or if it is observed by a watch.
@@ -29,7 +29,7 @@ mod barrier;
 mod division;
 mod windows;
 
-pub use division::{Cut, Division};
+pub use division::{Cut, Division, Undivided};
 pub use windows::WindowCounts;
 
 use super::outcome::{Outcome, Progress};

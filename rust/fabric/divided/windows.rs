@@ -20,7 +20,8 @@ const PROGRESS_EVERY: u64 = 256;
 pub struct WindowCounts {
     /// Windows that all parts went through at the same time.
     pub windows: u64,
-    /// The events of all parts in these windows, those at borders included.
+    /// The events of all parts in these windows; a packet that crosses from one part into another
+    /// has one in either.
     pub events: u64,
     /// The events of the part with the most, summed over the windows.
     pub critical_events: u64,
@@ -123,9 +124,7 @@ impl Thread<'_> {
                 Next::Window(end) => end,
                 other => return (world, counts, other),
             };
-            let before = world.events();
-            world.run_window(end, u64::MAX);
-            let events = world.events() - before;
+            let events = world.run_window(end, u64::MAX);
             world.end_window(end, shared.division, &mut mail);
             for (to, mail) in mail.iter_mut().enumerate() {
                 *lock(&shared.mail[to][self.index]) = std::mem::take(mail);

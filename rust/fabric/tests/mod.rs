@@ -1,6 +1,7 @@
 //! Whole runs: closed forms first, then conservation, determinism, queues, failures.
 
 mod delays;
+mod divided;
 #[path = "../../tests/support/extent.rs"]
 mod extent;
 mod failures;

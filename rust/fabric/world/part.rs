@@ -39,17 +39,19 @@ impl World {
         self.network.peek()
     }
 
-    /// Handles at most `most` events before `end`.
-    pub(in crate::fabric) fn run_window(&mut self, end: Time, most: u64) {
-        let Some(by) = end.as_ps().checked_sub(1).map(Time::from_ps) else { return };
-        for _ in 0..most {
-            let Some((now, word)) = self.network.pop_event(by) else { return };
+    /// Handles at most `most` events before `end`; how many it has handled, those of packets that
+    /// leave for other parts included.
+    pub(in crate::fabric) fn run_window(&mut self, end: Time, most: u64) -> u64 {
+        let Some(by) = end.as_ps().checked_sub(1).map(Time::from_ps) else { return 0 };
+        for handled in 0..most {
+            let Some((now, word)) = self.network.pop_event(by) else { return handled };
             self.now = now;
             self.events += 1;
             if self.handle(now, word) {
                 self.endpoints.stamp(now, word.rank());
             }
         }
+        most
     }
 
     /// Ends a window: adds what is for other parts to their `mail`, by part.

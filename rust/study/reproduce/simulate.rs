@@ -183,6 +183,7 @@ impl Job<'_> {
             setup: &setup,
             bound,
             fidelity: scenario.fidelity,
+            threads: 1,
             traces: scenario.traces.as_deref(),
         };
         let mut recorder = self.recorder(scenario, site)?;
