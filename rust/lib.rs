@@ -36,8 +36,9 @@
 //! 5. [`endpoint`]: the work of hosts in any world, from messages with dependencies to queue pairs.
 //!    [`switching`]: the work of switches in any world.
 //! 6. [`fabric`]: `driver` has the one loop, `world` hosts and network under one clock, `network`
-//!    the path of a packet, `event` the event queue. [`bound`] has the closed forms of the lower
-//!    bound. [`fluid`] carries the same flows whole: `sharing` has their rates, `ways` their paths.
+//!    the path of a packet, `event` the event queue, `divided` one run on several threads.
+//!    [`bound`] has the closed forms of the lower bound. [`fluid`] carries the same flows whole:
+//!    `sharing` has their rates, `ways` their paths.
 //! 7. [`multirail`]: hosts with several rails, each a network of its own under one clock, driven by
 //!    [`rail`]'s allocators and exception handlers. [`record`]: time series of a run, written while
 //!    it proceeds.

@@ -137,7 +137,8 @@ fn simulate<'a>(
         recordings.extend(content.map(|content| RecordedContent { file, name, content }));
     }
     if recordings.is_empty() {
-        let single = single::simulate(identity, setup, Kind::Workload(default_for(setup)), destination)?;
+        let single =
+            single::simulate(identity, setup, Kind::Workload(default_for(setup)), destination)?;
         return Ok((single, recordings));
     }
     let mut open = |file| -> io::Result<Box<dyn Write>> {

@@ -102,7 +102,8 @@ impl Endpoints {
     pub(super) fn put(&mut self, now: Time, src: HostId, flow: &Flow) {
         let stream = self.message(flow.message).stream;
         let connection = self.connection_for(StreamKey { src, dst: flow.dst, stream }, flow);
-        let is_abroad = self.division.as_mut().is_some_and(|it| it.post(connection, flow.dst, flow));
+        let is_abroad =
+            self.division.as_mut().is_some_and(|it| it.post(connection, flow.dst, flow));
         let id = match is_abroad {
             true => self.ledger.add_departing_flow(now, flow, connection),
             false => self.ledger.add_flow(now, flow, connection),

@@ -14,8 +14,8 @@ pub(super) struct Ended {
     pub(super) task: TaskId,
 }
 
-/// Schedules the tasks of the hosts for which `owns` is true that wait for nothing but the clock and
-/// their turn.
+/// Schedules the tasks that wait for nothing but the clock and their turn, of the hosts for which
+/// `owns` is true.
 pub(super) fn schedule_independent(
     workload: &Workload,
     hosts: &mut [Host],

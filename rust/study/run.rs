@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::fabric::{
-    self, Cut, Division, FixedWorkload, FlowRecord, Outcome, Progress, Replay, Setup, Verdict, Watch, World,
+    self, Cut, Division, FixedWorkload, FlowRecord, Outcome, Progress, Replay, Setup, Verdict,
+    Watch, World,
 };
 use crate::fluid::{self, Estimate, Fidelity};
 use crate::report::{Cost, Identity, JobSummary, OpenMessages, Stopwatch, Summary};

@@ -79,7 +79,8 @@ fn examples() -> Vec<(String, Setup)> {
         if let Ok(scenario) = Scenario::load(&path, &Overrides::default())
             && scenario.fidelity == Fidelity::Packet
         {
-            found.push((path.file_stem().unwrap().to_string_lossy().into_owned(), scenario.setup()));
+            found
+                .push((path.file_stem().unwrap().to_string_lossy().into_owned(), scenario.setup()));
         }
     }
     found.sort_by(|a, b| a.0.cmp(&b.0));

@@ -1,5 +1,5 @@
 //! The speed of a run, compared with the yardstick: `cargo bench --bench speed [-- --rounds N]
-//! [--large]`.
+//! [--large] [--threads]`. With `--threads`, one run on several threads instead ([`threads`]).
 //!
 //! Each measurement is a process of its own, evenkeel and the yardstick in turn, so that both see
 //! the same machine; what is compared is the ratio pair by pair, and the median of the ratios is
@@ -8,6 +8,7 @@
 //! with links of 1 us, every host sends one message to the host half way round, 4 KiB packets,
 //! seed 1. Lines name the policy and the transport.
 
+mod threads;
 mod yardstick;
 
 use std::process::Command;
@@ -43,6 +44,12 @@ impl Figures {
 struct Case {
     k: u32,
     mib: u64,
+}
+
+impl Case {
+    const fn hosts(self) -> u32 {
+        self.k * self.k * self.k / 4
+    }
 }
 
 /// The NIC's congestion control, and the switches' flow control.
@@ -87,16 +94,23 @@ const LINES: [(&str, Transport); 6] = [
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    if let ["child", what, transport, k, mib] = words[..] {
+    if let [which @ ("child" | "divided"), what, transport, k, mib, ref rest @ ..] = words[..] {
         let case = Case { k: k.parse().expect("a number"), mib: mib.parse().expect("a number") };
         let known = LINES.iter().find(|line| line.1.name() == transport);
-        return child((what, known.expect("a transport").1), case);
+        let line = (what, known.expect("a transport").1);
+        return match which {
+            "child" => child(line, case),
+            _ => threads::child(line, case, rest[0].parse().expect("a number")),
+        };
     }
     let after = |flag| words.iter().position(|it| *it == flag).and_then(|at| words.get(at + 1));
     let rounds = after("--rounds").and_then(|n| n.parse().ok()).unwrap_or(5);
     let mut cases = vec![Case { k: 8, mib: 8 }, Case { k: 16, mib: 8 }];
     if words.contains(&"--large") {
         cases.push(Case { k: 32, mib: 2 });
+    }
+    if words.contains(&"--threads") {
+        return threads::table(&cases, rounds);
     }
     println!(
         "{:>6}  {:<10} {:<16} {:>12} {:>12} {:>10} {:>6}",
@@ -118,7 +132,7 @@ fn compare(line: (&str, Transport), case: Case, rounds: usize) {
         pairs.push((ours.rate() / theirs.rate(), ours.rate(), theirs.rate()));
         pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
-    let hosts = case.k * case.k * case.k / 4;
+    let hosts = case.hosts();
     let bytes = measure(line, case).bytes;
     let (ratio, ours, theirs) = pairs[pairs.len() / 2];
     println!(
@@ -170,6 +184,12 @@ fn usage() -> (f64, f64) {
 }
 
 fn ours(policy: &str, transport: Transport, case: Case) -> u64 {
+    let outcome = run(&setup(policy, transport, case), &mut |_| {});
+    assert_eq!(outcome.verdict, Verdict::Completed);
+    outcome.counters.packet_hops
+}
+
+fn setup(policy: &str, transport: Transport, case: Case) -> Setup {
     let tree = FatTree {
         k: case.k,
         tiers: 3,
@@ -192,7 +212,7 @@ fn ours(policy: &str, transport: Transport, case: Case) -> u64 {
     if transport == Transport::Lossless {
         scheme.recovery = Recovery::GO_BACK_N;
     }
-    let setup = Setup {
+    Setup {
         topology: Arc::new(topology),
         fabric: fabric(transport),
         nic: NicConfig {
@@ -217,10 +237,7 @@ fn ours(policy: &str, transport: Transport, case: Case) -> u64 {
         seed: 1,
         time_limit: Time::ZERO + Span::from_ms(1_000),
         probes: Vec::new(),
-    };
-    let outcome = run(&setup, &mut |_| {});
-    assert_eq!(outcome.verdict, Verdict::Completed);
-    outcome.counters.packet_hops
+    }
 }
 
 fn fabric(transport: Transport) -> FabricConfig {

@@ -9,6 +9,10 @@
 //! A port has three cache lines: what every packet touches, its queues, and the rest. What a queue
 //! holds of a packet is enough to start it; the packet itself is not touched while it waits.
 
+mod flags;
+
+pub(super) use flags::{Special, Traced};
+
 use std::collections::VecDeque;
 
 use super::pool::SlotId;
@@ -100,49 +104,6 @@ pub(super) struct Port {
     /// Index of this rate among those that the port has had.
     rate_index: u32,
     rounding: Rounding,
-}
-
-/// What sets a port apart from nearly all others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Special(u8);
-
-impl Special {
-    /// Its link fails at some time.
-    pub(super) const FAULTY: Self = Self(1);
-    /// Its link ends in another part of a divided run.
-    pub(super) const BORDER: Self = Self(2);
-
-    #[inline(always)]
-    pub(super) const fn has(self, other: Self) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    #[inline(always)]
-    pub(super) const fn has_none(self) -> bool {
-        self.0 == 0
-    }
-
-    pub(super) const fn with(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-/// The ends of a port's link at which packets are traced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Traced(u8);
-
-impl Traced {
-    pub(super) const START: Self = Self(1);
-    pub(super) const END: Self = Self(2);
-
-    #[inline]
-    pub(super) const fn at(self, end: Self) -> bool {
-        self.0 & end.0 != 0
-    }
-
-    pub(super) const fn also_at(self, end: Self) -> Self {
-        Self(self.0 | end.0)
-    }
 }
 
 /// The parameters of a port.

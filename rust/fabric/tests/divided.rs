@@ -31,8 +31,7 @@ fn busy(policy: &str) -> Setup {
         kind: FailureKind::Loss { rate: Fraction::new(1, 50).unwrap() },
         ..down
     };
-    setup.fabric.failures =
-        vec![Failure { until: Time::ZERO + Span::from_us(40), ..down }, lossy];
+    setup.fabric.failures = vec![Failure { until: Time::ZERO + Span::from_us(40), ..down }, lossy];
     setup.probes = [3, 9, 30].map(|us| Time::ZERO + Span::from_us(us)).to_vec();
     setup
 }
