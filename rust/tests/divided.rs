@@ -13,30 +13,31 @@ use proptest::test_runner::TestRunner;
 use crate::fabric_properties::{Drawn, config, parse, scenario};
 use crate::support::extent;
 
-/// Numbers of parts, and how they are cut.
-const DIVISIONS: [(u16, Cut); 5] = [
-    (2, Cut::Contiguous),
-    (3, Cut::Contiguous),
-    (4, Cut::Interleaved),
-    (8, Cut::Contiguous),
-    (3, Cut::Drawn(1)),
+/// Numbers of parts, how they are cut, and which windows are left to one thread: none, those with
+/// few events, or nearly all of these small fabrics.
+const DIVISIONS: [(u16, Cut, u64); 5] = [
+    (2, Cut::Contiguous, 0),
+    (3, Cut::Contiguous, 256),
+    (4, Cut::Interleaved, 8),
+    (8, Cut::Contiguous, 16),
+    (3, Cut::Drawn(1), 0),
 ];
 
-fn run_divided(setup: &Setup, parts: u16, cut: Cut) -> Option<Outcome> {
-    let division = Division::new(setup, parts, cut).ok()?;
+fn run_divided(setup: &Setup, (parts, cut, quiet): (u16, Cut, u64)) -> Option<Outcome> {
+    let division = Division::new(setup, parts, cut).ok()?.with_quiet_events(quiet);
     Some(fabric::run_divided(setup, &division, &mut |_| {}).0)
 }
 
 /// Panics if a division changes the outcome; the number of divisions.
-fn check(setup: &Setup, divisions: &[(u16, Cut)]) -> usize {
+fn check(setup: &Setup, divisions: &[(u16, Cut, u64)]) -> usize {
     let whole = fabric::run(setup, &mut |_| {});
-    let differs = |&(parts, cut): &(u16, Cut)| {
-        let divided = run_divided(setup, parts, cut)?;
-        Some((parts, cut, first_difference(&whole, &divided)))
+    let differs = |&division: &(u16, Cut, u64)| {
+        let divided = run_divided(setup, division)?;
+        Some((division, first_difference(&whole, &divided)))
     };
     let all: Vec<_> = divisions.iter().filter_map(differs).collect();
-    for (parts, cut, difference) in &all {
-        assert!(difference.is_none(), "{parts} parts, {cut:?}: {}", difference.as_ref().unwrap());
+    for (division, difference) in &all {
+        assert!(difference.is_none(), "{division:?}: {}", difference.as_ref().unwrap());
     }
     all.len()
 }

@@ -1,6 +1,7 @@
 //! A barrier for threads that meet every few hundred microseconds.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// How often a thread looks whether the others have come before it lets them have its core.
 const SPINS: u32 = 1 << 12;
@@ -13,12 +14,16 @@ pub(super) struct Barrier {
     waiting: AtomicUsize,
     round: AtomicUsize,
     is_broken: AtomicBool,
+    /// How many threads sleep; `round` and `is_broken` change under this lock.
+    sleeping: Mutex<usize>,
+    changed: Condvar,
 }
 
 impl Barrier {
     pub(super) fn new(threads: usize) -> Self {
         let (waiting, round) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { threads, waiting, round, is_broken: AtomicBool::new(false) }
+        let (sleeping, changed) = (Mutex::new(0), Condvar::new());
+        Self { threads, waiting, round, is_broken: AtomicBool::new(false), sleeping, changed }
     }
 
     /// Waits until every thread has called this. What a thread wrote before is seen by all after.
@@ -26,20 +31,55 @@ impl Barrier {
     /// # Panics
     /// If another thread has panicked.
     pub(super) fn wait(&self) {
-        let round = self.round.load(Ordering::Acquire);
-        if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
-            self.waiting.store(0, Ordering::Relaxed);
-            self.round.store(round.wrapping_add(1), Ordering::Release);
-            return;
-        }
+        let Some(round) = self.arrive() else { return };
         let mut spins = 0;
-        while self.round.load(Ordering::Acquire) == round {
-            assert!(!self.is_broken.load(Ordering::Relaxed), "another part of the run panicked");
+        while self.is_current(round) {
             spins += 1;
             match spins < SPINS {
                 true => std::hint::spin_loop(),
                 false => std::thread::yield_now(),
             }
+        }
+    }
+
+    /// The same where the others may take long to come: it lets them have its core at once.
+    ///
+    /// # Panics
+    /// If another thread has panicked.
+    pub(super) fn wait_long(&self) {
+        let Some(round) = self.arrive() else { return };
+        let mut sleeping = self.sleeping.lock().unwrap_or_else(PoisonError::into_inner);
+        *sleeping += 1;
+        while self.is_current(round) {
+            sleeping = self.changed.wait(sleeping).unwrap_or_else(PoisonError::into_inner);
+        }
+        *sleeping -= 1;
+    }
+
+    /// Counts a thread; the round that it has to wait for, unless it is the last one.
+    fn arrive(&self) -> Option<usize> {
+        let round = self.round.load(Ordering::Acquire);
+        if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 < self.threads {
+            return Some(round);
+        }
+        self.waiting.store(0, Ordering::Relaxed);
+        self.change(|| self.round.store(round.wrapping_add(1), Ordering::Release));
+        None
+    }
+
+    fn is_current(&self, round: usize) -> bool {
+        let is_current = self.round.load(Ordering::Acquire) == round;
+        let is_broken = is_current && self.is_broken.load(Ordering::Relaxed);
+        assert!(!is_broken, "another part of the run panicked");
+        is_current
+    }
+
+    fn change(&self, change: impl FnOnce()) {
+        let sleeping = self.sleeping.lock().unwrap_or_else(PoisonError::into_inner);
+        change();
+        // Waking costs a call of the operating system, whether or not somebody sleeps.
+        if *sleeping > 0 {
+            self.changed.notify_all();
         }
     }
 
@@ -56,7 +96,7 @@ pub(super) struct Guard<'a>(&'a Barrier);
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.is_broken.store(true, Ordering::Relaxed);
+            self.0.change(|| self.0.is_broken.store(true, Ordering::Relaxed));
         }
     }
 }
@@ -77,7 +117,7 @@ mod tests {
                         barrier.wait();
                         let seen = written.iter().map(|it| it.load(Ordering::Relaxed));
                         assert!(seen.into_iter().all(|it| it == round));
-                        barrier.wait();
+                        barrier.wait_long();
                     }
                 });
             }
@@ -86,9 +126,15 @@ mod tests {
 
     #[test]
     fn a_panic_reaches_the_threads_that_wait() {
+        for wait in [Barrier::wait, Barrier::wait_long] {
+            a_panic_reaches(wait);
+        }
+    }
+
+    fn a_panic_reaches(wait: fn(&Barrier)) {
         let barrier = Barrier::new(2);
         let results = std::thread::scope(|scope| {
-            let waits = scope.spawn(|| barrier.wait());
+            let waits = scope.spawn(|| wait(&barrier));
             let panics = scope.spawn(|| {
                 let _guard = barrier.guard();
                 panic!("a fault");

@@ -13,6 +13,10 @@ use crate::rng::{Purpose, Stream};
 use crate::topology::{Node, Topology};
 use crate::units::Span;
 
+/// A window with fewer events for each part is left to one thread: these take some ten microseconds,
+/// in which threads on cores of their own meet, but hardly more.
+const QUIET_EVENTS: u64 = 256;
+
 /// How edge switches are divided; switches above follow most of their neighbours below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Cut {
@@ -64,6 +68,7 @@ pub struct Division {
     lookahead: Span,
     /// The part at the start and at the end of each port's wire.
     ends: Vec<(u16, u16)>,
+    quiet_events: u64,
 }
 
 impl Division {
@@ -97,12 +102,24 @@ impl Division {
         let ends = ports.map(|port| topology.ends_of(port));
         let ends: Vec<(u16, u16)> = ends.map(|(from, to)| (part_of(from), part_of(to))).collect();
         let lookahead = lookahead(setup, &ends).ok_or(Undivided::NoLength)?;
-        Ok(Self { count: count as u16, hosts: hosts.clone(), switches, lookahead, ends })
+        let (count, quiet_events) = (count as u16, QUIET_EVENTS);
+        Ok(Self { count, hosts: hosts.clone(), switches, lookahead, ends, quiet_events })
     }
 
     /// The number of parts.
     pub fn count(&self) -> usize {
         self.count.into()
+    }
+
+    /// Leaves windows to one thread if they have fewer events for each part, once some of them have
+    /// followed each other; 256 by default, 0 for none.
+    #[must_use]
+    pub fn with_quiet_events(self, quiet_events: u64) -> Self {
+        Self { quiet_events, ..self }
+    }
+
+    pub(in crate::fabric) fn quiet_events(&self) -> u64 {
+        self.quiet_events
     }
 
     /// The length of a window.

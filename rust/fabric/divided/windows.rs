@@ -1,5 +1,9 @@
 //! The windows of a divided run: every part handles its events of a window on a thread of its own,
 //! then the parts exchange what concerns each other, and agree on the next window.
+//!
+//! Where windows have few events, as while a single message is under way, threads would wait for
+//! each other longer than they work. The first thread then goes on with all parts by itself, until
+//! a window has more.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,11 +18,14 @@ use crate::units::Time;
 /// Windows between two reports of progress, which take a look at every host.
 const PROGRESS_EVERY: u64 = 256;
 
+/// So many quiet windows one after the other are left to one thread.
+const QUIET_WINDOWS: u32 = 16;
+
 /// How well a run divides, counted and not measured: the events of the part with the most of them
 /// are what a window costs on as many cores as there are parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WindowCounts {
-    /// Windows that all parts went through at the same time.
+    /// Windows until the run could end.
     pub windows: u64,
     /// The events of all parts in these windows; a packet that crosses from one part into another
     /// has one in either.
@@ -27,7 +34,7 @@ pub struct WindowCounts {
     pub critical_events: u64,
 }
 
-/// The state that a part shows to the others between two windows.
+/// What a part shows to the others between two windows.
 #[derive(Debug, Default)]
 struct Shown {
     /// The time before which nothing happens in it, in picoseconds; `u64::MAX` if nothing does.
@@ -43,6 +50,7 @@ struct Shared<'a> {
     limit: Time,
     messages: u64,
     barrier: Barrier,
+    parts: Vec<Mutex<Option<World>>>,
     shown: Vec<Shown>,
     /// What each part has passed on, by the part that it is for and the one that it comes from.
     mail: Vec<Vec<Mutex<Mail>>>,
@@ -70,20 +78,18 @@ pub(super) fn run(
         limit: setup.time_limit,
         messages: setup.workload.messages.len() as u64,
         barrier: Barrier::new(count),
+        parts: (0..count).map(|_| Mutex::default()).collect(),
         shown: (0..count).map(|_| Shown::default()).collect(),
         mail: (0..count).map(|_| inbox()).collect(),
     };
-    let (mut parts, counts, next) = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..count)
-            .map(|index| {
-                let shared = &shared;
-                scope.spawn(move || Thread { shared, index }.run(setup, &mut |_| {}))
-            })
-            .collect();
-        let (first, counts, next) = Thread { shared: &shared, index: 0 }.run(setup, progress);
-        let others = others.into_iter().map(|thread| thread.join().expect("its panic is ours").0);
-        (std::iter::once(first).chain(others).collect::<Vec<World>>(), counts, next)
+    let (counts, next) = std::thread::scope(|scope| {
+        for index in 1..count {
+            let shared = &shared;
+            scope.spawn(move || Thread { shared, index }.run(setup, &mut |_| {}));
+        }
+        Thread { shared: &shared, index: 0 }.run(setup, progress)
     });
+    let mut parts = shared.take_parts();
     let verdict = match next {
         Next::End(verdict) => verdict,
         _ => finish(&mut parts, division, setup),
@@ -107,57 +113,107 @@ struct Thread<'a> {
 }
 
 impl Thread<'_> {
-    fn run(
-        &self,
-        setup: &Setup,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> (World, WindowCounts, Next) {
+    /// Goes through the windows until the run may end.
+    fn run(&self, setup: &Setup, progress: &mut dyn FnMut(&Progress)) -> (WindowCounts, Next) {
         let shared = self.shared;
         let _guard = shared.barrier.guard();
         let mut world = World::of_part(setup, shared.division, self.index as u16);
-        let mut mail: Vec<Mail> = shared.shown.iter().map(|_| Mail::default()).collect();
-        let mut counts = WindowCounts::default();
-        self.show(&mut world, 0);
+        shared.shown[self.index].show(&mut world, 0);
+        *lock(&shared.parts[self.index]) = Some(world);
+        let (mut counts, mut quiet) = (WindowCounts::default(), 0);
         shared.barrier.wait();
         loop {
             let end = match shared.next() {
                 Next::Window(end) => end,
-                other => return (world, counts, other),
+                other => return (counts, other),
             };
-            let events = world.run_window(end, u64::MAX);
-            world.end_window(end, shared.division, &mut mail);
-            for (to, mail) in mail.iter_mut().enumerate() {
-                *lock(&shared.mail[to][self.index]) = std::mem::take(mail);
+            if quiet >= QUIET_WINDOWS {
+                // Nobody looks at what the parts have shown from here on.
+                shared.barrier.wait();
+                if self.index == 0 {
+                    shared.run_quiet_windows(&mut counts);
+                }
+                quiet = 0;
+                shared.barrier.wait_long();
+                continue;
             }
-            if counts.windows.is_multiple_of(PROGRESS_EVERY) {
-                *lock(&shared.shown[self.index].progress) = Some(world.progress());
-            }
-            shared.barrier.wait();
-            let inbox = shared.mail[self.index].iter();
-            world.receive(inbox.map(|mail| std::mem::take(&mut *lock(mail))));
-            self.show(&mut world, events);
-            shared.barrier.wait();
-            let events = || shared.shown.iter().map(|part| part.events.load(Ordering::Relaxed));
-            counts.windows += 1;
-            counts.events += events().sum::<u64>();
-            counts.critical_events += events().max().unwrap_or(0);
-            if self.index == 0 && (counts.windows - 1).is_multiple_of(PROGRESS_EVERY) {
+            self.run_window(end, counts.windows.is_multiple_of(PROGRESS_EVERY));
+            if self.index == 0 && counts.windows.is_multiple_of(PROGRESS_EVERY) {
                 let parts = shared.shown.iter().filter_map(|part| *lock(&part.progress));
                 parts.reduce(add_progress).iter().for_each(&mut *progress);
             }
+            quiet = if shared.count(&mut counts) { quiet + 1 } else { 0 };
         }
     }
 
+    /// Handles a window of the own part, and exchanges mail with the others.
+    fn run_window(&self, end: Time, reports: bool) {
+        let shared = self.shared;
+        let mut part = lock(&shared.parts[self.index]);
+        let world = part.as_mut().expect("every thread puts its part there");
+        let mut mail: Vec<Mail> = shared.shown.iter().map(|_| Mail::default()).collect();
+        let events = world.run_window(end, u64::MAX);
+        world.end_window(end, shared.division, &mut mail);
+        for (to, mail) in mail.into_iter().enumerate() {
+            *lock(&shared.mail[to][self.index]) = mail;
+        }
+        if reports {
+            *lock(&shared.shown[self.index].progress) = Some(world.progress());
+        }
+        shared.barrier.wait();
+        let inbox = shared.mail[self.index].iter();
+        world.receive(inbox.map(|mail| std::mem::take(&mut *lock(mail))));
+        shared.shown[self.index].show(world, events);
+        drop(part);
+        shared.barrier.wait();
+    }
+}
+
+impl Shown {
     fn show(&self, world: &mut World, events: u64) {
-        let shown = &self.shared.shown[self.index];
         let next = world.next_window().map_or(u64::MAX, Time::as_ps);
-        shown.next.store(next, Ordering::Relaxed);
-        shown.delivered.store(world.delivered_messages(), Ordering::Relaxed);
-        shown.events.store(events, Ordering::Relaxed);
+        self.next.store(next, Ordering::Relaxed);
+        self.delivered.store(world.delivered_messages(), Ordering::Relaxed);
+        self.events.store(events, Ordering::Relaxed);
     }
 }
 
 impl Shared<'_> {
+    fn take_parts(&self) -> Vec<World> {
+        let parts = self.parts.iter().map(|part| lock(part).take());
+        parts.map(|part| part.expect("every thread puts its part there")).collect()
+    }
+
+    /// Counts the window that all parts have shown; true if it was a quiet one.
+    fn count(&self, counts: &mut WindowCounts) -> bool {
+        let events = || self.shown.iter().map(|part| part.events.load(Ordering::Relaxed));
+        let all: u64 = events().sum();
+        counts.windows += 1;
+        counts.events += all;
+        counts.critical_events += events().max().unwrap_or(0);
+        all < self.division.quiet_events() * self.shown.len() as u64
+    }
+
+    /// Goes through windows with all parts on one thread, until one is not quiet or the run may
+    /// end.
+    fn run_quiet_windows(&self, counts: &mut WindowCounts) {
+        let mut parts = self.take_parts();
+        while let Next::Window(end) = self.next() {
+            let handled: Vec<u64> =
+                parts.iter_mut().map(|part| part.run_window(end, u64::MAX)).collect();
+            exchange(&mut parts, self.division, end);
+            for ((part, events), shown) in parts.iter_mut().zip(handled).zip(&self.shown) {
+                shown.show(part, events);
+            }
+            if !self.count(counts) {
+                break;
+            }
+        }
+        for (place, part) in self.parts.iter().zip(parts) {
+            *lock(place) = Some(part);
+        }
+    }
+
     fn next(&self) -> Next {
         let of_all = |number: fn(&Shown) -> &AtomicU64| {
             self.shown.iter().map(move |part| number(part).load(Ordering::Relaxed))

@@ -11,7 +11,7 @@ use crate::workload::Delay;
 const CUTS: [(u16, Cut); 3] = [(2, Cut::Contiguous), (4, Cut::Contiguous), (3, Cut::Drawn(7))];
 
 fn divided(setup: &Setup, parts: u16, cut: Cut) -> Outcome {
-    let division = Division::new(setup, parts, cut).unwrap();
+    let division = Division::new(setup, parts, cut).unwrap().with_quiet_events(5);
     run_divided(setup, &division, &mut |_| {}).0
 }
 
