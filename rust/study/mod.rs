@@ -10,6 +10,7 @@ mod queue_pairs;
 mod rails;
 pub mod reproduce;
 mod run;
+pub mod statistics;
 
 pub use compare::{Comparison, ComparisonRun, Observer, compare};
 pub use lower_bound::lower_bound;
