@@ -12,9 +12,12 @@ pub mod reproduce;
 mod run;
 pub mod statistics;
 
-pub use compare::{Comparison, ComparisonRun, Observer, compare};
+pub use compare::{
+    Comparison, ComparisonRun, Indicators, MetricStatistics, Observer, PolicyStatistics,
+    RunNumbers, Standing, Statistics, compare, reference_topology,
+};
 pub use lower_bound::lower_bound;
 pub use pool::in_order;
 pub use queue_pairs::{CountMethod, QueuePairs, queue_pairs};
-pub use rails::{rail_identity, run_rails};
+pub use rails::{compare_rails, rail_identity, run_rails};
 pub use run::{Finished, Run, RunObservers, run};

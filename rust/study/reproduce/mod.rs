@@ -24,7 +24,7 @@ mod even_rate;
 mod file;
 mod judge;
 mod matrix;
-mod metric;
+pub(super) mod metric;
 mod outcome;
 mod run_log;
 mod series;
