@@ -106,8 +106,8 @@ pub fn comparison_markdown(statistics: &Statistics) -> String {
     lines.push(match statistics.seeds {
         1 => "One seed, so without intervals.".to_owned(),
         seeds => format!(
-            "Means over {seeds} seeds ± half the 95 % interval; differences of `{}` in pairs of one \
-             seed. A tie: zero is in the interval of the paired difference from the best.",
+            "Means over {seeds} seeds ± half the 95 % interval; differences of `{}` in pairs of \
+             one seed. A tie: zero is in the interval of the paired difference from the best.",
             first.metrics[0].metric
         ),
     });

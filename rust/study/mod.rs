@@ -11,6 +11,7 @@ mod rails;
 pub mod reproduce;
 mod run;
 pub mod statistics;
+mod sweep;
 
 pub use compare::{
     Comparison, ComparisonRun, Indicators, MetricStatistics, Observer, PolicyStatistics,
@@ -21,3 +22,4 @@ pub use pool::in_order;
 pub use queue_pairs::{CountMethod, QueuePairs, queue_pairs};
 pub use rails::{compare_rails, rail_identity, run_rails};
 pub use run::{Finished, Run, RunObservers, run};
+pub use sweep::{Shard, ShardError, Sweep, SweepFolder, SweepFolderError, SweepRow, SweepTable};

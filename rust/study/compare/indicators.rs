@@ -84,11 +84,11 @@ fn loads_of_parallel_uplinks(topology: &Topology, outcome: &Outcome) -> Vec<Vec<
     let tiers = tiers(topology);
     let mut groups = vec![Vec::new(); topology.switches().len()];
     for port in (0..2 * topology.links().len()).map(|port| PortId(port as u32)) {
-        if let (Node::Switch(from), Node::Switch(onto)) = topology.ends_of(port) {
-            if tiers[from.index()] < tiers[onto.index()] {
-                let bytes = outcome.link_bytes.get(port.index()).map_or(0, |bytes| bytes.get());
-                groups[from.index()].push(bytes as f64);
-            }
+        if let (Node::Switch(from), Node::Switch(onto)) = topology.ends_of(port)
+            && tiers[from.index()] < tiers[onto.index()]
+        {
+            let bytes = outcome.link_bytes.get(port.index()).map_or(0, |bytes| bytes.get());
+            groups[from.index()].push(bytes as f64);
         }
     }
     groups.retain(|loads: &Vec<f64>| loads.iter().sum::<f64>() > 0.0);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// The numbers of the JSON object, and those derived from it.
-const NAMES: [&str; 40] = [
+pub(in crate::study) const NAMES: [&str; 40] = [
     "cct_ns",
     "bound_ns",
     "slowdown",

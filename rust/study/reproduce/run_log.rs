@@ -15,7 +15,7 @@ use super::file::FlowRate;
 
 /// What a result depends on: two simulations with the same key have the same result.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct RunKey {
+pub(in crate::study) struct RunKey {
     /// The version of this program.
     pub version: String,
     /// The name of the group of runs.
@@ -27,6 +27,15 @@ pub(super) struct RunKey {
     pub rate: FlowRate,
     /// Every key of the resolved scenario with its value.
     pub scenario: String,
+}
+
+/// What identifies a run in its study: its group, its labels and its seed.
+pub(in crate::study) type RunName = (String, String, u64);
+
+impl RunKey {
+    pub(in crate::study) fn name(&self) -> RunName {
+        (self.run.clone(), self.parameters.clone(), self.seed)
+    }
 }
 
 /// A line of the file.
@@ -42,11 +51,14 @@ struct Line {
 #[derive(Debug)]
 pub struct RunLog {
     path: PathBuf,
-    /// The results of earlier starts.
-    earlier: BTreeMap<RunKey, Value>,
+    /// The results of earlier starts, with their lines.
+    earlier: BTreeMap<RunKey, (usize, Value)>,
+    /// The last line of each run, labels and seed.
+    newest: BTreeMap<RunName, usize>,
     /// How many of them have been taken.
     taken: AtomicUsize,
-    writing: Mutex<()>,
+    /// True once a line could not be written.
+    is_broken: Mutex<bool>,
 }
 
 impl RunLog {
@@ -74,7 +86,8 @@ impl RunLog {
                 line: index + 1,
                 reason: error.to_string(),
             })?;
-            log.earlier.insert(line.key, line.result);
+            log.newest.insert(line.key.name(), index);
+            log.earlier.insert(line.key, (index, line.result));
         }
         Ok(log)
     }
@@ -84,8 +97,9 @@ impl RunLog {
         let log = Self {
             path: folder.join(format!("{study}.runs.jsonl")),
             earlier: BTreeMap::new(),
+            newest: BTreeMap::new(),
             taken: AtomicUsize::new(0),
-            writing: Mutex::new(()),
+            is_broken: Mutex::new(false),
         };
         let bytes = match fs::read(&log.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok((log, String::new())),
@@ -101,20 +115,47 @@ impl RunLog {
     }
 
     /// The result of a run with that key, if an earlier start has it.
-    pub(super) fn take(&self, key: &RunKey) -> Option<Value> {
-        let result = self.earlier.get(key)?;
+    pub(in crate::study) fn take(&self, key: &RunKey) -> Option<Value> {
+        let (_, result) = self.earlier.get(key)?;
         self.taken.fetch_add(1, Ordering::Relaxed);
         Some(result.clone())
     }
 
     /// Adds the result of a run.
-    pub(super) fn append(&self, key: RunKey, result: &Value) -> Result<(), StudyError> {
+    pub(in crate::study) fn append(&self, key: RunKey, result: &Value) -> Result<(), StudyError> {
         let line = Line { key, result: result.clone() };
         let line = serde_json::to_string(&line).expect("a result is a JSON object") + "\n";
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = OpenOptions::new().create(true).append(true).open(&self.path);
-        let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
+        let mut is_broken = self.is_broken.lock().unwrap_or_else(PoisonError::into_inner);
+        if *is_broken {
+            let reason = io::Error::other("an earlier line could not be written");
+            return Err(self.failed("write", reason));
+        }
+        let written = self.append_whole(line.as_bytes());
+        // A line after a torn one would hide it from the next start.
+        *is_broken = written.is_err();
         written.map_err(|reason| self.failed("write", reason))
+    }
+
+    /// Adds a line; what a full disk leaves of it is cut off.
+    fn append_whole(&self, line: &[u8]) -> io::Result<()> {
+        let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
+        let before = file.metadata()?.len();
+        file.write_all(line).inspect_err(|_| {
+            // If this fails too, the next start cuts it off.
+            let _ = file.set_len(before);
+        })
+    }
+
+    /// The newest result of each run, labels and seed: a study that was changed has several.
+    pub(in crate::study) fn newest(&self) -> impl Iterator<Item = (&RunKey, &Value)> {
+        let results = self.earlier.iter().map(|(key, (_, result))| (key, result));
+        results.filter(|(key, _)| self.is_newest(key))
+    }
+
+    /// True if no later line has a result of another scenario for the same run, labels and seed.
+    pub(in crate::study) fn is_newest(&self, key: &RunKey) -> bool {
+        let line = self.earlier.get(key).map(|(line, _)| line);
+        line.is_some() && self.newest.get(&key.name()) == line
     }
 
     /// How many results of earlier starts have been taken.
