@@ -14,6 +14,8 @@ use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, P
 use super::output;
 
 const RUN: &str = "{prefix:<22} {bar:20} {percent:>3}%  {msg}";
+/// Of a run with a long label, within 80 columns.
+const LONG: &str = "{prefix:<42!} {percent:>3}%  {msg}";
 const ALL: &str = "{prefix:<22} {bar:20} {pos} of {len} runs, {elapsed}";
 const SWEEP: &str = "{prefix:<22} {bar:20} {pos} of {len} runs, {msg}";
 
@@ -95,7 +97,7 @@ impl Bars {
             Some(total) => self.multi.insert_before(total, bar),
             None => self.multi.add(bar),
         };
-        bar.set_style(style(RUN));
+        bar.set_style(style(if label.chars().count() <= 28 { RUN } else { LONG }));
         bar.set_prefix(label);
         bar
     }

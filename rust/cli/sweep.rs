@@ -142,3 +142,22 @@ impl Arguments {
         Ok(shard)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use evenkeel::study::reproduce::{Scale, Study};
+
+    use super::*;
+
+    #[test]
+    fn the_study_in_the_help_is_valid() {
+        let lines = EXAMPLES.lines().skip_while(|line| !line.starts_with("  [scenario"));
+        let lines = lines.take_while(|line| line.starts_with("  "));
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let study = Study::parse(&text, Path::new("help.toml"), Scale::Paper).unwrap();
+        study.check().unwrap();
+        assert_eq!(study.runs(), 2 * 4 * 5);
+    }
+}

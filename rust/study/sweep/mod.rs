@@ -25,6 +25,7 @@ pub use shard::{Shard, ShardError};
 pub use table::{SweepRow, SweepTable};
 
 use super::reproduce::matrix::{Combination, Group};
+use super::reproduce::metric::NAMES;
 use super::reproduce::run_log::{RunKey, RunLog, RunName};
 use super::reproduce::simulate::{Job, Site};
 use super::reproduce::{Scale, Study, StudyError};
@@ -37,6 +38,9 @@ pub struct Sweep {
     /// The content of the file.
     text: String,
 }
+
+/// An axis that is a column anyway.
+const SEED: &str = "seed";
 
 /// A row to come.
 struct Task<'a> {
@@ -61,9 +65,22 @@ impl Sweep {
     /// Reads a text as if it stood in the file `path`.
     ///
     /// # Errors
-    /// The text is not a study.
+    /// The text is not a study, or an axis is called as another column of the results.
     pub fn parse(text: String, path: &Path) -> Result<Self, StudyError> {
-        Ok(Self { study: Study::parse(&text, path, Scale::Paper)?, text })
+        let study = Study::parse(&text, path, Scale::Paper)?;
+        let is_column = |key: &str| table::FIXED.contains(&key) || NAMES.contains(&key);
+        for group in &study.groups {
+            if let Some(axis) = group.axes.iter().find(|axis| is_column(&axis.key)) {
+                let file = path.display().to_string();
+                let place = format!("run '{}'", group.name);
+                let reason = format!(
+                    "over.{}: the results have a column of this name; expected another label",
+                    axis.key
+                );
+                return Err(StudyError::Invalid { file, place, reason });
+            }
+        }
+        Ok(Self { study, text })
     }
 
     /// The content of the file.
@@ -183,7 +200,7 @@ impl Sweep {
     fn table(&self, rows: Vec<SweepRow>) -> SweepTable {
         let mut keys: Vec<String> = Vec::new();
         for axis in self.study.groups.iter().flat_map(|group| &group.axes) {
-            if !keys.contains(&axis.key) {
+            if axis.key != SEED && !keys.contains(&axis.key) {
                 keys.push(axis.key.clone());
             }
         }
@@ -272,6 +289,7 @@ impl Task<'_> {
 
     fn row(&self, result: Result<Value, String>) -> SweepRow {
         let cases = self.group.axes.iter().zip(&self.combination);
+        let cases = cases.filter(|(axis, _)| axis.key != SEED);
         let keys = cases.map(|(axis, &case)| (axis.key.clone(), axis.cases[case].label.clone()));
         SweepRow {
             point: self.point,

@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use crate::study::reproduce::metric;
 
+/// The columns that are neither the seed, a swept key nor a number of a run.
+pub(super) const FIXED: [&str; 3] = ["point", "run", "error"];
+
 /// A row: a point of the study under a seed, and what came of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepRow {
@@ -15,7 +18,7 @@ pub struct SweepRow {
     pub run: String,
     /// The swept keys with the labels of their values.
     pub keys: Vec<(String, String)>,
-    /// Seed of every random draw; `None` if the study's seed is not a number.
+    /// Seed of every random draw.
     pub seed: u64,
     /// The JSON object of the run, or the reason why there is none.
     pub result: Result<Value, String>,

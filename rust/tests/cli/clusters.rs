@@ -51,6 +51,33 @@ fn expect_merged(bench: &Bench) {
     }
 }
 
+/// The mean of `slowdown` over the rows of a policy and a size.
+fn slowdown(results: &str, policy: &str, size: &str) -> f64 {
+    let mut reader = csv::Reader::from_reader(results.as_bytes());
+    let names = reader.headers().expect("it has a header").clone();
+    let column = names.iter().position(|name| name == "slowdown").expect("it is a column");
+    let rows = reader.records().map(|row| row.expect("it is CSV"));
+    let rows = rows.filter(|row| &row[1] == policy && &row[2] == size);
+    let values: Vec<f64> = rows.map(|row| row[column].parse().expect("a number")).collect();
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[test]
+fn the_claim_of_the_example_holds_and_pages_have_its_script() {
+    let bench = bench();
+    let results = bench.read("whole/results.csv");
+    let of = |policy: &str| ["64KB", "256KB", "1024KB"].map(|it| slowdown(&results, policy, it));
+    let ecmp = of("ecmp");
+    assert!(ecmp.is_sorted() && (1.5..1.7).contains(&ecmp[0]), "{ecmp:?}");
+    assert!((3.0..3.3).contains(&ecmp[2]), "{ecmp:?}");
+    for policy in ["spray", "reps"] {
+        assert!(of(policy).iter().all(|slowdown| *slowdown <= 1.2), "{policy}: {:?}", of(policy));
+    }
+    for page in [include_str!("../../../README.md"), include_str!("../../../docs/sweeps.md")] {
+        assert!(page.contains(&bench.read(SCRIPT)), "{page}");
+    }
+}
+
 #[test]
 fn the_kubernetes_job_runs_each_index_as_a_shard() {
     let bench = bench();

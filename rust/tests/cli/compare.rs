@@ -133,6 +133,25 @@ fn indicators_of_the_draft_are_a_table_of_80_columns() {
 }
 
 #[test]
+fn rails_are_compared_on_any_number_of_threads_in_every_format() {
+    let bench = Bench::new();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/rails-tcp-tcp.toml");
+    let compare = |options: &[&str]| {
+        let arguments = ["compare", path, "--policies", "nezha,best-single"];
+        let left = bench.evenkeel(&[&arguments, options].concat());
+        assert_eq!((left.status, left.err.as_str()), (0, ""));
+        left.out
+    };
+    let lines = compare(&["--format", "jsonl", "--jobs", "1"]);
+    assert_eq!(compare(&["--format", "jsonl", "--jobs", "2"]), lines);
+    assert!(lines.contains("{\"policy\":\"best-single\",\"metric\":\"bytes_per_s\""), "{lines}");
+    assert!(compare(&[]).ends_with("\n\nbest CCT: nezha (one seed, so without an interval)\n"));
+    let table = compare(&["--baseline", "nezha"]);
+    let last: Vec<&str> = table.lines().last().unwrap().split_whitespace().collect();
+    assert_eq!(last, ["best-single", "348.6ms", "+143.1ms", "+69.6", "behind"], "{table}");
+}
+
+#[test]
 fn a_baseline_is_one_of_the_policies() {
     let arguments = ["compare", "small.toml", "--policies", "ecmp,spray", "--baseline", "reps"];
     let left = Bench::with_small().evenkeel(&arguments);

@@ -1,11 +1,13 @@
 //! `evenkeel sweep` and `evenkeel merge`.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use evenkeel::rng::{Purpose, Stream};
+use evenkeel::study::reproduce::{Scale, Study};
 
 use super::bench::{Bench, Left};
 
@@ -36,6 +38,15 @@ fn with_study() -> Bench {
 /// Runs the sweep into a folder, as if it were on no cluster.
 fn sweep(bench: &Bench, folder: &str, options: &[&str]) -> Left {
     bench.evenkeel(&[&["sweep", "study.toml", "--out", folder], options].concat())
+}
+
+#[test]
+fn the_study_in_the_documentation_is_valid() {
+    let page = include_str!("../../../docs/sweeps.md");
+    let text = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let study = Study::parse(text, Path::new("page.toml"), Scale::Paper).unwrap();
+    study.check().unwrap();
+    assert_eq!(study.runs(), 3 * 3 * 2 * 5);
 }
 
 #[test]
@@ -129,6 +140,9 @@ fn folders_of_others_and_shards_of_another_study_are_errors() {
     assert_eq!(sweep(&bench, "b", &["--shard", "2/2"]).status, 0);
     let left = bench.evenkeel(&["merge", "a", "b", "--out", "c"]);
     left.expect_invalid(&["a and b: their study.toml differ"]);
+    bench.write("column.toml", &STUDY.replace("policy = [", "events = ["));
+    let column = bench.evenkeel(&["sweep", "column.toml", "--out", "d"]);
+    column.expect_invalid(&["run 'small': over.events: the results have a column of this name"]);
     bench.evenkeel(&["merge", "a", "none", "--out", "c"]).expect_invalid(&["none/study.toml"]);
     sweep(&bench, "a", &["--shard", "3/2"]).expect_invalid(&["'3/2' is no shard"]);
 }
