@@ -33,7 +33,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let study = study(&arguments.folders)?;
     let sweep = Sweep::load(&study)?;
-    let logs = arguments.folders.iter().map(|folder| SweepFolder::log(folder));
+    let logs = arguments.folders.iter().map(|folder| SweepFolder::log_of_other(folder));
     let logs = logs.collect::<Result<Vec<_>, _>>()?;
     let table = sweep.gather(&logs)?;
     let folder = SweepFolder::open(&arguments.out, sweep.text())?;

@@ -67,8 +67,8 @@ impl RunLog {
     /// # Errors
     /// The file holds results of an earlier start, or cannot be read or written.
     pub fn afresh(folder: &Path, study: &str) -> Result<Self, StudyError> {
-        let (log, text) = Self::open(folder, study)?;
-        match text.lines().count() {
+        let (log, bytes) = Self::open(folder, study)?;
+        match log.without_torn(&bytes)?.lines().count() {
             0 => Ok(log),
             runs => Err(StudyError::EarlierRuns { file: log.name(), runs }),
         }
@@ -79,21 +79,37 @@ impl RunLog {
     /// # Errors
     /// A line of the file is not the result of a run, or the file cannot be read or written.
     pub fn resumed(folder: &Path, study: &str) -> Result<Self, StudyError> {
-        let (mut log, text) = Self::open(folder, study)?;
-        for (index, line) in text.lines().enumerate() {
-            let line = serde_json::from_str::<Line>(line).map_err(|error| StudyError::BadRun {
-                file: log.name(),
-                line: index + 1,
-                reason: error.to_string(),
-            })?;
-            log.newest.insert(line.key.name(), index);
-            log.earlier.insert(line.key, (index, line.result));
-        }
+        let (mut log, bytes) = Self::open(folder, study)?;
+        let text = log.without_torn(&bytes)?;
+        log.add_earlier(&text)?;
         Ok(log)
     }
 
-    /// The log without its earlier results, and the file's whole lines; the rest is cut off.
-    fn open(folder: &Path, study: &str) -> Result<(Self, String), StudyError> {
+    /// The results in `folder`, to which another process may be adding; the file is not changed.
+    ///
+    /// # Errors
+    /// A line of the file is not the result of a run, or the file cannot be read.
+    pub fn read_only(folder: &Path, study: &str) -> Result<Self, StudyError> {
+        let (mut log, bytes) = Self::open(folder, study)?;
+        log.add_earlier(&String::from_utf8_lossy(whole_lines(&bytes)))?;
+        Ok(log)
+    }
+
+    fn add_earlier(&mut self, text: &str) -> Result<(), StudyError> {
+        for (index, line) in text.lines().enumerate() {
+            let line = serde_json::from_str::<Line>(line).map_err(|error| StudyError::BadRun {
+                file: self.name(),
+                line: index + 1,
+                reason: error.to_string(),
+            })?;
+            self.newest.insert(line.key.name(), index);
+            self.earlier.insert(line.key, (index, line.result));
+        }
+        Ok(())
+    }
+
+    /// The log without its earlier results, and the file's content.
+    fn open(folder: &Path, study: &str) -> Result<(Self, Vec<u8>), StudyError> {
         let log = Self {
             path: folder.join(format!("{study}.runs.jsonl")),
             earlier: BTreeMap::new(),
@@ -101,17 +117,22 @@ impl RunLog {
             taken: AtomicUsize::new(0),
             is_broken: Mutex::new(false),
         };
-        let bytes = match fs::read(&log.path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok((log, String::new())),
-            other => other.map_err(|reason| log.failed("read", reason))?,
-        };
-        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        if whole < bytes.len() {
-            let file = OpenOptions::new().write(true).open(&log.path);
-            let cut = file.and_then(|file| file.set_len(whole as u64));
-            cut.map_err(|reason| log.failed("cut the torn last line of", reason))?;
+        match fs::read(&log.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok((log, Vec::new())),
+            Err(reason) => Err(log.failed("read", reason)),
+            Ok(bytes) => Ok((log, bytes)),
         }
-        Ok((log, String::from_utf8_lossy(&bytes[..whole]).into_owned()))
+    }
+
+    /// The whole lines of the file's content; the rest is cut off the file.
+    fn without_torn(&self, bytes: &[u8]) -> Result<String, StudyError> {
+        let whole = whole_lines(bytes);
+        if whole.len() < bytes.len() {
+            let file = OpenOptions::new().write(true).open(&self.path);
+            let cut = file.and_then(|file| file.set_len(whole.len() as u64));
+            cut.map_err(|reason| self.failed("cut the torn last line of", reason))?;
+        }
+        Ok(String::from_utf8_lossy(whole).into_owned())
     }
 
     /// The result of a run with that key, if an earlier start has it.
@@ -181,6 +202,11 @@ impl RunLog {
     }
 }
 
+/// All up to the last line's end.
+fn whole_lines(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,6 +232,9 @@ mod tests {
         log.append(key("x = \"1\"\n", 2), &Value::Null).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, &text[..text.len() - 1]).unwrap();
+        let read = RunLog::read_only(folder.path(), "study").unwrap();
+        assert_eq!(read.take(&key("x = \"1\"\n", 1)), Some(first.clone()));
+        assert_eq!(fs::read_to_string(&path).unwrap(), text[..text.len() - 1], "as it was");
         let log = RunLog::resumed(folder.path(), "study").unwrap();
         assert_eq!(log.take(&key("x = \"1\"\n", 1)), Some(first));
         assert_eq!(log.take(&key("x = \"1\"\n", 2)), None);

@@ -111,6 +111,14 @@ impl SweepFolder {
         RunLog::resumed(path, LOG)
     }
 
+    /// The log of finished runs in the folder of another process, which is not changed.
+    ///
+    /// # Errors
+    /// As [`Self::log`].
+    pub fn log_of_other(path: &Path) -> Result<RunLog, StudyError> {
+        RunLog::read_only(path, LOG)
+    }
+
     /// Removes the results of an earlier start, when runs are to be added.
     ///
     /// # Errors
