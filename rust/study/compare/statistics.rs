@@ -1,5 +1,7 @@
 //! What several runs of a policy have in common, and how policies differ.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value;
 
 use crate::study::reproduce::metric::Metric;
@@ -120,15 +122,12 @@ impl Statistics {
     /// The statistics of `runs`, whose numbers are of `metrics`; the first is the completion time.
     pub fn of(metrics: &[&'static str], runs: &[RunNumbers], baseline: &str) -> Self {
         let mut names: Vec<&str> = Vec::new();
-        let mut seeds: Vec<u64> = Vec::new();
         for run in runs {
             if !names.contains(&run.policy.as_str()) {
                 names.push(&run.policy);
             }
-            if !seeds.contains(&run.seed) {
-                seeds.push(run.seed);
-            }
         }
+        let seeds: BTreeSet<u64> = runs.iter().map(|run| run.seed).collect();
         let all = names.iter().map(|name| of_policy(metrics, runs, name, baseline));
         let mut policies: Vec<PolicyStatistics> = all.collect();
         rank(&mut policies, runs);
@@ -168,12 +167,13 @@ fn of_policy(
 
 /// The values of two policies under each seed that has both.
 fn pairs(runs: &[RunNumbers], policy: &str, baseline: &str, index: usize) -> Vec<(f64, f64)> {
-    let own = runs.iter().filter(|run| run.policy == policy);
-    let pair = |run: &RunNumbers| {
-        let mut others = runs.iter().filter(|it| it.policy == baseline && it.seed == run.seed);
-        Some((run.numbers[index]?, others.next()?.numbers[index]?))
-    };
-    own.filter_map(pair).collect()
+    let of =
+        |name: &str| -> Vec<&RunNumbers> { runs.iter().filter(|run| run.policy == name).collect() };
+    let others: BTreeMap<u64, &RunNumbers> =
+        of(baseline).into_iter().map(|run| (run.seed, run)).collect();
+    let pair =
+        |run: &RunNumbers| Some((run.numbers[index]?, others.get(&run.seed)?.numbers[index]?));
+    of(policy).into_iter().filter_map(pair).collect()
 }
 
 /// Finds the best policy and those tied with it.
