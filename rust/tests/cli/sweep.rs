@@ -153,11 +153,16 @@ fn log_lines(bench: &Bench, folder: &str) -> usize {
     log.matches('\n').count()
 }
 
+/// The length of that log.
+fn log_bytes(bench: &Bench, folder: &str) -> u64 {
+    let log = bench.path(folder).join("sweep.runs.jsonl");
+    fs::metadata(log).map_or(0, |file| file.len())
+}
+
 /// Starts the sweep where files may grow by `kilobytes` only, and waits for its end.
 #[cfg(unix)]
 fn with_full_disk(bench: &Bench, folder: &str, kilobytes: u64) -> Left {
-    let log = bench.path(folder).join("sweep.runs.jsonl");
-    let size = fs::metadata(log).map_or(0, |file| file.len());
+    let size = log_bytes(bench, folder);
     // Without the signal a write beyond the limit fails, as on a full disk; blocks are of 512 B.
     let blocks = size / 512 + 2 * kilobytes;
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
@@ -180,7 +185,7 @@ fn with_full_disk(bench: &Bench, folder: &str, kilobytes: u64) -> Left {
 #[test]
 fn a_sweep_killed_twenty_times_and_out_of_disk_has_the_bytes_of_an_undisturbed_one() {
     let bench = Bench::new();
-    let study = STUDY.replace("seeds = 2", "seeds = 20").replace("256KB", "1024KB");
+    let study = STUDY.replace("seeds = 2", "seeds = 40").replace("256KB", "1024KB");
     bench.write("study.toml", &study);
     assert_eq!(sweep(&bench, "whole", &[]).status, 0);
     let seed = 16;
@@ -194,7 +199,13 @@ fn a_sweep_killed_twenty_times_and_out_of_disk_has_the_bytes_of_an_undisturbed_o
         }
         let mut command = bench.command(&["sweep", "study.toml", "--out", "killed"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        thread::sleep(Duration::from_millis(u64::from(random.below(40))));
+        // As far into the sweep on a slow machine as on a fast one.
+        let target = log_bytes(&bench, "killed") + u64::from(random.below(25_000));
+        while log_bytes(&bench, "killed") < target && child.try_wait().unwrap().is_none() {
+            thread::sleep(Duration::from_micros(200));
+        }
+        thread::sleep(Duration::from_micros(u64::from(random.below(3_000))));
+        assert!(child.try_wait().unwrap().is_none(), "kill {kill}: it has ended by itself");
         child.kill().expect("a signal can be sent");
         child.wait().expect("it ends");
         // What a kill in the middle of a write leaves, which it seldom does by itself.
