@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::thread;
 
 use anyhow::{anyhow, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use evenkeel::report::{self, Summary};
 use evenkeel::scenario::{Overrides, RailScenario};
-use evenkeel::study::{self, Comparison, Finished};
+use evenkeel::study::{self, Comparison, Finished, Indicators, RunNumbers, Statistics};
 use serde::Serialize;
 
 use super::progress::Bars;
@@ -17,7 +17,9 @@ use super::{SCENARIO_HELP, Status, incomplete, output, rails, scenario};
 const EXAMPLES: &str = "\
 Examples:
   evenkeel compare scenario.toml --policies ecmp,spray,ethereal
-  evenkeel compare scenario.toml --policies ecmp,spray --seeds 10
+  evenkeel compare scenario.toml --policies ecmp,spray,reps --seeds 10 --baseline ecmp
+  evenkeel compare scenario.toml --policies ecmp,spray --seeds 10 --format markdown
+  evenkeel compare scenario.toml --policies ecmp,spray,reps --kpi bmwg
   evenkeel compare scenario.toml --policies ecmp,spray --json | jq '.runs[].cct_ns'
 
 The table has a row for each policy, in the order given:
@@ -30,7 +32,15 @@ The table has a row for each policy, in the order given:
   extra QPs   queue pairs that a splitter opened beyond one for each pair of
               peers, at the NIC that has most
   wall time   duration of the simulation
-With several seeds it has means, and below them standard deviations.
+With several seeds it has means, and below them ± half their 95 % intervals
+(Student's t), and a second table has the paired differences from --baseline:
+each seed gives all policies the same workload, so that differences seed by seed
+show what the means alone cannot. The best policy is marked; a policy is tied
+with it if the 95 % interval of their paired difference contains zero.
+
+--format csv and jsonl have a row for each policy and metric: runs, mean, low and
+high (the 95 % interval), and the same of the difference. --kpi bmwg shows the
+indicators of the IETF's draft for AI fabrics; docs/compare.md explains both.
 ";
 
 /// The most seeds of one comparison.
@@ -60,52 +70,164 @@ pub(super) struct Arguments {
     /// Simulate this many runs at the same time; more need more memory [default: one for each core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// Print one JSON object instead of the table (times in ns, sizes in bytes)
+    /// The policy that the others are compared with [default: the first]
+    #[arg(long, value_name = "POLICY")]
+    baseline: Option<String>,
+    /// How to print the statistics
+    #[arg(long, value_enum, default_value_t = Format::Table, conflicts_with = "json")]
+    format: Format,
+    /// Show the key performance indicators of this draft of the IETF in place of the usual columns
+    #[arg(long, value_enum, value_name = "DRAFT", conflicts_with = "json")]
+    kpi: Option<Kpi>,
+    /// Print one JSON object with all runs instead of the table (times in ns, sizes in bytes)
     #[arg(long)]
     json: bool,
 }
 
+/// How statistics are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For a terminal of 80 columns
+    Table,
+    /// For a page
+    Markdown,
+    /// A row for each policy and metric
+    Csv,
+    /// An object for each policy and metric
+    Jsonl,
+}
+
+/// Tables of key performance indicators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kpi {
+    /// The IETF's Benchmarking Methodology Working Group, for AI training fabrics
+    Bmwg,
+}
+
 /// The object that `--json` prints.
 #[derive(Serialize)]
-struct Runs {
-    runs: Vec<Summary>,
+struct Runs<T> {
+    runs: Vec<T>,
 }
 
 /// Simulates all runs and prints the comparison.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     check_distinct(&arguments.policies)?;
+    arguments.check_baseline()?;
     if RailScenario::is_in(&arguments.scenario) {
-        if arguments.seeds != 1 {
-            bail!("--seeds: a scenario with rails has no random draws; omit the option");
-        }
-        let runs = rails::RailComparison {
-            path: &arguments.scenario,
-            policies: &arguments.policies,
-            seed: arguments.seed,
-            json: arguments.json,
-        };
-        return rails::compare(&runs);
+        return arguments.compare_rails();
     }
     let overrides = Overrides { policy: None, seed: arguments.seed };
     let scenario = scenario::read(&arguments.scenario, &overrides)?;
     let seeds = seeds(scenario.seed, arguments.seeds)?;
     let comparison = Comparison::new(&scenario, &arguments.policies, seeds)?;
     comparison.warnings().into_iter().for_each(output::warning);
-    let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
 
     let bars = Bars::of_many(comparison.runs().len());
-    let finished = study::compare(&comparison, arguments.jobs.unwrap_or_else(cores), &bars)?;
+    let finished = study::compare(&comparison, arguments.threads(), &bars)?;
     drop(bars);
+    let (finished, indicators): (Vec<Finished>, Vec<Indicators>) = finished.into_iter().unzip();
     warn_of_fluid(&finished);
-
     let summaries: Vec<Summary> =
         finished.iter().map(|finished| finished.summary.clone()).collect();
     if arguments.json {
         output::print_json(&Runs { runs: summaries })?;
+    } else if arguments.kpi.is_some() {
+        let statistics = arguments.indicators(&summaries, &indicators);
+        let title = format!(
+            "Indicators of draft-calabria-bmwg-ai-fabric-training-bench\n{}: topology {}",
+            scenario.name,
+            study::reference_topology(&scenario)
+        );
+        let table = || report::indicator_table(&statistics, &title);
+        arguments.print(&statistics, table)?;
     } else {
-        output::print(&report::compare_table(&summaries))?;
+        let statistics = arguments.statistics(&summaries, RunNumbers::OF_FABRIC);
+        let table = || report::compare_table(&summaries) + &arguments.below(&statistics);
+        arguments.print(&statistics, table)?;
     }
     Ok(status(&finished))
+}
+
+impl Arguments {
+    fn threads(&self) -> NonZeroUsize {
+        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.jobs.unwrap_or_else(cores)
+    }
+
+    fn check_baseline(&self) -> anyhow::Result<()> {
+        match &self.baseline {
+            Some(baseline) if !self.policies.contains(baseline) => bail!(
+                "--baseline: '{baseline}' is not compared; expected one of --policies: {}",
+                self.policies.join(", ")
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn baseline(&self) -> &str {
+        self.baseline.as_ref().unwrap_or(&self.policies[0])
+    }
+
+    fn compare_rails(&self) -> anyhow::Result<Status> {
+        if self.seeds != 1 {
+            bail!("--seeds: a scenario with rails has no random draws; omit the option");
+        }
+        if self.kpi.is_some() {
+            bail!("--kpi: a scenario with rails has no links between switches; omit the option");
+        }
+        let runs = rails::RailComparison {
+            path: &self.scenario,
+            policies: &self.policies,
+            seed: self.seed,
+            threads: self.threads(),
+        };
+        rails::compare(&runs, |runs| {
+            if self.json {
+                return output::print_json(&Runs { runs });
+            }
+            let statistics = self.statistics(&runs, RunNumbers::OF_RAILS);
+            let table = || report::rails_compare_table(&runs) + &self.below(&statistics);
+            self.print(&statistics, table)
+        })
+    }
+
+    fn statistics(&self, runs: &[impl Serialize], metrics: &[&'static str]) -> Statistics {
+        let numbers = runs.iter().map(|run| {
+            let run = serde_json::to_value(run).expect("a summary is a JSON object");
+            RunNumbers::of(&run, metrics)
+        });
+        Statistics::of(metrics, &numbers.collect::<Vec<_>>(), self.baseline())
+    }
+
+    /// The statistics of the draft's indicators, after the completion time.
+    fn indicators(&self, runs: &[Summary], indicators: &[Indicators]) -> Statistics {
+        let numbers = runs.iter().zip(indicators).map(|(run, indicators)| RunNumbers {
+            policy: run.policy.clone(),
+            seed: run.seed,
+            numbers: [vec![run.cct_ns], indicators.numbers().to_vec()].concat(),
+        });
+        let metrics = [vec!["cct_ns"], Indicators::NAMES.to_vec()].concat();
+        Statistics::of(&metrics, &numbers.collect::<Vec<_>>(), self.baseline())
+    }
+
+    /// What follows the table of a comparison.
+    fn below(&self, statistics: &Statistics) -> String {
+        let below = match statistics.seeds {
+            1 if self.baseline.is_none() => report::best_line(statistics),
+            _ => report::difference_table(statistics),
+        };
+        format!("\n{below}")
+    }
+
+    fn print(&self, of: &Statistics, table: impl FnOnce() -> String) -> anyhow::Result<()> {
+        output::print(&match self.format {
+            Format::Table => table(),
+            Format::Markdown => report::comparison_markdown(of),
+            Format::Csv => report::comparison_csv(of)?,
+            Format::Jsonl => report::comparison_json_lines(of),
+        })
+    }
 }
 
 /// Prints the warnings of fluid runs, each once, with its policy.

@@ -8,6 +8,7 @@ mod compare;
 mod hpcc;
 mod incomplete;
 mod list;
+mod merge;
 mod output;
 mod progress;
 mod qps;
@@ -17,6 +18,7 @@ mod reproduce;
 mod run;
 mod scenario;
 mod single;
+mod sweep;
 mod threads;
 mod trace;
 mod twin;
@@ -37,6 +39,7 @@ seed and version give the same results on every machine.";
 const AFTER_HELP: &str = "\
 Examples:
   evenkeel compare examples/all-to-all-256.toml --policies ecmp,spray,ethereal
+  evenkeel sweep examples/sweeps/sizes.toml --out results/sizes
   evenkeel run examples/incast-32.toml --policy spray --out results/incast
   evenkeel hpcc mix/config.txt --lb spray --out results/mix
   evenkeel list policies
@@ -76,6 +79,8 @@ struct Cli {
 enum Command {
     Run(run::Arguments),
     Compare(compare::Arguments),
+    Sweep(sweep::Arguments),
+    Merge(merge::Arguments),
     Reproduce(reproduce::Arguments),
     Hpcc(hpcc::Arguments),
     Check(check::Arguments),
@@ -102,6 +107,8 @@ pub(crate) fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Sweep(arguments) => sweep::run(&arguments),
+        Command::Merge(arguments) => merge::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Hpcc(arguments) => hpcc::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

@@ -1,5 +1,6 @@
 //! Scenarios with several rails, for the commands that accept them.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use anyhow::bail;
@@ -7,16 +8,9 @@ use evenkeel::multirail::RailVerdict;
 use evenkeel::report::{self, Folder, RailSummary, Writer};
 use evenkeel::scenario::{Overrides, RailScenario};
 use evenkeel::study;
-use serde::Serialize;
 
 use super::arguments::ResultArguments;
 use super::{Status, output, single};
-
-/// The object that `compare --json` prints.
-#[derive(Serialize)]
-struct Runs {
-    runs: Vec<RailSummary>,
-}
 
 /// Runs `evenkeel run` for a scenario with rails.
 pub(super) fn run(
@@ -47,29 +41,25 @@ pub(super) struct RailComparison<'a> {
     pub(super) policies: &'a [String],
     /// Overrides the seed of the scenario.
     pub(super) seed: Option<u64>,
-    /// Whether one JSON object is printed, and not a table.
-    pub(super) json: bool,
+    /// The most runs at the same time.
+    pub(super) threads: NonZeroUsize,
 }
 
-/// Runs `evenkeel compare` for a scenario with rails.
-pub(super) fn compare(comparison: &RailComparison<'_>) -> anyhow::Result<Status> {
-    let RailComparison { path, policies, seed, json } = *comparison;
+/// Runs `evenkeel compare` for a scenario with rails; `show` prints the results.
+pub(super) fn compare(
+    comparison: &RailComparison<'_>,
+    show: impl FnOnce(Vec<RailSummary>) -> anyhow::Result<()>,
+) -> anyhow::Result<Status> {
+    let RailComparison { path, policies, seed, threads } = *comparison;
     let scenarios = policies
         .iter()
         .map(|policy| RailScenario::load(path, &Overrides { policy: Some(policy.clone()), seed }));
     let scenarios = scenarios.collect::<Result<Vec<RailScenario>, _>>()?;
     scenarios.iter().flat_map(|scenario| &scenario.warnings).for_each(|it| output::warning(it));
-    let mut finished: Vec<(RailSummary, RailVerdict)> = Vec::new();
-    for scenario in &scenarios {
-        let (summary, outcome) = study::run_rails(scenario)?;
-        finished.push((summary, outcome.verdict));
-    }
-    let runs: Vec<RailSummary> = finished.iter().map(|(summary, _)| summary.clone()).collect();
-    if json {
-        output::print_json(&Runs { runs })?;
-    } else {
-        output::print(&report::rails_compare_table(&runs))?;
-    }
+    let finished = study::compare_rails(&scenarios, threads)?;
+    let finished: Vec<(RailSummary, RailVerdict)> =
+        finished.into_iter().map(|(summary, outcome)| (summary, outcome.verdict)).collect();
+    show(finished.iter().map(|(summary, _)| summary.clone()).collect())?;
     status(&finished)
 }
 

@@ -6,6 +6,7 @@ use super::table::{finish, plain};
 use super::{Summary, human, run_table};
 use crate::balance::display_name;
 use crate::fluid::Fidelity;
+use crate::study::statistics::Sample;
 
 /// The headings of the columns, on two lines so that ten columns fit into 80 characters.
 const HEADINGS: [&str; 10] = [
@@ -25,8 +26,7 @@ const HEADINGS: [&str; 10] = [
 const POLICY_WIDTH: usize = 12;
 
 /// A table with a row for each policy, in the order in which the policies first occur in `runs`.
-/// With several seeds a row holds means, and below the means of times their sample standard
-/// deviations.
+/// With several seeds a row holds means, and below the means of times half their 95 % intervals.
 ///
 /// CCT is the completion time of the whole workload, `/bound` is CCT over the lower bound, and
 /// extra QPs is the maximum over all NICs.
@@ -56,9 +56,10 @@ fn title(runs: &[Summary]) -> String {
     seeds.dedup();
     let shown_seeds = match seeds.as_slice() {
         [one] => format!("seed {one}"),
-        [low, .., high] => format!("seeds {low} to {high} (means ± standard deviations)"),
+        [low, .., high] => format!("seeds {low} to {high} (means ± half the 95 % interval)"),
         [] => String::new(),
     };
+    let separator = if seeds.len() > 1 { "\n" } else { "; " };
     // Where policies cut messages in their own ways, the least bound holds for all of them.
     let least = |&seed: &u64| {
         let of_seed = runs.iter().filter(|run| run.seed == seed);
@@ -70,7 +71,7 @@ fn title(runs: &[Summary]) -> String {
         Fidelity::Fluid => ", fluid",
     };
     format!(
-        "{}: {}, {}{fidelity}\n{shown_seeds}; lower bound of the CCT: {}\n\n",
+        "{}: {}, {}{fidelity}\n{shown_seeds}{separator}lower bound of the CCT: {}\n\n",
         first.scenario,
         run_table::fabric(first),
         human::plural(first.messages, "message"),
@@ -122,48 +123,42 @@ fn wrapped(name: &str) -> String {
     lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
 }
 
-/// The mean and the sample standard deviation of a set of values.
+/// The mean of a set of values and half its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Spread {
     count: usize,
     mean: f64,
-    deviation: f64,
+    /// 0 of a single value and of equal values.
+    half: f64,
 }
 
 impl Spread {
     fn of(values: impl Iterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.collect();
-        let count = values.len();
-        let mean = values.iter().sum::<f64>() / count.max(1) as f64;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let deviation = (squares / count.saturating_sub(1).max(1) as f64).sqrt();
-        match values[..] {
-            // Rounding may move the mean of equal values, which is not a deviation.
-            [first, ..] if values.iter().all(|&value| value == first) => {
-                Self { count, mean: first, deviation: 0.0 }
-            }
-            _ => Self { count, mean, deviation },
+        match Sample::of(&values) {
+            Some(sample) => Self {
+                count: sample.count,
+                mean: sample.mean,
+                half: sample.half_width().unwrap_or(0.0),
+            },
+            None => Self { count: 0, mean: 0.0, half: 0.0 },
         }
     }
 
     fn times(self) -> String {
-        self.shown(human::nanoseconds, human::deviation)
+        match self.count {
+            0 => "-".to_owned(),
+            _ if self.half == 0.0 => human::nanoseconds(self.mean),
+            _ => format!("{}\n±{}", human::nanoseconds(self.mean), human::deviation(self.half)),
+        }
     }
 
     fn ratio(self) -> String {
         let decimals = if self.mean < 100.0 { 3 } else { 1 };
         match self.count {
             0 => "-".to_owned(),
-            _ if self.deviation == 0.0 => format!("{:.decimals$}", self.mean),
-            _ => format!("{:.decimals$}\n±{:.decimals$}", self.mean, self.deviation),
-        }
-    }
-
-    fn shown(self, text: fn(f64) -> String, deviation: fn(f64) -> String) -> String {
-        match self.count {
-            0 => "-".to_owned(),
-            _ if self.deviation == 0.0 => text(self.mean),
-            _ => format!("{}\n±{}", text(self.mean), deviation(self.deviation)),
+            _ if self.half == 0.0 => format!("{:.decimals$}", self.mean),
+            _ => format!("{:.decimals$}\n±{:.decimals$}", self.mean, self.half),
         }
     }
 }
@@ -193,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn several_seeds_give_means_and_deviations() {
+    fn several_seeds_give_means_and_intervals() {
         let text = compare_table(&sample::comparison(3));
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         sample::snapshot("compare-table-seeds", &text);
@@ -212,14 +207,12 @@ mod tests {
         let ratio = |values: &[f64]| Spread::of(values.iter().copied()).ratio();
         assert_eq!(ratio(&[1.0402]), "1.040");
         assert_eq!(ratio(&[302.284]), "302.3");
-        assert_eq!(ratio(&[300.0, 302.0]), "301.0\n±1.4");
+        assert_eq!(ratio(&[300.0, 302.0]), "301.0\n±12.7");
         assert_eq!(ratio(&[]), "-");
     }
 
     #[test]
-    fn the_deviation_is_that_of_the_sample() {
-        let spread = Spread::of([1.0, 2.0, 3.0].into_iter());
-        assert_eq!((spread.mean, spread.deviation), (2.0, 1.0));
+    fn no_values_and_equal_values_have_no_interval() {
         assert_eq!(Spread::of([].into_iter()).times(), "-");
         assert_eq!(Spread::of([8_335.1; 3].into_iter()).times(), "8.335us", "equal values");
     }

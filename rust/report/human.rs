@@ -18,7 +18,7 @@ pub fn nanoseconds(ns: f64) -> String {
     with_unit(ns * 1e3, 4, &TIME_UNITS)
 }
 
-/// `1.02us`: three digits of a standard deviation in nanoseconds.
+/// `1.02us`: three digits of a deviation in nanoseconds.
 pub(crate) fn deviation(ns: f64) -> String {
     with_unit(ns * 1e3, 3, &TIME_UNITS)
 }

@@ -6,6 +6,8 @@
 //! byte, except for the two costs of a run: wall time and memory.
 
 mod compare_table;
+mod comparison_files;
+mod comparison_table;
 mod cost;
 mod flows_csv;
 mod folder;
@@ -28,6 +30,8 @@ mod twin;
 mod twin_table;
 
 pub use compare_table::compare_table;
+pub use comparison_files::{comparison_csv, comparison_json_lines, comparison_markdown};
+pub use comparison_table::{best_line, difference_table, indicator_table};
 pub use cost::{Cost, Stopwatch};
 pub use flows_csv::{FlowsCsv, write_flows_csv};
 pub use folder::{Folder, FolderError, Writer};

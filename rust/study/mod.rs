@@ -10,10 +10,16 @@ mod queue_pairs;
 mod rails;
 pub mod reproduce;
 mod run;
+pub mod statistics;
+mod sweep;
 
-pub use compare::{Comparison, ComparisonRun, Observer, compare};
+pub use compare::{
+    Comparison, ComparisonRun, Indicators, MetricStatistics, Observer, PolicyStatistics,
+    RunNumbers, Standing, Statistics, compare, reference_topology,
+};
 pub use lower_bound::lower_bound;
 pub use pool::in_order;
 pub use queue_pairs::{CountMethod, QueuePairs, queue_pairs};
-pub use rails::{rail_identity, run_rails};
+pub use rails::{compare_rails, rail_identity, run_rails};
 pub use run::{Finished, Run, RunObservers, run};
+pub use sweep::{Shard, ShardError, Sweep, SweepFolder, SweepFolderError, SweepRow, SweepTable};

@@ -1,5 +1,8 @@
 //! Runs of scenarios with several rails, with their cost.
 
+use std::num::NonZeroUsize;
+
+use super::in_order;
 use crate::multirail::{self, RailOutcome};
 use crate::rail::AllocateError;
 use crate::report::{Identity, RailSummary, Stopwatch};
@@ -27,4 +30,16 @@ pub fn run_rails(scenario: &RailScenario) -> Result<(RailSummary, RailOutcome), 
     let cost = stopwatch.stop();
     let identity = rail_identity(scenario);
     Ok((RailSummary::new(&identity, &scenario.setup, &outcome, cost), outcome))
+}
+
+/// Simulates scenarios on at most `threads` threads; the results are in the order of `scenarios`.
+///
+/// # Errors
+/// As [`run_rails`], of the first scenario that fails.
+pub fn compare_rails(
+    scenarios: &[RailScenario],
+    threads: NonZeroUsize,
+) -> Result<Vec<(RailSummary, RailOutcome)>, AllocateError> {
+    let results = in_order(scenarios.len(), threads, |index| run_rails(&scenarios[index]));
+    results.into_iter().collect()
 }

@@ -2,11 +2,14 @@
 //! writes.
 
 mod bench;
+#[cfg(unix)]
+mod clusters;
 mod compare;
 mod help;
 mod hpcc;
 mod inspect;
 mod reproduce;
 mod run;
+mod sweep;
 #[cfg(not(feature = "ns3"))]
 mod twin;

@@ -9,9 +9,11 @@ use super::outcome::Origin;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StudyFile {
-    /// One line: what the study shows.
+    /// One line: what the study shows; empty of a sweep.
+    #[serde(default)]
     pub title: String,
-    /// The publication, with its version.
+    /// The publication, with its version; empty of a sweep.
+    #[serde(default)]
     pub work: String,
     /// The setting, and how it differs from the publication's.
     #[serde(default)]
@@ -46,6 +48,9 @@ pub(super) struct RunSection {
     /// The axes: keys and their values.
     #[serde(default)]
     pub over: Table,
+    /// Keys whose values vary together, the first with the first, the second with the second.
+    #[serde(default)]
+    pub zip: Table,
     /// The number of seeds, from the scenario's.
     #[serde(default = "one")]
     pub seeds: u32,
@@ -64,7 +69,7 @@ fn one() -> u32 {
 /// The rate at which the flows of a run send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum FlowRate {
+pub(in crate::study) enum FlowRate {
     /// As the scenario says.
     #[default]
     Scenario,

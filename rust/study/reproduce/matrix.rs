@@ -4,18 +4,21 @@ use toml::{Table, Value};
 
 use super::Scale;
 use super::file::{FlowRate, RunSection};
+use super::range;
 
 /// The most simulations of a group.
 const MOST_RUNS: usize = 100_000;
 
 /// A group of runs: every combination of the cases of its axes, under several seeds.
 #[derive(Debug, Clone)]
-pub(super) struct Group {
+pub(in crate::study) struct Group {
     pub name: String,
     pub axes: Vec<Axis>,
     pub seeds: u32,
     /// The rate at which flows send.
     pub rate: FlowRate,
+    /// How many of the axes, from the end, vary together.
+    zipped: usize,
     /// Whether it runs at this scale.
     is_run: bool,
     /// What all its runs share.
@@ -24,8 +27,8 @@ pub(super) struct Group {
 
 /// A parameter that varies from run to run.
 #[derive(Debug, Clone)]
-pub(super) struct Axis {
-    key: String,
+pub(in crate::study) struct Axis {
+    pub key: String,
     /// The cases that run.
     pub cases: Vec<Case>,
     /// The labels of all cases, also of those that do not run at this scale.
@@ -34,27 +37,35 @@ pub(super) struct Axis {
 
 /// A value of an axis.
 #[derive(Debug, Clone)]
-pub(super) struct Case {
+pub(in crate::study) struct Case {
     pub label: String,
     /// The keys that it sets, with their values.
     set: Vec<(String, Value)>,
 }
 
 /// A combination: the index of a case for each axis.
-pub(super) type Combination = Vec<usize>;
+pub(in crate::study) type Combination = Vec<usize>;
 
 impl Axis {
     fn new(key: &str, values: &Value) -> Result<Self, String> {
-        let values = values.as_array().filter(|values| !values.is_empty());
+        let axis = Self::together(key, values)?;
+        let known = &axis.known;
+        let twice = (1..known.len()).find(|&index| known[..index].contains(&known[index]));
+        match twice {
+            Some(index) => Err(format!("over.{key}: two values have the label '{}'", known[index])),
+            None => Ok(axis),
+        }
+    }
+
+    /// An axis that varies with others: a value may come again.
+    fn together(key: &str, values: &Value) -> Result<Self, String> {
+        let range = values.as_table().map(|range| range::values(key, range)).transpose()?;
+        let values = range.as_ref().or(values.as_array()).filter(|values| !values.is_empty());
         let values = values.ok_or_else(|| format!("over.{key}: expected a list of values"))?;
         let cases = values.iter().map(|value| Case::new(key, value));
         let cases = cases.collect::<Result<Vec<Case>, _>>()?;
         let known: Vec<String> = cases.iter().map(|case| case.label.clone()).collect();
-        let twice = (1..known.len()).find(|&index| known[..index].contains(&known[index]));
-        match twice {
-            Some(index) => Err(format!("over.{key}: two values have the label '{}'", known[index])),
-            None => Ok(Self { key: key.to_owned(), cases, known }),
-        }
+        Ok(Self { key: key.to_owned(), cases, known })
     }
 
     /// The name in claims and tables: the last part of its key.
@@ -137,9 +148,15 @@ impl Group {
         apply(&mut base, &section.set)?;
         let axes = section.over.iter().map(|(key, values)| Axis::new(key, values));
         let mut axes = axes.collect::<Result<Vec<Axis>, _>>()?;
+        axes.extend(zipped(&section.zip)?);
+        let zipped = section.zip.len();
+        if let Some(twice) = section.zip.keys().find(|key| section.over.contains_key(*key)) {
+            return Err(format!("zip.{twice}: `over` has this key too"));
+        }
         let quick = &section.quick;
         for (key, labels) in &quick.over {
-            let axis = axes.iter_mut().find(|axis| axis.is_called(key));
+            let crossed = axes.len() - zipped;
+            let axis = axes[..crossed].iter_mut().find(|axis| axis.is_called(key));
             let axis = axis.ok_or_else(|| format!("quick.over.{key}: `over` has no such axis"))?;
             let mut restricted = axis.clone();
             restricted.restrict(labels)?;
@@ -152,33 +169,46 @@ impl Group {
             apply(&mut base, &quick.set)?;
             seeds = quick.seeds.unwrap_or(seeds);
         }
-        let runs = runs(&axes, seeds);
+        let runs = runs(&axes, zipped, seeds);
         if !(1..=MOST_RUNS).contains(&runs) {
             return Err(format!("{runs} simulations; expected from 1 to {MOST_RUNS}"));
         }
         let is_run = scale == Scale::Paper || !quick.skip;
-        Ok(Self { name: section.name.clone(), axes, seeds, rate: section.rate, is_run, base })
+        let (name, rate) = (section.name.clone(), section.rate);
+        Ok(Self { name, axes, seeds, rate, zipped, is_run, base })
     }
 
     /// The number of simulations.
     pub(super) fn runs(&self) -> usize {
-        if self.is_run { runs(&self.axes, self.seeds) } else { 0 }
+        if self.is_run { runs(&self.axes, self.zipped, self.seeds) } else { 0 }
     }
 
-    /// All combinations; the last axis varies fastest.
-    pub(super) fn combinations(&self) -> Vec<Combination> {
+    /// True if several keys vary together.
+    pub(super) fn is_zipped(&self) -> bool {
+        self.zipped > 0
+    }
+
+    /// All combinations; the last axis varies fastest, and axes that vary together are the last.
+    pub(in crate::study) fn combinations(&self) -> Vec<Combination> {
         if !self.is_run {
             return Vec::new();
         }
         let mut all = vec![Vec::new()];
-        for axis in &self.axes {
+        let crossed = self.axes.len() - self.zipped;
+        for axis in &self.axes[..crossed] {
             let longer = |head: &Combination| {
                 let head = head.clone();
                 (0..axis.cases.len()).map(move |case| [&head[..], &[case]].concat())
             };
             all = all.iter().flat_map(longer).collect();
         }
-        all
+        let Some(together) = self.axes.get(crossed) else { return all };
+        let longer = |head: &Combination| {
+            let head = head.clone();
+            (0..together.cases.len())
+                .map(move |case| [&head[..], &vec![case; self.zipped]].concat())
+        };
+        all.iter().flat_map(longer).collect()
     }
 
     /// The scenario of a combination.
@@ -193,16 +223,37 @@ impl Group {
     }
 
     /// The labels of a combination: `policy ecmp, bytes 4MB`.
-    pub(super) fn label(&self, combination: &Combination) -> String {
+    pub(in crate::study) fn label(&self, combination: &Combination) -> String {
         let named =
             |(axis, &case): (&Axis, &usize)| format!("{} {}", axis.name(), axis.cases[case].label);
         self.axes.iter().zip(combination).map(named).collect::<Vec<_>>().join(", ")
     }
 }
 
-fn runs(axes: &[Axis], seeds: u32) -> usize {
+fn runs(axes: &[Axis], zipped: usize, seeds: u32) -> usize {
     let count = |product: usize, axis: &Axis| product.saturating_mul(axis.cases.len());
-    axes.iter().fold(seeds as usize, count)
+    // One of the axes that vary together counts for all of them.
+    let counted = (axes.len() - zipped + 1).min(axes.len());
+    axes[..counted].iter().fold(seeds as usize, count)
+}
+
+/// The axes whose values vary together, which are equally many.
+fn zipped(keys: &Table) -> Result<Vec<Axis>, String> {
+    let axes = keys.iter().map(|(key, values)| {
+        Axis::together(key, values).map_err(|reason| reason.replacen("over.", "zip.", 1))
+    });
+    let axes = axes.collect::<Result<Vec<Axis>, _>>()?;
+    let length = |axis: &Axis| axis.cases.len();
+    match axes.iter().find(|axis| length(axis) != length(&axes[0])) {
+        None => Ok(axes),
+        Some(other) => Err(format!(
+            "zip.{} has {} values and zip.{} has {}; expected equally many",
+            axes[0].key,
+            length(&axes[0]),
+            other.key,
+            length(other)
+        )),
+    }
 }
 
 /// Sets keys, which may be dotted, of a scenario.
@@ -308,12 +359,39 @@ mod tests {
     }
 
     #[test]
+    fn zipped_keys_vary_together_and_faster_than_the_others() {
+        let group = group(
+            r#"
+                name = "a"
+                seeds = 2
+                [over]
+                policy = ["ecmp", "spray"]
+                [zip]
+                "topology.leaves" = { from = 4, to = 16, times = 2 }
+                "topology.spines" = [4, 4, 8]
+            "#,
+            Scale::Paper,
+        );
+        let labels: Vec<String> = group.combinations().iter().map(|it| group.label(it)).collect();
+        assert_eq!((group.runs(), labels.len()), (12, 6));
+        assert_eq!(labels[1], "policy ecmp, leaves 8, spines 4");
+        assert_eq!(labels[5], "policy spray, leaves 16, spines 8");
+        let scenario = group.scenario(&group.combinations()[5]).unwrap();
+        assert_eq!(scenario["topology"]["leaves"].as_integer(), Some(16));
+    }
+
+    #[test]
     fn faults_of_axes_say_what_is_expected() {
         let fault = |text: &str| {
             let text = format!("name = \"a\"\n{text}");
             Group::new(&Table::new(), &section(&text), Scale::Quick).unwrap_err()
         };
         assert_eq!(fault("over.policy = []"), "over.policy: expected a list of values");
+        assert!(
+            fault("zip.a = [1]\nzip.b = [1, 2]").contains("zip.b has 2; expected equally many")
+        );
+        assert!(fault("over.a = [1]\nzip.a = [1]").contains("zip.a: `over` has this key too"));
+        assert!(fault("zip.a = { from = 1 }").starts_with("zip.a: "));
         assert!(fault("over.a = [1, 1]").contains("two values have the label '1'"));
         assert!(fault("over.a = [{ name = 1 }]").contains("`label` and a table `set`, not `name`"));
         assert!(fault("over.a = [[1]]").contains("expected a text, a number"));

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// The numbers of the JSON object, and those derived from it.
-const NAMES: [&str; 40] = [
+pub(in crate::study) const NAMES: [&str; 40] = [
     "cct_ns",
     "bound_ns",
     "slowdown",
@@ -58,7 +58,7 @@ const TIMES: [(&str, f64); 3] = [("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 /// A measured quantity.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Metric {
+pub(crate) struct Metric {
     /// The name in nanoseconds, if it is a time.
     path: String,
     /// What its values are divided by.
@@ -68,7 +68,7 @@ pub(super) struct Metric {
 }
 
 /// The numbers of the JSON object of a run, with their names; empty where it has none.
-pub(super) fn numbers(run: &Value) -> Vec<(String, String)> {
+pub(crate) fn numbers(run: &Value) -> Vec<(String, String)> {
     let text = |name: &str| {
         let number = Metric::named(name).ok().and_then(|metric| metric.of(run));
         number.filter(|it| it.is_finite()).map_or_else(String::new, |it| it.to_string())
@@ -79,7 +79,7 @@ pub(super) fn numbers(run: &Value) -> Vec<(String, String)> {
 impl Metric {
     /// The metric of that name: a key of the JSON object (`packets.dropped`); of times also in
     /// other units (`cct_us`); of a job `job.NAME.cct_us`.
-    pub(super) fn named(name: &str) -> Result<Self, String> {
+    pub(crate) fn named(name: &str) -> Result<Self, String> {
         let (path, divisor, unit) = in_nanoseconds(name);
         let is_known = NAMES.contains(&path.as_str()) || is_of_job(&path);
         if let Some(recorded) = path.strip_prefix("record.") {
@@ -99,7 +99,7 @@ impl Metric {
 
     /// Its value in the JSON object of a run. A time that the run did not reach is infinite; `None`
     /// if the object has no such number.
-    pub(super) fn of(&self, run: &Value) -> Option<f64> {
+    pub(crate) fn of(&self, run: &Value) -> Option<f64> {
         let value = match self.path.as_str() {
             "increase_percent" => (number(&run["slowdown"])? - 1.0) * 100.0,
             "resume_ns" => resume_ns(run)?,
@@ -146,7 +146,7 @@ pub(super) struct Windows {
 
 impl Windows {
     /// Those of the metric `record.QUANTITY`; `None` if the run has none.
-    pub(super) fn of(run: &Value, metric: &str) -> Option<Self> {
+    pub(crate) fn of(run: &Value, metric: &str) -> Option<Self> {
         let quantity = metric.strip_prefix("record.")?;
         let list = run["record"][quantity].as_array()?;
         let values = list.iter().filter_map(Value::as_f64).collect();

@@ -23,12 +23,13 @@ mod error;
 mod even_rate;
 mod file;
 mod judge;
-mod matrix;
-mod metric;
+pub(super) mod matrix;
+pub(super) mod metric;
 mod outcome;
-mod run_log;
+mod range;
+pub(super) mod run_log;
 mod series;
-mod simulate;
+pub(super) mod simulate;
 mod tables;
 
 use std::num::NonZeroUsize;
@@ -73,10 +74,10 @@ impl Scale {
 pub struct Study {
     /// The name: the stem of its file's name.
     pub name: String,
-    path: PathBuf,
+    pub(super) path: PathBuf,
     scale: Scale,
     file: StudyFile,
-    groups: Vec<Group>,
+    pub(super) groups: Vec<Group>,
     claims: Vec<Claim>,
 }
 
@@ -89,7 +90,7 @@ impl Study {
     pub fn load(name: &str, scale: Scale) -> Result<Self, StudyError> {
         if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
             let path = Path::new("examples/reproduce").join(format!("{name}.toml"));
-            return Self::parse(text, &path, scale);
+            return Self::parse(text, &path, scale)?.with_heading();
         }
         let path = Path::new(name);
         if !path.is_file() {
@@ -100,7 +101,19 @@ impl Study {
         let text = std::fs::read_to_string(path);
         let text =
             text.map_err(|reason| StudyError::Unreadable { file: name.to_owned(), reason })?;
-        Self::parse(&text, path, scale)
+        Self::parse(&text, path, scale)?.with_heading()
+    }
+
+    /// Itself, if it says what it shows; a sweep need not.
+    fn with_heading(self) -> Result<Self, StudyError> {
+        for (key, text) in [("title", &self.file.title), ("work", &self.file.work)] {
+            if text.is_empty() {
+                let reason = "expected a text, which the page of results shows".to_owned();
+                let file = self.path.display().to_string();
+                return Err(StudyError::Invalid { file, place: key.to_owned(), reason });
+            }
+        }
+        Ok(self)
     }
 
     /// Reads a text as if it stood in the file `path`.
@@ -123,6 +136,14 @@ impl Study {
             }
             let group = Group::new(&parsed.scenario, section, scale);
             groups.push(group.map_err(|reason| invalid(place(), reason))?);
+        }
+        let about = parsed.claim.iter().map(|it| &it.run);
+        let about = about.chain(parsed.table.iter().map(|it| &it.run));
+        for name in about.chain(parsed.series.iter().map(|it| &it.run)) {
+            if groups.iter().any(|group| group.name == *name && group.is_zipped()) {
+                let reason = "a claim, table or series is about a run without `zip`".to_owned();
+                return Err(invalid(format!("run '{name}'"), reason));
+            }
         }
         let mut claims = Vec::new();
         for section in &parsed.claim {
@@ -170,7 +191,7 @@ impl Study {
         self.claims.len()
     }
 
-    fn site<'a>(&'a self, file: &'a str) -> Site<'a> {
+    pub(super) fn site<'a>(&'a self, file: &'a str) -> Site<'a> {
         Site { file, folder: self.path.parent().unwrap_or(Path::new("")) }
     }
 

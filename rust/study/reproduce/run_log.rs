@@ -15,7 +15,7 @@ use super::file::FlowRate;
 
 /// What a result depends on: two simulations with the same key have the same result.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct RunKey {
+pub(in crate::study) struct RunKey {
     /// The version of this program.
     pub version: String,
     /// The name of the group of runs.
@@ -27,6 +27,15 @@ pub(super) struct RunKey {
     pub rate: FlowRate,
     /// Every key of the resolved scenario with its value.
     pub scenario: String,
+}
+
+/// What identifies a run in its study: its group, its labels and its seed.
+pub(in crate::study) type RunName = (String, String, u64);
+
+impl RunKey {
+    pub(in crate::study) fn name(&self) -> RunName {
+        (self.run.clone(), self.parameters.clone(), self.seed)
+    }
 }
 
 /// A line of the file.
@@ -42,11 +51,14 @@ struct Line {
 #[derive(Debug)]
 pub struct RunLog {
     path: PathBuf,
-    /// The results of earlier starts.
-    earlier: BTreeMap<RunKey, Value>,
+    /// The results of earlier starts, with their lines.
+    earlier: BTreeMap<RunKey, (usize, Value)>,
+    /// The last line of each run, labels and seed.
+    newest: BTreeMap<RunName, usize>,
     /// How many of them have been taken.
     taken: AtomicUsize,
-    writing: Mutex<()>,
+    /// True once a line could not be written.
+    is_broken: Mutex<bool>,
 }
 
 impl RunLog {
@@ -55,8 +67,8 @@ impl RunLog {
     /// # Errors
     /// The file holds results of an earlier start, or cannot be read or written.
     pub fn afresh(folder: &Path, study: &str) -> Result<Self, StudyError> {
-        let (log, text) = Self::open(folder, study)?;
-        match text.lines().count() {
+        let (log, bytes) = Self::open(folder, study)?;
+        match log.without_torn(&bytes)?.lines().count() {
             0 => Ok(log),
             runs => Err(StudyError::EarlierRuns { file: log.name(), runs }),
         }
@@ -67,54 +79,104 @@ impl RunLog {
     /// # Errors
     /// A line of the file is not the result of a run, or the file cannot be read or written.
     pub fn resumed(folder: &Path, study: &str) -> Result<Self, StudyError> {
-        let (mut log, text) = Self::open(folder, study)?;
-        for (index, line) in text.lines().enumerate() {
-            let line = serde_json::from_str::<Line>(line).map_err(|error| StudyError::BadRun {
-                file: log.name(),
-                line: index + 1,
-                reason: error.to_string(),
-            })?;
-            log.earlier.insert(line.key, line.result);
-        }
+        let (mut log, bytes) = Self::open(folder, study)?;
+        let text = log.without_torn(&bytes)?;
+        log.add_earlier(&text)?;
         Ok(log)
     }
 
-    /// The log without its earlier results, and the file's whole lines; the rest is cut off.
-    fn open(folder: &Path, study: &str) -> Result<(Self, String), StudyError> {
+    /// The results in `folder`, to which another process may be adding; the file is not changed.
+    ///
+    /// # Errors
+    /// A line of the file is not the result of a run, or the file cannot be read.
+    pub fn read_only(folder: &Path, study: &str) -> Result<Self, StudyError> {
+        let (mut log, bytes) = Self::open(folder, study)?;
+        log.add_earlier(&String::from_utf8_lossy(whole_lines(&bytes)))?;
+        Ok(log)
+    }
+
+    fn add_earlier(&mut self, text: &str) -> Result<(), StudyError> {
+        for (index, line) in text.lines().enumerate() {
+            let line = serde_json::from_str::<Line>(line).map_err(|error| StudyError::BadRun {
+                file: self.name(),
+                line: index + 1,
+                reason: error.to_string(),
+            })?;
+            self.newest.insert(line.key.name(), index);
+            self.earlier.insert(line.key, (index, line.result));
+        }
+        Ok(())
+    }
+
+    /// The log without its earlier results, and the file's content.
+    fn open(folder: &Path, study: &str) -> Result<(Self, Vec<u8>), StudyError> {
         let log = Self {
             path: folder.join(format!("{study}.runs.jsonl")),
             earlier: BTreeMap::new(),
+            newest: BTreeMap::new(),
             taken: AtomicUsize::new(0),
-            writing: Mutex::new(()),
+            is_broken: Mutex::new(false),
         };
-        let bytes = match fs::read(&log.path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok((log, String::new())),
-            other => other.map_err(|reason| log.failed("read", reason))?,
-        };
-        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        if whole < bytes.len() {
-            let file = OpenOptions::new().write(true).open(&log.path);
-            let cut = file.and_then(|file| file.set_len(whole as u64));
-            cut.map_err(|reason| log.failed("cut the torn last line of", reason))?;
+        match fs::read(&log.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok((log, Vec::new())),
+            Err(reason) => Err(log.failed("read", reason)),
+            Ok(bytes) => Ok((log, bytes)),
         }
-        Ok((log, String::from_utf8_lossy(&bytes[..whole]).into_owned()))
+    }
+
+    /// The whole lines of the file's content; the rest is cut off the file.
+    fn without_torn(&self, bytes: &[u8]) -> Result<String, StudyError> {
+        let whole = whole_lines(bytes);
+        if whole.len() < bytes.len() {
+            let file = OpenOptions::new().write(true).open(&self.path);
+            let cut = file.and_then(|file| file.set_len(whole.len() as u64));
+            cut.map_err(|reason| self.failed("cut the torn last line of", reason))?;
+        }
+        Ok(String::from_utf8_lossy(whole).into_owned())
     }
 
     /// The result of a run with that key, if an earlier start has it.
-    pub(super) fn take(&self, key: &RunKey) -> Option<Value> {
-        let result = self.earlier.get(key)?;
+    pub(in crate::study) fn take(&self, key: &RunKey) -> Option<Value> {
+        let (_, result) = self.earlier.get(key)?;
         self.taken.fetch_add(1, Ordering::Relaxed);
         Some(result.clone())
     }
 
     /// Adds the result of a run.
-    pub(super) fn append(&self, key: RunKey, result: &Value) -> Result<(), StudyError> {
+    pub(in crate::study) fn append(&self, key: RunKey, result: &Value) -> Result<(), StudyError> {
         let line = Line { key, result: result.clone() };
         let line = serde_json::to_string(&line).expect("a result is a JSON object") + "\n";
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = OpenOptions::new().create(true).append(true).open(&self.path);
-        let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
+        let mut is_broken = self.is_broken.lock().unwrap_or_else(PoisonError::into_inner);
+        if *is_broken {
+            let reason = io::Error::other("an earlier line could not be written");
+            return Err(self.failed("write", reason));
+        }
+        let written = self.append_whole(line.as_bytes());
+        // A line after a torn one would hide it from the next start.
+        *is_broken = written.is_err();
         written.map_err(|reason| self.failed("write", reason))
+    }
+
+    /// Adds a line; what a full disk leaves of it is cut off.
+    fn append_whole(&self, line: &[u8]) -> io::Result<()> {
+        let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
+        let before = file.metadata()?.len();
+        file.write_all(line).inspect_err(|_| {
+            // If this fails too, the next start cuts it off.
+            let _ = file.set_len(before);
+        })
+    }
+
+    /// The newest result of each run, labels and seed: a study that was changed has several.
+    pub(in crate::study) fn newest(&self) -> impl Iterator<Item = (&RunKey, &Value)> {
+        let results = self.earlier.iter().map(|(key, (_, result))| (key, result));
+        results.filter(|(key, _)| self.is_newest(key))
+    }
+
+    /// True if no later line has a result of another scenario for the same run, labels and seed.
+    pub(in crate::study) fn is_newest(&self, key: &RunKey) -> bool {
+        let line = self.earlier.get(key).map(|(line, _)| line);
+        line.is_some() && self.newest.get(&key.name()) == line
     }
 
     /// How many results of earlier starts have been taken.
@@ -138,6 +200,11 @@ impl RunLog {
     fn failed(&self, action: &'static str, reason: io::Error) -> StudyError {
         StudyError::Log { file: self.name(), action, reason }
     }
+}
+
+/// All up to the last line's end.
+fn whole_lines(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1)]
 }
 
 #[cfg(test)]
@@ -165,6 +232,9 @@ mod tests {
         log.append(key("x = \"1\"\n", 2), &Value::Null).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, &text[..text.len() - 1]).unwrap();
+        let read = RunLog::read_only(folder.path(), "study").unwrap();
+        assert_eq!(read.take(&key("x = \"1\"\n", 1)), Some(first.clone()));
+        assert_eq!(fs::read_to_string(&path).unwrap(), text[..text.len() - 1], "as it was");
         let log = RunLog::resumed(folder.path(), "study").unwrap();
         assert_eq!(log.take(&key("x = \"1\"\n", 1)), Some(first));
         assert_eq!(log.take(&key("x = \"1\"\n", 2)), None);

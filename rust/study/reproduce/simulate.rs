@@ -27,15 +27,17 @@ pub(super) struct Measured {
 }
 
 /// A simulation to come.
-struct Job<'a> {
-    group: &'a Group,
-    combination: &'a Combination,
-    seed_index: u32,
+#[derive(Debug, Clone, Copy)]
+pub(in crate::study) struct Job<'a> {
+    pub group: &'a Group,
+    pub combination: &'a Combination,
+    /// From 0.
+    pub seed_index: u32,
 }
 
 /// A file of a study, for errors and for the files that its scenarios name.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Site<'a> {
+pub(in crate::study) struct Site<'a> {
     pub file: &'a str,
     pub folder: &'a Path,
 }
@@ -83,7 +85,8 @@ pub(super) fn simulate(
 }
 
 /// What a run is made of.
-enum Prepared {
+#[derive(Debug)]
+pub(in crate::study) enum Prepared {
     Fabric(Box<Scenario>),
     Rails(Box<RailScenario>),
 }
@@ -138,18 +141,23 @@ impl Job<'_> {
     }
 
     /// What the result depends on.
-    fn key(&self, prepared: &Prepared) -> RunKey {
+    pub(in crate::study) fn key(&self, prepared: &Prepared) -> RunKey {
+        self.key_of(prepared.resolved())
+    }
+
+    /// What the result depends on, with every key of the resolved scenario.
+    pub(in crate::study) fn key_of(&self, scenario: String) -> RunKey {
         RunKey {
             version: VERSION.to_owned(),
             run: self.group.name.clone(),
             parameters: self.group.label(self.combination),
-            seed: prepared.seed(),
+            seed: self.seed(),
             rate: self.group.rate,
-            scenario: prepared.resolved(),
+            scenario,
         }
     }
 
-    fn simulate(
+    pub(in crate::study) fn simulate(
         &self,
         prepared: &Prepared,
         this: ComparisonRun,
@@ -211,7 +219,7 @@ impl Job<'_> {
         recorder.map(Some).map_err(|error| self.invalid(site, error.to_string()))
     }
 
-    fn identity(&self, seed: u64) -> Identity {
+    pub(in crate::study) fn identity(&self, seed: u64) -> Identity {
         Identity {
             scenario: self.group.name.clone(),
             policy: self.group.label(self.combination),
@@ -219,12 +227,10 @@ impl Job<'_> {
         }
     }
 
-    fn prepare(&self, site: Site<'_>) -> Result<Prepared, StudyError> {
+    pub(in crate::study) fn prepare(&self, site: Site<'_>) -> Result<Prepared, StudyError> {
         let table = self.group.scenario(self.combination);
         let table = table.map_err(|reason| self.invalid(site, reason))?;
-        let first = table.get("seed").and_then(toml::Value::as_integer).unwrap_or(1);
-        let seed = u64::try_from(first).ok().map(|first| first + u64::from(self.seed_index));
-        let overrides = Overrides { policy: None, seed };
+        let overrides = Overrides { policy: None, seed: self.seed_of(&table) };
         let text = toml::to_string(&table).expect("a table is TOML");
         let fault = |error: ScenarioError| self.invalid(site, error.fault.to_string());
         let name = &self.group.name;
@@ -236,6 +242,19 @@ impl Job<'_> {
             let scenario = Scenario::parse(&text, name, site.folder, &overrides);
             Prepared::Fabric(Box::new(scenario.map_err(fault)?))
         })
+    }
+
+    /// The seed; that of a scenario which is invalid counts from 1.
+    pub(in crate::study) fn seed(&self) -> u64 {
+        let table = self.group.scenario(self.combination);
+        let seed = table.ok().and_then(|table| self.seed_of(&table));
+        seed.unwrap_or(1 + u64::from(self.seed_index))
+    }
+
+    /// The scenario's first seed and the number of this one after it.
+    fn seed_of(&self, scenario: &toml::Table) -> Option<u64> {
+        let first = scenario.get("seed").and_then(toml::Value::as_integer).unwrap_or(1);
+        u64::try_from(first).ok()?.checked_add(u64::from(self.seed_index))
     }
 
     fn invalid(&self, site: Site<'_>, reason: String) -> StudyError {

@@ -91,6 +91,8 @@ impl Bench {
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        // Also where the tests themselves are a task of a cluster.
+        command.env_remove("SLURM_ARRAY_TASK_ID").env_remove("JOB_COMPLETION_INDEX");
         command
     }
 

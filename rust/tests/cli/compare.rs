@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::bench::{Bench, SMALL};
+use super::bench::{Bench, Left, SMALL};
 
 /// The runs without their cost, which varies.
 fn determined(json: &Value) -> Vec<Value> {
@@ -82,7 +82,80 @@ fn people_get_a_table_of_80_columns() {
     assert!(left.out.lines().all(|line| line.chars().count() <= 80), "{}", left.out);
     let first_words: Vec<&str> =
         left.out.lines().filter_map(|line| line.split(' ').next()).collect();
-    assert_eq!(first_words[first_words.len() - 2..], ["spray", "ecmp"]);
+    assert_eq!(first_words[first_words.len() - 4..], ["spray", "ecmp", "", "best"]);
+}
+
+/// Compares three policies under five seeds with these options.
+fn of_five_seeds(bench: &Bench, options: &[&str]) -> Left {
+    let arguments = ["compare", "small.toml", "--policies", "ecmp,spray,ethereal", "--seeds", "5"];
+    let left = bench.evenkeel(&[&arguments, options].concat());
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    left
+}
+
+#[test]
+fn every_format_has_the_same_differences_in_pairs_of_one_seed() {
+    let bench = Bench::with_small();
+    let runs = of_five_seeds(&bench, &["--json"]).json();
+    let time = |policy: &str, seed: u64| {
+        let mut runs = runs["runs"].as_array().unwrap().iter();
+        let run = runs.find(|run| run["policy"] == policy && run["seed"] == seed);
+        run.unwrap()["cct_ns"].as_f64().unwrap()
+    };
+    let differences: f64 = (1..=5).map(|seed| time("ecmp", seed) - time("spray", seed)).sum();
+    let lines = of_five_seeds(&bench, &["--format", "jsonl", "--baseline", "spray"]).out;
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!((&first["policy"], &first["metric"]), (&"ecmp".into(), &"cct_ns".into()));
+    let difference = first["difference"].as_f64().unwrap();
+    assert!((difference - differences / 5.0).abs() < 1e-6, "{first}");
+    let low = first["difference_low"].as_f64().unwrap();
+    assert!(low < difference && first["high"].as_f64() > first["mean"].as_f64(), "{first}");
+    let csv = of_five_seeds(&bench, &["--format", "csv", "--baseline", "spray"]).out;
+    assert_eq!(csv.lines().count(), 1 + lines.lines().count());
+    assert!(csv.lines().nth(1).unwrap().contains(&format!(",spray,{difference},{low},")), "{csv}");
+    let table = of_five_seeds(&bench, &["--baseline", "spray"]).out;
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    assert!(table.contains("minus spray") && table.contains("best"), "{table}");
+    let page = of_five_seeds(&bench, &["--format", "markdown", "--baseline", "spray"]).out;
+    assert!(page.starts_with("| policy | verdict | `cct_ns` |"), "{page}");
+}
+
+#[test]
+fn indicators_of_the_draft_are_a_table_of_80_columns() {
+    let bench = Bench::with_small();
+    let table = of_five_seeds(&bench, &["--kpi", "bmwg"]).out;
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    for words in ["topology A (2-tier Clos)", "load balancing", "MMR", "JFI", "goodput"] {
+        assert!(table.contains(words), "{words}: {table}");
+    }
+    let csv = of_five_seeds(&bench, &["--kpi", "bmwg", "--format", "csv"]).out;
+    assert!(csv.contains("\nethereal,jain_index,5,"), "{csv}");
+}
+
+#[test]
+fn rails_are_compared_on_any_number_of_threads_in_every_format() {
+    let bench = Bench::new();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/rails-tcp-tcp.toml");
+    let compare = |options: &[&str]| {
+        let arguments = ["compare", path, "--policies", "nezha,best-single"];
+        let left = bench.evenkeel(&[&arguments, options].concat());
+        assert_eq!((left.status, left.err.as_str()), (0, ""));
+        left.out
+    };
+    let lines = compare(&["--format", "jsonl", "--jobs", "1"]);
+    assert_eq!(compare(&["--format", "jsonl", "--jobs", "2"]), lines);
+    assert!(lines.contains("{\"policy\":\"best-single\",\"metric\":\"bytes_per_s\""), "{lines}");
+    assert!(compare(&[]).ends_with("\n\nbest CCT: nezha (one seed, so without an interval)\n"));
+    let table = compare(&["--baseline", "nezha"]);
+    let last: Vec<&str> = table.lines().last().unwrap().split_whitespace().collect();
+    assert_eq!(last, ["best-single", "348.6ms", "+143.1ms", "+69.6", "behind"], "{table}");
+}
+
+#[test]
+fn a_baseline_is_one_of_the_policies() {
+    let arguments = ["compare", "small.toml", "--policies", "ecmp,spray", "--baseline", "reps"];
+    let left = Bench::with_small().evenkeel(&arguments);
+    left.expect_invalid(&["--baseline: 'reps' is not compared; expected one of --policies: ecmp"]);
 }
 
 #[test]

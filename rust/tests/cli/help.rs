@@ -2,8 +2,20 @@
 
 use super::bench::Bench;
 
-const COMMANDS: [&str; 10] =
-    ["run", "compare", "reproduce", "hpcc", "check", "bound", "qps", "list", "trace", "twin"];
+const COMMANDS: [&str; 12] = [
+    "run",
+    "compare",
+    "sweep",
+    "merge",
+    "reproduce",
+    "hpcc",
+    "check",
+    "bound",
+    "qps",
+    "list",
+    "trace",
+    "twin",
+];
 
 #[test]
 fn help_names_every_command_with_examples_and_exit_status() {
@@ -30,7 +42,9 @@ fn every_command_has_help_with_examples() {
 #[test]
 fn unknown_commands_and_options_are_usage_errors() {
     let bench = Bench::new();
-    for arguments in [&["sweep", "study.toml"][..], &[], &["run"], &["run", "--frob", "a.toml"]] {
+    for arguments in
+        [&["frobnicate", "study.toml"][..], &[], &["run"], &["run", "--frob", "a.toml"]]
+    {
         let left = bench.evenkeel(arguments);
         assert_eq!((left.status, left.out.as_str()), (2, ""), "{arguments:?}: {left:?}");
     }

@@ -102,6 +102,11 @@ fn unknown_studies_and_invalid_files_are_errors() {
     bench.write("bad.toml", &STUDY.replace("cct_s\"", "cct_h\""));
     let metric = bench.evenkeel(&["reproduce", "bad.toml"]);
     metric.expect_invalid(&["bad.toml: claim 'hashing takes a second': metric = 'cct_h'"]);
+    bench.write("bad.toml", &STUDY.replace("work = \"A test\"", ""));
+    bench.evenkeel(&["reproduce", "bad.toml"]).expect_invalid(&["bad.toml: work: expected a text"]);
+    bench.write("bad.toml", &STUDY.replace("[run.over]", "[run.zip]"));
+    let zipped = bench.evenkeel(&["reproduce", "bad.toml"]);
+    zipped.expect_invalid(&["run 'all-to-all': a claim, table or series is about a run without"]);
     bench.write("bad.toml", &STUDY.replace("leaves = 2", "leaves = 0"));
     let scenario = bench.evenkeel(&["reproduce", "bad.toml"]);
     scenario.expect_invalid(&["run 'all-to-all' with policy spray: topology.leaves"]);

@@ -1,13 +1,20 @@
 //! Several policies under several seeds.
 
+mod indicators;
+mod statistics;
+
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
 use super::{Finished, Run, RunObservers, in_order, lower_bound, run};
 use crate::fabric::Progress;
+use crate::fluid::Fidelity;
 use crate::report::Identity;
 use crate::scenario::{Scenario, ScenarioError};
 use crate::units::Span;
+
+pub use indicators::{Indicators, reference_topology};
+pub use statistics::{MetricStatistics, PolicyStatistics, RunNumbers, Standing, Statistics};
 
 /// One run of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +96,7 @@ pub fn compare(
     comparison: &Comparison,
     threads: NonZeroUsize,
     observer: &dyn Observer,
-) -> Result<Vec<Finished>, ScenarioError> {
+) -> Result<Vec<(Finished, Indicators)>, ScenarioError> {
     let runs = comparison.runs();
     // Policies that cut messages alike have one bound for the workload of a seed.
     let cuts: Vec<_> =
@@ -123,9 +130,11 @@ pub fn compare(
             progress: &mut |progress| observer.progress(this, progress),
         };
         let result = run(&simulation, observers);
-        let (finished, _) = result.map_err(|fault| scenario.trace_fault(fault))?;
+        let (finished, outcome) = result.map_err(|fault| scenario.trace_fault(fault))?;
+        let has_packets = scenario.fidelity == Fidelity::Packet;
+        let indicators = Indicators::of(&setup, &outcome, has_packets);
         observer.finished(this);
-        Ok(finished)
+        Ok((finished, indicators))
     });
     results.into_iter().collect()
 }

@@ -1,0 +1,64 @@
+//! `evenkeel merge`: the shards of a sweep, put together.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{anyhow, bail};
+use clap::Args;
+use evenkeel::study::{Sweep, SweepFolder};
+
+use super::{Status, sweep};
+
+const EXAMPLES: &str = "\
+Examples:
+  evenkeel merge results/1 results/2 results/3 results/4 --out results/all
+
+The results are the same bytes as those of a sweep without shards. Each run of
+the study must be in a folder; one that is in several is taken once.
+";
+
+/// Put the shards of a sweep together
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The folders of the shards
+    #[arg(value_name = "DIR", required = true)]
+    folders: Vec<PathBuf>,
+    /// Write the merged results to this folder
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+/// Reads the logs of all folders and writes the results.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+    let study = study(&arguments.folders)?;
+    let sweep = Sweep::load(&study)?;
+    let logs = arguments.folders.iter().map(|folder| SweepFolder::log_of_other(folder));
+    let logs = logs.collect::<Result<Vec<_>, _>>()?;
+    let table = sweep.gather(&logs)?;
+    let folder = SweepFolder::open(&arguments.out, sweep.text())?;
+    sweep::finish(&folder, &table, &arguments.out.display().to_string())
+}
+
+/// The study of all folders, which must be the same.
+fn study(folders: &[PathBuf]) -> anyhow::Result<PathBuf> {
+    let read = |folder: &Path| {
+        let path = SweepFolder::study(folder);
+        let text = fs::read_to_string(&path);
+        text.map_err(|error| {
+            anyhow!("{}: cannot be read: {error}; expected a folder of `sweep`", path.display())
+        })
+    };
+    let first = &folders[0];
+    let text = read(first)?;
+    for other in &folders[1..] {
+        if read(other)? != text {
+            bail!(
+                "{} and {}: their study.toml differ; expected shards of one study",
+                first.display(),
+                other.display()
+            );
+        }
+    }
+    Ok(SweepFolder::study(first))
+}

@@ -1,0 +1,163 @@
+//! `evenkeel sweep`: every point of a study, as rows of a table.
+
+use std::env;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::thread;
+
+use anyhow::anyhow;
+use clap::Args;
+use evenkeel::report::human;
+use evenkeel::study::reproduce::StudyError;
+use evenkeel::study::{Shard, Sweep, SweepFolder, SweepTable};
+
+use super::progress::Bars;
+use super::{Status, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  evenkeel sweep study.toml --out results/sweep
+  evenkeel sweep study.toml --out results/2 --shard 2/4
+  evenkeel merge results/1 results/2 results/3 results/4 --out results/all
+
+A study is a TOML file; docs/sweeps.md has the format. This is a whole one:
+
+  [scenario.topology]
+  leaves = 8
+  [[run]]
+  name = \"sizes\"
+  seeds = 5
+  [run.over]                # every combination of these
+  policy = [\"ecmp\", \"spray\"]
+  \"workload.bytes\" = { from = \"1MB\", to = \"64MB\", times = 4 }
+
+DIR gets study.toml (a copy), sweep.runs.jsonl (a line for each run, as it ends)
+and, with the last run, results.csv: a row for each point and seed. After a kill
+or a full disk the same command goes on where it was. An invalid point, or a run
+that does not complete, is a row with its `error`.
+
+In a task of a Slurm array, and in a Kubernetes indexed Job with --shards N, the
+shard is that of the task; --shard 1/1 simulates everything all the same.
+";
+
+/// Simulate every point of a study under every seed
+///
+/// The results are the same bytes with any number of threads, shards and interruptions. The exit
+/// status is 1 if a row has an error, and 2 if all have.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The study's file
+    #[arg(value_name = "STUDY.toml")]
+    study: PathBuf,
+    /// Keep the results in this folder, or go on with those that it has
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Simulate this many runs at the same time; more need more memory [default: one for each core]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Simulate the K-th of N parts [default: that of the Slurm array or the indexed Job]
+    #[arg(long, value_name = "K/N")]
+    shard: Option<Shard>,
+    /// The number of completions of the Kubernetes Job (JOB_COMPLETION_INDEX has the index)
+    #[arg(long, value_name = "N", conflicts_with = "shard")]
+    shards: Option<NonZeroUsize>,
+}
+
+/// Simulates what is missing and writes the results.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+    let shard = arguments.shard()?;
+    let sweep = Sweep::load(&arguments.study)?;
+    let folder = SweepFolder::open(&arguments.out, sweep.text())?;
+    let log = SweepFolder::log(&arguments.out)?;
+    let (rows, known) = (sweep.rows(shard), sweep.known(shard, &log));
+    if known > 0 {
+        let name = arguments.out.display();
+        output::note(&format!("{name}: {known} of {rows} runs are there from an earlier start"));
+    }
+    if known < rows {
+        folder.remove_results()?;
+    }
+    let bars = Bars::of_sweep(rows - known);
+    let table = sweep.run(shard, arguments.jobs.unwrap_or_else(cores), &bars, &log);
+    drop(bars);
+    let table = table.map_err(|error| match error {
+        StudyError::Log { .. } => anyhow!("{error}; the same command goes on from there"),
+        other => other.into(),
+    })?;
+    finish(&folder, &table, &arguments.out.display().to_string())
+}
+
+/// The cores that the process may use; those of a Slurm task where nothing else keeps it to them.
+fn cores() -> NonZeroUsize {
+    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let of_task = env::var("SLURM_CPUS_PER_TASK").ok().and_then(|count| count.parse().ok());
+    of_task.map_or(cores, |of_task| cores.min(of_task))
+}
+
+/// Writes the results and says what they are.
+pub(super) fn finish(
+    folder: &SweepFolder,
+    table: &SweepTable,
+    name: &str,
+) -> anyhow::Result<Status> {
+    folder.write_results(table)?;
+    let failed = table.failed().count();
+    let points = table.rows.iter().map(|row| row.point);
+    let points = points.collect::<std::collections::BTreeSet<_>>().len();
+    let runs = human::plural(table.rows.len() as u64, "run");
+    let points = human::plural(points as u64, "point");
+    let files = folder.results().into_iter().map(|file| format!("{name}/{file}"));
+    let files = files.collect::<Vec<_>>().join(", ");
+    output::print(&format!("{runs} of {points}, {failed} with an error\nresults   {files}\n"))?;
+    if let Some(first) = table.failed().next() {
+        let labels: Vec<String> =
+            first.keys.iter().map(|(key, label)| format!("{key} {label}")).collect();
+        output::warning(&format!(
+            "point {} ({}), seed {}: {}",
+            first.point,
+            labels.join(", "),
+            first.seed,
+            first.error()
+        ));
+    }
+    Ok(match failed {
+        0 => Status::Done,
+        failed if failed == table.rows.len() => Status::Invalid,
+        _ => Status::Incomplete,
+    })
+}
+
+impl Arguments {
+    fn shard(&self) -> anyhow::Result<Shard> {
+        if let Some(shard) = self.shard {
+            return Ok(shard);
+        }
+        let variable = |name: &str| env::var(name).ok();
+        let shards = self.shards.map(NonZeroUsize::get);
+        let Some((shard, name)) = Shard::of_environment(variable, shards)? else {
+            return Ok(Shard::WHOLE);
+        };
+        output::note(&format!("shard {shard}, by {name}"));
+        Ok(shard)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use evenkeel::study::reproduce::{Scale, Study};
+
+    use super::*;
+
+    #[test]
+    fn the_study_in_the_help_is_valid() {
+        let lines = EXAMPLES.lines().skip_while(|line| !line.starts_with("  [scenario"));
+        let lines = lines.take_while(|line| line.starts_with("  "));
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let study = Study::parse(&text, Path::new("help.toml"), Scale::Paper).unwrap();
+        study.check().unwrap();
+        assert_eq!(study.runs(), 2 * 4 * 5);
+    }
+}

@@ -1,0 +1,253 @@
+//! What several runs of a policy have in common, and how policies differ.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::study::reproduce::metric::Metric;
+use crate::study::statistics::Sample;
+
+/// The numbers of a run; the first of them is the completion time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunNumbers {
+    /// Name of the policy.
+    pub policy: String,
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// A number for each metric; `None` where the run has none.
+    pub numbers: Vec<Option<f64>>,
+}
+
+impl RunNumbers {
+    /// The metrics of a comparison on a fabric.
+    pub const OF_FABRIC: &'static [&'static str] = &[
+        "cct_ns",
+        "slowdown",
+        "fct_ns.p99",
+        "queue_bytes_max",
+        "packets.retransmitted",
+        "packets.dropped",
+        "packets.out_of_order",
+        "qps.extra_per_nic_max",
+    ];
+    /// The metrics of a comparison on several rails.
+    pub const OF_RAILS: &'static [&'static str] = &[
+        "cct_ns",
+        "bytes_per_s",
+        "operation_ns.first",
+        "operation_ns.last",
+        "operation_ns.max",
+        "cpu_busy_ns_max",
+    ];
+
+    /// These numbers of the JSON object of a run.
+    pub fn of(run: &Value, metrics: &[&'static str]) -> Self {
+        let number = |name: &&str| {
+            let metric = Metric::named(name).expect("the names are constants");
+            metric.of(run).filter(|number| number.is_finite())
+        };
+        Self {
+            policy: run["policy"].as_str().unwrap_or_default().to_owned(),
+            seed: run["seed"].as_u64().unwrap_or_default(),
+            numbers: metrics.iter().map(number).collect(),
+        }
+    }
+}
+
+/// The statistics of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statistics {
+    /// The policy that others are compared with.
+    pub baseline: String,
+    /// The number of seeds.
+    pub seeds: usize,
+    /// All policies, in the order of the runs.
+    pub policies: Vec<PolicyStatistics>,
+}
+
+/// The statistics of a policy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PolicyStatistics {
+    /// Its name.
+    pub policy: String,
+    /// Its runs.
+    pub runs: usize,
+    /// Those that completed.
+    pub completed: usize,
+    /// How its completion time compares with the best.
+    pub standing: Standing,
+    /// Each metric.
+    pub metrics: Vec<MetricStatistics>,
+}
+
+/// How the completion time of a policy compares with that of others under the same seeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// The least mean of those that completed under every seed.
+    Best,
+    /// The 95 % interval of the paired difference from the best contains zero; with one seed, the
+    /// times are equal.
+    Tied,
+    /// More than the best.
+    Behind,
+    /// A run did not complete.
+    Incomplete,
+}
+
+impl Standing {
+    /// The word of tables and files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Best => "best",
+            Self::Tied => "tie",
+            Self::Behind => "behind",
+            Self::Incomplete => "incomplete",
+        }
+    }
+}
+
+/// A metric of a policy, over its seeds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricStatistics {
+    /// Its name in the JSON object.
+    pub metric: &'static str,
+    /// Its values; `None` without any.
+    pub sample: Option<Sample>,
+    /// Its differences from the baseline's values under the same seeds; `None` of the baseline, and
+    /// without a seed under which both have a value.
+    pub difference: Option<Sample>,
+}
+
+impl Statistics {
+    /// The statistics of `runs`, whose numbers are of `metrics`; the first is the completion time.
+    pub fn of(metrics: &[&'static str], runs: &[RunNumbers], baseline: &str) -> Self {
+        let mut names: Vec<&str> = Vec::new();
+        for run in runs {
+            if !names.contains(&run.policy.as_str()) {
+                names.push(&run.policy);
+            }
+        }
+        let seeds: BTreeSet<u64> = runs.iter().map(|run| run.seed).collect();
+        let all = names.iter().map(|name| of_policy(metrics, runs, name, baseline));
+        let mut policies: Vec<PolicyStatistics> = all.collect();
+        rank(&mut policies, runs);
+        Self { baseline: baseline.to_owned(), seeds: seeds.len(), policies }
+    }
+
+    /// The best policy; `None` if every policy has a run that did not complete.
+    pub fn best(&self) -> Option<&PolicyStatistics> {
+        self.policies.iter().find(|policy| policy.standing == Standing::Best)
+    }
+}
+
+fn of_policy(
+    metrics: &[&'static str],
+    runs: &[RunNumbers],
+    policy: &str,
+    baseline: &str,
+) -> PolicyStatistics {
+    let own = || runs.iter().filter(|run| run.policy == policy);
+    let of_metric = |(index, metric): (usize, &&'static str)| {
+        let values: Vec<f64> = own().filter_map(|run| run.numbers[index]).collect();
+        let pairs = pairs(runs, policy, baseline, index);
+        MetricStatistics {
+            metric,
+            sample: Sample::of(&values),
+            difference: Sample::of_differences(&pairs).filter(|_| policy != baseline),
+        }
+    };
+    PolicyStatistics {
+        policy: policy.to_owned(),
+        runs: own().count(),
+        completed: own().filter(|run| run.numbers[0].is_some()).count(),
+        standing: Standing::Incomplete,
+        metrics: metrics.iter().enumerate().map(of_metric).collect(),
+    }
+}
+
+/// The values of two policies under each seed that has both.
+fn pairs(runs: &[RunNumbers], policy: &str, baseline: &str, index: usize) -> Vec<(f64, f64)> {
+    let of =
+        |name: &str| -> Vec<&RunNumbers> { runs.iter().filter(|run| run.policy == name).collect() };
+    let others: BTreeMap<u64, &RunNumbers> =
+        of(baseline).into_iter().map(|run| (run.seed, run)).collect();
+    let pair =
+        |run: &RunNumbers| Some((run.numbers[index]?, others.get(&run.seed)?.numbers[index]?));
+    of(policy).into_iter().filter_map(pair).collect()
+}
+
+/// Finds the best policy and those tied with it.
+fn rank(policies: &mut [PolicyStatistics], runs: &[RunNumbers]) {
+    let mean = |policy: &PolicyStatistics| Some(policy.metrics.first()?.sample?.mean);
+    let complete = policies.iter().filter(|policy| policy.completed == policy.runs);
+    let means = complete.filter_map(|policy| Some((mean(policy)?, policy.policy.clone())));
+    let Some((_, best)) = means.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
+    for policy in policies {
+        let difference = Sample::of_differences(&pairs(runs, &policy.policy, &best, 0));
+        policy.standing = match difference {
+            _ if policy.policy == best => Standing::Best,
+            Some(difference) if policy.completed == policy.runs => {
+                if difference.is_tie() {
+                    Standing::Tied
+                } else {
+                    Standing::Behind
+                }
+            }
+            _ => Standing::Incomplete,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(policies: &[(&str, &[Option<f64>])]) -> Vec<RunNumbers> {
+        let of_policy = |(policy, values): &(&str, &[Option<f64>])| {
+            let run = |(seed, value): (u64, &Option<f64>)| RunNumbers {
+                policy: (*policy).to_owned(),
+                seed,
+                numbers: vec![*value],
+            };
+            (1..).zip(values.iter()).map(run).collect::<Vec<_>>()
+        };
+        policies.iter().flat_map(of_policy).collect()
+    }
+
+    fn standings(policies: &[(&str, &[Option<f64>])]) -> Vec<&'static str> {
+        let statistics = Statistics::of(&["cct_ns"], &runs(policies), policies[0].0);
+        statistics.policies.iter().map(|policy| policy.standing.word()).collect()
+    }
+
+    /// Seeds differ by far more than policies do, which only the paired difference can see.
+    #[test]
+    fn differences_are_those_of_pairs() {
+        let slow = [Some(101.0), Some(202.0), Some(303.5)];
+        let fast = [Some(100.0), Some(201.0), Some(302.0)];
+        let statistics = Statistics::of(&["cct_ns"], &runs(&[("a", &slow), ("b", &fast)]), "a");
+        let [a, b] = &statistics.policies[..] else { panic!("two policies") };
+        assert_eq!(a.metrics[0].difference, None);
+        let difference = b.metrics[0].difference.unwrap();
+        assert!((difference.mean + 7.0 / 6.0).abs() < 1e-9, "{difference:?}");
+        assert!(!difference.is_tie());
+        assert!(b.metrics[0].sample.unwrap().half_width().unwrap() > 100.0);
+        assert_eq!(standings(&[("a", &slow), ("b", &fast)]), ["behind", "best"]);
+    }
+
+    #[test]
+    fn a_policy_whose_difference_may_be_zero_is_tied_with_the_best() {
+        let a = [Some(100.0), Some(110.0), Some(105.0)];
+        let b = [Some(101.0), Some(109.0), Some(105.5)];
+        assert_eq!(standings(&[("b", &b), ("a", &a)]), ["tie", "best"]);
+        assert_eq!(standings(&[("a", &[Some(1.0)]), ("b", &[Some(1.0)])]), ["best", "tie"]);
+        assert_eq!(standings(&[("a", &[Some(1.0)]), ("b", &[Some(1.1)])]), ["best", "behind"]);
+    }
+
+    #[test]
+    fn a_run_that_did_not_complete_keeps_a_policy_from_being_the_best() {
+        let a = [Some(1.0), None, Some(1.0)];
+        let b = [Some(5.0), Some(6.0), Some(7.0)];
+        assert_eq!(standings(&[("a", &a), ("b", &b)]), ["incomplete", "best"]);
+        assert_eq!(standings(&[("a", &[None]), ("b", &[None])]), ["incomplete", "incomplete"]);
+    }
+}

@@ -1,0 +1,204 @@
+//! The folder of a sweep: a copy of the study, the log of finished runs, and the results.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+use thiserror::Error;
+
+use super::SweepTable;
+use crate::study::reproduce::{RunLog, StudyError};
+
+/// A copy of the study's file; the mark of a sweep's folder.
+const STUDY: &str = "study.toml";
+/// The results, which appear when the last run has ended.
+const RESULTS: &str = "results.csv";
+#[cfg(feature = "parquet")]
+const PARQUET: &str = "results.parquet";
+/// The name of the log of finished runs: `sweep.runs.jsonl`.
+const LOG: &str = "sweep";
+/// The start of temporary names.
+const TEMPORARY: &str = ".evenkeel-";
+
+/// A folder that holds a sweep. A lock keeps other processes out until this value is dropped or the
+/// process ends, in whatever way.
+#[derive(Debug)]
+pub struct SweepFolder {
+    path: PathBuf,
+    #[cfg(unix)]
+    _lock: Option<nix::fcntl::Flock<fs::File>>,
+}
+
+/// Why a folder cannot hold a sweep.
+#[derive(Debug, Error)]
+pub enum SweepFolderError {
+    /// The folder has other files.
+    #[error(
+        "{folder}: the folder holds '{entry}' and no {STUDY}, so it is none of a sweep; expected a \
+         new folder, or one of an earlier start, which then goes on"
+    )]
+    Foreign {
+        /// Path of the folder.
+        folder: String,
+        /// The first of its files, by name.
+        entry: String,
+    },
+    /// Another process has locked it.
+    #[error("{folder}: another sweep writes into this folder; wait for it, or use another folder")]
+    Locked {
+        /// Path of the folder.
+        folder: String,
+    },
+    /// An operation of the file system failed.
+    #[error("{folder}: cannot {action}: {reason}")]
+    Failed {
+        /// Path of the folder.
+        folder: String,
+        /// The operation that failed, as a verb and its object.
+        action: String,
+        /// The error of the system.
+        reason: io::Error,
+    },
+}
+
+impl SweepFolder {
+    /// Creates the folder if it does not exist, locks it, and puts the study's text into it.
+    ///
+    /// # Errors
+    /// The folder has files of others, or another sweep writes into it, or it cannot be written.
+    pub fn open(path: &Path, study: &str) -> Result<Self, SweepFolderError> {
+        let failed = |action: &str, reason| failed(path, action, reason);
+        fs::create_dir_all(path).map_err(|reason| failed("create the folder", reason))?;
+        let folder = Self {
+            path: path.to_owned(),
+            #[cfg(unix)]
+            _lock: lock(path)?,
+        };
+        let entries = fs::read_dir(path).and_then(|entries| {
+            let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name());
+            entries.map(name).collect::<io::Result<Vec<_>>>()
+        });
+        let entries = entries.map_err(|reason| failed("read the folder", reason))?;
+        let names = entries.iter().map(|name| name.to_string_lossy().into_owned());
+        // A kill leaves files with temporary names; nobody else writes here now.
+        let (left, names): (Vec<_>, Vec<_>) = names.partition(|name| name.starts_with(TEMPORARY));
+        for name in left {
+            let removed = fs::remove_file(path.join(&name));
+            removed.map_err(|reason| failed(&format!("remove {name}"), reason))?;
+        }
+        let first = names.into_iter().min();
+        if let Some(entry) = first.filter(|_| !path.join(STUDY).exists()) {
+            return Err(SweepFolderError::Foreign { folder: path.display().to_string(), entry });
+        }
+        let before = fs::read(path.join(STUDY)).unwrap_or_default();
+        if before != study.as_bytes() {
+            folder.write(STUDY, study.as_bytes())?;
+        }
+        Ok(folder)
+    }
+
+    /// The copy of the study in a folder.
+    pub fn study(path: &Path) -> PathBuf {
+        path.join(STUDY)
+    }
+
+    /// The log of finished runs in a folder.
+    ///
+    /// # Errors
+    /// A line of it is not the result of a run, or it cannot be read.
+    pub fn log(path: &Path) -> Result<RunLog, StudyError> {
+        RunLog::resumed(path, LOG)
+    }
+
+    /// The log of finished runs in the folder of another process, which is not changed.
+    ///
+    /// # Errors
+    /// As [`Self::log`].
+    pub fn log_of_other(path: &Path) -> Result<RunLog, StudyError> {
+        RunLog::read_only(path, LOG)
+    }
+
+    /// Removes the results of an earlier start, when runs are to be added.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn remove_results(&self) -> Result<(), SweepFolderError> {
+        for name in self.results() {
+            match fs::remove_file(self.path.join(name)) {
+                Err(reason) if reason.kind() != io::ErrorKind::NotFound => {
+                    return Err(failed(&self.path, &format!("remove the old {name}"), reason));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of the files that [`Self::write_results`] writes.
+    pub fn results(&self) -> Vec<&'static str> {
+        vec![
+            RESULTS,
+            #[cfg(feature = "parquet")]
+            PARQUET,
+        ]
+    }
+
+    /// Writes the results; each file appears whole or not at all.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn write_results(&self, table: &SweepTable) -> Result<(), SweepFolderError> {
+        let csv = table.csv();
+        let csv = csv.map_err(|reason| failed(&self.path, "write the results", reason))?;
+        #[cfg(feature = "parquet")]
+        {
+            let bytes = super::parquet::bytes(table);
+            let bytes = bytes.map_err(|reason| failed(&self.path, "write the results", reason))?;
+            self.write(PARQUET, &bytes)?;
+        }
+        self.write(RESULTS, csv.as_bytes())
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), SweepFolderError> {
+        let write = || {
+            let mut file = temporary(&self.path)?;
+            file.write_all(bytes)?;
+            file.persist(self.path.join(name)).map_err(|error| error.error)
+        };
+        let written = write().map(|_| ());
+        written.map_err(|reason| failed(&self.path, &format!("write {name}"), reason))
+    }
+}
+
+/// A file with a temporary name and the permissions of any new file.
+fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+fn failed(folder: &Path, action: &str, reason: io::Error) -> SweepFolderError {
+    let folder = folder.display().to_string();
+    SweepFolderError::Failed { folder, action: action.to_owned(), reason }
+}
+
+/// Keeps other processes out, if the file system supports locks.
+#[cfg(unix)]
+fn lock(path: &Path) -> Result<Option<nix::fcntl::Flock<fs::File>>, SweepFolderError> {
+    use nix::errno::Errno;
+    use nix::fcntl::{Flock, FlockArg};
+    let folder = fs::File::open(path).map_err(|reason| failed(path, "read the folder", reason))?;
+    match Flock::lock(folder, FlockArg::LockExclusiveNonblock) {
+        Ok(lock) => Ok(Some(lock)),
+        Err((_, Errno::EWOULDBLOCK)) => {
+            Err(SweepFolderError::Locked { folder: path.display().to_string() })
+        }
+        Err(_) => Ok(None),
+    }
+}

@@ -1,0 +1,310 @@
+//! Sweeps: every point of a study under every seed, each a row of results.
+//!
+//! A sweep is a study without claims: the same file, axes and runs, and the same log of finished
+//! runs, from which a later start goes on. Where [`Study`] stops at the first fault, a sweep makes
+//! it the row of its point. Several machines take a [`Shard`] each, and [`Sweep::gather`] puts
+//! their rows together.
+
+mod folder;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod shard;
+mod table;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::{Value, json};
+
+pub use folder::{SweepFolder, SweepFolderError};
+pub use shard::{Shard, ShardError};
+pub use table::{SweepRow, SweepTable};
+
+use super::reproduce::matrix::{Combination, Group};
+use super::reproduce::metric::NAMES;
+use super::reproduce::run_log::{RunKey, RunLog, RunName};
+use super::reproduce::simulate::{Job, Site};
+use super::reproduce::{Scale, Study, StudyError};
+use super::{ComparisonRun, Observer, in_order};
+
+/// A study whose runs are the rows of a table.
+#[derive(Debug, Clone)]
+pub struct Sweep {
+    study: Study,
+    /// The content of the file.
+    text: String,
+}
+
+/// An axis that is a column anyway.
+const SEED: &str = "seed";
+
+/// A row to come.
+struct Task<'a> {
+    point: usize,
+    group: &'a Group,
+    combination: Combination,
+    seed_index: u32,
+}
+
+impl Sweep {
+    /// Reads a study. Scenarios are read when they run.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not a study.
+    pub fn load(path: &Path) -> Result<Self, StudyError> {
+        let file = || path.display().to_string();
+        let text = fs::read_to_string(path)
+            .map_err(|reason| StudyError::Unreadable { file: file(), reason })?;
+        Self::parse(text, path)
+    }
+
+    /// Reads a text as if it stood in the file `path`.
+    ///
+    /// # Errors
+    /// The text is not a study, or an axis is called as another column of the results.
+    pub fn parse(text: String, path: &Path) -> Result<Self, StudyError> {
+        let study = Study::parse(&text, path, Scale::Paper)?;
+        let is_column = |key: &str| table::FIXED.contains(&key) || NAMES.contains(&key);
+        for group in &study.groups {
+            if let Some(axis) = group.axes.iter().find(|axis| is_column(&axis.key)) {
+                let file = path.display().to_string();
+                let place = format!("run '{}'", group.name);
+                let reason = format!(
+                    "over.{}: the results have a column of this name; expected another label",
+                    axis.key
+                );
+                return Err(StudyError::Invalid { file, place, reason });
+            }
+        }
+        Ok(Self { study, text })
+    }
+
+    /// The content of the file.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The number of rows of a shard.
+    pub fn rows(&self, shard: Shard) -> usize {
+        (0..self.study.runs()).filter(|&row| shard.has(row)).count()
+    }
+
+    /// The number of a shard's rows that the log has; one whose scenario has changed since counts.
+    pub fn known(&self, shard: Shard, log: &RunLog) -> usize {
+        let known = by_name([log]);
+        let tasks = self.tasks(shard);
+        tasks.iter().filter(|task| known.contains_key(&task.name())).count()
+    }
+
+    /// Every row of a shard, in the order of the study.
+    fn tasks(&self, shard: Shard) -> Vec<Task<'_>> {
+        let mut tasks = Vec::new();
+        let (mut point, mut row) = (0, 0);
+        for group in &self.study.groups {
+            for combination in group.combinations() {
+                point += 1;
+                for seed_index in 0..group.seeds {
+                    if shard.has(row) {
+                        let combination = combination.clone();
+                        tasks.push(Task { point, group, combination, seed_index });
+                    }
+                    row += 1;
+                }
+            }
+        }
+        tasks
+    }
+
+    /// Simulates the rows of a shard on at most `threads` threads, but for those that the log has,
+    /// and adds each to the log when it ends.
+    ///
+    /// # Errors
+    /// The log cannot be written; no further run then starts.
+    pub fn run(
+        &self,
+        shard: Shard,
+        threads: NonZeroUsize,
+        observer: &dyn Observer,
+        log: &RunLog,
+    ) -> Result<SweepTable, StudyError> {
+        let file = self.study.path.display().to_string();
+        let site = self.study.site(&file);
+        let tasks = self.tasks(shard);
+        let (stopped, fault) = (AtomicBool::new(false), Mutex::new(None));
+        let rows = in_order(tasks.len(), threads, |index| {
+            if stopped.load(Ordering::Relaxed) {
+                return None;
+            }
+            let row = tasks[index].run(index, site, observer, log);
+            let stop = |error| {
+                stopped.store(true, Ordering::Relaxed);
+                fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            };
+            row.map_err(stop).ok()
+        });
+        match fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(self.table(rows.into_iter().flatten().collect())),
+        }
+    }
+
+    /// The rows of all shards, from their logs.
+    ///
+    /// # Errors
+    /// A row is in no log, or logs have results of different scenarios or versions for one.
+    pub fn gather(&self, logs: &[RunLog]) -> Result<SweepTable, StudyError> {
+        let known = by_name(logs);
+        let mut versions = known.values().flatten().map(|(key, _)| &key.version);
+        let first = versions.next();
+        if let Some(other) = versions.find(|other| Some(*other) != first) {
+            let reason = format!("results of versions {} and {other}", first.map_or("", |it| it));
+            return Err(self.unmerged(reason));
+        }
+        let (mut rows, mut missing) = (Vec::new(), Vec::new());
+        for task in self.tasks(Shard::WHOLE) {
+            match known.get(&task.name()).map(Vec::as_slice) {
+                None => missing.push(task),
+                Some([(_, result)]) => rows.push(task.row(from_log((*result).clone()))),
+                Some([(_, result), others @ ..]) => {
+                    let key = known[&task.name()][0].0;
+                    if others.iter().any(|(other, _)| *other != key) {
+                        let place = task.place();
+                        let reason = format!("{place} has results of different scenarios");
+                        return Err(self.unmerged(reason));
+                    }
+                    rows.push(task.row(from_log((*result).clone())));
+                }
+                Some([]) => unreachable!("a name has a result"),
+            }
+        }
+        match missing.first() {
+            None => Ok(self.table(rows)),
+            Some(first) => Err(self.unmerged(format!(
+                "{} of {} runs have no result, the first is {}; run their shards again",
+                missing.len(),
+                self.study.runs(),
+                first.place()
+            ))),
+        }
+    }
+
+    fn unmerged(&self, reason: String) -> StudyError {
+        let file = self.study.path.display().to_string();
+        StudyError::Invalid { file, place: "merge".to_owned(), reason }
+    }
+
+    fn table(&self, rows: Vec<SweepRow>) -> SweepTable {
+        let mut keys: Vec<String> = Vec::new();
+        for axis in self.study.groups.iter().flat_map(|group| &group.axes) {
+            if axis.key != SEED && !keys.contains(&axis.key) {
+                keys.push(axis.key.clone());
+            }
+        }
+        SweepTable { has_runs: self.study.groups.len() > 1, keys, rows }
+    }
+}
+
+/// The newest result of each row in each log.
+fn by_name<'a>(
+    logs: impl IntoIterator<Item = &'a RunLog>,
+) -> BTreeMap<RunName, Vec<(&'a RunKey, &'a Value)>> {
+    let mut all: BTreeMap<RunName, Vec<(&RunKey, &Value)>> = BTreeMap::new();
+    for log in logs {
+        for (key, result) in log.newest() {
+            all.entry(key.name()).or_default().push((key, result));
+        }
+    }
+    all
+}
+
+/// The JSON object of a run, or the reason why there is none.
+fn from_log(result: Value) -> Result<Value, String> {
+    match result["error"].as_str() {
+        Some(reason) => Err(reason.to_owned()),
+        None => Ok(result),
+    }
+}
+
+impl Task<'_> {
+    fn job(&self) -> Job<'_> {
+        Job { group: self.group, combination: &self.combination, seed_index: self.seed_index }
+    }
+
+    fn name(&self) -> RunName {
+        let labels = self.group.label(&self.combination);
+        (self.group.name.clone(), labels, self.job().seed())
+    }
+
+    /// The row in words.
+    fn place(&self) -> String {
+        let labels = self.group.label(&self.combination);
+        format!("point {} ({labels}), seed {}", self.point, self.job().seed())
+    }
+
+    fn run(
+        &self,
+        index: usize,
+        site: Site<'_>,
+        observer: &dyn Observer,
+        log: &RunLog,
+    ) -> Result<SweepRow, StudyError> {
+        let job = self.job();
+        let prepared = match job.prepare(site) {
+            Ok(prepared) => prepared,
+            Err(error) => return self.invalid(&job, reason(error)?, log),
+        };
+        let key = job.key(&prepared);
+        if let Some(result) = log.take(&key) {
+            if !log.is_newest(&key) {
+                // The study was changed and changed back: this result is the one that counts.
+                log.append(key, &result)?;
+            }
+            return Ok(self.row(from_log(result)));
+        }
+        let this = ComparisonRun { index, policy: 0, seed: job.seed() };
+        observer.started(this, &job.identity(this.seed));
+        let result = match job.simulate(&prepared, this, site, observer) {
+            Ok(result) => result,
+            Err(error) => json!({ "error": reason(error)? }),
+        };
+        log.append(key, &result)?;
+        observer.finished(this);
+        Ok(self.row(from_log(result)))
+    }
+
+    /// The row of a scenario that is invalid. The log has it for `merge`; a later start tries it
+    /// again.
+    fn invalid(&self, job: &Job<'_>, reason: String, log: &RunLog) -> Result<SweepRow, StudyError> {
+        let key = job.key_of(String::new());
+        let result = json!({ "error": reason });
+        if log.take(&key).as_ref() != Some(&result) || !log.is_newest(&key) {
+            log.append(key, &result)?;
+        }
+        Ok(self.row(Err(reason)))
+    }
+
+    fn row(&self, result: Result<Value, String>) -> SweepRow {
+        let cases = self.group.axes.iter().zip(&self.combination);
+        let cases = cases.filter(|(axis, _)| axis.key != SEED);
+        let keys = cases.map(|(axis, &case)| (axis.key.clone(), axis.cases[case].label.clone()));
+        SweepRow {
+            point: self.point,
+            run: self.group.name.clone(),
+            keys: keys.collect(),
+            seed: self.job().seed(),
+            result,
+        }
+    }
+}
+
+/// The reason that becomes a row; other errors end the sweep.
+fn reason(error: StudyError) -> Result<String, StudyError> {
+    match error {
+        StudyError::Invalid { reason, .. } => Ok(reason),
+        other => Err(other),
+    }
+}

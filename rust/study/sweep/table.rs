@@ -1,0 +1,96 @@
+//! The results of a sweep as a table: a row for each point and seed.
+
+use std::io;
+
+use serde_json::Value;
+
+use crate::study::reproduce::metric;
+
+/// The columns that are neither the seed, a swept key nor a number of a run.
+pub(super) const FIXED: [&str; 3] = ["point", "run", "error"];
+
+/// A row: a point of the study under a seed, and what came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweepRow {
+    /// Number of the point, from 1, in the order of the study.
+    pub point: usize,
+    /// Name of its `[[run]]`.
+    pub run: String,
+    /// The swept keys with the labels of their values.
+    pub keys: Vec<(String, String)>,
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// The JSON object of the run, or the reason why there is none.
+    pub result: Result<Value, String>,
+}
+
+impl SweepRow {
+    /// Why the row has no result, or that its run did not complete; empty if it did.
+    pub fn error(&self) -> String {
+        match &self.result {
+            Err(reason) => reason.trim_end().replace('\n', " "),
+            Ok(run) if run["cct_ns"].is_null() => {
+                match (run["messages_completed"].as_u64(), run["messages"].as_u64()) {
+                    (Some(done), Some(all)) => {
+                        format!("did not complete: {done} of {all} messages at its end")
+                    }
+                    _ => "did not complete".to_owned(),
+                }
+            }
+            Ok(_) => String::new(),
+        }
+    }
+}
+
+/// All rows of a sweep, with the names of the swept keys.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweepTable {
+    /// True if the study has several `[[run]]`, whose names are then a column.
+    pub has_runs: bool,
+    /// Every swept key of the study.
+    pub keys: Vec<String>,
+    /// In the order of the study.
+    pub rows: Vec<SweepRow>,
+}
+
+impl SweepTable {
+    /// The names of the columns of text: those before the seed.
+    pub fn labels(&self) -> Vec<&str> {
+        let run = self.has_runs.then_some("run");
+        run.into_iter().chain(self.keys.iter().map(String::as_str)).collect()
+    }
+
+    /// The texts of a row, for the names of [`Self::labels`]; empty for a key that is not its own.
+    pub fn texts<'a>(&'a self, row: &'a SweepRow) -> Vec<&'a str> {
+        let of_key = |key: &String| {
+            let own = row.keys.iter().find(|(known, _)| known == key);
+            own.map_or("", |(_, label)| label.as_str())
+        };
+        let run = self.has_runs.then_some(row.run.as_str());
+        run.into_iter().chain(self.keys.iter().map(of_key)).collect()
+    }
+
+    /// The rows as CSV: `point`, the swept keys, `seed`, the metrics and `error`.
+    ///
+    /// # Errors
+    /// Those of a text in memory: none.
+    pub fn csv(&self) -> io::Result<String> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let head = [&["point"], &self.labels()[..], &["seed"]].concat();
+        writer.write_record([&head[..], &metric::NAMES[..], &["error"]].concat())?;
+        for row in &self.rows {
+            let (point, seed, error) = (row.point.to_string(), row.seed.to_string(), row.error());
+            let numbers = metric::numbers(row.result.as_ref().unwrap_or(&Value::Null));
+            let numbers: Vec<&str> = numbers.iter().map(|(_, number)| number.as_str()).collect();
+            let head = [&[point.as_str()], &self.texts(row)[..], &[seed.as_str()]].concat();
+            writer.write_record([&head[..], &numbers[..], &[error.as_str()]].concat())?;
+        }
+        let bytes = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
+        String::from_utf8(bytes).map_err(io::Error::other)
+    }
+
+    /// The rows without a complete run.
+    pub fn failed(&self) -> impl Iterator<Item = &SweepRow> {
+        self.rows.iter().filter(|row| !row.error().is_empty())
+    }
+}

@@ -1,0 +1,229 @@
+//! `evenkeel sweep` and `evenkeel merge`.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use evenkeel::rng::{Purpose, Stream};
+use evenkeel::study::reproduce::{Scale, Study};
+
+use super::bench::{Bench, Left};
+
+/// Six points, each under two seeds.
+const STUDY: &str = r#"
+[scenario.topology]
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+[scenario.transport]
+congestion_control = "line-rate"
+[scenario.workload]
+kind = "all-to-all"
+[[run]]
+name = "small"
+seeds = 2
+[run.over]
+policy = ["ecmp", "spray"]
+"workload.bytes" = { from = "64KB", to = "256KB", times = 2 }
+"#;
+
+fn with_study() -> Bench {
+    let bench = Bench::new();
+    bench.write("study.toml", STUDY);
+    bench
+}
+
+/// Runs the sweep into a folder, as if it were on no cluster.
+fn sweep(bench: &Bench, folder: &str, options: &[&str]) -> Left {
+    bench.evenkeel(&[&["sweep", "study.toml", "--out", folder], options].concat())
+}
+
+#[test]
+fn the_study_in_the_documentation_is_valid() {
+    let page = include_str!("../../../docs/sweeps.md");
+    let text = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let study = Study::parse(text, Path::new("page.toml"), Scale::Paper).unwrap();
+    study.check().unwrap();
+    assert_eq!(study.runs(), 3 * 3 * 2 * 5);
+}
+
+#[test]
+fn results_are_a_row_for_each_point_and_seed_in_the_order_of_the_study() {
+    let bench = with_study();
+    let left = sweep(&bench, "one", &["--jobs", "1"]);
+    let out = "12 runs of 6 points, 0 with an error\nresults   one/results.csv";
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    assert!(left.out.starts_with(out), "{}", left.out);
+    let results = bench.read("one/results.csv");
+    let lines: Vec<&str> = results.lines().collect();
+    assert_eq!(lines.len(), 1 + 12);
+    assert!(lines[0].starts_with("point,policy,workload.bytes,seed,cct_ns,bound_ns,"), "{results}");
+    assert!(lines[0].ends_with(",events,error"), "{results}");
+    for (line, start) in [(1, "1,ecmp,64KB,1,"), (2, "1,ecmp,64KB,2,"), (12, "6,spray,256KB,2,")] {
+        assert!(lines[line].starts_with(start), "{results}");
+    }
+    assert_eq!(bench.read("one/study.toml"), STUDY);
+    assert_eq!(sweep(&bench, "three", &["--jobs", "3"]).status, 0);
+    assert_eq!(bench.read("three/results.csv"), results);
+    let again = sweep(&bench, "one", &[]);
+    assert!(again.err.contains("12 of 12 runs are there"), "{}", again.err);
+    assert_eq!(bench.read("one/results.csv"), results);
+}
+
+#[test]
+fn a_failed_point_is_a_row_with_its_error() {
+    let bench = Bench::new();
+    let zip =
+        "[run.zip]\n\"topology.spines\" = [2, 0, 2]\ntime_limit = [\"1s\", \"1s\", \"1us\"]\n";
+    let [head, _] = STUDY.split("[run.over]").collect::<Vec<_>>()[..] else { panic!("two parts") };
+    bench.write("study.toml", &format!("{head}{zip}"));
+    let left = sweep(&bench, "results", &[]);
+    assert_eq!(left.status, 1, "{left:?}");
+    assert!(left.out.starts_with("6 runs of 3 points, 4 with an error\n"), "{}", left.out);
+    let first =
+        "point 2 (topology.spines 0, time_limit 1s), seed 1: topology.spines = 0 is invalid: ";
+    assert!(left.err.contains(first), "{}", left.err);
+    let results = bench.read("results/results.csv");
+    let lines: Vec<&str> = results.lines().collect();
+    assert!(lines[0].starts_with("point,topology.spines,time_limit,seed,cct_ns"), "{results}");
+    assert!(lines[1].ends_with(',') && lines[3].contains("topology.spines = 0"), "{results}");
+    assert!(lines[6].ends_with("did not complete: 0 of 56 messages at its end"), "{results}");
+    bench.write("study.toml", &STUDY.replace("leaves = 2", "leafs = 2"));
+    let left = sweep(&bench, "invalid", &[]);
+    assert_eq!(left.status, 2, "{left:?}");
+    assert!(left.err.contains("leafs") && left.err.contains("leaves"), "{}", left.err);
+    bench.write("study.toml", STUDY);
+    let corrected = sweep(&bench, "invalid", &[]);
+    assert_eq!(corrected.status, 0, "{corrected:?}");
+}
+
+#[test]
+fn shards_merge_into_the_bytes_of_a_whole_sweep() {
+    let bench = with_study();
+    assert_eq!(sweep(&bench, "whole", &[]).status, 0);
+    for shard in ["1/3", "2/3"] {
+        let folder = format!("shard-{}", &shard[..1]);
+        assert_eq!(sweep(&bench, &folder, &["--shard", shard]).status, 0);
+        assert_eq!(bench.read(&format!("{folder}/results.csv")).lines().count(), 1 + 4);
+    }
+    let merge =
+        |folders: &[&str]| bench.evenkeel(&[&["merge"], folders, &["--out", "merged"]].concat());
+    merge(&["shard-1", "shard-2"]).expect_invalid(&[
+        "4 of 12 runs have no result, the first is point 2 (policy ecmp, bytes 128KB), seed 1",
+    ]);
+    let job = [("JOB_COMPLETION_INDEX", "2")];
+    let mut third = bench.command(&["sweep", "study.toml", "--out", "shard-3", "--shards", "3"]);
+    let third = third.envs(job).output().expect("the program starts");
+    let note = String::from_utf8_lossy(&third.stderr);
+    assert_eq!(note, "note: shard 3 of 3, by JOB_COMPLETION_INDEX\n");
+    let left = merge(&["shard-3", "shard-1", "shard-2", "shard-1"]);
+    assert_eq!(left.status, 0, "{left:?}");
+    for file in ["results.csv", "study.toml"] {
+        assert_eq!(bench.read(&format!("merged/{file}")), bench.read(&format!("whole/{file}")));
+    }
+    let mut alone = bench.command(&["sweep", "study.toml", "--out", "alone"]);
+    let alone = alone.envs(job).output().expect("the program starts");
+    assert!(String::from_utf8_lossy(&alone.stderr).contains("expected --shards N"));
+}
+
+#[test]
+fn folders_of_others_and_shards_of_another_study_are_errors() {
+    let bench = with_study();
+    fs::create_dir(bench.path("mine")).unwrap();
+    bench.write("mine/notes.txt", "mine");
+    sweep(&bench, "mine", &[]).expect_invalid(&["mine: the folder holds 'notes.txt'"]);
+    assert_eq!(bench.names("mine"), ["notes.txt"]);
+    assert_eq!(sweep(&bench, "a", &["--shard", "1/2"]).status, 0);
+    bench.write("study.toml", &STUDY.replace("64KB", "32KB"));
+    assert_eq!(sweep(&bench, "b", &["--shard", "2/2"]).status, 0);
+    let left = bench.evenkeel(&["merge", "a", "b", "--out", "c"]);
+    left.expect_invalid(&["a and b: their study.toml differ"]);
+    bench.write("column.toml", &STUDY.replace("policy = [", "events = ["));
+    let column = bench.evenkeel(&["sweep", "column.toml", "--out", "d"]);
+    column.expect_invalid(&["run 'small': over.events: the results have a column of this name"]);
+    bench.evenkeel(&["merge", "a", "none", "--out", "c"]).expect_invalid(&["none/study.toml"]);
+    sweep(&bench, "a", &["--shard", "3/2"]).expect_invalid(&["'3/2' is no shard"]);
+}
+
+/// The lines of the log of finished runs.
+fn log_lines(bench: &Bench, folder: &str) -> usize {
+    let log = fs::read_to_string(bench.path(folder).join("sweep.runs.jsonl")).unwrap_or_default();
+    log.matches('\n').count()
+}
+
+/// The length of that log.
+fn log_bytes(bench: &Bench, folder: &str) -> u64 {
+    let log = bench.path(folder).join("sweep.runs.jsonl");
+    fs::metadata(log).map_or(0, |file| file.len())
+}
+
+/// Starts the sweep where files may grow by `kilobytes` only, and waits for its end.
+#[cfg(unix)]
+fn with_full_disk(bench: &Bench, folder: &str, kilobytes: u64) -> Left {
+    let size = log_bytes(bench, folder);
+    // Without the signal a write beyond the limit fails, as on a full disk; blocks are of 512 B.
+    let blocks = size / 512 + 2 * kilobytes;
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
+    let program = env!("CARGO_BIN_EXE_evenkeel");
+    let arguments = ["-c", &script, "sh", program, "sweep", "study.toml", "--out", folder];
+    let output = Command::new("sh")
+        .args(arguments)
+        .current_dir(bench.path(""))
+        .stdin(Stdio::null())
+        .output()
+        .expect("the shell starts");
+    Left {
+        status: output.status.code().expect("it ends by itself"),
+        out: String::from_utf8(output.stdout).expect("it is UTF-8"),
+        err: String::from_utf8(output.stderr).expect("it is UTF-8"),
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_sweep_killed_twenty_times_and_out_of_disk_has_the_bytes_of_an_undisturbed_one() {
+    let bench = Bench::new();
+    let study = STUDY.replace("seeds = 2", "seeds = 40").replace("256KB", "1024KB");
+    bench.write("study.toml", &study);
+    assert_eq!(sweep(&bench, "whole", &[]).status, 0);
+    let seed = 16;
+    let mut random = Stream::new(seed, Purpose::Test, 0);
+    let mut torn = 0;
+    for kill in 0..20 {
+        if kill % 5 == 2 {
+            let left = with_full_disk(&bench, "killed", 4 + u64::from(random.below(9)));
+            assert_eq!(left.status, 2, "kill {kill}: {left:?}");
+            assert!(left.err.contains("cannot write"), "kill {kill}: {left:?}");
+        }
+        let mut command = bench.command(&["sweep", "study.toml", "--out", "killed"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // As far into the sweep on a slow machine as on a fast one.
+        let target = log_bytes(&bench, "killed") + u64::from(random.below(25_000));
+        while log_bytes(&bench, "killed") < target && child.try_wait().unwrap().is_none() {
+            thread::sleep(Duration::from_micros(200));
+        }
+        thread::sleep(Duration::from_micros(u64::from(random.below(3_000))));
+        assert!(child.try_wait().unwrap().is_none(), "kill {kill}: it has ended by itself");
+        child.kill().expect("a signal can be sent");
+        child.wait().expect("it ends");
+        // What a kill in the middle of a write leaves, which it seldom does by itself.
+        let log = bench.path("killed").join("sweep.runs.jsonl");
+        let bytes = fs::read(&log).unwrap_or_default();
+        if kill % 3 == 1 && bytes.len() > 100 {
+            fs::write(&log, &bytes[..bytes.len() - 1 - random.below(99) as usize]).unwrap();
+            torn += 1;
+        }
+    }
+    let known = log_lines(&bench, "killed");
+    let left = sweep(&bench, "killed", &[]);
+    assert_eq!(left.status, 0, "seed {seed}: {left:?}");
+    for file in ["results.csv", "study.toml"] {
+        let of = |folder: &str| bench.read(&format!("{folder}/{file}"));
+        assert_eq!(of("killed"), of("whole"), "seed {seed}, {torn} torn, {known} known");
+    }
+    let lines = bench.read("whole/results.csv").lines().count() - 1;
+    assert_eq!(log_lines(&bench, "killed"), lines, "nothing is simulated twice");
+    assert!(torn > 0 && known > 0, "{torn} torn lines, {known} known: nothing was resumed");
+}
