@@ -26,7 +26,8 @@
 //!
 //! # Reading order
 //!
-//! 1. Ground: [`units`] (times, bytes, rates), [`ids`], [`rng`] (a stream for each purpose and id).
+//! 1. Ground: [`units`] (times, bytes, rates), [`ids`], [`rng`] (a stream for each purpose and id);
+//!    `prefetch` brings memory near.
 //! 2. [`packet`]: the fields of a packet.
 //! 3. [`balance`], [`split`], [`nic`], [`rail`]: the product. Start at [`nic::Nic`], whose
 //!    documentation lists the verbs; then read one policy of each kind, such as
@@ -52,13 +53,13 @@
 //! Each layer uses only those to its left:
 //!
 //! ```text
-//! units ids rng  <-  packet  <-  nic balance split rail  <-  topology collective workload
+//! units ids rng prefetch  <-  packet  <-  nic balance split rail  <-  topology collective workload
 //!   <-  endpoint switching  <-  bound fabric  <-  fluid multirail record  <-  scenario hpcc
 //!   <-  study report  <-  cli (the binary)
 //! ```
 //!
 //! A test checks this against the sources. The bridge to C++ (`bridge`, with the features `bridge`
-//! and `ns3`) uses every layer except `collective`, `bound`, `fluid`, `multirail`, `record`,
+//! and `ns3`) uses every layer except `prefetch`, `collective`, `bound`, `fluid`, `multirail`, `record`,
 //! `study` and `cli`, and no layer uses it.
 //!
 //! # What each layer does not know
@@ -112,6 +113,7 @@ pub mod ids;
 pub mod multirail;
 pub mod nic;
 pub mod packet;
+mod prefetch;
 pub mod rail;
 #[cfg(feature = "fabric")]
 pub mod record;

@@ -9,6 +9,7 @@ use super::policies::Policies;
 use super::splitters::Splitters;
 use crate::ids::{HostId, PortId, TaskId};
 use crate::nic::{Nic, NicConfig, PortFacts};
+use crate::prefetch::prefetch_all;
 use crate::split::SplitterContext;
 use crate::units::{Span, Time};
 
@@ -59,6 +60,12 @@ impl Host {
             lanes: Lanes::default(),
             wake: Time::NEVER,
         }
+    }
+
+    /// Starts to bring it near.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch_all(self);
     }
 
     /// Schedules a message or the end of a delay.

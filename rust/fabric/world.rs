@@ -84,7 +84,7 @@ impl World {
     pub(super) fn run(&mut self, by: Time, most: u64) {
         let end = self.events + most;
         while self.events < end {
-            let Some((now, word)) = self.network.pop_event(by) else { return };
+            let Some((now, word)) = self.network.pop_event(by, &self.endpoints) else { return };
             self.now = now;
             self.events += 1;
             // Only what happens at a host ends a message or calls for an answer.

@@ -127,6 +127,7 @@ use verbs::{Completion, WorkQueues};
 use crate::balance::sender::SenderPolicy;
 use crate::ids::{HostId, QpId};
 use crate::packet::{DataView, Packet};
+use crate::prefetch::{prefetch, prefetch_all};
 use crate::units::{Span, Time};
 
 /// A NIC with one port. A clone goes on from the same state on its own.
@@ -234,6 +235,36 @@ impl Nic {
     #[inline]
     pub fn has_packets(&self) -> bool {
         !self.control.is_empty() || !self.ready.is_empty() || !self.paced.is_empty()
+    }
+
+    /// Starts to bring near where the halves of `qp` are found.
+    #[inline]
+    pub(crate) fn prefetch_qp(&self, qp: QpId) {
+        self.qps.get(qp.index()).into_iter().for_each(prefetch);
+    }
+
+    /// Starts to bring near what a packet for `qp` is for: its sending half if it is control, else
+    /// its receiving half.
+    #[inline]
+    pub(crate) fn prefetch_half(&self, qp: QpId, is_control: bool) {
+        let Some(qp) = self.qps.get(qp.index()) else { return };
+        match is_control {
+            true => self.requesters.get(qp.requester.index()).into_iter().for_each(prefetch_all),
+            false => self.responders.get(qp.responder.index()).into_iter().for_each(prefetch_all),
+        }
+    }
+
+    /// Starts to bring near whose turn to send is next.
+    #[inline]
+    pub(crate) fn prefetch_turn(&self) {
+        self.ready.front().into_iter().for_each(prefetch);
+    }
+
+    /// Starts to bring near the sending half whose turn is next.
+    #[inline]
+    pub(crate) fn prefetch_next(&self) {
+        let next = self.ready.front().and_then(|slot| self.requesters.get(slot.index()));
+        next.into_iter().for_each(prefetch_all);
     }
 
     /// Takes a packet; one for a queue pair that does not exist is dropped and counted.

@@ -13,8 +13,8 @@ use crate::rng::{Purpose, Stream};
 use crate::topology::{Node, Topology};
 use crate::units::Span;
 
-/// A window with fewer events for each part is left to one thread: these take some ten microseconds,
-/// in which threads on cores of their own meet, but hardly more.
+/// A window with fewer events for each part is left to one thread: these take some ten
+/// microseconds, in which threads on cores of their own meet, but hardly more.
 const QUIET_EVENTS: u64 = 256;
 
 /// How edge switches are divided; switches above follow most of their neighbours below.

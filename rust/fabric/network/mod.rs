@@ -21,7 +21,11 @@
 //! - a port is looked up once a step ([`output`]), what an arrival does is inlined, ports without
 //!   a due packet are not settled: to 760;
 //! - where neither flow control nor trimming has a say, a packet is enqueued with one check of the
-//!   buffer (decided once for a run): to 695.
+//!   buffer (decided once for a run): to 695;
+//! - where there are many queue pairs, the memory of hosts and of the halves that coming packets
+//!   are for is fetched ahead like that of ports, in steps of which each reads what the one before
+//!   has fetched: 0.70 of the time with 65,536 queue pairs on 1,024 hosts, 0.93 with one on each
+//!   of 8,192.
 //!
 //! Narrower buckets of the calendar with 1,024 hosts cost 5 % of the time: more of them hold memory
 //! that is hardly used. A pass by the upper bits of times before sorting a bucket cost 60
@@ -36,7 +40,6 @@ mod output;
 mod pfc;
 mod pool;
 mod port;
-mod prefetch;
 mod readings;
 mod settling;
 mod tracing;
@@ -54,15 +57,16 @@ use super::event_queue::EventQueue;
 use super::outcome::PauseRecord;
 use super::setup::Setup;
 use super::trace_buffer::TraceBuffer;
-use crate::ids::PortId;
+use crate::endpoint::Endpoints;
+use crate::ids::{HostId, PortId, QpId};
 use crate::packet::Packet;
+use crate::prefetch::prefetch;
 use crate::switching::{FabricConfig, Switching};
 use crate::topology::{Node, Topology};
 use crate::units::{Span, Time};
 use failing_links::LinkRates;
 use pool::Pool;
 use port::{Port, PortParts};
-use prefetch::prefetch;
 
 /// The size of a second-level cache, bytes: on smaller fabrics looking ahead only costs.
 const NEAR_CACHE: usize = 1 << 16;
@@ -82,6 +86,10 @@ pub(super) struct Network {
     forwarding_delay: Span,
     /// Whether acknowledgements have priority, so that PFC does not pause them.
     ack_priority: bool,
+    /// Packets that come to hosts soon: the host, the queue pair, and whether it is control.
+    arriving: Vec<(HostId, QpId, bool)>,
+    /// Hosts that may send their next packet soon.
+    sending: Vec<HostId>,
     /// Ports whose wires end in other parts of a divided run.
     borders: Vec<PortId>,
     /// PFC frames that took effect.
@@ -110,6 +118,8 @@ impl Network {
             rates: LinkRates::default(),
             forwarding_delay: fabric.forwarding_delay,
             ack_priority: setup.nic.ack.priority,
+            arriving: Vec::new(),
+            sending: Vec::new(),
             borders: Vec::new(),
             pauses: Vec::new(),
             trace: None,
@@ -140,9 +150,13 @@ impl Network {
 
     /// Takes the next event, if it is not later than `by`.
     #[inline(always)]
-    pub(in crate::fabric) fn pop_event(&mut self, by: Time) -> Option<(Time, Word)> {
+    pub(in crate::fabric) fn pop_event(
+        &mut self,
+        by: Time,
+        endpoints: &Endpoints,
+    ) -> Option<(Time, Word)> {
         if self.queue.is_bucket_done() {
-            self.take_bucket();
+            self.take_bucket(endpoints);
         }
         self.queue.pop(by)
     }
@@ -150,12 +164,46 @@ impl Network {
     /// Makes the next bucket of the calendar the current one, and fetches the memory of the one
     /// after that: ports and packets.
     #[inline(never)]
-    fn take_bucket(&mut self) {
+    fn take_bucket(&mut self, endpoints: &Endpoints) {
         if self.queue.advance() && self.is_large {
             for (port, slot) in self.queue.upcoming() {
                 self.ports[port.index()].prefetch();
                 prefetch(self.pool.get(slot));
             }
+            if endpoints.has_many_queue_pairs() {
+                self.prefetch_hosts(endpoints);
+            }
+        }
+    }
+
+    /// Fetches the memory of hosts to which packets come: each step reads what the one before has
+    /// fetched.
+    fn prefetch_hosts(&mut self, endpoints: &Endpoints) {
+        let Self { queue, ports, pool, arriving, sending, .. } = self;
+        arriving.clear();
+        sending.clear();
+        for (port, slot) in queue.upcoming() {
+            let port = &ports[port.index()];
+            if let Node::Host(host) = port.end.node() {
+                endpoints.host(host).prefetch();
+                let packet = &pool.get(slot).packet;
+                arriving.push((host, packet.qp, packet.is_control()));
+            } else if let Node::Host(host) = port.start.node() {
+                endpoints.host(host).prefetch();
+                sending.push(host);
+            }
+        }
+        for &(host, qp, _) in arriving.iter() {
+            endpoints.host(host).nic.prefetch_qp(qp);
+        }
+        for &host in sending.iter() {
+            endpoints.host(host).nic.prefetch_turn();
+        }
+        for &(host, qp, is_control) in arriving.iter() {
+            endpoints.host(host).nic.prefetch_half(qp, is_control);
+        }
+        for &host in sending.iter() {
+            endpoints.host(host).nic.prefetch_next();
         }
     }
 

@@ -16,9 +16,9 @@ pub(super) use flags::{Special, Traced};
 use std::collections::VecDeque;
 
 use super::pool::SlotId;
-use super::prefetch::prefetch;
 use crate::ids::{HostId, SwitchId};
 use crate::packet::{Flags, Packet};
+use crate::prefetch::prefetch;
 use crate::switching::{Rounding, Waiting};
 use crate::topology::Node;
 use crate::units::{BitRate, Bytes, Span, Time};

@@ -44,7 +44,9 @@ impl World {
     pub(in crate::fabric) fn run_window(&mut self, end: Time, most: u64) -> u64 {
         let Some(by) = end.as_ps().checked_sub(1).map(Time::from_ps) else { return 0 };
         for handled in 0..most {
-            let Some((now, word)) = self.network.pop_event(by) else { return handled };
+            let Some((now, word)) = self.network.pop_event(by, &self.endpoints) else {
+                return handled;
+            };
             self.now = now;
             self.events += 1;
             if self.handle(now, word) {

@@ -18,7 +18,7 @@ pub(crate) enum Peers {
 
 /// The levels from the bottom up; each may use all levels below it.
 pub(crate) const LEVELS: [Level; 10] = [
-    Level { modules: &["units", "ids", "rng"], peers: Peers::Seen },
+    Level { modules: &["units", "ids", "rng", "prefetch"], peers: Peers::Seen },
     Level { modules: &["packet"], peers: Peers::Unseen },
     // Schemes name a recovery of the NIC; the NIC asks sender policies; splitters pin paths.
     Level { modules: &["nic", "balance", "split", "rail"], peers: Peers::Seen },
@@ -195,12 +195,12 @@ mod tests {
     fn upward_edges_are_faults() {
         assert_eq!(
             faults("rust/nic/qp.rs", "//! A QP.\nuse crate::fabric::Outcome;\n"),
-            ["rust/nic/qp.rs:2: nic must not use fabric: it may use units, ids, rng, packet, \
+            ["rust/nic/qp.rs:2: nic must not use fabric: it may use units, ids, rng, prefetch, packet, \
                  balance, split, rail"]
         );
         assert_eq!(
             faults("rust/units/time.rs", "use crate::packet::Stamp;"),
-            ["rust/units/time.rs:1: units must not use packet: it may use ids, rng"]
+            ["rust/units/time.rs:1: units must not use packet: it may use ids, rng, prefetch"]
         );
     }
 
