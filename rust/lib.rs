@@ -46,6 +46,7 @@
 //!    family of ns-3 simulators from their own files).
 //! 9. [`study`] (runs and sets of runs) and [`report`] (their results); the command line is in the
 //!    binary.
+//! 10. [`results`] reads back what reports wrote, and [`plot`] draws figures of it.
 //!
 //! # Layers
 //!
@@ -59,7 +60,7 @@
 //!
 //! A test checks this against the sources. The bridge to C++ (`bridge`, with the features `bridge`
 //! and `ns3`) uses every layer except `collective`, `bound`, `fluid`, `multirail`, `record`,
-//! `study` and `cli`, and no layer uses it.
+//! `study`, `results`, `plot` and `cli`, and no layer uses it.
 //!
 //! # What each layer does not know
 //!
@@ -80,7 +81,8 @@
 //! # Features
 //!
 //! `fabric` has the worlds in Rust and all that is built on them: [`fabric`], [`bound`], [`fluid`],
-//! [`multirail`], [`record`], [`scenario`], [`hpcc`], [`study`] and [`report`]. Without it the
+//! [`multirail`], [`record`], [`scenario`], [`hpcc`], [`study`], [`report`] and [`results`]. `plot`
+//! adds the figures, and `png` their second format. Without it the
 //! library is the layers below, for a world of your own. `cli` is the program; both are on by
 //! default. `bridge` and `ns3` are the contract with C++. A crate that uses the library needs no
 //! command line:
@@ -112,11 +114,15 @@ pub mod ids;
 pub mod multirail;
 pub mod nic;
 pub mod packet;
+#[cfg(feature = "plot")]
+pub mod plot;
 pub mod rail;
 #[cfg(feature = "fabric")]
 pub mod record;
 #[cfg(feature = "fabric")]
 pub mod report;
+#[cfg(feature = "fabric")]
+pub mod results;
 pub mod rng;
 #[cfg(feature = "fabric")]
 pub mod scenario;

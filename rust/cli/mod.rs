@@ -10,6 +10,7 @@ mod incomplete;
 mod list;
 mod merge;
 mod output;
+mod plot;
 mod progress;
 mod qps;
 mod rails;
@@ -82,6 +83,7 @@ enum Command {
     Sweep(sweep::Arguments),
     Merge(merge::Arguments),
     Reproduce(reproduce::Arguments),
+    Plot(plot::Arguments),
     Hpcc(hpcc::Arguments),
     Check(check::Arguments),
     Bound(bound::Arguments),
@@ -110,6 +112,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Plot(arguments) => plot::run(&arguments),
         Command::Hpcc(arguments) => hpcc::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Bound(arguments) => bound::run(&arguments),

@@ -8,6 +8,7 @@ mod compare;
 mod help;
 mod hpcc;
 mod inspect;
+mod plot;
 mod reproduce;
 mod run;
 mod sweep;

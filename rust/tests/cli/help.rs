@@ -2,12 +2,13 @@
 
 use super::bench::Bench;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "run",
     "compare",
     "sweep",
     "merge",
     "reproduce",
+    "plot",
     "hpcc",
     "check",
     "bound",

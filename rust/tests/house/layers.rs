@@ -17,7 +17,7 @@ pub(crate) enum Peers {
 }
 
 /// The levels from the bottom up; each may use all levels below it.
-pub(crate) const LEVELS: [Level; 10] = [
+pub(crate) const LEVELS: [Level; 12] = [
     Level { modules: &["units", "ids", "rng"], peers: Peers::Seen },
     Level { modules: &["packet"], peers: Peers::Unseen },
     // Schemes name a recovery of the NIC; the NIC asks sender policies; splitters pin paths.
@@ -31,6 +31,9 @@ pub(crate) const LEVELS: [Level; 10] = [
     Level { modules: &["fluid", "multirail", "record"], peers: Peers::Unseen },
     Level { modules: &["scenario", "hpcc"], peers: Peers::Unseen },
     Level { modules: &["study", "report"], peers: Peers::Seen },
+    // What was written is read again, and drawn from what was read.
+    Level { modules: &["results"], peers: Peers::Unseen },
+    Level { modules: &["plot"], peers: Peers::Unseen },
     Level { modules: &["cli"], peers: Peers::Unseen },
 ];
 

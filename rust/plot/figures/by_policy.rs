@@ -1,0 +1,57 @@
+//! A metric for each policy, with its interval over seeds.
+
+use super::labels::Group;
+use super::{Request, metric_label};
+use crate::plot::{Axis, DotPlot, DotRow, Drawing, Figure};
+use crate::results::Dimension;
+use crate::study::statistics::Sample;
+
+/// A row for each group of runs; `None` if no run has the metric.
+pub(super) fn of_runs(groups: &[Group<'_>], request: &Request) -> Option<Figure> {
+    let values = |group: &Group<'_>| {
+        let runs = group.runs.iter();
+        let values = runs.filter_map(|run| run.metric(&request.metric)).collect();
+        (group.name.clone(), values)
+    };
+    figure("", groups.iter().map(values).collect(), request)
+}
+
+/// A row for each name with values, the smallest mean first; `None` if there are none.
+pub(super) fn figure(
+    subject: &str,
+    values: Vec<(String, Vec<f64>)>,
+    request: &Request,
+) -> Option<Figure> {
+    let mut rows: Vec<DotRow> = values.into_iter().filter_map(row).collect();
+    rows.sort_by(|a, b| a.value.total_cmp(&b.value));
+    if rows.is_empty() {
+        return None;
+    }
+    let all = || rows.iter().flat_map(|row| row.values.iter().copied().chain([row.value]));
+    let label = metric_label(&request.metric);
+    let dimension = Dimension::of_metric(&request.metric);
+    let axis = Axis::new(&label, dimension, all()).wide(all());
+    let seeds = rows.iter().map(|row| row.values.len()).max().unwrap_or(1).max(1);
+    let note = match seeds {
+        1 => "one run each".to_owned(),
+        _ => format!("means of up to {seeds} seeds with 95 % intervals; the ticks are single runs"),
+    };
+    let subject = if subject.is_empty() { "" } else { &format!(": {subject}") };
+    let title = format!("{}{subject}", capital(&label));
+    let plot = DotPlot { title, note, axis, rows, reference: String::new() };
+    Some(Figure::new(&format!("by-policy{}", subject.replace(": ", "-")), Drawing::Dots(plot)))
+}
+
+fn row((name, values): (String, Vec<f64>)) -> Option<DotRow> {
+    let sample = Sample::of(&values)?;
+    let interval = sample.interval().map(|it| (it.low, it.high));
+    let values = if values.len() > 1 { values } else { Vec::new() };
+    Some(DotRow { name, value: sample.mean, interval, values, reference: None })
+}
+
+pub(super) fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    characters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
