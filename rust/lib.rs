@@ -46,7 +46,8 @@
 //!    family of ns-3 simulators from their own files).
 //! 9. [`study`] (runs and sets of runs) and [`report`] (their results); the command line is in the
 //!    binary.
-//! 10. [`results`] reads back what reports wrote, and [`plot`] draws figures of it.
+//! 10. [`results`] reads back what reports wrote, [`plot`] draws figures of it, and
+//!     [`page`] is the HTML page of a report.
 //!
 //! # Layers
 //!
@@ -55,12 +56,12 @@
 //! ```text
 //! units ids rng  <-  packet  <-  nic balance split rail  <-  topology collective workload
 //!   <-  endpoint switching  <-  bound fabric  <-  fluid multirail record  <-  scenario hpcc
-//!   <-  study report  <-  cli (the binary)
+//!   <-  study report  <-  results  <-  plot  <-  page  <-  cli (the binary)
 //! ```
 //!
 //! A test checks this against the sources. The bridge to C++ (`bridge`, with the features `bridge`
 //! and `ns3`) uses every layer except `collective`, `bound`, `fluid`, `multirail`, `record`,
-//! `study`, `results`, `plot` and `cli`, and no layer uses it.
+//! `study`, `results`, `plot`, `page` and `cli`, and no layer uses it.
 //!
 //! # What each layer does not know
 //!
@@ -82,7 +83,7 @@
 //!
 //! `fabric` has the worlds in Rust and all that is built on them: [`fabric`], [`bound`], [`fluid`],
 //! [`multirail`], [`record`], [`scenario`], [`hpcc`], [`study`], [`report`] and [`results`]. `plot`
-//! adds the figures, and `png` their second format. Without it the
+//! adds [`plot`] and [`page`], and `png` their second format. Without it the
 //! library is the layers below, for a world of your own. `cli` is the program; both are on by
 //! default. `bridge` and `ns3` are the contract with C++. A crate that uses the library needs no
 //! command line:
@@ -114,6 +115,8 @@ pub mod ids;
 pub mod multirail;
 pub mod nic;
 pub mod packet;
+#[cfg(feature = "plot")]
+pub mod page;
 #[cfg(feature = "plot")]
 pub mod plot;
 pub mod rail;

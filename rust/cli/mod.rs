@@ -15,6 +15,7 @@ mod progress;
 mod qps;
 mod rails;
 mod record;
+mod report;
 mod reproduce;
 mod run;
 mod scenario;
@@ -84,6 +85,7 @@ enum Command {
     Merge(merge::Arguments),
     Reproduce(reproduce::Arguments),
     Plot(plot::Arguments),
+    Report(report::Arguments),
     Hpcc(hpcc::Arguments),
     Check(check::Arguments),
     Bound(bound::Arguments),
@@ -113,6 +115,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Hpcc(arguments) => hpcc::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Bound(arguments) => bound::run(&arguments),

@@ -31,7 +31,7 @@ docs/plotting.md shows them.
 
 /// Draw figures of results, as SVG or PNG
 ///
-/// DIR is a folder that run, compare, sweep or reproduce wrote with --out, or a table of a study.
+/// DIR is a folder that run, sweep or reproduce wrote with --out, or a table of a study.
 /// Every figure that the results have data for is drawn; several runs share a figure where they can
 /// be compared. Nothing is simulated.
 #[derive(Debug, Args)]

@@ -25,7 +25,8 @@ A results folder has these files:
   flows.csv      a row for each flow: when it was posted, delivered and
                  acknowledged, in ns; in order of completion for traces that
                  are read during the run (workload.streaming)
-  links.csv      the bytes that each direction of each link carried
+  links.csv      the bytes that each direction of each link carried, its longest
+                 queue and the packets that were marked there
   scenario.toml  the scenario with every default written out
   pfc.txt        with priority flow control, a line for each pause or resume
                  in the HPCC family's format: time_ns node_id node_type

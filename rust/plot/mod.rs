@@ -25,7 +25,7 @@ pub use figures::{Request, figures};
 pub use heat_map::{HeatMap, Panel};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
-pub use style::{DASHES, PALETTE};
+pub use style::{DASHES, PALETTE, heat_color};
 
 /// A figure with the name of its file.
 #[derive(Debug, Clone, PartialEq)]

@@ -58,6 +58,12 @@ pub(super) fn heat(share: f64) -> RGBColor {
     RGBColor(mix(r0, r1), mix(g0, g1), mix(b0, b1))
 }
 
+/// The same as `#rrggbb`.
+pub fn heat_color(share: f64) -> String {
+    let RGBColor(red, green, blue) = heat(share);
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
 /// How wide a text is, in pixels, generously.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let wide = |character: char| match character {

@@ -29,7 +29,7 @@ pub use table::Table;
 pub enum Results {
     /// One run: `evenkeel run --out`, `evenkeel hpcc --out`.
     Run(Box<RunFolder>),
-    /// The runs of studies, a table each: `evenkeel sweep --out`, `evenkeel compare --out`,
+    /// The runs of studies, a table each: `evenkeel sweep --out`,
     /// `evenkeel reproduce --out`.
     Studies(Vec<StudyTable>),
 }

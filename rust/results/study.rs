@@ -12,6 +12,7 @@ pub struct StudyRow {
     pub group: String,
     /// The keys that differ between runs, with their values.
     pub parameters: Vec<(String, String)>,
+    seed: String,
     /// The number of its row in the table, from 0.
     row: usize,
 }
@@ -84,7 +85,8 @@ impl StudyTable {
                     .map(|&key| (table.columns()[key].clone(), table.text(row, key).to_owned())),
             );
             let group = group.map_or("", |column| table.text(row, column)).to_owned();
-            rows.push(StudyRow { group, parameters: values, row });
+            let seed = table.text(row, seed).to_owned();
+            rows.push(StudyRow { group, parameters: values, seed, row });
         }
         Ok(Self { name, rows, failed, table })
     }
@@ -110,6 +112,11 @@ impl StudyTable {
 }
 
 impl StudyRow {
+    /// Its seed.
+    pub fn seed(&self) -> &str {
+        &self.seed
+    }
+
     /// The value of a key; empty if the run does not have it.
     pub fn parameter(&self, key: &str) -> &str {
         self.parameters.iter().find(|(it, _)| it == key).map_or("", |(_, value)| value)

@@ -9,6 +9,7 @@ mod help;
 mod hpcc;
 mod inspect;
 mod plot;
+mod report;
 mod reproduce;
 mod run;
 mod sweep;

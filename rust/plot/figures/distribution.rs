@@ -2,6 +2,7 @@
 
 use super::labels::Group;
 use crate::plot::{Axis, Chart, Drawing, Figure, Join, Point, Series};
+use crate::report::human;
 use crate::results::{Dimension, ResultsError};
 
 /// Points of a line that has more messages.
@@ -21,7 +22,7 @@ pub(super) fn figure(groups: &[Group<'_>]) -> Result<Figure, ResultsError> {
             runs += 1;
         }
         times.sort_by(f64::total_cmp);
-        messages += all;
+        messages += all as u64;
         open += all - times.len();
         series.push(Series {
             name: group.name.clone(),
@@ -32,7 +33,8 @@ pub(super) fn figure(groups: &[Group<'_>]) -> Result<Figure, ResultsError> {
     let times = || series.iter().flat_map(|it: &Series| &it.points).map(|point| point.x);
     let x = Axis::new("message completion time", Dimension::Time, times()).wide(times());
     let y = Axis::new("share of messages", Dimension::Number, [1.0].into_iter());
-    let mut note = format!("{messages} messages of {runs} runs");
+    let (all, runs) = (human::plural(messages, "message"), human::plural(runs, "run"));
+    let mut note = format!("{all} of {runs}");
     if open > 0 {
         note += &format!("; {open} did not complete, so that their lines end below 1");
     }

@@ -2,13 +2,14 @@
 
 use super::bench::Bench;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "run",
     "compare",
     "sweep",
     "merge",
     "reproduce",
     "plot",
+    "report",
     "hpcc",
     "check",
     "bound",

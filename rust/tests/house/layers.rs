@@ -17,7 +17,7 @@ pub(crate) enum Peers {
 }
 
 /// The levels from the bottom up; each may use all levels below it.
-pub(crate) const LEVELS: [Level; 12] = [
+pub(crate) const LEVELS: [Level; 13] = [
     Level { modules: &["units", "ids", "rng"], peers: Peers::Seen },
     Level { modules: &["packet"], peers: Peers::Unseen },
     // Schemes name a recovery of the NIC; the NIC asks sender policies; splitters pin paths.
@@ -34,6 +34,7 @@ pub(crate) const LEVELS: [Level; 12] = [
     // What was written is read again, and drawn from what was read.
     Level { modules: &["results"], peers: Peers::Unseen },
     Level { modules: &["plot"], peers: Peers::Unseen },
+    Level { modules: &["page"], peers: Peers::Unseen },
     Level { modules: &["cli"], peers: Peers::Unseen },
 ];
 
