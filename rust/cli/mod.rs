@@ -22,6 +22,7 @@ mod scenario;
 mod single;
 mod sweep;
 mod threads;
+mod timeline;
 mod trace;
 mod twin;
 

@@ -1,16 +1,21 @@
 //! `evenkeel run`: a single run of a scenario.
 
 use std::io::Write;
+use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::Args;
+use evenkeel::fabric::Watch;
 use evenkeel::fluid::Fidelity;
 use evenkeel::report::{self, Writer};
 use evenkeel::scenario::RailScenario;
+use evenkeel::timeline::Watches;
 
 use super::arguments::{PolicyArgument, ResultArguments, ScenarioArguments};
 use super::record::Recording;
 use super::single::{self, Destination, Kind};
 use super::threads::ThreadsArgument;
+use super::timeline::Timeline;
 use super::{SCENARIO_HELP, Status, hpcc, rails, scenario};
 
 const EXAMPLES: &str = "\
@@ -19,6 +24,7 @@ Examples:
   evenkeel run scenario.toml --policy ecmp --seed 7 --out results/ecmp-7
   evenkeel run scenario.toml --json | jq .cct_ns
   evenkeel run scenario.toml --threads 4
+  evenkeel run scenario.toml --trace run.pftrace   # open it at ui.perfetto.dev
 
 A results folder has these files:
   summary.json   the object that --json prints
@@ -52,12 +58,19 @@ pub(super) struct Arguments {
     threads: ThreadsArgument,
     #[command(flatten)]
     results: ResultArguments,
+    /// Write the course of the run to this file, as a trace for ui.perfetto.dev: messages, queues,
+    /// rates, losses, failures (docs/timeline.md); not to be confused with `evenkeel trace`
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
 }
 
 /// Simulates the scenario and reports the results.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let path = &arguments.scenario.scenario;
     if RailScenario::is_in(path) {
+        if arguments.trace.is_some() {
+            bail!("--trace: a scenario with [[rail]] has no time-line of packets; omit the option");
+        }
         let overrides = arguments.scenario.overrides(Some(&arguments.policy));
         return rails::run(path, &overrides, &arguments.results);
     }
@@ -80,6 +93,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         (None, None) => None,
     };
     let threads = arguments.threads.for_run(&setup, other);
+    let trace = arguments.trace.as_deref();
+    let mut timeline = trace.map(|file| Timeline::begin(file, &scenario, &setup)).transpose()?;
+    let mut both;
+    let watch = match (recording.as_mut().map(Recording::watch), timeline.as_mut()) {
+        (None, None) => None,
+        (Some(watch), None) => Some(watch),
+        (None, Some(timeline)) => Some(timeline.watch()),
+        (Some(watch), Some(timeline)) => {
+            both = Watches::new(&setup.topology, [watch, timeline.watch()]);
+            Some(&mut both as &mut dyn Watch)
+        }
+    };
     let kind = match (&scenario.traces, watch) {
         (None, _) if scenario.fidelity == Fidelity::Fluid => Kind::Fluid,
         (None, None) => Kind::Workload(threads),
@@ -87,6 +112,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         (Some(traces), watch) => Kind::Traces(&scenario, traces, watch),
     };
     let mut single = single::simulate(&identity, &setup, kind, &destination)?;
+    timeline.map(|timeline| timeline.end(&setup, single.outcome())).transpose()?;
     let mut tables = Vec::new();
     if let Some(recording) = recording {
         let (profile, written) = recording.end()?;

@@ -13,5 +13,6 @@ mod report;
 mod reproduce;
 mod run;
 mod sweep;
+mod timeline;
 #[cfg(not(feature = "ns3"))]
 mod twin;

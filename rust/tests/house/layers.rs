@@ -28,7 +28,7 @@ pub(crate) const LEVELS: [Level; 13] = [
     // Closed forms and the simulator verify each other, so they must be independent.
     Level { modules: &["bound", "fabric"], peers: Peers::Unseen },
     // Other worlds: without packets, and with several networks; and time series of a world.
-    Level { modules: &["fluid", "multirail", "record"], peers: Peers::Unseen },
+    Level { modules: &["fluid", "multirail", "record", "timeline"], peers: Peers::Unseen },
     Level { modules: &["scenario", "hpcc"], peers: Peers::Unseen },
     Level { modules: &["study", "report"], peers: Peers::Seen },
     // What was written is read again, and drawn from what was read.
