@@ -55,8 +55,8 @@
 //!
 //! ```text
 //! units ids rng  <-  packet  <-  nic balance split rail  <-  topology collective workload
-//!   <-  endpoint switching  <-  bound fabric  <-  fluid multirail record timeline  <-  scenario hpcc
-//!   <-  study report  <-  results  <-  plot  <-  page  <-  cli (the binary)
+//!   <-  endpoint switching  <-  bound fabric  <-  fluid multirail record timeline
+//!   <-  scenario hpcc  <-  study report  <-  results  <-  plot  <-  page  <-  cli (the binary)
 //! ```
 //!
 //! A test checks this against the sources. The bridge to C++ (`bridge`, with the features `bridge`
@@ -82,8 +82,8 @@
 //! # Features
 //!
 //! `fabric` has the worlds in Rust and all that is built on them: [`fabric`], [`bound`], [`fluid`],
-//! [`multirail`], [`record`], [`timeline`], [`scenario`], [`hpcc`], [`study`], [`report`] and [`results`]. `plot`
-//! adds [`plot`] and [`page`], and `png` their second format. Without it the
+//! [`multirail`], [`record`], [`timeline`], [`scenario`], [`hpcc`], [`study`], [`report`] and
+//! [`results`]. `plot` adds [`plot`] and [`page`], and `png` their second format. Without it the
 //! library is the layers below, for a world of your own. `cli` is the program; both are on by
 //! default. `bridge` and `ns3` are the contract with C++. A crate that uses the library needs no
 //! command line:

@@ -31,8 +31,8 @@ pub(super) fn data(figures: &[Figure]) -> String {
 /// All figures.
 pub(super) fn section(figures: &[Figure]) -> String {
     let mut text = String::from(
-        "<p class=\"hint\">Drag across a chart to zoom in, double-click to see all again; or use its \
-         buttons.</p>\n",
+        "<p class=\"hint\">Drag across a chart to zoom in, double-click to see all again; or use \
+         its buttons.</p>\n",
     );
     let mut charts = 0;
     for figure in figures {
@@ -96,8 +96,8 @@ fn of_chart(chart: &Chart, index: usize) -> String {
 fn still(figure: &Figure) -> String {
     let svg = figure.svg();
     format!(
-        "<figcaption><h3>{}</h3></figcaption>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
-         aria-label=\"{0}\">{svg}</div>\n",
+        "<figcaption><h3>{}</h3></figcaption>\n<div class=\"scroll\" tabindex=\"0\" \
+         role=\"region\" aria-label=\"{0}\">{svg}</div>\n",
         escape(figure.title())
     )
 }

@@ -80,7 +80,8 @@ fn drawing(graph: &FabricGraph, failed: &[Disturbance], name: &str) -> String {
         .flat_map(|link| [link.up.bytes, link.down.bytes])
         .fold(f64::MIN_POSITIVE, f64::max);
     let mut svg = format!(
-        "<div class=\"scroll fabric\" tabindex=\"0\" role=\"region\" aria-label=\"Fabric of {0}\">\n\
+        "<div class=\"scroll fabric\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"Fabric of {0}\">\n\
          <svg viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"group\" aria-label=\"Links of {0}, \
          darker with more bytes\">\n",
         escape(name)
@@ -151,7 +152,8 @@ fn line(
         svg,
         "<g class=\"{class}\" role=\"img\"{focus} aria-label=\"{facts}\" data-from=\"{}\" \
          data-to=\"{}\" data-bytes=\"{}\"><title>{facts}</title><line class=\"target\" \
-         x1=\"{:.1}\" y1=\"{y1:.1}\" x2=\"{:.1}\" y2=\"{y2:.1}\"/><line x1=\"{:.1}\" y1=\"{y1:.1}\" \
+         x1=\"{:.1}\" y1=\"{y1:.1}\" x2=\"{:.1}\" y2=\"{y2:.1}\"/><line x1=\"{:.1}\" \
+         y1=\"{y1:.1}\" \
          x2=\"{:.1}\" y2=\"{y2:.1}\" stroke=\"{color}\"/></g>",
         escape(&load.from),
         escape(&load.to),

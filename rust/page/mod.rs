@@ -1,8 +1,8 @@
 //! A report of results: one HTML page that needs no network.
 //!
 //! The page has the question, a table of runs, the fabric with the load of its links, charts that
-//! zoom, the scenario, and the commands that make it again. Its numbers are those of the files, with
-//! all digits, in `data-value` of cells and in the JSON of the charts. Charts are drawn by uPlot
+//! zoom, the scenario, and the commands that make it again. Its numbers are those of the files,
+//! with all digits, in `data-value` of cells and in the JSON of the charts. Charts are drawn by uPlot
 //! (`assets/uPlot-LICENSE.txt`), which is part of the page.
 
 mod charts;
@@ -92,8 +92,8 @@ fn document(question: &str, sections: &[(&str, &str, String)], data: &str) -> St
          <header>\n<p class=\"kind\">Report of evenkeel {VERSION}</p>\n<h1>{question}</h1>\n\
          <nav aria-label=\"Sections\"><ul>{links}</ul></nav>\n</header>\n\
          <main id=\"main\">\n{body}</main>\n\
-         <footer><p>Written by evenkeel {VERSION} from the files of its runs; nothing on this page is \
-         loaded from elsewhere.</p></footer>\n\
+         <footer><p>Written by evenkeel {VERSION} from the files of its runs; nothing on this page \
+         is loaded from elsewhere.</p></footer>\n\
          <script type=\"application/json\" id=\"data\">{data}</script>\n\
          <!-- uPlot:\n{CHARTS_LICENCE}-->\n<script>{CHARTS_SCRIPT}</script>\n\
          <script>\n{SCRIPT}</script>\n</body>\n</html>\n"

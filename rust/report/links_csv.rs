@@ -1,5 +1,5 @@
-//! `links.csv`: what each direction of each link carried, and how many bytes waited and packets were
-//! marked at the port that sends into it.
+//! `links.csv`: what each direction of each link carried, and how many bytes waited and packets
+//! were marked at the port that sends into it.
 
 use std::io::{self, Write};
 

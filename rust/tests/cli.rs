@@ -5,6 +5,7 @@ mod bench;
 #[cfg(unix)]
 mod clusters;
 mod compare;
+mod gallery;
 mod help;
 mod hpcc;
 mod inspect;
@@ -13,6 +14,7 @@ mod report;
 mod reproduce;
 mod run;
 mod sweep;
+mod start;
 mod timeline;
 #[cfg(not(feature = "ns3"))]
 mod twin;

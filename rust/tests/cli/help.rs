@@ -2,7 +2,7 @@
 
 use super::bench::Bench;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 19] = [
     "run",
     "compare",
     "sweep",
@@ -17,6 +17,11 @@ const COMMANDS: [&str; 14] = [
     "list",
     "trace",
     "twin",
+    "init",
+    "explain",
+    "schema",
+    "completions",
+    "man",
 ];
 
 #[test]

@@ -144,7 +144,8 @@ window.addEventListener("load", () => setTimeout(() => {
       const [r, g, b] = rgb(colors[index % colors.length]);
       let count = 0;
       for (let at = 0; at < data.length; at += 4) {
-        const near = Math.abs(data[at] - r) + Math.abs(data[at + 1] - g) + Math.abs(data[at + 2] - b);
+        const far = [r, g, b].map((value, part) => Math.abs(data[at + part] - value));
+        const near = far[0] + far[1] + far[2];
         count += near < 24 && data[at + 3] > 200 ? 1 : 0;
       }
       return count;

@@ -151,13 +151,14 @@ fn what_has_no_time_line_says_so() {
 /// trace processor.
 const PERFETTO: &str = r#"
 import sys
+from google.protobuf.unknown_fields import UnknownFieldSet
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2
 trace = perfetto_trace_pb2.Trace()
 trace.ParseFromString(open(sys.argv[1], "rb").read())
 events = [p.track_event for p in trace.packet if p.HasField("track_event")]
 Event = perfetto_trace_pb2.TrackEvent
 slices = sum(e.type == Event.TYPE_SLICE_BEGIN for e in events)
-unknown = sum(len(m.UnknownFields()) if hasattr(m, "UnknownFields") else 0 for m in events)
+unknown = sum(len(UnknownFieldSet(event)) for event in events)
 print("format", slices, sum("retransmission" in e.categories for e in events), unknown)
 try:
     from perfetto.trace_processor import TraceProcessor
