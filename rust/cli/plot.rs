@@ -16,6 +16,8 @@ Examples:
   evenkeel plot results/recording --out figures
   evenkeel plot results/ecmp results/reps --out cdf.svg --figure completion-cdf
   evenkeel plot docs/reproduce/ofan-sweeps.csv --out figures --metric fct_ns.p99
+  evenkeel compare a.toml --policies ecmp,reps --seeds 5 --format csv > c.csv
+  evenkeel plot c.csv --out c.svg
 
 What is drawn depends on what the results have:
   completion-cdf       runs: how many messages completed within a time

@@ -7,8 +7,8 @@ use anyhow::bail;
 use clap::Args;
 use evenkeel::fabric::Watch;
 use evenkeel::fluid::Fidelity;
-use evenkeel::report::{self, Writer};
-use evenkeel::scenario::RailScenario;
+use evenkeel::report::{self, Identity, Writer};
+use evenkeel::scenario::{RailScenario, Scenario};
 use evenkeel::timeline::Watches;
 
 use super::arguments::{PolicyArgument, ResultArguments, ScenarioArguments};
@@ -78,20 +78,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let destination = Destination::open(&arguments.results, &[])?;
     let identity = scenario::identity(&scenario);
     let setup = scenario.setup();
-    // The path of the original file is left out, so that results are the same bytes everywhere.
-    let resolved = format!(
-        "{}\n# Resolved; paths are relative to the original file.\n\n{}",
-        identity.header(),
-        scenario.render()
-    );
+    let resolved = resolved(&identity, &scenario);
     let mut recording = Recording::begin(&scenario, &identity, &destination)?;
-    let watch = recording.as_mut().map(Recording::watch);
-    let other = match (&scenario.traces, &watch) {
-        _ if scenario.fidelity == Fidelity::Fluid => Some("fidelity = \"fluid\""),
-        (Some(_), _) => Some("workload.streaming reads traces during it"),
-        (None, Some(_)) => Some("[record] observes it"),
-        (None, None) => None,
-    };
+    let other = on_one_thread(arguments, &scenario);
     let threads = arguments.threads.for_run(&setup, other);
     let trace = arguments.trace.as_deref();
     let mut timeline = trace.map(|file| Timeline::begin(file, &scenario, &setup)).transpose()?;
@@ -132,4 +121,25 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let written = tables.iter().zip(&copies);
     others.extend(written.map(|((table, _), copy)| (table.name(), copy as Writer<'_>)));
     single.report(&destination, &others)
+}
+
+/// Why a run is not divided among threads, if there is a reason.
+fn on_one_thread(arguments: &Arguments, scenario: &Scenario) -> Option<&'static str> {
+    match (&scenario.traces, &scenario.recording, &arguments.trace) {
+        _ if scenario.fidelity == Fidelity::Fluid => Some("fidelity = \"fluid\""),
+        (Some(_), _, _) => Some("workload.streaming reads traces during it"),
+        (None, Some(_), _) => Some("[record] observes it"),
+        (None, None, Some(_)) => Some("--trace observes it"),
+        (None, None, None) => None,
+    }
+}
+
+/// The scenario with every default. The path of the original file is left out, so that results are
+/// the same bytes everywhere.
+fn resolved(identity: &Identity, scenario: &Scenario) -> String {
+    format!(
+        "{}\n# Resolved; paths are relative to the original file.\n\n{}",
+        identity.header(),
+        scenario.render()
+    )
 }

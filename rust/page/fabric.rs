@@ -87,10 +87,11 @@ fn drawing(graph: &FabricGraph, failed: &[Disturbance], name: &str) -> String {
         escape(name)
     );
     let is_reached = graph.links.len() <= REACHED;
+    let sheet = Sheet { places: &places, most, is_reached };
     for link in &graph.links {
         let state = failed.iter().find(|it| it.link == link.up.link);
         for load in [&link.up, &link.down] {
-            line(&mut svg, link, load, &places, most, state, is_reached);
+            line(&mut svg, link, load, state, &sheet);
         }
     }
     for (node, (x, y)) in graph.nodes.iter().zip(&places) {
@@ -130,23 +131,32 @@ fn label(svg: &mut String, node: &FabricNode, (x, y): (f64, f64), room: f64, top
         .expect("a string takes all");
 }
 
+/// What all links of a drawing share.
+struct Sheet<'a> {
+    /// By node.
+    places: &'a [(f64, f64)],
+    /// The most bytes of a link.
+    most: f64,
+    /// True if the keyboard reaches each link.
+    is_reached: bool,
+}
+
 /// A line a little beside the middle, so that both directions are seen.
 fn line(
     svg: &mut String,
     link: &FabricLink,
     load: &LinkLoad,
-    places: &[(f64, f64)],
-    most: f64,
     state: Option<&Disturbance>,
-    is_reached: bool,
+    sheet: &Sheet<'_>,
 ) {
+    let Sheet { places, most, is_reached } = sheet;
     let ((x1, y1), (x2, y2)) = (places[link.lower], places[link.upper]);
     let aside = if std::ptr::eq(load, &link.up) { -1.6 } else { 1.6 };
     let color = heat_color(0.12 + 0.88 * load.bytes / most);
     let facts = escape(&facts(load, state));
     let (class, focus) = (
         if state.is_some() { "link failed" } else { "link" },
-        if is_reached { " tabindex=\"0\"" } else { "" },
+        if *is_reached { " tabindex=\"0\"" } else { "" },
     );
     writeln!(
         svg,

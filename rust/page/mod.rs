@@ -2,8 +2,8 @@
 //!
 //! The page has the question, a table of runs, the fabric with the load of its links, charts that
 //! zoom, the scenario, and the commands that make it again. Its numbers are those of the files,
-//! with all digits, in `data-value` of cells and in the JSON of the charts. Charts are drawn by uPlot
-//! (`assets/uPlot-LICENSE.txt`), which is part of the page.
+//! with all digits, in `data-value` of cells and in the JSON of the charts. Charts are drawn by
+//! uPlot (`assets/uPlot-LICENSE.txt`), which is part of the page.
 
 mod charts;
 mod fabric;

@@ -46,6 +46,7 @@ fn of_studies(results: &[Results]) -> String {
         .map(|study| study.name.as_str())
         .collect();
     match names[..] {
+        [] => "How do the policies compare?".to_owned(),
         [name] => format!("What does the study {name} show?"),
         _ => format!("What do the studies {} show?", names.join(", ")),
     }

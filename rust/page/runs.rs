@@ -31,6 +31,10 @@ pub(super) fn commands(results: &[Results], page: &str) -> String {
     for result in results {
         match result {
             Results::Run(run) => lines.push(of_run(run)),
+            Results::Comparison(table) => {
+                let file = quoted(table.file());
+                lines.push(format!("# {file} is what evenkeel compare --format csv printed"));
+            }
             Results::Studies(tables) => {
                 lines.extend(tables.iter().map(|study| of_study(Path::new(study.file()))));
             }

@@ -2,7 +2,7 @@
 
 use super::html::{escape, number_cell, table};
 use crate::report::human;
-use crate::results::{Results, ResultsError, RunFolder, StudyTable};
+use crate::results::{ComparisonTable, Results, ResultsError, RunFolder, StudyTable};
 
 /// A column of the table of runs: title, key of the summary, and how people read it.
 type Column = (&'static str, &'static str, fn(f64) -> String);
@@ -32,10 +32,14 @@ pub(super) fn results(results: &[Results], runs: &[&RunFolder]) -> Result<String
         text += &of_runs(runs);
     }
     for result in results {
-        if let Results::Studies(tables) = result {
-            for study in tables {
-                text += &of_study(study)?;
+        match result {
+            Results::Studies(tables) => {
+                for study in tables {
+                    text += &of_study(study)?;
+                }
             }
+            Results::Comparison(comparison) => text += &of_comparison(comparison),
+            Results::Run(_) => {}
         }
     }
     Ok(text)
@@ -57,6 +61,22 @@ fn of_runs(runs: &[&RunFolder]) -> String {
     let titles = COLUMNS.iter().map(|(title, ..)| *title);
     let titles: Vec<&str> = ["policy", "scenario", "seed"].into_iter().chain(titles).collect();
     table("Runs", &titles, &rows)
+}
+
+fn of_comparison(comparison: &ComparisonTable) -> String {
+    let rows: Vec<String> = comparison
+        .rows
+        .iter()
+        .map(|row| {
+            let (policy, metric) = (escape(&row.policy), escape(&row.metric));
+            let show = |value: f64| human::count(value);
+            let (low, high) = row.interval.map_or((None, None), |(a, b)| (Some(a), Some(b)));
+            let numbers = [Some(row.mean), low, high].map(|it| number_cell(it, show)).concat();
+            let runs = row.runs;
+            format!("<th scope=\"row\">{policy}</th><td>{metric}</td><td>{runs}</td>{numbers}")
+        })
+        .collect();
+    table("Comparison", &["policy", "metric", "runs", "mean", "95 % from", "to"], &rows)
 }
 
 fn of_study(study: &StudyTable) -> Result<String, ResultsError> {

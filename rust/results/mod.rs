@@ -4,6 +4,7 @@
 //! that [`report`](crate::report) wrote, by a reader that names file, line and column of a fault
 //! and says what would be right. It draws nothing.
 
+mod comparison;
 mod error;
 mod fabric;
 mod failures;
@@ -15,6 +16,7 @@ mod table;
 
 use std::path::Path;
 
+pub use comparison::{ComparisonRow, ComparisonTable};
 pub use error::ResultsError;
 pub use fabric::{FabricGraph, FabricLink, FabricNode};
 pub use failures::Disturbance;
@@ -32,6 +34,8 @@ pub enum Results {
     /// The runs of studies, a table each: `evenkeel sweep --out`,
     /// `evenkeel reproduce --out`.
     Studies(Vec<StudyTable>),
+    /// The statistics of a comparison: `evenkeel compare --format csv`.
+    Comparison(ComparisonTable),
 }
 
 impl Results {
@@ -41,7 +45,11 @@ impl Results {
     /// Fails if there are no results, or if a file of them is invalid.
     pub fn open(path: &Path) -> Result<Self, ResultsError> {
         if path.is_file() {
-            return Ok(Self::Studies(vec![StudyTable::read(path)?]));
+            let table = Table::read(path)?;
+            return match ComparisonTable::is_in(&table) {
+                true => Ok(Self::Comparison(ComparisonTable::of(table)?)),
+                false => Ok(Self::Studies(vec![StudyTable::read(path)?])),
+            };
         }
         if path.join("summary.json").is_file() {
             return Ok(Self::Run(Box::new(RunFolder::open(path)?)));

@@ -13,8 +13,8 @@ mod plot;
 mod report;
 mod reproduce;
 mod run;
-mod sweep;
 mod start;
+mod sweep;
 mod timeline;
 #[cfg(not(feature = "ns3"))]
 mod twin;

@@ -15,7 +15,7 @@ use std::io::{self, Write};
 
 pub use watches::Watches;
 
-use tracks::{Track, Tracks, Unit};
+use tracks::{Track, Tracks, Unit, What};
 
 use crate::endpoint::label_of;
 use crate::fabric::{FlowRecord, Outcome, PacketEvent, PacketRecord, Setup, Snapshot, Watch};
@@ -89,7 +89,8 @@ impl Timeline {
             let link = topology.link_name(failure.link);
             for (at, what) in [(failure.at, kind), (failure.until, "restored")] {
                 if at != Time::NEVER {
-                    tracks.instant(at, failures, "failure", format!("{link} {what}"), &[]);
+                    let name = format!("{link} {what}");
+                    tracks.instant(at, failures, What { category: "failure", name, facts: &[] });
                 }
             }
         }
@@ -207,7 +208,8 @@ impl Timeline {
             .collect();
         for (pair, changes) in changed {
             let (track, name) = (self.pair(pair), "path change".to_owned());
-            self.tracks.instant(at, track, "path", name, &[("changes", changes)]);
+            let facts = &[("changes", changes)];
+            self.tracks.instant(at, track, What { category: "path", name, facts });
         }
     }
 
@@ -226,13 +228,15 @@ impl Timeline {
                 let track = self.nodes[self.index(from)];
                 let [src, dst] = [packet.src, packet.dst].map(|host| &self.names[host.index()]);
                 let name = format!("lost: {src} to {dst}");
-                self.tracks.instant(*at, track, "loss", name, &[("port", port.0.into())]);
+                let facts = &[("port", port.0.into())];
+                self.tracks.instant(*at, track, What { category: "loss", name, facts });
             }
             PacketEvent::Dequeued if from == Node::Host(packet.src) => {
                 if packet.flags.has(Flags::RETRANSMITTED) {
                     let (track, name) = (self.pair(pair), "retransmission".to_owned());
-                    let facts = [("entropy", packet.entropy.into())];
-                    self.tracks.instant(*at, track, "retransmission", name, &facts);
+                    let facts = &[("entropy", packet.entropy.into())];
+                    let what = What { category: "retransmission", name, facts };
+                    self.tracks.instant(*at, track, what);
                 }
             }
             PacketEvent::Dequeued => {
@@ -288,9 +292,12 @@ impl Timeline {
         }
         let state = if flow.completed == Time::NEVER { ", not completed" } else { "" };
         let name = format!("message {}{state}", flow.message.0);
-        self.tracks.begin(flow.start, track, "message", name, &facts);
+        let what = What { category: "message", name, facts: &facts };
+        self.tracks.begin(flow.start, track, what);
         if flow.delivered != Time::NEVER {
-            self.tracks.instant(flow.delivered, track, "message", "delivered".to_owned(), &[]);
+            let name = "delivered".to_owned();
+            let what = What { category: "message", name, facts: &[] };
+            self.tracks.instant(flow.delivered, track, what);
         }
         self.tracks.end(end, track);
     }

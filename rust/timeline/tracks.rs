@@ -12,6 +12,15 @@ use crate::units::Time;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Track(u64);
 
+/// What an event says of itself.
+#[derive(Debug)]
+pub(super) struct What<'a> {
+    /// What to search for.
+    pub(super) category: &'a str,
+    pub(super) name: String,
+    pub(super) facts: &'a [(&'a str, u64)],
+}
+
 /// What the numbers of a track are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
@@ -58,15 +67,8 @@ impl Tracks {
     }
 
     /// The beginning of a slice.
-    pub(super) fn begin(
-        &mut self,
-        at: Time,
-        track: Track,
-        category: &str,
-        name: String,
-        facts: &[(&str, u64)],
-    ) {
-        let event = TrackEvent { name: Some(name), ..event(kind::BEGIN, track, category, facts) };
+    pub(super) fn begin(&mut self, at: Time, track: Track, what: What<'_>) {
+        let event = event(kind::BEGIN, track, what);
         self.event(at, event);
     }
 
@@ -78,15 +80,8 @@ impl Tracks {
     }
 
     /// Something that happens.
-    pub(super) fn instant(
-        &mut self,
-        at: Time,
-        track: Track,
-        category: &str,
-        name: String,
-        facts: &[(&str, u64)],
-    ) {
-        let event = TrackEvent { name: Some(name), ..event(kind::INSTANT, track, category, facts) };
+    pub(super) fn instant(&mut self, at: Time, track: Track, what: What<'_>) {
+        let event = event(kind::INSTANT, track, what);
         self.event(at, event);
     }
 
@@ -127,7 +122,8 @@ impl Tracks {
     }
 }
 
-fn event(kind: i32, Track(track): Track, category: &str, facts: &[(&str, u64)]) -> TrackEvent {
+fn event(kind: i32, Track(track): Track, what: What<'_>) -> TrackEvent {
+    let What { category, name, facts } = what;
     let annotations = facts.iter().map(|(name, value)| Annotation {
         name: Some((*name).to_owned()),
         value: Some(Value::Number(*value)),
@@ -137,6 +133,7 @@ fn event(kind: i32, Track(track): Track, category: &str, facts: &[(&str, u64)]) 
         kind: Some(kind),
         track: Some(track),
         categories: vec![category.to_owned()],
+        name: Some(name),
         ..TrackEvent::default()
     }
 }

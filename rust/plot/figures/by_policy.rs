@@ -3,7 +3,7 @@
 use super::labels::Group;
 use super::{Request, metric_label};
 use crate::plot::{Axis, DotPlot, DotRow, Drawing, Figure};
-use crate::results::Dimension;
+use crate::results::{ComparisonTable, Dimension};
 use crate::study::statistics::Sample;
 
 /// A row for each group of runs; `None` if no run has the metric.
@@ -16,13 +16,34 @@ pub(super) fn of_runs(groups: &[Group<'_>], request: &Request) -> Option<Figure>
     figure("", groups.iter().map(values).collect(), request)
 }
 
+/// A row for each policy of a comparison, with the intervals that it has; `None` if it does not
+/// have the metric.
+pub(super) fn of_comparison(table: &ComparisonTable, request: &Request) -> Option<Figure> {
+    let of_metric = table.rows.iter().filter(|row| row.metric == request.metric);
+    let rows = of_metric.map(|row| DotRow {
+        name: row.policy.clone(),
+        value: row.mean,
+        interval: row.interval,
+        values: Vec::new(),
+        reference: None,
+    });
+    let seeds = table.rows.iter().map(|row| row.runs).max().unwrap_or(1);
+    drawn("", rows.collect(), seeds, request)
+}
+
 /// A row for each name with values, the smallest mean first; `None` if there are none.
 pub(super) fn figure(
     subject: &str,
     values: Vec<(String, Vec<f64>)>,
     request: &Request,
 ) -> Option<Figure> {
-    let mut rows: Vec<DotRow> = values.into_iter().filter_map(row).collect();
+    let rows: Vec<DotRow> = values.into_iter().filter_map(row).collect();
+    let seeds = rows.iter().map(|row| row.values.len()).max().unwrap_or(1);
+    drawn(subject, rows, seeds, request)
+}
+
+/// The rows in order, the smallest first.
+fn drawn(subject: &str, mut rows: Vec<DotRow>, seeds: usize, request: &Request) -> Option<Figure> {
     rows.sort_by(|a, b| a.value.total_cmp(&b.value));
     if rows.is_empty() {
         return None;
@@ -31,10 +52,13 @@ pub(super) fn figure(
     let label = metric_label(&request.metric);
     let dimension = Dimension::of_metric(&request.metric);
     let axis = Axis::new(&label, dimension, all()).wide(all());
-    let seeds = rows.iter().map(|row| row.values.len()).max().unwrap_or(1).max(1);
+    let ticks = match rows.iter().any(|row| !row.values.is_empty()) {
+        true => "; the ticks are single runs",
+        false => "",
+    };
     let note = match seeds {
-        1 => "one run each".to_owned(),
-        _ => format!("means of up to {seeds} seeds with 95 % intervals; the ticks are single runs"),
+        0 | 1 => "one run each".to_owned(),
+        _ => format!("means of up to {seeds} seeds with 95 % intervals{ticks}"),
     };
     let subject = if subject.is_empty() { "" } else { &format!(": {subject}") };
     let title = format!("{}{subject}", capital(&label));

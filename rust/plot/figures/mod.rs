@@ -43,7 +43,7 @@ pub fn figures(
     }
     for table in results.iter().filter_map(|it| match it {
         Results::Studies(tables) => Some(tables),
-        Results::Run(_) => None,
+        Results::Run(_) | Results::Comparison(_) => None,
     }) {
         for study in table {
             figures.extend(swept::figures(study, request)?);
@@ -51,6 +51,11 @@ pub fn figures(
                 let (file, failed) = (study.file(), study.failed);
                 notes.push(format!("{file}: {failed} runs failed; they are not drawn"));
             }
+        }
+    }
+    for result in results {
+        if let Results::Comparison(table) = result {
+            figures.extend(by_policy::of_comparison(table, request));
         }
     }
     distinguish(&mut figures);

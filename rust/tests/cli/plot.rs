@@ -112,6 +112,33 @@ fn the_table_of_a_committed_study_is_drawn_over_its_keys() {
     assert!(svg.contains("\nhosts\n") && svg.contains("95 % intervals"), "{svg}");
 }
 
+#[test]
+fn sweeps_and_comparisons_are_drawn_with_their_intervals() {
+    let bench = Bench::with_small();
+    let study = "[scenario.topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 4\n\
+                 [scenario.workload]\nkind = \"permutation\"\n[[run]]\nname = \"sizes\"\n\
+                 seeds = 2\n[run.over]\npolicy = [\"ecmp\", \"spray\"]\n\
+                 \"workload.bytes\" = [\"16KB\", \"64KB\"]\n";
+    bench.write("study.toml", study);
+    let sweep = bench.evenkeel(&["sweep", "study.toml", "--out", "swept"]);
+    assert_eq!(sweep.status, 0, "{}", sweep.err);
+    let left = bench.evenkeel(&["plot", "swept", "--out", "sweep.svg"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    let svg = bench.read("sweep.svg");
+    assert!(svg.contains("\nworkload.bytes (KB)\n") && svg.contains("\necmp\n"), "{svg}");
+    assert!(svg.contains("95 % intervals"), "{svg}");
+    let report = ["report", "swept", "--out", "sweep.html"];
+    assert_eq!(bench.evenkeel(&report).status, 0);
+    assert!(bench.read("sweep.html").contains("evenkeel sweep swept/study.toml --out swept"));
+    let policies = ["--policies", "ecmp,spray", "--seeds", "3", "--format", "csv"];
+    let csv = bench.evenkeel(&[&["compare", "small.toml"][..], &policies].concat());
+    assert_eq!(csv.status, 0, "{}", csv.err);
+    bench.write("compare.csv", &csv.out);
+    let left = bench.evenkeel(&["plot", "compare.csv", "--out", "compare.svg"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    assert!(bench.read("compare.svg").contains("means of up to 3 seeds with 95 % intervals"));
+}
+
 #[cfg(not(feature = "png"))]
 #[test]
 fn png_without_the_feature_says_how_to_have_it() {
