@@ -41,12 +41,14 @@
 //!    [`bound`] has the closed forms of the lower bound. [`fluid`] carries the same flows whole:
 //!    `sharing` has their rates, `ways` their paths.
 //! 7. [`multirail`]: hosts with several rails, each a network of its own under one clock, driven by
-//!    [`rail`]'s allocators and exception handlers. [`record`]: time series of a run, written while
-//!    it proceeds.
+//!    [`rail`]'s allocators and exception handlers. [`record`] and [`timeline`]: time series of a
+//!    run, and its course as a Perfetto trace, written while it proceeds.
 //! 8. [`scenario`] (TOML files, resolved and validated) and [`hpcc`] (experiments of the HPCC
 //!    family of ns-3 simulators from their own files).
 //! 9. [`study`] (runs and sets of runs) and [`report`] (their results); the command line is in the
 //!    binary.
+//! 10. [`results`] reads back what reports wrote, [`plot`] draws figures of it, and
+//!     [`page`] is the HTML page of a report.
 //!
 //! # Layers
 //!
@@ -54,13 +56,13 @@
 //!
 //! ```text
 //! units ids rng prefetch  <-  packet  <-  nic balance split rail  <-  topology collective workload
-//!   <-  endpoint switching  <-  bound fabric  <-  fluid multirail record  <-  scenario hpcc
-//!   <-  study report  <-  cli (the binary)
+//!   <-  endpoint switching  <-  bound fabric  <-  fluid multirail record timeline
+//!   <-  scenario hpcc  <-  study report  <-  results  <-  plot  <-  page  <-  cli (the binary)
 //! ```
 //!
 //! A test checks this against the sources. The bridge to C++ (`bridge`, with the features `bridge`
-//! and `ns3`) uses every layer except `prefetch`, `collective`, `bound`, `fluid`, `multirail`, `record`,
-//! `study` and `cli`, and no layer uses it.
+//! and `ns3`) uses every layer except `prefetch`, `collective`, `bound`, `fluid`, `multirail`,
+//! `record`, `timeline`, `study`, `results`, `plot`, `page` and `cli`, and no layer uses it.
 //!
 //! # What each layer does not know
 //!
@@ -81,7 +83,8 @@
 //! # Features
 //!
 //! `fabric` has the worlds in Rust and all that is built on them: [`fabric`], [`bound`], [`fluid`],
-//! [`multirail`], [`record`], [`scenario`], [`hpcc`], [`study`] and [`report`]. Without it the
+//! [`multirail`], [`record`], [`timeline`], [`scenario`], [`hpcc`], [`study`], [`report`] and
+//! [`results`]. `plot` adds [`plot`] and [`page`], and `png` their second format. Without it the
 //! library is the layers below, for a world of your own. `cli` is the program; both are on by
 //! default. `bridge` and `ns3` are the contract with C++. A crate that uses the library needs no
 //! command line:
@@ -113,12 +116,18 @@ pub mod ids;
 pub mod multirail;
 pub mod nic;
 pub mod packet;
+#[cfg(feature = "plot")]
+pub mod page;
+#[cfg(feature = "plot")]
+pub mod plot;
 mod prefetch;
 pub mod rail;
 #[cfg(feature = "fabric")]
 pub mod record;
 #[cfg(feature = "fabric")]
 pub mod report;
+#[cfg(feature = "fabric")]
+pub mod results;
 pub mod rng;
 #[cfg(feature = "fabric")]
 pub mod scenario;
@@ -126,6 +135,8 @@ pub mod split;
 #[cfg(feature = "fabric")]
 pub mod study;
 pub mod switching;
+#[cfg(feature = "fabric")]
+pub mod timeline;
 pub mod topology;
 pub mod units;
 pub mod workload;

@@ -5,21 +5,28 @@ mod arguments;
 mod bound;
 mod check;
 mod compare;
+mod explain;
 mod hpcc;
 mod incomplete;
+mod init;
 mod list;
 mod merge;
 mod output;
+mod plot;
 mod progress;
 mod qps;
 mod rails;
 mod record;
+mod report;
 mod reproduce;
 mod run;
 mod scenario;
+mod schema;
+mod shell;
 mod single;
 mod sweep;
 mod threads;
+mod timeline;
 mod trace;
 mod twin;
 
@@ -43,6 +50,7 @@ Examples:
   evenkeel run examples/incast-32.toml --policy spray --out results/incast
   evenkeel hpcc mix/config.txt --lb spray --out results/mix
   evenkeel list policies
+  evenkeel init failure
 
 Exit status: 0 success; 1 a run did not complete (it stalled, or reached the
 time limit of its scenario); 2 invalid input, or results could not be written.
@@ -82,6 +90,8 @@ enum Command {
     Sweep(sweep::Arguments),
     Merge(merge::Arguments),
     Reproduce(reproduce::Arguments),
+    Plot(plot::Arguments),
+    Report(report::Arguments),
     Hpcc(hpcc::Arguments),
     Check(check::Arguments),
     Bound(bound::Arguments),
@@ -89,6 +99,11 @@ enum Command {
     List(list::Arguments),
     Trace(trace::Arguments),
     Twin(twin::Arguments),
+    Init(init::Arguments),
+    Explain(explain::Arguments),
+    Schema(schema::Arguments),
+    Completions(shell::Completions),
+    Man(shell::Man),
 }
 
 /// The result of a command without an error.
@@ -110,6 +125,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Plot(arguments) => plot::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Hpcc(arguments) => hpcc::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Bound(arguments) => bound::run(&arguments),
@@ -117,6 +134,11 @@ pub(crate) fn main() -> ExitCode {
         Command::List(arguments) => list::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
         Command::Twin(arguments) => twin::run(&arguments),
+        Command::Init(arguments) => init::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
+        Command::Completions(arguments) => shell::completions(&arguments),
+        Command::Man(arguments) => shell::man(&arguments),
     };
     match result {
         Ok(Status::Done) => ExitCode::SUCCESS,

@@ -1,16 +1,21 @@
 //! `evenkeel run`: a single run of a scenario.
 
 use std::io::Write;
+use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::Args;
+use evenkeel::fabric::Watch;
 use evenkeel::fluid::Fidelity;
-use evenkeel::report::{self, Writer};
-use evenkeel::scenario::RailScenario;
+use evenkeel::report::{self, Identity, Writer};
+use evenkeel::scenario::{RailScenario, Scenario};
+use evenkeel::timeline::Watches;
 
 use super::arguments::{PolicyArgument, ResultArguments, ScenarioArguments};
 use super::record::Recording;
 use super::single::{self, Destination, Kind};
 use super::threads::ThreadsArgument;
+use super::timeline::Timeline;
 use super::{SCENARIO_HELP, Status, hpcc, rails, scenario};
 
 const EXAMPLES: &str = "\
@@ -19,13 +24,15 @@ Examples:
   evenkeel run scenario.toml --policy ecmp --seed 7 --out results/ecmp-7
   evenkeel run scenario.toml --json | jq .cct_ns
   evenkeel run scenario.toml --threads 4
+  evenkeel run scenario.toml --trace run.pftrace   # open it at ui.perfetto.dev
 
 A results folder has these files:
   summary.json   the object that --json prints
   flows.csv      a row for each flow: when it was posted, delivered and
                  acknowledged, in ns; in order of completion for traces that
                  are read during the run (workload.streaming)
-  links.csv      the bytes that each direction of each link carried
+  links.csv      the bytes that each direction of each link carried, its longest
+                 queue and the packets that were marked there
   scenario.toml  the scenario with every default written out
   pfc.txt        with priority flow control, a line for each pause or resume
                  in the HPCC family's format: time_ns node_id node_type
@@ -51,12 +58,19 @@ pub(super) struct Arguments {
     threads: ThreadsArgument,
     #[command(flatten)]
     results: ResultArguments,
+    /// Write the course of the run to this file, as a trace for ui.perfetto.dev: messages, queues,
+    /// rates, losses, failures (docs/timeline.md); not to be confused with `evenkeel trace`
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
 }
 
 /// Simulates the scenario and reports the results.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let path = &arguments.scenario.scenario;
     if RailScenario::is_in(path) {
+        if arguments.trace.is_some() {
+            bail!("--trace: a scenario with [[rail]] has no time-line of packets; omit the option");
+        }
         let overrides = arguments.scenario.overrides(Some(&arguments.policy));
         return rails::run(path, &overrides, &arguments.results);
     }
@@ -64,21 +78,22 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let destination = Destination::open(&arguments.results, &[])?;
     let identity = scenario::identity(&scenario);
     let setup = scenario.setup();
-    // The path of the original file is left out, so that results are the same bytes everywhere.
-    let resolved = format!(
-        "{}\n# Resolved; paths are relative to the original file.\n\n{}",
-        identity.header(),
-        scenario.render()
-    );
+    let resolved = resolved(&identity, &scenario);
     let mut recording = Recording::begin(&scenario, &identity, &destination)?;
-    let watch = recording.as_mut().map(Recording::watch);
-    let other = match (&scenario.traces, &watch) {
-        _ if scenario.fidelity == Fidelity::Fluid => Some("fidelity = \"fluid\""),
-        (Some(_), _) => Some("workload.streaming reads traces during it"),
-        (None, Some(_)) => Some("[record] observes it"),
-        (None, None) => None,
-    };
+    let other = on_one_thread(arguments, &scenario);
     let threads = arguments.threads.for_run(&setup, other);
+    let trace = arguments.trace.as_deref();
+    let mut timeline = trace.map(|file| Timeline::begin(file, &scenario, &setup)).transpose()?;
+    let mut both;
+    let watch = match (recording.as_mut().map(Recording::watch), timeline.as_mut()) {
+        (None, None) => None,
+        (Some(watch), None) => Some(watch),
+        (None, Some(timeline)) => Some(timeline.watch()),
+        (Some(watch), Some(timeline)) => {
+            both = Watches::new(&setup.topology, [watch, timeline.watch()]);
+            Some(&mut both as &mut dyn Watch)
+        }
+    };
     let kind = match (&scenario.traces, watch) {
         (None, _) if scenario.fidelity == Fidelity::Fluid => Kind::Fluid,
         (None, None) => Kind::Workload(threads),
@@ -86,6 +101,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         (Some(traces), watch) => Kind::Traces(&scenario, traces, watch),
     };
     let mut single = single::simulate(&identity, &setup, kind, &destination)?;
+    timeline.map(|timeline| timeline.end(&setup, single.outcome())).transpose()?;
     let mut tables = Vec::new();
     if let Some(recording) = recording {
         let (profile, written) = recording.end()?;
@@ -105,4 +121,25 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let written = tables.iter().zip(&copies);
     others.extend(written.map(|((table, _), copy)| (table.name(), copy as Writer<'_>)));
     single.report(&destination, &others)
+}
+
+/// Why a run is not divided among threads, if there is a reason.
+fn on_one_thread(arguments: &Arguments, scenario: &Scenario) -> Option<&'static str> {
+    match (&scenario.traces, &scenario.recording, &arguments.trace) {
+        _ if scenario.fidelity == Fidelity::Fluid => Some("fidelity = \"fluid\""),
+        (Some(_), _, _) => Some("workload.streaming reads traces during it"),
+        (None, Some(_), _) => Some("[record] observes it"),
+        (None, None, Some(_)) => Some("--trace observes it"),
+        (None, None, None) => None,
+    }
+}
+
+/// The scenario with every default. The path of the original file is left out, so that results are
+/// the same bytes everywhere.
+fn resolved(identity: &Identity, scenario: &Scenario) -> String {
+    format!(
+        "{}\n# Resolved; paths are relative to the original file.\n\n{}",
+        identity.header(),
+        scenario.render()
+    )
 }

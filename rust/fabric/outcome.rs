@@ -124,6 +124,8 @@ pub struct Outcome {
     pub in_flight: u64,
     /// Every PFC frame that took effect, by time; empty without PFC.
     pub pauses: Vec<PauseRecord>,
+    /// Packets that were ECN marked at each port, by port id; empty if no port marks.
+    pub marked_by_port: Vec<u64>,
 }
 
 /// The measurements of a world's links and switches; the hosts count the rest.
@@ -139,6 +141,7 @@ pub(crate) struct Measured {
     pub(crate) link_bytes: Vec<Bytes>,
     pub(crate) probes: Vec<QueueProbe>,
     pub(crate) pauses: Vec<PauseRecord>,
+    pub(crate) marked_by_port: Vec<u64>,
 }
 
 impl Outcome {
@@ -196,6 +199,7 @@ impl Outcome {
             probes: measured.probes,
             in_flight: measured.in_flight,
             pauses: measured.pauses,
+            marked_by_port: measured.marked_by_port,
             flows: ledger.flows_in_order(),
         }
     }

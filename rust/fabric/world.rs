@@ -253,6 +253,7 @@ impl World {
             link_bytes: network.link_bytes(),
             probes: std::mem::take(&mut self.probes),
             pauses: network.take_pauses(),
+            marked_by_port: network.switching().marked(),
         }
     }
 }

@@ -88,6 +88,7 @@ fn run_grouped(
         link_bytes: world.links.bytes(),
         probes: Vec::new(),
         pauses: Vec::new(),
+        marked_by_port: Vec::new(),
     };
     let outcome = Outcome::of_flows(measured, &world.endpoints);
     let hashes_packets = world.ways.hashes_packets;

@@ -146,6 +146,7 @@ fn empty_outcome() -> Outcome {
         sender_bits_per_qp_max: 0,
         in_flight: 0,
         pauses: Vec::new(),
+        marked_by_port: Vec::new(),
     }
 }
 

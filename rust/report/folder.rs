@@ -102,6 +102,28 @@ pub(super) fn results_file() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
+/// Writes a file that appears complete or not at all, and creates its folder if it does not exist.
+///
+/// # Errors
+/// Those of the file system.
+pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = unfinished_file(path)?;
+    file.write_all(bytes)?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// A temporary file beside `path`, to which it is renamed when it is complete; creates its folder
+/// if it does not exist.
+///
+/// # Errors
+/// Those of the file system.
+pub fn unfinished_file(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    results_file().tempfile_in(folder)
+}
+
 impl Folder {
     /// Creates the folder if it does not exist, locks it, and checks that it is writable.
     ///

@@ -1,4 +1,5 @@
-//! `links.csv`: the bytes that each direction of each link carried.
+//! `links.csv`: what each direction of each link carried, and how many bytes waited and packets
+//! were marked at the port that sends into it.
 
 use std::io::{self, Write};
 
@@ -9,7 +10,8 @@ use crate::topology::Topology;
 use crate::units::Bytes;
 
 /// Writes a comment line that identifies the run, the names of the columns, and two rows for each
-/// link, one for each direction (`from` one end `to` the other), in order of links.
+/// link, one for each direction (`from` one end `to` the other), in order of links. Numbers that
+/// nobody counted, as the queues of a fluid run, are empty.
 ///
 /// # Errors
 /// Those of writing to `to`.
@@ -21,7 +23,8 @@ pub fn write_links_csv(
 ) -> io::Result<()> {
     writeln!(to, "{}", identity.header())?;
     let mut csv = csv::Writer::from_writer(to);
-    csv.write_record(["link", "from", "to", "bytes"])?;
+    let columns = ["link", "from", "to", "bytes", "rate_bps", "queue_bytes_max", "marked"];
+    csv.write_record(columns)?;
     for link in 0..topology.links().len() {
         let link = u32::try_from(link).expect("ids are 32 bits");
         for port in [PortId(2 * link), PortId(2 * link + 1)] {
@@ -32,10 +35,17 @@ pub fn write_links_csv(
                 topology.node_name(from),
                 topology.node_name(onto),
                 &bytes.get().to_string(),
+                &topology.link(LinkId(link)).rate.as_bps().to_string(),
+                &counted(outcome.queue_bytes_max_by_port.get(port.index()).map(|it| it.get())),
+                &counted(outcome.marked_by_port.get(port.index()).copied()),
             ])?;
         }
     }
     csv.flush()
+}
+
+fn counted(count: Option<u64>) -> String {
+    count.map_or_else(String::new, |count| count.to_string())
 }
 
 #[cfg(test)]

@@ -173,6 +173,7 @@ pub(super) fn stalled() -> Outcome {
         sender_bits_per_qp_max: 16,
         in_flight: 0,
         pauses: Vec::new(),
+        marked_by_port: Vec::new(),
     }
 }
 

@@ -13,6 +13,7 @@
 //! - `resolve`: from those structs to the input of a run.
 //! - `rail`: file and resolution of scenarios whose hosts have several rails.
 
+mod catalogue;
 mod explain;
 mod file;
 mod input;
@@ -20,10 +21,12 @@ mod rail;
 mod reference;
 mod resolve;
 mod resolved;
+mod schema;
 
 #[cfg(test)]
 mod tests;
 
+pub use catalogue::{KeyEntry, catalogue};
 pub use explain::{Explained, ValueOrigin};
 pub use file::failure::{FailureName, FailureSection, SpanOrNever};
 pub use file::record::RecordSection;
@@ -58,3 +61,4 @@ pub use rail::file::{
 };
 pub use reference::reference;
 pub use resolved::Scenario;
+pub use schema::schema;

@@ -12,8 +12,14 @@ use crate::topology::Routes;
 /// Times are exact: a run that truncates them ([`crate::fabric::Rounding`]) may beat the bound by
 /// the sum of the truncations.
 pub fn lower_bound(setup: &Setup) -> Bound {
+    let routes = Routes::new(&setup.topology, &|_| true);
+    bound(&setup.topology, &routes, &setup.workload, &wire(setup))
+}
+
+/// What packets are on the wire, and how messages may be cut into them.
+pub fn wire(setup: &Setup) -> Wire {
     let (nic, fabric) = (&setup.nic, &setup.fabric);
-    let wire = Wire {
+    Wire {
         payload: nic.payload,
         header: nic.header,
         ack: nic.ack.bytes,
@@ -22,9 +28,7 @@ pub fn lower_bound(setup: &Setup) -> Bound {
         gap: fabric.gap,
         forwarding_delay: fabric.forwarding_delay,
         cuts: cuts(setup),
-    };
-    let routes = Routes::new(&setup.topology, &|_| true);
-    bound(&setup.topology, &routes, &setup.workload, &wire)
+    }
 }
 
 /// How messages may be cut: where jobs differ, all as those that are cut finest.

@@ -17,7 +17,7 @@ pub use compare::{
     Comparison, ComparisonRun, Indicators, MetricStatistics, Observer, PolicyStatistics,
     RunNumbers, Standing, Statistics, compare, reference_topology,
 };
-pub use lower_bound::lower_bound;
+pub use lower_bound::{lower_bound, wire};
 pub use pool::in_order;
 pub use queue_pairs::{CountMethod, QueuePairs, queue_pairs};
 pub use rails::{compare_rails, rail_identity, run_rails};

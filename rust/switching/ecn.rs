@@ -40,11 +40,14 @@ pub(super) fn floor(markers: &[Marker]) -> u32 {
 pub(super) struct Marker {
     ecn: Ecn,
     random: Stream,
+    /// Packets that it marked.
+    pub(super) marked: u64,
 }
 
 impl Marker {
     fn new(ecn: Ecn, seed: u64, port: PortId) -> Self {
-        Self { ecn, random: Stream::new(seed, Purpose::EcnMark, u64::from(port.0)) }
+        let random = Stream::new(seed, Purpose::EcnMark, u64::from(port.0));
+        Self { ecn, random, marked: 0 }
     }
 
     /// Whether a packet is marked that finds `waiting` bytes in its queue.

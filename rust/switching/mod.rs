@@ -285,7 +285,13 @@ impl Switching {
             && self.markers[port.index()].marks(Bytes::new(waiting.into()))
         {
             packet.flags = packet.flags.with(Flags::MARKED);
+            self.markers[port.index()].marked += 1;
         }
+    }
+
+    /// How many packets were marked at each port, by port id; empty if no port marks.
+    pub fn marked(&self) -> Vec<u64> {
+        self.markers.iter().map(|marker| marker.marked).collect()
     }
 
     /// Whether `port` marks a data packet that finds `waiting` bytes without priority. On the

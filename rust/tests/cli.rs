@@ -5,11 +5,16 @@ mod bench;
 #[cfg(unix)]
 mod clusters;
 mod compare;
+mod gallery;
 mod help;
 mod hpcc;
 mod inspect;
+mod plot;
+mod report;
 mod reproduce;
 mod run;
+mod start;
 mod sweep;
+mod timeline;
 #[cfg(not(feature = "ns3"))]
 mod twin;

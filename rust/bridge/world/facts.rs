@@ -44,5 +44,6 @@ fn measured(measured: &Measured) -> Result<outcome::Measured, UnknownValue> {
         link_bytes: bytes(&measured.link_bytes),
         pauses: measured.pauses.iter().map(|pause| pause.known()).collect::<Result<_, _>>()?,
         probes: Vec::new(),
+        marked_by_port: Vec::new(),
     })
 }

@@ -142,6 +142,10 @@ fn absorb(all: &mut Measured, part: Measured, owns: &dyn Fn(PortId) -> bool) {
             all.link_bytes[port] = part.link_bytes[port];
         }
     }
+    let marked = all.marked_by_port.iter_mut().zip(part.marked_by_port);
+    for (_, (ours, theirs)) in (0u32..).zip(marked).filter(|(id, _)| owns(PortId(*id))) {
+        *ours = theirs;
+    }
     for (ours, theirs) in all.probes.iter_mut().zip(part.probes) {
         for (id, (ours, theirs)) in (0u32..).zip(ours.queues.iter_mut().zip(theirs.queues)) {
             if owns(PortId(id)) {

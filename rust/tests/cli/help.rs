@@ -2,12 +2,14 @@
 
 use super::bench::Bench;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 19] = [
     "run",
     "compare",
     "sweep",
     "merge",
     "reproduce",
+    "plot",
+    "report",
     "hpcc",
     "check",
     "bound",
@@ -15,6 +17,11 @@ const COMMANDS: [&str; 12] = [
     "list",
     "trace",
     "twin",
+    "init",
+    "explain",
+    "schema",
+    "completions",
+    "man",
 ];
 
 #[test]

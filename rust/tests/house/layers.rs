@@ -17,7 +17,7 @@ pub(crate) enum Peers {
 }
 
 /// The levels from the bottom up; each may use all levels below it.
-pub(crate) const LEVELS: [Level; 10] = [
+pub(crate) const LEVELS: [Level; 13] = [
     Level { modules: &["units", "ids", "rng", "prefetch"], peers: Peers::Seen },
     Level { modules: &["packet"], peers: Peers::Unseen },
     // Schemes name a recovery of the NIC; the NIC asks sender policies; splitters pin paths.
@@ -28,9 +28,13 @@ pub(crate) const LEVELS: [Level; 10] = [
     // Closed forms and the simulator verify each other, so they must be independent.
     Level { modules: &["bound", "fabric"], peers: Peers::Unseen },
     // Other worlds: without packets, and with several networks; and time series of a world.
-    Level { modules: &["fluid", "multirail", "record"], peers: Peers::Unseen },
+    Level { modules: &["fluid", "multirail", "record", "timeline"], peers: Peers::Unseen },
     Level { modules: &["scenario", "hpcc"], peers: Peers::Unseen },
     Level { modules: &["study", "report"], peers: Peers::Seen },
+    // What was written is read again, and drawn from what was read.
+    Level { modules: &["results"], peers: Peers::Unseen },
+    Level { modules: &["plot"], peers: Peers::Unseen },
+    Level { modules: &["page"], peers: Peers::Unseen },
     Level { modules: &["cli"], peers: Peers::Unseen },
 ];
 
@@ -195,8 +199,8 @@ mod tests {
     fn upward_edges_are_faults() {
         assert_eq!(
             faults("rust/nic/qp.rs", "//! A QP.\nuse crate::fabric::Outcome;\n"),
-            ["rust/nic/qp.rs:2: nic must not use fabric: it may use units, ids, rng, prefetch, packet, \
-                 balance, split, rail"]
+            ["rust/nic/qp.rs:2: nic must not use fabric: it may use units, ids, rng, prefetch, \
+                 packet, balance, split, rail"]
         );
         assert_eq!(
             faults("rust/units/time.rs", "use crate::packet::Stamp;"),

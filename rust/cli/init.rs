@@ -1,0 +1,89 @@
+//! `evenkeel init`: a scenario to start from.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{anyhow, bail};
+use clap::{Args, ValueEnum};
+
+use super::{Status, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  evenkeel init
+  evenkeel init incast --out study
+  evenkeel compare failure.toml --policies ecmp,spray,reps
+";
+
+/// Write a commented scenario to start from
+///
+/// Existing files are not replaced.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The question that the scenario asks
+    #[arg(value_enum, default_value_t = Question::Failure)]
+    question: Question,
+    /// The folder for the file QUESTION.toml; it is created if it does not exist
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Question {
+    /// What does a failed link cost?
+    Failure,
+    /// How long is the queue when many hosts send to one?
+    Incast,
+    /// How much of a training step is communication?
+    Training,
+    /// How do files of the HPCC family behave under another policy?
+    Hpcc,
+}
+
+impl Question {
+    /// The files, the scenario first.
+    fn files(self) -> Vec<(&'static str, &'static str)> {
+        match self {
+            Self::Failure => vec![("failure.toml", include_str!("starters/failure.toml"))],
+            Self::Incast => vec![("incast.toml", include_str!("starters/incast.toml"))],
+            Self::Training => vec![("training.toml", include_str!("starters/training.toml"))],
+            Self::Hpcc => vec![
+                ("hpcc.toml", include_str!("starters/hpcc.toml")),
+                ("topology.txt", include_str!("starters/topology.txt")),
+                ("flows.txt", include_str!("starters/flows.txt")),
+            ],
+        }
+    }
+}
+
+/// Writes the files, none of them if one exists.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+    let folder = &arguments.out;
+    let files = arguments.question.files();
+    let is_here = folder == Path::new(".");
+    let place = |name: &str| if is_here { PathBuf::from(name) } else { folder.join(name) };
+    let paths: Vec<PathBuf> = files.iter().map(|(name, _)| place(name)).collect();
+    if let Some(path) = paths.iter().find(|path| path.exists()) {
+        bail!("{}: the file exists and is not replaced; move it, or use --out DIR", path.display());
+    }
+    std::fs::create_dir_all(folder)
+        .map_err(|reason| anyhow!("--out {}: cannot create it: {reason}", folder.display()))?;
+    for ((_, text), path) in files.iter().zip(&paths) {
+        write_new(path, &text.replace("FILE", &paths[0].display().to_string()))?;
+    }
+    let scenario = paths[0].display();
+    output::print(&format!("{scenario}: written; next: evenkeel run {scenario}\n"))?;
+    Ok(Status::Done)
+}
+
+/// Writes a file that does not exist yet.
+fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|reason| match reason.kind() {
+        ErrorKind::AlreadyExists => anyhow!("{}: the file exists", path.display()),
+        _ => anyhow!("{}: cannot write: {reason}", path.display()),
+    })
+}

@@ -1,0 +1,159 @@
+//! `evenkeel plot`: figures of results.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{anyhow, bail};
+use clap::{Args, ValueEnum};
+use evenkeel::plot::{self, Figure, Request};
+use evenkeel::results::Results;
+
+use super::{Status, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  evenkeel run examples/recording.toml --out results/recording
+  evenkeel plot results/recording --out figures
+  evenkeel plot results/ecmp results/reps --out cdf.svg --figure completion-cdf
+  evenkeel plot docs/reproduce/ofan-sweeps.csv --out figures --metric fct_ns.p99
+  evenkeel compare a.toml --policies ecmp,reps --seeds 5 --format csv > c.csv
+  evenkeel plot c.csv --out c.svg
+
+What is drawn depends on what the results have:
+  completion-cdf       runs: how many messages completed within a time
+  by-policy            several policies: means with 95 % intervals over seeds
+  over-KEY             sweeps and studies: a metric over the key that was swept
+  slowdown-by-size     runs with messages of several sizes
+  link-load            runs: the bytes of each link between switches
+  queues, utilisation, send-rates, allowed-rates, windows
+                       runs of a scenario with [record]: the same over time
+
+docs/plotting.md shows them.
+";
+
+/// Draw figures of results, as SVG or PNG
+///
+/// DIR is a folder that run, sweep or reproduce wrote with --out, or a table of a study.
+/// Every figure that the results have data for is drawn; several runs share a figure where they can
+/// be compared. Nothing is simulated.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// Folders of results, or tables of studies
+    #[arg(value_name = "DIR", required = true)]
+    results: Vec<PathBuf>,
+    /// A folder for the figures, or the file of one figure (*.svg, *.png)
+    #[arg(long, value_name = "DIR|FILE")]
+    out: PathBuf,
+    /// The format in a folder; a file has that of its name
+    #[arg(long, value_enum, default_value_t = Format::Svg)]
+    format: Format,
+    /// Draw the figures whose names start so, instead of all
+    #[arg(long, value_name = "NAME")]
+    figure: Option<String>,
+    /// The metric of figures that compare runs: a key of summary.json, a column of a study's table
+    #[arg(long, value_name = "KEY", default_value = "cct_ns")]
+    metric: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Svg,
+    Png,
+}
+
+impl Format {
+    fn of_file(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "svg" => Some(Self::Svg),
+            "png" => Some(Self::Png),
+            _ => None,
+        }
+    }
+
+    fn ending(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            Self::Png => "png",
+        }
+    }
+
+    fn bytes(self, figure: &Figure) -> anyhow::Result<Vec<u8>> {
+        match self {
+            Self::Svg => Ok(figure.svg().into_bytes()),
+            Self::Png => png(figure),
+        }
+    }
+}
+
+/// Twice the pixels of the SVG: about 200 dots an inch where the SVG has 96.
+#[cfg(feature = "png")]
+fn png(figure: &Figure) -> anyhow::Result<Vec<u8>> {
+    Ok(plot::png(&figure.svg(), 2.0)?)
+}
+
+#[cfg(not(feature = "png"))]
+fn png(_: &Figure) -> anyhow::Result<Vec<u8>> {
+    bail!(
+        "PNG: this evenkeel was built without it; write SVG, or build it with \
+         `cargo build --release --features png`"
+    )
+}
+
+/// Reads the results and draws their figures.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+    let results = arguments.results.iter().map(|path| Results::open(path));
+    let results = results.collect::<Result<Vec<_>, _>>()?;
+    let request = Request { metric: arguments.metric.clone() };
+    let (mut figures, notes) = plot::figures(&results, &request)?;
+    notes.iter().for_each(|note| output::note(note));
+    if let Some(wanted) = &arguments.figure {
+        let names = names(&figures);
+        figures.retain(|figure| figure.name.starts_with(wanted.as_str()));
+        if figures.is_empty() {
+            bail!("--figure {wanted}: the results have no such figure; they have {names}");
+        }
+    }
+    if figures.is_empty() {
+        bail!("no run of the results has '{}'; --metric names another one", request.metric);
+    }
+    match Format::of_file(&arguments.out) {
+        Some(format) => one(arguments, &figures, format)?,
+        None => all(arguments, &figures)?,
+    }
+    Ok(Status::Done)
+}
+
+fn names(figures: &[Figure]) -> String {
+    figures.iter().map(|figure| figure.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// Writes the only figure into a file.
+fn one(arguments: &Arguments, figures: &[Figure], format: Format) -> anyhow::Result<()> {
+    let out = arguments.out.display();
+    let [figure] = figures else {
+        let names = names(figures);
+        bail!("--out {out}: a file holds one figure; choose one with --figure: {names}");
+    };
+    write(&arguments.out, &format.bytes(figure)?)?;
+    output::print(&format!("{out}: {}\n", figure.title()))
+}
+
+/// Writes each figure into a file of the folder.
+fn all(arguments: &Arguments, figures: &[Figure]) -> anyhow::Result<()> {
+    let folder = &arguments.out;
+    let failed = |reason| anyhow!("--out {}: cannot create the folder: {reason}", folder.display());
+    fs::create_dir_all(folder).map_err(failed)?;
+    for figure in figures {
+        let path = folder.join(format!("{}.{}", figure.name, arguments.format.ending()));
+        write(&path, &arguments.format.bytes(figure)?)?;
+        output::print(&format!("{}: {}\n", path.display(), figure.title()))?;
+    }
+    Ok(())
+}
+
+/// Writes a file, complete or not at all.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    evenkeel::report::replace_file(path, bytes)
+        .map_err(|reason| anyhow!("--out {}: cannot write: {reason}", path.display()))
+}

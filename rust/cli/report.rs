@@ -1,0 +1,71 @@
+//! `evenkeel report`: results as one HTML page.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use evenkeel::page::{self, Wording};
+use evenkeel::plot::{self, Request};
+use evenkeel::results::Results;
+
+use super::{Status, output, plot as figures};
+
+const EXAMPLES: &str = "\
+Examples:
+  evenkeel run examples/recording.toml --out results/recording
+  evenkeel report results/recording --out recording.html
+  evenkeel report results/ecmp results/reps --out compare.html \\
+    --question \"Does REPS avoid the failed link?\"
+
+The page needs no network: share it as one file. It has a table of the runs, the
+fabric with the load and the failures of its links, charts that zoom, the
+scenarios, and the commands that make it again (docs/reports.md).
+";
+
+/// Write one HTML page of results, with the fabric and charts that zoom
+///
+/// DIR is a folder that run, sweep or reproduce wrote with --out, or a table of a study.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// Folders of results, or tables of studies
+    #[arg(value_name = "DIR", required = true)]
+    results: Vec<PathBuf>,
+    /// The page; an existing file is replaced
+    #[arg(long, value_name = "FILE.html")]
+    out: PathBuf,
+    /// The question that the results answer, as the title [default: a sentence made from them]
+    #[arg(long, value_name = "TEXT")]
+    question: Option<String>,
+    /// The metric of charts that compare runs: a key of summary.json, a column of a study's table
+    #[arg(long, value_name = "KEY", default_value = "cct_ns")]
+    metric: String,
+}
+
+/// Reads the results and writes their page.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+    let results = arguments.results.iter().map(|path| Results::open(path));
+    let results = results.collect::<Result<Vec<_>, _>>()?;
+    let request = Request { metric: arguments.metric.clone() };
+    let (figures, notes) = plot::figures(&results, &request)?;
+    notes.iter().for_each(|note| output::note(note));
+    let wording = Wording { question: arguments.question.clone(), command: command(arguments) };
+    let html = page::page(&results, &figures, &wording)?;
+    figures::write(&arguments.out, html.as_bytes())?;
+    let kilobytes = html.len() / 1000;
+    output::print(&format!("{}: {kilobytes} KB\n", arguments.out.display()))?;
+    Ok(Status::Done)
+}
+
+/// The command that writes the same page.
+fn command(arguments: &Arguments) -> String {
+    let mut words = vec!["evenkeel".to_owned(), "report".to_owned()];
+    words.extend(arguments.results.iter().map(|path| path.display().to_string()));
+    words.extend(["--out".to_owned(), arguments.out.display().to_string()]);
+    if let Some(question) = &arguments.question {
+        words.extend(["--question".to_owned(), question.clone()]);
+    }
+    if arguments.metric != "cct_ns" {
+        words.extend(["--metric".to_owned(), arguments.metric.clone()]);
+    }
+    page::shell_words(&words)
+}

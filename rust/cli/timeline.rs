@@ -1,0 +1,56 @@
+//! `--trace` of `evenkeel run`: the time-line of a run.
+
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use anyhow::{anyhow, bail};
+use evenkeel::fabric::{Outcome, Setup, Watch};
+use evenkeel::fluid::Fidelity;
+use evenkeel::report;
+use evenkeel::scenario::Scenario;
+use evenkeel::timeline::{self, INTERVAL};
+
+/// The time-line of a run, in a file that appears when it is complete.
+pub(super) struct Timeline {
+    timeline: timeline::Timeline,
+    /// Renames the file; it holds the file's type, which only the library names.
+    complete: Box<dyn FnOnce() -> io::Result<()>>,
+    path: PathBuf,
+}
+
+fn failed(path: &Path, reason: &io::Error) -> anyhow::Error {
+    anyhow!("--trace {}: cannot write: {reason}", path.display())
+}
+
+impl Timeline {
+    /// A time-line with counters at the interval of `[record]`, if the scenario has one.
+    pub(super) fn begin(path: &Path, scenario: &Scenario, setup: &Setup) -> anyhow::Result<Self> {
+        if scenario.fidelity == Fidelity::Fluid {
+            bail!("--trace: a fluid run has no packets and queues; use fidelity = \"packet\"");
+        }
+        if scenario.traces.is_some() {
+            bail!(
+                "--trace: messages of traces that are read during the run are not kept; use \
+                 streaming = false"
+            );
+        }
+        let file = report::unfinished_file(path).map_err(|reason| failed(path, &reason))?;
+        let to = file.as_file().try_clone().map_err(|reason| failed(path, &reason))?;
+        let every = scenario.recording.as_ref().map_or(INTERVAL, |recording| recording.every);
+        let timeline = timeline::Timeline::new(setup, every, Box::new(BufWriter::new(to)));
+        let at = path.to_owned();
+        let complete = move || file.persist(at).map(drop).map_err(|error| error.error);
+        Ok(Self { timeline, complete: Box::new(complete), path: path.to_owned() })
+    }
+
+    /// The observer of the run.
+    pub(super) fn watch(&mut self) -> &mut dyn Watch {
+        &mut self.timeline
+    }
+
+    /// Writes the messages, and gives the file its name.
+    pub(super) fn end(self, setup: &Setup, outcome: &Outcome) -> anyhow::Result<()> {
+        let written = self.timeline.finish(setup, outcome).and_then(|()| (self.complete)());
+        written.map_err(|reason| failed(&self.path, &reason))
+    }
+}

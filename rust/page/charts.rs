@@ -1,0 +1,120 @@
+//! Figures on the page: charts for the script, and others as they are printed.
+
+use super::html::{escape, number_cell, script_json, table};
+use super::is_chart;
+use crate::plot::{Chart, DASHES, DotPlot, Drawing, Figure, PALETTE};
+
+/// The JSON of all charts, in the order of their places on the page, with all digits.
+pub(super) fn data(figures: &[Figure]) -> String {
+    let charts: Vec<serde_json::Value> = figures
+        .iter()
+        .filter_map(|figure| match &figure.drawing {
+            Drawing::Chart(chart) => Some(serde_json::json!({
+                "name": figure.name,
+                "chart": chart,
+            })),
+            _ => None,
+        })
+        .collect();
+    let colors: Vec<String> = PALETTE
+        .iter()
+        .map(|(red, green, blue)| format!("#{red:02x}{green:02x}{blue:02x}"))
+        .collect();
+    let dashes: Vec<Vec<u32>> = DASHES
+        .iter()
+        .map(|dash| dash.map_or_else(Vec::new, |(dash, gap)| vec![dash, gap]))
+        .collect();
+    let data = serde_json::json!({ "colors": colors, "dashes": dashes, "charts": charts });
+    script_json(&data.to_string())
+}
+
+/// All figures.
+pub(super) fn section(figures: &[Figure]) -> String {
+    let mut text = String::from(
+        "<p class=\"hint\">Drag across a chart to zoom in, double-click to see all again; or use \
+         its buttons.</p>\n",
+    );
+    let mut charts = 0;
+    for figure in figures {
+        let content = match &figure.drawing {
+            Drawing::Chart(chart) => {
+                charts += 1;
+                of_chart(chart, charts - 1)
+            }
+            Drawing::Dots(dots) => still(figure) + &of_dots(dots),
+            Drawing::Heat(_) => still(figure),
+        };
+        let wide = if is_chart(figure) { "" } else { " still" };
+        text += &format!(
+            "<figure id=\"{}\" class=\"figure{wide}\">\n{content}</figure>\n",
+            escape(&figure.name)
+        );
+    }
+    text
+}
+
+/// The place of a chart, with its buttons, and what it says in words.
+fn of_chart(chart: &Chart, index: usize) -> String {
+    let (title, note) = (escape(&chart.title), escape(&chart.note));
+    let (x, y) = (escape(&chart.x.title()), escape(&chart.y.title()));
+    let rows: Vec<String> = chart
+        .series
+        .iter()
+        .map(|series| {
+            let ys = || series.points.iter().map(|point| point.y / chart.y.unit_size);
+            let ends = [ys().reduce(f64::min), ys().reduce(f64::max)];
+            let show = |value: f64| format!("{:.4}", value).trim_end_matches('0').to_owned();
+            let show = |value: f64| show(value).trim_end_matches('.').to_owned();
+            let name = format!("<th scope=\"row\">{}</th>", escape(&series.name));
+            let points = format!("<td>{}</td>", series.points.len());
+            name + &points + &ends.map(|end| number_cell(end, show)).concat()
+        })
+        .collect();
+    let summary = table(
+        &format!("{}: {} of each line", chart.title, chart.y.title()),
+        &["line", "points", "least", "greatest"],
+        &rows,
+    );
+    let count = chart.series.len();
+    format!(
+        "<figcaption><h3>{title}</h3><p>{note}</p></figcaption>\n\
+         <div class=\"buttons\" role=\"group\" aria-label=\"Zoom of {title}\">\
+         <button type=\"button\" data-zoom=\"in\" data-chart=\"{index}\">Zoom in</button>\
+         <button type=\"button\" data-zoom=\"out\" data-chart=\"{index}\">Zoom out</button>\
+         <button type=\"button\" data-zoom=\"left\" data-chart=\"{index}\" \
+         aria-label=\"Move left\">←</button>\
+         <button type=\"button\" data-zoom=\"right\" data-chart=\"{index}\" \
+         aria-label=\"Move right\">→</button>\
+         <button type=\"button\" data-zoom=\"all\" data-chart=\"{index}\">All</button></div>\n\
+         <div class=\"chart\" role=\"img\" aria-label=\"{title}: {y} over {x}, {count} lines\" \
+         data-chart=\"{index}\"></div>\n\
+         <details><summary>In numbers</summary>\n{summary}</details>\n"
+    )
+}
+
+/// A figure as it is printed.
+fn still(figure: &Figure) -> String {
+    let svg = figure.svg();
+    format!(
+        "<figcaption><h3>{}</h3></figcaption>\n<div class=\"scroll\" tabindex=\"0\" \
+         role=\"region\" aria-label=\"{0}\">{svg}</div>\n",
+        escape(figure.title())
+    )
+}
+
+fn of_dots(dots: &DotPlot) -> String {
+    let scale = dots.axis.unit_size;
+    let rows: Vec<String> = dots
+        .rows
+        .iter()
+        .map(|row| {
+            let (low, high) = row.interval.map_or((None, None), |(a, b)| (Some(a), Some(b)));
+            let show = |value: f64| format!("{:.4}", value / scale);
+            let name = format!("<th scope=\"row\">{}</th>", escape(&row.name));
+            name + &[Some(row.value), low, high].map(|it| number_cell(it, show)).concat()
+        })
+        .collect();
+    let caption = format!("{}: {}", dots.title, dots.axis.title());
+    let rows = table(&caption, &["", "mean", "95 % from", "to"], &rows);
+    format!("<details><summary>In numbers</summary>\n{rows}</details>\n")
+}

@@ -1,0 +1,233 @@
+//! The fabric with the load of its links, a drawing of nodes in tiers.
+
+use std::fmt::Write as _;
+
+use super::html::{escape, number_cell, table};
+use crate::plot::heat_color;
+use crate::report::human;
+use crate::results::{
+    Disturbance, FabricGraph, FabricLink, FabricNode, LinkLoad, ResultsError, RunFolder,
+};
+
+/// Links of a drawing; of larger fabrics the heat map shows the load.
+const MOST_LINKS: usize = 1_200;
+/// Links that the keyboard reaches one by one; of more, the table has those with most bytes.
+const REACHED: usize = 120;
+/// Rows of the table of links.
+const LISTED: usize = 24;
+const WIDTH: f64 = 960.0;
+const TIER: f64 = 150.0;
+const MARGIN: f64 = 40.0;
+
+/// A drawing for each run; `None` if no run has links.
+pub(super) fn section(runs: &[&RunFolder]) -> Result<Option<String>, ResultsError> {
+    let mut text = String::new();
+    for (index, run) in runs.iter().enumerate() {
+        let loads = run.links()?;
+        if loads.is_empty() {
+            continue;
+        }
+        let graph = FabricGraph::of(&loads);
+        let failed = run.disturbances().unwrap_or_default();
+        let open = if index == 0 { " open" } else { "" };
+        let name = format!("{}, {}, seed {}", run.scenario(), run.policy(), run.seed());
+        let drawing = match graph.links.len() > MOST_LINKS {
+            true => format!(
+                "<p>{} links are too many for a drawing; the heat map below shows them.</p>\n",
+                graph.links.len()
+            ),
+            false => drawing(&graph, &failed, &name),
+        };
+        let (name, failures, links) = (escape(&name), failures(&failed), links(&loads));
+        write!(
+            text,
+            "<details{open}><summary>{name}</summary>\n{failures}{drawing}{links}</details>\n"
+        )
+        .expect("a string takes all");
+    }
+    Ok((!text.is_empty()).then_some(text))
+}
+
+/// What failed, as a list.
+fn failures(failed: &[Disturbance]) -> String {
+    let items: String = failed
+        .iter()
+        .take(LISTED)
+        .map(|it| {
+            let until = it.until_ns.map_or("to the end".to_owned(), |until| {
+                format!("until {}", human::nanoseconds(until))
+            });
+            let (link, from) = (escape(&it.link), human::nanoseconds(it.at_ns));
+            format!("<li><strong>{link}</strong> {}: from {from} {until}</li>", it.kind)
+        })
+        .collect();
+    match (items.is_empty(), failed.len()) {
+        (true, _) => String::new(),
+        (false, count) if count > LISTED => {
+            format!("<ul class=\"failures\">{items}<li>and {} more</li></ul>\n", count - LISTED)
+        }
+        _ => format!("<ul class=\"failures\">{items}</ul>\n"),
+    }
+}
+
+/// Nodes in tiers with a line for each direction of each link.
+fn drawing(graph: &FabricGraph, failed: &[Disturbance], name: &str) -> String {
+    let places = places(graph);
+    let height = MARGIN * 2.0 + TIER * graph.top() as f64;
+    let most = graph
+        .links
+        .iter()
+        .flat_map(|link| [link.up.bytes, link.down.bytes])
+        .fold(f64::MIN_POSITIVE, f64::max);
+    let mut svg = format!(
+        "<div class=\"scroll fabric\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"Fabric of {0}\">\n\
+         <svg viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"group\" aria-label=\"Links of {0}, \
+         darker with more bytes\">\n",
+        escape(name)
+    );
+    let is_reached = graph.links.len() <= REACHED;
+    let sheet = Sheet { places: &places, most, is_reached };
+    for link in &graph.links {
+        let state = failed.iter().find(|it| it.link == link.up.link);
+        for load in [&link.up, &link.down] {
+            line(&mut svg, link, load, state, &sheet);
+        }
+    }
+    for (node, (x, y)) in graph.nodes.iter().zip(&places) {
+        let count = graph.nodes.iter().filter(|it| it.tier == node.tier).count();
+        let (name, kind) = (escape(&node.name), if node.tier == 0 { "host" } else { "switch" });
+        let size = (WIDTH / count as f64 * 0.3).clamp(1.5, if node.tier == 0 { 6.0 } else { 9.0 });
+        write!(
+            svg,
+            "<g class=\"{kind}\"><title>{name}</title><rect x=\"{:.1}\" y=\"{:.1}\" \
+             width=\"{:.1}\" height=\"{:.1}\" rx=\"2\"/>",
+            x - size,
+            y - size,
+            2.0 * size,
+            2.0 * size
+        )
+        .expect("a string takes all");
+        label(&mut svg, node, (*x, *y), WIDTH / count as f64, graph.top());
+        svg += "</g>\n";
+    }
+    svg + "</svg>\n</div>\n<p class=\"link-facts\" role=\"status\" aria-live=\"polite\">Point at a \
+           link, or reach it with the tab key, to see its numbers.</p>\n"
+}
+
+/// The name of a node where there is room: below hosts, above the top, beside others.
+fn label(svg: &mut String, node: &FabricNode, (x, y): (f64, f64), room: f64, top: usize) {
+    let long = 7.0 * node.name.chars().count() as f64 + 4.0;
+    if room < long + if (1..top).contains(&node.tier) { 24.0 } else { 0.0 } {
+        return;
+    }
+    let (dx, dy, anchor) = match node.tier {
+        0 => (0.0, 22.0, "middle"),
+        tier if tier == top => (0.0, -15.0, "middle"),
+        _ => (14.0, 4.0, "start"),
+    };
+    let (x, y, name) = (x + dx, y + dy, escape(&node.name));
+    write!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{name}</text>")
+        .expect("a string takes all");
+}
+
+/// What all links of a drawing share.
+struct Sheet<'a> {
+    /// By node.
+    places: &'a [(f64, f64)],
+    /// The most bytes of a link.
+    most: f64,
+    /// True if the keyboard reaches each link.
+    is_reached: bool,
+}
+
+/// A line a little beside the middle, so that both directions are seen.
+fn line(
+    svg: &mut String,
+    link: &FabricLink,
+    load: &LinkLoad,
+    state: Option<&Disturbance>,
+    sheet: &Sheet<'_>,
+) {
+    let Sheet { places, most, is_reached } = sheet;
+    let ((x1, y1), (x2, y2)) = (places[link.lower], places[link.upper]);
+    let aside = if std::ptr::eq(load, &link.up) { -1.6 } else { 1.6 };
+    let color = heat_color(0.12 + 0.88 * load.bytes / most);
+    let facts = escape(&facts(load, state));
+    let (class, focus) = (
+        if state.is_some() { "link failed" } else { "link" },
+        if *is_reached { " tabindex=\"0\"" } else { "" },
+    );
+    writeln!(
+        svg,
+        "<g class=\"{class}\" role=\"img\"{focus} aria-label=\"{facts}\" data-from=\"{}\" \
+         data-to=\"{}\" data-bytes=\"{}\"><title>{facts}</title><line class=\"target\" \
+         x1=\"{:.1}\" y1=\"{y1:.1}\" x2=\"{:.1}\" y2=\"{y2:.1}\"/><line x1=\"{:.1}\" \
+         y1=\"{y1:.1}\" \
+         x2=\"{:.1}\" y2=\"{y2:.1}\" stroke=\"{color}\"/></g>",
+        escape(&load.from),
+        escape(&load.to),
+        load.bytes,
+        x1 + aside,
+        x2 + aside,
+        x1 + aside,
+        x2 + aside,
+    )
+    .expect("a string takes all");
+}
+
+/// What a link says of itself.
+fn facts(load: &LinkLoad, state: Option<&Disturbance>) -> String {
+    let mut facts = format!("{} to {}: {} carried", load.from, load.to, human::bytes(load.bytes));
+    if let Some(queue) = load.queue_bytes_max {
+        facts += &format!(", queue of {} at most", human::bytes(queue));
+    }
+    if let Some(marked) = load.marked {
+        facts += &format!(", {} packets marked", human::count(marked));
+    }
+    if let Some(state) = state {
+        facts += &format!("; {} from {}", state.kind, human::nanoseconds(state.at_ns));
+        if let Some(until) = state.until_ns {
+            facts += &format!(" until {}", human::nanoseconds(until));
+        }
+    }
+    facts
+}
+
+/// The middle of each node: hosts at the bottom, in the order of their names.
+fn places(graph: &FabricGraph) -> Vec<(f64, f64)> {
+    let mut places = vec![(0.0, 0.0); graph.nodes.len()];
+    for tier in 0..=graph.top() {
+        let nodes = graph.tier(tier);
+        let room = (WIDTH - 2.0 * MARGIN) / nodes.len().max(1) as f64;
+        for (index, &node) in nodes.iter().enumerate() {
+            let x = MARGIN + room * (index as f64 + 0.5);
+            places[node] = (x, MARGIN + TIER * (graph.top() - tier) as f64);
+        }
+    }
+    places
+}
+
+/// The links with most bytes.
+fn links(loads: &[LinkLoad]) -> String {
+    let mut sorted: Vec<&LinkLoad> = loads.iter().collect();
+    sorted.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
+    let rows: Vec<String> = sorted
+        .iter()
+        .take(LISTED)
+        .map(|load| {
+            let (from, to) = (escape(&load.from), escape(&load.to));
+            let ends = format!("<th scope=\"row\">{from} to {to}</th>");
+            ends + &number_cell(Some(load.bytes), human::bytes)
+                + &number_cell(load.queue_bytes_max, human::bytes)
+                + &number_cell(load.marked, human::count)
+        })
+        .collect();
+    let caption = match loads.len() > LISTED {
+        true => format!("The {LISTED} of {} directions of links with most bytes", loads.len()),
+        false => "Directions of links, those with most bytes first".to_owned(),
+    };
+    let columns = ["link", "carried", "longest queue", "marked"];
+    let table = table(&caption, &columns, &rows);
+    format!("<details><summary>In numbers</summary>\n{table}</details>\n")
+}

@@ -1,0 +1,61 @@
+//! Text as HTML.
+
+/// Text with what HTML would read as its own.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// JSON that may stand in a script: nothing in it ends the element.
+pub(super) fn script_json(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
+/// A cell with a number: for people, and with all digits.
+pub(super) fn number_cell(value: Option<f64>, show: impl Fn(f64) -> String) -> String {
+    match value {
+        Some(value) => format!("<td data-value=\"{value}\">{}</td>", escape(&show(value))),
+        None => "<td><abbr title=\"none\">–</abbr></td>".to_owned(),
+    }
+}
+
+/// A table that scrolls by itself where it is wider than the screen.
+pub(super) fn table(caption: &str, columns: &[&str], rows: &[String]) -> String {
+    let head: String =
+        columns.iter().map(|column| format!("<th scope=\"col\">{}</th>", escape(column))).collect();
+    let body: String = rows.iter().map(|row| format!("<tr>{row}</tr>\n")).collect();
+    let caption = escape(caption);
+    format!(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\n<table>\n\
+         <caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n\
+         </table>\n</div>\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_is_markup() {
+        let text = "<script>alert(\"a & b\")</script>";
+        assert_eq!(escape(text), "&lt;script&gt;alert(&quot;a &amp; b&quot;)&lt;/script&gt;");
+        assert!(!script_json("{\"a\":\"</script>\"}").contains('<'));
+    }
+
+    #[test]
+    fn a_cell_has_all_digits_and_those_for_people() {
+        let cell = number_cell(Some(208_261.88), |value| format!("{value:.0}"));
+        assert_eq!(cell, "<td data-value=\"208261.88\">208262</td>");
+        assert!(number_cell(None, |_| String::new()).contains('–'));
+    }
+}

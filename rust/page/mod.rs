@@ -1,0 +1,101 @@
+//! A report of results: one HTML page that needs no network.
+//!
+//! The page has the question, a table of runs, the fabric with the load of its links, charts that
+//! zoom, the scenario, and the commands that make it again. Its numbers are those of the files,
+//! with all digits, in `data-value` of cells and in the JSON of the charts. Charts are drawn by
+//! uPlot (`assets/uPlot-LICENSE.txt`), which is part of the page.
+
+mod charts;
+mod fabric;
+mod html;
+mod question;
+mod runs;
+mod tables;
+
+use html::escape;
+pub use runs::shell_words;
+
+use crate::plot::{Drawing, Figure};
+use crate::report::VERSION;
+use crate::results::{Results, ResultsError, RunFolder};
+
+const STYLE: &str = include_str!("assets/page.css");
+const SCRIPT: &str = include_str!("assets/page.js");
+const CHARTS_STYLE: &str = include_str!("assets/uPlot.min.css");
+const CHARTS_SCRIPT: &str = include_str!("assets/uPlot.iife.min.js");
+const CHARTS_LICENCE: &str = include_str!("assets/uPlot-LICENSE.txt");
+
+/// What the page says beside the results.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wording {
+    /// The question that the results answer; made from them if there is none.
+    pub question: Option<String>,
+    /// The command that writes the page.
+    pub command: String,
+}
+
+/// The page of results and their figures.
+///
+/// # Errors
+/// Fails if a file of the results is missing or invalid.
+pub fn page(
+    results: &[Results],
+    figures: &[Figure],
+    wording: &Wording,
+) -> Result<String, ResultsError> {
+    let runs: Vec<&RunFolder> = results
+        .iter()
+        .filter_map(|it| if let Results::Run(run) = it { Some(&**run) } else { None })
+        .collect();
+    let question = wording.question.clone().unwrap_or_else(|| question::of(results, &runs));
+    let mut sections = vec![("results", "Results", tables::results(results, &runs)?)];
+    if let Some(fabrics) = fabric::section(&runs)? {
+        sections.push(("fabric", "Fabric", fabrics));
+    }
+    sections.push(("charts", "Charts", charts::section(figures)));
+    if let Some(scenarios) = runs::scenarios(&runs) {
+        sections.push(("scenario", "Scenario", scenarios));
+    }
+    sections.push(("again", "Make it again", runs::commands(results, &wording.command)));
+    Ok(document(&question, &sections, &charts::data(figures)))
+}
+
+/// The title of the figure, for its section.
+fn is_chart(figure: &Figure) -> bool {
+    matches!(figure.drawing, Drawing::Chart(_))
+}
+
+fn document(question: &str, sections: &[(&str, &str, String)], data: &str) -> String {
+    let links: String = sections
+        .iter()
+        .map(|(id, title, _)| format!("<li><a href=\"#{id}\">{title}</a></li>"))
+        .collect();
+    let body: String = sections
+        .iter()
+        .map(|(id, title, content)| {
+            format!(
+                "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n\
+                 <h2 id=\"{id}-title\">{title}</h2>\n{content}</section>\n"
+            )
+        })
+        .collect();
+    let question = escape(question);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
+         <meta name=\"generator\" content=\"evenkeel {VERSION}\">\n\
+         <title>{question}</title>\n<link rel=\"icon\" href=\"data:,\">\n\
+         <style>\n{CHARTS_STYLE}\n{STYLE}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#main\">Skip to the results</a>\n\
+         <header>\n<p class=\"kind\">Report of evenkeel {VERSION}</p>\n<h1>{question}</h1>\n\
+         <nav aria-label=\"Sections\"><ul>{links}</ul></nav>\n</header>\n\
+         <main id=\"main\">\n{body}</main>\n\
+         <footer><p>Written by evenkeel {VERSION} from the files of its runs; nothing on this page \
+         is loaded from elsewhere.</p></footer>\n\
+         <script type=\"application/json\" id=\"data\">{data}</script>\n\
+         <!-- uPlot:\n{CHARTS_LICENCE}-->\n<script>{CHARTS_SCRIPT}</script>\n\
+         <script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+    )
+}

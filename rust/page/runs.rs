@@ -1,0 +1,97 @@
+//! The scenarios of runs, and the commands that make everything again.
+
+use std::path::Path;
+
+use super::html::escape;
+use crate::results::{Results, RunFolder};
+
+/// The scenario of each run, those that are alike once; `None` if no run has one.
+pub(super) fn scenarios(runs: &[&RunFolder]) -> Option<String> {
+    let mut text = String::new();
+    let mut known: Vec<String> = Vec::new();
+    for run in runs {
+        let Some(scenario) = run.scenario_text().filter(|text| !known.contains(text)) else {
+            continue;
+        };
+        let open = if known.is_empty() { " open" } else { "" };
+        let (name, policy, seed) = (escape(run.scenario()), escape(run.policy()), run.seed());
+        text += &format!(
+            "<details{open}><summary>{name}, {policy}, seed {seed}</summary>\n\
+             <pre tabindex=\"0\"><code>{}</code></pre></details>\n",
+            escape(&scenario)
+        );
+        known.push(scenario);
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+/// A command for each of the results, and that of the page.
+pub(super) fn commands(results: &[Results], page: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for result in results {
+        match result {
+            Results::Run(run) => lines.push(of_run(run)),
+            Results::Comparison(table) => {
+                let file = quoted(table.file());
+                lines.push(format!("# {file} is what evenkeel compare --format csv printed"));
+            }
+            Results::Studies(tables) => {
+                lines.extend(tables.iter().map(|study| of_study(Path::new(study.file()))));
+            }
+        }
+    }
+    lines.push(page.to_owned());
+    let text = escape(&lines.join("\n"));
+    format!("<pre tabindex=\"0\"><code id=\"command\">{text}</code></pre>\n")
+}
+
+/// The resolved scenario beside the results has the policy and the seed; its file gives the run its
+/// name, and is replaced by the run.
+fn of_run(run: &RunFolder) -> String {
+    let folder = quoted(&run.path().display().to_string());
+    let scenario = run.path().join("scenario.toml");
+    if !scenario.is_file() {
+        return format!("# {folder} has no scenario.toml");
+    }
+    let scenario = quoted(&scenario.display().to_string());
+    let copy = quoted(&format!("{}.toml", run.scenario()));
+    format!("cp {scenario} {copy}\nevenkeel run {copy} --out {folder}")
+}
+
+fn of_study(file: &Path) -> String {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let out = quoted(&folder.display().to_string());
+    let study = folder.join("study.toml");
+    match study.is_file() {
+        true => format!("evenkeel sweep {} --out {out}", quoted(&study.display().to_string())),
+        false => {
+            let name = file.file_stem().unwrap_or_default().to_string_lossy();
+            format!("evenkeel reproduce {} --scale paper --out {out}", quoted(&name))
+        }
+    }
+}
+
+/// A command of these words.
+pub fn shell_words(words: &[String]) -> String {
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word of a shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_with_blanks_are_quoted() {
+        assert_eq!(quoted("results/a-1"), "results/a-1");
+        assert_eq!(quoted("it's here"), "'it'\\''s here'");
+    }
+}

@@ -1,0 +1,111 @@
+//! The table of runs, and of the runs of studies.
+
+use super::html::{escape, number_cell, table};
+use crate::report::human;
+use crate::results::{ComparisonTable, Results, ResultsError, RunFolder, StudyTable};
+
+/// A column of the table of runs: title, key of the summary, and how people read it.
+type Column = (&'static str, &'static str, fn(f64) -> String);
+
+const COLUMNS: [Column; 12] = [
+    ("CCT", "cct_ns", human::nanoseconds),
+    ("over the bound", "slowdown", |value| format!("{value:.3}")),
+    ("p50 FCT", "fct_ns.p50", human::nanoseconds),
+    ("p99 FCT", "fct_ns.p99", human::nanoseconds),
+    ("longest queue", "queue_bytes_max", human::bytes),
+    ("sent", "packets.sent", human::count),
+    ("sent again", "packets.retransmitted", human::count),
+    ("dropped", "packets.dropped", human::count),
+    ("marked", "packets.marked", human::count),
+    ("out of order", "packets.out_of_order", human::count),
+    ("PFC pauses", "pfc_pauses", human::count),
+    ("extra QPs", "qps.extra_per_nic_max", human::count),
+];
+
+/// Rows of a study's table on the page; the file has all.
+const MOST_ROWS: usize = 200;
+
+/// The tables of all results.
+pub(super) fn results(results: &[Results], runs: &[&RunFolder]) -> Result<String, ResultsError> {
+    let mut text = String::new();
+    if !runs.is_empty() {
+        text += &of_runs(runs);
+    }
+    for result in results {
+        match result {
+            Results::Studies(tables) => {
+                for study in tables {
+                    text += &of_study(study)?;
+                }
+            }
+            Results::Comparison(comparison) => text += &of_comparison(comparison),
+            Results::Run(_) => {}
+        }
+    }
+    Ok(text)
+}
+
+fn of_runs(runs: &[&RunFolder]) -> String {
+    let rows: Vec<String> = runs
+        .iter()
+        .map(|run| {
+            let (scenario, policy) = (escape(run.scenario()), escape(run.policy()));
+            let labels = format!(
+                "<th scope=\"row\">{policy}</th><td>{scenario}</td><td data-value=\"{0}\">{0}</td>",
+                run.seed()
+            );
+            let cell = |(_, key, show): &Column| number_cell(run.metric(key), show);
+            labels + &COLUMNS.iter().map(cell).collect::<String>()
+        })
+        .collect();
+    let titles = COLUMNS.iter().map(|(title, ..)| *title);
+    let titles: Vec<&str> = ["policy", "scenario", "seed"].into_iter().chain(titles).collect();
+    table("Runs", &titles, &rows)
+}
+
+fn of_comparison(comparison: &ComparisonTable) -> String {
+    let rows: Vec<String> = comparison
+        .rows
+        .iter()
+        .map(|row| {
+            let (policy, metric) = (escape(&row.policy), escape(&row.metric));
+            let show = |value: f64| human::count(value);
+            let (low, high) = row.interval.map_or((None, None), |(a, b)| (Some(a), Some(b)));
+            let numbers = [Some(row.mean), low, high].map(|it| number_cell(it, show)).concat();
+            let runs = row.runs;
+            format!("<th scope=\"row\">{policy}</th><td>{metric}</td><td>{runs}</td>{numbers}")
+        })
+        .collect();
+    table("Comparison", &["policy", "metric", "runs", "mean", "95 % from", "to"], &rows)
+}
+
+fn of_study(study: &StudyTable) -> Result<String, ResultsError> {
+    let metrics: Vec<&Column> =
+        COLUMNS.iter().filter(|(_, key, _)| study.metrics().iter().any(|it| it == key)).collect();
+    let mut rows = Vec::new();
+    for row in study.rows.iter().take(MOST_ROWS) {
+        let words: Vec<String> = row
+            .parameters
+            .iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(key, value)| format!("{key} {value}"))
+            .collect();
+        let mut cells = format!(
+            "<th scope=\"row\">{}</th><td>{}</td><td>{}</td>",
+            escape(&row.group),
+            escape(&words.join(", ")),
+            escape(row.seed())
+        );
+        for (_, key, show) in &metrics {
+            cells += &number_cell(study.metric(row, key)?, show);
+        }
+        rows.push(cells);
+    }
+    let titles = metrics.iter().map(|(title, ..)| *title);
+    let titles: Vec<&str> = ["run", "parameters", "seed"].into_iter().chain(titles).collect();
+    let shown = match study.rows.len() {
+        all if all > MOST_ROWS => format!("the first {MOST_ROWS} of {all} runs"),
+        all => human::plural(all as u64, "run"),
+    };
+    Ok(table(&format!("Study {}: {shown}", study.name), &titles, &rows))
+}

@@ -1,0 +1,249 @@
+//! Axes: units that suit their values, and ticks at round numbers.
+
+use serde::Serialize;
+
+use super::ruler::Ruler;
+use crate::results::Dimension;
+
+/// How positions grow along an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// With the value.
+    Linear,
+    /// With the logarithm of the value.
+    Logarithmic,
+}
+
+/// An axis: values are multiplied by `factor` to be in `unit`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Axis {
+    /// What it shows, without the unit.
+    pub label: String,
+    /// The unit of the ticks; may be empty.
+    pub unit: &'static str,
+    /// The unit's worth in base units.
+    pub unit_size: f64,
+    /// Linear or logarithmic.
+    pub scale: Scale,
+    /// True if zero is on a linear axis.
+    pub from_zero: bool,
+}
+
+const TIMES: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)];
+const SIZES: [(&str, f64); 5] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0)];
+const RATES: [(&str, f64); 4] = [("Tbps", 1e12), ("Gbps", 1e9), ("Mbps", 1e6), ("bps", 1.0)];
+const PLAIN: [(&str, f64); 1] = [("", 1.0)];
+
+/// Values that differ by more than this factor are on a logarithmic axis.
+const WIDE: f64 = 40.0;
+
+impl Axis {
+    /// A linear axis from zero for values of a dimension, in the unit that suits the largest.
+    pub fn new(label: &str, dimension: Dimension, values: impl Iterator<Item = f64>) -> Self {
+        let largest = values.fold(0.0, f64::max);
+        let units: &[(&'static str, f64)] = match dimension {
+            Dimension::Time => &TIMES,
+            Dimension::Size => &SIZES,
+            Dimension::Rate => &RATES,
+            Dimension::Number | Dimension::Packets => &PLAIN,
+        };
+        // Two units' worth: 1.5 ms are 1500 us, which leaves digits before the point.
+        let fitting = units.iter().find(|(_, size)| largest >= 2.0 * size).or(units.last());
+        let (unit, unit_size) = fitting.copied().unwrap_or(("", 1.0));
+        let label = label.to_owned();
+        Self { label, unit, unit_size, scale: Scale::Linear, from_zero: true }
+    }
+
+    /// The same axis, logarithmic if all values are positive and some are many times others.
+    #[must_use]
+    pub fn wide(mut self, values: impl Iterator<Item = f64> + Clone) -> Self {
+        let (least, most) = extent(values);
+        if least > 0.0 && most / least > WIDE {
+            self.scale = Scale::Logarithmic;
+        }
+        self
+    }
+
+    /// `completion time (us)`.
+    pub fn title(&self) -> String {
+        match self.unit {
+            "" => self.label.clone(),
+            unit => format!("{} ({unit})", self.label),
+        }
+    }
+
+    /// A value as its position on a linear ruler.
+    pub(super) fn position(&self, value: f64) -> f64 {
+        let scaled = value / self.unit_size;
+        match self.scale {
+            Scale::Linear => scaled,
+            Scale::Logarithmic => scaled.max(f64::MIN_POSITIVE).log10(),
+        }
+    }
+
+    /// The text at a tick.
+    pub(super) fn tick(&self, position: f64) -> String {
+        match self.scale {
+            Scale::Linear => number(position),
+            Scale::Logarithmic => number(10f64.powf(position)),
+        }
+    }
+
+    /// The ends of an axis that shows these values whole and intervals as far as they leave the
+    /// values room: not below zero if no value is, and not beyond twice the largest value.
+    pub(super) fn range(&self, values: &[f64], intervals: &[(f64, f64)]) -> Vec<f64> {
+        let (least, most) = extent(values.iter().copied());
+        let within = |end: f64| {
+            let low = match self.scale {
+                Scale::Linear if least >= 0.0 => end.max(0.0),
+                Scale::Linear => end,
+                Scale::Logarithmic => end.max(least / 2.0),
+            };
+            low.min(2.0 * most.max(0.0))
+        };
+        let ends = intervals.iter().flat_map(|(low, high)| [within(*low), within(*high)]);
+        values.iter().copied().chain(ends).collect()
+    }
+
+    /// The positions of both ends and of about `count` ticks for these values.
+    pub(super) fn ruler(&self, values: impl Iterator<Item = f64>, count: usize) -> Ruler {
+        let (mut low, mut high) = extent(values.map(|value| self.position(value)));
+        if !(low.is_finite() && high.is_finite()) {
+            (low, high) = (0.0, 1.0);
+        }
+        if self.scale == Scale::Linear && self.from_zero {
+            (low, high) = (low.min(0.0), high.max(0.0));
+        }
+        if high - low < 1e-12 * high.abs().max(1.0) {
+            (low, high) = match self.from_zero && low == 0.0 {
+                true => (0.0, 1.0),
+                false => (low - 0.5 * low.abs().max(0.2), high + 0.5 * high.abs().max(0.2)),
+            };
+        }
+        match self.scale {
+            Scale::Linear => linear(low, high, count),
+            Scale::Logarithmic => logarithmic(low, high),
+        }
+    }
+}
+
+/// The least and the greatest value.
+fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    })
+}
+
+/// Ticks at multiples of 1, 2 or 5 times a power of ten; the ends are ticks unless that leaves a
+/// lot of room.
+fn linear(low: f64, high: f64, count: usize) -> Ruler {
+    let raw = (high - low) / count.max(1) as f64;
+    let power = 10f64.powf(raw.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].map(|it| it * power).into_iter().find(|it| *it >= raw * 0.999);
+    let step = step.unwrap_or(10.0 * power);
+    let first = (low / step + 1e-9).floor();
+    let ends_beyond = high + 0.04 * (high - low);
+    let ticks = (0..=4 * count + 4).map(|index| (first + index as f64) * step);
+    let ticks: Vec<f64> = ticks.take_while(|tick| *tick <= ends_beyond + 1e-9 * step).collect();
+    let last = ticks.last().copied().unwrap_or(high);
+    Ruler::new((first * step, last.max(high + 0.02 * (high - low))), ticks)
+}
+
+/// Ticks at powers of ten, and at 2 and 5 times them on short axes. Positions are logarithms.
+fn logarithmic(low: f64, high: f64) -> Ruler {
+    let margin = 0.03 * (high - low);
+    let (low, high) = (low - margin, high + margin);
+    let decades = high - low;
+    let within: &[f64] = match decades {
+        d if d <= 1.2 => &[1.0, 2.0, 3.0, 5.0, 7.0],
+        d if d <= 3.2 => &[1.0, 2.0, 5.0],
+        _ => &[1.0],
+    };
+    let every = (decades / 8.0).ceil().max(1.0) as i32;
+    let (first, last) = (low.floor() as i32, high.ceil() as i32);
+    let powers = (first..=last).filter(|power| power % every == 0);
+    let ticks = powers.flat_map(|power| within.iter().map(move |it| f64::from(power) + it.log10()));
+    Ruler::new((low, high), ticks.filter(|tick| (low..=high).contains(tick)).collect())
+}
+
+/// A number with as few digits as it needs.
+pub(super) fn number(value: f64) -> String {
+    let size = value.abs();
+    if size < 1e-12 {
+        return "0".to_owned();
+    }
+    if !(1e-4..1e7).contains(&size) {
+        let text = format!("{value:.1e}");
+        return text.replace(".0e", "e");
+    }
+    let digits = (3 - size.log10().floor() as i32).clamp(0, 7) as usize;
+    let text = format!("{value:.digits$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_takes_the_unit_of_its_largest_value() {
+        let axis = |largest: f64| Axis::new("t", Dimension::Time, [largest].into_iter()).unit;
+        assert_eq!([1.0, 1_999.0, 2_000.0, 5e6, 3e9].map(axis), ["ns", "ns", "us", "ms", "s"]);
+        let sizes = Axis::new("queue", Dimension::Size, [823_284.0].into_iter());
+        assert_eq!(sizes.title(), "queue (KB)");
+    }
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        let axis = Axis::new("t", Dimension::Number, [0.0, 208.0].into_iter());
+        let ruler = axis.ruler([0.0, 208.0].into_iter(), 5);
+        let ((low, high), ticks) = (ruler.ends(), ruler.ticks());
+        assert_eq!(ticks, [0.0, 50.0, 100.0, 150.0, 200.0]);
+        assert!(low == 0.0 && (208.0..250.0).contains(&high), "{high}");
+    }
+
+    #[test]
+    fn wide_values_are_on_a_logarithmic_axis() {
+        let values = [1.0, 10_000.0];
+        let axis = Axis::new("t", Dimension::Number, values.into_iter()).wide(values.into_iter());
+        assert_eq!(axis.scale, Scale::Logarithmic);
+        let ruler = axis.ruler(values.into_iter(), 5);
+        let texts: Vec<String> = ruler.ticks().iter().map(|tick| axis.tick(*tick)).collect();
+        assert_eq!(texts, ["1", "10", "100", "1000", "10000"]);
+        let values = [1.0, 2.0];
+        let axis = Axis::new("t", Dimension::Number, values.into_iter()).wide(values.into_iter());
+        assert_eq!(axis.scale, Scale::Linear);
+    }
+
+    #[test]
+    fn equal_values_and_none_have_a_ruler_too() {
+        let axis = Axis::new("t", Dimension::Number, [].into_iter());
+        for values in [vec![], vec![0.0], vec![5.0, 5.0], vec![-1.0, -1.0]] {
+            let ruler = axis.ruler(values.into_iter(), 5);
+            let ((low, high), ticks) = (ruler.ends(), ruler.ticks());
+            assert!(low < high && ticks.len() >= 2, "{low} {high} {ticks:?}");
+        }
+    }
+
+    #[test]
+    fn intervals_leave_values_their_room() {
+        let axis = Axis::new("t", Dimension::Number, [10.0].into_iter());
+        assert_eq!(axis.range(&[8.0, 10.0], &[(-50.0, 70.0)]), [8.0, 10.0, 0.0, 20.0]);
+        let values = [1.0, 1_000.0];
+        let axis = axis.wide(values.into_iter());
+        assert_eq!(axis.range(&values, &[(-5.0, 2.0)]), [1.0, 1_000.0, 0.5, 2.0]);
+    }
+
+    #[test]
+    fn numbers_have_few_digits() {
+        for (value, text) in
+            [(0.0, "0"), (0.05, "0.05"), (1234.0, "1234"), (0.1 + 0.2, "0.3"), (1e9, "1e9")]
+        {
+            assert_eq!(number(value), text);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! A sheet in pixels, on `plotters`.
+//!
+//! Its SVG backend rounds to whole pixels, so that everything is drawn four times as large and
+//! shown at a quarter of its size.
+
+use std::fmt::Debug;
+
+use plotters::coord::Shift;
+use plotters::prelude::{
+    DrawingArea, IntoDrawingArea, IntoFont, PathElement, Rectangle, SVGBackend, Text,
+};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, FontTransform, RGBColor, ShapeStyle, TextStyle, WHITE};
+
+use super::style;
+
+/// Units of the backend in a pixel.
+const FINE: f64 = 4.0;
+/// What `plotters` divides sizes of text by when it writes SVG.
+const FONT_UNIT: f64 = 1.24;
+
+/// A drawing area in units of the backend.
+pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// Unwraps what drawing returns.
+pub(super) fn drawn<T, E: Debug>(result: Result<T, E>) -> T {
+    result.expect("a text takes every shape")
+}
+
+/// Pixels in units of the backend.
+pub(super) fn fine(pixels: f64) -> i32 {
+    (pixels * FINE).round() as i32
+}
+
+/// The SVG of a sheet that `draw` fills, with its title for screen readers.
+pub(super) fn svg(width: f64, height: f64, title: &str, draw: impl FnOnce(&Area<'_>)) -> String {
+    let mut text = String::new();
+    let (wide, high) = (fine(width) as u32, fine(height) as u32);
+    {
+        let area = SVGBackend::with_string(&mut text, (wide, high)).into_drawing_area();
+        drawn(area.fill(&WHITE));
+        draw(&area);
+        drawn(area.present());
+    }
+    let escaped = title.replace('&', "&amp;").replace('<', "&lt;");
+    let start = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+         viewBox=\"0 0 {wide} {high}\" role=\"img\">\n<title>{escaped}</title>\n"
+    );
+    let body = text.split_once(">\n").map_or("", |(_, body)| body);
+    start + body
+}
+
+/// A font of this size in pixels.
+pub(super) fn font(size: f64, color: RGBColor) -> TextStyle<'static> {
+    (style::FONT, size * FINE * FONT_UNIT).into_font().color(&color)
+}
+
+/// The place of a text relative to its point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Left,
+    Middle,
+    Right,
+    /// Centred, read from below.
+    Upright,
+}
+
+/// Writes a text whose middle line is at `y`.
+pub(super) fn write(area: &Area<'_>, text: &str, at: (f64, f64), look: TextStyle<'_>, to: Anchor) {
+    let horizontal = match to {
+        Anchor::Left => HPos::Left,
+        Anchor::Middle | Anchor::Upright => HPos::Center,
+        Anchor::Right => HPos::Right,
+    };
+    let mut look = look.pos(Pos::new(horizontal, VPos::Center));
+    if to == Anchor::Upright {
+        look = look.transform(FontTransform::Rotate270);
+    }
+    drawn(area.draw(&Text::new(text.to_owned(), (fine(at.0), fine(at.1)), look)));
+}
+
+/// A line through points.
+pub(super) fn path(area: &Area<'_>, points: &[(f64, f64)], color: RGBColor, width: f64) {
+    let points: Vec<_> = points.iter().map(|(x, y)| (fine(*x), fine(*y))).collect();
+    let stroke = stroke(color, width);
+    drawn(area.draw(&PathElement::new(points, stroke)));
+}
+
+/// A filled rectangle.
+pub(super) fn rectangle(area: &Area<'_>, from: (f64, f64), to: (f64, f64), color: RGBColor) {
+    let corners = [(fine(from.0), fine(from.1)), (fine(to.0), fine(to.1))];
+    drawn(area.draw(&Rectangle::new(corners, color.filled())));
+}
+
+/// A line's style.
+pub(super) fn stroke(color: RGBColor, width: f64) -> ShapeStyle {
+    color.stroke_width(fine(width) as u32)
+}

@@ -1,0 +1,146 @@
+//! A value for each of several names, as a dot with its interval: what a table of policies says.
+
+use serde::Serialize;
+
+use super::Axis;
+use super::canvas::{self, Anchor, Area, path};
+use super::ruler::Ruler;
+use super::style::{self, ALARM, FAINT, GRID, INK, NOTE, TEXT, TITLE};
+use super::swatch;
+
+/// Height of a row.
+const ROW: f64 = 25.0;
+/// Width between the ends of the axis.
+const RULER: f64 = 300.0;
+const HEADER: f64 = 62.0;
+const FOOTER: f64 = 56.0;
+
+/// Names with their values, the first at the top.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DotPlot {
+    /// What it shows.
+    pub title: String,
+    /// What readers should know of it; may be empty.
+    pub note: String,
+    /// The axis of the values.
+    pub axis: Axis,
+    /// The rows.
+    pub rows: Vec<DotRow>,
+    /// What the reference of a row is, if rows have one.
+    pub reference: String,
+}
+
+/// A name with its value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DotRow {
+    /// The name.
+    pub name: String,
+    /// The value, such as a mean.
+    pub value: f64,
+    /// The 95 % interval of the value, if there is one.
+    pub interval: Option<(f64, f64)>,
+    /// The single values, such as one a seed.
+    pub values: Vec<f64>,
+    /// What others have for it.
+    pub reference: Option<f64>,
+}
+
+impl DotPlot {
+    fn names(&self) -> f64 {
+        let names = self.rows.iter().map(|row| style::width(&row.name, TEXT));
+        names.fold(40.0, f64::max) + 30.0
+    }
+
+    fn ruler(&self) -> Ruler {
+        let values = self.rows.iter().flat_map(|row| {
+            [row.value].into_iter().chain(row.reference).chain(row.values.iter().copied())
+        });
+        let values: Vec<f64> = values.collect();
+        let intervals: Vec<_> = self.rows.iter().filter_map(|row| row.interval).collect();
+        self.axis.ruler(self.axis.range(&values, &intervals).into_iter(), 5)
+    }
+
+    fn width(&self) -> f64 {
+        let title = style::width(&self.title, TITLE).max(style::width(&self.note, NOTE));
+        (self.names() + RULER + 96.0).max(title + 24.0)
+    }
+}
+
+/// The plots side by side as SVG.
+pub(super) fn svg(plots: &[DotPlot]) -> String {
+    let rows = plots.iter().map(|plot| plot.rows.len()).max().unwrap_or(0);
+    let height = HEADER + ROW * rows as f64 + FOOTER;
+    let width = plots.iter().map(DotPlot::width).sum::<f64>();
+    let titles: Vec<&str> = plots.iter().map(|plot| plot.title.as_str()).collect();
+    canvas::svg(width, height, &titles.join("; "), |area| {
+        let mut left = 0.0;
+        for plot in plots {
+            draw(plot, area, left);
+            left += plot.width();
+        }
+    })
+}
+
+fn draw(plot: &DotPlot, area: &Area<'_>, left: f64) {
+    let ink = || canvas::font(TEXT, INK);
+    let faint = || canvas::font(NOTE, FAINT);
+    canvas::write(area, &plot.title, (left + 16.0, 21.0), canvas::font(TITLE, INK), Anchor::Left);
+    canvas::write(area, &plot.note, (left + 16.0, 42.0), faint(), Anchor::Left);
+    let ruler = plot.ruler();
+    let (from, until) = ruler.ends();
+    let start = left + plot.names();
+    let share = |position: f64| (position.clamp(from, until) - from) / (until - from);
+    let at = |position: f64| start + RULER * share(position);
+    let of = |value: f64| at(plot.axis.position(value));
+    let is_within = |value: f64| (from..=until).contains(&plot.axis.position(value));
+    let bottom = HEADER + ROW * plot.rows.len() as f64 + 2.0;
+    for &tick in ruler.ticks() {
+        path(area, &[(at(tick), HEADER - 4.0), (at(tick), bottom + 4.0)], GRID, 1.0);
+        canvas::write(
+            area,
+            &plot.axis.tick(tick),
+            (at(tick), bottom + 14.0),
+            ink(),
+            Anchor::Middle,
+        );
+    }
+    path(area, &[(start, bottom), (start + RULER, bottom)], FAINT, 1.0);
+    let middle = start + RULER / 2.0;
+    canvas::write(area, &plot.axis.title(), (middle, bottom + 36.0), ink(), Anchor::Middle);
+    for (index, row) in plot.rows.iter().enumerate() {
+        let y = HEADER + ROW * (index as f64 + 0.5);
+        canvas::write(area, &row.name, (start - 12.0, y), ink(), Anchor::Right);
+        draw_row(row, area, y, &of, &is_within);
+        let ends = row.interval.map(|(_, high)| high).into_iter().chain(row.reference);
+        let last = ends.chain(row.values.iter().copied()).fold(row.value, f64::max);
+        let text = super::axis::number(row.value / plot.axis.unit_size);
+        canvas::write(area, &text, (of(last) + 12.0, y), faint(), Anchor::Left);
+    }
+}
+
+/// The line to a row's value, its interval, its single values and its reference.
+fn draw_row(
+    row: &DotRow,
+    area: &Area<'_>,
+    y: f64,
+    of: &dyn Fn(f64) -> f64,
+    is_within: &dyn Fn(f64) -> bool,
+) {
+    let start = of(f64::NEG_INFINITY);
+    let color = style::color(0);
+    path(area, &[(start, y), (of(row.value), y)], GRID, 1.5);
+    for value in &row.values {
+        path(area, &[(of(*value), y - 3.5), (of(*value), y + 3.5)], FAINT, 0.8);
+    }
+    if let Some((low, high)) = row.interval {
+        path(area, &[(of(low), y), (of(high), y)], color, 2.2);
+        // Without a stroke across its end, an interval goes on beyond the axis.
+        for end in [low, high].into_iter().filter(|end| is_within(*end)) {
+            path(area, &[(of(end), y - 5.0), (of(end), y + 5.0)], color, 1.6);
+        }
+    }
+    if let Some(reference) = row.reference {
+        path(area, &[(of(reference), y - 8.0), (of(reference), y + 8.0)], ALARM, 2.5);
+    }
+    swatch::marker(area, 0, (of(row.value), y));
+}

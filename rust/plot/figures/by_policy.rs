@@ -1,0 +1,81 @@
+//! A metric for each policy, with its interval over seeds.
+
+use super::labels::Group;
+use super::{Request, metric_label};
+use crate::plot::{Axis, DotPlot, DotRow, Drawing, Figure};
+use crate::results::{ComparisonTable, Dimension};
+use crate::study::statistics::Sample;
+
+/// A row for each group of runs; `None` if no run has the metric.
+pub(super) fn of_runs(groups: &[Group<'_>], request: &Request) -> Option<Figure> {
+    let values = |group: &Group<'_>| {
+        let runs = group.runs.iter();
+        let values = runs.filter_map(|run| run.metric(&request.metric)).collect();
+        (group.name.clone(), values)
+    };
+    figure("", groups.iter().map(values).collect(), request)
+}
+
+/// A row for each policy of a comparison, with the intervals that it has; `None` if it does not
+/// have the metric.
+pub(super) fn of_comparison(table: &ComparisonTable, request: &Request) -> Option<Figure> {
+    let of_metric = table.rows.iter().filter(|row| row.metric == request.metric);
+    let rows = of_metric.map(|row| DotRow {
+        name: row.policy.clone(),
+        value: row.mean,
+        interval: row.interval,
+        values: Vec::new(),
+        reference: None,
+    });
+    let seeds = table.rows.iter().map(|row| row.runs).max().unwrap_or(1);
+    drawn("", rows.collect(), seeds, request)
+}
+
+/// A row for each name with values, the smallest mean first; `None` if there are none.
+pub(super) fn figure(
+    subject: &str,
+    values: Vec<(String, Vec<f64>)>,
+    request: &Request,
+) -> Option<Figure> {
+    let rows: Vec<DotRow> = values.into_iter().filter_map(row).collect();
+    let seeds = rows.iter().map(|row| row.values.len()).max().unwrap_or(1);
+    drawn(subject, rows, seeds, request)
+}
+
+/// The rows in order, the smallest first.
+fn drawn(subject: &str, mut rows: Vec<DotRow>, seeds: usize, request: &Request) -> Option<Figure> {
+    rows.sort_by(|a, b| a.value.total_cmp(&b.value));
+    if rows.is_empty() {
+        return None;
+    }
+    let all = || rows.iter().flat_map(|row| row.values.iter().copied().chain([row.value]));
+    let label = metric_label(&request.metric);
+    let dimension = Dimension::of_metric(&request.metric);
+    let axis = Axis::new(&label, dimension, all()).wide(all());
+    let ticks = match rows.iter().any(|row| !row.values.is_empty()) {
+        true => "; the ticks are single runs",
+        false => "",
+    };
+    let note = match seeds {
+        0 | 1 => "one run each".to_owned(),
+        _ => format!("means of up to {seeds} seeds with 95 % intervals{ticks}"),
+    };
+    let subject = if subject.is_empty() { "" } else { &format!(": {subject}") };
+    let title = format!("{}{subject}", capital(&label));
+    let plot = DotPlot { title, note, axis, rows, reference: String::new() };
+    Some(Figure::new(&format!("by-policy{}", subject.replace(": ", "-")), Drawing::Dots(plot)))
+}
+
+fn row((name, values): (String, Vec<f64>)) -> Option<DotRow> {
+    let sample = Sample::of(&values)?;
+    let interval = sample.interval().map(|it| (it.low, it.high));
+    let values = if values.len() > 1 { values } else { Vec::new() };
+    Some(DotRow { name, value: sample.mean, interval, values, reference: None })
+}
+
+pub(super) fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    characters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}

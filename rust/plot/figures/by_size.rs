@@ -1,0 +1,91 @@
+//! The slowdown of messages by their size.
+
+use super::labels::Group;
+use crate::plot::{Axis, Chart, Drawing, Figure, Join, Point, Series};
+use crate::results::{Dimension, ResultsError};
+
+/// Classes of sizes with as many messages each; fewer where there are fewer sizes.
+const CLASSES: usize = 12;
+
+/// Median and 99th percentile of the slowdown in each class of sizes, for each group; `None` if all
+/// messages have one size.
+pub(super) fn figure(groups: &[Group<'_>]) -> Result<Option<Figure>, ResultsError> {
+    let mut all: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+    for group in groups {
+        let mut messages = Vec::new();
+        for run in &group.runs {
+            let of_run = run.messages()?;
+            let Some(first) = of_run.first() else { continue };
+            if of_run.iter().all(|message| message.bytes == first.bytes) {
+                continue;
+            }
+            messages.extend(run.slowdowns()?);
+        }
+        all.push((group.name.clone(), messages));
+    }
+    let mut sizes: Vec<f64> = all.iter().flat_map(|(_, it)| it).map(|(size, _)| *size).collect();
+    let classes = classes(&mut sizes);
+    if classes.len() < 2 {
+        return Ok(None);
+    }
+    let mut series = Vec::new();
+    for (name, messages) in &all {
+        for (share, what) in [(0.5, "median"), (0.99, "99 %")] {
+            let points = points(&classes, messages, share);
+            series.push(Series { name: format!("{name}, {what}"), join: Join::Line, points });
+        }
+    }
+    let points = || series.iter().flat_map(|it: &Series| &it.points);
+    let (xs, ys) = (|| points().map(|point| point.x), || points().map(|point| point.y));
+    let mut x = Axis::new("message size", Dimension::Size, xs()).wide(xs());
+    x.from_zero = false;
+    let y = Axis::new("slowdown", Dimension::Number, ys()).wide(ys());
+    let note = "completion time over that of the same message alone on an idle path; sizes are \
+                the largest of their class";
+    let title = "Slowdown by size of message".to_owned();
+    let chart = Chart { title, note: note.to_owned(), x, y, series, marks: Vec::new() };
+    Ok(Some(Figure::new("slowdown-by-size", Drawing::Chart(chart))))
+}
+
+/// The largest size of each class, in order.
+fn classes(sizes: &mut [f64]) -> Vec<f64> {
+    sizes.sort_by(f64::total_cmp);
+    let mut ends: Vec<f64> = (1..=CLASSES)
+        .filter_map(|class| sizes.get((sizes.len() * class / CLASSES).checked_sub(1)?).copied())
+        .collect();
+    ends.dedup();
+    ends
+}
+
+/// The quantile of the slowdowns of each class.
+fn points(classes: &[f64], messages: &[(f64, f64)], share: f64) -> Vec<Point> {
+    let mut points = Vec::new();
+    let mut above = f64::NEG_INFINITY;
+    for &end in classes {
+        let in_class = messages.iter().filter(|(size, _)| above < *size && *size <= end);
+        let mut slowdowns: Vec<f64> = in_class.map(|(_, slowdown)| *slowdown).collect();
+        slowdowns.sort_by(f64::total_cmp);
+        // The nearest rank, as in summaries.
+        let rank = (share * slowdowns.len() as f64).ceil() as usize;
+        points.extend(slowdowns.get(rank.saturating_sub(1)).map(|&y| Point::new(end, y)));
+        above = end;
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_have_as_many_messages_each_and_quantiles_are_nearest_ranks() {
+        let messages: Vec<(f64, f64)> =
+            (1..=24).map(|it| (f64::from(it), f64::from(it) * 10.0)).collect();
+        let mut sizes: Vec<f64> = messages.iter().map(|(size, _)| *size).collect();
+        let classes = classes(&mut sizes);
+        assert_eq!((classes.len(), classes[0]), (CLASSES, 2.0));
+        let medians = points(&classes, &messages, 0.5);
+        assert_eq!((medians[0].x, medians[0].y), (2.0, 10.0));
+        assert_eq!(points(&classes, &messages, 0.99)[0].y, 20.0);
+    }
+}

@@ -1,0 +1,155 @@
+//! Which figures results have data for, a file for each kind of figure.
+
+mod by_policy;
+mod by_size;
+mod distribution;
+mod labels;
+mod link_load;
+mod over_time;
+mod swept;
+
+use super::{Drawing, Figure};
+use crate::results::{Results, ResultsError, RunFolder};
+
+/// What is asked of figures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// The metric of the figures that compare runs: `cct_ns`, `fct_ns.p99`.
+    pub metric: String,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self { metric: "cct_ns".to_owned() }
+    }
+}
+
+/// All figures that the results have data for, each with a name of its own, and notes on those
+/// that were left out.
+///
+/// # Errors
+/// Fails if a file of the results is missing or invalid.
+pub fn figures(
+    results: &[Results],
+    request: &Request,
+) -> Result<(Vec<Figure>, Vec<String>), ResultsError> {
+    let runs: Vec<&RunFolder> = results
+        .iter()
+        .filter_map(|it| if let Results::Run(run) = it { Some(&**run) } else { None })
+        .collect();
+    let (mut figures, mut notes) = (Vec::new(), Vec::new());
+    if !runs.is_empty() {
+        figures.extend(of_runs(&runs, request, &mut notes)?);
+    }
+    for table in results.iter().filter_map(|it| match it {
+        Results::Studies(tables) => Some(tables),
+        Results::Run(_) | Results::Comparison(_) => None,
+    }) {
+        for study in table {
+            figures.extend(swept::figures(study, request)?);
+            if study.failed > 0 {
+                let (file, failed) = (study.file(), study.failed);
+                notes.push(format!("{file}: {failed} runs failed; they are not drawn"));
+            }
+        }
+    }
+    for result in results {
+        if let Results::Comparison(table) = result {
+            figures.extend(by_policy::of_comparison(table, request));
+        }
+    }
+    distinguish(&mut figures);
+    Ok((figures, notes))
+}
+
+fn of_runs(
+    runs: &[&RunFolder],
+    request: &Request,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Figure>, ResultsError> {
+    let groups = labels::groups(runs);
+    let mut figures = vec![distribution::figure(&groups)?];
+    if groups.len() > 1 {
+        figures.extend(by_policy::of_runs(&groups, request));
+    }
+    match by_size::figure(&groups) {
+        Ok(figure) => figures.extend(figure),
+        Err(ResultsError::Scenario(reason)) => {
+            notes.push(format!("{reason}; without it no slowdowns are drawn"));
+        }
+        Err(error) => return Err(error),
+    }
+    for run in runs {
+        let label = labels::of_run(run, runs);
+        // The scenario of a run says what failed; without it the rest is drawn.
+        let failed = run.disturbances().unwrap_or_default();
+        figures.extend(link_load::figure(run, &label, &failed)?);
+        figures.extend(over_time::figures(run, &label, &failed)?);
+    }
+    Ok(figures)
+}
+
+/// Gives figures of the same name a number.
+fn distinguish(figures: &mut [Figure]) {
+    let names: Vec<String> = figures.iter().map(|figure| figure.name.clone()).collect();
+    for (index, name) in names.iter().enumerate() {
+        let before = names[..index].iter().filter(|it| *it == name).count();
+        if before > 0 {
+            figures[index].name = format!("{name}-{}", before + 1);
+        }
+    }
+}
+
+/// A name for files: letters, digits, dots and hyphens.
+fn slug(text: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+    let slug: String = text.chars().map(plain).collect();
+    let words: Vec<&str> = slug.split('-').filter(|word| !word.is_empty()).collect();
+    words.join("-").to_lowercase()
+}
+
+/// What a metric is called on an axis.
+fn metric_label(metric: &str) -> String {
+    match metric {
+        "cct_ns" => "completion time".to_owned(),
+        "slowdown" => "completion time over its lower bound".to_owned(),
+        "increase_percent" => "completion time above its lower bound (%)".to_owned(),
+        "fct_ns.mean" => "mean message completion time".to_owned(),
+        "fct_ns.p50" => "median message completion time".to_owned(),
+        "fct_ns.p99" => "99th percentile of message completion times".to_owned(),
+        "fct_ns.max" => "longest message completion time".to_owned(),
+        "queue_bytes_max" => "longest queue".to_owned(),
+        "queue_bytes_mean" => "mean queue".to_owned(),
+        other => other.trim_end_matches("_ns").replace('_', " "),
+    }
+}
+
+impl Figure {
+    fn new(name: &str, drawing: Drawing) -> Self {
+        Self { name: slug(name), drawing }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_fit_for_files() {
+        assert_eq!(slug("queues of (a/b) G = 10us"), "queues-of-a-b-g-10us");
+    }
+
+    #[test]
+    fn figures_of_the_same_name_are_numbered() {
+        let dots = |name: &str| {
+            let axis = super::super::Axis::new("", Default::default(), [1.0].into_iter());
+            let empty = || String::new();
+            let (title, note, reference) = (empty(), empty(), empty());
+            let plot = super::super::DotPlot { title, note, axis, rows: Vec::new(), reference };
+            Figure::new(name, Drawing::Dots(plot))
+        };
+        let mut figures = [dots("a"), dots("b"), dots("a")];
+        distinguish(&mut figures);
+        assert_eq!(figures.map(|figure| figure.name), ["a", "b", "a-2"]);
+    }
+}

@@ -1,0 +1,74 @@
+//! What fails in a run and when, and its fabric, from the scenario beside its results.
+
+use std::path::Path;
+
+use super::ResultsError;
+use crate::fabric::Setup;
+use crate::scenario::{Overrides, Scenario};
+use crate::switching::{Failure, FailureKind};
+use crate::topology::Topology;
+use crate::units::Time;
+
+/// A link that does not do what it should for a time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Disturbance {
+    /// The link's name.
+    pub link: String,
+    /// What happens to it: `down`, `degraded` or `lossy`.
+    pub kind: &'static str,
+    /// When it starts, in nanoseconds.
+    pub at_ns: f64,
+    /// When it ends; `None` if it does not.
+    pub until_ns: Option<f64>,
+}
+
+/// What a run was of, without its workload: the fabric, its failures and the settings of NICs.
+pub(super) fn setup(path: &Path) -> Result<Setup, ResultsError> {
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|reason| ResultsError::unreadable(path, reason))?;
+    let file = path.display();
+    let invalid = |reason: String| ResultsError::Scenario(format!("{file}: {reason}"));
+    let mut sections: toml::Table =
+        text.parse().map_err(|error: toml::de::Error| invalid(error.to_string()))?;
+    // The workload may be of files that are elsewhere now, and takes time to make.
+    sections.remove("workload");
+    sections.remove("job");
+    sections.remove("record");
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let (fabric, name) = (sections.remove("topology"), "scenario");
+    let fabric = fabric.as_ref().and_then(toml::Value::as_table).cloned().unwrap_or_default();
+    let topology = Scenario::topology(&fabric.to_string(), name, folder)
+        .map_err(|error| invalid(format!("its fabric cannot be made again: {error}")))?;
+    let mut wire = toml::Table::new();
+    for key in ["gap", "forwarding_delay"] {
+        wire.extend(fabric.get(key).map(|value| (key.to_owned(), value.clone())));
+    }
+    sections.insert("topology".to_owned(), wire.into());
+    let text = sections.to_string();
+    Scenario::on(topology, &text, name, folder, &Overrides::default())
+        .map(|scenario| scenario.setup())
+        .map_err(|error| invalid(format!("it cannot be read again: {error}")))
+}
+
+/// The failures of a setup, in order of their starts.
+pub(super) fn of(setup: &Setup) -> Vec<Disturbance> {
+    let one = |failure: &Failure| disturbance(failure, &setup.topology);
+    let mut all: Vec<Disturbance> = setup.fabric.failures.iter().map(one).collect();
+    all.sort_by(|a, b| a.at_ns.total_cmp(&b.at_ns));
+    all
+}
+
+fn disturbance(failure: &Failure, topology: &Topology) -> Disturbance {
+    let kind = match failure.kind {
+        FailureKind::Down => "down",
+        FailureKind::Degrade { .. } => "degraded",
+        FailureKind::Loss { .. } => "lossy",
+    };
+    let nanoseconds = |time: Time| time.as_ps() as f64 / 1e3;
+    Disturbance {
+        link: topology.link_name(failure.link).to_owned(),
+        kind,
+        at_ns: nanoseconds(failure.at),
+        until_ns: (failure.until != Time::NEVER).then(|| nanoseconds(failure.until)),
+    }
+}

@@ -1,0 +1,65 @@
+//! Results that were written earlier, read back: folders of runs and tables of studies.
+//!
+//! [`Results::open`] tells from the files of a folder what wrote it. Everything is read from files
+//! that [`report`](crate::report) wrote, by a reader that names file, line and column of a fault
+//! and says what would be right. It draws nothing.
+
+mod comparison;
+mod error;
+mod fabric;
+mod failures;
+mod messages;
+mod quantity;
+mod run;
+mod study;
+mod table;
+
+use std::path::Path;
+
+pub use comparison::{ComparisonRow, ComparisonTable};
+pub use error::ResultsError;
+pub use fabric::{FabricGraph, FabricLink, FabricNode};
+pub use failures::Disturbance;
+pub use messages::Message;
+pub use quantity::{Dimension, Quantity};
+pub use run::{LinkLoad, RunFolder};
+pub use study::{StudyRow, StudyTable};
+pub use table::Table;
+
+/// The results in a folder.
+#[derive(Debug)]
+pub enum Results {
+    /// One run: `evenkeel run --out`, `evenkeel hpcc --out`.
+    Run(Box<RunFolder>),
+    /// The runs of studies, a table each: `evenkeel sweep --out`,
+    /// `evenkeel reproduce --out`.
+    Studies(Vec<StudyTable>),
+    /// The statistics of a comparison: `evenkeel compare --format csv`.
+    Comparison(ComparisonTable),
+}
+
+impl Results {
+    /// Opens what is in `path`: a folder of results, or a table of a study.
+    ///
+    /// # Errors
+    /// Fails if there are no results, or if a file of them is invalid.
+    pub fn open(path: &Path) -> Result<Self, ResultsError> {
+        if path.is_file() {
+            let table = Table::read(path)?;
+            return match ComparisonTable::is_in(&table) {
+                true => Ok(Self::Comparison(ComparisonTable::of(table)?)),
+                false => Ok(Self::Studies(vec![StudyTable::read(path)?])),
+            };
+        }
+        if path.join("summary.json").is_file() {
+            return Ok(Self::Run(Box::new(RunFolder::open(path)?)));
+        }
+        let tables = StudyTable::files_in(path)?;
+        if tables.is_empty() {
+            return Err(ResultsError::NoResults { folder: path.display().to_string() });
+        }
+        Ok(Self::Studies(
+            tables.iter().map(|file| StudyTable::read(file)).collect::<Result<_, _>>()?,
+        ))
+    }
+}

@@ -1,0 +1,97 @@
+//! Values of swept keys as numbers with a dimension.
+
+use crate::units::{BitRate, Bytes, Fraction, Span};
+
+/// What a number is of, and with it the units that an axis may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dimension {
+    /// A number without a unit.
+    #[default]
+    Number,
+    /// A time, in nanoseconds.
+    Time,
+    /// A size, in bytes.
+    Size,
+    /// A rate, in bits per second.
+    Rate,
+    /// A number of packets.
+    Packets,
+}
+
+impl Dimension {
+    /// The dimension of a metric by the end of its name: `cct_ns`, `queue_bytes_max`.
+    pub fn of_metric(name: &str) -> Self {
+        let name = name.split('.').next().unwrap_or(name);
+        if name.ends_with("_ns") {
+            Self::Time
+        } else if name.contains("bytes") {
+            Self::Size
+        } else if name.ends_with("_bps") {
+            Self::Rate
+        } else if name == "packets" {
+            Self::Packets
+        } else {
+            Self::Number
+        }
+    }
+}
+
+/// A number with its dimension.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quantity {
+    /// In the dimension's unit.
+    pub value: f64,
+    /// What it is of.
+    pub dimension: Dimension,
+}
+
+impl Quantity {
+    /// What a text says: `8`, `0.2`, `1/5`, `"16MB"`, `10us`, `400Gbps`; `None` of other texts.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim().trim_matches('"');
+        let of = |value: f64, dimension| value.is_finite().then_some(Self { value, dimension });
+        if let Ok(number) = text.parse::<f64>() {
+            return of(number, Dimension::Number);
+        }
+        if let Ok(size) = text.parse::<Bytes>() {
+            return of(size.get() as f64, Dimension::Size);
+        }
+        if let Ok(span) = text.parse::<Span>() {
+            return of(span.as_ns_f64(), Dimension::Time);
+        }
+        if let Ok(rate) = text.parse::<BitRate>() {
+            return of(rate.as_bps() as f64, Dimension::Rate);
+        }
+        let fraction = text.contains('/').then(|| text.parse::<Fraction>().ok()).flatten()?;
+        of(fraction.as_f64(), Dimension::Number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_keys_are_numbers_with_a_dimension() {
+        for (text, value, dimension) in [
+            ("8", 8.0, Dimension::Number),
+            ("\"16MB\"", 16e6, Dimension::Size),
+            ("10us", 10_000.0, Dimension::Time),
+            ("400Gbps", 4e11, Dimension::Rate),
+            ("1/5", 0.2, Dimension::Number),
+        ] {
+            assert_eq!(Quantity::parse(text), Some(Quantity { value, dimension }), "{text}");
+        }
+        for text in ["", "never", "ecmp", "104 packets (7B)", "inf"] {
+            assert_eq!(Quantity::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_metric_says_its_dimension() {
+        assert_eq!(Dimension::of_metric("fct_ns.p99"), Dimension::Time);
+        assert_eq!(Dimension::of_metric("queue_bytes_max"), Dimension::Size);
+        assert_eq!(Dimension::of_metric("packets.dropped"), Dimension::Packets);
+        assert_eq!(Dimension::of_metric("slowdown"), Dimension::Number);
+    }
+}

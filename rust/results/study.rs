@@ -1,0 +1,157 @@
+//! The table of a study: a row for each run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{ResultsError, Table};
+
+/// A run of a study.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudyRow {
+    /// The group that it belongs to, of studies that have several; empty without groups.
+    pub group: String,
+    /// The keys that differ between runs, with their values.
+    pub parameters: Vec<(String, String)>,
+    seed: String,
+    /// The number of its row in the table, from 0.
+    row: usize,
+}
+
+/// The runs of a study.
+#[derive(Debug)]
+pub struct StudyTable {
+    /// The name of the study: of its file, or of the folder that holds `results.csv`.
+    pub name: String,
+    /// The runs that did not fail, in the order of the table.
+    pub rows: Vec<StudyRow>,
+    /// Runs that failed, which have no numbers.
+    pub failed: usize,
+    table: Table,
+}
+
+/// The table of a sweep or of a comparison in its folder.
+const RESULTS: &str = "results.csv";
+
+/// The first of the metrics in every table of a study.
+const FIRST_METRIC: &str = "cct_ns";
+
+impl StudyTable {
+    /// The tables in a folder: `results.csv`, or those of studies that were reproduced, each of
+    /// which has its claims beside it.
+    pub(super) fn files_in(folder: &Path) -> Result<Vec<PathBuf>, ResultsError> {
+        let single = folder.join(RESULTS);
+        if single.is_file() {
+            return Ok(vec![single]);
+        }
+        let entries = fs::read_dir(folder);
+        let entries = entries.map_err(|reason| ResultsError::unreadable(folder, reason))?;
+        let mut files: Vec<PathBuf> = entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.extension().is_some_and(|end| end == "csv"))
+            .filter(|path| path.with_extension("json").is_file())
+            .collect();
+        files.sort();
+        Ok(files)
+    }
+
+    /// Reads a table.
+    pub(super) fn read(path: &Path) -> Result<Self, ResultsError> {
+        let name = match path.file_name().is_some_and(|name| name == RESULTS) {
+            true => path.parent().and_then(Path::file_name),
+            false => path.file_stem(),
+        };
+        let name = name.map_or("study".into(), |name| name.to_string_lossy().into_owned());
+        Self::of(name, Table::read(path)?)
+    }
+
+    fn of(name: String, table: Table) -> Result<Self, ResultsError> {
+        let metrics = table.column(FIRST_METRIC)?;
+        let seed = table.column("seed")?;
+        let (group, parameters) = (table.find("run"), table.find("parameters"));
+        let error = table.find("error");
+        let outside = [Some(seed), table.find("point"), group, parameters];
+        let keys: Vec<usize> =
+            (0..metrics).filter(|column| !outside.contains(&Some(*column))).collect();
+        let (mut rows, mut failed) = (Vec::new(), 0);
+        for row in 0..table.len() {
+            if error.is_some_and(|column| !table.text(row, column).is_empty()) {
+                failed += 1;
+                continue;
+            }
+            let mut values: Vec<(String, String)> =
+                parameters.map(|column| pairs(table.text(row, column))).unwrap_or_default();
+            values.extend(
+                keys.iter()
+                    .map(|&key| (table.columns()[key].clone(), table.text(row, key).to_owned())),
+            );
+            let group = group.map_or("", |column| table.text(row, column)).to_owned();
+            let seed = table.text(row, seed).to_owned();
+            rows.push(StudyRow { group, parameters: values, seed, row });
+        }
+        Ok(Self { name, rows, failed, table })
+    }
+
+    /// The names of the metrics.
+    pub fn metrics(&self) -> &[String] {
+        let first = self.table.find(FIRST_METRIC).unwrap_or(0);
+        &self.table.columns()[first..]
+    }
+
+    /// A metric of a run; `None` if it has none, as the completion time of an incomplete run.
+    ///
+    /// # Errors
+    /// Fails if there is no such column, or the value is not a number.
+    pub fn metric(&self, row: &StudyRow, name: &str) -> Result<Option<f64>, ResultsError> {
+        self.table.optional_number(row.row, self.table.column(name)?)
+    }
+
+    /// The path of the file.
+    pub fn file(&self) -> &str {
+        self.table.file()
+    }
+}
+
+impl StudyRow {
+    /// Its seed.
+    pub fn seed(&self) -> &str {
+        &self.seed
+    }
+
+    /// The value of a key; empty if the run does not have it.
+    pub fn parameter(&self, key: &str) -> &str {
+        self.parameters.iter().find(|(it, _)| it == key).map_or("", |(_, value)| value)
+    }
+}
+
+/// The keys and values of `policy ecmp, bytes 1MB`.
+fn pairs(parameters: &str) -> Vec<(String, String)> {
+    let words = parameters.split(", ").filter(|pair| !pair.is_empty());
+    words
+        .map(|pair| pair.split_once(' ').unwrap_or((pair, "")))
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sweep_has_its_keys_in_columns_and_failed_points_have_no_row() {
+        let text = "point,policy.name,load,seed,cct_ns,error\n0,ecmp,0.5,1,10.5,\n1,ecmp,2,1,,no\n";
+        let table = StudyTable::of("a".to_owned(), Table::parse("a.csv", text).unwrap()).unwrap();
+        assert_eq!((table.rows.len(), table.failed), (1, 1));
+        let row = &table.rows[0];
+        assert_eq!((row.parameter("policy.name"), row.parameter("load")), ("ecmp", "0.5"));
+        assert_eq!(table.metric(row, "cct_ns").unwrap(), Some(10.5));
+    }
+
+    #[test]
+    fn a_reproduced_study_has_them_in_one_column() {
+        let text = "run,parameters,seed,cct_ns\nr,\"policy ecmp, G 10us\",1,10\n";
+        let table = StudyTable::of("a".to_owned(), Table::parse("a.csv", text).unwrap()).unwrap();
+        assert_eq!(table.rows[0].parameter("G"), "10us");
+        let fault = table.metric(&table.rows[0], "cct").unwrap_err().to_string();
+        assert!(fault.contains("no column is called 'cct'"), "{fault}");
+    }
+}

@@ -1,0 +1,144 @@
+//! All keys of the format, for look-up: what `evenkeel explain` prints and what the JSON Schema is
+//! made from.
+
+use std::fmt;
+
+use super::file::failure::FailureSection;
+use super::file::record::RecordSection;
+use super::file::switch::SwitchSection;
+use super::file::topology::{self, TopologyKind, WireSection};
+use super::file::transport::TransportSection;
+use super::file::workload::{self, CommonSection, JobSection};
+use super::file::{DEFAULT_POLICY, GeneralSection};
+use super::input::reader::Kind;
+use super::input::section::{Form, KeyDescription, Section, Value, written};
+use super::rail::file as rails;
+
+/// A key of scenarios.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyEntry {
+    /// With its section: `topology.leaves`.
+    pub key: String,
+    /// Where it holds, if that is not all of its section: `kind = "leaf-spine"`.
+    pub only: String,
+    /// The notation of its value.
+    pub form: String,
+    /// Its default as TOML writes it, or in words.
+    pub default: String,
+    /// What it means.
+    pub summary: String,
+}
+
+/// A table of the format.
+pub(super) struct Part {
+    /// Its name; empty for keys above all sections.
+    pub name: &'static str,
+    /// Where its keys hold.
+    pub only: String,
+    /// True for a list of tables: `[[failure]]`.
+    pub is_list: bool,
+    pub keys: Vec<KeyDescription>,
+}
+
+/// All tables, a section with several kinds once for each.
+pub(super) fn parts() -> Vec<Part> {
+    let plain = |name, keys| Part { name, only: String::new(), is_list: false, keys };
+    let list = |name, keys| Part { name, only: String::new(), is_list: true, keys };
+    let kind = |summary: &str, form: Form, default: String| KeyDescription {
+        name: "kind",
+        summary: summary.to_owned(),
+        form,
+        default,
+    };
+    let family =
+        kind("The family of the fabric.", TopologyKind::form(), written(&TopologyKind::default()));
+    let text = String::form;
+    let of_workload = kind(
+        "A collective's name (evenkeel list collectives), or another workload's (list workloads).",
+        text(),
+        written(&workload::DEFAULT_KIND),
+    );
+    let of_rail = kind(
+        "How the rail reduces.",
+        rails::RailKindName::form(),
+        written(&rails::RailKindName::default()),
+    );
+    let policy = KeyDescription {
+        name: "name",
+        summary: "The policy (evenkeel list policies); other keys are its parameters.".to_owned(),
+        form: text(),
+        default: format!("`\"{DEFAULT_POLICY}\"`"),
+    };
+    let mut parts = vec![
+        plain("", GeneralSection::keys()),
+        plain("topology", [vec![family], WireSection::keys()].concat()),
+    ];
+    parts.extend(of_kinds("topology", topology::KINDS));
+    parts.push(plain("switch", SwitchSection::keys()));
+    parts.push(plain("transport", TransportSection::keys()));
+    parts.push(plain("policy", vec![policy]));
+    let common = [vec![of_workload], CommonSection::keys()].concat();
+    parts.push(plain("workload", common.clone()));
+    parts.extend(of_kinds("workload", workload::KINDS));
+    parts.push(list("job", [common, JobSection::keys()].concat()));
+    parts.extend(of_kinds("job", workload::KINDS).map(|part| Part { is_list: true, ..part }));
+    parts.push(list("failure", FailureSection::keys()));
+    parts.push(plain("record", RecordSection::keys()));
+    parts.push(plain("hosts", rails::HostsSection::keys()));
+    parts.push(list("rail", [vec![of_rail], rails::RailCommonSection::keys()].concat()));
+    parts.extend(of_kinds("rail", rails::KINDS).map(|part| Part { is_list: true, ..part }));
+    parts.push(plain("handler", rails::HandlerSection::keys()));
+    let of_rails = |part: Part| Part { only: "scenarios with [[rail]]".to_owned(), ..part };
+    parts.push(of_rails(plain("workload", rails::RailWorkloadSection::keys())));
+    parts.push(of_rails(list("failure", rails::RailFailureSection::keys())));
+    parts
+}
+
+fn of_kinds<S>(name: &'static str, kinds: &[Kind<S>]) -> impl Iterator<Item = Part> {
+    kinds.iter().map(move |kind| Part {
+        name,
+        only: format!("kind = \"{}\"", kind.name),
+        is_list: false,
+        keys: kind.groups.iter().flat_map(|group| (group.keys)()).collect(),
+    })
+}
+
+/// All keys, in the order of the reference.
+pub fn catalogue() -> Vec<KeyEntry> {
+    let mut entries = Vec::new();
+    for part in parts() {
+        let above = if part.name.is_empty() { String::new() } else { format!("{}.", part.name) };
+        add(&mut entries, &above, &part.only, &part.keys);
+    }
+    entries
+}
+
+fn add(entries: &mut Vec<KeyEntry>, above: &str, only: &str, keys: &[KeyDescription]) {
+    for KeyDescription { name, summary, form, default } in keys {
+        entries.push(KeyEntry {
+            key: format!("{above}{name}"),
+            only: only.to_owned(),
+            form: form.text.clone(),
+            default: default.clone(),
+            summary: summary.replace("\\[inferred\\]", "[inferred]"),
+        });
+        add(entries, &format!("{above}{name}."), only, &form.keys);
+    }
+}
+
+/// Several lines for people.
+impl fmt::Display for KeyEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, only, form, default, summary } = self;
+        let plain = |text: &str| text.replace('`', "");
+        writeln!(f, "{key}")?;
+        if !only.is_empty() {
+            writeln!(f, "  only     {}", plain(only))?;
+        }
+        writeln!(f, "  value    {}", plain(form))?;
+        if !default.is_empty() {
+            writeln!(f, "  default  {}", plain(default))?;
+        }
+        writeln!(f, "  meaning  {}", plain(summary))
+    }
+}

@@ -1,0 +1,45 @@
+//! `docs/gallery.md`: each picture is what its commands draw.
+//!
+//! `INSTA_UPDATE=always cargo test --test integration gallery` writes the pictures again.
+
+use std::fs;
+use std::path::Path;
+
+use super::bench::Bench;
+
+const PROJECT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The commands of the page, without the name of the program.
+fn commands(page: &str) -> Vec<Vec<&str>> {
+    let lines = page.lines().filter_map(|line| line.strip_prefix("evenkeel "));
+    lines.map(|line| line.split(' ').collect()).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn the_pictures_of_the_gallery_are_what_its_commands_draw() {
+    let project = Path::new(PROJECT);
+    let page = fs::read_to_string(project.join("docs/gallery.md")).unwrap();
+    let bench = Bench::new();
+    fs::create_dir(bench.path("docs")).unwrap();
+    for folder in ["examples", "docs/reproduce"] {
+        std::os::unix::fs::symlink(project.join(folder), bench.path(folder)).unwrap();
+    }
+    for command in commands(&page) {
+        let left = bench.evenkeel(&command);
+        assert_eq!((left.status, left.err.as_str()), (0, ""), "{command:?}");
+    }
+    let drawn = bench.names("docs/gallery");
+    let committed = project.join("docs/gallery");
+    for name in &drawn {
+        assert!(page.contains(&format!("](gallery/{name})")), "{name} is not on the page");
+        let svg = bench.read(&format!("docs/gallery/{name}"));
+        if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+            fs::write(committed.join(name), &svg).unwrap();
+        }
+        let old = fs::read_to_string(committed.join(name)).unwrap_or_default();
+        let how = "INSTA_UPDATE=always cargo test --test integration gallery";
+        assert!(old == svg, "docs/gallery/{name} is out of date: {how}");
+    }
+    assert_eq!(drawn.len(), page.matches("](gallery/").count());
+}

@@ -1,0 +1,349 @@
+//! The time-line of a run as a Perfetto trace: what hosts, queue pairs and ports do when.
+//!
+//! A [`Timeline`] observes a run and writes while it proceeds: counters of queues and rates at each
+//! interval, and instants for packets that are lost or sent again and for changes of paths. At the
+//! end come the messages, a slice each. `docs/timeline.md` has the tracks. Not to be confused with
+//! Chakra traces ([`workload::chakra`](crate::workload::chakra)), which are workloads.
+
+pub mod schema;
+mod tracks;
+mod watches;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Write};
+
+pub use watches::Watches;
+
+use tracks::{Track, Tracks, Unit, What};
+
+use crate::endpoint::label_of;
+use crate::fabric::{FlowRecord, Outcome, PacketEvent, PacketRecord, Setup, Snapshot, Watch};
+use crate::ids::{HostId, PortId};
+use crate::nic::Backlog;
+use crate::packet::Flags;
+use crate::switching::FailureKind;
+use crate::topology::{Node, Topology};
+use crate::units::{BitRate, Span, Time};
+
+/// The interval of counters where nothing else is asked for.
+pub const INTERVAL: Span = Span::from_us(10);
+
+/// What tells queue pairs apart: sender, receiver, and the label of their packets.
+type QueuePair = (HostId, HostId, u32);
+
+/// The port that a queue pair's last packet left the first switch by, and how often it changed
+/// since the last instant.
+#[derive(Debug, Default)]
+struct Path {
+    port: Option<PortId>,
+    changes: u64,
+}
+
+/// Observes a run and writes its trace.
+pub struct Timeline {
+    every: Span,
+    next: Time,
+    until: Time,
+    tracks: Tracks,
+    names: Vec<String>,
+    /// By host, then by switch.
+    nodes: Vec<Track>,
+    hosts: usize,
+    /// By port: the ends of its link.
+    ends: Vec<(Node, Node)>,
+    ports: Vec<PortId>,
+    /// Those of switches. To bring ports of hosts up to date would change what else is sampled of
+    /// hosts at the same time; their rates may be a packet late.
+    sampled: Vec<PortId>,
+    host_ports: Vec<PortId>,
+    carried: Vec<u64>,
+    pairs: BTreeMap<QueuePair, Track>,
+    /// Counters by the track above and their name.
+    counters: BTreeMap<(Track, &'static str, u32), Track>,
+    paths: BTreeMap<QueuePair, Path>,
+}
+
+impl fmt::Debug for Timeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Timeline").field("every", &self.every).finish_non_exhaustive()
+    }
+}
+
+impl Timeline {
+    /// A time-line of a run with counters at each interval.
+    pub fn new(setup: &Setup, every: Span, to: Box<dyn Write>) -> Self {
+        let topology = &*setup.topology;
+        let mut tracks = Tracks::new(to);
+        let failures = tracks.add("failures".to_owned(), None, None);
+        let hosts = topology.host_names().iter();
+        let switches = topology.switches().iter().map(|switch| &switch.name);
+        let names: Vec<String> = hosts.chain(switches).cloned().collect();
+        let nodes = names.iter().map(|name| tracks.add(name.clone(), None, None)).collect();
+        for failure in &setup.fabric.failures {
+            let kind = match failure.kind {
+                FailureKind::Down => "down",
+                FailureKind::Degrade { .. } => "degraded",
+                FailureKind::Loss { .. } => "lossy",
+            };
+            let link = topology.link_name(failure.link);
+            for (at, what) in [(failure.at, kind), (failure.until, "restored")] {
+                if at != Time::NEVER {
+                    let name = format!("{link} {what}");
+                    tracks.instant(at, failures, What { category: "failure", name, facts: &[] });
+                }
+            }
+        }
+        let count = 2 * topology.links().len() as u32;
+        let is_of_switch = |port: &PortId| topology.ends_of(*port).0.switch().is_some();
+        Self {
+            every,
+            next: Time::ZERO.saturating_add(every),
+            until: Time::ZERO.saturating_add(every),
+            tracks,
+            names,
+            nodes,
+            hosts: topology.host_names().len(),
+            ends: (0..count).map(|port| topology.ends_of(PortId(port))).collect(),
+            ports: (0..count).map(PortId).collect(),
+            sampled: (0..count).map(PortId).filter(is_of_switch).collect(),
+            host_ports: hosts_of(topology).map(|host| topology.host_port(host)).collect(),
+            carried: vec![0; count as usize],
+            pairs: BTreeMap::new(),
+            counters: BTreeMap::new(),
+            paths: BTreeMap::new(),
+        }
+    }
+
+    fn index(&self, node: Node) -> usize {
+        match node {
+            Node::Host(host) => host.index(),
+            Node::Switch(switch) => self.hosts + switch.index(),
+        }
+    }
+
+    /// The track of a queue pair, below that of its sender.
+    fn pair(&mut self, pair: QueuePair) -> Track {
+        if let Some(track) = self.pairs.get(&pair) {
+            return *track;
+        }
+        let (src, dst, label) = pair;
+        let name = format!("to {} #{label}", self.names[dst.index()]);
+        let track = self.tracks.add(name, Some(self.nodes[src.index()]), None);
+        self.pairs.insert(pair, track);
+        track
+    }
+
+    /// Writes a counter below a track; it begins when it is not 0 for the first time.
+    fn count(&mut self, at: Time, above: Track, which: Counter, value: u64) {
+        let Counter { name, port, unit } = which;
+        let key = (above, name, port.map_or(u32::MAX, |port| port.0));
+        let track = match self.counters.get(&key) {
+            Some(track) => *track,
+            None if value == 0 => return,
+            None => {
+                let to = port.map(|port| self.index(self.ends[port.index()].1));
+                let to = to.map_or(String::new(), |to| format!(" to {}", self.names[to]));
+                let track = self.tracks.add(format!("{name}{to}"), Some(above), Some(unit));
+                self.counters.insert(key, track);
+                track
+            }
+        };
+        self.tracks.count(at, track, value);
+    }
+
+    fn sample_ports(&mut self, now: Time, snapshot: &Snapshot<'_>) {
+        for index in 0..self.ports.len() {
+            let port = self.ports[index];
+            let above = self.nodes[self.index(self.ends[index].0)];
+            let carried = snapshot.carried[index];
+            let bits = 8 * (carried - self.carried[index]);
+            self.carried[index] = carried;
+            let rate = u128::from(bits) * 1_000_000_000_000 / u128::from(self.every.as_ps());
+            let rate = u64::try_from(rate).unwrap_or(u64::MAX);
+            let queue = Counter { name: "queue", port: Some(port), unit: Unit::Bytes };
+            self.count(now, above, queue, snapshot.waiting[index].into());
+            let counter = Counter { name: "rate", port: Some(port), unit: Unit::BitsPerSecond };
+            self.count(now, above, counter, rate);
+        }
+    }
+
+    fn sample_pairs(&mut self, now: Time, snapshot: &Snapshot<'_>) {
+        let endpoints = snapshot.endpoints;
+        let indices = (0..).take_while(|&index| endpoints.backlog(index).is_some());
+        for index in indices {
+            let Some(pair) = endpoints.sending(now, index) else { continue };
+            let key = (pair.src, pair.dst, pair.label);
+            let is_idle = pair.state.backlog == Backlog::Nothing;
+            if is_idle && !self.pairs.contains_key(&key) {
+                continue;
+            }
+            let track = self.pair(key);
+            let state = &pair.state;
+            let counter = |name, unit| Counter { name, port: None, unit };
+            let in_flight = if is_idle { 0 } else { state.in_flight_packets };
+            self.count(now, track, counter("in flight", Unit::Packets), in_flight);
+            if is_idle {
+                continue;
+            }
+            if state.window_bytes != u64::MAX {
+                self.count(now, track, counter("window", Unit::Bytes), state.window_bytes);
+            }
+            if state.rate != BitRate::MAX {
+                let allowed = counter("rate allowed", Unit::BitsPerSecond);
+                self.count(now, track, allowed, state.rate.as_bps());
+            }
+        }
+    }
+
+    /// Writes an instant for each queue pair that changed its path, with how often.
+    fn end_window(&mut self) {
+        let at = self.until;
+        self.until = self.until.saturating_add(self.every);
+        let changed: Vec<(QueuePair, u64)> = self
+            .paths
+            .iter_mut()
+            .filter(|(_, path)| path.changes > 0)
+            .map(|(pair, path)| (*pair, std::mem::take(&mut path.changes)))
+            .collect();
+        for (pair, changes) in changed {
+            let (track, name) = (self.pair(pair), "path change".to_owned());
+            let facts = &[("changes", changes)];
+            self.tracks.instant(at, track, What { category: "path", name, facts });
+        }
+    }
+
+    fn take(&mut self, record: &PacketRecord) {
+        let PacketRecord { at, port, event, packet, .. } = record;
+        if packet.is_control() {
+            return;
+        }
+        while *at >= self.until {
+            self.end_window();
+        }
+        let pair = (packet.src, packet.dst, packet.label);
+        let (from, _) = self.ends[port.index()];
+        match event {
+            PacketEvent::Dropped => {
+                let track = self.nodes[self.index(from)];
+                let [src, dst] = [packet.src, packet.dst].map(|host| &self.names[host.index()]);
+                let name = format!("lost: {src} to {dst}");
+                let facts = &[("port", port.0.into())];
+                self.tracks.instant(*at, track, What { category: "loss", name, facts });
+            }
+            PacketEvent::Dequeued if from == Node::Host(packet.src) => {
+                if packet.flags.has(Flags::RETRANSMITTED) {
+                    let (track, name) = (self.pair(pair), "retransmission".to_owned());
+                    let facts = &[("entropy", packet.entropy.into())];
+                    let what = What { category: "retransmission", name, facts };
+                    self.tracks.instant(*at, track, what);
+                }
+            }
+            PacketEvent::Dequeued => {
+                let first_switch = self.ends[self.host_ports[packet.src.index()].index()].1;
+                if from == first_switch {
+                    let path = self.paths.entry(pair).or_default();
+                    path.changes += u64::from(path.port.is_some_and(|last| last != *port));
+                    path.port = Some(*port);
+                }
+            }
+            PacketEvent::Received | PacketEvent::Enqueued => {}
+        }
+    }
+
+    /// Writes the messages, and the rest.
+    ///
+    /// # Errors
+    /// The first error of writing, now or earlier.
+    pub fn finish(mut self, setup: &Setup, outcome: &Outcome) -> io::Result<()> {
+        self.end_window();
+        // By queue pair: the tracks of its messages, and when each is free. Messages that overlap
+        // are on different ones.
+        let mut lanes: BTreeMap<Track, Vec<(Track, Time)>> = BTreeMap::new();
+        let mut flows: Vec<&FlowRecord> = outcome.flows.iter().collect();
+        flows.sort_by_key(|flow| (flow.start, flow.message, flow.piece));
+        for flow in flows {
+            let pair = self.pair((flow.src, flow.dst, label(setup, flow)));
+            let end = if flow.completed == Time::NEVER { outcome.ended } else { flow.completed };
+            let end = end.max(flow.start);
+            let of_pair = lanes.entry(pair).or_default();
+            let free = of_pair.iter().position(|(_, until)| *until <= flow.start);
+            let lane = free.unwrap_or_else(|| {
+                let track = self.tracks.add("messages".to_owned(), Some(pair), None);
+                of_pair.push((track, Time::ZERO));
+                of_pair.len() - 1
+            });
+            of_pair[lane].1 = end;
+            self.message(flow, of_pair[lane].0, end);
+        }
+        self.tracks.finish()
+    }
+
+    fn message(&mut self, flow: &FlowRecord, track: Track, end: Time) {
+        let mut facts = vec![
+            ("message", u64::from(flow.message.0)),
+            ("piece", flow.piece.into()),
+            ("bytes", flow.bytes.get()),
+            ("source_port", flow.source_port.into()),
+            ("start_ps", flow.start.as_ps()),
+        ];
+        for (name, at) in [("delivered_ps", flow.delivered), ("completed_ps", flow.completed)] {
+            facts.extend((at != Time::NEVER).then(|| (name, at.as_ps())));
+        }
+        let state = if flow.completed == Time::NEVER { ", not completed" } else { "" };
+        let name = format!("message {}{state}", flow.message.0);
+        let what = What { category: "message", name, facts: &facts };
+        self.tracks.begin(flow.start, track, what);
+        if flow.delivered != Time::NEVER {
+            let name = "delivered".to_owned();
+            let what = What { category: "message", name, facts: &[] };
+            self.tracks.instant(flow.delivered, track, what);
+        }
+        self.tracks.end(end, track);
+    }
+}
+
+fn hosts_of(topology: &Topology) -> impl Iterator<Item = HostId> + use<> {
+    (0..topology.host_count()).map(HostId)
+}
+
+/// A number over time.
+#[derive(Debug, Clone, Copy)]
+struct Counter {
+    name: &'static str,
+    /// The port that it is of, if it is of a port.
+    port: Option<PortId>,
+    unit: Unit,
+}
+
+/// The label of a flow's packets: its slot is in its source port.
+fn label(setup: &Setup, flow: &FlowRecord) -> u32 {
+    let stream = setup.workload.messages[flow.message.index()].stream;
+    let slot = u32::from(flow.source_port) - 49_152;
+    let slot = slot.wrapping_sub(stream.wrapping_mul(64)) % (1 << 14);
+    label_of(flow.src, flow.dst, stream, slot)
+}
+
+impl Watch for Timeline {
+    fn traces(&self, _: Node) -> bool {
+        true
+    }
+
+    fn sampled_ports(&self) -> &[PortId] {
+        &self.sampled
+    }
+
+    fn next_sample(&self) -> Time {
+        self.next
+    }
+
+    fn sample(&mut self, now: Time, _next_event: Time, snapshot: &Snapshot<'_>) {
+        self.sample_ports(now, snapshot);
+        self.sample_pairs(now, snapshot);
+        self.next = now.saturating_add(self.every);
+    }
+
+    fn take_records(&mut self, records: &[PacketRecord]) {
+        records.iter().for_each(|record| self.take(record));
+    }
+}

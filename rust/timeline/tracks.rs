@@ -1,0 +1,139 @@
+//! Writes tracks and their events to a file, packet by packet.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use super::schema::{
+    Annotation, CounterDescriptor, Trace, TracePacket, TrackDescriptor, TrackEvent, Value, kind,
+};
+use crate::units::Time;
+
+/// A track of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Track(u64);
+
+/// What an event says of itself.
+#[derive(Debug)]
+pub(super) struct What<'a> {
+    /// What to search for.
+    pub(super) category: &'a str,
+    pub(super) name: String,
+    pub(super) facts: &'a [(&'a str, u64)],
+}
+
+/// What the numbers of a track are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    Bytes,
+    BitsPerSecond,
+    Packets,
+}
+
+/// Perfetto's number for bytes.
+const BYTES: i32 = 3;
+
+/// The file, and the last value of each of its counters.
+pub(super) struct Tracks {
+    to: Box<dyn Write>,
+    /// After the first error nothing more is written.
+    failed: Option<io::Error>,
+    tracks: u64,
+    values: BTreeMap<Track, i64>,
+}
+
+impl Tracks {
+    pub(super) fn new(to: Box<dyn Write>) -> Self {
+        Self { to, failed: None, tracks: 0, values: BTreeMap::new() }
+    }
+
+    /// A new track, of events or with a unit of numbers.
+    pub(super) fn add(&mut self, name: String, parent: Option<Track>, unit: Option<Unit>) -> Track {
+        self.tracks += 1;
+        let unit_name = |name: &str| CounterDescriptor { unit: None, unit_name: Some(name.into()) };
+        let counter = unit.map(|unit| match unit {
+            Unit::Bytes => CounterDescriptor { unit: Some(BYTES), unit_name: None },
+            Unit::BitsPerSecond => unit_name("bit/s"),
+            Unit::Packets => unit_name("packets"),
+        });
+        let track = TrackDescriptor {
+            uuid: Some(self.tracks),
+            name: Some(name),
+            parent: parent.map(|Track(parent)| parent),
+            counter,
+        };
+        let sequence_flags = (self.tracks == 1).then_some(1);
+        self.put(TracePacket { track: Some(track), sequence_flags, ..TracePacket::default() });
+        Track(self.tracks)
+    }
+
+    /// The beginning of a slice.
+    pub(super) fn begin(&mut self, at: Time, track: Track, what: What<'_>) {
+        let event = event(kind::BEGIN, track, what);
+        self.event(at, event);
+    }
+
+    /// The end of the slice that began last on the track.
+    pub(super) fn end(&mut self, at: Time, track: Track) {
+        let Track(track) = track;
+        let event = TrackEvent { kind: Some(kind::END), track: Some(track), ..Default::default() };
+        self.event(at, event);
+    }
+
+    /// Something that happens.
+    pub(super) fn instant(&mut self, at: Time, track: Track, what: What<'_>) {
+        let event = event(kind::INSTANT, track, what);
+        self.event(at, event);
+    }
+
+    /// A number, if it is another one than before.
+    pub(super) fn count(&mut self, at: Time, track: Track, value: u64) {
+        let value = i64::try_from(value).unwrap_or(i64::MAX);
+        if self.values.insert(track, value) == Some(value) {
+            return;
+        }
+        let Track(track) = track;
+        let event = TrackEvent {
+            kind: Some(kind::COUNTER),
+            track: Some(track),
+            value: Some(value),
+            ..TrackEvent::default()
+        };
+        self.event(at, event);
+    }
+
+    fn event(&mut self, at: Time, event: TrackEvent) {
+        // Perfetto counts nanoseconds; exact times are among the facts of messages.
+        let timestamp = Some(at.as_ps() / 1000);
+        self.put(TracePacket { timestamp, event: Some(event), ..TracePacket::default() });
+    }
+
+    fn put(&mut self, packet: TracePacket) {
+        if self.failed.is_some() {
+            return;
+        }
+        let packets = vec![TracePacket { sequence: Some(1), ..packet }];
+        // A file with one packet; files in a row are a file with all of them.
+        let bytes = prost::Message::encode_to_vec(&Trace { packets });
+        self.failed = self.to.write_all(&bytes).err();
+    }
+
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.failed.take().map_or_else(|| self.to.flush(), Err)
+    }
+}
+
+fn event(kind: i32, Track(track): Track, what: What<'_>) -> TrackEvent {
+    let What { category, name, facts } = what;
+    let annotations = facts.iter().map(|(name, value)| Annotation {
+        name: Some((*name).to_owned()),
+        value: Some(Value::Number(*value)),
+    });
+    TrackEvent {
+        annotations: annotations.collect(),
+        kind: Some(kind),
+        track: Some(track),
+        categories: vec![category.to_owned()],
+        name: Some(name),
+        ..TrackEvent::default()
+    }
+}
