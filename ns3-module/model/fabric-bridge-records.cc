@@ -124,8 +124,9 @@ Describe(const contract::Experiment& experiment, const contract::Core& core)
 }
 
 contract::Measured
-Measure(const Fabric& fabric)
+Measure(Fabric& fabric)
 {
+    fabric.SettleSwitches(EndOf(fabric));
     contract::Measured measured{};
     measured.verdict = VerdictOf(fabric);
     measured.ended_ps = EndOf(fabric);

@@ -79,7 +79,7 @@ FabricDescription Describe(const evenkeel::contract::Experiment& experiment,
  * @param fabric a fabric whose run has ended
  * @return its measurements
  */
-evenkeel::contract::Measured Measure(const Fabric& fabric);
+evenkeel::contract::Measured Measure(Fabric& fabric);
 
 } // namespace bridgerecords
 

@@ -294,11 +294,22 @@ Fabric::ReportEvents(uint64_t nowPs)
         NS_LOG_INFO("all messages and work requests completed at " << nowPs << " ps");
         m_verdict = COMPLETED;
         m_finishPs = nowPs;
+        // Ports decide late: what links have carried is exact from here on.
+        SettleSwitches(nowPs);
         m_finishedTrace(PicoSeconds(nowPs));
         if (m_verdict == COMPLETED && m_stopWhenDone)
         {
             Simulator::Stop();
         }
+    }
+}
+
+void
+Fabric::SettleSwitches(uint64_t nowPs)
+{
+    for (const auto& each : m_switches)
+    {
+        each->Settle(nowPs);
     }
 }
 

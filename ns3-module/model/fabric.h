@@ -253,6 +253,12 @@ class Fabric : public Object, private FabricCalendar::Client
      * @param packet the packet
      */
     void RecordSent(const FabricPacket& packet);
+    /**
+     * @brief Starts what starts by a time at every port of every switch, so that what links have
+     * carried is exact.
+     * @param nowPs the time in picoseconds
+     */
+    void SettleSwitches(uint64_t nowPs);
     /// Sets the run to RUNNING, after a message or work was posted.
     void Reopen();
 
