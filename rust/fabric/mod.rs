@@ -4,6 +4,7 @@
 //! and the network under one clock. The network, which carries packets from NIC to NIC, is in
 //! `network`; the decisions of its switches are in [`crate::switching`].
 
+mod calendar;
 pub(crate) mod counters;
 mod divided;
 mod driver;
@@ -22,6 +23,8 @@ mod world;
 #[cfg(test)]
 mod tests;
 
+#[doc(hidden)]
+pub use calendar::Calendar;
 pub use divided::{Cut, Division, Undivided, WindowCounts, run_divided};
 pub use driver::{Observers, drive, run};
 pub use outcome::{Counters, Outcome, PauseRecord, Progress, Queue, QueueProbe, Verdict};

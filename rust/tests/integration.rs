@@ -13,13 +13,18 @@ mod divided;
 mod examples;
 mod fabric_properties;
 mod fuzz;
+#[path = "../benches/instructions/figures.rs"]
+mod instruction_figures;
 mod nic_properties;
 mod ns3_tree;
+#[path = "../benches/page.rs"]
+mod page;
 mod published;
 mod queue_pairs;
 mod rails;
 mod recording;
 mod reproduce;
+mod speed_page;
 mod support;
 #[path = "../../examples/toy_world.rs"]
 mod toy_world;

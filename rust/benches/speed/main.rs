@@ -1,30 +1,34 @@
-//! The speed of a run, compared with the yardstick: `cargo bench --bench speed [-- --rounds N]
-//! [--large] [--threads]`. With `--threads`, one run on several threads instead ([`threads`]).
+//! The speed of a run, compared with the yardstick: `cargo bench --bench speed [-- OPTIONS]`.
+//!
+//! | option | meaning |
+//! |---|---|
+//! | `--threads` | one run on several threads instead ([`threads`]) |
+//! | `--sizes` | the curve over the number of hosts instead ([`sizes`]) |
+//! | `--rounds N` | pairs of measurements of a line: 5 |
+//! | `--large` | 8,192 hosts too |
+//! | `--small` | 16 hosts alone, in a second |
+//! | `--write PAGE` | puts the table between its markers in that page, `docs/speed.md` |
 //!
 //! Each measurement is a process of its own, evenkeel and the yardstick in turn, so that both see
 //! the same machine; what is compared is the ratio pair by pair, and the median of the ratios is
 //! what counts. Figures are packet-hops (a packet crossing a link) per CPU-second of one thread,
-//! and the largest resident memory by host. The workload is fixed: a k-ary fat-tree at 400 Gbps
-//! with links of 1 us, every host sends one message to the host half way round, 4 KiB packets,
-//! seed 1. Lines name the policy and the transport.
+//! and the largest resident memory by host. `cases.rs` has the workload.
 
+#[path = "../cases.rs"]
+mod cases;
+mod options;
+#[path = "../page.rs"]
+mod page;
+mod sizes;
 mod threads;
 mod yardstick;
 
 use std::process::Command;
-use std::sync::Arc;
 
-use evenkeel::balance::{Parameters, build_scheme};
-use evenkeel::fabric::{
-    Buffer, Ecn, EcnPoint, FabricConfig, PfcConfig, Rounding, Setup, SwitchConfig, Verdict, run,
-};
-use evenkeel::ids::HostId;
-use evenkeel::nic::congestion::{CongestionControl, dcqcn, dctcp_window, line_rate};
-use evenkeel::nic::verbs::QpConfig;
-use evenkeel::nic::{AckConfig, NicConfig, Recovery};
-use evenkeel::topology::FatTree;
-use evenkeel::units::{BitRate, Bytes, Fraction, Span, Time};
-use evenkeel::workload::{Message, Workload};
+use cases::{Case, LINES, Line};
+use evenkeel::fabric::{Verdict, run};
+use options::{Options, What};
+use page::{Table, thousands};
 
 /// What one process measured.
 struct Figures {
@@ -39,129 +43,104 @@ impl Figures {
     }
 }
 
-/// A case: arity of the fat-tree and message size.
-#[derive(Clone, Copy)]
-struct Case {
-    k: u32,
-    mib: u64,
+/// The median of pairs, by their ratio.
+struct Median {
+    ratio: f64,
+    ours: f64,
+    yardstick: f64,
 }
-
-impl Case {
-    const fn hosts(self) -> u32 {
-        self.k * self.k * self.k / 4
-    }
-}
-
-/// The NIC's congestion control, and the switches' flow control.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Transport {
-    LineRate,
-    Window,
-    Dcqcn,
-    /// DCQCN with go-back-N over priority flow control.
-    Lossless,
-}
-
-impl Transport {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::LineRate => "line-rate",
-            Self::Window => "dctcp-window",
-            Self::Dcqcn => "dcqcn",
-            Self::Lossless => "pfc, go-back-n",
-        }
-    }
-
-    fn congestion(self) -> CongestionControl {
-        match self {
-            Self::LineRate => line_rate::Config::default().into(),
-            Self::Window => dctcp_window::Config::default().into(),
-            Self::Dcqcn | Self::Lossless => dcqcn::Config::default().into(),
-        }
-    }
-}
-
-/// The lines of each case: a policy and a transport.
-const LINES: [(&str, Transport); 6] = [
-    ("spray", Transport::LineRate),
-    ("ecmp", Transport::LineRate),
-    ("ethereal", Transport::LineRate),
-    ("reps", Transport::Window),
-    ("ethereal", Transport::Dcqcn),
-    ("ecmp", Transport::Lossless),
-];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    if let [which @ ("child" | "divided"), what, transport, k, mib, ref rest @ ..] = words[..] {
-        let case = Case { k: k.parse().expect("a number"), mib: mib.parse().expect("a number") };
-        let known = LINES.iter().find(|line| line.1.name() == transport);
-        let line = (what, known.expect("a transport").1);
-        return match which {
-            "child" => child(line, case),
-            _ => threads::child(line, case, rest[0].parse().expect("a number")),
+    if let ["child", what, k, kib, threads] = words[..] {
+        let case = Case { k: k.parse().expect("a number"), kib: kib.parse().expect("a number") };
+        // `None` is the yardstick.
+        let line = LINES.into_iter().find(|line| line.to_string() == what);
+        return match (threads.parse().expect("a number"), line) {
+            (0, line) => child(line, case),
+            (threads, line) => threads::child(line.expect("a line"), case, threads),
         };
     }
-    let after = |flag| words.iter().position(|it| *it == flag).and_then(|at| words.get(at + 1));
-    let rounds = after("--rounds").and_then(|n| n.parse().ok()).unwrap_or(5);
-    let mut cases = vec![Case { k: 8, mib: 8 }, Case { k: 16, mib: 8 }];
-    if words.contains(&"--large") {
-        cases.push(Case { k: 32, mib: 2 });
-    }
-    if words.contains(&"--threads") {
-        return threads::table(&cases, rounds);
-    }
-    println!(
-        "{:>6}  {:<10} {:<16} {:>12} {:>12} {:>10} {:>6}",
-        "hosts", "policy", "transport", "hops/CPU-s", "yardstick", "bytes/host", "ratio"
-    );
-    for case in cases {
+    let options = Options::parse(&words).unwrap_or_else(|fault| {
+        eprintln!("error: {fault}");
+        std::process::exit(2);
+    });
+    let (name, table) = match options.what {
+        What::Yardstick => ("yardstick", compare(&options)),
+        What::Threads => ("threads", threads::table(&options)),
+        What::Sizes => ("sizes", sizes::table(&options)),
+    };
+    let Some(path) = options.write else { return };
+    let page = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let page = page::replaced(&page, name, &table).unwrap_or_else(|it| panic!("{path}: {it}"));
+    std::fs::write(&path, page).unwrap_or_else(|error| panic!("{path}: {error}"));
+}
+
+/// Every line of every case, against the yardstick.
+fn compare(options: &Options) -> Table {
+    let mut table = Table::new(&[
+        "hosts",
+        "policy",
+        "transport",
+        "packet-hops per CPU-second",
+        "yardstick",
+        "ratio",
+        "memory for each host",
+    ]);
+    print!("{}", table.text());
+    for &case in &options.cases {
         for line in LINES {
-            compare(line, case, rounds);
+            let Median { ratio, ours, yardstick } = median(line, case, options.rounds);
+            let kb = measure(Some(line), case).bytes / f64::from(hosts(case)) / 1e3;
+            let (hosts, ours, yardstick) =
+                (thousands(hosts(case).into()), millions(ours), millions(yardstick));
+            let row = format!("{hosts} | {line} | {ours} | {yardstick} | {ratio:.2} | {kb:.0} kB");
+            println!("{}", table.row(row));
         }
     }
+    table
 }
 
-/// One line: a policy and the yardstick.
-fn compare(line: (&str, Transport), case: Case, rounds: usize) {
-    let mut pairs: Vec<(f64, f64, f64)> = Vec::new();
-    for _ in 0..rounds {
-        let ours = measure(line, case);
-        let theirs = measure(("yardstick", Transport::LineRate), case);
-        pairs.push((ours.rate() / theirs.rate(), ours.rate(), theirs.rate()));
-        pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
-    }
-    let hosts = case.hosts();
-    let bytes = measure(line, case).bytes;
-    let (ratio, ours, theirs) = pairs[pairs.len() / 2];
-    println!(
-        "{hosts:>6}  {:<10} {:<16} {ours:>12.0} {theirs:>12.0} {:>10.0} {ratio:>6.2}",
-        line.0,
-        line.1.name(),
-        bytes / f64::from(hosts)
-    );
+/// The median of pairs of a line and the yardstick.
+fn median(line: Line, case: Case, rounds: usize) -> Median {
+    let pair = || {
+        let [ours, yardstick] = [Some(line), None].map(|what| measure(what, case).rate());
+        Median { ratio: ours / yardstick, ours, yardstick }
+    };
+    let mut pairs: Vec<Median> = std::iter::repeat_with(pair).take(rounds).collect();
+    pairs.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    pairs.swap_remove(rounds / 2)
 }
 
-/// Runs one measurement in a process of its own.
-fn measure((what, transport): (&str, Transport), case: Case) -> Figures {
-    let program = std::env::current_exe().expect("this program's path");
-    let output = Command::new(program)
-        .args(["child", what, transport.name(), &case.k.to_string(), &case.mib.to_string()])
-        .output()
-        .expect("a process of its own");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8_lossy(&output.stdout);
-    let numbers: Vec<f64> = text.split_whitespace().filter_map(|it| it.parse().ok()).collect();
-    let [hops, cpu_s, bytes] = numbers[..] else { panic!("not three numbers: {text}") };
+/// Runs one measurement in a process of its own: of a line, or of the yardstick.
+fn measure(line: Option<Line>, case: Case) -> Figures {
+    let what = line.map_or_else(|| "yardstick".to_owned(), |line| line.to_string());
+    let numbers = in_a_process(&what, case, 0);
+    let [hops, cpu_s, bytes] = numbers[..] else { panic!("not three numbers: {numbers:?}") };
     Figures { hops, cpu_s, bytes }
 }
 
-fn child((what, transport): (&str, Transport), case: Case) {
+/// The numbers that a process of its own prints.
+fn in_a_process(what: &str, case: Case, threads: usize) -> Vec<f64> {
+    let program = std::env::current_exe().expect("this program's path");
+    let numbers = [case.k.to_string(), case.kib.to_string(), threads.to_string()];
+    let output = Command::new(program).args(["child", what]).args(numbers).output();
+    let output = output.expect("a process of its own");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.split_whitespace().map(|it| it.parse().expect("a number")).collect()
+}
+
+fn child(line: Option<Line>, case: Case) {
     let before = usage().0;
-    let hops = match what {
-        "yardstick" => yardstick::hops(case.k, case.mib << 20),
-        policy => ours(policy, transport, case),
+    let hops = match line {
+        None => yardstick::hops(case.k, case.kib << 10),
+        Some(line) => {
+            let outcome = run(&line.setup(case), &mut |_| {});
+            assert_eq!(outcome.verdict, Verdict::Completed);
+            outcome.counters.packet_hops
+        }
     };
     let (cpu, bytes) = usage();
     println!("{hops} {} {bytes}", cpu - before);
@@ -183,76 +162,11 @@ fn usage() -> (f64, f64) {
     panic!("the benchmark reads getrusage, which this platform does not have")
 }
 
-fn ours(policy: &str, transport: Transport, case: Case) -> u64 {
-    let outcome = run(&setup(policy, transport, case), &mut |_| {});
-    assert_eq!(outcome.verdict, Verdict::Completed);
-    outcome.counters.packet_hops
+/// The number of hosts of a k-ary fat-tree.
+fn hosts(case: Case) -> u32 {
+    case.k.pow(3) / 4
 }
 
-fn setup(policy: &str, transport: Transport, case: Case) -> Setup {
-    let tree = FatTree {
-        k: case.k,
-        tiers: 3,
-        oversubscription: Fraction::ONE,
-        host_rate: BitRate::from_gbps(400),
-        fabric_rate: BitRate::from_gbps(400),
-        delay: Span::from_us(1),
-        parallel_links: 1,
-    };
-    let topology = tree.build().expect("a fat-tree");
-    let hosts = topology.host_count();
-    let messages = (0..hosts).map(|host| Message {
-        src: HostId(host),
-        dst: HostId((host + hosts / 2) % hosts),
-        bytes: Bytes::new(case.mib << 20),
-        stream: host,
-        start: Time::ZERO,
-    });
-    let mut scheme = build_scheme(policy, &Parameters::new()).expect("a policy");
-    if transport == Transport::Lossless {
-        scheme.recovery = Recovery::GO_BACK_N;
-    }
-    Setup {
-        topology: Arc::new(topology),
-        fabric: fabric(transport),
-        nic: NicConfig {
-            payload: Bytes::new(4096),
-            header: Bytes::new(62),
-            ack: AckConfig {
-                bytes: Bytes::new(64),
-                every: 1,
-                priority: true,
-                ..AckConfig::default()
-            },
-            congestion: transport.congestion(),
-            recovery: scheme.recovery,
-            retransmit_timeout: Span::from_ms(100),
-            nack_interval: Span::from_us(500),
-            cnp_interval: Span::from_us(50),
-            queue_pairs: QpConfig::default(),
-        },
-        scheme,
-        job_policies: Vec::new(),
-        workload: Arc::new(Workload::independent(messages.collect())),
-        seed: 1,
-        time_limit: Time::ZERO + Span::from_ms(1_000),
-        probes: Vec::new(),
-    }
-}
-
-fn fabric(transport: Transport) -> FabricConfig {
-    FabricConfig {
-        switch: SwitchConfig {
-            buffer: Buffer::Shared(Bytes::new(1 << 30)),
-            ecn: Ecn::Step(Bytes::new(800_000)),
-            ecn_point: EcnPoint::Enqueue,
-            pfc: (transport == Transport::Lossless).then_some(PfcConfig::HPCC),
-            trim: None,
-        },
-        ecn_by_rate: Vec::new(),
-        gap: Bytes::new(20),
-        forwarding_delay: Span::ZERO,
-        rounding: Rounding::Exact,
-        failures: Vec::new(),
-    }
+fn millions(rate: f64) -> String {
+    format!("{:.1} million", rate / 1e6)
 }

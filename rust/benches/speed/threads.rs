@@ -6,73 +6,54 @@
 //! the part with the most, window by window. It is the speed-up of 16 cores if an event took the
 //! same time everywhere and parts never waited for anything else.
 
-use std::process::Command;
 use std::time::Instant;
 
 use evenkeel::fabric::{Cut, Division, run, run_divided};
 
-use crate::{Case, LINES, Transport, setup};
+use super::cases::{Case, LINES, Line};
+use super::options::Options;
+use super::page::{Table, thousands};
+use super::{hosts, in_a_process};
 
 /// The parts of the count.
 const COUNTED: u16 = 16;
 
 /// Prints the table.
-pub(crate) fn table(cases: &[Case], rounds: usize) {
+pub(crate) fn table(options: &Options) -> Table {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    println!(
-        "{:>6}  {:<10} {:<16} {:>9} {:>11} {:>8} {:>10}",
-        "hosts",
-        "policy",
-        "transport",
-        "1 thread",
-        format!("{cores} threads"),
-        "speed-up",
-        "16 (count)"
-    );
-    for &case in cases {
+    let several = format!("{cores} threads");
+    let columns = ["hosts", "policy", "transport", "1 thread", &several, "speed-up"];
+    let mut table = Table::new(&[&columns[..], &["16 parts (count)"]].concat());
+    print!("{}", table.text());
+    for &case in &options.cases {
         for line in LINES {
-            compare(line, case, cores, rounds);
+            println!("{}", table.row(row(line, case, cores, options.rounds)));
         }
     }
+    table
 }
 
-fn compare(line: (&str, Transport), case: Case, cores: usize, rounds: usize) {
+fn row(line: Line, case: Case, cores: usize, rounds: usize) -> String {
     let mut pairs: Vec<(f64, f64, f64)> = Vec::new();
     for _ in 0..rounds {
-        let [one, several] = [1, cores].map(|threads| measure(line, case, threads));
+        let [one, several] =
+            [1, cores].map(|threads| in_a_process(&line.to_string(), case, threads)[0]);
         pairs.push((one / several, one, several));
     }
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (speed_up, one, several) = pairs[pairs.len() / 2];
-    let setup = setup(line.0, line.1, case);
+    let setup = line.setup(case);
     let division = Division::new(&setup, COUNTED, Cut::default()).expect("a fat-tree");
     let counts = run_divided(&setup, &division, &mut |_| {}).1;
     let count = counts.events as f64 / counts.critical_events as f64;
-    println!(
-        "{:>6}  {:<10} {:<16} {one:>7.2} s {several:>9.2} s {speed_up:>8.2} {count:>10.1}",
-        case.hosts(),
-        line.0,
-        line.1.name(),
-    );
+    let hosts = thousands(hosts(case).into());
+    format!("{hosts} | {line} | {one:.2} s | {several:.2} s | {speed_up:.2} | {count:.1}")
 }
 
-/// The wall time of a run in a process of its own, with its set-up, in seconds.
-fn measure((policy, transport): (&str, Transport), case: Case, threads: usize) -> f64 {
-    let program = std::env::current_exe().expect("this program's path");
-    let (k, mib, threads) = (case.k.to_string(), case.mib.to_string(), threads.to_string());
-    let output = Command::new(program)
-        .args(["divided", policy, transport.name(), &k, &mib, &threads])
-        .output()
-        .expect("a process of its own");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8_lossy(&output.stdout);
-    text.trim().parse().unwrap_or_else(|_| panic!("not a number: {text}"))
-}
-
-/// One measurement: prints the wall time.
+/// One measurement: prints the wall time of a run with its set-up, in seconds.
 #[expect(clippy::disallowed_methods, reason = "wall time is what is measured")]
-pub(crate) fn child((policy, transport): (&str, Transport), case: Case, threads: u16) {
-    let setup = setup(policy, transport, case);
+pub(crate) fn child(line: Line, case: Case, threads: u16) {
+    let setup = line.setup(case);
     let start = Instant::now();
     if threads == 1 {
         run(&setup, &mut |_| {});

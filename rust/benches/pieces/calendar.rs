@@ -1,0 +1,35 @@
+//! The calendar: each event that is taken adds one, so that the number of pending events stays.
+
+use divan::counter::ItemsCount;
+use divan::{Bencher, black_box};
+use evenkeel::fabric::Calendar;
+use evenkeel::ids::PortId;
+use evenkeel::units::{Span, Time};
+
+/// Events taken in an iteration.
+const TAKEN: u32 = 10_000;
+/// The farthest event ahead: a wire of 1 us and a packet of 4 KiB at 400 Gbps.
+const AHEAD_PS: u64 = 1_083_560;
+
+/// A quarter of the arrivals are acknowledgements, which are sent in a sixtieth of the time.
+fn ahead(draw: u32) -> Span {
+    Span::from_ps(if draw % 4 == 0 { 1_001_680 } else { AHEAD_PS })
+}
+
+#[divan::bench(args = [100, 1_000, 10_000, 100_000], sample_count = 50)]
+fn push_and_pop(bencher: Bencher<'_, '_>, pending: u32) {
+    let filled = || {
+        let mut calendar = Calendar::new(pending as usize, AHEAD_PS);
+        for port in 0..pending {
+            let at = u64::from(port) * AHEAD_PS / u64::from(pending);
+            calendar.push(Time::from_ps(at), PortId(port));
+        }
+        calendar
+    };
+    bencher.counter(ItemsCount::new(TAKEN)).with_inputs(filled).bench_local_refs(|calendar| {
+        for _ in 0..TAKEN {
+            let (now, port) = calendar.pop().expect("as many events as before");
+            calendar.push(now + ahead(black_box(port).0), port);
+        }
+    });
+}

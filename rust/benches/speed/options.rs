@@ -1,0 +1,55 @@
+//! The options of the command.
+
+use super::cases::Case;
+
+/// What is measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    /// Packet-hops per CPU-second, against the yardstick.
+    Yardstick,
+    /// The wall time of one run on several threads.
+    Threads,
+    /// The curve over the number of hosts.
+    Sizes,
+}
+
+pub(crate) struct Options {
+    pub(crate) what: What,
+    pub(crate) rounds: usize,
+    pub(crate) cases: Vec<Case>,
+    pub(crate) write: Option<String>,
+}
+
+const SMALL: Case = Case { k: 4, kib: 256 };
+const LARGE: Case = Case { k: 32, kib: 2 << 10 };
+
+impl Options {
+    pub(crate) fn parse(words: &[&str]) -> Result<Self, String> {
+        let cases = [8, 16].map(|k| Case { k, kib: 8 << 10 });
+        let mut options =
+            Self { what: What::Yardstick, rounds: 5, cases: cases.to_vec(), write: None };
+        let mut words = words.iter();
+        while let Some(&word) = words.next() {
+            match word {
+                "--threads" => options.what = What::Threads,
+                "--sizes" => options.what = What::Sizes,
+                "--large" => options.cases.push(LARGE),
+                "--small" => options.cases = vec![SMALL],
+                "--rounds" => {
+                    let rounds = words.next().and_then(|it| it.parse().ok()).filter(|&n| n > 0);
+                    options.rounds = rounds.ok_or("--rounds is followed by a number above 0")?;
+                }
+                "--write" => {
+                    let path = words.next().ok_or("--write is followed by a page")?;
+                    options.write = Some((*path).to_owned());
+                }
+                _ => {
+                    return Err(format!(
+                        "unknown option {word}; rust/benches/speed/main.rs lists them"
+                    ));
+                }
+            }
+        }
+        Ok(options)
+    }
+}

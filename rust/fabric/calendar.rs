@@ -1,0 +1,33 @@
+//! The event queue by itself, for `cargo bench --bench pieces`.
+
+use super::event_queue::EventQueue;
+use super::network::SlotId;
+use crate::ids::PortId;
+use crate::units::Time;
+
+/// The event queue with arrivals alone. It is no part of the interface, and not stable.
+#[derive(Debug)]
+pub struct Calendar(EventQueue);
+
+impl Calendar {
+    /// A queue for arrivals at so many `ports`, mostly less than `horizon_ps` ahead.
+    pub fn new(ports: usize, horizon_ps: u64) -> Self {
+        Self(EventQueue::new(ports, horizon_ps))
+    }
+
+    /// Adds an arrival.
+    ///
+    /// # Panics
+    /// If it lies in the past.
+    #[inline(always)]
+    pub fn push(&mut self, time: Time, port: PortId) {
+        self.0.push_arrival(time, port, SlotId(0));
+    }
+
+    /// Takes the earliest arrival.
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<(Time, PortId)> {
+        let (time, word) = self.0.pop(Time::NEVER)?;
+        word.arrival().map(|(port, _)| (time, port))
+    }
+}
