@@ -33,7 +33,7 @@ fn measure(bencher: Bencher<'_, '_>, setup: &Setup) {
 
 /// The hops of messages of 1 MiB on six links, from `senders` hosts of another pod to one. With one
 /// sender no packet waits for another, so that this is the shortest way of a hop through the code.
-#[divan::bench(args = [1, 4], sample_count = 20)]
+#[divan::bench(args = [1, 4])]
 fn to_one_host(bencher: Bencher<'_, '_>, senders: u32) {
     let mut setup = setup("ecmp", Transport::LineRate, SMALL);
     let messages = (1..=senders).map(|host| Message {
@@ -48,13 +48,13 @@ fn to_one_host(bencher: Bencher<'_, '_>, senders: u32) {
 }
 
 /// Every policy at line rate.
-#[divan::bench(args = presets().map(|preset| preset.name), sample_count = 10)]
+#[divan::bench(args = presets().map(|preset| preset.name))]
 fn policy(bencher: Bencher<'_, '_>, name: &str) {
     measure(bencher, &setup(name, Transport::LineRate, SMALL));
 }
 
 /// The policies and transports of `docs/speed.md`.
-#[divan::bench(args = LINES, sample_count = 10)]
+#[divan::bench(args = LINES)]
 fn transport(bencher: Bencher<'_, '_>, line: Line) {
     measure(bencher, &line.setup(SMALL));
 }

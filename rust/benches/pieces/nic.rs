@@ -71,15 +71,12 @@ fn measure(bencher: Bencher<'_, '_>, new: impl Fn() -> Pair) {
     bencher.counter(ItemsCount::new(packets)).with_inputs(new).bench_local_refs(Pair::send);
 }
 
-#[divan::bench(
-    args = [Transport::LineRate, Transport::Window, Transport::Dcqcn],
-    sample_count = 50,
-)]
+#[divan::bench(args = [Transport::LineRate, Transport::Window, Transport::Dcqcn])]
 fn per_packet_recovery(bencher: Bencher<'_, '_>, transport: Transport) {
     measure(bencher, || Pair::new(transport, Recovery::PER_PACKET));
 }
 
-#[divan::bench(sample_count = 50)]
+#[divan::bench]
 fn go_back_n(bencher: Bencher<'_, '_>) {
     measure(bencher, || Pair::new(Transport::Dcqcn, Recovery::GO_BACK_N));
 }

@@ -42,12 +42,12 @@ fn measure(bencher: Bencher<'_, '_>, config: &SplitConfig, messages: u32) {
 }
 
 /// By the messages to an edge switch: 1 is cut for all paths, 32 for two each, 64 stay whole.
-#[divan::bench(args = [1, 7, 32, 64], sample_count = 50)]
+#[divan::bench(args = [1, 7, 32, 64])]
 fn ethereal(bencher: Bencher<'_, '_>, messages: u32) {
     measure(bencher, &SplitConfig::Ethereal(ethereal::Config::default()), messages);
 }
 
-#[divan::bench(args = [1, 7, 32, 64], sample_count = 50)]
+#[divan::bench(args = [1, 7, 32, 64])]
 fn line_cut(bencher: Bencher<'_, '_>, messages: u32) {
     measure(bencher, &SplitConfig::LineCut(line_cut::Config::default()), messages);
 }
