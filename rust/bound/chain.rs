@@ -4,16 +4,19 @@
 
 use std::collections::BTreeMap;
 
+use super::Wire;
 use super::idle_path::IdlePaths;
-use crate::ids::TaskId;
-use crate::units::Span;
-use crate::workload::Workload;
+use crate::collective::{ChainPlace, Chains};
+use crate::ids::{HostId, TaskId};
+use crate::topology::{Routes, Topology};
+use crate::units::{Bytes, Span};
+use crate::workload::{Message, StepAfter, Workload};
 
 /// The earliest start of each message and, after the messages, of each delay, in picoseconds from
 /// the first start. Tasks in a dependency cycle never start; they keep their scheduled start.
 pub(super) fn earliest_starts(workload: &Workload, paths: &IdlePaths) -> Vec<u128> {
     let first = workload.first_start();
-    let since = |message: &crate::workload::Message| u128::from(message.start.since(first).as_ps());
+    let since = |message: &Message| u128::from(message.start.since(first).as_ps());
     let mut starts: Vec<u128> = workload.messages.iter().map(since).collect();
     starts.resize(workload.messages.len() + workload.delays.len(), 0);
     let mut unmet = workload.waits_for.clone();
@@ -58,6 +61,56 @@ pub(super) fn longest(workload: &Workload, starts: &[u128], paths: &IdlePaths) -
     });
     let last = tasks.map(|(task, start)| start + ends(workload, paths, TaskId(task)).0).max();
     last.unwrap_or(0).max(busiest_lane(workload))
+}
+
+/// The length of the longest of the chains of messages that are generated during the run; 0 if
+/// there are none.
+pub(super) fn longest_generated(
+    topology: &Topology,
+    routes: &Routes,
+    workload: &Workload,
+    wire: &Wire,
+) -> u128 {
+    let Some(chains) = workload.chains.as_deref() else { return 0 };
+    let times = ChainTimes::of(topology, routes, chains, wire);
+    chains.heads().map(|head| times.of_chain(chains, head)).max().unwrap_or(0)
+}
+
+/// The least times of the messages of chains: there are few lengths, and a receiver for each
+/// sender.
+struct ChainTimes(BTreeMap<(HostId, Bytes), (u128, u128)>);
+
+impl ChainTimes {
+    fn of(topology: &Topology, routes: &Routes, chains: &Chains, wire: &Wire) -> Self {
+        let lengths = chains.lengths();
+        let pairs = chains.load().into_iter().filter(|message| message.stream == 0);
+        let messages = pairs.flat_map(|pair| lengths.iter().map(move |&bytes| (pair, bytes)));
+        let messages = messages.map(|(pair, bytes)| Message { bytes, ..pair }).collect();
+        let workload = Workload::independent(messages);
+        let paths = IdlePaths::of(topology, routes, &workload, wire);
+        let times =
+            workload.messages.iter().zip(workload.tasks()).map(|(message, task)| {
+                ((message.src, message.bytes), ends(&workload, &paths, task))
+            });
+        Self(times.collect())
+    }
+
+    /// From the start of the first message to the completion of the last.
+    fn of_chain(&self, chains: &Chains, head: ChainPlace) -> u128 {
+        let gap = u128::from(chains.gap().as_ps());
+        let (mut place, mut elapsed) = (head, 0);
+        loop {
+            let message = chains.message(place);
+            let (completed, delivered) = self.0[&(message.src, message.bytes)];
+            let Some(next) = chains.next(place) else { return elapsed + completed };
+            elapsed += gap
+                + match chains.step_after() {
+                    StepAfter::Delivery => delivered,
+                    StepAfter::Acknowledgement => completed,
+                };
+            place = next;
+        }
+    }
 }
 
 /// The total of the delays of the busiest compute lane: the delays of a lane run one at a time.

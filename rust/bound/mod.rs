@@ -92,7 +92,8 @@ pub struct Bound {
 pub fn bound(topology: &Topology, routes: &Routes, workload: &Workload, wire: &Wire) -> Bound {
     let paths = IdlePaths::of(topology, routes, workload, wire);
     let starts = chain::earliest_starts(workload, &paths);
-    let chain = chain::longest(workload, &starts, &paths);
+    let chain = chain::longest(workload, &starts, &paths)
+        .max(chain::longest_generated(topology, routes, workload, wire));
     // The bounds other than the chain concern messages, not delays.
     let starts = &starts[..workload.messages.len()];
     let timeline = BoundInputs { workload, starts, paths: &paths };

@@ -29,8 +29,9 @@ Examples:
 A results folder has these files:
   summary.json   the object that --json prints
   flows.csv      a row for each flow: when it was posted, delivered and
-                 acknowledged, in ns; in order of completion for traces that
-                 are read during the run (workload.streaming)
+                 acknowledged, in ns; in order of completion for messages that
+                 are read or generated during the run
+                 (workload.streaming)
   links.csv      the bytes that each direction of each link carried, its longest
                  queue and the packets that were marked there
   scenario.toml  the scenario with every default written out
@@ -96,6 +97,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     };
     let kind = match (&scenario.traces, watch) {
         (None, _) if scenario.fidelity == Fidelity::Fluid => Kind::Fluid,
+        (None, watch) if scenario.streams() => Kind::Generated(watch),
         (None, None) => Kind::Workload(threads),
         (None, Some(watch)) => Kind::Watched(watch),
         (Some(traces), watch) => Kind::Traces(&scenario, traces, watch),
@@ -128,6 +130,7 @@ fn on_one_thread(arguments: &Arguments, scenario: &Scenario) -> Option<&'static 
     match (&scenario.traces, &scenario.recording, &arguments.trace) {
         _ if scenario.fidelity == Fidelity::Fluid => Some("fidelity = \"fluid\""),
         (Some(_), _, _) => Some("workload.streaming reads traces during it"),
+        _ if scenario.streams() => Some("workload.streaming generates messages during it"),
         (None, Some(_), _) => Some("[record] observes it"),
         (None, None, Some(_)) => Some("--trace observes it"),
         (None, None, None) => None,

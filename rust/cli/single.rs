@@ -74,12 +74,14 @@ pub(super) enum Kind<'a> {
     Fluid,
     /// The same, observed by a watch.
     Watched(&'a mut dyn Watch),
+    /// The workload of its setup, generated during the run, perhaps observed by a watch.
+    Generated(Option<&'a mut dyn Watch>),
     /// Traces of a scenario, which are read during the run, perhaps observed by a watch.
     Traces(&'a Scenario, &'a Streaming, Option<&'a mut dyn Watch>),
 }
 
-/// Makes a single run, with a progress bar on standard error if that is a terminal. Flows of traces
-/// are written as they complete if results are kept.
+/// Makes a single run, with a progress bar on standard error if that is a terminal. Flows of
+/// messages that are read or generated during it are written as they complete if results are kept.
 pub(super) fn simulate<'a>(
     identity: &'a Identity,
     setup: &'a Setup,
@@ -92,6 +94,10 @@ pub(super) fn simulate<'a>(
         Kind::Workload(most) => threads = most,
         Kind::Fluid => fidelity = Fidelity::Fluid,
         Kind::Watched(by) => watch = Some(by),
+        Kind::Generated(by) => {
+            watch = by;
+            scratch = to.scratch()?;
+        }
         Kind::Traces(scenario, streaming, by) => {
             watch = by;
             traces = Some((scenario, streaming));

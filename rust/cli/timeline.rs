@@ -28,9 +28,9 @@ impl Timeline {
         if scenario.fidelity == Fidelity::Fluid {
             bail!("--trace: a fluid run has no packets and queues; use fidelity = \"packet\"");
         }
-        if scenario.traces.is_some() {
+        if scenario.streams() {
             bail!(
-                "--trace: messages of traces that are read during the run are not kept; use \
+                "--trace: messages that are read or generated during the run are not kept; use \
                  streaming = false"
             );
         }

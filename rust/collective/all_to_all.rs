@@ -14,6 +14,7 @@ pub(super) const ALL_TO_ALL: Collective = Collective {
     summary: "every rank sends every other its share, right neighbour first, all at once",
     source: "MPI standard 4.1 (2023), section 6.8; Thakur et al. (2005)",
     cost,
+    chain: None,
     steps,
 };
 
@@ -38,7 +39,8 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
         for ahead in 1..ranks {
             let to = (rank + ahead) % ranks;
             let send = Send { step: 0, from: rank, to, on_arrival: OnArrival::Keep };
-            schedule.send(&send, std::iter::once(rank * ranks + to));
+            let block = rank * ranks + to;
+            schedule.send(&send, &[block..block + 1]);
         }
     }
 }

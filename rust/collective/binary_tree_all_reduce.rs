@@ -18,6 +18,7 @@ pub(super) const BINARY_TREE_ALL_REDUCE: Collective = Collective {
     summary: "all-reduce over one binary tree, the whole vector up and down",
     source: "ASTRA-sim, DoubleBinaryTreeAllReduce.cc, with one chunk; the tree as in NCCL",
     cost,
+    chain: None,
     steps,
 };
 
@@ -39,11 +40,11 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
     let deepest = edges.last().map_or(0, |edge| edge.depth);
     for edge in edges.iter().rev() {
         let (step, on_arrival) = (deepest - edge.depth, OnArrival::Reduce);
-        schedule.send(&Send { step, from: edge.child, to: edge.parent, on_arrival }, 0..1);
+        schedule.send(&Send { step, from: edge.child, to: edge.parent, on_arrival }, &[0..1]);
     }
     for edge in &edges {
         let (step, on_arrival) = (deepest + edge.depth - 1, OnArrival::Replace);
-        schedule.send(&Send { step, from: edge.parent, to: edge.child, on_arrival }, 0..1);
+        schedule.send(&Send { step, from: edge.parent, to: edge.child, on_arrival }, &[0..1]);
     }
 }
 

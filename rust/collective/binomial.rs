@@ -19,6 +19,7 @@ pub(super) const BROADCAST: Collective = Collective {
         // The first rank sends in every step and waits for every acknowledgement but the last.
         CostModel { acknowledged_steps: cost.chain.len().saturating_sub(1), ..cost }
     },
+    chain: None,
     steps: |schedule| {
         let ranks = schedule.ranks();
         schedule.divide(1);
@@ -27,7 +28,7 @@ pub(super) const BROADCAST: Collective = Collective {
             let distance = 1usize << (steps - 1 - step);
             for from in (0..ranks).step_by(2 * distance).filter(|from| from + distance < ranks) {
                 let send = Send { step, from, to: from + distance, on_arrival: OnArrival::Replace };
-                schedule.send_after_last(&send, 0..1);
+                schedule.send_after_last(&send, &[0..1]);
             }
         }
     },
@@ -40,6 +41,7 @@ pub(super) const REDUCE: Collective = Collective {
     summary: "reduction to the first rank in ceil(log2(P)) steps, each halving the senders",
     source: "Thakur et al., Optimization of Collective Communication in MPICH (2005), 4.4",
     cost,
+    chain: None,
     steps: |schedule| {
         let ranks = schedule.ranks();
         schedule.divide(1);
@@ -48,7 +50,7 @@ pub(super) const REDUCE: Collective = Collective {
             for to in (0..ranks).step_by(2 * distance).filter(|to| to + distance < ranks) {
                 schedule.send(
                     &Send { step, from: to + distance, to, on_arrival: OnArrival::Reduce },
-                    0..1,
+                    &[0..1],
                 );
             }
         }

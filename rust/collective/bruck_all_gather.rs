@@ -13,6 +13,7 @@ pub(super) const BRUCK_ALL_GATHER: Collective = Collective {
     summary: "all-gather in ceil(log2(P)) steps: twice the blocks, at twice the distance",
     source: "Bruck et al., Efficient Algorithms for All-to-All Communications (1997)",
     cost,
+    chain: None,
     steps,
 };
 
@@ -40,8 +41,9 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
     for (step, (distance, blocks)) in (0u32..).zip(portions(ranks)) {
         for from in 0..ranks {
             let to = (from + ranks - distance) % ranks;
-            let mine = (0..blocks).map(|block| (from + block) % ranks);
-            schedule.send(&Send { step, from, to, on_arrival: OnArrival::Replace }, mine);
+            let behind = (from + blocks).saturating_sub(ranks);
+            let mine = [from..from + blocks - behind, 0..behind];
+            schedule.send(&Send { step, from, to, on_arrival: OnArrival::Replace }, &mine);
         }
     }
 }

@@ -14,6 +14,7 @@ pub(super) const ALL_REDUCE: Collective = Collective {
     summary: "all-reduce in 2 steps: each block to its rank, then its sum to all",
     source: "Rashidi et al., ASTRA-SIM (ISPASS 2020), section IV",
     cost: |plan| cost(plan, 2),
+    chain: None,
     steps: |schedule| {
         schedule.divide(schedule.ranks());
         exchange(schedule, 0, BlockExchange::Scatter);
@@ -28,6 +29,7 @@ pub(super) const ALL_GATHER: Collective = Collective {
     summary: "all-gather in 1 step: each rank sends its block to all",
     source: "Rashidi et al., ASTRA-SIM (ISPASS 2020), section IV",
     cost: |plan| cost(plan, 1),
+    chain: None,
     steps: |schedule| {
         schedule.divide(schedule.ranks());
         exchange(schedule, 0, BlockExchange::Gather);
@@ -41,6 +43,7 @@ pub(super) const REDUCE_SCATTER: Collective = Collective {
     summary: "reduce-scatter in 1 step: each block to its rank",
     source: "Rashidi et al., ASTRA-SIM (ISPASS 2020), section IV",
     cost: |plan| cost(plan, 1),
+    chain: None,
     steps: |schedule| {
         schedule.divide(schedule.ranks());
         exchange(schedule, 0, BlockExchange::Scatter);
@@ -74,7 +77,7 @@ fn exchange(schedule: &mut ScheduleBuilder<'_>, step: u32, kind: BlockExchange) 
                 BlockExchange::Scatter => (to, OnArrival::Reduce),
                 BlockExchange::Gather => (from, OnArrival::Keep),
             };
-            schedule.send(&Send { step, from, to, on_arrival }, std::iter::once(block));
+            schedule.send(&Send { step, from, to, on_arrival }, &[block..block + 1]);
         }
     }
 }

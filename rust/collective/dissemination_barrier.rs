@@ -14,6 +14,7 @@ pub(super) const BARRIER: Collective = Collective {
     summary: "each rank notifies those at distance 1, 2, 4, ..., in ceil(log2(P)) steps",
     source: "Hensgen, Finkel, Manber, Two Algorithms for Barrier Synchronization (1988)",
     cost,
+    chain: None,
     steps,
 };
 
@@ -37,7 +38,7 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
                 to: (from + (1 << step)) % ranks,
                 on_arrival: OnArrival::Reduce,
             };
-            schedule.send(&send, 0..1);
+            schedule.send(&send, &[0..1]);
         }
     }
 }

@@ -17,6 +17,7 @@ pub(super) const DOUBLE_BINARY_TREE_ALL_REDUCE: Collective = Collective {
     summary: "all-reduce over two binary trees, half of the vector each, up and down",
     source: "Sanders, Speck, Traeff, Two-tree algorithms (2009), as in NCCL",
     cost,
+    chain: None,
     steps,
 };
 
@@ -95,7 +96,7 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
                     to: parent,
                     on_arrival: OnArrival::Reduce,
                 },
-                tree..tree + 1,
+                &[tree..tree + 1],
             );
         }
     }
@@ -104,7 +105,7 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
             let step = deepest + depth - 1;
             schedule.send(
                 &Send { step, from: parent, to: child, on_arrival: OnArrival::Replace },
-                tree..tree + 1,
+                &[tree..tree + 1],
             );
         }
     }

@@ -16,6 +16,7 @@ pub(super) const HALVING_DOUBLING_ALL_REDUCE: Collective = Collective {
     summary: "all-reduce in 2 log2(P) steps: halves at distance 1, quarters at 2, ..., and back",
     source: "Rabenseifner, Optimization of Collective Reduction Operations (ICCS 2004)",
     cost,
+    chain: None,
     steps,
 };
 
@@ -45,7 +46,7 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
             let (from, to) = (core.rank(index), core.rank(partner));
             let send = Send { step: first + step, from, to, on_arrival: OnArrival::Reduce };
             // The sender keeps its own half and sends the partner's.
-            schedule.send(&send, kept(partner, step + 1, blocks));
+            schedule.send(&send, &[kept(partner, step + 1, blocks)]);
         }
     }
     for (step, bit) in (core.steps + first..).zip((0..core.steps).rev()) {
@@ -53,7 +54,7 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
             // The mirror image of the first half: the small messages cross the far distances first.
             let (from, to) = (core.rank(index), core.rank(index ^ (1 << bit)));
             let send = Send { step, from, to, on_arrival: OnArrival::Replace };
-            schedule.send(&send, kept(index, bit + 1, blocks));
+            schedule.send(&send, &[kept(index, bit + 1, blocks)]);
         }
     }
     core.return_to_excess(schedule, first + 2 * core.steps, blocks);

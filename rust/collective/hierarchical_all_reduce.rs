@@ -16,6 +16,7 @@ pub(super) const HIERARCHICAL_ALL_REDUCE: Collective = Collective {
     summary: "reduce-scatter in groups, all-reduce in a ring along each rail, all-gather in groups",
     source: "Jia et al., Highly Scalable Deep Learning Training System (2018), section 3.3",
     cost,
+    chain: None,
     steps,
 };
 
@@ -53,7 +54,7 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
             let block = local * groups + (own_group + 2 * groups - step) % groups;
             let to = (own_group + 1) % groups * group + local;
             let step = u32::try_from(step + 1).expect("2^28 messages at most");
-            schedule.send(&Send { step, from, to, on_arrival }, block..block + 1);
+            schedule.send(&Send { step, from, to, on_arrival }, &[block..block + 1]);
         }
     }
     within(schedule, group, |from, to| {
@@ -71,7 +72,7 @@ fn within(
         for ahead in 1..group {
             let to = from / group * group + (from + ahead) % group;
             let (send, blocks) = what(from, to);
-            schedule.send(&send, blocks);
+            schedule.send(&send, &[blocks]);
         }
     }
 }

@@ -5,6 +5,8 @@
 //! 2.12" (2022): data for GPU i of other machines goes to GPU i of the sender's machine (PXN),
 //! which sends it on its rail, in one message per machine.
 
+use std::ops::Range;
+
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
@@ -15,6 +17,7 @@ pub(super) const HIERARCHICAL_ALL_TO_ALL: Collective = Collective {
     summary: "all-to-all within groups, then one message per group along each rail",
     source: "NVIDIA, Doubling all2all Performance with NCCL 2.12 (2022)",
     cost,
+    chain: None,
     steps,
 };
 
@@ -45,7 +48,8 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
             let other = (local + ahead) % group;
             let to = own_group * group + other;
             let send = Send { step: 0, from: rank, to, on_arrival: OnArrival::Replace };
-            schedule.send(&send, (0..groups).map(|to| rank * ranks + to * group + other));
+            let blocks = (0..groups).map(|to| rank * ranks + to * group + other);
+            schedule.send(&send, &single(blocks));
         }
     }
     for rank in 0..ranks {
@@ -54,7 +58,12 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
             let to = (own_group + ahead) % groups * group + local;
             let send = Send { step: 1, from: rank, to, on_arrival: OnArrival::Keep };
             let senders = own_group * group..(own_group + 1) * group;
-            schedule.send(&send, senders.map(|sender| sender * ranks + to));
+            schedule.send(&send, &single(senders.map(|sender| sender * ranks + to)));
         }
     }
+}
+
+/// Blocks that do not follow each other, as ranges of one block each.
+fn single(blocks: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    blocks.map(|block| block..block + 1).collect()
 }

@@ -10,6 +10,7 @@ mod all_to_all;
 mod binary_tree_all_reduce;
 mod binomial;
 mod bruck_all_gather;
+mod chains;
 mod direct;
 mod dissemination_barrier;
 mod double_binary_tree_all_reduce;
@@ -24,8 +25,10 @@ mod ring;
 mod schedule;
 
 pub use algorithms::Algorithms;
+pub use chains::{ChainPlace, Chains};
 pub use error::CollectiveError;
 
+use chains::ChainShape;
 use schedule::{ScheduleBuilder, Segment, equal_blocks};
 
 use crate::ids::HostId;
@@ -107,6 +110,8 @@ pub struct Collective {
     pub source: &'static str,
     /// Closed forms for a plan of one segment.
     pub cost: fn(&Plan) -> CostModel,
+    /// How its messages follow each other, if each waits for one other at most.
+    chain: Option<ChainShape>,
     /// Adds the sends for one segment of the vector.
     steps: fn(&mut ScheduleBuilder<'_>),
 }
@@ -196,6 +201,16 @@ impl Plan {
         Ok(())
     }
 
+    /// The chunks of all channels, channel by channel.
+    fn segments(&self) -> impl Iterator<Item = Segment> {
+        let chunks = self.chunks as usize;
+        let channels = (0u32..).zip(equal_blocks(self.bytes, self.channels as usize));
+        channels.flat_map(move |(channel, bytes)| {
+            let chunks = (0u32..).zip(equal_blocks(bytes, chunks));
+            chunks.map(move |(chunk, bytes)| Segment { channel, chunk, bytes })
+        })
+    }
+
     /// Ranks per group and number of groups, for algorithms that need equal groups.
     fn groups(&self) -> Result<(usize, usize), CollectiveError> {
         let (ranks, group) = (self.ranks.len(), self.group as usize);
@@ -239,12 +254,9 @@ impl Collective {
         // built.
         plan.check_cost(&(self.cost)(plan))?;
         let mut schedule = ScheduleBuilder::new(plan);
-        let channels = (0u32..).zip(equal_blocks(plan.bytes, plan.channels as usize));
-        for (channel, bytes) in channels {
-            for (chunk, bytes) in (0u32..).zip(equal_blocks(bytes, plan.chunks as usize)) {
-                schedule.start_segment(Segment { channel, chunk, bytes });
-                (self.steps)(&mut schedule);
-            }
+        for segment in plan.segments() {
+            schedule.start_segment(segment);
+            (self.steps)(&mut schedule);
         }
         Ok(schedule)
     }

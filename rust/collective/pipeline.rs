@@ -3,6 +3,7 @@
 //! Source: Huang et al., "GPipe: Efficient Training of Giant Neural Networks using Pipeline
 //! Parallelism" (NeurIPS 2019), section 2: the chunks are its micro-batches.
 
+use super::chains::ChainShape;
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
@@ -13,6 +14,7 @@ pub(super) const PIPELINE: Collective = Collective {
     summary: "from each rank to the next; the chunks follow each other",
     source: "Huang et al., GPipe (NeurIPS 2019), section 2",
     cost,
+    chain: Some(ChainShape::Line),
     steps,
 };
 
@@ -26,6 +28,6 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
     schedule.divide(1);
     for from in 0..schedule.ranks() - 1 {
         let step = u32::try_from(from).expect("2^28 messages at most");
-        schedule.send(&Send { step, from, to: from + 1, on_arrival: OnArrival::Replace }, 0..1);
+        schedule.send(&Send { step, from, to: from + 1, on_arrival: OnArrival::Replace }, &[0..1]);
     }
 }

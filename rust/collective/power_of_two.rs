@@ -44,7 +44,7 @@ impl PowerOfTwo {
         for index in 0..self.excess {
             let send =
                 Send { step: 0, from: 2 * index, to: 2 * index + 1, on_arrival: OnArrival::Reduce };
-            schedule.send(&send, 0..blocks);
+            schedule.send(&send, &[0..blocks]);
         }
     }
 
@@ -58,7 +58,7 @@ impl PowerOfTwo {
         for index in 0..self.excess {
             let send =
                 Send { step, from: 2 * index + 1, to: 2 * index, on_arrival: OnArrival::Keep };
-            schedule.send(&send, 0..blocks);
+            schedule.send(&send, &[0..blocks]);
         }
     }
 

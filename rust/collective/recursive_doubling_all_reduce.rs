@@ -14,6 +14,7 @@ pub(super) const RECURSIVE_DOUBLING_ALL_REDUCE: Collective = Collective {
     summary: "all-reduce in log2(P) steps: whole vectors at distance 1, 2, 4, ...",
     source: "Thakur et al., Optimization of Collective Communication in MPICH (2005), 4.5",
     cost,
+    chain: None,
     steps,
 };
 
@@ -37,7 +38,7 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
                 to: core.rank(index ^ (1 << step)),
                 on_arrival: OnArrival::Reduce,
             };
-            schedule.send(&send, 0..1);
+            schedule.send(&send, &[0..1]);
         }
     }
     core.return_to_excess(schedule, core.first_step() + core.steps, 1);

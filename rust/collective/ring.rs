@@ -3,6 +3,7 @@
 //! Source: Patarasuk and Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of
 //! Workstations", Journal of Parallel and Distributed Computing 69(2), 2009.
 
+use super::chains::ChainShape;
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
@@ -13,14 +14,15 @@ pub(super) const ALL_REDUCE: Collective = Collective {
     summary: "all-reduce in 2(P-1) steps round a ring: reduce-scatter, then all-gather",
     source: "Patarasuk and Yuan, Bandwidth Optimal All-reduce Algorithms (2009)",
     cost: |plan| cost(plan, 2),
-    steps: |schedule| {
-        let ranks = schedule.ranks();
-        schedule.divide(ranks);
-        round(schedule, Round { first: 0, begin: 0, on_arrival: OnArrival::Reduce });
-        // After the first round rank r holds the sum of block r + 1: it sends that one first.
-        round(schedule, Round { first: ranks - 1, begin: 1, on_arrival: OnArrival::Replace });
-    },
+    chain: Some(ChainShape::Ring(ALL_REDUCE_ROUNDS)),
+    steps: |schedule| steps(schedule, ALL_REDUCE_ROUNDS),
 };
+
+/// After the first round rank r holds the sum of block r + 1: it sends that one first.
+const ALL_REDUCE_ROUNDS: &[Round] = &[
+    Round { begin: 0, on_arrival: OnArrival::Reduce },
+    Round { begin: 1, on_arrival: OnArrival::Replace },
+];
 
 /// The registry line of the all-gather.
 pub(super) const ALL_GATHER: Collective = Collective {
@@ -29,11 +31,11 @@ pub(super) const ALL_GATHER: Collective = Collective {
     summary: "all-gather in P-1 steps round a ring",
     source: "Patarasuk and Yuan, Bandwidth Optimal All-reduce Algorithms (2009)",
     cost: |plan| cost(plan, 1),
-    steps: |schedule| {
-        schedule.divide(schedule.ranks());
-        round(schedule, Round { first: 0, begin: 0, on_arrival: OnArrival::Replace });
-    },
+    chain: Some(ChainShape::Ring(ALL_GATHER_ROUNDS)),
+    steps: |schedule| steps(schedule, ALL_GATHER_ROUNDS),
 };
+
+const ALL_GATHER_ROUNDS: &[Round] = &[Round { begin: 0, on_arrival: OnArrival::Replace }];
 
 /// The registry line of the reduce-scatter.
 pub(super) const REDUCE_SCATTER: Collective = Collective {
@@ -42,13 +44,12 @@ pub(super) const REDUCE_SCATTER: Collective = Collective {
     summary: "reduce-scatter in P-1 steps round a ring",
     source: "Patarasuk and Yuan, Bandwidth Optimal All-reduce Algorithms (2009)",
     cost: |plan| cost(plan, 1),
-    steps: |schedule| {
-        let ranks = schedule.ranks();
-        schedule.divide(ranks);
-        // It begins one block to the left, so that rank r ends with block r.
-        round(schedule, Round { first: 0, begin: ranks - 1, on_arrival: OnArrival::Reduce });
-    },
+    chain: Some(ChainShape::Ring(REDUCE_SCATTER_ROUNDS)),
+    steps: |schedule| steps(schedule, REDUCE_SCATTER_ROUNDS),
 };
+
+/// It begins one block to the left, so that rank r ends with block r.
+const REDUCE_SCATTER_ROUNDS: &[Round] = &[Round { begin: -1, on_arrival: OnArrival::Reduce }];
 
 fn cost(plan: &Plan, rounds: u128) -> CostModel {
     let (ranks, bytes) = ranks_and_bytes(plan);
@@ -58,30 +59,39 @@ fn cost(plan: &Plan, rounds: u128) -> CostModel {
 }
 
 /// One round of the ring.
-struct Round {
-    /// The index of its first step.
-    first: usize,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Round {
     /// Rank r first sends block r + `begin`, and then the block that it received last.
-    begin: usize,
+    begin: isize,
     on_arrival: OnArrival,
 }
 
+impl Round {
+    /// The block that a rank sends in a step of the round.
+    pub(super) fn block(self, ranks: usize, step: usize, rank: usize) -> usize {
+        // The block that the left neighbour sent in the step before. Twice `ranks` keeps the
+        // difference from going below zero.
+        ((rank + 2 * ranks).wrapping_add_signed(self.begin) - step) % ranks
+    }
+}
+
 /// Adds the messages, step by step and within a step rank by rank, each to the right neighbour.
-fn round(schedule: &mut ScheduleBuilder<'_>, round: Round) {
+fn steps(schedule: &mut ScheduleBuilder<'_>, rounds: &[Round]) {
     let ranks = schedule.ranks();
-    for step in 0..ranks - 1 {
-        for rank in 0..ranks {
-            // The block that the left neighbour sent in the step before. `ranks` keeps the
-            // difference from going below zero.
-            let block = (rank + round.begin + ranks - step) % ranks;
-            let number = u32::try_from(round.first + step).expect("2^28 messages at most");
-            let send = Send {
-                step: number,
-                from: rank,
-                to: (rank + 1) % ranks,
-                on_arrival: round.on_arrival,
-            };
-            schedule.send(&send, std::iter::once(block));
+    schedule.divide(ranks);
+    for (index, round) in rounds.iter().enumerate() {
+        for step in 0..ranks - 1 {
+            for rank in 0..ranks {
+                let block = round.block(ranks, step, rank);
+                let number = u32::try_from(index * (ranks - 1) + step);
+                let send = Send {
+                    step: number.expect("2^28 messages at most"),
+                    from: rank,
+                    to: (rank + 1) % ranks,
+                    on_arrival: round.on_arrival,
+                };
+                schedule.send(&send, &[block..block + 1]);
+            }
         }
     }
 }

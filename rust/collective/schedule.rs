@@ -5,7 +5,14 @@
 //! send depends on every message of an earlier step that delivered one of its blocks. So an
 //! algorithm can neither omit a dependency nor wait for more than its data.
 
+mod blocks;
+mod deliveries;
+
 use std::collections::BTreeMap;
+use std::ops::Range;
+
+pub(super) use blocks::Blocks;
+use deliveries::Deliveries;
 
 use super::Plan;
 use crate::ids::{MessageId, TaskId};
@@ -54,11 +61,10 @@ struct SharedDependencies {
 pub(super) struct ScheduleBuilder<'a> {
     plan: &'a Plan,
     segment: Segment,
-    /// Lengths of the blocks of this segment.
-    blocks: Vec<Bytes>,
-    /// By rank and block, the messages that delivered the block, with their steps: the
-    /// dependencies of a send of this block.
-    delivered_by: BTreeMap<(usize, usize), Vec<(u32, MessageId)>>,
+    /// The blocks of this segment.
+    blocks: Blocks,
+    /// What a send of a block depends on.
+    delivered_by: Deliveries,
     messages: Vec<Message>,
     /// Delays of zero length that complete when the messages before them do: several messages
     /// with the same dependencies depend on one join instead.
@@ -87,8 +93,8 @@ impl<'a> ScheduleBuilder<'a> {
         Self {
             plan,
             segment: Segment { channel: 0, chunk: 0, bytes: plan.bytes },
-            blocks: Vec::new(),
-            delivered_by: BTreeMap::new(),
+            blocks: Blocks::equal(plan.bytes, 1),
+            delivered_by: Deliveries::default(),
             messages: Vec::new(),
             joins: Vec::new(),
             dependencies: Vec::new(),
@@ -100,10 +106,10 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// Starts another segment, not yet divided into blocks. Segments are independent.
+    /// Starts another segment, of one block until it is divided. Segments are independent.
     pub(super) fn start_segment(&mut self, segment: Segment) {
         self.segment = segment;
-        self.blocks.clear();
+        self.blocks = Blocks::equal(segment.bytes, 1);
         self.delivered_by.clear();
         self.last_sent.clear();
     }
@@ -120,29 +126,33 @@ impl<'a> ScheduleBuilder<'a> {
     /// Divides this segment into `count` equal blocks; the first ones get one byte more each
     /// where the bytes do not divide evenly.
     pub(super) fn divide(&mut self, count: usize) {
-        self.blocks = equal_blocks(self.segment.bytes, count);
+        self.blocks = Blocks::equal(self.segment.bytes, count);
     }
 
     /// Repeats the blocks `sets` times: a rank then has that many sets of blocks.
     pub(super) fn repeat_blocks(&mut self, sets: usize) {
-        self.blocks = self.blocks.repeat(sets);
+        self.blocks = self.blocks.repeated(sets);
     }
 
-    /// Adds a message of these blocks, in ascending order, unless all of them are empty.
-    pub(super) fn send(&mut self, send: &Send, blocks: impl Iterator<Item = usize> + Clone) {
-        let bytes: u64 = blocks.clone().map(|block| self.blocks[block].get()).sum();
+    /// Adds a message of the blocks of these ranges, unless all of them are empty.
+    pub(super) fn send(&mut self, send: &Send, blocks: &[Range<usize>]) {
+        let bytes: u64 = blocks.iter().map(|range| self.blocks.bytes(range)).sum();
         // No library sends an empty message; what would have waited for it has nothing to wait for.
         if bytes == 0 {
             return;
         }
         let id = MessageId(u32::try_from(self.messages.len()).expect("2^28 messages at most"));
-        self.add_dependencies(send, blocks.clone(), id);
-        self.record_delivery(send, blocks.clone(), id);
+        self.add_dependencies(send, blocks, id);
+        self.record_delivery(send, blocks, id);
         #[cfg(test)]
         self.record.push(machine::SentBlocks {
             send: send.clone(),
             segment: self.segment,
-            blocks: blocks.map(|block| (block, self.blocks[block].get())).collect(),
+            blocks: blocks
+                .iter()
+                .flat_map(|range| range.clone())
+                .map(|block| (block, self.blocks.bytes(&(block..block + 1))))
+                .collect(),
         });
         self.messages.push(Message {
             src: self.plan.ranks[send.from],
@@ -155,11 +165,7 @@ impl<'a> ScheduleBuilder<'a> {
 
     /// Adds a message that also depends on the completion of the last one that the rank sent in
     /// this way: in parallel they would share the rank's port, and all of them would be late.
-    pub(super) fn send_after_last(
-        &mut self,
-        send: &Send,
-        blocks: impl Iterator<Item = usize> + Clone,
-    ) {
+    pub(super) fn send_after_last(&mut self, send: &Send, blocks: &[Range<usize>]) {
         let before = self.messages.len();
         self.send(send, blocks);
         if self.messages.len() > before {
@@ -171,19 +177,11 @@ impl<'a> ScheduleBuilder<'a> {
     }
 
     /// Makes message `id` depend on the deliveries of its blocks to the sender in earlier steps.
-    fn add_dependencies(
-        &mut self,
-        send: &Send,
-        blocks: impl Iterator<Item = usize>,
-        id: MessageId,
-    ) {
-        if self.delivered_by.is_empty() {
-            return;
-        }
+    fn add_dependencies(&mut self, send: &Send, blocks: &[Range<usize>], id: MessageId) {
         self.current.clear();
-        for block in blocks {
-            let before = self.delivered_by.get(&(send.from, block)).into_iter().flatten();
-            self.current.extend(before.filter(|(step, _)| *step < send.step).map(|(_, id)| *id));
+        for range in blocks {
+            let before = self.delivered_by.of(send.from, range);
+            self.current.extend(before.filter(|(step, _)| *step < send.step).map(|(_, id)| id));
         }
         // Several blocks of a message are often delivered by the same one. In order, equal sets of
         // dependencies compare equal, which is how a join is found.
@@ -215,17 +213,16 @@ impl<'a> ScheduleBuilder<'a> {
     }
 
     /// Records that message `id` delivers these blocks to the receiver.
-    fn record_delivery(&mut self, send: &Send, blocks: impl Iterator<Item = usize>, id: MessageId) {
-        if send.on_arrival == OnArrival::Keep {
-            return;
-        }
-        for block in blocks {
-            let deliveries = self.delivered_by.entry((send.to, block)).or_default();
-            // What was there is overwritten: a send of the block waits for the last delivery alone.
-            if send.on_arrival == OnArrival::Replace {
-                deliveries.clear();
+    fn record_delivery(&mut self, send: &Send, blocks: &[Range<usize>], id: MessageId) {
+        for range in blocks {
+            let delivery = (send.step, id);
+            match send.on_arrival {
+                OnArrival::Keep => {}
+                OnArrival::Reduce => self.delivered_by.add(send.to, range, delivery),
+                // What was there is overwritten: a send of the block waits for the last delivery
+                // alone.
+                OnArrival::Replace => self.delivered_by.replace(send.to, range, delivery),
             }
-            deliveries.push((send.step, id));
         }
     }
 

@@ -22,7 +22,7 @@ use crate::ids::HostId;
 use crate::nic::NicConfig;
 use crate::record::Recording;
 use crate::topology::Topology;
-use crate::units::Time;
+use crate::units::{Bytes, Time};
 use crate::workload::Workload;
 use crate::workload::chakra::{ChakraError, Streaming};
 
@@ -170,7 +170,13 @@ impl Scenario {
         let nic = transport::resolve(context, &mut file.transport, scheme.recovery, trim)?;
         let parts = Parts { nic: &nic, topology: &topology, time_limit };
         let fabric = fabric(context, &mut file, parts)?;
-        let ground = Ground { topology: &topology, host_of_node: &built.host_of_node, seed };
+        let ground = Ground {
+            topology: &topology,
+            host_of_node: &built.host_of_node,
+            seed,
+            may_generate: fabric_is == Fabric::Described
+                && *file.general.fidelity == Fidelity::Packet,
+        };
         let (sent, traces) = messages(context, &mut file, ground, fabric_is)?;
         let ResolvedWorkload { workload, warnings } = sent;
         let typed = &origin.file;
@@ -182,7 +188,7 @@ impl Scenario {
         let run = limits::CandidateRun {
             file: &file,
             workload: &workload,
-            longest: traces.as_ref().map(|traces| traces.longest()),
+            longest: longest(&workload, traces.as_deref()),
             topology: &topology,
             nic: &nic,
             job_policies: &job_policies,
@@ -216,21 +222,35 @@ impl Scenario {
 impl Scenario {
     /// The number of messages.
     pub fn messages(&self) -> u64 {
-        let known = || self.workload.messages.len() as u64;
-        self.traces.as_ref().map_or_else(known, |traces| traces.messages())
+        match (&self.traces, &self.workload.chains) {
+            (Some(traces), _) => traces.messages(),
+            (None, Some(chains)) => chains.messages(),
+            (None, None) => self.workload.messages.len() as u64,
+        }
     }
 
-    /// Fails for traces that are read during the run, for commands that need all messages before
-    /// it.
+    /// True if messages come to be during the run: traces are read, or messages are generated.
+    pub fn streams(&self) -> bool {
+        self.traces.is_some() || self.workload.chains.is_some()
+    }
+
+    /// Fails for messages that are read or generated during the run, for commands that need all of
+    /// them before it.
     ///
     /// # Errors
-    /// Fails if the messages are read during the run.
+    /// Fails if the messages are read or generated during the run.
     pub fn expect_known(&self) -> Result<(), ScenarioError> {
-        if self.traces.is_none() {
-            return Ok(());
-        }
-        let expected = "this command needs all messages before it starts; with false, the traces \
-                        are read as a whole";
+        let expected = match (&self.traces, &self.workload.chains) {
+            (None, None) => return Ok(()),
+            (Some(_), _) => {
+                "this command needs all messages before it starts; with false, the traces are read \
+                 as a whole"
+            }
+            (None, Some(_)) => {
+                "this command needs all messages before it starts; with false, all are generated \
+                 first"
+            }
+        };
         Err(self.origin.context().invalid_as(&self.trace_key("streaming"), "true", expected))
     }
 
@@ -314,7 +334,12 @@ impl Scenario {
         if self.file.workload.iter().chain(&self.file.job).all(|it| it.is_recorded()) {
             return Ok(other);
         }
-        let ground = Ground { topology: &self.topology, host_of_node: &self.host_of_node, seed };
+        let ground = Ground {
+            topology: &self.topology,
+            host_of_node: &self.host_of_node,
+            seed,
+            may_generate: self.workload.chains.is_some(),
+        };
         other.workload = Arc::new(job::resolve(&context, &mut typed.clone(), ground)?.workload);
         for own in &mut other.job_policies {
             own.streams = other.workload.jobs[own.job].streams(&other.workload);
@@ -346,6 +371,12 @@ fn messages(
         Some(streamed) => (streamed.sent, Some(streamed.traces)),
         None => (job::resolve(context, file, ground)?, None),
     })
+}
+
+/// The longest message of a workload of which only the sums are known.
+fn longest(workload: &Workload, traces: Option<&Streaming>) -> Option<Bytes> {
+    let of_chains = || workload.chains.as_ref().map(|chains| chains.longest());
+    traces.map(Streaming::longest).or_else(of_chains)
 }
 
 /// What a file records over time.

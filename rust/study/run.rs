@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use crate::collective::Chains;
 use crate::fabric::{
-    self, Cut, Division, FixedWorkload, FlowRecord, Outcome, Progress, Replay, Setup, Verdict,
-    Watch, World,
+    self, Cut, Division, FixedWorkload, FlowRecord, Generate, Outcome, Program, Progress, Replay,
+    Setup, Verdict, Watch, World,
 };
 use crate::fluid::{self, Estimate, Fidelity};
 use crate::report::{Cost, Identity, JobSummary, OpenMessages, Stopwatch, Summary};
-use crate::units::{Span, Time};
+use crate::units::{Bytes, Span, Time};
 use crate::workload::Workload;
 use crate::workload::chakra::{ChakraError, Streaming};
 
@@ -24,7 +25,7 @@ pub struct Run<'a> {
     /// Whether it moves packets or flows of bytes.
     pub fidelity: Fidelity,
     /// The number of threads that it may take. Its results do not depend on it; a run that is
-    /// observed by a watch, reads traces or cannot be divided takes one.
+    /// observed by a watch, reads traces, generates messages or cannot be divided takes one.
     pub threads: u16,
     /// Traces that are read during the run; they replace the workload of `setup`.
     pub traces: Option<&'a Streaming>,
@@ -34,7 +35,8 @@ pub struct Run<'a> {
 pub struct RunObservers<'a> {
     /// Observes packets and counters, of which a fluid run has none.
     pub watch: Option<&'a mut dyn Watch>,
-    /// Called with each flow when it completes, if traces are read during the run.
+    /// Called with each flow when it completes, if traces are read or messages are generated
+    /// during the run.
     pub flows: &'a mut dyn FnMut(&FlowRecord),
     /// Called periodically with the progress of the run.
     pub progress: &'a mut dyn FnMut(&Progress),
@@ -58,10 +60,11 @@ pub struct Finished {
 /// # Errors
 /// Fails if a trace that is read during the run turns out to be invalid; the run ends there.
 pub fn run(run: &Run<'_>, observers: RunObservers<'_>) -> Result<(Finished, Outcome), ChakraError> {
-    match run.traces {
-        None if run.fidelity == Fidelity::Fluid => Ok(run_fluid(run, observers)),
-        None => Ok(run_workload(run, observers)),
-        Some(traces) => run_traces(run, traces, observers),
+    match (run.traces, &run.setup.workload.chains) {
+        (Some(traces), _) => run_traces(run, traces, observers),
+        (None, _) if run.fidelity == Fidelity::Fluid => Ok(run_fluid(run, observers)),
+        (None, Some(chains)) => Ok(run_chains(run, chains, observers)),
+        (None, None) => Ok(run_workload(run, observers)),
     }
 }
 
@@ -101,25 +104,48 @@ fn run_traces(
     traces: &Streaming,
     observers: RunObservers<'_>,
 ) -> Result<(Finished, Outcome), ChakraError> {
+    let RunObservers { watch, flows, progress } = observers;
+    let total = Total { messages: traces.messages(), bytes: traces.load().total_bytes() };
+    let mut program = Replay::new(traces.player(), flows);
+    let result = run_posted(run, total, &mut program, watch, progress);
+    program.into_player().into_fault().map_or(Ok(result), Err)
+}
+
+fn run_chains(run: &Run<'_>, chains: &Chains, observers: RunObservers<'_>) -> (Finished, Outcome) {
+    let RunObservers { watch, flows, progress } = observers;
+    let total = Total { messages: chains.messages(), bytes: run.setup.workload.total_bytes() };
+    run_posted(run, total, &mut Generate::new(chains, flows), watch, progress)
+}
+
+/// What a program posts in all.
+#[derive(Debug, Clone, Copy)]
+struct Total {
+    messages: u64,
+    bytes: Bytes,
+}
+
+/// Runs a program that posts all messages, which are discarded when they complete.
+fn run_posted<P: Program>(
+    run: &Run<'_>,
+    total: Total,
+    program: &mut P,
+    watch: Option<&mut dyn Watch>,
+    progress: &mut dyn FnMut(&Progress),
+) -> (Finished, Outcome) {
     let setup = Setup { workload: Arc::new(Workload::default()), ..run.setup.clone() };
     let stopwatch = Stopwatch::start();
     let mut world = World::new(&setup);
     world.discard_completed();
-    let RunObservers { watch, flows, progress } = observers;
-    let mut program = Replay::new(traces.player(), flows);
-    // The world counts only the messages posted so far; the traces have the totals.
-    let (messages, total_bytes) = (traces.messages(), traces.load().total_bytes().get());
+    // The world counts only the messages posted so far.
+    let (messages, total_bytes) = (total.messages, total.bytes.get());
     let mut progress = |so_far: &Progress| progress(&Progress { messages, total_bytes, ..*so_far });
     let watch = watch.map(|watch| watch as &mut dyn Watch);
     let observers = fabric::Observers { watch, progress: &mut progress };
-    let mut outcome = fabric::drive(world, &mut program, observers);
-    if let Some(fault) = program.into_player().into_fault() {
-        return Err(fault);
-    }
+    let mut outcome = fabric::drive(world, program, observers);
     let cost = stopwatch.stop();
     outcome.messages = outcome.messages.max(messages);
     let open = OpenMessages::of_flows(&outcome, &setup.topology);
-    Ok((finish(run, &outcome, open, cost), outcome))
+    (finish(run, &outcome, open, cost), outcome)
 }
 
 fn finish(run: &Run<'_>, outcome: &Outcome, open: OpenMessages, cost: Cost) -> Finished {

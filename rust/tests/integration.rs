@@ -13,6 +13,7 @@ mod divided;
 mod examples;
 mod fabric_properties;
 mod fuzz;
+mod generated;
 #[path = "../benches/instructions/figures.rs"]
 mod instruction_figures;
 mod nic_properties;

@@ -22,6 +22,9 @@ pub use shift::Shift;
 pub use start_jitter::StartJitter;
 pub use step_after::StepAfter;
 
+use std::sync::Arc;
+
+use crate::collective::Chains;
 use crate::ids::{HostId, MessageId, TaskId};
 use crate::units::{Bytes, Span, Time};
 
@@ -107,6 +110,9 @@ pub struct Workload {
     pub gap: Span,
     /// The jobs of the workload; empty for a workload of one job.
     pub jobs: Vec<Job>,
+    /// Messages that are generated during the run; `messages` are then their load, one for each
+    /// pair of hosts and stream, for lower bounds alone.
+    pub chains: Option<Arc<Chains>>,
 }
 
 impl Workload {
@@ -227,6 +233,7 @@ impl Workload {
         for delay in &mut self.delays {
             delay.host = hosts[delay.host.index()];
         }
+        self.chains = self.chains.map(|chains| Arc::unwrap_or_clone(chains).moved(hosts).into());
         self
     }
 

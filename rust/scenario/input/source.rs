@@ -26,6 +26,8 @@ struct Entry {
 pub(in crate::scenario) struct Source {
     file: String,
     text: String,
+    /// Where each line starts.
+    lines: Vec<usize>,
     /// By path (`topology.leaves`, `failure[0].link`).
     entries: BTreeMap<String, Entry>,
 }
@@ -37,7 +39,9 @@ impl Source {
         let parsed = DeTable::parse(&text)
             .map(|table| collect_table(table.get_ref(), &Key::ROOT, &mut entries));
         let refused = parsed.err();
-        let source = Self { file, text, entries };
+        let starts = text.match_indices('\n').map(|(end, _)| end + 1);
+        let lines = std::iter::once(0).chain(starts).collect();
+        let source = Self { file, text, lines, entries };
         refused.map_or(Ok(()), |error| Err(source.not_toml(&error)))?;
         Ok(source)
     }
@@ -103,7 +107,7 @@ impl Source {
     fn at(&self, range: &TextRange) -> Position {
         let start = range.start.min(self.text.len());
         let (line, column) = self.line_and_column(start);
-        let text = self.text.lines().nth(line - 1).unwrap_or("").to_owned();
+        let text = self.text[self.lines[line - 1]..].lines().next().unwrap_or("").to_owned();
         let rest = text.chars().count().saturating_sub(column - 1);
         let meant = self
             .text
@@ -113,9 +117,10 @@ impl Source {
     }
 
     fn line_and_column(&self, offset: usize) -> (usize, usize) {
+        // An offset within a character is treated as the end of the text.
         let before = self.text.get(..offset).unwrap_or(&self.text);
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+        let line = self.lines.partition_point(|&start| start <= before.len());
+        let column = before[self.lines[line - 1]..].chars().count() + 1;
         (line, column)
     }
 

@@ -2,16 +2,21 @@
 
 use super::pattern::delayed;
 use super::site::{ResolvedWorkload, Site};
-use crate::collective::{self, Collective, CollectiveError, CollectiveKind, Plan};
+use crate::collective::{self, Chains, Collective, CollectiveError, CollectiveKind, Plan};
 use crate::ids::HostId;
 use crate::scenario::file::workload::generated::{CollectiveSection, DEFAULT_BYTES};
+use crate::scenario::file::workload::recorded::StreamingName;
 use crate::scenario::input::context::{AtLeast, Lookup};
 use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::units::Bytes;
+use crate::units::{Bytes, Span};
 use crate::workload::StepAfter;
 
 /// The default length of a barrier's message: a counter.
 const BARRIER_BYTES: Bytes = Bytes::new(8);
+
+/// The number of messages above which they are generated during the run by default: as a whole
+/// they take 0.8 GB. \[inferred\]
+const MANY_MESSAGES: u64 = 1 << 22;
 
 /// The messages of a collective.
 pub(super) fn resolve(
@@ -42,9 +47,48 @@ pub(super) fn resolve(
         gap: context.span(&section.gap, AtLeast::Zero)?,
         ..plan
     };
+    if let Some(chains) = generated(site, section, collective, &plan)? {
+        section.streaming.fill(StreamingName::Yes);
+        return Ok(chains.into_workload().into());
+    }
     let workload = collective.build(&plan).map_err(|error| refused(site, section, error))?;
     let workload = StepAfter::from(*section.step_after).apply(workload);
     delayed(site, workload, &section.start_jitter)
+}
+
+/// The chains of a collective whose messages are generated during the run.
+fn generated(
+    site: &Site<'_>,
+    section: &CollectiveSection,
+    collective: &Collective,
+    plan: &Plan,
+) -> Result<Option<Chains>, ScenarioError> {
+    let typed = section.streaming.given();
+    let wanted = typed.as_deref().copied().unwrap_or_default();
+    if wanted == StreamingName::No {
+        return Ok(None);
+    }
+    let is_alone = site.ground.may_generate
+        && site.common.start.is_none()
+        && *section.start_jitter == Span::ZERO;
+    let chains = match is_alone {
+        true => collective.chains(plan, StepAfter::from(*section.step_after)),
+        false => Ok(None),
+    };
+    let chains = chains.map_err(|error| refused(site, section, error))?;
+    match (wanted, chains, typed) {
+        (StreamingName::Yes, None, Some(typed)) => {
+            let expected = "messages are generated during the run for rings and pipelines without \
+                            empty blocks, which are all that is sent, from the beginning: without \
+                            [[job]], start, start_jitter and fidelity = 'fluid', on this program's \
+                            own fabric; otherwise it must be false";
+            Err(site.context.invalid_as(typed.key(), "true", expected))
+        }
+        (StreamingName::Auto, chains, _) => {
+            Ok(chains.filter(|chains| chains.messages() > MANY_MESSAGES))
+        }
+        (_, chains, _) => Ok(chains),
+    }
 }
 
 /// The error of a collective, at the key that causes it.

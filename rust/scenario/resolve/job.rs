@@ -50,7 +50,8 @@ fn several(
     let names = names(context, jobs)?;
     let (mut parts, mut warnings) = (Vec::new(), Vec::new());
     for (index, section) in jobs.iter_mut().enumerate() {
-        let ground = Ground { seed: seed_of(ground.seed, index), ..ground };
+        let seed = seed_of(ground.seed, index);
+        let ground = Ground { seed, may_generate: false, ..ground };
         let start = start(context, section)?;
         let after = section.job.after.given();
         let after = after.map(|name| job_named(context, &name, &names)).transpose()?;

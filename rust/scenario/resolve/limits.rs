@@ -1,16 +1,18 @@
 //! Limits of memory and time, checked before a run is built.
 
+use std::collections::BTreeMap;
+
 use crate::endpoint::JobPolicy;
-use crate::fabric::FabricConfig;
+use crate::fabric::{FabricConfig, Failure, FailureKind};
+use crate::ids::LinkId;
 use crate::nic::NicConfig;
-use crate::scenario::file::failure::FailureSection;
 use crate::scenario::file::workload::{WorkloadKeys, WorkloadSection};
 use crate::scenario::file::{GeneralSection, SCHEMA_VERSION, ScenarioFile};
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::scenario::input::located::{Key, Located};
 use crate::topology::Topology;
-use crate::units::{BitRate, Bytes, Span, Time};
+use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 use crate::workload::Workload;
 
 /// The latest time limit: 4,000,000 s (46 days); timers set at the very end still fit into 64
@@ -80,7 +82,7 @@ impl CandidateRun<'_> {
             return Err(context.invalid(&limit, expected));
         }
         let wire = self.wire_bytes();
-        let seconds = wire * 8 / u128::from(slowest(self.topology, &self.file.failure));
+        let seconds = wire * 8 / u128::from(slowest(self.topology, &self.fabric.failures));
         let limit = u128::from(LATEST_END.as_ps() / 1_000_000_000_000);
         if seconds > limit || wire > u128::from(u64::MAX) {
             let amount = format!("{wire} bytes in all, {seconds} s on the slowest link");
@@ -140,10 +142,26 @@ fn largest_key(section: &WorkloadSection) -> Located<String> {
     key.unwrap_or_else(|| section.kind.clone())
 }
 
-/// The rate of the slowest link, in bits per second, with all degradations combined: a lower bound
-/// for any seed.
-fn slowest(topology: &Topology, failures: &[FailureSection]) -> u64 {
-    let slowest = topology.links().iter().map(|link| link.rate).min().unwrap_or_default();
-    let factors = failures.iter().filter_map(|failure| *failure.factor);
-    factors.fold(slowest, BitRate::scaled).as_bps().max(1)
+/// The rate of the slowest link while the most is lost to degradations, in bits per second.
+fn slowest(topology: &Topology, failures: &[Failure]) -> u64 {
+    let mut by_link: BTreeMap<LinkId, Vec<(Time, Time, Fraction)>> = BTreeMap::new();
+    for failure in failures {
+        if let FailureKind::Degrade { factor } = failure.kind {
+            let of_link = by_link.entry(failure.link).or_default();
+            of_link.push((failure.at, failure.until, factor));
+        }
+    }
+    let degraded = by_link.into_iter().flat_map(|(link, mut factors)| {
+        factors.sort_unstable_by_key(|&(at, ..)| at);
+        let rate = topology.link(link).rate;
+        let mut active: Vec<(Time, Fraction)> = Vec::new();
+        let after = factors.into_iter().map(move |(at, until, factor)| {
+            active.retain(|&(until, _)| until > at);
+            active.push((until, factor));
+            active.iter().fold(rate, |rate, &(_, factor)| rate.scaled(factor))
+        });
+        after.collect::<Vec<BitRate>>()
+    });
+    let whole = topology.links().iter().map(|link| link.rate);
+    whole.chain(degraded).min().unwrap_or_default().as_bps().max(1)
 }

@@ -33,6 +33,9 @@ pub(in crate::scenario) struct Ground<'a> {
     pub host_of_node: &'a [Option<HostId>],
     /// The seed of all draws.
     pub seed: u64,
+    /// Whether messages may be generated during the run: a workload is all that is sent, in
+    /// packets, on this program's own fabric.
+    pub may_generate: bool,
 }
 
 /// The context of one workload.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::recorded::StreamingName;
 use crate::scenario::input::section::{named, section};
 use crate::units::{Bytes, Span};
 use crate::workload::StepAfter;
@@ -54,6 +55,9 @@ section! {
         step_after: StepAfterName = StepAfterName::default(),
         /// The most by which the start of each message is delayed, drawn by the seed.
         start_jitter: Span = Span::ZERO,
+        /// Whether messages are generated during the run, as ranks reach them: for rings and
+        /// pipelines; `auto` does so for more than 4,194,304 messages.
+        streaming?: StreamingName = "auto",
     }
 }
 

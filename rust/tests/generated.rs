@@ -1,0 +1,149 @@
+//! Collectives whose messages are generated during the run: the same flows at the same times as of
+//! messages that are there from the beginning.
+
+use std::path::Path;
+
+use evenkeel::balance;
+use evenkeel::fabric::{FlowRecord, Verdict};
+use evenkeel::report::Identity;
+use evenkeel::scenario::{Overrides, Scenario};
+use evenkeel::study::{self, Finished, Run, RunObservers, lower_bound};
+use evenkeel::units::Bytes;
+
+/// Ranks that share leaves and ranks that do not, on links of two rates.
+const FABRIC: &str = "
+time_limit = \"100ms\"
+
+[topology]
+kind = \"leaf-spine\"
+leaves = 3
+spines = 2
+hosts_per_leaf = 4
+host_rate = \"100Gbps\"
+fabric_rate = \"200Gbps\"
+delay = \"500ns\"
+";
+
+fn parse(text: &str) -> Result<Scenario, String> {
+    let parsed = Scenario::parse(text, "generated", Path::new(""), &Overrides::default());
+    parsed.map_err(|error| error.to_string())
+}
+
+/// A run and its flows, in the order in which they completed or, of a whole workload, of messages.
+fn run(text: &str) -> (Finished, Vec<FlowRecord>) {
+    let scenario = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let setup = scenario.setup();
+    let policy = scenario.scheme.name.to_owned();
+    let identity = Identity { scenario: scenario.name.clone(), policy, seed: scenario.seed };
+    let run = Run {
+        identity: &identity,
+        setup: &setup,
+        bound: lower_bound(&setup).time,
+        fidelity: scenario.fidelity,
+        threads: 1,
+        traces: None,
+    };
+    let mut flows = Vec::new();
+    let observers = RunObservers {
+        watch: None,
+        flows: &mut |flow| flows.push(*flow),
+        progress: &mut |_| {},
+    };
+    let (finished, outcome) = study::run(&run, observers).expect("it reads no traces");
+    assert_eq!(finished.verdict, Verdict::Completed, "{text}");
+    assert!(outcome.cct >= Some(run.bound), "{:?} beats {}: {text}", outcome.cct, run.bound);
+    flows.extend(outcome.flows);
+    (finished, flows)
+}
+
+/// What flows were, apart from the numbers of their messages.
+fn times(flows: &[FlowRecord]) -> Vec<impl Ord + std::fmt::Debug + use<>> {
+    let time = |it: &FlowRecord| {
+        (it.start, it.src, it.dst, it.piece, it.bytes, it.delivered, it.completed, it.source_port)
+    };
+    let mut times: Vec<_> = flows.iter().map(time).collect();
+    times.sort_unstable();
+    times
+}
+
+/// Checks that a workload is the same as a whole and generated during the run.
+fn expect_the_same(workload: &str, policy: &str) {
+    let text = |streams: bool| {
+        format!("{FABRIC}{workload}\nstreaming = {streams}\n[policy]\nname = \"{policy}\"\n")
+    };
+    assert!(parse(&text(true)).unwrap().streams(), "{workload}");
+    let (whole, flows) = run(&text(false));
+    let (generated, streamed) = run(&text(true));
+    assert!(times(&streamed) == times(&flows), "{policy} sends other flows: {workload}");
+    let mut summary = generated.summary;
+    // A message that is posted wakes its host: events that move no packet.
+    summary.events = whole.summary.events;
+    summary.wall_ms = whole.summary.wall_ms;
+    summary.events_per_sec = whole.summary.events_per_sec;
+    summary.peak_rss_bytes = whole.summary.peak_rss_bytes;
+    assert_eq!(summary, whole.summary, "{policy}: {workload}");
+}
+
+#[test]
+fn rings_have_the_same_flows_under_every_policy() {
+    let ring = "[workload]\nkind = \"ring-all-reduce\"\nbytes = \"300KB\"\n";
+    for policy in balance::PRESETS.iter().map(|preset| preset.name) {
+        expect_the_same(ring, policy);
+    }
+}
+
+#[test]
+fn chunks_channels_gaps_and_acknowledgements_are_those_of_the_whole_workload() {
+    for keys in [
+        "kind = \"ring-all-gather\"\nbytes = \"500001B\"\nranks = 7",
+        "kind = \"ring-reduce-scatter\"\nbytes = \"500KB\"\nchannels = 2\nchunks = 3",
+        "kind = \"ring-all-reduce\"\nbytes = \"200KB\"\ngap = \"3us\"",
+        "kind = \"ring-all-reduce\"\nbytes = \"200KB\"\nstep_after = \"acknowledgement\"",
+        "kind = \"ring-all-reduce\"\nbytes = \"200KB\"\nhosts = \"11, 2, 7, 0\"",
+        "kind = \"pipeline\"\nbytes = \"400KB\"\nchunks = 5",
+        "kind = \"pipeline\"\nbytes = \"3B\"\nchunks = 5\nchannels = 2",
+    ] {
+        for policy in ["ecmp", "spray", "ethereal", "subflow-4"] {
+            expect_the_same(&format!("[workload]\n{keys}\n"), policy);
+        }
+    }
+}
+
+#[test]
+fn many_messages_are_generated_by_default_and_need_no_memory_before() {
+    let text = "[topology]\nkind = \"fat-tree\"\nk = 32\n[workload]\nkind = \"all-reduce\"\n\
+                bytes = \"64MiB\"\n";
+    let scenario = parse(text).unwrap();
+    assert!(scenario.streams());
+    assert_eq!(scenario.messages(), 2 * 8_191 * 8_192);
+    assert_eq!(scenario.workload.messages.len(), 8_192);
+    let sent = 2 * 8_191 * (64 << 20);
+    assert_eq!(scenario.workload.total_bytes(), Bytes::new(sent));
+    // What is resolved resolves to itself.
+    assert!(scenario.render().contains("streaming = true"), "{}", scenario.render());
+    assert!(parse(&scenario.render()).unwrap().streams());
+    // A path of 16,382 messages: each has left its host and crossed two links at least.
+    let bound = lower_bound(&scenario.setup());
+    assert_eq!(bound.binding, "dependency chain");
+}
+
+#[test]
+fn what_cannot_be_generated_is_refused_with_the_reason() {
+    let refused = |text: &str| parse(&format!("{FABRIC}{text}")).unwrap_err();
+    for text in [
+        "[workload]\nkind = \"all-to-all\"\nstreaming = true\n",
+        "[workload]\nkind = \"ring-all-reduce\"\nbytes = \"5B\"\nstreaming = true\n",
+        "[workload]\nkind = \"ring-all-reduce\"\nstart_jitter = \"1us\"\nstreaming = true\n",
+        "[[job]]\nkind = \"ring-all-reduce\"\nstreaming = true\n",
+    ] {
+        let error = refused(text);
+        let expected = "messages are generated during the run for rings and pipelines";
+        assert!(error.contains("streaming = true") && error.contains(expected), "{error}");
+    }
+    let text = format!("{FABRIC}[workload]\nkind = \"ring-all-reduce\"\nstreaming = true\n");
+    let scenario = parse(&text).unwrap();
+    let error = scenario.expect_known().unwrap_err().to_string();
+    assert!(error.contains("with false, all are generated first"), "{error}");
+    // Another seed generates them too.
+    assert!(scenario.with_seed(7).unwrap().streams());
+}
